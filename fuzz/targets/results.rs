@@ -11,7 +11,7 @@ use super::{first_line, pieces};
 /// `accuracy.txt`: in pieces as at once, and every figure a number.
 pub fn accuracy(data: &[u8]) {
     let whole = accuracy::parse_bytes(data);
-    let mut reader = Reader::new();
+    let mut reader = Reader::default();
     pieces(data).for_each(|piece| reader.push(piece));
     let in_pieces = reader.finish();
     assert_eq!(in_pieces, whole);

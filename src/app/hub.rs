@@ -13,9 +13,6 @@ pub fn here() -> HubHere {
     HubHere {
         host: settings.endpoint.host_str().unwrap_or_default().to_owned(),
         cache: settings.cache.display().to_string(),
-        token: settings
-            .token
-            .as_ref()
-            .map(|token| token.source().to_owned()),
+        token: settings.token.as_ref().map(|token| token.source.clone()),
     }
 }

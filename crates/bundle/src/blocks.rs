@@ -42,26 +42,16 @@ pub fn padding(bytes: u64) -> &'static [u8] {
 /// # Errors
 /// If reading or writing fails.
 pub fn copy(from: &mut impl Read, to: &mut impl Write, bytes: u64) -> io::Result<u64> {
-    let mut buffer = vec![0; CHUNK];
-    let mut left = bytes;
-    while left > 0 {
-        let size = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
-        let mut filled = 0;
-        while filled < size {
-            match from.read(&mut buffer[filled..size]) {
-                Ok(0) => break,
-                Ok(read) => filled += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        to.write_all(&buffer[..filled])?;
-        left -= filled as u64;
-        if filled < size {
-            break;
+    let mut from = from.take(bytes);
+    let mut chunk = Vec::with_capacity(CHUNK);
+    loop {
+        chunk.clear();
+        from.by_ref().take(CHUNK as u64).read_to_end(&mut chunk)?;
+        to.write_all(&chunk)?;
+        if chunk.len() < CHUNK {
+            return Ok(bytes - from.limit());
         }
     }
-    Ok(bytes - left)
 }
 
 /// Reads bytes that must equal `bytes`.

@@ -133,11 +133,8 @@ pub fn unpack<W: Write>(
         };
         let header = header(&format!("{}/{}", manifest.run, file.path), file.bytes);
         let header = header.map_err(|_| differs("this path cannot be stored in an archive"))?;
-        expect(
-            &mut decoder,
-            &header,
-            &format!("the entry of {}", file.path),
-        )?;
+        let name = format!("the entry of {}", file.path);
+        expect(&mut decoder, &header, &name)?;
         let failed = |source| BundleError::Write {
             path: file.path.clone(),
             source,

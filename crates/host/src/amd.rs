@@ -12,7 +12,7 @@ use super::root::Root;
 use crate::model::{Gpu, Partition};
 use retrial_recipe::model::GpuVendor;
 
-const NODES: &str = "sys/class/kfd/kfd/topology/nodes";
+pub(super) const NODES: &str = "sys/class/kfd/kfd/topology/nodes";
 /// Heap types of memory banks on the GPU: frame buffer, visible to the host or not.
 const ON_THE_GPU: [u64; 2] = [1, 2];
 
@@ -117,11 +117,8 @@ fn model(device: Option<u32>, revision: Option<u32>) -> String {
 
 /// The PCI address of a location: bits 28 to 31 are the partition's, not the bus's.
 fn pci_address(domain: u64, location: u64) -> String {
-    let (bus, device, function) = (
-        (location >> 8) & 0xff,
-        (location >> 3) & 0x1f,
-        location & 0x7,
-    );
+    let (bus, device) = ((location >> 8) & 0xff, (location >> 3) & 0x1f);
+    let function = location & 0x7;
     format!("{domain:04x}:{bus:02x}:{device:02x}.{function:x}")
 }
 
@@ -151,16 +148,14 @@ fn memory_of_banks(root: &Root, node: &str) -> Option<u64> {
             .filter(|heap| ON_THE_GPU.contains(heap))?;
         properties.get("size_in_bytes")
     });
-    sizes.fold(None, |sum: Option<u64>, size| {
-        Some(sum.unwrap_or(0).saturating_add(size))
-    })
+    sizes.reduce(u64::saturating_add)
 }
 
 /// A properties file of the topology: one `name number` a line.
-struct Properties(BTreeMap<String, u64>);
+pub(super) struct Properties(BTreeMap<String, u64>);
 
 impl Properties {
-    fn read(root: &Root, path: &str) -> Option<Self> {
+    pub(super) fn read(root: &Root, path: &str) -> Option<Self> {
         let text = root.needed(path)?;
         let pairs = text.lines().filter_map(|line| {
             let (name, value) = line.split_once(char::is_whitespace)?;
@@ -169,7 +164,7 @@ impl Properties {
         Some(Self(pairs.collect()))
     }
 
-    fn get(&self, name: &str) -> Option<u64> {
+    pub(super) fn get(&self, name: &str) -> Option<u64> {
         self.0.get(name).copied()
     }
 }

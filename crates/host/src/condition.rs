@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use super::amd::{NODES, Properties};
 use super::amd_device::{AmdDevice, render_minor};
 use super::nvml;
 use super::root::Root;
@@ -12,7 +13,6 @@ use crate::model::{Condition, Errors, Gpu, Process};
 use retrial_recipe::model::GpuVendor;
 
 const PROCESSES: &str = "sys/class/kfd/kfd/proc";
-const NODES: &str = "sys/class/kfd/kfd/topology/nodes";
 
 /// The condition of each of the GPUs, in their order; files are read below `root`.
 pub fn conditions(root: &Path, gpus: &[Gpu]) -> Vec<Condition> {
@@ -33,14 +33,9 @@ pub fn conditions(root: &Path, gpus: &[Gpu]) -> Vec<Condition> {
 /// Render minor and id of each GPU of the compute driver.
 fn compute_nodes(root: &Root) -> Vec<(u64, u64)> {
     let node = |name: String| {
-        let text = root.text(&format!("{NODES}/{name}/properties"))?;
-        let minor = text
-            .lines()
-            .find_map(|line| line.strip_prefix("drm_render_minor "))?;
-        Some((
-            minor.trim().parse().ok()?,
-            root.number(&format!("{NODES}/{name}/gpu_id"))?,
-        ))
+        let properties = Properties::read(root, &format!("{NODES}/{name}/properties"))?;
+        let id = root.number(&format!("{NODES}/{name}/gpu_id"))?;
+        Some((properties.get("drm_render_minor")?, id))
     };
     root.names(NODES).into_iter().filter_map(node).collect()
 }
@@ -92,10 +87,7 @@ fn errors(root: &Root, device: &str) -> Option<Errors> {
         .filter_map(|name| root.text(&format!("{folder}/{name}")));
     counts.fold(None, |sum: Option<Errors>, text| {
         let mut sum = sum.unwrap_or_default();
-        for line in text.lines() {
-            let Some((kind, count)) = line.split_once(':') else {
-                continue;
-            };
+        for (kind, count) in text.lines().filter_map(|line| line.split_once(':')) {
             let count: u64 = count.trim().parse().unwrap_or(0);
             match kind.trim() {
                 "ue" => sum.uncorrected += count,

@@ -114,7 +114,10 @@ pub fn cdi_kind(vendor: GpuVendor) -> &'static str {
 
 /// Reads it from the disk.
 pub(super) fn read(root: &Root, nvidia: bool) -> GpuSupport {
-    let daemon = Daemon::read(root);
+    let daemon = root.text("etc/docker/daemon.json");
+    let daemon: Option<Daemon> = daemon.and_then(|text| serde_json::from_str(&text).ok());
+    let daemon = daemon.unwrap_or_default();
+    let nvidia_files = nvidia.then(|| driver_files(root));
     GpuSupport {
         api: None,
         runtimes: daemon.runtimes.into_keys().collect(),
@@ -126,11 +129,7 @@ pub(super) fn read(root: &Root, nvidia: bool) -> GpuSupport {
             .filter(|path| root.exists(path))
             .map(|path| format!("/{path}"))
             .collect(),
-        nvidia_files: if nvidia {
-            driver_files(root)
-        } else {
-            Vec::new()
-        },
+        nvidia_files: nvidia_files.unwrap_or_default(),
     }
 }
 
@@ -140,14 +139,6 @@ pub(super) fn read(root: &Root, nvidia: bool) -> GpuSupport {
 struct Daemon {
     runtimes: BTreeMap<String, serde_json::Value>,
     features: BTreeMap<String, bool>,
-}
-
-impl Daemon {
-    fn read(root: &Root) -> Self {
-        let text = root.text("etc/docker/daemon.json");
-        let read = text.and_then(|text| serde_json::from_str(&text).ok());
-        read.unwrap_or_default()
-    }
 }
 
 /// A specification of the Container Device Interface, as far as parsed.

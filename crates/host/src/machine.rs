@@ -46,6 +46,7 @@ pub fn operating_system(root: &Root) -> Option<OperatingSystem> {
 
 /// The processors, as the kernel lists them: sockets are counted over all, the rest is taken from the first
 /// entry. Arm processors state neither model nor sockets.
+#[derive(Default)]
 pub struct Processors {
     /// The model's name.
     pub model: String,
@@ -58,17 +59,13 @@ pub struct Processors {
 /// Reads the processors.
 pub fn processors(root: &Root) -> Processors {
     let text = root.text("proc/cpuinfo").unwrap_or_default();
-    let mut lines = text.lines().filter_map(|line| {
+    let lines = text.lines().filter_map(|line| {
         let (key, value) = line.split_once(':')?;
         Some((key.trim(), value))
     });
-    let mut found = Processors {
-        model: String::new(),
-        sockets: None,
-        cores: None,
-    };
+    let mut found = Processors::default();
     let mut sockets = BTreeSet::new();
-    for (key, value) in &mut lines {
+    for (key, value) in lines {
         match key {
             "model name" if found.model.is_empty() => {
                 found.model = value.split_whitespace().join(" ");
@@ -160,15 +157,9 @@ pub fn network_file_system(path: &Path) -> Option<String> {
 
 /// The result of a query of a path, or of its nearest ancestor with one.
 fn nearest<T>(path: &Path, query: impl Fn(&Path) -> Option<T>) -> Option<T> {
-    let here = Path::new(".");
-    let places = path.ancestors().map(|place| {
-        if place.as_os_str().is_empty() {
-            here
-        } else {
-            place
-        }
-    });
-    places.chain([here]).find_map(query)
+    // The last ancestor of a relative path is empty, which no query finds.
+    let mut places = path.ancestors().chain([Path::new(".")]);
+    places.find_map(query)
 }
 
 #[cfg(test)]

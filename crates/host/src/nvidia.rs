@@ -3,6 +3,7 @@
 use itertools::Itertools as _;
 
 use super::root::Root;
+use crate::checks::is_release;
 use crate::model::Gpu;
 use retrial_recipe::model::GpuVendor;
 
@@ -21,19 +22,11 @@ pub fn driver(root: &Root) -> Option<String> {
     let stated = root.text("proc/driver/nvidia/version");
     let from_text = stated.as_deref().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("NVRM version"))?;
-        line.split_whitespace()
-            .find(|word| is_version(word))
-            .map(str::to_owned)
+        // `550.54.15`, not the `x86_64` next to it.
+        let mut words = line.split_whitespace();
+        words.find(|word| is_release(word)).map(str::to_owned)
     });
     from_text.or_else(|| root.text("sys/module/nvidia/version"))
-}
-
-/// `550.54.15`, not the `x86_64` next to it.
-fn is_version(word: &str) -> bool {
-    word.contains('.')
-        && word
-            .split('.')
-            .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn gpu(root: &Root, address: &str) -> Option<Gpu> {

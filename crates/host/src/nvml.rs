@@ -8,6 +8,7 @@ use nvml_wrapper::enum_wrappers::device::{Clock, EccCounter, MemoryError, Temper
 use nvml_wrapper::{Device, Nvml};
 
 use crate::model::{Condition, Errors, Gpu, Process};
+use retrial_readings::number::to_f64;
 use retrial_recipe::model::GpuVendor;
 use retrial_telemetry::{Cause, GpuReading};
 
@@ -37,10 +38,8 @@ impl Library {
         if gpu.vendor != GpuVendor::Nvidia {
             return None;
         }
-        let by_name = gpu
-            .uuid
-            .as_ref()
-            .and_then(|uuid| self.0.device_by_uuid(uuid.as_str()).ok());
+        let uuid = gpu.uuid.as_deref();
+        let by_name = uuid.and_then(|uuid| self.0.device_by_uuid(uuid).ok());
         by_name.or_else(|| self.0.device_by_pci_bus_id(gpu.pci.as_str()).ok())
     }
 
@@ -54,11 +53,13 @@ impl Library {
         let device = self.device(gpu)?;
         let memory = device.memory_info().ok();
         let running = device.running_compute_processes().unwrap_or_default();
-        let errors = |kind| device.total_ecc_errors(kind, EccCounter::Volatile).ok();
-        let (corrected, uncorrected) = (
-            errors(MemoryError::Corrected),
-            errors(MemoryError::Uncorrected),
-        );
+        let count = |kind| device.total_ecc_errors(kind, EccCounter::Volatile).ok();
+        let errors = || {
+            Some(Errors {
+                corrected: count(MemoryError::Corrected)?,
+                uncorrected: count(MemoryError::Uncorrected)?,
+            })
+        };
         Some(Condition {
             vram_total: memory.as_ref().map(|memory| memory.total),
             vram_used: memory.as_ref().map(|memory| memory.used),
@@ -68,12 +69,7 @@ impl Library {
                 .ok()
                 .map(|milliwatts| milliwatts / 1000),
             processes: running.iter().map(process).collect(),
-            errors: corrected
-                .zip(uncorrected)
-                .map(|(corrected, uncorrected)| Errors {
-                    corrected,
-                    uncorrected,
-                }),
+            errors: errors(),
             performance_level: None,
             divided: device.mig_mode().ok().map(|mode| mode.current != 0),
         })
@@ -100,11 +96,7 @@ impl Sensor {
         let device = &self.0;
         let rates = device.utilization_rates().ok();
         let clock = |domain| device.clock_info(domain).ok().map(f64::from);
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "53 bits of millijoules are ages"
-        )]
-        let joules = |millijoules: u64| millijoules as f64 / 1e3;
+        let joules = |millijoules| to_f64(millijoules) / 1e3;
         GpuReading {
             utilization: rates.as_ref().map(|rates| f64::from(rates.gpu)),
             memory_utilization: rates.as_ref().map(|rates| f64::from(rates.memory)),
@@ -129,13 +121,7 @@ impl Sensor {
 fn causes(reasons: ThrottleReasons) -> Vec<Cause> {
     let heat = ThrottleReasons::SW_THERMAL_SLOWDOWN | ThrottleReasons::HW_THERMAL_SLOWDOWN;
     let board = ThrottleReasons::HW_POWER_BRAKE_SLOWDOWN | ThrottleReasons::HW_SLOWDOWN;
-    let all = [
-        (ThrottleReasons::SW_POWER_CAP, Cause::Power),
-        (heat, Cause::Heat),
-        (board, Cause::Board),
-    ];
-    let held = all
-        .into_iter()
-        .filter(|(bits, _)| reasons.intersects(*bits));
-    held.map(|(_, cause)| cause).collect()
+    let [power, heat, board] =
+        [ThrottleReasons::SW_POWER_CAP, heat, board].map(|bits| reasons.intersects(bits));
+    Cause::holding(power, heat, board)
 }

@@ -30,7 +30,7 @@ impl Root {
 
     /// As [`Root::text`], for a file required for detection: notes one that exists and cannot be read.
     pub fn needed(&self, path: &str) -> Option<String> {
-        if let Err(error) = self.attempt(path)
+        if let Err(error) = self.open(path)
             && error.kind() != ErrorKind::NotFound
         {
             self.note(format!("/{path}: {}", reason(&error)));
@@ -67,7 +67,7 @@ impl Root {
 
     /// A file's bytes; none if it is not a readable file or is empty.
     pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
-        let file = self.open(path)?;
+        let file = self.open(path).ok()?;
         let mut bytes = Vec::new();
         // A read that fails half-way (a removed device) still returns the bytes before the error.
         let _ = file.take(MOST_BYTES).read_to_end(&mut bytes);
@@ -107,11 +107,7 @@ impl Root {
     }
 
     /// Opens a regular file; never waits for a writer of a pipe in its place.
-    fn open(&self, path: &str) -> Option<File> {
-        self.attempt(path).ok()
-    }
-
-    fn attempt(&self, path: &str) -> io::Result<File> {
+    fn open(&self, path: &str) -> io::Result<File> {
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
         let file = OpenOptions::new()

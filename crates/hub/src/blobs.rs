@@ -124,10 +124,8 @@ impl Blobs<'_> {
         file: &RemoteFile,
         reporter: &mut Reporter,
     ) -> Result<BlobLock, FetchError> {
-        let (path, partial) = (
-            self.cache.lock(&file.digest),
-            self.cache.partial(&file.digest),
-        );
+        let path = self.cache.lock(&file.digest);
+        let partial = self.cache.partial(&file.digest);
         loop {
             if let Some(lock) = BlobLock::take(&path)? {
                 return Ok(lock);

@@ -70,9 +70,8 @@ impl RepositoryCache {
 
     /// A commit's listing.
     pub fn tree(&self, commit: &str) -> PathBuf {
-        self.directory()
-            .join("trees")
-            .join(format!("{commit}.json"))
+        let name = format!("{commit}.json");
+        self.directory().join("trees").join(name)
     }
 
     /// The record that a blob was verified.

@@ -146,7 +146,7 @@ fn refused(
         Some(token) if gated => (
             format!(
                 "it is gated, and the account of the token of {} has no access",
-                token.source()
+                token.source
             ),
             format!(
                 "visit {page} and request access, or use another account's token; a fine-grained token also needs the permission to read gated repositories"
@@ -154,7 +154,7 @@ fn refused(
         ),
         // The hub refuses an unknown token whatever is requested.
         Some(token) if unauthorized => (
-            format!("it rejects the token of {}: {reason}", token.source()),
+            format!("it rejects the token of {}: {reason}", token.source),
             format!("create a new one at {tokens}, and {set_token}"),
         ),
         None if unauthorized => (
@@ -166,7 +166,7 @@ fn refused(
             reason,
             format!(
                 "check that the token of {} may read it: {tokens} and {page}",
-                token.source()
+                token.source
             ),
         ),
         None => (
@@ -200,7 +200,7 @@ fn missing(settings: &Settings, request: &Request<'_>, code: &str) -> FetchError
         ),
         _ => {
             let private = match &settings.token {
-                Some(token) => format!("private to other accounts than that of the token of {}", token.source()),
+                Some(token) => format!("private to other accounts than that of the token of {}", token.source),
                 None => format!("private; in that case {}", set_token(settings)),
             };
             (

@@ -135,38 +135,28 @@ impl Download<'_> {
 
     /// Opens the file's bytes from `from` on, in the Xet store if it has them.
     async fn open(&self, from: u64, reporter: &Reporter) -> Result<Body, Interruption> {
+        let Connection {
+            transport, stop, ..
+        } = self.connection;
         let size = self.file.size;
         if self.xet.has(self.file) {
             let opened = self.xet.open(self.file, from..size);
-            match until_stopped(self.connection.stop, opened).await {
+            match until_stopped(stop, opened).await {
                 Ok(stream) => return Ok(Body::xet(stream, size)),
                 Err(failure) => self.give_up_xet(&failure, reporter),
             }
         }
         let segments = self.request.repository.split('/');
         let segments = segments.chain(["resolve", self.request.revision]);
-        let url = self
-            .connection
-            .transport
-            .url(segments.chain(self.file.path.split('/')));
-        let end = from
-            .saturating_add(self.connection.transport.settings.max_range)
-            .min(size);
+        let url = transport.url(segments.chain(self.file.path.split('/')));
+        let end = from.saturating_add(transport.settings.max_range).min(size);
         let range = match (from, end == size) {
             (0, true) => None,
             (_, true) => Some(format!("bytes={from}-")),
             (_, false) => Some(format!("bytes={from}-{}", end - 1)),
         };
-        let answer = self
-            .connection
-            .transport
-            .open(&self.request, url, range.as_deref());
-        Body::http(
-            until_stopped(self.connection.stop, answer).await?,
-            from,
-            end,
-            size,
-        )
+        let answer = transport.open(&self.request, url, range.as_deref());
+        Body::http(until_stopped(stop, answer).await?, from, end, size)
     }
 
     fn give_up_xet(&self, failure: &Failure, reporter: &Reporter) {

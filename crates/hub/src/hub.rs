@@ -314,19 +314,14 @@ impl Hub {
         progress: &UnboundedSender<Progress>,
         stop: &CancellationToken,
     ) -> Result<Fetched, FetchError> {
-        let cache = self.cache_of(&snapshot.repository);
-        let connection = self.connection(progress, stop);
-        let blobs = self.blobs(&cache, snapshot, connection)?;
+        let (repository, commit) = (&snapshot.repository, &snapshot.commit);
+        let cache = self.cache_of(repository);
+        let blobs = self.blobs(&cache, snapshot, self.connection(progress, stop))?;
         let missing = blobs.missing().await?;
         if missing.is_empty() {
             return link(&cache, snapshot, 0);
         }
-        Err(incomplete(
-            &cache,
-            &snapshot.repository,
-            &snapshot.commit,
-            missing,
-        ))
+        Err(incomplete(&cache, repository, commit, missing))
     }
 }
 

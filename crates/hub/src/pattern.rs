@@ -47,15 +47,13 @@ fn set(text: &str) -> Option<(String, &str)> {
     // A `]` in the first position is literal.
     let first = text.chars().next()?.len_utf8();
     let end = text[first..].find(']')? + first;
-    let escaped = text[..end]
+    let escaped: String = text[..end]
         .chars()
-        .fold(String::new(), |mut out, character| {
-            if character.is_ascii_punctuation() && character != '-' {
-                out.push('\\');
-            }
-            out.push(character);
-            out
-        });
+        .flat_map(|character| {
+            let is_special = character.is_ascii_punctuation() && character != '-';
+            is_special.then_some('\\').into_iter().chain([character])
+        })
+        .collect();
     Some((format!("[{negation}{escaped}]"), &text[end + 1..]))
 }
 

@@ -67,8 +67,10 @@ impl Default for RetryPolicy {
 /// A token and its source. Its value is never shown.
 #[derive(Clone)]
 pub struct Token {
-    value: String,
-    source: String,
+    /// The value, for a request's header.
+    pub(crate) value: String,
+    /// The variable or file that it was read from.
+    pub source: String,
 }
 
 impl Token {
@@ -78,16 +80,6 @@ impl Token {
             value: value.into(),
             source: source.into(),
         }
-    }
-
-    /// The value, for a request's header.
-    pub(crate) fn value(&self) -> &str {
-        &self.value
-    }
-
-    /// The variable or file that it was read from.
-    pub fn source(&self) -> &str {
-        &self.source
     }
 }
 
@@ -258,13 +250,13 @@ mod tests {
         std::fs::write(&file, "hf_file\n").unwrap();
         let home = directory.path().display().to_string();
         let of_file = settings(&[("HF_HOME", &home)]).token.unwrap();
-        assert_eq!(of_file.value(), "hf_file");
-        assert_eq!(of_file.source(), file.display().to_string());
+        assert_eq!(of_file.value, "hf_file");
+        assert_eq!(of_file.source, file.display().to_string());
         let of_variable = settings(&[("HF_HOME", &home), ("HF_TOKEN", " hf_variable ")]);
         assert!(!format!("{of_variable:?}").contains("hf_variable"));
-        assert_eq!(of_variable.token.unwrap().value(), "hf_variable");
+        assert_eq!(of_variable.token.unwrap().value, "hf_variable");
         let elsewhere = settings(&[("HF_TOKEN_PATH", &file.display().to_string())]);
-        assert_eq!(elsewhere.token.unwrap().value(), "hf_file");
+        assert_eq!(elsewhere.token.unwrap().value, "hf_file");
         let none = settings(&[("HF_TOKEN", "hf_x"), ("HF_HUB_DISABLE_IMPLICIT_TOKEN", "1")]);
         assert!(none.token.is_none());
     }

@@ -67,11 +67,11 @@ impl Transport {
             return Ok(None);
         };
         let mut value =
-            HeaderValue::from_str(&format!("Bearer {}", token.value())).map_err(|_| {
+            HeaderValue::from_str(&format!("Bearer {}", token.value)).map_err(|_| {
                 FetchError::Refused {
                     status: StatusCode::UNAUTHORIZED.as_u16(),
                     repository: request.repository.to_owned(),
-                    reason: format!("the token of {} has invalid characters", token.source()),
+                    reason: format!("the token of {} has invalid characters", token.source),
                     advice: "copy it again".to_owned(),
                 }
             })?;
@@ -107,11 +107,10 @@ impl Transport {
             return Ok(answer);
         }
         let mut body = Vec::new();
-        while let Ok(Some(chunk)) = answer.chunk().await {
+        while body.len() <= MAX_REFUSAL
+            && let Ok(Some(chunk)) = answer.chunk().await
+        {
             body.extend_from_slice(&chunk);
-            if body.len() > MAX_REFUSAL {
-                break;
-            }
         }
         let (redirected, body) = (!is_hub(answer.url()), String::from_utf8_lossy(&body));
         Err(classify(

@@ -86,10 +86,8 @@ pub fn enough() -> impl Iterator<Item = &'static PairGroup> {
 /// more, and a benchmark without pairs is a new one.
 pub fn published_pairs(benchmark: &str, scenario: &str) -> Option<&'static PairGroup> {
     let (benchmark, scenario) = (family(benchmark), folded(scenario));
-    let is = |actual: &Option<String>, requested: Option<&str>| match (actual, requested) {
-        (Some(actual), Some(requested)) => folded(actual) == requested,
-        (None, None) => true,
-        _ => false,
+    let is = |actual: &Option<String>, requested: Option<&str>| {
+        actual.as_deref().map(folded).as_deref() == requested
     };
     let find = |of_round: bool, benchmark: Option<&str>, scenario: Option<&str>| {
         let groups = enough().filter(move |group| {

@@ -53,24 +53,16 @@ impl Meter {
 
     /// Reads the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
-        let Self {
-            span,
-            splitter,
-            sum,
-        } = self;
-        splitter.push(bytes, |line| sum.take(&line.text, *span));
+        self.splitter
+            .push(bytes, |line| self.sum.take(&line.text, self.span));
     }
 
     /// Summarizes them. A last line without its end was truncated, and does not count.
     pub fn finish(self) -> Power {
-        let Sum {
-            samples,
-            inside,
-            watts,
-        } = self.sum;
+        let sum = self.sum;
         Power {
-            samples,
-            mean_w: (inside > 0).then(|| watts / f64::from(inside)),
+            samples: sum.samples,
+            mean_w: (sum.inside > 0).then(|| sum.watts / f64::from(sum.inside)),
         }
     }
 }

@@ -35,17 +35,24 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 /// # Errors
 /// If the disk is full.
 pub fn rename_synced(part: &Path, target: &Path) -> Result<(), StoreError> {
-    let sync = |path: &Path, all: bool| {
-        let directory = File::open(path).map_err(StoreError::io("open", path))?;
-        if all {
-            rustix::fs::syncfs(&directory).map_err(StoreError::io("sync", path))
-        } else {
-            directory.sync_all().map_err(StoreError::io("sync", path))
-        }
-    };
-    sync(part, true)?;
+    sync_file_system(part)?;
     fs::rename(part, target).map_err(StoreError::io("rename", part))?;
-    target.parent().map_or(Ok(()), |parent| sync(parent, false))
+    let Some(parent) = target.parent() else {
+        return Ok(());
+    };
+    File::open(parent)
+        .and_then(|directory| directory.sync_all())
+        .map_err(StoreError::io("sync", parent))
+}
+
+/// Syncs everything on the file system of a directory.
+///
+/// # Errors
+/// If the disk fails.
+pub fn sync_file_system(directory: &Path) -> Result<(), StoreError> {
+    File::open(directory)
+        .and_then(|held| Ok(rustix::fs::syncfs(held)?))
+        .map_err(StoreError::io("sync", directory))
 }
 
 /// The mode of directories that only their owner can access.

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
-use super::files::{PRIVATE, set_mode};
+use super::files::{PRIVATE, set_mode, sync_file_system};
 use super::journal::Journal;
 use super::lock::FileLock;
 use super::pack::STAYS;
@@ -114,9 +114,7 @@ pub fn import(
         ..Arrivals::default()
     };
     // Once for all of them: a directory with a run's name is complete, even after a crash of the host.
-    File::open(stage.path())
-        .and_then(|held| Ok(rustix::fs::syncfs(held)?))
-        .map_err(StoreError::io("sync", stage.path()))?;
+    sync_file_system(stage.path())?;
     let entries = fs::read_dir(stage.path()).map_err(StoreError::io("read", stage.path()))?;
     let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
     names.sort();
@@ -258,18 +256,16 @@ fn import_run(
     };
     let target = runs.join(id);
     if target.exists() {
-        let same = same_file(&staged.journal(), &target.join("journal.jsonl"));
-        return if same {
-            Ok(Arrival {
-                already: true,
-                ..arrival
-            })
-        } else {
-            Err(format!(
+        if !same_file(&staged.journal(), &target.join("journal.jsonl")) {
+            return Err(format!(
                 "a different run of this name is in {}, or a longer copy of this one; move it away first",
                 runs.display()
-            ))
-        };
+            ));
+        }
+        return Ok(Arrival {
+            already: true,
+            ..arrival
+        });
     }
     // Replaces any existing mark: ours prevents the execution of its plan here.
     let mark = Mark {
@@ -289,10 +285,7 @@ fn import_run(
 }
 
 fn same_file(left: &Path, right: &Path) -> bool {
-    match (fs::read(left), fs::read(right)) {
-        (Ok(left), Ok(right)) => left == right,
-        _ => false,
-    }
+    matches!((fs::read(left), fs::read(right)), (Ok(left), Ok(right)) if left == right)
 }
 
 /// Free bytes on the disk, minus a reserve for other users.

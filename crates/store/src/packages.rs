@@ -53,11 +53,8 @@ pub fn prune(home: &Home) -> usize {
 fn shared(run: &RunDirectory, text: &str) -> Option<PathBuf> {
     let runs = run.path().parent()?;
     let home = runs.parent().filter(|_| runs.ends_with("runs"))?;
-    let digest = Sha256::digest(text);
-    Some(
-        home.join(SHARED)
-            .join(format!("{}.json", hex::encode(digest))),
-    )
+    let name = format!("{}.json", hex::encode(Sha256::digest(text)));
+    Some(home.join(SHARED).join(name))
 }
 
 fn link(shared: &Path, path: &Path, text: &str) -> std::io::Result<()> {

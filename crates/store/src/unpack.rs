@@ -85,10 +85,8 @@ pub fn unpack(
         entry_count += 1;
         if entry_count > limits.most_files {
             let limit = format!("{} files and directories", limits.most_files);
-            return Err(too_large(
-                limit,
-                format!("{} exceeds the limit", name.display()),
-            ));
+            let reason = format!("{} exceeds the limit", name.display());
+            return Err(too_large(limit, reason));
         }
         let Some(relative) = beneath(&name, limits.omitted_folders) else {
             unpacked.leave_out(&name, "points outside the results");
@@ -139,17 +137,14 @@ pub fn unpack(
             other => other?,
         }
     }
-    Ok(unpacked.with_count_of_unnamed())
+    if unpacked.unnamed > 0 {
+        let more = format!("and {} more", unpacked.unnamed);
+        unpacked.omitted.push(more);
+    }
+    Ok(unpacked)
 }
 
 impl Unpacked {
-    fn with_count_of_unnamed(mut self) -> Self {
-        if self.unnamed > 0 {
-            self.omitted.push(format!("and {} more", self.unnamed));
-        }
-        self
-    }
-
     /// Reports an omitted entry; only the first ones, since an archive may have very many.
     fn leave_out(&mut self, name: &Path, reason: &str) {
         if self.omitted.len() < MOST_NAMED {

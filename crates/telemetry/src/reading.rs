@@ -46,3 +46,12 @@ retrial_format::words! {
         Board = "board",
     }
 }
+
+impl Cause {
+    /// Returns the causes that hold, in their order.
+    pub fn holding(power: bool, heat: bool, board: bool) -> Vec<Self> {
+        let held = [power, heat, board].into_iter().zip(Self::ALL);
+        held.filter_map(|(held, cause)| held.then_some(cause))
+            .collect()
+    }
+}

@@ -97,12 +97,8 @@ fn nvidia_devices(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlag
         .flat_map(|assigned| &assigned.gpu.nodes);
     let mut nodes: Vec<String> = nodes.cloned().collect();
     // A recipe that names the devices also mounts the driver's libraries by itself.
-    if request
-        .container
-        .devices
-        .iter()
-        .any(|device| is_numbered(device))
-    {
+    let mut devices = request.container.devices.iter();
+    if devices.any(|device| is_numbered(device)) {
         return GpuFlags {
             devices: replaced_where(request, nodes, is_numbered),
             ..GpuFlags::default()

@@ -64,12 +64,9 @@ pub fn cards<'a>(gpus: impl IntoIterator<Item = &'a Gpu>) -> usize {
 /// The GPUs that the recipe's own devices expose.
 fn written(request: &AssignRequest<'_>, available: &[AssignedGpu]) -> Vec<AssignedGpu> {
     let container = request.container;
-    let is_listed = |node: &String| {
-        container
-            .devices
-            .iter()
-            .any(|device| path_of(device) == node)
-    };
+    let paths = container.devices.iter().map(|device| path_of(device));
+    let paths = paths.collect_vec();
+    let is_listed = |node: &String| paths.contains(&node.as_str());
     let named: Vec<AssignedGpu> = available
         .iter()
         .filter(|assigned| assigned.gpu.nodes.iter().any(is_listed))
@@ -89,19 +86,14 @@ fn as_many_as_required(request: &AssignRequest<'_>, available: &[AssignedGpu]) -
         .iter()
         .filter(|assigned| !assigned.gpu.masked)
         .collect();
-    let addresses = usable.iter();
+    let addresses = usable.iter().copied();
     let addresses = addresses.map(|assigned| (!fits(&assigned.gpu), assigned.gpu.pci.as_str()));
     // Stable: matching ones first, each by index.
     let addresses = addresses.unique().sorted_by_key(|(other, _)| *other);
     let addresses = addresses.take(request.gpus.count as usize).collect_vec();
     let is_selected =
-        |assigned: &&&AssignedGpu| addresses.iter().any(|(_, pci)| *pci == assigned.gpu.pci);
-    usable
-        .iter()
-        .filter(is_selected)
-        .copied()
-        .cloned()
-        .collect()
+        |assigned: &&AssignedGpu| addresses.iter().any(|(_, pci)| *pci == assigned.gpu.pci);
+    usable.into_iter().filter(is_selected).cloned().collect()
 }
 
 /// The GPUs that `--gpus` names: indices, ranges of them, `GPU-…` and PCI addresses.
@@ -127,17 +119,13 @@ fn named(
 ) -> Result<Vec<AssignedGpu>, String> {
     if let Some((first, last)) = range(word) {
         // A range may be longer than any host has GPUs.
-        let all = (first..=last).take(available.len() + 1);
-        return all
-            .map(|index| {
-                available.get(index).cloned().ok_or_else(|| {
-                    format!(
-                        "this host has {} such GPUs, counted from 0",
-                        available.len()
-                    )
-                })
-            })
-            .collect();
+        let count = available.len();
+        let all = (first..=last).take(count + 1);
+        let gpus = all.map(|index| {
+            let gpu = available.get(index).cloned();
+            gpu.ok_or_else(|| format!("this host has {count} such GPUs, counted from 0"))
+        });
+        return gpus.collect();
     }
     let by_uuid = word
         .get(..4)

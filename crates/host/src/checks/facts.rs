@@ -9,7 +9,7 @@ use retrial_format::{count, size};
 use retrial_recipe::model::{GpuRequest, Requires};
 
 /// Free space of one disk, and its use.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Disk {
     /// `runs`, `images`, `models`, …
     pub what: String,
@@ -32,12 +32,9 @@ impl Disk {
     pub(super) fn of_runs(free: Option<u64>) -> Self {
         Self {
             what: "runs".to_owned(),
-            path: String::new(),
             free,
-            needed: None,
-            network: None,
             writable: true,
-            device: None,
+            ..Self::default()
         }
     }
 }

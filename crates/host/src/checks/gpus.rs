@@ -109,11 +109,7 @@ fn present(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
         let fix = "use that GPU model, or --force: the verdict is then marked 'other hardware'";
         (CheckState::Warning, fix)
     };
-    let chosen = if facts.chosen {
-        " chosen by --gpus"
-    } else {
-        ""
-    };
+    let chosen = facts.chosen.then_some(" chosen by --gpus");
     // Too few counts the usable ones; a host with none shows what it has.
     let actual = match state {
         CheckState::Error if usable.is_empty() => all,
@@ -121,7 +117,7 @@ fn present(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
         _ => gpus.iter().map(|checked| checked.gpu).collect(),
     };
     CheckKind::Gpus
-        .check(state, summary(&actual) + chosen)
+        .check(state, summary(&actual) + chosen.unwrap_or_default())
         .required(format!("{} x {models}", request.count))
         .fix(fix)
 }
@@ -194,11 +190,8 @@ fn undivided(gpus: &[Checked<'_>]) -> Option<Check> {
 /// A GPU whose driver shows less memory than its model has is divided, or shared.
 fn memory(gpus: &[Checked<'_>]) -> Option<Check> {
     let whole = |gpu: &Gpu| {
-        let mode = gpu
-            .partition
-            .as_ref()
-            .map(|partition| partition.compute.as_str());
-        mode.is_none_or(|mode| mode.eq_ignore_ascii_case("SPX"))
+        let partition = gpu.partition.as_ref();
+        partition.is_none_or(|partition| partition.compute.eq_ignore_ascii_case("SPX"))
     };
     let sizes = gpus
         .iter()
@@ -261,12 +254,8 @@ fn in_use((index, condition): (u32, &Condition)) -> Option<String> {
         Some(name) => format!("{name} ({})", process.pid),
         None => process.pid.to_string(),
     });
-    let by = if condition.processes.is_empty() {
-        ""
-    } else {
-        " by "
-    };
     let programs = join(programs, ", ");
+    let by = if programs.is_empty() { "" } else { " by " };
     Some(format!("GPU {index}: {} in use{by}{programs}", size(used)))
 }
 

@@ -1,5 +1,6 @@
 //! The content of an image and its `ROCm` release, as far as known without running it.
 
+use super::release::is_release;
 use retrial_container::ImageRef;
 
 /// The content of an image, as far as known.
@@ -45,13 +46,6 @@ fn of_name(reference: &str) -> Option<String> {
         is_own.then(|| release(tag)).flatten()
     };
     after.or_else(of_rocm)
-}
-
-/// `7.1.1`: two numbers at least.
-fn is_release(text: &str) -> bool {
-    let parts: Vec<&str> = text.split('.').collect();
-    let number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    parts.len() >= 2 && parts.iter().all(number)
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ pub use facts::{
     Access, Disk, EngineStatus, Facts, HostStatus, HostStatuses, ModelSize, ModelStatus,
 };
 pub use image::{ImageContent, rocm_of_image};
+pub(crate) use release::is_release;
 
 /// All checks, in the order in which a person would fix them.
 pub fn examine(facts: &Facts<'_>) -> Vec<Check> {

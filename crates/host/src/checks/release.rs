@@ -1,5 +1,11 @@
 //! Releases and ranges of releases.
 
+/// Whether a text is a release such as `7.1.1`: two numbers at least.
+pub fn is_release(text: &str) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    text.contains('.') && text.split('.').all(is_number)
+}
+
 /// Whether a release such as `7.1.1-38` is in a range such as `>=7.1.0` or `>=6.4, <7`; none if either cannot
 /// be parsed.
 pub fn satisfies(release: &str, range: &str) -> Option<bool> {

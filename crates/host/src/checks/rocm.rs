@@ -45,13 +45,10 @@ pub fn series(module: &str) -> Option<&'static str> {
 
 /// The entry of a release such as `7.1.1-38`; none if unknown. `6.4` is 6.4.0.
 pub fn release(rocm: &str) -> Option<&'static Release> {
-    let number = rocm.split('-').next().unwrap_or_default();
-    let first = if number.matches('.').count() == 1 {
-        ".0"
-    } else {
-        ""
-    };
-    let number = format!("{number}{first}");
+    let mut number = rocm.split('-').next().unwrap_or_default().to_owned();
+    if number.matches('.').count() == 1 {
+        number.push_str(".0");
+    }
     let releases = TABLE.releases.iter();
     releases
         .filter(|release| is_of(&number, &release.number))

@@ -7,6 +7,7 @@ use super::amd_metrics::{self, Metrics};
 use crate::amd_device::AmdDevice;
 use crate::model::Gpu;
 use crate::root::Root;
+use retrial_readings::number::to_f64;
 use retrial_telemetry::GpuReading;
 
 /// The paths of a card's files.
@@ -98,11 +99,6 @@ fn current_level(text: &str) -> Option<f64> {
         .starts_with("mhz")
         .then_some(())?;
     level[..digits].parse().ok()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "sensors have a few digits")]
-fn to_f64(number: u64) -> f64 {
-    number as f64
 }
 
 #[cfg(test)]

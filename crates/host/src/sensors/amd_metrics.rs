@@ -5,6 +5,7 @@
 //! `gpu_metrics_v1_3`, `v1_6`, `v1_7` and `v1_8`). Others cannot be trusted: up to 1.2 and in 1.4 and 1.5 the
 //! throttle bits are the chip's own, and from 1.9 on the table is a list of attributes.
 
+use retrial_readings::number::to_f64;
 use retrial_telemetry::Cause;
 
 /// Joules of one count of the energy accumulator.
@@ -52,11 +53,9 @@ pub fn read(bytes: &[u8]) -> Option<Metrics> {
         let at = counters + 4 * place;
         *counter = u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?);
     }
-    #[expect(clippy::cast_precision_loss, reason = "53 bits of 15 µJ are years")]
-    let joules = count as f64 * ENERGY_UNIT;
     // Fields that a driver does not fill are all ones.
     Some(Metrics {
-        energy_j: (count != u64::MAX).then_some(joules),
+        energy_j: (count != u64::MAX).then_some(to_f64(count) * ENERGY_UNIT),
         held: Held::Counters(held),
     })
 }
@@ -67,27 +66,16 @@ impl Metrics {
         match (&self.held, before.map(|before| &before.held)) {
             (Held::Now(bits), _) => {
                 let any = |from: u32, to: u32| bits >> from & ((1 << (to - from + 1)) - 1) != 0;
-                Some(causes(any(0, 31), any(32, 45), any(46, 57)))
+                Some(Cause::holding(any(0, 31), any(32, 45), any(46, 57)))
             }
             (Held::Counters(now), Some(Held::Counters(then))) => {
                 let grew = |at: usize| now[at] != u32::MAX && now[at] > then[at];
-                Some(causes(grew(1), grew(2) || grew(3) || grew(4), grew(0)))
+                let heat = grew(2) || grew(3) || grew(4);
+                Some(Cause::holding(grew(1), heat, grew(0)))
             }
             (Held::Counters(_), _) => None,
         }
     }
-}
-
-/// The causes of a card's bits or counters.
-fn causes(power: bool, heat: bool, board: bool) -> Vec<Cause> {
-    [
-        (power, Cause::Power),
-        (heat, Cause::Heat),
-        (board, Cause::Board),
-    ]
-    .into_iter()
-    .filter_map(|(held, cause)| held.then_some(cause))
-    .collect()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use crate::root::Root;
+use retrial_readings::number::to_f64;
 use retrial_telemetry::ContainerReading;
 
 /// The paths of a container's counters.
@@ -58,12 +59,12 @@ impl ContainerSensor {
         };
         let (cpu_s, memory, cache) = match &self.files {
             Files::Unified(path) => (
-                field(&format!("{path}/cpu.stat"), "usage_usec ").map(|us| seconds(us, 1e6)),
+                field(&format!("{path}/cpu.stat"), "usage_usec ").map(|us| to_f64(us) / 1e6),
                 number(&format!("{path}/memory.current")),
                 field(&format!("{path}/memory.stat"), "inactive_file "),
             ),
             Files::Split { cpu, memory } => (
-                number(&format!("{cpu}/cpuacct.usage")).map(|ns| seconds(ns, 1e9)),
+                number(&format!("{cpu}/cpuacct.usage")).map(|ns| to_f64(ns) / 1e9),
                 number(&format!("{memory}/memory.usage_in_bytes")),
                 field(&format!("{memory}/memory.stat"), "total_inactive_file "),
             ),
@@ -74,9 +75,4 @@ impl ContainerSensor {
             memory: memory.map(|bytes| bytes.saturating_sub(cache.unwrap_or(0))),
         }
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a fraction of a second in days")]
-fn seconds(count: u64, each: f64) -> f64 {
-    count as f64 / each
 }

@@ -31,7 +31,8 @@ pub struct Watched {
 pub struct Sensors {
     root: Root,
     gpus: Vec<(Watched, Source)>,
-    remarks: Vec<String>,
+    /// Remarks, shown once, about GPUs that are not sampled.
+    pub remarks: Vec<String>,
 }
 
 enum Source {
@@ -56,14 +57,10 @@ impl Sensors {
                 index: *index,
                 pci: gpu.pci.clone(),
             };
+            let mut sampled = sensors.gpus.iter();
             let source = match gpu.vendor {
                 // Partitions of a card have one address, and share the card's sensors.
-                GpuVendor::Amd
-                    if sensors
-                        .gpus
-                        .iter()
-                        .any(|(sampled, _)| sampled.pci == gpu.pci) =>
-                {
+                GpuVendor::Amd if sampled.any(|(sampled, _)| sampled.pci == gpu.pci) => {
                     shared.push(*index);
                     continue;
                 }
@@ -90,11 +87,6 @@ impl Sensors {
             ));
         }
         sensors
-    }
-
-    /// Remarks, shown once, about GPUs that are not sampled.
-    pub fn remarks(&self) -> &[String] {
-        &self.remarks
     }
 
     /// Reads one sample of each GPU.

@@ -159,11 +159,11 @@ fn partitions_of_a_card_are_sampled_as_one() {
         .map(|(watched, _)| watched.index)
         .collect();
     assert_eq!(watched, [0, 2]);
-    assert_eq!(sensors.remarks().len(), 1);
+    assert_eq!(sensors.remarks.len(), 1);
     assert!(
-        sensors.remarks()[0].contains("GPUs 1 are measured"),
+        sensors.remarks[0].contains("GPUs 1 are measured"),
         "{:?}",
-        sensors.remarks()
+        sensors.remarks
     );
 }
 
@@ -175,9 +175,9 @@ fn an_nvidia_gpu_under_another_root_is_ignored() {
     let mut sensors = Sensors::open(root.path(), &[(4, nvidia)]);
     assert!(sensors.look().is_empty());
     assert!(
-        sensors.remarks()[0].contains("GPUs 4 are not measured"),
+        sensors.remarks[0].contains("GPUs 4 are not measured"),
         "{:?}",
-        sensors.remarks()
+        sensors.remarks
     );
 }
 

@@ -18,21 +18,17 @@ pub struct Reader {
 }
 
 impl Default for Reader {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Reader {
     /// Returns a reader for every figure.
-    pub fn new() -> Self {
+    fn default() -> Self {
         Self {
             splitter: LineSplitter::with_limit(LONGEST_LINE),
             requested: Vec::new(),
             accuracy: Accuracy::default(),
         }
     }
+}
 
+impl Reader {
     /// Sets the requested figures, which decide between two figures where a printed line may
     /// be either.
     #[must_use]
@@ -167,7 +163,7 @@ impl AccuracyFigure {
 
 /// Reads a whole file.
 pub fn parse_bytes(bytes: &[u8]) -> Accuracy {
-    let mut reader = Reader::new();
+    let mut reader = Reader::default();
     reader.push(bytes);
     reader.finish()
 }

@@ -171,7 +171,7 @@ fn names_are_case_insensitive() {
 #[test]
 fn requested_figures_select_the_f1_variant() {
     let read = |requested: &str, text: &str| {
-        let mut reader = Reader::new().asking([requested]);
+        let mut reader = Reader::default().asking([requested]);
         reader.push(text.as_bytes());
         shown(&reader.finish())
     };
@@ -199,7 +199,7 @@ proptest! {
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
         cuts.push(bytes.len());
         cuts.sort_unstable();
-        let mut reader = Reader::new();
+        let mut reader = Reader::default();
         let mut begin = 0;
         for cut in cuts {
             reader.push(&bytes[begin..cut]);

@@ -41,12 +41,9 @@ pub(super) fn sampled(checker: &mut Checker<'_>) {
             let required = "which accuracies to compare, from the rules of the round";
             checker.add(RULE, "TEST FAIL, and no rules", required, false);
         }
-        let exists = |file: &&&str| files.accuracy.iter().flatten().any(|name| name == **file);
-        let missing: Vec<&str> = LOGS[2..]
-            .iter()
-            .filter(|file| !exists(file))
-            .copied()
-            .collect();
+        let exists = |file: &str| files.accuracy.iter().flatten().any(|name| name == file);
+        let mut missing = LOGS[2..].to_vec();
+        missing.retain(|file| !exists(file));
         if missing.is_empty() {
             deltas(checker);
         } else {
@@ -62,11 +59,11 @@ fn deltas(checker: &mut Checker<'_>) {
     let (requirements, files) = (checker.requirements, checker.files);
     for (name, share) in &requirements.deltas {
         let value = |read: &Result<Accuracy, String>, file: &str| {
-            let accuracy = read.as_ref().map_err(Clone::clone);
-            let figure = accuracy.and_then(|read| read.figure(name).ok_or(format!("no {name}")));
-            figure
-                .map(|figure| figure.value)
-                .map_err(|error| format!("{error} in {file}"))
+            let accuracy = read
+                .as_ref()
+                .map_err(|error| format!("{error} in {file}"))?;
+            let figure = accuracy.figure(name).map(|figure| figure.value);
+            figure.ok_or(format!("no {name} in {file}"))
         };
         let baseline = value(&files.baseline, "baseline_accuracy.txt");
         let compliance = value(&files.compliance, "compliance_accuracy.txt");

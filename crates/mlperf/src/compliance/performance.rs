@@ -31,17 +31,14 @@ fn scores(checker: &mut Checker<'_>, text: &str) {
     };
     let requirements = checker.requirements;
     let widen = |share: f64| widened(requirements.scenario, reference, share);
-    let (required, passed) = match (requirements.rules.within, requirements.rules.above) {
+    let rules = &requirements.rules;
+    let (required, passed) = match (rules.within.map(widen), rules.above.map(widen)) {
         (Some(share), _) => {
-            let share = widen(share);
             let range = reference * (1.0 - share)..=reference * (1.0 + share);
-            (
-                format!("within {}", percent(share)),
-                range.contains(&tested),
-            )
+            let required = format!("within {}", percent(share));
+            (required, range.contains(&tested))
         }
         (None, Some(share)) => {
-            let share = widen(share);
             let required = format!("less than {} above", percent(share));
             (required, tested < reference * (1.0 + share))
         }

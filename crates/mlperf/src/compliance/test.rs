@@ -3,20 +3,7 @@
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 /// A test of the audit, read in any case.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Display,
-    EnumString,
-    IntoStaticStr,
-    VariantArray,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumString, IntoStaticStr, VariantArray)]
 #[strum(
     serialize_all = "UPPERCASE",
     ascii_case_insensitive,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{at, number, whole};
 use crate::accuracy::parse_bytes;
-use retrial_readings::figure::parse_number;
+use retrial_readings::number::to_f64;
 
 /// The most scores that are read.
 const MOST_SCORES: usize = 100;
@@ -86,8 +86,7 @@ impl AccuracyResults {
     fn weighted(&self, of: impl Fn(&Score) -> Option<f64>) -> Option<f64> {
         let (mut sum, mut weights) = (0.0, 0.0);
         for score in &self.scores {
-            #[expect(clippy::cast_precision_loss, reason = "counts of samples are exact")]
-            let weight = score.unit_samples.or(score.samples).unwrap_or(1) as f64;
+            let weight = to_f64(score.unit_samples.or(score.samples).unwrap_or(1));
             sum += of(score)? * weight;
             weights += weight;
         }
@@ -104,10 +103,6 @@ impl Score {
                 let all = read.into_iter().map(|(name, figure)| (name, figure.value));
                 (None, all.collect())
             }
-            Some(Value::String(text)) => (
-                parse_number(text).map(|printed| printed.value),
-                BTreeMap::new(),
-            ),
             other => (number(other), BTreeMap::new()),
         };
         let issued = whole(at(score, &["response_counts", "issued"]));

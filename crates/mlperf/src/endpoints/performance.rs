@@ -3,10 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::{at, number, whole};
-use crate::loadgen::{Mode, Parameters, RunSettings, Scenario};
+use crate::loadgen::{Mode, Parameters, RunSettings, Scenario, published_metric};
 use retrial_readings::figure::{
     Figure, Figures, NANOSECONDS, SAMPLES_PER_SECOND, TOKENS_PER_SECOND,
 };
+use retrial_readings::number::to_f64;
 
 /// The results of an endpoint's performance run.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -108,29 +109,21 @@ impl Performance {
     fn read_rates(&mut self, summary: &Map<String, Value>) {
         let is_offline = self.scenario == Some(Scenario::Offline);
         let duration = number(at(summary, &["duration_ns"])).filter(|duration| *duration > 0.0);
-        #[expect(clippy::cast_precision_loss, reason = "counts of samples are exact")]
         let counted = self
             .issued
             .zip(duration)
-            .map(|(count, duration)| count as f64 / (duration / 1e9));
+            .map(|(count, duration)| to_f64(count) / (duration / 1e9));
         // In Offline the checker divides; elsewhere it takes the run's rate.
         let logged = number(at(summary, &["qps"]));
-        let samples = if is_offline {
-            counted.or(logged)
+        let (samples, scenario) = if is_offline {
+            (counted.or(logged), Scenario::Offline)
         } else {
-            logged.or(counted)
+            (logged.or(counted), Scenario::Server)
         };
         let tokens = number(at(summary, &["tps"]));
-        let [of_samples, of_tokens] = if is_offline {
-            ["samples_per_second", "tokens_per_second"]
-        } else {
-            [
-                "completed_samples_per_second",
-                "completed_tokens_per_second",
-            ]
-        };
-        self.insert(of_samples.to_owned(), samples, SAMPLES_PER_SECOND);
-        self.insert(of_tokens.to_owned(), tokens, TOKENS_PER_SECOND);
+        let name = |tokens| published_metric(scenario, tokens).to_owned();
+        self.insert(name(false), samples, SAMPLES_PER_SECOND);
+        self.insert(name(true), tokens, TOKENS_PER_SECOND);
         let length = number(at(summary, &["output_sequence_lengths", "avg"]));
         self.insert("TOKENS_PER_SAMPLE".to_owned(), length, "");
         self.insert("duration_ns".to_owned(), duration, NANOSECONDS);

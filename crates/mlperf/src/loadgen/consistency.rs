@@ -7,7 +7,7 @@
 use super::{Mode, Run, Scenario};
 use crate::check::RuleCheck;
 use retrial_readings::figure::Figure;
-use retrial_readings::number::{figure, grouped};
+use retrial_readings::number::{figure, grouped, to_f64};
 
 /// What six printed digits of two factors may differ by.
 const ROUNDING: f64 = 2e-5;
@@ -323,11 +323,6 @@ fn shown(kind: &str) -> &'static str {
         "tpot" => "time per output token",
         _ => "latency",
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts of a test are exact")]
-fn to_f64(count: u64) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]

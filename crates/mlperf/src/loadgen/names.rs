@@ -184,12 +184,10 @@ pub(super) fn logged(key: &str) -> Option<Named> {
         None => ("latency", stem),
     };
     // MultiStream logs both: latency per query, which the summary prints, and per sample.
-    let (statistic, kind) = if let Some(statistic) = stem.strip_suffix("_per_query_latency") {
-        (statistic, "query_latency")
-    } else if let Some(statistic) = stem.strip_suffix("_query_latency") {
-        (statistic, "query_latency")
-    } else {
-        (stem.strip_suffix("_latency")?, kind)
+    let stem = stem.strip_suffix("_latency")?;
+    let (statistic, kind) = match stem.strip_suffix("_query") {
+        Some(stem) => (stem.strip_suffix("_per").unwrap_or(stem), "query_latency"),
+        None => (stem, kind),
     };
     let statistic = match statistic {
         "min" | "max" | "mean" => statistic.to_owned(),

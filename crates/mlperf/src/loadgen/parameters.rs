@@ -4,11 +4,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// A setting's value, from the summary's text or the detail log's JSON.
-trait Setting: Sized {
+trait Setting: Sized + PartialEq {
     fn from_text(text: &str) -> Option<Self>;
     fn from_json(value: &Value) -> Option<Self>;
     /// Returns whether the two logs agree.
-    fn agrees(self, other: Self) -> bool;
+    fn agrees(self, other: Self) -> bool {
+        self == other
+    }
 }
 
 impl Setting for u64 {
@@ -18,10 +20,6 @@ impl Setting for u64 {
 
     fn from_json(value: &Value) -> Option<Self> {
         value.as_u64()
-    }
-
-    fn agrees(self, other: Self) -> bool {
-        self == other
     }
 }
 
@@ -51,10 +49,6 @@ impl Setting for bool {
 
     fn from_json(value: &Value) -> Option<Self> {
         value.as_bool().or_else(|| Some(value.as_u64()? != 0))
-    }
-
-    fn agrees(self, other: Self) -> bool {
-        self == other
     }
 }
 

@@ -46,40 +46,31 @@ impl Run {
     pub fn result(&self) -> Option<ResultWord> {
         let of_detail = self.detail.as_ref().and_then(|detail| detail.result);
         let of_summary = self.summary.as_ref().and_then(|summary| summary.result);
-        let both = [of_detail, of_summary];
-        let invalid = both.contains(&Some(ResultWord::Invalid));
-        let invalid = invalid.then_some(ResultWord::Invalid);
-        invalid.or(of_detail).or(of_summary)
+        of_detail.max(of_summary)
     }
 
     /// Returns the constraints that were met; where the two logs differ, one that was not met counts.
     pub fn constraints(&self) -> Constraints {
-        let of_summary = self.summary.as_ref().map(|summary| summary.constraints);
-        let of_detail = self.detail.as_ref().map(|detail| detail.constraints);
-        match (of_summary, of_detail) {
-            (Some(one), Some(other)) => one.and(other),
-            (one, other) => one.or(other).unwrap_or_default(),
-        }
+        let of_summary = self.summary.iter().map(|summary| summary.constraints);
+        let of_detail = self.detail.iter().map(|detail| detail.constraints);
+        let all = of_summary.chain(of_detail);
+        all.fold(Constraints::default(), Constraints::and)
     }
 
     /// The settings, each by the detail log, else by the summary.
     pub fn parameters(&self) -> Parameters {
-        let of_detail = self.detail.as_ref().map(|detail| &detail.parameters);
-        let of_summary = self.summary.as_ref().map(|summary| &summary.parameters);
-        match (of_detail, of_summary) {
-            (Some(one), Some(other)) => one.or(other),
-            (one, other) => one.or(other).cloned().unwrap_or_default(),
-        }
+        let of_detail = self.detail.iter().map(|detail| &detail.parameters);
+        let of_summary = self.summary.iter().map(|summary| &summary.parameters);
+        let all = of_detail.chain(of_summary);
+        all.fold(Parameters::default(), |all, next| all.or(next))
     }
 
     /// The early-stopping blocks, each by the summary, else by the detail log.
     pub fn early_stopping(&self) -> EarlyStopping {
-        let of_summary = self.summary.as_ref().map(|summary| &summary.early_stopping);
-        let of_detail = self.detail.as_ref().map(|detail| &detail.early_stopping);
-        match (of_summary, of_detail) {
-            (Some(one), Some(other)) => one.or(other),
-            (one, other) => one.or(other).cloned().unwrap_or_default(),
-        }
+        let of_summary = self.summary.iter().map(|summary| &summary.early_stopping);
+        let of_detail = self.detail.iter().map(|detail| &detail.early_stopping);
+        let all = of_summary.chain(of_detail);
+        all.fold(EarlyStopping::default(), |all, next| all.or(next))
     }
 
     /// All figures, each by the detail log, from which MLCommons publishes, else by the summary.

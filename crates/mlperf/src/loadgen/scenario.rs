@@ -42,6 +42,15 @@ impl Scenario {
         word.parse().ok()
     }
 
+    /// Returns the scenario that LoadGen logs.
+    #[must_use]
+    pub fn logged(self) -> Self {
+        match self {
+            Self::Interactive => Self::Server,
+            other => other,
+        }
+    }
+
     /// Returns MLPerf's spelling.
     pub fn as_str(self) -> &'static str {
         self.into()
@@ -68,9 +77,11 @@ pub enum Mode {
     FindPeak,
 }
 
-/// LoadGen's own word on a performance test, read in any case. It does not count errors: see
-/// [`ValidityReport`](super::ValidityReport) for whether a run is valid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, EnumString)]
+/// LoadGen's own word on a performance test, read in any case; the worse one is greater. It does
+/// not count errors: see [`ValidityReport`](super::ValidityReport) for whether a run is valid.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, EnumString,
+)]
 #[serde(rename_all = "UPPERCASE")]
 #[strum(ascii_case_insensitive)]
 pub enum ResultWord {

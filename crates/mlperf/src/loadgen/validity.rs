@@ -1,5 +1,7 @@
 //! Whether a run is valid by LoadGen's own rules. The rules of a round come after that.
 
+use std::fmt::Display;
+
 use serde::Serialize;
 
 use super::summary::Completeness;
@@ -97,22 +99,14 @@ fn results(run: &Run, reasons: &mut Vec<String>) {
 }
 
 fn recommendations(run: &Run, reasons: &mut Vec<String>) {
-    let of_summary = run
-        .summary
-        .iter()
-        .flat_map(|summary| &summary.recommendations);
-    let mut texts: Vec<String> = of_summary.cloned().collect();
+    let of_summary = run.summary.iter();
+    let of_summary = of_summary.flat_map(|summary| &summary.recommendations);
+    let mut texts: Vec<&str> = of_summary.map(String::as_str).collect();
     if texts.is_empty() {
-        let reason = run
-            .detail
-            .as_ref()
-            .and_then(|detail| detail.invalid_reason.as_deref());
-        let parts = reason.into_iter().flat_map(|text| text.split(" * "));
-        texts.extend(
-            parts
-                .map(|text| text.trim().to_owned())
-                .filter(|text| !text.is_empty()),
-        );
+        let reason = run.detail.iter();
+        let reason = reason.filter_map(|detail| detail.invalid_reason.as_deref());
+        let parts = reason.flat_map(|text| text.split(" * ")).map(str::trim);
+        texts.extend(parts.filter(|text| !text.is_empty()));
     }
     reasons.extend(texts.into_iter().map(|text| format!("LoadGen: {text}")));
 }
@@ -144,16 +138,8 @@ fn not_one_run(run: &Run, reasons: &mut Vec<String>) {
         return;
     };
     let mut differing: Vec<String> = Vec::new();
-    if let (Some(ours), Some(theirs)) = (summary.scenario, detail.scenario)
-        && ours != theirs
-    {
-        differing.push(format!("scenario ({ours}, {theirs})"));
-    }
-    if let (Some(ours), Some(theirs)) = (summary.mode, detail.mode)
-        && ours != theirs
-    {
-        differing.push(format!("mode ({ours}, {theirs})"));
-    }
+    differing.extend(differs("scenario", summary.scenario, detail.scenario));
+    differing.extend(differs("mode", summary.mode, detail.mode));
     let settings = summary.parameters.differing(&detail.parameters);
     differing.extend(settings.into_iter().map(str::to_owned));
     let figures = run.disagreements();
@@ -187,18 +173,23 @@ fn not_one_run(run: &Run, reasons: &mut Vec<String>) {
     }
 }
 
+/// `scenario (Server, Offline)`, unless both logs state the same or one states none.
+fn differs<T: PartialEq + Display>(
+    name: &str,
+    ours: Option<T>,
+    theirs: Option<T>,
+) -> Option<String> {
+    let (ours, theirs) = (ours?, theirs?);
+    (ours != theirs).then(|| format!("{name} ({ours}, {theirs})"))
+}
+
 fn unknown(run: &Run) -> Vec<String> {
-    let mut reasons = Vec::new();
     if run.summary.is_none() && run.detail.is_none() {
-        reasons.push("there is neither a summary nor a detail log".to_owned());
-        return reasons;
+        return vec!["there is neither a summary nor a detail log".to_owned()];
     }
-    if let Some(tests) = run
-        .detail
-        .as_ref()
-        .map(|detail| detail.tests)
-        .filter(|&tests| tests > 1)
-    {
+    let mut reasons = Vec::new();
+    let tests = run.detail.as_ref().map_or(0, |detail| detail.tests);
+    if tests > 1 {
         reasons.push(format!(
             "the detail log holds {tests} tests: give one run's file"
         ));
@@ -210,19 +201,15 @@ fn unknown(run: &Run) -> Vec<String> {
     if mode != Some(Mode::Accuracy) && run.result().is_none() {
         reasons.push("neither log states whether the result is VALID: the test did not end, or its log was truncated".to_owned());
     }
-    let excerpt = run
-        .summary
-        .as_ref()
-        .is_some_and(|summary| summary.completeness == Completeness::Excerpt);
-    if run.errors().is_none() && !excerpt {
+    let completeness = run.summary.as_ref().map(|summary| summary.completeness);
+    if run.errors().is_none() && completeness != Some(Completeness::Excerpt) {
         reasons
             .push("the logs end before LoadGen counts its errors: they were truncated".to_owned());
     }
     // The errors' line is the last: a file that was truncated lacks it.
-    if let Some(summary) = run
-        .summary
-        .as_ref()
-        .filter(|summary| summary.completeness == Completeness::CutOff && summary.errors.is_none())
+    if let Some(summary) = &run.summary
+        && summary.completeness == Completeness::CutOff
+        && summary.errors.is_none()
     {
         let missing = summary.missing.join(", ");
         reasons.push(format!("the summary was truncated, without: {missing}"));

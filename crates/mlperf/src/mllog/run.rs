@@ -44,7 +44,8 @@ pub struct TrainingRun {
     pub batch_size: Option<f64>,
     /// `llama2_70b_lora`
     pub benchmark: Option<String>,
-    started_ms: Option<f64>,
+    /// Its start, in milliseconds since 1970.
+    pub started_ms: Option<f64>,
     stopped_ms: Option<f64>,
     /// Its ranks log different statuses.
     contradicted: bool,
@@ -96,11 +97,6 @@ impl TrainingRun {
         }
     }
 
-    /// Returns its start, in milliseconds since 1970.
-    pub fn started_ms(&self) -> Option<f64> {
-        self.started_ms
-    }
-
     /// Returns the value of the key that was requested at this position.
     ///
     /// # Errors
@@ -123,14 +119,15 @@ impl TrainingRun {
 }
 
 /// Reads a log and separates its runs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Runs {
     requested: Vec<(String, Take)>,
     done: Vec<TrainingRun>,
     /// The run in progress, or one that has events before its start.
     current: Option<TrainingRun>,
     keys: Vec<String>,
-    last_key: String,
+    /// The last event's key.
+    pub last_key: String,
     too_many: bool,
 }
 
@@ -139,11 +136,7 @@ impl Runs {
     pub fn new(requested: &[(String, Take)]) -> Self {
         Self {
             requested: requested.to_vec(),
-            done: Vec::new(),
-            current: None,
-            keys: Vec::new(),
-            last_key: String::new(),
-            too_many: false,
+            ..Self::default()
         }
     }
 
@@ -246,18 +239,10 @@ impl Runs {
             return Err(if self.keys.is_empty() {
                 "no line has :::MLLOG and an event".to_owned()
             } else {
-                format!(
-                    "the log has no run_start; its events are {}",
-                    listed(self.keys.iter().map(String::as_str))
-                )
+                format!("the log has no run_start; its events are {}", self.keys())
             });
         }
         Ok(self.done)
-    }
-
-    /// Returns the last event's key.
-    pub fn last_key(&self) -> &str {
-        &self.last_key
     }
 
     /// Returns the log's keys, for a message.

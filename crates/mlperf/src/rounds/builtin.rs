@@ -9,14 +9,12 @@ use super::Rounds;
 
 static RULES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/rules");
 
+const SUITE: &str = "mlperf-inference";
+
 static BUILT_IN: LazyLock<Rounds> = LazyLock::new(|| {
-    // A path is a round's name, and a test parses every one of them.
-    sources().fold(Rounds::default(), |rounds, source| {
-        let path = source.path.clone();
-        match named(&path) {
-            Some((suite, round)) => rounds.with_text(suite, round, source),
-            None => rounds,
-        }
+    // A test parses every one of them.
+    texts(SUITE).fold(Rounds::default(), |rounds, (round, text)| {
+        rounds.with_text(SUITE, round, source(round, text))
     })
 });
 
@@ -27,8 +25,11 @@ pub fn rounds() -> &'static Rounds {
 
 /// Returns the texts of the built-in rounds of `MLPerf Inference`, sorted by round.
 pub fn sources() -> impl Iterator<Item = Source> {
-    const SUITE: &str = "mlperf-inference";
-    texts(SUITE).map(|(round, text)| Source::new(format!("rules/{SUITE}/{round}.yaml"), text))
+    texts(SUITE).map(|(round, text)| source(round, text))
+}
+
+fn source(round: &str, text: &str) -> Source {
+    Source::new(format!("rules/{SUITE}/{round}.yaml"), text)
 }
 
 /// Returns the names and texts of a suite's built-in rounds, sorted.
@@ -40,12 +41,6 @@ pub(crate) fn texts(suite: &str) -> impl Iterator<Item = (&'static str, &'static
         let name = file.path().file_stem()?.to_str()?;
         Some((name, file.contents_utf8()?))
     })
-}
-
-/// Splits `rules/mlperf-inference/v6.0.yaml` into the suite and the round.
-fn named(path: &str) -> Option<(&str, &str)> {
-    let path = path.strip_prefix("rules/")?;
-    path.strip_suffix(".yaml")?.split_once('/')
 }
 
 #[cfg(test)]
@@ -61,7 +56,7 @@ mod tests {
                 Ok(round) => {
                     let path = format!("rules/{}/{}.yaml", round.suite, round.round);
                     assert_eq!(*source.path, *path);
-                    assert_eq!(named(&path), Some((&*round.suite, &*round.round)));
+                    assert!(rounds().get(&round.suite, &round.round).is_some());
                     names.push(round.round);
                 }
                 Err(problems) => panic!("{problems}"),

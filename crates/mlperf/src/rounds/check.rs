@@ -13,7 +13,7 @@ use crate::check::RuleCheck;
 use crate::loadgen::{RunSettings, Scenario};
 pub use audit::{check_audit, check_submitted};
 use retrial_readings::Limit;
-use retrial_readings::number::{figure, group_digits, grouped};
+use retrial_readings::number::{figure, group_digits, grouped, to_f64};
 
 /// A figure and its unit, by its name.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<(f64, String)>;
@@ -92,8 +92,7 @@ fn time(nanoseconds: f64) -> String {
 
 /// Milliseconds, as a time.
 fn milliseconds(value: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "for show")]
-    let value = value as f64;
+    let value = to_f64(value);
     if value >= 1000.0 {
         format!("{} s", grouped(value / 1000.0))
     } else {

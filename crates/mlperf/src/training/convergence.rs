@@ -8,7 +8,10 @@
 //! t test at 5 %, points pruned to those that converge fastest, and points between them by straight
 //! lines.
 
-use retrial_readings::number::grouped;
+use std::collections::BTreeMap;
+
+use retrial_readings::number::{grouped, to_f64};
+use serde::Deserialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// One-sided error of the test of convergence.
@@ -17,13 +20,13 @@ const ALPHA: f64 = 0.05;
 pub const FEWEST: usize = 3;
 
 /// Reference convergence points of a benchmark.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ReferencePoints {
-    /// How many runs a submission has.
-    pub runs: u32,
     /// By global batch size: the samples or epochs in which the reference's runs converged.
-    pub points: Vec<(u64, Vec<f64>)>,
+    pub points: BTreeMap<u64, Vec<f64>>,
     /// By how much a submission may converge sooner than chance explains.
+    #[serde(default)]
     pub allowance: f64,
 }
 
@@ -76,13 +79,15 @@ struct Point {
     fewest: f64,
 }
 
-/// Normalises the samples to convergence of a submission's runs, all of one batch size.
+/// Normalises the samples to convergence of a submission's runs, all of one batch size. A submission
+/// has as many as `runs`.
 ///
 /// # Errors
 /// Where they converged faster than chance can explain, more than one did not converge, or there is no
 /// reference for the batch size.
 pub fn normalise(
     rcp: &ReferencePoints,
+    runs: u32,
     batch_size: f64,
     samples: &[f64],
 ) -> Result<Convergence, ConvergenceError> {
@@ -96,7 +101,8 @@ pub fn normalise(
             trials: samples.len(),
         });
     }
-    let point = point_at(rcp, batch_size).ok_or(ConvergenceError::NoPoint { size: batch_size })?;
+    let point = point_at(rcp, f64::from(runs), batch_size)
+        .ok_or(ConvergenceError::NoPoint { size: batch_size })?;
     let mean = olympic(samples);
     let convergence = Convergence {
         factor: (point.mean / mean).max(1.0),
@@ -112,9 +118,8 @@ pub fn normalise(
 
 /// The point of a batch size: its own, else one between its neighbours, else the smallest where
 /// all are larger (a smaller batch converges in fewer samples).
-fn point_at(rcp: &ReferencePoints, size: f64) -> Option<Point> {
-    let runs = f64::from(rcp.runs);
-    let points = pruned(rcp);
+fn point_at(rcp: &ReferencePoints, runs: f64, size: f64) -> Option<Point> {
+    let points = pruned(rcp, runs);
     let own = points
         .iter()
         .find(|point| (point.batch_size - size).abs() < 0.5);
@@ -130,8 +135,7 @@ fn point_at(rcp: &ReferencePoints, size: f64) -> Option<Point> {
 
 /// The points by batch size, without those that converge slower than a line between their
 /// neighbours, and without those below the fastest of all.
-fn pruned(rcp: &ReferencePoints) -> Vec<Point> {
-    let runs = f64::from(rcp.runs);
+fn pruned(rcp: &ReferencePoints, runs: f64) -> Vec<Point> {
     let mut points: Vec<Point> = rcp
         .points
         .iter()
@@ -146,7 +150,6 @@ fn pruned(rcp: &ReferencePoints) -> Vec<Point> {
             }
         })
         .collect();
-    points.sort_by(|point, other| point.batch_size.total_cmp(&other.batch_size));
     let fastest = points
         .iter()
         .min_by(|point, other| point.mean.total_cmp(&other.mean))
@@ -214,9 +217,4 @@ fn population_deviation(values: &[f64]) -> f64 {
 
 fn count(values: &[f64]) -> f64 {
     to_f64(values.len() as u64)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "no batch has 2^53 samples")]
-fn to_f64(count: u64) -> f64 {
-    count as f64
 }

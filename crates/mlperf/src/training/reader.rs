@@ -51,7 +51,7 @@ impl<'a> LogReader<'a> {
     pub fn new(rules: &'a TrainingRules) -> Self {
         Self {
             rules,
-            runs: Runs::new(&[]),
+            runs: Runs::default(),
             phases: Phases::default(),
             quality: Quality::default(),
             occurrences: BTreeMap::new(),
@@ -131,20 +131,20 @@ impl<'a> LogReader<'a> {
 
     /// Returns the log's contents, and the rules that it violates.
     pub fn finish(mut self) -> TrainingLog {
-        let runs = std::mem::replace(&mut self.runs, Runs::new(&[]));
-        let last_event = runs.last_key().to_owned();
-        let runs = runs.finish();
-        let (run, others) = match runs {
-            Ok(mut runs) => (Some(runs.remove(0)), runs.len()),
+        let runs = std::mem::take(&mut self.runs);
+        let last_event = runs.last_key.clone();
+        let run = match runs.finish() {
+            Ok(mut runs) => {
+                if runs.len() > 1 {
+                    self.violate("run", format!("{} runs", runs.len()), "one run in a log");
+                }
+                runs.remove(0)
+            }
             Err(reason) => {
                 self.violate("run", reason, "one run");
-                (None, 0)
+                TrainingRun::default()
             }
         };
-        if others > 0 {
-            self.violate("run", format!("{} runs", others + 1), "one run in a log");
-        }
-        let run = run.unwrap_or_default();
         let ending = match run.status.as_deref() {
             Some("success") => Ending::Converged,
             Some(_) => Ending::Aborted,
@@ -169,7 +169,7 @@ impl<'a> LogReader<'a> {
             ending,
             minutes,
             converged_after,
-            started_ms: run.started_ms(),
+            started_ms: run.started_ms,
             last_event,
             settings: self.settings,
             seeds: self.seeds,
@@ -196,10 +196,8 @@ impl<'a> LogReader<'a> {
         for (name, rule) in &rules.keys {
             let occurrences = self.occurrences.get(name.as_str());
             let count = occurrences.map_or(0, |occurrences| occurrences.count);
-            let other = rule
-                .or
-                .as_ref()
-                .and_then(|or| self.occurrences.get(or.as_str()));
+            let or = rule.or.as_deref();
+            let other = or.and_then(|or| self.occurrences.get(or));
             let differ = occurrences.is_some_and(|occurrences| occurrences.differ);
             match rule.count {
                 Count::One if count == 0 => self.violate(name, "missing", "once in each log"),
@@ -209,7 +207,7 @@ impl<'a> LogReader<'a> {
                     self.violate(name, measured, "once in each log");
                 }
                 Count::Some if count == 0 && other.is_none() => {
-                    let or = rule.or.as_ref().map(|or| format!(", or {or}"));
+                    let or = or.map(|or| format!(", or {or}"));
                     let required = format!("at least once{}", or.unwrap_or_default());
                     self.violate(name, "missing", required);
                 }

@@ -133,12 +133,10 @@ fn same_run(logs: &[NamedLog]) -> Option<RuleCheck> {
 
 /// The logs of a result are of one submitter's implementation with one set of hyperparameters.
 fn same_settings(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck> {
-    let mut keys: Vec<&str> = IDENTITY.to_vec();
-    keys.push(BATCH_SIZE);
     let settings = rules.settings.iter().map(String::as_str);
-    keys.extend(settings.filter(|key| *key != BATCH_SIZE));
-    keys.into_iter()
-        .flat_map(|key| same_setting(rules, logs, key))
+    let settings = settings.filter(|key| *key != BATCH_SIZE);
+    let keys = IDENTITY.into_iter().chain([BATCH_SIZE]).chain(settings);
+    keys.flat_map(|key| same_setting(rules, logs, key))
         .collect()
 }
 
@@ -252,7 +250,7 @@ fn convergence(
     if counts.len() < FEWEST || sizes.any(|other| (other - size).abs() > 0.0) {
         return None;
     }
-    Some(normalise(reference, size, &counts))
+    Some(normalise(reference, rules.runs, size, &counts))
 }
 
 fn check_convergence(
@@ -272,19 +270,13 @@ fn check_convergence(
             return RuleCheck::failed("convergence", other.to_string(), required);
         }
     };
-    let measured = format!(
-        "{} {unit}, {} in the reference: the time is multiplied by {}",
-        grouped(convergence.samples),
-        grouped(convergence.reference),
-        grouped(convergence.factor),
-    );
-    let measured = if passed {
-        measured
+    let result = if passed {
+        format!("the time is multiplied by {}", grouped(convergence.factor))
     } else {
-        let (samples, reference) = (convergence.samples, convergence.reference);
-        let (samples, reference) = (grouped(samples), grouped(reference));
-        format!("{samples} {unit}, {reference} in the reference: faster than chance can explain")
+        "faster than chance can explain".to_owned()
     };
+    let [samples, reference] = [convergence.samples, convergence.reference].map(grouped);
+    let measured = format!("{samples} {unit}, {reference} in the reference: {result}");
     let required = format!("at least {} {unit}", grouped(convergence.fewest));
     RuleCheck::new("convergence", measured, required, passed)
 }

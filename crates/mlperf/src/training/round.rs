@@ -13,9 +13,7 @@ use super::rule::{KeyRule, Range};
 pub(super) type Keys = BTreeMap<String, KeyRule>;
 
 /// The divisions of `MLPerf` Training.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, strum::Display, strum::EnumString,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, strum::Display, strum::EnumString)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Division {
@@ -53,7 +51,7 @@ struct BenchmarkRules {
     runs: u32,
     closed: InDivision,
     open: InDivision,
-    rcp: ReferenceRuns,
+    rcp: ReferencePoints,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -62,14 +60,6 @@ struct InDivision {
     evaluation: Evaluation,
     #[serde(default)]
     keys: Keys,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ReferenceRuns {
-    #[serde(default)]
-    allowance: f64,
-    points: BTreeMap<u64, Vec<f64>>,
 }
 
 /// How a run's quality is logged, and its target.
@@ -139,11 +129,6 @@ impl TrainingRound {
         let mut keys = self.keys.clone();
         keys.extend(of_division.keys.clone());
         keys.extend(own.keys.clone());
-        let reference = (division == Division::Closed).then(|| ReferencePoints {
-            runs: rules.runs,
-            points: rules.rcp.points.clone().into_iter().collect(),
-            allowance: rules.rcp.allowance,
-        });
         Some(TrainingRules {
             round: self.round.clone(),
             benchmark: benchmark.to_owned(),
@@ -153,7 +138,7 @@ impl TrainingRound {
             keys,
             evaluation: own.evaluation.clone(),
             init_minutes: of_division.init_minutes,
-            reference,
+            reference: (division == Division::Closed).then(|| rules.rcp.clone()),
         })
     }
 }

@@ -1,7 +1,6 @@
 //! The rule of one key of a log: how often it occurs, and its allowed values.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -100,6 +99,12 @@ struct Steps {
     after: String,
 }
 
+impl Proportional {
+    fn is_linear(&self) -> bool {
+        self.power.total_cmp(&1.0).is_eq()
+    }
+}
+
 impl Range {
     pub fn allows(&self, value: f64) -> bool {
         self.min.is_none_or(|min| value >= min)
@@ -181,7 +186,7 @@ impl KeyRule {
         };
         let of_batch = self.proportional.as_ref().is_none_or(|rule| {
             let by = latest.get(&rule.to).copied();
-            if rule.power.total_cmp(&1.0).is_eq() {
+            if rule.is_linear() {
                 // In this order, so that rounding is the checker's.
                 let scaled = number.map(|number| number * rule.at);
                 return match (scaled, by) {
@@ -229,13 +234,9 @@ impl KeyRule {
             words.push("not empty".to_owned());
         }
         words.extend(self.proportional.as_ref().map(|rule| {
-            let mut text = format!("{} × ({} / {}", rule.is, rule.to, grouped(rule.at));
-            let _ = if rule.power.total_cmp(&1.0).is_eq() {
-                write!(text, ")")
-            } else {
-                write!(text, ") ^ {}", rule.power)
-            };
-            text
+            let power = (!rule.is_linear()).then(|| format!(" ^ {}", rule.power));
+            let (is, to, at) = (rule.is, &rule.to, grouped(rule.at));
+            format!("{is} × ({to} / {at}){}", power.unwrap_or_default())
         }));
         words.extend(
             self.sum

@@ -76,10 +76,7 @@ pub(crate) fn not_of_its_kind(
     let other_mode =
         other_mode.map(|actual| RuleCheck::failed("mode", actual.to_string(), mode.to_string()));
     let other_scenario = run.scenario().zip(scenario).and_then(|(actual, scenario)| {
-        let logged = match scenario {
-            Scenario::Interactive => Scenario::Server,
-            other => other,
-        };
+        let logged = scenario.logged();
         let is_other = actual != logged && actual != scenario;
         is_other.then(|| RuleCheck::failed("scenario", actual.to_string(), logged.as_str()))
     });

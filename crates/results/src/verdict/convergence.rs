@@ -91,11 +91,11 @@ fn from_trials(
         });
     }
     let points = ReferencePoints {
-        runs: rcp.runs,
-        points: rcp.points.clone(),
+        points: rcp.points.iter().cloned().collect(),
         allowance: 0.0,
     };
-    Ok(convergence::normalise(&points, size, &samples)?)
+    let normalised = convergence::normalise(&points, rcp.runs, size, &samples);
+    Ok(normalised?)
 }
 
 /// Without end: a run that did not converge, in its time as in its samples.

@@ -99,7 +99,7 @@ impl Recorder {
     fn open(&mut self) {
         if self.sensors.is_none() {
             let sensors = Sensors::open(&self.root, &self.gpus);
-            self.warnings.extend_from_slice(sensors.remarks());
+            self.warnings.extend_from_slice(&sensors.remarks);
             self.sensors = Some(sensors);
             match open(&self.path) {
                 Ok((file, written)) => {

@@ -229,13 +229,11 @@ fn word<T: FromStr>(value: &Value) -> Option<T> {
 }
 
 fn take_figure(detail: &mut Detail, key: &str, value: &Value) {
-    let Some(named) = names::logged(key) else {
-        return;
-    };
-    if let Some(figure) = logged_figure(value, named.unit) {
-        detail
-            .figures
-            .insert(named.name, figure.scaled(named.factor, named.unit));
+    if let Some(named) = names::logged(key)
+        && let Some(figure) = logged_figure(value, named.unit)
+    {
+        let figure = figure.scaled(named.factor, named.unit);
+        detail.figures.insert(named.name, figure);
     }
 }
 

@@ -6,6 +6,7 @@ use crate::loadgen::early_stopping::Stop;
 use crate::loadgen::names::{self, EARLY_STOPPING_LATENCY};
 use crate::loadgen::{EarlyStopping, Mode, Scenario};
 use retrial_readings::figure::{Figure, Figures, NANOSECONDS};
+use retrial_readings::number::to_f64;
 
 impl Parser {
     /// The summary, after its last line.
@@ -83,10 +84,9 @@ fn add_estimates(stopping: &EarlyStopping, scenario: Option<Scenario>, figures: 
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "2^53 ns are 104 days")]
 fn nanoseconds(value: u64) -> Figure {
     Figure {
-        value: value as f64,
+        value: to_f64(value),
         unit: NANOSECONDS.into(),
         half_digit: 0.5,
     }

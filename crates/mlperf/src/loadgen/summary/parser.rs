@@ -133,8 +133,7 @@ impl Parser {
             return Ok(false);
         };
         let (key, value) = (key.trim_end(), value.trim_start());
-        let read = self.head_line(key, value)? || self.block_line(key, value);
-        if read {
+        if self.head_line(key, value)? || self.block_line(key, value) {
             return Ok(true);
         }
         if let Some(readable) = self.summary.parameters.take_printed(key, value) {

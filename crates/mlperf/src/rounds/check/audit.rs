@@ -1,7 +1,7 @@
 //! The settings of an audit's run, which its `audit.config` sets and a submitted run does not have.
 
 use super::count;
-use crate::check::{NOT_STATED, RuleCheck};
+use crate::check::RuleCheck;
 use crate::loadgen::{Mode, Parameters, RunSettings};
 use crate::rounds::{ComplianceTest, Issue};
 
@@ -48,14 +48,13 @@ fn issue(issue: Option<Issue>, settings: &Parameters) -> Vec<RuleCheck> {
             Issue::Unique,
         ),
     ];
-    let logged = settings.into_iter().filter(|(_, value, _)| value.is_some());
-    logged
-        .map(|(rule, value, setting)| {
-            let required = issue == Some(setting);
-            let shown = value.map_or_else(|| NOT_STATED.to_owned(), |value| value.to_string());
-            RuleCheck::new(rule, shown, required.to_string(), value == Some(required))
-        })
-        .collect()
+    let checks = settings.into_iter().filter_map(|(rule, value, setting)| {
+        let (value, required) = (value?, issue == Some(setting));
+        let passed = value == required;
+        let [value, required] = [value, required].map(|set| set.to_string());
+        Some(RuleCheck::new(rule, value, required, passed))
+    });
+    checks.collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use super::{count, time, within};
 use crate::check::{NOT_STATED, RuleCheck};
 use crate::endpoints::{AccuracyResults, Performance};
 use crate::loadgen::Scenario;
-use crate::rounds::Rules;
+use crate::rounds::{Latency, Rules};
+use retrial_readings::number::to_f64;
 
 impl Rules {
     /// Checks everything required of an endpoint's performance run.
@@ -35,7 +36,6 @@ impl Rules {
     /// Checks everything required of an endpoint's accuracy run.
     pub fn check_endpoint_accuracy(&self, results: &AccuracyResults) -> Vec<RuleCheck> {
         let figures = self.endpoint_accuracy(results);
-        let unit = String::new();
         let mut checks: Vec<RuleCheck> = self
             .accuracy
             .iter()
@@ -43,7 +43,7 @@ impl Rules {
                 let found = figures
                     .iter()
                     .find(|(figure, _)| figure.eq_ignore_ascii_case(name));
-                let value = found.map(|(_, value)| (*value, unit.clone()));
+                let value = found.map(|(_, value)| (*value, String::new()));
                 within(name, value.as_ref(), limit)
             })
             .collect();
@@ -96,12 +96,7 @@ impl Rules {
     /// The 99th percentile of a query, where token latencies do not replace it.
     fn endpoint_latency(&self, run: &Performance) -> Vec<RuleCheck> {
         let mut checks = Vec::new();
-        let requires_latency = self
-            .latency
-            .ttft_ns
-            .or(self.latency.tpot_ns)
-            .or(self.latency.query_ns);
-        if requires_latency.is_some() && self.scenario != Scenario::Offline {
+        if self.latency != Latency::default() && self.scenario != Scenario::Offline {
             let shown = if run.has_early_stopping {
                 "estimated"
             } else {
@@ -117,8 +112,7 @@ impl Rules {
         }
         let limit = self.latency.query_ns.filter(|_| !self.token_latencies);
         if let Some(limit) = limit {
-            #[expect(clippy::cast_precision_loss, reason = "limits of minutes are exact")]
-            let limit = limit as f64;
+            let limit = to_f64(limit);
             let p99 = run.figures.get("latency_p99_ns").map(|p99| p99.value);
             let shown = p99.map_or_else(|| NOT_STATED.to_owned(), time);
             let required = format!("at most {}", time(limit));

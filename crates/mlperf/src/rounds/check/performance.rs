@@ -4,13 +4,16 @@ use super::{Lookup, count, milliseconds, time};
 use crate::check::RuleCheck;
 use crate::loadgen::{RunSettings, Scenario};
 use crate::rounds::Rules;
+use retrial_readings::number::to_f64;
 
 /// Checks the rules in the official checker's order.
 pub(super) fn check(rules: &Rules, run: &RunSettings, figures: Lookup<'_>) -> Vec<RuleCheck> {
     let mut checks = vec![scenario(rules, run)];
     checks.extend(errors(run));
     checks.extend(equal_issue(rules, run));
-    checks.push(performance_samples(rules, run));
+    let held = run.settings.performance_sample_count;
+    let required = rules.performance_samples;
+    checks.push(least("performance sample count", held, required, count));
     checks.extend(seeds(rules, run));
     checks.extend(queries(rules, run));
     checks.extend(query_latency(rules, run, figures));
@@ -19,17 +22,8 @@ pub(super) fn check(rules: &Rules, run: &RunSettings, figures: Lookup<'_>) -> Ve
     checks
 }
 
-/// The scenario that ran: a result may have been inferred from another scenario's log.
-fn executed_scenario(rules: &Rules, run: &RunSettings) -> Scenario {
-    run.scenario.unwrap_or(rules.scenario)
-}
-
 fn scenario(rules: &Rules, run: &RunSettings) -> RuleCheck {
-    let required = match rules.scenario {
-        // LoadGen has no Interactive scenario.
-        Scenario::Interactive => Scenario::Server,
-        other => other,
-    };
+    let required = rules.scenario.logged();
     let passed = run.scenario.is_some_and(|logged| rules.stands_for(logged));
     let shown = run.scenario.map(|logged| {
         if passed && logged != required && logged != rules.scenario {
@@ -61,11 +55,6 @@ fn equal_issue(rules: &Rules, run: &RunSettings) -> Option<RuleCheck> {
     Some(RuleCheck::of_logs(rule, shown, "true", passed))
 }
 
-fn performance_samples(rules: &Rules, run: &RunSettings) -> RuleCheck {
-    let value = run.settings.performance_sample_count;
-    least("performance sample count", value, rules.performance_samples)
-}
-
 pub(super) fn seeds(rules: &Rules, run: &RunSettings) -> [RuleCheck; 3] {
     let (required, settings) = (rules.seeds, &run.settings);
     let seed = |rule: &str, value: Option<u64>, required: u64| {
@@ -90,7 +79,8 @@ pub(super) fn seeds(rules: &Rules, run: &RunSettings) -> [RuleCheck; 3] {
 /// The amount measured: in Offline the samples of its query, elsewhere early stopping.
 fn queries(rules: &Rules, run: &RunSettings) -> Vec<RuleCheck> {
     let settings = &run.settings;
-    if executed_scenario(rules, run) != Scenario::Offline {
+    // A result may have been inferred from another scenario's log.
+    if run.scenario.unwrap_or(rules.scenario) != Scenario::Offline {
         let required = "satisfied";
         let met = run.constraints.early_stopping;
         let shown = met.map(|met| if met { required } else { "not satisfied" }.to_owned());
@@ -99,14 +89,12 @@ fn queries(rules: &Rules, run: &RunSettings) -> Vec<RuleCheck> {
     }
     let mut checks = Vec::new();
     if let Some(required) = rules.min_queries {
-        checks.push(least("min_query_count", settings.min_query_count, required));
+        let logged = settings.min_query_count;
+        checks.push(least("min_query_count", logged, required, count));
     }
     if let Some(required) = rules.min_samples_per_query {
-        checks.push(least(
-            "samples per query",
-            settings.samples_per_query,
-            required,
-        ));
+        let logged = settings.samples_per_query;
+        checks.push(least("samples per query", logged, required, count));
     }
     checks
 }
@@ -184,22 +172,12 @@ pub(super) fn token_latencies(
 }
 
 pub(super) fn min_duration(rules: &Rules, run: &RunSettings) -> Option<RuleCheck> {
-    let required = rules.min_duration_ms?;
-    let value = run.settings.min_duration_ms;
-    let shown = value.map(milliseconds);
-    let words = format!("at least {}", milliseconds(required));
-    let passed = value.is_some_and(|value| value >= required);
-    Some(RuleCheck::of_logs("min_duration", shown, words, passed))
+    let (value, required) = (run.settings.min_duration_ms, rules.min_duration_ms?);
+    Some(least("min_duration", value, required, milliseconds))
 }
 
-fn least(rule: &str, value: Option<u64>, required: u64) -> RuleCheck {
-    let words = format!("at least {}", count(required));
+fn least(rule: &str, value: Option<u64>, required: u64, show: fn(u64) -> String) -> RuleCheck {
+    let words = format!("at least {}", show(required));
     let passed = value.is_some_and(|value| value >= required);
-    RuleCheck::of_logs(rule, value.map(count), words, passed)
-}
-
-fn to_f64(nanoseconds: u64) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "limits of minutes are exact")]
-    let nanoseconds = nanoseconds as f64;
-    nanoseconds
+    RuleCheck::of_logs(rule, value.map(show), words, passed)
 }

@@ -4,6 +4,7 @@
 use retrial_mlperf::loadgen::{Run, Scenario};
 use retrial_mlperf::rounds::Rules;
 use retrial_readings::figure::Figure;
+use retrial_readings::number::to_f64;
 
 /// Samples in one of MultiStream's queries.
 pub(crate) const MULTI_STREAM_SAMPLES: f64 = 8.0;
@@ -32,9 +33,4 @@ pub(crate) fn figure(run: &Run, rules: &Rules) -> Option<Figure> {
         }
         _ => run.resolve(&rules.metric.name()),
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a query has few samples")]
-fn to_f64(count: u64) -> f64 {
-    count as f64
 }

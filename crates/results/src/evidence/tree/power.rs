@@ -13,6 +13,7 @@ use super::submission::ScenarioFolder;
 use crate::verdict::{FigureValue, RuleCheck};
 use retrial_mlperf::loadgen::{Detail, Run, Scenario};
 use retrial_mlperf::power::{Meter, moment};
+use retrial_readings::number::to_f64;
 use retrial_store::{blocks, open};
 
 /// The meter's log.
@@ -139,7 +140,5 @@ fn energy(joules: f64, scenario: Option<Scenario>, detail: &Detail) -> Option<f6
     let inferred =
         scenario == Some(Scenario::MultiStream) && detail.scenario == Some(Scenario::SingleStream);
     let each = if inferred { MULTI_STREAM_SAMPLES } else { 1.0 };
-    #[expect(clippy::cast_precision_loss, reason = "a count of queries is exact")]
-    let queries = queries as f64;
-    Some(joules * 1000.0 * each / queries)
+    Some(joules * 1000.0 * each / to_f64(queries))
 }
