@@ -76,13 +76,14 @@ doc:
 	$(call say,documentation and its tests)
 	@RUSTDOC=$(CURDIR)/tests/lint/rustdoc $(CARGO_LINTED) test --locked --doc
 
-# Three times as many tests at once as cores, since most of the long ones wait for an engine.
+# Three times as many tests at once as cores, since most of the long ones wait for an engine. Their temporary files are in
+# memory if it has room for them.
 .PHONY: nextest
 nextest:
 	$(call say,cargo nextest)
 	@$(CARGO_LINTED) nextest run --locked --no-run
 	@tests/lab/up --tests
-	@$(LAB); $(CARGO_LINTED) nextest run --locked --test-threads $$((3 * $$(nproc)))
+	@$(LAB); export TMPDIR=$$(tests/lab/temporary); $(CARGO_LINTED) nextest run --locked --test-threads $$((3 * $$(nproc)))
 
 # $(1): the program, $(2): what cargo installs, $(3): how. A debug build takes a quarter of the time and is mostly quick enough.
 define install
