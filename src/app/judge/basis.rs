@@ -12,6 +12,7 @@ use retrial_mlperf::rounds::{Round, Rounds, Rules};
 use retrial_mlperf::training::rounds as training_rules;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{JudgeRules, Mode, Submission};
+use retrial_results::evidence::folders::WithoutRecipe;
 use retrial_results::evidence::result_path::ResultPath;
 use retrial_results::evidence::training::{self, TrainingContext, TrainingTrees};
 use retrial_results::evidence::tree::published::ResultKey;
@@ -102,8 +103,39 @@ impl<'a> Basis<'a> {
         })
     }
 
-    /// A measurement without a recipe.
-    pub fn measurement(
+    /// The submission that results belong to, by their path, their rules and the command line.
+    pub fn submission(&self, place: &ResultPath, rules: Option<&Rules>) -> Submission {
+        let mut submission = place.submission();
+        submission.benchmark = self.benchmark(place);
+        if let Some(rules) = rules {
+            "mlperf-inference".clone_into(&mut submission.suite);
+            submission.round = Some(rules.round.clone());
+        }
+        let division = self.request.division.clone();
+        submission.division = division.or(submission.division);
+        submission
+    }
+
+    /// The benchmark, by the command line or the path.
+    fn benchmark(&self, place: &ResultPath) -> String {
+        let named = self.request.benchmark.clone();
+        named.unwrap_or_else(|| place.submission().benchmark)
+    }
+
+    /// The rules for a benchmark in a scenario, of the named round or the one whose seeds a log has.
+    fn rules_of(&self, benchmark: &str, scenario: &str, run: &Run) -> Option<Rules> {
+        let seeds = || self.rounds.by_seeds(&run.parameters());
+        let round = self.named_round().or_else(seeds)?;
+        let rules = round.rules(benchmark, Scenario::from_word(scenario)?)?;
+        Some(match &self.request.division {
+            Some(division) => rules.submitted_to(division),
+            None => rules,
+        })
+    }
+}
+
+impl WithoutRecipe for Basis<'_> {
+    fn measurement(
         &self,
         scenario: &str,
         mode: Mode,
@@ -134,34 +166,8 @@ impl<'a> Basis<'a> {
         measurement
     }
 
-    /// The submission that results belong to, by their path, their rules and the command line.
-    pub fn submission(&self, place: &ResultPath, rules: Option<&Rules>) -> Submission {
-        let mut submission = place.submission();
-        submission.benchmark = self.benchmark(place);
-        if let Some(rules) = rules {
-            "mlperf-inference".clone_into(&mut submission.suite);
-            submission.round = Some(rules.round.clone());
-        }
-        let division = self.request.division.clone();
-        submission.division = division.or(submission.division);
-        submission
-    }
-
-    /// The benchmark, by the command line or the path.
-    pub(super) fn benchmark(&self, place: &ResultPath) -> String {
-        let named = self.request.benchmark.clone();
-        named.unwrap_or_else(|| place.submission().benchmark)
-    }
-
-    /// The rules for a benchmark in a scenario, of the named round or the one whose seeds a log has.
-    pub(super) fn rules_of(&self, benchmark: &str, scenario: &str, run: &Run) -> Option<Rules> {
-        let seeds = || self.rounds.by_seeds(&run.parameters());
-        let round = self.named_round().or_else(seeds)?;
-        let rules = round.rules(benchmark, Scenario::from_word(scenario)?)?;
-        Some(match &self.request.division {
-            Some(division) => rules.submitted_to(division),
-            None => rules,
-        })
+    fn rules(&self, scenario: &str, place: &ResultPath, run: &Run) -> Option<Rules> {
+        self.rules_of(&self.benchmark(place), scenario, run)
     }
 }
 

@@ -4,7 +4,6 @@
 mod basis;
 mod folders;
 mod other_system;
-mod own_results;
 mod reference;
 mod trees;
 
@@ -64,7 +63,7 @@ pub fn gather(
     request: &JudgeRequest,
 ) -> Result<Vec<Gathered>, Failure> {
     let Some(trees) = trees(directory, request)? else {
-        return folders::gather(global, directory, basis(request)?);
+        return folders::gather(global, directory, &basis(request)?);
     };
     let basis = basis(request)?;
     let trees = match trees {
@@ -112,7 +111,7 @@ pub fn judged(
         })?;
         return Ok(all);
     }
-    let gathered = folders::gather(global, directory, basis(request)?)?.into_iter();
+    let gathered = folders::gather(global, directory, &basis(request)?)?.into_iter();
     let judged = gathered.map(|one| Judged {
         path: one.path.display().to_string(),
         verdict: verdict::judge(&one.context, &one.evidence),

@@ -8,6 +8,7 @@ pub mod endpoints;
 pub mod environment;
 pub mod figures;
 pub mod folder;
+pub mod folders;
 pub mod loadgen;
 pub mod markers;
 pub mod measured;

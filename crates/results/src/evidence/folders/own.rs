@@ -3,63 +3,47 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::other_system::Origin;
-use crate::app::failure::Failure;
-use crate::app::options::JudgeRequest;
+use super::{FoldersError, Group, OUTPUT, ResultsDirectory, TRAINING_LOGS};
+use crate::evidence::figures::Text;
+use crate::evidence::readings::readings;
+use crate::evidence::result_path::ResultPath;
+use crate::verdict::{Evidence, TrialEvidence};
 use retrial_mlperf::mllog::TIME_TO_TRAIN;
-use retrial_mlperf::rounds::Rounds;
 use retrial_plan::Plan;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{FigureSource, Find};
-use retrial_results::evidence::figures::Text;
-use retrial_results::evidence::readings::readings;
-use retrial_results::verdict::{Context, Evidence, TrialEvidence};
-
-/// The file with the output of a step that Retrial did not run.
-pub const OUTPUT: &str = "output.log";
-/// The files with the logs of a submission's runs, as MLCommons names them.
-const TRAINING_LOGS: &str = "result_*.txt";
 
 /// Reads the recipe's own figures from a directory.
-pub fn gather(
-    directory: &Path,
-    plan: &Plan,
-    request: &JudgeRequest,
-    rounds: &Rounds,
-) -> Result<(Context, Vec<Evidence>), Failure> {
-    let mut results: Vec<Evidence> = plan
+pub(super) fn gather(results: &ResultsDirectory<'_>, plan: &Plan) -> Result<Group, FoldersError> {
+    let directory = results.path;
+    let mut evidence: Vec<Evidence> = plan
         .measurements
         .iter()
         .filter(|one| !one.loadgen && !one.figures.is_empty())
-        .filter(|one| {
-            let named = request.scenario.as_ref();
-            named.is_none_or(|name| one.is_named(name))
-        })
+        .filter(|one| results.scenario.is_none_or(|name| one.is_named(name)))
         .map(|one| one_folder(directory, one))
         .filter(|one| one.trials.iter().any(|trial| !trial.figures.is_empty()))
         .collect();
-    if results.is_empty() {
-        return Err(Failure::usage(format!(
-            "{} contains none of the figures of {}\n  the output of its command is read from \
-             {OUTPUT}, training logs from {TRAINING_LOGS}",
-            directory.display(),
-            plan.recipe
-        )));
+    if evidence.is_empty() {
+        return Err(FoldersError::NoFigure {
+            path: directory.to_owned(),
+            recipe: plan.recipe.clone(),
+        });
     }
-    let mut context = Context {
-        require_accuracy: request.require_accuracy,
-        ..Context::from(plan)
-    };
-    if let Some(origin) = Origin::of_training(directory) {
-        context.qualifiers = origin.modified(plan, rounds, request.force)?;
-    }
-    for evidence in &mut results {
-        for name in remove_unlogged_figures(evidence) {
+    let mut warnings = Vec::new();
+    for one in &mut evidence {
+        for name in remove_unlogged_figures(one) {
             let reason = "no log has it: it is not an MLCommons event and was not compared";
-            context.warnings.push(format!("{name}: {reason}"));
+            warnings.push(format!("{name}: {reason}"));
         }
     }
-    Ok((context, results))
+    let mut place = ResultPath::parse(directory);
+    directory.clone_into(&mut place.group);
+    Ok(Group {
+        place,
+        evidence,
+        warnings,
+    })
 }
 
 /// Removes the figures that are not `MLCommons` events if no training log has them: another submitter's
@@ -115,7 +99,7 @@ fn one_folder(directory: &Path, measured: &MeasurementPlan) -> Evidence {
 }
 
 /// The file of a figure in a folder; the usual one if its source names none.
-pub fn text(source: &FigureSource, folder: &Path, usual: &str) -> Vec<Text> {
+pub(super) fn text(source: &FigureSource, folder: &Path, usual: &str) -> Vec<Text> {
     let file = source.file.as_ref().map_or(usual, |file| file.0.as_str());
     vec![Text {
         directory: folder.to_owned(),

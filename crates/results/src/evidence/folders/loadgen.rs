@@ -1,0 +1,189 @@
+//! Results of `LoadGen`, wherever they lie: their paths and their logs say what they are of.
+
+use std::path::{Path, PathBuf};
+
+use super::{FoldersError, OUTPUT, ResultsDirectory, own};
+use crate::evidence::figures::Text;
+use crate::evidence::loadgen::{fallback, loadgen_evidence, other_kind};
+use crate::evidence::readings::readings;
+use crate::evidence::result_path::ResultPath;
+use crate::evidence::{accuracy, compliance, folder, markers};
+use crate::verdict::{Evidence, RuleCheck, TrialEvidence};
+use retrial_mlperf::compliance::Test;
+use retrial_mlperf::loadgen::{self, Scenario};
+use retrial_mlperf::rounds::Rules;
+use retrial_plan::measurement::MeasurementPlan;
+use retrial_recipe::model::{FigureSource, Mode};
+
+/// Reads the results of a directory.
+pub(super) struct Reader<'a> {
+    pub results: &'a ResultsDirectory<'a>,
+}
+
+impl Reader<'_> {
+    /// The place of a folder.
+    pub fn place(&self, full: &Path, relative: &Path) -> ResultPath {
+        let mut place = ResultPath::parse(&full.join(relative));
+        // One recipe's results belong together, whatever the names of the folders.
+        if self.results.plan.is_some() && place.scenario.is_none() {
+            full.clone_into(&mut place.group);
+        }
+        place
+    }
+
+    /// One folder's result: a further trial of a measurement that is there, or a new one.
+    pub fn add(
+        &self,
+        evidence: &mut Vec<Evidence>,
+        relative: &Path,
+        place: &ResultPath,
+    ) -> Result<(), FoldersError> {
+        let shown = self.results.path.join(relative);
+        let run = folder::read(&shown).map_err(|source| FoldersError::Result {
+            path: shown.clone(),
+            source,
+        })?;
+        let measured = self.measurement(&shown, place, &run);
+        let trials_of = if place.is_trial {
+            relative.parent().unwrap_or(relative)
+        } else {
+            relative
+        };
+        let existing = evidence.iter().position(|one| {
+            one.mode == measured.mode
+                && one.scenario == measured.scenario
+                && Path::new(&one.path) == trials_of
+        });
+        let index = existing.unwrap_or_else(|| {
+            let mut added = Evidence::from(measured.clone());
+            added.path = trials_of.display().to_string();
+            added.loadgen = true;
+            evidence.push(added);
+            evidence.len() - 1
+        });
+        let result = &mut evidence[index];
+        let number = u32::try_from(result.trials.len()).unwrap_or(u32::MAX - 1) + 1;
+        let mut trial = TrialEvidence::finished(number, relative.display().to_string());
+        loadgen_evidence(&run, result, &mut trial);
+        result.checks.extend(self.markers(&shown));
+        if measured.mode == Mode::Accuracy && run.mode() != Some(loadgen::Mode::Accuracy) {
+            let scenario = Scenario::from_word(&measured.scenario);
+            result.checks.extend(other_kind(&run, scenario));
+            // The log of a performance run has a speed, which is not this result's.
+            trial.figures.clear();
+        }
+        if measured.mode == Mode::Performance {
+            result.checks.extend(fallback(&run));
+        }
+        // The output of a step is not among the results; this file keeps what a script prints.
+        let texts = |source: &FigureSource| own::text(source, &shown, accuracy::ACCURACY);
+        let is_in_a_file = |name: &String| {
+            let mut figures = measured.figures.iter();
+            figures.any(|(figure, source)| figure == name && source.file.is_some())
+        };
+        for mut reading in readings(&measured.figures, &texts) {
+            if measured.mode == Mode::Performance {
+                // Figures that were only printed cannot be among the results.
+                reading.missing.retain(|name, _| is_in_a_file(name));
+            }
+            reading.add_to(&mut trial);
+        }
+        if measured.mode == Mode::Accuracy {
+            accuracy::add_to(&mut trial, &shown, Path::new(accuracy::ACCURACY), &[]);
+        }
+        result.trials.push(trial);
+        Ok(())
+    }
+
+    /// Adds the checks of a test's script to the evidence of its run, or as evidence of its own.
+    pub fn verify(
+        &self,
+        evidence: &mut Vec<Evidence>,
+        (test, folder): (Test, &Path),
+        relative: &Path,
+        place: &ResultPath,
+    ) {
+        let run = folder::logs(folder, Path::new(compliance::RUN)).run;
+        let scenario = place.scenario.clone().unwrap_or_default();
+        let rules = self.rules_of_tested(&scenario, place, &run);
+        let checks = compliance::loose(folder, test, rules.as_ref(), &run);
+        let is_run_of = |result: &&mut Evidence| {
+            result.mode == Mode::Compliance && Path::new(&result.path).starts_with(relative)
+        };
+        if let Some(result) = evidence.iter_mut().find(is_run_of) {
+            result.checks.extend(checks);
+            return;
+        }
+        let mut result = Evidence::from(MeasurementPlan::new(scenario, Mode::Compliance));
+        result.loadgen = true;
+        result.checks = checks;
+        result.path = relative.display().to_string();
+        result
+            .trials
+            .push(TrialEvidence::finished(1, result.path.clone()));
+        evidence.push(result);
+    }
+
+    /// The rules for the result that a test belongs to.
+    fn rules_of_tested(
+        &self,
+        scenario: &str,
+        place: &ResultPath,
+        run: &loadgen::Run,
+    ) -> Option<Rules> {
+        let mut of_recipe = self.results.plan.iter().flat_map(|plan| &plan.measurements);
+        let of_recipe = of_recipe
+            .find(|one| one.mode == Mode::Performance && one.is_named(scenario))
+            .and_then(|one| one.rules.clone());
+        of_recipe.or_else(|| self.results.without_recipe.rules(scenario, place, run))
+    }
+
+    /// The recipe's markers of invalid results in a folder, else the usual one.
+    fn markers(&self, folder: &Path) -> Vec<RuleCheck> {
+        let Some(plan) = &self.results.plan else {
+            return markers::usual(folder).into_iter().collect();
+        };
+        let output = Text {
+            directory: folder.to_owned(),
+            file: OUTPUT.into(),
+        };
+        markers::of_recipe(&plan.judge.invalid_if, folder, &[output])
+    }
+
+    /// The recipe's measurement that a folder belongs to, else one that its log and path indicate.
+    fn measurement(
+        &self,
+        folder: &Path,
+        place: &ResultPath,
+        run: &loadgen::Run,
+    ) -> MeasurementPlan {
+        let mode = match (run.mode(), place.mode) {
+            // An accuracy summary has only two lines: then the folder's name decides.
+            (Some(loadgen::Mode::Accuracy), _) | (None, Some(Mode::Accuracy)) => Mode::Accuracy,
+            // The log in a submission's folder `accuracy` is never the published speed.
+            (_, Some(Mode::Accuracy)) if place.is_submitted() => Mode::Accuracy,
+            (_, Some(Mode::Compliance)) => Mode::Compliance,
+            _ => Mode::Performance,
+        };
+        let logged = || run.scenario().map(|scenario| scenario.as_str().to_owned());
+        let name = self.results.scenario.map(str::to_owned);
+        let name = name
+            .or_else(|| place.scenario.clone())
+            .or_else(logged)
+            .unwrap_or_else(|| name_of(folder));
+        let mut of_recipe = self.results.plan.iter().flat_map(|plan| &plan.measurements);
+        let of_recipe = of_recipe.find(|one| one.mode == mode && one.is_named(&name));
+        of_recipe.cloned().unwrap_or_else(|| {
+            let unplanned = self.results.without_recipe;
+            unplanned.measurement(&name, mode, place, run)
+        })
+    }
+}
+
+fn name_of(path: &Path) -> String {
+    let path: PathBuf = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    path.file_name().map_or_else(
+        || "results".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}
