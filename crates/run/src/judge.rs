@@ -53,7 +53,7 @@ pub(super) async fn record_verdict(session: &StepSession<'_>) -> Result<Verdict,
 /// Returns why this step's trial is not needed, if the trials so far decide. A stopped run does not wait for
 /// the result.
 pub(super) async fn decided(session: &StepSession<'_>) -> Option<String> {
-    let Condition::UntilDecided { stages } = &session.step.when else {
+    let Condition::UntilDecided { stages: all_stages } = &session.step.when else {
         return None;
     };
     let needing = match &session.step.action {
@@ -63,16 +63,18 @@ pub(super) async fn decided(session: &StepSession<'_>) -> Option<String> {
     };
     let (measurement, trial) = needing.unwrap_or(session.step).trial()?;
     // Only whole stages count: the latest one before this trial.
-    let mut stages = stages.iter().copied().enumerate().rev();
+    let mut stages = all_stages.iter().copied().enumerate().rev();
     let warmup = session.plan.measurements.get(measurement)?.warmup;
     let (decided, completed) = stages.find(|(_, completed)| warmup + *completed < trial)?;
     let (directory, plan, state) = (session.run.clone(), session.plan.clone(), session.state());
+    let all_stages = all_stages.clone();
     let decide = move || {
         let files = RunFiles::without_telemetry(&directory, &plan, &state);
         let mut evidence = run::gather_one(&files, measurement);
         evidence
             .trials
             .retain(|earlier| earlier.trial <= warmup + completed);
+        evidence.stages.clone_from(&all_stages);
         verdict::decide_stage(&context(&files), &evidence, decided)
     };
     match on_thread(&session.stop, decide).await.ok()? {

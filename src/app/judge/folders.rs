@@ -43,10 +43,12 @@ fn with_context(group: Group, plan: Option<&Plan>, basis: &Basis<'_>) -> Result<
         },
     };
     if let Some(plan) = plan {
-        context.qualifiers = other_system(&group, plan, basis)?;
+        context
+            .qualifiers
+            .extend(other_system(&group, plan, basis)?);
     }
-    context.require_accuracy = basis.request.require_accuracy;
-    context.warnings = group.warnings;
+    context.require_accuracy |= basis.request.require_accuracy;
+    context.warnings.extend(group.warnings);
     Ok(Gathered {
         path: group.place.group,
         context,
@@ -77,6 +79,14 @@ fn plan(global: &GlobalOptions, request: &JudgeRequest) -> Result<Option<Plan>, 
     };
     // Host paths that must be set for a run do not affect the published figures.
     let (opened, _) = open::recipe_with_stand_ins(&recipe)?;
-    let plan = PlanRequest::everything(recipe);
-    open::plan(global, &plan, &opened, false, &open::host_view(global)).map(Some)
+    let mut everything = PlanRequest::everything(recipe);
+    everything.files.rules.clone_from(&request.rules);
+    open::plan(
+        global,
+        &everything,
+        &opened,
+        false,
+        &open::host_view(global),
+    )
+    .map(Some)
 }

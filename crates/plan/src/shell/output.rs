@@ -3,7 +3,7 @@
 use super::quote;
 use crate::measurement::MeasurementPlan;
 use crate::step::{Action, ExecStep, Plan, Purpose, Step};
-use retrial_recipe::model::{FigureSource, Find, Mode};
+use retrial_recipe::model::{FigureSource, Find, InvalidMarker, Mode};
 
 /// The directory of the results that are judged.
 pub(super) const RESULTS: &str = "results";
@@ -59,30 +59,41 @@ fn files(plan: &Plan, exec: &ExecStep) -> Vec<(String, String)> {
     let named = measurements.into_iter().filter_map(|index| {
         let measured = plan.measurements.get(index)?;
         let name = if is_check {
-            accuracy(measured)
+            checked(plan, measured)
         } else {
-            printed(measured, trial)
+            printed(plan, measured, trial)
         };
         Some((directory(plan, index, trial), name?))
     });
     named.collect()
 }
 
-/// MLPerf's name for the output of the accuracy script.
-fn accuracy(measured: &MeasurementPlan) -> Option<String> {
-    let is_read = measured.loadgen && measured.mode == Mode::Accuracy;
-    is_read.then(|| "accuracy.txt".to_owned())
+/// The name for the output of a check: `MLPerf`'s for that of the accuracy script.
+fn checked(plan: &Plan, measured: &MeasurementPlan) -> Option<String> {
+    if measured.loadgen && measured.mode == Mode::Accuracy {
+        return Some("accuracy.txt".to_owned());
+    }
+    is_read(plan, measured).then(|| "check.log".to_owned())
 }
 
-/// The name for the output of a measurement from which figures are read. Training logs have that of `MLCommons`.
-fn printed(measured: &MeasurementPlan, trial: u32) -> Option<String> {
-    let figures = measured.figures.iter();
-    let mut printed = figures.filter(|(_, source)| !measured.loadgen && source.file.is_none());
-    let is_log = |(_, source): &(String, FigureSource)| matches!(source.find, Find::Mllog(_));
-    if printed.clone().any(is_log) {
+/// The name for the output of a measurement. Training logs have that of `MLCommons`.
+fn printed(plan: &Plan, measured: &MeasurementPlan, trial: u32) -> Option<String> {
+    let is_log = |(_, source): &(String, FigureSource)| {
+        source.file.is_none() && matches!(source.find, Find::Mllog(_))
+    };
+    if measured.figures.iter().any(is_log) {
         return Some(format!("result_{trial}.txt"));
     }
-    printed.next().map(|_| "output.log".to_owned())
+    is_read(plan, measured).then(|| "output.log".to_owned())
+}
+
+/// Whether anything is read from what the commands of a measurement print: figures, or marks of an
+/// invalid result.
+fn is_read(plan: &Plan, measured: &MeasurementPlan) -> bool {
+    let mut figures = measured.figures.iter();
+    let mut markers = plan.judge.invalid_if.iter();
+    figures.any(|(_, source)| source.file.is_none())
+        || markers.any(|marker| matches!(marker, InvalidMarker::Pattern(_)))
 }
 
 /// The directory of a trial's results. Those of a warm-up are elsewhere, since `judge` reads all results.

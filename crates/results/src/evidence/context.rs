@@ -6,7 +6,6 @@ use super::run::RunFiles;
 use crate::verdict::{Context, Qualifier, QualifierKind};
 use retrial_container::ImageRef;
 use retrial_plan::step::Action;
-use retrial_recipe::model::Mode;
 use retrial_store::import::Mark;
 
 /// What holds for the whole run.
@@ -51,19 +50,10 @@ pub fn context(files: &RunFiles<'_>) -> Context {
         let reason = format!("{reference} may move");
         qualifiers.push(Qualifier::new(QualifierKind::UnpinnedImage, reason));
     }
-    let measured_in = |mode: Mode| {
-        let measurements = plan.measurements.iter();
-        measurements.filter(move |measured| measured.mode == mode)
-    };
-    let accuracy = measured_in(Mode::Accuracy);
-    let performance = measured_in(Mode::Performance);
     Context {
         qualifiers,
         warnings: warnings(files),
         same_sku: plan.same_sku && plan.gpus.is_empty(),
-        require_accuracy: plan.require_accuracy,
-        accuracy_scenarios: accuracy.map(|measured| measured.scenario.clone()).collect(),
-        published_figures: performance.map(|measured| measured.expect.len()).sum(),
         ..Context::from(plan)
     }
 }

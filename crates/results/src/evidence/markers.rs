@@ -74,9 +74,10 @@ fn line(pattern: &str, outputs: &[Text]) -> Option<RuleCheck> {
     // The recipe's check compiled it.
     let expression = Regex::new(pattern).ok()?;
     let mut matching: Option<String> = None;
-    for output in outputs {
-        // A missing output has no line; its step's end records why.
-        let Ok(mut opened) = output.open() else {
+    // A missing output has no line; its step's end records why.
+    let files = outputs.iter().filter_map(|output| output.files().ok());
+    for file in files.flatten() {
+        let Ok(mut opened) = file.open() else {
             continue;
         };
         let _ = each_line(&mut opened, |line| {

@@ -20,3 +20,5 @@ pub mod telemetry;
 pub mod texts;
 pub mod training;
 pub mod tree;
+mod trial_files;
+mod trials;

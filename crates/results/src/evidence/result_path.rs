@@ -30,7 +30,7 @@ impl ResultPath {
     pub fn parse(path: &Path) -> Self {
         let mut names = names(path);
         let all = names.len();
-        let is_trial = names.pop_if(|name| is_trial(name)).is_some();
+        let is_trial = names.pop_if(|name| trial_number(name).is_some()).is_some();
         let mode_of = |name: &String| name.parse::<Mode>().ok();
         let mode = names.pop_if(|name| mode_of(name).is_some());
         let mode = mode.as_ref().and_then(mode_of);
@@ -53,6 +53,17 @@ impl ResultPath {
                 let test = name.to_ascii_uppercase().parse().ok()?;
                 Some((test, first(folder_of_test)))
             }),
+        }
+    }
+
+    /// The path of a folder with scenarios.
+    pub fn of_group(group: &Path) -> Self {
+        Self {
+            group: group.to_owned(),
+            scenario: None,
+            mode: None,
+            is_trial: false,
+            test: None,
         }
     }
 
@@ -93,14 +104,14 @@ fn names(path: &Path) -> Vec<String> {
         .collect()
 }
 
-/// `run_1`, `trial-2`, `3`.
-fn is_trial(name: &str) -> bool {
+/// The number of a trial's folder: `run_1`, `trial-2`, `3`.
+pub(crate) fn trial_number(name: &str) -> Option<u32> {
     let rest = name.trim_end_matches(|character: char| character.is_ascii_digit());
-    rest.len() < name.len()
-        && matches!(
-            rest,
-            "" | "run" | "run_" | "run-" | "trial" | "trial_" | "trial-"
-        )
+    let is_trial = matches!(
+        rest,
+        "" | "run" | "run_" | "run-" | "trial" | "trial_" | "trial-"
+    );
+    name[rest.len()..].parse().ok().filter(|_| is_trial)
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ mod window;
 
 use self::trial::Trial;
 use super::telemetry::Telemetry;
-use crate::verdict::{Evidence, StepOutcome, TrialEvidence};
+use super::trials::{add_warmup, complete};
+use crate::verdict::Evidence;
 use retrial_plan::step::Plan;
 use retrial_recipe::model::Mode;
 use retrial_store::RunDirectory;
@@ -60,7 +61,6 @@ pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
         return Evidence::new("unknown", Mode::Performance);
     };
     let mut evidence = Evidence::from(measured.clone());
-    evidence.stages = measured.trials.stages();
     let trial = |number: u32| Trial {
         files,
         index,
@@ -70,22 +70,12 @@ pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
     for number in 1..=measured.warmup {
         // The rules of a result are not those of its warm-up.
         let trials = trial(number).gather(&mut Evidence::from(measured.clone()));
-        let (finished, failed): (Vec<_>, Vec<_>) = trials
-            .into_iter()
-            .partition(|trial| trial.outcome == StepOutcome::Finished);
-        evidence.warmups.extend(finished);
-        evidence.trials.extend(failed);
+        add_warmup(&mut evidence, trials);
     }
     for number in measured.judged_trials() {
         let trials = trial(number).gather(&mut evidence);
         evidence.trials.extend(trials);
     }
-    // A step that trained several times gave as many trials.
-    let several = |pair: &[TrialEvidence]| pair[0].trial == pair[1].trial;
-    if evidence.trials.windows(2).any(several) {
-        for (number, trial) in (1..).zip(&mut evidence.trials) {
-            trial.trial = number;
-        }
-    }
+    complete(&mut evidence);
     evidence
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Qualifier;
 use retrial_plan::Plan;
-use retrial_recipe::model::{JudgeRules, Submission};
+use retrial_recipe::model::{JudgeRules, Mode, Submission};
 
 /// The margin where nothing else is said.
 pub(crate) const MARGIN: f64 = 0.05;
@@ -38,10 +38,19 @@ pub struct Context {
 
 impl From<&Plan> for Context {
     fn from(plan: &Plan) -> Self {
+        let measured_in = |mode: Mode| {
+            let measurements = plan.measurements.iter();
+            measurements.filter(move |measured| measured.mode == mode)
+        };
+        let accuracy = measured_in(Mode::Accuracy);
+        let performance = measured_in(Mode::Performance);
         Self {
             submission: plan.submission.clone(),
             rules: plan.judge.clone(),
             variant: plan.variant.clone(),
+            require_accuracy: plan.require_accuracy,
+            accuracy_scenarios: accuracy.map(|measured| measured.scenario.clone()).collect(),
+            published_figures: performance.map(|measured| measured.expect.len()).sum(),
             ..Self::default()
         }
     }

@@ -7,21 +7,14 @@ use jiff::Timestamp;
 use super::RunFiles;
 use super::window::measured_window;
 use crate::evidence::figures::Text;
-use crate::evidence::folder::{self, FolderError};
-use crate::evidence::loadgen::{loadgen_evidence, not_of_its_kind};
-use crate::evidence::readings::{Reading, readings};
-use crate::evidence::{accuracy, markers};
+use crate::evidence::trial_files::TrialFiles;
 use crate::verdict::{Evidence, StepOutcome, TrialEvidence};
-use retrial_mlperf::loadgen::{self, Run, Scenario};
 use retrial_plan::Condition;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_plan::step::Step;
 use retrial_recipe::model::Mode;
 use retrial_store::journal::{AbortReason, SkipReason, StepEnd, StepFault};
 use retrial_telemetry::Summary;
-
-/// How far a log's own start may lie outside its step: it is logged in whole seconds.
-const CLOCK_SLACK_S: i64 = 2;
 
 /// One trial of one measurement.
 pub(crate) struct Trial<'a> {
@@ -77,26 +70,23 @@ impl Trial<'_> {
         mut trial: TrialEvidence,
         evidence: &mut Evidence,
     ) -> Vec<TrialEvidence> {
-        if self.measured.loadgen
-            && let Some(run) = self.read_loadgen(measure, folder, &mut trial, evidence)
+        let files = TrialFiles {
+            measured: self.measured,
+            markers: &self.files.plan.judge.invalid_if,
+            folder,
+            outputs: self.outputs(measure, check),
+            span: self.span(measure),
+            is_submitted: false,
+        };
+        if let Some(run) = files.read_log(&mut trial, evidence)
             && let Some(window) = measured_window(&run)
         {
             trial.telemetry = self.watched(measure, Some(window)).or(trial.telemetry);
         }
-        let markers = &self.files.plan.judge.invalid_if;
-        let checks = markers::of_recipe(markers, folder, &self.outputs(measure, check));
-        let checks = checks.into_iter().map(|check| check.on(Some(self.number)));
-        evidence.checks.extend(checks);
-        let readings = self.readings(measure, check, folder);
-        let trials = readings.into_iter().map(|reading| {
-            let mut read_trial = trial.clone();
-            reading.add_to(&mut read_trial);
-            if self.measured.loadgen && self.measured.mode == Mode::Accuracy {
-                self.read_accuracy(&mut read_trial, check.unwrap_or(measure), folder);
-            }
-            read_trial
-        });
-        trials.collect()
+        if self.measured.mode == Mode::Compliance {
+            files.read_tests(self.number, evidence);
+        }
+        files.read_figures(&trial, evidence)
     }
 
     /// How a step ended.
@@ -133,44 +123,6 @@ impl Trial<'_> {
         }
     }
 
-    fn read_loadgen(
-        &self,
-        measure: &Step,
-        folder: &Path,
-        trial: &mut TrialEvidence,
-        evidence: &mut Evidence,
-    ) -> Option<Run> {
-        let run = match folder::read(folder) {
-            Ok(run) => run,
-            // An audit's folder need not hold a LoadGen run (TEST06): its check decides.
-            Err(FolderError::NoSummary) if self.measured.mode == Mode::Compliance => return None,
-            Err(error) => {
-                trial.outcome = StepOutcome::NoNewResult {
-                    reason: error.to_string(),
-                };
-                return None;
-            }
-        };
-        if let Some(reason) = self.stale(measure, &run) {
-            trial.outcome = StepOutcome::NoNewResult { reason };
-            return None;
-        }
-        loadgen_evidence(&run, evidence, trial);
-        self.check_kind(&run, evidence);
-        Some(run)
-    }
-
-    /// Checks that the step measured what the recipe declares.
-    fn check_kind(&self, run: &Run, evidence: &mut Evidence) {
-        let mode = match self.measured.mode {
-            Mode::Accuracy => loadgen::Mode::Accuracy,
-            Mode::Performance | Mode::Compliance => loadgen::Mode::Performance,
-        };
-        let checks = not_of_its_kind(run, mode, Scenario::from_word(&self.measured.scenario));
-        let checks = checks.into_iter().map(|check| check.on(Some(self.number)));
-        evidence.checks.extend(checks);
-    }
-
     /// What was seen while the step ran, or within a window of it.
     fn watched(&self, measure: &Step, window: Option<(Timestamp, Timestamp)>) -> Option<Summary> {
         let (files, span) = (self.files, self.span(measure)?);
@@ -182,37 +134,6 @@ impl Trial<'_> {
         let started = self.files.state.started.get(&step.number)?;
         let (_, ended) = self.files.state.ended.get(&step.number)?;
         Some((*started, *ended))
-    }
-
-    /// Why a log cannot be of this step: its own start lies outside.
-    fn stale(&self, measure: &Step, run: &Run) -> Option<String> {
-        let logged = run.started_at()?;
-        let (started, ended) = self.span(measure)?;
-        let early = logged.as_second() < started.as_second() - CLOCK_SLACK_S;
-        let late = logged.as_second() > ended.as_second() + CLOCK_SLACK_S;
-        (early || late).then(|| {
-            format!("its log starts at {logged}, outside of the step ({started} to {ended})")
-        })
-    }
-
-    /// What the suite's accuracy script printed: into its file, or in the step that ran it.
-    fn read_accuracy(&self, trial: &mut TrialEvidence, step: &Step, folder: &Path) {
-        let output = Text::output_of(self.files.directory.path(), &step.directory());
-        let rules = self.measured.rules.as_ref();
-        let required = rules.map_or(&[][..], |rules| &rules.accuracy);
-        accuracy::add_to(trial, &output.directory, &output.file, required);
-        accuracy::add_to(trial, folder, Path::new(accuracy::ACCURACY), required);
-    }
-
-    /// What each run of the step gave by the recipe's own figures.
-    fn readings(&self, measure: &Step, check: Option<&Step>, folder: &Path) -> Vec<Reading> {
-        readings(&self.measured.figures, &|source| match &source.file {
-            Some(file) => vec![Text {
-                directory: folder.to_owned(),
-                file: file.0.clone().into(),
-            }],
-            None => self.outputs(measure, check),
-        })
     }
 
     /// The outputs of the trial's steps, the check's first.

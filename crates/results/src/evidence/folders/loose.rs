@@ -2,48 +2,41 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{FoldersError, OUTPUT, ResultsDirectory, own};
-use crate::evidence::figures::Text;
-use crate::evidence::loadgen::{fallback, loadgen_evidence, other_kind};
-use crate::evidence::readings::readings;
+use super::{ResultsDirectory, script};
 use crate::evidence::result_path::ResultPath;
-use crate::evidence::{accuracy, compliance, folder, markers};
-use crate::verdict::{Evidence, RuleCheck, TrialEvidence};
+use crate::evidence::trial_files::TrialFiles;
+use crate::evidence::{compliance, folder, markers};
+use crate::verdict::{Evidence, TrialEvidence};
 use retrial_mlperf::compliance::Test;
-use retrial_mlperf::loadgen::{self, Scenario};
+use retrial_mlperf::loadgen;
 use retrial_mlperf::rounds::Rules;
 use retrial_plan::measurement::MeasurementPlan;
-use retrial_recipe::model::{FigureSource, Mode};
+use retrial_recipe::model::Mode;
 
 /// Reads the results of a directory.
 pub(super) struct Reader<'a> {
     pub results: &'a ResultsDirectory<'a>,
+    /// The directory, as an absolute path.
+    pub directory: &'a Path,
 }
 
 impl Reader<'_> {
     /// The place of a folder.
-    pub fn place(&self, full: &Path, relative: &Path) -> ResultPath {
-        let mut place = ResultPath::parse(&full.join(relative));
+    pub fn place(&self, relative: &Path) -> ResultPath {
+        let mut place = ResultPath::parse(&self.directory.join(relative));
         // One recipe's results belong together, whatever the names of the folders.
         if self.results.plan.is_some() && place.scenario.is_none() {
-            full.clone_into(&mut place.group);
+            self.directory.clone_into(&mut place.group);
         }
         place
     }
 
     /// One folder's result: a further trial of a measurement that is there, or a new one.
-    pub fn add(
-        &self,
-        evidence: &mut Vec<Evidence>,
-        relative: &Path,
-        place: &ResultPath,
-    ) -> Result<(), FoldersError> {
-        let shown = self.results.path.join(relative);
-        let run = folder::read(&shown).map_err(|source| FoldersError::Result {
-            path: shown.clone(),
-            source,
-        })?;
-        let measured = self.measurement(&shown, place, &run);
+    pub fn add(&self, evidence: &mut Vec<Evidence>, relative: &Path, place: &ResultPath) {
+        let folder = self.directory.join(relative);
+        // Why logs cannot be read is told where they are read as a trial's.
+        let run = folder::read(&folder).unwrap_or_default();
+        let measured = self.measurement(&folder, place, &run);
         let trials_of = if place.is_trial {
             relative.parent().unwrap_or(relative)
         } else {
@@ -57,42 +50,28 @@ impl Reader<'_> {
         let index = existing.unwrap_or_else(|| {
             let mut added = Evidence::from(measured.clone());
             added.path = trials_of.display().to_string();
-            added.loadgen = true;
             evidence.push(added);
             evidence.len() - 1
         });
         let result = &mut evidence[index];
         let number = u32::try_from(result.trials.len()).unwrap_or(u32::MAX - 1) + 1;
-        let mut trial = TrialEvidence::finished(number, relative.display().to_string());
-        loadgen_evidence(&run, result, &mut trial);
-        result.checks.extend(self.markers(&shown));
-        if measured.mode == Mode::Accuracy && run.mode() != Some(loadgen::Mode::Accuracy) {
-            let scenario = Scenario::from_word(&measured.scenario);
-            result.checks.extend(other_kind(&run, scenario));
-            // The log of a performance run has a speed, which is not this result's.
-            trial.figures.clear();
-        }
-        if measured.mode == Mode::Performance {
-            result.checks.extend(fallback(&run));
-        }
-        // The output of a step is not among the results; this file keeps what a script prints.
-        let texts = |source: &FigureSource| own::text(source, &shown, accuracy::ACCURACY);
-        let is_in_a_file = |name: &String| {
-            let mut figures = measured.figures.iter();
-            figures.any(|(figure, source)| figure == name && source.file.is_some())
+        let plan = self.results.plan;
+        let files = TrialFiles {
+            measured: &measured,
+            markers: plan.map_or(&[], |plan| &plan.judge.invalid_if),
+            folder: &folder,
+            outputs: script::outputs(&folder, &measured),
+            span: None,
+            is_submitted: plan.is_none() || place.is_submitted(),
         };
-        for mut reading in readings(&measured.figures, &texts) {
-            if measured.mode == Mode::Performance {
-                // Figures that were only printed cannot be among the results.
-                reading.missing.retain(|name, _| is_in_a_file(name));
-            }
-            reading.add_to(&mut trial);
+        let trial = TrialEvidence::finished(number, relative.display().to_string());
+        if plan.is_none() {
+            let marker = markers::usual(&folder).into_iter();
+            let marker = marker.map(|check| check.on(Some(number)));
+            result.checks.extend(marker);
         }
-        if measured.mode == Mode::Accuracy {
-            accuracy::add_to(&mut trial, &shown, Path::new(accuracy::ACCURACY), &[]);
-        }
-        result.trials.push(trial);
-        Ok(())
+        let trials = files.read(trial, result);
+        result.trials.extend(trials);
     }
 
     /// Adds the checks of a test's script to the evidence of its run, or as evidence of its own.
@@ -136,18 +115,6 @@ impl Reader<'_> {
             .find(|one| one.mode == Mode::Performance && one.is_named(scenario))
             .and_then(|one| one.rules.clone());
         of_recipe.or_else(|| self.results.without_recipe.rules(scenario, place, run))
-    }
-
-    /// The recipe's markers of invalid results in a folder, else the usual one.
-    fn markers(&self, folder: &Path) -> Vec<RuleCheck> {
-        let Some(plan) = &self.results.plan else {
-            return markers::usual(folder).into_iter().collect();
-        };
-        let output = Text {
-            directory: folder.to_owned(),
-            file: OUTPUT.into(),
-        };
-        markers::of_recipe(&plan.judge.invalid_if, folder, &[output])
     }
 
     /// The recipe's measurement that a folder belongs to, else one that its log and path indicate.

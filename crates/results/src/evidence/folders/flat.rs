@@ -1,0 +1,139 @@
+//! Results that no folder tells apart: the own figures of a recipe, in one directory.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use itertools::{Itertools as _, join};
+
+use super::layout::Measurements;
+use super::script;
+use crate::evidence::folder::SUMMARY;
+use crate::evidence::readings::readings;
+use crate::evidence::result_path::ResultPath;
+use crate::evidence::trial_files::TrialFiles;
+use crate::verdict::{Evidence, TrialEvidence};
+use retrial_mlperf::mllog::TIME_TO_TRAIN;
+use retrial_plan::measurement::MeasurementPlan;
+use retrial_recipe::model::{FigureSource, Find, Mode};
+
+/// What one directory has of a recipe's own figures.
+#[derive(Default)]
+pub(super) struct Flat {
+    /// The evidence of each measurement whose files are there.
+    pub evidence: Vec<Evidence>,
+    /// What a reader of the verdict must know besides.
+    pub warnings: Vec<String>,
+}
+
+/// Reads the figures of every measurement whose files are in a directory. Where other results
+/// were found, an output alone does not show that a measurement was run: `is_alone` is whether none
+/// were.
+pub(super) fn gather(directory: &Path, measurements: &Measurements<'_>, is_alone: bool) -> Flat {
+    let plan = measurements.plan;
+    let is_run = |measured: &&MeasurementPlan| {
+        if is_alone && script::is_main_mode(measured, plan) {
+            script::has_files(directory, measured)
+        } else {
+            script::has_figures(directory, measured)
+        }
+    };
+    let own = measurements.wanted().filter(|one| is_own(one));
+    let mut flat = Flat::default();
+    for measured in own.filter(is_run) {
+        let files = TrialFiles {
+            measured,
+            markers: &plan.judge.invalid_if,
+            folder: directory,
+            outputs: script::outputs(directory, measured),
+            span: None,
+            is_submitted: ResultPath::parse(directory).is_submitted(),
+        };
+        let mut evidence = Evidence::from(measured.clone());
+        evidence.path = directory.display().to_string();
+        let trial = TrialEvidence::finished(1, evidence.path.clone());
+        evidence.trials = script::read(&files, trial, &mut evidence);
+        for name in remove_unlogged_figures(&mut evidence) {
+            let reason = "no log has it: it is not an MLCommons event and was not compared";
+            flat.warnings.push(format!("{name}: {reason}"));
+        }
+        flat.evidence.push(evidence);
+    }
+    flat.warnings.extend(shared(&flat.evidence));
+    flat
+}
+
+/// Why a directory has none of the figures of a plan, by measurement and figure.
+pub(super) fn missing(
+    directory: &Path,
+    measurements: &Measurements<'_>,
+) -> BTreeMap<String, String> {
+    let missing = measurements.wanted().flat_map(|measured| {
+        if measured.loadgen {
+            let reason = format!("no {SUMMARY} in or below it");
+            return vec![(label(measured), reason)];
+        }
+        let outputs = script::outputs(directory, measured);
+        let readings = readings(&measured.figures, &|source| match &source.file {
+            Some(file) => vec![script::text(directory, &file.0)],
+            None => outputs.clone(),
+        });
+        let missing = readings.into_iter().flat_map(|reading| reading.missing);
+        let missing = missing.map(|(name, reason)| (format!("{} {name}", label(measured)), reason));
+        missing.collect()
+    });
+    missing.collect()
+}
+
+/// `short`, `short accuracy`.
+fn label(measured: &MeasurementPlan) -> String {
+    match measured.mode {
+        Mode::Performance => measured.scenario.clone(),
+        mode => format!("{} {mode}", measured.scenario),
+    }
+}
+
+fn is_own(measured: &MeasurementPlan) -> bool {
+    !measured.loadgen && !measured.figures.is_empty()
+}
+
+/// Says that scenarios were read from the same files, if one of them has no figure there.
+fn shared(evidence: &[Evidence]) -> Option<String> {
+    let is_empty = |one: &Evidence| one.trials.iter().all(|trial| trial.figures.is_empty());
+    let scenarios: Vec<&String> = evidence.iter().map(|one| &one.scenario).unique().collect();
+    (scenarios.len() > 1 && evidence.iter().any(is_empty)).then(|| {
+        let scenarios = join(scenarios, ", ");
+        format!("{scenarios} are read from the same folder; choose what was run: --scenario NAME")
+    })
+}
+/// Removes the figures that are not `MLCommons` events if no training log has them: another submitter's
+/// program does not print or track them. If some logs have them, the others are incomplete. Returns
+/// their names.
+fn remove_unlogged_figures(evidence: &mut Evidence) -> Vec<String> {
+    let is_timed = |figure: &FigureSource| matches!(&figure.find, Find::Mllog(figure) if figure.key == TIME_TO_TRAIN);
+    let of_program = |figure: &FigureSource| match &figure.find {
+        Find::Mllog(figure) => figure.key.starts_with("tracked_stats"),
+        Find::Pattern { .. } => true,
+        Find::Json { .. } | Find::Csv(_) => false,
+    };
+    if !evidence.figures.iter().any(|(_, figure)| is_timed(figure)) {
+        return Vec::new();
+    }
+    let trials = &evidence.trials;
+    let nowhere = |name: &str| trials.iter().all(|trial| trial.figure(name).is_none());
+    let own = evidence
+        .figures
+        .iter()
+        .filter(|(_, figure)| of_program(figure));
+    let names: Vec<String> = own
+        .map(|(name, _)| name.clone())
+        .filter(|name| nowhere(name))
+        .collect();
+    let is_logged = |name: &String| !names.contains(name);
+    let plan = &mut evidence.plan;
+    plan.figures.retain(|(name, _)| is_logged(name));
+    plan.expect.retain(|(name, _)| is_logged(name));
+    for trial in &mut evidence.trials {
+        trial.missing.retain(|name, _| is_logged(name));
+    }
+    names
+}

@@ -1,0 +1,209 @@
+//! One trial's files as evidence, the same wherever they lie: in a run's directory, where a script
+//! left them, or in a submission.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use super::figures::Text;
+use super::folder::{self, FolderError};
+use super::loadgen::{fallback, loadgen_evidence, not_of_its_kind, other_kind};
+use super::readings::readings;
+use super::result_path::ResultPath;
+use super::{accuracy, compliance, markers};
+use crate::verdict::{Evidence, RuleCheck, StepOutcome, TrialEvidence, table_of};
+use retrial_mlperf::loadgen::{self, Run, Scenario};
+use retrial_plan::measurement::MeasurementPlan;
+use retrial_recipe::model::{FigureSource, Find, InvalidMarker, Mode};
+
+/// How far a log's own start may lie outside its step: it is logged in whole seconds.
+const CLOCK_SLACK_S: i64 = 2;
+
+/// The files of one trial, and what is known of the step that wrote them.
+pub(crate) struct TrialFiles<'a> {
+    /// What was measured.
+    pub measured: &'a MeasurementPlan,
+    /// The recipe's marks of an invalid result.
+    pub markers: &'a [InvalidMarker],
+    /// The folder of its results.
+    pub folder: &'a Path,
+    /// The outputs of its steps, the check's first.
+    pub outputs: Vec<Text>,
+    /// When its step started and ended, where that is known.
+    pub span: Option<(Timestamp, Timestamp)>,
+    /// It lies in a submission, where `MLCommons` checks an accuracy log's mode and scenario less.
+    pub is_submitted: bool,
+}
+
+impl TrialFiles<'_> {
+    /// Reads all files of a trial: several trials where its step trained several times. What holds
+    /// for the measurement is added to its evidence.
+    pub fn read(&self, mut trial: TrialEvidence, evidence: &mut Evidence) -> Vec<TrialEvidence> {
+        self.read_log(&mut trial, evidence);
+        self.read_figures(&trial, evidence)
+    }
+
+    /// Reads `LoadGen`'s logs, if they are its results. A trial without a log of its own has no new
+    /// result, and the reason says which file is at fault.
+    pub fn read_log(&self, trial: &mut TrialEvidence, evidence: &mut Evidence) -> Option<Run> {
+        if !self.measured.loadgen {
+            return None;
+        }
+        let run = match folder::read(self.folder) {
+            Ok(run) => run,
+            // An audit's folder need not hold a LoadGen run (TEST06): its check decides.
+            Err(FolderError::NoSummary) if self.measured.mode == Mode::Compliance => return None,
+            Err(error) => {
+                let reason = match error {
+                    FolderError::Unreadable { path, reason } if !trial.path.is_empty() => {
+                        format!("{}/{path}: {reason}", trial.path)
+                    }
+                    error => error.to_string(),
+                };
+                trial.outcome = StepOutcome::NoNewResult { reason };
+                return None;
+            }
+        };
+        if let Some(reason) = self.stale(&run) {
+            trial.outcome = StepOutcome::NoNewResult { reason };
+            return None;
+        }
+        loadgen_evidence(&run, evidence, trial);
+        self.check_kind(&run, trial, evidence);
+        Some(run)
+    }
+
+    /// Reads the recipe's own figures, its marks of invalid results, and what scripts wrote.
+    pub fn read_figures(
+        &self,
+        trial: &TrialEvidence,
+        evidence: &mut Evidence,
+    ) -> Vec<TrialEvidence> {
+        let checks = markers::of_recipe(self.markers, self.folder, &self.outputs);
+        add_checks(evidence, trial.trial, checks);
+        let readings = readings(&self.measured.figures, &|source| self.texts(source));
+        let has_output = self.has_output();
+        let trials = readings.into_iter().map(|mut reading| {
+            if !has_output {
+                let measured = self.measured;
+                reading
+                    .missing
+                    .retain(|name, _| is_asked_for(measured, name));
+            }
+            let mut read_trial = trial.clone();
+            reading.add_to(&mut read_trial);
+            if self.measured.loadgen && self.measured.mode == Mode::Accuracy {
+                self.read_accuracy(&mut read_trial);
+            }
+            read_trial
+        });
+        trials.collect()
+    }
+
+    /// Checks that the step measured what the recipe declares, and by which log.
+    fn check_kind(&self, run: &Run, trial: &mut TrialEvidence, evidence: &mut Evidence) {
+        let scenario = Scenario::from_word(&self.measured.scenario);
+        let mode = match self.measured.mode {
+            Mode::Accuracy => loadgen::Mode::Accuracy,
+            Mode::Performance | Mode::Compliance => loadgen::Mode::Performance,
+        };
+        let mut checks = match (self.is_submitted, self.measured.mode) {
+            (true, Mode::Accuracy) => other_kind(run, scenario),
+            // A result of an edge system may be inferred from the log of another scenario.
+            (true, _) => not_of_its_kind(run, mode, None),
+            (false, _) => not_of_its_kind(run, mode, scenario),
+        };
+        if self.measured.mode == Mode::Accuracy && run.mode() != Some(loadgen::Mode::Accuracy) {
+            // The log of a performance run has a speed, which is not this result's.
+            trial.figures.clear();
+        }
+        if self.measured.mode == Mode::Performance {
+            checks.extend(fallback(run));
+        }
+        add_checks(evidence, trial.trial, checks);
+    }
+
+    /// Why a log cannot be of this step: its own start lies outside.
+    fn stale(&self, run: &Run) -> Option<String> {
+        let logged = run.started_at()?;
+        let (started, ended) = self.span?;
+        let early = logged.as_second() < started.as_second() - CLOCK_SLACK_S;
+        let late = logged.as_second() > ended.as_second() + CLOCK_SLACK_S;
+        (early || late).then(|| {
+            format!("its log starts at {logged}, outside of the step ({started} to {ended})")
+        })
+    }
+
+    /// Adds what the scripts of the audit's tests found, where a folder has a test's name.
+    pub fn read_tests(&self, trial: u32, evidence: &mut Evidence) {
+        let folders = compliance::find_all(self.folder).into_iter();
+        let checks = folders.flat_map(|relative| {
+            let place = ResultPath::parse(&self.folder.join(relative));
+            let checks = place.test.map(|(test, folder)| {
+                let run = folder::logs(&folder, Path::new(compliance::RUN)).run;
+                compliance::loose(&folder, test, self.measured.rules.as_ref(), &run)
+            });
+            checks.unwrap_or_default()
+        });
+        add_checks(evidence, trial, checks.collect());
+    }
+
+    /// What the suite's accuracy script printed: in the step that ran it, or into its file.
+    fn read_accuracy(&self, trial: &mut TrialEvidence) {
+        let rules = self.measured.rules.as_ref();
+        let required = rules.map_or(&[][..], |rules| &rules.accuracy);
+        let file = Path::new(accuracy::ACCURACY);
+        let printed = self.outputs.first();
+        if let Some(output) = printed.filter(|output| output.file != file) {
+            accuracy::add_to(trial, &output.directory, &output.file, required);
+        }
+        accuracy::add_to(trial, self.folder, file, required);
+    }
+
+    /// Whether what was printed can be among the files: the output of a submitted result is not.
+    fn has_output(&self) -> bool {
+        let mut outputs = self.outputs.iter();
+        let is_speed = self.measured.loadgen && self.measured.mode == Mode::Performance;
+        !is_speed || outputs.any(|output| output.open().is_ok())
+    }
+
+    /// Where a figure is searched.
+    fn texts(&self, source: &FigureSource) -> Vec<Text> {
+        match &source.file {
+            Some(file) => vec![Text {
+                directory: self.folder.to_owned(),
+                file: file.0.clone().into(),
+            }],
+            None => self.outputs.clone(),
+        }
+    }
+}
+
+fn add_checks(evidence: &mut Evidence, trial: u32, checks: Vec<RuleCheck>) {
+    let checks = checks.into_iter();
+    evidence
+        .checks
+        .extend(checks.map(|check| check.on(Some(trial))));
+}
+
+/// Whether a figure is read from a file of the results, or something is required of it.
+fn is_asked_for(measured: &MeasurementPlan, name: &str) -> bool {
+    let mut figures = measured.figures.iter();
+    let is_in_file = figures.any(|(figure, source)| figure == name && source.file.is_some());
+    let is_required = |required: &str| required == name || table_of(required) == Some(name);
+    is_in_file
+        || measured
+            .expect
+            .iter()
+            .any(|(required, _)| is_required(required))
+        || measured
+            .limits
+            .iter()
+            .any(|(required, _)| is_required(required))
+}
+
+/// Whether figures of a measurement are read of training logs.
+pub(crate) fn is_trained(measured: &MeasurementPlan) -> bool {
+    let mut figures = measured.figures.iter();
+    figures.any(|(_, figure)| matches!(figure.find, Find::Mllog(_)))
+}

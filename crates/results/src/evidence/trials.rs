@@ -1,0 +1,65 @@
+//! The trials of one measurement, once all are read: every path from files to a verdict ends here.
+
+use crate::verdict::{Evidence, StepOutcome, TrialEvidence};
+use retrial_recipe::model::Trials;
+
+/// Adds what a warm-up gave. It is not judged, but one that failed is no warm-up.
+pub(crate) fn add_warmup(evidence: &mut Evidence, trials: Vec<TrialEvidence>) {
+    let (finished, failed): (Vec<_>, Vec<_>) = trials
+        .into_iter()
+        .partition(|trial| trial.outcome == StepOutcome::Finished);
+    evidence.warmups.extend(finished);
+    evidence.trials.extend(failed);
+}
+
+/// Completes the evidence of a measurement: numbers the trials, and says after how many of them it
+/// was analysed.
+pub(crate) fn complete(evidence: &mut Evidence) {
+    // A step that trained several times gave as many trials.
+    let several = |pair: &[TrialEvidence]| pair[0].trial == pair[1].trial;
+    if evidence.trials.windows(2).any(several) {
+        for (number, trial) in (1..).zip(&mut evidence.trials) {
+            trial.trial = number;
+        }
+    }
+    let judged = u32::try_from(evidence.trials.len()).unwrap_or(u32::MAX);
+    evidence.stages = stages(evidence.plan.trials, judged);
+}
+
+/// The numbers of trials after which the evidence may have been analysed, of which there are `judged`
+/// now: the recipe's stages, and every number that is none of them. After the last stage nobody
+/// knows how often somebody looked, so every further trial counts as one analysis.
+fn stages(trials: Trials, judged: u32) -> Vec<u32> {
+    let mut stages = trials.stages();
+    if trials.min < trials.max && judged > 0 {
+        let last = trials.max;
+        let further = if judged > last { last + 1 } else { judged }..=judged;
+        stages.extend(further.filter(|count| !trials.stages().contains(count)));
+        stages.sort_unstable();
+    }
+    stages
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::fixed(3, 3, 5, &[3])]
+    #[case::first_stage(3, 8, 3, &[3, 5, 8])]
+    #[case::last_stage(3, 8, 8, &[3, 5, 8])]
+    #[case::between_stages(3, 8, 4, &[3, 4, 5, 8])]
+    #[case::before_the_first(3, 8, 2, &[2, 3, 5, 8])]
+    #[case::after_the_last(3, 8, 10, &[3, 5, 8, 9, 10])]
+    #[case::nothing_judged(3, 8, 0, &[3, 5, 8])]
+    fn unplanned_numbers_of_trials_count_as_analyses(
+        #[case] min: u32,
+        #[case] max: u32,
+        #[case] judged: u32,
+        #[case] expected: &[u32],
+    ) {
+        assert_eq!(stages(Trials { min, max }, judged), expected);
+    }
+}

@@ -1,0 +1,139 @@
+//! Random runs, judged on every path.
+
+use std::env;
+
+use fastrand::Rng;
+use serde_json::{Value, json};
+
+use crate::scene::{Scene, verdict};
+
+/// Runs that are tried.
+const CASES: u64 = 40;
+/// What only a run knows: which image ran, and on which host.
+const OF_THE_RUN: [&str; 2] = ["unpinned_image", "other_hardware"];
+
+/// What must be the same: outcomes, figures, rules with what was measured and why it was not, and
+/// qualifiers.
+fn compared(verdict: &Value, rewrite: &dyn Fn(&str) -> String) -> Value {
+    let results = verdict["results"].as_array().unwrap().iter();
+    let results: Vec<Value> = results.map(|result| of_result(result, rewrite)).collect();
+    json!({ "outcome": verdict["outcome"], "exit_code": verdict["exit_code"], "results": results })
+}
+
+fn of_result(result: &Value, rewrite: &dyn Fn(&str) -> String) -> Value {
+    let list = |name: &str| result[name].as_array().cloned().unwrap_or_default();
+    let text = |value: &Value| json!(rewrite(value.as_str().unwrap_or_default()));
+    let rules: Vec<Value> = list("rules")
+        .iter()
+        .map(|rule| {
+            json!([
+                rule["rule"],
+                text(&rule["measured"]),
+                rule["required"],
+                rule["passed"],
+                rule["trial"]
+            ])
+        })
+        .collect();
+    let qualifiers = list("qualifiers").into_iter();
+    let of_the_run = |qualifier: &Value| OF_THE_RUN.iter().any(|kind| qualifier["kind"] == **kind);
+    let qualifiers: Vec<Value> = qualifiers.filter(|one| !of_the_run(one)).collect();
+    let trials: Vec<Value> = list("trials")
+        .iter()
+        .map(|trial| {
+            json!([
+                trial["trial"],
+                trial["step"],
+                trial["valid"],
+                trial["figures"]
+            ])
+        })
+        .collect();
+    json!({
+        "scenario": result["scenario"],
+        "mode": result["mode"],
+        "outcome": result["outcome"],
+        "sentence": text(&result["sentence"]),
+        "figures": result["figures"],
+        "judgements": result["judgements"],
+        "rules": rules,
+        "qualifiers": qualifiers,
+        "trials": trials,
+    })
+}
+
+/// The results in the order of their scenarios and modes.
+fn sorted(mut compared: Value) -> Value {
+    let results = compared["results"].as_array_mut().unwrap();
+    let key = |result: &Value| format!("{} {}", result["scenario"], result["mode"]);
+    results.sort_by_key(key);
+    compared
+}
+
+#[test]
+fn the_same_files_have_the_same_verdict_on_every_path() {
+    let program = env!("CARGO_BIN_EXE_retrial");
+    let folder = std::path::Path::new(program).parent().unwrap();
+    let path = format!("{}:{}", folder.display(), env::var("PATH").unwrap());
+    let seed = env::var("SAME_VERDICT_SEED").ok();
+    let seed: u64 = seed.map_or_else(|| fastrand::u64(..1 << 32), |seed| seed.parse().unwrap());
+    let mut invalid = 0;
+    for case in seed..seed + CASES {
+        let scene = Scene::plant(&mut Rng::with_seed(case));
+        let own = ["judge", "planted", "--output", "json"];
+        let own = verdict(&scene.retrial().args(own).output().unwrap());
+        invalid += u32::from(own["outcome"] == "invalid");
+        let named = |text: &str| scene.as_in_the_script(text);
+        let expected = sorted(compared(&own, &named));
+
+        // Where the script left them, by the script's own command.
+        let command = format!("{} --output json", scene.judge_command());
+        let mut shell = std::process::Command::new("sh");
+        shell
+            .arg("-c")
+            .arg(command)
+            .env("PATH", &path)
+            .env("RETRIAL_HOME", scene.path("other"));
+        let output = shell.current_dir(scene.path("shell")).output().unwrap();
+        let judged = verdict(&output);
+        let named = |text: &str| text.to_owned();
+        let left = serde_json::to_string_pretty(&sorted(compared(&judged, &named))).unwrap();
+        let expected_text = serde_json::to_string_pretty(&expected).unwrap();
+        similar_asserts(case, &expected_text, &left);
+        assert_eq!(
+            output.status.code().map(i64::from),
+            own["exit_code"].as_i64(),
+            "seed {case}"
+        );
+
+        // Packed, and imported elsewhere.
+        let archive = scene.path("packed.tar.gz").display().to_string();
+        let packed = ["runs", "pack", "planted", "--to", &archive];
+        let packed = scene.retrial().args(packed).output().unwrap();
+        assert!(packed.status.success(), "seed {case}: {packed:?}");
+        let elsewhere = |arguments: &[&str]| {
+            let mut command = scene.retrial();
+            command
+                .args(arguments)
+                .env("RETRIAL_HOME", scene.path("elsewhere"));
+            command.output().unwrap()
+        };
+        let imported = elsewhere(&["runs", "import", &archive]);
+        assert!(imported.status.success(), "seed {case}: {imported:?}");
+        let again = verdict(&elsewhere(&["judge", "planted", "--output", "json"]));
+        let named = |text: &str| scene.as_in_the_script(text);
+        assert_eq!(sorted(compared(&again, &named)), expected, "seed {case}");
+    }
+    assert!(invalid > 0, "no run was invalid: seed {seed}");
+}
+
+/// Both texts must be equal; else their differing lines are shown.
+fn similar_asserts(case: u64, run: &str, folder: &str) {
+    let difference = similar::TextDiff::from_lines(run, folder);
+    let changes = difference
+        .unified_diff()
+        .context_radius(6)
+        .header("run", "folder")
+        .to_string();
+    assert!(run == folder, "SAME_VERDICT_SEED={case}\n{changes}");
+}
