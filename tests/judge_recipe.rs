@@ -165,6 +165,21 @@ fn a_scenario_without_a_folder_was_not_run() {
 }
 
 #[test]
+fn only_the_named_scenario_is_judged() {
+    let mut files = SHORT.to_vec();
+    let summary = "offline/performance/run_1/mlperf_log_summary.txt";
+    files.push((summary, SUMMARY));
+    files.push(("long/performance/run_2/depth.json", "{}"));
+    let results = Results::new(&files);
+    let judged = results.judge("out", &["--scenario", "offline"]);
+    assert_eq!(judged.code, 0, "{}", judged.text);
+    assert_eq!(judged.outcome("Offline"), "reproduced");
+    let judged = results.judge("out", &["--scenario", "server"]);
+    assert_eq!(judged.code, 2, "{}", judged.text);
+    judged.says(&["no scenario \"server\"; it has short, long, offline"]);
+}
+
+#[test]
 fn a_folder_without_any_figure_is_refused_with_every_reason() {
     let judged = Results::new(&[("other.json", "{}")]).judge("out", &[]);
     assert_eq!(judged.code, 2, "{}", judged.text);

@@ -106,8 +106,11 @@ fn the_same_files_have_the_same_verdict_on_every_path() {
             "seed {case}"
         );
 
-        // Packed, and imported elsewhere.
-        let archive = scene.path("packed.tar.gz").display().to_string();
+        // Packed, every second time as a bundle, and imported elsewhere.
+        let own_text = serde_json::to_vec(&own).unwrap();
+        std::fs::write(scene.run().join("verdict.json"), own_text).unwrap();
+        let name = ["packed.tar.gz", "packed.tar.zst"][usize::from(case % 2 == 1)];
+        let archive = scene.path(name).display().to_string();
         let packed = ["runs", "pack", "planted", "--to", &archive];
         let packed = scene.retrial().args(packed).output().unwrap();
         assert!(packed.status.success(), "seed {case}: {packed:?}");

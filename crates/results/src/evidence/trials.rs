@@ -45,6 +45,8 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::verdict::tests::build::{official, own};
+    use crate::verdict::{Context, Outcome, judge};
 
     #[rstest]
     #[case::fixed(3, 3, 5, &[3])]
@@ -61,5 +63,38 @@ mod tests {
         #[case] expected: &[u32],
     ) {
         assert_eq!(stages(Trials { min, max }, judged), expected);
+    }
+
+    /// One who judges a folder after 3, 5 and 8 trials, and stops when the verdict decides, is wrong no more
+    /// often than a run: the truth on the margin, seeded, 4,000 folders.
+    #[test]
+    fn a_folder_judged_after_each_stage_keeps_its_error() {
+        let mut state: u64 = 2026;
+        let mut uniform = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (f64::from(u32::try_from(state >> 32).unwrap()) + 0.5) / 4_294_967_296.0
+        };
+        let mut reproduced = 0_u32;
+        for _ in 0..4_000 {
+            let values: Vec<f64> = (0..8)
+                .map(|_| {
+                    let radius = (-2.0 * uniform().ln()).sqrt();
+                    95.0 * (0.018 * radius * (std::f64::consts::TAU * uniform()).cos()).exp()
+                })
+                .collect();
+            let decided = [3, 5, 8].into_iter().find_map(|trials| {
+                let mut folder = own("gemm", "tflops", "TFLOP/s", &values[..trials])
+                    .expecting("tflops", official(100.0));
+                folder.plan.trials = Trials { min: 3, max: 8 };
+                complete(&mut folder);
+                let outcome = judge(&Context::default(), &[folder]).outcome;
+                (outcome != Outcome::Inconclusive).then_some(outcome)
+            });
+            reproduced += u32::from(decided == Some(Outcome::Reproduced));
+        }
+        let share = f64::from(reproduced) / 4_000.0;
+        assert!((0.01..=0.05).contains(&share), "{share}");
     }
 }

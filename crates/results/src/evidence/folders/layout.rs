@@ -29,9 +29,9 @@ struct TrialFolder {
 pub(super) struct LaidOut {
     /// The folder that the scenarios' folders are in.
     pub root: PathBuf,
-    /// The evidence of each measurement that has a folder.
+    /// The evidence of each measurement that is judged and has a folder.
     pub evidence: Vec<Evidence>,
-    /// The folders that were read.
+    /// The folders of all measurements.
     pub folders: Vec<PathBuf>,
 }
 
@@ -53,18 +53,17 @@ pub(super) fn below(
         evidence: Vec::new(),
         folders: Vec::new(),
     };
-    for measured in measurements.wanted() {
+    for measured in &measurements.plan.measurements {
         let mut folders = trial_folders(root, measured, measurements.plan);
         folders.retain(|folder| folder.path.starts_with(directory));
-        if folders.is_empty() {
-            continue;
+        if !folders.is_empty() && measurements.is_wanted(measured) {
+            let evidence = read(&folders, directory, measured, measurements.plan);
+            laid_out.evidence.push(evidence);
         }
-        let evidence = read(&folders, directory, measured, measurements.plan);
-        laid_out.evidence.push(evidence);
         let paths = folders.into_iter().map(|folder| folder.path);
         laid_out.folders.extend(paths);
     }
-    (!laid_out.evidence.is_empty()).then_some(laid_out)
+    (!laid_out.folders.is_empty()).then_some(laid_out)
 }
 
 /// The measurements of a plan, of one scenario if the user names one.
@@ -78,10 +77,13 @@ pub(super) struct Measurements<'a> {
 
 impl<'a> Measurements<'a> {
     /// Those that are judged.
-    pub fn wanted(&self) -> impl Iterator<Item = &'a MeasurementPlan> + use<'a> {
-        let scenario = self.scenario;
+    pub fn wanted(self) -> impl Iterator<Item = &'a MeasurementPlan> {
         let all = self.plan.measurements.iter();
-        all.filter(move |one| scenario.is_none_or(|name| one.is_named(name)))
+        all.filter(move |one| self.is_wanted(one))
+    }
+
+    fn is_wanted(self, measured: &MeasurementPlan) -> bool {
+        self.scenario.is_none_or(|name| measured.is_named(name))
     }
 }
 

@@ -1,0 +1,219 @@
+//! Finds the results of a directory, and reads each by what tells whose it is.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use itertools::{Itertools as _, join};
+
+use super::layout::{self, LaidOut, Measurements};
+use super::loose::Reader;
+use super::{FoldersError, Group, ResultsDirectory, flat};
+use crate::evidence::result_path::ResultPath;
+use crate::evidence::trials::complete;
+use crate::evidence::{compliance, folder};
+use retrial_plan::Plan;
+use retrial_plan::measurement::{MeasurementPlan, same_scenario};
+use retrial_recipe::model::Mode;
+
+/// The folder of a power measurement's ranging run.
+const RANGING: &str = "ranging";
+
+/// The evidence of every result in or below a directory, grouped for judging. What cannot be read is
+/// recorded in the evidence, and stops nothing else.
+///
+/// # Errors
+/// If there is no result.
+pub fn gather(results: &ResultsDirectory<'_>) -> Result<Vec<Group>, FoldersError> {
+    let directory = results
+        .path
+        .canonicalize()
+        .unwrap_or_else(|_| results.path.to_owned());
+    let mut gathering = Gathering::new(results, &directory);
+    let measurements = results.plan.map(|plan| Measurements {
+        plan,
+        scenario: results.scenario,
+    });
+    if let Some(measurements) = &measurements {
+        if measurements.wanted().next().is_none() {
+            return Err(unknown_scenario(results, measurements.plan));
+        }
+        gathering.drop_unwanted(measurements);
+        gathering.read_laid_out(measurements);
+    }
+    gathering.read_loose();
+    if let Some(measurements) = &measurements {
+        gathering.read_own_figures(measurements);
+    }
+    let mut groups = gathering.groups;
+    if groups.is_empty() {
+        let path = results.path.to_owned();
+        return Err(match measurements {
+            Some(measurements) => FoldersError::NoFigure {
+                path,
+                recipe: measurements.plan.recipe.clone(),
+                missing: flat::missing(&directory, &measurements),
+            },
+            None => FoldersError::NoResult { path },
+        });
+    }
+    for group in &mut groups {
+        group.evidence.iter_mut().for_each(complete);
+        let missing = measurements.and_then(|measurements| without_results(group, &measurements));
+        group.warnings.extend(missing);
+    }
+    Ok(groups)
+}
+
+/// The results that were found, and those that were read.
+struct Gathering<'a> {
+    directory: &'a Path,
+    reader: Reader<'a>,
+    /// Folders with a summary of `LoadGen` that were not read yet, below the directory.
+    summaries: Vec<PathBuf>,
+    /// Folders with the findings of a test's script, likewise.
+    tests: Vec<PathBuf>,
+    groups: Vec<Group>,
+}
+
+impl<'a> Gathering<'a> {
+    fn new(results: &'a ResultsDirectory<'a>, directory: &'a Path) -> Self {
+        let mut summaries = folder::find_all(directory);
+        // A power measurement's first run finds the meter's range, and is no trial of the result.
+        summaries.retain(|path| path.file_name() != Some(OsStr::new(RANGING)));
+        Self {
+            directory,
+            reader: Reader { results, directory },
+            summaries,
+            tests: compliance::find_all(directory),
+            groups: Vec::new(),
+        }
+    }
+
+    /// Drops what is no result of the measurements: logs of LoadGen where none is LoadGen's, and
+    /// those of other scenarios than the named one.
+    fn drop_unwanted(&mut self, measurements: &Measurements<'_>) {
+        if !measurements.wanted().any(|one| one.loadgen) {
+            self.summaries.clear();
+            self.tests.clear();
+        }
+        let reader = &self.reader;
+        let is_wanted = |relative: &PathBuf| {
+            let scenario = reader.place(relative).scenario;
+            let named = measurements.scenario.zip(scenario);
+            named.is_none_or(|(named, scenario)| same_scenario(named, &scenario))
+        };
+        self.summaries.retain(is_wanted);
+        self.tests.retain(is_wanted);
+    }
+
+    /// Reads the results in folders of their own.
+    fn read_laid_out(&mut self, measurements: &Measurements<'_>) {
+        let places = self.summaries.iter();
+        let roots = places.map(|relative| self.reader.place(relative).group);
+        for found in laid_out(self.directory, measurements, roots) {
+            let is_other = |relative: &PathBuf| {
+                let path = self.directory.join(relative);
+                let mut folders = found.folders.iter();
+                !folders.any(|folder| path.starts_with(folder))
+            };
+            self.summaries.retain(is_other);
+            self.tests.retain(is_other);
+            if !found.evidence.is_empty() {
+                let group = group(&mut self.groups, &ResultPath::of_group(&found.root));
+                group.evidence.extend(found.evidence);
+            }
+        }
+    }
+
+    /// Reads the results that tell themselves whose they are.
+    fn read_loose(&mut self) {
+        for relative in &self.summaries {
+            let place = self.reader.place(relative);
+            let group = group(&mut self.groups, &place);
+            self.reader.add(&mut group.evidence, relative, &place);
+        }
+        for relative in &self.tests {
+            let place = self.reader.place(relative);
+            if let Some((test, folder)) = &place.test {
+                let evidence = &mut group(&mut self.groups, &place).evidence;
+                let test = (*test, folder.as_path());
+                self.reader.verify(evidence, test, relative, &place);
+            }
+        }
+    }
+
+    /// Reads the recipe's own figures that no folder tells apart.
+    fn read_own_figures(&mut self, measurements: &Measurements<'_>) {
+        let mut evidence = self.groups.iter().flat_map(|group| &group.evidence);
+        if evidence.any(|one| !one.loadgen) {
+            return;
+        }
+        let flat = flat::gather(self.directory, measurements, self.groups.is_empty());
+        if !flat.evidence.is_empty() {
+            let group = group(&mut self.groups, &ResultPath::of_group(self.directory));
+            group.evidence.extend(flat.evidence);
+            group.warnings.extend(flat.warnings);
+        }
+    }
+}
+
+fn unknown_scenario(results: &ResultsDirectory<'_>, plan: &Plan) -> FoldersError {
+    let known = plan.measurements.iter().map(|one| &one.key);
+    FoldersError::NoScenario {
+        recipe: plan.recipe.clone(),
+        scenario: results.scenario.unwrap_or_default().to_owned(),
+        known: join(known.unique(), ", "),
+    }
+}
+
+/// The results in folders of their own: around the directory, and in each folder of a submission.
+fn laid_out(
+    directory: &Path,
+    measurements: &Measurements<'_>,
+    roots: impl Iterator<Item = PathBuf>,
+) -> Vec<LaidOut> {
+    let mut found: Vec<LaidOut> = layout::around(directory, measurements)
+        .into_iter()
+        .collect();
+    for root in roots.unique() {
+        if root.starts_with(directory) && found.iter().all(|one| one.root != root) {
+            found.extend(layout::below(&root, directory, measurements));
+        }
+    }
+    found
+}
+
+/// Names the scenarios of a plan without any result in a group, and those of which only the accuracy
+/// or a test is there.
+fn without_results(group: &Group, measurements: &Measurements<'_>) -> Option<String> {
+    let is_there = |measured: &MeasurementPlan, mode: Option<Mode>| {
+        let mut evidence = group.evidence.iter();
+        evidence.any(|one| {
+            one.scenario == measured.scenario && mode.is_none_or(|mode| one.mode == mode)
+        })
+    };
+    let missing = measurements.wanted().filter_map(|measured| {
+        if !is_there(measured, None) {
+            return Some(measured.scenario.clone());
+        }
+        let is_missing =
+            measured.mode == Mode::Performance && !is_there(measured, Some(Mode::Performance));
+        is_missing.then(|| format!("{} {}", measured.scenario, measured.mode))
+    });
+    let missing: Vec<String> = missing.unique().collect();
+    (!missing.is_empty()).then(|| format!("not among these results: {}", join(missing, ", ")))
+}
+
+/// The group that a place belongs to.
+fn group<'g>(groups: &'g mut Vec<Group>, place: &ResultPath) -> &'g mut Group {
+    let same = |group: &Group| group.place.group == place.group;
+    let at = groups.iter().position(same).unwrap_or_else(|| {
+        groups.push(Group {
+            place: place.clone(),
+            evidence: Vec::new(),
+            warnings: Vec::new(),
+        });
+        groups.len() - 1
+    });
+    &mut groups[at]
+}
