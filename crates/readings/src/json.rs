@@ -1,19 +1,36 @@
 //! Figures of JSON documents: the values that a `JSONPath` (RFC 9535) selects.
 //!
-//! Benchmarks write JSON that is none: Python's `json.dump` prints `NaN` and `Infinity`, Windows
-//! tools put a byte order mark before it. Both are read; neither is a figure.
+//! Benchmarks write JSON that is none: Python's `json.dump` prints `NaN` and `Infinity`, C++ `-nan`. They
+//! are read, and are no figures. A record that lacks the figure, or was cut, and is like one that has it
+//! announces it: no other record takes its place.
 
 use std::borrow::Cow;
+use std::mem::take;
 
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
 use super::accumulator::{Entries, MOST_ENTRIES, entry};
+use super::decode::to_utf8;
 use super::figure::{Printed, parse_number};
 use super::json_path;
-use super::nearest;
+use super::lines::LineSplitter;
+use super::nearest::{self, shortened};
+use super::place::{Place, Unreadable};
 use crate::request::Take;
 use crate::sanitize::strip_escapes;
+use documents::{Documents, Piece};
+use record::{Example, Lacking};
+
+mod documents;
+mod record;
+mod tolerance;
+
+pub use documents::MAX_LENGTH;
+pub use tolerance::tolerated;
+
+/// Records without the figure that are stored until one has it.
+const MAX_PENDING: usize = 1000;
 
 /// Why a document gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -35,6 +52,28 @@ pub enum JsonError {
     /// There is no document to look in.
     #[error("there is no JSON in it")]
     Empty,
+    /// Only a document that cannot be read.
+    #[error("there is no JSON in it that can be read: `{text}` was cut, or is none")]
+    OnlyBroken {
+        /// The document.
+        text: String,
+    },
+    /// A record that announces the figure was cut, or is no JSON.
+    #[error("`{text}` announces `{path}`, but was cut, or is not JSON")]
+    Broken {
+        /// The path.
+        path: String,
+        /// The record.
+        text: String,
+    },
+    /// A record that announces the figure lacks it.
+    #[error("`{text}` has nothing at `{path}`, and another record like it has")]
+    Lacking {
+        /// The path.
+        path: String,
+        /// The record.
+        text: String,
+    },
     /// The path leads nowhere.
     #[error("there is nothing at `{path}`{near}")]
     NoMatch {
@@ -73,15 +112,26 @@ pub enum JsonError {
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     path: JsonPath,
+    /// The path to the records that have the figure as a member of this name.
+    records: Option<(JsonPath, String)>,
     written: &'a str,
     by: &'a [String],
     value: Option<&'a str>,
     take: Take,
-    entries: Entries,
+    entries: Entries<JsonError>,
     documents: u64,
     /// The nearest members in the last document in which the path selects nothing.
     near: String,
     failed: Option<JsonError>,
+    /// Which of several files is read.
+    file: usize,
+    /// Whether that is a file of records, and no log.
+    in_file: bool,
+    log: Documents,
+    /// The latest record that has the figure.
+    example: Option<Example>,
+    /// The records without the figure, before one that has it.
+    pending: Vec<Lacking>,
 }
 
 impl<'a> Reader<'a> {
@@ -101,6 +151,7 @@ impl<'a> Reader<'a> {
                 path: path.to_owned(),
                 reason,
             })?,
+            records: json_path::parent(path),
             written: path,
             by,
             value,
@@ -109,96 +160,219 @@ impl<'a> Reader<'a> {
             documents: 0,
             near: String::new(),
             failed: None,
+            file: 0,
+            in_file: false,
+            log: Documents::default(),
+            example: None,
+            pending: Vec::new(),
         })
     }
 
-    /// Reads a file: one document, or one after the other (JSON lines).
+    /// Begins the next of several files.
+    pub fn begin_file(&mut self, file: usize) {
+        self.file = file;
+    }
+
+    /// Reads a file: one document, or one after the other (JSON lines). One that begins with something
+    /// else is a log.
     pub fn read(&mut self, bytes: &[u8]) {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let bytes = strip_escapes(bytes);
+        let bytes = to_utf8(bytes);
+        let bytes = strip_escapes(&bytes);
+        if !matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'[')) {
+            let mut splitter = LineSplitter::with_limit(MAX_LENGTH);
+            splitter.push(&bytes, |line| self.feed_line(&line.text));
+            splitter.finish(|line| self.feed_line(&line.text));
+            self.end_of_log();
+            return;
+        }
+        self.in_file = true;
         let bytes = tolerated(&bytes);
-        for document in serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>() {
-            match document {
-                Ok(document) => self.feed(&document),
-                Err(error) => {
+        let mut documents = serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>();
+        let (mut line, mut counted) = (1, 0);
+        loop {
+            let begin = documents.byte_offset();
+            let space = bytes[begin..].len() - bytes[begin..].trim_ascii_start().len();
+            line += memchr::memchr_iter(b'\n', &bytes[counted..begin + space]).count() as u64;
+            counted = begin + space;
+            match documents.next() {
+                Some(Ok(document)) => self.feed(&document, Place::line(self.file, line)),
+                Some(Err(error)) => {
                     self.failed.get_or_insert(JsonError::Syntax {
                         reason: error.to_string(),
                     });
+                    return;
                 }
+                None => return,
             }
         }
     }
 
-    /// Reads a line of an output; one that is not a JSON object or list is skipped.
+    /// Reads a line of a log; text that is no JSON object or list is skipped.
     pub fn feed_line(&mut self, line: &str) {
-        let line = line.trim();
-        if !line.starts_with(['{', '[']) {
-            return;
-        }
-        if let Ok(document) = serde_json::from_slice(&tolerated(line.as_bytes())) {
-            self.feed(&document);
+        let mut log = take(&mut self.log);
+        log.feed(line, |piece| self.piece(piece));
+        self.log = log;
+    }
+
+    /// Ends a log.
+    pub fn end_of_log(&mut self) {
+        take(&mut self.log).finish(|piece| self.piece(piece));
+    }
+
+    fn piece(&mut self, piece: Piece<'_>) {
+        match piece {
+            Piece::Document(document, line) => self.feed(&document, Place::line(self.file, line)),
+            Piece::Broken(text, line) => {
+                let place = Place::line(self.file, line);
+                self.lacking(Lacking::broken(place, shortened(text), text));
+            }
         }
     }
 
     /// Reads a document.
-    pub fn feed(&mut self, document: &Value) {
+    pub fn feed(&mut self, document: &Value, place: Place) {
         self.documents += 1;
-        let matches = self.path.query(document).all();
+        let path = self.path.clone();
+        let matches = path.query(document).all();
         if matches.is_empty() && self.entries.is_empty() {
             self.near = nearest::path(self.written, document);
         }
-        for value in matches {
-            if let Err(error) = self.take(value) {
-                self.failed.get_or_insert(error);
+        let records = self.records.clone().filter(|_| self.by.is_empty());
+        let Some((parents, member)) = records else {
+            for value in matches {
+                self.add(value, place);
+            }
+            return;
+        };
+        let mut parents = parents.query(document).all();
+        if parents.is_empty() {
+            parents.push(document);
+        }
+        for record in parents {
+            let Some(members) = record.as_object() else {
+                continue;
+            };
+            match members.get(&member) {
+                Some(value) => {
+                    self.learn(Example::of(members));
+                    self.add(value, place);
+                }
+                None => self.lacking(Lacking::whole(place, text(record), members)),
             }
         }
     }
 
-    fn take(&mut self, value: &Value) -> Result<(), JsonError> {
-        let member = |name: &str| {
-            value.get(name).ok_or_else(|| JsonError::NoMember {
-                path: self.written.to_owned(),
-                member: name.to_owned(),
-                has: members(value),
-            })
+    /// Learns what a record with the figure is like; those before it may have announced it.
+    fn learn(&mut self, example: Example) {
+        self.example = Some(example);
+        for record in take(&mut self.pending) {
+            self.lacking(record);
+        }
+    }
+
+    fn lacking(&mut self, record: Lacking) {
+        let figure = self.records.as_ref().map(|(_, member)| member.as_str());
+        let Some(example) = &self.example else {
+            if self.pending.len() < MAX_PENDING {
+                self.pending.push(record);
+            }
+            return;
         };
-        let names = self
-            .by
-            .iter()
-            .map(|name| member(name).map(text))
-            .collect::<Result<Vec<_>, _>>()?;
-        let figure = self.value.map_or(Ok(value), member)?;
-        let printed = number(figure).ok_or_else(|| JsonError::NotANumber {
+        let announces = record.announces(example, figure, self.in_file);
+        if announces && self.by.is_empty() {
+            self.add_unreadable(record);
+        }
+    }
+
+    fn add_unreadable(&mut self, record: Lacking) {
+        let (path, text) = (self.written.to_owned(), record.text);
+        let error = if record.is_broken {
+            JsonError::Broken { path, text }
+        } else {
+            JsonError::Lacking { path, text }
+        };
+        let place = record.place;
+        if let Some(entry) = entry(&mut self.entries, [], self.take) {
+            entry.add_unreadable(Unreadable { place, error });
+        }
+    }
+
+    fn add(&mut self, value: &Value, place: Place) {
+        let names = match self.names(value) {
+            Ok(names) => names,
+            Err(error) => {
+                self.failed.get_or_insert(error);
+                return;
+            }
+        };
+        let number = self.number(value);
+        let names = names.iter().map(String::as_str);
+        match (entry(&mut self.entries, names, self.take), number) {
+            (Some(entry), Ok(printed)) => entry.add(printed, place),
+            (Some(entry), Err(error)) => entry.add_unreadable(Unreadable { place, error }),
+            (None, _) => {
+                self.failed.get_or_insert(JsonError::TooManyEntries {
+                    path: self.written.to_owned(),
+                });
+            }
+        }
+    }
+
+    fn names(&self, value: &Value) -> Result<Vec<String>, JsonError> {
+        let names = self.by.iter();
+        names
+            .map(|name| self.member(value, name).map(text))
+            .collect()
+    }
+
+    fn member<'v>(&self, value: &'v Value, name: &str) -> Result<&'v Value, JsonError> {
+        value.get(name).ok_or_else(|| JsonError::NoMember {
+            path: self.written.to_owned(),
+            member: name.to_owned(),
+            has: members(value),
+        })
+    }
+
+    fn number(&self, value: &Value) -> Result<Printed, JsonError> {
+        let figure = match self.value {
+            Some(name) => self.member(value, name)?,
+            None => value,
+        };
+        number(figure).ok_or_else(|| JsonError::NotANumber {
             path: self.written.to_owned(),
             text: text(figure),
-        })?;
-        let names = names.iter().map(String::as_str);
-        let entry = entry(&mut self.entries, names, self.take);
-        let entry = entry.ok_or_else(|| JsonError::TooManyEntries {
-            path: self.written.to_owned(),
-        })?;
-        entry.add(printed);
-        Ok(())
+        })
     }
 
     /// Returns the figures by name; one that is not a table has the empty name.
     ///
     /// # Errors
-    /// Where the path selects nothing, or a value that is not a number.
-    pub fn entries(self) -> Result<Entries, JsonError> {
+    /// Where a file is not JSON, or the path selects nothing. An entry whose value is not a number says
+    /// so.
+    pub fn entries(self) -> Result<Entries<JsonError>, JsonError> {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        if self.documents == 0 {
-            return Err(JsonError::Empty);
+        if !self.entries.is_empty() {
+            return Ok(self.entries);
         }
-        if self.entries.is_empty() {
-            return Err(JsonError::NoMatch {
-                path: self.written.to_owned(),
+        let path = || self.written.to_owned();
+        let figure = self.records.as_ref().map(|(_, member)| member.as_str());
+        let mut broken = self.pending.iter().filter(|record| record.is_broken);
+        if let Some(record) = broken.clone().find(|record| record.names(figure)) {
+            let text = record.text.clone();
+            return Err(JsonError::Broken { path: path(), text });
+        }
+        Err(match broken.next() {
+            Some(record) if self.documents == 0 => JsonError::OnlyBroken {
+                text: record.text.clone(),
+            },
+            _ if self.documents == 0 => JsonError::Empty,
+            _ => JsonError::NoMatch {
+                path: path(),
                 near: self.near,
-            });
-        }
-        Ok(self.entries)
+            },
+        })
     }
 }
 
@@ -239,158 +413,5 @@ fn members(value: &Value) -> String {
     }
 }
 
-/// The same with `NaN`, `Infinity` and `-Infinity` as texts.
-fn tolerated(bytes: &[u8]) -> Cow<'_, [u8]> {
-    let has = |word: &[u8]| memchr::memmem::find(bytes, word).is_some();
-    if !has(b"NaN") && !has(b"Infinity") {
-        return Cow::Borrowed(bytes);
-    }
-    let mut out = Vec::with_capacity(bytes.len() + 64);
-    let (mut within, mut at) = (false, 0);
-    while at < bytes.len() {
-        let rest = &bytes[at..];
-        let word = [&b"-Infinity"[..], b"Infinity", b"NaN"]
-            .into_iter()
-            .find(|word| !within && rest.starts_with(word));
-        if let Some(word) = word {
-            out.push(b'"');
-            out.extend_from_slice(word);
-            out.push(b'"');
-            at += word.len();
-            continue;
-        }
-        if within && rest[0] == b'\\' && rest.len() > 1 {
-            out.extend_from_slice(&rest[..2]);
-            at += 2;
-            continue;
-        }
-        within ^= rest[0] == b'"';
-        out.push(rest[0]);
-        at += 1;
-    }
-    Cow::Owned(out)
-}
-
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use rstest::rstest;
-
-    use super::*;
-
-    fn find(path: &str, take: Take, text: &str) -> Result<f64, String> {
-        let mut reader = Reader::new(path, &[], None, take).map_err(|error| error.to_string())?;
-        reader.read(text.as_bytes());
-        let mut entries = reader.entries().map_err(|error| error.to_string())?;
-        let printed = entries.remove("").unwrap().one()?;
-        Ok(printed.value)
-    }
-
-    const SCORES: &str = r#"{"metrics": {"rouge1": 44.5, "rouge2": "22.1", "note": "NaN is \" no score",
-        "lost": NaN, "all": [1, 2, 3, -Infinity]}, "time to train": "1,053.25"}"#;
-
-    #[rstest]
-    #[case("$.metrics.rouge1", 44.5)]
-    #[case("$.metrics.rouge2", 22.1)]
-    #[case("$['time to train']", 1053.25)]
-    #[case("$.metrics.all[1]", 2.0)]
-    #[case("$..rouge1", 44.5)]
-    fn paths(#[case] path: &str, #[case] expected: f64) {
-        let figure = find(path, Take::Last, SCORES).unwrap();
-        assert!((figure - expected).abs() < 1e-12);
-        let marked = format!("\u{feff}{SCORES}");
-        assert_eq!(find(path, Take::Last, &marked), Ok(figure));
-    }
-
-    #[rstest]
-    #[case(
-        "$.metrics.rougeL",
-        "there is nothing at `$.metrics.rougeL`; the nearest is `$.metrics.rouge1`: 44.5"
-    )]
-    #[case(
-        "$.metrics.lost",
-        "the value at `$.metrics.lost` is `NaN`, not a number"
-    )]
-    #[case("$.metrics.all[3]", "is `-Infinity`, not a number")]
-    #[case("$.metrics", ", not a number")]
-    #[case("$.[", "is not a JSONPath")]
-    fn missing_values_are_reported(#[case] path: &str, #[case] expected: &str) {
-        let error = find(path, Take::Last, SCORES).unwrap_err();
-        assert!(error.contains(expected), "{error}");
-    }
-
-    #[rstest]
-    #[case(Take::First, 1.0)]
-    #[case(Take::Last, 3.0)]
-    #[case(Take::Max, 3.0)]
-    #[case(Take::Sum, 6.0)]
-    #[case(Take::Mean, 2.0)]
-    fn json_lines(#[case] take: Take, #[case] expected: f64) {
-        let lines = "{\"v\": 1}\n{\"v\": 2, \"w\": 9}\n{\"v\": 3}\n";
-        assert_eq!(find("$.v", take, lines), Ok(expected));
-        let mut reader = Reader::new("$.v", &[], None, take).unwrap();
-        for line in format!("starting\n{{ no json\n{lines}[cut").lines() {
-            reader.feed_line(line);
-        }
-        let printed = reader.entries().unwrap().remove("").unwrap().one().unwrap();
-        assert!((printed.value - expected).abs() < 1e-12);
-    }
-
-    #[test]
-    fn color_escapes_are_ignored() {
-        let colored = "\x1b[1m{\"v\"\x1b[0m: \"\\u001b[32m2.5\\u001b[0m\"}";
-        assert_eq!(find("$.v", Take::Last, colored), Ok(2.5));
-    }
-
-    #[test]
-    fn a_table() {
-        let text = r#"{"results": [{"dtype": "bf16", "n": 8192, "tflops": 1010.5},
-            {"dtype": "fp16", "n": 8192, "tflops": 990}]}"#;
-        let by = ["dtype".to_owned(), "n".to_owned()];
-        let mut reader = Reader::new("$.results[*]", &by, Some("tflops"), Take::Last).unwrap();
-        reader.read(text.as_bytes());
-        let entries = reader.entries().unwrap();
-        let names: Vec<&str> = entries.keys().map(String::as_str).collect();
-        assert_eq!(names, ["bf16 8192", "fp16 8192"]);
-        let mut reader = Reader::new("$.results[*]", &by, Some("tflop"), Take::Last).unwrap();
-        reader.read(text.as_bytes());
-        let error = reader.entries().unwrap_err().to_string();
-        assert!(
-            error.contains("has no `tflop`; it has dtype, n, tflops"),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn hostile_documents_are_refused() {
-        let deep = "[".repeat(100_000);
-        assert!(
-            find("$..v", Take::Last, &deep)
-                .unwrap_err()
-                .contains("not JSON")
-        );
-        assert!(find("$.v", Take::Last, "{\"v\": 1e999}").is_err());
-        assert!(
-            find("$.v", Take::Last, "")
-                .unwrap_err()
-                .contains("no JSON in it")
-        );
-        assert!(find("$.v", Take::Last, "{\"v\": 1} }").is_err());
-    }
-
-    proptest! {
-        #[test]
-        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let mut reader = Reader::new("$..v", &[], None, Take::All).unwrap();
-            reader.read(&bytes);
-            let _ = reader.entries();
-        }
-
-        #[test]
-        fn strings_are_unchanged(text in "\\PC{0,20}(NaN|Infinity|\\\\|\"){0,3}\\PC{0,9}") {
-            let document = serde_json::json!({ "t": text, "v": 1.5 }).to_string();
-            let read: Value = serde_json::from_slice(&tolerated(document.as_bytes())).unwrap();
-            prop_assert_eq!(read["t"].as_str(), Some(text.as_str()));
-        }
-    }
-}
+mod tests;

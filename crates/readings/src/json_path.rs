@@ -24,11 +24,46 @@ pub fn parse(text: &str) -> Result<JsonPath, String> {
     JsonPath::parse(text).map_err(|error| error.to_string())
 }
 
+/// Returns the path to the nodes that have what a path selects as a member, and the member's name; none
+/// where it selects by something else than a name.
+pub fn parent(text: &str) -> Option<(JsonPath, String)> {
+    let (before, name) = match text.strip_suffix(']') {
+        Some(rest) => {
+            let quote = rest
+                .chars()
+                .next_back()
+                .filter(|last| matches!(last, '\'' | '"'))?;
+            rest.strip_suffix(quote)?
+                .rsplit_once(&format!("[{quote}"))?
+        }
+        None => text.rsplit_once('.')?,
+    };
+    let is_name =
+        !name.is_empty() && !name.contains(['*', '[', ']', '\\', '\'', '"', '(', ')', '?']);
+    let parent = parse(before).ok().filter(|_| is_name)?;
+    Some((parent, name.to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    #[rstest]
+    #[case::member("$.a.b", Some(("$.a", "b")))]
+    #[case::in_brackets("$.runs[*]['time to train']", Some(("$.runs[*]", "time to train")))]
+    #[case::root("$.rate", Some(("$", "rate")))]
+    #[case::descendant("$..rate", None)]
+    #[case::index("$.runs[1]", None)]
+    #[case::wildcard("$.runs.*", None)]
+    #[case::filter("$.runs[?@.name == 'a']", None)]
+    fn the_parent_of_a_member_is_known(#[case] text: &str, #[case] expected: Option<(&str, &str)>) {
+        let actual = parent(text).map(|(path, name)| (path.to_string(), name));
+        let expected =
+            expected.map(|(path, name)| (parse(path).unwrap().to_string(), name.to_owned()));
+        assert_eq!(actual, expected);
+    }
 
     #[rstest]
     #[case::member("$.a['it is \\'quoted\\'']", None)]

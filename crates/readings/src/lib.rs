@@ -10,8 +10,11 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod accumulator;
+mod announcement;
+pub mod decode;
 pub mod figure;
 pub mod formats;
+pub mod heading;
 pub mod json;
 pub mod json_path;
 pub mod lines;
@@ -20,6 +23,7 @@ pub mod natural;
 pub mod nearest;
 pub mod number;
 pub mod pattern;
+pub mod place;
 mod request;
 pub mod rows;
 mod sanitize;

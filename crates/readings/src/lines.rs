@@ -24,6 +24,8 @@ pub struct Line<'a> {
     pub text: Cow<'a, str>,
     /// Whether the line was too long and continues in the next one.
     pub continues: bool,
+    /// The offset of its first byte in the stream; of a piece, that of the whole line.
+    pub begin: u64,
 }
 
 /// An incremental line splitter; the same bytes give the same lines in any chunking.
@@ -34,6 +36,10 @@ pub struct LineSplitter {
     /// A carriage return was read, and nothing but carriage returns after it.
     returned: bool,
     limit: usize,
+    /// Bytes that were read or skipped.
+    position: u64,
+    /// Where the line begins that is read.
+    begin: u64,
 }
 
 impl Default for LineSplitter {
@@ -54,6 +60,8 @@ impl LineSplitter {
             shown: Vec::new(),
             returned: false,
             limit: limit.max(LEAST_LIMIT),
+            position: 0,
+            begin: 0,
         }
     }
 
@@ -71,9 +79,11 @@ impl LineSplitter {
                 break;
             };
             self.returned = delimiter == b'\r';
+            self.position += 1;
             if delimiter == b'\n' {
-                emit(line(&self.shown, false));
+                emit(line(&self.shown, false, self.begin));
                 self.shown.clear();
+                self.begin = self.position;
             }
             rest = after;
         }
@@ -83,19 +93,25 @@ impl LineSplitter {
     /// another stream.
     pub fn finish(&mut self, mut emit: impl FnMut(Line<'_>)) {
         if !self.shown.is_empty() {
-            emit(line(&self.shown, false));
+            emit(line(&self.shown, false, self.begin));
         }
         *self = Self::with_limit(self.limit);
     }
 
+    /// Leaves out whole lines of this length, between two lines.
+    pub fn skip(&mut self, length: u64) {
+        self.position += length;
+        self.begin = self.position;
+    }
+
     /// What the unfinished line shows now (a progress bar), where there is one.
     pub fn unfinished(&self) -> Option<Cow<'_, str>> {
-        (!self.shown.is_empty()).then(|| line(&self.shown, false).text)
+        (!self.shown.is_empty()).then(|| line(&self.shown, false, self.begin).text)
     }
 
     /// The common case, without a copy: lines that are complete in this chunk. Returns the rest.
     fn emit_whole_lines<'a>(
-        &self,
+        &mut self,
         mut rest: &'a [u8],
         emit: &mut impl FnMut(Line<'_>),
     ) -> &'a [u8] {
@@ -108,7 +124,8 @@ impl LineSplitter {
             if end > self.limit {
                 break;
             }
-            emit(line(&rest[..end], false));
+            emit(line(&rest[..end], false, self.position));
+            self.skip(length as u64);
             rest = &rest[length..];
         }
         rest
@@ -118,6 +135,7 @@ impl LineSplitter {
         if segment.is_empty() {
             return;
         }
+        self.position += segment.len() as u64;
         if std::mem::take(&mut self.returned) {
             self.shown.clear();
         }
@@ -125,7 +143,7 @@ impl LineSplitter {
             let (fits, beyond) = segment.split_at(self.limit - self.shown.len());
             self.shown.extend_from_slice(fits);
             let cut = whole_characters(&self.shown);
-            emit(line(&self.shown[..cut], true));
+            emit(line(&self.shown[..cut], true, self.begin));
             self.shown.drain(..cut);
             segment = beyond;
         }
@@ -133,12 +151,16 @@ impl LineSplitter {
     }
 }
 
-fn line(bytes: &[u8], continues: bool) -> Line<'_> {
+fn line(bytes: &[u8], continues: bool, begin: u64) -> Line<'_> {
     let text = match strip_escapes(bytes) {
         Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
         Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
     };
-    Line { text, continues }
+    Line {
+        text,
+        continues,
+        begin,
+    }
 }
 
 /// The length of `bytes` without a UTF-8 character that its end cuts in two.
@@ -194,6 +216,20 @@ mod tests {
             .map(|(text, _)| text)
             .collect();
         assert_eq!(actual, lines);
+    }
+
+    #[test]
+    fn a_line_has_its_offset() {
+        let text = b"ab\n1 %\r2 %\n\r\nlong line\nx";
+        for size in 1..=text.len() {
+            let mut splitter = LineSplitter::with_limit(8);
+            let mut begins = Vec::new();
+            for chunk in text.chunks(size) {
+                splitter.push(chunk, |line| begins.push(line.begin));
+            }
+            splitter.finish(|line| begins.push(line.begin));
+            assert_eq!(begins, [0, 3, 11, 13, 13, 23], "{size}");
+        }
     }
 
     #[test]

@@ -8,8 +8,12 @@ const LEAST_LITERAL: usize = 3;
 
 /// The longest literal that every match contains, if it is worth searching for.
 pub fn required(expression: &str) -> Option<Finder<'static>> {
-    let parsed = regex_syntax::parse(expression).ok()?;
-    let literal = longest(&parsed)?;
+    of(&regex_syntax::parse(expression).ok()?)
+}
+
+/// The same of an expression that was parsed.
+pub fn of(expression: &Hir) -> Option<Finder<'static>> {
+    let literal = longest(expression)?;
     // A replacement character also replaces bytes that are not UTF-8.
     let is_itself =
         std::str::from_utf8(literal).is_ok_and(|text| !text.contains(['\u{fffd}', '\n', '\r']));

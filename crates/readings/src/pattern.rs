@@ -2,8 +2,10 @@
 //!
 //! A pattern is matched against every line; the number is its group `value`, else its first group
 //! that has no meaning of its own, else the whole match. A group `unit` is converted into the
-//! figure's unit. Below a heading, only the first line that matches counts. Groups that a table is made `by` name its entries. What is kept is bounded: one
-//! running value an entry, or for `all` at most [`MOST_VALUES`].
+//! figure's unit. Below a heading, only the first line that matches counts, and only above the next
+//! heading of its kind. Groups that a table is made `by` name its entries. A line that announces the
+//! figure and has no number counts like one that has: no other value takes its place. What is kept is
+//! bounded: one running value an entry, or for `all` at most [`MOST_VALUES`].
 
 use std::borrow::Cow;
 
@@ -14,10 +16,16 @@ pub use super::accumulator::{MOST_ENTRIES, MOST_VALUES};
 pub use crate::request::Take;
 
 use super::accumulator::{Accumulator, Entries, entry};
+use super::announcement::Announcement;
 use super::figure::{self, Printed};
+use super::heading::Heading;
 use super::literal;
 use super::nearest::shortened;
+use super::place::{Place, Unreadable};
 use super::units;
+use block::Blocks;
+
+mod block;
 
 /// Why a pattern gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -59,6 +67,24 @@ pub enum PatternError {
         pattern: String,
         /// What was captured.
         text: String,
+    },
+    /// A line announces the figure, and has no number.
+    #[error("`{line}` announces the figure, but has no number that the pattern `{pattern}` reads")]
+    NoNumber {
+        /// The pattern.
+        pattern: String,
+        /// The line.
+        line: String,
+    },
+    /// A block that had the figure before is repeated without it.
+    #[error(
+        "no line matches the pattern `{pattern}` below `{heading}`, which has the figure in another place"
+    )]
+    NoneInBlock {
+        /// The pattern.
+        pattern: String,
+        /// The heading's line.
+        heading: String,
     },
     /// A line matched, and its unit is of another kind than the figure's.
     #[error(
@@ -103,7 +129,9 @@ pub enum PatternError {
 pub struct Pattern {
     regex: Regex,
     /// What the line of a heading matches.
-    below: Option<Regex>,
+    below: Option<Heading>,
+    /// The lines that have the figure's name and no number.
+    announcement: Option<Announcement>,
     /// The index of the group that holds the number; 0 is the whole match.
     group: usize,
     /// The index of the group that holds the unit.
@@ -129,7 +157,8 @@ impl Pattern {
         let regex = compiled(pattern)?;
         let mut pattern = Self {
             below: None,
-            literal: literal::required(pattern),
+            announcement: None,
+            literal: None,
             group: 0,
             unit_group: group_of(&regex, "unit"),
             by: Vec::new(),
@@ -137,7 +166,7 @@ impl Pattern {
             take,
             unit: unit.into(),
         };
-        pattern.group = pattern.value_group();
+        pattern.locate_value();
         Ok(pattern)
     }
 
@@ -155,24 +184,60 @@ impl Pattern {
                 })
             })
             .collect::<Result<_, _>>()?;
-        self.group = self.value_group();
+        self.locate_value();
         Ok(self)
     }
 
-    /// Takes only the first line that matches after each line that matches this heading.
+    /// Takes only the first line that matches below each line that matches this heading, and above the
+    /// next heading of its kind.
     ///
     /// # Errors
     /// [`PatternError::Syntax`] where it is not a regular expression, or one too large.
     pub fn below(mut self, heading: &str) -> Result<Self, PatternError> {
-        self.below = Some(compiled(heading)?);
+        self.below = Some(Heading::new(compiled(heading)?));
         // Every line may be a heading.
         self.literal = None;
+        Ok(self)
+    }
+
+    /// Ends the block below a heading with the lines that match this, in place of the next heading.
+    ///
+    /// # Errors
+    /// As [`Pattern::below`].
+    pub fn until(mut self, end: &str) -> Result<Self, PatternError> {
+        if let Some(heading) = &mut self.below {
+            heading.until(compiled(end)?);
+        }
+        Ok(self)
+    }
+
+    /// Ends the block below a heading with those of these other headings that are of its shape.
+    ///
+    /// # Errors
+    /// As [`Pattern::below`].
+    pub fn with_headings(mut self, others: &[&str]) -> Result<Self, PatternError> {
+        if let Some(heading) = &mut self.below {
+            let own = heading.expression().to_owned();
+            for other in others.iter().filter(|other| **other != own) {
+                heading.end_with(compiled(other)?);
+            }
+        }
         Ok(self)
     }
 
     /// Returns whether the figure of a line depends on the lines before it.
     pub fn has_heading(&self) -> bool {
         self.below.is_some()
+    }
+
+    fn locate_value(&mut self) {
+        self.group = self.value_group();
+        self.announcement = Announcement::of(self.expression(), self.group);
+        self.literal = match &self.announcement {
+            _ if self.below.is_some() => None,
+            Some(announcement) => announcement.literal(),
+            None => literal::required(self.expression()),
+        };
     }
 
     fn value_group(&self) -> usize {
@@ -200,9 +265,9 @@ impl Pattern {
             locations: self.regex.capture_locations(),
             entries: Entries::new(),
             matches: 0,
-            failed: None,
             overflowed: false,
-            is_open: self.below.is_none(),
+            file: 0,
+            blocks: Blocks::default(),
         }
     }
 
@@ -219,59 +284,138 @@ pub struct Reader<'a> {
     /// The positions of the latest match's groups; reused, since allocating it costs as much as a match.
     locations: CaptureLocations,
     /// By name; a figure that is not a table has the empty one.
-    entries: Entries,
+    entries: Entries<PatternError>,
+    /// Lines that have the figure, or announce it.
     matches: u64,
-    failed: Option<PatternError>,
     /// More entries than a table has.
     overflowed: bool,
-    /// The next line that matches counts.
-    is_open: bool,
+    /// Which of several files it reads.
+    file: usize,
+    blocks: Blocks,
 }
 
 impl Reader<'_> {
     /// Whether no later line changes anything; with `last`, whether no earlier one does.
     pub fn is_decided(&self) -> bool {
         let takes_one = matches!(self.pattern.take, Take::First | Take::Last);
-        self.failed.is_some() || (takes_one && self.pattern.by.is_empty() && self.matches > 0)
+        takes_one && self.pattern.by.is_empty() && self.matches > 0
     }
 
     fn ignores_more(&self) -> bool {
         self.is_decided() && self.pattern.take != Take::Last
     }
 
+    /// Sets which of several files the next lines are of.
+    #[must_use]
+    pub fn of_file(mut self, file: usize) -> Self {
+        self.file = file;
+        self
+    }
+
     /// Reads one line.
     pub fn feed(&mut self, line: &str) {
+        self.feed_at(line, 0);
+    }
+
+    /// Reads one line that begins at this offset.
+    pub fn feed_at(&mut self, line: &str, offset: u64) {
         if self.ignores_more() {
             return;
         }
-        let Pattern { regex, below, .. } = self.pattern;
-        if below.as_ref().is_some_and(|heading| heading.is_match(line)) {
-            self.is_open = true;
-            return;
-        }
-        if !self.is_open || regex.captures_read(&mut self.locations, line).is_none() {
-            return;
-        }
-        // A group of an alternation that this line does not take captures nothing: no match.
-        let Some((begin, end)) = self.locations.get(self.pattern.group) else {
+        let place = Place::offset(self.file, offset);
+        let pattern = self.pattern;
+        let Some(heading) = &pattern.below else {
+            self.read(line, place);
             return;
         };
-        self.is_open = below.is_none();
-        self.failed = self.keep(line, &line[begin..end]).err();
+        if heading.is_heading(line) {
+            self.blocks.open(heading.identity(line), line, place);
+        } else if self.blocks.is_open() {
+            let before = self.matches;
+            self.read(line, place);
+            if self.matches > before {
+                if let Some(empty) = self.blocks.close_with_figure()
+                    && pattern.take != Take::Last
+                {
+                    self.add_empty(&empty);
+                }
+            } else if heading.ends_at(line) {
+                self.end_block();
+            }
+        }
     }
 
-    fn keep(&mut self, line: &str, captured: &str) -> Result<(), PatternError> {
-        let printed = self.number(line, captured)?;
-        self.matches += 1;
-        let name = self.pattern.by.iter().map(|group| {
-            let (begin, end) = self.locations.get(*group).unwrap_or_default();
-            &line[begin..end]
-        });
-        match entry(&mut self.entries, name, self.pattern.take) {
-            Some(entry) => entry.add(printed),
-            None => self.overflowed = true,
+    /// Ends the text.
+    pub fn end_of_text(&mut self) {
+        self.end_block();
+    }
+
+    /// A block that has the figure elsewhere, and ends without it, announces it in vain.
+    fn end_block(&mut self) {
+        if let Some(empty) = self.blocks.close_empty() {
+            self.add_empty(&empty);
         }
-        Ok(())
+    }
+
+    fn add_empty(&mut self, block: &block::Block) {
+        let error = PatternError::NoneInBlock {
+            pattern: self.pattern.expression().to_owned(),
+            heading: block.heading.clone(),
+        };
+        let place = block.place;
+        let entry = entry(&mut self.entries, [], self.pattern.take);
+        if let Some(entry) = entry {
+            entry.add_unreadable(Unreadable { place, error });
+        }
+    }
+
+    fn read(&mut self, line: &str, place: Place) {
+        let pattern = self.pattern;
+        // A group of an alternation that this line does not take captures nothing: no match.
+        let captured = pattern
+            .regex
+            .captures_read(&mut self.locations, line)
+            .and_then(|_| self.locations.get(pattern.group));
+        if let Some((begin, end)) = captured {
+            let locations = &self.locations;
+            let names = pattern.by.iter().map(|group| {
+                let (begin, end) = locations.get(*group).unwrap_or_default();
+                &line[begin..end]
+            });
+            let names: Vec<&str> = names.collect();
+            self.add(&names, self.number(line, &line[begin..end]), place);
+        } else if let Some(names) = self.announced(line) {
+            let error = PatternError::NoNumber {
+                pattern: pattern.expression().to_owned(),
+                line: shortened(line.trim()),
+            };
+            self.add(&names, Err(error), place);
+        }
+    }
+
+    /// The names of the entry that a line announces without a number.
+    fn announced<'l>(&self, line: &'l str) -> Option<Vec<&'l str>> {
+        let regex = self.pattern.announcement.as_ref()?.recognises(line)?;
+        if self.pattern.by.is_empty() {
+            return Some(Vec::new());
+        }
+        let captures = regex.captures(line)?;
+        let groups = self.pattern.regex.capture_names().collect::<Vec<_>>();
+        let names = self.pattern.by.iter().map(|group| {
+            let name = groups.get(*group).copied().flatten()?;
+            Some(captures.name(name)?.as_str())
+        });
+        names.collect()
+    }
+
+    fn add(&mut self, names: &[&str], number: Result<Printed, PatternError>, place: Place) {
+        self.matches += 1;
+        let names = names.iter().copied();
+        match (entry(&mut self.entries, names, self.pattern.take), number) {
+            (Some(entry), Ok(printed)) => entry.add(printed, place),
+            (Some(entry), Err(error)) => entry.add_unreadable(Unreadable { place, error }),
+            (None, _) => self.overflowed = true,
+        }
     }
 
     fn number(&self, line: &str, captured: &str) -> Result<Printed, PatternError> {
@@ -312,24 +456,21 @@ impl Reader<'_> {
             }
         }
         self.overflowed |= after.overflowed;
-        self.failed = self.failed.take().or(after.failed);
     }
 
     /// Returns the figures by name; one that is not a table has the empty name.
     ///
     /// # Errors
-    /// Where nothing matched, a capture was not a number, or there were too many values.
-    pub fn entries(self) -> Result<Entries, PatternError> {
-        if let Some(error) = self.failed {
-            return Err(error);
-        }
+    /// Where nothing matched, or there were too many values. An entry whose announcement cannot be read
+    /// says so.
+    pub fn entries(self) -> Result<Entries<PatternError>, PatternError> {
         let pattern = || self.pattern.expression().to_owned();
         if self.matches == 0 {
             return Err(match &self.pattern.below {
                 None => PatternError::NoMatch { pattern: pattern() },
                 Some(heading) => PatternError::NoMatchBelow {
                     pattern: pattern(),
-                    below: heading.as_str().to_owned(),
+                    below: heading.expression().to_owned(),
                 },
             });
         }

@@ -3,12 +3,20 @@
 //! The header is the first line that has all the requested columns, so that a tool may print other
 //! text before it, and a table may be part of a step's output. Separators are commas, semicolons
 //! or tabs.
+//!
+//! A row with more or fewer cells than the header is one of the table if it has the requested cells, or,
+//! where none are requested, numbers where the row above it has them. Which cell is the figure is
+//! then not known. Other such lines are text below the table, and are skipped.
+
+use std::borrow::Cow;
 
 use itertools::join;
 
 use super::accumulator::{Entries, MOST_ENTRIES, entry};
-use super::figure::parse_number;
+use super::decode::to_utf8;
+use super::figure::{Printed, parse_number};
 use super::nearest::{listed, shortened};
+use super::place::{Place, Unreadable};
 use crate::request::{CsvCell, Take};
 use crate::sanitize::strip_escapes;
 
@@ -34,6 +42,16 @@ pub enum RowsError {
         /// The cells that exist.
         has: String,
     },
+    /// Several columns have the name.
+    #[error(
+        "{count} columns are named `{column}`, and which is meant is not known; rename one, or read the file by a pattern"
+    )]
+    SameName {
+        /// The column.
+        column: String,
+        /// How many there are.
+        count: usize,
+    },
     /// The cell is not a number.
     #[error("the column `{column}` has `{text}`, not a number")]
     NotANumber {
@@ -42,63 +60,142 @@ pub enum RowsError {
         /// The cell's text.
         text: String,
     },
+    /// Which cell is which is not known.
+    #[error("the row `{row}` has {actual} cells, and the header {required}")]
+    Cells {
+        /// The row.
+        row: String,
+        /// How many cells it has.
+        actual: usize,
+        /// How many the header has.
+        required: usize,
+    },
     /// A table that is too long.
     #[error("`by` names more than {MOST_ENTRIES} figures; make it narrower")]
     TooManyEntries,
 }
 
-/// Returns a table's entries by name; a figure that is not a table has the empty name.
+/// Returns a table's entries by name; a figure that is not a table has the empty name. `file` is which
+/// of several files it is, from 0.
 ///
 /// # Errors
-/// Where there is no such column, no such row, or no number.
-pub fn read(bytes: &[u8], cell: &CsvCell, by: &[String], take: Take) -> Result<Entries, RowsError> {
-    let bytes = &strip_escapes(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))[..];
+/// Where there is no such column, or several, or no such row. An entry whose row cannot be read says so.
+pub fn read(
+    bytes: &[u8],
+    cell: &CsvCell,
+    by: &[String],
+    take: Take,
+    file: usize,
+) -> Result<Entries<RowsError>, RowsError> {
+    let bytes = to_utf8(bytes);
+    let bytes = &strip_escapes(&bytes)[..];
     let header = Header::find(bytes, cell, by)?;
+    let table = without_space_before_quotes(&bytes[header.begin..], header.separator);
     let mut reader = csv::ReaderBuilder::new()
         .delimiter(header.separator)
         .has_headers(true)
         .flexible(true)
         .trim(csv::Trim::All)
-        .from_reader(&bytes[header.begin..]);
+        .from_reader(&table[..]);
     let mut entries = Entries::new();
     let (mut rows, mut matched) = (0_u32, 0_u32);
     let mut rejected: Vec<String> = Vec::new();
+    let mut numeric: Vec<bool> = Vec::new();
     let mut record = csv::ByteRecord::new();
     while let Ok(true) = reader.read_byte_record(&mut record) {
-        // A line that is no row of the table (below it, or truncated) is skipped.
-        if record.len() != header.columns {
-            continue;
+        let row = Row(&record);
+        let is_whole = record.len() == header.columns;
+        if is_whole {
+            rows = rows.saturating_add(1);
         }
-        rows = rows.saturating_add(1);
-        let at = |column: usize| String::from_utf8_lossy(record.get(column).unwrap_or_default());
-        let fits = header
-            .filter
-            .iter()
-            .all(|(column, value)| same(&at(*column), value));
-        if !fits {
-            let values = join(header.filter.iter().map(|(column, _)| at(*column)), " ");
+        let fits = if is_whole {
+            header.accepts(row)
+        } else {
+            header.is_row(row, &numeric)
+        };
+        if is_whole && !fits {
+            let values = join(header.filter.iter().map(|(column, _)| row.at(*column)), " ");
             if rejected.len() < 50 && !rejected.contains(&values) {
                 rejected.push(values);
             }
+        }
+        if !fits {
             continue;
         }
         matched = matched.saturating_add(1);
+        if is_whole {
+            numeric = row.numeric();
+        }
         if cell.row.is_some_and(|row| row != matched) {
             continue;
         }
-        let text = at(header.figure);
-        let printed = parse_number(&text).ok_or_else(|| RowsError::NotANumber {
-            column: cell.column.clone(),
-            text: shortened(&text),
-        })?;
-        let names: Vec<_> = header.by.iter().map(|column| at(*column)).collect();
+        let names: Vec<_> = header.by.iter().map(|column| row.at(*column)).collect();
         let entry = entry(&mut entries, names.iter().map(AsRef::as_ref), take);
-        entry.ok_or(RowsError::TooManyEntries)?.add(printed);
+        let entry = entry.ok_or(RowsError::TooManyEntries)?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let place = Place::line(file, header.line + line.saturating_sub(1));
+        match header.number(row, cell) {
+            Ok(printed) => entry.add(printed, place),
+            Err(error) => entry.add_unreadable(Unreadable { place, error }),
+        }
     }
     if entries.is_empty() {
         return Err(no_row(cell, rows, matched, &rejected));
     }
     Ok(entries)
+}
+
+/// A row of a table.
+#[derive(Clone, Copy)]
+struct Row<'a>(&'a csv::ByteRecord);
+
+impl<'a> Row<'a> {
+    fn at(self, column: usize) -> Cow<'a, str> {
+        String::from_utf8_lossy(self.0.get(column).unwrap_or_default())
+    }
+
+    /// Which of its cells are numbers.
+    fn numeric(self) -> Vec<bool> {
+        let cells = (0..self.0.len()).map(|column| parse_number(&self.at(column)).is_some());
+        cells.collect()
+    }
+
+    fn text(self) -> String {
+        shortened(&join((0..self.0.len()).map(|column| self.at(column)), ", "))
+    }
+}
+
+/// Removes spaces between a separator and a quotation mark, which the parser takes as a part of the cell.
+fn without_space_before_quotes(table: &[u8], separator: u8) -> Cow<'_, [u8]> {
+    if memchr::memmem::find(table, b" \"").is_none() {
+        return Cow::Borrowed(table);
+    }
+    let mut out = Vec::with_capacity(table.len());
+    let (mut quoted, mut begins) = (false, true);
+    let mut rest = table;
+    while let Some((&byte, after)) = rest.split_first() {
+        let spaces = rest.iter().take_while(|byte| **byte == b' ').count();
+        if begins && !quoted && rest.get(spaces) == Some(&b'"') {
+            rest = &rest[spaces + 1..];
+            out.push(b'"');
+            (quoted, begins) = (true, false);
+            continue;
+        }
+        // Within a cell that is not quoted, a quotation mark is one of its characters.
+        if quoted && byte == b'"' {
+            quoted = after.first() == Some(&b'"') && {
+                out.push(b'"');
+                true
+            };
+            rest = if quoted { &after[1..] } else { after };
+            out.push(b'"');
+            continue;
+        }
+        begins = !quoted && (byte == separator || matches!(byte, b'\n' | b'\r'));
+        out.push(byte);
+        rest = after;
+    }
+    Cow::Owned(out)
 }
 
 fn no_row(cell: &CsvCell, rows: u32, matched: u32, rejected: &[String]) -> RowsError {
@@ -138,6 +235,8 @@ fn same(cell: &str, value: &str) -> bool {
 /// The header's position, and the columns that are used.
 struct Header {
     begin: usize,
+    /// The number of its line, from 1.
+    line: u64,
     separator: u8,
     columns: usize,
     figure: usize,
@@ -146,6 +245,50 @@ struct Header {
 }
 
 impl Header {
+    /// Whether a row has the requested cells.
+    fn accepts(&self, row: Row<'_>) -> bool {
+        let mut filter = self.filter.iter();
+        filter.all(|(column, value)| same(&row.at(*column), value))
+    }
+
+    /// Whether a line with another count of cells is a row of the table that is requested: it has the
+    /// requested cells, or numbers where a row above it has them.
+    fn is_row(&self, row: Row<'_>, numeric: &[bool]) -> bool {
+        let cells = row.0.len();
+        let (has, lacks): (Vec<_>, Vec<_>) =
+            self.filter.iter().partition(|(column, _)| *column < cells);
+        if has
+            .iter()
+            .any(|(column, value)| !same(&row.at(*column), value))
+        {
+            return false;
+        }
+        if !has.is_empty() && lacks.is_empty() {
+            return true;
+        }
+        let columns = numeric.iter().zip(row.numeric());
+        let alike = columns.filter(|(above, _)| **above);
+        let alike: Vec<bool> = alike.map(|(_, here)| here).collect();
+        cells > 1 && !alike.is_empty() && alike.into_iter().all(|here| here)
+    }
+
+    fn number(&self, row: Row<'_>, cell: &CsvCell) -> Result<Printed, RowsError> {
+        let (actual, required) = (row.0.len(), self.columns);
+        if actual != required {
+            let row = row.text();
+            return Err(RowsError::Cells {
+                row,
+                actual,
+                required,
+            });
+        }
+        let text = row.at(self.figure);
+        parse_number(&text).ok_or_else(|| RowsError::NotANumber {
+            column: cell.column.clone(),
+            text: shortened(&text),
+        })
+    }
+
     fn find(bytes: &[u8], cell: &CsvCell, by: &[String]) -> Result<Self, RowsError> {
         let required: Vec<&str> = std::iter::once(cell.column.as_str())
             .chain(cell.filter.iter().map(|(column, _)| column.as_str()))
@@ -153,10 +296,8 @@ impl Header {
             .collect();
         let mut begin = 0;
         let mut nearest: Option<(usize, String, String)> = None;
-        for line in bytes
-            .split_inclusive(|byte| *byte == b'\n')
-            .take(MOST_LINES)
-        {
+        let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+        for (number, line) in (1..).zip(lines.take(MOST_LINES)) {
             for separator in [b',', b';', b'\t'] {
                 let names = cells(line, separator);
                 let at = |name: &str| names.iter().position(|cell| cell == name.trim());
@@ -166,11 +307,13 @@ impl Header {
                     .filter(|name| at(name).is_none())
                     .collect();
                 if missing.is_empty() {
+                    once_each(&names, &required)?;
                     let positions: Vec<usize> =
                         required.iter().filter_map(|name| at(name)).collect();
                     let (filter, rest) = positions[1..].split_at(cell.filter.len());
                     return Ok(Self {
                         begin,
+                        line: number,
                         separator,
                         columns: names.len(),
                         figure: positions[0],
@@ -201,8 +344,21 @@ impl Header {
     }
 }
 
+/// Checks that each of the columns that are read has a name of its own.
+fn once_each(names: &[String], required: &[&str]) -> Result<(), RowsError> {
+    for column in required {
+        let count = names.iter().filter(|name| *name == column.trim()).count();
+        if count > 1 {
+            let column = (*column).to_owned();
+            return Err(RowsError::SameName { column, count });
+        }
+    }
+    Ok(())
+}
+
 /// The cells of a line.
 fn cells(line: &[u8], separator: u8) -> Vec<String> {
+    let line = &without_space_before_quotes(line, separator)[..];
     let mut reader = csv::ReaderBuilder::new()
         .delimiter(separator)
         .has_headers(false)
@@ -241,7 +397,7 @@ mod tests {
 
     fn figure(text: &str, cell: &CsvCell, take: Take) -> Result<f64, String> {
         let mut entries =
-            read(text.as_bytes(), cell, &[], take).map_err(|error| error.to_string())?;
+            read(text.as_bytes(), cell, &[], take, 0).map_err(|error| error.to_string())?;
         Ok(entries.remove("").unwrap().one()?.value)
     }
 
@@ -276,6 +432,7 @@ mod tests {
             &cell("TFLOP/s", &[], None),
             &by,
             Take::Last,
+            0,
         )
         .unwrap();
         let names: Vec<&str> = entries.keys().map(String::as_str).collect();
@@ -291,12 +448,76 @@ mod tests {
         assert_eq!(figure(TABLE, &cell, Take::Last).unwrap_err(), expected);
     }
 
+    #[rstest]
+    #[case::cut("b,7", &[("name", "b")], Take::Last, "the row `b, 7` has 2 cells, and the header 4")]
+    #[case::cut_at_the_name("b", &[("name", "b")], Take::Last, "the row `b` has 1 cells, and the header 4")]
+    #[case::more("b,7,s,a, b", &[("name", "b")], Take::Mean, "the row `b, 7, s, a, b` has 5 cells")]
+    #[case::without_criteria("c,7", &[], Take::Last, "the row `c, 7` has 2 cells")]
+    #[case::empty("b,,s,x", &[("name", "b")], Take::Max, "has ``, not a number")]
+    fn a_row_that_cannot_be_read_is_a_fault(
+        #[case] row: &str,
+        #[case] filter: &[(&str, &str)],
+        #[case] take: Take,
+        #[case] expected: &str,
+    ) {
+        let text = format!("name,rate,unit,note\na,3,s,ok\nb,5,s,ok\n{row}");
+        let error = figure(&text, &cell("rate", filter, None), take).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+
+    #[rstest]
+    #[case::other_row("a,7", &[("name", "b")])]
+    #[case::text("total: 2 rows, in 3 s", &[])]
+    #[case::word("done", &[])]
+    #[case::failed_before_it("", &[])]
+    fn text_below_a_table_and_rows_of_others_are_skipped(
+        #[case] line: &str,
+        #[case] filter: &[(&str, &str)],
+    ) {
+        let text = format!("name,rate,unit,note\nb,,s,failed\nb,5,s,ok\n\n{line}\n");
+        let cell = cell("rate", filter, None);
+        assert_eq!(figure(&text, &cell, Take::Last), Ok(5.0));
+    }
+
+    #[test]
+    fn two_columns_of_one_name_are_refused_if_they_are_read() {
+        let text = "name,p99,mean,p99\nb,1,2,3\n";
+        assert_eq!(figure(text, &cell("mean", &[], None), Take::Last), Ok(2.0));
+        let error = figure(text, &cell("p99", &[], None), Take::Last).unwrap_err();
+        assert!(error.contains("2 columns are named `p99`"), "{error}");
+    }
+
+    #[rstest]
+    #[case("name, rate\nb, \"1,234.5\"\n")]
+    #[case("\"name\",  \"rate\"\n\"a \"\", b\",   \"1,234.5\"\n")]
+    #[case("name;rate\n 5\" disk; \"1,234.5\"\n")]
+    fn a_space_before_a_quoted_cell_is_no_part_of_it(#[case] text: &str) {
+        assert_eq!(
+            figure(text, &cell("rate", &[], None), Take::Last),
+            Ok(1234.5)
+        );
+    }
+
+    #[test]
+    fn the_line_of_a_row_is_known() {
+        let text = "# a table\nname,rate\n\n\"a\nb\",1\nc,2\n";
+        let entries = read(
+            text.as_bytes(),
+            &cell("rate", &[], None),
+            &[],
+            Take::Last,
+            3,
+        )
+        .unwrap();
+        assert_eq!(entries[""].place(), Place::line(3, 6));
+    }
+
     proptest! {
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let _ = read(&bytes, &cell("a", &[("b", "1")], None), &[], Take::All);
+            let _ = read(&bytes, &cell("a", &[("b", "1")], None), &[], Take::All, 0);
             let headed = [b"a,b\n".as_slice(), &bytes].concat();
-            let _ = read(&headed, &cell("a", &[], None), &["b".to_owned()], Take::Mean);
+            let _ = read(&headed, &cell("a", &[], None), &["b".to_owned()], Take::Mean, 0);
         }
     }
 }

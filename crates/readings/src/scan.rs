@@ -23,9 +23,16 @@ pub struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     /// A scanner for one output.
     pub fn new(pattern: &'a Pattern) -> Self {
+        Self::at(pattern, 0, 0)
+    }
+
+    /// A scanner for a part of one of several files, from this offset on.
+    pub fn at(pattern: &'a Pattern, file: usize, offset: u64) -> Self {
+        let mut splitter = LineSplitter::new();
+        splitter.skip(offset);
         Self {
-            reader: pattern.reader(),
-            splitter: LineSplitter::new(),
+            reader: pattern.reader().of_file(file),
+            splitter,
             within_line: false,
             literal: pattern.literal(),
         }
@@ -58,13 +65,16 @@ impl<'a> Scanner<'a> {
     /// Returns the figures, after the last byte.
     pub fn end(mut self) -> Reader<'a> {
         let reader = &mut self.reader;
-        self.splitter.finish(|line| reader.feed(&line.text));
+        self.splitter
+            .finish(|line| reader.feed_at(&line.text, line.begin));
+        reader.end_of_text();
         self.reader
     }
 
     fn read(&mut self, bytes: &[u8]) {
         let reader = &mut self.reader;
-        self.splitter.push(bytes, |line| reader.feed(&line.text));
+        self.splitter
+            .push(bytes, |line| reader.feed_at(&line.text, line.begin));
     }
 
     /// Reads those of whole lines that have the literal.
@@ -72,9 +82,11 @@ impl<'a> Scanner<'a> {
         while let Some(at) = literal.find(lines) {
             let begin = memchr::memrchr(b'\n', &lines[..at]).map_or(0, |before| before + 1);
             let end = memchr::memchr(b'\n', &lines[at..]).map_or(lines.len(), |end| at + end + 1);
+            self.splitter.skip(begin as u64);
             self.read(&lines[begin..end]);
             lines = &lines[end..];
         }
+        self.splitter.skip(lines.len() as u64);
     }
 }
 
@@ -83,13 +95,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::accumulator::Accumulator;
     use crate::figure::Printed;
     use crate::pattern::{PatternError, Take};
 
     fn values(reader: Reader<'_>) -> Result<Vec<Printed>, PatternError> {
         let entries = reader.entries()?.into_values();
-        Ok(entries.flat_map(Accumulator::values).collect())
+        let values = entries.map(|entry| match entry.unreadable() {
+            Some(record) => Err(record.error.clone()),
+            None => Ok(entry.values()),
+        });
+        Ok(values.collect::<Result<Vec<_>, _>>()?.concat())
     }
 
     /// Every line, one after the other.
@@ -98,6 +113,7 @@ mod tests {
         let mut splitter = LineSplitter::new();
         splitter.push(bytes, |line| reader.feed(&line.text));
         splitter.finish(|line| reader.feed(&line.text));
+        reader.end_of_text();
         values(reader)
     }
 
@@ -116,6 +132,8 @@ mod tests {
             3 => "speed [0-9]{1,3}".prop_map(String::into_bytes),
             1 => Just(b"sp\x1b[1meed\x1b[0m \x1b[32m7".to_vec()),
             1 => Just(b"speed x".to_vec()),
+            1 => Just(b"speed: nan".to_vec()),
+            2 => "speed: [0-9]{1,3}".prop_map(String::into_bytes),
             1 => Just(b"speed ".to_vec()),
             2 => "[a-z ]{0,6}".prop_map(String::into_bytes),
             3 => Just(b"\n".to_vec()),
@@ -131,7 +149,7 @@ mod tests {
         fn scanning_finds_the_figures_of_every_line(
             bytes in output(),
             size in 1_usize..60,
-            expression in prop::sample::select(vec![r"speed (\d+)", r"^speed (\d+)$", r"speed (\S+)", r"(\d+)", r"speed\s+(\d+)"]),
+            expression in prop::sample::select(vec![r"speed (\d+)", r"^speed (\d+)$", r"speed (\S+)", r"(\d+)", r"speed\s+(\d+)", r"speed: (\d+)", r"^speed: (\d+)$"]),
             take in prop::sample::select(vec![Take::First, Take::Last, Take::All, Take::Min, Take::Sum]),
             cut in 0_usize..200,
         ) {

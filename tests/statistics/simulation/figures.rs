@@ -30,6 +30,7 @@ fn evidence(logs: &[f64], truth: f64, claim: Claim, aggregate: Aggregate) -> Evi
         find: Find::Pattern {
             expression: String::new(),
             below: None,
+            until: None,
         },
         file: None,
         by: Vec::new(),

@@ -1,5 +1,6 @@
 //! One `:::MLLOG` line.
 
+use retrial_readings::json::tolerated;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -41,12 +42,20 @@ pub fn events(line: &str) -> impl Iterator<Item = Event> {
 
 /// As [`events`], with `None` for each that cannot be read.
 pub fn entries(line: &str) -> impl Iterator<Item = Option<Event>> {
-    line.match_indices(TOKEN).map(|(at, _)| {
-        let rest = &line[at + TOKEN.len()..];
-        // What another rank wrote behind it is not part of it.
-        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Event>();
-        values.next()?.ok()
-    })
+    texts(line).map(event)
+}
+
+/// The texts of a line's events; another rank may have written something behind each.
+pub fn texts(line: &str) -> impl Iterator<Item = &str> {
+    line.match_indices(TOKEN)
+        .map(|(at, _)| &line[at + TOKEN.len()..])
+}
+
+/// Reads the event that a text begins with. `NaN`, which Python prints, becomes a text.
+pub fn event(text: &str) -> Option<Event> {
+    let text = tolerated(text.as_bytes());
+    let mut values = serde_json::Deserializer::from_slice(&text).into_iter::<Event>();
+    values.next()?.ok()
 }
 
 #[cfg(test)]
@@ -78,6 +87,10 @@ mod tests {
         assert!(keys(":::MLLOG").is_empty());
         assert!(keys(":::MLLOG {\"time_ms\": 1}").is_empty());
         assert!(keys("no log").is_empty());
+        let stats = r#":::MLLOG {"key": "tracked_stats", "value": {"rate": 2.0, "loss": NaN}}"#;
+        let value = &events(stats).next().unwrap().value;
+        assert_eq!(value["rate"], 2.0);
+        assert_eq!(value["loss"], "NaN");
         let event = events(start).next().unwrap();
         assert!((event.time_ms - 1_759_734_393_481.0).abs() < 0.5);
         assert_eq!(event.number("lineno"), Some(220.0));

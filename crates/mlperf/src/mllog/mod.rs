@@ -7,4 +7,4 @@ mod line;
 mod run;
 
 pub use line::{Event, entries, events};
-pub use run::{Evaluation, Runs, SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingRun};
+pub use run::{Evaluation, EventError, Runs, SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingRun};

@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
-use super::line::{Event, events};
+use super::line::{Event, event, texts};
 use retrial_readings::accumulator::Accumulator;
 use retrial_readings::json::number;
-use retrial_readings::nearest::listed;
+use retrial_readings::nearest::{listed, shortened};
+use retrial_readings::place::{Place, Unreadable};
 use retrial_readings::{Limit, Take};
 
 /// Minutes from `run_start` to `run_stop`: the figure by which `MLPerf` Training is scored.
@@ -24,10 +25,31 @@ const OPENING: [&str; 3] = ["cache_clear", "init_start", "submission_benchmark"]
 /// before it to another rank.
 const PROGRESS: [&str; 4] = ["block_stop", "epoch_stop", "eval_accuracy", "eval_error"];
 
+/// Why an event does not have the figure that it announces.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum EventError {
+    /// The value is not a number.
+    #[error("an event {key} has `{text}`, not a number")]
+    NotANumber {
+        /// The key, or its member.
+        key: String,
+        /// The value.
+        text: String,
+    },
+    /// The event was cut, or is no JSON.
+    #[error("an event {key} was cut, or is not JSON: `{text}`")]
+    Broken {
+        /// The key.
+        key: String,
+        /// The event.
+        text: String,
+    },
+}
+
 /// The last evaluation of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evaluation {
-    /// `eval_accuracy` or `eval_error`: an accuracy, or a loss.
+    /// `eval_accuracy` or `eval_error`: an accuracy, or a loss; NaN if the log has no number.
     pub value: f64,
     /// The samples, else epochs, before it.
     pub samples: Option<f64>,
@@ -51,7 +73,7 @@ pub struct TrainingRun {
     contradicted: bool,
     progressed: bool,
     last_key: String,
-    accumulators: Vec<Accumulator>,
+    accumulators: Vec<Accumulator<EventError>>,
 }
 
 impl TrainingRun {
@@ -78,6 +100,7 @@ impl TrainingRun {
             Some("success") => {}
             Some(_) => return Ok(f64::INFINITY),
         }
+        self.check_evaluation()?;
         if let Some(target) = target {
             let value = self
                 .evaluation
@@ -97,16 +120,30 @@ impl TrainingRun {
         }
     }
 
+    /// Checks that the last evaluation of a run that reports success has a number.
+    ///
+    /// # Errors
+    /// A fragment: where it has none.
+    pub fn check_evaluation(&self) -> Result<(), String> {
+        let is_readable = self.evaluation.is_none_or(|last| !last.value.is_nan());
+        if is_readable || self.status.as_deref() != Some("success") {
+            return Ok(());
+        }
+        Err("it reports success, but its last eval_accuracy is not a number (NaN)".to_owned())
+    }
+
     /// Returns the value of the key that was requested at this position.
     ///
     /// # Errors
-    /// A fragment: where there is none, or several that differ.
+    /// A fragment: where there is none, it cannot be read, or several differ.
     pub fn requested_value(&self, position: usize) -> Result<f64, String> {
-        let accumulator = self
-            .accumulators
-            .get(position)
-            .ok_or("it was not requested")?;
+        let accumulator = self.requested(position).ok_or("it was not requested")?;
         accumulator.clone().one().map(|printed| printed.value)
+    }
+
+    /// Returns what was read of the key that was requested at this position.
+    pub fn requested(&self, position: usize) -> Option<&Accumulator<EventError>> {
+        self.accumulators.get(position)
     }
 
     /// Samples (else epochs) at the last evaluation of a run that converged; infinite for another.
@@ -126,6 +163,7 @@ pub struct Runs {
     /// The run in progress, or one that has events before its start.
     current: Option<TrainingRun>,
     keys: Vec<String>,
+    lines: u64,
     /// The last event's key.
     pub last_key: String,
     too_many: bool,
@@ -142,8 +180,28 @@ impl Runs {
 
     /// Reads one line.
     pub fn feed(&mut self, line: &str) {
-        for event in events(line) {
-            self.event(&event);
+        self.lines += 1;
+        for text in texts(line) {
+            match event(text) {
+                Some(event) => self.event(&event),
+                None => self.broken(text),
+            }
+        }
+    }
+
+    /// An event that cannot be read announces a figure if it has the figure's key.
+    fn broken(&mut self, text: &str) {
+        let place = Place::line(0, self.lines);
+        let Some(run) = &mut self.current else {
+            return;
+        };
+        for ((path, _), accumulator) in self.requested.iter().zip(&mut run.accumulators) {
+            let key = path.split('.').next().unwrap_or(path);
+            if text.contains(&format!("\"{key}\"")) {
+                let (key, text) = (key.to_owned(), shortened(text.trim()));
+                let error = EventError::Broken { key, text };
+                accumulator.add_unreadable(Unreadable { place, error });
+            }
         }
     }
 
@@ -207,21 +265,28 @@ impl Runs {
             }
             // As MLCommons' checker, which takes the last one before run_stop.
             "eval_accuracy" | "eval_error" if run.stopped_ms.is_none() => {
-                if let Some(value) = number(&event.value) {
-                    let samples = event.number("samples_count").or(event.number("epoch_num"));
-                    run.evaluation = Some(Evaluation {
-                        value: value.value,
-                        samples,
-                    });
-                }
+                let value = number(&event.value);
+                run.evaluation = Some(Evaluation {
+                    value: value.map_or(f64::NAN, |printed| printed.value),
+                    samples: event.number("samples_count").or(event.number("epoch_num")),
+                });
             }
             "global_batch_size" => run.batch_size = event.value.as_f64().or(run.batch_size),
             "submission_benchmark" => run.benchmark = event.value.as_str().map(str::to_owned),
             _ => {}
         }
         for ((path, _), accumulator) in requested.iter().zip(&mut run.accumulators) {
-            if let Some(printed) = member(event, path).and_then(number) {
-                accumulator.add(printed);
+            let Some(value) = member(event, path) else {
+                continue;
+            };
+            let place = Place::line(0, self.lines);
+            if let Some(printed) = number(value) {
+                accumulator.add(printed, place);
+            } else {
+                let text = value.as_str().map_or(value.to_string(), str::to_owned);
+                let (key, text) = (path.clone(), shortened(&text));
+                let error = EventError::NotANumber { key, text };
+                accumulator.add_unreadable(Unreadable { place, error });
             }
         }
     }

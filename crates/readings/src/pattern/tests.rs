@@ -22,7 +22,11 @@ fn take(pattern: &str, take: Take, lines: &[&str]) -> Result<Vec<f64>, PatternEr
 
 /// The values of a figure that is not a table.
 fn values(reader: Reader<'_>) -> Result<Vec<f64>, PatternError> {
-    let values = reader.entries()?.remove("").unwrap().values();
+    let figure = reader.entries()?.remove("").unwrap();
+    if let Some(record) = figure.unreadable() {
+        return Err(record.error.clone());
+    }
+    let values = figure.values();
     Ok(values.into_iter().map(|printed| printed.value).collect())
 }
 
@@ -106,6 +110,88 @@ fn only_matches_that_are_taken_must_be_numbers(
 ) {
     let actual = take(r"v=(\S+)", way, lines).ok();
     assert_eq!(actual, expected.map(|value| vec![value]));
+}
+
+#[rstest]
+#[case::last(Take::Last, &["speed: 1", "speed: nan"], None)]
+#[case::replaced(Take::Last, &["speed: nan", "speed: 2", "loss: nan"], Some(2.0))]
+#[case::first(Take::First, &["speed:", "speed: 2"], None)]
+#[case::mean(Take::Mean, &["speed: 1", "speed: ERROR", "speed: 3"], None)]
+#[case::max(Take::Max, &["speed: 1", "speed: n/a"], None)]
+fn an_announcement_without_a_number_is_never_replaced_by_another_value(
+    #[case] way: Take,
+    #[case] lines: &[&str],
+    #[case] expected: Option<f64>,
+) {
+    let actual = take(r"speed: ([0-9.]+)", way, lines);
+    match expected {
+        Some(value) => assert_eq!(actual, Ok(vec![value])),
+        None => assert!(
+            matches!(actual, Err(PatternError::NoNumber { .. })),
+            "{actual:?}"
+        ),
+    }
+}
+
+/// Reads lines with the figure below a heading.
+fn below(heading: &str, way: Take, lines: &[&str]) -> Result<Vec<f64>, PatternError> {
+    let pattern =
+        Pattern::new(r"^speed: (\d+)", way, "").and_then(|pattern| pattern.below(heading))?;
+    let mut reader = pattern.reader();
+    for line in lines {
+        reader.feed(line);
+    }
+    reader.end_of_text();
+    values(reader)
+}
+
+#[rstest]
+#[case::next_heading(&["batch 8", "out of memory", "batch 16", "speed: 5"], None)]
+#[case::repeated_within(&["batch 8", "batch 8", "speed: 4"], Some(4.0))]
+#[case::other_headings(&["batch 8", "== summary ==", "speed: 4", "batch 16", "speed: 5"], Some(4.0))]
+#[case::repetition_without(&["batch 8", "speed: 4", "batch 16", "batch 8", "killed"], None)]
+#[case::later_repetition(&["12:01 batch 8", "killed", "batch 4", "12:02 batch 8", "speed: 4"], Some(4.0))]
+#[case::mentioned_again(&["batch 8", "speed: 4", "finished batch 8"], Some(4.0))]
+#[case::not_a_number(&["batch 8", "speed: nan", "batch 16", "speed: 5"], None)]
+fn a_block_ends_at_the_next_heading_of_its_kind(
+    #[case] lines: &[&str],
+    #[case] expected: Option<f64>,
+) {
+    let actual = below(r"batch 8$", Take::Last, lines).ok();
+    assert_eq!(actual, expected.map(|value| vec![value]));
+}
+
+#[test]
+fn a_repetition_without_the_figure_is_missing_in_a_mean() {
+    let lines = [
+        "12:01 batch 8",
+        "killed",
+        "batch 4",
+        "12:02 batch 8",
+        "speed: 4",
+    ];
+    let actual = below("batch 8$", Take::Mean, &lines);
+    assert!(
+        matches!(actual, Err(PatternError::NoneInBlock { .. })),
+        "{actual:?}"
+    );
+}
+
+#[test]
+fn a_row_of_a_table_without_its_number_is_a_fault_of_that_row() {
+    let pattern = Pattern::new(r"^gemm (?<dtype>\w+): (?<value>[\d.]+)", Take::Last, "").unwrap();
+    let pattern = pattern.by(&["dtype".to_owned()]).unwrap();
+    let mut reader = pattern.reader();
+    for line in ["gemm bf16: 10", "gemm fp8: 20", "gemm fp8: not supported"] {
+        reader.feed(line);
+    }
+    let entries = reader.entries().unwrap();
+    assert!(entries["bf16"].unreadable().is_none());
+    let error = &entries["fp8"].unreadable().unwrap().error;
+    assert!(
+        error.to_string().contains("`gemm fp8: not supported`"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -234,6 +320,18 @@ fn a_unit_captured_by_the_pattern_is_converted(
 }
 
 proptest! {
+    #[test]
+    fn a_broken_last_announcement_never_gives_an_older_value(
+        lines in prop::collection::vec("speed: [0-9]{1,3}|loss: nan|[a-z ]{0,9}", 0..20),
+        broken in "speed: (nan|-inf|N/A|ERROR|\\?)?|speed:",
+        after in prop::collection::vec("loss: nan|[a-z ]{0,9}|input speed", 0..5),
+        pattern in prop::sample::select(vec![r"speed: (\d+)", r"speed: +([\d.]+)", r"(?i)SPEED *[:=]\s*(?<value>\S+)"]),
+    ) {
+        let lines = lines.iter().chain([&broken]).chain(&after);
+        let lines: Vec<&str> = lines.map(String::as_str).collect();
+        prop_assert!(take(pattern, Take::Last, &lines).is_err());
+    }
+
     #[test]
     fn a_table_read_in_two_parts_equals_the_whole(
         lines in prop::collection::vec("[a-c]=[0-9]{1,3}|[a-c]=x|noise", 0..30),

@@ -42,6 +42,7 @@ impl Checks<'_> {
         let misplaced = [
             ("value", node.get("json").is_some(), "json"),
             ("below", is_one_line, "pattern, without by"),
+            ("until", node.get("below").is_some(), "below"),
             ("by", node.get("mllog").is_none(), "pattern, json or csv"),
             ("target", trained, "mllog: time_to_train"),
             ("rcp", trained, "mllog: time_to_train"),

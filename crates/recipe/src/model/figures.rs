@@ -48,6 +48,9 @@ pub enum Find {
         expression: String,
         /// That of a heading: only the first match below each counts.
         below: Option<String>,
+        /// That of the line at which the text below a heading ends.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<String>,
     },
     /// A path into a JSON document.
     Json {
@@ -68,9 +71,11 @@ object! {
     keys {
         /// A regular expression; the group `value`, or the first, is the figure. A group `unit` is converted into `unit`.
         pattern: Option<String> = T::Text(formats::PATTERN),
-        /// Next to `pattern`: a regular expression of a heading. Only the first line that matches `pattern` below each heading counts.
+        /// Next to `pattern`: a regular expression of a heading. Only the first line that matches `pattern` below each heading counts, and above the next heading of its kind.
         below: Option<String> = T::Text(formats::REGEX),
-        /// A `JSONPath` (RFC 9535), for example $.metrics.rouge1: into the file, or into each line of the output that is JSON.
+        /// Next to `below`: a regular expression of the line at which the text below a heading ends; none: the next heading of its kind, which differs in its numbers, or in its last words.
+        until: Option<String> = T::Text(formats::REGEX),
+        /// A `JSONPath` (RFC 9535), for example $.metrics.rouge1: into the file, or into the JSON that the output has.
         json: Option<String> = T::Text(formats::JSON_PATH),
         /// A column of a CSV file by its head, or {column, where, row}.
         csv: Option<CsvCell>,
@@ -92,6 +97,7 @@ impl Find {
             Self::Pattern {
                 expression: pattern,
                 below: written.below,
+                until: written.until,
             }
         } else if let Some(path) = written.json {
             Self::Json {

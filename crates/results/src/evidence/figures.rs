@@ -1,19 +1,20 @@
 //! A recipe's own figures: patterns, JSON and CSV over a step's output or a file of its results.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io::{Read, Seek, SeekFrom};
-
-use itertools::Itertools as _;
 
 use super::scan;
 pub use super::texts::Text;
-use crate::verdict::FigureValue;
-use retrial_readings::accumulator::Accumulator;
+use crate::verdict::{FigureValue, Origin, Skipped};
+use retrial_readings::accumulator::{Accumulator, Entries};
+use retrial_readings::decode::Utf8Blocks;
 use retrial_readings::json::{self, JsonError};
-use retrial_readings::lines::LineSplitter;
+use retrial_readings::lines::{DEFAULT_LIMIT, LineSplitter};
 use retrial_readings::nearest::NearestLine;
 use retrial_readings::pattern::{Pattern, PatternError};
-use retrial_readings::rows;
+use retrial_readings::place::{Place, Position};
+use retrial_readings::rows::{self, RowsError};
 use retrial_recipe::model::{FigureSource, Find};
 use retrial_store::blocks;
 
@@ -22,65 +23,185 @@ const DOCUMENT_CAP: u64 = 256 << 20;
 /// How much of an output's end is searched for the nearest line.
 const NEAREST_CAP: u64 = 4 << 20;
 
-/// A figure by its name; the entries of a table each by its own.
-pub type FigureValues = BTreeMap<String, FigureValue>;
-
-/// Finds a figure in the first of the texts that has it.
-///
-/// # Errors
-/// A sentence: where it was searched, why there is none, and the nearest line.
-pub fn find(name: &str, source: &FigureSource, texts: &[Text]) -> Result<FigureValues, String> {
-    let found = texts.iter().map(|text| find_in(name, source, text));
-    // The first text's error counts: the others are only fallbacks.
-    found
-        .find_or_first(Result::is_ok)
-        .unwrap_or_else(|| Err("there is no output to search".to_owned()))
+/// Figures by name, and why others are not among them; the entries of a table each by its own name.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Found {
+    /// By name.
+    pub figures: BTreeMap<String, FigureValue>,
+    /// Why a figure that is announced is not among them, by name.
+    pub missing: BTreeMap<String, String>,
 }
 
-fn find_in(name: &str, source: &FigureSource, text: &Text) -> Result<FigureValues, String> {
-    let files = text.files()?;
-    let path = text.file.display().to_string();
-    let entries = entries(source, &files).map_err(|reason| format!("{path}: {reason}"))?;
-    let unit = source.unit.clone().unwrap_or_default();
-    entries
-        .into_iter()
-        .map(|(entry, accumulator)| {
-            let full = if source.by.is_empty() {
-                name.to_owned()
-            } else {
-                format!("{name}[{entry}]")
-            };
-            match accumulator.one() {
-                Ok(printed) => {
-                    let figure = FigureValue::new(printed.value, unit.clone());
-                    Ok((full, figure.printed(printed.half_digit)))
-                }
-                Err(reason) => Err(format!("{path}: {full}: {reason}")),
-            }
-        })
-        .collect()
+/// Why a text gives no figure.
+enum Unread {
+    /// The text does not have it: another may.
+    Absent(String),
+    /// The text has it, and it cannot be read: no other text takes its place.
+    Fault(String),
 }
 
-fn entries(source: &FigureSource, files: &[Text]) -> Result<BTreeMap<String, Accumulator>, String> {
-    match &source.find {
-        Find::Pattern { expression, below } => {
-            by_pattern(source, expression, below.as_deref(), files)
+impl Unread {
+    fn absent(reason: impl Display) -> Self {
+        Self::Absent(reason.to_string())
+    }
+
+    fn fault(reason: impl Display) -> Self {
+        Self::Fault(reason.to_string())
+    }
+
+    fn prefixed(self, path: &str) -> Self {
+        match self {
+            Self::Absent(reason) => Self::Absent(format!("{path}: {reason}")),
+            Self::Fault(reason) => Self::Fault(format!("{path}: {reason}")),
         }
-        Find::Json { path, value } => by_json(source, path, value.as_deref(), files),
-        Find::Csv(cell) => {
-            let mut all: BTreeMap<String, Accumulator> = BTreeMap::new();
-            for file in files {
-                let by_entry = rows::read(&file.read(DOCUMENT_CAP)?, cell, &source.by, source.take)
-                    .map_err(|error| error.to_string())?;
-                join(&mut all, by_entry);
-            }
-            Ok(all)
-        }
-        Find::Mllog(_) => Err("figures of a training log are read run by run".to_owned()),
     }
 }
 
-fn join(all: &mut BTreeMap<String, Accumulator>, after: BTreeMap<String, Accumulator>) {
+/// Finds a figure in the first of the texts that announces it. The other headings of the recipe end
+/// the text below its own.
+///
+/// # Errors
+/// A sentence: where it was searched, why there is none, and the nearest line.
+pub fn find(
+    name: &str,
+    source: &FigureSource,
+    headings: &[&str],
+    texts: &[Text],
+) -> Result<Found, String> {
+    let mut first = None;
+    for text in texts {
+        match find_in(name, source, headings, text) {
+            Ok(found) => return Ok(found),
+            Err(Unread::Fault(reason)) => return Err(reason),
+            // The first text's reason counts: the others are only fallbacks.
+            Err(Unread::Absent(reason)) => drop(first.get_or_insert(reason)),
+        }
+    }
+    Err(first.unwrap_or_else(|| "there is no output to search".to_owned()))
+}
+
+fn find_in(
+    name: &str,
+    source: &FigureSource,
+    headings: &[&str],
+    text: &Text,
+) -> Result<Found, Unread> {
+    let files = text.files().map_err(Unread::Absent)?;
+    let target = Target {
+        name,
+        source,
+        files: &files,
+    };
+    let found = match &source.find {
+        Find::Pattern {
+            expression,
+            below,
+            until,
+        } => {
+            let block = Block {
+                below: below.as_deref(),
+                until: until.as_deref(),
+                headings,
+            };
+            by_pattern(source, expression, &block, &files).map(|entries| target.figures(entries))
+        }
+        Find::Json { path, value } => {
+            by_json(source, path, value.as_deref(), &files).map(|entries| target.figures(entries))
+        }
+        Find::Csv(_) => by_csv(source, &files).map(|entries| target.figures(entries)),
+        Find::Mllog(_) => Err(Unread::fault(
+            "figures of a training log are read run by run",
+        )),
+    };
+    found.map_err(|unread| unread.prefixed(&text.file.display().to_string()))
+}
+
+/// A figure and the files that it was read of.
+struct Target<'a> {
+    name: &'a str,
+    source: &'a FigureSource,
+    files: &'a [Text],
+}
+
+impl Target<'_> {
+    fn figures<E: Display>(&self, entries: Entries<E>) -> Found {
+        let mut found = Found::default();
+        let unit = self.source.unit.clone().unwrap_or_default();
+        for (entry, accumulator) in entries {
+            let name = if self.source.by.is_empty() {
+                self.name.to_owned()
+            } else {
+                format!("{}[{entry}]", self.name)
+            };
+            let unreadable = accumulator.unreadable().map(|record| record.place);
+            let mut origin = origin(self.files, unreadable.unwrap_or(accumulator.place()));
+            let passed_over = passed_over(self.files, &accumulator);
+            match accumulator.one() {
+                Ok(printed) => {
+                    origin.passed_over = passed_over;
+                    let figure = FigureValue::new(printed.value, unit.clone());
+                    let figure = figure.printed(printed.half_digit).read_at(origin);
+                    found.figures.insert(name, figure);
+                }
+                Err(reason) => drop(found.missing.insert(name, format!("{origin}: {reason}"))),
+            }
+        }
+        found
+    }
+}
+
+/// Where a record stands.
+pub(super) fn origin(files: &[Text], place: Place) -> Origin {
+    let file = files.get(place.file);
+    let line = match place.position {
+        Position::Line(line) => Some(line),
+        Position::Offset(offset) => file.and_then(|file| file.line_at(offset)),
+    };
+    Origin {
+        file: file.map_or(String::new(), |file| file.file.display().to_string()),
+        line,
+        passed_over: None,
+    }
+}
+
+/// What was passed over.
+pub(super) fn passed_over<E: Display>(
+    files: &[Text],
+    accumulator: &Accumulator<E>,
+) -> Option<Skipped> {
+    let passed_over = accumulator.passed_over();
+    let (place, reason) = passed_over.first.as_ref()?;
+    let first = origin(files, *place);
+    let first = match first.line {
+        Some(line) => format!("line {line}: {reason}"),
+        None => reason.clone(),
+    };
+    let count = passed_over.count;
+    Some(Skipped { count, first })
+}
+
+fn by_csv(source: &FigureSource, files: &[Text]) -> Result<Entries<RowsError>, Unread> {
+    let Find::Csv(cell) = &source.find else {
+        return Ok(Entries::new());
+    };
+    let mut all = Entries::new();
+    for (number, file) in files.iter().enumerate() {
+        let bytes = file.read(DOCUMENT_CAP).map_err(Unread::Absent)?;
+        let entries = rows::read(&bytes, cell, &source.by, source.take, number);
+        let entries = entries.map_err(|error| match error {
+            RowsError::NoHeader { .. } | RowsError::NoRow { .. } => Unread::absent(error),
+            error => Unread::fault(error),
+        });
+        let entries = entries.map_err(|unread| match files.len() {
+            1 => unread,
+            _ => unread.prefixed(&file.file.display().to_string()),
+        });
+        join(&mut all, entries?);
+    }
+    Ok(all)
+}
+
+fn join<E: Display>(all: &mut Entries<E>, after: Entries<E>) {
     for (name, accumulator) in after {
         match all.get_mut(&name) {
             Some(before) => before.join(accumulator),
@@ -89,30 +210,48 @@ fn join(all: &mut BTreeMap<String, Accumulator>, after: BTreeMap<String, Accumul
     }
 }
 
+/// The lines between which a pattern is searched.
+struct Block<'a> {
+    below: Option<&'a str>,
+    until: Option<&'a str>,
+    headings: &'a [&'a str],
+}
+
+impl Block<'_> {
+    fn limit(&self, pattern: Pattern) -> Result<Pattern, PatternError> {
+        let Some(heading) = self.below else {
+            return Ok(pattern);
+        };
+        let pattern = pattern.below(heading)?;
+        match self.until {
+            Some(end) => pattern.until(end),
+            None => pattern.with_headings(self.headings),
+        }
+    }
+}
+
 fn by_pattern(
     source: &FigureSource,
     expression: &str,
-    below: Option<&str>,
+    block: &Block<'_>,
     files: &[Text],
-) -> Result<BTreeMap<String, Accumulator>, String> {
+) -> Result<Entries<PatternError>, Unread> {
     let unit = source.unit.clone().unwrap_or_default();
     let pattern = Pattern::new(expression, source.take, unit)
         .and_then(|pattern| pattern.by(&source.by))
-        .and_then(|pattern| match below {
-            Some(heading) => pattern.below(heading),
-            None => Ok(pattern),
-        })
-        .map_err(|error| error.to_string())?;
+        .and_then(|pattern| block.limit(pattern))
+        .map_err(Unread::fault)?;
     let mut reader = pattern.reader();
-    for file in files {
-        let read = scan::file(&pattern, &file.open()?);
-        reader.join(read.map_err(|error| format!("it cannot be read: {error}"))?);
+    for (number, file) in files.iter().enumerate() {
+        let opened = file.open().map_err(Unread::Absent)?;
+        let read = scan::file(&pattern, &opened, number);
+        reader.join(read.map_err(|error| Unread::Fault(format!("it cannot be read: {error}")))?);
     }
     reader.entries().map_err(|error| match error {
         PatternError::NoMatch { .. } | PatternError::NoMatchBelow { .. } => {
-            format!("{error}{}", nearest_line(expression, files))
+            Unread::Absent(format!("{error}{}", nearest_line(expression, files)))
         }
-        error => error.to_string(),
+        error => Unread::fault(error),
     })
 }
 
@@ -121,25 +260,45 @@ fn by_json(
     path: &str,
     value: Option<&str>,
     files: &[Text],
-) -> Result<BTreeMap<String, Accumulator>, String> {
-    let text = |error: JsonError| error.to_string();
-    let mut reader = json::Reader::new(path, &source.by, value, source.take).map_err(text)?;
-    for file in files {
+) -> Result<Entries<JsonError>, Unread> {
+    let mut reader =
+        json::Reader::new(path, &source.by, value, source.take).map_err(Unread::fault)?;
+    for (number, file) in files.iter().enumerate() {
+        reader.begin_file(number);
         if source.file.is_some() {
-            reader.read(&file.read(DOCUMENT_CAP)?);
+            reader.read(&file.read(DOCUMENT_CAP).map_err(Unread::Absent)?);
         } else {
-            let mut opened = file.open()?;
-            each_line(&mut opened, |line| reader.feed_line(line))?;
+            let mut opened = file.open().map_err(Unread::Absent)?;
+            let feed = |line: &str| reader.feed_line(line);
+            each_long_line(&mut opened, json::MAX_LENGTH, feed).map_err(Unread::Fault)?;
+            reader.end_of_log();
         }
     }
-    reader.entries().map_err(text)
+    reader.entries().map_err(|error| match error {
+        JsonError::Empty | JsonError::NoMatch { .. } | JsonError::OnlyBroken { .. } => {
+            Unread::absent(error)
+        }
+        error => Unread::fault(error),
+    })
 }
 
-/// Every line of a file.
-pub(crate) fn each_line(file: &mut impl Read, mut feed: impl FnMut(&str)) -> Result<(), String> {
-    let mut splitter = LineSplitter::new();
-    blocks::each(file, |block| splitter.push(block, |line| feed(&line.text)))
-        .map_err(|error| format!("it cannot be read: {error}"))?;
+/// Every line of a file, as UTF-8.
+pub(crate) fn each_line(file: &mut impl Read, feed: impl FnMut(&str)) -> Result<(), String> {
+    each_long_line(file, DEFAULT_LIMIT, feed)
+}
+
+/// Every line of a file; longer ones than the limit in pieces.
+fn each_long_line(
+    file: &mut impl Read,
+    limit: usize,
+    mut feed: impl FnMut(&str),
+) -> Result<(), String> {
+    let mut splitter = LineSplitter::with_limit(limit);
+    let mut utf8 = Utf8Blocks::default();
+    blocks::each(file, |block| {
+        utf8.push(block, |block| splitter.push(block, |line| feed(&line.text)));
+    })
+    .map_err(|error| format!("it cannot be read: {error}"))?;
     splitter.finish(|line| feed(&line.text));
     Ok(())
 }

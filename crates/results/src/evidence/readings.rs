@@ -38,10 +38,13 @@ impl Reading {
         }
     }
 
-    fn insert(&mut self, name: &str, source: &FigureSource, texts: &[Text]) {
+    fn insert(&mut self, name: &str, source: &FigureSource, headings: &[&str], texts: &[Text]) {
         // The verdict reports a missing figure: it knows whether the figure is required.
-        match figures::find(name, source, texts) {
-            Ok(figures) => self.figures.extend(figures),
+        match figures::find(name, source, headings, texts) {
+            Ok(found) => {
+                self.figures.extend(found.figures);
+                self.missing.extend(found.missing);
+            }
             Err(reason) => drop(self.missing.insert(name.to_owned(), reason)),
         }
     }
@@ -60,15 +63,35 @@ pub fn readings(
         if matches!(source.find, Find::Mllog(_)) {
             continue;
         }
+        let headings = headings_like(figures, source);
         for (run, reading) in readings.iter_mut().enumerate() {
             match logs.file_of(run, source) {
                 // A log for each run: what is printed in it is that run's.
-                Some(file) => reading.insert(name, source, &[file]),
-                None => reading.insert(name, source, &texts(source)),
+                Some(file) => reading.insert(name, source, &headings, &[file]),
+                None => reading.insert(name, source, &headings, &texts(source)),
             }
         }
     }
     readings
+}
+
+/// The headings below which the recipe's other figures of the same pattern and file stand.
+fn headings_like<'a>(figures: &'a Ordered<FigureSource>, source: &FigureSource) -> Vec<&'a str> {
+    let of_file = figures
+        .iter()
+        .filter(|(_, other)| other.file == source.file);
+    let headings = of_file.filter_map(|(_, other)| match (&other.find, &source.find) {
+        (
+            Find::Pattern {
+                expression, below, ..
+            },
+            Find::Pattern {
+                expression: own, ..
+            },
+        ) if expression == own => below.as_deref(),
+        _ => None,
+    });
+    headings.collect()
 }
 
 /// The training logs that figures are read of, run by run.
@@ -167,7 +190,7 @@ impl<'a> Logs<'a> {
             reading.parameters.extend(value);
         }
         for (position, (name, source, figure)) in self.figures.iter().enumerate() {
-            match value(run, position, source, figure) {
+            match value(file, run, position, source, figure) {
                 Ok(value) => drop(reading.figures.insert((*name).clone(), value)),
                 Err(reason) => {
                     let reason = format!("{}: {reason}", file.file.display());
@@ -197,6 +220,7 @@ fn runs_in(text: &Text, keys: &[(String, Take)]) -> Result<Vec<(Text, TrainingRu
 }
 
 fn value(
+    file: &Text,
     run: &TrainingRun,
     position: usize,
     source: &FigureSource,
@@ -212,14 +236,23 @@ fn value(
             Ok(FigureValue::new(minutes * factor, unit))
         }
         SAMPLES_TO_CONVERGE => {
+            run.check_evaluation()?;
             let samples = run
                 .samples_to_converge()
                 .ok_or("none of its eval_accuracy events has samples_count or epoch_num")?;
             Ok(FigureValue::new(samples, own.unwrap_or("samples")))
         }
-        _ => Ok(FigureValue::new(
-            run.requested_value(position)?,
-            own.unwrap_or_default(),
-        )),
+        _ => {
+            let accumulator = run.requested(position).ok_or("it was not requested")?;
+            let files = std::slice::from_ref(file);
+            if let Some(record) = accumulator.unreadable() {
+                let line = figures::origin(files, record.place).line.unwrap_or(0);
+                return Err(format!("line {line}: {}", record.error));
+            }
+            let mut origin = figures::origin(files, accumulator.place());
+            origin.passed_over = figures::passed_over(files, accumulator);
+            let value = run.requested_value(position)?;
+            Ok(FigureValue::new(value, own.unwrap_or_default()).read_at(origin))
+        }
     }
 }

@@ -7,6 +7,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use rayon::prelude::*;
+use retrial_readings::decode::{HEAD, Utf8Blocks, encoding};
 use retrial_readings::pattern::{Pattern, Reader, Take};
 use retrial_readings::scan::Scanner;
 
@@ -19,21 +20,57 @@ const MOST_AT_FIRST: usize = 8;
 /// Parts whose values are held at once, at most.
 const MOST_AT_ONCE: usize = 64;
 
-/// What a pattern takes from a file, as long as it is now.
+/// What a pattern takes from a file, as long as it is now. It is the file of this number, from 0.
 ///
 /// # Errors
 /// Where it cannot be read.
-pub fn file<'a>(pattern: &'a Pattern, file: &File) -> io::Result<Reader<'a>> {
+pub fn file<'a>(pattern: &'a Pattern, file: &File, number: usize) -> io::Result<Reader<'a>> {
+    let mut head = vec![0; HEAD];
+    let length = file.read_at(&mut head, 0)?;
+    let (encoding, mark) = encoding(&head[..length]);
+    if !encoding.is_ascii_compatible() {
+        return decoded(pattern, file, number);
+    }
     // Which lines count may depend on a line of another part.
     let size = if pattern.has_heading() {
         u64::MAX
     } else {
         PART
     };
-    in_parts(pattern, file, size)
+    let source = Source {
+        file,
+        number,
+        mark: mark as u64,
+    };
+    in_parts(pattern, &source, size)
 }
 
-fn in_parts<'a>(pattern: &'a Pattern, file: &File, size: u64) -> io::Result<Reader<'a>> {
+/// A file whose text is ASCII or UTF-8.
+struct Source<'a> {
+    file: &'a File,
+    /// Which of several files it is, from 0.
+    number: usize,
+    /// The length of its byte order mark.
+    mark: u64,
+}
+
+/// A file in another encoding, which cannot be read in parts.
+fn decoded<'a>(pattern: &'a Pattern, file: &File, number: usize) -> io::Result<Reader<'a>> {
+    let mut scanner = Scanner::at(pattern, number, 0);
+    let mut blocks = Utf8Blocks::default();
+    let mut block = vec![0; BLOCK];
+    let mut at = 0;
+    loop {
+        let count = file.read_at(&mut block, at)?;
+        if count == 0 {
+            return Ok(scanner.end());
+        }
+        blocks.push(&block[..count], |text| scanner.push(text));
+        at += count as u64;
+    }
+}
+
+fn in_parts<'a>(pattern: &'a Pattern, file: &Source<'_>, size: u64) -> io::Result<Reader<'a>> {
     let parts = parts(file, size)?;
     let mut whole = pattern.reader();
     let mut remaining = &parts[..];
@@ -63,7 +100,7 @@ fn in_parts<'a>(pattern: &'a Pattern, file: &File, size: u64) -> io::Result<Read
 
 fn side_by_side<'a>(
     pattern: &'a Pattern,
-    file: &File,
+    file: &Source<'_>,
     parts: &[(u64, u64)],
 ) -> io::Result<Vec<Reader<'a>>> {
     let block = || vec![0; BLOCK];
@@ -75,16 +112,16 @@ fn side_by_side<'a>(
 
 fn scanned<'a>(
     pattern: &'a Pattern,
-    file: &File,
+    source: &Source<'_>,
     (begin, end): (u64, u64),
     block: &mut [u8],
 ) -> io::Result<Reader<'a>> {
-    let mut scanner = Scanner::new(pattern);
+    let mut scanner = Scanner::at(pattern, source.number, begin - source.mark);
     let mut at = begin;
     while at < end {
         let most = usize::try_from(end - at).unwrap_or(usize::MAX);
         let length = most.min(block.len());
-        let count = file.read_at(&mut block[..length], at)?;
+        let count = source.file.read_at(&mut block[..length], at)?;
         if count == 0 {
             break;
         }
@@ -95,11 +132,12 @@ fn scanned<'a>(
 }
 
 /// Begin and end of the parts: each but the last ends with a line.
-fn parts(file: &File, size: u64) -> io::Result<Vec<(u64, u64)>> {
+fn parts(source: &Source<'_>, size: u64) -> io::Result<Vec<(u64, u64)>> {
+    let file = source.file;
     let length = file.metadata()?.len();
     let mut block = vec![0; 4 << 10];
     let mut parts = Vec::new();
-    let mut begin = 0;
+    let mut begin = source.mark;
     let mut at = size;
     while at < length {
         let count = file.read_at(&mut block, at)?;
@@ -129,25 +167,35 @@ mod tests {
     use proptest::prelude::*;
 
     use retrial_readings::accumulator::Accumulator;
+    use retrial_readings::pattern::PatternError;
 
     use super::*;
 
     proptest! {
         #[test]
         fn scanning_in_parts_equals_scanning_the_whole(
-            lines in prop::collection::vec("(speed [0-9]{1,3}|speed x|[a-z]{0,9})\r?", 0..60),
-            size in 1_u64..80,
+            lines in prop::collection::vec("(speed: [0-9]{1,3}|speed: x|[a-z]{0,9})\r?", 0..60),
+            size in 3_u64..80,
+            marked in any::<bool>(),
             take in prop::sample::select(vec![Take::First, Take::Last, Take::All, Take::Max, Take::Mean]),
         ) {
             let mut file = tempfile::tempfile().unwrap();
-            file.write_all(lines.join("\n").as_bytes()).unwrap();
-            let pattern = Pattern::new(r"speed (\d+)", take, "").unwrap();
+            let text = lines.join("\n");
+            let mark = if marked { "\u{feff}" } else { "" };
+            file.write_all(format!("{mark}{text}").as_bytes()).unwrap();
+            let pattern = Pattern::new(r"speed: (\d+)", take, "").unwrap();
             let mut scanner = Scanner::new(&pattern);
-            scanner.push(lines.join("\n").as_bytes());
-            let reader = in_parts(&pattern, &file, size).unwrap();
+            scanner.push(text.as_bytes());
+            let source = Source { file: &file, number: 0, mark: mark.len() as u64 };
+            let reader = in_parts(&pattern, &source, size).unwrap();
             let values = |reader: Reader<'_>| {
                 let entries = reader.entries().map(BTreeMap::into_values);
-                entries.map(|entries| entries.map(Accumulator::values).collect::<Vec<_>>())
+                let entry = |entry: Accumulator<PatternError>| {
+                    let place = entry.place();
+                    let fault = entry.unreadable().cloned();
+                    (entry.values(), place, fault)
+                };
+                entries.map(|entries| entries.map(entry).collect::<Vec<_>>())
             };
             prop_assert_eq!(values(reader), values(scanner.end()));
         }

@@ -1,19 +1,24 @@
 //! Where figures are searched: a step's output, a file of its results, or all that a glob matches.
 
 use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
 use super::folder::names_in;
+use retrial_readings::decode::Utf8Blocks;
 use retrial_readings::natural::natural;
 use retrial_readings::nearest::listed;
-use retrial_store::open;
+use retrial_store::{blocks, open};
 
 /// More files than this are no results of one measurement.
 const MOST_FILES: usize = 1000;
 /// More names than this are no folder of results.
 const MOST_NAMES: usize = 100_000;
+/// Bytes before a line in which lines are counted: of more, counting would take longer than reading
+/// the figure from the end.
+const MAX_COUNTED: u64 = 64 << 20;
 /// How deep a glob looks.
 const MOST_DEPTH: usize = 12;
 
@@ -90,6 +95,29 @@ impl Text {
     /// A fragment: where it is not there, or no regular file.
     pub fn open(&self) -> Result<File, String> {
         open::open_beneath(&self.directory, &self.file).map_err(|error| error.to_string())
+    }
+
+    /// The number of the line, from 1, that begins at an offset of the text as UTF-8; none where it is far
+    /// from the beginning.
+    pub fn line_at(&self, offset: u64) -> Option<u64> {
+        if offset > MAX_COUNTED {
+            return None;
+        }
+        let (mut utf8, mut lines, mut rest) = (Utf8Blocks::default(), 1, offset);
+        let count = |block: &[u8]| {
+            utf8.push(block, |text| {
+                let length = usize::try_from(rest).unwrap_or(usize::MAX).min(text.len());
+                lines += memchr::memchr_iter(b'\n', &text[..length]).count() as u64;
+                rest -= length as u64;
+            });
+        };
+        // UTF-16 has two bytes for each of ASCII.
+        let file = self
+            .open()
+            .ok()?
+            .take(offset.saturating_mul(2).saturating_add(4));
+        blocks::each(file, count).ok()?;
+        Some(lines)
     }
 
     /// Reads it, at most so many bytes.

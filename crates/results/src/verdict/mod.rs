@@ -34,7 +34,9 @@ mod telemetry;
 
 pub use benchmark::BenchmarkVerdict;
 pub use context::Context;
-pub use evidence::{Evidence, FigureValue, StepOutcome, TrialEvidence, Validity, table_of};
+pub use evidence::{
+    Evidence, FigureValue, Origin, Skipped, StepOutcome, TrialEvidence, Validity, table_of,
+};
 pub use exit::ExitCode;
 pub use judge::judge;
 pub use model::{Bounds, Judgement, Noise, Reference, ResultVerdict, TrialVerdict, Verdict};

@@ -81,6 +81,7 @@ pub fn source() -> FigureSource {
         find: Find::Pattern {
             expression: String::new(),
             below: None,
+            until: None,
         },
         file: None,
         by: Vec::new(),

@@ -1,0 +1,203 @@
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+
+fn find(path: &str, take: Take, text: &str) -> Result<f64, String> {
+    let mut reader = Reader::new(path, &[], None, take).map_err(|error| error.to_string())?;
+    reader.read(text.as_bytes());
+    let mut entries = reader.entries().map_err(|error| error.to_string())?;
+    let printed = entries.remove("").unwrap().one()?;
+    Ok(printed.value)
+}
+
+const SCORES: &str = r#"{"metrics": {"rouge1": 44.5, "rouge2": "22.1", "note": "NaN is \" no score",
+    "lost": NaN, "all": [1, 2, 3, -Infinity]}, "time to train": "1,053.25"}"#;
+
+#[rstest]
+#[case("$.metrics.rouge1", 44.5)]
+#[case("$.metrics.rouge2", 22.1)]
+#[case("$['time to train']", 1053.25)]
+#[case("$.metrics.all[1]", 2.0)]
+#[case("$..rouge1", 44.5)]
+fn paths(#[case] path: &str, #[case] expected: f64) {
+    let figure = find(path, Take::Last, SCORES).unwrap();
+    assert!((figure - expected).abs() < 1e-12);
+    let marked = format!("\u{feff}{SCORES}");
+    assert_eq!(find(path, Take::Last, &marked), Ok(figure));
+}
+
+#[rstest]
+#[case(
+    "$.metrics.rougeL",
+    "there is nothing at `$.metrics.rougeL`; the nearest is `$.metrics.rouge1`: 44.5"
+)]
+#[case(
+    "$.metrics.lost",
+    "the value at `$.metrics.lost` is `NaN`, not a number"
+)]
+#[case("$.metrics.all[3]", "is `-Infinity`, not a number")]
+#[case("$.metrics", ", not a number")]
+#[case("$.[", "is not a JSONPath")]
+fn missing_values_are_reported(#[case] path: &str, #[case] expected: &str) {
+    let error = find(path, Take::Last, SCORES).unwrap_err();
+    assert!(error.contains(expected), "{error}");
+}
+
+#[rstest]
+#[case(Take::First, 1.0)]
+#[case(Take::Last, 3.0)]
+#[case(Take::Max, 3.0)]
+#[case(Take::Sum, 6.0)]
+#[case(Take::Mean, 2.0)]
+fn json_lines(#[case] take: Take, #[case] expected: f64) {
+    let lines = "{\"v\": 1}\n{\"v\": 2, \"w\": 9}\n{\"v\": 3}\n";
+    assert_eq!(find("$.v", take, lines), Ok(expected));
+    let mut reader = Reader::new("$.v", &[], None, take).unwrap();
+    for line in format!("starting\n{{ no json\n{lines}[cut").lines() {
+        reader.feed_line(line);
+    }
+    let printed = reader.entries().unwrap().remove("").unwrap().one().unwrap();
+    assert!((printed.value - expected).abs() < 1e-12);
+}
+
+/// Reads a log, line by line.
+fn find_in_log(path: &str, take: Take, log: &str) -> Result<(f64, Place), String> {
+    let mut reader = Reader::new(path, &[], None, take).unwrap();
+    log.lines().for_each(|line| reader.feed_line(line));
+    reader.end_of_log();
+    let mut entries = reader.entries().map_err(|error| error.to_string())?;
+    let figure = entries.remove("").unwrap();
+    let place = figure.place();
+    Ok((figure.one()?.value, place))
+}
+
+#[rstest]
+#[case::not_a_number("{\"v\": 1}\n{\"v\": -nan}", "the value at `$.v` is `-nan`")]
+#[case::null("{\"v\": 1}\n[rank0]: {\"v\": null}", "the value at `$.v` is `null`")]
+#[case::cut(
+    "{\"n\": 1, \"v\": 1}\n{\"n\": 2, \"v",
+    "`{\"n\": 2, \"v` announces `$.v`, but was cut"
+)]
+#[case::error(
+    "{\"n\": 1, \"v\": 1}\n{\"n\": 2, \"error\": \"died\"}",
+    "has nothing at `$.v`"
+)]
+#[case::lacking("{\"n\": 1, \"v\": 1}\n{\"n\": 2}", "`{\"n\":2}` has nothing at `$.v`")]
+#[case::only_cut("{\"n\": 2, \"v\": 1, ", "announces `$.v`, but was cut")]
+#[case::cut_elsewhere("{\"n\": 2, ", "no JSON in it that can be read: `{\"n\": 2,")]
+fn a_record_that_announces_the_figure_is_not_replaced_by_another(
+    #[case] log: &str,
+    #[case] expected: &str,
+) {
+    let error = find_in_log("$.v", Take::Last, log).unwrap_err();
+    assert!(error.contains(expected), "{error}");
+    if log.starts_with("{\"v\": 1}") || log.contains("error") {
+        assert!(find("$.v", Take::Last, log.trim_start_matches("[rank0]: ")).is_err());
+    }
+}
+
+#[rstest]
+#[case::earlier("{\"n\": 1, \"v\": nan}\n{\"n\": 2}\n{\"n\": 3, \"v\": 5}\nbye")]
+#[case::other_kinds(
+    "{\"config\": 1}\nstart\n{\"n\": 3, \"v\": 5}\n{\"seconds\": 4}\n{\"config\": cut"
+)]
+#[case::logger("\n\n{\"level\": \"info\", \"v\": 5}\n{\"level\": \"warn\"}")]
+#[case::pretty("{}\na\n{\n \"v\":\n 5\n}\n")]
+fn other_records_and_earlier_faults_are_passed_over(#[case] log: &str) {
+    let expected = (5.0, Place::line(0, 3));
+    assert_eq!(find_in_log("$.v", Take::Last, log), Ok(expected));
+}
+
+#[rstest]
+#[case(Take::First)]
+#[case(Take::Mean)]
+fn an_announcement_before_the_figure_counts_too(#[case] take: Take) {
+    let log = "{\"n\": 1, \"error\": \"died\"}\n{\"n\": 2, \"v\": 5}\n";
+    assert!(find_in_log("$.v", take, log).is_err());
+    assert!(find_in_log("$.v", Take::Last, log).is_ok());
+}
+
+#[test]
+fn the_last_record_of_a_list_counts() {
+    let list = r#"{"runs": [{"n": 1, "v": 2}, {"n": 2, "error": "died"}]}"#;
+    assert!(find("$.runs[*].v", Take::Last, list).is_err());
+    assert_eq!(find("$.runs[*].v", Take::First, list), Ok(2.0));
+    assert_eq!(find("$.runs[0].v", Take::Last, list), Ok(2.0));
+}
+
+#[test]
+fn a_file_that_begins_with_text_is_a_log() {
+    assert_eq!(
+        find("$.v", Take::Last, "start\n0: {\"v\": 5}\nend\n"),
+        Ok(5.0)
+    );
+}
+
+#[test]
+fn color_escapes_are_ignored() {
+    let colored = "\x1b[1m{\"v\"\x1b[0m: \"\\u001b[32m2.5\\u001b[0m\"}";
+    assert_eq!(find("$.v", Take::Last, colored), Ok(2.5));
+}
+
+#[test]
+fn a_table() {
+    let text = r#"{"results": [{"dtype": "bf16", "n": 8192, "tflops": 1010.5},
+        {"dtype": "fp16", "n": 8192, "tflops": 990}]}"#;
+    let by = ["dtype".to_owned(), "n".to_owned()];
+    let mut reader = Reader::new("$.results[*]", &by, Some("tflops"), Take::Last).unwrap();
+    reader.read(text.as_bytes());
+    let entries = reader.entries().unwrap();
+    let names: Vec<&str> = entries.keys().map(String::as_str).collect();
+    assert_eq!(names, ["bf16 8192", "fp16 8192"]);
+    let mut reader = Reader::new("$.results[*]", &by, Some("tflop"), Take::Last).unwrap();
+    reader.read(text.as_bytes());
+    let mut entries = reader.entries().unwrap();
+    let error = entries.remove("bf16 8192").unwrap().one().unwrap_err();
+    assert!(
+        error.contains("has no `tflop`; it has dtype, n, tflops"),
+        "{error}"
+    );
+}
+
+#[test]
+fn hostile_documents_are_refused() {
+    let deep = "[".repeat(100_000);
+    assert!(
+        find("$..v", Take::Last, &deep)
+            .unwrap_err()
+            .contains("not JSON")
+    );
+    assert!(find("$.v", Take::Last, "{\"v\": 1e999}").is_err());
+    assert!(
+        find("$.v", Take::Last, "")
+            .unwrap_err()
+            .contains("no JSON in it")
+    );
+    assert!(find("$.v", Take::Last, "{\"v\": 1} }").is_err());
+}
+
+proptest! {
+    #[test]
+    fn a_cut_last_record_never_gives_an_older_value(
+        values in prop::collection::vec(0_u16..999, 2..5),
+        cut in 3_usize..40,
+        prefix in prop::sample::select(vec!["", "[rank0]: ", "INFO 2026 "]),
+        between in prop::sample::select(vec!["", "{loading}\n", "100 %\n"]),
+    ) {
+        let records = values.iter().map(|value| format!("{prefix}{{\"users\": 8, \"v\": {value}}}\n{between}"));
+        let mut log: String = records.collect();
+        let last = format!("{{\"users\": 8, \"v\": {}}}", values[0]);
+        let cut = cut.min(last.len() - 1);
+        log.push_str(prefix);
+        log.push_str(&last[..cut]);
+        prop_assert!(find_in_log("$.v", Take::Last, &log).is_err(), "{log}");
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let mut reader = Reader::new("$..v", &[], None, Take::All).unwrap();
+        reader.read(&bytes);
+        let _ = reader.entries();
+    }
+}

@@ -1,0 +1,66 @@
+//! Where a record stands in the texts that were read.
+
+/// The place of a record.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Which of several files, from 0.
+    pub file: usize,
+    /// Where in the file.
+    pub position: Position,
+}
+
+/// A position in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Position {
+    /// The number of the line, from 1.
+    Line(u64),
+    /// The offset of the first byte of its line, in the text as UTF-8: of a log that is read in parts.
+    Offset(u64),
+}
+
+impl Default for Position {
+    fn default() -> Self {
+        Self::Offset(0)
+    }
+}
+
+impl Place {
+    /// The place at the line of this number, from 1.
+    pub fn line(file: usize, line: u64) -> Self {
+        let position = Position::Line(line);
+        Self { file, position }
+    }
+
+    /// The place at the line that begins at this offset.
+    pub fn offset(file: usize, offset: u64) -> Self {
+        let position = Position::Offset(offset);
+        Self { file, position }
+    }
+}
+
+/// A record that announces a figure, and whose number cannot be read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unreadable<E> {
+    /// Where it stands.
+    pub place: Place,
+    /// Why it cannot be read; shows the record.
+    pub error: E,
+}
+
+/// Records that announce the figure, cannot be read, and do not matter, since a later one counts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PassedOver {
+    /// How many.
+    pub count: u64,
+    /// The first: where it stands, and why it cannot be read.
+    pub first: Option<(Place, String)>,
+}
+
+impl PassedOver {
+    /// Adds a record.
+    pub fn note<E: std::fmt::Display>(&mut self, record: &Unreadable<E>) {
+        self.count += 1;
+        self.first
+            .get_or_insert_with(|| (record.place, record.error.to_string()));
+    }
+}
