@@ -96,6 +96,7 @@ pub fn patterns(data: &[u8]) {
     let mut splitter = LineSplitter::new();
     splitter.push(output, |line| reader.feed(&line.text));
     splitter.finish(|line| reader.feed(&line.text));
+    reader.end_of_text();
     let mut scanner = Scanner::new(&pattern);
     pieces(output).for_each(|piece| scanner.push(piece));
     let values = |reader: Reader<'_>| {
@@ -132,6 +133,10 @@ pub fn json(data: &[u8]) {
             return;
         };
         reader.read(text);
+        for line in String::from_utf8_lossy(text).lines() {
+            reader.feed_line(line);
+        }
+        reader.end_of_log();
         let _ = reader.entries();
     }
 }
@@ -151,7 +156,7 @@ pub fn rows(data: &[u8]) {
         .filter(|name| !name.is_empty())
         .map(str::to_owned)
         .collect();
-    let _ = tables::read(table, &cell, &by, Take::Mean);
+    let _ = tables::read(table, &cell, &by, Take::Mean, 0);
 }
 
 /// Lines of an output, in pieces as at once, and harmless for a terminal.

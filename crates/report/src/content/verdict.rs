@@ -150,7 +150,9 @@ fn reasons(result: &ResultVerdict) -> Vec<Item> {
         return vec![item(result.outcome, &result.sentence)];
     }
     let sentence = |judgement: &Judgement| {
-        item(judgement.outcome, &judgement.sentence).detailed(others(judgement).unwrap_or_default())
+        let others = others(judgement).unwrap_or_default().into_iter();
+        let details = others.chain(passed_over(result, &judgement.figure));
+        item(judgement.outcome, &judgement.sentence).detailed(details)
     };
     if result.judgements.len() <= MANY {
         return result.judgements.iter().map(sentence).collect();
@@ -176,6 +178,19 @@ fn others(judgement: &Judgement) -> Option<Vec<(String, String)>> {
         (figures::source(other), value)
     });
     Some(values.collect())
+}
+
+/// Records of a judged figure that cannot be read and do not count, trial by trial.
+fn passed_over<'a>(
+    result: &'a ResultVerdict,
+    figure: &'a str,
+) -> impl Iterator<Item = (String, String)> + 'a {
+    let figures = result.trials.iter().filter_map(move |trial| {
+        let origin = trial.figures.get(figure)?.origin.as_ref()?;
+        let is_notable = origin.passed_over.is_some();
+        is_notable.then(|| ("read from".to_owned(), origin.to_string()))
+    });
+    figures.take(MANY)
 }
 
 /// `38 figures hold, at 0.981–1.034 of the published values; each within 5 %.`
