@@ -107,9 +107,11 @@ impl<E: Display> Accumulator<E> {
         self.count
     }
 
-    /// Returns where the number stands that counts; where all count, the last.
+    /// Returns where the announcement stands that decides; where all count, the last number, or the first
+    /// that cannot be read.
     pub fn place(&self) -> Place {
-        self.place
+        let unreadable = self.unreadable.as_ref();
+        unreadable.map_or(self.place, |record| record.place)
     }
 
     /// Returns the announcement that decides, if it cannot be read.

@@ -99,7 +99,9 @@ fn begins_document(text: &str) -> bool {
     let rest = text[1..].trim_start().bytes().next();
     match text.as_bytes()[0] {
         b'{' => matches!(rest, None | Some(b'"' | b'}')),
-        _ => rest.is_none_or(|byte| byte == b']' || begins_value(byte)),
+        // Words are text of the program: `[info] ready`.
+        _ => rest
+            .is_none_or(|byte| byte == b']' || (begins_value(byte) && !byte.is_ascii_alphabetic())),
     }
 }
 

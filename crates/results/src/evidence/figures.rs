@@ -133,8 +133,7 @@ impl Target<'_> {
             } else {
                 format!("{}[{entry}]", self.name)
             };
-            let unreadable = accumulator.unreadable().map(|record| record.place);
-            let mut origin = origin(self.files, unreadable.unwrap_or(accumulator.place()));
+            let mut origin = origin(self.files, accumulator.place());
             let passed_over = passed_over(self.files, &accumulator);
             match accumulator.one() {
                 Ok(printed) => {
