@@ -6,6 +6,7 @@
 
 mod audit;
 mod endpoints;
+mod loadgen_version;
 mod performance;
 
 use super::Rules;

@@ -29,6 +29,12 @@ pub struct Rules {
     pub latency: Latency,
     /// The random seeds.
     pub seeds: Seeds,
+    /// The oldest `LoadGen`, major and minor version, that is not worth a warning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oldest_loadgen: Option<String>,
+    /// The least target percentile of a latency, a share; none: the scenario's usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percentile: Option<f64>,
     /// Least duration, ms; none where a run goes once through the data set.
     pub min_duration_ms: Option<u64>,
     /// Least number of queries; where `early_stopping`, that replaces it.
@@ -127,6 +133,8 @@ impl Round {
             accuracy: accuracy.clone(),
             latency: Latency::of(own),
             seeds: self.seeds,
+            oldest_loadgen: self.oldest_loadgen.clone(),
+            percentile: own.percentile,
             min_duration_ms: (!benchmark.any_duration).then_some(min_duration_ms),
             min_queries: own.min_queries,
             early_stopping: scenario != Scenario::Offline,

@@ -44,6 +44,8 @@ object! {
         any_issue_in_open: bool [default = "false"],
         /// A detail log need not contain equal_issue: the round's LoadGen may not log it.
         unlogged_issue: bool [default = "false"],
+        /// The oldest LoadGen, major and minor version, that is not worth a warning.
+        oldest_loadgen: Option<String> = LINE,
         /// The random seeds of every run.
         seeds: Seeds [required],
         /// The least duration of a performance run.
@@ -203,6 +205,8 @@ object! {
         ttft_ms: Option<f64>,
         /// The 99th percentile of the time per output token lies below, ms.
         tpot_ms: Option<f64>,
+        /// The least target percentile, where it is not the scenario's usual one.
+        percentile: Option<f64> = FieldType::Fraction,
         /// The least number of queries, where early stopping does not stand for it.
         min_queries: Option<u64> = COUNT,
         /// The least number of samples in Offline's one query.

@@ -1,10 +1,13 @@
 //! The rules of a performance run.
 
-use super::{Lookup, count, milliseconds, time};
+use super::{Lookup, count, loadgen_version, milliseconds, time};
 use crate::check::RuleCheck;
 use crate::loadgen::{RunSettings, Scenario};
 use crate::rounds::Rules;
-use retrial_readings::number::to_f64;
+use retrial_readings::number::{figure, to_f64};
+
+/// `LoadGen` logs real numbers with six digits.
+const ROUNDING: f64 = 2e-5;
 
 /// Checks the rules in the official checker's order.
 pub(super) fn check(rules: &Rules, run: &RunSettings, figures: Lookup<'_>) -> Vec<RuleCheck> {
@@ -15,7 +18,9 @@ pub(super) fn check(rules: &Rules, run: &RunSettings, figures: Lookup<'_>) -> Ve
     let required = rules.performance_samples;
     checks.push(least("performance sample count", held, required, count));
     checks.extend(seeds(rules, run));
+    checks.extend(loadgen_version::check(rules, run));
     checks.extend(queries(rules, run));
+    checks.extend(target_percentile(rules, run));
     checks.extend(query_latency(rules, run, figures));
     checks.extend(token_latencies(rules, run, figures));
     checks.extend(min_duration(rules, run));
@@ -99,6 +104,27 @@ fn queries(rules: &Rules, run: &RunSettings) -> Vec<RuleCheck> {
     checks
 }
 
+/// The share of queries that early stopping and the limit of Server's latency are about. With a lower
+/// one, slower queries do not count. Only a detail log states it.
+fn target_percentile(rules: &Rules, run: &RunSettings) -> Option<RuleCheck> {
+    let logged = run.scenario.filter(|_| run.has_detail)?;
+    let usual = match logged {
+        Scenario::Offline => return None,
+        Scenario::SingleStream => 0.9,
+        Scenario::Server | Scenario::Interactive | Scenario::MultiStream => 0.99,
+    };
+    let own = rules.percentile.filter(|_| logged == rules.scenario);
+    let required = own.unwrap_or(usual);
+    let value = run.settings.target_latency_percentile;
+    let passed = value.is_some_and(|value| value >= required * (1.0 - ROUNDING));
+    Some(RuleCheck::of_logs(
+        "target percentile",
+        value.map(|value| figure(value * 100.0, "%")),
+        format!("at least {}", figure(required * 100.0, "%")),
+        passed,
+    ))
+}
+
 /// The 99th percentile of queries, and early stopping's target for it. Where token
 /// latencies are measured `LoadGen` uses neither.
 fn query_latency(rules: &Rules, run: &RunSettings, figures: Lookup<'_>) -> Vec<RuleCheck> {
@@ -161,6 +187,19 @@ pub(super) fn token_latencies(
             rules.latency.tpot_ns,
         ),
     ];
+    let [ttft, tpot] = [run.settings.ttft_latency_ns, run.settings.tpot_latency_ns];
+    for (rule, target, limit) in [
+        ("time to first token target", ttft, rules.latency.ttft_ns),
+        ("time per output token target", tpot, rules.latency.tpot_ns),
+    ] {
+        // Early stopping counts the queries above it. Summaries of an endpoint have none.
+        let Some((target, limit)) = target.zip(limit) else {
+            continue;
+        };
+        let [measured, most] = [target, limit].map(|value| time(to_f64(value)));
+        let required = format!("at most {most}");
+        checks.push(RuleCheck::new(rule, measured, required, target <= limit));
+    }
     for (rule, name, limit) in limits {
         let Some(limit) = limit else { continue };
         let value = figures(name).map(|(value, _)| value);

@@ -28,6 +28,7 @@ fn run(scenario: Scenario) -> RunSettings {
             min_duration_ms: Some(600_000),
             min_query_count: Some(1),
             samples_per_query: Some(24_576),
+            target_latency_percentile: Some(0.99),
             performance_sample_count: Some(24_576),
             use_token_latencies: Some(true),
             sample_concatenate_permutation: Some(true),
@@ -78,6 +79,7 @@ fn every_rule_is_listed() {
             "sample_index_rng_seed",
             "schedule_rng_seed",
             "early stopping",
+            "target percentile",
             "token latencies",
             "time to first token, 99th percentile",
             "time per output token, 99th percentile",
@@ -148,6 +150,82 @@ fn deviations(#[case] change: fn(&mut RunSettings), #[case] expected: &str) {
         failing(&checks).iter().any(|violated| violated == expected),
         "{checks:#?}"
     );
+}
+
+#[rstest]
+#[case(
+    "llama2-70b-99",
+    Scenario::Server,
+    Some(0.98),
+    Some("98 %; required at least 99 %")
+)]
+#[case("llama2-70b-99", Scenario::Server, Some(0.999), None)]
+#[case(
+    "llama2-70b-99",
+    Scenario::Server,
+    None,
+    Some("not in the logs; required at least 99 %")
+)]
+#[case("resnet", Scenario::SingleStream, Some(0.9), None)]
+#[case(
+    "resnet",
+    Scenario::SingleStream,
+    Some(0.5),
+    Some("50 %; required at least 90 %")
+)]
+#[case(
+    "resnet",
+    Scenario::MultiStream,
+    Some(0.9),
+    Some("90 %; required at least 99 %")
+)]
+#[case("resnet", Scenario::Offline, Some(0.5), None)]
+#[case("pointpainting", Scenario::SingleStream, Some(0.999), None)]
+#[case(
+    "pointpainting",
+    Scenario::SingleStream,
+    Some(0.99),
+    Some("99 %; required at least 99.9 %")
+)]
+fn the_target_percentile_depends_on_scenario_and_benchmark(
+    #[case] benchmark: &str,
+    #[case] scenario: Scenario,
+    #[case] logged: Option<f64>,
+    #[case] violated: Option<&str>,
+) {
+    let round = rounds().get("mlperf-inference", "v5.1").unwrap();
+    let rules = round.rules(benchmark, scenario).unwrap();
+    let mut run = run(scenario);
+    run.settings.target_latency_percentile = logged;
+    let checks = rules.check_performance(&run, &|_| None);
+    let failing = failing(&checks).into_iter();
+    let violations: Vec<String> = failing
+        .filter_map(|text| Some(text.strip_prefix("target percentile: ")?.to_owned()))
+        .collect();
+    assert_eq!(violations, violated.into_iter().collect::<Vec<_>>());
+    // A summary does not state it.
+    run.has_detail = false;
+    let checks = rules.check_performance(&run, &|_| None);
+    assert!(checks.iter().all(|check| check.rule != "target percentile"));
+}
+
+#[rstest]
+#[case(Some(2_000_000_000), Some(200_000_000), &[])]
+#[case(Some(2_000_000_001), Some(200_000_000), &["time to first token target"])]
+#[case(Some(450_000_000), Some(300_000_000), &["time per output token target"])]
+#[case(None, None, &[])]
+fn targets_of_token_latencies_are_at_most_the_limits(
+    #[case] ttft: Option<u64>,
+    #[case] tpot: Option<u64>,
+    #[case] violated: &[&str],
+) {
+    let mut run = run(Scenario::Server);
+    run.settings.ttft_latency_ns = ttft;
+    run.settings.tpot_latency_ns = tpot;
+    let checks = rules(Scenario::Server).check_performance(&run, &tokens(1.0, 1.0));
+    let failed = checks.iter().filter(|check| !check.passed);
+    let failed: Vec<&str> = failed.map(|check| check.rule.as_str()).collect();
+    assert_eq!(failed, violated);
 }
 
 #[test]
