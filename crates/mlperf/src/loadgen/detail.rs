@@ -29,6 +29,13 @@ pub const MOST_MESSAGES: usize = 20;
 pub struct Detail {
     /// `loadgen_version`, `6.0.17 @ d6147c7eb7`.
     pub loadgen_version: Option<String>,
+    /// `loadgen_git_status_message`: LoadGen's files that were changed when it was built, `NA` where
+    /// it was not built from a repository.
+    pub git_status: Option<String>,
+    /// The processes that logged the entries that are stored.
+    pub pids: Pids,
+    /// When the test's own clock showed what.
+    pub own_clock: OwnClock,
     /// `sut_name`.
     pub sut_name: Option<String>,
     /// `effective_scenario`.
@@ -82,6 +89,33 @@ pub struct Detail {
     pub foreign: u64,
     /// `qsl_reported_total_count`: the samples of the library.
     pub library_samples: Option<u64>,
+}
+
+/// The processes whose entries a log has: one, unless it was put together from several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Pids {
+    /// The first entry's.
+    pub first: Option<u64>,
+    /// The first that is another.
+    pub other: Option<u64>,
+}
+
+impl Pids {
+    fn add(&mut self, pid: Option<u64>) {
+        self.first = self.first.or(pid);
+        self.other = self.other.or(pid.filter(|_| pid != self.first));
+    }
+}
+
+/// Readings of the clock by which LoadGen times its entries, ms since the log was begun.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct OwnClock {
+    /// At `test_datetime`.
+    pub begun_ms: Option<f64>,
+    /// At `generated_query_count`: LoadGen has made its queries and begins to issue them.
+    pub generated_ms: Option<f64>,
+    /// At `power_end`, which is logged after the last query.
+    pub ended_ms: Option<f64>,
 }
 
 impl Detail {

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::Scenario;
+use super::{Parameters, Scenario};
 use retrial_readings::figure::{
     NANOSECONDS, QUERIES_PER_SECOND, SAMPLES_PER_SECOND, TOKENS_PER_SECOND,
 };
@@ -28,6 +28,16 @@ impl Named {
 
 /// The name of SingleStream's and MultiStream's published figure.
 pub(super) const EARLY_STOPPING_LATENCY: &str = "early_stopping_latency_ns";
+
+/// The name of a SingleStream run's estimate of the 99th percentile, from which MultiStream's figure
+/// may be inferred. With token latencies it is the time to the first token's.
+pub(super) fn multi_stream_estimate(settings: &Parameters) -> &'static str {
+    if settings.use_token_latencies == Some(true) {
+        "ttft_early_stopping_p99_ns"
+    } else {
+        "early_stopping_p99_ns"
+    }
+}
 
 /// The figure by which MLCommons publishes a scenario; `tokens` for benchmarks that are published in
 /// tokens per second.
@@ -81,6 +91,23 @@ pub(super) fn percentile(text: &str) -> Option<String> {
         .ok()
         .filter(|_| whole_or_decimal && digits.len() <= 12)?;
     (value > 0.0 && value <= 100.0).then(|| format!("p{value}").replace('.', "_"))
+}
+
+/// The percentiles of every latency that both logs have.
+const PERCENTILES: [&str; 6] = ["p50", "p90", "p95", "p97", "p99", "p99_9"];
+
+/// Returns whether a figure is a percentile that only the summary's head has: the target of a test
+/// whose target is none of the usual percentiles.
+pub(super) fn is_of_target_percentile(name: &str) -> bool {
+    let kinds = ["latency_", "ttft_"];
+    let label = kinds
+        .iter()
+        .find_map(|kind| name.strip_prefix(kind)?.strip_suffix("_ns"));
+    label.is_some_and(|label| {
+        let is_percentile =
+            label.starts_with('p') && label[1..].starts_with(|c: char| c.is_ascii_digit());
+        is_percentile && !PERCENTILES.contains(&label)
+    })
 }
 
 /// The rates that LoadGen gives.

@@ -107,13 +107,17 @@ impl Run {
     }
 
     /// The summary's figures that a whole detail log lacks: somebody removed them. Estimates of early
-    /// stopping are sentences there.
+    /// stopping are sentences there, and it has a target percentile only if that is a usual one.
     pub fn unlogged(&self) -> Vec<&str> {
         let (Some(summary), Some(detail)) = (&self.summary, &self.detail) else {
             return Vec::new();
         };
         let names = summary.figures.keys().map(AsRef::as_ref);
-        let is_logged = |name: &str| detail.figures.contains_key(name) || name.contains(ESTIMATE);
+        let is_logged = |name: &str| {
+            detail.figures.contains_key(name)
+                || name.contains(ESTIMATE)
+                || names::is_of_target_percentile(name)
+        };
         names.filter(|name| !is_logged(name)).collect()
     }
 

@@ -356,3 +356,92 @@ fn a_figure_missing_in_the_detail_log_is_invalid() {
     let reason = "completed_tokens_per_second (missing in the detail log)";
     assert_validity(&run, Validity::Invalid, reason);
 }
+
+/// A `SingleStream` run of our own, its detail log with one text replaced.
+fn single_stream(summary: &str, from: &str, to: &str) -> Run {
+    let log = include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/fixtures/details/own-singlestream-perf_valid.txt"
+    ));
+    assert!(log.contains(from), "{from}");
+    Run {
+        detail: Some(detail::parse_bytes(log.replace(from, to).as_bytes())),
+        ..summary_of(summary)
+    }
+}
+
+#[test]
+fn the_figure_for_an_inferred_multistream_is_the_detail_logs_key() {
+    let text = printed!("own-singlestream-perf_valid");
+    let name = "early_stopping_p99_ns";
+    let run = single_stream(text, "18776619", "18776619");
+    assert!((run.figure(name).unwrap().value - 18_776_619.0).abs() < 0.5);
+    assert_validity(&run, Validity::Valid, "");
+    let (key, halved) = (
+        r#""early_stopping_latency_ms", "value": 18776619"#,
+        r#""early_stopping_latency_ms", "value": 9388309"#,
+    );
+    let run = single_stream(text, key, halved);
+    assert!((run.figure(name).unwrap().value - 9_388_309.0).abs() < 0.5);
+    let reason = "early_stopping_p99_ns (18776619, 9388309)";
+    assert_validity(&run, Validity::Invalid, reason);
+}
+
+#[test]
+fn the_name_of_the_system_under_test_is_the_same_in_both_logs() {
+    let text = printed!("own-singlestream-perf_valid");
+    let run = single_stream(text, r#""value": "PySUT""#, r#""value": "  PySUT ""#);
+    assert_validity(&run, Validity::Valid, "");
+    let run = single_stream(text, r#""value": "PySUT""#, r#""value": "OtherSUT""#);
+    assert_validity(&run, Validity::Invalid, "SUT name (PySUT, OtherSUT)");
+}
+
+/// `LoadGen` 5.0 prints a target percentile of 99.9 without its decimal.
+#[rstest]
+#[case::rounded_up("100th", "40144861", "100th", "early_stopping_p99_9_ns")]
+#[case::since_5_1("99.9th", "40144861", "99.9th", "early_stopping_p99_9_ns")]
+// A target that the detail log does not list.
+#[case::unusual("97.5th", "4915627", "97.5th", "early_stopping_p97_5_ns")]
+#[case::unusual_and_rounded("98th", "4915627", "98th", "early_stopping_p98_ns")]
+fn the_target_percentile_of_the_head_is_not_missing_in_the_detail_log(
+    #[case] head: &str,
+    #[case] value: &str,
+    #[case] ordinal: &str,
+    #[case] estimate: &str,
+) {
+    let text = printed!("own-singlestream-perf_valid")
+        .replace(
+            "90.0th percentile latency (ns) : 2002279",
+            &format!("{head} percentile latency (ns) : {value}"),
+        )
+        .replace(
+            "90.0th percentile estimate: 2210774",
+            &format!("{ordinal} percentile estimate: 40822784"),
+        );
+    let log = format!("{ordinal} percentile estimate: 40822784");
+    let run = single_stream(&text, "90.0th percentile estimate: 2210774", &log);
+    let run = Run {
+        detail: run.detail.map(|mut detail| {
+            let published = detail.figures.get_mut("early_stopping_latency_ns").unwrap();
+            published.value = 40_822_784.0;
+            detail
+        }),
+        ..run
+    };
+    assert_validity(&run, Validity::Valid, "");
+    let summary = run.summary.as_ref().unwrap();
+    assert!(!summary.figures.contains_key("latency_p100_ns"));
+    assert!(
+        summary.figures.contains_key(estimate),
+        "{:?}",
+        summary.figures
+    );
+    // A usual percentile that the detail log lacks was removed.
+    let mut run = run;
+    run.detail
+        .as_mut()
+        .unwrap()
+        .figures
+        .remove("latency_p95_ns");
+    assert_validity(&run, Validity::Invalid, "latency_p95_ns (missing");
+}

@@ -140,6 +140,9 @@ fn not_one_run(run: &Run, reasons: &mut Vec<String>) {
     let mut differing: Vec<String> = Vec::new();
     differing.extend(differs("scenario", summary.scenario, detail.scenario));
     differing.extend(differs("mode", summary.mode, detail.mode));
+    let names = [&summary.sut_name, &detail.sut_name];
+    let [printed, logged] = names.map(|name| name.as_deref().map(squeezed));
+    differing.extend(differs("SUT name", printed, logged));
     let settings = summary.parameters.differing(&detail.parameters);
     differing.extend(settings.into_iter().map(str::to_owned));
     let figures = run.disagreements();
@@ -171,6 +174,11 @@ fn not_one_run(run: &Run, reasons: &mut Vec<String>) {
         let list = differing.join(", ");
         reasons.push(format!("the summary and detail log disagree: {list}{more}"));
     }
+}
+
+/// A text as the summary is read: white space does not matter.
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// `scenario (Server, Offline)`, unless both logs state the same or one states none.

@@ -57,12 +57,14 @@ pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvi
     }
     trial.run_settings = Some(run.run_settings());
     trial.excerpt = run.is_excerpt();
+    let mut checks = run.check_log();
     if evidence.mode != Mode::Accuracy {
-        let checks = run.check_consistency().into_iter();
-        evidence
-            .checks
-            .extend(checks.map(|check| check.on(Some(trial.trial))));
+        checks.extend(run.check_consistency());
     }
+    let checks = checks.into_iter();
+    evidence
+        .checks
+        .extend(checks.map(|check| check.on(Some(trial.trial))));
 }
 
 /// Returns a failed check where the logs are of another mode or scenario than their folder; properties

@@ -153,6 +153,37 @@ fn real_logs_are_consistent() {
     1.1,
     "duration of the run"
 )]
+#[case(
+    "MultiStream",
+    "result_mean_query_latency_ns",
+    0.85,
+    "duration of the run"
+)]
+#[case(
+    "SingleStream",
+    "early_stopping_latency_ms",
+    0.5,
+    "early stopping estimate"
+)]
+#[case(
+    "SingleStream",
+    "early_stopping_latency_ms",
+    1.000_001,
+    "early stopping estimate of the 99th percentile"
+)]
+#[case("Server", "effective_target_qps", 0.5, "scheduled samples/s")]
+#[case(
+    "Server",
+    "effective_min_query_count",
+    1e6,
+    "queries of the result, by its settings"
+)]
+#[case(
+    "Offline",
+    "effective_min_sample_count",
+    1e6,
+    "samples of the result, by its settings"
+)]
 fn an_edited_figure_is_inconsistent(
     #[case] scenario: &str,
     #[case] key: &str,
@@ -173,4 +204,115 @@ fn a_run_shorter_than_min_duration_is_reported() {
 fn accuracy_logs_are_not_checked_for_consistency() {
     let log = log_of("Offline").replace("PerformanceOnly", "AccuracyOnly");
     assert!(run(&log).check_consistency().is_empty());
+}
+
+/// One text of a log replaced by another, everywhere.
+fn replaced(log: &str, from: &str, to: &str) -> String {
+    let replaced = log.replace(from, to);
+    assert_ne!(replaced, log, "{from} is not in the log");
+    replaced
+}
+
+fn broken_logs(log: &str) -> Vec<String> {
+    let checks = run(log).check_log().into_iter();
+    let failed = checks.filter(|check| !check.passed);
+    failed.map(|check| check.rule).collect()
+}
+
+#[test]
+fn real_logs_are_of_one_run() {
+    for (scenario, log) in LOGS {
+        let checks = run(log).check_log();
+        assert_eq!(checks.len(), 1, "{scenario}: {checks:?}");
+        assert_eq!(checks[0].measured, "4 relations hold", "{scenario}");
+    }
+}
+
+#[test]
+fn more_queries_than_max_query_count_are_reported() {
+    let log = log_of("Server");
+    let most = r#""effective_max_query_count", "value": "#;
+    let log = replaced(log, &format!("{most}0"), &format!("{most}1"));
+    assert_eq!(violated(&log), ["queries of the result, by its settings"]);
+}
+
+#[test]
+fn few_queries_that_loadgen_itself_reports_are_not_reported_twice() {
+    let log = edited(log_of("Server"), "effective_min_query_count", 1e6);
+    let met = r#""result_min_queries_met", "value": "#;
+    let log = replaced(&log, &format!("{met}true"), &format!("{met}false"));
+    assert_eq!(violated(&log), [""; 0]);
+}
+
+/// The results of one process behind the settings of another.
+#[test]
+fn a_log_of_two_processes_is_reported() {
+    let log = log_of("Offline");
+    let at = log.find(r#"{"key": "result_validity""#).unwrap();
+    let (head, results) = log.split_at(at);
+    let pid = head.split_once(r#""pid": "#).unwrap().1;
+    let pid = &pid[..pid.find(',').unwrap()];
+    let results = replaced(results, &format!(r#""pid": {pid}"#), r#""pid": 4711"#);
+    assert_eq!(
+        broken_logs(&format!("{head}{results}")),
+        ["pid of the detail log"]
+    );
+    // In entries that are spelt in another way, too.
+    let results = replaced(&results, r#""pid": 4711"#, r#""pid":4711"#);
+    assert_eq!(
+        broken_logs(&format!("{head}{results}")),
+        ["pid of the detail log"]
+    );
+}
+
+#[rstest]
+#[case("NA", &[])]
+#[case(" M loadgen.cc", &["changes of LoadGen's source"])]
+fn changes_of_loadgen_are_reported(#[case] status: &str, #[case] violated: &[&str]) {
+    let key = r#""loadgen_git_status_message", "value": ""#;
+    let log = log_of("Server");
+    let at = log.find(key).unwrap() + key.len();
+    let end = at + log[at..].find('"').unwrap();
+    let log = format!("{}{status}{}", &log[..at], &log[end..]);
+    assert_eq!(broken_logs(&log), violated);
+}
+
+/// The value of a text in the log.
+fn text_of<'a>(log: &'a str, key: &str) -> &'a str {
+    let begin = format!(r#"{{"key": "{key}", "value": ""#);
+    let rest = log.split_once(&begin).unwrap().1;
+    rest.split_once('"').unwrap().0
+}
+
+/// `06-01-2025 12:00:00.000` a number of seconds later.
+fn later(moment: &str, seconds: i64) -> String {
+    let moment = crate::power::moment(moment).unwrap();
+    let later = moment + jiff::SignedDuration::from_secs(seconds);
+    later.strftime("%m-%d-%Y %H:%M:%S%.3f").to_string()
+}
+
+#[rstest]
+// Another zone.
+#[case(5 * 3600 + 1800, 5 * 3600 + 1800, &[])]
+#[case(-900, -900, &[])]
+// Another day's minute.
+#[case(60, 60, &["start of the run by power_begin"])]
+#[case(0, 540, &["duration by power_begin and power_end"])]
+#[case(-30, 0, &["start of the run by power_begin", "duration by power_begin and power_end"])]
+fn the_log_has_two_clocks_that_agree(
+    #[case] begin: i64,
+    #[case] end: i64,
+    #[case] violated: &[&str],
+) {
+    let log = log_of("Server");
+    let [began, ended] = ["power_begin", "power_end"].map(|key| text_of(log, key));
+    let log = log.replace(
+        &format!("\"{ended}\""),
+        &format!("\"{}\"", later(ended, end)),
+    );
+    let log = log.replace(
+        &format!("\"{began}\""),
+        &format!("\"{}\"", later(began, begin)),
+    );
+    assert_eq!(broken_logs(&log), violated);
 }

@@ -12,12 +12,44 @@ pub(super) const PREFIX: &[u8] = b":::MLLOG ";
 /// What follows it where LoadGen writes it.
 pub(super) const KEY: &[u8] = br#"{"key": ""#;
 
-#[derive(Debug, PartialEq, Deserialize)]
+/// The fields of an entry that are used.
+#[derive(Debug, PartialEq)]
 pub(super) struct Entry<'a> {
-    #[serde(borrow)]
     pub key: Cow<'a, str>,
-    #[serde(default)]
     pub value: Value,
+    /// When it was logged, by the test's own clock; ms.
+    pub time_ms: Option<f64>,
+    /// The process that logged it.
+    pub pid: Option<u64>,
+}
+
+/// An entry as JSON has it. Fields that another program spells in another way are as good as absent.
+#[derive(Deserialize)]
+struct AnyEntry<'a> {
+    #[serde(borrow)]
+    key: Cow<'a, str>,
+    #[serde(default)]
+    value: Value,
+    #[serde(default)]
+    time_ms: Value,
+    #[serde(default)]
+    metadata: Value,
+}
+
+/// Reads an entry whose spelling may be any that JSON allows; none where it is not one.
+pub(super) fn parse(entry: &[u8]) -> Option<Entry<'_>> {
+    let AnyEntry {
+        key,
+        value,
+        time_ms,
+        metadata,
+    } = serde_json::from_slice(entry).ok()?;
+    Some(Entry {
+        key,
+        value,
+        time_ms: time_ms.as_f64(),
+        pid: metadata.get("pid").and_then(Value::as_u64),
+    })
 }
 
 /// The key of an entry in the spelling that LoadGen uses, without reading the JSON.
@@ -38,8 +70,9 @@ pub(super) fn matters(key: &[u8]) -> bool {
         b"power_",
         b"num_errors",
     ];
-    const KEYS: [&[u8]; 4] = [
+    const KEYS: [&[u8]; 5] = [
         b"loadgen_version",
+        b"loadgen_git_status_message",
         b"sut_name",
         b"test_datetime",
         b"qsl_reported_total_count",

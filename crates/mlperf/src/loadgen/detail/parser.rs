@@ -123,14 +123,14 @@ impl Parser {
             // The middle of a long line is dropped, which matters only for a value that is stored.
             self.detail.malformed += u64::from(matters || !line.trim_ascii_end().ends_with(b"}"));
         } else if is_shown || matters {
-            match serde_json::from_slice::<Entry<'_>>(entry) {
-                Ok(entry) => {
+            match entry::parse(entry) {
+                Some(entry) => {
                     if is_shown {
                         self.detail.error_messages.push(message(&entry.value));
                     }
                     self.take(&entry);
                 }
-                Err(_) => self.detail.malformed += 1,
+                None => self.detail.malformed += 1,
             }
         }
     }
@@ -149,13 +149,16 @@ impl Parser {
             return;
         }
         let detail = &mut self.detail;
+        detail.pids.add(entry.pid);
         let text = || value.as_str().map(shortened);
         let stop = || value.as_str().map(Stop::parse);
         match key {
             "loadgen_version" => detail.loadgen_version = text(),
+            "loadgen_git_status_message" => detail.git_status = text(),
             "sut_name" => detail.sut_name = text(),
             "test_datetime" => {
                 detail.tests += 1;
+                detail.own_clock.begun_ms = entry.time_ms;
                 // A log that was appended to began with its first test.
                 detail.started_at = detail.started_at.or(word(value));
             }
@@ -183,8 +186,14 @@ impl Parser {
             "qsl_reported_total_count" => detail.library_samples = value.as_u64(),
             "num_errors" => detail.num_errors = value.as_u64(),
             "power_begin" => detail.power_begin = text(),
-            "power_end" => detail.power_end = text(),
-            "generated_query_count" => detail.generated_query_count = value.as_u64(),
+            "power_end" => {
+                detail.power_end = text();
+                detail.own_clock.ended_ms = entry.time_ms;
+            }
+            "generated_query_count" => {
+                detail.generated_query_count = value.as_u64();
+                detail.own_clock.generated_ms = entry.time_ms;
+            }
             "generated_samples_per_query" => detail.generated_samples_per_query = value.as_u64(),
             "result_query_count" => detail.query_count = value.as_u64(),
             "result_overlatency_query_count" => detail.overlatency_query_count = value.as_u64(),
@@ -202,13 +211,20 @@ impl Parser {
         }
         let published = match self.detail.scenario {
             Some(Scenario::SingleStream) => self.early_stopping_single,
-            Some(Scenario::MultiStream) => self.early_stopping_multi,
+            Some(Scenario::MultiStream) => self.early_stopping_multi.clone(),
             _ => None,
         };
         let mut detail = self.detail;
         // LoadGen logs 0 where too few queries were processed for an estimate.
         if let Some(figure) = published.filter(|figure| figure.value > 0.0) {
             detail.figures.insert(EARLY_STOPPING_LATENCY.into(), figure);
+        }
+        let inferred = self.early_stopping_multi;
+        if let Some(figure) = inferred.filter(|figure| figure.value > 0.0)
+            && detail.scenario == Some(Scenario::SingleStream)
+        {
+            let name = names::multi_stream_estimate(&detail.parameters);
+            detail.figures.insert(name.into(), figure);
         }
         prefer_query_latencies(&mut detail);
         // The settings record limits that a test without token latencies does not use.

@@ -19,15 +19,19 @@ pub(super) fn read(entry: &[u8]) -> Option<Entry<'_>> {
     let (key, rest) = plain(entry.strip_prefix(KEY)?)?;
     let (value, rest) = value(rest.strip_prefix(VALUE)?)?;
     let (time, rest) = until_comma(rest.strip_prefix(TIME)?)?;
-    serde_json::from_slice::<f64>(time).ok()?;
+    let time_ms = serde_json::from_slice::<f64>(time).ok()?;
     let (_, rest) = plain(rest.strip_prefix(METADATA)?)?;
     let rest = rest.strip_prefix(br#", "line_no": "#)?;
-    let rest = digits(rest)?.strip_prefix(br#", "pid": "#)?;
-    let rest = digits(rest)?.strip_prefix(br#", "tid": "#)?;
+    let pid = digits(rest)?.strip_prefix(br#", "pid": "#)?;
+    let rest = digits(pid)?;
+    let pid = str::from_utf8(&pid[..pid.len() - rest.len()]).ok()?;
+    let rest = rest.strip_prefix(br#", "tid": "#)?;
     (digits(rest)?.trim_ascii_end() == b"}}").then_some(())?;
     Some(Entry {
         key: Cow::Borrowed(key),
         value,
+        time_ms: Some(time_ms),
+        pid: Some(pid.parse().ok()?),
     })
 }
 
@@ -69,6 +73,7 @@ fn digits(bytes: &[u8]) -> Option<&[u8]> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::entry::parse;
     use super::*;
 
     fn entry(key: &str, value: &str, time: &str) -> String {
@@ -80,7 +85,7 @@ mod tests {
     /// The result is the same as the JSON reader's.
     fn agrees(entry: &[u8]) -> bool {
         let read = read(entry);
-        read.is_none() || read == serde_json::from_slice(entry).ok()
+        read.is_none() || read == parse(entry)
     }
 
     #[test]
@@ -89,7 +94,7 @@ mod tests {
             let line = entry("effective_x", value, "12.5") + "\r";
             let read = read(line.as_bytes());
             assert!(read.is_some(), "{line}");
-            assert_eq!(read, serde_json::from_str(&line).ok());
+            assert_eq!(read, parse(line.as_bytes()));
         }
     }
 

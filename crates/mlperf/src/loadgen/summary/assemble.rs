@@ -1,5 +1,8 @@
 //! Assembles the lines: the missing parts, the stats that count, the published estimate.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use super::parser::Parser;
 use super::{Completeness, Summary, SummaryError};
 use crate::loadgen::early_stopping::Stop;
@@ -15,16 +18,22 @@ impl Parser {
             return Err(SummaryError::NotASummary);
         }
         let mut summary = self.summary;
-        let stats = self.stats.belonging_to(&self.head);
+        let mut head = self.head;
+        let stats = self.stats.belonging_to(&head);
+        let rounded = rounded_up_percentiles(&head, &stats);
+        head.retain(|name, _| !rounded.contains(name.as_ref()));
         let has_stats = !stats.is_empty();
         // The head has the figures that count; the stats repeat some of them.
         summary.figures = stats;
-        summary.figures.extend(self.head);
+        summary.figures.extend(head);
         let blocks = self.early_stopping;
         let [query, ttft, tpot] = blocks.map(|text| text.as_deref().map(Stop::parse));
         summary.early_stopping = EarlyStopping { query, ttft, tpot };
         let scenario = summary.scenario;
         add_estimates(&summary.early_stopping, scenario, &mut summary.figures);
+        if !rounded.is_empty() {
+            rename_rounded_estimates(&mut summary.figures);
+        }
 
         let nothing_but_counts = summary.sut_name.is_none()
             && summary.scenario.is_none()
@@ -56,6 +65,37 @@ impl Parser {
             Completeness::CutOff
         };
         Ok(summary)
+    }
+}
+
+/// The highest percentile that LoadGen prints, and that percentile as LoadGen 5.0 prints it in the
+/// head: without a decimal. No percentile is the 100th.
+const ROUNDED: (&str, &str) = ("p99_9", "p100");
+
+/// Returns the figures of the head that are a target percentile of 99.9, printed as
+/// `100th percentile latency`: the stats have their values by the right name.
+fn rounded_up_percentiles(head: &Figures, stats: &Figures) -> BTreeSet<String> {
+    let (name, rounded) = ROUNDED;
+    let is_rounded = |(printed, figure): (&Cow<'static, str>, &Figure)| {
+        let right = stats.get(printed.replace(rounded, name).as_str())?;
+        let is_same = right.value.to_bits() == figure.value.to_bits();
+        (printed.contains(rounded) && is_same).then(|| printed.to_string())
+    };
+    head.iter().filter_map(is_rounded).collect()
+}
+
+/// Names the estimates at such a percentile by it.
+fn rename_rounded_estimates(figures: &mut Figures) {
+    let (name, rounded) = ROUNDED;
+    let estimates: Vec<Cow<'static, str>> = figures
+        .keys()
+        .filter(|key| key.contains(rounded) && key.contains("early_stopping"))
+        .cloned()
+        .collect();
+    for estimate in estimates {
+        if let Some(figure) = figures.remove(&estimate) {
+            figures.insert(estimate.replace(rounded, name).into(), figure);
+        }
     }
 }
 

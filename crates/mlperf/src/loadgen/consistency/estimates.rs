@@ -1,0 +1,72 @@
+//! Early stopping's estimates: what the figures state, against the sentences that LoadGen writes of
+//! them and against the percentiles that they estimate.
+
+use super::{Run, Scenario};
+use crate::check::RuleCheck;
+use crate::loadgen::names::{self, EARLY_STOPPING_LATENCY};
+use retrial_readings::number::{figure, to_f64};
+
+/// The percentile that MultiStream publishes, and that may be inferred from a SingleStream run.
+const MULTI_STREAM: f64 = 0.99;
+
+impl Run {
+    /// The estimate of the run's own target percentile, and a SingleStream run's for MultiStream.
+    pub(super) fn estimates(&self) -> Vec<Option<RuleCheck>> {
+        let target = self.parameters().target_latency_percentile;
+        let own = match self.scenario() {
+            Some(Scenario::SingleStream) => target.unwrap_or(0.9),
+            _ => target.unwrap_or(MULTI_STREAM),
+        };
+        let mut relations = self.estimate(EARLY_STOPPING_LATENCY, own, 0);
+        if self.scenario() == Some(Scenario::SingleStream) {
+            let inferred = names::multi_stream_estimate(&self.parameters());
+            relations.extend(self.estimate(inferred, MULTI_STREAM, 1));
+        }
+        relations
+    }
+
+    /// One estimate: the figure `name`, which is the `position`th sentence's.
+    fn estimate(&self, name: &str, percentile: f64, position: usize) -> Vec<Option<RuleCheck>> {
+        let estimate = self.value(name);
+        let shown = percent(percentile);
+        let sentence = || {
+            let detail = self.detail.as_ref()?;
+            let stopping = &detail.early_stopping;
+            let block = stopping.query.as_ref().or(stopping.ttft.as_ref())?;
+            let stated = to_f64(block.estimates.get(position)?.1);
+            let logged = estimate?;
+            Some(RuleCheck::new(
+                format!("early stopping estimate of the {shown}th percentile"),
+                figure(logged, "ns"),
+                format!(
+                    "{}, as early stopping's text states it",
+                    figure(stated, "ns")
+                ),
+                (logged - stated).abs() <= 0.5,
+            ))
+        };
+        let range = || {
+            if self.parameters().use_token_latencies == Some(true) {
+                // The estimate is of a token latency.
+                return None;
+            }
+            let label = names::percentile(&shown)?;
+            let least = self.value(&format!("latency_{label}_ns"))?;
+            let most = self.value("latency_max_ns")?;
+            let estimate = estimate?;
+            // It is that of a higher latency of the run.
+            Some(RuleCheck::new(
+                "early stopping estimate",
+                figure(estimate, "ns"),
+                format!("{} to {}", figure(least, "ns"), figure(most, "ns")),
+                estimate >= least && estimate <= most,
+            ))
+        };
+        vec![sentence(), range()]
+    }
+}
+
+/// `99.9` of 0.999: without the digits that a product of binary fractions adds.
+fn percent(share: f64) -> String {
+    ((share * 1e6).round() / 1e4).to_string()
+}

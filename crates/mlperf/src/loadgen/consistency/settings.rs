@@ -1,0 +1,74 @@
+//! The amounts of a performance run against the settings that bound them.
+
+use super::Run;
+use crate::check::RuleCheck;
+use retrial_readings::number::{figure, grouped, to_f64};
+
+/// By how much the scheduled rate of many queries may differ from its target, a share: 1 % in
+/// published runs of 10,000 queries and more.
+const NEAR_TARGET: f64 = 0.03;
+/// Of few queries the rate is a matter of chance: their number is Poisson's. So many standard
+/// deviations of it, where that is more.
+const DEVIATIONS: f64 = 4.0;
+
+impl Run {
+    /// The number of queries and of samples lies within the settings' bounds. Where LoadGen itself says
+    /// that it is not, its result is INVALID.
+    pub(super) fn amounts(&self) -> Vec<Option<RuleCheck>> {
+        let settings = self.parameters();
+        let is_met = self.constraints().min_queries != Some(false);
+        let detail = self.detail.as_ref();
+        let queries = || {
+            let count = detail?.query_count?;
+            let least = settings.min_query_count.filter(|_| is_met).unwrap_or(0);
+            let most = settings.max_query_count.filter(|most| *most > 0);
+            let required = match most {
+                Some(most) => format!("min_query_count {least} to max_query_count {most}"),
+                None => format!("at least min_query_count {least}"),
+            };
+            let passed = count >= least && most.is_none_or(|most| count <= most);
+            let rule = "queries of the result, by its settings";
+            Some(RuleCheck::new(rule, count.to_string(), required, passed))
+        };
+        let samples = || {
+            let least = settings.min_sample_count.filter(|_| is_met)?;
+            let each = detail?.generated_samples_per_query?;
+            let count = detail?.query_count?.saturating_mul(each);
+            let required = format!("at least min_sample_count {least}");
+            let rule = "samples of the result, by its settings";
+            Some(RuleCheck::new(
+                rule,
+                count.to_string(),
+                required,
+                count >= least,
+            ))
+        };
+        vec![queries(), samples()]
+    }
+
+    /// Server schedules its queries at the target rate.
+    pub(super) fn target_rate(&self) -> Option<RuleCheck> {
+        let scheduled = self.figure("scheduled_samples_per_second")?;
+        let target = self
+            .parameters()
+            .target_qps
+            .filter(|target| *target > 0.0)?;
+        let queries = to_f64(
+            self.detail
+                .as_ref()?
+                .query_count
+                .filter(|count| *count > 0)?,
+        );
+        let allowed = NEAR_TARGET.max(DEVIATIONS / queries.sqrt());
+        Some(RuleCheck::new(
+            "scheduled samples/s",
+            figure(scheduled.value, &scheduled.unit),
+            format!(
+                "within {} % of target_qps {}",
+                grouped(allowed * 100.0),
+                grouped(target)
+            ),
+            (scheduled.value / target - 1.0).abs() <= allowed,
+        ))
+    }
+}
