@@ -2,7 +2,7 @@
 //! output, and the rules of each round of inference and training.
 //!
 //! Pure: whoever holds the bytes pushes them in; nothing here opens a file, and no reader panics
-//! whatever its input.
+//! whatever its input. Only built-in data that cannot be read ends the program.
 //!
 //! - [`loadgen`]: `mlperf_log_summary.txt` and `mlperf_log_detail.txt`; [`accuracy`]: `accuracy.txt`.
 //! - [`mllog`]: MLPerf Training's `:::MLLOG` lines; [`training`]: the rules of its rounds.
@@ -12,6 +12,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod accuracy;
+mod built_in;
 pub mod check;
 pub mod compliance;
 pub mod endpoints;

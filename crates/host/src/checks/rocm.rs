@@ -10,11 +10,12 @@ use serde::Deserialize;
 use crate::model::{Gpu, OperatingSystem};
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    // A test parses it.
-    serde_saphyr::from_str(include_str!("rocm.yaml")).unwrap_or_default()
+    // Without it nothing would be compared, and nobody would be told.
+    serde_saphyr::from_str(include_str!("rocm.yaml"))
+        .unwrap_or_else(|error| panic!("rocm.yaml, which is built in, cannot be read: {error}"))
 });
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
     drivers: BTreeMap<String, String>,

@@ -6,15 +6,15 @@ use include_dir::{Dir, include_dir};
 use retrial_document::Source;
 
 use super::Rounds;
+use crate::built_in;
 
 static RULES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/rules");
 
 const SUITE: &str = "mlperf-inference";
 
 static BUILT_IN: LazyLock<Rounds> = LazyLock::new(|| {
-    // A test parses every one of them.
     texts(SUITE).fold(Rounds::default(), |rounds, (round, text)| {
-        rounds.with_text(SUITE, round, source(round, text))
+        rounds.with_built_in(SUITE, round, source(round, text))
     })
 });
 
@@ -34,12 +34,14 @@ fn source(round: &str, text: &str) -> Source {
 
 /// Returns the names and texts of a suite's built-in rounds, sorted.
 pub(crate) fn texts(suite: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let directory = RULES.get_dir(suite);
-    let mut files: Vec<_> = directory.into_iter().flat_map(Dir::files).collect();
+    let directory = built_in::read(suite, RULES.get_dir(suite).ok_or("there is no such folder"));
+    let mut files: Vec<_> = directory.files().collect();
     files.sort_by_key(|file| file.path());
-    files.into_iter().filter_map(|file| {
-        let name = file.path().file_stem()?.to_str()?;
-        Some((name, file.contents_utf8()?))
+    files.into_iter().map(|file| {
+        let path = file.path();
+        let name = path.file_stem().and_then(|name| name.to_str());
+        let named = name.zip(file.contents_utf8());
+        built_in::read(&path.display().to_string(), named.ok_or("it is no text"))
     })
 }
 

@@ -1,9 +1,10 @@
 //! The rounds that are known.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock};
 
 use super::Rules;
 use super::model::{Round, Seeds};
+use crate::built_in;
 use crate::loadgen::{Parameters, Scenario};
 use retrial_document::Source;
 
@@ -12,17 +13,10 @@ use retrial_document::Source;
 struct NamedRound {
     suite: String,
     round: String,
-    source: Option<Source>,
-    read: OnceLock<Option<Round>>,
+    rules: LazyLock<Round, Box<dyn FnOnce() -> Round + Send>>,
 }
 
 impl NamedRound {
-    /// The round; `None` where its text holds no rules.
-    fn read(&self) -> Option<&Round> {
-        let parse = || Round::parse(self.source.as_ref()?).ok();
-        self.read.get_or_init(parse).as_ref()
-    }
-
     fn is(&self, suite: &str, round: &str) -> bool {
         let bare = |name: &str| name.trim_start_matches(['v', 'V']).to_owned();
         self.suite == suite && bare(&self.round) == bare(round)
@@ -36,14 +30,14 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Adds a round by its name and text, which is parsed on first use.
+    /// Adds a built-in round by its name and text, which is parsed on first use.
     #[must_use]
-    pub fn with_text(mut self, suite: &str, round: &str, source: Source) -> Self {
+    pub(super) fn with_built_in(mut self, suite: &str, round: &str, source: Source) -> Self {
+        let parse = move || built_in::read(&source.path, Round::parse(&source));
         self.put(NamedRound {
             suite: suite.to_owned(),
             round: round.to_owned(),
-            source: Some(source),
-            read: OnceLock::new(),
+            rules: LazyLock::new(Box::new(parse)),
         });
         self
     }
@@ -54,8 +48,7 @@ impl Rounds {
         self.put(NamedRound {
             suite: round.suite.clone(),
             round: round.round.clone(),
-            source: None,
-            read: OnceLock::from(Some(round)),
+            rules: LazyLock::new(Box::new(move || round)),
         });
         self
     }
@@ -73,13 +66,13 @@ impl Rounds {
 
     /// All, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = &Round> {
-        self.list.iter().filter_map(|entry| entry.read())
+        self.list.iter().map(|entry| &*entry.rules)
     }
 
     /// One by its name: `v6.0`, or `6.0`.
     pub fn get(&self, suite: &str, round: &str) -> Option<&Round> {
         let entry = self.list.iter().find(|entry| entry.is(suite, round))?;
-        entry.read()
+        Some(&entry.rules)
     }
 
     /// Returns the rules of a benchmark in a scenario, by whichever name a submitter has for it.
