@@ -216,11 +216,11 @@ fn rounds_are_detected_or_specified() {
         (code, &json["results"][0]["round"]),
         (0, &Value::from("v6.0"))
     );
-    let output = run(tree.path(), &["--round", "v6.1"]);
+    let output = run(tree.path(), &["--round", "v9.9"]);
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        errors.contains("no rules of MLPerf Training v6.1; known: v5.0, v5.1, v6.0"),
+        errors.contains("no rules of MLPerf Training v9.9; known: v5.0, v5.1, v6.0, v6.1"),
         "{errors}"
     );
     // A benchmark that no round has determines none.
@@ -243,6 +243,34 @@ fn rounds_are_detected_or_specified() {
     fs::rename(named.path().join("Example"), at.join("Example")).unwrap();
     let (_, json) = judge(&at, &[]);
     assert_eq!(json["benchmarks"][0]["round"], "v6.0");
+}
+
+/// The logs of a benchmark that the newest round has, newer than any round.
+#[test]
+fn logs_of_a_later_round_are_judged_by_the_newest_with_a_note() {
+    let tree = tree();
+    let flux1 = tree.path().join("Example/results/56xEXAMPLE/flux1");
+    fs::rename(tree.path().join(RESULT), &flux1).unwrap();
+    for entry in fs::read_dir(&flux1).unwrap() {
+        let path = entry.unwrap().path();
+        // October 2025 becomes December 2028.
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replace("\"time_ms\": 17", "\"time_ms\": 18")).unwrap();
+    }
+    let (code, json) = judge(tree.path(), &[]);
+    assert_eq!(code, 1);
+    assert_eq!(json["results"][0]["round"], "v6.1");
+    let faults = json["faults"].as_array().unwrap().iter();
+    let noted: Vec<String> = faults.map(|fault| fault["actual"].to_string()).collect();
+    assert!(
+        noted
+            .iter()
+            .any(|actual| actual.contains("and the submissions of v6.1 ended on 2026-12-31")),
+        "{noted:?}"
+    );
+    // A log of the round itself has no such note.
+    let (_, json) = judge(&example(), &["--round", "v6.1"]);
+    assert!(!json["faults"].to_string().contains("ended on"), "{json:#}");
 }
 
 #[test]

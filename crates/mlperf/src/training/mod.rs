@@ -11,6 +11,7 @@
 //! logs of a result are different runs of one implementation (`result`).
 
 pub mod convergence;
+mod dependent;
 mod log;
 mod phases;
 mod quality;
@@ -18,6 +19,7 @@ mod reader;
 pub mod result;
 mod round;
 mod rule;
+mod schedule;
 
 pub use convergence::{Convergence, ConvergenceError, ReferencePoints};
 pub use log::{Ending, Seed, TrainingLog};

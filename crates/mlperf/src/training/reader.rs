@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::dependent::BATCH_SIZE;
 use super::log::{Ending, Seed, TrainingLog};
 use super::phases::Phases;
 use super::quality::Quality;
@@ -19,7 +20,6 @@ pub(super) const IDENTITY: [&str; 4] = [
     "submission_org",
     "submission_platform",
 ];
-pub(super) const BATCH_SIZE: &str = "global_batch_size";
 /// More seeds than this are not stored: no run has so many.
 const MOST: usize = 100_000;
 
@@ -41,6 +41,8 @@ pub struct LogReader<'a> {
     occurrences: BTreeMap<&'a str, Occurrences>,
     settings: BTreeMap<String, Value>,
     latest: LastNumbers,
+    /// Samples or epochs of the evaluation before.
+    last_evaluation: Option<f64>,
     seeds: Vec<Seed>,
     malformed: usize,
     violated: Vec<RuleCheck>,
@@ -57,6 +59,7 @@ impl<'a> LogReader<'a> {
             occurrences: BTreeMap::new(),
             settings: BTreeMap::new(),
             latest: LastNumbers::new(),
+            last_evaluation: None,
             seeds: Vec::new(),
             malformed: 0,
             violated: Vec::new(),
@@ -99,6 +102,9 @@ impl<'a> LogReader<'a> {
             let required = format!("{} in its metadata", evaluation.counts);
             self.violate(key, shown(&event.value), required);
         }
+        if key == evaluation.key {
+            self.evaluation(event);
+        }
         let is_setting = || self.rules.settings.iter().any(|name| name == key);
         if (IDENTITY.contains(&key) || key == BATCH_SIZE || is_setting())
             && !self.settings.contains_key(key)
@@ -107,6 +113,27 @@ impl<'a> LogReader<'a> {
         }
         if key == "seed" && self.seeds.len() < MOST {
             self.seed(event);
+        }
+    }
+
+    /// Checks an evaluation against the round's schedule, and its value.
+    fn evaluation(&mut self, event: &Event) {
+        let rules = self.rules;
+        let evaluation = &rules.evaluation;
+        let value = event.value.as_f64();
+        if let Some(each) = &evaluation.each
+            && !value.is_some_and(|value| each.allows(value))
+        {
+            self.violate(&evaluation.key, shown(&event.value), each.describe());
+        }
+        let Some(count) = event.number(&evaluation.counts) else {
+            return;
+        };
+        let batch = self.latest.get(BATCH_SIZE).copied();
+        let before = self.last_evaluation.replace(count);
+        let violated = evaluation.schedule.violated_by(count, before, batch);
+        if let Some(check) = violated {
+            self.violate(&check.rule, check.measured, check.required);
         }
     }
 

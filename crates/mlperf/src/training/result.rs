@@ -4,8 +4,9 @@
 use serde_json::Value;
 
 use super::convergence::{Convergence, ConvergenceError, FEWEST, normalise};
+use super::dependent::BATCH_SIZE;
 use super::log::{Ending, TrainingLog};
-use super::reader::{BATCH_SIZE, IDENTITY};
+use super::reader::IDENTITY;
 use super::round::{Division, TrainingRules};
 use super::rule::shown;
 use crate::check::RuleCheck;

@@ -8,6 +8,8 @@ use serde::Deserialize;
 
 use super::convergence::ReferencePoints;
 use super::rule::{KeyRule, Range};
+use super::schedule::Schedule;
+use crate::built_in;
 
 /// Rules by the key of a log's event.
 pub(super) type Keys = BTreeMap<String, KeyRule>;
@@ -74,6 +76,12 @@ pub(super) struct Evaluation {
     /// The value that one evaluation must have.
     #[serde(default)]
     pub target: Range,
+    /// What every evaluation's value lies in.
+    #[serde(default)]
+    pub each: Option<Range>,
+    /// When a run is evaluated.
+    #[serde(default)]
+    pub schedule: Schedule,
     /// Targets by metric, where one evaluation logs several. They are computed after the clock has
     /// stopped, of checkpoints.
     #[serde(default)]
@@ -114,6 +122,16 @@ pub struct TrainingRules {
 }
 
 impl TrainingRound {
+    /// Whether its submissions had ended before this day.
+    pub fn ended_before(&self, day: Date) -> bool {
+        self.last_day < day
+    }
+
+    /// Whether no later round is known.
+    pub fn is_newest(&self) -> bool {
+        rounds().last().is_some_and(|last| last.round == self.round)
+    }
+
     /// The round's benchmarks, sorted.
     pub fn benchmarks(&self) -> impl Iterator<Item = &str> {
         self.benchmarks.keys().map(String::as_str)
@@ -150,12 +168,14 @@ impl TrainingRules {
     }
 }
 
+const SUITE: &str = "mlperf-training";
+
 static BUILT_IN: LazyLock<Vec<TrainingRound>> = LazyLock::new(|| {
-    let texts = crate::rounds::texts("mlperf-training");
-    // A test parses every one of them.
-    texts
-        .filter_map(|(_, text)| serde_saphyr::from_str(text).ok())
-        .collect()
+    let rounds = crate::rounds::texts(SUITE).map(|(round, text)| {
+        let path = format!("rules/{SUITE}/{round}.yaml");
+        built_in::read(&path, serde_saphyr::from_str(text))
+    });
+    rounds.collect()
 });
 
 /// The built-in rounds, the oldest first.
@@ -164,15 +184,19 @@ pub fn rounds() -> &'static [TrainingRound] {
 }
 
 /// The round that has all of these benchmarks, and whose submissions ended no earlier than this day:
-/// the first of several. Logs do not name their round.
+/// the first of several. Logs do not name their round. Newer logs than those of any known round are of
+/// the newest one that is known if it has one of the benchmarks.
 pub fn round_of<'a>(benchmarks: &[&str], newest: Option<Date>) -> Option<&'a TrainingRound> {
-    let has_all = |round: &&TrainingRound| {
-        let mut all = benchmarks.iter();
-        all.all(|name| round.benchmarks.contains_key(*name))
+    let has = |round: &TrainingRound, name: &str| round.benchmarks.contains_key(name);
+    let fits = |round: &TrainingRound| {
+        newest.is_none_or(|day| day <= round.last_day)
+            && benchmarks.iter().all(|name| has(round, name))
     };
-    let fits = |round: &&TrainingRound| newest.is_none_or(|day| day <= round.last_day);
-    let mut rounds = rounds().iter();
-    rounds.find(|round| has_all(round) && fits(round))
+    let last = rounds().last().filter(|last| {
+        newest.is_some_and(|day| last.ended_before(day))
+            && benchmarks.iter().any(|name| has(last, name))
+    });
+    rounds().iter().find(|round| fits(round)).or(last)
 }
 
 #[cfg(test)]
@@ -194,7 +218,7 @@ mod tests {
             }
         }
         let names: Vec<&str> = rounds().iter().map(|round| &*round.round).collect();
-        assert_eq!(names, ["v5.0", "v5.1", "v6.0"]);
+        assert_eq!(names, ["v5.0", "v5.1", "v6.0", "v6.1"]);
     }
 
     #[test]
@@ -210,5 +234,18 @@ mod tests {
         assert_eq!(of(&["flux1"], day("2026-04-30")), Some("v6.0"));
         assert_eq!(of(&["bert"], day("2025-10-02")), None);
         assert_eq!(of(&["resnet"], None), None);
+        assert_eq!(of(&["flux1"], day("2026-11-02")), Some("v6.1"));
+        assert_eq!(of(&["dlrmv4"], None), Some("v6.1"));
+        assert_eq!(of(&["llama31_405b"], day("2026-11-02")), None);
+    }
+
+    #[test]
+    fn newer_logs_are_of_the_newest_round() {
+        let later = Some("2028-03-01".parse().unwrap());
+        let of = |benchmarks: &[&str]| round_of(benchmarks, later).map(|round| &*round.round);
+        let newest = rounds().last().map(|round| &*round.round);
+        assert_eq!(of(&["flux1"]), newest);
+        assert_eq!(of(&["flux1", "bert"]), newest);
+        assert_eq!(of(&["bert"]), None);
     }
 }

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::dependent::{
+    Batches, Between, DependentRule, Product, Proportional, SameAs, Steps, Sum,
+};
 use crate::mllog::Event;
 use retrial_readings::nearest::shortened;
 use retrial_readings::number::grouped;
@@ -31,8 +34,12 @@ pub(super) struct KeyRule {
     /// Not the empty text.
     filled: bool,
     proportional: Option<Proportional>,
+    between: Option<Between>,
     sum: Option<Sum>,
+    product: Option<Product>,
+    same_as: Option<SameAs>,
     steps: Option<Steps>,
+    batches: Option<Batches>,
 }
 
 /// How often a key occurs in a log. Several with the same value count as one.
@@ -47,7 +54,7 @@ pub(super) enum Count {
 
 /// Bounds of a number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Range {
     min: Option<f64>,
     max: Option<f64>,
@@ -60,49 +67,6 @@ pub(super) struct Range {
 enum Scalar {
     Number(f64),
     Text(String),
-}
-
-/// `value / is = (to / at) ^ power`
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Proportional {
-    to: String,
-    at: f64,
-    is: f64,
-    #[serde(default = "linear")]
-    power: f64,
-    #[serde(default)]
-    within: f64,
-}
-
-fn linear() -> f64 {
-    1.0
-}
-
-/// `value + with = is`
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Sum {
-    with: String,
-    is: f64,
-}
-
-/// `value = ⌈total × at / by⌉ − ⌈warmup × at / by⌉`, the schedule of the reference's batch size at
-/// another one; logged after the warmup's.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Steps {
-    total: f64,
-    warmup: f64,
-    at: f64,
-    by: String,
-    after: String,
-}
-
-impl Proportional {
-    fn is_linear(&self) -> bool {
-        self.power.total_cmp(&1.0).is_eq()
-    }
 }
 
 impl Range {
@@ -165,7 +129,9 @@ impl KeyRule {
             && (range.is_empty() || number.is_some_and(|number| range.allows(number)))
             && (!self.whole || number.is_some_and(is_whole))
             && !(self.filled && value.as_str() == Some(""))
-            && self.depends(number, latest);
+            && self
+                .dependent()
+                .all(|rule| number.is_some_and(|number| rule.allows(number, latest)));
         (!passes).then(|| self.describe())
     }
 
@@ -178,42 +144,21 @@ impl KeyRule {
         }
     }
 
-    /// Checks the conditions on other keys; those must have been logged before.
-    fn depends(&self, number: Option<f64>, latest: &LastNumbers) -> bool {
-        let is = |expected: Option<f64>, within: f64| match (number, expected) {
-            (Some(number), Some(expected)) => (number - expected).abs() <= within,
-            _ => false,
-        };
-        let of_batch = self.proportional.as_ref().is_none_or(|rule| {
-            let by = latest.get(&rule.to).copied();
-            if rule.is_linear() {
-                // In this order, so that rounding is the checker's.
-                let scaled = number.map(|number| number * rule.at);
-                return match (scaled, by) {
-                    (Some(scaled), Some(by)) => (scaled - by * rule.is).abs() <= rule.within,
-                    _ => false,
-                };
-            }
-            is(
-                by.map(|by| rule.is * (by / rule.at).powf(rule.power)),
-                rule.within,
-            )
-        });
-        let of_sum = self.sum.as_ref().is_none_or(|rule| {
-            let with = latest.get(&rule.with);
-            is(with.map(|with| rule.is - with), 0.0)
-        });
-        let of_steps = self.steps.as_ref().is_none_or(|rule| {
-            let by = latest
-                .get(&rule.by)
-                .filter(|_| latest.contains_key(&rule.after));
-            let steps = |count: f64, by: &f64| (count * rule.at / by).ceil();
-            is(
-                by.map(|by| steps(rule.total, by) - steps(rule.warmup, by)),
-                0.0,
-            )
-        });
-        of_batch && of_sum && of_steps
+    /// Its requirements that depend on other keys; those must have been logged before.
+    fn dependent(&self) -> impl Iterator<Item = &dyn DependentRule> {
+        fn rule(rule: Option<&impl DependentRule>) -> Option<&dyn DependentRule> {
+            rule.map(|rule| rule as &dyn DependentRule)
+        }
+        let rules = [
+            rule(self.proportional.as_ref()),
+            rule(self.between.as_ref()),
+            rule(self.sum.as_ref()),
+            rule(self.product.as_ref()),
+            rule(self.same_as.as_ref()),
+            rule(self.steps.as_ref()),
+            rule(self.batches.as_ref()),
+        ];
+        rules.into_iter().flatten()
     }
 
     /// Describes the requirement on the value.
@@ -233,22 +178,7 @@ impl KeyRule {
         if self.filled {
             words.push("not empty".to_owned());
         }
-        words.extend(self.proportional.as_ref().map(|rule| {
-            let power = (!rule.is_linear()).then(|| format!(" ^ {}", rule.power));
-            let (is, to, at) = (rule.is, &rule.to, grouped(rule.at));
-            format!("{is} × ({to} / {at}){}", power.unwrap_or_default())
-        }));
-        words.extend(
-            self.sum
-                .as_ref()
-                .map(|rule| format!("{} − {}", grouped(rule.is), rule.with)),
-        );
-        words.extend(self.steps.as_ref().map(|rule| {
-            let (total, warmup) = (grouped(rule.total), grouped(rule.warmup));
-            let at = grouped(rule.at);
-            let by = &rule.by;
-            format!("⌈{total} × {at} / {by}⌉ − ⌈{warmup} × {at} / {by}⌉")
-        }));
+        words.extend(self.dependent().map(DependentRule::describe));
         words.join(", ")
     }
 }

@@ -5,6 +5,7 @@ use rstest::rstest;
 
 use super::*;
 
+mod v6_1;
 mod values;
 
 const LOGS: [&str; 3] = [

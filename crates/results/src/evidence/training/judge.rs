@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use itertools::join;
+use jiff::civil::Date;
 use rayon::prelude::*;
 
 use super::find::TrainingResult;
+use super::round::date_of;
 use super::system::{self, System};
 use crate::evidence::figures::each_line;
 use crate::evidence::tree::published::ResultKey;
@@ -113,7 +115,7 @@ pub fn judge(result: &TrainingResult, by: &TrainingContext<'_>) -> JudgedTrainin
         rules,
     };
     JudgedTraining {
-        remarks: remarks(result, &read.logs),
+        remarks: remarks(result, &read.logs, by.round),
         runs: read.logs.iter().filter_map(key).collect(),
         judged: Judged { verdict, benchmark },
     }
@@ -280,8 +282,9 @@ fn trial(number: u32, result: &TrainingResult, log: &NamedLog) -> TrialEvidence 
     trial
 }
 
-/// What no rule forbids: a run that failed, and logs of another organization.
-fn remarks(result: &TrainingResult, logs: &[NamedLog]) -> Vec<Fault> {
+/// What no rule forbids: a run that failed, logs of another organization, and logs of a later round
+/// than is known.
+fn remarks(result: &TrainingResult, logs: &[NamedLog], round: &TrainingRound) -> Vec<Fault> {
     let remark = |path: PathBuf, actual: String, required: &str| Fault {
         is_violation: false,
         ..Fault::new(&path, actual, required)
@@ -307,7 +310,21 @@ fn remarks(result: &TrainingResult, logs: &[NamedLog]) -> Vec<Fault> {
         let actual = format!("its logs name the submitter {name}");
         remark(result.relative(), actual, &result.submitter)
     });
-    lost.chain(other).collect()
+    let later = newer_than(round, logs).map(|day| {
+        let (name, ended) = (&round.round, round.last_day);
+        let actual =
+            format!("its logs are of {day}, and the submissions of {name} ended on {ended}");
+        let required = format!("the rules of a later round, which are not known: those of {name}");
+        remark(result.relative(), actual, &required)
+    });
+    lost.chain(other).chain(later).collect()
+}
+
+/// The day of the newest log, if the submissions of the newest round that is known had ended before.
+fn newer_than(round: &TrainingRound, logs: &[NamedLog]) -> Option<Date> {
+    let days = logs.iter().filter_map(|log| date_of(log.log.started_ms?));
+    let newest = days.max()?;
+    (round.is_newest() && round.ended_before(newest)).then_some(newest)
 }
 
 fn key(log: &NamedLog) -> Option<RunKey> {

@@ -70,10 +70,15 @@ fn day(result: &TrainingResult) -> Option<Date> {
         .lines()
         .flat_map(events)
         .find(|event| event.time_ms > 0.0)?;
+    date_of(first.time_ms)
+}
+
+/// The day of a time in milliseconds since 1970.
+pub(super) fn date_of(time_ms: f64) -> Option<Date> {
     #[expect(
         clippy::cast_possible_truncation,
         reason = "what is no time is refused"
     )]
-    let time = Timestamp::from_millisecond(first.time_ms as i64).ok()?;
+    let time = Timestamp::from_millisecond(time_ms as i64).ok()?;
     Some(time.to_zoned(TimeZone::UTC).date())
 }
