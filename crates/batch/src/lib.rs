@@ -9,6 +9,7 @@
 //! an ordinary run. `run` executes them, and `verdict` judges what came of them.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod accuracy;
 mod axis_domain;
 mod cell;
 mod check_names;
@@ -20,6 +21,7 @@ mod matrix;
 mod model;
 mod names;
 mod plan;
+mod planned_figures;
 mod read;
 pub mod run;
 mod schedule;

@@ -89,11 +89,7 @@ impl<'a> Course<'a> {
             .iter()
             .filter_map(|trial| {
                 let position = cells.iter().position(|cell| *cell == trial.cell)?;
-                let value = match &trial.observed {
-                    Observed::Figure(measured) => measured.value,
-                    Observed::Answer(yes) => f64::from(u8::from(*yes)),
-                    Observed::Nothing(_) => return None,
-                };
+                let value = self.value(&trial.observed).ok()?;
                 Some(Observation { position, value })
             })
             .collect();
@@ -114,30 +110,47 @@ impl<'a> Course<'a> {
     }
 
     /// The cells that cannot be measured, each with the reason.
-    pub fn skipped(&self) -> BTreeMap<usize, &str> {
+    pub fn skipped(&self) -> BTreeMap<usize, String> {
         let trials = self.trials.iter();
-        let nothing = trials.filter_map(|trial| match &trial.observed {
-            Observed::Nothing(reason) => Some((trial.cell, reason.as_str())),
-            _ => None,
+        let without = trials.filter_map(|trial| {
+            let reason = self.value(&trial.observed).err()?;
+            Some((trial.cell, reason))
         });
-        nothing.collect()
+        without.collect()
+    }
+
+    /// What a trial is to the search; else why it is nothing: it has no figure, or another one than the first trial.
+    fn value(&self, observed: &Observed) -> Result<f64, String> {
+        match observed {
+            Observed::Answer(yes) => Ok(f64::from(u8::from(*yes))),
+            Observed::Nothing(reason) => Err(reason.clone()),
+            Observed::Figure(figure) => match self.measured() {
+                Some(first) if !first.is_same_figure(figure) => Err(format!(
+                    "it has {} in {}, and the search began with {} in {}",
+                    figure.figure_and_unit(),
+                    figure.scenario,
+                    first.figure_and_unit(),
+                    first.scenario
+                )),
+                _ => Ok(figure.value),
+            },
+        }
     }
 
     /// The figure that is searched, once there is a trial of it.
     pub fn measured(&self) -> Option<&Measured> {
-        self.figures().next()
-    }
-
-    fn figures(&self) -> impl Iterator<Item = &Measured> {
-        let trials = self.trials.iter();
-        trials.filter_map(|trial| trial.observed.figure())
+        let mut trials = self.trials.iter();
+        trials.find_map(|trial| trial.observed.figure())
     }
 
     fn statistics(&self, positions: usize) -> Search {
         let better = self
             .measured()
             .map_or(Better::Higher, |figure| figure.better);
-        let values: Vec<f64> = self.figures().map(|figure| figure.value).collect();
+        let trials = self.trials.iter();
+        let figures = trials.filter(|trial| trial.observed.figure().is_some());
+        let values = figures.filter_map(|trial| self.value(&trial.observed).ok());
+        let values: Vec<f64> = values.collect();
         Search {
             positions,
             change: match self.search.criterion {

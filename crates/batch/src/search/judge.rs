@@ -61,7 +61,7 @@ pub fn judge(plan: &BatchPlan, course: &Course<'_>) -> SearchVerdict {
         sweep: found.map(|found| found.sweep),
         skipped: skipped
             .iter()
-            .map(|(cell, reason)| (value(*cell), (*reason).to_owned()))
+            .map(|(cell, reason)| (value(*cell), reason.clone()))
             .collect(),
         changes: Vec::new(),
         sentence: String::new(),

@@ -1,6 +1,8 @@
 //! What one run shows: a figure, yes or no, or nothing usable.
 
 use super::{Criterion, SearchPlan};
+use crate::accuracy::{AccuracyLimits, accuracy_limits};
+use crate::planned_figures::PlannedFigures;
 use retrial_recipe::model::{Better, Mode};
 use retrial_results::verdict::comparison::{MeasuredFigure, Measurement};
 use retrial_results::verdict::{Context, Evidence, Outcome, ResultVerdict, judge};
@@ -39,44 +41,78 @@ pub fn observe(search: &SearchPlan, context: &Context, evidence: &[Evidence]) ->
             let is_bad = |outcome| matches!(outcome, Outcome::Invalid | Outcome::Failed);
             Observed::Answer(!is_bad(verdict.outcome))
         }
-        Criterion::Accuracy => {
-            let results = verdict.results.iter();
-            let accuracy: Vec<&ResultVerdict> = results
-                .filter(|result| result.mode == Mode::Accuracy)
-                .collect();
-            let failed = accuracy
-                .iter()
-                .find(|result| result.outcome == Outcome::Failed);
-            match failed {
-                Some(failed) => Observed::Nothing(failed.sentence.clone()),
-                None if accuracy.is_empty() => {
-                    Observed::Nothing("its accuracy was not measured".to_owned())
-                }
-                None => Observed::Answer(accuracy.iter().all(|result| result.valid)),
-            }
-        }
-        Criterion::Slower { .. } | Criterion::Faster { .. } => {
-            let name = search.figure.as_deref();
-            let pairs = evidence.iter().zip(&verdict.results);
-            let performance = pairs.filter(|(evidence, _)| evidence.mode == Mode::Performance);
-            for (evidence, result) in performance {
-                if !result.valid {
-                    return Observed::Nothing(result.sentence.clone());
-                }
-                let measured = Measurement::new(context, evidence, result);
-                let mut figures = measured.figures.into_iter();
-                let is_searched =
-                    |figure: &MeasuredFigure| name.is_none_or(|name| figure.name == name);
-                if let Some(figure) = figures.find(is_searched) {
-                    return of_figure(&result.scenario, figure);
-                }
-            }
-            Observed::Nothing(name.map_or_else(
-                || "it has no performance figure".to_owned(),
-                |name| format!("it has no figure `{name}`"),
-            ))
-        }
+        Criterion::Accuracy => of_accuracy(evidence, &verdict.results),
+        Criterion::Slower { .. } | Criterion::Faster { .. } => of_speed(
+            search.figure.as_deref(),
+            context,
+            evidence,
+            &verdict.results,
+        ),
     }
+}
+
+/// Whether every accuracy run is within its limits. One of which that cannot be said leaves the answer open, unless
+/// another is outside.
+fn of_accuracy(evidence: &[Evidence], results: &[ResultVerdict]) -> Observed {
+    let pairs = evidence.iter().zip(results);
+    let accuracy = pairs.filter(|(evidence, _)| evidence.mode == Mode::Accuracy);
+    let limits = accuracy.map(|(evidence, result)| {
+        let limited: Vec<String> = evidence.limited_figures().map(str::to_owned).collect();
+        (&result.scenario, accuracy_limits(result, &limited, None))
+    });
+    let limits: Vec<(&String, AccuracyLimits)> = limits.collect();
+    let is_outside =
+        |(_, limits): &(_, AccuracyLimits)| matches!(limits, AccuracyLimits::Outside(_));
+    if limits.is_empty() {
+        return Observed::Nothing("its accuracy was not measured".to_owned());
+    }
+    if limits.iter().any(is_outside) {
+        return Observed::Answer(false);
+    }
+    let mut unknown = limits.iter().filter_map(|(scenario, limits)| match limits {
+        AccuracyLimits::Unknown(reason) => Some(format!("{scenario}: {reason}")),
+        AccuracyLimits::Within(_) | AccuracyLimits::Outside(_) => None,
+    });
+    unknown
+        .next()
+        .map_or(Observed::Answer(true), Observed::Nothing)
+}
+
+/// The figure that is searched, of the first scenario that was planned to give it: where that one failed, another
+/// scenario's figure does not stand in for it.
+fn of_speed(
+    name: Option<&str>,
+    context: &Context,
+    evidence: &[Evidence],
+    results: &[ResultVerdict],
+) -> Observed {
+    let pairs = evidence.iter().zip(results);
+    let performance = pairs.filter(|(evidence, _)| evidence.mode == Mode::Performance);
+    for (evidence, result) in performance {
+        let measurement = Measurement::new(context, evidence, result);
+        let planned = PlannedFigures::new(evidence, &measurement, result);
+        let figure = match name {
+            Some(name) if planned.plans(name) == Some(false) => continue,
+            Some(name) => name,
+            None => planned.names.first().map_or("", String::as_str),
+        };
+        if !result.valid {
+            return Observed::Nothing(result.sentence.clone());
+        }
+        let mut figures = measurement.figures.iter();
+        let found = figures.find(|known| known.name == figure);
+        return match found {
+            Some(figure) => of_figure(&result.scenario, figure.clone()),
+            None if figure.is_empty() => {
+                Observed::Nothing(format!("its {} has no figure", result.scenario))
+            }
+            None => Observed::Nothing(format!("its {} has no `{figure}`", result.scenario)),
+        };
+    }
+    Observed::Nothing(name.map_or_else(
+        || "it has no performance figure".to_owned(),
+        |name| format!("it has no figure `{name}`"),
+    ))
 }
 
 /// The first trial of a figure.
@@ -100,6 +136,23 @@ impl Observed {
         match self {
             Self::Figure(measured) => Some(measured),
             Self::Answer(_) | Self::Nothing(_) => None,
+        }
+    }
+}
+
+impl Measured {
+    /// Whether another value is one of the same figure.
+    pub fn is_same_figure(&self, other: &Self) -> bool {
+        let names =
+            |figure: &Self| [&figure.scenario, &figure.figure, &figure.unit].map(String::clone);
+        names(self) == names(other)
+    }
+
+    /// `latency (ms)`.
+    pub fn figure_and_unit(&self) -> String {
+        match self.unit.as_str() {
+            "" => self.figure.clone(),
+            unit => format!("{} ({unit})", self.figure),
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use itertools::Itertools as _;
+
 use super::model::{ClaimOutcome, ClaimPart, ClaimVerdict, RequiredRatio};
 use super::part::{PartTest, Test};
 use super::sentence;
@@ -11,6 +13,19 @@ use crate::Claim;
 use retrial_results::verdict::Bounds;
 use retrial_results::verdict::compare::exp;
 use retrial_stats::step_down;
+
+/// Notes on what the claims leave out by the plan.
+pub(super) fn notes(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec<String> {
+    let find = |name: &str| subjects.iter().find(|subject| subject.name == name);
+    let parts = claims
+        .iter()
+        .flat_map(|claim| claim.parts.iter().map(move |part| (claim, part)));
+    let testers = parts.map(|(claim, part)| Tester { claim, part, rules });
+    testers
+        .flat_map(|tester| tester.notes(&find))
+        .unique()
+        .collect()
+}
 
 /// Judges all claims: the error that any of them is decided wrongly is shared between them.
 pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec<ClaimVerdict> {

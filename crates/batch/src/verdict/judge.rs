@@ -57,12 +57,13 @@ pub fn judge(
     notes.retain(|note| !all_notes.contains(note));
     notes.dedup();
     all_notes.extend(notes);
+    all_notes.extend(claims::notes(&plan.claims, &subjects, rules));
     all_notes.extend(two_answers(&of_cells, &claims));
     BatchVerdict {
         schema: SCHEMA,
         batch: id.map(str::to_owned),
         title: plan.title.clone(),
-        outcome: outcomes.iter().copied().flatten().max(),
+        outcome: worst(&outcomes, plan.search.is_some()),
         sentence: sentence::of_batch(&outcomes, &of_claims),
         exit_code: exit_code(&of_cells, cells, &of_claims),
         confidence,
@@ -87,6 +88,17 @@ pub fn judge(
         claims,
         search: None,
     }
+}
+
+/// The worst outcome of the cells. Of a cell without a result nothing is known, unless a search did not need it.
+fn worst(cells: &[Option<Outcome>], is_search: bool) -> Option<Outcome> {
+    let worst = cells.iter().copied().flatten().max()?;
+    let is_whole = is_search || cells.iter().all(Option::is_some);
+    Some(if is_whole {
+        worst
+    } else {
+        worst.max(Outcome::Inconclusive)
+    })
 }
 
 fn of_cell(plan: &BatchPlan, cell: &Cell, subject: &Subject, runs: &[RunEvidence]) -> CellVerdict {

@@ -18,7 +18,7 @@ pub struct BatchVerdict {
     pub batch: Option<String>,
     /// Its title.
     pub title: String,
-    /// The worst outcome of its cells; none if nothing was run.
+    /// The worst outcome of its cells, of which one without a result is inconclusive; none if nothing was run.
     pub outcome: Option<Outcome>,
     /// A summary of cells and claims in one or two sentences.
     pub sentence: String,

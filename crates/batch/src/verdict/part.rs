@@ -3,7 +3,7 @@
 use super::gap::GapTest;
 use super::model::{ClaimOutcome, ClaimPart, RequiredRatio};
 use super::subject::Rounds;
-use retrial_results::verdict::RuleCheck;
+use crate::accuracy::{AccuracyLimits, accuracy_limits};
 use retrial_stats::{Decision, Difference};
 
 /// A part, and how it is decided.
@@ -20,7 +20,7 @@ pub(super) enum Test {
     Gap(Box<GapTest>),
     /// By the benchmark's own limits: there is no error.
     Limits(ClaimOutcome, String),
-    /// Not at all, and why.
+    /// Not at all, for a part of it is missing or unusable, and why.
     Nothing(String),
 }
 
@@ -60,27 +60,9 @@ impl PartTest {
 
 /// Tests whether a cell is within the benchmark's own limits of accuracy.
 pub(super) fn limits(measured: &Rounds, figure: Option<&str>) -> Test {
-    let result = &measured.result;
-    let applies = |rule: &str| {
-        let named = measured.limited.iter().any(|limited| limited == rule);
-        named && figure.is_none_or(|figure| figure == rule)
-    };
-    let mut checked = result.rules.iter().filter(|check| applies(&check.rule));
-    let broken = checked.clone().find(|check| !check.passed);
-    let message = |check: &RuleCheck| {
-        format!(
-            "{} {}; required {}",
-            check.rule, check.measured, check.required
-        )
-    };
-    if let Some(broken) = broken {
-        return Test::Limits(ClaimOutcome::Contradicted, message(broken));
-    }
-    if !result.valid {
-        return Test::Nothing(format!("it is {}: {}", result.outcome, result.sentence));
-    }
-    match checked.next() {
-        Some(first) => Test::Limits(ClaimOutcome::Supported, message(first)),
-        None => Test::Nothing("it has no accuracy limit".to_owned()),
+    match accuracy_limits(&measured.result, &measured.limited, figure) {
+        AccuracyLimits::Within(figures) => Test::Limits(ClaimOutcome::Supported, figures),
+        AccuracyLimits::Outside(figure) => Test::Limits(ClaimOutcome::Contradicted, figure),
+        AccuracyLimits::Unknown(reason) => Test::Nothing(reason),
     }
 }

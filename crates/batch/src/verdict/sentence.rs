@@ -15,7 +15,8 @@ use retrial_results::verdict::{MoreTrials, Outcome, number};
 pub(super) fn of_part(tested: &PartTest, alpha: f64) -> String {
     let part = &tested.part;
     match &tested.test {
-        Test::Nothing(reason) => format!("Not compared: {reason}."),
+        Test::Nothing(reason) if part.scenario.is_empty() => format!("Not compared: {reason}."),
+        Test::Nothing(reason) => format!("{}not compared: {reason}.", place(part)),
         Test::Limits(outcome, message) => {
             // The word is about the accuracy, also where the claim is negated.
             let word = match outcome {
@@ -81,7 +82,11 @@ fn place(part: &ClaimPart) -> String {
         Statistic::Gain => "gain in ",
         Statistic::Value | Statistic::Scatter | Statistic::Gap => "",
     };
-    format!("{} {prefix}{}{of_cells}: ", part.scenario, part.figure)
+    let figure = format!("{prefix}{}", part.figure);
+    format!(
+        "{}{of_cells}: ",
+        format!("{} {figure}", part.scenario).trim_end()
+    )
 }
 
 /// `Offline tokens_per_second: A's 1,020 tokens/s is 1.020 of B's 1,000 tokens/s`

@@ -6,6 +6,7 @@ use retrial_results::verdict::{Context, Evidence, Outcome, ResultVerdict, Verdic
 
 use super::evidence::RunEvidence;
 use super::pool::pool;
+use crate::planned_figures::PlannedFigures;
 
 /// A cell or another host's runs, judged.
 pub(super) struct Subject {
@@ -13,6 +14,8 @@ pub(super) struct Subject {
     /// One for each benchmark.
     pub verdicts: Vec<Verdict>,
     pub measured: Vec<Rounds>,
+    /// The first run that has no evidence: the number of its trial, and why.
+    pub lost: Option<(u32, String)>,
     /// A cell's trials belong to rounds; another host's to none.
     pub is_cell: bool,
 }
@@ -25,6 +28,8 @@ pub(super) struct Rounds {
     pub result: ResultVerdict,
     /// The figures that have limits of the benchmark's own.
     pub limited: Vec<String>,
+    /// The figures that it was planned to give.
+    pub figures: PlannedFigures,
 }
 
 impl Subject {
@@ -34,6 +39,10 @@ impl Subject {
             name: name.to_owned(),
             verdicts: Vec::new(),
             measured: Vec::new(),
+            lost: runs.iter().find_map(|run| {
+                let lost = run.found.as_ref().err()?;
+                Some((run.trial, lost.reason.clone()))
+            }),
             is_cell,
         };
         for (context, evidence) in pool(runs) {
@@ -44,6 +53,41 @@ impl Subject {
             subject.verdicts.push(verdict);
         }
         subject
+    }
+
+    /// Why it has no result at all, or none in this mode: accuracy is measured in the first trial only.
+    pub fn why_lost(&self, mode: Mode) -> Option<String> {
+        let has_mode = |rounds: &Rounds| rounds.measurement.mode == mode;
+        let (trial, reason) = self.lost.as_ref()?;
+        (!self.measured.iter().any(has_mode))
+            .then(|| format!("trial {trial} of {} has no result: {reason}", self.name))
+    }
+
+    /// Why a figure of it cannot be compared, if it cannot.
+    pub fn why_unusable(&self, like: &Measurement, figure: &str) -> Option<String> {
+        let find = |by_benchmark| {
+            let mut all = self.measured.iter();
+            all.find(|rounds| rounds.measurement.is_like(like, by_benchmark))
+        };
+        let rounds = find(true).or_else(|| find(false))?;
+        let (name, measurement) = (&self.name, &rounds.measurement);
+        if !measurement.valid {
+            let reason = rounds.result.sentence.trim_end_matches('.');
+            return Some(match measurement.outcome {
+                Outcome::Failed => format!("{name} failed: {reason}"),
+                outcome => format!("{name} is {outcome}: {reason}"),
+            });
+        }
+        let scenario = &measurement.scenario;
+        let mut figures = measurement.figures.iter();
+        match figures.find(|known| known.name == figure) {
+            None if figure.is_empty() => Some(format!("{name} has no figure in {scenario}")),
+            None => Some(format!("{name} has no {figure} in {scenario}")),
+            Some(known) if known.trials.is_none() => {
+                Some(format!("a trial of {name} has no {figure} in {scenario}"))
+            }
+            Some(_) => None,
+        }
     }
 
     /// Whether a run of it failed.
@@ -64,6 +108,7 @@ impl Rounds {
             && result.outcome == Outcome::Invalid
             && broken.all(|rule| limited.contains(&rule.rule));
         Self {
+            figures: PlannedFigures::new(evidence, &measurement, result),
             measurement,
             trials: evidence.trials.iter().map(|trial| trial.trial).collect(),
             result: result.clone(),

@@ -5,6 +5,7 @@ use itertools::join;
 use super::gap::GapTest;
 use super::model::{ClaimOutcome, ClaimPart, Gap, RequiredRatio, Statistic};
 use super::part::{PartTest, Test, limits};
+use super::planned::{PlannedPair, is_selected, obstacle, planned_in_one, planned_pairs};
 use super::subject::{Cut, Subject};
 use crate::{Assertion, Claim, Part};
 use retrial_plan::measurement::same_scenario;
@@ -35,7 +36,7 @@ impl Tester<'_> {
     pub fn tests<'a>(&self, find: &impl Fn(&str) -> Option<&'a Subject>) -> Vec<PartTest> {
         let reason = match self.tests_of_figures(find) {
             Ok(tests) if !tests.is_empty() => return tests,
-            Ok(_) => self.no_figure(),
+            Ok(_) => self.no_figure(find),
             Err(missing) => missing,
         };
         let part = self.blank(&self.part.candidate, self.part.baseline.as_deref());
@@ -50,7 +51,7 @@ impl Tester<'_> {
     ) -> Result<Vec<PartTest>, String> {
         let measured = |name: &String| {
             let subject = find(name).filter(|subject| !subject.measured.is_empty());
-            subject.ok_or_else(|| format!("{name} has no result"))
+            subject.ok_or_else(|| without_result(name, find(name)))
         };
         let candidate = measured(&self.part.candidate)?;
         let baseline = self.part.baseline.as_ref().map(measured).transpose()?;
@@ -67,8 +68,36 @@ impl Tester<'_> {
         })
     }
 
+    /// Notes on scenarios that only one of the two cells was planned to have.
+    pub fn notes<'a>(&self, find: &impl Fn(&str) -> Option<&'a Subject>) -> Vec<String> {
+        let measured = |name: &String| find(name).filter(|subject| !subject.measured.is_empty());
+        let candidate = measured(&self.part.candidate);
+        let baseline = self.part.baseline.as_ref().and_then(measured);
+        let (Some(candidate), Some(baseline)) = (candidate, baseline) else {
+            return Vec::new();
+        };
+        planned_in_one(self.claim, &self.cut(candidate, baseline), self.mode())
+    }
+
+    /// The mode that the claim is about.
+    fn mode(&self) -> Mode {
+        match self.claim.assertion {
+            Assertion::Accuracy { .. } | Assertion::Accurate => Mode::Accuracy,
+            Assertion::Speed { .. }
+            | Assertion::Consistency { .. }
+            | Assertion::Gap { .. }
+            | Assertion::Gain { .. } => Mode::Performance,
+        }
+    }
+
     /// Why there is nothing to test.
-    fn no_figure(&self) -> String {
+    fn no_figure<'a>(&self, find: &impl Fn(&str) -> Option<&'a Subject>) -> String {
+        let baseline = self.part.baseline.as_ref();
+        let mut names = [Some(&self.part.candidate), baseline].into_iter().flatten();
+        let lost = names.find_map(|name| find(name)?.why_lost(self.mode()));
+        if let Some(lost) = lost {
+            return lost;
+        }
         let words = [&self.claim.scenario, &self.claim.figure];
         let words = join(words.into_iter().flatten(), " ");
         match self.claim.assertion {
@@ -123,11 +152,6 @@ impl Tester<'_> {
         }
     }
 
-    fn is_selected(&self, scenario: &str) -> bool {
-        let required = self.claim.scenario.as_deref();
-        required.is_none_or(|required| same_scenario(required, scenario))
-    }
-
     fn names_figure(&self, figure: &str) -> bool {
         let required = self.claim.figure.as_deref();
         required.is_none_or(|required| required == figure)
@@ -137,7 +161,7 @@ impl Tester<'_> {
     fn alone(&self, candidate: &Subject) -> Vec<PartTest> {
         let measured = candidate.measured.iter().filter(|rounds| {
             rounds.measurement.mode == Mode::Accuracy
-                && self.is_selected(&rounds.measurement.scenario)
+                && is_selected(self.claim, &rounds.measurement.scenario)
         });
         measured
             .map(|rounds| {
@@ -170,31 +194,26 @@ impl Tester<'_> {
     fn two(&self, both: [&Subject; 2], third: Option<&Subject>) -> Vec<PartTest> {
         let [candidate, baseline] = both;
         let cut = self.cut(candidate, baseline);
-        let mode = match self.claim.assertion {
-            Assertion::Accuracy { .. } | Assertion::Accurate => Mode::Accuracy,
-            _ => Mode::Performance,
-        };
-        let pairs = self.pairs(&cut.sides(), mode, cut.paired).into_iter();
-        pairs.map(|pair| self.of_pair(&pair, both, third)).collect()
+        let pairs = planned_pairs(self.claim, &cut, self.mode()).into_iter();
+        let tests = pairs.map(|planned| match &planned.found {
+            Ok(pair) => self.of_pair(pair, both, third),
+            Err(reason) => self.missing(&planned, both.map(|side| &*side.name), reason),
+        });
+        tests.collect()
     }
 
-    /// The scenarios of the claim that both sides have, each with a figure of the claim.
-    fn pairs<'a>(
-        &self,
-        [baseline, candidate]: &[Vec<Measured<'a>>; 2],
-        mode: Mode,
-        paired: bool,
-    ) -> Vec<Pair<'a>> {
-        let by_benchmark = are_named(baseline, candidate);
-        let applies = |first: &&Measured<'_>| {
-            first.measured.mode == mode && self.is_selected(&first.measured.scenario)
+    /// A part of which a side is missing.
+    fn missing(&self, planned: &PlannedPair<'_>, both: [&str; 2], reason: &str) -> PartTest {
+        let [candidate, baseline] = both;
+        let part = ClaimPart {
+            benchmark: planned.benchmark.to_owned(),
+            scenario: planned.scenario.to_owned(),
+            mode: planned.mode,
+            figure: planned.figure.clone(),
+            ..self.blank(candidate, Some(baseline))
         };
-        let pairs = baseline.iter().filter(applies).filter_map(|first| {
-            let like = |other: &&Measured<'_>| first.measured.is_like(other.measured, by_benchmark);
-            let other = candidate.iter().find(like)?;
-            pair(*first, *other, |figure| self.names_figure(figure), paired)
-        });
-        pairs.collect()
+        let test = Test::Nothing(reason.to_owned());
+        PartTest { part, test }
     }
 
     fn of_pair(&self, pair: &Pair<'_>, both: [&Subject; 2], third: Option<&Subject>) -> PartTest {
@@ -205,7 +224,7 @@ impl Tester<'_> {
         let mut gaps = Vec::new();
         let mut scatters = None;
         let test = match (&pair.difference, third) {
-            (None, _) => Test::Nothing(obstacle(pair)),
+            (None, _) => Test::Nothing(obstacle(pair, both)),
             (Some(_), _) if matches!(self.claim.assertion, Assertion::Consistency { .. }) => {
                 scatters = scatter_of(pair);
                 scatters.map_or_else(
@@ -252,26 +271,30 @@ impl Tester<'_> {
     /// One step next to another, each from its first subject to its second: scenario by scenario.
     fn gains(&self, candidate: [&Subject; 2], baseline: [&Subject; 2]) -> Vec<PartTest> {
         let cuts = [candidate, baseline].map(|[from, to]| self.cut(to, from));
-        let sides = cuts.each_ref().map(Cut::sides);
-        let steps = |at: usize| self.pairs(&sides[at], Mode::Performance, cuts[at].paired);
-        let (ours, theirs) = (steps(0), steps(1));
+        let [ours, theirs] = cuts
+            .each_ref()
+            .map(|cut| planned_pairs(self.claim, cut, Mode::Performance));
         let tests = ours.iter().filter_map(|first| {
-            let scenario = &first.baseline.measured.scenario;
-            let like =
-                |second: &&Pair<'_>| same_scenario(&second.baseline.measured.scenario, scenario);
+            let like = |second: &&PlannedPair<'_>| same_scenario(second.scenario, first.scenario);
             let second = theirs.iter().find(like)?;
-            Some(self.of_gains(first, second))
+            Some(match (&first.found, &second.found) {
+                (Ok(gain), Ok(next_to)) => self.of_gains([gain, next_to], [candidate, baseline]),
+                (Err(reason), _) | (_, Err(reason)) => {
+                    let ends = [candidate[1], baseline[1]].map(|end| &*end.name);
+                    self.missing(first, ends, reason)
+                }
+            })
         });
         tests.collect()
     }
 
-    fn of_gains(&self, first: &Pair<'_>, second: &Pair<'_>) -> PartTest {
+    fn of_gains(&self, [first, second]: [&Pair<'_>; 2], steps: [[&Subject; 2]; 2]) -> PartTest {
         let alpha = self.rules.alpha;
         let compared = [first, second].map(|pair| pair.finish(alpha, Change::NotCompared, None));
         let test = match (&first.difference, &second.difference) {
             (Some(gain), Some(next_to)) => Test::Ratio(gain.beyond(next_to)),
-            (None, _) => Test::Nothing(obstacle(first)),
-            (_, None) => Test::Nothing(obstacle(second)),
+            (None, _) => Test::Nothing(obstacle(first, steps[0])),
+            (_, None) => Test::Nothing(obstacle(second, steps[1])),
         };
         let gain = |pair: &Pair<'_>, figure: &ComparedFigure| {
             let (from, to) = (&figure.baseline.subject, &figure.candidate);
@@ -312,15 +335,23 @@ impl Tester<'_> {
             let both = theirs.iter().find(like).zip(its.iter().find(like));
             let (first, second) =
                 both.ok_or_else(|| format!("{} has no {}", third.name, reference.scenario))?;
-            let pair = self::pair(*first, *second, |name| name == figure, cut.paired)
-                .ok_or_else(|| format!("{} has no {figure}", third.name))?;
+            let subjects = [other, third];
+            let of_figure = first.figure(figure);
+            let pair = of_figure.and_then(|own| Pair::new(*first, *second, own, cut.paired));
+            let pair = pair.ok_or_else(|| {
+                let reason = third.why_unusable(reference, figure);
+                reason.unwrap_or_else(|| format!("{} has no {figure}", third.name))
+            })?;
             let compared = pair.finish(self.rules.alpha, Change::NotCompared, None);
-            let difference = pair.difference.clone().ok_or_else(|| obstacle(&pair))?;
+            let difference = pair.difference.clone();
+            let difference = difference.ok_or_else(|| obstacle(&pair, subjects))?;
             Ok::<_, String>((difference, compared.candidate))
         };
         let (with_candidate, to) = next_to(candidate)?;
         let (with_baseline, _) = next_to(baseline)?;
-        let between = pair.difference.clone().ok_or_else(|| obstacle(pair))?;
+        let both = [baseline, candidate];
+        let between = pair.difference.clone();
+        let between = between.ok_or_else(|| obstacle(pair, both))?;
         let gap = GapTest {
             between,
             with_candidate,
@@ -330,26 +361,11 @@ impl Tester<'_> {
     }
 }
 
-/// The first required figure that both have.
-fn pair<'a>(
-    baseline: Measured<'a>,
-    candidate: Measured<'a>,
-    is_required: impl Fn(&str) -> bool,
-    paired: bool,
-) -> Option<Pair<'a>> {
-    let figures = baseline.measured.figures.iter();
-    figures
-        .filter(|figure| is_required(&figure.name))
-        .find_map(|figure| Pair::new(baseline, candidate, figure, paired))
-}
-
-fn obstacle(pair: &Pair<'_>) -> String {
-    let invalid = [&pair.candidate, &pair.baseline]
-        .into_iter()
-        .find(|side| !side.measured.valid);
-    match invalid {
-        Some(side) => format!("{} is {}", side.letter, side.measured.outcome),
-        None => "a trial of it has no figure".to_owned(),
+/// Why nothing can be compared with a subject that has no result.
+fn without_result(name: &str, subject: Option<&Subject>) -> String {
+    match subject.and_then(|subject| subject.lost.as_ref()) {
+        Some((trial, reason)) => format!("{name} has no result (trial {trial}: {reason})"),
+        None => format!("{name} has no result"),
     }
 }
 

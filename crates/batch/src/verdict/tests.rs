@@ -10,6 +10,7 @@ use retrial_results::verdict::tests::build::{accuracy, context, offline};
 use retrial_results::verdict::{Evidence, ExitCode, Outcome, StepOutcome};
 
 mod errors;
+mod missing;
 
 const RECIPE: &str = r#"
 schema: 1
@@ -279,7 +280,7 @@ fn missing_or_invalid_results_decide_nothing() {
         .map(|claim| format!("{}: {}", claim.outcome, claim.sentence))
         .collect();
     insta::assert_snapshot!(claims.join("\n"), @r#"
-not decided: Not compared: rocm=7.1.1 is failed.
+not decided: Offline tokens_per_second: not compared: rocm=7.1.1 failed: trial 1: the step failed: exit code 3.
 not decided: Not compared: rocm=7.0.0 has no result.
 not decided: Not compared: rtx4090 has no result.
 "#);

@@ -56,7 +56,7 @@ impl<'a> Pair<'a> {
         let other = candidate.figure(&figure.name)?;
         let valid = baseline.measured.valid && candidate.measured.valid;
         let difference = match (&figure.trials, &other.trials) {
-            (Some(ours), Some(theirs)) if valid => {
+            (Some(ours), Some(theirs)) if valid && have_common_unit([figure, other]) => {
                 let sample = |values, noise| Sample { values, noise };
                 let (ours, theirs) = (sample(ours, figure.noise), sample(theirs, other.noise));
                 let (better, how) = (figure.better, figure.aggregate);
@@ -75,6 +75,11 @@ impl<'a> Pair<'a> {
             paired,
             difference: difference.filter(|difference| difference.center.is_finite()),
         })
+    }
+
+    /// Whether both sides give the figure in one unit, as far as they say.
+    pub fn has_common_unit(&self) -> bool {
+        have_common_unit(self.figures)
     }
 
     /// How many trials each side has.
@@ -154,4 +159,9 @@ impl<'a> Pair<'a> {
             sentence: String::new(),
         }
     }
+}
+
+/// Numbers in different units have no ratio; a log that states no unit contradicts none.
+fn have_common_unit([ours, theirs]: [&MeasuredFigure; 2]) -> bool {
+    ours.unit == theirs.unit || ours.unit.is_empty() || theirs.unit.is_empty()
 }

@@ -108,6 +108,13 @@ fn obstacle(pair: &Pair<'_>, options: &Options) -> String {
     let [ours, theirs] = pair.trials();
     if !broken.is_empty() {
         broken
+    } else if !pair.has_common_unit() {
+        let [first, second] = pair.figures;
+        let letters = [pair.baseline.letter, pair.candidate.letter];
+        format!(
+            "{} gives it in {} and {} in {}",
+            letters[0], first.unit, letters[1], second.unit
+        )
     } else if options.paired && ours != theirs && ours.min(theirs) > 0 {
         format!("{ours} and {theirs} trials cannot be paired")
     } else {

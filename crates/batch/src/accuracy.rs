@@ -1,0 +1,63 @@
+//! Whether a result is within the benchmark's own limits of accuracy: claims and searches ask the same.
+
+use itertools::join;
+
+use retrial_results::verdict::{ResultVerdict, RuleCheck};
+
+/// What a result shows of the benchmark's own limits of accuracy. Each text is a lower-case fragment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AccuracyLimits {
+    /// Every limited figure was measured, and is within its limit.
+    Within(String),
+    /// A figure was measured, and is outside its limit.
+    Outside(String),
+    /// It cannot be said, and why.
+    Unknown(String),
+}
+
+/// Reads the limits of these figures off a result, or that of one of them. A figure that is missing is not outside
+/// its limit, and where another rule is violated, too, the figures need not be those of the whole data set.
+pub(crate) fn accuracy_limits(
+    result: &ResultVerdict,
+    limited: &[String],
+    figure: Option<&str>,
+) -> AccuracyLimits {
+    let is_limited = |check: &&RuleCheck| limited.contains(&check.rule);
+    let applies =
+        |check: &&RuleCheck| is_limited(check) && figure.is_none_or(|figure| figure == check.rule);
+    let violated = || result.rules.iter().filter(|check| !check.passed);
+    let is_outside = |check: &RuleCheck| is_limited(&check) && is_measured(result, check);
+    let only_limits = violated().all(is_outside);
+    if only_limits && let Some(outside) = violated().find(applies) {
+        return AccuracyLimits::Outside(describe(outside));
+    }
+    // Another figure than the one in question may be outside its own limit.
+    let is_judged = result.valid || (only_limits && violated().next().is_some());
+    if !is_judged {
+        let reason = result.sentence.trim_end_matches('.');
+        return AccuracyLimits::Unknown(format!(
+            "its accuracy run is {}: {reason}",
+            result.outcome
+        ));
+    }
+    let mut checked = result.rules.iter().filter(applies).peekable();
+    if checked.peek().is_none() {
+        return AccuracyLimits::Unknown("it has no accuracy limit".to_owned());
+    }
+    AccuracyLimits::Within(join(checked.map(describe), ", "))
+}
+
+/// Whether the trial of a check has the figure that it is about.
+fn is_measured(result: &ResultVerdict, check: &RuleCheck) -> bool {
+    let trials = result.trials.iter();
+    let mut trials = trials.filter(|trial| check.trial.is_none_or(|number| number == trial.trial));
+    let is_named = |name: &String| name.eq_ignore_ascii_case(&check.rule);
+    trials.any(|trial| trial.figures.keys().any(is_named))
+}
+
+fn describe(check: &RuleCheck) -> String {
+    format!(
+        "{} {}; required {}",
+        check.rule, check.measured, check.required
+    )
+}

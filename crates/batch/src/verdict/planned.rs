@@ -1,0 +1,189 @@
+//! What a claim compares, by the plan: every scenario and figure of it that two subjects were planned to have, also
+//! where one of them has no result.
+
+use retrial_plan::measurement::same_scenario;
+use retrial_recipe::model::Mode;
+use retrial_results::verdict::comparison::{Measured, Pair, are_named};
+
+use super::subject::{Cut, Rounds, Subject};
+use crate::Claim;
+
+/// One scenario and figure of two subjects.
+pub(super) struct PlannedPair<'a> {
+    pub benchmark: &'a str,
+    pub scenario: &'a str,
+    pub mode: Mode,
+    /// The figure; empty where neither plan nor result names one.
+    pub figure: String,
+    /// Both sides, or why they cannot be compared.
+    pub found: Result<Pair<'a>, String>,
+}
+
+/// The planned scenarios of a claim, each with its figure.
+pub(super) fn planned_pairs<'a>(
+    claim: &Claim,
+    cut: &'a Cut<'_>,
+    mode: Mode,
+) -> Vec<PlannedPair<'a>> {
+    let [baseline, candidate] = cut.sides();
+    let by_benchmark = are_named(&baseline, &candidate);
+    let is_like = |first: &Measured<'_>, second: &Measured<'_>| {
+        first.measured.is_like(second.measured, by_benchmark)
+    };
+    let applies = |side: &Measured<'_>| {
+        side.measured.mode == mode && is_selected(claim, &side.measured.scenario)
+    };
+    let mut pairs = Vec::new();
+    for (at, first) in baseline
+        .iter()
+        .enumerate()
+        .filter(|(_, side)| applies(side))
+    {
+        let position = candidate.iter().position(|second| is_like(first, second));
+        pairs.extend(match position {
+            Some(other) => {
+                let rounds = [
+                    &cut.subjects[0].measured[at],
+                    &cut.subjects[1].measured[other],
+                ];
+                of_scenario(claim, cut, [*first, candidate[other]], rounds)
+            }
+            None => without_other(
+                claim,
+                *first,
+                &cut.subjects[0].measured[at],
+                cut.subjects[1],
+            ),
+        });
+    }
+    let [first, second] = cut.subjects;
+    for (at, side) in candidate
+        .iter()
+        .enumerate()
+        .filter(|(_, side)| applies(side))
+    {
+        if !baseline.iter().any(|other| is_like(other, side)) {
+            pairs.extend(without_other(claim, *side, &second.measured[at], first));
+        }
+    }
+    pairs
+}
+
+/// Whether a claim is about a scenario.
+pub(super) fn is_selected(claim: &Claim, scenario: &str) -> bool {
+    let required = claim.scenario.as_deref();
+    required.is_none_or(|required| same_scenario(required, scenario))
+}
+
+/// A scenario that both subjects were planned to have; none where neither has the figure that the claim names.
+fn of_scenario<'a>(
+    claim: &Claim,
+    cut: &'a Cut<'_>,
+    sides: [Measured<'a>; 2],
+    rounds: [&Rounds; 2],
+) -> Option<PlannedPair<'a>> {
+    let plans = |figure: &str| rounds.map(|rounds| rounds.figures.plans(figure));
+    let figure = if let Some(figure) = &claim.figure {
+        let plans = plans(figure);
+        let is_planned = plans.contains(&Some(true)) || plans == [None, None];
+        is_planned.then(|| figure.clone())?
+    } else {
+        let mut names = rounds.iter().flat_map(|rounds| &rounds.figures.names);
+        let in_both = names.find(|name| !plans(name).contains(&Some(false)));
+        in_both.cloned().unwrap_or_default()
+    };
+    let [baseline, candidate] = sides;
+    let own = baseline.figure(&figure);
+    let pair = own.and_then(|own| Pair::new(baseline, candidate, own, cut.paired));
+    let found = pair.ok_or_else(|| {
+        let reasons = why_unusable(cut.subjects, baseline, &figure);
+        reasons.unwrap_or_else(|| "they have no figure in common".to_owned())
+    });
+    Some(PlannedPair {
+        benchmark: &candidate.measured.benchmark,
+        scenario: &candidate.measured.scenario,
+        mode: candidate.measured.mode,
+        figure,
+        found,
+    })
+}
+
+/// A scenario of one subject alone: a missing part, unless the other was not to have it. Other hosts' results have no
+/// plan: they are to have the scenarios of the batch.
+fn without_other<'a>(
+    claim: &Claim,
+    side: Measured<'a>,
+    rounds: &Rounds,
+    lacks: &Subject,
+) -> Option<PlannedPair<'a>> {
+    let named = claim.figure.as_deref();
+    if named.is_some_and(|figure| rounds.figures.plans(figure) == Some(false)) {
+        return None;
+    }
+    let (scenario, mode) = (&side.measured.scenario, side.measured.mode);
+    let reason = lacks
+        .why_lost(mode)
+        .or_else(|| (!lacks.is_cell).then(|| format!("{} has no {scenario} {mode}", lacks.name)))?;
+    let figure = named.or(rounds.figures.names.first().map(String::as_str));
+    Some(PlannedPair {
+        benchmark: &side.measured.benchmark,
+        scenario,
+        mode,
+        figure: figure.unwrap_or_default().to_owned(),
+        found: Err(reason),
+    })
+}
+
+/// Why a figure of these subjects cannot be compared, each subject for itself; none if nothing is wrong with either.
+fn why_unusable(subjects: [&Subject; 2], like: Measured<'_>, figure: &str) -> Option<String> {
+    let [baseline, candidate] = subjects;
+    let reasons = [candidate, baseline].map(|one| one.why_unusable(like.measured, figure));
+    let reasons: Vec<String> = reasons.into_iter().flatten().collect();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+/// Why the two sides of a pair have no ratio.
+pub(super) fn obstacle(pair: &Pair<'_>, subjects: [&Subject; 2]) -> String {
+    let [ours, theirs] = pair.figures;
+    if let Some(reasons) = why_unusable(subjects, pair.baseline, &ours.name) {
+        return reasons;
+    }
+    if !pair.has_common_unit() {
+        let (first, second) = (pair.baseline.letter, pair.candidate.letter);
+        return format!(
+            "{first} gives it in {} and {second} in {}",
+            ours.unit, theirs.unit
+        );
+    }
+    match pair.trials() {
+        [0, _] | [_, 0] => "they have no round in common".to_owned(),
+        _ => "it is not above zero in every trial".to_owned(),
+    }
+}
+
+/// The scenarios that only one of two cells was planned to have: no part of a claim.
+pub(super) fn planned_in_one(claim: &Claim, cut: &Cut<'_>, mode: Mode) -> Vec<String> {
+    let [baseline, candidate] = cut.sides();
+    let by_benchmark = are_named(&baseline, &candidate);
+    let only = |own: &[Measured<'_>], [has, lacks]: [&Subject; 2], others: &[Measured<'_>]| {
+        let alone = own.iter().filter(|side| {
+            side.measured.mode == mode
+                && is_selected(claim, &side.measured.scenario)
+                && !others
+                    .iter()
+                    .any(|other| side.measured.is_like(other.measured, by_benchmark))
+        });
+        let is_planned = has.is_cell && lacks.is_cell && lacks.why_lost(mode).is_none();
+        let notes = alone.filter(|_| is_planned).map(|side| {
+            format!(
+                "{}: {} is planned for {} only, not for {}: it is no part of the claim",
+                claim.text, side.measured.scenario, has.name, lacks.name
+            )
+        });
+        notes.collect::<Vec<String>>()
+    };
+    let [first, second] = cut.subjects;
+    let mut notes = only(&baseline, [first, second], &candidate);
+    notes.extend(only(&candidate, [second, first], &baseline));
+    notes
+}
