@@ -118,7 +118,7 @@ fn read(
     for measured in &mut plan.measurements {
         let scenario = Scenario::from_word(&measured.scenario);
         let rules = scenario.and_then(|scenario| round.rules(benchmark, scenario));
-        measured.rules = rules.map(|rules| rules.submitted_to(&division));
+        measured.rules = rules.map(|rules| rules.in_division(&division));
     }
     let state = directory.state()?;
     let files = RunFiles::of(directory, &plan, &state);

@@ -67,6 +67,10 @@ fn cases_are_no_worse(table: &Table) {
     }
     let drift = "each trial 0.5 % better than the one before, 0.4 % normal: **now**";
     assert!(share(table, drift, 4) < 0.05);
+    // Three trials cannot show an order: the page says what that costs.
+    let slowing = "each trial 0.5 % slower than the one before, 0.4 % normal: **now**";
+    assert!(share(table, slowing, 2) > 0.9);
+    assert!(share(table, slowing, 3) < share(table, slowing, 2) / 2.0);
 }
 
 /// Three or more trials reproduce a true result no less often than one does.
@@ -92,6 +96,11 @@ fn check(table: &Table) {
             10_000.0,
         ),
         "cases-error" => cases_are_no_worse(table),
+        "cases-worse" => {
+            keeps_the_error(table, &["normal, 0.8 %"], 0..5, 10_000.0);
+            let slow = "one trial in ten 10 % slower, 0.8 % normal";
+            assert!(share(table, slow, 4) < 0.15);
+        }
         "cases-power" => slow_trials_do_not_count_against_it(table),
         "printed" => {
             let now = ["0.05 %: **now**", "0.2 %: **now**", "0.5 %: **now**"];

@@ -22,18 +22,16 @@ pub(crate) fn accuracy_limits(
     limited: &[String],
     figure: Option<&str>,
 ) -> AccuracyLimits {
-    let is_limited = |check: &&RuleCheck| limited.contains(&check.rule);
-    let applies =
-        |check: &&RuleCheck| is_limited(check) && figure.is_none_or(|figure| figure == check.rule);
-    let violated = || result.rules.iter().filter(|check| !check.passed);
-    let is_outside = |check: &RuleCheck| is_limited(&check) && is_measured(result, check);
-    let only_limits = violated().all(is_outside);
-    if only_limits && let Some(outside) = violated().find(applies) {
+    let applies = |check: &&RuleCheck| {
+        limited.contains(&check.rule) && figure.is_none_or(|figure| figure == check.rule)
+    };
+    let is_outside = violates_only_limits(result, limited);
+    let mut violated = result.rules.iter().filter(|check| !check.passed);
+    if is_outside && let Some(outside) = violated.find(applies) {
         return AccuracyLimits::Outside(describe(outside));
     }
     // Another figure than the one in question may be outside its own limit.
-    let is_judged = result.valid || (only_limits && violated().next().is_some());
-    if !is_judged {
+    if !result.valid && !is_outside {
         let reason = result.sentence.trim_end_matches('.');
         return AccuracyLimits::Unknown(format!(
             "its accuracy run is {}: {reason}",
@@ -45,6 +43,13 @@ pub(crate) fn accuracy_limits(
         return AccuracyLimits::Unknown("it has no accuracy limit".to_owned());
     }
     AccuracyLimits::Within(join(checked.map(describe), ", "))
+}
+
+/// Whether a result violates limits of figures that it has, and no other rule: what it measured is its accuracy.
+pub(crate) fn violates_only_limits(result: &ResultVerdict, limited: &[String]) -> bool {
+    let mut violated = result.rules.iter().filter(|check| !check.passed).peekable();
+    let is_limit = |check: &RuleCheck| limited.contains(&check.rule) && is_measured(result, check);
+    violated.peek().is_some() && violated.all(is_limit)
 }
 
 /// Whether the trial of a check has the figure that it is about.

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use crate::built_in;
+use crate::rounds::rounds;
 
 static TABLE: LazyLock<NoiseTable> = LazyLock::new(|| {
     let table = serde_saphyr::from_str(include_str!("../noise/mlperf-inference.yaml"));
@@ -105,6 +106,14 @@ pub fn published_pairs(benchmark: &str, scenario: &str) -> Option<&'static PairG
         .or_else(|| find(true, None, None))
 }
 
+/// Returns whether a round of MLPerf Inference has a benchmark of this name: of another nothing is known, whatever
+/// published pairs of others show.
+pub fn is_benchmark(name: &str) -> bool {
+    let family = family(name);
+    let is_known = |name: &str| rounds().iter().any(|round| round.benchmark(name).is_some());
+    is_known(name) || is_known(&family)
+}
+
 /// A benchmark without its accuracy target, by one name for all rounds.
 pub fn family(benchmark: &str) -> String {
     let name = benchmark.to_ascii_lowercase().replace("-interactive", "");
@@ -146,6 +155,17 @@ mod tests {
         let group = published_pairs(benchmark, scenario).unwrap();
         assert!(group.to_string().ends_with(expected), "{group}");
         assert!(group.pairs >= FEWEST);
+    }
+
+    #[rstest]
+    #[case("llama2-70b-99.9", true)]
+    #[case("gpt-oss-120b", true)]
+    #[case("resnet50", true)]
+    #[case("ResNet-50-of-ours", false)]
+    #[case("anything", false)]
+    #[case("", false)]
+    fn benchmarks_of_the_rounds_are_known(#[case] name: &str, #[case] expected: bool) {
+        assert_eq!(is_benchmark(name), expected);
     }
 
     /// Two runs of noise 0.8 % differ by 1.87 % or more in one of ten cases.

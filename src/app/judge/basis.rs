@@ -128,7 +128,7 @@ impl<'a> Basis<'a> {
         let round = self.named_round().or_else(seeds)?;
         let rules = round.rules(benchmark, Scenario::from_word(scenario)?)?;
         Some(match &self.request.division {
-            Some(division) => rules.submitted_to(division),
+            Some(division) => rules.in_division(division),
             None => rules,
         })
     }

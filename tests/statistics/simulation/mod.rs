@@ -20,6 +20,7 @@ pub fn tables() -> Vec<Table> {
         one_figure::worse(),
         one_figure::assumed(),
         one_figure::cases_error(),
+        one_figure::cases_worse(),
         one_figure::cases_power(),
         one_figure::tails(),
         one_figure::printed(),

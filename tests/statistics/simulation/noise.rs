@@ -49,7 +49,13 @@ pub enum Noise {
     /// Each trial better than the one before by the first, the first of them the truth; normal with the
     /// second besides.
     Drift(f64, f64),
+    /// Each trial worse than the one before by the first, as of a machine that warms up; the eighth, when it is warm,
+    /// the truth; normal with the second besides.
+    Slowing(f64, f64),
 }
+
+/// The trial from which on a machine is warm.
+const WARM: usize = 8;
 
 /// One trial in ten that is 10 % slower.
 const SLOW: (f64, f64) = (0.1, -0.105_360_515_657_826_28);
@@ -85,6 +91,11 @@ impl Noise {
                 Self::Drift(step, deviation) => {
                     let before = f64::from(u32::try_from(trial).unwrap_or(u32::MAX));
                     before * step + deviation * generator.normal()
+                }
+                Self::Slowing(step, deviation) => {
+                    let left = WARM.saturating_sub(trial + 1);
+                    let left = f64::from(u32::try_from(left).unwrap_or_default());
+                    left * step + deviation * generator.normal()
                 }
                 Self::Session(deviation, _) => session + deviation * generator.normal(),
                 Self::Correlated(deviation) => {

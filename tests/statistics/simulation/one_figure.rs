@@ -165,7 +165,7 @@ pub fn tails() -> Table {
 const ASSUMED: f64 = 0.008;
 
 /// How trials may scatter, and what is assumed of one.
-const CASES: [(&str, Noise, f64); 9] = [
+const CASES: [(&str, Noise, f64); 11] = [
     ("normal, 0.8 %", Noise::Normal(0.008), ASSUMED),
     ("normal, 1.8 %", Noise::Normal(0.018), ASSUMED),
     (
@@ -182,6 +182,16 @@ const CASES: [(&str, Noise, f64); 9] = [
     (
         "each trial 0.5 % better than the one before, 0.8 % normal",
         Noise::Drift(0.005, 0.008),
+        ASSUMED,
+    ),
+    (
+        "each trial 0.5 % slower than the one before, 0.4 % normal",
+        Noise::Slowing(0.005, 0.004),
+        ASSUMED,
+    ),
+    (
+        "each trial 0.5 % slower than the one before, 0.8 % normal",
+        Noise::Slowing(0.005, 0.008),
         ASSUMED,
     ),
     (
@@ -245,6 +255,27 @@ fn t_alone(logs: &[f64]) -> f64 {
 /// The truth on the margin.
 pub fn cases_error() -> Table {
     cases("cases-error", 0.95, 0.05)
+}
+
+/// The truth on the margin: share that is called not reproduced.
+pub fn cases_worse() -> Table {
+    let mut table = Table::new(
+        "cases-worse",
+        &["trials scatter", "1 trial", "2", "3", "5", "8"],
+    );
+    for (label, noise, assumed) in CASES {
+        let share_of = |trials: usize| {
+            let mut generator = Generator::new(850 + trials as u64);
+            Some(share(DRAWS, || {
+                let logs = noise.run(trials, &mut generator);
+                let estimate = estimate(&logs, 0.95, Aggregate::Mean, Some(assumed));
+                let bounds = estimate.bounds(0.05);
+                bounds.is_some_and(|(_, upper)| upper < 0.95_f64.ln())
+            }))
+        };
+        table.row(label, [1, 2, 3, 5, 8].into_iter().map(share_of).collect());
+    }
+    table
 }
 
 /// Truly equal.

@@ -6,6 +6,7 @@ use retrial_results::verdict::{Context, Evidence, Outcome, ResultVerdict, Verdic
 
 use super::evidence::RunEvidence;
 use super::pool::pool;
+use crate::accuracy::violates_only_limits;
 use crate::planned_figures::PlannedFigures;
 
 /// A cell or another host's runs, judged.
@@ -103,10 +104,9 @@ impl Rounds {
         let mut measurement = Measurement::new(context, evidence, result);
         // An accuracy under its limit is no valid result, and yet a figure: how it stands to
         // another's is what one would know.
-        let mut broken = result.rules.iter().filter(|rule| !rule.passed);
         measurement.valid |= evidence.mode == Mode::Accuracy
             && result.outcome == Outcome::Invalid
-            && broken.all(|rule| limited.contains(&rule.rule));
+            && violates_only_limits(result, &limited);
         Self {
             figures: PlannedFigures::new(evidence, &measurement, result),
             measurement,

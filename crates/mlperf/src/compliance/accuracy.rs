@@ -47,7 +47,11 @@ pub(super) fn sampled(checker: &mut Checker<'_>) {
         if missing.is_empty() {
             deltas(checker);
         } else {
-            let measured = format!("TEST FAIL in {VERIFY}, and no {}", missing.join(", no "));
+            let are = if missing.len() == 1 { "is" } else { "are" };
+            let measured = format!(
+                "TEST FAIL in {VERIFY}, and {} {are} missing",
+                missing.join(" and ")
+            );
             let required = "TEST PASS, or accuracies of both runs that agree";
             checker.add(RULE, measured, required, false);
         }

@@ -69,29 +69,34 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks the logs in a folder: all that are required, and no others but a few.
+    /// Checks the logs in a folder: all that are required, and no others but a few. Of a missing one the rule is its
+    /// path.
     pub fn names(&mut self, rule: &str, folder: &str, names: Option<&[String]>, required: &[&str]) {
-        let words = format!("{} in {folder}", required.join(", "));
+        let test = self.requirements.test;
         let Some(names) = names else {
-            let check = RuleCheck::failed(rule, format!("no folder {folder}"), words);
+            let check = RuleCheck::missing(folder, format!("{test} requires it"));
             return self.log_checks.push(check);
         };
         let exists = |name: &str| names.iter().any(|other| other == name);
         let missing = required.iter().filter(|name| !exists(name));
+        let missing = missing.map(|name| {
+            let path = format!("{folder}/{name}");
+            RuleCheck::missing(path, format!("{test} requires it"))
+        });
+        let missing: Vec<RuleCheck> = missing.collect();
         let is_allowed = |name: &str| required.contains(&name) || OPTIONAL.contains(&name);
         let more = names.iter().filter(|name| !is_allowed(name));
-        let wrong: Vec<String> = missing
-            .map(|name| format!("no {name}"))
-            .chain(more.map(|name| format!("also {name}")))
-            .take(6)
-            .collect();
-        let measured = if wrong.is_empty() {
-            "all there".to_owned()
-        } else {
-            wrong.join(", ")
-        };
-        let check = RuleCheck::new(rule, measured, words, wrong.is_empty());
-        self.log_checks.push(check);
+        let more: Vec<&str> = more.map(String::as_str).take(6).collect();
+        let words = format!("{} in {folder}", required.join(", "));
+        if !more.is_empty() {
+            let measured = format!("also {}", more.join(", "));
+            self.log_checks
+                .push(RuleCheck::failed(rule, measured, words));
+        } else if missing.is_empty() {
+            let check = RuleCheck::new(rule, "all there", words, true);
+            self.log_checks.push(check);
+        }
+        self.log_checks.extend(missing);
     }
 }
 

@@ -73,7 +73,7 @@ fn test01_checks_answers_and_performance() {
             },
             &whole()
         ),
-        ["TEST01 accuracy logs: no folder accuracy"]
+        ["accuracy: missing"]
     );
     let slow = Files {
         verify_performance: Ok(SCORES.replace("220828", "200000")),
@@ -135,10 +135,7 @@ fn a_failed_test_requires_both_accuracies() {
         failures[0].starts_with("TEST01 answers: TEST FAIL"),
         "{failures:?}"
     );
-    assert!(
-        failures[1].starts_with("TEST01 accuracy logs"),
-        "{failures:?}"
-    );
+    assert!(failures[1].starts_with("accuracy/"), "{failures:?}");
 }
 
 #[test]

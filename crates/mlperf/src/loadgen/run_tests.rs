@@ -161,12 +161,20 @@ fn logs_of_two_runs_are_invalid(#[case] entry: (&str, &str), #[case] reason: &st
 #[test]
 fn a_valid_result_with_errors_is_invalid() {
     let run = summary_of(printed!("own-misc-offline_errors_double_complete"));
-    assert_validity(&run, Validity::Invalid, "LoadGen counted 2 errors");
+    assert_validity(
+        &run,
+        Validity::Invalid,
+        "LoadGen counted 2 errors in the summary",
+    );
     let run = both(&[(
         "error_runtime",
         r#""Attempted to complete a sample twice.""#,
     )]);
-    assert_validity(&run, Validity::Invalid, "LoadGen counted 1 error\n");
+    assert_validity(
+        &run,
+        Validity::Invalid,
+        "LoadGen counted 1 error in the detail log\n",
+    );
     assert_validity(
         &run,
         Validity::Invalid,
@@ -243,7 +251,11 @@ fn only_errors_invalidate_an_accuracy_run() {
     let run = summary_of(
         "No warnings encountered during test.\n\n1 ERROR encountered. See detailed log.\n",
     );
-    assert_validity(&run, Validity::Invalid, "LoadGen counted 1 error");
+    assert_validity(
+        &run,
+        Validity::Invalid,
+        "LoadGen counted 1 error in the summary",
+    );
 }
 
 #[test]

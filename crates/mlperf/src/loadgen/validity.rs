@@ -117,7 +117,10 @@ fn errors(run: &Run, reasons: &mut Vec<String>) {
         return;
     };
     let plural = if count == 1 { "" } else { "s" };
-    reasons.push(format!("LoadGen counted {count} error{plural}"));
+    let log = where_counted(run, count);
+    reasons.push(format!(
+        "LoadGen counted {count} error{plural} in the {log}"
+    ));
     let messages = run.detail.iter().flat_map(|detail| &detail.error_messages);
     let mut shown: Vec<&str> = Vec::new();
     for message in messages {
@@ -130,6 +133,18 @@ fn errors(run: &Run, reasons: &mut Vec<String>) {
             .into_iter()
             .map(|text| format!("LoadGen's error: {text}")),
     );
+}
+
+/// Names the log that has the most errors; that is the number which counts.
+fn where_counted(run: &Run, count: u64) -> &'static str {
+    let of_summary = run.summary.as_ref().and_then(|summary| summary.errors);
+    let detail = run.detail.as_ref();
+    let of_detail = detail.map(|detail| detail.num_errors.unwrap_or(0).max(detail.errors));
+    match (of_summary == Some(count), of_detail == Some(count)) {
+        (true, true) => "summary and the detail log",
+        (true, false) => "summary",
+        (false, _) => "detail log",
+    }
 }
 
 /// Two logs that are not of one run prove nothing.

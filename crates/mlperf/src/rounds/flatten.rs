@@ -209,25 +209,14 @@ impl Round {
 }
 
 impl Rules {
-    /// Returns the rules for a result submitted to a division: as [`Rules::in_division`], but the
-    /// accuracy run needs the whole data set in every division, as `MLCommons`' checker requires.
-    #[must_use]
-    pub fn submitted_to(self, division: &str) -> Self {
-        Self {
-            accuracy_samples: self.accuracy_samples,
-            ..self.in_division(division)
-        }
-    }
-
-    /// Returns the rules for a run in a division. The open division is free to choose its accuracy,
-    /// which is published next to the speed, and its samples, and has no compliance tests; the
-    /// round states its other exceptions.
+    /// Returns the rules for a result of a division. The open division is free to choose its model, and with it the
+    /// accuracy, which is published next to the speed; it has no compliance tests, and the round states its other
+    /// exceptions. Its accuracy run needs the whole data set, by the rules and by `MLCommons`' checker.
     #[must_use]
     pub fn in_division(mut self, division: &str) -> Self {
         if division.eq_ignore_ascii_case("open") {
             self.accuracy.clear();
             self.accuracy_delta.clear();
-            self.accuracy_samples = None;
             self.compliance.clear();
             if self.any_samples_in_open {
                 self.min_samples_per_query = None;

@@ -95,11 +95,11 @@ fn violated(logs: &[NamedLog]) -> Vec<RuleCheck> {
         }
     }
     if groups.is_empty() {
-        let measured = format!("passed by {} logs", logs.len());
+        let measured = format!("as the rules require in all {} logs", logs.len());
         return vec![RuleCheck::new(
             "keys, order and target of each log",
             measured,
-            "passed",
+            "as the rules require",
             true,
         )];
     }

@@ -2,7 +2,7 @@
 
 use super::context::usable_margin;
 use super::{Context, Evidence};
-use retrial_mlperf::noise::published_pairs;
+use retrial_mlperf::noise::{is_benchmark, published_pairs};
 use retrial_recipe::model::{Aggregate, Better, Claim, Expectation, Mode};
 
 /// The margin of accuracy figures: `MLPerf`'s accuracy targets are 99 % of the reference.
@@ -43,7 +43,7 @@ pub(crate) struct AssumedNoise {
 }
 
 /// The assumed noise of one trial, if there is any basis to assume one: for the figures by which
-/// `MLPerf` publishes, how far published runs on one system are apart.
+/// `MLPerf` Inference publishes its own benchmarks, how far published runs on one system are apart.
 pub(crate) fn noise(
     context: &Context,
     evidence: &Evidence,
@@ -68,7 +68,9 @@ pub(crate) fn noise(
     stated.or_else(|| {
         let rules = evidence.rules.as_ref();
         let benchmark = rules.map_or(&context.submission.benchmark, |rules| &rules.benchmark);
-        let published = is_published(evidence, figure);
+        let published = context.is_mlperf_inference()
+            && is_benchmark(benchmark)
+            && is_published(evidence, figure);
         let pairs = published.then(|| published_pairs(benchmark, &evidence.scenario))??;
         Some(AssumedNoise {
             value: pairs.deviation(),
@@ -184,7 +186,10 @@ mod tests {
         let mut evidence = Evidence::new(scenario, mode);
         evidence.loadgen = loadgen;
         let published = expectation(1.0, ExpectationKind::Official);
-        let assumed = noise(&Context::default(), &evidence, figure, Some(&published));
+        let mut context = Context::default();
+        context.submission.suite = "mlperf-inference".to_owned();
+        context.submission.benchmark = "llama2-70b-99".to_owned();
+        let assumed = noise(&context, &evidence, figure, Some(&published));
         assert_eq!(assumed.is_some(), expected);
         let fixed = assumed.is_some_and(|noise| noise.value <= 0.0);
         assert_eq!(fixed, mode == Mode::Accuracy);
@@ -199,7 +204,7 @@ mod tests {
         0.003_2,
         "16 published pairs of llama2-70b Offline"
     )]
-    #[case("new", None, 0.009_5, "59 published pairs of v6.0 Offline")]
+    #[case("gpt-oss-120b", None, 0.009_5, "59 published pairs of v6.0 Offline")]
     #[case("rgat", Some(0.01), 0.01, "the recipe")]
     fn noise_depends_on_the_benchmark(
         #[case] benchmark: &str,
@@ -208,6 +213,7 @@ mod tests {
         #[case] basis: &str,
     ) {
         let mut context = Context::default();
+        context.submission.suite = "mlperf-inference".to_owned();
         context.submission.benchmark = benchmark.to_owned();
         context.rules.noise = stated;
         let mut evidence = Evidence::new("Offline", Mode::Performance);
@@ -215,5 +221,26 @@ mod tests {
         let assumed = noise(&context, &evidence, "samples_per_second", None).unwrap();
         assert!((assumed.value - value).abs() < 5e-5, "{assumed:?}");
         assert_eq!(assumed.basis, basis);
+    }
+
+    /// Published pairs say nothing of another suite, or of a benchmark that none of them has.
+    #[rstest]
+    #[case("mlperf-inference", "llama2-70b-99", true)]
+    #[case("mlperf-inference", "new", false)]
+    #[case("mlperf-tiny", "resnet", false)]
+    #[case("own", "llama2-70b-99", false)]
+    #[case("", "llama2-70b-99", false)]
+    fn no_noise_is_assumed_of_another_suite(
+        #[case] suite: &str,
+        #[case] benchmark: &str,
+        #[case] expected: bool,
+    ) {
+        let mut context = Context::default();
+        context.submission.suite = suite.to_owned();
+        context.submission.benchmark = benchmark.to_owned();
+        let mut evidence = Evidence::new("Offline", Mode::Performance);
+        evidence.loadgen = true;
+        let assumed = noise(&context, &evidence, "samples_per_second", None);
+        assert_eq!(assumed.is_some(), expected);
     }
 }

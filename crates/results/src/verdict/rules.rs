@@ -9,7 +9,6 @@ use super::evidence::{named, table_of};
 use super::{
     Evidence, FigureValue, RuleCheck, StepOutcome, TrialEvidence, Validity, convergence, number,
 };
-use retrial_mlperf::loadgen::ResultWord;
 use retrial_readings::nearest::listed;
 use retrial_recipe::model::{Limit, Mode};
 
@@ -143,29 +142,29 @@ impl TrialRules<'_> {
 
     fn validity(&mut self) {
         let (who, rule) = if self.evidence.loadgen {
-            ("LoadGen says", "LoadGen's result")
+            ("LoadGen", "LoadGen's result")
         } else {
-            ("the benchmark says", "the benchmark's result")
+            ("the benchmark", "the benchmark's result")
         };
         match &self.trial.validity {
+            Validity::Valid if self.is_without_word() => {
+                self.pass("LoadGen's logs", "no errors", "no errors");
+            }
             Validity::Valid => self.pass(rule, "VALID", "VALID"),
             Validity::Invalid(reasons) => {
-                let settings = self.trial.run_settings.as_ref();
-                let says_valid =
-                    settings.is_some_and(|settings| settings.result == Some(ResultWord::Valid));
                 let reasons = reasons.join("; ");
-                let actual = match (reasons.is_empty(), says_valid) {
-                    (true, _) => "INVALID".to_owned(),
-                    // The logs contradict LoadGen's own word, or each other.
-                    (false, true) => reasons,
-                    (false, false) => format!("INVALID ({reasons})"),
-                };
-                let why = if says_valid {
-                    actual.clone()
+                if reasons.is_empty() {
+                    self.violate(rule, "INVALID", "VALID", &format!("{who} says INVALID"));
+                } else if self.is_without_word() {
+                    self.violate("LoadGen's logs", reasons.as_str(), "no errors", &reasons);
+                } else if self.trial.run_settings.is_some() {
+                    // Of LoadGen's logs the reasons say themselves who says what, also against LoadGen's own word.
+                    self.violate(rule, reasons.as_str(), "VALID", &reasons);
                 } else {
-                    format!("{who} {actual}")
-                };
-                self.violate(rule, actual, "VALID", &why);
+                    let actual = format!("INVALID ({reasons})");
+                    let why = format!("{who} says {actual}");
+                    self.violate(rule, actual, "VALID", &why);
+                }
             }
             // An accuracy summary has no such line; a performance summary without one was truncated.
             Validity::NotStated
@@ -177,6 +176,13 @@ impl TrialRules<'_> {
             }
             Validity::NotStated => {}
         }
+    }
+
+    /// LoadGen has no word on the result of an accuracy run.
+    fn is_without_word(&self) -> bool {
+        let settings = self.trial.run_settings.as_ref();
+        let is_accuracy = self.evidence.mode == Mode::Accuracy;
+        is_accuracy && settings.is_some_and(|settings| settings.result.is_none())
     }
 
     fn figures(&mut self) {

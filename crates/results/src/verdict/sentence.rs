@@ -17,6 +17,9 @@ use retrial_stats::Estimate;
 const SPREAD: &str =
     "; between systems with the same GPUs published results scatter by 1.9–2.0 %, tuning included";
 
+/// What bounds of several trials do not contain: docs/statistics.md has the error that it costs.
+const SESSION: &str = "trials of one session share its state";
+
 /// The sentence on one published figure.
 pub(crate) fn of_figure(
     compared: &Compared,
@@ -71,7 +74,7 @@ fn basis(compared: &Compared, judgement: &Judgement, analyses: usize) -> String 
         }
         Noise::Assumed(_) => words.push("compared as printed".to_owned()),
         Noise::Unknown if judgement.trials == 1 && compared.aggregate != Aggregate::Olympic => {
-            words.push("its noise is unknown".to_owned());
+            words.push("its noise is unknown: measure more, or state `noise:`".to_owned());
         }
         Noise::Unknown => words.push(match &compared.assumed {
             Some(assumed) if judgement.trials > 1 => format!(
@@ -103,7 +106,14 @@ fn basis(compared: &Compared, judgement: &Judgement, analyses: usize) -> String 
     if compared.estimate.as_ref().is_some_and(ordered) {
         words.push("bounds by order statistics".to_owned());
     }
-    words.join(", ")
+    let words = words.join(", ");
+    let has_bounds = judgement.bounds.is_some() && judgement.trials > 1;
+    // Each run of an Olympic mean is a training of its own.
+    if has_bounds && compared.aggregate != Aggregate::Olympic {
+        format!("{words}; {SESSION}")
+    } else {
+        words
+    }
 }
 
 /// A noise may be far under a tenth of a percent.

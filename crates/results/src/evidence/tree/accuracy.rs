@@ -60,7 +60,7 @@ pub(crate) fn gather(
                 .push(RuleCheck::failed(ACCURACY, reason, required));
         }
     }
-    evidence.rules = rules.map(|rules| rules.clone().submitted_to(&place.submitter.division));
+    evidence.rules = rules.map(|rules| rules.clone().in_division(&place.submitter.division));
     evidence.published_metric =
         rules.and_then(|rules| rules.accuracy.first().map(|(name, _)| name.clone()));
     evidence.trials.push(trial);

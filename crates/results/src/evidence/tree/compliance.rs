@@ -12,6 +12,7 @@ use crate::evidence::compliance::{self, RUN};
 use crate::evidence::folder::{self, Logs};
 use crate::evidence::loadgen::loadgen_evidence;
 use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence, Validity, number};
+use retrial_mlperf::check::CheckKind;
 use retrial_mlperf::compliance::{Test, TestRequirements};
 use retrial_mlperf::loadgen::Scenario;
 use retrial_mlperf::rounds::{ComplianceTest, Rules, check_audit};
@@ -74,10 +75,10 @@ fn test_evidence(
             evidence.checks.extend(result.checks);
             // Where verify_*.txt exist, a missing log is a missing file.
             for check in result.log_checks {
-                if check.passed {
-                    evidence.checks.push(check);
+                if check.kind == CheckKind::Missing {
+                    files.push(Missing(path.join(check.rule)));
                 } else {
-                    files.push(Missing(path.join(check.measured)));
+                    evidence.checks.push(check);
                 }
             }
             let logs = folder::logs(&place.submitter.root, &path.join(RUN));
@@ -199,6 +200,9 @@ fn against(
     ))
 }
 
+/// What the closed division requires of each test of a benchmark.
+const PASSED: &str = "that the test passes";
+
 /// What the tests say of the performance result: the closed division asks for all of its
 /// benchmark's, and that each is passed.
 pub(crate) fn passed(
@@ -225,15 +229,13 @@ pub(crate) fn passed(
                     _ => None,
                 });
             match (failed.next(), invalid) {
-                (Some(first), _) => RuleCheck::failed(
-                    name,
-                    format!("{}: {}", first.rule, first.measured),
-                    "passed",
-                ),
-                (None, Some(reasons)) => {
-                    RuleCheck::failed(name, format!("its run is INVALID ({reasons})"), "passed")
+                (Some(first), _) => {
+                    RuleCheck::failed(name, format!("{}: {}", first.rule, first.measured), PASSED)
                 }
-                (None, None) => RuleCheck::new(name, "passed", "passed", true),
+                (None, Some(reasons)) => {
+                    RuleCheck::failed(name, format!("its run: {reasons}"), PASSED)
+                }
+                (None, None) => RuleCheck::new(name, "passed", PASSED, true),
             }
         })
         .collect()

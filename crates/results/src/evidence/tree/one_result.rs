@@ -1,12 +1,14 @@
 //! Checks that the logs of one result (performance, accuracy, compliance) belong together.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use itertools::{Itertools as _, join};
 
+use super::layout::is_test;
 use crate::verdict::{Evidence, RuleCheck, number};
 use retrial_mlperf::loadgen::RunSettings;
 use retrial_mlperf::rounds::Rules;
+use retrial_recipe::model::Mode;
 
 /// Mean length of the answers, as the accuracy scripts print it.
 const TOKENS_PER_SAMPLE: &str = "TOKENS_PER_SAMPLE";
@@ -23,14 +25,23 @@ pub(crate) fn differences(all: &[&Evidence], rules: Option<&Rules>) -> Vec<RuleC
         let of_accuracy = rules.accuracy_samples;
         of_accuracy.is_some() && of_accuracy != rules.dataset
     });
-    let logs: Vec<&RunSettings> = all
+    let named: Vec<(&str, &RunSettings)> = all
         .iter()
-        .filter_map(|evidence| settings(evidence))
+        .filter_map(|evidence| Some((name_of(evidence), settings(evidence)?)))
         .collect();
+    let logs: Vec<&RunSettings> = named.iter().map(|(_, log)| *log).collect();
     let different = |rule: &str, property: &dyn Fn(&RunSettings) -> Option<String>| {
-        let values: BTreeSet<String> = logs.iter().filter_map(|log| property(log)).collect();
+        let mut values: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for (name, log) in &named {
+            if let Some(value) = property(log) {
+                values.entry(value).or_default().push(*name);
+            }
+        }
         let required = "the same in all its logs";
-        (values.len() > 1).then(|| RuleCheck::warning(rule, join(values, " and "), required))
+        let describe =
+            |(value, logs): (&String, &Vec<&str>)| format!("{value} in {}", logs.join(", "));
+        let measured = join(values.iter().map(describe), " and ");
+        (values.len() > 1).then(|| RuleCheck::warning(rule, measured, required))
     };
     let version = |log: &RunSettings| {
         let version = log.loadgen_version.as_deref()?.split_whitespace().next();
@@ -120,6 +131,54 @@ fn is_same(first: &RunSettings, second: &RunSettings) -> bool {
         && first.started_at == second.started_at
 }
 
+/// The log's name within its result: `performance`, `accuracy`, `TEST01`.
+fn name_of(evidence: &Evidence) -> &str {
+    match evidence.mode {
+        Mode::Performance => "performance",
+        Mode::Accuracy => "accuracy",
+        Mode::Compliance => evidence
+            .path
+            .rsplit('/')
+            .find(|part| is_test(part))
+            .unwrap_or("a test"),
+    }
+}
+
 fn settings(evidence: &Evidence) -> Option<&RunSettings> {
     evidence.trials.first()?.run_settings.as_ref()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::TrialEvidence;
+
+    fn log(mode: Mode, path: &str, version: &str) -> Evidence {
+        let mut evidence = Evidence::new("Offline", mode);
+        evidence.path = path.to_owned();
+        let mut trial = TrialEvidence::finished(1, path);
+        trial.run_settings = Some(RunSettings {
+            loadgen_version: Some(version.to_owned()),
+            ..RunSettings::default()
+        });
+        evidence.trials.push(trial);
+        evidence
+    }
+
+    #[test]
+    fn a_difference_names_the_logs() {
+        let logs = [
+            log(Mode::Performance, "r/Offline/performance/run_1", "5.1.0"),
+            log(Mode::Accuracy, "r/Offline/accuracy", "5.0.24"),
+            log(Mode::Compliance, "r/Offline/TEST06", "5.1.0"),
+        ];
+        let all: Vec<&Evidence> = logs.iter().collect();
+        let checks = differences(&all, None);
+        assert_eq!(checks.len(), 1);
+        assert_eq!(
+            checks[0].to_string(),
+            "LoadGen's version: 5.0.24 in accuracy and 5.1.0 in performance, TEST06; required the same in all its logs"
+        );
+        assert!(differences(&all[..1], None).is_empty());
+    }
 }

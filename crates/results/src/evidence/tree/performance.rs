@@ -42,7 +42,7 @@ pub(crate) fn gather(
             trial.figures.insert(metric.clone(), value);
         }
         evidence.published_metric = Some(metric);
-        evidence.rules = Some(rules.clone().submitted_to(&place.submitter.division));
+        evidence.rules = Some(rules.clone().in_division(&place.submitter.division));
     }
     match power::figure(place, &logs.run, files) {
         Some(Ok((name, figure))) => {

@@ -33,6 +33,15 @@ pub fn compare(subjects: &[Subject], options: &Options) -> Comparison {
         }
     }
     notes.extend(subjects.iter().flat_map(|subject| subject.notes.clone()));
+    let lacking: Vec<ExitCode> = measured
+        .iter()
+        .skip(1)
+        .flat_map(|candidate| missing(&measured[0], candidate))
+        .map(|result| match result {
+            Some(result) if !result.measured.valid => ExitCode::from(result.measured.outcome),
+            _ => ExitCode::Inconclusive,
+        })
+        .collect();
     let alpha = 1.0 - options.confidence;
     let changes = changes(&pairs, alpha);
     let limits = limits(&pairs, options, alpha);
@@ -55,7 +64,7 @@ pub fn compare(subjects: &[Subject], options: &Options) -> Comparison {
         notes,
         environment: environment(subjects, &letters),
         fail_if: options.fail_if,
-        exit_code: exit_code(&pairs, &limits, options),
+        exit_code: exit_code(&pairs, &limits, &lacking, options),
         notice: subjects.iter().find_map(|subject| subject.notice.clone()),
         subjects: subjects
             .iter()
@@ -124,8 +133,18 @@ pub fn pair_up<'a>(
             }
             match Pair::new(*first, *second, figure, paired) {
                 Some(pair) => pairs.push(pair),
-                None => notes.push(format!("{} of {}", only(first), figure.name)),
+                None => notes.push(only_figure(first, second, figure)),
             }
+        }
+        let added = second.measured.figures.iter();
+        let added = added.filter(|figure| first.figure(&figure.name).is_none());
+        let added = added.filter(|figure| !is_length(second.measured.mode, &figure.name));
+        notes.extend(added.map(|figure| only_figure(second, first, figure)));
+        if first.measured.figures.is_empty() && second.measured.figures.is_empty() {
+            notes.push(format!(
+                "neither {} nor {} has a figure of {} {}",
+                first.letter, second.letter, first.measured.scenario, first.measured.mode
+            ));
         }
     }
     let unmatched = |second: &&Measured<'_>| !baseline.iter().any(|first| same(first, second));
@@ -180,6 +199,37 @@ fn only(side: &Measured<'_>) -> String {
         "only {} has {} {}",
         side.letter, side.measured.scenario, side.measured.mode
     )
+}
+
+/// `only A has Offline performance of tokens_per_second: B is failed`
+fn only_figure(has: &Measured<'_>, lacks: &Measured<'_>, figure: &MeasuredFigure) -> String {
+    let why = if lacks.measured.valid {
+        String::new()
+    } else {
+        format!(": {} is {}", lacks.letter, lacks.measured.outcome)
+    };
+    format!("{} of {}{why}", only(has), figure.name)
+}
+
+/// The outcome of each performance result of which the candidate lacks a figure that the baseline has; none where it
+/// lacks the result itself.
+fn missing<'a>(
+    baseline: &'a [Measured<'a>],
+    candidate: &'a [Measured<'a>],
+) -> impl Iterator<Item = Option<&'a Measured<'a>>> {
+    let by_name = are_named(baseline, candidate);
+    let performance = baseline.iter();
+    let performance = performance.filter(|first| first.measured.mode == Mode::Performance);
+    performance.filter_map(move |first| {
+        let like = |second: &&Measured<'_>| first.measured.is_like(second.measured, by_name);
+        let mut figures = first.measured.figures.iter();
+        match candidate.iter().find(like) {
+            None => Some(None),
+            Some(second) => figures
+                .any(|figure| second.figure(&figure.name).is_none())
+                .then_some(Some(second)),
+        }
+    })
 }
 
 /// A server's throughput is its target rate, as long as it keeps up.
@@ -237,24 +287,27 @@ fn limits(pairs: &[Pair<'_>], options: &Options, alpha: f64) -> Vec<Option<Decis
     sides
 }
 
-/// Without a limit nothing can fail. With one, a figure passes only if it is shown to be within the limit.
-fn exit_code(pairs: &[Pair<'_>], limits: &[Option<Decision>], options: &Options) -> ExitCode {
+/// Without a limit nothing can fail. With one, a figure passes only if it is shown to be within the limit: `lacking` is
+/// of those that a candidate has not got.
+fn exit_code(
+    pairs: &[Pair<'_>],
+    limits: &[Option<Decision>],
+    lacking: &[ExitCode],
+    options: &Options,
+) -> ExitCode {
     if options.fail_if.is_none() {
         return ExitCode::Success;
     }
-    let codes: Vec<ExitCode> = pairs
-        .iter()
-        .zip(limits)
-        .filter_map(|(pair, side)| {
-            let candidate = pair.candidate.measured;
-            Some(match (*side)? {
-                Decision::Open if !candidate.valid => ExitCode::from(candidate.outcome),
-                Decision::Holds => ExitCode::Success,
-                Decision::Worse => ExitCode::NotReproduced,
-                Decision::Open => ExitCode::Inconclusive,
-            })
+    let compared = pairs.iter().zip(limits).filter_map(|(pair, side)| {
+        let candidate = pair.candidate.measured;
+        Some(match (*side)? {
+            Decision::Open if !candidate.valid => ExitCode::from(candidate.outcome),
+            Decision::Holds => ExitCode::Success,
+            Decision::Worse => ExitCode::NotReproduced,
+            Decision::Open => ExitCode::Inconclusive,
         })
-        .collect();
+    });
+    let codes: Vec<ExitCode> = compared.chain(lacking.iter().copied()).collect();
     if codes.is_empty() {
         return ExitCode::Inconclusive;
     }

@@ -324,3 +324,43 @@ fn an_invalid_run_is_excluded_from_a_pool_and_reported() {
     let alone = Subject::pooled("cell", vec![subject("two", vec![broken])]);
     assert!(!alone.measured[0].valid);
 }
+
+/// What was lost is no part of the table, and passes no limit.
+#[test]
+fn a_missing_scenario_or_figure_is_named_and_passes_no_limit() {
+    let calm = [100.0, 100.1, 99.9];
+    let whole = || {
+        let server = loadgen("Server", "completed_samples_per_second", "queries/s", &calm);
+        vec![offline(&calm), server]
+    };
+    let failed = || {
+        let mut all = whole();
+        for trial in &mut all[1].trials {
+            trial.figures.clear();
+            trial.outcome = crate::verdict::StepOutcome::Failed {
+                reason: "exit code 9".to_owned(),
+                code: Some(9),
+            };
+        }
+        all
+    };
+    let compared = |before: Vec<Evidence>, after: Vec<Evidence>| {
+        let subjects = [subject("before", before), subject("after", after)];
+        let comparison = compare(&subjects, &fail_if(0.02));
+        (comparison.exit_code.code(), comparison.notes.join("; "))
+    };
+    assert_eq!(compared(whole(), whole()), (0, String::new()));
+    let (code, notes) = compared(whole(), vec![offline(&calm)]);
+    assert_eq!((code, notes.as_str()), (5, "only A has Server performance"));
+    let figure = "completed_samples_per_second";
+    let (code, notes) = compared(whole(), failed());
+    let named = format!("only A has Server performance of {figure}: B is failed");
+    assert_eq!((code, notes.as_str()), (4, named.as_str()));
+    let (_, notes) = compared(failed(), whole());
+    assert_eq!(
+        notes,
+        format!("only B has Server performance of {figure}: A is failed")
+    );
+    let (_, notes) = compared(failed(), failed());
+    assert_eq!(notes, "neither A nor B has a figure of Server performance");
+}

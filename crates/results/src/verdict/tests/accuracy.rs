@@ -93,7 +93,7 @@ fn figure_names_are_case_insensitive(#[case] printed: &str, #[case] name: &str) 
 
 #[test]
 fn a_custom_suite_can_share_one_accuracy_scenario() {
-    let mut context = context();
+    let mut context = context_of_other_suite();
     context.accuracy_scenarios = vec!["digits".to_owned()];
     assert!(performance_only(&judge(&context, &[speed()])));
     let right = accuracy("digits", "accuracy", 0.97).limited("accuracy", target(0.9));
@@ -177,5 +177,5 @@ fn accuracy_is_compared_with_published_accuracy(
 fn only_mlperf_results_have_the_notice() {
     let notice = judge(&mlperf(), &[speed()]).notice.unwrap();
     assert!(notice.starts_with("Unverified MLPerf v6.0 Inference Closed llama2-70b-99"));
-    assert_eq!(judge(&context(), &[speed()]).notice, None);
+    assert_eq!(judge(&context_of_other_suite(), &[speed()]).notice, None);
 }

@@ -8,11 +8,11 @@ use retrial_recipe::model::{
 
 pub const TOKENS: &str = "tokens_per_second";
 
-/// The context of a recipe for one of `MLPerf`'s results, accuracy not required.
+/// The context of a recipe for one of `MLPerf`'s results.
 pub fn context() -> Context {
     Context {
         submission: Submission {
-            suite: "own".to_owned(),
+            suite: "mlperf-inference".to_owned(),
             submitter: Some("AMD".to_owned()),
             system: Some("8xMI355X".to_owned()),
             benchmark: "llama2-70b-99".to_owned(),
@@ -20,6 +20,13 @@ pub fn context() -> Context {
         },
         ..Context::default()
     }
+}
+
+/// The context of a recipe of another suite: accuracy is not required, and no noise is assumed.
+pub fn context_of_other_suite() -> Context {
+    let mut context = context();
+    context.submission.suite = "own".to_owned();
+    context
 }
 
 pub fn official(value: f64) -> Expectation {

@@ -4,6 +4,7 @@ use rstest::rstest;
 
 use super::build::*;
 use crate::verdict::{Evidence, Outcome, RuleCheck, StepOutcome, Validity, Verdict, judge};
+use retrial_mlperf::loadgen::{ResultWord, RunSettings};
 use retrial_recipe::model::{Limit, Mode};
 
 fn verdict(evidence: Evidence) -> Verdict {
@@ -137,6 +138,45 @@ fn an_invalid_loadgen_result_is_invalid() {
         verdict.sentence,
         "Offline performance: LoadGen says INVALID (Min duration satisfied : NO)."
     );
+}
+
+/// LoadGen's logs say themselves who says what: an accuracy run has no word VALID.
+#[rstest]
+#[case(
+    Mode::Accuracy,
+    None,
+    "LoadGen counted 1 error in the detail log",
+    "LoadGen's logs"
+)]
+#[case(
+    Mode::Performance,
+    Some(ResultWord::Invalid),
+    "LoadGen's result is INVALID",
+    "LoadGen's result"
+)]
+#[case(
+    Mode::Performance,
+    Some(ResultWord::Valid),
+    "the two logs disagree",
+    "LoadGen's result"
+)]
+fn the_reasons_of_loadgens_logs_stand_alone(
+    #[case] mode: Mode,
+    #[case] result: Option<ResultWord>,
+    #[case] text: &str,
+    #[case] rule: &str,
+) {
+    let mut evidence = offline(&[100.0]);
+    evidence.mode = mode;
+    evidence.trials[0].validity = Validity::Invalid(vec![reason(text)]);
+    evidence.trials[0].run_settings = Some(RunSettings {
+        result,
+        ..RunSettings::default()
+    });
+    let verdict = judge(&context(), &[evidence]);
+    assert_eq!(verdict.sentence, format!("Offline {mode}: {text}."));
+    let violated = verdict.results[0].rules.iter().find(|check| !check.passed);
+    assert_eq!(violated.unwrap().rule, rule);
 }
 
 #[test]
