@@ -62,7 +62,7 @@ fn commands(chosen: &Chosen<'_>) -> String {
     commands.map(|command| command.run.trim_end()).join("\n")
 }
 
-/// Image, models, and changed parameters.
+/// Image, models, and what the command line changed.
 fn environment(run: &SourceRun) -> String {
     let mut text = format!("- image: {}\n", run.plan.image);
     for digest in &run.digests {
@@ -78,6 +78,9 @@ fn environment(run: &SourceRun) -> String {
             "- changed parameter: {name}={}",
             value.unwrap_or_default()
         );
+    }
+    for change in run.plan.changing_options() {
+        let _ = writeln!(text, "- changed: {change}");
     }
     text
 }

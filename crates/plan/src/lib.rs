@@ -3,6 +3,7 @@
 
 pub mod build;
 pub mod cached;
+mod changes;
 mod command_line;
 pub mod commit;
 pub mod deviation;

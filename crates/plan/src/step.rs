@@ -55,6 +55,9 @@ pub struct Plan {
     pub variant: BTreeMap<String, String>,
     /// Parameters that `--set` changed.
     pub modified: Vec<String>,
+    /// Options that changed the recipe's own plan so that a figure may differ: `--skip setup-clocks`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
     /// The batch that this run is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<OfBatch>,

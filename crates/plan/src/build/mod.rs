@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools as _;
 
+use super::changes::changes_by_options;
 use super::commit::commit_later;
 use super::deviation;
 use super::download::PlannedDownload;
@@ -40,11 +41,24 @@ pub struct Origin {
     pub hash: String,
 }
 
-/// Makes the plan.
+/// Makes the plan, and compares it with the recipe's own.
 ///
 /// # Errors
 /// If the command line requests something that the recipe does not have, or an expression fails.
 pub fn build(
+    recipe: &Recipe,
+    origin: &Origin,
+    options: &PlanOptions,
+    host: &HostView,
+) -> Result<Plan, PlanError> {
+    let plan = build_alone(recipe, origin, options, host)?;
+    let build_other = |options: &PlanOptions| build_alone(recipe, origin, options, host);
+    let changes = changes_by_options(recipe, options, &plan, build_other)?;
+    Ok(Plan { changes, ..plan })
+}
+
+/// Makes the plan without comparing it.
+fn build_alone(
     recipe: &Recipe,
     origin: &Origin,
     options: &PlanOptions,

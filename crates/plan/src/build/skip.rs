@@ -11,11 +11,12 @@ impl Builder<'_> {
     pub(super) fn skip(&mut self) -> Result<(), PlanError> {
         for name in &self.options.skip {
             let index = self.index_of("--skip", name)?;
-            let option = format!("--skip {name}");
+            let option = format!("--skip {}", self.plan.steps[index].name);
             self.plan.steps[index].when = Condition::Skipped { option };
         }
         if let Some(name) = &self.options.from {
             let first = self.index_of("--from", name)?;
+            let option = format!("--from {}", self.plan.steps[first].name);
             let services: Vec<u32> = self.plan.steps[first..]
                 .iter()
                 .filter_map(Step::command)
@@ -32,7 +33,7 @@ impl Builder<'_> {
                             | Action::Populate(_)
                     );
                 if !needed {
-                    let option = format!("--from {name}");
+                    let option = option.clone();
                     step.when = Condition::Skipped { option };
                 }
             }

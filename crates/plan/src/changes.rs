@@ -1,0 +1,283 @@
+//! What the command line changed of the recipe's own plan, so that a verdict can say so. The plan that runs is
+//! compared with the plan that the recipe alone gives; an option counts if it alone makes a difference. Pure.
+
+use itertools::{Itertools as _, join};
+
+use super::measurement::MeasurementPlan;
+use super::options::PlanOptions;
+use super::step::{Action, Condition, Plan, Step};
+use retrial_container::ContainerSpec;
+use retrial_format::first;
+use retrial_host::assign::cards;
+use retrial_recipe::model::Recipe;
+
+/// The largest number of steps that a change names.
+const MAX_NAMED_STEPS: usize = 3;
+
+impl Plan {
+    /// The options that changed what the recipe alone would execute, as fragments: `--skip setup-clocks`. Those
+    /// that removed steps or privileges are read from the plan's own, whoever wrote its list.
+    pub fn changing_options(&self) -> Vec<String> {
+        let listed = self.changes.iter().cloned();
+        let all = listed.chain(removed_by_options(self));
+        all.unique().collect()
+    }
+
+    /// The parameters that `--set` changed, as a fragment: `--set batch=4 --set tp=8`.
+    pub fn changed_settings(&self) -> Option<String> {
+        let set = self.modified.iter().map(|name| {
+            let value = self.params.get(name).map(ToString::to_string);
+            format!("--set {name}={}", value.unwrap_or_default())
+        });
+        let set = join(set, " ");
+        (!set.is_empty()).then_some(set)
+    }
+}
+
+/// The options by which a plan differs from the recipe's own, as fragments: `--skip setup-clocks`. `build` makes
+/// the plan of other options.
+///
+/// # Errors
+/// Those of `build`.
+pub(super) fn changes_by_options<E>(
+    recipe: &Recipe,
+    options: &PlanOptions,
+    plan: &Plan,
+    build: impl Fn(&PlanOptions) -> Result<Plan, E>,
+) -> Result<Vec<String>, E> {
+    let own = own_options(recipe, options);
+    let mut changes = Vec::from_iter(more_gpus(options, plan));
+    if own == *options {
+        return Ok(changes);
+    }
+    let own_plan = build(&own)?;
+    for (option, alone) in each_option(options, &own) {
+        let alone = build(&alone)?;
+        if Execution::of(&alone) != Execution::of(&own_plan) {
+            // The plan itself says what these removed.
+            let removed = removed_by_options(&alone).into_iter().next();
+            changes.push(removed.unwrap_or(option));
+        }
+    }
+    if changes.is_empty() && Execution::of(plan) != Execution::of(&own_plan) {
+        changes.push("options of the command line".to_owned());
+    }
+    Ok(changes)
+}
+
+/// More GPUs than the recipe requires.
+fn more_gpus(options: &PlanOptions, plan: &Plan) -> Option<String> {
+    let required = plan.requires.gpus.as_ref()?.count as usize;
+    let assigned = plan.assigned_gpus.as_ref()?.gpus.iter();
+    let chosen = cards(assigned.map(|assigned| &assigned.gpu));
+    let gpus = join(&options.gpus, ",");
+    let is_more = !gpus.is_empty() && chosen > required;
+    is_more.then(|| format!("--gpus {gpus}: {chosen} GPUs, and the recipe requires {required}"))
+}
+
+/// The options without those that change what a measurement executes. Every option is decided here: a new one
+/// does not compile until it is.
+fn own_options(recipe: &Recipe, options: &PlanOptions) -> PlanOptions {
+    let PlanOptions {
+        // These select measurements; what is selected is measured as the recipe says.
+        scenarios,
+        modes,
+        // The bounds of a figure depend on the number of its trials.
+        trials,
+        warmup: _,
+        // Fewer or other GPUs than required are an unmet requirement, `other hardware`; more are listed.
+        gpus,
+        least_privilege: _,
+        skip: _,
+        from: _,
+        // After the last measurement.
+        keep,
+        // An image is judged by its digest: `unpinned image`.
+        pull,
+        secrets,
+    } = options;
+    let of_recipe = |name: &&String| recipe.secrets.contains(name) || *name == "HF_TOKEN";
+    PlanOptions {
+        scenarios: scenarios.clone(),
+        modes: modes.clone(),
+        trials: *trials,
+        warmup: None,
+        gpus: gpus.clone(),
+        least_privilege: false,
+        skip: Vec::new(),
+        from: None,
+        keep: *keep,
+        pull: *pull,
+        secrets: secrets.iter().filter(of_recipe).cloned().collect(),
+    }
+}
+
+/// Each option that the recipe's own plan does not have, in words, with the options that differ by it alone.
+fn each_option(options: &PlanOptions, own: &PlanOptions) -> Vec<(String, PlanOptions)> {
+    let mut all = Vec::new();
+    for name in &options.skip {
+        let skip = vec![name.clone()];
+        all.push((
+            format!("--skip {name}"),
+            PlanOptions {
+                skip,
+                ..own.clone()
+            },
+        ));
+    }
+    if let Some(name) = &options.from {
+        let from = Some(name.clone());
+        all.push((
+            format!("--from {name}"),
+            PlanOptions {
+                from,
+                ..own.clone()
+            },
+        ));
+    }
+    if options.least_privilege {
+        let least_privilege = true;
+        let alone = PlanOptions {
+            least_privilege,
+            ..own.clone()
+        };
+        all.push(("--least-privilege".to_owned(), alone));
+    }
+    if let Some(count) = options.warmup {
+        let warmup = Some(count);
+        all.push((
+            format!("--warmup {count}"),
+            PlanOptions {
+                warmup,
+                ..own.clone()
+            },
+        ));
+    }
+    let added = options.secrets.iter();
+    for name in added.filter(|name| !own.secrets.contains(name)) {
+        let secrets = own.secrets.iter().chain([name]).cloned().collect();
+        all.push((
+            format!("--secret {name}"),
+            PlanOptions {
+                secrets,
+                ..own.clone()
+            },
+        ));
+    }
+    all
+}
+
+/// What the steps and the container of a plan lack, each with the option that removed it.
+fn removed_by_options(plan: &Plan) -> Vec<String> {
+    let mut skipped: Vec<(&str, Vec<&str>)> = Vec::new();
+    for step in plan.steps.iter().filter(|step| matters(step)) {
+        let Condition::Skipped { option } = &step.when else {
+            continue;
+        };
+        match skipped.iter_mut().find(|(other, _)| other == option) {
+            Some((_, names)) => names.push(&step.name),
+            None => skipped.push((option.as_str(), vec![step.name.as_str()])),
+        }
+    }
+    let skipped = skipped.into_iter().map(|(option, names)| match &names[..] {
+        [name] if option == format!("--skip {name}") => option.to_owned(),
+        _ => format!("{option} (without {})", first(&names, MAX_NAMED_STEPS)),
+    });
+    let settings = plan.removed_privileges.iter();
+    let settings = join(settings.map(|privilege| &privilege.setting), ", ");
+    let privileges = (!settings.is_empty()).then(|| {
+        format!(
+            "--least-privilege removed {settings}; scripts could not set clocks or kernel settings"
+        )
+    });
+    skipped.chain(privileges).collect()
+}
+
+/// Whether a step, if it is skipped, leaves something else to be measured.
+fn matters(step: &Step) -> bool {
+    // Without a pull the container starts from the image of the same name or digest.
+    !matches!(
+        step.action,
+        Action::Pull { .. } | Action::Judge | Action::Remove
+    )
+}
+
+/// What a plan executes, by which two are compared.
+#[derive(PartialEq)]
+struct Execution<'a> {
+    image: &'a str,
+    container: &'a ContainerSpec,
+    measurements: &'a [MeasurementPlan],
+    /// Name and action of each step, and whether something else is measured since it is skipped.
+    steps: Vec<(&'a str, &'a Action, bool)>,
+}
+
+impl<'a> Execution<'a> {
+    /// Every property of a plan is decided here: a new one does not compile until it is.
+    fn of(plan: &'a Plan) -> Self {
+        let Plan {
+            image,
+            container,
+            measurements,
+            steps,
+            // The recipe's identity, and what it says of the published result.
+            schema: _,
+            recipe: _,
+            recipe_hash: _,
+            title: _,
+            expected_duration: _,
+            submission: _,
+            params: _,
+            variant: _,
+            requires: _,
+            nodes: _,
+            directory: _,
+            deviations: _,
+            notes: _,
+            judge: _,
+            // The selection of measurements, and what is compared in itself.
+            partial: _,
+            modified: _,
+            changes: _,
+            batch: _,
+            // The host: unmet requirements and differences are qualifiers of their own.
+            gpus: _,
+            assigned_gpus: _,
+            warnings: _,
+            node_differences: _,
+            unmet: _,
+            same_sku: _,
+            // In the container's flags and the steps' environment.
+            removed_privileges: _,
+            privileges: _,
+            secrets: _,
+            // The image's content: `unpinned image`; a lock that differs is a qualifier.
+            pinned: _,
+            lock: _,
+            downloads: _,
+            // How the run is executed and judged; set after the plan was made.
+            no_wait: _,
+            require_accuracy: _,
+            cache: _,
+            verify_cache: _,
+            telemetry: _,
+        } = plan;
+        let steps = steps.iter();
+        let steps = steps.map(|step| {
+            (
+                step.name.as_str(),
+                &step.action,
+                step.is_skipped() && matters(step),
+            )
+        });
+        Self {
+            image,
+            container,
+            measurements,
+            steps: steps.collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
