@@ -111,7 +111,50 @@ pub async fn stop(session: &StepSession<'_>, ending: &StopStep) -> Result<(), Ha
     let Some((start, service)) = session.plan.service(ending.of) else {
         return Ok(());
     };
-    shut_down(session, &StepSession::new(session, start), service).await
+    let started = StepSession::new(session, start);
+    let command = StepCommand::of_service(&started, service)?;
+    // Read before it is stopped: afterwards every service has ended.
+    let ended = ended_unnoticed(session, &command).await?;
+    shut_down(session, &started, service).await?;
+    let killed = command.files.exit().and_then(|exit| exit.oom_kills);
+    let killed = killed.filter(|killed| *killed > 0);
+    let killed =
+        killed.map(|killed| format!("the kernel killed {killed} of its processes, out of memory"));
+    for reason in ended.into_iter().chain(killed) {
+        session.report_incident(format!(
+            "the service {} was not whole until it was stopped: {reason}; figures measured with it may be wrong",
+            service.service
+        ))?;
+    }
+    Ok(())
+}
+
+/// Returns how a service ended after the last step that needs it, if it did so by an error.
+async fn ended_unnoticed(
+    session: &StepSession<'_>,
+    command: &StepCommand<'_>,
+) -> Result<Option<String>, Halt> {
+    if session.stop.is_cancelled() || !command.files.started() {
+        return Ok(None);
+    }
+    if let Some(exit) = command.files.exit() {
+        let is_fault = exit.code != 0 && !exit.terminated_by_us;
+        return Ok(is_fault.then(|| format!("it had ended with exit code {}", exit.code)));
+    }
+    let Some(container) = &command.container else {
+        return Ok(None);
+    };
+    let state = session
+        .with_engine(|| session.engine.container(container))
+        .await?;
+    Ok(match state {
+        Some(state) if state.running => None,
+        Some(state) if state.oom_killed => {
+            Some("the kernel had killed its container, out of memory".to_owned())
+        }
+        Some(_) => Some("its container had ended".to_owned()),
+        None => Some("its container had been removed".to_owned()),
+    })
 }
 
 /// Ends a service's processes, keeps its output, and removes its own container, during a step that may differ

@@ -66,6 +66,14 @@ impl<'a> StepSession<'a> {
         self.record(EventKind::Warning { text })
     }
 
+    /// Records what failed no step, and may have changed a figure.
+    ///
+    /// # Errors
+    /// As [`Session::record`].
+    pub fn report_incident(&self, text: String) -> Result<(), StoreError> {
+        self.record(EventKind::Incident { text })
+    }
+
     /// Records how a condition of the step was decided.
     ///
     /// # Errors

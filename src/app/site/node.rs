@@ -46,7 +46,7 @@ pub fn prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), F
     prepare::check_requirements(&plan, request.force)?;
     let recipe = read_text_beneath(directory.path(), "recipe.yaml".as_ref(), RECIPE)?;
     let name = host.hostname.clone();
-    let (prepared, allocation) = runtime::runtime()?.block_on(async {
+    let (mut prepared, allocation) = runtime::runtime()?.block_on(async {
         let allocation = allocation(directory, request.force).await?;
         let engine = open::engine(global).await?;
         if allocation.exclusive {
@@ -56,6 +56,10 @@ pub fn prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), F
         Ok::<_, Failure>((prepared.await?, allocation))
     })?;
     warn_of_other_node(directory, &name)?;
+    if !allocation.exclusive {
+        let text = "the job shared its node (`exclusive: false`): other jobs may have slowed it";
+        prepared.plan.warnings.push(text.to_owned());
+    }
     Allocation::matches(Some(&allocation), &prepared.plan)?;
     allocation.write_down(directory)?;
     prepared.write_down(directory).map_err(Failure::from)
@@ -122,5 +126,5 @@ fn warn_of_other_node(directory: &RunDirectory, name: &str) -> Result<(), StoreE
         return Ok(());
     }
     let text = format!("resumed on {name}: earlier measurements are from {earlier}");
-    record::write(directory, EventKind::Warning { text })
+    record::write(directory, EventKind::Incident { text })
 }

@@ -117,7 +117,7 @@ pub fn sample(live: &Live) -> String {
 /// The warnings of an event.
 pub fn warnings(what: &EventKind) -> Vec<String> {
     match what {
-        EventKind::Warning { text } => vec![lines(text).join(" ")],
+        EventKind::Warning { text } | EventKind::Incident { text } => vec![lines(text).join(" ")],
         EventKind::Detached { resume } => vec![format!(
             "detached from its terminal, the run continues; reattach with: {}",
             line(resume)

@@ -255,7 +255,12 @@ impl Reader {
                 Reply::ServiceFailed { step, end } => {
                     self.failures.add(step, named(&self.node, end));
                 }
-                Reply::Event(event) if matches!(event.what, EventKind::Warning { .. }) => {
+                Reply::Event(event)
+                    if matches!(
+                        event.what,
+                        EventKind::Warning { .. } | EventKind::Incident { .. }
+                    ) =>
+                {
                     let node = self.node.clone();
                     lock(&self.mailbox).events.push(Event { node, ..event });
                 }

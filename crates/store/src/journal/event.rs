@@ -209,9 +209,14 @@ pub enum EventKind {
         /// The text.
         text: String,
     },
+    /// Something that failed no step, and may have changed a figure: the verdict repeats it.
+    Incident {
+        /// The text.
+        text: String,
+    },
     /// The run was judged.
     Judged {
-        /// The outcome's word.
+        /// The outcome with its qualifiers: `reproduced (modified)`.
         outcome: String,
         /// One sentence.
         sentence: String,

@@ -3,6 +3,7 @@
 
 pub mod event;
 mod file;
+pub mod history;
 mod reason;
 pub mod state;
 mod step_end;
@@ -11,6 +12,7 @@ pub use event::{
     CacheMounted, Event, EventKind, ImageDifference, Transfer, TransferState, TransferUnit,
 };
 pub use file::Journal;
+pub use history::History;
 pub use reason::{AbortReason, SkipReason};
 pub use state::State;
 pub use step_end::{StepEnd, StepFault};

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::event::{CacheMounted, Event, EventKind, ImageDifference};
+use super::history::History;
 use super::reason::AbortReason;
 use super::step_end::{StepEnd, StepFault};
 use retrial_plan::step::{Action, Plan, Purpose, Step};
@@ -46,8 +47,8 @@ pub struct State {
     pub collected: BTreeMap<u32, String>,
     /// How the run ended, if it did: exit code and reason.
     pub over: Option<(u8, Option<AbortReason>)>,
-    /// Warnings so far.
-    pub warnings: Vec<String>,
+    /// What happened before the latest start of each step, and next to it.
+    pub history: History,
     /// The number of containers so far, and the one in which each step ended.
     containers: u32,
     ended_in: BTreeMap<u32, u32>,
@@ -70,6 +71,7 @@ impl State {
 
     /// Applies one more event.
     pub fn apply(&mut self, event: &Event) {
+        self.history.apply(event);
         match (&event.what, event.step) {
             (EventKind::RunStarted { .. }, _) => {
                 *self = self.resumed();
@@ -134,7 +136,6 @@ impl State {
                 self.over = None;
                 self.ended.remove(&step);
             }
-            (EventKind::Warning { text }, _) => self.warnings.push(text.clone()),
             (EventKind::RunEnded { exit_code, reason }, _) => {
                 self.over = Some((*exit_code, reason.clone()));
             }
