@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::missing::{self, stand_in};
-use crate::app::options::{GlobalOptions, PlanRequest, RecipeRequest};
+use crate::app::options::{GlobalOptions, PlanFiles, PlanRequest, RecipeRequest};
 use crate::app::{gpu_support, lock_file, terminal};
 use retrial_engine::docker::Docker;
 use retrial_host as host;
@@ -202,11 +202,28 @@ pub fn plan(
     let mut recipe = opened.resolved.recipe.clone();
     let lock = lock_file::follow(global, arguments, &opened.entry, &mut recipe)?;
     let mut plan = retrial_plan::build(&recipe, &origin, &arguments.options, host)?;
-    plan.ruled_by(&catalog::rounds_with(&arguments.files.rules)?);
+    // `FollowedLock::differs` says whether a lock is of another recipe.
+    let PlanFiles { lock: _, rules } = &arguments.files;
+    plan.ruled_by(&catalog::rounds_with(rules)?);
+    if !rules.is_empty() {
+        note_other_rules(&mut plan);
+    }
     plan.lock = lock;
     plan.cache = global.cache.display().to_string();
     missing::note(&mut plan, &opened.resolved.recipe);
     Ok(plan)
+}
+
+/// Adds to the changes of a plan that `--rules` replaced built-in rules of its round by others.
+fn note_other_rules(plan: &mut Plan) {
+    let mut builtin = plan.clone();
+    builtin.ruled_by(catalog::rounds());
+    let given = plan.measurements.iter().zip(&builtin.measurements);
+    let mut replaced =
+        given.filter(|(given, builtin)| builtin.rules.is_some() && given.rules != builtin.rules);
+    let file = replaced.find_map(|(given, _)| Some(given.rules.as_ref()?.file.clone()));
+    let change = file.map(|file| format!("--rules {file} in place of the built-in rules"));
+    plan.changes.extend(change);
 }
 
 /// Prints the warnings of a recipe and of its lock.

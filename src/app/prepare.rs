@@ -1,6 +1,8 @@
 //! Plans a run and checks everything that can be checked before anything is fetched. Runs of batches
 //! are prepared in the same way.
 
+use std::path::Path;
+
 use crate::app::failure::Failure;
 use crate::app::open::{self, Opened};
 use crate::app::options::{GlobalOptions, PlanRequest, RunRequest};
@@ -20,10 +22,20 @@ pub fn planned(
 ) -> Result<Plan, Failure> {
     is_complete(opened)?;
     let mut plan = open::plan(global, arguments, opened, true, host)?;
-    plan.require_accuracy = run.require_accuracy;
-    plan.verify_cache = run.verify_cache;
-    plan.no_wait = run.no_wait;
-    plan.telemetry = run.telemetry;
+    // What of these can change a figure is in the plan: the verdict's context reads it there.
+    let RunRequest {
+        allow: _,
+        telemetry,
+        // Unmet requirements and warnings are in the plan.
+        force: _,
+        no_wait,
+        require_accuracy,
+        verify_cache,
+    } = run;
+    plan.require_accuracy = *require_accuracy;
+    plan.verify_cache = *verify_cache;
+    plan.no_wait = *no_wait;
+    plan.telemetry = *telemetry;
     Ok(plan)
 }
 
@@ -62,9 +74,20 @@ pub async fn prepared(
 ) -> Result<Prepared, Failure> {
     let examination = preflight::look(global, host, Ok(engine), Some(&plan)).await;
     plan.warnings = examination.allow(&plan.recipe, force)?;
+    plan.warnings.extend(described_elsewhere(global));
     free_space::for_images(engine, &[&plan], force).await?;
     let host = examination.record(engine, &plan);
     Ok(Prepared { recipe, plan, host })
+}
+
+/// The host's GPUs and settings are not those of this machine.
+fn described_elsewhere(global: &GlobalOptions) -> Option<String> {
+    let root = &global.root;
+    let is_elsewhere = root.as_path() != Path::new("/");
+    is_elsewhere.then(|| {
+        let root = root.display();
+        format!("--root {root}: the host's GPUs and settings are those of that directory")
+    })
 }
 
 /// A secret of `--secret` must be set; one of the recipe should be.

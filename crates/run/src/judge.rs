@@ -43,7 +43,7 @@ pub(super) async fn record_verdict(session: &StepSession<'_>) -> Result<Verdict,
     let verdict = on_thread(&session.stop, judge).await??;
     session.run.write_json("verdict.json", &verdict)?;
     let event = EventKind::Judged {
-        outcome: verdict.outcome.to_string(),
+        outcome: verdict.qualified_outcome().to_string(),
         sentence: verdict.sentence.clone(),
     };
     session.record(event)?;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::idle::Idle;
 use super::reading::Cause;
 use super::series::highest;
 use super::summary::Summary;
@@ -60,6 +61,7 @@ impl Summary {
             idle.machine = Some(name.clone());
             Some(idle)
         });
+        let all_idle = idle_everywhere(&with_gpus).filter(|_| unwatched.is_empty());
         Some(Self {
             samples: first.samples,
             seconds: longest(|summary| summary.seconds),
@@ -78,10 +80,24 @@ impl Summary {
             throttled_s: throttled(&with_gpus),
             mean_cpus: all().map(|summary| summary.mean_cpus).sum(),
             peak_memory: all().filter_map(|summary| summary.peak_memory).max(),
-            idle: idle.max_by_key(|idle| idle.gpus.len()),
+            idle: all_idle.or_else(|| idle.max_by_key(|idle| idle.gpus.len())),
             unwatched_machines: unwatched,
         })
     }
+}
+
+/// The GPUs of several machines, if all of them were idle.
+fn idle_everywhere(with_gpus: &[&Summary]) -> Option<Idle> {
+    let idle = with_gpus.iter().map(|summary| summary.idle.as_ref());
+    let idle: Vec<&Idle> = idle
+        .map(|idle| idle.filter(|idle| idle.all()))
+        .collect::<Option<_>>()?;
+    (idle.len() > 1).then(|| Idle {
+        machine: None,
+        gpus: idle.iter().flat_map(|idle| &idle.gpus).copied().collect(),
+        of: idle.iter().map(|idle| idle.of).sum(),
+        required: idle.iter().map(|idle| idle.required).sum(),
+    })
 }
 
 /// By cause, the time of the machine that was throttled longest; none if no machine reported it.
@@ -101,7 +117,6 @@ fn throttled(all: &[&Summary]) -> Option<BTreeMap<Cause, f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Idle;
 
     fn machine(name: &str, summary: Option<Summary>) -> MachineSummary {
         MachineSummary {
@@ -174,5 +189,32 @@ mod tests {
         assert_eq!((some.mean_power_w, some.energy_j), (None, None));
         assert_eq!(some.per_joule("t", 700.0, "TFLOPS"), None);
         assert_eq!(Summary::of_machines(vec![machine("n1", None)]), None);
+    }
+
+    #[test]
+    fn gpus_are_idle_everywhere_only_if_those_of_each_machine_are() {
+        let idle = |gpus: u32| {
+            let all = Idle {
+                machine: None,
+                gpus: (0..gpus).collect(),
+                of: 8,
+                required: 8,
+            };
+            Some(Summary {
+                idle: Some(all),
+                ..eight(100.0)
+            })
+        };
+        let together = |second: Option<Summary>| {
+            let all = vec![machine("n1", idle(8)), machine("n2", second)];
+            Summary::of_machines(all).unwrap()
+        };
+        let all = together(idle(8));
+        assert_eq!(all.idle.as_ref().unwrap().gpus.len(), all.gpus);
+        for other in [idle(7), Some(eight(600.0)), None] {
+            let some = together(other);
+            let named = some.idle.unwrap().machine;
+            assert_eq!(named.as_deref(), Some("n1"));
+        }
     }
 }

@@ -98,7 +98,7 @@ fn side(name: &str, runs: &[&RunSummary], all_files: bool) -> Subject {
             listed.push(facts.clone());
         }
         let labels = (&row.submission, &row.variant);
-        Subject::of_run(&*row.id, labels, measured, facts)
+        Subject::of_run(&*row.id, labels, measured, &row.qualifiers, facts)
     });
     let subjects: Vec<Subject> = subjects.collect();
     let mut pool = Subject::pooled(name, subjects);

@@ -22,6 +22,7 @@ pub(super) fn pool(runs: &[RunEvidence]) -> Vec<(Context, Vec<Evidence>)> {
         });
         let (pooled, all) = &mut groups[at];
         merge(&mut pooled.qualifiers, context.qualifiers.iter().cloned());
+        merge(&mut pooled.execution, context.execution.iter().cloned());
         for warning in &context.warnings {
             if !pooled.warnings.contains(warning) {
                 pooled.warnings.push(warning.clone());

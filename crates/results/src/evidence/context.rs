@@ -2,6 +2,7 @@
 
 use itertools::join;
 
+use super::execution::{execution_qualifiers, incidents};
 use super::run::RunFiles;
 use crate::verdict::{Context, Qualifier, QualifierKind};
 use retrial_container::ImageRef;
@@ -11,14 +12,8 @@ use retrial_store::import::Mark;
 /// What holds for the whole run.
 pub fn context(files: &RunFiles<'_>) -> Context {
     let plan = files.plan;
-    let mut qualifiers = Vec::new();
-    if !plan.modified.is_empty() {
-        let set = plan.modified.iter().map(|name| {
-            let value = plan.params.get(name).map(ToString::to_string);
-            format!("--set {name}={}", value.unwrap_or_default())
-        });
-        qualifiers.push(Qualifier::new(QualifierKind::Modified, join(set, " ")));
-    }
+    let of_plan = Context::from(plan);
+    let mut qualifiers = of_plan.qualifiers;
     let images = files.state.image_differences.values().flatten();
     let images = images.map(ToString::to_string);
     let differences = join(plan.node_differences.iter().cloned().chain(images), "; ");
@@ -50,8 +45,11 @@ pub fn context(files: &RunFiles<'_>) -> Context {
         let reason = format!("{reference} may move");
         qualifiers.push(Qualifier::new(QualifierKind::UnpinnedImage, reason));
     }
+    let mut execution = of_plan.execution;
+    execution.extend(execution_qualifiers(files));
     Context {
         qualifiers,
+        execution,
         warnings: warnings(files),
         same_sku: plan.same_sku && plan.gpus.is_empty(),
         ..Context::from(plan)
@@ -68,13 +66,6 @@ fn warnings(files: &RunFiles<'_>) -> Vec<String> {
             mark.host, mark.source
         ));
     }
-    if !plan.removed_privileges.is_empty() {
-        let settings = plan.removed_privileges.iter();
-        let settings = join(settings.map(|privilege| &privilege.setting), ", ");
-        warnings.push(format!(
-            "--least-privilege removed {settings}; scripts could not set clocks or kernel settings"
-        ));
-    }
     let reused = files.state.cache_mounts.iter();
     let reused = reused.filter(|mounted| mounted.reused_from.is_some());
     for sentence in reused.map(ToString::to_string) {
@@ -82,6 +73,7 @@ fn warnings(files: &RunFiles<'_>) -> Vec<String> {
             warnings.push(sentence);
         }
     }
+    warnings.extend(incidents(files));
     warnings
 }
 

@@ -6,6 +6,7 @@ pub mod compliance;
 pub mod context;
 pub mod endpoints;
 pub mod environment;
+mod execution;
 pub mod figures;
 pub mod folder;
 pub mod folders;

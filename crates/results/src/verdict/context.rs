@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Qualifier;
+use super::{Qualifier, QualifierKind};
 use retrial_plan::Plan;
 use retrial_recipe::model::{JudgeRules, Mode, Submission};
 
@@ -22,6 +22,9 @@ pub struct Context {
     pub variant: BTreeMap<String, String>,
     /// What the runner found: `modified`, `other hardware`, `unpinned image`.
     pub qualifiers: Vec<Qualifier>,
+    /// What was changed of the execution: `--skip`, an interruption. They do not say what else was measured, so
+    /// they explain no figure that is far better than published.
+    pub execution: Vec<Qualifier>,
     /// What was unwise on the host.
     pub warnings: Vec<String>,
     /// The recipe's system and the host are the same SKU.
@@ -51,6 +54,8 @@ impl From<&Plan> for Context {
             require_accuracy: plan.require_accuracy,
             accuracy_scenarios: accuracy.map(|measured| measured.scenario.clone()).collect(),
             published_figures: performance.map(|measured| measured.expect.len()).sum(),
+            qualifiers: modified(plan.changed_settings()),
+            execution: modified(plan.changing_options()),
             ..Self::default()
         }
     }
@@ -85,6 +90,13 @@ impl Context {
     pub(crate) fn is_mlperf_inference(&self) -> bool {
         self.submission.suite.starts_with("mlperf-inference")
     }
+}
+
+/// A qualifier for each change.
+fn modified(changes: impl IntoIterator<Item = String>) -> Vec<Qualifier> {
+    let changes = changes.into_iter();
+    let changes = changes.map(|change| Qualifier::new(QualifierKind::Modified, change));
+    changes.collect()
 }
 
 /// A margin of 1 would call anything reproduced; a negative one asks for better than published.

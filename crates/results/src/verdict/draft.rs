@@ -19,7 +19,7 @@ pub(crate) struct Draft<'a> {
     evidence: &'a Evidence,
     checked: Checked,
     pub compared: Vec<Compared>,
-    /// The run's, and what the evidence adds.
+    /// The run's that say what was measured, and what the evidence adds.
     qualifiers: Vec<Qualifier>,
 }
 
@@ -75,6 +75,7 @@ impl<'a> Draft<'a> {
             (None, None) => (Outcome::Measured, measured_sentence(evidence, &figures)),
         };
         let mut qualifiers = self.qualifiers.clone();
+        merge(&mut qualifiers, context.execution.iter().cloned());
         if self.is_valid() {
             merge(&mut qualifiers, exceeding(&judgements));
         }

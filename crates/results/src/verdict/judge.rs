@@ -5,7 +5,9 @@ use super::compare::{Compared, worse};
 use super::coupling::couple_accuracy;
 use super::draft::Draft;
 use super::qualifier::merge;
-use super::{Context, Evidence, ExitCode, Outcome, ResultVerdict, Verdict, notice, sentence};
+use super::{
+    Context, Evidence, ExitCode, Outcome, ResultVerdict, Verdict, notice, sentence, telemetry,
+};
 
 /// Version of verdict.json.
 const SCHEMA: u32 = 1;
@@ -34,7 +36,9 @@ pub fn judge(context: &Context, evidence: &[Evidence]) -> Verdict {
             draft.finish(context, &worse.by_ref().take(tested).collect::<Vec<_>>())
         })
         .collect();
+    // After the coupling: it asks whether the accuracy itself holds.
     couple_accuracy(context, evidence, &mut results);
+    telemetry::undecide_if_idle(evidence, &mut results);
     overall(context, results)
 }
 
@@ -46,6 +50,7 @@ fn overall(context: &Context, results: Vec<ResultVerdict>) -> Verdict {
         .max()
         .unwrap_or(Outcome::Invalid);
     let mut qualifiers = context.qualifiers.clone();
+    merge(&mut qualifiers, context.execution.iter().cloned());
     for result in &results {
         merge(&mut qualifiers, result.qualifiers.iter().cloned());
     }

@@ -42,7 +42,7 @@ pub use judge::judge;
 pub use model::{Bounds, Judgement, Noise, Reference, ResultVerdict, TrialVerdict, Verdict};
 pub use notice::notice;
 pub use outcome::Outcome;
-pub use qualifier::{Qualifier, QualifierKind};
+pub use qualifier::{QualifiedOutcome, Qualifier, QualifierKind};
 pub use retrial_mlperf::check::RuleCheck;
 pub use retrial_stats::MoreTrials;
 pub use stages::{StageDecision, decide_stage};

@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::compare::exp;
-use super::{ExitCode, FigureValue, MoreTrials, Outcome, Qualifier, RuleCheck, StepOutcome};
+use super::{
+    ExitCode, FigureValue, MoreTrials, Outcome, QualifiedOutcome, Qualifier, RuleCheck, StepOutcome,
+};
 use retrial_recipe::model::{Claim, ExpectationKind, Mode, Submission};
 use retrial_stats::Order;
 use retrial_telemetry::Summary;
@@ -101,7 +103,19 @@ pub struct ResultVerdict {
     pub sentence: String,
 }
 
+impl Verdict {
+    /// Returns the outcome with the kinds of its qualifiers.
+    pub fn qualified_outcome(&self) -> QualifiedOutcome {
+        QualifiedOutcome::new(self.outcome, &self.qualifiers)
+    }
+}
+
 impl ResultVerdict {
+    /// Returns the outcome with the kinds of its qualifiers.
+    pub fn qualified_outcome(&self) -> QualifiedOutcome {
+        QualifiedOutcome::new(self.outcome, &self.qualifiers)
+    }
+
     /// Returns the name and the value of the deciding figure.
     pub fn deciding_figure(&self) -> Option<(&str, &FigureValue)> {
         let (name, figure) = self.figures.get_key_value(self.deciding.as_ref()?)?;

@@ -1,7 +1,12 @@
 //! Qualifiers of an outcome: the limits of what it shows.
 
+use std::fmt;
+
+use itertools::join;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::Outcome;
 
 /// A qualifier and why it applies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -30,8 +35,10 @@ retrial_format::words! {
         IdleGpus = "idle GPUs",
         /// Performance without accuracy.
         PerformanceOnly = "performance only",
-        /// The measured configuration is not the published one: `--set`, or another target rate.
+        /// What was measured is not what the recipe measures: `--set`, `--skip`, another target rate.
         Modified = "modified",
+        /// The run was interrupted or had failed, and parts of it were done again, or in another container.
+        Resumed = "resumed",
         /// The hardware is not the one that the figure was published on.
         OtherHardware = "other hardware",
         /// The script is Retrial's: the workload's own was never published.
@@ -40,6 +47,41 @@ retrial_format::words! {
         UnpinnedImage = "unpinned image",
         /// Better than published by more than the margin: check this result.
         ExceedsPublished = "exceeds published",
+    }
+}
+
+/// An outcome with the kinds of its qualifiers: reports print it in this form only.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct QualifiedOutcome {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The kinds of its qualifiers, each once.
+    pub kinds: Vec<QualifierKind>,
+}
+
+impl QualifiedOutcome {
+    /// An outcome with its qualifiers.
+    pub fn new(outcome: Outcome, qualifiers: &[Qualifier]) -> Self {
+        Self::of_kinds(outcome, qualifiers.iter().map(|qualifier| qualifier.kind))
+    }
+
+    /// An outcome with the kinds of its qualifiers.
+    pub fn of_kinds(outcome: Outcome, kinds: impl IntoIterator<Item = QualifierKind>) -> Self {
+        let mut kinds: Vec<QualifierKind> = kinds.into_iter().collect();
+        kinds.sort();
+        kinds.dedup();
+        Self { outcome, kinds }
+    }
+}
+
+/// `reproduced (modified, unpinned image)`
+impl fmt::Display for QualifiedOutcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.outcome)?;
+        if self.kinds.is_empty() {
+            return Ok(());
+        }
+        write!(formatter, " ({})", join(&self.kinds, ", "))
     }
 }
 

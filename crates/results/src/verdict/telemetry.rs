@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
 
-use super::{Evidence, FigureValue, Qualifier, QualifierKind, TrialEvidence};
-use retrial_telemetry::Summary;
+use super::{
+    Evidence, FigureValue, Outcome, Qualifier, QualifierKind, ResultVerdict, TrialEvidence,
+};
+use retrial_telemetry::{Idle, Summary};
 
 /// A trial's, with the deciding figure over its power.
 pub(crate) fn of_trial(trial: &TrialEvidence, deciding: Option<&str>) -> Option<Summary> {
@@ -38,7 +40,39 @@ fn with_figure(
     summary
 }
 
-/// Said of a result whose GPUs did nothing in any trial.
+/// A figure of idle GPUs is not theirs: where all of them were idle in every trial, nothing is decided.
+pub(crate) fn undecide_if_idle(evidence: &[Evidence], results: &mut [ResultVerdict]) {
+    for (evidence, result) in evidence.iter().zip(results) {
+        let Some(idle) = always_idle(evidence).filter(|_| result.valid) else {
+            continue;
+        };
+        let reason = idle.reason();
+        let undecided = |sentence: &str| format!("{reason}, so nothing is decided: {sentence}");
+        for judgement in &mut result.judgements {
+            judgement.outcome = Outcome::Inconclusive;
+            judgement.sentence = undecided(&judgement.sentence);
+            judgement.more_trials = None;
+        }
+        result.outcome = Outcome::Inconclusive;
+        result.sentence = undecided(&result.sentence);
+    }
+}
+
+/// The GPUs, if all of them were idle in every trial that was watched.
+fn always_idle(evidence: &Evidence) -> Option<&Idle> {
+    let trials = evidence.trials.iter();
+    let watched = trials.filter_map(|trial| trial.telemetry.as_ref());
+    let watched = watched.filter(|summary| summary.gpus > 0);
+    let idle = watched.map(|summary| {
+        let idle = summary.idle.as_ref()?;
+        let is_everywhere = summary.unwatched_machines.is_empty();
+        (is_everywhere && idle.gpus.len() == summary.gpus).then_some(idle)
+    });
+    let idle: Option<Vec<&Idle>> = idle.collect();
+    idle?.first().copied()
+}
+
+/// Said of a result whose GPUs were idle in any trial.
 pub(crate) fn idle_gpus(evidence: &Evidence) -> Option<Qualifier> {
     let idle = evidence
         .trials

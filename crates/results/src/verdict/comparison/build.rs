@@ -75,6 +75,7 @@ pub fn compare(subjects: &[Subject], options: &Options) -> Comparison {
                 title: subject.title.clone(),
                 runs: subject.runs,
                 outcome: subject.outcome,
+                qualifiers: subject.qualifiers.clone(),
             })
             .collect(),
     }

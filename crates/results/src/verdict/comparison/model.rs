@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{EnvironmentGroup, FailIf};
-use crate::verdict::{Bounds, ExitCode, Outcome};
+use crate::verdict::{Bounds, ExitCode, Outcome, QualifierKind};
 use retrial_recipe::model::{Aggregate, Better, Mode};
 use retrial_stats::Decision;
 
@@ -65,6 +65,8 @@ pub struct SubjectSummary {
     pub runs: usize,
     /// Its own verdict.
     pub outcome: Outcome,
+    /// The kinds of the qualifiers of its own verdict.
+    pub qualifiers: Vec<QualifierKind>,
 }
 
 /// One figure of one subject against the baseline's.

@@ -7,7 +7,7 @@ use itertools::{Itertools as _, join};
 use super::environment::merged;
 use super::fact::Fact;
 use super::measurement::Measurement;
-use crate::verdict::{Context, Evidence, Outcome, judge, notice};
+use crate::verdict::{Context, Evidence, Outcome, QualifierKind, judge, notice};
 use retrial_format::first;
 use retrial_recipe::model::Submission;
 
@@ -23,6 +23,8 @@ pub struct Subject {
     pub title: String,
     /// Its own outcome.
     pub outcome: Outcome,
+    /// The kinds of its qualifiers, each once.
+    pub qualifiers: Vec<QualifierKind>,
     /// How many runs it is made of; 0 for a folder of results.
     pub runs: usize,
     /// Each scenario in each mode.
@@ -41,6 +43,7 @@ impl Subject {
             name: name.into(),
             title,
             outcome: Outcome::Measured,
+            qualifiers: Vec::new(),
             runs: 0,
             measured: Vec::new(),
             environment,
@@ -67,6 +70,8 @@ impl Subject {
         for (context, evidence) in groups {
             let verdict = judge(context, evidence);
             subject.outcome = subject.outcome.max(verdict.outcome);
+            let qualifiers = verdict.qualifiers.iter();
+            subject.add_qualifiers(qualifiers.map(|qualifier| qualifier.kind));
             let results = evidence.iter().zip(&verdict.results);
             let measured =
                 results.map(|(evidence, result)| Measurement::new(context, evidence, result));
@@ -81,11 +86,13 @@ impl Subject {
         name: impl Into<String>,
         (submission, variant): (&Submission, &BTreeMap<String, String>),
         measured: Vec<Measurement>,
+        qualifiers: &[QualifierKind],
         environment: Vec<Fact>,
     ) -> Self {
         let outcomes = measured.iter().map(|measured| measured.outcome);
         Self {
             outcome: outcomes.max().unwrap_or(Outcome::Failed),
+            qualifiers: qualifiers.to_vec(),
             runs: 1,
             measured,
             notice: notice(submission),
@@ -120,6 +127,7 @@ impl Subject {
         }
         let mut invalid = Vec::new();
         for run in runs {
+            pool.add_qualifiers(run.qualifiers.iter().copied());
             pool.notes.extend(run.notes);
             for measured in run.measured {
                 if measured.valid {
@@ -151,6 +159,12 @@ impl Subject {
         let outcomes = pool.measured.iter().map(|measured| measured.outcome);
         pool.outcome = outcomes.max().unwrap_or(Outcome::Measured);
         pool
+    }
+
+    fn add_qualifiers(&mut self, kinds: impl Iterator<Item = QualifierKind>) {
+        self.qualifiers.extend(kinds);
+        self.qualifiers.sort();
+        self.qualifiers.dedup();
     }
 
     fn add(&mut self, measured: Measurement) {

@@ -11,6 +11,8 @@ mod comparison;
 #[cfg(test)]
 mod corpus;
 #[cfg(test)]
+mod execution;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod qualifiers;
