@@ -4,8 +4,6 @@ mod tree;
 
 use std::path::Path;
 
-use itertools::join;
-
 use super::batch;
 use crate::app::failure::Failure;
 use crate::app::judge::{self, Judged};
@@ -13,8 +11,8 @@ use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, JudgeRequest, Output};
 use crate::app::{follow, terminal};
 use retrial_format as format;
-use retrial_report::Entry;
-use retrial_results::verdict::{ExitCode, Outcome};
+use retrial_report::{Entry, content};
+use retrial_results::verdict::{ExitCode, Outcome, ResultVerdict};
 use retrial_store::RunDirectory;
 
 /// Judges a run or a batch by its files, a submission tree or a part of one, or other folders of
@@ -85,14 +83,11 @@ fn print_folders(global: &GlobalOptions, judged: &[Judged]) {
         follow::print(global, entry);
     }
     if judged.len() > 1 && global.output != Output::Json {
-        let count_of = |outcome: Outcome| results().filter(|one| one.outcome == outcome).count();
-        let counts = Outcome::ALL.map(|outcome| (count_of(outcome), outcome));
-        let counts = counts.iter().filter(|(count, _)| *count > 0);
-        let counts = counts.map(|(count, outcome)| format!("{count} {outcome}"));
+        let counts = content::count_outcomes(results().map(ResultVerdict::qualified_outcome));
         terminal::print(&format!(
             "\n{} with results, each judged separately: {}\n",
             format::count(judged.len(), "group"),
-            join(counts, ", ")
+            counts
         ));
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use retrial_plan::OfBatch;
 use retrial_recipe::model::{Mode, Submission};
-use retrial_results::verdict::{ExitCode, Outcome, QualifierKind};
+use retrial_results::verdict::{ExitCode, Outcome, QualifiedOutcome, QualifierKind};
 use retrial_store::RunDirectory;
 
 /// The summary of a run. What its files do not say is empty.
@@ -130,6 +130,19 @@ impl RunSummary {
         }
     }
 
+    /// Its verdict's outcome with the kinds of its qualifiers.
+    pub fn qualified_outcome(&self) -> Option<QualifiedOutcome> {
+        let kinds = self.qualifiers.iter().copied();
+        Some(QualifiedOutcome::of_kinds(self.outcome?, kinds))
+    }
+
+    /// Its state for people: [`Self::state`], an outcome with its qualifiers.
+    pub fn described_state(&self) -> String {
+        let outcome = self.qualified_outcome();
+        let outcome = outcome.filter(|outcome| self.state() == outcome.outcome.word());
+        outcome.map_or_else(|| self.state().to_owned(), |outcome| outcome.to_string())
+    }
+
     /// Its duration from start to end, seconds.
     pub fn seconds(&self) -> Option<f64> {
         let lasted = self.ended?.duration_since(self.started?);
@@ -169,6 +182,21 @@ mod tests {
         assert_eq!(row.state(), "running");
         row.run_state = RunState::Submitted;
         assert_eq!(row.state(), "submitted");
+    }
+
+    #[test]
+    fn a_described_outcome_has_its_qualifiers() {
+        let mut row = RunSummary {
+            outcome: Some(Outcome::Reproduced),
+            qualifiers: vec![QualifierKind::UnpinnedImage, QualifierKind::Modified],
+            ..RunSummary::default()
+        };
+        assert_eq!(
+            row.described_state(),
+            "reproduced (modified, unpinned image)"
+        );
+        row.run_state = RunState::Running { pid: 1 };
+        assert_eq!(row.described_state(), "running");
     }
 
     #[test]

@@ -139,7 +139,7 @@ fn of_result(verdict: &Verdict, result: &ResultVerdict, evidence: &str) -> TestS
     let name = format!("{} {} {}", result.benchmark, result.scenario, result.mode);
     let mut suite = TestSuite::new(clean(&name));
     suite.add_property(property("submission", &title(verdict)));
-    suite.add_property(property("outcome", result.outcome.word()));
+    suite.add_property(property("outcome", &result.qualified_outcome().to_string()));
     suite.add_property(property("evidence", evidence));
     for (figure, value) in &result.figures {
         let value = format!("{} {}", value.value, value.unit);

@@ -16,7 +16,10 @@ const MOST_NAMED: usize = 10;
 /// Returns the differences between a recorded and a recomputed verdict, except those of wording.
 pub fn differences(recorded: &Verdict, recomputed: &Verdict) -> Vec<String> {
     let mut differences = Vec::new();
-    differences.extend(difference(recorded.outcome, recomputed.outcome));
+    let [before, now] = [recorded, recomputed].map(Verdict::qualified_outcome);
+    if before != now {
+        differences.push(format!("recorded {before}, recomputed {now}"));
+    }
     if recorded.results.len() != recomputed.results.len() {
         let (recorded, recomputed) = (recorded.results.len(), recomputed.results.len());
         differences.push(format!(

@@ -28,9 +28,9 @@ fn judge_again(run: &RunDirectory) -> Result<Option<String>, String> {
     let written = run.write_json(FILE, &verdict);
     written.map_err(|error| error.to_string())?;
     let stored = stored.map_or("nothing readable".to_owned(), |stored| {
-        stored.outcome.to_string()
+        stored.qualified_outcome().to_string()
     });
-    let judged = verdict.outcome.to_string();
+    let judged = verdict.qualified_outcome().to_string();
     Ok(
         (stored != judged)
             .then(|| format!("judged again: {judged}; its verdict.json has {stored}")),

@@ -198,7 +198,7 @@ fn end(
     TrialRunEnd {
         exit_code,
         run: Some(directory.id().to_owned()),
-        outcome: verdict.map(|verdict| verdict.outcome.to_string()),
+        outcome: verdict.map(|verdict| verdict.qualified_outcome().to_string()),
         figures: verdict
             .map(|verdict| figures(verdict, searched))
             .unwrap_or_default(),

@@ -67,6 +67,12 @@ fn inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {
     let any = |is: fn(MoreTrials) -> bool| more.iter().any(|(_, more)| is(*more));
     let hopeless = any(|more| matches!(more, MoreTrials::MoreThan(_) | MoreTrials::Never));
     let mut advice = Vec::from_iter(without_accuracy(verdict));
+    let mut qualifiers = verdict.qualifiers.iter();
+    if more.is_empty() && qualifiers.any(|one| one.kind == QualifierKind::IdleGpus) {
+        let text = "the output of the step may say why the GPUs were not used; without their sensors: \
+                    --telemetry off";
+        advice.push(text.to_owned());
+    }
     if any(|more| more == MoreTrials::Independent) {
         let text = "the trials depend on their order: repeat them after a pause or a warm-up, or one by \
                     one in separate runs";

@@ -16,7 +16,7 @@ use retrial_format as format;
 use retrial_readings::nearest::shortened_to;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::comparison::ComparedFigure;
-use retrial_results::verdict::{Outcome, ResultVerdict, number};
+use retrial_results::verdict::{Outcome, QualifiedOutcome, ResultVerdict, Verdict, number};
 
 /// The most rows of a table: JSON and CSV have all.
 const ROWS: usize = 2000;
@@ -72,7 +72,8 @@ fn claims(batch: &BatchVerdict, full: bool) -> Vec<Block> {
 
 fn cells(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     let mut blocks = if full {
-        let outcomes = batch.cells.iter().filter_map(|cell| cell.outcome);
+        let verdicts = batch.cells.iter().filter_map(|cell| cell.verdict.as_ref());
+        let outcomes = verdicts.map(Verdict::qualified_outcome);
         let count = format::count(batch.cells.len(), "cell");
         let counts = format!("{count}: {}.", marks::counts(outcomes));
         vec![Block::paragraph(counts), Block::Table(every_figure(batch))]
@@ -105,8 +106,8 @@ fn lost(batch: &BatchVerdict) -> IndexMap<&str, Vec<String>> {
 /// The outcome of a cell. The reasons for lost runs are below the table.
 fn outcome(cell: &CellVerdict) -> Cell {
     let is_lost = cell.runs.iter().any(|run| run.lost.is_some());
-    match cell.outcome {
-        Some(outcome) => marks::outcome(outcome),
+    match &cell.verdict {
+        Some(verdict) => marks::outcome(&verdict.qualified_outcome()),
         None if is_lost => Cell::status(marks::BAD, "no result"),
         None => NOTHING.into(),
     }
@@ -127,11 +128,20 @@ fn conclusion(batch: &BatchVerdict, evidence: &str) -> Conclusion {
     let claimed = batch.claims.iter().map(|claim| claim.outcome).max();
     let cells_stand = matches!(batch.outcome, Some(Outcome::Reproduced | Outcome::Measured));
     let claimed = claimed.filter(|_| cells_stand);
-    let (mark, word): (Option<Mark>, &str) = match (&batch.search, claimed, batch.outcome) {
-        (Some(search), ..) => (Some(search.outcome.into()), search::word(search.outcome)),
-        (None, Some(outcome), _) => (Some(outcome.into()), of_all(outcome)),
-        (None, None, Some(outcome)) => (Some(outcome.into()), outcome.word()),
-        (None, None, None) => (None, "nothing run"),
+    let verdicts = batch.cells.iter().filter_map(|cell| cell.verdict.as_ref());
+    let qualifiers = verdicts.flat_map(|verdict| &verdict.qualifiers);
+    let kinds = qualifiers.map(|qualifier| qualifier.kind);
+    let (mark, word): (Option<Mark>, String) = match (&batch.search, claimed, batch.outcome) {
+        (Some(search), ..) => {
+            let word = search::word(search.outcome);
+            (Some(search.outcome.into()), word.to_owned())
+        }
+        (None, Some(outcome), _) => (Some(outcome.into()), of_all(outcome).to_owned()),
+        (None, None, Some(outcome)) => {
+            let qualified = QualifiedOutcome::of_kinds(outcome, kinds);
+            (Some(outcome.into()), qualified.to_string())
+        }
+        (None, None, None) => (None, "nothing run".to_owned()),
     };
     Conclusion {
         remarks: of_cell::evidence_remark(evidence).into_iter().collect(),
@@ -268,7 +278,9 @@ fn every_figure(batch: &BatchVerdict) -> Table {
         let section = cell.verdict.as_ref().and_then(|_| sections.next());
         let link = section.map(|at| format!("#s{at}"));
         let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
-        let mut rows: Vec<Vec<Cell>> = results.flat_map(figures::rows).collect();
+        let mut rows: Vec<Vec<Cell>> = results
+            .flat_map(|result| figures::rows(result, &[]))
+            .collect();
         let reason = reason(cell);
         if !reason.is_empty() {
             rows.push(vec![reason.into()]);

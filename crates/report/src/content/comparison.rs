@@ -9,7 +9,7 @@ use crate::document::{Block, Cell, Column, Document, Item, Section, Table};
 use retrial_format as format;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::comparison::{Change, ComparedFigure, Comparison};
-use retrial_results::verdict::number;
+use retrial_results::verdict::{QualifiedOutcome, number};
 
 /// A comparison by itself.
 pub fn document(comparison: &Comparison, detail: Detail) -> Document {
@@ -75,7 +75,10 @@ fn subjects(comparison: &Comparison, detail: Detail) -> Option<Block> {
         .number("runs", |(_, subject)| {
             runs(subject.runs).unwrap_or_default()
         })
-        .status("outcome", |(_, subject)| marks::outcome(subject.outcome))
+        .status("outcome", |(_, subject)| {
+            let kinds = subject.qualifiers.iter().copied();
+            marks::outcome(&QualifiedOutcome::of_kinds(subject.outcome, kinds))
+        })
         .text("role", |(at, _)| role(*at))
         .block()
 }

@@ -7,7 +7,8 @@ pub(super) use crate::document::NOTHING;
 use crate::document::{Block, Cell, Column, Table};
 use retrial_recipe::model::Claim;
 use retrial_results::verdict::{
-    Bounds, Judgement, Outcome, Reference, ResultVerdict, Verdict, number, table_of,
+    Bounds, Judgement, Outcome, QualifiedOutcome, QualifierKind, Reference, ResultVerdict, Verdict,
+    number, table_of,
 };
 
 /// More figures of one result than this are a table of their own, and their sentences are one.
@@ -22,8 +23,9 @@ const OF_ONE_RESULT: [usize; 6] = [FIGURE, 3, 4, 6, 7, 8];
 pub(super) fn tables(verdict: &Verdict) -> Vec<Block> {
     let mut together = Vec::new();
     let mut tables = Vec::new();
+    let common = common_kinds(verdict);
     for result in &verdict.results {
-        let rows = rows(result);
+        let rows = rows(result, &common);
         if rows.len() > MANY {
             tables.push(Block::Table(by_itself(result, rows, verdict)));
         } else {
@@ -36,6 +38,17 @@ pub(super) fn tables(verdict: &Verdict) -> Vec<Block> {
         tables.insert(0, Block::Table(table));
     }
     tables
+}
+
+/// The kinds of qualifiers that all results have: the verdict itself says them, with their reasons.
+fn common_kinds(verdict: &Verdict) -> Vec<QualifierKind> {
+    let has = |result: &ResultVerdict, kind| {
+        let mut qualifiers = result.qualifiers.iter();
+        qualifiers.any(|qualifier| qualifier.kind == kind)
+    };
+    let kinds = verdict.qualifiers.iter().map(|qualifier| qualifier.kind);
+    let common = kinds.filter(|kind| verdict.results.iter().all(|result| has(result, *kind)));
+    common.collect()
 }
 
 /// The columns of figures.
@@ -114,23 +127,32 @@ fn table_of_all(rows: &[Vec<Cell>]) -> Option<&str> {
 }
 
 /// The cells of [`columns`] of a result: a row for each published figure; if there is none, for each
-/// that the recipe declares, after the one that its suite publishes.
-pub(super) fn rows(result: &ResultVerdict) -> Vec<Vec<Cell>> {
+/// that the recipe declares, after the one that its suite publishes. `said` are kinds of qualifiers that stand
+/// next to the table.
+pub(super) fn rows(result: &ResultVerdict, said: &[QualifierKind]) -> Vec<Vec<Cell>> {
     if result.judgements.is_empty() {
         let first = result.deciding.as_deref();
         let declared = result.declared.iter().map(String::as_str);
         let others = declared.filter(|name| first != Some(name));
         let names = [first.unwrap_or_default()].into_iter().chain(others);
-        return names.map(|name| row(result, name, None)).collect();
+        return names.map(|name| row(result, name, None, said)).collect();
     }
     let judgements = result.judgements.iter();
     judgements
-        .map(|judgement| row(result, &judgement.figure, Some(judgement)))
+        .map(|judgement| row(result, &judgement.figure, Some(judgement), said))
         .collect()
 }
 
 /// A figure, next to the published one; without a judgement, to the benchmark's own limit if it has one.
-fn row(result: &ResultVerdict, figure: &str, judged: Option<&Judgement>) -> Vec<Cell> {
+fn row(
+    result: &ResultVerdict,
+    figure: &str,
+    judged: Option<&Judgement>,
+    said: &[QualifierKind],
+) -> Vec<Cell> {
+    let outcome = judged.map_or(result.outcome, |judged| result.outcome_of(judged));
+    let kinds = result.qualifiers.iter().map(|qualifier| qualifier.kind);
+    let kinds = kinds.filter(|kind| !said.contains(kind));
     let (measured, next_to) = match judged {
         Some(judged) => (judged.measured.as_ref(), published(judged)),
         None => (result.figures.get(figure), limit(result, figure)),
@@ -145,7 +167,7 @@ fn row(result: &ResultVerdict, figure: &str, judged: Option<&Judgement>) -> Vec<
         source.into(),
         ratio(judged.and_then(|judged| judged.ratio)).into(),
         judged.map(bounds).unwrap_or_default().into(),
-        marks::outcome(judged.map_or(result.outcome, |judged| result.outcome_of(judged))),
+        marks::outcome(&QualifiedOutcome::of_kinds(outcome, kinds)),
     ]
 }
 

@@ -12,7 +12,7 @@ use crate::charts::{Bar, Bars, Chart, Kind, Origin, extent, median};
 use crate::document::{Block, Cell, Column, Document, Section, Table, Text};
 use retrial_format as format;
 use retrial_history::{Deciding, RunSummary};
-use retrial_results::verdict::{Outcome, number};
+use retrial_results::verdict::{Outcome, QualifiedOutcome, number};
 
 /// The most groups of a page.
 const GROUPS: usize = 400;
@@ -87,9 +87,12 @@ fn groups(rows: &[RunSummary]) -> Vec<Group<'_>> {
 }
 
 fn outcomes(many: &RunsPage<'_>) -> Vec<Block> {
-    let states = many.rows.iter().map(|row| (row.outcome, row.state()));
+    let states = many.rows.iter();
+    let states = states.map(|row| (row.qualified_outcome(), row.state()));
     let table = Table::of("Runs by outcome", states.counts().into_iter().sorted())
-        .status("outcome", |((outcome, state), _)| status(*outcome, state))
+        .status("outcome", |((outcome, state), _)| {
+            status(outcome.as_ref(), state)
+        })
         .number("runs", |(_, count)| count.to_string());
     let started =
         |row: Option<&RunSummary>| row.map_or(String::new(), |row| runs::started(row, many.zone));
@@ -99,7 +102,7 @@ fn outcomes(many: &RunsPage<'_>) -> Vec<Block> {
     table.block().into_iter().chain(span).collect()
 }
 
-fn status(outcome: Option<Outcome>, state: &str) -> Cell {
+fn status(outcome: Option<&QualifiedOutcome>, state: &str) -> Cell {
     outcome.map_or_else(|| format!("• {state}").into(), marks::outcome)
 }
 
@@ -197,7 +200,7 @@ fn summary(groups: &[Group<'_>], unverified: bool) -> Vec<Block> {
         rows.map(move |spread| (group, spread))
     });
     let states = |group: &Group<'_>| {
-        let counts = group.rows.iter().map(|row| row.state()).counts();
+        let counts = group.rows.iter().map(|row| row.described_state()).counts();
         let counts = counts.into_iter().sorted();
         let counts = counts.map(|(state, count)| format!("{count} {state}"));
         join(counts, ", ")
@@ -255,7 +258,9 @@ fn listed(many: &RunsPage<'_>, groups: &[Group<'_>]) -> Vec<Block> {
             .head("run", |row| Cell::from(&row.id).linked((many.link)(row)))
             .text("started", |row| runs::started(row, many.zone))
             .text("host", |row| &row.host)
-            .status("outcome", |row| status(row.outcome, row.state()))
+            .status("outcome", |row| {
+                status(row.qualified_outcome().as_ref(), row.state())
+            })
             .number("figure", |row| figure(row))
             .column(Column::number("ratio").noted("to published"), |row| {
                 ratio(runs::ratio_of(row))

@@ -7,7 +7,7 @@ use retrial_batch::search::SearchOutcome;
 use retrial_batch::verdict::ClaimOutcome;
 use retrial_host::checks::CheckState;
 use retrial_results::verdict::comparison::Change;
-use retrial_results::verdict::{Outcome, RuleCheck};
+use retrial_results::verdict::{Outcome, QualifiedOutcome, RuleCheck};
 
 pub(super) const BAD: Mark = Mark::new(Tone::Bad, "!");
 pub(super) const GOOD: Mark = Mark::new(Tone::Good, "✓");
@@ -70,18 +70,18 @@ impl From<CheckState> for Mark {
     }
 }
 
-pub(super) fn outcome(outcome: Outcome) -> Cell {
-    Cell::status(outcome, outcome.word())
+/// An outcome with its qualifiers: no table has one without them.
+pub(super) fn outcome(outcome: &QualifiedOutcome) -> Cell {
+    Cell::status(outcome.outcome, &outcome.to_string())
 }
 
-/// Counts outcomes: `2 reproduced, 1 invalid`.
-pub(super) fn counts(outcomes: impl Iterator<Item = Outcome>) -> String {
-    let counts = outcomes.counts();
-    let counts = Outcome::ALL.into_iter().filter_map(|outcome| {
-        let count = counts.get(&outcome)?;
-        Some(format!("{count} {outcome}"))
-    });
-    join(counts, ", ")
+/// Counts outcomes: `2 reproduced, 1 reproduced (modified)`.
+pub fn counts(outcomes: impl Iterator<Item = QualifiedOutcome>) -> String {
+    let counts = outcomes.counts().into_iter().sorted();
+    join(
+        counts.map(|(outcome, count)| format!("{count} {outcome}")),
+        ", ",
+    )
 }
 
 pub(super) fn change(change: Change) -> Cell {

@@ -23,6 +23,8 @@ pub mod verdict;
 pub mod verification;
 pub mod website;
 
+pub use marks::counts as count_outcomes;
+
 /// The amount of detail in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
@@ -40,3 +42,6 @@ impl Detail {
         if verbose { Self::Facts } else { Self::Brief }
     }
 }
+
+#[cfg(test)]
+mod qualified_tests;

@@ -8,6 +8,7 @@ use crate::document::{Block, Cell, Document, Group, Line, Section, Table, Text};
 use retrial_batch::verdict::BatchVerdict;
 use retrial_format as format;
 use retrial_recipe::model::Mode;
+use retrial_results::verdict::ResultVerdict;
 use retrial_results::verdict::comparison::{Comparison, EnvironmentGroup};
 
 /// More subjects are shown without charts, and only with violated rules, so that a page opens.
@@ -133,7 +134,7 @@ fn overview(subjects: &[Subject<'_>]) -> Block {
         "{} in {}: {}.",
         format::count(results().count(), "measurement"),
         format::count(subjects.len(), "result"),
-        marks::counts(results().map(|result| result.outcome))
+        marks::counts(results().map(ResultVerdict::qualified_outcome))
     );
     let verdicts = || subjects.iter().map(|subject| subject.entry.verdict);
     let confidence = verdicts().next().map_or(0.95, |verdict| verdict.confidence);
@@ -159,6 +160,6 @@ fn group((number, subject): (usize, &Subject<'_>)) -> Group {
     let title = Cell::from(verdict::title(verdict)).linked(Some(format!("#s{number}")));
     Group {
         title: Some(title),
-        rows: results.flat_map(rows).collect(),
+        rows: results.flat_map(|result| rows(result, &[])).collect(),
     }
 }

@@ -50,11 +50,11 @@ fn status(row: &RunSummary) -> Cell {
 
 /// A run's outcome, or its state after a sign if it has none.
 pub(super) fn outcome(row: &RunSummary, sign: &str) -> Cell {
-    row.outcome.map_or_else(
+    row.qualified_outcome().map_or_else(
         || format!("{sign} {}", row.state()).into(),
         |outcome| {
             let imported = row.imported_from.as_ref().map_or("", |_| " (imported)");
-            Cell::status(outcome, &format!("{outcome}{imported}"))
+            Cell::status(outcome.outcome, &format!("{outcome}{imported}"))
         },
     )
 }

@@ -14,7 +14,8 @@ use retrial_format as format;
 use retrial_recipe::model::Mode;
 use retrial_results::evidence::tree::Fault;
 use retrial_results::verdict::{
-    BenchmarkVerdict, Outcome, Reference, ResultVerdict, RuleCheck, Verdict, number,
+    BenchmarkVerdict, Outcome, QualifiedOutcome, Reference, ResultVerdict, RuleCheck, Verdict,
+    number,
 };
 
 /// The violated rules of a result that are shown by default.
@@ -151,8 +152,12 @@ impl Tree {
         let performance = of_mode(Mode::Performance).next();
         let decides =
             |result: &&&ResultVerdict| result.mode != Mode::Compliance || performance.is_none();
-        let outcomes = results.iter().filter(decides).map(|result| result.outcome);
+        let deciding = || results.iter().filter(decides);
+        let outcomes = deciding().map(|result| result.outcome);
         let outcome = outcomes.max().unwrap_or(Outcome::Measured);
+        let qualifiers = deciding().flat_map(|result| &result.qualifiers);
+        let kinds = qualifiers.map(|qualifier| qualifier.kind);
+        let qualified = QualifiedOutcome::of_kinds(outcome, kinds).to_string();
         let accuracy = of_mode(Mode::Accuracy).next().map(|result| {
             let word = if result.valid { "passed" } else { "violated" };
             let figure = result.deciding_figure();
@@ -174,7 +179,7 @@ impl Tree {
             Some(format!("{ratio} of {published} ({source})"))
         });
         // Results are printed as they come, so that columns have fixed widths.
-        let first = format!("{figure:>20}  {:15}", outcome.word());
+        let first = format!("{figure:>20}  {qualified:15}");
         let parts = [Some(first), compared, accuracy, Some(tests)];
         let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
         let details = results.iter().flat_map(|result| self.rules(result));

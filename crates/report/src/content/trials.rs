@@ -23,7 +23,7 @@ struct TrialFigure<'a> {
 /// A column: its name, and its value in a row.
 type Column = (&'static str, fn(&TrialFigure<'_>) -> String);
 
-const COLUMNS: [Column; 29] = [
+const COLUMNS: [Column; 30] = [
     ("run", |row| row.name.to_owned()),
     ("suite", |row| row.verdict.submission.suite.clone()),
     ("round", |row| {
@@ -89,6 +89,13 @@ const COLUMNS: [Column; 29] = [
         _ if row.is_warmup => String::new(),
         Some(judged) if row.result.valid => judged.outcome.to_string(),
         _ => row.result.outcome.to_string(),
+    }),
+    ("qualifiers", |row| {
+        let qualifiers = row.result.qualifiers.iter();
+        join(
+            qualifiers.map(|one| format!("{}: {}", one.kind, one.reason)),
+            "; ",
+        )
     }),
     ("verified", |row| {
         let notice = row.verdict.notice.as_ref();

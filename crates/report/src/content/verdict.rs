@@ -12,7 +12,8 @@ use crate::document::{Block, Conclusion, Document, Item, Line, Mark, Section, Te
 use retrial_format as format;
 use retrial_recipe::model::Submission;
 use retrial_results::verdict::{
-    self, Judgement, Outcome, QualifierKind, Reference, ResultVerdict, Verdict, number,
+    self, Judgement, Outcome, QualifiedOutcome, QualifierKind, Reference, ResultVerdict, Verdict,
+    number,
 };
 
 /// A verdict by itself.
@@ -216,13 +217,10 @@ fn together(hold: &[&Judgement]) -> Option<String> {
 
 /// `reproduced (performance only)`, and the sentence; empty if the only result has the reason.
 fn headline(verdict: &Verdict) -> (String, String) {
-    let mut kinds = verdict.qualifiers.iter().map(|qualifier| qualifier.kind);
-    let mut word = verdict.outcome.word().to_owned();
-    if kinds.any(|kind| kind == QualifierKind::PerformanceOnly)
-        && verdict.outcome <= Outcome::Reproduced
-    {
-        word += " (performance only)";
-    }
+    // A tag that may move is in nearly every verdict, and has its reason below.
+    let kinds = verdict.qualifiers.iter().map(|qualifier| qualifier.kind);
+    let kinds = kinds.filter(|kind| *kind != QualifierKind::UnpinnedImage);
+    let word = QualifiedOutcome::of_kinds(verdict.outcome, kinds).to_string();
     let sentence = match verdict.outcome {
         Outcome::Invalid | Outcome::Failed if verdict.results.len() == 1 => String::new(),
         Outcome::Reproduced | Outcome::Measured => verdict.sentence.clone(),

@@ -80,12 +80,12 @@ fn of_judged(judged: &Judged) -> Vec<Item> {
     let good = |key: &str, text: String| Item::keyed(key, text).marked(marks::GOOD);
     let open = |key: &str, text: String| Item::keyed(key, text).marked(OPEN);
     let bad = |key: &str, text: String| Item::keyed(key, text).marked(marks::BAD);
-    let outcome = judged.recorded;
+    let outcome = judged.verdict.qualified_outcome();
     let verdict = if judged.differences.is_empty() {
         good("verdict", format!("{outcome}, confirmed by its logs"))
     } else {
         let lines = judged.differences.iter().map(|line| ("differs", line));
-        bad("verdict", format!("recorded as {outcome}")).detailed(lines)
+        bad("verdict", format!("recorded as {}", judged.recorded)).detailed(lines)
     };
     let rules = match &judged.rules {
         Rules::None => Item::keyed("rules", "not judged by a round's rules"),
@@ -166,7 +166,8 @@ fn conclusion(verification: &Verification) -> Conclusion {
     };
     let word = if unsigned { "unsigned" } else { "verified" };
     let sentence = judged.map_or_else(String::new, |judged| {
-        format!("{}: {}", judged.recorded, judged.verdict.sentence)
+        let outcome = judged.verdict.qualified_outcome();
+        format!("{outcome}: {}", judged.verdict.sentence)
     });
     Conclusion::new(mark, word, sentence)
 }

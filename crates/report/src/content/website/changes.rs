@@ -12,7 +12,7 @@ use crate::content::runs::{cut, minute, shortened};
 use crate::document::{Block, Cell, Line, Table};
 use crate::feed::{Entry, Feed};
 use retrial_history::RunSummary;
-use retrial_results::verdict::{Outcome, notice};
+use retrial_results::verdict::{QualifiedOutcome, notice};
 
 /// The most changes in a table, and in the feed.
 const LISTED: usize = 20;
@@ -21,12 +21,12 @@ const FED: usize = 100;
 pub(super) const SENTENCE: usize = 600;
 
 /// A change of verdict.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Change<'a> {
     pub before: &'a RunSummary,
-    pub was: Outcome,
+    pub was: QualifiedOutcome,
     pub run: &'a RunSummary,
-    pub is: Outcome,
+    pub is: QualifiedOutcome,
 }
 
 impl Change<'_> {
@@ -45,9 +45,9 @@ impl Change<'_> {
 pub(super) fn of<'a>(group: &Group<'a>) -> impl Iterator<Item = Change<'a>> {
     group.series.iter().flat_map(|series| {
         let judged = series.rows.iter();
-        let judged = judged.filter_map(|row| Some((*row, row.outcome?)));
+        let judged = judged.filter_map(|row| Some((*row, row.qualified_outcome()?)));
         let pairs = judged.tuple_windows();
-        let changes = pairs.filter(|((_, was), (_, is))| was != is);
+        let changes = pairs.filter(|((_, was), (_, is))| was.outcome != is.outcome);
         changes.map(|((before, was), (run, is))| Change {
             before,
             was,
@@ -83,8 +83,8 @@ pub(super) fn table(website: &Website<'_>, only: Option<usize>, bytes: usize) ->
         None => table.text("submission", |(at, _)| submission(*at)),
     };
     let table = table
-        .status("before", |(_, change)| marks::outcome(change.was))
-        .status("verdict", |(_, change)| marks::outcome(change.is))
+        .status("before", |(_, change)| marks::outcome(&change.was))
+        .status("verdict", |(_, change)| marks::outcome(&change.is))
         .text("variant", |(_, change)| cut(&change.run.choices()))
         .text("GPUs", |(_, change)| cut(&change.run.gpus));
     let table = match only {

@@ -15,7 +15,7 @@ use crate::document::{Block, Cell, Document, Line, Rows, Section, Table, Text};
 use retrial_format as format;
 use retrial_history::RunSummary;
 use retrial_readings::natural::natural;
-use retrial_results::verdict::{Outcome, notice};
+use retrial_results::verdict::{Outcome, QualifiedOutcome, notice};
 
 /// What the tables may take, bytes.
 const SUBMISSIONS_BYTES: usize = 130_000;
@@ -134,7 +134,7 @@ fn further(website: &Website<'_>) -> Vec<Block> {
 struct Tally {
     submissions: usize,
     runs: usize,
-    newest: Vec<Outcome>,
+    newest: Vec<QualifiedOutcome>,
 }
 
 /// A tally for each key by which runs are divided.
@@ -151,7 +151,7 @@ fn tallies<'a, K: Ord + Copy, D: IntoIterator<Item = (K, Vec<&'a RunSummary>)>>(
             tally.runs += rows.len();
             tally
                 .newest
-                .extend(judged(&rows).and_then(|row| row.outcome));
+                .extend(judged(&rows).and_then(RunSummary::qualified_outcome));
         }
     }
     tallies.into_iter().collect()
@@ -169,10 +169,12 @@ fn table<'a>(
         .number("runs", |(.., tally)| tally.runs.to_string());
     Outcome::ALL.into_iter().fold(table, |table, outcome| {
         table.number(outcome.word(), |(.., tally)| {
-            let newest = tally.newest.iter().filter(|other| **other == outcome);
-            match newest.count() {
-                0 => String::new(),
-                count => count.to_string(),
+            let newest = || tally.newest.iter().filter(|other| other.outcome == outcome);
+            let qualified = newest().filter(|other| !other.kinds.is_empty()).count();
+            match (newest().count(), qualified) {
+                (0, _) => String::new(),
+                (count, 0) => count.to_string(),
+                (count, qualified) => format!("{count} ({qualified} qualified)"),
             }
         })
     })

@@ -87,7 +87,11 @@ fn conclusion(group: &Group<'_>) -> Conclusion {
     let sentence = shortened(&newest.sentence, changes::SENTENCE);
     Conclusion {
         remarks: facts.chain(sources).collect(),
-        ..Conclusion::new(newest.outcome.map(Mark::from), newest.state(), sentence)
+        ..Conclusion::new(
+            newest.outcome.map(Mark::from),
+            newest.described_state(),
+            sentence,
+        )
     }
 }
 

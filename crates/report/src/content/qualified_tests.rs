@@ -1,0 +1,139 @@
+//! No report prints an outcome without its qualifiers.
+
+use jiff::tz::TimeZone;
+use rstest::rstest;
+
+use super::website::{Options, Website};
+use super::{Detail, comparison, history, page, runs, subject, trials, verdict};
+use crate::document::Document;
+use crate::terminal::Terminal;
+use crate::{Entry, html, junit, markdown, terminal};
+use retrial_history::{RunState, RunSummary};
+use retrial_results::verdict::comparison::{Options as Limits, Subject, compare};
+use retrial_results::verdict::tests::build::*;
+use retrial_results::verdict::{
+    Context, Evidence, Outcome, QualifiedOutcome, Qualifier, QualifierKind, Verdict, judge,
+};
+
+/// A context with a qualifier of every kind.
+fn qualified_context() -> Context {
+    let every = QualifierKind::ALL.into_iter();
+    let every = every.map(|kind| Qualifier::new(kind, format!("why {kind}")));
+    Context {
+        qualifiers: every.collect(),
+        ..context()
+    }
+}
+
+fn evidence() -> Evidence {
+    offline(&[100.0]).expecting(TOKENS, official(100.0))
+}
+
+fn judged() -> Verdict {
+    judge(&qualified_context(), &[evidence()])
+}
+
+fn all_kinds() -> String {
+    QualifiedOutcome::of_kinds(Outcome::Reproduced, QualifierKind::ALL).to_string()
+}
+
+fn in_terminal(document: &Document) -> String {
+    let wide = Terminal {
+        width: 400,
+        color: false,
+        unicode: true,
+    };
+    terminal::render(document, wide)
+}
+
+/// Two runs of one submission: the second has another verdict, with every qualifier.
+fn rows() -> Vec<RunSummary> {
+    let run = |id: &str, outcome: Outcome, qualifiers: &[QualifierKind]| RunSummary {
+        id: id.to_owned(),
+        title: "a benchmark".to_owned(),
+        run_state: RunState::Ended,
+        outcome: Some(outcome),
+        qualifiers: qualifiers.to_vec(),
+        ..RunSummary::default()
+    };
+    vec![
+        run("one", Outcome::NotReproduced, &[]),
+        run("two", Outcome::Reproduced, &QualifierKind::ALL),
+    ]
+}
+
+#[rstest]
+#[case::text(|entry: &Entry<'_>| in_terminal(&verdict::document(entry)))]
+#[case::markdown(|entry: &Entry<'_>| markdown::render(&verdict::document(entry)))]
+#[case::html(|entry: &Entry<'_>| html::render(&verdict::document(entry)))]
+#[case::junit(|entry: &Entry<'_>| junit::verdicts(std::slice::from_ref(entry)))]
+#[case::csv(|entry: &Entry<'_>| trials::rows(entry.verdict, |_| "run".to_owned()))]
+fn a_verdict_has_each_qualifier_with_its_reason(#[case] render: fn(&Entry<'_>) -> String) {
+    let verdict = judged();
+    let text = render(&Entry::new("/runs/one", &verdict));
+    for kind in QualifierKind::ALL {
+        assert!(text.contains(&format!("why {kind}")), "{kind}: {text}");
+    }
+}
+
+#[test]
+fn a_page_of_several_results_has_them_in_its_overview() {
+    let verdict = judged();
+    let subject = |name: &str| subject::Subject::new(name, Entry::new("", &verdict));
+    let document = page::document(&page::Page {
+        subjects: vec![subject("one"), subject("two")],
+        ..page::Page::default()
+    });
+    let text = in_terminal(&document);
+    let expected = format!("2 {}", all_kinds());
+    assert!(text.contains(&expected), "{text}");
+}
+
+#[test]
+fn lists_of_runs_have_them() {
+    let rows = rows();
+    let listed = in_terminal(&runs::document(&rows, &TimeZone::UTC));
+    assert!(listed.contains(&all_kinds()), "{listed}");
+    let document = history::document(&history::RunsPage {
+        made: String::new(),
+        rows: &rows,
+        link: &|_| None,
+        zone: &TimeZone::UTC,
+    });
+    let text = html::render(&document);
+    // By outcome, by group, and in the list.
+    assert_eq!(text.matches(&all_kinds()).count(), 3, "{text}");
+}
+
+#[test]
+fn the_website_and_its_feeds_have_them() {
+    let rows = rows();
+    let options = Options {
+        made: "retrial",
+        link: &|_| None,
+        url: None,
+    };
+    let website = Website::new(&rows, &options);
+    for (at, name) in website.names().into_iter().enumerate() {
+        let page = html::render_in_website(&website.page(at).document, &[]);
+        assert!(page.contains(&all_kinds()), "{name}: {page}");
+    }
+    let feed = website.feed();
+    for text in [feed.json(), feed.atom()] {
+        assert!(text.contains(&format!("now {}", all_kinds())), "{text}");
+    }
+}
+
+#[test]
+fn a_comparison_has_those_of_each_side() {
+    let groups = [(qualified_context(), vec![evidence()])];
+    let plain = [(context(), vec![evidence()])];
+    let subjects = [
+        Subject::of("one", &plain, Vec::new()),
+        Subject::of("two", &groups, Vec::new()),
+    ];
+    let comparison = compare(&subjects, &Limits::default());
+    let text = in_terminal(&comparison::document(&comparison, Detail::Brief));
+    assert!(text.contains(&all_kinds()), "{text}");
+    assert_eq!(comparison.subjects[1].qualifiers, QualifierKind::ALL);
+}
