@@ -206,4 +206,31 @@ mod tests {
         assert_eq!(run.plan.files.rules, [at("Cargo.toml")]);
         assert_eq!(run.plan.files.lock, at("l").to_str().map(str::to_owned));
     }
+
+    /// The table of docs/runs.md decides for every option whether it changes a figure: a new one is decided there.
+    #[test]
+    fn the_docs_say_of_every_option_whether_it_changes_a_figure() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/runs.md");
+        let text = std::fs::read_to_string(page).unwrap();
+        let (_, section) = text.split_once("\n## What changes a figure\n").unwrap();
+        let (section, _) = section.split_once("\n## ").unwrap();
+        let command = Arguments::command();
+        let commands = ["run", "resume", "batch", "bisect", "judge"];
+        let commands = commands.map(|name| command.find_subcommand(name).unwrap());
+        let of_commands = commands.iter().flat_map(|command| command.get_arguments());
+        let arguments = of_commands.chain(command.get_arguments());
+        let named = arguments.filter(|argument| !argument.is_hide_set());
+        let mut count = 0;
+        for name in named.filter_map(clap::Arg::get_long) {
+            let is_named = section
+                .match_indices(&format!("--{name}"))
+                .any(|(at, option)| {
+                    let next = section[at + option.len()..].chars().next();
+                    !next.is_some_and(|next| next.is_alphanumeric() || next == '-')
+                });
+            assert!(is_named, "docs/runs.md, `What changes a figure`: --{name}");
+            count += 1;
+        }
+        assert!(count > 60, "{count}");
+    }
 }

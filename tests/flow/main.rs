@@ -8,6 +8,7 @@ mod lab;
 mod batch;
 mod bystanders;
 mod cached;
+mod changed;
 mod command_line;
 mod compared;
 mod disk;

@@ -67,7 +67,9 @@ fn of_a_judged_run() {
     lab.retrial(&["resume", "last"]).expect_exit(1);
     score(&lab, "43");
     let again = ["resume", "last", "--from", "main-performance-check"];
-    lab.retrial(&again).expect_exit(0);
+    lab.retrial(&again)
+        .expect_exit(0)
+        .prints("resumed: main-performance-check was executed again: it had finished");
     assert_eq!(measured(&lab), 1);
     assert_eq!(lab.verdict()["outcome"], "reproduced");
     assert_eq!(
