@@ -167,6 +167,144 @@ fn a_performance_log_in_the_accuracy_folder_is_not_performance() {
     );
 }
 
+/// Writes what the endpoints client leaves of a scenario.
+fn write_endpoint(folder: &Path, kind: &str, score: &str) {
+    for run in ["performance", "accuracy"] {
+        std::fs::create_dir_all(folder.join(run)).unwrap();
+    }
+    let config = format!(
+        "type: {kind}\nmodel_params: {{streaming: 'on'}}\nsettings:\n  runtime:\n    min_duration_ms: 900000\n    \
+         n_samples_to_issue: 13164\n    scheduler_random_seed: 16159082839903944936\n    \
+         dataloader_random_seed: 2747215439041700203\n  load_pattern: {{type: poisson, target_qps: 13.5}}\n"
+    );
+    std::fs::write(folder.join("config.yaml"), config).unwrap();
+    let summary = r#"{"n_samples_issued": 13164, "n_samples_completed": 13164, "n_samples_failed": 0,
+        "duration_ns": 1001234567890, "complete": true, "qps": 13.25, "tps": 51234.5,
+        "ttft": {"early_stopping_percentiles": {"99.0": 1400000000.5}},
+        "tpot": {"early_stopping_percentiles": {"99.0": 14000000.25}},
+        "latency": {"avg": 4321098765.4, "early_stopping_percentiles": {"99.0": 9000000000}},
+        "output_sequence_lengths": {"avg": 3886.25}}"#;
+    std::fs::write(folder.join("performance/result_summary.json"), summary).unwrap();
+    let scores = format!(
+        r#"{{"accuracy_scores": [{{"dataset_name": "all", "score": {score}, "complete": true, "dataset_type": "accuracy",
+        "output_sequence_lengths": {{"avg": 3890.5}}}}]}}"#
+    );
+    std::fs::write(folder.join("accuracy/accuracy_results.json"), scores).unwrap();
+}
+
+/// The example's tree with results of endpoints in place of LoadGen's, for each of two benchmarks.
+fn tree_of_endpoints(retrial: &Retrial, division: &str) -> std::path::PathBuf {
+    let tree = retrial.home.path().join("tree");
+    copy(Path::new(EXAMPLE), &tree);
+    std::fs::remove_file(tree.join("summary_results.json")).unwrap();
+    let results = tree.join("closed/Example/results/8xEXAMPLE_2xCPU");
+    std::fs::remove_dir_all(results.join("llama2-70b-99")).unwrap();
+    let deepseek = r#"81.25, "total_samples": 4388"#;
+    write_endpoint(&results.join("deepseek-r1/Offline"), "offline", deepseek);
+    write_endpoint(&results.join("deepseek-r1/Interactive"), "online", deepseek);
+    let qwen =
+        r#"0.84125, "total_samples": 995, "breakdown": {"normalized_single_turn_score": 86.5}"#;
+    write_endpoint(&results.join("qwen3.6-27b/SingleStream"), "online", qwen);
+    if division != "closed" {
+        std::fs::rename(tree.join("closed"), tree.join(division)).unwrap();
+    }
+    tree
+}
+
+#[test]
+fn results_of_an_endpoint_are_listed_with_their_figures() {
+    let retrial = Retrial::new();
+    let tree = tree_of_endpoints(&retrial, "closed");
+    let entries = retrial.list(tree.to_str().unwrap());
+    let mut listed = BTreeMap::new();
+    for entry in &entries {
+        for figure in entry["scenarios"].as_array().unwrap() {
+            let name = format!(
+                "{} {}",
+                entry["benchmark"].as_str().unwrap(),
+                figure["scenario"].as_str().unwrap()
+            );
+            listed.insert(name, (figure["value"].as_f64(), figure["unit"].clone()));
+        }
+    }
+    let expected = [
+        ("deepseek-r1 Interactive", 51_234.5, "tokens/s"),
+        ("deepseek-r1 Offline", 51_234.5, "tokens/s"),
+        ("qwen3.6-27b SingleStream", 4_321.098_765_4, "ms"),
+    ];
+    let expected =
+        expected.map(|(name, value, unit)| (name.to_owned(), (Some(value), unit.into())));
+    assert_eq!(listed, BTreeMap::from(expected));
+}
+
+/// A recipe from results of an endpoint judges these results: all figures at exactly 1.000, in
+/// whichever folder of the tree, and by the rules of the round.
+#[test]
+fn a_recipe_of_an_endpoint_judges_its_own_results() {
+    for division in ["closed", "open"] {
+        let retrial = Retrial::new();
+        let tree = tree_of_endpoints(&retrial, division);
+        let entries = retrial.list(tree.to_str().unwrap());
+        assert_eq!(entries.len(), 2);
+        for (number, entry) in entries.iter().enumerate() {
+            let recipe = retrial.home.path().join(format!("{number}.yaml"));
+            let became = retrial.imported(tree.to_str().unwrap(), entry, &recipe);
+            assert_eq!(became, "reproduced", "{division}: {entry:#}");
+            let results = tree.join(entry["source"].as_str().unwrap());
+            let arguments = [
+                "judge",
+                results.to_str().unwrap(),
+                "--recipe",
+                recipe.to_str().unwrap(),
+            ];
+            let judged = retrial.json(&arguments);
+            let modes = judged["results"].as_array().unwrap().iter();
+            let modes: Vec<&str> = modes
+                .map(|result| result["mode"].as_str().unwrap())
+                .collect();
+            assert!(
+                modes.contains(&"accuracy") && modes.contains(&"performance"),
+                "{modes:?}"
+            );
+        }
+    }
+}
+
+/// The rules of the round hold for an endpoint's results by a recipe as they do in a tree, and a
+/// summary that cannot be read is no result.
+#[test]
+fn faults_of_an_endpoint_are_found_by_a_recipe() {
+    let retrial = Retrial::new();
+    let tree = tree_of_endpoints(&retrial, "closed");
+    let results = tree.join("closed/Example/results/8xEXAMPLE_2xCPU/deepseek-r1");
+    let recipe = retrial.home.path().join("mine.yaml");
+    let recipe = recipe.to_str().unwrap();
+    let new = retrial.run(&["new", recipe, "--from-results", results.to_str().unwrap()]);
+    assert!(new.status.success(), "{new:?}");
+    let summary = results.join("Interactive/performance/result_summary.json");
+    let whole = std::fs::read_to_string(&summary).unwrap();
+    for (from, to, reason) in [
+        (
+            "\"n_samples_failed\": 0",
+            "\"n_samples_failed\": 7",
+            "7 failed",
+        ),
+        ("1400000000.5", "1600000000.5", "time to first token"),
+        ("\"complete\": true", "\"complete\": false", "not complete"),
+        (
+            "{\"n_samples_issued\"",
+            "{\"n_samples_issued",
+            "result_summary.json",
+        ),
+    ] {
+        std::fs::write(&summary, whole.replace(from, to)).unwrap();
+        let arguments = ["judge", results.to_str().unwrap(), "--recipe", recipe];
+        let judged = retrial.json(&arguments);
+        assert_eq!(verdict(&judged), "invalid", "{reason}");
+        assert!(judged.to_string().contains(reason), "{reason}: {judged:#}");
+    }
+}
+
 #[test]
 fn every_result_of_a_round_is_imported_as_a_recipe() {
     let Some(corpus) = unpacked("mlperf-inference-results-v4.1.tar.xz") else {

@@ -151,6 +151,75 @@ fn results_of_an_endpoint_are_judged() {
     assert!(rules.len() >= 2, "{rules:?}");
 }
 
+/// The files of a video benchmark's endpoint: it needs no `user.conf`, and the client's own test of caching.
+#[test]
+fn an_endpoint_needs_its_own_files_and_tests() {
+    let tree = tree();
+    let results = tree.path().join("closed/Example/results/8xEXAMPLE_2xCPU");
+    let old = results.join("llama2-70b-99/Offline");
+    let scenario = results.join("wan-2.2-t2v-a14b/Offline");
+    for folder in ["performance", "accuracy", "audit"] {
+        fs::create_dir_all(scenario.join(folder)).unwrap();
+    }
+    for file in ["README.md", "measurements.json"] {
+        fs::copy(old.join(file), scenario.join(file)).unwrap();
+    }
+    fs::remove_dir_all(results.join("llama2-70b-99")).unwrap();
+    let config = "type: offline\nsettings:\n  runtime:\n    min_duration_ms: 600000\n    \
+        scheduler_random_seed: 16159082839903944936\n    dataloader_random_seed: 2747215439041700203\n";
+    fs::write(scenario.join("config.yaml"), config).unwrap();
+    let summary = r#"{"n_samples_issued": 144, "n_samples_completed": 144, "n_samples_failed": 0,
+        "duration_ns": 712345678901, "complete": true}"#;
+    fs::write(scenario.join("performance/result_summary.json"), summary).unwrap();
+    let scores =
+        r#"{"accuracy_scores": [{"score": 70.1, "total_samples": 248, "complete": true}]}"#;
+    fs::write(scenario.join("accuracy/accuracy_results.json"), scores).unwrap();
+    let broken = |judgement: &Judgement| judgement.broken("Offline/performance").join("\n");
+
+    let judgement = judge(tree.path(), &[]);
+    assert!(
+        !judgement
+            .broken_benchmark()
+            .join("\n")
+            .contains("user.conf")
+    );
+    let missing = "audit/audit_output_caching_test.json is missing";
+    assert!(
+        broken(&judgement).contains(missing),
+        "{}",
+        broken(&judgement)
+    );
+
+    let audit = scenario.join("audit/audit_output_caching_test.json");
+    fs::write(
+        &audit,
+        r#"{"test": "output_caching_test", "passed": false}"#,
+    )
+    .unwrap();
+    let judgement = judge(tree.path(), &[]);
+    assert!(
+        broken(&judgement).contains("did not pass"),
+        "{}",
+        broken(&judgement)
+    );
+
+    fs::write(&audit, r#"{"test": "output_caching_test", "passed": true}"#).unwrap();
+    assert_eq!(broken(&judge(tree.path(), &[])), "");
+
+    // LoadGen measures the others.
+    fs::rename(
+        results.join("wan-2.2-t2v-a14b"),
+        results.join("llama2-70b-99.9"),
+    )
+    .unwrap();
+    let judgement = judge(tree.path(), &["--round", "v6.1"]);
+    let refused = broken(&judgement);
+    assert!(
+        refused.contains("this round allows endpoints for other benchmarks only"),
+        "{refused}"
+    );
+}
+
 /// A test without logs of its own, as of v6.0, is looked at as in a tree.
 #[test]
 fn a_test_that_failed_is_found_without_a_tree() {

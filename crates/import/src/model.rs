@@ -20,6 +20,17 @@ pub struct PublishedSubmission<'i> {
     pub container: Option<DraftedContainer>,
 }
 
+impl PublishedSubmission<'_> {
+    /// Returns what its commands write.
+    pub(crate) fn outputs(&self) -> &'static str {
+        if self.scenarios.iter().any(|one| one.of_endpoint) {
+            "the client's reports"
+        } else {
+            "LoadGen's logs"
+        }
+    }
+}
+
 /// A scenario of a published result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedScenario {
@@ -28,6 +39,8 @@ pub struct PublishedScenario {
     /// The scenario from whose run its figure was inferred, if it was not measured itself: edge results
     /// may be inferred.
     pub inferred_from: Option<&'static str>,
+    /// It was measured at an endpoint, by MLCommons' client in place of `LoadGen`.
+    pub of_endpoint: bool,
     /// Its published figure.
     pub performance: Option<Expected>,
     /// Its accuracy; empty if there is no accuracy run.

@@ -18,8 +18,13 @@ use retrial_store::open;
 
 /// The largest README or `user.conf` that is read: the largest real one has 90 kB.
 const CAP: u64 = 1 << 20;
-/// Figures of an accuracy script that have a limit but do not measure quality.
-const LENGTHS: [&str; 2] = ["TOKENS_PER_SAMPLE", "GEN_LEN"];
+/// Figures of an accuracy run that have a limit and are not published: lengths do not measure quality,
+/// and a mean over categories is a part of a score.
+const UNPUBLISHED: [&str; 3] = [
+    "TOKENS_PER_SAMPLE",
+    "GEN_LEN",
+    "normalized_single_turn_score",
+];
 
 /// Reads a result: its figures from the round's table, or from the logs if the table has none.
 /// Figures of `others` are added to it.
@@ -85,13 +90,14 @@ impl Reader<'_> {
         let performance = trial_in(Mode::Performance);
         let accuracy = trial_in(Mode::Accuracy).map(|(evidence, trial)| {
             let limited = evidence.limited_figures();
-            let limited: Vec<&str> = limited.filter(|name| !LENGTHS.contains(name)).collect();
+            let limited: Vec<&str> = limited.filter(|name| !UNPUBLISHED.contains(name)).collect();
             self.accuracy(place, trial, &limited)
         });
         let logged = performance.and_then(|(_, trial)| trial.run_settings.as_ref()?.scenario);
         PublishedScenario {
             inferred_from: logged.and_then(|logged| inferred_from(place, logged)),
             name: place.scenario_name(),
+            of_endpoint: performance.is_some_and(|(evidence, _)| !evidence.loadgen),
             performance: performance
                 .and_then(|(evidence, trial)| self.performance(place, evidence, trial)),
             accuracy: accuracy.unwrap_or_default(),
@@ -127,7 +133,7 @@ impl Reader<'_> {
         limited: &[&str],
     ) -> Vec<Expected> {
         let is_expected = |name: &str| {
-            limited.contains(&name) || (limited.is_empty() && !LENGTHS.contains(&name))
+            limited.contains(&name) || (limited.is_empty() && !UNPUBLISHED.contains(&name))
         };
         let figures = trial.figures.iter().filter(|(name, _)| is_expected(name));
         let expected = figures.map(|(name, figure)| Expected {

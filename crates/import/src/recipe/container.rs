@@ -20,7 +20,7 @@ const RESULTS: &str = "/results";
 pub(super) fn sections(draft: &mut Draft, published: &PublishedSubmission<'_>) {
     let drafted = published.container.as_ref();
     let keys = drafted.map_or(&[][..], |one| &one.draft.keys);
-    params(draft, keys);
+    params(draft, keys, published.outputs());
     if let Some(container) = drafted {
         let mut section = format!("# Drafted from {}.\n", line(&container.readme));
         for note in &container.draft.notes {
@@ -57,12 +57,12 @@ pub(super) fn sections(draft: &mut Draft, published: &PublishedSubmission<'_>) {
 }
 
 /// The params of the block, and the directory of the results.
-fn params(draft: &mut Draft, keys: &[(&'static str, Node)]) {
-    let help = "The directory in the container below which the commands write LoadGen's logs.";
+fn params(draft: &mut Draft, keys: &[(&'static str, Node)], outputs: &str) {
+    let help = format!("The directory in the container below which the commands write {outputs}.");
     let results = map([
         ("type", text_node("path")),
         ("default", text_node(RESULTS)),
-        ("help", text_node(help)),
+        ("help", text_node(&help)),
     ]);
     let drafted = keys.iter().find(|(key, _)| *key == "params");
     let drafted = drafted.map_or(&[][..], |(_, node)| node.entries());
@@ -79,7 +79,9 @@ fn params(draft: &mut Draft, keys: &[(&'static str, Node)]) {
     let all = others.chain([("results".to_owned(), results)]);
     let params = map([("params", map(all))]);
     draft.sections.push(to_yaml(&params, Recipe::OBJECT));
-    draft.miss("params.results: where the commands write LoadGen's logs");
+    draft.miss(format!(
+        "params.results: where the commands write {outputs}"
+    ));
 }
 
 /// The GPUs that a recipe can ask for, and the machines.

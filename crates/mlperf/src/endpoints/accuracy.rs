@@ -8,6 +8,8 @@ use super::{at, number, whole};
 use crate::accuracy::parse_bytes;
 use retrial_readings::number::to_f64;
 
+/// Figures of a score's breakdown that a round limits: of function calls, the mean over categories.
+const BREAKDOWN: [&str; 1] = ["normalized_single_turn_score"];
 /// The most scores that are read.
 const MOST_SCORES: usize = 100;
 
@@ -101,10 +103,16 @@ impl Score {
                 let text = Value::Object(figures.clone()).to_string();
                 let read = parse_bytes(text.as_bytes()).figures;
                 let all = read.into_iter().map(|(name, figure)| (name, figure.value));
-                (None, all.collect())
+                (None, all.collect::<Vec<_>>())
             }
-            other => (number(other), BTreeMap::new()),
+            other => (number(other), Vec::new()),
         };
+        let of_breakdown = BREAKDOWN.into_iter();
+        let of_breakdown = of_breakdown.filter_map(|name| {
+            let value = number(at(score, &["breakdown", name]))?;
+            Some((name, value))
+        });
+        let figures = figures.into_iter().chain(of_breakdown).collect();
         let issued = whole(at(score, &["response_counts", "issued"]));
         let name = score.get("dataset_name").and_then(Value::as_str);
         Self {

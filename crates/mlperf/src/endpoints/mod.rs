@@ -5,6 +5,7 @@
 //! where the run estimated them: the rules ask for these.
 
 mod accuracy;
+mod audit;
 mod performance;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ mod tests;
 use serde_json::{Map, Value};
 
 pub use accuracy::{AccuracyResults, Score};
+pub use audit::{audit_name, check_audit_outcome, is_audit_required};
 pub use performance::Performance;
 
 /// Reads a `config.yaml`.

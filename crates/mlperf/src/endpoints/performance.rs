@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::{at, number, whole};
-use crate::loadgen::{Mode, Parameters, RunSettings, Scenario, published_metric};
+use crate::loadgen::{Mode, Parameters, RunSettings, Scenario, published_metric, resolve};
+use crate::rounds::Metric;
 use retrial_readings::figure::{
     Figure, Figures, NANOSECONDS, SAMPLES_PER_SECOND, TOKENS_PER_SECOND,
 };
@@ -30,6 +31,8 @@ pub struct Performance {
     pub failed: Option<u64>,
     /// Tokens came one by one, so that their latencies are known.
     pub streaming: bool,
+    /// The accuracy run answers the same requests: both are configured with one file of them.
+    pub answers_accuracy_requests: bool,
     /// Percentiles are early stopping's estimates, not the plain ones.
     pub has_early_stopping: bool,
 }
@@ -57,6 +60,7 @@ impl Performance {
             completed: whole(at(summary, &["n_samples_completed"])),
             failed: whole(at(summary, &["n_samples_failed"])),
             streaming: is_on(at(config, &["model_params", "streaming"])),
+            answers_accuracy_requests: has_one_data_set(config),
             ..Self::default()
         };
         run.read_settings(config, summary);
@@ -173,6 +177,19 @@ impl Performance {
         }
     }
 
+    /// Returns the metric by which a run is published, where a round names LoadGen's.
+    pub fn published_metric(&self, of_round: &Metric) -> Metric {
+        Metric {
+            figure: self.metric(&of_round.figure).to_owned(),
+            unit: of_round.unit.clone(),
+        }
+    }
+
+    /// Returns the figure that a recipe means by `name`, as of LoadGen's logs.
+    pub fn resolve(&self, name: &str) -> Option<Figure> {
+        resolve(name, |name| self.figures.get(name))
+    }
+
     /// Returns the same in LoadGen's format.
     pub fn run_settings(&self) -> RunSettings {
         RunSettings {
@@ -185,6 +202,20 @@ impl Performance {
             ..RunSettings::default()
         }
     }
+}
+
+/// Whether the data sets for performance and for accuracy are of one file. Several benchmarks measure
+/// speed with other requests than accuracy: their answers differ in length.
+fn has_one_data_set(config: &Map<String, Value>) -> bool {
+    let all = at(config, &["datasets"]).and_then(Value::as_array);
+    let files = |kind: &str| {
+        let sets = all.into_iter().flatten();
+        let sets = sets.filter(move |set| set.get("type").and_then(Value::as_str) == Some(kind));
+        sets.map(|set| set.get("path").and_then(Value::as_str))
+            .collect::<Vec<_>>()
+    };
+    let (performance, accuracy) = (files("performance"), files("accuracy"));
+    matches!((&performance[..], &accuracy[..]), ([Some(one)], [Some(other)]) if one == other)
 }
 
 /// `type: offline`, `online`, or a scenario's own name.

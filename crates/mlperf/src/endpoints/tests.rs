@@ -69,6 +69,23 @@ fn offline_rate_is_issued_samples_per_duration() {
     assert!(run.figures.contains_key("tokens_per_second"));
 }
 
+/// Lengths of answers are comparable where the requests are the same.
+#[test]
+fn the_requests_of_both_runs_are_compared_by_their_files() {
+    let same = |sets: &str| read(&format!("{CONFIG}datasets: [{sets}]\n"), SUMMARY);
+    let set = |kind: &str, path: &str| format!("{{type: {kind}, path: {path}}}");
+    let (speed, answers) = (
+        set("performance", "/a.parquet"),
+        set("accuracy", "/a.parquet"),
+    );
+    assert!(same(&format!("{speed}, {answers}")).answers_accuracy_requests);
+    let others = set("accuracy", "/b.parquet");
+    assert!(!same(&format!("{speed}, {others}")).answers_accuracy_requests);
+    assert!(!same(&format!("{speed}, {answers}, {others}")).answers_accuracy_requests);
+    assert!(!same(&format!("{speed}, {{type: accuracy}}")).answers_accuracy_requests);
+    assert!(!read(CONFIG, SUMMARY).answers_accuracy_requests);
+}
+
 #[test]
 fn a_configuration_of_another_run_is_detected() {
     let run = read(

@@ -36,7 +36,7 @@ mod validity;
 
 pub use detail::Detail;
 pub use early_stopping::{EarlyStopping, Stop};
-pub use names::{aliases, published_metric};
+pub use names::{aliases, published_metric, resolve};
 pub use parameters::Parameters;
 pub use run::Run;
 pub use run_settings::RunSettings;

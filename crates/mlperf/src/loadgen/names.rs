@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::{Parameters, Scenario};
 use retrial_readings::figure::{
-    NANOSECONDS, QUERIES_PER_SECOND, SAMPLES_PER_SECOND, TOKENS_PER_SECOND,
+    Figure, NANOSECONDS, QUERIES_PER_SECOND, SAMPLES_PER_SECOND, TOKENS_PER_SECOND,
 };
 
 /// A figure's name and unit, and how many of them one logged unit is.
@@ -68,8 +68,21 @@ pub fn aliases(name: &str) -> &'static [&'static str] {
     }
 }
 
+/// The figure that a recipe means by `name`, of those that `figure` finds by their own names: its own
+/// name, an [alias](aliases), or either with `_us`, `_ms` or `_s` in place of `_ns`.
+pub fn resolve<'f>(name: &str, figure: impl Fn(&str) -> Option<&'f Figure>) -> Option<Figure> {
+    let find = |name: &str| {
+        let mut aliases = aliases(name).iter();
+        figure(name).or_else(|| aliases.find_map(|alias| figure(alias)))
+    };
+    find(name).cloned().or_else(|| {
+        let (name, factor, unit) = in_nanoseconds(name)?;
+        Some(find(&name)?.scaled(factor, unit))
+    })
+}
+
 /// A figure's name with another unit of time in place of ns: the name in ns, the factor, the unit.
-pub(super) fn in_nanoseconds(name: &str) -> Option<(String, f64, &'static str)> {
+fn in_nanoseconds(name: &str) -> Option<(String, f64, &'static str)> {
     let (stem, unit) = name.rsplit_once('_')?;
     let (factor, unit) = match unit {
         "us" => (1e-3, "us"),

@@ -95,15 +95,7 @@ impl Run {
     /// The figure that a recipe means by `name`: its own name, an [alias](super::aliases), or
     /// either with `_us`, `_ms` or `_s` in place of `_ns`.
     pub fn resolve(&self, name: &str) -> Option<Figure> {
-        let find = |name: &str| {
-            let mut aliases = names::aliases(name).iter();
-            self.figure(name)
-                .or_else(|| aliases.find_map(|alias| self.figure(alias)))
-        };
-        find(name).cloned().or_else(|| {
-            let (name, factor, unit) = names::in_nanoseconds(name)?;
-            Some(find(&name)?.scaled(factor, unit))
-        })
+        names::resolve(name, |name| self.figure(name))
     }
 
     /// The summary's figures that a whole detail log lacks: somebody removed them. Estimates of early

@@ -25,6 +25,9 @@ pub struct Rules {
     /// Limits of the accuracy figures, under the names by which `MLCommons` publishes them, the
     /// first the published one.
     pub accuracy: Ordered<Limit>,
+    /// Limits of accuracy figures that only an endpoint's results may have.
+    #[serde(default)]
+    pub endpoint_accuracy: Ordered<Limit>,
     /// Latency limits.
     pub latency: Latency,
     /// The random seeds.
@@ -131,6 +134,7 @@ impl Round {
             scenario,
             metric,
             accuracy: accuracy.clone(),
+            endpoint_accuracy: benchmark.endpoint_accuracy.clone(),
             latency: Latency::of(own),
             seeds: self.seeds,
             oldest_loadgen: self.oldest_loadgen.clone(),
@@ -158,6 +162,12 @@ impl Round {
             required: own.required.clone(),
             optional: own.optional.clone(),
         })
+    }
+
+    /// Returns whether a benchmark, by any of its names, may be measured at an endpoint.
+    pub fn allows_endpoint(&self, benchmark: &str) -> bool {
+        let official = self.benchmark(benchmark).map(|(official, _)| official);
+        official.is_some_and(|official| self.endpoints.iter().any(|name| name == official))
     }
 
     /// Returns the tests of a benchmark, each with the number of answers that it logs.
@@ -216,6 +226,7 @@ impl Rules {
     pub fn in_division(mut self, division: &str) -> Self {
         if division.eq_ignore_ascii_case("open") {
             self.accuracy.clear();
+            self.endpoint_accuracy.clear();
             self.accuracy_delta.clear();
             self.compliance.clear();
             if self.any_samples_in_open {

@@ -36,8 +36,8 @@ object! {
         sources: Vec<String> = LINES,
         /// How a submission is laid out.
         layout: Layout [required],
-        /// Results of an endpoint without LoadGen logs are allowed.
-        endpoints: bool [default = "false"],
+        /// The benchmarks that may be measured at an endpoint, without LoadGen's logs.
+        endpoints: Vec<String> = LINES,
         /// The open division may have fewer samples in Offline's query.
         any_samples_in_open: bool [default = "false"],
         /// The open division need not have equal_issue.
@@ -161,6 +161,8 @@ object! {
         like: Vec<String> = LINES,
         /// The limits of its accuracy figures, the published one first.
         accuracy: Ordered<Limit> [required] = LIMITS,
+        /// Limits of accuracy figures that only an endpoint's results may have.
+        endpoint_accuracy: Ordered<Limit> = LIMITS,
         /// Samples of the data set.
         dataset: Option<u64> = COUNT,
         /// The least number of samples held for performance.

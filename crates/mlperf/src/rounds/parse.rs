@@ -61,21 +61,36 @@ fn read(source: &Source, problems: &mut Diagnostics) -> Option<Round> {
     Round::from_keys(&checked)
 }
 
+/// Reports a name that the round describes nowhere.
+fn unknown_name(
+    node: &Node,
+    known: &[&str],
+    (kind, key): (&str, &str),
+    problems: &mut Diagnostics,
+) {
+    let name = node.text().unwrap_or_default();
+    if known.contains(&name) {
+        return;
+    }
+    let help = nearest(name, known.iter().copied()).map_or_else(
+        || format!("describe it under `{key}`"),
+        |near| format!("did you mean `{near}`?"),
+    );
+    let message = format!("`{name}` is not a {kind} of this round");
+    problems.error("unknown-value", message, &node.span, help);
+}
+
 /// Checks keys against each other.
 fn consistent(round: &Node, problems: &mut Diagnostics) {
     let names: Vec<&str> = round.named_at("tests").map(|(name, _)| name).collect();
     let metrics = round.get("metrics");
+    let benchmarks: Vec<&str> = round.named_at("benchmarks").map(|(name, _)| name).collect();
+    for endpoint in round.items_at("endpoints") {
+        unknown_name(endpoint, &benchmarks, ("benchmark", "benchmarks"), problems);
+    }
     for (_, benchmark) in round.named_at("benchmarks") {
         for test in benchmark.items_at("compliance") {
-            let name = test.text().unwrap_or_default();
-            if !names.contains(&name) {
-                let help = nearest(name, names.iter().copied()).map_or_else(
-                    || "describe it under `tests`".to_owned(),
-                    |near| format!("did you mean `{near}`?"),
-                );
-                let message = format!("`{name}` is not a test of this round");
-                problems.error("unknown-value", message, &test.span, help);
-            }
+            unknown_name(test, &names, ("test", "tests"), problems);
         }
         for entry in benchmark.entries_at("scenarios") {
             let scenario = &entry.value;

@@ -1,9 +1,15 @@
-//! The results of an endpoint in a scenario's folder.
+//! The results of an endpoint in a scenario's folder, and as trials of a measurement.
 
-use std::path::Path;
+mod measurement;
 
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use itertools::Itertools as _;
 use serde_json::{Map, Value};
 
+use super::folder;
+pub use measurement::{add_to_evidence, read_trial};
 use retrial_mlperf::endpoints::{AccuracyResults, Performance, config};
 use retrial_mlperf::submission::object;
 use retrial_store::open;
@@ -17,6 +23,32 @@ pub const ACCURACY: &str = "accuracy/accuracy_results.json";
 
 /// The largest of these files that is read: real ones have 15 kB.
 const CAP: u64 = 8 << 20;
+
+/// Whether a folder holds results of an endpoint, and not of `LoadGen`: accuracy scripts leave an
+/// `accuracy_results.json` next to `LoadGen`'s logs, too.
+pub fn is_result(folder: &Path) -> bool {
+    let has_logs = ["", "performance/run_1", "accuracy"].iter().any(|run| {
+        let logs = [folder::SUMMARY, folder::DETAIL].map(|log| folder.join(run).join(log));
+        logs.iter()
+            .any(|log| std::fs::symlink_metadata(log).is_ok())
+    });
+    !has_logs && is_there(folder)
+}
+
+/// The folders with results of an endpoint in or below a directory, sorted.
+pub fn find_all(directory: &Path) -> Vec<PathBuf> {
+    let runs = folder::find(directory, folder::DEEP, is_output).into_iter();
+    let folders = runs.filter_map(|run| Some(run.parent()?.to_owned()));
+    let folders = folders.dedup();
+    folders
+        .filter(|relative| is_result(&directory.join(relative)))
+        .collect()
+}
+
+fn is_output(name: &OsStr) -> bool {
+    let outputs = [SUMMARY, ACCURACY].map(Path::new);
+    outputs.iter().any(|file| file.file_name() == Some(name))
+}
 
 /// Whether a folder holds results of an endpoint.
 pub fn is_there(folder: &Path) -> bool {

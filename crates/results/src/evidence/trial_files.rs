@@ -10,7 +10,7 @@ use super::folder::{self, FolderError};
 use super::loadgen::{fallback, loadgen_evidence, not_of_its_kind, other_kind};
 use super::readings::readings;
 use super::result_path::ResultPath;
-use super::{accuracy, compliance, markers};
+use super::{accuracy, compliance, endpoints, markers};
 use crate::verdict::{Evidence, RuleCheck, StepOutcome, TrialEvidence, table_of};
 use retrial_mlperf::loadgen::{self, Run, Scenario};
 use retrial_plan::measurement::MeasurementPlan;
@@ -47,6 +47,10 @@ impl TrialFiles<'_> {
     /// result, and the reason says which file is at fault.
     pub fn read_log(&self, trial: &mut TrialEvidence, evidence: &mut Evidence) -> Option<Run> {
         if !self.measured.loadgen {
+            return None;
+        }
+        if endpoints::is_result(self.folder) {
+            endpoints::read_trial(self.folder, self.measured, evidence, trial);
             return None;
         }
         let run = match folder::read(self.folder) {

@@ -2,6 +2,7 @@
 
 use super::context::usable_margin;
 use super::{Context, Evidence};
+use retrial_mlperf::loadgen::Scenario;
 use retrial_mlperf::noise::{is_benchmark, published_pairs};
 use retrial_recipe::model::{Aggregate, Better, Claim, Expectation, Mode};
 
@@ -79,13 +80,18 @@ pub(crate) fn noise(
     })
 }
 
-/// Whether `MLPerf` publishes `LoadGen`'s scenario by this figure, in any of its units.
+/// Whether `MLPerf Inference` publishes a scenario by this figure: `LoadGen`'s in any of its units, or
+/// that of an endpoint.
 pub(crate) fn is_published(evidence: &Evidence, figure: &str) -> bool {
-    if !evidence.loadgen || evidence.mode != Mode::Performance {
+    if evidence.mode != Mode::Performance {
         return false;
     }
-    if evidence.published_metric.as_deref() == Some(figure) {
+    let is_of_suite = evidence.loadgen || Scenario::from_word(&evidence.scenario).is_some();
+    if is_of_suite && evidence.published_metric.as_deref() == Some(figure) {
         return true;
+    }
+    if !evidence.loadgen {
+        return false;
     }
     let rate = figure.strip_prefix("completed_").unwrap_or(figure);
     let rate = rate.strip_prefix("inferred_").unwrap_or(rate);

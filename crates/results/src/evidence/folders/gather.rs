@@ -10,7 +10,7 @@ use super::loose::Reader;
 use super::{FoldersError, Group, ResultsDirectory, flat};
 use crate::evidence::result_path::ResultPath;
 use crate::evidence::trials::complete;
-use crate::evidence::{compliance, folder};
+use crate::evidence::{compliance, endpoints, folder};
 use retrial_plan::Plan;
 use retrial_plan::measurement::{MeasurementPlan, same_scenario};
 use retrial_recipe::model::Mode;
@@ -39,6 +39,7 @@ pub fn gather(results: &ResultsDirectory<'_>) -> Result<Vec<Group>, FoldersError
         }
         gathering.drop_unwanted(measurements);
         gathering.read_laid_out(measurements);
+        gathering.read_endpoints(measurements);
     }
     gathering.read_loose();
     if let Some(measurements) = &measurements {
@@ -72,6 +73,8 @@ struct Gathering<'a> {
     summaries: Vec<PathBuf>,
     /// Folders with the findings of a test's script, likewise.
     tests: Vec<PathBuf>,
+    /// Folders with results of an endpoint, likewise.
+    of_endpoints: Vec<PathBuf>,
     groups: Vec<Group>,
 }
 
@@ -85,6 +88,7 @@ impl<'a> Gathering<'a> {
             reader: Reader { results, directory },
             summaries,
             tests: compliance::find_all(directory),
+            of_endpoints: endpoints::find_all(directory),
             groups: Vec::new(),
         }
     }
@@ -95,6 +99,7 @@ impl<'a> Gathering<'a> {
         if !measurements.wanted().any(|one| one.loadgen) {
             self.summaries.clear();
             self.tests.clear();
+            self.of_endpoints.clear();
         }
         let reader = &self.reader;
         let is_wanted = |relative: &PathBuf| {
@@ -118,10 +123,22 @@ impl<'a> Gathering<'a> {
             };
             self.summaries.retain(is_other);
             self.tests.retain(is_other);
+            self.of_endpoints.retain(is_other);
             if !found.evidence.is_empty() {
                 let group = group(&mut self.groups, &ResultPath::of_group(&found.root));
                 group.evidence.extend(found.evidence);
             }
+        }
+    }
+
+    /// Reads the results of endpoints, which only a recipe says how to judge outside of a submission.
+    fn read_endpoints(&mut self, measurements: &Measurements<'_>) {
+        for relative in &self.of_endpoints {
+            let place = self.reader.place(relative);
+            let evidence = &mut group(&mut self.groups, &place).evidence;
+            let at = (self.directory, relative.as_path());
+            let (plan, named) = (measurements.plan, measurements.scenario);
+            endpoints::add_to_evidence(evidence, plan, named, at, &place);
         }
     }
 

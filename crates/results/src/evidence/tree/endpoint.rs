@@ -3,22 +3,42 @@
 
 use super::submission::ScenarioFolder;
 use crate::evidence::endpoints;
-use crate::evidence::folder::{DETAIL, SUMMARY};
 use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
+use retrial_mlperf::endpoints::Performance;
+use retrial_mlperf::loadgen::{Scenario, published_metric as loadgen_metric};
 use retrial_mlperf::rounds::Rules;
-use retrial_readings::units;
+use retrial_readings::Figure;
 use retrial_recipe::model::Mode;
 
-/// Whether a place is one of an endpoint, and not of `LoadGen`: accuracy scripts leave an
-/// `accuracy_results.json` next to `LoadGen`'s logs, too.
+/// Whether a place is one of an endpoint.
 pub(crate) fn is_one(place: &ScenarioFolder) -> bool {
-    let folder = place.results_folder();
-    let has_logs = ["performance/run_1", "accuracy"].iter().any(|run| {
-        let logs = [SUMMARY, DETAIL].map(|log| folder.join(run).join(log));
-        logs.iter()
-            .any(|log| std::fs::symlink_metadata(log).is_ok())
-    });
-    !has_logs && endpoints::is_there(&folder)
+    endpoints::is_result(&place.results_folder())
+}
+
+/// The figure by which a place is published, of its results alone.
+pub(crate) fn published_figure(place: &ScenarioFolder, rules: Option<&Rules>) -> Option<Figure> {
+    let run = endpoints::performance(&place.results_folder()).ok()?;
+    let metric = published_metric(&run, rules, place.scenario()?);
+    let mut figure = run.resolve(&metric)?;
+    if let Some(rules) = rules {
+        // Rates keep their value: what is published as queries is logged as samples.
+        figure.unit = rules.metric.unit.clone().into();
+    }
+    Some(figure)
+}
+
+/// The name of the figure by which a run is published, in the unit that it is published in.
+fn published_metric(run: &Performance, rules: Option<&Rules>, scenario: Scenario) -> String {
+    match rules {
+        Some(rules) => run.published_metric(&rules.metric).name(),
+        None => run.metric(loadgen_metric(scenario, false)).to_owned(),
+    }
+}
+
+/// Whether its accuracy run answers the requests of its performance run.
+pub(crate) fn answers_same_requests(place: &ScenarioFolder) -> bool {
+    let run = endpoints::performance(&place.results_folder());
+    run.is_ok_and(|run| run.answers_accuracy_requests)
 }
 
 /// Reads its performance.
@@ -38,15 +58,10 @@ pub(crate) fn performance(
         trial.figures.insert(name.to_string(), value);
     }
     if let Some(rules) = rules {
-        let logged = run.metric(&rules.metric.figure);
-        let name = logged.strip_suffix("_ns").map_or_else(
-            || logged.to_owned(),
-            |stem| format!("{stem}_{}", rules.metric.unit),
-        );
-        if let Some(figure) = run.figures.get(logged) {
+        let name = published_metric(&run, Some(rules), rules.scenario);
+        if let Some(figure) = run.resolve(&name) {
             // Rates keep their value: what is published as queries is logged as samples.
-            let factor = units::factor(&figure.unit, &rules.metric.unit).unwrap_or(1.0);
-            let value = FigureValue::new(figure.value * factor, rules.metric.unit.clone());
+            let value = FigureValue::new(figure.value, rules.metric.unit.clone());
             trial.figures.insert(name.clone(), value);
         }
         evidence.published_metric = Some(name);
@@ -66,16 +81,17 @@ pub(crate) fn accuracy(place: &ScenarioFolder, rules: Option<&Rules>, allowed: b
     };
     let mut trial = TrialEvidence::finished(1, evidence.path.clone());
     if let Some(rules) = rules {
-        let checks = rules.check_endpoint_accuracy(&results);
-        if !place.submitter.is_open() {
-            evidence.checks.extend(checks);
-        }
-        for (name, value) in rules.endpoint_accuracy(&results) {
+        let submitted = rules.clone().submitted_to(&place.submitter.division);
+        evidence
+            .checks
+            .extend(submitted.check_endpoint_accuracy(&results));
+        for (name, value) in rules.accuracy_at_endpoint(&results) {
             trial.figures.insert(name, FigureValue::new(value, ""));
         }
         evidence.published_metric = rules.accuracy.first().map(|(name, _)| name.clone());
         // That its limits were checked is what lets its performance count.
-        evidence.limits.clone_from(&rules.accuracy);
+        let limits = rules.accuracy.iter().chain(&rules.endpoint_accuracy);
+        evidence.limits = limits.cloned().collect();
         evidence
             .limits
             .retain(|(name, _)| trial.figures.contains_key(name));
@@ -107,7 +123,7 @@ fn begun<Results>(
         evidence.checks.push(RuleCheck::failed(
             "LoadGen's logs",
             "an endpoint's results",
-            "LoadGen's logs, which this round requires",
+            "LoadGen's logs: this round allows endpoints for other benchmarks only, or for none",
         ));
     }
     let unreadable = |reason: &String| {

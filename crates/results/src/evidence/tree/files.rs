@@ -20,13 +20,18 @@ const NAMED: usize = 4;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing(pub PathBuf);
 
-/// The files next to a scenario's logs: how it was configured and run, and what was measured.
-pub(crate) fn of_place(place: &ScenarioFolder) -> (Vec<Missing>, Vec<RuleCheck>) {
+/// The files next to a scenario's logs: how it was configured and run, and what was measured. An
+/// endpoint is configured by `config.yaml`, and has no `user.conf` of LoadGen.
+pub(crate) fn of_place(
+    place: &ScenarioFolder,
+    of_endpoint: bool,
+) -> (Vec<Missing>, Vec<RuleCheck>) {
     let folder = place.measurements();
     let at = place.submitter.root.join(&folder);
     let names: Vec<String> = names_in(&at, |_| true).collect();
     let mut missing = Vec::new();
-    for name in ["user.conf", "README.md"] {
+    let settings = (!of_endpoint).then_some("user.conf");
+    for name in settings.into_iter().chain(["README.md"]) {
         if !names.iter().any(|there| there == name) {
             missing.push(Missing(folder.join(name)));
         }

@@ -2,7 +2,9 @@
 
 use super::files::Missing;
 use super::submission::{Part, ScenarioFolder};
-use super::{JudgeContext, accuracy, compliance, endpoint, files, one_result, performance};
+use super::{
+    JudgeContext, accuracy, compliance, endpoint, endpoint_audit, files, one_result, performance,
+};
 use crate::verdict::{Evidence, RuleCheck};
 use retrial_mlperf::rounds::Rules;
 
@@ -23,13 +25,16 @@ pub struct Gathered {
 /// is recorded in the evidence.
 pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathered {
     let rules = rules(place, judge_context);
+    let of_endpoint = endpoint::is_one(place);
     let (mut missing, rules_of_benchmark) = if place.only.is_none() {
-        files::of_place(place)
+        files::of_place(place, of_endpoint)
     } else {
         (Vec::new(), Vec::new())
     };
-    let of_endpoint = endpoint::is_one(place);
-    let allowed = judge_context.round.is_none_or(|round| round.endpoints);
+    let named = judge_context.official(&place.submitter, &place.benchmark);
+    let allowed = judge_context
+        .round
+        .is_none_or(|round| round.allows_endpoint(named));
     let mut evidence = Vec::new();
     let performance = place.wants(&Part::Performance).then(|| {
         let mut evidence = if of_endpoint {
@@ -60,14 +65,18 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathe
         let differences = one_result::differences(&all, rules.as_ref());
         performance.checks.extend(differences);
         let is_open = place.submitter.is_open();
-        let tokens = accuracy.as_ref();
+        let is_comparable = !of_endpoint || endpoint::answers_same_requests(place);
+        let tokens = accuracy.as_ref().filter(|_| is_comparable);
         let tokens =
             tokens.and_then(|accuracy| one_result::tokens(&performance, accuracy, is_open));
         performance.checks.extend(tokens);
-        if place.only.is_none() && !of_endpoint {
-            performance
-                .checks
-                .extend(compliance::passed(place, rules.as_ref(), &tests));
+        if place.only.is_none() {
+            let checks = if of_endpoint {
+                endpoint_audit::check(place, rules.as_ref(), &performance)
+            } else {
+                compliance::passed(place, rules.as_ref(), &tests)
+            };
+            performance.checks.extend(checks);
         }
         evidence.push(performance);
     }

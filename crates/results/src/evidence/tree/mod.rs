@@ -11,6 +11,7 @@
 mod accuracy;
 mod compliance;
 mod endpoint;
+mod endpoint_audit;
 pub(crate) mod files;
 pub mod find;
 pub mod gather;

@@ -5,7 +5,7 @@ use itertools::join;
 use super::files::{Missing, check_logs};
 use super::find::folders;
 use super::submission::ScenarioFolder;
-use super::{JudgeContext, inferred, official, power};
+use super::{JudgeContext, endpoint, inferred, official, power};
 use crate::evidence::folder;
 use crate::evidence::loadgen::{fallback, loadgen_evidence, not_of_its_kind};
 use crate::evidence::markers;
@@ -69,6 +69,12 @@ pub(crate) fn gather(
 /// Reads the figure by which a place is published, of its summary where there is one: for lists,
 /// which show a result without judging it.
 pub fn published_figure(place: &ScenarioFolder, round: Option<&Round>) -> Option<Figure> {
+    let named = official(&place.submitter, &place.benchmark, round);
+    let scenario = place.scenario()?;
+    let rules = round.and_then(|round| round.rules(named, scenario));
+    if endpoint::is_one(place) {
+        return endpoint::published_figure(place, rules.as_ref());
+    }
     let (root, folder) = (&place.submitter.root, place.results().join(RUN));
     let summary = folder::summary_at(root, &folder).ok();
     let detail = match summary {
@@ -76,9 +82,7 @@ pub fn published_figure(place: &ScenarioFolder, round: Option<&Round>) -> Option
         None => Some(folder::detail_at(root, &folder).ok()?),
     };
     let run = loadgen::Run { summary, detail };
-    let scenario = place.scenario()?;
-    let named = official(&place.submitter, &place.benchmark, round);
-    match round.and_then(|round| round.rules(named, scenario)) {
+    match rules {
         Some(rules) => inferred::figure(&run, &rules),
         None => [true, false].into_iter().find_map(|tokens| {
             let metric = loadgen::published_metric(scenario, tokens);

@@ -1,0 +1,156 @@
+//! The results of an endpoint as trials of a recipe's measurements.
+
+use std::path::Path;
+
+use super::{ACCURACY, SUMMARY, accuracy, performance};
+use crate::evidence::result_path::ResultPath;
+use crate::verdict::{Evidence, FigureValue, StepOutcome, TrialEvidence};
+use retrial_mlperf::endpoints::{AccuracyResults, Performance};
+use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::rounds::Rules;
+use retrial_plan::Plan;
+use retrial_plan::measurement::MeasurementPlan;
+use retrial_recipe::model::Mode;
+
+/// Scores up to this are shares, and limits up to this are of shares.
+const LARGEST_SHARE: f64 = 1.5;
+
+/// Adds the results of a folder, `relative` to a directory, to the evidence of the recipe's
+/// measurements: those of the folder's scenario and mode, or of the only scenario that a folder of no
+/// scenario's name may be of. `named` is the scenario that the user names.
+pub fn add_to_evidence(
+    evidence: &mut Vec<Evidence>,
+    plan: &Plan,
+    named: Option<&str>,
+    (directory, relative): (&Path, &Path),
+    place: &ResultPath,
+) {
+    let folder = directory.join(relative);
+    let scenario = named.map(str::to_owned).or_else(|| place.scenario.clone());
+    let configured = performance(&folder).ok().and_then(|run| run.scenario);
+    let is_measured = |one: &&MeasurementPlan| {
+        let file = if one.mode == Mode::Accuracy {
+            ACCURACY
+        } else {
+            SUMMARY
+        };
+        one.loadgen
+            && one.mode != Mode::Compliance
+            && place.mode.is_none_or(|mode| mode == one.mode)
+            && folder.join(file).is_file()
+            && match &scenario {
+                Some(name) => one.is_named(name),
+                None => configured.is_none_or(|configured| may_be(&one.scenario, configured)),
+            }
+    };
+    for measured in plan.measurements.iter().filter(is_measured) {
+        let trials_of = relative.parent().filter(|_| place.is_trial);
+        let path = trials_of.unwrap_or(relative).display().to_string();
+        let existing = evidence.iter().position(|one| {
+            one.mode == measured.mode && one.scenario == measured.scenario && one.path == path
+        });
+        let index = existing.unwrap_or_else(|| {
+            let mut added = Evidence::from(measured.clone());
+            added.path = path;
+            evidence.push(added);
+            evidence.len() - 1
+        });
+        let result = &mut evidence[index];
+        let number = u32::try_from(result.trials.len()).unwrap_or(u32::MAX - 1) + 1;
+        let mut trial = TrialEvidence::finished(number, relative.display().to_string());
+        read_trial(&folder, measured, result, &mut trial);
+        result.trials.push(trial);
+    }
+}
+
+/// Whether a recipe's scenario may be one that is configured: `online` is any but Offline.
+fn may_be(scenario: &str, configured: Scenario) -> bool {
+    let is_offline = Scenario::from_word(scenario) == Some(Scenario::Offline);
+    is_offline == (configured == Scenario::Offline)
+}
+
+/// Reads the results in a folder as a trial of a measurement: its figures, those that the recipe
+/// names, and whether the rules of its round were followed. They are in place of `LoadGen`'s, whose
+/// word on validity an endpoint does not have.
+pub fn read_trial(
+    folder: &Path,
+    measured: &MeasurementPlan,
+    evidence: &mut Evidence,
+    trial: &mut TrialEvidence,
+) {
+    evidence.loadgen = false;
+    evidence.plan.rules = None;
+    let rules = measured.rules.as_ref();
+    let read = match measured.mode {
+        Mode::Accuracy => {
+            accuracy(folder).map(|results| add_accuracy(&results, measured, evidence, trial))
+        }
+        Mode::Performance | Mode::Compliance => {
+            performance(folder).map(|run| add_performance(&run, rules, evidence, trial))
+        }
+    };
+    if let Err(reason) = read {
+        trial.outcome = StepOutcome::NoNewResult { reason };
+    }
+}
+
+fn add_performance(
+    run: &Performance,
+    rules: Option<&Rules>,
+    evidence: &mut Evidence,
+    trial: &mut TrialEvidence,
+) {
+    for (name, figure) in &run.figures {
+        let value = FigureValue::new(figure.value, figure.unit.clone());
+        trial.figures.insert(name.to_string(), value);
+    }
+    for name in evidence.required_figures() {
+        if let Some(figure) = run.resolve(name) {
+            let value = FigureValue::new(figure.value, figure.unit);
+            trial.figures.insert(name.clone(), value);
+        }
+    }
+    if let Some(rules) = rules {
+        let checks = rules.check_endpoint(run).into_iter();
+        evidence
+            .checks
+            .extend(checks.map(|check| check.on(Some(trial.trial))));
+        evidence.published_metric = Some(run.published_metric(&rules.metric).name());
+    }
+    trial.run_settings = Some(run.run_settings());
+}
+
+fn add_accuracy(
+    results: &AccuracyResults,
+    measured: &MeasurementPlan,
+    evidence: &mut Evidence,
+    trial: &mut TrialEvidence,
+) {
+    let rules = measured.rules.as_ref();
+    let figures = if let Some(rules) = rules.filter(|rules| !rules.accuracy.is_empty()) {
+        rules.accuracy_at_endpoint(results)
+    } else {
+        // The recipe names what the round does not: a score that is one number has no name of its own.
+        let mut expected = measured.expect.iter();
+        let expected = expected.find_map(|(name, all)| Some((name.as_str(), all.first()?.value)));
+        let (name, value) = expected.unwrap_or(("accuracy", 0.0));
+        results.figures(name, value > LARGEST_SHARE)
+    };
+    for (name, value) in figures {
+        trial.figures.insert(name, FigureValue::new(value, ""));
+    }
+    if let Some(rules) = rules {
+        let checks = rules.check_endpoint_accuracy(results).into_iter();
+        evidence
+            .checks
+            .extend(checks.map(|check| check.on(Some(trial.trial))));
+        evidence.published_metric = rules.accuracy.first().map(|(name, _)| name.clone());
+        let limits = rules.accuracy.iter().chain(&rules.endpoint_accuracy);
+        let limits = limits.filter(|(name, _)| trial.figures.contains_key(name));
+        let own: Vec<_> = limits.cloned().collect();
+        evidence
+            .limits
+            .retain(|(name, _)| own.iter().all(|(other, _)| other != name));
+        evidence.limits.extend(own);
+    }
+}
