@@ -71,10 +71,9 @@ impl Lacking {
     /// A text that begins as a record and is none.
     pub fn broken(place: Place, text: String, source: &str) -> Self {
         let parts = source.split('"').collect::<Vec<_>>();
-        let pairs = parts.windows(2);
-        let named = pairs.filter(|pair| pair[1].trim_start().starts_with(':'));
-        let names = named.map(|pair| pair[0].to_owned()).take(MAX_MEMBERS);
-        let names = names.collect::<Vec<_>>();
+        let is_name = |pair: &&[&str]| pair[1].trim_start().starts_with(':');
+        let names = parts.windows(2).filter(is_name).take(MAX_MEMBERS);
+        let names: Vec<String> = names.map(|pair| pair[0].to_owned()).collect();
         let first = parts
             .get(1)
             .filter(|first| names.is_empty() && !first.is_empty());
