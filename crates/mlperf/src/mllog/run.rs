@@ -316,13 +316,17 @@ impl Runs {
     }
 }
 
-/// Returns the value, or its member where it is a map: `tracked_stats.throughput`.
+/// Returns the value, or its member where it is a map: `tracked_stats.throughput`. A value that is no
+/// map stands in place of its members.
 fn member<'a>(event: &'a Event, path: &str) -> Option<&'a Value> {
     if event.key == path {
         return Some(&event.value);
     }
     let rest = path.strip_prefix(event.key.as_str())?.strip_prefix('.')?;
-    event.value.get(rest)
+    match &event.value {
+        Value::Object(members) => members.get(rest),
+        value => Some(value).filter(|value| value.is_string()),
+    }
 }
 
 #[cfg(test)]

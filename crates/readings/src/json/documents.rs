@@ -98,7 +98,8 @@ fn is_rest_empty(text: &[u8], from: usize) -> bool {
 fn begins_document(text: &str) -> bool {
     let rest = text[1..].trim_start().bytes().next();
     match text.as_bytes()[0] {
-        b'{' => matches!(rest, None | Some(b'"' | b'}')),
+        // With single quotes it is Python's, and is told as broken.
+        b'{' => matches!(rest, None | Some(b'"' | b'\'' | b'}')),
         // Words are text of the program: `[info] ready`.
         _ => rest
             .is_none_or(|byte| byte == b']' || (begins_value(byte) && !byte.is_ascii_alphabetic())),
@@ -255,6 +256,7 @@ mod tests {
     #[case::in_a_log("ok\n{\"v\": 1, \"w\nkilled", "{\"v\": 1, \"w")]
     #[case::pretty("ok\n{\n \"v\": 1,\nkilled", "{\n \"v\": 1,")]
     #[case::not_json("ok\n{\"v\": one}", "{\"v\": one}")]
+    #[case::python("ok\n{'v': 1}", "{'v': 1}")]
     fn a_broken_document_is_told(#[case] log: &str, #[case] text: &str) {
         assert_eq!(pieces(log), (vec![], vec![(text.to_owned(), 2)]));
     }

@@ -77,6 +77,53 @@ fn a_run_is_timed_from_start_to_stop() {
     assert!(run.requested_value(2).unwrap_err().contains("no value"));
 }
 
+/// A run whose last but one line is this event.
+fn run_with(key: &str, value: &str) -> Vec<String> {
+    let mut lines = run(1_000_000, 21, "success", 0.92);
+    lines.insert(11, line(key, 2_000_000, value, ""));
+    lines
+}
+
+#[rstest]
+#[case::not_a_number("{\"throughput\": NaN}", "tracked_stats.throughput has `NaN`")]
+#[case::none("{\"throughput\": null}", "has `null`")]
+#[case::no_map("-Infinity", "has `-Infinity`")]
+#[case::cut("{\"throughput\": 7", "an event tracked_stats was cut")]
+fn an_event_that_announces_a_figure_is_not_replaced_by_another(
+    #[case] value: &str,
+    #[case] expected: &str,
+) {
+    let requested = [("tracked_stats.throughput", Take::Last)];
+    let runs = read(&run_with("tracked_stats", value), &requested).unwrap();
+    let error = runs[0].requested_value(0).unwrap_err();
+    assert!(error.contains(expected), "{error}");
+    assert_eq!(runs[0].minutes(Some(&TARGET)), Ok(21.0));
+}
+
+#[test]
+fn other_members_that_are_no_numbers_hide_nothing() {
+    let requested = [("tracked_stats.throughput", Take::Last)];
+    let lines = run_with("tracked_stats", "{\"throughput\": 2.5, \"loss\": NaN}");
+    let runs = read(&lines, &requested).unwrap();
+    assert_eq!(runs[0].requested_value(0), Ok(2.5));
+    let place = runs[0].requested(0).unwrap().place();
+    assert_eq!(place, Place::line(0, 12));
+}
+
+#[test]
+fn a_last_evaluation_that_is_not_a_number_is_no_success() {
+    let runs = read(&run_with("eval_accuracy", "NaN"), &[]).unwrap();
+    for target in [None, Some(&TARGET)] {
+        let error = runs[0].minutes(target).unwrap_err();
+        assert!(error.contains("not a number (NaN)"), "{error}");
+    }
+    assert!(runs[0].check_evaluation().is_err());
+    let mut earlier = run(1_000_000, 21, "success", 0.92);
+    earlier.insert(6, line("eval_accuracy", 1_000_001, "NaN", ""));
+    let runs = read(&earlier, &[]).unwrap();
+    assert_eq!(runs[0].minutes(Some(&TARGET)), Ok(21.0));
+}
+
 #[test]
 fn several_runs_in_one_log() {
     let mut lines = run(1_000_000, 10, "success", 0.92);
