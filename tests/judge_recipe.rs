@@ -47,6 +47,10 @@ Result is : VALID
   Min duration satisfied : Yes
   Min queries satisfied : Yes
   Early stopping satisfied: Yes
+
+No warnings encountered during test.
+
+No errors encountered during test.
 ";
 
 /// A folder of results, with the recipe next to it.
@@ -269,7 +273,7 @@ fn a_command_that_failed_in_a_script_failed() {
     let mut files = SHORT.to_vec();
     files.push(("short/performance/run_3/output.log.failed", "139\n"));
     let judged = Results::new(&files).judge("out", &[]);
-    assert_eq!(judged.code, 1, "{}", judged.text);
+    assert_eq!(judged.code, 4, "{}", judged.text);
     judged.says(&["trial 3", "exit code 139"]);
     assert_eq!(judged.outcome("short"), "failed");
 }

@@ -68,7 +68,7 @@ pub fn one_run(
 
 fn print_folders(global: &GlobalOptions, judged: &[Judged]) {
     let results = || judged.iter().flat_map(|one| &one.verdict.results);
-    if global.output == Output::Json && (judged.len() > 1 || results().count() != 1) {
+    if global.output == Output::Json && judged.len() > 1 {
         let results: Vec<_> = results().collect();
         return terminal::print_json(&serde_json::json!({ "results": results }));
     }
