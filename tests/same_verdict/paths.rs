@@ -13,47 +13,37 @@ const CASES: u64 = 40;
 const OF_THE_RUN: [&str; 2] = ["unpinned_image", "other_hardware"];
 
 /// What must be the same: outcomes, figures, rules with what was measured and why it was not, and
-/// qualifiers.
+/// qualifiers. The texts are those that `rewrite` makes of them, for files lie elsewhere.
 fn compared(verdict: &Value, rewrite: &dyn Fn(&str) -> String) -> Value {
     let results = verdict["results"].as_array().unwrap().iter();
-    let results: Vec<Value> = results.map(|result| of_result(result, rewrite)).collect();
-    json!({ "outcome": verdict["outcome"], "exit_code": verdict["exit_code"], "results": results })
+    let results: Vec<Value> = results.map(of_result).collect();
+    let (outcome, exit_code) = (&verdict["outcome"], &verdict["exit_code"]);
+    let all = json!({ "outcome": outcome, "exit_code": exit_code, "results": results });
+    serde_json::from_str(&rewrite(&all.to_string())).unwrap()
 }
 
-fn of_result(result: &Value, rewrite: &dyn Fn(&str) -> String) -> Value {
+fn of_result(result: &Value) -> Value {
     let list = |name: &str| result[name].as_array().cloned().unwrap_or_default();
-    let text = |value: &Value| json!(rewrite(value.as_str().unwrap_or_default()));
-    let rules: Vec<Value> = list("rules")
-        .iter()
-        .map(|rule| {
-            json!([
-                rule["rule"],
-                text(&rule["measured"]),
-                rule["required"],
-                rule["passed"],
-                rule["trial"]
-            ])
-        })
-        .collect();
-    let qualifiers = list("qualifiers").into_iter();
+    let fields = |item: &Value, names: &[&str]| -> Value {
+        names.iter().map(|name| item[name].clone()).collect()
+    };
     let of_the_run = |qualifier: &Value| OF_THE_RUN.iter().any(|kind| qualifier["kind"] == **kind);
-    let qualifiers: Vec<Value> = qualifiers.filter(|one| !of_the_run(one)).collect();
-    let trials: Vec<Value> = list("trials")
+    let mut qualifiers = list("qualifiers");
+    qualifiers.retain(|one| !of_the_run(one));
+    let of_rules = ["rule", "measured", "required", "passed", "trial"];
+    let rules = list("rules");
+    let rules: Vec<Value> = rules.iter().map(|rule| fields(rule, &of_rules)).collect();
+    let of_trials = ["trial", "step", "valid", "figures"];
+    let trials = list("trials");
+    let trials: Vec<Value> = trials
         .iter()
-        .map(|trial| {
-            json!([
-                trial["trial"],
-                trial["step"],
-                trial["valid"],
-                trial["figures"]
-            ])
-        })
+        .map(|trial| fields(trial, &of_trials))
         .collect();
     json!({
         "scenario": result["scenario"],
         "mode": result["mode"],
         "outcome": result["outcome"],
-        "sentence": text(&result["sentence"]),
+        "sentence": result["sentence"],
         "figures": result["figures"],
         "judgements": result["judgements"],
         "rules": rules,

@@ -20,17 +20,19 @@ const CODE_CAP: u64 = 64;
 
 /// The outputs of a trial's commands in its folder, the check's first.
 pub(super) fn outputs(folder: &Path, measured: &MeasurementPlan) -> Vec<Text> {
-    let printed = if is_trained(measured) {
-        TRAINING_LOGS
-    } else {
-        OUTPUT
-    };
     let of_check = [CHECK_OUTPUT, ACCURACY].into_iter();
     let of_check = of_check.filter(|name| is_there(folder, name));
-    of_check
-        .chain([printed])
-        .map(|file| text(folder, file))
-        .collect()
+    let mut outputs: Vec<Text> = of_check.map(|file| text(folder, file)).collect();
+    outputs.push(if is_trained(measured) {
+        let logs = text(folder, TRAINING_LOGS);
+        match logs.files().as_deref() {
+            Ok([only]) => only.clone(),
+            _ => logs,
+        }
+    } else {
+        text(folder, OUTPUT)
+    });
+    outputs
 }
 
 /// Reads a trial's files; one whose command failed has no result.
