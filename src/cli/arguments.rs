@@ -217,7 +217,7 @@ mod tests {
         let command = Arguments::command();
         let commands = ["run", "resume", "batch", "bisect", "judge"];
         let commands = commands.map(|name| command.find_subcommand(name).unwrap());
-        let of_commands = commands.iter().flat_map(|command| command.get_arguments());
+        let of_commands = commands.into_iter().flat_map(clap::Command::get_arguments);
         let arguments = of_commands.chain(command.get_arguments());
         let named = arguments.filter(|argument| !argument.is_hide_set());
         let mut count = 0;
