@@ -214,6 +214,9 @@ fn words(more: MoreTrials) -> String {
     }
 }
 
+/// The most undecided parts whose sentences are part of a claim's.
+const UNDECIDED_SHOWN: usize = 4;
+
 /// What a claim's parts show together.
 pub(super) fn of_claim(outcome: ClaimOutcome, not_always: bool, parts: &[ClaimPart]) -> String {
     if let [only] = parts {
@@ -223,8 +226,16 @@ pub(super) fn of_claim(outcome: ClaimOutcome, not_always: bool, parts: &[ClaimPa
         |outcome: ClaimOutcome| parts.iter().filter(move |part| part.outcome == outcome);
     let count = parts.len();
     let decides = with_outcome(outcome).count();
-    let first = with_outcome(outcome).next();
-    let first = first.map_or("", |part| &part.sentence);
+    // What is undecided is named, each part by itself.
+    let shown = match outcome {
+        ClaimOutcome::NotDecided => UNDECIDED_SHOWN,
+        ClaimOutcome::Supported | ClaimOutcome::Contradicted => 1,
+    };
+    let sentences = with_outcome(outcome).map(|part| part.sentence.as_str());
+    let mut first = join(sentences.take(shown), " ");
+    if outcome == ClaimOutcome::NotDecided && decides > shown {
+        let _ = write!(first, " And {} more.", decides - shown);
+    }
     match outcome {
         ClaimOutcome::Supported if not_always => {
             format!("{decides} of {count} parts are exceptions. {first}")

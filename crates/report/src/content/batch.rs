@@ -191,15 +191,17 @@ fn parts(batch: &BatchVerdict) -> Option<Block> {
         .block()
 }
 
-/// A row for each performance figure of each cell.
+/// A row for each performance result of each cell, also for one without a figure.
 fn in_brief(batch: &BatchVerdict) -> Option<Block> {
     let rows = batch.cells.iter().flat_map(|cell| {
         let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
         let results = results.filter(|result| result.mode == Mode::Performance);
-        let rows = results.filter_map(|result| {
-            let (name, figure) = result.deciding_figure()?;
-            let difference = difference(cell, result, name);
-            Some((cell, &*result.scenario, figure.to_string(), difference))
+        let rows = results.map(|result| {
+            let deciding = result.deciding_figure();
+            let figure =
+                deciding.map_or_else(|| NOTHING.to_owned(), |(_, figure)| figure.to_string());
+            let difference = deciding.and_then(|(name, _)| difference(cell, result, name));
+            (cell, &*result.scenario, figure, difference)
         });
         let none = move |_| (cell, NOTHING, NOTHING.to_owned(), None);
         rows.pad_using(1, none).collect_vec()
