@@ -39,7 +39,13 @@ pub fn observe(search: &SearchPlan, context: &Context, evidence: &[Evidence]) ->
     match search.criterion {
         Criterion::Validity => {
             let is_bad = |outcome| matches!(outcome, Outcome::Invalid | Outcome::Failed);
-            Observed::Answer(!is_bad(verdict.outcome))
+            let mut results = verdict.results.iter();
+            match results.find(|result| !result.valid) {
+                _ if is_bad(verdict.outcome) => Observed::Answer(false),
+                // Neither shown to be valid nor to violate a rule.
+                Some(unknown) => Observed::Nothing(unknown.sentence.clone()),
+                None => Observed::Answer(true),
+            }
         }
         Criterion::Accuracy => of_accuracy(evidence, &verdict.results),
         Criterion::Slower { .. } | Criterion::Faster { .. } => of_speed(
@@ -156,3 +162,7 @@ impl Measured {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "observe_tests.rs"]
+mod tests;

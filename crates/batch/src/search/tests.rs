@@ -88,6 +88,23 @@ fn a_value_without_a_result_is_skipped() {
     );
 }
 
+/// A number of another figure, scenario or unit is none of the search.
+#[test]
+fn a_value_with_another_figure_is_skipped() {
+    let verdict = search(&plan(&RELEASES, SLOWER), |cell, trial| match cell {
+        2 => Observed::Figure(Measured {
+            unit: "ms".to_owned(),
+            ..speed(cell, trial).figure().unwrap().clone()
+        }),
+        _ => speed(cell, trial),
+    });
+    assert_eq!(verdict.skipped.len(), 1);
+    let reason =
+        "it has speed (ms) in sorting, and the search began with speed (items/s) in sorting";
+    assert_eq!(verdict.skipped[0], ("1.2".to_owned(), reason.to_owned()));
+    assert_eq!(verdict.after.as_deref(), Some("1.3"));
+}
+
 #[test]
 fn an_end_without_a_result_ends_the_search() {
     let verdict = search(&plan(&RELEASES, SLOWER), |cell, trial| match cell {

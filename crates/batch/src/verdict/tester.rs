@@ -224,7 +224,7 @@ impl Tester<'_> {
         let mut gaps = Vec::new();
         let mut scatters = None;
         let test = match (&pair.difference, third) {
-            (None, _) => Test::Nothing(obstacle(pair, both)),
+            (None, _) => Test::Nothing(obstacle(pair, [both[1], both[0]])),
             (Some(_), _) if matches!(self.claim.assertion, Assertion::Consistency { .. }) => {
                 scatters = scatter_of(pair);
                 scatters.map_or_else(

@@ -130,7 +130,7 @@ fn a_failed_test_requires_both_accuracies() {
         ..whole()
     };
     let failures = failures(&within(Test::Test01), &files);
-    assert_eq!(failures.len(), 2, "{failures:?}");
+    assert_eq!(failures.len(), 3, "{failures:?}");
     assert!(
         failures[0].starts_with("TEST01 answers: TEST FAIL"),
         "{failures:?}"

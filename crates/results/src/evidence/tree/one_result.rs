@@ -29,7 +29,6 @@ pub(crate) fn differences(all: &[&Evidence], rules: Option<&Rules>) -> Vec<RuleC
         .iter()
         .filter_map(|evidence| Some((name_of(evidence), settings(evidence)?)))
         .collect();
-    let logs: Vec<&RunSettings> = named.iter().map(|(_, log)| *log).collect();
     let different = |rule: &str, property: &dyn Fn(&RunSettings) -> Option<String>| {
         let mut values: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for (name, log) in &named {
@@ -54,7 +53,7 @@ pub(crate) fn differences(all: &[&Evidence], rules: Option<&Rules>) -> Vec<RuleC
             let count = log.library_samples.filter(|_| !has_own)?;
             Some(count.to_string())
         }),
-        far_apart(&logs),
+        far_apart(&named),
     ];
     checks.into_iter().flatten().collect()
 }
@@ -95,16 +94,17 @@ pub(crate) fn tokens(
     })
 }
 
-fn far_apart(logs: &[&RunSettings]) -> Option<RuleCheck> {
-    let started = logs.iter().filter_map(|log| log.started_at);
+fn far_apart(logs: &[(&str, &RunSettings)]) -> Option<RuleCheck> {
+    let started = logs.iter();
+    let started = started.filter_map(|(name, log)| Some((log.started_at?, *name)));
     let (first, last) = started.minmax().into_option()?;
-    let days = (last.as_second() - first.as_second()) / (24 * 60 * 60);
+    let days = (last.0.as_second() - first.0.as_second()) / (24 * 60 * 60);
     (days > MOST_DAYS).then(|| {
         let date = |time: jiff::Timestamp| time.strftime("%F").to_string();
-        let measured = format!("from {} to {}", date(first), date(last));
+        let ends = [first, last].map(|(time, name)| format!("{} ({name})", date(time)));
         RuleCheck::warning(
             "dates of its logs",
-            measured,
+            format!("from {}", ends.join(" to ")),
             format!("within {MOST_DAYS} days"),
         )
     })

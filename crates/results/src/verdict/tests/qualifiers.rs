@@ -7,6 +7,13 @@ use crate::verdict::{Context, Evidence, Outcome, Qualifier, QualifierKind, Verdi
 use retrial_mlperf::loadgen::RunSettings;
 use retrial_recipe::model::{Claim, Expectation};
 
+/// Of a suite whose recipe states the noise of a trial.
+fn calm_context() -> Context {
+    let mut context = context_of_other_suite();
+    context.rules.noise = Some(0.003);
+    context
+}
+
 fn kinds(verdict: &Verdict) -> Vec<QualifierKind> {
     verdict
         .qualifiers
@@ -20,7 +27,7 @@ fn kinds(verdict: &Verdict) -> Vec<QualifierKind> {
 #[case(105.1, true)]
 fn results_above_the_margin_exceed_published(#[case] value: f64, #[case] above: bool) {
     let verdict = judge(
-        &context_of_other_suite(),
+        &calm_context(),
         &[offline(&[value]).expecting(TOKENS, official(100.0))],
     );
     assert_eq!(verdict.outcome, Outcome::Reproduced);
@@ -60,7 +67,7 @@ fn another_target_rate_is_modified(
     #[case] published: Option<f64>,
     #[case] modified: bool,
 ) {
-    let verdict = judge(&context_of_other_suite(), &[server(target, published)]);
+    let verdict = judge(&calm_context(), &[server(target, published)]);
     assert_eq!(kinds(&verdict).contains(&QualifierKind::Modified), modified);
     assert_eq!(
         verdict.exit_code.code(),
@@ -73,12 +80,12 @@ fn another_target_rate_is_modified(
 fn the_target_rate_of_offline_is_ignored() {
     let mut evidence = server(Some(70.0), Some(69.0));
     evidence.scenario = "Offline".to_owned();
-    assert!(kinds(&judge(&context_of_other_suite(), &[evidence])).is_empty());
+    assert!(kinds(&judge(&calm_context(), &[evidence])).is_empty());
 }
 
 #[test]
 fn runner_qualifiers_appear_once_on_run_and_result() {
-    let mut context = context_of_other_suite();
+    let mut context = calm_context();
     context.rules.reimplemented = true;
     context.qualifiers = vec![
         Qualifier::new(QualifierKind::UnpinnedImage, "rocm/amd-mlperf:6.0 is a tag"),
@@ -99,7 +106,7 @@ fn runner_qualifiers_appear_once_on_run_and_result() {
 
 #[test]
 fn qualifiers_are_serialized_as_words() {
-    let mut context = context_of_other_suite();
+    let mut context = calm_context();
     context.qualifiers = vec![Qualifier::new(QualifierKind::OtherHardware, "MI300X")];
     let json = serde_json::to_value(judge(&context, &[offline(&[100.0])])).unwrap();
     assert_eq!(json["qualifiers"][0]["kind"], "other hardware");
@@ -127,7 +134,7 @@ fn far_better_than_published_needs_an_explanation(
         qualifiers: qualifiers
             .map(|kind| Qualifier::new(*kind, "a reason"))
             .collect(),
-        ..context_of_other_suite()
+        ..calm_context()
     };
     let expected = Expectation {
         claim,
