@@ -74,7 +74,7 @@ fn basis(compared: &Compared, judgement: &Judgement, analyses: usize) -> String 
         }
         Noise::Assumed(_) => words.push("compared as printed".to_owned()),
         Noise::Unknown if judgement.trials == 1 && compared.aggregate != Aggregate::Olympic => {
-            words.push("its noise is unknown: measure more, or state `noise:`".to_owned());
+            words.push("its noise is unknown (`noise:` would state it)".to_owned());
         }
         Noise::Unknown => words.push(match &compared.assumed {
             Some(assumed) if judgement.trials > 1 => format!(

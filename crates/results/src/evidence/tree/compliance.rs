@@ -230,7 +230,10 @@ pub(crate) fn passed(
                 });
             match (failed.next(), invalid) {
                 (Some(first), _) => {
-                    RuleCheck::failed(name, format!("{}: {}", first.rule, first.measured), PASSED)
+                    // A rule that begins with the test's name need not repeat it.
+                    let rule = first.rule.strip_prefix(name.as_str());
+                    let rule = rule.map_or(first.rule.as_str(), str::trim_start);
+                    RuleCheck::failed(name, format!("{rule}: {}", first.measured), PASSED)
                 }
                 (None, Some(reasons)) => {
                     RuleCheck::failed(name, format!("its run: {reasons}"), PASSED)
