@@ -281,6 +281,10 @@ fn faults_of_an_endpoint_are_found_by_a_recipe() {
     let recipe = recipe.to_str().unwrap();
     let new = retrial.run(&["new", recipe, "--from-results", results.to_str().unwrap()]);
     assert!(new.status.success(), "{new:?}");
+    // A recipe has nothing to say of scenarios that it does not measure.
+    let arguments = ["--recipe", recipe, "--scenario", "SingleStream"];
+    let refused = retrial.run(&[&["judge", results.to_str().unwrap()][..], &arguments].concat());
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
     let summary = results.join("Interactive/performance/result_summary.json");
     let whole = std::fs::read_to_string(&summary).unwrap();
     for (from, to, reason) in [
@@ -303,6 +307,9 @@ fn faults_of_an_endpoint_are_found_by_a_recipe() {
         assert_eq!(verdict(&judged), "invalid", "{reason}");
         assert!(judged.to_string().contains(reason), "{reason}: {judged:#}");
     }
+    std::fs::remove_file(&summary).unwrap();
+    let judged = retrial.json(&["judge", results.to_str().unwrap(), "--recipe", recipe]);
+    assert_eq!(verdict(&judged), "invalid", "{judged:#}");
 }
 
 #[test]

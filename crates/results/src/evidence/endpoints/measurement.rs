@@ -16,8 +16,8 @@ use retrial_recipe::model::Mode;
 const LARGEST_SHARE: f64 = 1.5;
 
 /// Adds the results of a folder, `relative` to a directory, to the evidence of the recipe's
-/// measurements: those of the folder's scenario and mode, or of the only scenario that a folder of no
-/// scenario's name may be of. `named` is the scenario that the user names.
+/// measurements: those of the folder's scenario and mode. A folder of no scenario's name is of those that
+/// its configuration may be of. `named` is the only scenario that the user wants.
 pub fn add_to_evidence(
     evidence: &mut Vec<Evidence>,
     plan: &Plan,
@@ -26,19 +26,20 @@ pub fn add_to_evidence(
     place: &ResultPath,
 ) {
     let folder = directory.join(relative);
-    let scenario = named.map(str::to_owned).or_else(|| place.scenario.clone());
     let configured = performance(&folder).ok().and_then(|run| run.scenario);
+    // The folder of a scenario has its speed; accuracy may not have been measured.
+    let is_whole = place.scenario.is_some() && place.mode.is_none();
     let is_measured = |one: &&MeasurementPlan| {
-        let file = if one.mode == Mode::Accuracy {
-            ACCURACY
-        } else {
-            SUMMARY
+        let is_there = match one.mode {
+            Mode::Accuracy => folder.join(ACCURACY).is_file(),
+            _ => is_whole || folder.join(SUMMARY).is_file(),
         };
         one.loadgen
             && one.mode != Mode::Compliance
             && place.mode.is_none_or(|mode| mode == one.mode)
-            && folder.join(file).is_file()
-            && match &scenario {
+            && is_there
+            && named.is_none_or(|name| one.is_named(name))
+            && match &place.scenario {
                 Some(name) => one.is_named(name),
                 None => configured.is_none_or(|configured| may_be(&one.scenario, configured)),
             }

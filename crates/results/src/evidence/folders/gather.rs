@@ -46,6 +46,7 @@ pub fn gather(results: &ResultsDirectory<'_>) -> Result<Vec<Group>, FoldersError
         gathering.read_own_figures(measurements);
     }
     let mut groups = gathering.groups;
+    groups.retain(|group| !group.evidence.is_empty());
     if groups.is_empty() {
         let path = results.path.to_owned();
         return Err(match measurements {
