@@ -30,9 +30,10 @@ pub fn add_to_evidence(
     // The folder of a scenario has its speed; accuracy may not have been measured.
     let is_whole = place.scenario.is_some() && place.mode.is_none();
     let is_measured = |one: &&MeasurementPlan| {
-        let is_there = match one.mode {
-            Mode::Accuracy => folder.join(ACCURACY).is_file(),
-            _ => is_whole || folder.join(SUMMARY).is_file(),
+        let is_there = if one.mode == Mode::Accuracy {
+            folder.join(ACCURACY).is_file()
+        } else {
+            is_whole || folder.join(SUMMARY).is_file()
         };
         one.loadgen
             && one.mode != Mode::Compliance
