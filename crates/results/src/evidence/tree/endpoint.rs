@@ -81,7 +81,7 @@ pub(crate) fn accuracy(place: &ScenarioFolder, rules: Option<&Rules>, allowed: b
     };
     let mut trial = TrialEvidence::finished(1, evidence.path.clone());
     if let Some(rules) = rules {
-        let submitted = rules.clone().submitted_to(&place.submitter.division);
+        let submitted = rules.clone().in_division(&place.submitter.division);
         evidence
             .checks
             .extend(submitted.check_endpoint_accuracy(&results));
