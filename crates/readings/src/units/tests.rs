@@ -1,0 +1,87 @@
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+
+#[rstest]
+#[case("ms", "s", 1e-3)]
+#[case("ms", "ms", 1.0)]
+#[case("µs", "ms", 1e-3)]
+#[case("min", "s", 60.0)]
+#[case("h", "min", 60.0)]
+#[case("TFLOPS", "TFLOP/s", 1.0)]
+#[case("GFLOPS", "TFLOP/s", 1e-3)]
+#[case("PFLOP/s", "TFLOPS", 1e3)]
+#[case("TFlops/s", "TFLOP/s", 1.0)]
+#[case("k", "tokens/s", 1e3)]
+#[case("M", "tokens/s", 1e6)]
+#[case("", "tokens/s", 1.0)]
+#[case("tokens/s", "tokens/s", 1.0)]
+#[case("k tokens/s", "tokens/s", 1e3)]
+#[case("GiB", "GB", 1.073_741_824)]
+#[case("MB/s", "GB/s", 1e-3)]
+#[case("tok/s", "tokens/s", 1.0)]
+#[case("tokens/sec", "tok/s", 1.0)]
+#[case("Tokens per second", "tokens/s", 1.0)]
+#[case("tokens_per_second", "tokens/s", 1.0)]
+#[case("ktok/s", "tokens/s", 1e3)]
+#[case("tokens/min", "tokens/s", 1.0 / 60.0)]
+#[case("TPS", "tokens/s", 1.0)]
+#[case("samples/sec", "samples/s", 1.0)]
+#[case("sample / second", "samples/s", 1.0)]
+#[case("it/sec", "it/s", 1.0)]
+#[case("iter/s", "iterations/s", 1.0)]
+#[case("imgs/s", "images/sec", 1.0)]
+#[case("req/s", "requests/s", 1.0)]
+#[case("qps", "queries/s", 1.0)]
+#[case("queries per second", "QPS", 1.0)]
+#[case("widgets/sec", "widget/s", 1.0)]
+#[case("kwidgets/s", "widgets/s", 1e3)]
+#[case("tok/s/GPU", "tokens/GPU/s", 1.0)]
+#[case("TFLOPS/GPU", "TFLOP/s/gpu", 1.0)]
+#[case("ms/it", "s/iteration", 1e-3)]
+#[case("tok", "tokens", 1.0)]
+#[case("m", "s", 60.0)]
+#[case("pct", "%", 1.0)]
+fn conversions(#[case] from: &str, #[case] to: &str, #[case] expected: f64) {
+    let actual = factor(from, to).unwrap();
+    assert!((actual / expected - 1.0).abs() < 1e-12, "{actual}");
+}
+
+#[rstest]
+#[case("ms", "TFLOP/s")]
+#[case("tokens/s", "samples/s")]
+#[case("tok/s", "it/s")]
+#[case("s/it", "it/s")]
+#[case("images/s", "samples/s")]
+#[case("tokens", "tokens/s")]
+#[case("tok/s/gpu", "tok/s")]
+#[case("unit/s", "it/s")]
+#[case("tokens/kJ", "tokens/J")]
+#[case("GB", "GB/s")]
+#[case("bogus", "s")]
+fn incompatible_units_have_no_factor(#[case] from: &str, #[case] to: &str) {
+    assert_eq!(factor(from, to), None);
+}
+
+proptest! {
+    #[test]
+    fn conversions_are_invertible(from in "\\PC{0,8}", to in "\\PC{0,8}") {
+        if let (Some(there), Some(back)) = (factor(&from, &to), factor(&to, &from))
+            && prefix(from.trim()).is_none() && prefix(to.trim()).is_none()
+        {
+            prop_assert!((there * back - 1.0).abs() < 1e-9);
+        }
+    }
+}
+
+#[rstest]
+#[case("s/it", "it/s", true)]
+#[case("ms/token", "tok/s", true)]
+#[case("it/s", "s/iter", true)]
+#[case("it/s", "it/s", false)]
+#[case("s/it", "tokens/s", false)]
+#[case("", "it/s", false)]
+fn inverse_units(#[case] one: &str, #[case] other: &str, #[case] expected: bool) {
+    assert_eq!(is_inverse(one, other), expected);
+}
