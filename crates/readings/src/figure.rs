@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::units;
+
 /// Figures by name; a name is a snake-case term of the field that ends in its unit where that is a
 /// time (`latency_p99_ns`).
 pub type Figures = BTreeMap<Cow<'static, str>, Figure>;
@@ -61,13 +63,19 @@ impl Printed {
     }
 }
 
-/// Reads a printed number: `103480`, `-0.5`, `1.04615e+06`, `14,164.25`, `1_000`.
+/// What separates groups of three digits: commas, underscores, apostrophes, and spaces that do not
+/// end a word (no-break, figure, thin, narrow no-break).
+pub const SEPARATORS: [char; 8] = [
+    ',', '_', '\'', '’', '\u{a0}', '\u{2007}', '\u{2009}', '\u{202f}',
+];
+
+/// Reads a printed number: `103480`, `-0.5`, `1.04615e+06`, `14,164.25`, `1_000`, `1'234.5`, `1.2×10^6`.
 ///
-/// Commas and underscores must separate groups of exactly three digits: `1,5` is not a number here,
+/// Separators must be of one kind and part groups of exactly three digits: `1,5` is not a number here,
 /// since it is fifteen tenths to one reader and a list to another. `nan` and `inf` are none either.
 pub fn parse_number(text: &str) -> Option<Printed> {
-    let text = text.trim();
-    let plain = without_separators(text)?;
+    let plain = spelled_plainly(text.trim());
+    let plain = without_separators(&plain)?;
     let digits = plain.trim_start_matches(['+', '-']);
     // `f64` also reads `nan`, `inf` and `infinity`, which LoadGen prints for a test of no length.
     if !digits.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
@@ -80,20 +88,48 @@ pub fn parse_number(text: &str) -> Option<Printed> {
     })
 }
 
-fn without_separators(text: &str) -> Option<Cow<'_, str>> {
-    if !text.contains([',', '_']) {
-        return Some(Cow::Borrowed(text));
+/// Reads a printed number that may have a suffix, of a figure in `unit`: `12.3k` with `tokens/s` is
+/// 12,300. The suffix that is the unit's own is no factor: `107.9G` with `GiB`.
+pub fn parse_with_suffix(text: &str, unit: &str) -> Option<Printed> {
+    let text = text.trim();
+    let number = text.trim_end_matches(['k', 'K', 'M', 'G', 'T', 'P']);
+    let suffix = &text[number.len()..];
+    if suffix.is_empty() {
+        return parse_number(text);
     }
+    let printed = parse_number(number)?;
+    Some(printed.scaled(units::suffix_factor(suffix, unit)?))
+}
+
+/// The number with ASCII's minus, and with `e` for a power of ten.
+fn spelled_plainly(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() && !text.contains('^') {
+        return Cow::Borrowed(text);
+    }
+    let text = text.replace('−', "-");
+    let Some((before, power)) = text.split_once("10^") else {
+        return Cow::Owned(text);
+    };
+    match before.trim_end().strip_suffix(['×', 'x', '*', '·']) {
+        Some(mantissa) => Cow::Owned(format!("{}e{power}", mantissa.trim_end())),
+        None => Cow::Owned(text),
+    }
+}
+
+fn without_separators(text: &str) -> Option<Cow<'_, str>> {
+    let Some(separator) = text.chars().find(|letter| SEPARATORS.contains(letter)) else {
+        return Some(Cow::Borrowed(text));
+    };
     let unsigned = text.trim_start_matches(['+', '-']);
     let whole_length = unsigned
-        .find(|c: char| !(c.is_ascii_digit() || c == ',' || c == '_'))
+        .find(|letter: char| !(letter.is_ascii_digit() || letter == separator))
         .unwrap_or(unsigned.len());
     let (whole, rest) = unsigned.split_at(whole_length);
-    let mut groups = whole.split([',', '_']);
+    let mut groups = whole.split(separator);
     let first = groups.next()?;
     let well_grouped = (1..=3).contains(&first.len()) && groups.all(|group| group.len() == 3);
-    (well_grouped && !rest.contains([',', '_'])).then(|| {
-        let digits: String = text.chars().filter(|c| !matches!(c, ',' | '_')).collect();
+    (well_grouped && !rest.contains(SEPARATORS)).then(|| {
+        let digits: String = text.chars().filter(|letter| *letter != separator).collect();
         Cow::Owned(digits)
     })
 }
@@ -121,6 +157,13 @@ mod tests {
     #[case("14,164", 14_164.0, 0.5)]
     #[case("1,042,110.50", 1_042_110.5, 0.005)]
     #[case("1_000", 1000.0, 0.5)]
+    #[case("1'234.5", 1234.5, 0.05)]
+    #[case("1’234", 1234.0, 0.5)]
+    #[case("12\u{202f}345", 12_345.0, 0.5)]
+    #[case("1\u{a0}234.25", 1234.25, 0.005)]
+    #[case("−2.5", -2.5, 0.05)]
+    #[case("1.25×10^6", 1_250_000.0, 5_000.0)]
+    #[case("1.25 x 10^-2", 0.0125, 0.000_05)]
     #[case("-2.5E-3", -0.0025, 0.000_05)]
     #[case("+7", 7.0, 0.5)]
     #[case(".5", 0.5, 0.05)]
@@ -140,12 +183,55 @@ mod tests {
     #[rstest]
     fn text_that_is_not_a_number_is_none(
         #[values(
-            "", "nan", "-nan", "inf", "-inf", "1,5", "1,2345", ",100", "1234,567", "1.5,000",
-            "12a", "0x10", "1 000", "--1", "1e999", "infinity", "1__000"
+            "",
+            "nan",
+            "-nan",
+            "inf",
+            "-inf",
+            "1,5",
+            "1,2345",
+            ",100",
+            "1234,567",
+            "1.5,000",
+            "12a",
+            "0x10",
+            "1 000",
+            "--1",
+            "1e999",
+            "infinity",
+            "1__000",
+            "1,234_567",
+            "1.234,5",
+            "12,34,567",
+            "10^6",
+            "1'23",
+            "12.3k",
+            "1.2.3"
         )]
         text: &str,
     ) {
         assert_eq!(parse_number(text), None);
+    }
+
+    #[rstest]
+    #[case("12.3k", "tokens/s", Some(12_300.0))]
+    #[case("12.3 K", "", Some(12_300.0))]
+    #[case("1.2M", "samples", Some(1_200_000.0))]
+    #[case("107.9G", "GiB", Some(107.9))]
+    #[case("512M", "GB", Some(0.512))]
+    #[case("300 K", "K", Some(300.0))]
+    #[case("12.3", "tokens/s", Some(12.3))]
+    #[case("12.3k", "ms", None)]
+    #[case("12.3k", "%", None)]
+    #[case("12.3kM", "tokens/s", None)]
+    #[case("k", "tokens/s", None)]
+    fn a_suffix_counts_where_the_unit_has_one(
+        #[case] text: &str,
+        #[case] unit: &str,
+        #[case] expected: Option<f64>,
+    ) {
+        let actual = parse_with_suffix(text, unit).map(|printed| printed.value);
+        assert_eq!(actual, expected);
     }
 
     proptest! {

@@ -6,7 +6,7 @@ use retrial_document::formats::{NAME, mismatch, unless};
 use retrial_document::{Mismatch, StringFormat};
 
 use crate::json_path::parse;
-use crate::pattern::regex_fault;
+use crate::pattern::{expanded, places, regex_fault};
 
 /// A figure's name, or one of a table's: `gemm[bf16 8192]`.
 pub const FIGURE: StringFormat =
@@ -16,7 +16,8 @@ pub const FIGURE: StringFormat =
 pub const ENTRY: StringFormat = StringFormat::new(entry).pattern(r"^[^\[\]]+$");
 
 /// A regular expression.
-pub const REGEX: StringFormat = StringFormat::new(|text| compiled(text).err());
+pub const REGEX: StringFormat =
+    StringFormat::new(|text| no_reader(text).or_else(|| compiled(text).err()));
 
 /// A regular expression with a group.
 pub const PATTERN: StringFormat = StringFormat::new(pattern);
@@ -70,12 +71,28 @@ fn json_path(text: &str) -> Option<Mismatch> {
     )
 }
 
+/// A named reader belongs to the pattern of a figure.
+fn no_reader(text: &str) -> Option<Mismatch> {
+    let (_, name) = *places(text).first()?;
+    mismatch(
+        format!("`${{{name}}}` is read in the `pattern` of a figure only"),
+        "write what the line has there: `[0-9.]+`",
+    )
+}
+
 fn pattern(text: &str) -> Option<Mismatch> {
-    match compiled(text) {
+    let expression = match expanded(text) {
+        Ok(expression) => expression,
+        Err(error) => {
+            let help = "write the figure as `${number}`, once: `score: ${number}`";
+            return mismatch(error.to_string(), help);
+        }
+    };
+    match compiled(&expression) {
         Err(mismatch) => Some(mismatch),
         Ok(pattern) if pattern.captures_len() < 2 => mismatch(
             "this pattern has no group",
-            "put parentheses around the figure: `score: ([0-9.]+)`",
+            "write the figure as `${number}`: `score: ${number}`",
         ),
         Ok(_) => None,
     }

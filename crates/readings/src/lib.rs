@@ -4,7 +4,8 @@
 //! memory whatever the length of its input, and none panics whatever its content.
 //!
 //! - [`lines`]: bytes in any chunking to lines; [`sanitize()`]: lines made harmless for a terminal.
-//! - [`pattern`]: regular expressions; [`scan`]: a pattern over a whole output, quickly.
+//! - [`pattern`]: regular expressions; [`extent`]: where a number begins and ends;
+//!   [`scan`]: a pattern over a whole output, quickly.
 //! - [`json`], [`rows`]: figures of JSON documents and of CSV files; [`units`]: unit conversion;
 //!   [`nearest`]: the printed text nearest to a missing figure.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
@@ -12,6 +13,7 @@
 pub mod accumulator;
 mod announcement;
 pub mod decode;
+pub mod extent;
 pub mod figure;
 pub mod formats;
 pub mod heading;

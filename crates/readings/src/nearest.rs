@@ -93,6 +93,8 @@ fn words_of(pattern: &str) -> Vec<String> {
                 plain.push(' ');
             }
             '<' => drop(letters.find(|inner| *inner == '>')),
+            // A count, or a named reader.
+            '{' => drop(letters.find(|inner| *inner == '}')),
             _ => plain.push(letter),
         }
     }

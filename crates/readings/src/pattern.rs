@@ -1,11 +1,17 @@
 //! A recipe's own figures, taken from a step's lines as they arrive.
 //!
 //! A pattern is matched against every line; the number is its group `value`, else its first group
-//! that has no meaning of its own, else the whole match. A group `unit` is converted into the
-//! figure's unit. Below a heading, only the first line that matches counts, and only above the next
-//! heading of its kind. Groups that a table is made `by` name its entries. A line that announces the
-//! figure and has no number counts like one that has: no other value takes its place. What is kept is
-//! bounded: one running value an entry, or for `all` at most [`MOST_VALUES`].
+//! that has no meaning of its own, else the whole match. It is read whole or not at all
+//! ([`super::extent`]). A group `unit` is converted into the figure's unit. Below a heading, only the
+//! first line that matches counts, and only above the next heading of its kind. Groups that a table is
+//! made `by` name its entries. A line that announces the figure and has no number counts like one that
+//! has: no other value takes its place. What is kept is bounded: one running value an entry, or for
+//! `all` at most [`MOST_VALUES`].
+
+mod block;
+mod neighbours;
+mod readers;
+mod whole;
 
 use std::borrow::Cow;
 
@@ -14,6 +20,8 @@ use regex::{CaptureLocations, Regex, RegexBuilder};
 
 pub use super::accumulator::{MOST_ENTRIES, MOST_VALUES};
 pub use crate::request::Take;
+pub use readers::{ReaderError, expanded, places};
+pub use whole::{PartOfNumber, PartOfUnit};
 
 use super::accumulator::{Accumulator, Entries, entry};
 use super::announcement::Announcement;
@@ -24,21 +32,29 @@ use super::nearest::shortened;
 use super::place::{Place, Unreadable};
 use super::units;
 use block::Blocks;
-
-mod block;
+use neighbours::Neighbours;
+use whole::{find_longer_number, find_longer_unit};
 
 /// Why a pattern gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PatternError {
     /// The regular expression does not compile.
     #[error(
-        "the pattern `{pattern}` is not a regular expression: {reason}; write it in Rust's regex syntax, with the number as a group: `([0-9.]+)`"
+        "the pattern `{pattern}` is not a regular expression: {reason}; write it in Rust's regex syntax, with the number as `${{number}}`"
     )]
     Syntax {
         /// The pattern.
         pattern: String,
         /// The compiler's message.
         reason: String,
+    },
+    /// A named reader cannot be replaced.
+    #[error("the pattern `{pattern}`: {reason}")]
+    Reader {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with the reader.
+        reason: ReaderError,
     },
     /// No line matched.
     #[error(
@@ -60,7 +76,7 @@ pub enum PatternError {
     },
     /// A line matched, but the captured text is not a number.
     #[error(
-        "the pattern `{pattern}` captured `{text}`, which is not a number; put only the number into the group"
+        "the pattern `{pattern}` captured `{text}`, which is not a number; put only the number into the group, or read it with `${{number}}`"
     )]
     NotANumber {
         /// The pattern.
@@ -85,6 +101,34 @@ pub enum PatternError {
         pattern: String,
         /// The heading's line.
         heading: String,
+    },
+    /// A line matched, but the captured text is a part of a longer number.
+    #[error(
+        "the pattern `{pattern}` captured `{}`, which is only a part of `{}` in the line `{}`; {}",
+        .part.captured,
+        .part.whole,
+        .part.line,
+        how_to_read_all(.remedy.as_deref())
+    )]
+    PartOfNumber {
+        /// The pattern.
+        pattern: String,
+        /// What was captured, and of what.
+        part: PartOfNumber,
+        /// The pattern that reads the whole number of this line, if there is one.
+        remedy: Option<String>,
+    },
+    /// A line matched, but the captured unit is a part of another one.
+    #[error(
+        "the pattern `{pattern}` captured `{}`, which is only a part of the unit `{}`; write the group as `(?<unit>\\S+)`",
+        .part.captured,
+        .part.whole
+    )]
+    PartOfUnit {
+        /// The pattern.
+        pattern: String,
+        /// What was captured, and of what.
+        part: PartOfUnit,
     },
     /// A line matched, and its unit is of another kind than the figure's.
     #[error(
@@ -127,6 +171,8 @@ pub enum PatternError {
 /// A regular expression, the choice among its matches, and the unit of the figure.
 #[derive(Debug, Clone)]
 pub struct Pattern {
+    /// As the recipe writes it.
+    written: String,
     regex: Regex,
     /// What the line of a heading matches.
     below: Option<Heading>,
@@ -134,6 +180,8 @@ pub struct Pattern {
     announcement: Option<Announcement>,
     /// The index of the group that holds the number; 0 is the whole match.
     group: usize,
+    /// What it matches next to that group.
+    neighbours: Neighbours,
     /// The index of the group that holds the unit.
     unit_group: Option<usize>,
     /// The indexes of the groups that name a table's entries.
@@ -148,18 +196,25 @@ impl Pattern {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// [`PatternError::Syntax`] where it is not a regular expression, or one too large.
+    /// [`PatternError::Syntax`] where it is not a regular expression, or one too large;
+    /// [`PatternError::Reader`] where `${…}` in it cannot be replaced.
     pub fn new(
         pattern: &str,
         take: Take,
         unit: impl Into<Cow<'static, str>>,
     ) -> Result<Self, PatternError> {
-        let regex = compiled(pattern)?;
+        let expression = expanded(pattern).map_err(|reason| PatternError::Reader {
+            pattern: pattern.to_owned(),
+            reason,
+        })?;
+        let regex = compiled(&expression)?;
         let mut pattern = Self {
+            written: pattern.to_owned(),
             below: None,
             announcement: None,
             literal: None,
             group: 0,
+            neighbours: Neighbours::default(),
             unit_group: group_of(&regex, "unit"),
             by: Vec::new(),
             regex,
@@ -231,21 +286,19 @@ impl Pattern {
     }
 
     fn locate_value(&mut self) {
-        self.group = self.value_group();
-        self.announcement = Announcement::of(self.expression(), self.group);
+        let has_meaning =
+            |group: &usize| self.unit_group == Some(*group) || self.by.contains(group);
+        self.group = group_of(&self.regex, "value")
+            .or_else(|| (1..self.regex.captures_len()).find(|group| !has_meaning(group)))
+            .unwrap_or(0);
+        let expression = self.regex.as_str();
+        self.neighbours = Neighbours::of_group(expression, self.group);
+        self.announcement = Announcement::of(expression, self.group);
         self.literal = match &self.announcement {
             _ if self.below.is_some() => None,
             Some(announcement) => announcement.literal(),
-            None => literal::required(self.expression()),
+            None => literal::required(expression),
         };
-    }
-
-    fn value_group(&self) -> usize {
-        let has_meaning =
-            |group: &usize| self.unit_group == Some(*group) || self.by.contains(group);
-        group_of(&self.regex, "value")
-            .or_else(|| (1..self.regex.captures_len()).find(|group| !has_meaning(group)))
-            .unwrap_or(0)
     }
 
     /// Returns a finder of a literal that every match contains.
@@ -271,9 +324,17 @@ impl Pattern {
         }
     }
 
-    /// The regular expression.
+    /// The pattern as it was written.
     pub fn expression(&self) -> &str {
-        self.regex.as_str()
+        &self.written
+    }
+
+    /// Returns the pattern that reads the whole number of a line, where `${number}` in place of the
+    /// group does.
+    fn remedy(&self, line: &str) -> Option<String> {
+        let written = readers::with_number(&self.written, self.group)?;
+        let pattern = Self::new(&written, Take::First, self.unit.clone()).ok()?;
+        pattern.reader().number_in(line)?.is_ok().then_some(written)
     }
 }
 
@@ -418,25 +479,51 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads the number of a line, if the line matches.
+    fn number_in(&mut self, line: &str) -> Option<Result<Printed, PatternError>> {
+        let Pattern { regex, group, .. } = self.pattern;
+        regex.captures_read(&mut self.locations, line)?;
+        let (begin, end) = self.locations.get(*group)?;
+        Some(self.number(line, &line[begin..end]))
+    }
+
     fn number(&self, line: &str, captured: &str) -> Result<Printed, PatternError> {
-        let printed = figure::parse_number(captured).ok_or_else(|| PatternError::NotANumber {
-            pattern: self.pattern.expression().to_owned(),
-            text: shortened(captured),
-        })?;
-        let Some((begin, end)) = self
-            .pattern
-            .unit_group
-            .and_then(|group| self.locations.get(group))
-        else {
+        let Pattern { group, unit, .. } = self.pattern;
+        let pattern = || self.pattern.expression().to_owned();
+        let range = |group: usize| self.locations.get(group).map(|(begin, end)| begin..end);
+        let captured_unit = self.pattern.unit_group.and_then(range);
+        let neighbours = &self.pattern.neighbours;
+        if let Some(group) = range(*group)
+            && let Some(part) =
+                find_longer_number(line, group, captured_unit.clone(), unit, neighbours)
+        {
+            return Err(PatternError::PartOfNumber {
+                pattern: pattern(),
+                part,
+                remedy: self.pattern.remedy(line),
+            });
+        }
+        let printed =
+            figure::parse_with_suffix(captured, unit).ok_or_else(|| PatternError::NotANumber {
+                pattern: pattern(),
+                text: shortened(captured),
+            })?;
+        let Some(captured) = captured_unit else {
             return Ok(printed);
         };
-        let unit = &line[begin..end];
-        let factor = units::factor(unit, &self.pattern.unit).ok_or_else(|| PatternError::Unit {
-            pattern: self.pattern.expression().to_owned(),
-            captured: shortened(unit),
-            unit: self.pattern.unit.clone().into_owned(),
+        let printed_unit = &line[captured.clone()];
+        let factor = units::factor(printed_unit, unit).ok_or_else(|| PatternError::Unit {
+            pattern: pattern(),
+            captured: shortened(printed_unit),
+            unit: unit.clone().into_owned(),
         })?;
-        Ok(printed.scaled(factor))
+        match find_longer_unit(line, captured, unit, factor) {
+            Some(part) => Err(PatternError::PartOfUnit {
+                pattern: pattern(),
+                part,
+            }),
+            None => Ok(printed.scaled(factor)),
+        }
     }
 
     /// Appends the figures that another reader took from the lines after this one's.
@@ -484,6 +571,16 @@ impl Reader<'_> {
     }
 }
 
+/// What to do about a number of which a part was captured.
+fn how_to_read_all(remedy: Option<&str>) -> String {
+    match remedy {
+        Some(pattern) => format!(
+            "read all of it with `{pattern}`, or match in the pattern what is next to the number"
+        ),
+        None => "print the whole number, or match in the pattern what is next to it".to_owned(),
+    }
+}
+
 fn compiled(pattern: &str) -> Result<Regex, PatternError> {
     let mut builder = RegexBuilder::new(pattern);
     builder.size_limit(1 << 20).dfa_size_limit(1 << 20);
@@ -504,5 +601,7 @@ pub(crate) fn regex_fault(error: &regex::Error) -> String {
     last.trim_start_matches("error: ").to_owned()
 }
 
+#[cfg(test)]
+mod number_tests;
 #[cfg(test)]
 mod tests;

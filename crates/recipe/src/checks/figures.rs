@@ -5,6 +5,7 @@ use super::Checks;
 use crate::keys::{ACCURACY_FIGURES, LOADGEN_FIGURES, is_accuracy_figure, is_loadgen_figure};
 use crate::model::{entry_name, figure_name};
 use retrial_document::{Entry, Node, Span, nearest};
+use retrial_readings::pattern::expanded;
 
 impl Checks<'_> {
     /// Checks the figures of a measurement, and the keys that name them.
@@ -102,7 +103,8 @@ impl Checks<'_> {
 
     /// The groups that `by` names, and those that are left for the figure.
     fn pattern(&mut self, figure: &Node, pattern: &Node) {
-        let Some(regex) = pattern.text().and_then(|text| regex::Regex::new(text).ok()) else {
+        let expression = pattern.text().and_then(|text| expanded(text).ok());
+        let Some(regex) = expression.and_then(|text| regex::Regex::new(&text).ok()) else {
             return;
         };
         let named: Vec<&str> = regex.capture_names().flatten().collect();
@@ -140,7 +142,7 @@ impl Checks<'_> {
                 "unknown-group",
                 "no group of the pattern is left for the figure",
                 &pattern.span,
-                "write it: `(?<value>[0-9.]+)`",
+                "write it: `${number}`",
             );
         }
     }

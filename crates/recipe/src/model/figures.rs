@@ -69,7 +69,7 @@ object! {
     /// Where a figure is found, as a recipe has it.
     pub struct WrittenFind: "a figure";
     keys {
-        /// A regular expression; the group `value`, or the first, is the figure. A group `unit` is converted into `unit`.
+        /// A regular expression with `${number}` for the figure, else its group `value`, else its first. A group `unit` is converted into `unit`.
         pattern: Option<String> = T::Text(formats::PATTERN),
         /// Next to `pattern`: a regular expression of a heading. Only the first line that matches `pattern` below each heading counts, and above the next heading of its kind.
         below: Option<String> = T::Text(formats::REGEX),

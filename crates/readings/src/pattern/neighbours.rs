@@ -1,0 +1,238 @@
+//! What a pattern itself matches right before and right behind a group.
+//!
+//! The author of `^run,(\d+),` knows that a comma ends the number, that of `([0-9.]+).*` does not. So
+//! only characters that the pattern spells out count; one that is optional, one of several, or in a
+//! wide class may as well be a part of the number that was overlooked.
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// The side of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// What precedes it.
+    Before,
+    /// What follows it.
+    Behind,
+}
+
+/// The parts of an expression around one of its groups, the nearest first.
+#[derive(Debug, Clone, Default)]
+pub struct Neighbours {
+    before: Vec<Hir>,
+    behind: Vec<Hir>,
+}
+
+/// How a part of an expression matches the character next to the group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Adjacent {
+    /// Always, and only this one.
+    Spelled,
+    /// As one of several, or perhaps.
+    Loose,
+    /// Never, and it may match nothing: the part after it is the neighbour then.
+    Absent,
+    /// Never.
+    Impossible,
+}
+
+impl Neighbours {
+    /// Finds what is around the group of this index.
+    pub fn of_group(expression: &str, group: usize) -> Self {
+        let mut neighbours = Self::default();
+        if let Ok(parsed) = regex_syntax::parse(expression) {
+            neighbours.collect(&parsed, group);
+        }
+        neighbours
+    }
+
+    /// Collects what is around the group; returns whether the group is in this part.
+    fn collect(&mut self, part: &Hir, group: usize) -> bool {
+        match part.kind() {
+            HirKind::Capture(capture) if capture.index as usize == group => true,
+            HirKind::Capture(capture) => self.collect(&capture.sub, group),
+            HirKind::Repetition(repetition) => self.collect(&repetition.sub, group),
+            HirKind::Alternation(parts) => parts.iter().any(|part| self.collect(part, group)),
+            HirKind::Concat(parts) => {
+                let Some(at) = parts.iter().position(|part| self.collect(part, group)) else {
+                    return false;
+                };
+                self.before.extend(parts[..at].iter().rev().cloned());
+                self.behind.extend(parts[at + 1..].iter().cloned());
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns whether the pattern spells out this text, which is next to the group in a line.
+    pub fn spell(&self, side: Side, text: &str) -> bool {
+        let parts = match side {
+            Side::Before => &self.before,
+            Side::Behind => &self.behind,
+        };
+        let mut letters: Vec<char> = text.chars().collect();
+        if side == Side::Before {
+            letters.reverse();
+        }
+        let mut parts = &parts[..];
+        // A space between a number and its suffix, which `\s*` matches as well.
+        if letters.len() > 1 && letters[0].is_whitespace() {
+            if let [first, rest @ ..] = parts
+                && let HirKind::Literal(literal) = first.kind()
+            {
+                let literal = String::from_utf8_lossy(&literal.0);
+                return literal.starts_with(text)
+                    || literal.trim().is_empty() && is_spelled(rest, side, letters[1]);
+            }
+            while let [first, rest @ ..] = parts
+                && is_space(first)
+            {
+                parts = rest;
+            }
+            letters.remove(0);
+        }
+        letters
+            .first()
+            .is_some_and(|letter| is_spelled(parts, side, *letter))
+    }
+}
+
+fn is_spelled(parts: &[Hir], side: Side, letter: char) -> bool {
+    let adjacent = parts.iter().map(|part| adjacent(part, side, letter));
+    let mut decisive = adjacent.filter(|adjacent| *adjacent != Adjacent::Absent);
+    decisive.next() == Some(Adjacent::Spelled)
+}
+
+fn adjacent(part: &Hir, side: Side, letter: char) -> Adjacent {
+    match part.kind() {
+        HirKind::Empty | HirKind::Look(_) => Adjacent::Absent,
+        HirKind::Literal(literal) => {
+            let text = String::from_utf8_lossy(&literal.0);
+            let nearest = match side {
+                Side::Before => text.chars().next_back(),
+                Side::Behind => text.chars().next(),
+            };
+            if nearest == Some(letter) {
+                Adjacent::Spelled
+            } else {
+                Adjacent::Impossible
+            }
+        }
+        HirKind::Class(class) => class_has(class, letter),
+        HirKind::Capture(capture) => adjacent(&capture.sub, side, letter),
+        HirKind::Repetition(repetition) => match adjacent(&repetition.sub, side, letter) {
+            Adjacent::Spelled | Adjacent::Loose if repetition.min == 0 => Adjacent::Loose,
+            Adjacent::Impossible if repetition.min == 0 => Adjacent::Absent,
+            other => other,
+        },
+        HirKind::Concat(parts) => {
+            let nearest_first: Vec<&Hir> = match side {
+                Side::Before => parts.iter().rev().collect(),
+                Side::Behind => parts.iter().collect(),
+            };
+            let adjacent = nearest_first
+                .into_iter()
+                .map(|part| adjacent(part, side, letter));
+            let mut decisive = adjacent.filter(|adjacent| *adjacent != Adjacent::Absent);
+            decisive.next().unwrap_or(Adjacent::Absent)
+        }
+        HirKind::Alternation(parts) => {
+            let branches = parts.iter().map(|part| adjacent(part, side, letter));
+            let branches: Vec<Adjacent> = branches.collect();
+            let all = |is: Adjacent| branches.iter().all(|branch| *branch == is);
+            let none_matches =
+                |branch: &Adjacent| matches!(branch, Adjacent::Absent | Adjacent::Impossible);
+            if all(Adjacent::Spelled) {
+                Adjacent::Spelled
+            } else if all(Adjacent::Impossible) {
+                Adjacent::Impossible
+            } else if branches.iter().all(none_matches) {
+                Adjacent::Absent
+            } else {
+                Adjacent::Loose
+            }
+        }
+    }
+}
+
+/// A class of one letter, small and capital, spells it.
+fn class_has(class: &Class, letter: char) -> Adjacent {
+    let ranges: Vec<(u32, u32)> = match class {
+        Class::Unicode(class) => class
+            .iter()
+            .map(|range| (u32::from(range.start()), u32::from(range.end())))
+            .collect(),
+        Class::Bytes(class) => class
+            .iter()
+            .map(|range| (u32::from(range.start()), u32::from(range.end())))
+            .collect(),
+    };
+    let code = u32::from(letter);
+    if !ranges
+        .iter()
+        .any(|(first, last)| (*first..=*last).contains(&code))
+    {
+        return Adjacent::Impossible;
+    }
+    let is_same = |other: u32| {
+        char::from_u32(other).is_some_and(|other| other.to_lowercase().eq(letter.to_lowercase()))
+    };
+    let is_one = ranges
+        .iter()
+        .all(|(first, last)| first == last && is_same(*first));
+    if is_one {
+        Adjacent::Spelled
+    } else {
+        Adjacent::Loose
+    }
+}
+
+/// Whether a part matches only white space, or nothing.
+fn is_space(part: &Hir) -> bool {
+    match part.kind() {
+        HirKind::Class(Class::Unicode(class)) => class
+            .iter()
+            .all(|range| range.start().is_whitespace() && range.end().is_whitespace()),
+        HirKind::Repetition(repetition) => is_space(&repetition.sub),
+        HirKind::Literal(literal) => {
+            std::str::from_utf8(&literal.0).is_ok_and(|text| text.trim().is_empty())
+        }
+        HirKind::Empty | HirKind::Look(_) => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::suffix(r"speed (\d+)k items", Side::Behind, "k", true)]
+    #[case::both_cases(r"(?i)speed (\d+)k items", Side::Behind, "K", true)]
+    #[case::cell(r"^run,(\d+),\d+", Side::Behind, ",", true)]
+    #[case::cell_before(r"(?:[^,]*,){2}\s*(\d+)", Side::Before, ",", true)]
+    #[case::boundary(r"(\d+)\b,", Side::Behind, ",", true)]
+    #[case::named(r",(?<name>,)(?<value>\d+)", Side::Before, ",", true)]
+    #[case::anything(r"(\d+).*", Side::Behind, ",", false)]
+    #[case::no_space(r"(\d+)\S*", Side::Behind, "k", false)]
+    #[case::optional(r"(\d+),?", Side::Behind, ",", false)]
+    #[case::one_of_two(r"(\d+)[kM]", Side::Behind, "k", false)]
+    #[case::comma_or_space(r"(\d+)(?:,|\s)", Side::Behind, ",", false)]
+    #[case::not_matched(r"speed (\d+)", Side::Behind, "k", false)]
+    #[case::spaced(r"speed (\d+) k items", Side::Behind, " k", true)]
+    #[case::perhaps_spaced(r"speed (\d+)\s*k items", Side::Behind, " k", true)]
+    #[case::only_the_space(r"speed (\d+) \w+", Side::Behind, " k", false)]
+    fn only_spelled_out_characters_count(
+        #[case] pattern: &str,
+        #[case] side: Side,
+        #[case] text: &str,
+        #[case] expected: bool,
+    ) {
+        let regex = regex::Regex::new(pattern).unwrap();
+        let named = regex.capture_names().position(|name| name == Some("value"));
+        let neighbours = Neighbours::of_group(pattern, named.unwrap_or(1));
+        assert_eq!(neighbours.spell(side, text), expected);
+    }
+}

@@ -1,0 +1,204 @@
+//! Numbers in lines: each is read as itself or refused, never as another value.
+
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+
+fn read(written: &str, unit: &'static str, line: &str) -> Result<f64, PatternError> {
+    let pattern = Pattern::new(written, Take::Last, unit)?;
+    let number = pattern.reader().number_in(line);
+    let none = || PatternError::NoMatch {
+        pattern: written.to_owned(),
+    };
+    Ok(number.ok_or_else(none)??.value)
+}
+
+#[rstest]
+#[case::group("rate: ([0-9.]+)", "rate: 9,871.25 it/s", "9,871.25", 9871.25)]
+#[case::before(r"(\d+) items", "all 31,450 items", "31,450", 31_450.0)]
+#[case::greedy(r"rate.*([0-9.]+) items", "rate 731 items", "731", 731.0)]
+#[case::rest(r"rate: ([0-9.]+).*", "rate: 8.5e+03 it/s", "8.5e+03", 8500.0)]
+#[case::optional_comma(r"rate: (\d+),?", "rate: 6,400", "6,400", 6400.0)]
+#[case::suffix("rate: ([0-9.]+)", "rate: 7.5K items/s", "7.5K", 7500.0)]
+#[case::sign(r"gain:\s*\D*([0-9.]+)", "gain: -2.5 points", "-2.5", -2.5)]
+#[case::swiss("rate: ([0-9.]+)", "rate: 9'871.25", "9'871.25", 9871.25)]
+fn a_part_of_a_number_is_refused_with_a_pattern_that_works(
+    #[case] written: &str,
+    #[case] line: &str,
+    #[case] number: &str,
+    #[case] value: f64,
+) {
+    let error = read(written, "items/s", line).unwrap_err();
+    let PatternError::PartOfNumber { part, remedy, .. } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!((part.whole.as_str(), part.line.as_str()), (number, line));
+    if let Some(remedy) = remedy {
+        assert!(error.to_string().contains(remedy), "{error}");
+        assert_eq!(read(remedy, "items/s", line), Ok(value));
+    }
+}
+
+#[test]
+fn a_number_that_was_cut_off_has_no_remedy() {
+    let error = read("rate │ ([0-9.]+)", "items/s", "│ rate │ 87… │").unwrap_err();
+    let PatternError::PartOfNumber { part, remedy, .. } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!((part.whole.as_str(), remedy), ("87…", &None));
+    assert!(error.to_string().contains("print the whole number"));
+}
+
+#[rstest]
+#[case::cell(r"^row,(\d+),\d+,", "row,640,128,7", 640.0)]
+#[case::last_cell(r",(\d+)$", "row,640,128", 128.0)]
+#[case::suffix(r"rate ([0-9.]+)M items", "rate 1.5M items", 1.5)]
+#[case::sign(r"loss -([0-9.]+)", "loss -2.5", 2.5)]
+#[case::exponent(r"rate ([0-9.]+)e3", "rate 1.5e3", 1.5)]
+#[case::spaced(r"rate ([0-9.]+) k items", "rate 1.5 k items", 1.5)]
+#[case::clock(r"took (\d+):\d+", "took 12:30", 12.0)]
+fn a_pattern_may_spell_out_what_is_next_to_its_number(
+    #[case] written: &str,
+    #[case] line: &str,
+    #[case] expected: f64,
+) {
+    assert_eq!(read(written, "items/s", line), Ok(expected));
+}
+
+#[rstest]
+#[case("rate: ${number}", "rate: 1.5k items/s", "items/s", 1500.0)]
+#[case("rate: ${number} items", "rate: 1.5 M items", "items/s", 1_500_000.0)]
+#[case("rate: ${number}", "rate: -1\u{202f}234,", "items/s", -1234.0)]
+#[case("peak: ${number}", "peak: 17.5G", "GiB", 17.5)]
+#[case("rate: ${number}k items", "rate: 1.5k items", "items/s", 1.5)]
+#[case("(?i)rate: ${number}", "Rate: 1.5ms", "ms", 1.5)]
+#[case("(?x) rate: \\s ${number}", "rate: 1.5×10^3", "", 1500.0)]
+#[case(
+    "rate: ${number} ?(?<unit>\\S+)",
+    "rate: 1.5 ktok/s",
+    "tokens/s",
+    1500.0
+)]
+#[case(
+    "rate: ${number} ?(?<unit>\\S+)",
+    "rate: 1.5k tok/s",
+    "tokens/s",
+    1500.0
+)]
+#[case(
+    "^${number} GPUs: (?<value>${number})",
+    "8 GPUs: 1,500 items",
+    "items/s",
+    1500.0
+)]
+#[case("rate: ${number}", "rate: 12.5, 13", "items/s", 12.5)]
+#[case("rate: ${number}", "It had rate: 12.5.", "items/s", 12.5)]
+#[case("rate: ${number}", "rate: .5", "items/s", 0.5)]
+fn the_number_reader_reads_numbers_however_they_are_printed(
+    #[case] written: &str,
+    #[case] line: &str,
+    #[case] unit: &'static str,
+    #[case] expected: f64,
+) {
+    assert_eq!(read(written, unit, line), Ok(expected));
+}
+
+#[rstest]
+#[case("rate: ${number}", "rate: 1,5 it/s")]
+#[case("${number} ms", "10-20 ms")]
+#[case("rate: ${number}", "rate: 1.2.3")]
+#[case("rate: ${number}", "rate: 12… it/s")]
+#[case("rate: ${number}", "rate: 1.2B tokens")]
+#[case("rate: ${number}", "rate: 0x1f")]
+fn the_number_reader_refuses_what_is_no_number(#[case] written: &str, #[case] line: &str) {
+    assert!(read(written, "tokens/s", line).is_err());
+}
+
+#[rstest]
+#[case("took ([0-9.]+)(?<unit>s|m|h)", "took 45ms")]
+#[case("took ([0-9]+)(?<unit>[hms])", "took 1m30s")]
+fn a_unit_is_read_whole_too(#[case] written: &str, #[case] line: &str) {
+    let error = read(written, "s", line).unwrap_err();
+    assert!(matches!(error, PatternError::PartOfUnit { .. }), "{error}");
+}
+
+/// A value and one way to print it.
+fn printed() -> impl Strategy<Value = (f64, String)> {
+    let separator = prop::sample::select(vec![",", "_", "'", "’", "\u{a0}", "\u{202f}"]);
+    let forms = (
+        any::<bool>(),
+        0_u64..10_000_000,
+        0_usize..4,
+        0_u8..6,
+        separator,
+    );
+    forms.prop_map(|(is_negative, count, decimals, form, separator)| {
+        let scale = [1.0, 10.0, 100.0, 1000.0][decimals];
+        #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
+        let size = count as f64 / scale;
+        let sign = if is_negative { "-" } else { "" };
+        let plain = format!("{size:.decimals$}");
+        let (whole, fraction) = plain.split_at(plain.find('.').unwrap_or(plain.len()));
+        let (factor, text) = match form {
+            0 | 1 => (1.0, plain.clone()),
+            2 | 3 => {
+                let grouped = crate::number::group_digits(whole).replace(',', separator);
+                (1.0, format!("{grouped}{fraction}"))
+            }
+            4 => (1.0, format!("{size:e}").replace('e', "e+")),
+            _ => (1000.0, format!("{plain}k")),
+        };
+        let text = text.replace("e+-", "e-");
+        let value = if is_negative { -size } else { size };
+        (value * factor, format!("{sign}{text}"))
+    })
+}
+
+fn is_same(actual: f64, expected: f64) -> bool {
+    (actual - expected).abs() <= 1e-9 * expected.abs().max(1e-9)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn a_number_in_any_text_is_read_as_itself_or_refused(
+        (value, number) in printed(),
+        before in "(\\PC{0,8}[ :=(\\[|│\t])?",
+        behind in "([ \\])|│;%]\\PC{0,8}|, \\PC{0,6}|[a-z/…]{1,3}.{0,3})?",
+        written in prop::sample::select(vec![
+            r"([0-9.]+)", r"([0-9.,]+)", r"(\d+)", r"(\d+\.\d+)", r".*([0-9.]+)", r".*?([\d.,]+)",
+            r"([0-9.]+)\D*$", r"(\d+).*", r"\D*(\d+)", r"([0-9.]{1,4})", r"(\d+),?", r"(\d+)[kM]?",
+        ]),
+    ) {
+        prop_assume!(!before.contains(char::is_numeric) && !behind.contains(char::is_numeric));
+        let line = format!("{before}{number}{behind}");
+        if let Ok(actual) = read(written, "items/s", &line) {
+            prop_assert!(is_same(actual, value), "{line:?}: {actual}, not {value}");
+        }
+    }
+
+    #[test]
+    fn the_number_reader_reads_every_form(
+        (value, number) in printed(),
+        before in prop::sample::select(vec!["", "rate: ", "rate=", "│ ", "(", "[", "x:\t", "rate:"]),
+        behind in prop::sample::select(vec![
+            "", " items/s", ", next", ".", " │", ")", "]", ";", " ms", "% of", "|",
+        ]),
+    ) {
+        let line = format!("{before}{number}{behind}");
+        let actual = read("${number}", "items/s", &line);
+        prop_assert!(actual.as_ref().is_ok_and(|actual| is_same(*actual, value)), "{line:?}: {actual:?}");
+    }
+
+    #[test]
+    fn any_line_is_read_or_refused(
+        line in "[-+0-9.,'_eExkM%:/×^… \u{a0}]{0,16}",
+        written in prop::sample::select(vec!["${number}", r"([0-9.]+)", r"([-0-9.,e]+)", r".*(\d)", r"(\S+)"]),
+    ) {
+        if let Ok(actual) = read(written, "items/s", &line) {
+            prop_assert!(actual.is_finite());
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Captured numbers and units that are only a part of what stands in the line.
+
+use std::ops::Range;
+
+use super::neighbours::{Neighbours, Side};
+use crate::extent;
+use crate::nearest::shortened;
+use crate::units;
+
+/// Letters of a line that are shown before a number.
+const SHOWN_BEFORE: usize = 40;
+
+/// A captured part of a number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartOfNumber {
+    /// What was captured.
+    pub captured: String,
+    /// The number as it stands in the line.
+    pub whole: String,
+    /// The line around it.
+    pub line: String,
+}
+
+/// A captured part of a unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartOfUnit {
+    /// What was captured.
+    pub captured: String,
+    /// The unit as it stands in the line.
+    pub whole: String,
+}
+
+/// Returns the longer number of which `group` captured a part, unless the pattern spells out what is
+/// next to the group. `unit` is what the pattern captured as the unit, `figure_unit` the figure's.
+pub(super) fn find_longer_number(
+    line: &str,
+    group: Range<usize>,
+    unit: Option<Range<usize>>,
+    figure_unit: &str,
+    neighbours: &Neighbours,
+) -> Option<PartOfNumber> {
+    let captured = &line[group.clone()];
+    if !captured.contains(char::is_numeric) {
+        return None;
+    }
+    let trimmed = captured.trim_start();
+    let start = group.end - trimmed.len();
+    let part = start..start + trimmed.trim_end().len();
+    let mut whole = extent::begin(line, &part)..extent::end(line, &part, figure_unit);
+    if whole == part {
+        return None;
+    }
+    let before = &line[..part.start];
+    let last = before.char_indices().next_back().map_or(0, |(at, _)| at);
+    if part.start == group.start && neighbours.spell(Side::Before, &before[last..]) {
+        whole.start = part.start;
+    }
+    let is_spelled =
+        part.end == group.end && neighbours.spell(Side::Behind, next_to(line, part.end));
+    if is_spelled || unit.is_some_and(|unit| is_next_unit(line, part.end, unit)) {
+        whole.end = part.end;
+    }
+    if whole == part {
+        return None;
+    }
+    let before = line[..whole.start].char_indices().rev();
+    let begin = before.take(SHOWN_BEFORE).last();
+    let begin = begin.map_or(whole.start, |(at, _)| at);
+    Some(PartOfNumber {
+        captured: shortened(&line[part]),
+        whole: shortened(&line[whole]),
+        line: shortened(line[begin..].trim()),
+    })
+}
+
+/// The next character of a line, with a space before it.
+fn next_to(line: &str, at: usize) -> &str {
+    let behind = &line[at..];
+    let count = 1 + usize::from(behind.starts_with(char::is_whitespace));
+    let end = behind.char_indices().nth(count);
+    &behind[..end.map_or(behind.len(), |(end, _)| end)]
+}
+
+/// Whether the pattern captured the letters behind a number as its unit.
+fn is_next_unit(line: &str, end: usize, unit: Range<usize>) -> bool {
+    let between = line.get(end..unit.start);
+    !unit.is_empty()
+        && between.is_some_and(|between| between.trim().is_empty())
+        && line[unit.start..].starts_with(char::is_alphabetic)
+}
+
+/// Returns the longer unit of which `captured` is a part, where it is another than the one that
+/// converts by `factor`: `m` of `ms`, or of `1m30s`.
+pub(super) fn find_longer_unit(
+    line: &str,
+    captured: Range<usize>,
+    figure_unit: &str,
+    factor: f64,
+) -> Option<PartOfUnit> {
+    let unit = &line[captured.clone()];
+    let whole = units::leading_unit(&line[captured.start..]);
+    let is_other = |other: f64| (other / factor - 1.0).abs() > 1e-9;
+    let is_part = whole.len() > unit.len()
+        && !unit.is_empty()
+        && units::factor(whole, figure_unit).is_some_and(is_other);
+    let behind = &line[captured.end..];
+    let is_duration =
+        units::is_time(unit) && behind.starts_with(|letter: char| letter.is_ascii_digit());
+    (is_part || is_duration).then(|| PartOfUnit {
+        captured: shortened(unit),
+        whole: shortened(whole),
+    })
+}
