@@ -1,7 +1,10 @@
 //! Reads an `accuracy.txt` incrementally, a line at a time.
 
+use std::ops::Range;
+
 use super::patterns::{Gives, PATTERNS, small};
 use super::{Accuracy, AccuracyFigure, MOST_OTHERS};
+use retrial_readings::extent;
 use retrial_readings::figure::parse_number;
 use retrial_readings::lines::{Line, LineSplitter};
 use retrial_readings::nearest::shortened;
@@ -69,15 +72,17 @@ impl Reader {
             };
             let open = text.contains('{') && !text.contains('}');
             let cut = value.end == text.len() && (line.continues || (!ended && open));
-            let after = &text[value.end..];
-            self.take(pattern.gives, &text[value], after, text, cut);
+            self.take(pattern.gives, text, value, cut);
         }
     }
 
-    fn take(&mut self, gives: Gives, value: &str, after: &str, line: &str, cut: bool) {
+    fn take(&mut self, gives: Gives, line: &str, place: Range<usize>, cut: bool) {
+        let after = &line[place.end..];
+        // Of `1,234` the pattern finds 1.
+        let value = &line[extent::begin(line, &place)..extent::end(line, &place, "")];
         let (name, usual) = match gives {
             Gives::Hash => {
-                self.accuracy.hash = Some(shortened(value));
+                self.accuracy.hash = Some(shortened(&line[place]));
                 return;
             }
             Gives::Samples => {

@@ -14,6 +14,12 @@ fn shown(accuracy: &Accuracy) -> String {
 }
 
 #[rstest]
+#[case("mAP=1,037.5\n", "mAP=1037.5")]
+#[case(
+    "{'rouge1': 43.5, 'gen_len': 4_114_148, 'gen_num': 13}\n",
+    "GEN_LEN=4114148 ROUGE1=43.5"
+)]
+#[case("BLEU: 27.5…\nmAP=37.3k\n", "")]
 #[case("accuracy=76.034%, good=38017, total=50000\n", "acc=76.034%")]
 #[case("{\"accuracy\": 76.5, \"good\": 3, \"total\": 4}\n", "acc=76.5")]
 #[case("INFO:main:accuracy=75.468%, good=726, total=962\n", "acc=75.468%")]
