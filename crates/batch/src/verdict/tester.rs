@@ -371,7 +371,7 @@ fn without_result(name: &str, subject: Option<&Subject>) -> String {
 
 /// How much the candidate's trials scatter, and the baseline's.
 fn scatter_of(pair: &Pair<'_>) -> Option<[Scatter; 2]> {
-    let [baseline, candidate] = pair.figures;
+    let [baseline, candidate] = &pair.figures;
     let scatter = |figure: &MeasuredFigure| Scatter::of(figure.trials.as_deref()?);
     Some([scatter(candidate)?, scatter(baseline)?])
 }

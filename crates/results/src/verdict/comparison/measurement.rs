@@ -1,12 +1,14 @@
 //! What one scenario in one mode gave, as far as a comparison needs it: from evidence that was just
 //! judged, or from what an index has stored of a verdict.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::verdict::{Context, Evidence, Outcome, ResultVerdict};
 use crate::verdict::{compare, convergence, number, reference};
+use retrial_readings::units;
 use retrial_recipe::model::{Aggregate, Better, Mode};
 use retrial_telemetry::Summary;
 
@@ -71,6 +73,23 @@ pub struct TelemetryFigure {
     pub values: Vec<f64>,
 }
 
+impl MeasuredFigure {
+    /// Returns the figure in another unit; none where the two are not of one kind. A figure without a
+    /// unit has any.
+    pub(crate) fn in_unit(&self, unit: &str) -> Option<Cow<'_, Self>> {
+        if self.unit.is_empty() || unit.is_empty() || self.unit == unit {
+            return Some(Cow::Borrowed(self));
+        }
+        let factor = units::factor(&self.unit, unit)?;
+        let convert = |trials: &Vec<f64>| trials.iter().map(|trial| trial * factor).collect();
+        Some(Cow::Owned(Self {
+            unit: unit.to_owned(),
+            trials: self.trials.as_ref().map(convert),
+            ..self.clone()
+        }))
+    }
+}
+
 /// Reads trials of JSON.
 fn endless<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<f64>>, D::Error> {
     let trials = Option::<Vec<Option<f64>>>::deserialize(deserializer)?;
@@ -117,8 +136,12 @@ impl Measurement {
         self.outcome = self.outcome.max(other.outcome);
         for figure in other.figures {
             let mut own = self.figures.iter_mut();
-            match own.find(|own| own.name == figure.name && own.unit == figure.unit) {
-                Some(own) => {
+            let converted = own.find_map(|own| {
+                let converted = (own.name == figure.name).then(|| figure.in_unit(&own.unit));
+                Some((own, converted??.into_owned()))
+            });
+            match converted {
+                Some((own, figure)) => {
                     let both = own.trials.take().zip(figure.trials);
                     own.trials = both.map(|(trials, more)| [trials, more].concat());
                 }

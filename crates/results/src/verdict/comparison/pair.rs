@@ -1,5 +1,7 @@
 //! One figure of two subjects: its trials, their ratio, what that shows.
 
+use std::borrow::Cow;
+
 use super::measurement::{MeasuredFigure, Measurement};
 use super::model::{ComparedFigure, MeasuredSide};
 use super::{Change, FailIf};
@@ -37,8 +39,8 @@ pub struct Pair<'a> {
     pub baseline: Measured<'a>,
     /// What is compared.
     pub candidate: Measured<'a>,
-    /// The figure, of the baseline and of the candidate.
-    pub figures: [&'a MeasuredFigure; 2],
+    /// The figure, of the baseline and of the candidate, in the baseline's unit.
+    pub figures: [Cow<'a, MeasuredFigure>; 2],
     /// The trials of a round are compared with each other.
     pub paired: bool,
     /// None where they cannot be compared.
@@ -46,14 +48,14 @@ pub struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    /// The figure of the first, if the other has it.
+    /// The figure of the first, if the other has it in a unit of the same kind.
     pub fn new(
         baseline: Measured<'a>,
         candidate: Measured<'a>,
         figure: &'a MeasuredFigure,
         paired: bool,
     ) -> Option<Self> {
-        let other = candidate.figure(&figure.name)?;
+        let other = candidate.figure(&figure.name)?.in_unit(&figure.unit)?;
         let valid = baseline.measured.valid && candidate.measured.valid;
         let difference = match (&figure.trials, &other.trials) {
             (Some(ours), Some(theirs)) if valid && have_common_unit([figure, other]) => {
@@ -71,7 +73,7 @@ impl<'a> Pair<'a> {
         Some(Self {
             baseline,
             candidate,
-            figures: [figure, other],
+            figures: [Cow::Borrowed(figure), other],
             paired,
             difference: difference.filter(|difference| difference.center.is_finite()),
         })
@@ -85,6 +87,7 @@ impl<'a> Pair<'a> {
     /// How many trials each side has.
     pub fn trials(&self) -> [usize; 2] {
         self.figures
+            .each_ref()
             .map(|figure| figure.trials.as_ref().map_or(0, Vec::len))
     }
 
@@ -118,7 +121,7 @@ impl<'a> Pair<'a> {
 
     /// As it is shown; the sentence is still to be written.
     pub fn finish(&self, alpha: f64, change: Change, limit: Option<Decision>) -> ComparedFigure {
-        let [ours, theirs] = self.figures;
+        let [ours, theirs] = &self.figures;
         let side = |letter: &str, figure: &MeasuredFigure| MeasuredSide {
             subject: letter.to_owned(),
             value: figure

@@ -71,10 +71,9 @@ fn limit_text(limit: FailIf, side: Decision) -> String {
 /// `3 and 5 trials`, `one trial each, assumed noise 0.3 % from …`
 fn basis(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) -> String {
     let mut words = vec![trials(figure, options)];
-    let [ours, theirs] = pair.figures;
     let is_single =
         |figure: &&MeasuredFigure| figure.trials.as_ref().is_some_and(|all| all.len() == 1);
-    let single = [ours, theirs].into_iter().find(is_single);
+    let single = pair.figures.iter().map(AsRef::as_ref).find(is_single);
     if let Some((noise, from)) =
         single.and_then(|figure| figure.noise.zip(figure.noise_basis.as_ref()))
         && noise > 0.0

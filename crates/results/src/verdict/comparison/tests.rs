@@ -63,6 +63,37 @@ fn a_limit_fails_passes_or_is_not_decided(
     assert!(sentence.contains(fragment), "{sentence}");
 }
 
+fn in_unit(values: &[f64], unit: &str) -> Evidence {
+    let mut evidence = offline(values);
+    for trial in &mut evidence.trials {
+        for figure in trial.figures.values_mut() {
+            unit.clone_into(&mut figure.unit);
+        }
+    }
+    evidence
+}
+
+#[test]
+fn figures_are_compared_in_one_unit_or_not_at_all() {
+    let compared = |unit: &str, values: &[f64]| {
+        let subjects = [
+            subject("before", vec![offline(&[100.0, 100.1])]),
+            subject("after", vec![in_unit(values, unit)]),
+        ];
+        compare(&subjects, &Options::default())
+    };
+    let thousands = compared("ktok/s", &[0.1, 0.1001]);
+    let ratio = thousands.figures[0].ratio.unwrap();
+    assert!((ratio - 1.0).abs() < 1e-9, "{ratio}");
+    let samples = compared("samples/s", &[100.0, 100.1]);
+    assert!(samples.figures.is_empty());
+    assert!(
+        samples.notes[0].contains("in samples/s for B, which cannot be converted"),
+        "{:?}",
+        samples.notes
+    );
+}
+
 #[test]
 fn invalid_results_are_not_compared_and_pass_no_limit() {
     let mut broken = offline(&[120.0, 121.0]);
