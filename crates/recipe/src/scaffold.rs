@@ -57,7 +57,7 @@ scenarios:
       timeout: 1h
       # results: ${{ params.out }} # where LoadGen writes; then its figures need no `figures`
       figures:
-        speed: { pattern: 'speed: ([0-9.]+)', unit: items/s, better: higher }
+        speed: { pattern: 'speed: ${number}', unit: items/s, better: higher }
       # Without `expect`, the run only measures.
       # expect:
       #   speed: { value: 42.0, kind: official, source: where it was published }

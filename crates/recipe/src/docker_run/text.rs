@@ -64,7 +64,7 @@ fn sections(name: &str, draft: &Draft) -> Vec<Vec<(&'static str, Node)>> {
     let measured = draft.measured.clone();
     let measured = measured.unwrap_or_else(|| vec![("run", text(NOTHING))]);
     let speed = [
-        ("pattern", text("speed: ([0-9.]+)")),
+        ("pattern", text("speed: ${number}")),
         ("unit", text("items/s")),
         ("better", text("higher")),
     ];
