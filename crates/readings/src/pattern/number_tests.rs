@@ -173,6 +173,8 @@ proptest! {
         ]),
     ) {
         prop_assume!(!before.contains(char::is_numeric) && !behind.contains(char::is_numeric));
+        // `1ka` may as well be one of the unit `ka`.
+        prop_assume!(!(number.ends_with('k') && behind.starts_with(char::is_alphanumeric)));
         let line = format!("{before}{number}{behind}");
         if let Ok(actual) = read(written, "items/s", &line) {
             prop_assert!(is_same(actual, value), "{line:?}: {actual}, not {value}");
