@@ -10,7 +10,7 @@ use crate::scene::{Scene, verdict};
 /// Runs that are tried.
 const CASES: u64 = 40;
 /// What only a run knows: which image ran, and on which host.
-const OF_THE_RUN: [&str; 2] = ["unpinned_image", "other_hardware"];
+const OF_THE_RUN: [&str; 2] = ["unpinned image", "other hardware"];
 
 /// What must be the same: outcomes, figures, rules with what was measured and why it was not, and
 /// qualifiers. The texts are those that `rewrite` makes of them, for files lie elsewhere.
