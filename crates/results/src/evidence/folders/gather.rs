@@ -60,8 +60,13 @@ pub fn gather(results: &ResultsDirectory<'_>) -> Result<Vec<Group>, FoldersError
     }
     for group in &mut groups {
         group.evidence.iter_mut().for_each(complete);
-        let missing = measurements.and_then(|measurements| without_results(group, &measurements));
-        group.warnings.extend(missing);
+        // Nobody expects the others in the folder of one scenario.
+        if let Some(measurements) = &measurements
+            && group.place.group.starts_with(&directory)
+        {
+            let missing = without_results(group, measurements);
+            group.warnings.extend(missing);
+        }
     }
     Ok(groups)
 }
