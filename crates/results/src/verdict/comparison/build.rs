@@ -134,10 +134,7 @@ pub fn pair_up<'a>(
             }
             match Pair::new(*first, *second, figure, paired) {
                 Some(pair) => pairs.push(pair),
-                None => notes.push(match second.figure(&figure.name) {
-                    Some(other) => other_unit(first, second, figure, other),
-                    None => only_figure(first, second, figure),
-                }),
+                None => notes.push(only_figure(first, second, figure)),
             }
         }
         let added = second.measured.figures.iter();
@@ -234,19 +231,6 @@ fn missing<'a>(
                 .then_some(Some(second)),
         }
     })
-}
-
-/// Figures of one name that measure two things.
-fn other_unit(
-    first: &Measured<'_>,
-    second: &Measured<'_>,
-    figure: &MeasuredFigure,
-    other: &MeasuredFigure,
-) -> String {
-    format!(
-        "{}: {} is not compared: it is in {} for {} and in {} for {}, which cannot be converted",
-        first.measured.scenario, figure.name, figure.unit, first.letter, other.unit, second.letter
-    )
 }
 
 /// A server's throughput is its target rate, as long as it keeps up.

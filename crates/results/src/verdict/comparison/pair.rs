@@ -39,7 +39,7 @@ pub struct Pair<'a> {
     pub baseline: Measured<'a>,
     /// What is compared.
     pub candidate: Measured<'a>,
-    /// The figure, of the baseline and of the candidate, in the baseline's unit.
+    /// The figure, of the baseline and of the candidate: in the baseline's unit, if it can be converted.
     pub figures: [Cow<'a, MeasuredFigure>; 2],
     /// The trials of a round are compared with each other.
     pub paired: bool,
@@ -48,17 +48,19 @@ pub struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    /// The figure of the first, if the other has it in a unit of the same kind.
+    /// The figure of the first, if the other has it; there is no difference between units of two kinds.
     pub fn new(
         baseline: Measured<'a>,
         candidate: Measured<'a>,
         figure: &'a MeasuredFigure,
         paired: bool,
     ) -> Option<Self> {
-        let other = candidate.figure(&figure.name)?.in_unit(&figure.unit)?;
+        let other = candidate.figure(&figure.name)?;
+        let converted = other.in_unit(&figure.unit);
+        let other = converted.unwrap_or(Cow::Borrowed(other));
         let valid = baseline.measured.valid && candidate.measured.valid;
         let difference = match (&figure.trials, &other.trials) {
-            (Some(ours), Some(theirs)) if valid && have_common_unit([figure, other]) => {
+            (Some(ours), Some(theirs)) if valid && have_common_unit([figure, &other]) => {
                 let sample = |values, noise| Sample { values, noise };
                 let (ours, theirs) = (sample(ours, figure.noise), sample(theirs, other.noise));
                 let (better, how) = (figure.better, figure.aggregate);
@@ -81,7 +83,7 @@ impl<'a> Pair<'a> {
 
     /// Whether both sides give the figure in one unit, as far as they say.
     pub fn has_common_unit(&self) -> bool {
-        have_common_unit(self.figures)
+        have_common_unit(self.figures.each_ref().map(AsRef::as_ref))
     }
 
     /// How many trials each side has.

@@ -108,7 +108,7 @@ fn obstacle(pair: &Pair<'_>, options: &Options) -> String {
     if !broken.is_empty() {
         broken
     } else if !pair.has_common_unit() {
-        let [first, second] = pair.figures;
+        let [first, second] = &pair.figures;
         let letters = [pair.baseline.letter, pair.candidate.letter];
         format!(
             "{} gives it in {} and {} in {}",
