@@ -4,6 +4,7 @@ use super::context::usable_margin;
 use super::{Context, Evidence};
 use retrial_mlperf::loadgen::Scenario;
 use retrial_mlperf::noise::{is_benchmark, published_pairs};
+use retrial_readings::units;
 use retrial_recipe::model::{Aggregate, Better, Claim, Expectation, Mode};
 
 /// The margin of accuracy figures: `MLPerf`'s accuracy targets are 99 % of the reference.
@@ -106,7 +107,7 @@ pub(crate) fn is_published(evidence: &Evidence, figure: &str) -> bool {
 
 /// `LoadGen`'s figures are known: throughput up, latency down.
 fn direction(figure: &str, unit: &str) -> Better {
-    let time = matches!(unit, "ns" | "us" | "µs" | "ms" | "s" | "min" | "h");
+    let time = units::is_time(unit);
     let named = figure.split('_').any(|word| {
         let word = word.to_ascii_lowercase();
         matches!(
@@ -132,6 +133,7 @@ mod tests {
     #[case("tokens_per_second", "tokens/s", Better::Higher)]
     #[case("early_stopping_latency_ns", "ns", Better::Lower)]
     #[case("ttft_p99_ms", "", Better::Lower)]
+    #[case("delay", "seconds", Better::Lower)]
     #[case("FID_SCORE", "", Better::Lower)]
     #[case("average_power_w", "W", Better::Lower)]
     #[case("energy_per_query_mj", "mJ", Better::Lower)]
