@@ -16,7 +16,7 @@ use super::figure::{Printed, parse_number};
 use super::json_path;
 use super::lines::LineSplitter;
 use super::nearest::{self, shortened};
-use super::place::{Place, Unreadable};
+use super::place::{LineCounter, Place, Unreadable};
 use crate::request::Take;
 use crate::sanitize::strip_escapes;
 use documents::{Documents, Piece};
@@ -188,12 +188,9 @@ impl<'a> Reader<'a> {
         self.in_file = true;
         let bytes = tolerated(&bytes);
         let mut documents = serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>();
-        let (mut line, mut counted) = (1, 0);
+        let mut lines = LineCounter::new(&bytes, 1);
         loop {
-            let begin = documents.byte_offset();
-            let space = bytes[begin..].len() - bytes[begin..].trim_ascii_start().len();
-            line += memchr::memchr_iter(b'\n', &bytes[counted..begin + space]).count() as u64;
-            counted = begin + space;
+            let line = lines.line_after(documents.byte_offset());
             match documents.next() {
                 Some(Ok(document)) => self.feed(&document, Place::line(self.file, line)),
                 Some(Err(error)) => {

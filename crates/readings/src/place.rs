@@ -38,6 +38,35 @@ impl Place {
     }
 }
 
+/// Counts the lines of a text that is read in order.
+#[derive(Debug)]
+pub(crate) struct LineCounter<'a> {
+    text: &'a [u8],
+    counted: usize,
+    line: u64,
+}
+
+impl<'a> LineCounter<'a> {
+    /// A counter for a text whose first line has this number.
+    pub fn new(text: &'a [u8], first: u64) -> Self {
+        Self {
+            text,
+            counted: 0,
+            line: first,
+        }
+    }
+
+    /// Returns the number of the line of the record that follows an offset and white space.
+    pub fn line_after(&mut self, offset: usize) -> u64 {
+        let rest = self.text.get(offset..).unwrap_or_default();
+        let begin = offset + rest.len() - rest.trim_ascii_start().len();
+        let passed = self.text.get(self.counted..begin).unwrap_or_default();
+        self.line += memchr::memchr_iter(b'\n', passed).count() as u64;
+        self.counted = self.counted.max(begin);
+        self.line
+    }
+}
+
 /// A record that announces a figure, and whose number cannot be read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unreadable<E> {

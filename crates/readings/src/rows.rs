@@ -16,7 +16,7 @@ use super::accumulator::{Entries, MOST_ENTRIES, entry};
 use super::decode::to_utf8;
 use super::figure::{Printed, parse_number};
 use super::nearest::{listed, shortened};
-use super::place::{Place, Unreadable};
+use super::place::{LineCounter, Place, Unreadable};
 use crate::request::{CsvCell, Take};
 use crate::sanitize::strip_escapes;
 
@@ -97,6 +97,7 @@ pub fn read(
         .flexible(true)
         .trim(csv::Trim::All)
         .from_reader(&table[..]);
+    let mut lines = LineCounter::new(&table, header.line);
     let mut entries = Entries::new();
     let (mut rows, mut matched) = (0_u32, 0_u32);
     let mut rejected: Vec<String> = Vec::new();
@@ -132,8 +133,9 @@ pub fn read(
         let names: Vec<_> = header.by.iter().map(|column| row.at(*column)).collect();
         let entry = entry(&mut entries, names.iter().map(AsRef::as_ref), take);
         let entry = entry.ok_or(RowsError::TooManyEntries)?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let place = Place::line(file, header.line + line.saturating_sub(1));
+        let begin = record.position().map_or(0, csv::Position::byte);
+        let line = lines.line_after(usize::try_from(begin).unwrap_or(usize::MAX));
+        let place = Place::line(file, line);
         match header.number(row, cell) {
             Ok(printed) => entry.add(printed, place),
             Err(error) => entry.add_unreadable(Unreadable { place, error }),
@@ -510,6 +512,16 @@ mod tests {
         )
         .unwrap();
         assert_eq!(entries[""].place(), Place::line(3, 6));
+        let text = "name,rate\r\n\r\nb,1\r\n";
+        let entries = read(
+            text.as_bytes(),
+            &cell("rate", &[], None),
+            &[],
+            Take::Last,
+            0,
+        )
+        .unwrap();
+        assert_eq!(entries[""].place(), Place::line(0, 3));
     }
 
     proptest! {
