@@ -10,7 +10,7 @@ use std::mem::take;
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
-use super::accumulator::{Entries, MOST_ENTRIES, entry};
+use super::accumulator::{Entries, entry};
 use super::decode::to_utf8;
 use super::figure::{Printed, parse_number};
 use super::json_path;
@@ -23,90 +23,16 @@ use documents::{Documents, Piece};
 use record::{Example, Lacking};
 
 mod documents;
+mod error;
 mod record;
 mod tolerance;
 
 pub use documents::MAX_LENGTH;
+pub use error::JsonError;
 pub use tolerance::tolerated;
 
 /// Records without the figure that are stored until one has it.
 const MAX_PENDING: usize = 1000;
-
-/// Why a document gives no figure.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum JsonError {
-    /// The path is none.
-    #[error("`{path}` is not a JSONPath: {reason}; write it as RFC 9535 does: `$.metrics.rouge1`")]
-    Path {
-        /// The path.
-        path: String,
-        /// Its parser's message.
-        reason: String,
-    },
-    /// The document is none.
-    #[error("it is not JSON: {reason}")]
-    Syntax {
-        /// Its parser's message, with line and column.
-        reason: String,
-    },
-    /// There is no document to look in.
-    #[error("there is no JSON in it")]
-    Empty,
-    /// Only a document that cannot be read.
-    #[error("there is no JSON in it that can be read: `{text}` was cut, or is none")]
-    OnlyBroken {
-        /// The document.
-        text: String,
-    },
-    /// A record that announces the figure was cut, or is no JSON.
-    #[error("`{text}` announces `{path}`, but was cut, or is not JSON")]
-    Broken {
-        /// The path.
-        path: String,
-        /// The record.
-        text: String,
-    },
-    /// A record that announces the figure lacks it.
-    #[error("`{text}` has nothing at `{path}`, and another record like it has")]
-    Lacking {
-        /// The path.
-        path: String,
-        /// The record.
-        text: String,
-    },
-    /// The path leads nowhere.
-    #[error("there is nothing at `{path}`{near}")]
-    NoMatch {
-        /// The path.
-        path: String,
-        /// What is near it, or nothing.
-        near: String,
-    },
-    /// It leads to something that is not a number.
-    #[error("the value at `{path}` is `{text}`, not a number")]
-    NotANumber {
-        /// The path.
-        path: String,
-        /// What is there.
-        text: String,
-    },
-    /// A match of a table lacks a member that names it.
-    #[error("a match of `{path}` has no `{member}`; it has {has}")]
-    NoMember {
-        /// The path.
-        path: String,
-        /// The member.
-        member: String,
-        /// The members that it has.
-        has: String,
-    },
-    /// A table without end.
-    #[error("`{path}` names more than {MOST_ENTRIES} figures; make `by` narrower")]
-    TooManyEntries {
-        /// The path.
-        path: String,
-    },
-}
 
 /// Reads documents, one at a time, and stores the values that the path selects.
 #[derive(Debug, Clone)]

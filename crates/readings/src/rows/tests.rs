@@ -1,0 +1,154 @@
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+
+const TABLE: &str = "# GEMM, 200 repetitions\ndtype,shape,\"ms, median\",TFLOP/s\n\
+    fp16,8192,1.10,999.5\nbf16,8192,1.09,\"1,008.75\"\nbf16,4096,0.15,nan\n\ntotal: 3 rows\n";
+
+fn cell(column: &str, filter: &[(&str, &str)], row: Option<u32>) -> CsvCell {
+    CsvCell {
+        column: column.to_owned(),
+        filter: filter
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect(),
+        row,
+    }
+}
+
+fn figure(text: &str, cell: &CsvCell, take: Take) -> Result<f64, String> {
+    let mut entries =
+        read(text.as_bytes(), cell, &[], take, 0).map_err(|error| error.to_string())?;
+    Ok(entries.remove("").unwrap().one()?.value)
+}
+
+#[rstest]
+#[case(&[("dtype", "bf16"), ("shape", "8192.0")], None, 1008.75)]
+#[case(&[("shape", "8192")], Some(1), 999.5)]
+#[case(&[("shape", "8192")], Some(2), 1008.75)]
+fn cells_by_column_and_row(
+    #[case] filter: &[(&str, &str)],
+    #[case] row: Option<u32>,
+    #[case] expected: f64,
+) {
+    let cell = cell("TFLOP/s", filter, row);
+    assert_eq!(figure(TABLE, &cell, Take::Last), Ok(expected));
+    let tabs = TABLE.replace("\"1,008.75\"", "1008.75").replace(',', "\t");
+    assert_eq!(
+        figure(&format!("\u{feff}{tabs}"), &cell, Take::Last),
+        Ok(expected)
+    );
+    let colored = TABLE.replace("TFLOP/s", "\x1b[1mTFLOP/s\x1b[0m");
+    assert_eq!(figure(&colored, &cell, Take::Last), Ok(expected));
+    let crlf = TABLE.replace('\n', "\r\n");
+    assert_eq!(figure(&crlf, &cell, Take::Last), Ok(expected));
+}
+
+#[test]
+fn a_table() {
+    let by = ["dtype".to_owned(), "shape".to_owned()];
+    let text = TABLE.replace("nan", "930");
+    let entries = read(
+        text.as_bytes(),
+        &cell("TFLOP/s", &[], None),
+        &by,
+        Take::Last,
+        0,
+    )
+    .unwrap();
+    let names: Vec<&str> = entries.keys().map(String::as_str).collect();
+    assert_eq!(names, ["bf16 4096", "bf16 8192", "fp16 8192"]);
+}
+
+#[rstest]
+#[case(cell("TFLOPS", &[], None), "no line has the column `TFLOPS`; the nearest line is: dtype, shape, ms, median, TFLOP/s")]
+#[case(cell("TFLOP/s", &[("dtype", "fp8")], None), "no row has dtype = fp8; dtype of the 3 there are: fp16, bf16")]
+#[case(cell("TFLOP/s", &[("dtype", "bf16")], Some(3)), "no row has dtype = bf16, number 3; 2 match")]
+#[case(cell("TFLOP/s", &[("shape", "4096")], None), "the column `TFLOP/s` has `nan`, not a number")]
+fn missing_cells_are_reported(#[case] cell: CsvCell, #[case] expected: &str) {
+    assert_eq!(figure(TABLE, &cell, Take::Last).unwrap_err(), expected);
+}
+
+#[rstest]
+#[case::cut("b,7", &[("name", "b")], Take::Last, "the row `b, 7` has 2 cells, and the header 4")]
+#[case::cut_at_the_name("b", &[("name", "b")], Take::Last, "the row `b` has 1 cells, and the header 4")]
+#[case::more("b,7,s,a, b", &[("name", "b")], Take::Mean, "the row `b, 7, s, a, b` has 5 cells")]
+#[case::without_criteria("c,7", &[], Take::Last, "the row `c, 7` has 2 cells")]
+#[case::empty("b,,s,x", &[("name", "b")], Take::Max, "has ``, not a number")]
+fn a_row_that_cannot_be_read_is_a_fault(
+    #[case] row: &str,
+    #[case] filter: &[(&str, &str)],
+    #[case] take: Take,
+    #[case] expected: &str,
+) {
+    let text = format!("name,rate,unit,note\na,3,s,ok\nb,5,s,ok\n{row}");
+    let error = figure(&text, &cell("rate", filter, None), take).unwrap_err();
+    assert!(error.contains(expected), "{error}");
+}
+
+#[rstest]
+#[case::other_row("a,7", &[("name", "b")])]
+#[case::text("total: 2 rows, in 3 s", &[])]
+#[case::word("done", &[])]
+#[case::failed_before_it("", &[])]
+fn text_below_a_table_and_rows_of_others_are_skipped(
+    #[case] line: &str,
+    #[case] filter: &[(&str, &str)],
+) {
+    let text = format!("name,rate,unit,note\nb,,s,failed\nb,5,s,ok\n\n{line}\n");
+    let cell = cell("rate", filter, None);
+    assert_eq!(figure(&text, &cell, Take::Last), Ok(5.0));
+}
+
+#[test]
+fn two_columns_of_one_name_are_refused_if_they_are_read() {
+    let text = "name,p99,mean,p99\nb,1,2,3\n";
+    assert_eq!(figure(text, &cell("mean", &[], None), Take::Last), Ok(2.0));
+    let error = figure(text, &cell("p99", &[], None), Take::Last).unwrap_err();
+    assert!(error.contains("2 columns are named `p99`"), "{error}");
+}
+
+#[rstest]
+#[case("name, rate\nb, \"1,234.5\"\n")]
+#[case("\"name\",  \"rate\"\n\"a \"\", b\",   \"1,234.5\"\n")]
+#[case("name;rate\n 5\" disk; \"1,234.5\"\n")]
+fn a_space_before_a_quoted_cell_is_no_part_of_it(#[case] text: &str) {
+    assert_eq!(
+        figure(text, &cell("rate", &[], None), Take::Last),
+        Ok(1234.5)
+    );
+}
+
+#[test]
+fn the_line_of_a_row_is_known() {
+    let text = "# a table\nname,rate\n\n\"a\nb\",1\nc,2\n";
+    let entries = read(
+        text.as_bytes(),
+        &cell("rate", &[], None),
+        &[],
+        Take::Last,
+        3,
+    )
+    .unwrap();
+    assert_eq!(entries[""].place(), Place::line(3, 6));
+    let text = "name,rate\r\n\r\nb,1\r\n";
+    let entries = read(
+        text.as_bytes(),
+        &cell("rate", &[], None),
+        &[],
+        Take::Last,
+        0,
+    )
+    .unwrap();
+    assert_eq!(entries[""].place(), Place::line(0, 3));
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _ = read(&bytes, &cell("a", &[("b", "1")], None), &[], Take::All, 0);
+        let headed = [b"a,b\n".as_slice(), &bytes].concat();
+        let _ = read(&headed, &cell("a", &[], None), &["b".to_owned()], Take::Mean, 0);
+    }
+}
