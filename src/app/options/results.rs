@@ -23,7 +23,8 @@ pub struct JudgeRequest {
     /// Select a variant of that recipe or set a parameter
     #[arg(long = "set", value_name = "NAME=VALUE", requires = "recipe")]
     pub settings: Vec<Setting>,
-    /// Set the scenario, if neither the folder's name nor the log has it
+    /// Judge this scenario of the recipe; without a recipe, set the scenario, if neither the folder's name
+    /// nor the log has it
     #[arg(long)]
     pub scenario: Option<String>,
     /// Judge by the rules of this round (default: the round whose seeds the logs have; for training results,
