@@ -23,9 +23,11 @@ const OF_ONE_RESULT: [usize; 6] = [FIGURE, 3, 4, 6, 7, 8];
 pub(super) fn tables(verdict: &Verdict) -> Vec<Block> {
     let mut together = Vec::new();
     let mut tables = Vec::new();
-    let common = common_kinds(verdict);
+    // The verdict's conclusion has them all, each with the result that it concerns.
+    let qualifiers = verdict.qualifiers.iter();
+    let said: Vec<QualifierKind> = qualifiers.map(|qualifier| qualifier.kind).collect();
     for result in &verdict.results {
-        let rows = rows(result, &common);
+        let rows = rows(result, &said);
         if rows.len() > MANY {
             tables.push(Block::Table(by_itself(result, rows, verdict)));
         } else {
@@ -38,17 +40,6 @@ pub(super) fn tables(verdict: &Verdict) -> Vec<Block> {
         tables.insert(0, Block::Table(table));
     }
     tables
-}
-
-/// The kinds of qualifiers that all results have: the verdict itself says them, with their reasons.
-fn common_kinds(verdict: &Verdict) -> Vec<QualifierKind> {
-    let has = |result: &ResultVerdict, kind| {
-        let mut qualifiers = result.qualifiers.iter();
-        qualifiers.any(|qualifier| qualifier.kind == kind)
-    };
-    let kinds = verdict.qualifiers.iter().map(|qualifier| qualifier.kind);
-    let common = kinds.filter(|kind| verdict.results.iter().all(|result| has(result, *kind)));
-    common.collect()
 }
 
 /// The columns of figures.

@@ -85,6 +85,8 @@ fn a_page_of_several_results_has_them_in_its_overview() {
         ..page::Page::default()
     });
     let text = in_terminal(&document);
+    // Paragraphs are wrapped.
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let expected = format!("2 {}", all_kinds());
     assert!(text.contains(&expected), "{text}");
 }
