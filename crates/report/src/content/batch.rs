@@ -119,7 +119,8 @@ fn reason(cell: &CellVerdict) -> String {
     let mut failed = results.filter(|result| !result.valid && Some(result.outcome) == cell.outcome);
     let failed = failed.next();
     failed.map_or_else(String::new, |result| {
-        shortened_to(result.sentence.trim_end_matches('.'), LONGEST)
+        let (scenario, sentence) = (&result.scenario, result.sentence.trim_end_matches('.'));
+        shortened_to(&format!("{scenario}: {sentence}"), LONGEST)
     })
 }
 
