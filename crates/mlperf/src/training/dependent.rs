@@ -1,12 +1,16 @@
 //! Values that depend on others of the same log: on the batch size, on a schedule, on another setting.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
-use super::rule::LastNumbers;
 use retrial_readings::number::grouped;
 
 /// The key of the batch size, on which most of these values depend.
 pub(super) const BATCH_SIZE: &str = "global_batch_size";
+
+/// The last number of each key so far.
+pub(super) type LastNumbers = BTreeMap<String, f64>;
 
 /// A requirement on a value that is computed from values which were logged before it.
 pub(super) trait DependentRule {

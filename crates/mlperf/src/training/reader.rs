@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::dependent::BATCH_SIZE;
+use super::dependent::{BATCH_SIZE, LastNumbers};
 use super::log::{Ending, Seed, TrainingLog};
 use super::phases::Phases;
 use super::quality::Quality;
 use super::round::TrainingRules;
-use super::rule::{Count, LastNumbers, shown};
+use super::rule::{Count, shown};
 use crate::check::RuleCheck;
 use crate::mllog::{Event, Runs, TrainingRun, entries};
 

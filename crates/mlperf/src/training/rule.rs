@@ -1,19 +1,14 @@
 //! The rule of one key of a log: how often it occurs, and its allowed values.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::dependent::{
-    Batches, Between, DependentRule, Product, Proportional, SameAs, Steps, Sum,
+    Batches, Between, DependentRule, LastNumbers, Product, Proportional, SameAs, Steps, Sum,
 };
 use crate::mllog::Event;
 use retrial_readings::nearest::shortened;
 use retrial_readings::number::grouped;
-
-/// The last number of each key so far: some values depend on others before them.
-pub(super) type LastNumbers = BTreeMap<String, f64>;
 
 /// The rule of a key.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
