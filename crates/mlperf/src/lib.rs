@@ -7,6 +7,7 @@
 //! - [`loadgen`]: `mlperf_log_summary.txt` and `mlperf_log_detail.txt`; [`accuracy`]: `accuracy.txt`.
 //! - [`mllog`]: MLPerf Training's `:::MLLOG` lines; [`training`]: the rules of its rounds.
 //! - [`compliance`]: the audit tests; [`power`]: meters' logs; [`endpoints`]: results without LoadGen.
+//! - [`other_suite`]: results of other suites, which are recognized and not judged.
 //! - [`noise`]: how much trials of a benchmark scatter, from published pairs of runs.
 //! - [`rounds`]: each round's rules for a result, checked against the logs.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
@@ -19,6 +20,7 @@ pub mod endpoints;
 pub mod loadgen;
 pub mod mllog;
 pub mod noise;
+pub mod other_suite;
 pub mod power;
 pub mod rounds;
 pub mod submission;

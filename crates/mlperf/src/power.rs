@@ -3,6 +3,10 @@
 //! MLCommons publishes the mean of the samples between `power_begin` and `power_end` of LoadGen's
 //! detail log, in watts, for Offline and Server, and the energy of a query for the others.
 
+pub mod ptd_log;
+pub mod ranging;
+pub mod session;
+
 use jiff::civil::DateTime;
 use jiff::fmt::strtime;
 

@@ -40,6 +40,8 @@ pub struct Detail {
     pub sut_name: Option<String>,
     /// `effective_scenario`.
     pub scenario: Option<Scenario>,
+    /// `effective_scenario` where it is none that LoadGen has.
+    pub other_scenario: Option<String>,
     /// `effective_test_mode`.
     pub mode: Option<Mode>,
     /// `result_validity`; the worst where there are several.

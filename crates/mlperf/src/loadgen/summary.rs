@@ -110,6 +110,8 @@ pub struct Summary {
     pub sut_name: Option<String>,
     /// `Scenario`; Interactive runs print `Server`.
     pub scenario: Option<Scenario>,
+    /// `Scenario` where it is none that LoadGen has.
+    pub other_scenario: Option<String>,
     /// `Mode`. In accuracy mode the summary has only its two last lines: known by that.
     pub mode: Option<Mode>,
     /// `Result is`.

@@ -1,6 +1,7 @@
 //! A submission's own description in JSON: `systems/SYSTEM.json`, and `measurements.json` (up to
 //! v5.1 `measurements/SYSTEM/…/SYSTEM.json`). Rounds from v4.1 to v6.1 require the same fields.
 
+pub mod accelerators;
 pub mod fields;
 #[cfg(test)]
 mod tests;

@@ -154,7 +154,10 @@ impl Parser {
         let stop = || value.as_str().map(Stop::parse);
         match key {
             "loadgen_version" => detail.loadgen_version = text(),
-            "loadgen_git_status_message" => detail.git_status = text(),
+            "loadgen_git_status_message" => {
+                let changes = detail.git_status.take().filter(|status| !status.is_empty());
+                detail.git_status = changes.or_else(text);
+            }
             "sut_name" => detail.sut_name = text(),
             "test_datetime" => {
                 detail.tests += 1;
@@ -162,7 +165,10 @@ impl Parser {
                 // A log that was appended to began with its first test.
                 detail.started_at = detail.started_at.or(word(value));
             }
-            "effective_scenario" => detail.scenario = word(value),
+            "effective_scenario" => {
+                detail.scenario = word(value);
+                detail.other_scenario = text().filter(|_| detail.scenario.is_none());
+            }
             "effective_test_mode" => detail.mode = word(value),
             "result_validity" => {
                 if detail.result != Some(ResultWord::Invalid) {

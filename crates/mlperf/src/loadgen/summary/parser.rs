@@ -174,7 +174,13 @@ impl Parser {
         let constraints = &mut self.summary.constraints;
         let read = match key {
             "SUT name" => once(&mut self.summary.sut_name, Some(value.to_owned()), key)?,
-            "Scenario" => once(&mut self.summary.scenario, value.parse().ok(), key)?,
+            "Scenario" => {
+                let scenario = value.parse().ok();
+                if scenario.is_none() {
+                    self.summary.other_scenario = Some(value.to_owned());
+                }
+                once(&mut self.summary.scenario, scenario, key)?
+            }
             "Mode" => once(&mut self.summary.mode, value.parse().ok(), key)?,
             "Result is" => once(&mut self.summary.result, value.parse().ok(), key)?,
             "Performance constraints satisfied" => {

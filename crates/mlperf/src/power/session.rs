@@ -1,0 +1,257 @@
+//! What the power tool's client and server recorded of a session: the official tool's checks of both.
+//! <https://github.com/mlcommons/power-dev/blob/master/compliance/check.py>
+
+use serde_json::{Map, Value};
+
+use crate::check::RuleCheck;
+
+/// The releases of SPEC's `PTDaemon` that are supported.
+const VERSIONS: [&str; 1] = ["1.11.1"];
+/// Meters that are supported, with their numbers.
+const METERS: [(&str, u64); 11] = [
+    ("YokogawaWT210", 8),
+    ("YokogawaWT500", 35),
+    ("YokogawaWT500_multichannel", 48),
+    ("YokogawaWT310", 49),
+    ("YokogawaWT310E", 49),
+    ("YokogawaWT330", 52),
+    ("YokogawaWT330E", 52),
+    ("YokogawaWT330_multichannel", 77),
+    ("YokogawaWT210_DC", 508),
+    ("YokogawaWT310_DC", 549),
+    ("YokogawaWT330_DC", 586),
+];
+/// The meter of several channels that a session must use two of.
+const TWO_CHANNELS: u64 = 77;
+/// What the meter answers to each command.
+const REPLIES: [(&str, &str); 3] = [
+    ("SR,A", "Range A changed"),
+    ("SR,V", "Range V changed"),
+    (
+        "Go,1000,",
+        "Starting untimed measurement, maximum 500000 samples at 1000ms with 0 rampup samples",
+    ),
+];
+/// By how much client and server may time the same moment differently, s.
+const CLOCKS: f64 = 0.8;
+
+/// A summary of a session: `client.json` or `server.json`.
+pub type Session = Map<String, Value>;
+
+/// The summaries of both sides of a session.
+#[derive(Debug, Clone, Copy)]
+pub struct Sessions<'a> {
+    /// `client.json`, of the system under test.
+    pub client: &'a Session,
+    /// `server.json`, of the machine with the meter.
+    pub server: &'a Session,
+}
+
+impl Sessions<'_> {
+    /// Checks both against each other, and the meter's configuration and answers.
+    pub fn check(self) -> Vec<RuleCheck> {
+        let mut checks = vec![
+            self.same("uuid"),
+            self.same("session_name"),
+            self.messages(),
+            identity(self.server),
+            replies(self.server),
+            ranges_restored(self.server),
+            debug(self.server),
+        ];
+        checks.extend(self.phases("ranging"));
+        checks.extend(self.phases("testing"));
+        checks.extend(meters(self.server));
+        checks
+    }
+
+    fn same(self, key: &str) -> RuleCheck {
+        let [client, server] = [self.client, self.server].map(|side| side.get(key));
+        let shown = |value: Option<&Value>| value.map_or("none".to_owned(), Value::to_string);
+        RuleCheck::new(
+            format!("{key} of the power session"),
+            shown(client),
+            format!("{}, as in server.json", shown(server)),
+            client.is_some() && client == server,
+        )
+    }
+
+    /// What the client sent, the server received, and answered.
+    fn messages(self) -> RuleCheck {
+        let [client, server] = [self.client, self.server].map(|side| list(side, "messages"));
+        let is_same = |(sent, received): (&Value, &Value)| {
+            let is_time = sent["cmd"] == "time";
+            sent["cmd"] == received["cmd"] && (is_time || sent["reply"] == received["reply"])
+        };
+        let differing = client.iter().zip(server).position(|pair| !is_same(pair));
+        let version = |text: Option<&Value>| {
+            let text = text.and_then(Value::as_str)?;
+            Some(text.rsplit_once(" v")?.1.to_owned())
+        };
+        let hello = server.first();
+        let versions = [
+            version(hello.map(|hello| &hello["cmd"])),
+            version(hello.map(|hello| &hello["reply"])),
+        ];
+        let measured = match differing {
+            _ if client.len() != server.len() => {
+                format!(
+                    "{} of the client, {} of the server",
+                    client.len(),
+                    server.len()
+                )
+            }
+            Some(at) => format!("message {} differs", at + 1),
+            None if versions[0].is_none() || versions[0] != versions[1] => {
+                "versions of client and server differ".to_owned()
+            }
+            None => "the same".to_owned(),
+        };
+        let passed = measured == "the same";
+        let required = "the same in client.json and server.json";
+        RuleCheck::new("messages of the power session", measured, required, passed)
+    }
+
+    /// The moments of a phase, by both clocks.
+    fn phases(self, phase: &str) -> Option<RuleCheck> {
+        let [client, server] = [self.client, self.server].map(|side| moments(side, phase));
+        let (client, server) = (client?, server?);
+        let apart = client
+            .iter()
+            .zip(&server)
+            .map(|(one, other)| (one - other).abs());
+        let apart = apart.fold(0.0, f64::max);
+        let passed = client.len() == server.len() && apart <= CLOCKS;
+        Some(RuleCheck::new(
+            format!("clocks of the {phase} phase"),
+            format!(
+                "{apart:.3} s apart in {} and {} moments",
+                client.len(),
+                server.len()
+            ),
+            format!("at most {CLOCKS} s, in as many"),
+            passed,
+        ))
+    }
+}
+
+/// When each part of a phase began, in seconds since 1970.
+pub fn moments(session: &Session, phase: &str) -> Option<Vec<f64>> {
+    let moments = session.get("phases")?.get(phase)?.as_array()?.iter();
+    moments.map(|moment| moment.get(0)?.as_f64()).collect()
+}
+
+fn list<'a>(session: &'a Session, key: &str) -> &'a [Value] {
+    session
+        .get(key)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
+}
+
+/// The commands to the meter with its answers, in order.
+fn commands(server: &Session) -> impl Iterator<Item = (&str, &str)> {
+    let messages = list(server, "ptd_messages").iter();
+    messages.filter_map(|message| Some((message["cmd"].as_str()?, message["reply"].as_str()?)))
+}
+
+fn identity(server: &Session) -> RuleCheck {
+    let reply = commands(server).find(|(command, _)| *command == "Identify");
+    let reply = reply.map_or("", |(_, reply)| reply);
+    let meter = reply.split(',').next().unwrap_or_default();
+    let version = reply.split_once("version=").map_or("", |(_, rest)| rest);
+    let version = version.split('-').next().unwrap_or_default();
+    let passed = METERS.iter().any(|(name, _)| *name == meter) && VERSIONS.contains(&version);
+    let measured = format!("{meter} by PTDaemon {version}");
+    let required = format!("a supported meter, by PTDaemon {}", VERSIONS.join(" or "));
+    RuleCheck::new("power meter", measured, required, passed)
+}
+
+fn replies(server: &Session) -> RuleCheck {
+    let stops = commands(server).filter(|(command, _)| command.starts_with("Stop"));
+    let stopped = stops.enumerate().find(|(number, (_, reply))| {
+        // The third finds nothing to stop.
+        let expected = match number {
+            2 => "Error: no measurement to stop",
+            _ => "Stopping untimed measurement",
+        };
+        *reply != expected
+    });
+    let wrong = commands(server).find(|(command, reply)| {
+        let mut expected = REPLIES.iter();
+        expected.any(|(begin, expected)| command.starts_with(begin) && reply != expected)
+    });
+    let wrong = wrong.or(stopped.map(|(_, stop)| stop));
+    let measured = wrong.map_or("as expected".to_owned(), |(command, reply)| {
+        format!("`{reply}` to `{command}`")
+    });
+    let rule = "answers of the power meter";
+    RuleCheck::new(rule, measured, "as expected", wrong.is_none())
+}
+
+/// After the test the meter gets the ranges that it had before: `Ranges,0,40.0,0,1000.0`.
+fn ranges_restored(server: &Session) -> RuleCheck {
+    let messages: Vec<(&str, &str)> = commands(server).collect();
+    let ranges = messages.get(2).map_or("", |(_, reply)| *reply);
+    let fields: Vec<&str> = ranges.split(',').collect();
+    let initial = |at: usize| {
+        let value = fields.get(at + 1).copied().unwrap_or_default();
+        let is_set =
+            fields.get(at) == Some(&"0") && value.parse().is_ok_and(|value: f64| value > 0.0);
+        if is_set { value } else { "Auto" }
+    };
+    let set = |kind: &str, number: usize| {
+        let mut commands = messages
+            .iter()
+            .filter(|(command, _)| command.starts_with(kind));
+        commands.nth(number - 1).map(|(command, _)| *command)
+    };
+    let (amperes, volts) = (
+        format!("SR,A,{}", initial(1)),
+        format!("SR,V,{}", initial(3)),
+    );
+    // One more of the current's is sent where its range was not known.
+    let restored = [set("SR,A", 3), set("SR,A", 4)].contains(&Some(amperes.as_str()));
+    let passed = restored && set("SR,V", 3) == Some(volts.as_str());
+    let measured = if passed { "restored" } else { "not restored" };
+    let required = format!("{amperes} and {volts} after the test");
+    RuleCheck::new("ranges of the power meter", measured, required, passed)
+}
+
+fn debug(server: &Session) -> RuleCheck {
+    let value = server.get("debug");
+    let passed = value.is_none_or(|value| *value == Value::Bool(false));
+    let measured = value.map_or("off".to_owned(), Value::to_string);
+    RuleCheck::new("debug mode of the power server", measured, "off", passed)
+}
+
+/// Each analyzer of `ptd_config`.
+fn meters(server: &Session) -> Vec<RuleCheck> {
+    let analyzers = list(server, "ptd_config").iter();
+    let checks = analyzers.map(|analyzer| {
+        let number = analyzer["device_type"].as_u64();
+        let command = analyzer["command"].as_array();
+        let words: Vec<&str> = command
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let channels = words.windows(2).find(|pair| pair[0] == "-c");
+        let channels = channels.map_or(0, |pair| pair[1].split(',').count());
+        let used = analyzer["channel"].as_array().map_or(0, Vec::len);
+        let known = METERS.iter().any(|(_, known)| Some(*known) == number);
+        let passed = known && (number != Some(TWO_CHANNELS) || channels == 2 && used == 2);
+        let number = number.map_or("none".to_owned(), |number| number.to_string());
+        let measured = format!("number {number}, {used} channels");
+        let required = format!("a supported meter; two channels of number {TWO_CHANNELS}");
+        RuleCheck::new(
+            "configuration of the power meter",
+            measured,
+            required,
+            passed,
+        )
+    });
+    checks.collect()
+}
+
+#[cfg(test)]
+mod tests;
