@@ -15,6 +15,7 @@ use retrial_mlperf::loadgen::Scenario;
 use retrial_mlperf::rounds::Round;
 use retrial_plan::Plan;
 use retrial_recipe::{SIZE_LIMIT, Source};
+use retrial_results::evidence::other_suite;
 use retrial_results::evidence::run::RunFiles;
 use retrial_results::verdict::RuleCheck;
 use retrial_run::judge_files;
@@ -108,6 +109,9 @@ fn read(
     request: &ExportRequest,
     round: &Round,
 ) -> Result<SourceRun, Failure> {
+    if let Some(other) = other_suite::of_summaries(&directory.join("results")) {
+        return Err(Failure::usage(other.to_string()));
+    }
     let mut plan: Plan = directory.read_json("plan.json")?;
     let submission = &plan.submission;
     let benchmark = request.benchmark.as_ref().unwrap_or(&submission.benchmark);

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::accelerators::{self, Accelerators};
 use retrial_mlperf::rounds::{Round, Rounds};
+use retrial_results::evidence::other_suite::{self, OtherSuiteResult};
 use retrial_results::evidence::tree::published::TableError;
 use retrial_results::evidence::tree::{
     self, Benchmark, Published, ScenarioFolder, SubmissionTrees, description, published_figure,
@@ -38,6 +39,9 @@ pub enum ImportError {
         /// The directory.
         path: PathBuf,
     },
+    /// It has results of another suite.
+    #[error(transparent)]
+    OtherSuite(#[from] OtherSuiteResult),
     /// The table cannot be used.
     #[error(transparent)]
     Table(#[from] TableError),
@@ -96,9 +100,13 @@ impl<'a> Index<'a> {
             path: directory.to_owned(),
             source,
         })?;
-        let no_tree = || ImportError::NoTree {
-            path: directory.to_owned(),
+        let no_tree = || match other_suite::find(directory) {
+            Some(other) => other.into(),
+            None => ImportError::NoTree {
+                path: directory.to_owned(),
+            },
         };
+        let trees = trees.map(SubmissionTrees::of_our_suite).transpose()?;
         let trees = trees
             .filter(|trees| !trees.benchmarks.is_empty())
             .ok_or_else(no_tree)?;

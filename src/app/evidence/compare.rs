@@ -56,7 +56,7 @@ fn result_differences(
     recomputed: &ResultVerdict,
 ) -> Vec<String> {
     let mut differences = Vec::new();
-    let word = |valid| if valid { "valid" } else { "invalid" };
+    let word = |valid| if valid { "valid" } else { "not valid" };
     let outcome = difference(recorded.outcome, recomputed.outcome);
     let validity = difference(word(recorded.valid), word(recomputed.valid));
     let whole = outcome.into_iter().chain(validity);

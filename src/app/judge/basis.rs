@@ -122,10 +122,15 @@ impl<'a> Basis<'a> {
         named.unwrap_or_else(|| place.submission().benchmark)
     }
 
+    /// The named round, or the one whose seeds a log has.
+    fn round_of(&self, run: &Run) -> Option<&Round> {
+        let seeds = || self.rounds.by_seeds(&run.parameters());
+        self.named_round().or_else(seeds)
+    }
+
     /// The rules for a benchmark in a scenario, of the named round or the one whose seeds a log has.
     fn rules_of(&self, benchmark: &str, scenario: &str, run: &Run) -> Option<Rules> {
-        let seeds = || self.rounds.by_seeds(&run.parameters());
-        let round = self.named_round().or_else(seeds)?;
+        let round = self.round_of(run)?;
         let rules = round.rules(benchmark, Scenario::from_word(scenario)?)?;
         Some(match &self.request.division {
             Some(division) => rules.in_division(division),
@@ -168,6 +173,12 @@ impl WithoutRecipe for Basis<'_> {
 
     fn rules(&self, scenario: &str, place: &ResultPath, run: &Run) -> Option<Rules> {
         self.rules_of(&self.benchmark(place), scenario, run)
+    }
+
+    fn unknown_rules(&self, scenario: &str, place: &ResultPath, run: &Run) -> Option<String> {
+        let benchmark = self.benchmark(place);
+        let is_known = self.rules_of(&benchmark, scenario, run).is_some();
+        (!is_known).then(|| unknown_rules::of_result(self.round_of(run), &benchmark, scenario))
     }
 }
 

@@ -15,6 +15,7 @@ use self::basis::Basis;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, JudgeRequest};
 use crate::app::terminal;
+use retrial_results::evidence::other_suite::OtherSuiteResult;
 use retrial_results::evidence::training;
 use retrial_results::evidence::tree::{self, Fault};
 use retrial_results::verdict::{self, Context, Evidence, ExitCode, RuleCheck, Verdict};
@@ -45,8 +46,21 @@ pub fn trees(directory: &Path, request: &JudgeRequest) -> Result<Option<Trees>, 
     if request.recipe.is_some() {
         return Ok(None);
     }
-    Trees::find(directory)
-        .map_err(|error| Failure::host(format!("failed to read {}: {error}", directory.display())))
+    let trees = Trees::find(directory).map_err(|error| {
+        Failure::host(format!("failed to read {}: {error}", directory.display()))
+    })?;
+    match trees {
+        Some(Trees::Inference(trees)) => {
+            let trees = trees.of_our_suite().map_err(refusal)?;
+            Ok(Some(Trees::Inference(trees)))
+        }
+        trees => Ok(trees),
+    }
+}
+
+/// What is not judged at all.
+fn refusal(other: OtherSuiteResult) -> Failure {
+    Failure::usage(other.to_string())
 }
 
 /// Reads the rules, and the published figures that results are compared with.

@@ -101,7 +101,7 @@ fn of_directory(path: &Path, basis: &Basis<'_>) -> Result<Vec<PublishedResult>, 
 fn rows(verdict: &Verdict, official: Option<&str>) -> Vec<PublishedResult> {
     let results = verdict.results.iter();
     results
-        .filter(|result| result.mode == Mode::Performance && result.valid)
+        .filter(|result| result.mode == Mode::Performance && !result.violates())
         .filter_map(|result| {
             let (_, figure) = result.deciding_figure()?;
             Some(PublishedResult {

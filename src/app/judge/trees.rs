@@ -79,7 +79,7 @@ fn judge_inference(
     let (context, mixed) = basis.context(trees);
     if context.round.is_none() {
         note(
-            "no log has the seeds of a known round: only LoadGen's own rules are checked\n  \
+            "no log has the seeds of a known round: nothing is judged but LoadGen's own rules\n  \
              choose a round: --round v5.1    add its rules: --rules FILE",
         );
     }

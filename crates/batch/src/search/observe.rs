@@ -102,7 +102,7 @@ fn of_speed(
             Some(name) => name,
             None => planned.names.first().map_or("", String::as_str),
         };
-        if !result.valid {
+        if result.violates() {
             return Observed::Nothing(result.sentence.clone());
         }
         let mut figures = measurement.figures.iter();

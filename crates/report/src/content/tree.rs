@@ -159,13 +159,21 @@ impl Tree {
         let kinds = qualifiers.map(|qualifier| qualifier.kind);
         let qualified = QualifiedOutcome::of_kinds(outcome, kinds).to_string();
         let accuracy = of_mode(Mode::Accuracy).next().map(|result| {
-            let word = if result.valid { "passed" } else { "violated" };
+            let word = match (result.valid, result.violates()) {
+                (true, _) => "passed",
+                (false, true) => "violated",
+                (false, false) => "not judged",
+            };
             let figure = result.deciding_figure();
             let figure = figure.map(|(name, figure)| format!(" {name} {figure}"));
             format!("accuracy {word}{}", figure.unwrap_or_default())
         });
         let tests = of_mode(Mode::Compliance).map(|result| {
-            let word = if result.valid { "" } else { " violated" };
+            let word = match (result.valid, result.violates()) {
+                (true, _) => "",
+                (false, true) => " violated",
+                (false, false) => " not judged",
+            };
             format!("{}{word}", last_part(&result.path))
         });
         let tests = join(tests, " ");

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use itertools::join;
+use sha2::{Digest as _, Sha256};
 
 use crate::verdict::{FigureValue, TrialEvidence};
 use retrial_mlperf::accuracy::{Accuracy, Reader};
@@ -113,6 +114,29 @@ pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCheck> {
     checks
 }
 
+/// What stands in a log where its middle was cut out.
+const CUT: &[u8] = b"...";
+
+/// The rule for a log that nothing was cut out of: its SHA-256 is the one in `accuracy.txt`. That of a
+/// cut one is of a log that nobody has.
+pub fn check_hash(accuracy: &Accuracy, log: &[u8]) -> Option<RuleCheck> {
+    let stated = accuracy.hash.as_deref()?;
+    let mut lines = log.split(|byte| *byte == b'\n');
+    if lines.any(|line| line.trim_ascii() == CUT) {
+        return None;
+    }
+    let actual = hex::encode(Sha256::digest(log));
+    let passed = actual.eq_ignore_ascii_case(stated);
+    let rule = "hash of the whole accuracy log";
+    let required = format!("{stated}, as in {ACCURACY}");
+    Some(RuleCheck::new(
+        rule,
+        format!("SHA-256 {actual}"),
+        required,
+        passed,
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,6 +162,24 @@ mod tests {
         file.set_len(5 << 30).unwrap();
         let error = read::<f64>(folder.path(), Path::new(ACCURACY), &[]).unwrap_err();
         assert_eq!(error, "it is larger than 64 MiB");
+    }
+
+    #[test]
+    fn a_whole_log_has_the_stated_hash() {
+        let log = b"[\n{ \"qsl_idx\" : 1, \"data\" : \"00\" }\n]\n";
+        let hash = hex::encode(Sha256::digest(log));
+        let passed = |hash: &str, log: &[u8]| {
+            let text = format!("mAP=37.3%\nhash={hash}\n");
+            let read = retrial_mlperf::accuracy::parse_bytes(text.as_bytes());
+            check_hash(&read, log).map(|check| check.passed)
+        };
+        assert_eq!(passed(&hash, log), Some(true));
+        assert_eq!(passed(&hash.to_uppercase(), log), Some(true));
+        assert_eq!(passed(&"0".repeat(64), log), Some(false));
+        // What was cut out is not there to be hashed.
+        let cut = b"[\n{ \"qsl_idx\" :\n\n...\n\n : \"00\" }\n]\n";
+        assert_eq!(passed(&hash, cut), None);
+        assert_eq!(passed(&hash, b"[\r\n\r\n...\r\n\r\n]\r\n"), None);
     }
 
     #[test]

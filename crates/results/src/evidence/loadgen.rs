@@ -4,6 +4,7 @@ use super::folder::{DETAIL, SUMMARY};
 use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence, Validity};
 use retrial_mlperf::compliance::Test;
 use retrial_mlperf::loadgen::{self, Run, Scenario};
+use retrial_mlperf::other_suite::OtherSuite;
 use retrial_recipe::model::Mode;
 
 /// What LoadGen calls an error where it finds `audit.config`, which each test needs.
@@ -58,6 +59,12 @@ pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvi
     trial.run_settings = Some(run.run_settings());
     trial.excerpt = run.is_excerpt();
     let mut checks = run.check_log();
+    let is_ruled = evidence.rules.is_some() || evidence.unknown_rules.is_some();
+    let other = OtherSuite::of_run(run).filter(|_| is_ruled);
+    checks.extend(other.map(|suite| {
+        let required = "MLPerf Inference, by whose rules it is judged";
+        RuleCheck::failed("suite", suite.to_string(), required)
+    }));
     if evidence.mode != Mode::Accuracy {
         checks.extend(run.check_consistency());
     }

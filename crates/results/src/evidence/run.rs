@@ -6,6 +6,7 @@ mod window;
 use self::trial::Trial;
 use super::telemetry::Telemetry;
 use super::trials::{add_warmup, complete};
+use super::unknown_rules;
 use crate::verdict::Evidence;
 use retrial_plan::step::Plan;
 use retrial_recipe::model::Mode;
@@ -61,6 +62,7 @@ pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
         return Evidence::new("unknown", Mode::Performance);
     };
     let mut evidence = Evidence::from(measured.clone());
+    evidence.unknown_rules = unknown_rules::of_recipe(&files.plan.submission, measured);
     let trial = |number: u32| Trial {
         files,
         index,

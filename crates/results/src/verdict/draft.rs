@@ -71,8 +71,10 @@ impl<'a> Draft<'a> {
                 (outcome, self.violation_sentence(reason))
             }
             (None, Some(judgement)) => (judgement.outcome, judgement.sentence.clone()),
-            (None, None) if self.is_excerpt() => (Outcome::Inconclusive, unshown(None)),
-            (None, None) => (Outcome::Measured, measured_sentence(evidence, &figures)),
+            (None, None) => match self.unshown(None) {
+                Some(sentence) => (Outcome::Inconclusive, sentence),
+                None => (Outcome::Measured, measured_sentence(evidence, &figures)),
+            },
         };
         let mut qualifiers = self.qualifiers.clone();
         merge(&mut qualifiers, context.execution.iter().cloned());
@@ -98,7 +100,9 @@ impl<'a> Draft<'a> {
             telemetry,
             declared: declared(evidence, &figures),
             figures,
-            valid: outcome != Outcome::Invalid && outcome != Outcome::Failed,
+            valid: outcome != Outcome::Invalid
+                && outcome != Outcome::Failed
+                && evidence.unknown_rules.is_none(),
             rules: self.checked.rules.clone(),
             references: deciding
                 .map(|judgement| judgement.references.clone())
@@ -125,7 +129,8 @@ impl<'a> Draft<'a> {
             && claim != Claim::Better
             && !explained(&self.qualifiers);
         let decision = compared.decide(compared.alpha);
-        let is_unshown = decision == Decision::Holds && self.is_excerpt();
+        let unshown = self.unshown(ratio).filter(|_| decision == Decision::Holds);
+        let is_unshown = unshown.is_some();
         let outcome = match decision {
             _ if compared.values.is_empty() => Outcome::Invalid,
             Decision::Holds if is_implausible || is_unshown => Outcome::Inconclusive,
@@ -174,17 +179,25 @@ impl<'a> Draft<'a> {
         };
         let looks = self.evidence.stages.len();
         let confidence = 1.0 - context.alpha(1);
-        judgement.sentence = if is_unshown {
-            unshown(judgement.ratio)
-        } else {
-            sentence::of_figure(compared, &judgement, confidence, looks)
-        };
+        judgement.sentence =
+            unshown.unwrap_or_else(|| sentence::of_figure(compared, &judgement, confidence, looks));
         judgement
     }
 
-    /// Whether a trial is an excerpt of a log.
-    fn is_excerpt(&self) -> bool {
-        self.evidence.trials.iter().any(|trial| trial.excerpt)
+    /// What is said of a result that violates nothing and is not shown to be valid either: a trial is
+    /// an excerpt of a log, or no round's rules are known for it.
+    fn unshown(&self, ratio: Option<f64>) -> Option<String> {
+        let figure = ratio.map(|ratio| format!("the figure agrees ({ratio:.3}), "));
+        let figure = figure.unwrap_or_default();
+        if self.evidence.trials.iter().any(|trial| trial.excerpt) {
+            return Some(format!("Incomplete log: {figure}validity cannot be shown."));
+        }
+        let reason = self.evidence.unknown_rules.as_ref()?;
+        let subject = match self.evidence.mode {
+            Mode::Accuracy => "accuracy",
+            Mode::Performance | Mode::Compliance => "validity",
+        };
+        Some(format!("{figure}{subject} not judged: {reason}."))
     }
 
     /// The numbers of trials at these positions.
@@ -226,13 +239,6 @@ impl<'a> Draft<'a> {
         }
         trials
     }
-}
-
-/// What an excerpt of a log shows.
-fn unshown(ratio: Option<f64>) -> String {
-    let figure = ratio.map(|ratio| format!("the figure agrees ({ratio:.3}), "));
-    let figure = figure.unwrap_or_default();
-    format!("Incomplete log: {figure}validity cannot be shown.")
 }
 
 /// A trial, as it was.

@@ -29,6 +29,9 @@ pub struct Evidence {
     pub stages: Vec<u32>,
     /// What was published is of another system than this.
     pub other_system: bool,
+    /// Why no round's rules are known for it, as a fragment that says what to give: its validity is
+    /// not judged then.
+    pub unknown_rules: Option<String>,
     /// A score of `MLPerf` Training that was checked as a whole where its logs are: what the mean of
     /// its times is multiplied with.
     pub scaling: Option<f64>,
@@ -63,6 +66,7 @@ impl From<MeasurementPlan> for Evidence {
             published_metric: None,
             stages: Vec::new(),
             other_system: false,
+            unknown_rules: None,
             scaling: None,
             checks: Vec::new(),
             trials: Vec::new(),

@@ -71,7 +71,7 @@ pub struct ResultVerdict {
     pub declared: Vec<String>,
     /// The figure that decided, or by which the suite publishes this scenario.
     pub deciding: Option<String>,
-    /// Whether the benchmark's own rules passed.
+    /// Whether the benchmark's own rules passed; false, too, where no round's rules are known.
     pub valid: bool,
     /// Every checked rule.
     pub rules: Vec<RuleCheck>,
@@ -120,6 +120,12 @@ impl ResultVerdict {
     pub fn deciding_figure(&self) -> Option<(&str, &FigureValue)> {
         let (name, figure) = self.figures.get_key_value(self.deciding.as_ref()?)?;
         Some((name, figure))
+    }
+
+    /// Returns whether the result violates a rule. One that is not valid and violates none was not
+    /// judged: no round's rules are known for it.
+    pub fn violates(&self) -> bool {
+        matches!(self.outcome, Outcome::Invalid | Outcome::Failed)
     }
 
     /// Returns the outcome of a judged figure: a violated rule counts, whatever the figure.

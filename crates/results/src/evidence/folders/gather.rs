@@ -8,9 +8,10 @@ use itertools::{Itertools as _, join};
 use super::layout::{self, LaidOut, Measurements};
 use super::loose::Reader;
 use super::{FoldersError, Group, ResultsDirectory, flat};
+use crate::evidence::other_suite::{self, OtherSuiteResult};
 use crate::evidence::result_path::ResultPath;
 use crate::evidence::trials::complete;
-use crate::evidence::{compliance, endpoints, folder};
+use crate::evidence::{compliance, endpoints, folder, unknown_rules};
 use retrial_plan::Plan;
 use retrial_plan::measurement::{MeasurementPlan, same_scenario};
 use retrial_recipe::model::Mode;
@@ -41,7 +42,7 @@ pub fn gather(results: &ResultsDirectory<'_>) -> Result<Vec<Group>, FoldersError
         gathering.read_laid_out(measurements);
         gathering.read_endpoints(measurements);
     }
-    gathering.read_loose();
+    gathering.read_loose()?;
     if let Some(measurements) = &measurements {
         gathering.read_own_figures(measurements);
     }
@@ -55,11 +56,17 @@ pub fn gather(results: &ResultsDirectory<'_>) -> Result<Vec<Group>, FoldersError
                 recipe: measurements.plan.recipe.clone(),
                 missing: flat::missing(&directory, &measurements),
             },
-            None => FoldersError::NoResult { path },
+            None => other_suite::find(&directory)
+                .map_or(FoldersError::NoResult { path }, FoldersError::OtherSuite),
         });
     }
     for group in &mut groups {
         group.evidence.iter_mut().for_each(complete);
+        for evidence in group.evidence.iter_mut().filter(|_| results.plan.is_some()) {
+            let submission = results.plan.map(|plan| &plan.submission);
+            evidence.unknown_rules =
+                submission.and_then(|submission| unknown_rules::of_recipe(submission, evidence));
+        }
         // Nobody expects the others in the folder of one scenario.
         if let Some(measurements) = &measurements
             && group.place.group.starts_with(&directory)
@@ -149,11 +156,14 @@ impl<'a> Gathering<'a> {
     }
 
     /// Reads the results that tell themselves whose they are.
-    fn read_loose(&mut self) {
+    ///
+    /// # Errors
+    /// If one is of a suite that is not judged.
+    fn read_loose(&mut self) -> Result<(), OtherSuiteResult> {
         for relative in &self.summaries {
             let place = self.reader.place(relative);
             let group = group(&mut self.groups, &place);
-            self.reader.add(&mut group.evidence, relative, &place);
+            self.reader.add(&mut group.evidence, relative, &place)?;
         }
         for relative in &self.tests {
             let place = self.reader.place(relative);
@@ -163,6 +173,7 @@ impl<'a> Gathering<'a> {
                 self.reader.verify(evidence, test, relative, &place);
             }
         }
+        Ok(())
     }
 
     /// Reads the recipe's own figures that no folder tells apart.

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::{ResultsDirectory, script};
+use crate::evidence::other_suite::OtherSuiteResult;
 use crate::evidence::result_path::ResultPath;
 use crate::evidence::trial_files::TrialFiles;
-use crate::evidence::{compliance, folder, markers};
+use crate::evidence::{compliance, folder, markers, unknown_rules};
 use crate::verdict::{Evidence, TrialEvidence};
 use retrial_mlperf::compliance::Test;
 use retrial_mlperf::loadgen;
+use retrial_mlperf::other_suite::OtherSuite;
 use retrial_mlperf::rounds::Rules;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::Mode;
@@ -32,10 +34,24 @@ impl Reader<'_> {
     }
 
     /// One folder's result: a further trial of a measurement that is there, or a new one.
-    pub fn add(&self, evidence: &mut Vec<Evidence>, relative: &Path, place: &ResultPath) {
+    ///
+    /// # Errors
+    /// If it is a result of a suite that is not judged.
+    pub fn add(
+        &self,
+        evidence: &mut Vec<Evidence>,
+        relative: &Path,
+        place: &ResultPath,
+    ) -> Result<(), OtherSuiteResult> {
         let folder = self.directory.join(relative);
         // Why logs cannot be read is told where they are read as a trial's.
         let run = folder::read(&folder).unwrap_or_default();
+        if let Some(suite) = OtherSuite::of_run(&run) {
+            return Err(OtherSuiteResult {
+                path: folder,
+                suite,
+            });
+        }
         let measured = self.measurement(&folder, place, &run);
         let trials_of = if place.is_trial {
             relative.parent().unwrap_or(relative)
@@ -50,6 +66,7 @@ impl Reader<'_> {
         let index = existing.unwrap_or_else(|| {
             let mut added = Evidence::from(measured.clone());
             added.path = trials_of.display().to_string();
+            added.unknown_rules = self.unknown_rules(&added, place, &run);
             evidence.push(added);
             evidence.len() - 1
         });
@@ -72,6 +89,7 @@ impl Reader<'_> {
         }
         let trials = files.read(trial, result);
         result.trials.extend(trials);
+        Ok(())
     }
 
     /// Adds the checks of a test's script to the evidence of its run, or as evidence of its own.
@@ -101,6 +119,21 @@ impl Reader<'_> {
             .trials
             .push(TrialEvidence::finished(1, result.path.clone()));
         evidence.push(result);
+    }
+
+    /// Why no rules are known for a result of no recipe.
+    fn unknown_rules(
+        &self,
+        result: &Evidence,
+        place: &ResultPath,
+        run: &loadgen::Run,
+    ) -> Option<String> {
+        let is_unplanned =
+            self.results.plan.is_none() && unknown_rules::is_asked_for(run, result.mode);
+        let unplanned = self.results.without_recipe;
+        is_unplanned
+            .then(|| unplanned.unknown_rules(&result.scenario, place, run))
+            .flatten()
     }
 
     /// The rules for the result that a test belongs to.

@@ -16,6 +16,7 @@ use itertools::join;
 pub use self::gather::gather;
 
 use super::folder;
+use super::other_suite::OtherSuiteResult;
 use super::result_path::ResultPath;
 use crate::verdict::Evidence;
 use retrial_mlperf::loadgen::Run;
@@ -56,6 +57,9 @@ pub trait WithoutRecipe {
 
     /// The rules for a result of a scenario, if they are known.
     fn rules(&self, scenario: &str, place: &ResultPath, run: &Run) -> Option<Rules>;
+
+    /// Why no rules are known for a result of a scenario; none if they are.
+    fn unknown_rules(&self, scenario: &str, place: &ResultPath, run: &Run) -> Option<String>;
 }
 
 /// Results that are judged together: a submission's on one benchmark, or all of one recipe.
@@ -83,6 +87,9 @@ pub enum FoldersError {
         /// The directory.
         path: PathBuf,
     },
+    /// It holds a result of a suite that is not judged.
+    #[error(transparent)]
+    OtherSuite(#[from] OtherSuiteResult),
     /// The recipe has no such scenario.
     #[error("{recipe} has no scenario {scenario:?}; it has {known}")]
     NoScenario {

@@ -15,6 +15,8 @@ use serde::Serialize;
 use super::layout::{self, DIVISIONS, Position, is_test};
 use super::submission::{Benchmark, Part, ScenarioFolder, Submitter};
 use crate::evidence::folder;
+use crate::evidence::other_suite::OtherSuiteResult;
+use retrial_mlperf::other_suite::OtherSuite;
 use retrial_store::open;
 
 /// The largest list of names that is read.
@@ -33,6 +35,21 @@ pub struct SubmissionTrees {
     pub benchmarks: Vec<Benchmark>,
     /// What is wrong with the tree itself.
     pub faults: Vec<Fault>,
+    /// Results of other suites, which are not judged.
+    pub other_suites: Vec<OtherSuiteResult>,
+}
+
+impl SubmissionTrees {
+    /// Refuses trees that have results of other suites only.
+    ///
+    /// # Errors
+    /// The first of them.
+    pub fn of_our_suite(self) -> Result<Self, OtherSuiteResult> {
+        match self.other_suites.first() {
+            Some(first) if self.benchmarks.is_empty() => Err(first.clone()),
+            _ => Ok(self),
+        }
+    }
 }
 
 /// A fault of the tree itself, which belongs to no result.
@@ -132,6 +149,7 @@ fn walk(position: &Position, trees: &mut SubmissionTrees) {
     for tree in walked {
         trees.benchmarks.extend(tree.benchmarks);
         trees.faults.extend(tree.faults);
+        trees.other_suites.extend(tree.other_suites);
     }
 }
 
@@ -164,6 +182,11 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Submission
         for benchmark in one_or_all(position.benchmark.as_ref(), &results.join(system)) {
             let folder = results.join(system).join(&benchmark);
             let names = one_or_all(position.scenario.as_ref(), &folder);
+            if let Some(other) = other_suite(&submitter, system, &benchmark, &names) {
+                trees.faults.push(fault_of_other_suite(&other));
+                trees.other_suites.push(other);
+                continue;
+            }
             let scenarios: Vec<ScenarioFolder> = names
                 .into_iter()
                 .map(|scenario| ScenarioFolder {
@@ -185,7 +208,7 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Submission
                 });
             }
         }
-        if trees.benchmarks.len() == before {
+        if trees.benchmarks.len() == before && trees.other_suites.is_empty() {
             let path = relative.join("results").join(system);
             let fault = Fault::new(&path, "no result", "results of a benchmark");
             trees.faults.push(fault);
@@ -196,6 +219,33 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Submission
         trees.faults.extend(faults);
     }
     trees
+}
+
+/// The suite of a benchmark's folder where that is not ours, unless the submitter says what it is.
+fn other_suite(
+    submitter: &Submitter,
+    system: &str,
+    benchmark: &str,
+    folders: &[String],
+) -> Option<OtherSuiteResult> {
+    if submitter.names.contains_key(benchmark) {
+        return None;
+    }
+    let mut folders = folders.iter();
+    let own = OtherSuite::of_folders([system, benchmark]);
+    let suite = own.or_else(|| {
+        folders.find_map(|folder| OtherSuite::of_folders([system, benchmark, folder]))
+    })?;
+    let results = submitter.relative().join("results");
+    Some(OtherSuiteResult {
+        path: results.join(system).join(benchmark),
+        suite,
+    })
+}
+
+fn fault_of_other_suite(other: &OtherSuiteResult) -> Fault {
+    let actual = format!("a result of {}", other.suite);
+    Fault::new(&other.path, actual, "results of MLPerf Inference")
 }
 
 /// Returns whether a folder whose name is not a scenario contains results anyway.

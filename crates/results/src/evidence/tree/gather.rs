@@ -5,6 +5,7 @@ use super::submission::{Part, ScenarioFolder};
 use super::{
     JudgeContext, accuracy, compliance, endpoint, endpoint_audit, files, one_result, performance,
 };
+use crate::evidence::unknown_rules;
 use crate::verdict::{Evidence, RuleCheck};
 use retrial_mlperf::rounds::Rules;
 
@@ -82,6 +83,14 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathe
     }
     evidence.extend(accuracy);
     evidence.extend(tests.into_iter().map(|test| test.evidence));
+    if rules.is_none() {
+        let named = judge_context.official(&place.submitter, &place.benchmark);
+        let scenario = place.scenario_name();
+        let reason = unknown_rules::of_result(judge_context.round, named, &scenario);
+        for one in &mut evidence {
+            one.unknown_rules = Some(reason.clone());
+        }
+    }
     Gathered {
         rules,
         evidence,

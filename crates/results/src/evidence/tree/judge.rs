@@ -3,7 +3,7 @@
 use super::gather::gather;
 use super::submission::{Benchmark, ScenarioFolder};
 use super::system::{self, System};
-use super::{JudgeContext, accuracy, files, required};
+use super::{JudgeContext, accuracy, files, one_result, required};
 use crate::verdict::{self, BenchmarkVerdict, Context, Verdict};
 use retrial_recipe::model::{Mode, Submission};
 
@@ -55,6 +55,7 @@ pub fn judge(benchmark: &Benchmark, judge_context: &JudgeContext<'_>) -> Judged 
         missing.extend(gathered.missing);
         evidence.extend(gathered.evidence);
     }
+    rules.extend(one_result::tokens_between(&evidence));
     rules.extend(files::check(&missing, &benchmark.relative()));
     rules.extend(required::check(benchmark, kind, judge_context));
     let context = context(benchmark, judge_context);

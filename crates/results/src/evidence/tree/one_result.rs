@@ -15,6 +15,8 @@ const TOKENS_PER_SAMPLE: &str = "TOKENS_PER_SAMPLE";
 /// By how much the tokens of a sample may differ between a result's runs. In 816 published results
 /// of v4.1 to v6.0 they differ by 1.8 % at most in the closed division.
 const MOST_APART: f64 = 0.025;
+/// By how much they may differ between scenarios.
+const BETWEEN_SCENARIOS: f64 = 0.02;
 /// The logs of a published result were begun within 24 days.
 const MOST_DAYS: i64 = 60;
 
@@ -65,18 +67,8 @@ pub(crate) fn tokens(
     accuracy: &Evidence,
     is_open: bool,
 ) -> Option<RuleCheck> {
-    let [ran, answered] = [performance, accuracy].map(|evidence| evidence.trials.first());
-    let figure = |name: &str| Some(ran?.figure(name)?.value);
-    let rates = [
-        ("tokens_per_second", "samples_per_second"),
-        (
-            "completed_tokens_per_second",
-            "completed_samples_per_second",
-        ),
-    ];
-    let by_rate = rates
-        .iter()
-        .find_map(|(tokens, samples)| Some(figure(tokens)? / figure(samples)?))?;
+    let by_rate = tokens_by_rate(performance)?;
+    let answered = accuracy.trials.first();
     let answered = answered?.figure(TOKENS_PER_SAMPLE)?.value;
     let rule = "tokens per sample, by tokens/s and samples/s";
     let measured = number::grouped(by_rate);
@@ -91,6 +83,44 @@ pub(crate) fn tokens(
         RuleCheck::new(rule, measured, required, is_near)
     } else {
         RuleCheck::warning(rule, measured, required)
+    })
+}
+
+/// Tokens of a sample by the two rates of a performance run.
+fn tokens_by_rate(performance: &Evidence) -> Option<f64> {
+    let trial = performance.trials.first()?;
+    let figure = |name: &str| Some(trial.figure(name)?.value);
+    let rates = [
+        ("tokens_per_second", "samples_per_second"),
+        (
+            "completed_tokens_per_second",
+            "completed_samples_per_second",
+        ),
+    ];
+    let mut rates = rates.iter();
+    rates.find_map(|(tokens, samples)| Some(figure(tokens)? / figure(samples)?))
+}
+
+/// Compares the tokens of a sample between the scenarios of a benchmark, which answer the same requests
+/// with the same model; nothing forbids that they differ.
+pub(crate) fn tokens_between(results: &[Evidence]) -> Option<RuleCheck> {
+    let performance = results
+        .iter()
+        .filter(|result| result.mode == Mode::Performance);
+    let tokens: Vec<(&str, f64)> = performance
+        .filter_map(|result| Some((result.scenario.as_str(), tokens_by_rate(result)?)))
+        .collect();
+    let by_tokens = |one: &&(&str, f64), other: &&(&str, f64)| one.1.total_cmp(&other.1);
+    let (fewest, most) = (
+        tokens.iter().min_by(by_tokens)?,
+        tokens.iter().max_by(by_tokens)?,
+    );
+    (most.1 / fewest.1 - 1.0 > BETWEEN_SCENARIOS).then(|| {
+        let shown = tokens
+            .iter()
+            .map(|(name, tokens)| format!("{} in {name}", number::grouped(*tokens)));
+        let required = format!("within {}", number::percent(BETWEEN_SCENARIOS));
+        RuleCheck::warning("tokens per sample", join(shown, ", "), required)
     })
 }
 

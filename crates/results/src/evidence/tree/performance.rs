@@ -48,6 +48,7 @@ pub(crate) fn gather(
         Some(Ok((name, figure))) => {
             trial.figures.insert(name, figure);
             evidence.checks.extend(power::checksums(place));
+            evidence.checks.extend(power::session(place, &logs.run));
         }
         Some(Err(check)) => evidence.checks.push(check),
         None => {}

@@ -4,20 +4,28 @@
 use std::io::Read;
 use std::path::Path;
 
+use jiff::civil::DateTime;
 use serde_json::Value;
 use sha1::{Digest, Sha1};
 
 use super::files::{Missing, object};
 use super::inferred::MULTI_STREAM_SAMPLES;
 use super::submission::ScenarioFolder;
+use crate::evidence::folder;
 use crate::verdict::{FigureValue, RuleCheck};
 use retrial_mlperf::loadgen::{Detail, Run, Scenario};
-use retrial_mlperf::power::{Meter, moment};
+use retrial_mlperf::power::ranging::{check_phase, check_power};
+use retrial_mlperf::power::session::Sessions;
+use retrial_mlperf::power::{Meter, moment, ptd_log};
 use retrial_readings::number::to_f64;
 use retrial_store::{blocks, open};
 
 /// The meter's log.
 const METER: &str = "spl.txt";
+/// The run by which the meter's ranges were chosen.
+const RANGING: &str = "ranging";
+/// The longest log of the power daemon that is read; published ones have 4 MB.
+const LOG_CAP: u64 = 256 << 20;
 /// The meter's log of the run that counts, as the power tool lists it.
 const METERED: &str = "run_1/spl.txt";
 /// The folders of such a result next to `performance/run_1`.
@@ -63,20 +71,9 @@ fn measured(
 ) -> Result<(String, FigureValue), String> {
     let detail = run.detail.as_ref();
     let detail = detail.ok_or_else(|| "no detail log states when the run began".to_owned())?;
-    let at = |text: &Option<String>| text.as_deref().and_then(moment);
-    let (from, to) = at(&detail.power_begin)
-        .zip(at(&detail.power_end))
+    let (from, to) = span(detail)
         .ok_or_else(|| "the detail log does not state when the run began and ended".to_owned())?;
-    let file = open::open_beneath(root, log).map_err(|error| error.to_string())?;
-    let mut meter = Meter::between(from, to);
-    blocks::each(file, |block| meter.push(block)).map_err(|error| format!("{METER}: {error}"))?;
-    let power = meter.finish();
-    let Some(mean) = power.mean_w else {
-        return Err(format!(
-            "{METER} has {} samples, and none between {from} and {to}",
-            power.samples
-        ));
-    };
+    let mean = mean(root, log, (from, to))?;
     let scenario = place.scenario();
     if !matches!(
         scenario,
@@ -89,6 +86,60 @@ fn measured(
         .ok_or_else(|| "the detail log does not state the number of queries".to_owned())?;
     let name = "energy_per_query_mj".to_owned();
     Ok((name, FigureValue::new(energy, "mJ")))
+}
+
+/// When a run began and ended, by its log.
+fn span(detail: &Detail) -> Option<(DateTime, DateTime)> {
+    let at = |text: &Option<String>| text.as_deref().and_then(moment);
+    at(&detail.power_begin).zip(at(&detail.power_end))
+}
+
+/// The mean of a meter's samples in a span of time, watts.
+fn mean(root: &Path, log: &Path, (from, to): (DateTime, DateTime)) -> Result<f64, String> {
+    let file = open::open_beneath(root, log).map_err(|error| error.to_string())?;
+    let mut meter = Meter::between(from, to);
+    blocks::each(file, |block| meter.push(block)).map_err(|error| format!("{METER}: {error}"))?;
+    let power = meter.finish();
+    power.mean_w.ok_or_else(|| {
+        format!(
+            "{METER} has {} samples, and none between {from} and {to}",
+            power.samples
+        )
+    })
+}
+
+/// Checks the session of which a result's power is: what its client and server recorded, the meter's
+/// log, and the ranging run. A missing file is reported with the files.
+pub(crate) fn session(place: &ScenarioFolder, run: &Run) -> Vec<RuleCheck> {
+    let root = &place.submitter.root;
+    let folder = place.results().join("performance");
+    let [client, server] = ["client.json", "server.json"]
+        .map(|name| object(root, &folder.join("power").join(name)).ok());
+    let (Some(client), Some(server)) = (client, server) else {
+        return Vec::new();
+    };
+    let sessions = Sessions {
+        client: &client,
+        server: &server,
+    };
+    let mut checks = sessions.check();
+    let ranging = folder.join(RANGING);
+    let ranged = folder::detail_at(root, &ranging).ok();
+    let spans = [ranged.as_ref(), run.detail.as_ref()].map(|detail| detail.and_then(span));
+    for (phase, span) in [RANGING, "testing"].into_iter().zip(spans) {
+        checks.extend(span.and_then(|span| check_phase(&client, phase, span)));
+    }
+    let logs = [ranging, folder.join("run_1")].map(|run| run.join(METER));
+    let means = [0, 1].map(|run| spans[run].and_then(|span| mean(root, &logs[run], span).ok()));
+    if let [Some(ranging), Some(testing)] = means {
+        checks.push(check_power(ranging, testing));
+    }
+    let log = open::read_text_beneath(root, &folder.join("power/ptd_logs.txt"), LOG_CAP);
+    let name = server.get("session_name").and_then(Value::as_str);
+    if let (Ok(log), Some(name)) = (log, name) {
+        checks.extend(ptd_log::check(&log, name));
+    }
+    checks
 }
 
 /// Checks the sums that the power tool wrote when it ended against the files that they are of. An

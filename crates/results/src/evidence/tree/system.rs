@@ -55,5 +55,7 @@ pub(crate) fn read(benchmark: &Benchmark) -> System {
     }
     let checks = submission::check_system(&object, &submitter.division, &submitter.name);
     system.checks.extend(checks);
+    let named = submission::accelerators::check(&benchmark.system, &object);
+    system.checks.extend(named);
     system
 }

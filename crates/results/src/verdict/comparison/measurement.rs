@@ -105,7 +105,7 @@ impl Measurement {
             benchmark: result.benchmark.clone(),
             scenario: evidence.scenario.clone(),
             mode: evidence.mode,
-            valid: result.valid,
+            valid: !result.violates(),
             outcome: result.outcome,
             target_qps: evidence
                 .trials

@@ -1,0 +1,89 @@
+//! Results of other suites: named and refused, before anything of them is judged.
+
+use std::path::{Component, Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use super::folder;
+use retrial_mlperf::loadgen::Run;
+use retrial_mlperf::other_suite::OtherSuite;
+
+/// How deep below a directory such results are searched.
+const DEPTH: usize = 7;
+/// The folder of a submitter below which results are laid out.
+const RESULTS: &str = "results";
+
+/// A result of another suite.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{path} is a result of {suite}, which has rules of its own: only results of MLPerf Inference and \
+     MLPerf Training are read",
+    path = path.display()
+)]
+pub struct OtherSuiteResult {
+    /// Its folder.
+    pub path: PathBuf,
+    /// The suite.
+    pub suite: OtherSuite,
+}
+
+/// The first result of another suite in or below a directory that holds no result of ours.
+pub fn find(directory: &Path) -> Option<OtherSuiteResult> {
+    let full = directory.canonicalize().ok()?;
+    let folders = WalkDir::new(&full).max_depth(DEPTH).sort_by_file_name();
+    let mut folders = folders.into_iter().flatten();
+    folders.find_map(|entry| {
+        let path = entry.path();
+        let suite = of_path(path).filter(|_| entry.file_type().is_dir())?;
+        Some(OtherSuiteResult {
+            path: path.to_owned(),
+            suite,
+        })
+    })
+}
+
+/// The first result in or below a directory whose summary is another suite's.
+pub fn of_summaries(directory: &Path) -> Option<OtherSuiteResult> {
+    folder::find_all(directory)
+        .into_iter()
+        .find_map(|relative| {
+            let run = Run {
+                summary: folder::summary_at(directory, &relative).ok(),
+                detail: None,
+            };
+            Some(OtherSuiteResult {
+                path: directory.join(relative),
+                suite: OtherSuite::of_run(&run)?,
+            })
+        })
+}
+
+/// By the folders of a path below a submitter's `results`.
+fn of_path(path: &Path) -> Option<OtherSuite> {
+    let names = path.components().filter_map(|component| match component {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    });
+    let mut names = names.skip_while(|name| !name.eq_ignore_ascii_case(RESULTS));
+    names.next()?;
+    OtherSuite::of_folders(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_of_another_suite_are_found_below_and_above() {
+        let root = tempfile::tempdir().unwrap();
+        let run = "Closed/DDN/results/AI400/unet3d-h100/runs/run1";
+        std::fs::create_dir_all(root.path().join(run)).unwrap();
+        for directory in ["", "Closed/DDN", run] {
+            let found = find(&root.path().join(directory)).unwrap();
+            assert_eq!(found.suite, OtherSuite::Storage, "{directory}");
+        }
+        let other = root.path().join("Closed/DDN/systems");
+        std::fs::create_dir_all(&other).unwrap();
+        assert_eq!(find(&other), None);
+    }
+}
