@@ -71,7 +71,7 @@ impl Run {
         let offline = self.scenario == "Offline";
         let Seeds(qsl, sample, schedule) = &self.seeds;
         for (key, value) in [
-            ("loadgen_version", "\"6.0.17 @ d6147c7eb7\"".to_owned()),
+            ("loadgen_version", "\"5.1.0 @ d6147c7eb7\"".to_owned()),
             ("test_datetime", format!("\"{started}\"")),
             ("sut_name", "\"PySUT\"".to_owned()),
             ("qsl_reported_total_count", "24576".to_owned()),
@@ -85,14 +85,17 @@ impl Run {
                 "effective_samples_per_query",
                 if offline { self.samples() } else { 1 }.to_string(),
             ),
-            ("effective_target_qps", "10".to_owned()),
+            (
+                "effective_target_qps",
+                (self.tokens_per_second / 290.0).to_string(),
+            ),
             ("effective_target_latency_ns", "0".to_owned()),
             ("effective_target_latency_percentile", "0.99".to_owned()),
             ("effective_min_duration_ms", "600000".to_owned()),
             ("effective_max_duration_ms", "0".to_owned()),
             (
                 "effective_min_query_count",
-                if offline { "1" } else { "6000" }.to_owned(),
+                if offline { "1" } else { "100" }.to_owned(),
             ),
             ("effective_max_query_count", "0".to_owned()),
             ("effective_min_sample_count", "24576".to_owned()),
@@ -145,7 +148,6 @@ impl Run {
                 (rate / 290.0 * 1.0002).to_string(),
             ),
             ("result_query_count", self.samples().to_string()),
-            ("generated_query_count", self.samples().to_string()),
             ("result_50.00_percentile_latency_ns", "500000000".to_owned()),
             ("result_90.00_percentile_latency_ns", "600000000".to_owned()),
             ("result_95.00_percentile_latency_ns", "600000000".to_owned()),

@@ -30,7 +30,88 @@ use Severity::{Violation, Warning};
 /// of the rule that finds it.
 pub type Fault = (&'static str, fn(&Place) -> bool, Severity, &'static str);
 
-pub const FAULTS: [Fault; 28] = [
+pub const FAULTS: [Fault; 36] = [
+    (
+        "results of another process",
+        |at| {
+            at.replace(
+                RUN,
+                DETAIL,
+                r#"("key": "result_[^\n]*"pid": )\d+"#,
+                "${1}4711",
+            )
+        },
+        Violation,
+        "pid of the detail log",
+    ),
+    (
+        "end of the run 100 s later by the log's own clock",
+        |at| {
+            at.replace(
+                RUN,
+                DETAIL,
+                r#"("key": "power_end"[^\n]*"time_ms": )(\d+)"#,
+                "${1}9${2}",
+            )
+        },
+        Violation,
+        "duration by power_begin",
+    ),
+    (
+        "another second of the log's begin",
+        |at| {
+            at.replace(
+                RUN,
+                DETAIL,
+                r#"("test_datetime", "value": "[^"]*:)\d(\dZ)"#,
+                "${1}3${2}",
+            )
+        },
+        Violation,
+        "start of the run",
+    ),
+    (
+        "LoadGen with changes",
+        |at| {
+            at.append(r#":::MLLOG {"key": "loadgen_git_status_message", "value": " M loadgen.cc", "time_ms": 1.0, "metadata": {"is_error": false}}"#)
+        },
+        Violation,
+        "changes of LoadGen's source",
+    ),
+    (
+        "other SUT name in the detail log",
+        |at| at.replace(RUN, DETAIL, r#"("sut_name", "value": ")[^"]*"#, "${1}other"),
+        Violation,
+        "SUT name",
+    ),
+    (
+        "newer LoadGen than the round's",
+        |at| {
+            at.replace(
+                RUN,
+                DETAIL,
+                r#"("loadgen_version", "value": ")[^"]*"#,
+                "${1}9.0.1 @ 0",
+            )
+        },
+        Violation,
+        "LoadGen's version",
+    ),
+    (
+        "fewer queries than min_query_count",
+        |at| at.setting(RUN, "min_query_count", "1000000000", "1000000000"),
+        Violation,
+        "queries of the result, by its settings",
+    ),
+    (
+        "an accuracy log with a foreign hash",
+        |at| {
+            let log = "[\n{ \"qsl_idx\" : 1, \"data\" : \"00\" }\n]\n";
+            fs::write(at.results.join("accuracy/mlperf_log_accuracy.json"), log).is_ok()
+        },
+        Violation,
+        "hash of the whole accuracy log",
+    ),
     (
         "figure raised by 3 % in both logs",
         |at| at.scale(&RATES, 1.03),

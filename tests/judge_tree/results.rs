@@ -264,3 +264,104 @@ fn power_meter_logs_are_checked_by_hash() {
     let broken = judge(tree.path(), &[]).broken(OFFLINE).join("\n");
     assert!(broken.contains("run_1/spl.txt: not listed"), "{broken}");
 }
+
+/// The example with other seeds in all of its logs.
+fn with_seeds(seed: &str) -> TempDir {
+    let tree = tree();
+    fs::remove_dir_all(tree.path().join(BENCHMARK).join("Interactive")).unwrap();
+    for run in ["performance/run_1", "accuracy"] {
+        for scenario in ["Offline", "Server"] {
+            for log in ["mlperf_log_summary.txt", "mlperf_log_detail.txt"] {
+                let path = tree
+                    .path()
+                    .join(BENCHMARK)
+                    .join(scenario)
+                    .join(run)
+                    .join(log);
+                let text = fs::read_to_string(&path).unwrap();
+                let seeds = [
+                    "2465351861681999779",
+                    "14276810075590677512",
+                    "3936089224930324775",
+                ];
+                let text = seeds.iter().fold(text, |text, own| text.replace(own, seed));
+                fs::write(path, text).unwrap();
+            }
+        }
+    }
+    tree
+}
+
+#[test]
+fn results_of_no_known_round_are_not_judged() {
+    let tree = with_seeds("1234");
+    let judgement = judge(tree.path(), &[]);
+    assert_eq!(judgement.code, 5, "{}", judgement.json);
+    for result in judgement.results() {
+        let sentence = result["sentence"].as_str().unwrap();
+        assert_eq!(result["outcome"], "inconclusive", "{sentence}");
+        assert_eq!(result["valid"], false, "{sentence}");
+        assert!(sentence.contains("not judged: its seeds are of no known round"));
+        assert!(sentence.contains("--round ROUND"), "{sentence}");
+    }
+    assert_eq!(judgement.json["counts"]["performance_valid"], 0);
+    assert_eq!(judgement.json["counts"]["accuracy_valid"], 0);
+    // By a named round they violate its seeds.
+    let judgement = judge(tree.path(), &["--round", "v6.0"]);
+    assert_eq!(judgement.code, 1);
+    let broken = judgement.broken(OFFLINE).join("\n");
+    assert!(broken.contains("qsl_rng_seed: 1234"), "{broken}");
+}
+
+#[test]
+fn a_folder_outside_of_a_tree_is_not_judged_without_a_known_round() {
+    let tree = with_seeds("1234");
+    let folder = tempfile::tempdir().unwrap();
+    let run = tree
+        .path()
+        .join(BENCHMARK)
+        .join("Offline/performance/run_1");
+    copy(&run, folder.path());
+    let judgement = judge(folder.path(), &["--benchmark", "llama2-70b-99"]);
+    assert_eq!(judgement.code, 5, "{}", judgement.json);
+    let sentence = judgement.json.to_string();
+    assert!(
+        sentence.contains("validity not judged: its seeds"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn results_of_other_suites_are_named_and_refused() {
+    for (path, suite) in [
+        (
+            "closed/A/results/Thor/bevformer/SingleStream/performance/run_1",
+            "MLPerf Automotive",
+        ),
+        (
+            "closed/A/results/SD8/mobileBERT/SingleStream/log_performance",
+            "MLPerf Mobile",
+        ),
+        ("closed/A/results/NUCLEO/kws/performance", "MLPerf Tiny"),
+        (
+            "closed/A/results/AI400/training/unet3d/run",
+            "MLPerf Storage",
+        ),
+        ("Closed/A/results/AI400/unet3d-h100/runs", "MLPerf Storage"),
+    ] {
+        let tree = tempfile::tempdir().unwrap();
+        fs::create_dir_all(tree.path().join(path)).unwrap();
+        let root = tree.path().to_str().unwrap();
+        for arguments in [vec!["judge", root], vec!["list", "--results", root]] {
+            let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+                .args(&arguments)
+                .env("RETRIAL_HOME", tree.path().join("home"))
+                .output()
+                .unwrap();
+            let errors = String::from_utf8_lossy(&output.stderr);
+            let sentence = format!("is a result of {suite}, which has rules of its own");
+            assert!(errors.contains(&sentence), "{arguments:?}: {errors}");
+            assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+        }
+    }
+}
