@@ -51,7 +51,7 @@ pub fn trees(directory: &Path, request: &JudgeRequest) -> Result<Option<Trees>, 
     })?;
     match trees {
         Some(Trees::Inference(trees)) => {
-            let trees = trees.of_our_suite().map_err(refusal)?;
+            let trees = trees.of_our_suite().map_err(|other| refusal(&other))?;
             Ok(Some(Trees::Inference(trees)))
         }
         trees => Ok(trees),
@@ -59,7 +59,7 @@ pub fn trees(directory: &Path, request: &JudgeRequest) -> Result<Option<Trees>, 
 }
 
 /// What is not judged at all.
-fn refusal(other: OtherSuiteResult) -> Failure {
+fn refusal(other: &OtherSuiteResult) -> Failure {
     Failure::usage(other.to_string())
 }
 
