@@ -11,7 +11,7 @@ use super::{FoldersError, Group, ResultsDirectory, flat};
 use crate::evidence::other_suite::{self, OtherSuiteResult};
 use crate::evidence::result_path::ResultPath;
 use crate::evidence::trials::complete;
-use crate::evidence::{compliance, endpoints, folder, unknown_rules};
+use crate::evidence::{compliance, endpoints, folder};
 use retrial_plan::Plan;
 use retrial_plan::measurement::{MeasurementPlan, same_scenario};
 use retrial_recipe::model::Mode;
@@ -62,11 +62,6 @@ pub fn gather(results: &ResultsDirectory<'_>) -> Result<Vec<Group>, FoldersError
     }
     for group in &mut groups {
         group.evidence.iter_mut().for_each(complete);
-        for evidence in group.evidence.iter_mut().filter(|_| results.plan.is_some()) {
-            let submission = results.plan.map(|plan| &plan.submission);
-            evidence.unknown_rules =
-                submission.and_then(|submission| unknown_rules::of_recipe(submission, evidence));
-        }
         // Nobody expects the others in the folder of one scenario.
         if let Some(measurements) = &measurements
             && group.place.group.starts_with(&directory)

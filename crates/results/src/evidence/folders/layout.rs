@@ -14,6 +14,7 @@ use crate::evidence::result_path::{ResultPath, trial_number};
 use crate::evidence::tree::is_test;
 use crate::evidence::trial_files::TrialFiles;
 use crate::evidence::trials::add_warmup;
+use crate::evidence::unknown_rules;
 use crate::verdict::{Evidence, TrialEvidence};
 
 /// How far above the directory that is judged its root may lie: that of `SCENARIO/MODE/run_N`.
@@ -94,6 +95,7 @@ fn read(
     plan: &Plan,
 ) -> Evidence {
     let mut evidence = Evidence::from(measured.clone());
+    evidence.unknown_rules = unknown_rules::of_recipe(&plan.submission, measured);
     let shown = |path: &Path| {
         let below = path.strip_prefix(directory).unwrap_or(path);
         below.display().to_string()

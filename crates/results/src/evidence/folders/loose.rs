@@ -121,17 +121,18 @@ impl Reader<'_> {
         evidence.push(result);
     }
 
-    /// Why no rules are known for a result of no recipe.
+    /// Why no rules are known for a result; none if they are.
     fn unknown_rules(
         &self,
         result: &Evidence,
         place: &ResultPath,
         run: &loadgen::Run,
     ) -> Option<String> {
-        let is_unplanned =
-            self.results.plan.is_none() && unknown_rules::is_asked_for(run, result.mode);
+        if let Some(plan) = self.results.plan {
+            return unknown_rules::of_recipe(&plan.submission, result);
+        }
         let unplanned = self.results.without_recipe;
-        is_unplanned
+        unknown_rules::is_asked_for(run, result.mode)
             .then(|| unplanned.unknown_rules(&result.scenario, place, run))
             .flatten()
     }
