@@ -285,9 +285,14 @@ fn two_systems_with_the_same_runs_are_reported() {
     fs::write(tree.path().join("Example/systems/64xEXAMPLE.json"), system).unwrap();
     let (code, json) = judge(tree.path(), &[]);
     assert_eq!(code, 0);
+    let fault = &json["faults"][0];
     assert_eq!(
-        json["faults"][0]["actual"],
-        format!("3 of its runs are also in {RESULT}")
+        fault["path"],
+        "Example/results/64xEXAMPLE/llama31_405b/result_0.txt"
+    );
+    assert_eq!(
+        fault["actual"],
+        format!("the same run as {RESULT}/result_0.txt; so are 2 more of its runs")
     );
 }
 

@@ -252,6 +252,71 @@ fn a_training_that_missed_its_target_is_invalid() {
     }
 }
 
+/// Prints the log of a run of a second, which began some seconds ago, as MLPerf Training's logger does.
+const TRAIN_AGO: &str = r#"train() {
+  start=$(($(date +%s%3N) - $1 * 1000))
+  log() { echo ":::MLLOG {\"time_ms\": $(($start + $1)), \"key\": \"$2\", \"value\": $3, \"metadata\": {$4}}"; }
+  log 0 run_start null; log 990 eval_accuracy 0.95 '"samples_count": 320'; log 1000 run_stop null '"status": "success"'
+}
+mkdir -p /results
+"#;
+const TRAINED: &str = "results: /results
+figures: { ttt: { mllog: time_to_train, file: 'result_*.txt', unit: s, better: lower, noise: 1% } }
+expect: { ttt: { value: 1, kind: official, source: here } }";
+
+fn training(commands: &str) -> Option<Lab> {
+    lab(&format!("{TRAIN_AGO}{commands}"), TRAINED)
+}
+
+#[test]
+fn a_training_log_of_before_the_step_is_no_result() {
+    let Some(lab) = training("train 86400 >/results/result_0.txt") else {
+        return;
+    };
+    lab.run(&[])
+        .expect_exit(1)
+        .prints("result_0.txt: its run starts at")
+        .prints("outside of the step");
+    lab.retrial(&["judge", "last"]).expect_exit(1);
+}
+
+#[test]
+fn a_run_that_is_appended_to_an_older_log_is_the_result() {
+    let commands = "train 86400 >/results/result_0.txt; train 0 >>/results/result_0.txt";
+    let Some(lab) = training(commands) else {
+        return;
+    };
+    lab.run(&[])
+        .expect_exit(0)
+        .prints("result_0.txt: its run starts at");
+    let result = &lab.verdict()["results"][0];
+    assert_eq!(result["trials"].as_array().unwrap().len(), 1, "{result:#}");
+    assert_eq!(result["outcome"], "reproduced");
+}
+
+#[test]
+fn a_file_that_was_last_written_before_the_step_is_no_result() {
+    let keys = "results: /out
+figures: { speed: { json: $.speed, file: r.json, unit: MB/s, noise: 1% } }
+expect: { speed: { value: 42, kind: official, source: here } }";
+    let commands =
+        "mkdir /out; echo '{\"speed\": 42}' >/out/r.json; touch -d 2024-05-06 /out/r.json";
+    for (commands, code, outcome) in [
+        (commands, 1, "invalid"),
+        (
+            "mkdir /out; echo '{\"speed\": 42}' >/out/r.json",
+            0,
+            "reproduced",
+        ),
+    ] {
+        let Some(lab) = lab(commands, keys) else {
+            return;
+        };
+        lab.run(&[]).expect_exit(code);
+        assert_eq!(lab.verdict()["outcome"], outcome, "{commands}");
+    }
+}
+
 /// Results that somebody else made: their directory and the recipe are all there is.
 #[test]
 fn judged_without_an_engine() {

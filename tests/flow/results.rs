@@ -174,6 +174,16 @@ fn from_an_earlier_date() {
     assert_eq!(lab.verdict()["outcome"], "invalid");
 }
 
+#[test]
+fn a_file_in_place_of_a_directory() {
+    let Some(lab) = collecting("echo '{}' >/tmp/r.json", "/tmp/r.json") else {
+        return;
+    };
+    lab.run(&[])
+        .expect_exit(1)
+        .prints("/tmp/r.json is a file, not a directory");
+}
+
 /// A container's root replaces files and directories of ours by links.
 #[test]
 fn a_hostile_container_cannot_redirect_writes() {

@@ -126,6 +126,7 @@ fn happening(action: &Action, id: &str) -> Option<EventKind> {
             files: 4,
             bytes: 20_000,
             omitted: Vec::new(),
+            older: Vec::new(),
         },
         Action::Judge => EventKind::Judged {
             outcome: "told in verdict.json".to_owned(),

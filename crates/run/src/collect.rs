@@ -1,6 +1,7 @@
 //! Collects results: copies them out of the container, without the run's secrets.
 
 use itertools::join;
+use jiff::Timestamp;
 
 use super::control::{ResultDirectory, StepControl};
 use super::error::Halt;
@@ -12,6 +13,9 @@ use retrial_store::files::{remove_directory, rename_synced};
 use retrial_store::journal::{EventKind, StepEnd, StepFault};
 use retrial_store::unpack::{Limits, Unpacked};
 
+/// How far the clock of a file system may differ from this machine's, seconds: that of a file server may.
+const CLOCK_SLACK_S: i64 = 60;
+
 /// Collects the one result directory that the step `producer` created.
 pub async fn collect(
     session: &StepSession<'_>,
@@ -21,16 +25,24 @@ pub async fn collect(
     pattern: &str,
 ) -> Result<(), Halt> {
     let missing = |reason: String, advice: &str| Halt::failed(StepFault::NoResult, reason, advice);
-    let producer = session.plan.step(producer);
-    let producer = producer.map(|step| session.control.step(step));
-    let directories = match producer.filter(StepControl::exists) {
-        Some(producer) => producer.result_directories(pattern),
+    let control = session.plan.step(producer);
+    let control = control.map(|step| session.control.step(step));
+    let control = control.filter(StepControl::exists);
+    let directories = match &control {
+        Some(control) => control.result_directories(pattern),
         // A check was rerun on another disk than the measurement.
         None => collected_before(session).into_iter().collect(),
     };
     let directory = match &directories[..] {
         [directory] => directory,
         [] => {
+            let file = control.and_then(|control| control.result_file(pattern));
+            if let Some(file) = file {
+                return Err(missing(
+                    format!("{} is a file, not a directory", session.redacted(&file)),
+                    "let `results:` name the directory of the file, and `file:` of each figure the file",
+                ));
+            }
             return Err(missing(
                 format!("the step created no directory {pattern}"),
                 "check where it writes: `results:` must match one directory that the step creates",
@@ -51,7 +63,8 @@ pub async fn collect(
         return Err(Halt::failed(StepFault::Request, reason, ""));
     };
     let to = measured.results_directory(trial);
-    copy_results(session, directory, &to).await
+    let started = session.state().started.get(&producer).copied();
+    copy_results(session, directory, &to, started).await
 }
 
 /// Copies the results of a failed step into the step's own directory: they are evidence, not a result. Copy
@@ -63,7 +76,7 @@ pub async fn collect_evidence(session: &StepSession<'_>, producer: u32, pattern:
     let directories = session.control.step(source).result_directories(pattern);
     for (index, directory) in directories.iter().enumerate() {
         let to = format!("steps/{}/results-{}", source.directory(), index + 1);
-        let _ = copy_results(session, directory, &to).await;
+        let _ = copy_results(session, directory, &to, None).await;
     }
 }
 
@@ -73,11 +86,13 @@ fn collected_before(session: &StepSession<'_>) -> Option<ResultDirectory> {
     Some(ResultDirectory { path, length: 0 })
 }
 
-/// Copies one result directory to `to` below the run's directory, without the step's secrets.
+/// Copies one result directory to `to` below the run's directory, without the step's secrets. Files that were
+/// last written before the measurement started are recorded: they are no results of it.
 async fn copy_results(
     session: &StepSession<'_>,
     directory: &ResultDirectory,
     to: &str,
+    started: Option<Timestamp>,
 ) -> Result<(), Halt> {
     let path = &directory.path;
     let target = session.run.join(to);
@@ -95,7 +110,10 @@ async fn copy_results(
         path,
         to: &part,
         length: directory.length,
-        limits: Limits::results(max_bytes.unwrap_or(MAX_BYTES)),
+        limits: Limits {
+            written_since: started.and_then(earliest_write),
+            ..Limits::results(max_bytes.unwrap_or(MAX_BYTES))
+        },
         absent: StepEnd::failed(StepFault::NoResult, absent, ""),
         too_large: "write less there, or allow more with `max_results:` in the recipe",
     };
@@ -114,6 +132,11 @@ async fn copy_results(
     record(session, path, to, &unpacked)
 }
 
+/// When a file may have been written, at the earliest, that a step wrote: seconds since 1970.
+fn earliest_write(started: Timestamp) -> Option<u64> {
+    u64::try_from(started.as_second() - CLOCK_SLACK_S).ok()
+}
+
 /// Records the collected files.
 pub fn record(
     session: &StepSession<'_>,
@@ -123,12 +146,14 @@ pub fn record(
 ) -> Result<(), Halt> {
     let omitted = unpacked.omitted.iter();
     let omitted = omitted.map(|text| session.redacted(text)).collect();
+    let older = unpacked.older.iter().map(|name| session.redacted(name));
     let event = EventKind::Collected {
         from: session.redacted(from),
         to: to.to_owned(),
         files: unpacked.files,
         bytes: unpacked.bytes,
         omitted,
+        older: older.collect(),
     };
     Ok(session.record(event)?)
 }

@@ -105,6 +105,7 @@ pub fn import(
             most_files: MOST_FILES,
             executable: false,
             omitted_folders: 0,
+            written_since: None,
         };
         let unpacked = unpack(open(source)?, source, stage.path(), limits);
         unpacked.map_err(|error| no_archive(error, source))?.omitted

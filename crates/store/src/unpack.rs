@@ -17,6 +17,9 @@ const MOST_FILES: usize = 100_000;
 /// The maximum number of omitted entries that are reported.
 const MOST_NAMED: usize = 20;
 
+/// The maximum number of files from before [`Limits::written_since`] that are reported.
+const MAX_OLDER: usize = 1000;
+
 /// The unpacked files.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Unpacked {
@@ -26,6 +29,8 @@ pub struct Unpacked {
     pub bytes: u64,
     /// Omitted entries, and why.
     pub omitted: Vec<String>,
+    /// Files last written before [`Limits::written_since`], below the target; the first ones.
+    pub older: Vec<String>,
     /// The archive contains a single file, without a directory.
     pub single: bool,
     unnamed: usize,
@@ -42,6 +47,8 @@ pub struct Limits {
     pub executable: bool,
     /// The number of leading path components to strip.
     pub omitted_folders: usize,
+    /// Files that were last written before this time are reported; seconds since 1970.
+    pub written_since: Option<u64>,
 }
 
 impl Limits {
@@ -52,6 +59,7 @@ impl Limits {
             most_files: MOST_FILES,
             executable: false,
             omitted_folders: 1,
+            written_since: None,
         }
     }
 }
@@ -113,9 +121,16 @@ pub fn unpack(
                 let mode = entry.header().mode().unwrap_or(0);
                 let is_executable = limits.executable && mode & 0o111 != 0;
                 let mode = if is_executable { 0o777 } else { 0o666 };
+                // An archive that is to be the same each time it is made states no time: 0.
+                let written = entry.header().mtime().unwrap_or(0);
+                let is_older = limits.written_since.is_some_and(|since| written < since);
                 write_file(&mut entry, &path, mode).map(|bytes| {
                     unpacked.files += 1;
                     unpacked.bytes += bytes;
+                    if is_older && written > 0 && unpacked.older.len() < MAX_OLDER {
+                        let below = path.strip_prefix(to).unwrap_or(&path);
+                        unpacked.older.push(below.display().to_string());
+                    }
                 })
             }
             EntryType::Symlink | EntryType::Link => {
@@ -232,6 +247,27 @@ mod tests {
         let error = at(&directory.path().join("small"), 3).unwrap_err();
         let reason = "/results holds more than 3 B: run_1/deep/er.txt has 2 B";
         assert_eq!(error.to_string(), reason);
+    }
+
+    #[test]
+    fn files_from_before_a_time_are_reported() {
+        let mut builder = tar::Builder::new(Vec::new());
+        for (name, written) in [("out/old", 999), ("out/new", 1000), ("out/undated", 0)] {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(2);
+            header.set_mtime(written);
+            builder.append_data(&mut header, name, &b"hi"[..]).unwrap();
+        }
+        let archive = builder.into_inner().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let mut limits = Limits::results(100);
+        let unpacked = unpack(&archive[..], Path::new("/out"), directory.path(), limits);
+        assert!(unpacked.unwrap().older.is_empty());
+        limits.written_since = Some(1000);
+        let again = tempfile::tempdir().unwrap();
+        let unpacked = unpack(&archive[..], Path::new("/out"), again.path(), limits).unwrap();
+        assert_eq!(unpacked.older, ["old"]);
+        assert_eq!(unpacked.files, 3);
     }
 
     #[test]

@@ -19,6 +19,7 @@ use retrial_results::evidence::tree::published::ResultKey;
 use retrial_results::evidence::tree::{
     self, Fault, JudgeContext, Published, RoundOfTree, SubmissionTrees,
 };
+use retrial_results::evidence::unknown_rules;
 
 /// The request of the command line, with the files that it names.
 pub struct Basis<'a> {

@@ -1,6 +1,5 @@
 //! Submission trees: found in a directory, and judged benchmark by benchmark.
 
-use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
@@ -8,7 +7,8 @@ use rayon::prelude::*;
 
 use super::basis::Basis;
 use crate::app::failure::Failure;
-use retrial_results::evidence::training::{self, RunKey, TrainingTrees};
+use retrial_results::evidence::identity::SharedRuns;
+use retrial_results::evidence::training::{self, TrainingTrees};
 use retrial_results::evidence::tree::{self, Fault, Judged, SubmissionTrees};
 use retrial_results::verdict::ExitCode;
 
@@ -83,9 +83,15 @@ fn judge_inference(
              choose a round: --round v5.1    add its rules: --rules FILE",
         );
     }
+    let mut faults: Vec<Fault> = mixed.into_iter().chain(trees.faults.clone()).collect();
+    let mut shared = SharedRuns::default();
     let judge = |benchmark: &_| tree::judge(benchmark, &context);
-    judge_each(&trees.benchmarks, judge, each);
-    mixed.into_iter().chain(trees.faults.clone()).collect()
+    judge_each(&trees.benchmarks, judge, |judged| {
+        shared.add(&judged.owner, &judged.runs);
+        each(judged);
+    });
+    faults.extend(shared.remarks());
+    faults
 }
 
 fn judge_training(
@@ -95,35 +101,13 @@ fn judge_training(
 ) -> Result<Vec<Fault>, Failure> {
     let context = basis.training_context(trees)?;
     let mut faults = trees.faults.clone();
-    let mut runs: HashMap<RunKey, String> = HashMap::new();
+    let mut shared = SharedRuns::default();
     let judge = |result: &_| training::judge(result, &context);
     judge_each(&trees.results, judge, |outcome| {
         faults.extend(outcome.remarks);
-        faults.extend(shared_runs(
-            &mut runs,
-            &outcome.runs,
-            &outcome.judged.benchmark.path,
-        ));
+        shared.add(&outcome.judged.owner, &outcome.judged.runs);
         each(outcome.judged);
     });
+    faults.extend(shared.remarks());
     Ok(faults)
-}
-
-/// Results of two systems that have logs of the same runs.
-fn shared_runs(runs: &mut HashMap<RunKey, String>, own: &[RunKey], path: &str) -> Option<Fault> {
-    let shared = own
-        .iter()
-        .filter_map(|run| runs.get(run))
-        .filter(|other| *other != path);
-    let others: Vec<String> = shared.cloned().collect();
-    for run in own {
-        runs.entry(*run).or_insert_with(|| path.to_owned());
-    }
-    let other = others.first()?;
-    Some(Fault {
-        path: path.to_owned(),
-        actual: format!("{} of its runs are also in {other}", others.len()),
-        required: "runs that no other result has".to_owned(),
-        is_violation: false,
-    })
 }

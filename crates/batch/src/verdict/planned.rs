@@ -144,7 +144,7 @@ fn why_unusable(subjects: [&Subject; 2], like: Measured<'_>, figure: &str) -> Op
 
 /// Why the two sides of a pair have no ratio.
 pub(super) fn obstacle(pair: &Pair<'_>, subjects: [&Subject; 2]) -> String {
-    let [ours, theirs] = pair.figures;
+    let [ours, theirs] = &pair.figures;
     if let Some(reasons) = why_unusable(subjects, pair.baseline, &ours.name) {
         return reasons;
     }

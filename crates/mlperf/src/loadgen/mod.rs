@@ -24,6 +24,7 @@
 mod consistency;
 pub mod detail;
 mod early_stopping;
+mod identity;
 mod names;
 mod parameters;
 mod run;
@@ -36,6 +37,7 @@ mod validity;
 
 pub use detail::Detail;
 pub use early_stopping::{EarlyStopping, Stop};
+pub use identity::RunIdentity;
 pub use names::{aliases, published_metric, resolve};
 pub use parameters::Parameters;
 pub use run::Run;

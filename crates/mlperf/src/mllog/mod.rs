@@ -3,8 +3,10 @@
 //! The lines are mixed with a program's other output: behind prefixes (`0: `, timestamps),
 //! from several ranks at once, two on one line, cut at the end. One log may hold several runs.
 
+mod identity;
 mod line;
 mod run;
 
+pub use identity::RunIdentity;
 pub use line::{Event, entries, events};
 pub use run::{Evaluation, EventError, Runs, SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingRun};

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::identity::RunIdentity;
 use super::line::{Event, event, texts};
 use retrial_readings::accumulator::Accumulator;
 use retrial_readings::json::number;
@@ -17,6 +18,8 @@ pub const SAMPLES_TO_CONVERGE: &str = "samples_to_converge";
 
 /// No log of a submission has more runs.
 const MOST_RUNS: usize = 1000;
+/// The most seeds of a run that are stored.
+const MOST_SEEDS: usize = 100;
 /// The most distinct keys that are stored for a message.
 const MOST_KEYS: usize = 200;
 /// Events that a program logs before it starts the clock: the first of them begins a new run.
@@ -69,6 +72,7 @@ pub struct TrainingRun {
     /// Its start, in milliseconds since 1970.
     pub started_ms: Option<f64>,
     stopped_ms: Option<f64>,
+    seeds: Vec<i64>,
     /// Its ranks log different statuses.
     contradicted: bool,
     progressed: bool,
@@ -77,6 +81,23 @@ pub struct TrainingRun {
 }
 
 impl TrainingRun {
+    /// What tells it from other runs.
+    pub fn identity(&self) -> RunIdentity {
+        let span = self.started_ms.zip(self.stopped_ms);
+        RunIdentity {
+            started_ms: self.started_ms,
+            elapsed_ms: span.map(|(started, stopped)| stopped - started),
+            seeds: self.seeds.clone(),
+        }
+    }
+
+    fn add_seed(&mut self, value: &Value) {
+        let seed = value.as_i64().filter(|seed| !self.seeds.contains(seed));
+        if self.seeds.len() < MOST_SEEDS {
+            self.seeds.extend(seed);
+        }
+    }
+
     /// Minutes from `run_start` to `run_stop`; infinite where the run ended without converging, as
     /// `MLCommons` counts it.
     ///
@@ -215,8 +236,16 @@ impl Runs {
         }
     }
 
+    /// Keeps a run. A program may print its log again in the end: that is the same run, of which the whole
+    /// log counts.
     fn keep(&mut self, run: TrainingRun) {
-        if self.done.len() < MOST_RUNS {
+        let identity = run.identity();
+        let mut done = self.done.iter_mut();
+        if let Some(printed) = done.find(|printed| printed.identity().is_same_run(&identity)) {
+            if printed.stopped_ms.is_none() {
+                *printed = run;
+            }
+        } else if self.done.len() < MOST_RUNS {
             self.done.push(run);
         } else {
             self.too_many = true;
@@ -271,6 +300,7 @@ impl Runs {
                     samples: event.number("samples_count").or(event.number("epoch_num")),
                 });
             }
+            "seed" => run.add_seed(&event.value),
             "global_batch_size" => run.batch_size = event.value.as_f64().or(run.batch_size),
             "submission_benchmark" => run.benchmark = event.value.as_str().map(str::to_owned),
             _ => {}

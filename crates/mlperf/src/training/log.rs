@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::check::RuleCheck;
+use crate::mllog::RunIdentity;
+
+const MINUTE_MS: f64 = 60_000.0;
 
 /// How the run of a log ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,11 +53,13 @@ pub struct TrainingLog {
 }
 
 impl TrainingLog {
-    /// Returns whether both are logs of the same run: they start in the same millisecond, and end in the
-    /// same one or have the same seeds.
-    pub fn is_same_run(&self, other: &Self) -> bool {
-        let same_start = self.started_ms.is_some() && self.started_ms == other.started_ms;
-        same_start && (self.minutes == other.minutes || self.seeds == other.seeds)
+    /// What tells its run from others.
+    pub fn identity(&self) -> RunIdentity {
+        RunIdentity {
+            started_ms: self.started_ms,
+            elapsed_ms: self.minutes.map(|minutes| minutes * MINUTE_MS),
+            seeds: self.seeds.iter().map(|seed| seed.value).collect(),
+        }
     }
 
     /// A setting as a number.

@@ -123,7 +123,7 @@ fn same_run(logs: &[NamedLog]) -> Option<RuleCheck> {
     let pairs = logs.iter().enumerate().flat_map(|(at, entry)| {
         let others = logs[at + 1..].iter();
         others.filter_map(move |other| {
-            let same = entry.log.is_same_run(&other.log);
+            let same = entry.log.identity().is_same_run(&other.log.identity());
             same.then(|| format!("{} and {} are the same run", entry.name, other.name))
         })
     });

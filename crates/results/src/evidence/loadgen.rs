@@ -1,6 +1,7 @@
 //! What `LoadGen`'s logs say of a trial.
 
 use super::folder::{DETAIL, SUMMARY};
+use super::identity::loadgen_log;
 use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence, Validity};
 use retrial_mlperf::compliance::Test;
 use retrial_mlperf::loadgen::{self, Run, Scenario};
@@ -56,6 +57,7 @@ pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvi
         }
         trial.validity = Validity::NotStated;
     }
+    trial.logs.push(loadgen_log(run, &trial.path));
     trial.run_settings = Some(run.run_settings());
     trial.excerpt = run.is_excerpt();
     let mut checks = run.check_log();

@@ -10,6 +10,7 @@ mod execution;
 pub mod figures;
 pub mod folder;
 pub mod folders;
+pub mod identity;
 pub mod loadgen;
 pub mod markers;
 pub mod measured;

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use itertools::Itertools as _;
 
 use super::figures::{self, Text, each_line};
-use crate::verdict::{FigureValue, TrialEvidence};
+use super::identity::{text_log, training_log};
+use crate::verdict::{FigureValue, TrialEvidence, TrialLog};
 use retrial_mlperf::mllog::{Runs, SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingRun};
 use retrial_readings::units;
 use retrial_recipe::model::{FigureSource, Find, MllogFigure, Ordered, Take};
@@ -25,6 +26,8 @@ pub struct Reading {
     pub missing: BTreeMap<String, String>,
     /// Further parameters from the log.
     pub parameters: BTreeMap<String, f64>,
+    /// The logs that it is of.
+    pub logs: Vec<TrialLog>,
 }
 
 impl Reading {
@@ -33,6 +36,7 @@ impl Reading {
         trial.figures.extend(self.figures);
         trial.missing.extend(self.missing);
         trial.parameters.extend(self.parameters);
+        trial.logs.extend(self.logs);
         if let Some(run) = self.run {
             trial.path = format!("{}/{run}", trial.path);
         }
@@ -46,6 +50,15 @@ impl Reading {
                 self.missing.extend(found.missing);
             }
             Err(reason) => drop(self.missing.insert(name.to_owned(), reason)),
+        }
+    }
+
+    fn add_logs(&mut self, texts: &[Text]) {
+        let files = texts.iter().filter_map(|text| text.files().ok()).flatten();
+        for log in files.filter_map(|file| text_log(&file)) {
+            if !self.logs.contains(&log) {
+                self.logs.push(log);
+            }
         }
     }
 }
@@ -65,11 +78,11 @@ pub fn readings(
         }
         let headings = headings_like(figures, source);
         for (run, reading) in readings.iter_mut().enumerate() {
-            match logs.file_of(run, source) {
-                // A log for each run: what is printed in it is that run's.
-                Some(file) => reading.insert(name, source, &headings, &[file]),
-                None => reading.insert(name, source, &headings, &texts(source)),
-            }
+            // A log for each run: what is printed in it is that run's.
+            let file = logs.file_of(run, source);
+            let texts = file.map_or_else(|| texts(source), |file| vec![file]);
+            reading.insert(name, source, &headings, &texts);
+            reading.add_logs(&texts);
         }
     }
     readings
@@ -173,6 +186,7 @@ impl<'a> Logs<'a> {
         let Some((file, run)) = run else {
             return reading;
         };
+        reading.logs.push(training_log(file, run));
         if self.several_files {
             reading.run = file
                 .file

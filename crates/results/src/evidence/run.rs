@@ -4,6 +4,7 @@ mod trial;
 mod window;
 
 use self::trial::Trial;
+use super::identity::copies;
 use super::telemetry::Telemetry;
 use super::trials::{add_warmup, complete};
 use super::unknown_rules;
@@ -51,9 +52,10 @@ impl<'a> RunFiles<'a> {
 
 /// The evidence of every measurement.
 pub fn gather(files: &RunFiles<'_>) -> Vec<Evidence> {
-    (0..files.plan.measurements.len())
-        .map(|index| gather_one(files, index))
-        .collect()
+    let indexes = 0..files.plan.measurements.len();
+    let mut all: Vec<Evidence> = indexes.map(|index| gather_one(files, index)).collect();
+    copies::check_measurements(&mut all, Some(files.plan));
+    all
 }
 
 /// The evidence of one measurement.

@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use jiff::Timestamp;
-
 use super::figures::Text;
 use super::folder::{self, FolderError};
+use super::identity::loadgen_log;
+use super::identity::window::{StepWindow, keep_own};
 use super::loadgen::{fallback, loadgen_evidence, not_of_its_kind, other_kind};
 use super::readings::readings;
 use super::result_path::ResultPath;
@@ -15,9 +15,6 @@ use crate::verdict::{Evidence, RuleCheck, StepOutcome, TrialEvidence, table_of};
 use retrial_mlperf::loadgen::{self, Run, Scenario};
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{FigureSource, Find, InvalidMarker, Mode};
-
-/// How far a log's own start may lie outside its step: it is logged in whole seconds.
-const CLOCK_SLACK_S: i64 = 2;
 
 /// The files of one trial, and what is known of the step that wrote them.
 pub(crate) struct TrialFiles<'a> {
@@ -29,8 +26,8 @@ pub(crate) struct TrialFiles<'a> {
     pub folder: &'a Path,
     /// The outputs of its steps, the check's first.
     pub outputs: Vec<Text>,
-    /// When its step started and ended, where that is known.
-    pub span: Option<(Timestamp, Timestamp)>,
+    /// The time of its step, where that is known.
+    pub window: Option<StepWindow<'a>>,
     /// It lies in a submission, where `MLCommons` checks an accuracy log's mode and scenario less.
     pub is_submitted: bool,
 }
@@ -68,7 +65,9 @@ impl TrialFiles<'_> {
                 return None;
             }
         };
-        if let Some(reason) = self.stale(&run) {
+        let log = loadgen_log(&run, &self.folder.display().to_string());
+        let window = self.window.as_ref();
+        if let Some(reason) = window.and_then(|window| window.why_outside([&log])) {
             trial.outcome = StepOutcome::NoNewResult { reason };
             return None;
         }
@@ -86,6 +85,13 @@ impl TrialFiles<'_> {
         let checks = markers::of_recipe(self.markers, self.folder, &self.outputs);
         add_checks(evidence, trial.trial, checks);
         let readings = readings(&self.measured.figures, &|source| self.texts(source));
+        let readings = match keep_own(self.window.as_ref(), readings, trial) {
+            Ok((readings, warnings)) => {
+                evidence.checks.extend(warnings);
+                readings
+            }
+            Err(trial) => return vec![*trial],
+        };
         let has_output = self.has_output();
         let trials = readings.into_iter().map(|mut reading| {
             if !has_output {
@@ -125,17 +131,6 @@ impl TrialFiles<'_> {
             checks.extend(fallback(run));
         }
         add_checks(evidence, trial.trial, checks);
-    }
-
-    /// Why a log cannot be of this step: its own start lies outside.
-    fn stale(&self, run: &Run) -> Option<String> {
-        let logged = run.started_at()?;
-        let (started, ended) = self.span?;
-        let early = logged.as_second() < started.as_second() - CLOCK_SLACK_S;
-        let late = logged.as_second() > ended.as_second() + CLOCK_SLACK_S;
-        (early || late).then(|| {
-            format!("its log starts at {logged}, outside of the step ({started} to {ended})")
-        })
     }
 
     /// Adds what the scripts of the audit's tests found, where a folder has a test's name.

@@ -1,5 +1,6 @@
 //! The trials of one measurement, once all are read: every path from files to a verdict ends here.
 
+use super::identity::copies::reject_copies;
 use crate::verdict::{Evidence, StepOutcome, TrialEvidence};
 use retrial_recipe::model::Trials;
 
@@ -12,8 +13,8 @@ pub(crate) fn add_warmup(evidence: &mut Evidence, trials: Vec<TrialEvidence>) {
     evidence.trials.extend(failed);
 }
 
-/// Completes the evidence of a measurement: numbers the trials, and says after how many of them it
-/// was analysed.
+/// Completes the evidence of a measurement: numbers the trials, rejects copies among them, and says after
+/// how many of them it was analysed.
 pub(crate) fn complete(evidence: &mut Evidence) {
     // A step that trained several times gave as many trials.
     let several = |pair: &[TrialEvidence]| pair[0].trial == pair[1].trial;
@@ -22,6 +23,7 @@ pub(crate) fn complete(evidence: &mut Evidence) {
             trial.trial = number;
         }
     }
+    reject_copies(evidence);
     let judged = u32::try_from(evidence.trials.len()).unwrap_or(u32::MAX);
     evidence.stages = stages(evidence.plan.trials, judged);
 }

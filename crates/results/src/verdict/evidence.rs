@@ -9,7 +9,7 @@ use std::ops::{Deref, DerefMut};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{RuleCheck, number};
+use super::{RuleCheck, TrialLog, number};
 use retrial_mlperf::loadgen::RunSettings;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{FigureSource, Mode};
@@ -117,6 +117,8 @@ pub struct TrialEvidence {
     pub trial: u32,
     /// The path of its results below the run's directory.
     pub path: String,
+    /// The logs that its figures are read from.
+    pub logs: Vec<TrialLog>,
     /// How its step ended.
     pub outcome: StepOutcome,
     /// What it gave, by name.

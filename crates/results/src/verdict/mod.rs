@@ -31,6 +31,7 @@ mod rules;
 mod sentence;
 mod stages;
 mod telemetry;
+mod trial_log;
 
 pub use benchmark::BenchmarkVerdict;
 pub use context::Context;
@@ -46,6 +47,7 @@ pub use qualifier::{QualifiedOutcome, Qualifier, QualifierKind};
 pub use retrial_mlperf::check::RuleCheck;
 pub use retrial_stats::MoreTrials;
 pub use stages::{StageDecision, decide_stage};
+pub use trial_log::{LogIdentity, TextIdentity, TrialLog};
 
 #[cfg(any(test, feature = "testing"))]
 #[allow(missing_docs, clippy::pedantic, clippy::unwrap_used, reason = "tests")]

@@ -9,8 +9,8 @@ use retrial_store::{StoreError, open};
 const EXIT_PLACEHOLDER: &[u8] = b"               \n";
 
 /// Files that the container's side writes, created before so that any user of the image can.
-const FILLED: [&str; 8] = [
-    "pid.tmp", "oom", "others", "left", "code", "found", "lengths", "stale",
+const FILLED: [&str; 9] = [
+    "pid.tmp", "oom", "others", "left", "code", "found", "lengths", "files", "stale",
 ];
 
 /// One step's files in the control directory.
@@ -177,6 +177,15 @@ impl StepControl {
         let text = self.read("oom").unwrap_or_default();
         let mut counts = text.split_whitespace().map(|word| word.parse::<u64>().ok());
         (counts.next().flatten(), counts.next().flatten())
+    }
+
+    /// Returns a file that matches the pattern, where a directory is expected.
+    pub fn result_file(&self, pattern: &str) -> Option<String> {
+        let text = self.read("files")?;
+        let mut files = text.lines().filter_map(|line| line.split_once('\t'));
+        files
+            .find(|(matched, _)| *matched == pattern)
+            .map(|(_, path)| path.to_owned())
     }
 
     /// Returns the result directories that the step created and that match the pattern.

@@ -203,6 +203,9 @@ pub enum EventKind {
         bytes: u64,
         /// Omitted files, and why.
         omitted: Vec<String>,
+        /// Files, below `to`, that were last written before the step that measured.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        older: Vec<String>,
     },
     /// A warning.
     Warning {

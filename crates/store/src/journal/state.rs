@@ -45,6 +45,8 @@ pub struct State {
     pub cache_mounts: Vec<CacheMounted>,
     /// The latest path in the container from which each step collected results.
     pub collected: BTreeMap<u32, String>,
+    /// The files that each step collected and that were last written before they were measured.
+    pub older: BTreeMap<u32, Vec<String>>,
     /// How the run ended, if it did: exit code and reason.
     pub over: Option<(u8, Option<AbortReason>)>,
     /// What happened before the latest start of each step, and next to it.
@@ -129,8 +131,9 @@ impl State {
                 self.made_by = None;
                 self.only_open(None);
             }
-            (EventKind::Collected { from, .. }, Some(step)) => {
+            (EventKind::Collected { from, older, .. }, Some(step)) => {
                 self.collected.insert(step, from.clone());
+                self.older.insert(step, older.clone());
             }
             (EventKind::CheckReset, Some(step)) => {
                 self.over = None;

@@ -150,6 +150,28 @@ fn several_runs_in_one_log() {
     );
 }
 
+/// A script that prints its log while it trains, and again in the end.
+#[test]
+fn a_log_that_is_printed_twice_is_one_run() {
+    const DATE: u64 = 1_759_734_393_481;
+    let log = run(DATE, 10, "success", 0.92);
+    let mut lines = log.clone();
+    lines.push("the log once more:".to_owned());
+    lines.extend(log.clone());
+    assert_eq!(read(&lines, &[]).unwrap().len(), 1);
+    // What was printed at first was truncated: the whole log counts.
+    let mut lines = log[..8].to_vec();
+    lines.extend(log.clone());
+    let runs = read(&lines, &[]).unwrap();
+    assert_eq!(runs.len(), 1);
+    assert_eq!(runs[0].minutes(None), Ok(10.0));
+    // The end of it again.
+    lines.extend(log[8..].to_vec());
+    assert_eq!(read(&lines, &[]).unwrap().len(), 1);
+    lines.extend(run(DATE + 900_000, 10, "success", 0.92));
+    assert_eq!(read(&lines, &[]).unwrap().len(), 2);
+}
+
 #[test]
 fn ranks_that_print_the_same_lines_are_one_run() {
     let ours = run(1_000_000, 10, "success", 0.92);

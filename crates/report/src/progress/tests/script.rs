@@ -378,6 +378,7 @@ pub fn hostile() -> Vec<Event> {
             files: 1,
             bytes: 1,
             omitted: vec![bad.clone()],
+            older: vec![bad.clone()],
         },
         EventKind::Warning { text: bad.clone() },
         EventKind::Judged {

@@ -45,7 +45,7 @@ pub(super) fn gather(directory: &Path, measurements: &Measurements<'_>, is_alone
             markers: &plan.judge.invalid_if,
             folder: directory,
             outputs: script::outputs(directory, measured),
-            span: None,
+            window: None,
             is_submitted: ResultPath::parse(directory).is_submitted(),
         };
         let mut evidence = Evidence::from(measured.clone());

@@ -8,6 +8,7 @@ use itertools::{Itertools as _, join};
 use super::layout::{self, LaidOut, Measurements};
 use super::loose::Reader;
 use super::{FoldersError, Group, ResultsDirectory, flat};
+use crate::evidence::identity::copies::check_measurements;
 use crate::evidence::other_suite::{self, OtherSuiteResult};
 use crate::evidence::result_path::ResultPath;
 use crate::evidence::trials::complete;
@@ -62,6 +63,7 @@ pub fn gather(results: &ResultsDirectory<'_>) -> Result<Vec<Group>, FoldersError
     }
     for group in &mut groups {
         group.evidence.iter_mut().for_each(complete);
+        check_measurements(&mut group.evidence, results.plan);
         // Nobody expects the others in the folder of one scenario.
         if let Some(measurements) = &measurements
             && group.place.group.starts_with(&directory)

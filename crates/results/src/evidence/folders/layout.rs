@@ -114,7 +114,7 @@ fn read(
             markers: &plan.judge.invalid_if,
             folder: &folder.path,
             outputs: script::outputs(&folder.path, measured),
-            span: None,
+            window: None,
             is_submitted: ResultPath::parse(&folder.path).is_submitted(),
         };
         let trial = TrialEvidence::finished(folder.number, shown(&folder.path));

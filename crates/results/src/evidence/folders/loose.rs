@@ -78,7 +78,7 @@ impl Reader<'_> {
             markers: plan.map_or(&[], |plan| &plan.judge.invalid_if),
             folder: &folder,
             outputs: script::outputs(&folder, &measured),
-            span: None,
+            window: None,
             is_submitted: plan.is_none() || place.is_submitted(),
         };
         let trial = TrialEvidence::finished(number, relative.display().to_string());

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use super::RunFiles;
 use super::window::measured_window;
 use crate::evidence::figures::Text;
+use crate::evidence::identity::window::StepWindow;
 use crate::evidence::trial_files::TrialFiles;
 use crate::verdict::{Evidence, StepOutcome, TrialEvidence};
 use retrial_plan::Condition;
@@ -75,7 +76,7 @@ impl Trial<'_> {
             markers: &self.files.plan.judge.invalid_if,
             folder,
             outputs: self.outputs(measure, check),
-            span: self.span(measure),
+            window: self.window((measure, check), folder),
             is_submitted: false,
         };
         if let Some(run) = files.read_log(&mut trial, evidence)
@@ -134,6 +135,26 @@ impl Trial<'_> {
         let started = self.files.state.started.get(&step.number)?;
         let (_, ended) = self.files.state.ended.get(&step.number)?;
         Some((*started, *ended))
+    }
+
+    /// The time of its step, and of the check of its results.
+    fn window<'w>(
+        &'w self,
+        (measure, check): (&Step, Option<&Step>),
+        results: &'w Path,
+    ) -> Option<StepWindow<'w>> {
+        let (started, ended) = self.span(measure)?;
+        let checked = check.and_then(|check| self.span(check));
+        let older = self.step(Step::collects).and_then(|collect| {
+            let older = self.files.state.older.get(&collect.number)?;
+            Some(older.as_slice())
+        });
+        Some(StepWindow {
+            started,
+            ended: checked.map_or(ended, |(_, ended)| ended),
+            results,
+            older: older.unwrap_or_default(),
+        })
     }
 
     /// The outputs of the trial's steps, the check's first.

@@ -10,11 +10,13 @@ use super::find::TrainingResult;
 use super::round::date_of;
 use super::system::{self, System};
 use crate::evidence::figures::each_line;
+use crate::evidence::identity::ResultRun;
 use crate::evidence::tree::published::ResultKey;
 use crate::evidence::tree::{Fault, Judged, Published};
 use crate::verdict::convergence::SAMPLES;
 use crate::verdict::{
-    self, BenchmarkVerdict, Context, Evidence, FigureValue, RuleCheck, TrialEvidence,
+    self, BenchmarkVerdict, Context, Evidence, FigureValue, LogIdentity, RuleCheck, TrialEvidence,
+    TrialLog,
 };
 use retrial_mlperf::mllog::{SAMPLES_TO_CONVERGE, TIME_TO_TRAIN};
 use retrial_mlperf::submission::same_organization;
@@ -47,9 +49,6 @@ pub struct TrainingContext<'a> {
     pub rules: &'a JudgeRules,
 }
 
-/// Tells a run from all others: its start and end, in milliseconds, and its first seed.
-pub type RunKey = (u64, u64, Option<i64>);
-
 /// The verdict on one result, and what is remarkable though no rule forbids it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedTraining {
@@ -57,8 +56,6 @@ pub struct JudgedTraining {
     pub judged: Judged,
     /// Remarks.
     pub remarks: Vec<Fault>,
-    /// Its runs.
-    pub runs: Vec<RunKey>,
 }
 
 /// The evidence of one result, with what else was read.
@@ -116,8 +113,12 @@ pub fn judge(result: &TrainingResult, by: &TrainingContext<'_>) -> JudgedTrainin
     };
     JudgedTraining {
         remarks: remarks(result, &read.logs, by.round),
-        runs: read.logs.iter().filter_map(key).collect(),
-        judged: Judged { verdict, benchmark },
+        judged: Judged {
+            owner: benchmark.path.clone(),
+            runs: ResultRun::of_evidence(std::slice::from_ref(&read.evidence)),
+            verdict,
+            benchmark,
+        },
     }
 }
 
@@ -266,6 +267,11 @@ fn as_path_says(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck> {
 fn trial(number: u32, result: &TrainingResult, log: &NamedLog) -> TrialEvidence {
     let path = result.relative().join(&log.name);
     let mut trial = TrialEvidence::finished(number, path.display().to_string());
+    trial.logs.push(TrialLog {
+        directory: result.relative().display().to_string(),
+        file: log.name.clone(),
+        identity: LogIdentity::Training(log.log.identity()),
+    });
     let figures = [
         (TIME_TO_TRAIN, log.log.minutes, "min"),
         (SAMPLES_TO_CONVERGE, log.log.converged_after, ""),
@@ -325,10 +331,4 @@ fn newer_than(round: &TrainingRound, logs: &[NamedLog]) -> Option<Date> {
     let days = logs.iter().filter_map(|log| date_of(log.log.started_ms?));
     let newest = days.max()?;
     (round.is_newest() && round.ended_before(newest)).then_some(newest)
-}
-
-fn key(log: &NamedLog) -> Option<RunKey> {
-    let bits = |value: Option<f64>| value.map(f64::to_bits);
-    let seed = log.log.seeds.first().map(|seed| seed.value);
-    Some((bits(log.log.started_ms)?, bits(log.log.minutes)?, seed))
 }

@@ -11,5 +11,5 @@ mod round;
 mod system;
 
 pub use find::{TrainingResult, TrainingTrees, find};
-pub use judge::{JudgedTraining, RunKey, TrainingContext, evidence, judge};
+pub use judge::{JudgedTraining, TrainingContext, evidence, judge};
 pub use round::round_of;

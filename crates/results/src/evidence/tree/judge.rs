@@ -4,6 +4,7 @@ use super::gather::gather;
 use super::submission::{Benchmark, ScenarioFolder};
 use super::system::{self, System};
 use super::{JudgeContext, accuracy, files, one_result, required};
+use crate::evidence::identity::ResultRun;
 use crate::verdict::{self, BenchmarkVerdict, Context, Verdict};
 use retrial_recipe::model::{Mode, Submission};
 
@@ -17,6 +18,10 @@ pub struct Judged {
     pub verdict: Verdict,
     /// The benchmark as a whole: its scenarios, its system.
     pub benchmark: BenchmarkVerdict,
+    /// Whose results they are: a submitter's system may have one run in several results.
+    pub owner: String,
+    /// Its runs.
+    pub runs: Vec<ResultRun>,
 }
 
 /// What holds for a benchmark on a system, whatever its scenarios measured.
@@ -60,6 +65,8 @@ pub fn judge(benchmark: &Benchmark, judge_context: &JudgeContext<'_>) -> Judged 
     rules.extend(required::check(benchmark, kind, judge_context));
     let context = context(benchmark, judge_context);
     let verdict = verdict::judge(&context, &evidence);
+    let runs = ResultRun::of_evidence(&evidence);
+    let owner = format!("{}/{}", benchmark.submitter.name, benchmark.system);
     let mut results = verdict.results.iter();
     let is_valid = results.all(|result| result.valid || result.mode == Mode::Compliance);
     let benchmark = BenchmarkVerdict {
@@ -74,5 +81,10 @@ pub fn judge(benchmark: &Benchmark, judge_context: &JudgeContext<'_>) -> Judged 
         valid: is_valid && rules.iter().all(|rule| rule.passed),
         rules,
     };
-    Judged { verdict, benchmark }
+    Judged {
+        verdict,
+        benchmark,
+        owner,
+        runs,
+    }
 }

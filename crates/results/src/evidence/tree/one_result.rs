@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use itertools::{Itertools as _, join};
 
 use super::layout::is_test;
-use crate::verdict::{Evidence, RuleCheck, number};
+use crate::verdict::{Evidence, RuleCheck, TrialLog, number};
 use retrial_mlperf::loadgen::RunSettings;
 use retrial_mlperf::rounds::Rules;
 use retrial_recipe::model::Mode;
@@ -142,11 +142,11 @@ fn far_apart(logs: &[(&str, &RunSettings)]) -> Option<RuleCheck> {
 
 /// A test whose log is a copy of another run's measured nothing itself.
 pub(crate) fn copies<'a>(performance: &Evidence, tests: impl Iterator<Item = &'a mut Evidence>) {
-    let Some(submitted) = settings(performance) else {
+    let Some(submitted) = run(performance) else {
         return;
     };
     for test in tests {
-        if settings(test).is_some_and(|log| is_same(log, submitted)) {
+        if run(test).is_some_and(|log| log.is_copy_of(submitted, [])) {
             let measured = format!("the log of {}", performance.path);
             let check = RuleCheck::failed("run of the test", measured, "a separate run");
             test.checks.push(check);
@@ -154,11 +154,8 @@ pub(crate) fn copies<'a>(performance: &Evidence, tests: impl Iterator<Item = &'a
     }
 }
 
-/// No two runs begin in the same millisecond and are logged from the same second.
-fn is_same(first: &RunSettings, second: &RunSettings) -> bool {
-    first.power_begin.is_some()
-        && first.power_begin == second.power_begin
-        && first.started_at == second.started_at
+fn run(evidence: &Evidence) -> Option<&TrialLog> {
+    evidence.trials.first()?.logs.first()
 }
 
 /// The log's name within its result: `performance`, `accuracy`, `TEST01`.

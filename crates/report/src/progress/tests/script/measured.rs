@@ -44,6 +44,7 @@ pub(super) fn measured() -> Vec<Event> {
         files: 6,
         bytes: 3_400_000,
         omitted: vec!["trace.json: a link".to_owned()],
+        older: Vec::new(),
     };
     events.push(at(
         764_200,

@@ -1,0 +1,135 @@
+//! Which run LoadGen's logs are of: results of one run are found again in other folders.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use jiff::Timestamp;
+
+use super::{Mode, Run, Scenario};
+
+/// Latencies of queries, which every performance run logs.
+const LATENCIES: &str = "latency_";
+/// The one of them that no two runs share: the shortest of many may be.
+const MEAN: &str = "latency_mean_ns";
+
+/// What tells one run of LoadGen from all others.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RunIdentity {
+    /// The scenario that was run.
+    pub scenario: Option<Scenario>,
+    /// The mode.
+    pub mode: Option<Mode>,
+    /// When the log was begun, to the second.
+    pub started_at: Option<Timestamp>,
+    /// When the measurement began, to the millisecond, in the container's local time.
+    pub power_begin: Option<String>,
+    /// A hash of its latencies, which both logs have to the nanosecond: no two runs have the same.
+    pub latencies: Option<u64>,
+}
+
+impl RunIdentity {
+    /// Returns whether both are of the same run: they were begun in the same second and measured from the
+    /// same millisecond, or, where a log does not state that, they agree in every latency.
+    pub fn is_same_run(&self, other: &Self) -> bool {
+        let same_start = match (self.started_at, other.started_at) {
+            (Some(ours), Some(theirs)) => ours == theirs,
+            // A summary does not state it, and may be of the same run as a detail log.
+            _ => true,
+        };
+        if self.scenario != other.scenario || self.mode != other.mode {
+            return false;
+        }
+        let both_state = self.power_begin.is_some() && other.power_begin.is_some();
+        let both_dated = self.started_at.is_some() && other.started_at.is_some();
+        if both_state && both_dated {
+            return same_start && self.power_begin == other.power_begin;
+        }
+        same_start && self.latencies.is_some() && self.latencies == other.latencies
+    }
+
+    /// The same for all logs of one run, and for no others: for finding copies among very many. None where
+    /// the logs do not tell the run from others.
+    pub fn key(&self) -> Option<Self> {
+        let dated = self.started_at.is_some() && self.power_begin.is_some();
+        let latencies = self.latencies.filter(|_| !dated);
+        (dated || latencies.is_some()).then(|| Self {
+            latencies,
+            ..self.clone()
+        })
+    }
+}
+
+impl Run {
+    /// What tells it from other runs.
+    pub fn identity(&self) -> RunIdentity {
+        let figures = self.figures();
+        let mut hasher = DefaultHasher::new();
+        let latencies = figures
+            .iter()
+            .filter(|(name, _)| name.starts_with(LATENCIES));
+        for (name, figure) in latencies {
+            (name, figure.value.to_bits()).hash(&mut hasher);
+        }
+        let detail = self.detail.as_ref();
+        RunIdentity {
+            scenario: self.scenario(),
+            mode: self.mode(),
+            started_at: self.started_at(),
+            power_begin: detail.and_then(|detail| detail.power_begin.clone()),
+            latencies: figures.contains_key(MEAN).then(|| hasher.finish()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn identity(started: &str, power_begin: &str, latencies: u64) -> RunIdentity {
+        RunIdentity {
+            scenario: Some(Scenario::Offline),
+            mode: Some(Mode::Performance),
+            started_at: started.parse().ok(),
+            power_begin: (!power_begin.is_empty()).then(|| power_begin.to_owned()),
+            latencies: Some(latencies),
+        }
+    }
+
+    const STARTED: &str = "2025-06-15T10:00:00Z";
+    const BEGIN: &str = "06-15-2025 10:00:01.250";
+
+    #[rstest]
+    #[case::a_copy_with_an_edited_figure(identity(STARTED, BEGIN, 2), true)]
+    #[case::a_run_of_the_same_second(identity(STARTED, "06-15-2025 10:00:01.251", 1), false)]
+    #[case::another_run(identity("2025-06-15T10:20:00Z", BEGIN, 1), false)]
+    #[case::a_copy_of_its_summary(identity("", "", 1), true)]
+    #[case::the_summary_of_another(identity("", "", 2), false)]
+    fn copies_are_told_from_other_runs(#[case] other: RunIdentity, #[case] same: bool) {
+        let run = identity(STARTED, BEGIN, 1);
+        assert_eq!(run.is_same_run(&other), same);
+        assert_eq!(other.is_same_run(&run), same);
+    }
+
+    #[test]
+    fn an_accuracy_run_is_another_run() {
+        let accuracy = RunIdentity {
+            mode: Some(Mode::Accuracy),
+            ..identity(STARTED, BEGIN, 1)
+        };
+        assert!(!accuracy.is_same_run(&identity(STARTED, BEGIN, 1)));
+    }
+
+    #[test]
+    fn logs_without_dates_or_latencies_have_no_key() {
+        let of_guide = RunIdentity {
+            latencies: None,
+            ..identity("", "", 1)
+        };
+        assert_eq!(of_guide.key(), None);
+        assert!(!of_guide.is_same_run(&of_guide));
+        let edited = identity(STARTED, BEGIN, 2);
+        assert_eq!(identity(STARTED, BEGIN, 1).key(), edited.key());
+        assert_ne!(identity("", "", 1).key(), identity("", "", 2).key());
+    }
+}

@@ -1,0 +1,199 @@
+//! Copies of logs among the trials of a measurement, and among the measurements of a run.
+
+use crate::verdict::{Evidence, RuleCheck, StepOutcome, TrialEvidence, TrialLog};
+use retrial_mlperf::loadgen::Scenario;
+use retrial_plan::Plan;
+
+/// Takes the figures from each trial whose log is a copy of an earlier one's, and says so: it is no trial of its
+/// own.
+pub fn reject_copies(evidence: &mut Evidence) {
+    for at in 0..evidence.trials.len() {
+        let (before, rest) = evidence.trials.split_at_mut(at);
+        let trial = &mut rest[0];
+        let earlier = evidence.warmups.iter().chain(&*before);
+        let Some((copy, original)) = copied(trial, earlier) else {
+            continue;
+        };
+        let (copy, original) = copy.name_with(original);
+        if trial.outcome == StepOutcome::Finished {
+            let reason = format!("{copy} is of the same run as {original}");
+            trial.outcome = StepOutcome::NoNewResult { reason };
+        }
+        trial.figures.clear();
+        trial.missing.clear();
+    }
+}
+
+/// Adds a check to each measurement that has a log of an earlier one. Measurements that share a command read
+/// the same results.
+pub fn check_measurements(all: &mut [Evidence], plan: Option<&Plan>) {
+    for at in 1..all.len() {
+        let (earlier, rest) = all.split_at_mut(at);
+        let evidence = &mut rest[0];
+        let mut others = earlier
+            .iter()
+            .filter(|other| !plan.is_some_and(|plan| share_command(plan, evidence, other)));
+        let check = others.find_map(|other| shared_log(evidence, other));
+        evidence.checks.extend(check);
+    }
+}
+
+/// The first log of a trial that is a copy of an earlier trial's, with that one.
+fn copied<'a>(
+    trial: &'a TrialEvidence,
+    earlier: impl Iterator<Item = &'a TrialEvidence>,
+) -> Option<(&'a TrialLog, &'a TrialLog)> {
+    let mut logs = earlier.flat_map(|earlier| &earlier.logs);
+    logs.find_map(|original| {
+        let mut own = trial.logs.iter();
+        let copy = own.find(|log| log.is_copy_of(original, trial.figures.values()))?;
+        Some((copy, original))
+    })
+}
+
+fn shared_log(evidence: &Evidence, other: &Evidence) -> Option<RuleCheck> {
+    let (copy, original) = evidence
+        .trials
+        .iter()
+        .find_map(|trial| copied(trial, other.trials.iter()))?;
+    let (copy, original) = copy.name_with(original);
+    let measured = format!("{copy} is of the same run as {original}");
+    let required = "a run of its own for each measurement";
+    // The same folder twice is no second claim, and LoadGen's SingleStream may stand for MultiStream.
+    let is_other_claim = evidence.mode == other.mode
+        && evidence.scenario != other.scenario
+        && !(infers(evidence) && infers(other));
+    Some(if is_other_claim {
+        RuleCheck::failed("logs", measured, required)
+    } else {
+        RuleCheck::warning("logs", measured, required)
+    })
+}
+
+fn infers(evidence: &Evidence) -> bool {
+    let scenario = Scenario::from_word(&evidence.scenario);
+    matches!(
+        scenario,
+        Some(Scenario::SingleStream | Scenario::MultiStream)
+    )
+}
+
+/// Returns whether one step measures both.
+fn share_command(plan: &Plan, one: &Evidence, other: &Evidence) -> bool {
+    let index = |evidence: &Evidence| {
+        let mut measurements = plan.measurements.iter();
+        measurements
+            .position(|measured| measured.key == evidence.key && measured.mode == evidence.mode)
+    };
+    let Some((one, other)) = index(one).zip(index(other)) else {
+        return false;
+    };
+    let mut steps = plan.steps.iter().filter(|step| step.measures());
+    steps.any(|step| {
+        step.trial()
+            .is_some_and(|(_, trial)| step.is_of(one, trial) && step.is_of(other, trial))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::{FigureValue, LogIdentity};
+    use retrial_mlperf::mllog::RunIdentity;
+    use retrial_recipe::model::Mode;
+
+    fn trial(number: u32, file: &str, started_ms: f64) -> TrialEvidence {
+        let mut trial = TrialEvidence::finished(number, "out");
+        trial
+            .figures
+            .insert("ttt".to_owned(), FigureValue::new(21.5, "min"));
+        trial.logs.push(TrialLog {
+            directory: "out".to_owned(),
+            file: file.to_owned(),
+            identity: LogIdentity::Training(RunIdentity {
+                started_ms: Some(started_ms),
+                elapsed_ms: Some(5000.0),
+                seeds: Vec::new(),
+            }),
+        });
+        trial
+    }
+
+    fn evidence(scenario: &str, trials: Vec<TrialEvidence>) -> Evidence {
+        Evidence {
+            trials,
+            ..Evidence::new(scenario, Mode::Performance)
+        }
+    }
+
+    const START: f64 = 1_759_734_393_481.0;
+
+    #[test]
+    fn a_copied_log_is_no_trial_and_is_named_with_its_original() {
+        let trials = vec![
+            trial(1, "result_0.txt", START),
+            trial(2, "result_1.txt", START + 9000.0),
+            trial(3, "result_2.txt", START),
+        ];
+        let mut evidence = evidence("training", trials);
+        reject_copies(&mut evidence);
+        let [first, second, copy] = &evidence.trials[..] else {
+            panic!()
+        };
+        assert_eq!(first.outcome, StepOutcome::Finished);
+        assert_eq!(second.outcome, StepOutcome::Finished);
+        let reason = "result_2.txt is of the same run as result_0.txt".to_owned();
+        assert_eq!(copy.outcome, StepOutcome::NoNewResult { reason });
+        assert!(copy.figures.is_empty());
+    }
+
+    #[test]
+    fn a_copied_warm_up_is_no_trial() {
+        let mut evidence = evidence("training", vec![trial(2, "result_1.txt", START)]);
+        evidence.warmups = vec![trial(1, "result_0.txt", START)];
+        reject_copies(&mut evidence);
+        assert!(evidence.trials[0].figures.is_empty());
+    }
+
+    #[test]
+    fn a_log_is_no_result_of_two_scenarios() {
+        let mut all = [
+            evidence("8k", vec![trial(1, "8k.txt", START)]),
+            evidence("16k", vec![trial(1, "16k.txt", START)]),
+            evidence("16k", vec![trial(1, "16k-again.txt", START)]),
+            evidence("32k", vec![trial(1, "32k.txt", START + 1.0)]),
+        ];
+        check_measurements(&mut all, None);
+        let measured = |evidence: &Evidence| {
+            let check = evidence.checks.first()?;
+            Some((check.passed, check.measured.clone()))
+        };
+        let checks: Vec<_> = all.iter().map(measured).collect();
+        let copy = |passed, text: &str| Some((passed, text.to_owned()));
+        assert_eq!(
+            checks,
+            [
+                None,
+                copy(false, "16k.txt is of the same run as 8k.txt"),
+                copy(false, "16k-again.txt is of the same run as 8k.txt"),
+                None
+            ]
+        );
+        let mut twice = [all[1].clone(), all[2].clone()];
+        for one in &mut twice {
+            one.checks.clear();
+        }
+        check_measurements(&mut twice, None);
+        assert!(twice[1].checks[0].passed && twice[1].checks[0].warning);
+    }
+
+    #[test]
+    fn figures_of_one_file_may_belong_to_two_measurements() {
+        let mut all = [
+            evidence("8k", vec![trial(1, "log.txt", START)]),
+            evidence("16k", vec![trial(1, "log.txt", START)]),
+        ];
+        check_measurements(&mut all, None);
+        assert!(all[1].checks.is_empty());
+    }
+}

@@ -1,0 +1,46 @@
+//! Trials are measurements of their own, of this run: one mechanism for all logs and all paths.
+//!
+//! ```text
+//! files ──text, loadgen, training──▶ TrialLog of each trial ──copies──▶ no trial twice
+//!                                                           ──window──▶ no trial of before the step
+//!                                                           ──shared──▶ runs that two results of a tree have
+//! ```
+//!
+//! [`crate::verdict::TrialLog`] says which logs are of one run.
+
+pub mod copies;
+mod shared;
+mod stamps;
+mod text;
+pub(crate) mod window;
+
+pub use shared::{ResultRun, RunKey, SharedRuns};
+pub(crate) use text::text_log;
+
+use super::texts::Text;
+use crate::verdict::{LogIdentity, TrialLog};
+use retrial_mlperf::loadgen;
+use retrial_mlperf::mllog;
+
+/// What tells `LoadGen`'s logs in a directory from those of other runs.
+pub(crate) fn loadgen_log(run: &loadgen::Run, directory: &str) -> TrialLog {
+    let file = if run.detail.is_some() {
+        super::folder::DETAIL
+    } else {
+        super::folder::SUMMARY
+    };
+    TrialLog {
+        directory: directory.to_owned(),
+        file: file.to_owned(),
+        identity: LogIdentity::LoadGen(run.identity()),
+    }
+}
+
+/// What tells a run of a training log from other runs.
+pub(crate) fn training_log(text: &Text, run: &mllog::TrainingRun) -> TrialLog {
+    TrialLog {
+        directory: text.directory.display().to_string(),
+        file: text.file.display().to_string(),
+        identity: LogIdentity::Training(run.identity()),
+    }
+}

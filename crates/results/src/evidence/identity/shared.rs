@@ -1,0 +1,161 @@
+//! Runs that several results of a submission tree have: results may be copied between submitters and systems.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::evidence::tree::Fault;
+use crate::verdict::{Evidence, LogIdentity};
+use retrial_mlperf::loadgen;
+
+/// Tells a run from all others of any number of trees.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum RunKey {
+    /// `LoadGen`'s.
+    LoadGen(loadgen::RunIdentity),
+    /// A training run: its start and duration in milliseconds, as bits, and its first seed.
+    Training(u64, u64, Option<i64>),
+}
+
+impl RunKey {
+    /// None where the log does not tell its run from others.
+    fn new(identity: &LogIdentity) -> Option<Self> {
+        match identity {
+            LogIdentity::LoadGen(run) => run.key().map(Self::LoadGen),
+            LogIdentity::Training(run) => {
+                let (started, elapsed) = run.dated_start_ms().zip(run.elapsed_ms)?;
+                let seed = run.seeds.first().copied();
+                Some(Self::Training(started.to_bits(), elapsed.to_bits(), seed))
+            }
+            LogIdentity::Text(_) => None,
+        }
+    }
+}
+
+/// A run of a result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResultRun {
+    /// Tells it from others.
+    pub key: RunKey,
+    /// The path of its logs below the tree's root.
+    pub path: String,
+}
+
+impl ResultRun {
+    /// The runs of a result, as far as their logs tell them from others.
+    pub fn of_evidence(evidence: &[Evidence]) -> Vec<Self> {
+        let trials = evidence.iter().flat_map(|one| &one.trials);
+        let logs = trials.flat_map(|trial| &trial.logs);
+        let runs = logs.filter_map(|log| {
+            Some(Self {
+                key: RunKey::new(&log.identity)?,
+                path: Path::new(&log.directory)
+                    .join(&log.file)
+                    .display()
+                    .to_string(),
+            })
+        });
+        runs.collect()
+    }
+}
+
+/// Finds runs that results of several owners have: an owner is what may have a run several times, such as a
+/// submitter's system.
+#[derive(Debug, Default)]
+pub struct SharedRuns {
+    /// The first owner of each run, with the path of its logs.
+    seen: HashMap<RunKey, (String, String)>,
+    copies: Vec<Copies>,
+}
+
+/// Runs of an owner that another one has, too.
+#[derive(Debug)]
+struct Copies {
+    owners: (String, String),
+    /// The paths of the first one.
+    first: (String, String),
+    count: usize,
+}
+
+impl SharedRuns {
+    /// Adds the runs of a result of an owner.
+    pub fn add(&mut self, owner: &str, runs: &[ResultRun]) {
+        for run in runs {
+            let original = self.seen.entry(run.key.clone());
+            let (other, path) = original.or_insert_with(|| (owner.to_owned(), run.path.clone()));
+            if other == owner {
+                continue;
+            }
+            let mut copies = self.copies.iter_mut();
+            let known = copies.find(|copies| copies.owners.0 == owner && copies.owners.1 == *other);
+            if let Some(known) = known {
+                known.count += 1;
+            } else {
+                self.copies.push(Copies {
+                    owners: (owner.to_owned(), other.clone()),
+                    first: (run.path.clone(), path.clone()),
+                    count: 1,
+                });
+            }
+        }
+    }
+
+    /// A remark for each two owners that have the same runs. None is a violation: in a published round, a
+    /// system has been renamed and both names have stayed.
+    pub fn remarks(&self) -> impl Iterator<Item = Fault> {
+        self.copies.iter().map(|copies| {
+            let (path, original) = &copies.first;
+            let more = match copies.count {
+                1 => String::new(),
+                2 => "; so is 1 more of its runs".to_owned(),
+                count => format!("; so are {} more of its runs", count - 1),
+            };
+            Fault {
+                path: path.clone(),
+                actual: format!("the same run as {original}{more}"),
+                required: "runs that no other result has".to_owned(),
+                is_violation: false,
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(second: i64, path: &str) -> ResultRun {
+        let identity = loadgen::RunIdentity {
+            scenario: None,
+            mode: None,
+            started_at: jiff::Timestamp::from_second(second).ok(),
+            power_begin: Some(format!("06-15-2025 10:00:{second:02}.250")),
+            latencies: None,
+        };
+        ResultRun {
+            key: RunKey::new(&LogIdentity::LoadGen(identity)).unwrap(),
+            path: path.to_owned(),
+        }
+    }
+
+    #[test]
+    fn runs_of_two_systems_are_named_with_both_paths() {
+        let mut shared = SharedRuns::default();
+        let first = [run(1, "A/99/Offline"), run(2, "A/99/Server"), run(3, "A/x")];
+        shared.add("A", &first);
+        // Benchmarks of one system may have the same run: two targets of accuracy.
+        shared.add("A", &[run(1, "A/99.9/Offline")]);
+        assert_eq!(shared.remarks().count(), 0);
+        shared.add("B", &[run(1, "B/99/Offline"), run(4, "B/own")]);
+        shared.add("C", &[run(3, "C/x")]);
+        shared.add("B", &[run(2, "B/99/Server")]);
+        let remarks: Vec<Fault> = shared.remarks().collect();
+        assert!(remarks.iter().all(|remark| !remark.is_violation));
+        let remarks: Vec<(&str, &str)> = remarks
+            .iter()
+            .map(|remark| (remark.path.as_str(), remark.actual.as_str()))
+            .collect();
+        let more = "the same run as A/99/Offline; so is 1 more of its runs";
+        let expected = [("B/99/Offline", more), ("C/x", "the same run as A/x")];
+        assert_eq!(remarks, expected);
+    }
+}
