@@ -46,6 +46,7 @@ pub fn check(log: &str, session: &str) -> Vec<RuleCheck> {
     });
     let errors: Vec<&str> = errors.collect();
     let first = errors.first().copied().unwrap_or("none");
+    let (rule, required) = ("errors of the power meter", "none after ranging");
     vec![
         RuleCheck::new(
             "uncertainty of the power meter",
@@ -53,12 +54,13 @@ pub fn check(log: &str, session: &str) -> Vec<RuleCheck> {
             "activated before ranging",
             is_early,
         ),
-        RuleCheck::new(
-            "errors of the power meter",
-            first,
-            "none after ranging",
-            errors.is_empty(),
-        ),
+        if errors.is_empty() {
+            RuleCheck::new(rule, first, required, true)
+        } else {
+            // The official tool stops at the first warning, and nine published logs of v5.1 have
+            // such errors behind one.
+            RuleCheck::warning(rule, first, required)
+        },
     ]
 }
 
@@ -102,7 +104,7 @@ mod tests {
     ) {
         let log = LOG.replace(from, if from.is_empty() { from } else { to });
         let checks = check(&log, "s");
-        let failed = checks.iter().filter(|check| !check.passed);
+        let failed = checks.iter().filter(|check| check.is_notable());
         let failed: Vec<&str> = failed.map(|check| check.rule.as_str()).collect();
         assert_eq!(failed, violated);
     }

@@ -83,7 +83,8 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathe
     }
     evidence.extend(accuracy);
     evidence.extend(tests.into_iter().map(|test| test.evidence));
-    if rules.is_none() {
+    // A benchmark or scenario that a known round does not have is reported for the benchmark.
+    if judge_context.round.is_none() {
         let named = judge_context.official(&place.submitter, &place.benchmark);
         let scenario = place.scenario_name();
         let reason = unknown_rules::of_result(judge_context.round, named, &scenario);
