@@ -1,0 +1,155 @@
+//! Why a pattern gives no figure.
+
+use super::readers::ReaderError;
+use super::whole::{PartOfNumber, PartOfUnit};
+use crate::accumulator::{MOST_ENTRIES, MOST_VALUES};
+
+/// Why a pattern gives no figure.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PatternError {
+    /// The regular expression does not compile.
+    #[error(
+        "the pattern `{pattern}` is not a regular expression: {reason}; write it in Rust's regex syntax, with the number as `${{number}}`"
+    )]
+    Syntax {
+        /// The pattern.
+        pattern: String,
+        /// The compiler's message.
+        reason: String,
+    },
+    /// A named reader cannot be replaced.
+    #[error("the pattern `{pattern}`: {reason}")]
+    Reader {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with the reader.
+        reason: ReaderError,
+    },
+    /// No line matched.
+    #[error(
+        "no line matches the pattern `{pattern}`; check in the step's output how the figure is printed"
+    )]
+    NoMatch {
+        /// The pattern.
+        pattern: String,
+    },
+    /// No line below a heading matched.
+    #[error(
+        "no line matches the pattern `{pattern}` below one that matches `{below}`; check in the step's output how the figure is printed"
+    )]
+    NoMatchBelow {
+        /// The pattern.
+        pattern: String,
+        /// The heading's.
+        below: String,
+    },
+    /// A line matched, but the captured text is not a number.
+    #[error(
+        "the pattern `{pattern}` captured `{text}`, which is not a number; put only the number into the group, or read it with `${{number}}`"
+    )]
+    NotANumber {
+        /// The pattern.
+        pattern: String,
+        /// What was captured.
+        text: String,
+    },
+    /// A line announces the figure, and has no number.
+    #[error("`{line}` announces the figure, but has no number that the pattern `{pattern}` reads")]
+    NoNumber {
+        /// The pattern.
+        pattern: String,
+        /// The line.
+        line: String,
+    },
+    /// A block that had the figure before is repeated without it.
+    #[error(
+        "no line matches the pattern `{pattern}` below `{heading}`, which has the figure in another place"
+    )]
+    NoneInBlock {
+        /// The pattern.
+        pattern: String,
+        /// The heading's line.
+        heading: String,
+    },
+    /// A line matched, but the captured text is a part of a longer number.
+    #[error(
+        "the pattern `{pattern}` captured `{}`, which is only a part of `{}` in the line `{}`; {}",
+        .part.captured,
+        .part.whole,
+        .part.line,
+        how_to_read_all(.remedy.as_deref())
+    )]
+    PartOfNumber {
+        /// The pattern.
+        pattern: String,
+        /// What was captured, and of what.
+        part: PartOfNumber,
+        /// The pattern that reads the whole number of this line, if there is one.
+        remedy: Option<String>,
+    },
+    /// A line matched, but the captured unit is a part of another one.
+    #[error(
+        "the pattern `{pattern}` captured `{}`, which is only a part of the unit `{}`; write the group as `(?<unit>\\S+)`",
+        .part.captured,
+        .part.whole
+    )]
+    PartOfUnit {
+        /// The pattern.
+        pattern: String,
+        /// What was captured, and of what.
+        part: PartOfUnit,
+    },
+    /// A line matched, and its unit is of another kind than the figure's.
+    #[error(
+        "the pattern `{pattern}` captured the unit `{captured}`, which cannot be converted to `{unit}`; correct the figure's `unit`"
+    )]
+    Unit {
+        /// The pattern.
+        pattern: String,
+        /// What was captured.
+        captured: String,
+        /// The figure's unit.
+        unit: String,
+    },
+    /// The groups that name entries are not the pattern's.
+    #[error("the pattern `{pattern}` has no group `{group}`: write it as `(?<{group}>\\S+)`")]
+    NoGroup {
+        /// The pattern.
+        pattern: String,
+        /// The group.
+        group: String,
+    },
+    /// A table without end.
+    #[error(
+        "the pattern `{pattern}` names more than {MOST_ENTRIES} figures; make the groups of `by` narrower"
+    )]
+    TooManyEntries {
+        /// The pattern.
+        pattern: String,
+    },
+    /// More values than `take: all` stores.
+    #[error(
+        "the pattern `{pattern}` matches more than {MOST_VALUES} lines; narrow it, or take one of first, last, min, max, sum, mean"
+    )]
+    TooMany {
+        /// The pattern.
+        pattern: String,
+    },
+}
+
+/// What to do about a number of which a part was captured.
+fn how_to_read_all(remedy: Option<&str>) -> String {
+    match remedy {
+        Some(pattern) => format!(
+            "read all of it with `{pattern}`, or match in the pattern what is next to the number"
+        ),
+        None => "print the whole number, or match in the pattern what is next to it".to_owned(),
+    }
+}
+
+/// What is wrong with a regular expression, in one line.
+pub(crate) fn regex_fault(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or(&text).trim();
+    last.trim_start_matches("error: ").to_owned()
+}

@@ -1,0 +1,258 @@
+//! Reads the figures of a pattern from lines, one at a time.
+
+use regex::CaptureLocations;
+
+use super::block::{Block, Blocks};
+use super::whole::{find_longer_number, find_longer_unit};
+use super::{Pattern, PatternError};
+use crate::accumulator::{Accumulator, Entries, entry};
+use crate::figure::{self, Printed};
+use crate::nearest::shortened;
+use crate::place::{Place, Unreadable};
+use crate::request::Take;
+use crate::units;
+
+/// Reads lines, one at a time, and stores the figures of the pattern.
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    pattern: &'a Pattern,
+    /// The positions of the latest match's groups; reused, since allocating it costs as much as a match.
+    locations: CaptureLocations,
+    /// By name; a figure that is not a table has the empty one.
+    entries: Entries<PatternError>,
+    /// Lines that have the figure, or announce it.
+    matches: u64,
+    /// More entries than a table has.
+    overflowed: bool,
+    /// Which of several files it reads.
+    file: usize,
+    blocks: Blocks,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(pattern: &'a Pattern) -> Self {
+        Self {
+            pattern,
+            locations: pattern.regex.capture_locations(),
+            entries: Entries::new(),
+            matches: 0,
+            overflowed: false,
+            file: 0,
+            blocks: Blocks::default(),
+        }
+    }
+
+    /// Whether no later line changes anything; with `last`, whether no earlier one does.
+    pub fn is_decided(&self) -> bool {
+        let takes_one = matches!(self.pattern.take, Take::First | Take::Last);
+        takes_one && self.pattern.by.is_empty() && self.matches > 0
+    }
+
+    fn ignores_more(&self) -> bool {
+        self.is_decided() && self.pattern.take != Take::Last
+    }
+
+    /// Sets which of several files the next lines are of.
+    #[must_use]
+    pub fn of_file(mut self, file: usize) -> Self {
+        self.file = file;
+        self
+    }
+
+    /// Reads one line.
+    pub fn feed(&mut self, line: &str) {
+        self.feed_at(line, 0);
+    }
+
+    /// Reads one line that begins at this offset.
+    pub fn feed_at(&mut self, line: &str, offset: u64) {
+        if self.ignores_more() {
+            return;
+        }
+        let place = Place::offset(self.file, offset);
+        let pattern = self.pattern;
+        let Some(heading) = &pattern.below else {
+            self.read(line, place);
+            return;
+        };
+        if heading.is_heading(line) {
+            self.blocks.open(heading.identity(line), line, place);
+        } else if self.blocks.is_open() {
+            let before = self.matches;
+            self.read(line, place);
+            if self.matches > before {
+                if let Some(empty) = self.blocks.close_with_figure()
+                    && pattern.take != Take::Last
+                {
+                    self.add_empty(&empty);
+                }
+            } else if heading.ends_at(line) {
+                self.end_block();
+            }
+        }
+    }
+
+    /// Ends the text.
+    pub fn end_of_text(&mut self) {
+        self.end_block();
+    }
+
+    /// A block that has the figure elsewhere, and ends without it, announces it in vain.
+    fn end_block(&mut self) {
+        if let Some(empty) = self.blocks.close_empty() {
+            self.add_empty(&empty);
+        }
+    }
+
+    fn add_empty(&mut self, block: &Block) {
+        let error = PatternError::NoneInBlock {
+            pattern: self.pattern.expression().to_owned(),
+            heading: block.heading.clone(),
+        };
+        let place = block.place;
+        let entry = entry(&mut self.entries, [], self.pattern.take);
+        if let Some(entry) = entry {
+            entry.add_unreadable(Unreadable { place, error });
+        }
+    }
+
+    fn read(&mut self, line: &str, place: Place) {
+        let pattern = self.pattern;
+        // A group of an alternation that this line does not take captures nothing: no match.
+        let captured = pattern
+            .regex
+            .captures_read(&mut self.locations, line)
+            .and_then(|_| self.locations.get(pattern.group));
+        if let Some((begin, end)) = captured {
+            let locations = &self.locations;
+            let names = pattern.by.iter().map(|group| {
+                let (begin, end) = locations.get(*group).unwrap_or_default();
+                &line[begin..end]
+            });
+            let names: Vec<&str> = names.collect();
+            self.add(&names, self.number(line, &line[begin..end]), place);
+        } else if let Some(names) = self.announced(line) {
+            let error = PatternError::NoNumber {
+                pattern: pattern.expression().to_owned(),
+                line: shortened(line.trim()),
+            };
+            self.add(&names, Err(error), place);
+        }
+    }
+
+    /// The names of the entry that a line announces without a number.
+    fn announced<'l>(&self, line: &'l str) -> Option<Vec<&'l str>> {
+        let regex = self.pattern.announcement.as_ref()?.recognises(line)?;
+        if self.pattern.by.is_empty() {
+            return Some(Vec::new());
+        }
+        let captures = regex.captures(line)?;
+        let groups = self.pattern.regex.capture_names().collect::<Vec<_>>();
+        let names = self.pattern.by.iter().map(|group| {
+            let name = groups.get(*group).copied().flatten()?;
+            Some(captures.name(name)?.as_str())
+        });
+        names.collect()
+    }
+
+    fn add(&mut self, names: &[&str], number: Result<Printed, PatternError>, place: Place) {
+        self.matches += 1;
+        let names = names.iter().copied();
+        match (entry(&mut self.entries, names, self.pattern.take), number) {
+            (Some(entry), Ok(printed)) => entry.add(printed, place),
+            (Some(entry), Err(error)) => entry.add_unreadable(Unreadable { place, error }),
+            (None, _) => self.overflowed = true,
+        }
+    }
+
+    /// Reads the number of a line, if the line matches.
+    pub(super) fn number_in(&mut self, line: &str) -> Option<Result<Printed, PatternError>> {
+        let Pattern { regex, group, .. } = self.pattern;
+        regex.captures_read(&mut self.locations, line)?;
+        let (begin, end) = self.locations.get(*group)?;
+        Some(self.number(line, &line[begin..end]))
+    }
+
+    fn number(&self, line: &str, captured: &str) -> Result<Printed, PatternError> {
+        let Pattern { group, unit, .. } = self.pattern;
+        let pattern = || self.pattern.expression().to_owned();
+        let range = |group: usize| self.locations.get(group).map(|(begin, end)| begin..end);
+        let captured_unit = self.pattern.unit_group.and_then(range);
+        let neighbours = &self.pattern.neighbours;
+        if let Some(group) = range(*group)
+            && let Some(part) =
+                find_longer_number(line, group, captured_unit.clone(), unit, neighbours)
+        {
+            return Err(PatternError::PartOfNumber {
+                pattern: pattern(),
+                part,
+                remedy: self.pattern.remedy(line),
+            });
+        }
+        let printed =
+            figure::parse_with_suffix(captured, unit).ok_or_else(|| PatternError::NotANumber {
+                pattern: pattern(),
+                text: shortened(captured),
+            })?;
+        let Some(captured) = captured_unit else {
+            return Ok(printed);
+        };
+        let printed_unit = &line[captured.clone()];
+        let factor = units::factor(printed_unit, unit).ok_or_else(|| PatternError::Unit {
+            pattern: pattern(),
+            captured: shortened(printed_unit),
+            unit: unit.clone().into_owned(),
+        })?;
+        match find_longer_unit(line, captured, unit, factor) {
+            Some(part) => Err(PatternError::PartOfUnit {
+                pattern: pattern(),
+                part,
+            }),
+            None => Ok(printed.scaled(factor)),
+        }
+    }
+
+    /// Appends the figures that another reader took from the lines after this one's.
+    pub fn join(&mut self, after: Self) {
+        if self.ignores_more() {
+            return;
+        }
+        if self.pattern.take == Take::Last && after.is_decided() {
+            *self = after;
+            return;
+        }
+        self.matches += after.matches;
+        for (name, accumulator) in after.entries {
+            match entry(&mut self.entries, [name.as_str()], self.pattern.take) {
+                Some(before) => before.join(accumulator),
+                None => self.overflowed = true,
+            }
+        }
+        self.overflowed |= after.overflowed;
+    }
+
+    /// Returns the figures by name; one that is not a table has the empty name.
+    ///
+    /// # Errors
+    /// Where nothing matched, or there were too many values. An entry whose announcement cannot be read
+    /// says so.
+    pub fn entries(self) -> Result<Entries<PatternError>, PatternError> {
+        let pattern = || self.pattern.expression().to_owned();
+        if self.matches == 0 {
+            return Err(match &self.pattern.below {
+                None => PatternError::NoMatch { pattern: pattern() },
+                Some(heading) => PatternError::NoMatchBelow {
+                    pattern: pattern(),
+                    below: heading.expression().to_owned(),
+                },
+            });
+        }
+        if self.overflowed {
+            return Err(PatternError::TooManyEntries { pattern: pattern() });
+        }
+        if self.entries.values().any(Accumulator::overflowed) {
+            return Err(PatternError::TooMany { pattern: pattern() });
+        }
+        Ok(self.entries)
+    }
+}
