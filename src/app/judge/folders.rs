@@ -46,6 +46,10 @@ fn with_context(group: Group, plan: Option<&Plan>, basis: &Basis<'_>) -> Result<
         context
             .qualifiers
             .extend(other_system(&group, plan, basis)?);
+        // As of a run of these scenarios alone.
+        let is_there =
+            |scenario: &String| group.evidence.iter().any(|one| one.scenario == *scenario);
+        context.accuracy_scenarios.retain(is_there);
     }
     context.require_accuracy |= basis.request.require_accuracy;
     context.warnings.extend(group.warnings);
