@@ -59,7 +59,7 @@ fn a_tree_and_its_run_agree_on_what_is_valid(#[case] fault: &str, #[case] accura
     if tree["division"] == "open" {
         fs::rename(home.path("tree/open"), home.path("tree/closed")).unwrap();
     }
-    let judged = verdict(&home.retrial(&["judge", "tree", "--output", "json"]));
+    let judged = verdict(&home.retrial(&["judge", "tree", "--round", "v6.0", "--output", "json"]));
     let (own, judged) = (validity(&own), validity(&judged));
     assert_eq!(
         own[&("Offline".to_owned(), "accuracy".to_owned())],
