@@ -204,6 +204,7 @@ mod tests {
                 to: "results".to_owned(),
                 files: 1,
                 bytes: 1,
+                older: Vec::new(),
                 omitted: omitted.iter().map(|text| (*text).to_owned()).collect(),
             };
             event(4, what)

@@ -240,6 +240,7 @@ fn what_failed_no_step_is_a_warning_with_its_consequence() {
         to: "results".to_owned(),
         files: 2,
         bytes: 10,
+        older: Vec::new(),
         omitted,
     };
     let processes = vec!["12 monitor".to_owned()];
