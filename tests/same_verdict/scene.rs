@@ -185,8 +185,10 @@ impl Scene {
 
     /// Names the files of the run as the script names them.
     pub fn as_in_the_script(&self, text: &str) -> String {
-        let run = format!("{}/", self.run().display());
-        let mut text = text.replace(&run, "").replace("results/", "");
+        let [run, imported] = [self.run(), self.path("elsewhere/runs/planted")];
+        let mut text = text.replace(&format!("{}/", run.display()), "");
+        text = text.replace(&format!("{}/", imported.display()), "");
+        text = text.replace("results/", "");
         for (number, paths) in outputs_of(&self.script) {
             let mut steps = self.plan.steps.iter();
             let step = steps.find(|step| step.number == number).unwrap();
