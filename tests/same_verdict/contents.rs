@@ -40,6 +40,8 @@ pub fn of(scenario: &str, mode: &str, random: &mut Rng) -> Contents {
         },
         _ => loadgen(random, mode == "accuracy"),
     };
+    // An archive has no empty folders, and the reason would say so.
+    contents.files.push(("notes.txt", b"done\n".to_vec()));
     if random.u8(..12) == 0 {
         contents.files.push(("INVALID", b"another model".to_vec()));
     }
