@@ -1,5 +1,6 @@
 //! Results where a run and a shell plan leave them, `SCENARIO/MODE/run_N`, and shorter forms of it.
 
+use std::ffi::OsStr;
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
@@ -101,7 +102,11 @@ fn read(
         below.display().to_string()
     };
     if let [first, ..] = folders {
-        let place = first.path.parent().filter(|_| folders.len() > 1);
+        let name = first.path.file_name().and_then(OsStr::to_str);
+        let place = first
+            .path
+            .parent()
+            .filter(|_| name.and_then(trial_number).is_some());
         evidence.path = shown(place.unwrap_or(&first.path));
     }
     // The numbers count warm-ups; results that all have one of theirs count otherwise.
