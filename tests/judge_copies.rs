@@ -117,7 +117,8 @@ fn a_training_log_that_is_printed_twice_is_one_trial() {
 const PATTERN: &str = "      figures: { speed: { pattern: 'speed: ([0-9.]+)', unit: items/s } }
       expect: { speed: { value: 100, kind: official, source: here } }
 ";
-const JSON: &str = "      figures: { speed: { json: $.speed, file: r.json, unit: items/s } }
+const JSON: &str = "      results: /out
+      figures: { speed: { json: $.speed, file: r.json, unit: items/s } }
       expect: { speed: { value: 100, kind: official, source: here } }
 ";
 

@@ -161,7 +161,7 @@ mod tests {
             evidence("8k", vec![trial(1, "8k.txt", START)]),
             evidence("16k", vec![trial(1, "16k.txt", START)]),
             evidence("16k", vec![trial(1, "16k-again.txt", START)]),
-            evidence("32k", vec![trial(1, "32k.txt", START + 1.0)]),
+            evidence("32k", vec![trial(1, "32k.txt", START + 9000.0)]),
         ];
         check_measurements(&mut all, None);
         let measured = |evidence: &Evidence| {
