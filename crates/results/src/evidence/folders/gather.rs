@@ -13,6 +13,7 @@ use crate::evidence::other_suite::{self, OtherSuiteResult};
 use crate::evidence::result_path::ResultPath;
 use crate::evidence::trials::complete;
 use crate::evidence::{compliance, endpoints, folder};
+use crate::verdict::Evidence;
 use retrial_plan::Plan;
 use retrial_plan::measurement::{MeasurementPlan, same_scenario};
 use retrial_recipe::model::Mode;
@@ -125,7 +126,7 @@ impl<'a> Gathering<'a> {
     fn read_laid_out(&mut self, measurements: &Measurements<'_>) {
         let places = self.summaries.iter();
         let roots = places.map(|relative| self.reader.place(relative).group);
-        for found in laid_out(self.directory, measurements, roots) {
+        for mut found in laid_out(self.directory, measurements, roots) {
             let is_other = |relative: &PathBuf| {
                 let path = self.directory.join(relative);
                 let mut folders = found.folders.iter();
@@ -134,6 +135,12 @@ impl<'a> Gathering<'a> {
             self.summaries.retain(is_other);
             self.tests.retain(is_other);
             self.of_endpoints.retain(is_other);
+            // A scenario's folder with results of an endpoint has none of LoadGen's.
+            let is_of_endpoint = |one: &Evidence| {
+                let mut folders = self.of_endpoints.iter();
+                folders.any(|relative| Path::new(&one.path).starts_with(relative))
+            };
+            found.evidence.retain(|one| !is_of_endpoint(one));
             if !found.evidence.is_empty() {
                 let group = group(&mut self.groups, &ResultPath::of_group(&found.root));
                 group.evidence.extend(found.evidence);
