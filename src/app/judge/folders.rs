@@ -1,6 +1,6 @@
 //! Result folders outside submission trees: their evidence, with the context of each group.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Gathered;
 use super::basis::Basis;
@@ -28,12 +28,17 @@ pub fn gather(
     let groups = groups.map_err(|error| Failure::usage(error.to_string()))?;
     let groups = groups.into_iter();
     groups
-        .map(|group| with_context(group, plan.as_ref(), basis))
+        .map(|group| with_context(group, directory, plan.as_ref(), basis))
         .collect()
 }
 
 /// Adds the context of a group: of the recipe, or what its folder and its rules say.
-fn with_context(group: Group, plan: Option<&Plan>, basis: &Basis<'_>) -> Result<Gathered, Failure> {
+fn with_context(
+    group: Group,
+    directory: &Path,
+    plan: Option<&Plan>,
+    basis: &Basis<'_>,
+) -> Result<Gathered, Failure> {
     let rules = || group.evidence.iter().find_map(|one| one.rules.as_ref());
     let mut context = match plan {
         Some(plan) => Context::from(plan),
@@ -54,10 +59,21 @@ fn with_context(group: Group, plan: Option<&Plan>, basis: &Basis<'_>) -> Result<
     context.require_accuracy |= basis.request.require_accuracy;
     context.warnings.extend(group.warnings);
     Ok(Gathered {
-        path: group.place.group,
+        path: as_named(directory, group.place.group),
         context,
         evidence: group.evidence,
     })
+}
+
+/// Returns a folder's path as the user has named the directory that it is in.
+fn as_named(directory: &Path, folder: PathBuf) -> PathBuf {
+    let full = directory.canonicalize().ok();
+    let below = full.and_then(|full| Some(folder.strip_prefix(full).ok()?.to_owned()));
+    match below {
+        Some(below) if below.as_os_str().is_empty() => directory.to_owned(),
+        Some(below) => directory.join(below),
+        None => folder,
+    }
 }
 
 /// Qualifiers of results of another system: they are compared with a recipe's figures on demand only.
