@@ -18,6 +18,7 @@ mod coupling;
 mod draft;
 pub mod evidence;
 mod exit;
+mod figure_value;
 mod figures;
 mod judge;
 mod model;
@@ -35,10 +36,9 @@ mod trial_log;
 
 pub use benchmark::BenchmarkVerdict;
 pub use context::Context;
-pub use evidence::{
-    Evidence, FigureValue, Origin, Skipped, StepOutcome, TrialEvidence, Validity, table_of,
-};
+pub use evidence::{Evidence, StepOutcome, TrialEvidence, Validity, table_of};
 pub use exit::ExitCode;
+pub use figure_value::{FigureValue, Origin, Skipped};
 pub use judge::judge;
 pub use model::{Bounds, Judgement, Noise, Reference, ResultVerdict, TrialVerdict, Verdict};
 pub use notice::notice;

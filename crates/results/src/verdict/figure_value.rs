@@ -1,0 +1,95 @@
+//! A measured figure, and where it was read.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::number;
+
+/// A figure's value and unit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FigureValue {
+    /// The value.
+    pub value: f64,
+    /// Its unit, for example `tokens/s`; empty if it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unit: String,
+    /// Half of the last digit that was printed; 0: not known. A verdict's own figures have none.
+    #[serde(skip)]
+    pub half_digit: f64,
+    /// Where a recipe's own figure was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+}
+
+/// Where a figure was read, and what was passed over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Origin {
+    /// The file, below the results or the run's directory.
+    pub file: String,
+    /// The line, from 1; of several whose mean or sum it is, the last. None in a log of more than 64 MiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// Records that announce the figure, cannot be read, and do not count, since a later one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed_over: Option<Skipped>,
+}
+
+/// Records that do not count.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Skipped {
+    /// How many.
+    pub count: u64,
+    /// The first: where it stands, and why it cannot be read.
+    pub first: String,
+}
+
+/// As a sentence has it: `output.log, line 12`.
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.file)?;
+        if let Some(line) = self.line {
+            write!(formatter, ", line {line}")?;
+        }
+        if let Some(Skipped { count, first }) = &self.passed_over {
+            let records = if *count == 1 { "record" } else { "records" };
+            write!(formatter, "; passed over {count} {records}: {first}")?;
+        }
+        Ok(())
+    }
+}
+
+impl FigureValue {
+    /// A value in a unit.
+    pub fn new(value: f64, unit: impl Into<String>) -> Self {
+        Self {
+            value,
+            unit: unit.into(),
+            half_digit: 0.0,
+            origin: None,
+        }
+    }
+
+    /// The same, read there.
+    #[must_use]
+    pub fn read_at(self, origin: Origin) -> Self {
+        Self {
+            origin: Some(origin),
+            ..self
+        }
+    }
+
+    /// The same, printed to within this.
+    #[must_use]
+    pub fn printed(self, half_digit: f64) -> Self {
+        Self { half_digit, ..self }
+    }
+}
+
+/// As people read it: `103,480 tokens/s`.
+impl fmt::Display for FigureValue {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&number::figure(self.value, &self.unit))
+    }
+}
