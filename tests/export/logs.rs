@@ -22,6 +22,14 @@ pub const V5_1: Seeds = Seeds(
     18_209_322_760_996_052_031,
 );
 
+/// The time so many milliseconds after 12:00:00, as a detail log has it.
+fn clock(milliseconds: u64) -> String {
+    let (minutes, rest) = (milliseconds / 60_000, milliseconds % 60_000);
+    let (hour, minute) = (12 + minutes / 60, minutes % 60);
+    let (second, fraction) = (rest / 1000, rest % 1000);
+    format!("\"11-21-2026 {hour}:{minute:02}:{second:02}.{fraction:03}\"")
+}
+
 /// One LoadGen run.
 pub struct Run {
     pub scenario: &'static str,
@@ -53,12 +61,13 @@ impl Run {
         (seconds * 1e9) as u64
     }
 
+    /// When it begins after 12:00:00, ms: no two runs begin in the same millisecond.
+    fn offset_ms(&self) -> u64 {
+        self.tokens_per_second as u64 % 1000
+    }
+
     fn end(&self) -> String {
-        let milliseconds = (self.duration() * 1e3) as u64;
-        let (minutes, rest) = (milliseconds / 60_000, milliseconds % 60_000);
-        let (hour, minute) = (12 + minutes / 60, minutes % 60);
-        let (second, fraction) = (rest / 1000, rest % 1000);
-        format!("\"11-21-2026 {hour}:{minute:02}:{second:02}.{fraction:03}\"")
+        clock(self.offset_ms() + (self.duration() * 1e3) as u64)
     }
 
     pub fn detail(&self, started: &str) -> String {
@@ -108,7 +117,7 @@ impl Run {
                 "effective_sample_concatenate_permutation",
                 "true".to_owned(),
             ),
-            ("power_begin", "\"11-21-2026 12:00:00.000\"".to_owned()),
+            ("power_begin", clock(self.offset_ms())),
             ("power_end", self.end()),
         ] {
             log(&mut text, key, &value);

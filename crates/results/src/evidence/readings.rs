@@ -53,9 +53,14 @@ impl Reading {
         }
     }
 
+    /// Adds those of the texts of which a figure was read: the output of a check that finds nothing is the
+    /// same in every trial.
     fn add_logs(&mut self, texts: &[Text]) {
         let files = texts.iter().filter_map(|text| text.files().ok()).flatten();
         for log in files.filter_map(|file| text_log(&file)) {
+            if !self.figures.values().any(|figure| figure.is_of(&log.file)) {
+                continue;
+            }
             if !self.logs.contains(&log) {
                 self.logs.push(log);
             }

@@ -80,6 +80,12 @@ impl FigureValue {
         }
     }
 
+    /// Returns whether it was read of this file.
+    pub fn is_of(&self, file: &str) -> bool {
+        let mut origin = self.origin.iter();
+        origin.any(|origin| origin.file == file)
+    }
+
     /// The same, printed to within this.
     #[must_use]
     pub fn printed(self, half_digit: f64) -> Self {

@@ -57,7 +57,7 @@ pub struct TextIdentity {
 }
 
 impl TrialLog {
-    /// Returns whether another file has a log of the same run. `figures` are those of the trial.
+    /// Returns whether another file has a log of the same run. `figures` are those that were read of this one.
     pub fn is_copy_of<'a>(
         &self,
         other: &Self,

@@ -46,7 +46,10 @@ fn copied<'a>(
     let mut logs = earlier.flat_map(|earlier| &earlier.logs);
     logs.find_map(|original| {
         let mut own = trial.logs.iter();
-        let copy = own.find(|log| log.is_copy_of(original, trial.figures.values()))?;
+        let copy = own.find(|log| {
+            let figures = trial.figures.values();
+            log.is_copy_of(original, figures.filter(|figure| figure.is_of(&log.file)))
+        })?;
         Some((copy, original))
     })
 }
