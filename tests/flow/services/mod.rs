@@ -280,7 +280,7 @@ bench)
   exec 3<>"/dev/tcp/localhost/$port" || exit 1
   mkdir -p "$directory"
   cat >"$directory/$name" <<END
-{"date": "20261123-000000", "backend": "openai", "num_prompts": $requests, "request_rate": "inf", "duration": 20.0,
+{"date": "$(date +%Y%m%d-%H%M%S)", "backend": "openai", "num_prompts": $requests, "request_rate": "inf", "duration": 20.0,
  "completed": $((requests - ${FAILED:-0})), "failed": ${FAILED:-0}, "total_input_tokens": 20480, "total_output_tokens": 20480,
  "request_throughput": 1.0, "output_throughput": 1024.0, "total_token_throughput": 2048.0,
  "mean_ttft_ms": 40.1, "median_ttft_ms": 39.0, "std_ttft_ms": 2.0, "p99_ttft_ms": 45.2,
