@@ -262,7 +262,7 @@ fn a_log_without_a_recipe_that_cannot_be_read_leaves_the_others() {
     assert_eq!(
         outcomes,
         [
-            (Some("Offline"), Some("measured")),
+            (Some("Offline"), Some("inconclusive")),
             (Some("Server"), Some("invalid"))
         ]
     );

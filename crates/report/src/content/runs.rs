@@ -29,9 +29,9 @@ pub fn document(rows: &[RunSummary], zone: &TimeZone) -> Document {
         .head("run", |row| &row.id)
         .status("outcome", |row| status(row))
         .column(Column::text("benchmark").spare(3), |row| cut(&row.title))
-        .column(Column::text("variant").spare(6), |row| cut(&row.choices()))
-        .column(measured.spare(4), |row| figure(row, scenarios))
-        .column(Column::number("ratio").spare(5), |row| {
+        .column(Column::text("variant").spare(4), |row| cut(&row.choices()))
+        .column(measured.spare(5), |row| figure(row, scenarios))
+        .column(Column::number("ratio").spare(6), |row| {
             ratio(row).unwrap_or_default()
         })
         .column(Column::text("started").spare(0), |row| started(row, zone))
