@@ -107,15 +107,17 @@ fn table(random: &mut Rng) -> Contents {
 
 fn trained(random: &mut Rng) -> Vec<u8> {
     let minutes = random.u64(98..102);
-    let stop = 1_800_000_000_000 + minutes * 60_000;
+    // Within the second in which the planted step began.
+    let start = 1_795_262_400_000 + random.u64(..1000);
+    let stop = start + minutes * 60_000;
     let event = |time: u64, key: &str, value: &str, metadata: &str| {
         format!(
             ":::MLLOG {{\"namespace\": \"\", \"time_ms\": {time}, \"event_type\": \"POINT_IN_TIME\", \
              \"key\": \"{key}\", \"value\": {value}, \"metadata\": {metadata}}}\n"
         )
     };
-    let seed = event(1_799_999_999_000, "seed", &random.u32(..).to_string(), "{}");
-    let start = event(1_800_000_000_000, "run_start", "null", "{}");
+    let seed = event(start - 1000, "seed", &random.u32(..).to_string(), "{}");
+    let start = event(start, "run_start", "null", "{}");
     let evaluated = |accuracy: &str| {
         event(
             stop - 1,

@@ -22,7 +22,7 @@ fn two_by_two_cells_are_interleaved_in_both_directions() {
     let lab = lab.recipe(&varied("", "cat /proc/sys/kernel/random/uuid"));
     let done = lab.batch(&["--vary", "number=1,2", "--trials", "2"]);
     done.expect_exit(0)
-        .prints("[1/8] word=one,number=1 trial 1/2: reproduced (unpinned image), main speed 42.5 MB/s")
+        .prints("[1/8] word=one,number=1 trial 1/2: reproduced (modified, unpinned image), main speed 42.5 MB/s")
         .prints("1 remaining, about");
     let there = cells().map(|cell| (cell.to_owned(), 1));
     let mut back = cells().map(|cell| (cell.to_owned(), 2));

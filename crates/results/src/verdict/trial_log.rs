@@ -98,7 +98,15 @@ fn is_exact(figure: &FigureValue) -> bool {
     let is_time = || !unit.is_empty() && units::factor("s", unit).is_some();
     let is_timed = unit.contains('/') || is_time() || units::factor("flops", unit).is_some();
     let resolution = figure.half_digit * 2.0 / figure.value.abs();
-    is_timed && resolution > 0.0 && resolution < 10_f64.powi(1 - EXACT_DIGITS)
+    let is_fine = if resolution > 0.0 {
+        resolution < 10_f64.powi(1 - EXACT_DIGITS)
+    } else {
+        // JSON does not say how finely it was printed: as many digits as the value needs.
+        let digits = format!("{:e}", figure.value);
+        let digits = digits.chars().take_while(|digit| *digit != 'e');
+        digits.filter(char::is_ascii_digit).count() >= EXACT_DIGITS.unsigned_abs() as usize
+    };
+    is_timed && is_fine
 }
 
 #[cfg(test)]
@@ -135,7 +143,8 @@ mod tests {
     #[case::a_time_of_all_digits(31.350_412, 5e-7, "ms", true)]
     #[case::an_accuracy_of_all_digits(0.914_666_666_7, 5e-11, "", false)]
     #[case::an_accuracy_in_per_cent(91.466_666_67, 5e-9, "%", false)]
-    #[case::of_unknown_precision(101.534_729_182, 0.0, "items/s", false)]
+    #[case::a_rate_of_all_digits_in_json(101.534_729_182, 0.0, "items/s", true)]
+    #[case::a_rounded_rate_in_json(101.5, 0.0, "items/s", false)]
     fn equal_files_without_a_time_need_an_exact_figure(
         #[case] value: f64,
         #[case] half_digit: f64,
