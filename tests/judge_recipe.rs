@@ -158,6 +158,17 @@ fn a_scenario_that_was_run_without_a_figure_is_invalid(
     assert_eq!(judged.outcome("short"), "reproduced");
 }
 
+/// A script keeps the options of its plan next to the results.
+#[test]
+fn options_that_changed_a_script_qualify_its_results() {
+    let options = ("changed-options.txt", "--skip setup-lock-clocks\n");
+    for directory in ["out", "out/short"] {
+        let judged = Results::new(&[&SHORT[..], &[options]].concat()).judge(directory, &[]);
+        assert_eq!(judged.code, 0, "{}", judged.text);
+        judged.says(&["modified: --skip setup-lock-clocks"]);
+    }
+}
+
 #[test]
 fn a_scenario_without_a_folder_was_not_run() {
     let judged = Results::new(&SHORT).judge("out", &[]);

@@ -11,6 +11,10 @@ use retrial_format::first;
 use retrial_host::assign::cards;
 use retrial_recipe::model::Recipe;
 
+/// The file in which a shell script keeps the changing options of its plan, a line each, next to its results:
+/// whoever judges them reads it.
+pub const OPTIONS_FILE: &str = "changed-options.txt";
+
 /// The largest number of steps that a change names.
 const MAX_NAMED_STEPS: usize = 3;
 

@@ -23,6 +23,7 @@ pub mod step;
 pub mod text;
 
 pub use build::{PlanError, build};
+pub use changes::OPTIONS_FILE;
 pub use lookup::own_containers;
 pub use options::{Keep, PlanOptions, PullPolicy};
 pub use step::{Action, Condition, OfBatch, Plan, Step};

@@ -150,7 +150,7 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
             };
             format!("mkdir -p {to}\ndocker cp {from} {to}", to = quote(&to))
         }
-        Action::Judge => plan.judge_command(output::RESULTS),
+        Action::Judge => output::options(plan) + &plan.judge_command(output::RESULTS),
         Action::Remove => format!("docker rm -f {name}"),
     }
 }

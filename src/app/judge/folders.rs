@@ -10,7 +10,7 @@ use crate::app::open;
 use crate::app::options::{GlobalOptions, JudgeRequest, PlanRequest, RecipeRequest};
 use retrial_plan::Plan;
 use retrial_results::evidence::folders::{self, Group, ResultsDirectory};
-use retrial_results::verdict::{Context, Qualifier};
+use retrial_results::verdict::{Context, Qualifier, QualifierKind};
 
 /// The evidence of every result in or below a directory, grouped for judging.
 pub fn gather(
@@ -56,6 +56,9 @@ fn with_context(
             |scenario: &String| group.evidence.iter().any(|one| one.scenario == *scenario);
         context.accuracy_scenarios.retain(is_there);
     }
+    let changes = group.changing_options.into_iter();
+    let changes = changes.map(|change| Qualifier::new(QualifierKind::Modified, change));
+    context.execution.extend(changes);
     context.require_accuracy |= basis.request.require_accuracy;
     context.warnings.extend(group.warnings);
     Ok(Gathered {

@@ -195,3 +195,18 @@ fn what_a_plan_lacks_is_named_without_its_list() {
         assert_eq!(unlisted.changing_options(), plan.changes);
     }
 }
+
+#[test]
+fn a_script_keeps_the_options_next_to_its_results() {
+    let lines = |options: &PlanOptions| {
+        let script = crate::shell::script(&plan_with(&[], options), &[]);
+        let lines = script
+            .lines()
+            .filter(|line| line.contains(super::OPTIONS_FILE));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(lines(&PlanOptions::default()), [""; 0]);
+    let expected =
+        "mkdir -p results; printf '%s\\n' '--skip setup-unpack' >results/changed-options.txt";
+    assert_eq!(lines(&skipping(&["setup-unpack"])), [expected]);
+}

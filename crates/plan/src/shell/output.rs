@@ -1,6 +1,7 @@
 //! The output of commands, in files in which `retrial judge` searches for the printed figures.
 
 use super::quote;
+use crate::changes::OPTIONS_FILE;
 use crate::measurement::MeasurementPlan;
 use crate::step::{Action, ExecStep, Plan, Purpose, Step};
 use retrial_recipe::model::{FigureSource, Find, InvalidMarker, Mode};
@@ -27,6 +28,17 @@ pub(super) fn header(plan: &Plan) -> &'static str {
     } else {
         ""
     }
+}
+
+/// Keeps the options that changed the plan next to the results, for the verdict on them.
+pub(super) fn options(plan: &Plan) -> String {
+    let changes = plan.changing_options();
+    if changes.is_empty() {
+        return String::new();
+    }
+    let changes: Vec<String> = changes.iter().map(|change| quote(change)).collect();
+    let changes = changes.join(" ");
+    format!("mkdir -p {RESULTS}; printf '%s\\n' {changes} >{RESULTS}/{OPTIONS_FILE}\n")
 }
 
 /// A line that runs a command of a measurement, and logs its output if figures are read from it.

@@ -7,7 +7,7 @@ use itertools::{Itertools as _, join};
 
 use super::layout::{self, LaidOut, Measurements};
 use super::loose::Reader;
-use super::{FoldersError, Group, ResultsDirectory, flat};
+use super::{FoldersError, Group, ResultsDirectory, flat, script};
 use crate::evidence::identity::copies::check_measurements;
 use crate::evidence::other_suite::{self, OtherSuiteResult};
 use crate::evidence::result_path::ResultPath;
@@ -62,7 +62,11 @@ pub fn gather(results: &ResultsDirectory<'_>) -> Result<Vec<Group>, FoldersError
                 .map_or(FoldersError::NoResult { path }, FoldersError::OtherSuite),
         });
     }
+    let changing_options = results
+        .plan
+        .map_or_else(Vec::new, |_| script::changing_options(&directory));
     for group in &mut groups {
+        group.changing_options.clone_from(&changing_options);
         group.evidence.iter_mut().for_each(complete);
         check_measurements(&mut group.evidence, results.plan);
         // Nobody expects the others in the folder of one scenario.
@@ -250,6 +254,7 @@ fn group<'g>(groups: &'g mut Vec<Group>, place: &ResultPath) -> &'g mut Group {
             place: place.clone(),
             evidence: Vec::new(),
             warnings: Vec::new(),
+            changing_options: Vec::new(),
         });
         groups.len() - 1
     });

@@ -9,7 +9,7 @@ use retrial_plan::Plan;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::Mode;
 
-use super::script;
+use super::{LEVELS, script};
 use crate::evidence::folder::{self, names_in};
 use crate::evidence::result_path::{ResultPath, trial_number};
 use crate::evidence::tree::is_test;
@@ -17,9 +17,6 @@ use crate::evidence::trial_files::TrialFiles;
 use crate::evidence::trials::add_warmup;
 use crate::evidence::unknown_rules;
 use crate::verdict::{Evidence, TrialEvidence};
-
-/// How far above the directory that is judged its root may lie: that of `SCENARIO/MODE/run_N`.
-const LEVELS: usize = 3;
 
 /// The folder of one trial.
 struct TrialFolder {

@@ -32,6 +32,9 @@ pub const CHECK_OUTPUT: &str = "check.log";
 /// The files with the logs of a submission's runs, as MLCommons names them.
 pub const TRAINING_LOGS: &str = "result_*.txt";
 
+/// How far above the directory that is judged its root may lie: that of `SCENARIO/MODE/run_N`.
+const LEVELS: usize = 3;
+
 /// A directory and what is known of the results in it.
 pub struct ResultsDirectory<'a> {
     /// The directory.
@@ -71,6 +74,8 @@ pub struct Group {
     pub evidence: Vec<Evidence>,
     /// What a reader of the verdict must know besides.
     pub warnings: Vec<String>,
+    /// The options that changed the plan of the script that left them: `--skip setup-clocks`.
+    pub changing_options: Vec<String>,
 }
 
 /// Why a directory has nothing to judge.

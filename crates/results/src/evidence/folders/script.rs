@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::{CHECK_OUTPUT, OUTPUT, TRAINING_LOGS};
+use super::{CHECK_OUTPUT, LEVELS, OUTPUT, TRAINING_LOGS};
 use crate::evidence::accuracy::ACCURACY;
 use crate::evidence::figures::Text;
 use crate::evidence::readings::readings;
 use crate::evidence::trial_files::{TrialFiles, is_trained};
 use crate::verdict::{Evidence, StepOutcome, TrialEvidence};
-use retrial_plan::Plan;
 use retrial_plan::measurement::MeasurementPlan;
+use retrial_plan::{OPTIONS_FILE, Plan};
 use retrial_recipe::model::Mode;
 use retrial_store::open;
 
@@ -17,6 +17,8 @@ use retrial_store::open;
 const FAILED: &str = "failed";
 /// The largest such file.
 const CODE_CAP: u64 = 64;
+/// The largest file of changing options.
+const OPTIONS_CAP: u64 = 64 << 10;
 
 /// The outputs of a trial's commands in its folder, the check's first.
 pub(super) fn outputs(folder: &Path, measured: &MeasurementPlan) -> Vec<Text> {
@@ -115,6 +117,17 @@ pub(super) fn text(folder: &Path, file: &str) -> Text {
 
 fn is_there(folder: &Path, file: impl AsRef<Path>) -> bool {
     std::fs::symlink_metadata(folder.join(file)).is_ok()
+}
+
+/// The options that changed the plan of the script that left a directory's results, or those around it.
+pub(super) fn changing_options(directory: &Path) -> Vec<String> {
+    let mut around = directory.ancestors().take(LEVELS + 1);
+    let text = around.find_map(|folder| {
+        open::read_text_beneath(folder, Path::new(OPTIONS_FILE), OPTIONS_CAP).ok()
+    });
+    let text = text.unwrap_or_default();
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    lines.map(str::to_owned).collect()
 }
 
 /// The exit code that a script kept next to the output of a command that failed.
