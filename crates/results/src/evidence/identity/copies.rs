@@ -1,12 +1,18 @@
 //! Copies of logs among the trials of a measurement, and among the measurements of a run.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
+use crate::evidence::result_path::trial_number;
 use crate::verdict::{Evidence, RuleCheck, StepOutcome, TrialEvidence, TrialLog};
 use retrial_mlperf::loadgen::Scenario;
 use retrial_plan::Plan;
 
 /// Takes the figures from each trial whose log is a copy of an earlier one's, and says so: it is no trial of its
-/// own.
+/// own. A log that somebody also left in the folder that holds the trials claims no further one, and is only
+/// noted.
 pub fn reject_copies(evidence: &mut Evidence) {
+    note_copies_above_trials(evidence);
     for at in 0..evidence.trials.len() {
         let (before, rest) = evidence.trials.split_at_mut(at);
         let trial = &mut rest[0];
@@ -22,6 +28,31 @@ pub fn reject_copies(evidence: &mut Evidence) {
         trial.figures.clear();
         trial.missing.clear();
     }
+}
+
+/// Drops results in the folder that holds the trials' folders, `run_1`, `run_2`, if they are copies of one of
+/// these. MLPerf's checker reads the trials' folders only.
+fn note_copies_above_trials(evidence: &mut Evidence) {
+    let trials = std::mem::take(&mut evidence.trials);
+    for trial in &trials {
+        let copied = copied(trial, trials.iter());
+        match copied.filter(|(copy, original)| is_in_trial_folder_below(original, copy)) {
+            Some((copy, original)) => {
+                let (copy, original) = copy.name_with(original);
+                let measured = format!("{copy} is of the same run as {original}");
+                let check = RuleCheck::warning("logs", measured, "results only in trials' folders");
+                evidence.checks.push(check);
+            }
+            None => evidence.trials.push(trial.clone()),
+        }
+    }
+}
+
+/// Returns whether a log lies in a trial's folder, such as `run_1`, within the folder of another log.
+fn is_in_trial_folder_below(log: &TrialLog, above: &TrialLog) -> bool {
+    let folder = Path::new(&log.directory);
+    let name = folder.file_name().and_then(OsStr::to_str);
+    folder.parent() == Some(Path::new(&above.directory)) && name.and_then(trial_number).is_some()
 }
 
 /// Adds a check to each measurement that has a log of an earlier one. Measurements that share a command read
@@ -148,6 +179,31 @@ mod tests {
         let reason = "result_2.txt is of the same run as result_0.txt".to_owned();
         assert_eq!(copy.outcome, StepOutcome::NoNewResult { reason });
         assert!(copy.figures.is_empty());
+    }
+
+    #[test]
+    fn a_copy_in_the_folder_that_holds_the_trials_is_noted_and_is_no_trial() {
+        let mut trials = vec![
+            trial(1, "result.txt", START),
+            trial(2, "result.txt", START + 9000.0),
+            trial(3, "result.txt", START),
+        ];
+        let folders = ["performance/run_1", "performance/run_2", "performance"];
+        for (trial, folder) in trials.iter_mut().zip(folders) {
+            folder.clone_into(&mut trial.logs[0].directory);
+        }
+        let mut evidence = evidence("training", trials);
+        reject_copies(&mut evidence);
+        let numbers: Vec<u32> = evidence.trials.iter().map(|trial| trial.trial).collect();
+        assert_eq!(numbers, [1, 2]);
+        let [note] = &evidence.checks[..] else {
+            panic!("{:?}", evidence.checks)
+        };
+        let measured = "result.txt is of the same run as run_1/result.txt";
+        assert!(
+            note.passed && note.warning && note.measured == measured,
+            "{note:?}"
+        );
     }
 
     #[test]
