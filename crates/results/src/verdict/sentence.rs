@@ -191,6 +191,13 @@ pub(crate) fn of_run(outcome: Outcome, results: &[ResultVerdict]) -> String {
             format!("{bad} of {all} published figures {verb} not hold. {reason}")
         }
         Outcome::Inconclusive if all == 0 => format!("The result is undecided. {reason}"),
+        // Open are results that nobody published a figure of, or that cannot be judged at all.
+        Outcome::Inconclusive if count(Outcome::Inconclusive) == 0 => {
+            let open = results.iter().filter(|result| result.outcome == outcome);
+            let open = open.count();
+            let verb = if open == 1 { "is" } else { "are" };
+            format!("{open} of {} results {verb} undecided. {reason}", results.len())
+        }
         Outcome::Inconclusive if all == 1 => format!("1 published figure is undecided. {reason}"),
         Outcome::Inconclusive => {
             let open = count(Outcome::Inconclusive);

@@ -306,6 +306,19 @@ fn not_reproduced_is_corrected_for_all_figures() {
 }
 
 #[test]
+fn results_that_cannot_be_judged_are_counted_among_the_results() {
+    let mut unknown = offline(&[100.0]);
+    unknown.unknown_rules = Some("no rules of it are known".to_owned());
+    let known = offline(&[100.0]).expecting(TOKENS, official(100.0));
+    let verdict = judge(&context(), &[known, unknown]);
+    assert_eq!(verdict.outcome, Outcome::Inconclusive);
+    assert_eq!(
+        verdict.sentence.split(". ").next().unwrap(),
+        "1 of 2 results is undecided"
+    );
+}
+
+#[test]
 fn the_worst_figure_decides_a_result() {
     let evidence = offline(&[100.0])
         .with_figure("samples_per_second", 50.0, "samples/s")
