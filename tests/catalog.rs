@@ -72,11 +72,28 @@ fn a_template_is_identified_by_its_directory() {
     assert_eq!(open(&project.path().join("recipe.yaml")).kind, Kind::Recipe);
 }
 
+/// A built-in template of the same name would give another recipe than the one that its author wrote.
+#[test]
+fn a_template_of_ones_own_that_cannot_be_read_is_not_replaced_by_the_built_in_one() {
+    let project = project();
+    let built_in = "amd-instinct";
+    let own = project.path().join(format!("templates/{built_in}.yaml"));
+    std::fs::write(&own, b"image: \xff\xfe\n").unwrap();
+    let opened = open(project.path());
+    let error = opened.template(built_in).unwrap_err().to_string();
+    assert!(error.contains("UTF-8"), "{error}");
+    let recipe = format!("schema: 1\ntitle: Mine\nextends: {built_in}\n");
+    std::fs::write(project.path().join("recipe.yaml"), recipe).unwrap();
+    let opened = open(project.path());
+    let problems = check(&opened.source, opened.kind, &opened).to_string();
+    assert!(problems.contains("cannot read template"), "{problems}");
+}
+
 #[test]
 fn template_names_cannot_escape_their_directory() {
     let project = project();
     let opened = open(project.path());
-    assert!(opened.template("mine").is_some());
+    assert!(opened.template("mine").unwrap().is_some());
     for name in [
         "../recipe",
         "/etc/passwd",
@@ -85,7 +102,7 @@ fn template_names_cannot_escape_their_directory() {
         "./mine",
         "a/../../recipe",
     ] {
-        assert!(opened.template(name).is_none(), "{name}");
+        assert!(opened.template(name).unwrap().is_none(), "{name}");
     }
 }
 
@@ -146,7 +163,7 @@ fn every_built_in_recipe_and_template_checks() {
         opened.extract_to(directory.path()).unwrap();
         assert!(fs::read_dir(directory.path()).unwrap().next().is_some());
         for name in opened.names() {
-            let template = opened.template(&name).unwrap();
+            let template = opened.template(&name).unwrap().unwrap();
             let problems = check(&template, Kind::Template, &opened);
             assert!(!problems.has_errors(), "{}", problems.render(false));
         }

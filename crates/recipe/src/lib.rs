@@ -30,6 +30,8 @@ mod settings;
 mod summary;
 mod variants;
 
+use std::error::Error;
+
 pub use keys::is_loadgen_figure;
 pub use loaded::{DeclaredParam, Loaded, Resolved, resolve};
 pub use origin::Origin;
@@ -44,8 +46,11 @@ pub use variants::{Axis, Choice, Unsupported, Variants};
 /// The source of templates and of files next to a recipe. The catalog has an implementation
 /// that reads files.
 pub trait Templates {
-    /// The template of this name.
-    fn template(&self, name: &str) -> Option<Source>;
+    /// The template of this name; none if there is none.
+    ///
+    /// # Errors
+    /// It is there, and cannot be read.
+    fn template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>>;
     /// All names, for "did you mean".
     fn names(&self) -> Vec<String>;
     /// Returns whether this file is next to the recipe. None: unknown.
@@ -57,8 +62,8 @@ pub trait Templates {
 pub struct NoTemplates;
 
 impl Templates for NoTemplates {
-    fn template(&self, _name: &str) -> Option<Source> {
-        None
+    fn template(&self, _name: &str) -> Result<Option<Source>, Box<dyn Error>> {
+        Ok(None)
     }
 
     fn names(&self) -> Vec<String> {

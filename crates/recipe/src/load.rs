@@ -115,7 +115,18 @@ impl Loader<'_> {
             self.problems.error("circle", message, span, "combine them");
             return None;
         }
-        let Some(source) = self.templates.template(name) else {
+        let source = match self.templates.template(name) {
+            Ok(source) => source,
+            Err(error) => {
+                let message = format!("cannot read template `{name}`: {error}");
+                let help =
+                    "fix the file, or remove it to use the built-in template, if there is one";
+                self.problems
+                    .error("unreadable-template", message, span, help);
+                return None;
+            }
+        };
+        let Some(source) = source else {
             let names = self.templates.names();
             // Templates have names; people write paths.
             let bare = name

@@ -90,8 +90,12 @@ pub fn variants(source: &Source, templates: &dyn Templates) -> Result<Variants, 
 
 /// Returns whether a template is missing: it might have had the missing keys.
 pub(super) fn misses_template(problems: &Diagnostics) -> bool {
-    let is_missing_template =
-        |problem: &Diagnostic| matches!(problem.code, "missing-template" | "circle");
+    let is_missing_template = |problem: &Diagnostic| {
+        matches!(
+            problem.code,
+            "missing-template" | "unreadable-template" | "circle"
+        )
+    };
     problems.iter().any(is_missing_template)
 }
 

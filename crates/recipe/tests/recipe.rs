@@ -1,6 +1,7 @@
 //! A complete recipe over a complete template: its meaning, and that of its resolved text.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use retrial_recipe::model::{Image, ParamValue, Template, Trials};
@@ -15,10 +16,10 @@ fn fixtures() -> PathBuf {
 }
 
 impl Templates for Fixtures {
-    fn template(&self, name: &str) -> Option<Source> {
+    fn template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>> {
         let path = fixtures().join("templates").join(format!("{name}.yaml"));
-        let text = std::fs::read_to_string(path).ok()?;
-        Some(Source::new(format!("templates/{name}.yaml"), text))
+        let text = std::fs::read_to_string(path).ok();
+        Ok(text.map(|text| Source::new(format!("templates/{name}.yaml"), text)))
     }
 
     fn names(&self) -> Vec<String> {
@@ -138,7 +139,7 @@ fn merging() {
 #[test]
 fn checks_clean() {
     assert_eq!(check(&source(), Kind::Recipe, &Fixtures).to_string(), "");
-    let template = Fixtures.template("amd-like").unwrap();
+    let template = Fixtures.template("amd-like").unwrap().unwrap();
     assert_eq!(check(&template, Kind::Template, &Fixtures).to_string(), "");
 }
 

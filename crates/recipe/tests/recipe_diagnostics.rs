@@ -1,6 +1,7 @@
 //! Bad recipes and their diagnostics. Each file under `recipes-bad` has a snapshot.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use retrial_recipe::{Kind, Setting, Source, Templates, check, resolve};
@@ -12,12 +13,12 @@ fn tests() -> PathBuf {
 }
 
 impl Templates for Fixtures {
-    fn template(&self, name: &str) -> Option<Source> {
+    fn template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>> {
         let path = tests()
             .join("fixtures/templates")
             .join(format!("{name}.yaml"));
-        let text = std::fs::read_to_string(path).ok()?;
-        Some(Source::new(format!("templates/{name}.yaml"), text))
+        let text = std::fs::read_to_string(path).ok();
+        Ok(text.map(|text| Source::new(format!("templates/{name}.yaml"), text)))
     }
 
     fn names(&self) -> Vec<String> {

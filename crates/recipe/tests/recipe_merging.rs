@@ -6,15 +6,17 @@
     reason = "tests"
 )]
 
+use std::error::Error;
+
 use retrial_recipe::model::{Image, ParamValue, Recipe};
 use retrial_recipe::{Kind, Setting, Source, Templates, check, resolve, variants};
 
 struct InMemory<'a>(&'a [(&'a str, &'a str)]);
 
 impl Templates for InMemory<'_> {
-    fn template(&self, name: &str) -> Option<Source> {
-        let (name, text) = self.0.iter().find(|(other, _)| *other == name)?;
-        Some(Source::new(*name, *text))
+    fn template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>> {
+        let template = self.0.iter().find(|(other, _)| *other == name);
+        Ok(template.map(|(name, text)| Source::new(*name, *text)))
     }
 
     fn names(&self) -> Vec<String> {

@@ -60,10 +60,21 @@ pub(super) fn read(path: &Path) -> Result<Source, CatalogError> {
     Source::from_bytes(path.display().to_string(), &bytes).map_err(CatalogError::Text)
 }
 
-/// A template of `templates/` in a recipe's directory; of the same directory for a template.
-pub(super) fn template(directory: &Path, kind: Kind, name: &str) -> Option<Source> {
+/// A template of `templates/` in a recipe's directory; of the same directory for a template. None if there
+/// is none.
+///
+/// # Errors
+/// It cannot be read.
+pub(super) fn template(
+    directory: &Path,
+    kind: Kind,
+    name: &str,
+) -> Result<Option<Source>, CatalogError> {
     let path = templates(directory, kind).join(format!("{name}.yaml"));
-    read(&path).ok()
+    match read(&path) {
+        Err(CatalogError::Missing { .. }) => Ok(None),
+        read => read.map(Some),
+    }
 }
 
 pub(super) fn template_names(directory: &Path, kind: Kind) -> Vec<String> {

@@ -7,6 +7,7 @@ mod builtin;
 mod disk;
 mod error;
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use itertools::Itertools as _;
@@ -112,13 +113,14 @@ impl Opened {
 
 /// Templates of `templates/` in the recipe's directory, then the built-in ones.
 impl Templates for Opened {
-    fn template(&self, name: &str) -> Option<Source> {
+    fn template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>> {
         if !is_template_name(name) {
-            return None;
+            return Ok(None);
         }
         let own = self.directory();
-        let own = own.and_then(|directory| disk::template(directory, self.kind, name));
-        own.or_else(|| builtin::template(name))
+        let own = own.map(|directory| disk::template(directory, self.kind, name));
+        let own = own.transpose()?.flatten();
+        Ok(own.or_else(|| builtin::template(name)))
     }
 
     fn names(&self) -> Vec<String> {

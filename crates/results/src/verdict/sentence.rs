@@ -196,7 +196,10 @@ pub(crate) fn of_run(outcome: Outcome, results: &[ResultVerdict]) -> String {
             let open = results.iter().filter(|result| result.outcome == outcome);
             let open = open.count();
             let verb = if open == 1 { "is" } else { "are" };
-            format!("{open} of {} results {verb} undecided. {reason}", results.len())
+            format!(
+                "{open} of {} results {verb} undecided. {reason}",
+                results.len()
+            )
         }
         Outcome::Inconclusive if all == 1 => format!("1 published figure is undecided. {reason}"),
         Outcome::Inconclusive => {
