@@ -20,10 +20,13 @@ use retrial_store::RunDirectory;
 pub fn judge(global: &GlobalOptions, request: &JudgeRequest) -> Result<ExitCode, Failure> {
     match open::results(&global.home, &request.directory)? {
         Some(RunOrBatch::Run(run)) => {
-            refuse_reference(&run, request)?;
+            refuse_unused_options("run", run.id(), request)?;
             return one_run(global, &run, request.require_accuracy);
         }
-        Some(RunOrBatch::Batch(directory)) => return batch::judge(global, &directory),
+        Some(RunOrBatch::Batch(directory)) => {
+            refuse_unused_options("batch", directory.id(), request)?;
+            return batch::judge(global, &directory);
+        }
         None => {}
     }
     let path = Path::new(&request.directory);
@@ -36,14 +39,24 @@ pub fn judge(global: &GlobalOptions, request: &JudgeRequest) -> Result<ExitCode,
     Ok(ExitCode::first(exits))
 }
 
-fn refuse_reference(run: &RunDirectory, request: &JudgeRequest) -> Result<(), Failure> {
-    if request.reference.is_none() {
+/// Refuses options that say how results are judged: a run or a batch was planned with all of that.
+fn refuse_unused_options(kind: &str, name: &str, request: &JudgeRequest) -> Result<(), Failure> {
+    let options = [
+        ("--recipe", request.recipe.is_some()),
+        ("--scenario", request.scenario.is_some()),
+        ("--round", request.round.is_some()),
+        ("--benchmark", request.benchmark.is_some()),
+        ("--division", request.division.is_some()),
+        ("--rules", !request.rules.is_empty()),
+        ("--reference", request.reference.is_some()),
+    ];
+    let Some((option, _)) = options.into_iter().find(|(_, is_given)| *is_given) else {
         return Ok(());
-    }
+    };
     Err(Failure::usage(format!(
-        "run {} is compared with the published figures of its recipe; --reference is for results \
-         without a recipe",
-        run.id()
+        "{option} does not apply to {kind} {name}: it is judged by the recipe and rules that it was run with\n  \
+         help: judge the files of one of its steps by another recipe: retrial judge RUN_DIRECTORY/steps/STEP \
+         --recipe FILE"
     )))
 }
 

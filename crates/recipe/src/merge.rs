@@ -100,8 +100,7 @@ fn settle_entry(entry: Entry, problems: &mut Diagnostics) -> Option<Entry> {
         Value::Removed => return None,
         Value::Null => {
             let message = format!("`{}` has no value", entry.key);
-            let help =
-                "null removes a template's value, and there is none; for empty text, write \"\"";
+            let help = "write its value, or remove the key; for empty text, write \"\"";
             problems.warning("no-value", message, &span, help);
             return None;
         }

@@ -4,6 +4,7 @@
 //! and a tree with places is what merging and `show --resolved` need. Aliases are expanded here
 //! under a budget, so that an alias bomb ends in one sentence.
 
+mod key;
 mod syntax;
 
 use std::collections::HashMap;
@@ -314,9 +315,17 @@ impl<'a> Builder<'a> {
                 merges,
                 places,
             } => match key.take() {
-                None => *key = Some(read_key(node)?),
+                None => *key = Some(key::read_key(node)?),
                 Some((name, _, true)) if name == "<<" => merges.push((entries.len(), node)),
                 Some((name, span, _)) => {
+                    if key::lacks_colon(&span, &node) {
+                        self.problems.error(
+                            "no-colon",
+                            format!("`{name}` has no `:`"),
+                            &span,
+                            "a comma in `{ … }` separates keys: write numbers with a point, and text with a comma in quotes",
+                        );
+                    }
                     let (name, append) = match name.strip_suffix('+') {
                         Some(stem) if !stem.is_empty() => (stem.to_owned(), true),
                         _ => (name, false),
@@ -370,20 +379,6 @@ impl<'a> Builder<'a> {
             }
         }
         entries
-    }
-}
-
-fn read_key(node: Node) -> Result<(String, Span, bool), Problem> {
-    match node.value {
-        Value::Scalar(scalar) if !scalar.text.is_empty() => {
-            Ok((scalar.text, node.span, scalar.plain))
-        }
-        _ => fatal(
-            "key",
-            "a key must be text",
-            node.span,
-            "write `name: value`",
-        ),
     }
 }
 

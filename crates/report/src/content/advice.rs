@@ -13,15 +13,10 @@ use retrial_results::verdict::{
 
 /// The next step, if the verdict leaves one.
 pub(super) fn next(entry: &Entry<'_>) -> Vec<String> {
-    let (verdict, evidence) = (entry.verdict, entry.evidence.as_str());
+    let verdict = entry.verdict;
     match verdict.outcome {
         Outcome::Failed => vec![failed(entry)],
-        Outcome::Invalid => vec![format!(
-            "fix the violated rules and run it again; all rules with measured and required values: \
-             {} judge {} --output json",
-            entry.program,
-            run_id(evidence).unwrap_or(evidence)
-        )],
+        Outcome::Invalid => vec![invalid(entry)],
         Outcome::Inconclusive => inconclusive(verdict, entry.command.as_deref()),
         Outcome::Reproduced | Outcome::Measured | Outcome::NotReproduced => Vec::new(),
     }
@@ -32,6 +27,16 @@ fn run_id(evidence: &str) -> Option<&str> {
     let path = Path::new(evidence);
     let in_runs = path.parent()?.file_name()? == "runs";
     path.file_name().filter(|_| in_runs)?.to_str()
+}
+
+fn invalid(entry: &Entry<'_>) -> String {
+    let program = &entry.program;
+    let command = run_id(&entry.evidence).map(|id| format!("{program} judge {id} "));
+    let command = command.unwrap_or_default();
+    format!(
+        "fix the violated rules and run it again; all rules with measured and required values: \
+         {command}--output json"
+    )
 }
 
 fn failed(entry: &Entry<'_>) -> String {

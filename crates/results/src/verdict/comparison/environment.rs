@@ -75,6 +75,7 @@ fn side_by_side(
     if by_name.is_empty() {
         return None;
     }
+    let is_comparable = recorded.iter().filter(|recorded| **recorded).count() > 1;
     if group == FactGroup::Packages {
         by_name.sort_by_cached_key(|name, _| (stacks::rank(name), name.to_lowercase()));
     }
@@ -88,7 +89,8 @@ fn side_by_side(
         not_known: not_known.map(|(letter, _)| letter.clone()).collect(),
         omitted: 0,
     };
-    for (name, values) in by_name {
+    // A side by itself is neither like another nor different.
+    for (name, values) in by_name.into_iter().filter(|_| is_comparable) {
         let pairs = values.iter().zip(&recorded);
         let recorded_values: Vec<Option<&Fact>> = pairs
             .filter_map(|(value, recorded)| recorded.then_some(*value))
