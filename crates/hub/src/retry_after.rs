@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
 /// Reads the wait from an answer's headers: `RateLimit: "api";r=0;t=55` (draft-ietf-httpapi-ratelimit-headers)
 /// before `Retry-After`, in seconds or as a date.
@@ -12,7 +12,9 @@ pub fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     // Whole seconds, rounded down.
     let limit = text("ratelimit").and_then(rate_limit);
     let limit = limit.map(|seconds| Duration::from_secs(seconds.saturating_add(1)));
-    limit.or_else(|| text(RETRY_AFTER.as_str()).and_then(|text| seconds_or_date(text.trim(), now)))
+    // Both times of a server are of one clock; ours may be wrong.
+    let sent = text(DATE.as_str()).and_then(date).unwrap_or(now);
+    limit.or_else(|| text(RETRY_AFTER.as_str()).and_then(|text| seconds_or_date(text.trim(), sent)))
 }
 
 /// Seconds until the next window, if nothing remains of this one.
@@ -31,8 +33,13 @@ fn seconds_or_date(text: &str, now: Timestamp) -> Option<Duration> {
     if let Ok(seconds) = text.parse() {
         return Some(Duration::from_secs(seconds));
     }
+    let apart = date(text)?.duration_since(now);
+    Some(Duration::try_from(apart).unwrap_or_default())
+}
+
+fn date(text: &str) -> Option<Timestamp> {
     let date = jiff::fmt::rfc2822::parse(text).ok()?;
-    Some(Duration::try_from(date.timestamp().duration_since(now)).unwrap_or_default())
+    Some(date.timestamp())
 }
 
 #[cfg(test)]
@@ -45,6 +52,7 @@ mod tests {
     #[case(&[("retry-after", "7")], Some(7))]
     #[case(&[("retry-after", "Wed, 21 Oct 2015 07:28:30 GMT")], Some(30))]
     #[case(&[("retry-after", "Wed, 21 Oct 2015 07:00:00 GMT")], Some(0))]
+    #[case(&[("retry-after", "Wed, 21 Oct 2015 10:28:30 GMT"), ("date", "Wed, 21 Oct 2015 10:28:00 GMT")], Some(30))]
     #[case(&[("retry-after", "soon")], None)]
     #[case(&[("ratelimit", "\"api\";r=0;t=55")], Some(56))]
     #[case(&[("ratelimit", "\"api\";r=3;t=55")], None)]

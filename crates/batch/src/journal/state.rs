@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
-
 use super::event::{BatchEvent, BatchEventKind, TrialRunEnd};
 
 /// The exit code of a run that was stopped.
@@ -18,6 +16,8 @@ pub struct BatchState {
     pub sessions: usize,
     /// Its trial runs, by number.
     pub trial_runs: BTreeMap<usize, TrialRunState>,
+    /// How many runs were started.
+    starts: u32,
     /// The exit code of the latest process, if it has ended.
     pub over: Option<u8>,
     /// The node of that process, by the scheduler's name for it.
@@ -31,8 +31,8 @@ pub struct TrialRunState {
     pub run: Option<String>,
     /// Which attempt that is, of those since the batch was last taken up at its end.
     pub attempt: u32,
-    /// When that run began.
-    pub started: Option<Timestamp>,
+    /// The position of its start among all starts of the batch: times are of a clock that may be set.
+    pub started: Option<u32>,
     /// How it ended.
     pub end: Option<TrialRunEnd>,
 }
@@ -86,7 +86,8 @@ impl BatchState {
                 let state = self.trial_runs.entry(*trial_run).or_default();
                 state.run = Some(run.clone());
                 state.attempt = *attempt;
-                state.started = Some(event.time);
+                state.started = Some(self.starts);
+                self.starts += 1;
                 state.end = None;
             }
             BatchEventKind::TrialRunReattached { trial_run, .. } => {
@@ -180,6 +181,7 @@ impl TrialRunState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jiff::Timestamp;
 
     fn started() -> BatchEventKind {
         BatchEventKind::BatchStarted {
@@ -311,5 +313,16 @@ mod tests {
         let state = state(events);
         assert_eq!(state.next(1, 1), Next::Start { attempt: 1 });
         assert_eq!(state.runs().count(), 0);
+    }
+
+    /// All events have the same time: the clock was set back after each.
+    #[test]
+    fn runs_are_ordered_by_their_starts_not_by_the_clock() {
+        let state = state([
+            started(),
+            trial_run_started(2, "r1", 1),
+            trial_run_started(1, "r2", 1),
+        ]);
+        assert!(state.trial_runs[&2].started < state.trial_runs[&1].started);
     }
 }

@@ -24,12 +24,14 @@ while kill -0 "-$group" 2>/dev/null; do
 done"#;
 
 /// The script's own shell functions.
-const FUNCTIONS: &str = r#"wait_until_ready() {
-  container=$1 service=$2 until=$(($(date +%s) + $3)); shift 3
+const FUNCTIONS: &str = r#"# Seconds of a clock that nobody sets, where there is one.
+uptime_s() { if read -r now _ 2>/dev/null </proc/uptime; then echo "${now%%.*}"; else date +%s; fi; }
+wait_until_ready() {
+  container=$1 service=$2 until=$(($(uptime_s) + $3)); shift 3
   until "$@" >/dev/null 2>&1; do
     if ! docker exec -u 0 "$container" sh -c '[ ! -s "/tmp/retrial-$0.pid" ] || kill -0 "$(cat "/tmp/retrial-$0.pid")"' "$service" 2>/dev/null; then
       why='ended before it was ready'
-    elif [ "$(date +%s)" -ge "$until" ]; then
+    elif [ "$(uptime_s)" -ge "$until" ]; then
       why='was not ready in time'
     else
       sleep 1; continue
