@@ -176,9 +176,9 @@ impl Control {
 
     /// Why the first process ended, if it wrote it: `deadline` or `stopped`.
     pub fn ended(&self) -> Option<String> {
-        self.read("ended")
-            .map(|text| text.trim().to_owned())
-            .filter(|text| !text.is_empty())
+        let text = self.read("ended")?;
+        let reason = text.lines().next()?.trim();
+        (!reason.is_empty()).then(|| reason.to_owned())
     }
 
     /// Requests the list of installed packages from the container's first process. Returns whether it listens:
@@ -196,7 +196,8 @@ impl Control {
         }
     }
 
-    /// Sets the time after which the container ends by itself: seconds from now, or never.
+    /// Sets the time after which the container ends by itself: seconds from now, or never. The container's side
+    /// counts them from when the file's content changes, so that no clock needs to be set alike.
     ///
     /// # Errors
     /// If the disk is full or cannot be written.
@@ -204,8 +205,8 @@ impl Control {
         let text = after_s.map_or_else(
             || "never\n".to_owned(),
             |seconds| {
-                let now = u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or(0);
-                format!("{}\n", now.saturating_add(seconds))
+                let mark = jiff::Timestamp::now().as_nanosecond();
+                format!("{seconds} {mark}\n")
             },
         );
         Directory::open(&self.path)?.write("deadline", text.as_bytes(), 0o644)

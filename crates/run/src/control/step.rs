@@ -148,7 +148,7 @@ impl StepControl {
             .lines()
             .map(str::to_owned)
             .collect();
-        let terminated_by_us = self.is_after_the_end().unwrap_or(false);
+        let terminated_by_us = self.is_after_the_end();
         Some(StepExit {
             code,
             oom_kills,
@@ -158,18 +158,13 @@ impl StepControl {
         })
     }
 
-    /// Whether the exit code was written after the first process had begun to end everything.
-    fn is_after_the_end(&self) -> Option<bool> {
-        let time = |relative: &Path| {
-            let status = open::open_beneath(&self.control, relative)
-                .ok()?
-                .metadata()
-                .ok()?;
-            Some((status.modified().ok()?, status.len()))
-        };
-        let (ended, length) = time(Path::new("ended"))?;
-        let (exit, _) = time(&Path::new("steps").join(&self.name).join("exit"))?;
-        Some(length > 0 && exit >= ended)
+    /// Whether the exit code was written after the first process had begun to end everything: it lists the
+    /// steps that had written theirs.
+    fn is_after_the_end(&self) -> bool {
+        let ended = open::read_text_beneath(&self.control, Path::new("ended"), 1 << 20);
+        let ended = ended.unwrap_or_default();
+        let mut lines = ended.lines();
+        lines.next().is_some() && !lines.any(|line| line == self.name)
     }
 
     /// The number of processes killed for memory before and after the step, if known.

@@ -1,5 +1,8 @@
 use std::fs;
 use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::Control;
 
 /// Starts processes after the search for marks, each in a session of its own.
 const ASK: &str = r#"
@@ -55,4 +58,50 @@ fn service_and_ended_processes_are_not_part_of_the_measurement() {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
+}
+
+/// The container's first process on this machine, with a clock that was set to another century.
+#[test]
+fn a_container_does_not_end_because_a_clock_was_set() {
+    let directory = tempfile::tempdir().unwrap();
+    let control = Control::at(directory.path().join("control"));
+    control.lay_out("a nonce", false).unwrap();
+    let path = control.path().display().to_string();
+    let init = include_str!("init").replace("/.retrial", &path);
+    let mut process = Command::new("sh")
+        .args(["-c", &format!("date() {{ echo 9999999999; }}\n{init}")])
+        .spawn()
+        .unwrap();
+    let since = Instant::now();
+    let until = |is_met: &dyn Fn() -> bool| {
+        while !is_met() && since.elapsed() < Duration::from_secs(30) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(is_met());
+    };
+    until(&|| control.is_nonce_copied("a nonce"));
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(control.ended(), None);
+
+    control.set_deadline(Some(0)).unwrap();
+    until(&|| control.ended().as_deref() == Some("deadline"));
+    assert_eq!(process.wait().unwrap().code(), Some(124));
+}
+
+#[test]
+fn steps_that_ended_before_the_container_ended_by_themselves() {
+    let directory = tempfile::tempdir().unwrap();
+    let control = Control::at(directory.path().to_owned());
+    let steps = directory.path().join("steps");
+    let exit = |name: &str| {
+        fs::create_dir_all(steps.join(name)).unwrap();
+        fs::write(steps.join(name).join("exit"), "0\n").unwrap();
+        let step = super::StepControl::new(directory.path().to_owned(), name.to_owned());
+        step.exit().unwrap().terminated_by_us
+    };
+    assert!(!exit("03-first"));
+    fs::write(directory.path().join("ended"), "stopped\n03-first\n").unwrap();
+    assert_eq!(control.ended().as_deref(), Some("stopped"));
+    assert!(!exit("03-first"));
+    assert!(exit("04-second"));
 }
