@@ -1,23 +1,52 @@
 //! Registry credentials from Docker's config.json, its helpers and its store, and from
 //! Podman's auth.json. Nothing is cached, and nothing of it can be printed.
 
-use std::fs::File;
-use std::io::{BufReader, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use docker_credential::{CredentialRetrievalError, DockerCredential};
 use serde_json::Value;
-use tokio::task::spawn_blocking;
-use tokio::time::timeout;
+use thiserror::Error;
 
 use super::api::RegistryAuth;
 use super::configuration::configuration_directory;
+use super::credential_helper::{self, Answer, HelperError};
 use super::error::EngineError;
 use retrial_container::ImageRef;
 
-/// A helper may prompt on a screen that the user does not see.
-const HELPER_TIMEOUT: Duration = Duration::from_secs(30);
+/// The user of an answer that is an identity token.
+const TOKEN_USER: &str = "<token>";
+
+/// Why the configured credentials could not be read.
+#[derive(Debug, Error)]
+enum CredentialError {
+    /// A helper gave no answer.
+    #[error("{helper}; it is named in {path}", path = path.display())]
+    Helper {
+        /// The cause.
+        #[source]
+        helper: HelperError,
+        /// Docker's configuration.
+        path: PathBuf,
+    },
+    /// The configuration cannot be read.
+    #[error("{path}: {source}", path = path.display())]
+    Read {
+        /// Docker's configuration.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The configuration is wrong.
+    #[error("{path}: {reason}", path = path.display())]
+    Configuration {
+        /// Docker's configuration.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+}
 
 /// What to log in with for an image's registry; none where nothing is configured.
 ///
@@ -36,55 +65,132 @@ pub async fn for_image_in(
     configuration: PathBuf,
 ) -> Result<Option<RegistryAuth>, EngineError> {
     let reference = ImageRef::parse(reference)?;
-    let registry = reference.registry.clone();
-    let failed = |reason: String| EngineError::Credentials {
-        registry: registry.clone(),
-        reason,
-    };
-    let lookup = spawn_blocking(move || look_up(&reference, &configuration));
-    timeout(HELPER_TIMEOUT, lookup)
-        .await
-        .map_err(|_| {
-            failed(format!(
-                "the credential helper did not respond within {} s",
-                HELPER_TIMEOUT.as_secs()
-            ))
-        })?
-        .map_err(|error| failed(error.to_string()))?
-        .map_err(failed)
+    let found = look_up(&reference, &configuration).await;
+    found.map_err(|error| EngineError::Credentials {
+        registry: reference.registry.clone(),
+        reason: error.to_string(),
+    })
 }
 
-fn look_up(reference: &ImageRef, configuration: &Path) -> Result<Option<RegistryAuth>, String> {
+async fn look_up(
+    reference: &ImageRef,
+    path: &Path,
+) -> Result<Option<RegistryAuth>, CredentialError> {
     let mut keys = vec![reference.credentials_key()];
     if reference.registry == "docker.io" {
         // Old and hand-written files name the Hub by its host.
         keys.push("index.docker.io");
     }
-    for key in keys {
-        let file = match File::open(configuration) {
-            Ok(file) => BufReader::new(file),
-            Err(error) if error.kind() == ErrorKind::NotFound => break,
-            Err(error) => return Err(format!("{}: {error}", configuration.display())),
-        };
-        match docker_credential::get_credential_from_reader(file, key) {
-            Ok(credential) => return Ok(usable(credential)),
-            Err(error) if is_absence(&error) => {}
-            Err(error) => return Err(explain(&error, configuration, key)),
-        }
+    if let Some(found) = configured(path, &keys).await? {
+        return Ok(usable(found));
     }
     // Podman's file is a second place, so whatever is wrong with it counts as nothing there.
-    let podman = docker_credential::get_podman_credential(&reference.registry);
-    Ok(podman.ok().and_then(usable))
+    let podman = podman_file();
+    let found = configured(&podman, &[reference.registry.as_str()]).await;
+    Ok(found.ok().flatten().and_then(usable))
 }
 
-/// Helpers report an unknown registry by their message, not by their status.
-fn is_absence(error: &CredentialRetrievalError) -> bool {
-    match error {
-        CredentialRetrievalError::NoCredentialConfigured => true,
-        CredentialRetrievalError::HelperFailure { stdout, .. } => {
-            stdout.contains("credentials not found")
+/// The credentials that a file has for the first of these keys.
+async fn configured(
+    path: &Path,
+    keys: &[&str],
+) -> Result<Option<DockerCredential>, CredentialError> {
+    let text = match std::fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(source) => {
+            let path = path.to_owned();
+            return Err(CredentialError::Read { path, source });
         }
-        _ => false,
+    };
+    let configuration = Configuration::parse(&text, path)?;
+    for key in keys {
+        let found = configuration.credentials(key).await?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+/// Podman's file, as podman-login(1) says where it is.
+fn podman_file() -> PathBuf {
+    let named = |name| std::env::var_os(name).map(PathBuf::from);
+    if let Some(file) = named("REGISTRY_AUTH_FILE") {
+        return file;
+    }
+    let file = Path::new("containers/auth.json");
+    let running = named("XDG_RUNTIME_DIR").map(|directory| directory.join(file));
+    let running = running.filter(|file| file.is_file());
+    running.unwrap_or_else(|| configuration_directory().join(file))
+}
+
+/// Docker's configuration: the helpers that it names are asked here, and the rest is the library's.
+struct Configuration<'a> {
+    path: &'a Path,
+    /// Without helpers.
+    stored: Vec<u8>,
+    helpers: Value,
+    store: Option<String>,
+}
+
+impl<'a> Configuration<'a> {
+    fn parse(text: &[u8], path: &'a Path) -> Result<Self, CredentialError> {
+        let value: Value = serde_json::from_slice(text).map_err(|error| {
+            let reason = format!("it is not JSON: {error}");
+            let path = path.to_owned();
+            CredentialError::Configuration { path, reason }
+        })?;
+        let mut stored = value;
+        let mut remove = |key| stored.as_object_mut().and_then(|all| all.remove(key));
+        let helpers = remove("credHelpers").unwrap_or_default();
+        let store = remove("credsStore").and_then(|store| Some(store.as_str()?.to_owned()));
+        Ok(Self {
+            path,
+            stored: stored.to_string().into_bytes(),
+            helpers,
+            store: store.filter(|name| !name.is_empty()),
+        })
+    }
+
+    /// A registry's credentials: of its own helper, else stored in the file, else of the common helper.
+    async fn credentials(&self, key: &str) -> Result<Option<DockerCredential>, CredentialError> {
+        let own = self.helpers[key].as_str().filter(|name| !name.is_empty());
+        if let Some(helper) = own {
+            return self.ask(helper, key).await;
+        }
+        match docker_credential::get_credential_from_reader(&self.stored[..], key) {
+            Ok(credential) => return Ok(Some(credential)),
+            Err(CredentialRetrievalError::NoCredentialConfigured) => {}
+            Err(error) => {
+                let reason = error.to_string().to_lowercase();
+                let path = self.path.to_owned();
+                return Err(CredentialError::Configuration { path, reason });
+            }
+        }
+        match &self.store {
+            Some(helper) => self.ask(helper, key).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn ask(
+        &self,
+        helper: &str,
+        key: &str,
+    ) -> Result<Option<DockerCredential>, CredentialError> {
+        let answer = credential_helper::ask(helper, key).await;
+        let answer = answer.map_err(|helper| CredentialError::Helper {
+            helper,
+            path: self.path.to_owned(),
+        })?;
+        Ok(answer.map(|Answer { username, secret }| {
+            if username == TOKEN_USER {
+                DockerCredential::IdentityToken(secret)
+            } else {
+                DockerCredential::UsernamePassword(username, secret)
+            }
+        }))
     }
 }
 
@@ -102,32 +208,6 @@ fn usable(credential: DockerCredential) -> Option<RegistryAuth> {
             })
         }
     }
-}
-
-fn explain(error: &CredentialRetrievalError, configuration: &Path, key: &str) -> String {
-    let file = configuration.display();
-    match error {
-        CredentialRetrievalError::HelperCommunicationError => format!(
-            "{} could not be run; it is named in {file}",
-            helper(configuration, key)
-        ),
-        CredentialRetrievalError::MalformedHelperResponse => {
-            format!("{} did not return JSON", helper(configuration, key))
-        }
-        // The standard output of a helper can hold the secret; its standard error is for people.
-        CredentialRetrievalError::HelperFailure { helper, stderr, .. } => {
-            format!("{helper} failed: {}", stderr.trim())
-        }
-        other => format!("{file}: {}", other.to_string().to_lowercase()),
-    }
-}
-
-fn helper(configuration: &Path, key: &str) -> String {
-    let text = std::fs::read_to_string(configuration).unwrap_or_default();
-    let value: Value = serde_json::from_str(&text).unwrap_or_default();
-    let of_registry = value["credHelpers"][key].as_str();
-    let name = of_registry.or_else(|| value["credsStore"].as_str());
-    format!("docker-credential-{}", name.unwrap_or("helper"))
 }
 
 #[cfg(test)]

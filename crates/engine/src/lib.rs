@@ -4,6 +4,7 @@
 pub mod api;
 mod configuration;
 mod connect;
+mod credential_helper;
 pub mod credentials;
 pub mod docker;
 pub mod endpoint;

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::error::Halt;
+use super::interrupt::unless_stopped;
 use super::progress::with_progress;
 use super::step_session::StepSession;
 use retrial_container::ImageRef;
@@ -35,7 +36,8 @@ pub async fn pull(
     if exclusive.is_some() && is_present(session, reference, policy).await? {
         return Ok(());
     }
-    let auth = credentials::for_image(reference).await?;
+    // A credential helper may wait for somebody.
+    let auth = unless_stopped(&session.stop, credentials::for_image(reference)).await??;
     let pull =
         async |progress: UnboundedSender<_>| session.engine.pull(reference, auth, progress).await;
     let image = with_log(session, pull).await?;
@@ -83,7 +85,8 @@ async fn warn_if_moved(session: &StepSession<'_>, reference: &str) -> Result<(),
         return Ok(());
     }
     let tagged = &reference.to_string();
-    let auth = credentials::for_image(tagged).await.ok().flatten();
+    let auth = unless_stopped(&session.stop, credentials::for_image(tagged)).await?;
+    let auth = auth.ok().flatten();
     let now = session.engine.registry_digest(tagged, auth).await;
     if let Some(now) = now.ok().filter(|now| *now != locked) {
         let text = format!("{tagged}: the lock has {locked}, the registry now has {now}");
