@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use jiff::Timestamp;
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::io::AsyncRead;
 use tokio::process::{Child, Command};
 use tokio::signal::ctrl_c;
 use tokio::time::timeout;
@@ -18,13 +18,15 @@ use retrial_format as format;
 use retrial_readings::natural::natural;
 use retrial_readings::sanitize;
 use retrial_results::verdict::ExitCode;
-use retrial_run::nodes::ahead;
+use retrial_run::nodes::{LineReader, ahead};
 use retrial_slurm as slurm;
 
 /// How long a machine may take to examine itself.
 const MACHINE: Duration = Duration::from_mins(5);
 /// How long an answer may be under way: a job may have waited for its nodes long before it.
 const ON_THE_WAY: Duration = Duration::from_secs(5);
+/// The maximum length of a line, bytes; the rest of a longer one is not read.
+const MAX_LINE: usize = 1 << 20;
 /// How long a process may take to end after TERM.
 const END: Duration = Duration::from_secs(10);
 
@@ -168,8 +170,8 @@ fn note(name: &str, line: &str) {
 
 async fn each_line(input: Option<impl AsyncRead + Unpin>, mut take: impl FnMut(&str)) {
     let Some(input) = input else { return };
-    let mut lines = BufReader::new(input).lines();
-    while let Ok(Some(line)) = lines.next_line().await {
-        take(&line);
+    let mut lines = LineReader::new(input, MAX_LINE);
+    while let Some(line) = lines.next().await {
+        take(&String::from_utf8_lossy(line.bytes()));
     }
 }

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::io::AsyncRead;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep};
 
 use super::images::image_of;
-use super::{OnDisconnect, Order, Reply};
+use super::message::MAX_MESSAGE;
+use super::{Line, LineReader, OnDisconnect, Order, Reply};
 use crate::control::{GRACE_S, RENEWAL};
 use crate::error::RunError;
 use crate::execute::Run;
@@ -27,9 +28,9 @@ const PROBE: Duration = Duration::from_secs(2);
 pub fn read_orders(input: impl AsyncRead + Unpin + Send + 'static) -> UnboundedReceiver<Order> {
     let (outgoing, incoming) = unbounded_channel();
     tokio::spawn(async move {
-        let mut lines = BufReader::new(input).lines();
-        while let Ok(Some(line)) = lines.next_line().await {
-            if let Ok(order) = serde_json::from_str(&line)
+        let mut lines = LineReader::new(input, MAX_MESSAGE);
+        while let Some(Line::Whole(line)) = lines.next().await {
+            if let Ok(order) = serde_json::from_slice(&line)
                 && outgoing.send(order).is_err()
             {
                 return;

@@ -12,6 +12,9 @@ use retrial_engine::api::ImageInfo;
 use retrial_recipe::expression::NodeScope;
 use retrial_store::journal::{Event, StepEnd};
 
+/// The maximum size of a message, bytes.
+pub const MAX_MESSAGE: usize = 16 << 20;
+
 /// A message from the head to a machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case")]

@@ -7,18 +7,22 @@ use std::time::Duration;
 use itertools::join;
 use jiff::Timestamp;
 use thiserror::Error;
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::io::AsyncRead;
 use tokio::process::{Child, ChildStderr};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::{Facts, Failures, Launcher, Order, Reply, write_messages};
+use super::message::MAX_MESSAGE;
+use super::{Facts, Failures, Launcher, Line, LineReader, Order, Reply, write_messages};
 use crate::mutex::lock;
 use retrial_engine::api::ImageInfo;
 use retrial_readings::sanitize;
 use retrial_store::journal::{Event, EventKind, StepEnd, StepFault};
+
+#[cfg(test)]
+mod tests;
 
 /// How long a machine may take to start our process, and to report its facts.
 const START: Duration = Duration::from_mins(2);
@@ -30,6 +34,12 @@ const END: Duration = Duration::from_secs(40);
 const ERRORS: Duration = Duration::from_secs(2);
 /// The last lines of a launcher's errors that are shown.
 const LAST_LINES: usize = 5;
+/// The bytes that a machine may print which are no replies: a login shell has a banner.
+const MAX_FOREIGN: usize = 1 << 20;
+/// The bytes of each that are shown.
+const MAX_SHOWN: usize = 500;
+/// How a reply begins.
+const REPLY: &[u8] = br#"{"reply":"#;
 
 /// Why a run cannot start on a machine: our process could not be started there, has exited, or found unmet
 /// requirements.
@@ -245,10 +255,18 @@ struct Reader {
 
 impl Reader {
     async fn read(self, output: impl AsyncRead + Unpin, errors_read: oneshot::Receiver<()>) {
-        let mut lines = BufReader::new(output).lines();
-        while let Ok(Some(line)) = lines.next_line().await {
-            // A login shell may print something of its own.
-            let Ok(reply) = serde_json::from_str(&line) else {
+        let mut lines = LineReader::new(output, MAX_MESSAGE);
+        let mut foreign_bytes = 0;
+        while let Some(line) = lines.next().await {
+            let Some(reply) = reply_in(line.bytes()) else {
+                foreign_bytes += line.bytes().len() + 1;
+                keep(&self.errors, &line);
+                if foreign_bytes > MAX_FOREIGN {
+                    let limit = retrial_format::size(MAX_FOREIGN as u64);
+                    let fault = format!("it printed more than {limit} that is no reply");
+                    keep(&self.errors, &Line::Whole(fault.into_bytes()));
+                    break;
+                }
                 continue;
             };
             match reply {
@@ -292,14 +310,29 @@ async fn keep_last(
     errors: Arc<Mutex<VecDeque<String>>>,
     _until: oneshot::Sender<()>,
 ) {
-    let mut lines = BufReader::new(output).lines();
-    while let Ok(Some(line)) = lines.next_line().await {
-        let mut errors = lock(&errors);
-        errors.push_back(sanitize(&line).into_owned());
-        if errors.len() > LAST_LINES {
-            errors.pop_front();
-        }
+    let mut lines = LineReader::new(output, MAX_SHOWN);
+    while let Some(line) = lines.next().await {
+        keep(&errors, &line);
     }
+}
+
+/// Keeps a line among the last ones.
+fn keep(errors: &Mutex<VecDeque<String>>, line: &Line) {
+    let bytes = line.bytes();
+    let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_SHOWN)]);
+    let mut errors = lock(errors);
+    errors.push_back(sanitize(&shown).into_owned());
+    if errors.len() > LAST_LINES {
+        errors.pop_front();
+    }
+}
+
+/// The reply of a line. A login shell may print lines of its own, and a banner without a line's end precedes the
+/// first reply.
+fn reply_in(line: &[u8]) -> Option<Reply> {
+    let mut starts = line.windows(REPLY.len());
+    let start = starts.position(|bytes| bytes == REPLY)?;
+    serde_json::from_slice(&line[start..]).ok()
 }
 
 /// Returns the minimum lead of a clock that showed this time between request and response, seconds.
@@ -318,26 +351,4 @@ fn lost(node: &str, reason: &str) -> StepEnd {
 /// A failure with the machine's name.
 fn named(node: &str, end: StepEnd) -> StepEnd {
     end.reworded(|reason| format!("on {node}: {reason}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case::at_once(101, 101, 0.0)]
-    #[case::late_answer(100, 104, 0.0)]
-    #[case::behind(106, 107, -5.0)]
-    #[case::ahead(95, 96, 5.0)]
-    fn a_slow_response_is_not_clock_skew(
-        #[case] sent: i64,
-        #[case] received: i64,
-        #[case] expected: f64,
-    ) {
-        let at = |second| Timestamp::from_second(second).unwrap();
-        let actual = ahead(at(101), at(sent), at(received));
-        assert!((actual - expected).abs() < 1e-9, "{actual}");
-    }
 }

@@ -1,0 +1,108 @@
+//! Lines of another machine: bytes, since a login banner may be in any encoding, and of a limited length, since
+//! it may never end.
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+
+/// A line, without its end.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Line {
+    /// All of it.
+    Whole(Vec<u8>),
+    /// Its beginning: it is longer than the limit.
+    Cut(Vec<u8>),
+}
+
+impl Line {
+    /// Its bytes, of a longer one the beginning.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Whole(bytes) | Self::Cut(bytes) => bytes,
+        }
+    }
+}
+
+/// Reads lines of a limited length.
+pub struct LineReader<R> {
+    input: BufReader<R>,
+    max_bytes: usize,
+    /// The rest of the last line is skipped.
+    is_cut: bool,
+}
+
+impl<R: AsyncRead + Unpin> LineReader<R> {
+    /// Lines of at most `max_bytes`.
+    pub fn new(input: R, max_bytes: usize) -> Self {
+        Self {
+            input: BufReader::new(input),
+            max_bytes,
+            is_cut: false,
+        }
+    }
+
+    /// The next line; none at the end, or if reading fails. A line that is too long is returned as soon as that
+    /// is known.
+    pub async fn next(&mut self) -> Option<Line> {
+        let mut line = Vec::new();
+        loop {
+            let block = match self.input.fill_buf().await {
+                Ok(block) if !block.is_empty() => block,
+                _ => return (!line.is_empty()).then_some(Line::Whole(line)),
+            };
+            let end = block.iter().position(|byte| *byte == b'\n');
+            let rest = &block[..end.unwrap_or(block.len())];
+            let used = end.map_or(block.len(), |end| end + 1);
+            if self.is_cut {
+                self.is_cut = end.is_none();
+                self.input.consume(used);
+                continue;
+            }
+            let room = self.max_bytes - line.len();
+            if rest.len() > room {
+                line.extend_from_slice(&rest[..room]);
+                self.is_cut = end.is_none();
+                self.input.consume(used);
+                return Some(Line::Cut(line));
+            }
+            line.extend_from_slice(rest);
+            self.input.consume(used);
+            if end.is_some() {
+                return Some(Line::Whole(line));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn lines(text: &[u8], max_bytes: usize) -> Vec<Line> {
+        let mut reader = LineReader::new(text, max_bytes);
+        let mut lines = Vec::new();
+        while let Some(line) = reader.next().await {
+            lines.push(line);
+        }
+        lines
+    }
+
+    #[tokio::test]
+    async fn lines_are_bytes_and_have_a_limit() {
+        let whole = |text: &[u8]| Line::Whole(text.to_vec());
+        let found = lines(b"gr\xfc\xdfe\n\nlonger than 8\nnext\nlast", 8).await;
+        let cut = Line::Cut(b"longer t".to_vec());
+        let expected = [
+            whole(b"gr\xfc\xdfe"),
+            whole(b""),
+            cut,
+            whole(b"next"),
+            whole(b"last"),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[tokio::test]
+    async fn a_line_without_an_end_is_returned_at_its_limit() {
+        let mut reader = LineReader::new(tokio::io::repeat(b'x'), 1000);
+        assert_eq!(reader.next().await, Some(Line::Cut(vec![b'x'; 1000])));
+    }
+}
