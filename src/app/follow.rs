@@ -119,10 +119,9 @@ pub async fn follow(
         }
         reporter.finish();
     });
-    let signals = signals::handle_signals(signals::of_session(Arc::clone(&session)));
+    let signals = signals::handle_signals(signals::of_session(Arc::clone(&session)))?;
     let ended = execute(&session).await;
-    signals.abort();
-    let _ = signals.await;
+    signals.finish();
     let path = session.run.path().to_owned();
     let id = session.run.id().to_owned();
     drop(session);

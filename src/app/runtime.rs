@@ -10,15 +10,48 @@ use retrial_engine::docker::Docker;
 /// An engine that does not answer must not hold up a plan.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// How long the end of a runtime waits for work on its threads: a file system or a program that hangs must not
+/// keep the process alive.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A runtime whose end does not wait for blocked threads.
+pub struct Runtime(Option<tokio::runtime::Runtime>);
+
+impl Runtime {
+    /// Runs a future to its end.
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        match &self.0 {
+            Some(runtime) => runtime.block_on(future),
+            None => unreachable!("it is taken when this ends"),
+        }
+    }
+
+    /// Ends it without waiting: a read of the keyboard is pending until a key is pressed.
+    pub fn shutdown_background(mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
+        }
+    }
+}
+
 /// Starts a runtime on this thread.
 ///
 /// # Errors
 /// If the operating system refuses its resources.
-pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
-    tokio::runtime::Builder::new_current_thread()
+pub fn runtime() -> Result<Runtime, Failure> {
+    let built = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .build()
-        .map_err(|error| Failure::host(format!("cannot start: {error}")))
+        .build();
+    let built = built.map_err(|error| Failure::host(format!("cannot start: {error}")))?;
+    Ok(Runtime(Some(built)))
 }
 
 /// The engine's answer to a question, if it comes soon.

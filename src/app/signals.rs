@@ -1,12 +1,15 @@
 //! SIGINT and SIGTERM stop a run or a batch cleanly, a second one leaves at once; SIGHUP detaches
 //! it from its terminal.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Once};
+use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::app::failure::Failure;
 use crate::app::{site, terminal};
 use retrial_results::verdict::ExitCode;
 use retrial_run::Session;
@@ -25,7 +28,8 @@ pub enum SignalRequest {
     Detach,
 }
 
-/// The signals that are requests. They do not end the process from now on, even if this is dropped.
+/// The signals that are requests. Once this is dropped, they end the process at once, whatever it still waits
+/// for.
 pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
@@ -35,11 +39,13 @@ pub struct Signals {
 impl Signals {
     /// Listens from now on.
     pub fn new() -> std::io::Result<Self> {
-        Ok(Self {
+        let signals = Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
-        })
+        };
+        LISTENERS.fetch_add(1, Ordering::SeqCst);
+        Ok(signals)
     }
 
     /// Waits for the next one. If the wait is abandoned, none is lost.
@@ -50,6 +56,53 @@ impl Signals {
             _ = self.hangup.recv() => SignalRequest::Detach,
         }
     }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        LISTENERS.fetch_sub(1, Ordering::SeqCst);
+        EXIT_AT_SIGNALS.call_once(|| {
+            if let Err(error) = exit_at_signals() {
+                terminal::note(&format!("signals no longer end this process: {error}"));
+            }
+        });
+    }
+}
+
+/// The listeners that react to signals now.
+static LISTENERS: AtomicUsize = AtomicUsize::new(0);
+/// The thread that reacts if nobody else does: a caught signal has no other effect any more.
+static EXIT_AT_SIGNALS: Once = Once::new();
+
+/// Has INT and TERM exit from now on while nobody listens, on a thread of its own.
+fn exit_at_signals() -> std::io::Result<()> {
+    let runtime = runtime_of_signals()?;
+    let (mut interrupt, mut terminate) = {
+        let _context = runtime.enter();
+        (
+            signal(SignalKind::interrupt())?,
+            signal(SignalKind::terminate())?,
+        )
+    };
+    let wait = async move {
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            if LISTENERS.load(Ordering::SeqCst) == 0 {
+                std::process::exit(ExitCode::Interrupted.code().into());
+            }
+        }
+    };
+    let thread = std::thread::Builder::new().name("exit".to_owned());
+    thread.spawn(move || runtime.block_on(wait)).map(drop)
+}
+
+fn runtime_of_signals() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
 }
 
 /// A run or a batch that reacts to signals.
@@ -68,7 +121,7 @@ pub struct SignalTarget<F> {
 pub fn of_session(session: Arc<Session>) -> SignalTarget<impl Fn(SignalRequest)> {
     SignalTarget {
         stop: session.stop.clone(),
-        cleanup: format!("retrial clean {}", session.run.id()),
+        cleanup: format!("retrial clean --all {}", session.run.id()),
         is_at_a_terminal: !site::is_submitted(&session.run),
         record: move |request| {
             let id = session.run.id();
@@ -84,35 +137,72 @@ pub fn of_session(session: Arc<Session>) -> SignalTarget<impl Fn(SignalRequest)>
     }
 }
 
-/// Handles signals until it is aborted. Handlers are installed when this returns, before the task first runs:
-/// otherwise a signal in between would end the process.
+/// How long the end of a run waits for a signal that is being recorded.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Handles the signals of a run or a batch, on a thread of its own: one that is stuck can still be ended.
+pub struct SignalHandler {
+    over: CancellationToken,
+    released: Receiver<()>,
+}
+
+impl SignalHandler {
+    /// Lets go of the run. From now on a signal ends the process at once.
+    pub fn finish(self) {
+        self.over.cancel();
+        let _ = self.released.recv_timeout(RELEASE_TIMEOUT);
+    }
+}
+
+/// Handles signals until the handler is finished. They are caught when this returns: otherwise one in between
+/// would end the process.
+///
+/// # Errors
+/// If the operating system refuses a thread.
 pub fn handle_signals(
     target: SignalTarget<impl Fn(SignalRequest) + Send + 'static>,
-) -> JoinHandle<()> {
-    let Ok(mut signals) = Signals::new() else {
-        return tokio::spawn(async {});
+) -> Result<SignalHandler, Failure> {
+    let failed = |error: std::io::Error| Failure::host(format!("cannot handle signals: {error}"));
+    let runtime = runtime_of_signals().map_err(failed)?;
+    let mut signals = {
+        let _context = runtime.enter();
+        Signals::new().map_err(failed)?
     };
-    tokio::spawn(async move {
-        let mut is_stopping = false;
-        loop {
-            let request = signals.next().await;
-            if request == SignalRequest::Detach {
-                (target.record)(request);
-                continue;
-            }
-            if is_stopping && !target.is_at_a_terminal {
-                continue;
-            }
-            if is_stopping {
-                terminal::note(&format!(
-                    "exiting at once: the container ends at its deadline; remove it now with `{}`",
-                    target.cleanup
-                ));
-                std::process::exit(ExitCode::Interrupted.code().into());
-            }
-            is_stopping = true;
+    let over = CancellationToken::new();
+    let (release, released) = channel();
+    let until = over.clone();
+    let thread = std::thread::Builder::new().name("signals".to_owned());
+    let spawned = thread.spawn(move || {
+        runtime.block_on(until.run_until_cancelled(react(&mut signals, &target)));
+        drop(target);
+        drop(signals);
+        let _ = release.send(());
+    });
+    spawned.map_err(failed)?;
+    Ok(SignalHandler { over, released })
+}
+
+/// Reacts to signals: the first one stops, a second one exits.
+async fn react(signals: &mut Signals, target: &SignalTarget<impl Fn(SignalRequest)>) {
+    let mut is_stopping = false;
+    loop {
+        let request = signals.next().await;
+        if request == SignalRequest::Detach {
             (target.record)(request);
-            target.stop.cancel();
+            continue;
         }
-    })
+        if is_stopping && !target.is_at_a_terminal {
+            continue;
+        }
+        if is_stopping {
+            terminal::note(&format!(
+                "exiting at once: the container ends at its deadline; remove it now with `{}`",
+                target.cleanup
+            ));
+            std::process::exit(ExitCode::Interrupted.code().into());
+        }
+        is_stopping = true;
+        (target.record)(request);
+        target.stop.cancel();
+    }
 }

@@ -1,11 +1,10 @@
 //! `retrial verify`: checks the bundle of a run that somebody else packed.
 
-use tokio::signal::unix::{SignalKind, signal};
-
 use crate::app::evidence::{self, Verified};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, VerifyRequest};
 use crate::app::runtime::runtime;
+use crate::app::signals::Signals;
 use crate::app::terminal;
 use retrial_report::content;
 use retrial_results::verdict::ExitCode;
@@ -17,16 +16,12 @@ pub fn verify(global: &GlobalOptions, request: &VerifyRequest) -> Result<ExitCod
     let runtime = runtime()?;
     let verified = runtime.block_on(async {
         let work = tokio::task::spawn_blocking(move || evidence::verify(&request, &to));
-        let (Ok(mut interrupt), Ok(mut terminate)) = (
-            signal(SignalKind::interrupt()),
-            signal(SignalKind::terminate()),
-        ) else {
+        let Ok(mut signals) = Signals::new() else {
             return work.await.ok();
         };
         tokio::select! {
             done = work => done.ok(),
-            _ = interrupt.recv() => None,
-            _ = terminate.recv() => None,
+            _ = signals.next() => None,
         }
     });
     // Does not wait for the reader of the archive: its result is not needed any more.

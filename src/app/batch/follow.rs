@@ -89,7 +89,7 @@ pub async fn follow(
         )),
         error => error.into(),
     })?;
-    let signals = handle_signals(signal_target(&batch));
+    let signals = handle_signals(signal_target(&batch))?;
     let ended = execute(&batch).await;
     let concluded = match &ended {
         Ok(ended) => conclude(global, &batch, ended).await,
@@ -104,8 +104,7 @@ pub async fn follow(
             Err(Failure::host(format!("{error}\n{evidence}\n{resume}")))
         }
     };
-    signals.abort();
-    let _ = signals.await;
+    signals.finish();
     drop(batch);
     let _ = watcher.join();
     let (exit, verdict) = concluded?;
@@ -157,7 +156,7 @@ fn signal_target(batch: &BatchSession<'_>) -> SignalTarget<impl Fn(SignalRequest
     let resume = format!("retrial resume {}", batch.job.directory.id());
     SignalTarget {
         stop: batch.stop.clone(),
-        cleanup: "retrial clean".to_owned(),
+        cleanup: "retrial clean --all".to_owned(),
         is_at_a_terminal: batch.job.host.is_none(),
         record: move |request| {
             let _ = emitter.emit(match request {

@@ -7,12 +7,12 @@ use futures_util::future::join_all;
 use jiff::Timestamp;
 use tokio::io::AsyncRead;
 use tokio::process::{Child, Command};
-use tokio::signal::ctrl_c;
 use tokio::time::timeout;
 
 use super::machine::Answer;
 use crate::app::failure::Failure;
 use crate::app::nodes::{Allocation, KnownMachine};
+use crate::app::signals::Signals;
 use crate::app::terminal;
 use retrial_format as format;
 use retrial_readings::natural::natural;
@@ -83,9 +83,11 @@ async fn collect(
     limit: Option<Duration>,
 ) -> Result<Vec<KnownMachine>, Failure> {
     let all = join_all(started.iter_mut().map(|one| one.listen(limit)));
+    let failed = |error: std::io::Error| Failure::host(format!("cannot handle signals: {error}"));
+    let mut signals = Signals::new().map_err(failed)?;
     let is_complete = tokio::select! {
         _ = all => true,
-        _ = ctrl_c() => false,
+        _ = signals.next() => false,
     };
     if !is_complete {
         join_all(started.iter_mut().map(Examination::end)).await;
