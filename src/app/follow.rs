@@ -32,8 +32,8 @@ pub fn note_if_not_ended(
     }
     let (program, id) = (global.home.program(), run.id());
     Some(match FileLock::holder(&run.lock()) {
-        Some(pid) => format!(
-            "the run is in progress (process {pid}), and what it has not reached yet counts as failed\n  \
+        Some(holder) => format!(
+            "the run is in progress ({holder}), and what it has not reached yet counts as failed\n  \
              follow it: {program} logs -f {id}    judge it once it has ended: {program} judge {id}"
         ),
         None => format!(

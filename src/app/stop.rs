@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::app::batch::array;
@@ -15,11 +14,15 @@ use retrial_batch::run::read_state;
 use retrial_plan::Plan;
 use retrial_results::verdict::ExitCode;
 use retrial_run::execute;
-use retrial_store::lock::FileLock;
+use retrial_store::journal::State;
+use retrial_store::lock::{FileLock, LockHolder};
+use retrial_store::process::{NotHere, ProcessIdentity, SignalError};
 use retrial_store::{Record, RunDirectory};
 
 /// How long a process that follows a run may take to stop it.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// How long a lock may name a process that has ended: the next holder writes itself into it.
+const MOMENT: Duration = Duration::from_secs(2);
 
 /// Stops a run or a batch: through the process that follows it, or in its place.
 pub fn stop(global: &GlobalOptions, name: &str) -> Result<ExitCode, Failure> {
@@ -52,32 +55,88 @@ fn stop_batch(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fa
 /// Has the process that follows it stop it. False where there is none.
 fn stop_follower(record: &Record) -> Result<bool, Failure> {
     let id = record.id();
-    let Some(holder) = FileLock::holder(&record.lock()) else {
-        return Ok(false);
-    };
-    let pid = i32::try_from(holder).ok().and_then(Pid::from_raw);
-    let Some(pid) = pid else {
-        return Err(Failure::host(format!(
-            "{id}: its lock file names no process"
-        )));
-    };
-    kill_process(pid, Signal::TERM).map_err(|error| {
-        Failure::host(format!(
-            "{id}: failed to signal process {holder}, which follows it: {error}"
-        ))
-    })?;
     let since = Instant::now();
-    while FileLock::holder(&record.lock()).is_some() {
+    let mut terminated: Option<LockHolder> = None;
+    while let Some(holder) = FileLock::holder(&record.lock()) {
+        if terminated.as_ref() != Some(&holder) {
+            match terminate(id, &holder) {
+                // The next process has not written itself into the file yet.
+                Err(Refusal::Ended(_)) if since.elapsed() < MOMENT => {}
+                signalled => {
+                    signalled.map_err(Refusal::into_failure)?;
+                    terminated = Some(holder.clone());
+                }
+            }
+        }
         if since.elapsed() > PATIENCE {
             return Err(Failure::host(format!(
-                "{id}: process {holder} still follows it after {} s",
+                "{id}: {holder} still follows it after {} s",
                 PATIENCE.as_secs()
             )));
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    terminal::note(&format!("{id}: stopped"));
-    Ok(true)
+    if terminated.is_some() {
+        terminal::note(&format!("{id}: stopped"));
+    }
+    Ok(terminated.is_some())
+}
+
+/// Refuses a run whose container is on another machine that shares the home: its engine is not this one's.
+fn check_host(id: &str, state: &State) -> Result<(), Failure> {
+    let process = state.process.as_ref();
+    let host = process.and_then(ProcessIdentity::other_host);
+    let host = host.filter(|_| state.container.is_some());
+    host.map_or(Ok(()), |host| {
+        Err(Failure::host(format!(
+            "{id}: no process follows it, and its container is on {host}\n  help: run `retrial stop {id}` on {host}"
+        )))
+    })
+}
+
+/// Why the process that follows a run was not asked to stop it.
+enum Refusal {
+    /// The process that the lock names has ended, but the lock is held.
+    Ended(Failure),
+    /// Another reason.
+    Other(Failure),
+}
+
+impl Refusal {
+    fn into_failure(self) -> Failure {
+        match self {
+            Self::Ended(failure) | Self::Other(failure) => failure,
+        }
+    }
+}
+
+/// Asks the holder of a lock to end, if it is a process of this machine that can be told from others.
+fn terminate(id: &str, holder: &LockHolder) -> Result<(), Refusal> {
+    let Some(process) = &holder.process else {
+        let reason = format!("{id}: a process follows it, and its lock file does not name it");
+        return Err(Refusal::Ended(Failure::host(reason)));
+    };
+    process.terminate().map_err(|error| {
+        let help = match &error {
+            SignalError::NotHere(NotHere::OtherMachine) => {
+                format!("run `retrial stop {id}` on {}", process.host)
+            }
+            SignalError::NotHere(NotHere::OtherNamespace) => {
+                format!("run `retrial stop {id}` in the container that executes the run")
+            }
+            SignalError::NotHere(NotHere::Ended) => {
+                format!("find who has its directory open: `fuser -v` on its `lock`, then resume it: retrial resume {id}")
+            }
+            SignalError::Kernel(_) => format!("run `retrial stop {id}` as the user of that process"),
+        };
+        let failure = Failure::host(format!(
+            "{id}: {process} follows it and was not signalled: {error}\n  help: {help}"
+        ));
+        match error {
+            SignalError::NotHere(NotHere::Ended) => Refusal::Ended(failure),
+            _ => Refusal::Other(failure),
+        }
+    })
 }
 
 fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode, Failure> {
@@ -108,6 +167,7 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode,
         return Ok(ExitCode::Success);
     }
     open::check_not_imported(&directory)?;
+    check_host(&id, &state)?;
     runtime::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         let (events, incoming) = unbounded_channel();

@@ -150,6 +150,7 @@ impl Writer {
     fn record(&mut self, step: Option<&Step>, what: EventKind) {
         let event = Event {
             time: self.now,
+            since_boot: None,
             node: "local".to_owned(),
             container: step.and_then(|step| step.container.clone()),
             step: step.map(|step| step.number),

@@ -36,8 +36,8 @@ pub fn step_times(directory: &RunDirectory, plan: &Plan) -> StepTimes {
     let mut times = StepTimes::default();
     for (number, (_, ended)) in state.ended.iter().filter(|(_, (end, _))| end.is_done()) {
         if let Some(started) = state.started.get(number) {
-            let seconds = ended.duration_since(*started).as_secs_f64();
-            times.add(plan, *number, seconds.max(0.0));
+            let seconds = started.until(ended).as_secs_f64();
+            times.add(plan, *number, seconds);
         }
     }
     times

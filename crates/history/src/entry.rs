@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use jiff::Timestamp;
 use serde::Deserialize;
 
 use crate::{Deciding, Index, RunState, RunSummary};
@@ -12,6 +11,7 @@ use retrial_recipe::model::Mode;
 use retrial_results::evidence::environment::{digest, gpus};
 use retrial_results::evidence::measured;
 use retrial_results::verdict::Verdict;
+use retrial_store::clock::Moment;
 use retrial_store::import::Mark;
 use retrial_store::journal::{Event, EventKind, State};
 use retrial_store::open::read_beneath;
@@ -66,7 +66,7 @@ impl RunSummary {
         let journal = Path::new("journal.jsonl");
         let bytes = read_beneath(directory.path(), journal, LARGEST_JOURNAL).unwrap_or_default();
         let mut state = State::default();
-        let mut ended: Option<Timestamp> = None;
+        let mut ended: Option<Moment> = None;
         let (mut submitted, mut is_submitted) = (None, false);
         for event in bytes.split(|byte| *byte == b'\n').filter_map(of_whole_run) {
             is_submitted = match event.what {
@@ -78,15 +78,20 @@ impl RunSummary {
                 _ => is_submitted,
             };
             if matches!(event.what, EventKind::RunEnded { .. }) {
-                ended = Some(event.time);
+                ended = Some(event.moment());
             }
             state.apply(&event);
         }
-        self.started = state.since.or(submitted);
+        let started = state.since.as_ref().map(|since| match &ended {
+            // The clock may have been set meanwhile: the duration is the difference.
+            Some(ended) => since.on_clock_of(ended),
+            None => since.time,
+        });
+        self.started = started.or(submitted);
         self.digest = digest(&state);
         if let Some((exit_code, reason)) = state.over {
             self.run_state = RunState::Ended;
-            self.ended = ended;
+            self.ended = ended.map(|ended| ended.time);
             self.exit_code = Some(exit_code);
             self.reason = reason.map(|reason| reason.to_string());
         }

@@ -10,6 +10,7 @@ use retrial_plan::OfBatch;
 use retrial_recipe::model::{Mode, Submission};
 use retrial_results::verdict::{ExitCode, Outcome, QualifiedOutcome, QualifierKind};
 use retrial_store::RunDirectory;
+use retrial_store::process::ProcessIdentity;
 
 /// The summary of a run. What its files do not say is empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -94,14 +95,11 @@ pub struct Deciding {
 }
 
 /// Whether a run is over.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
     /// A process follows it.
-    Running {
-        /// Which.
-        pid: u32,
-    },
+    Running(ProcessIdentity),
     /// Its job was submitted and has not started it, as far as its files say.
     Submitted,
     /// It started and did not end, and no process follows it.
@@ -120,7 +118,7 @@ impl RunSummary {
     /// Its state in a word: `running`, its verdict's outcome, `stopped`, `failed` or `interrupted`.
     pub fn state(&self) -> &'static str {
         let stopped = Some(ExitCode::Interrupted.code());
-        match (self.run_state, self.outcome) {
+        match (&self.run_state, self.outcome) {
             (RunState::Running { .. }, _) => "running",
             (RunState::Submitted, _) => "submitted",
             (_, Some(outcome)) => outcome.word(),
@@ -178,7 +176,7 @@ mod tests {
         assert_eq!(row.state(), "stopped");
         row.outcome = Some(Outcome::NotReproduced);
         assert_eq!(row.state(), "not reproduced");
-        row.run_state = RunState::Running { pid: 1 };
+        row.run_state = RunState::Running(ProcessIdentity::own().clone());
         assert_eq!(row.state(), "running");
         row.run_state = RunState::Submitted;
         assert_eq!(row.state(), "submitted");
@@ -195,7 +193,7 @@ mod tests {
             row.described_state(),
             "reproduced (modified, unpinned image)"
         );
-        row.run_state = RunState::Running { pid: 1 };
+        row.run_state = RunState::Running(ProcessIdentity::own().clone());
         assert_eq!(row.described_state(), "running");
     }
 

@@ -83,13 +83,13 @@ async fn free(
     mount: &str,
     name: &str,
 ) -> Result<(String, CacheEntry, FileLock), Halt> {
-    let me = session.holder();
+    let work = session.work();
     let mut number = 0;
     loop {
         number += 1;
         let directory = format!("{name}-{number}");
         let entry = entry(session, mount, &directory);
-        let LockAttempt::Acquired(lock) = entry.lock(&me)? else {
+        let LockAttempt::Acquired(lock) = entry.lock(&work)? else {
             continue;
         };
         let containers = session.with_engine(|| session.engine.containers(CACHE_LABEL));
@@ -117,7 +117,7 @@ pub async fn release(session: &Session, container: &str) {
     for mounted in mounts.filter(|mounted| mounted.container == container) {
         let entry = entry(session, &mounted.mount, &mounted.directory);
         // Another process has locked it: it is no longer ours.
-        let Ok(LockAttempt::Acquired(_lock)) = entry.lock(session.run.id()) else {
+        let Ok(LockAttempt::Acquired(_lock)) = entry.lock(&session.work()) else {
             continue;
         };
         if !entry.is_claimed_by(session.run.id()) {

@@ -47,15 +47,15 @@ pub async fn mounts(session: &StepSession<'_>) -> Result<CachedMounts, Halt> {
 
 /// Acquires the lock of a cached directory, and reports the holder while it waits.
 pub async fn lock(session: &StepSession<'_>, entry: &CacheEntry) -> Result<FileLock, Halt> {
-    let me = session.holder();
+    let work = session.work();
     let mut is_named = false;
     loop {
-        let holder = match entry.lock(&me)? {
+        let holder = match entry.lock(&work)? {
             LockAttempt::Acquired(lock) => return Ok(lock),
             LockAttempt::HeldBy(holder) => holder,
         };
         // The new holder has not written its name yet.
-        if !is_named && !holder.is_empty() {
+        if !is_named && holder.process.is_some() {
             is_named = true;
             let label = entry.label();
             session.decide(format!("waiting for {holder}, which populates {label}"))?;

@@ -1,7 +1,6 @@
 //! Collects results: copies them out of the container, without the run's secrets.
 
 use itertools::join;
-use jiff::Timestamp;
 
 use super::control::{ResultDirectory, StepControl};
 use super::error::Halt;
@@ -9,6 +8,7 @@ use super::extract::{Extraction, MAX_BYTES, extract};
 use super::interrupt::on_thread;
 use super::step_session::StepSession;
 use retrial_plan::step::Action;
+use retrial_store::clock::Moment;
 use retrial_store::files::{remove_directory, rename_synced};
 use retrial_store::journal::{EventKind, StepEnd, StepFault};
 use retrial_store::unpack::{Limits, Unpacked};
@@ -63,7 +63,7 @@ pub async fn collect(
         return Err(Halt::failed(StepFault::Request, reason, ""));
     };
     let to = measured.results_directory(trial);
-    let started = session.state().started.get(&producer).copied();
+    let started = session.state().started.remove(&producer);
     copy_results(session, directory, &to, started).await
 }
 
@@ -92,7 +92,7 @@ async fn copy_results(
     session: &StepSession<'_>,
     directory: &ResultDirectory,
     to: &str,
-    started: Option<Timestamp>,
+    started: Option<Moment>,
 ) -> Result<(), Halt> {
     let path = &directory.path;
     let target = session.run.join(to);
@@ -111,7 +111,7 @@ async fn copy_results(
         to: &part,
         length: directory.length,
         limits: Limits {
-            written_since: started.and_then(earliest_write),
+            written_since: started.as_ref().and_then(earliest_write),
             ..Limits::results(max_bytes.unwrap_or(MAX_BYTES))
         },
         absent: StepEnd::failed(StepFault::NoResult, absent, ""),
@@ -133,8 +133,9 @@ async fn copy_results(
 }
 
 /// When a file may have been written, at the earliest, that a step wrote: seconds since 1970.
-fn earliest_write(started: Timestamp) -> Option<u64> {
-    u64::try_from(started.as_second() - CLOCK_SLACK_S).ok()
+fn earliest_write(started: &Moment) -> Option<u64> {
+    let (earliest, _) = started.wall_span(&Moment::now());
+    u64::try_from(earliest.as_second() - CLOCK_SLACK_S).ok()
 }
 
 /// Records the collected files.

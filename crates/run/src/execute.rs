@@ -13,14 +13,16 @@ use super::step_line::summary;
 use super::step_session::StepSession;
 use super::telemetry::{self, TelemetryRecorder};
 use super::{
-    collect, container, copy_out, exec, image, installed, judge, measured, models, populate,
-    service,
+    collect, container, copy_out, exec, image, installed, judge, measured, models,
+    populate, service,
 };
 use retrial_plan::step::{Action, Plan, Step};
 use retrial_recipe::model::StepLocation;
 use retrial_results::verdict::{ExitCode, Verdict};
 use retrial_store::StoreError;
+use retrial_store::clock::Moment;
 use retrial_store::journal::{AbortReason, EventKind, StepEnd};
+use retrial_store::process::ProcessIdentity;
 
 /// How a run ended.
 #[derive(Debug)]
@@ -110,13 +112,14 @@ impl<'a> Run<'a> {
         let others = session.others.as_ref();
         let lives = here && others.is_none_or(|others| others.containers_live);
         run.completed_steps = run.completed(lives);
+        let now = Moment::now();
         let event = EventKind::RunStarted {
             run: session.run.id().to_owned(),
             steps: session.plan.steps.len(),
-            pid: std::process::id(),
+            process: ProcessIdentity::own().clone(),
             completed_steps: run.completed_steps.clone(),
             tool: env!("CARGO_PKG_VERSION").to_owned(),
-            since: before.since,
+            since: before.since.map(|since| since.on_clock_of(&now)),
         };
         session.record(event)?;
         Ok((run, here))
@@ -213,10 +216,11 @@ impl Run<'_> {
         }
         let timeout_s = step.command().map(|command| command.timeout_s);
         let summary = summary(step);
+        let now = Moment::now();
         let event = if reattach {
             EventKind::StepReattached {
                 summary,
-                started: session.started(),
+                started: session.started().map(|started| started.on_clock_of(&now)),
                 timeout_s,
             }
         } else {

@@ -5,13 +5,12 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use super::interrupt::on_thread;
 use super::step_session::StepSession;
 use retrial_plan::step::{Plan, Step};
 use retrial_results::evidence::run::{self, RunFiles};
 use retrial_store::RunDirectory;
+use retrial_store::clock::Moment;
 use retrial_store::journal::{EventKind, State, StepEnd};
 
 /// The maximum size of logs that are read, bytes.
@@ -36,7 +35,7 @@ pub async fn show(session: &StepSession<'_>) {
     };
     let mut state = session.state();
     let done = StepEnd::Done { exit_code: None };
-    state.ended.insert(step.number, (done, Timestamp::now()));
+    state.ended.insert(step.number, (done, Moment::now()));
     let (directory, plan) = (session.run.clone(), session.plan.clone());
     let read = move || figures(&directory, &plan, &state, (measurement, trial));
     let figures = tokio::time::timeout(PATIENCE, on_thread(&session.stop, read)).await;

@@ -164,9 +164,9 @@ impl Session {
         }
     }
 
-    /// This process, for those who wait for a lock that it holds.
-    pub(super) fn holder(&self) -> String {
-        format!("run {} (process {})", self.run.id(), std::process::id())
+    /// What this process does, for those who wait for a lock that it holds.
+    pub(super) fn work(&self) -> String {
+        format!("run {}", self.run.id())
     }
 
     /// Whether control directories and growing output are on this machine's own disk.

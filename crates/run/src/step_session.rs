@@ -4,11 +4,10 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use super::mutex::lock;
 use super::session::Session;
 use retrial_plan::step::Step;
+use retrial_store::clock::Moment;
 use retrial_store::journal::{Event, EventKind};
 use retrial_store::{RunDirectory, StoreError};
 
@@ -40,14 +39,15 @@ impl<'a> StepSession<'a> {
     }
 
     /// When the step began, if it has.
-    pub fn started(&self) -> Option<Timestamp> {
-        lock(&self.state).started.get(&self.step.number).copied()
+    pub fn started(&self) -> Option<Moment> {
+        lock(&self.state).started.get(&self.step.number).cloned()
     }
 
     /// How long ago the step began; 0 if it has not.
     pub fn age(&self) -> Duration {
-        let age = |started| Duration::try_from(Timestamp::now().duration_since(started)).ok();
-        self.started().and_then(age).unwrap_or_default()
+        self.started()
+            .map(|started| started.age())
+            .unwrap_or_default()
     }
 
     /// Records an event of the step in the journal, then emits it.

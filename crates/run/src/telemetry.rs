@@ -12,7 +12,6 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use itertools::Itertools as _;
-use jiff::Timestamp;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -22,8 +21,9 @@ use super::session::Session;
 use super::step_session::StepSession;
 use retrial_host::sensors::ContainerSensor;
 use retrial_plan::step::{Action, Plan, Purpose, Step};
-use retrial_results::evidence::telemetry::Telemetry;
+use retrial_results::evidence::telemetry::{StepSpan, Telemetry};
 use retrial_store::StoreError;
+use retrial_store::clock::Moment;
 use retrial_store::journal::EventKind;
 use retrial_telemetry::{Measured, Pace};
 
@@ -61,7 +61,7 @@ impl TelemetryRecorder {
         session: &StepSession<'_>,
         work: impl Future<Output = Result<T, Halt>>,
     ) -> Result<T, Halt> {
-        let started = session.started().unwrap_or_else(Timestamp::now);
+        let started = session.started().unwrap_or_else(Moment::now);
         let starting = self.start(session, session.emitter());
         if session.plan.assigned_gpus.is_none() {
             let (_, end) = tokio::join!(starting, work);
@@ -152,10 +152,14 @@ pub async fn watched_elsewhere<T>(session: &StepSession<'_>, work: impl Future<O
 }
 
 /// Warns at once, hours before the verdict does.
-fn warn_of_idle_gpus(session: &StepSession<'_>, started: Timestamp) -> Result<(), StoreError> {
+fn warn_of_idle_gpus(session: &StepSession<'_>, started: Moment) -> Result<(), StoreError> {
     let telemetry = Telemetry::of_run(&session.run);
-    let span = (started, Timestamp::now());
-    let summary = telemetry.of_step(&session.plan, session.step, span, None);
+    let span = StepSpan {
+        run: session.state().since,
+        started,
+        ended: Moment::now(),
+    };
+    let summary = telemetry.of_step(&session.plan, session.step, &span, None);
     if let Some(idle) = summary.and_then(|summary| summary.idle) {
         session.warn(idle.reason())?;
     }

@@ -82,16 +82,16 @@ impl CacheEntry {
         self.current().join("content")
     }
 
-    /// Tries to take the lock, and writes `holder` into it.
+    /// Tries to take the lock, and writes this process and its work into it.
     ///
     /// # Errors
     /// If the cache cannot be written.
-    pub fn lock(&self, holder: &str) -> Result<LockAttempt, StoreError> {
+    pub fn lock(&self, work: &str) -> Result<LockAttempt, StoreError> {
         let locks = self.root.join(".locks");
         fs::create_dir_all(&locks).map_err(StoreError::io("create", &locks))?;
         set_mode(&self.root, 0o700)?;
         let path = locks.join(format!("{}@{}", self.key, self.name));
-        FileLock::attempt(&path, holder)
+        FileLock::attempt(&path, work)
     }
 
     /// Checks that it exists and is unchanged: sizes and times, and the content of files whose times changed,

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::lock_holder::LockHolder;
+
 retrial_format::words! {
     /// The kind of record.
     pub enum RecordKind {
@@ -73,13 +75,13 @@ pub enum StoreError {
     },
     /// Another process has the run.
     #[error(
-        "run {run} is being followed by process {pid}\n  see it: retrial logs -f {run}    end it: retrial stop {run}"
+        "run {run} is being followed by {holder}\n  see it: retrial logs -f {run}    end it: retrial stop {run}"
     )]
     Busy {
         /// The run.
         run: String,
         /// The holder.
-        pid: String,
+        holder: Box<LockHolder>,
     },
 }
 

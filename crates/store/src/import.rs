@@ -177,10 +177,10 @@ fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
         let reason = "it is not a run: it has no journal.jsonl and plan.json";
         return Err(StoreError::unusable(run.path(), reason));
     }
-    if let Some(pid) = FileLock::holder(&run.lock()) {
+    if let Some(holder) = FileLock::holder(&run.lock()) {
         return Err(StoreError::Busy {
             run: run.id().to_owned(),
-            pid: pid.to_string(),
+            holder: Box::new(holder),
         });
     }
     let to = stage.join(run.id());

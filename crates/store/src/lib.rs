@@ -4,6 +4,7 @@
 
 pub mod blocks;
 pub mod cache;
+pub mod clock;
 pub mod dir_handle;
 pub mod error;
 pub mod files;
@@ -11,10 +12,12 @@ pub mod home;
 pub mod import;
 pub mod journal;
 pub mod lock;
+mod lock_holder;
 pub mod lookup;
 pub mod open;
 pub mod pack;
 pub mod packages;
+pub mod process;
 pub mod record;
 pub mod remove;
 pub mod run_directory;

@@ -2,11 +2,12 @@
 //! the process.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use super::error::StoreError;
+pub use super::lock_holder::LockHolder;
+use super::process::ProcessIdentity;
 
 /// The number of attempts to acquire a lock, and the interval.
 const ATTEMPTS: u32 = 20;
@@ -17,8 +18,8 @@ const PAUSE: Duration = Duration::from_millis(15);
 pub enum LockAttempt {
     /// The lock.
     Acquired(FileLock),
-    /// Another process holds it: that process's own description.
-    HeldBy(String),
+    /// Another process holds it.
+    HeldBy(LockHolder),
 }
 
 /// The lock of a run, a batch or a cached directory, held by this process.
@@ -28,12 +29,12 @@ pub struct FileLock {
 }
 
 impl FileLock {
-    /// Tries once to acquire the lock, and writes `holder` into its file.
+    /// Tries once to acquire the lock, and writes this process and its work into its file.
     ///
     /// # Errors
     /// If the file cannot be opened or written.
-    pub fn attempt(path: &Path, holder: &str) -> Result<LockAttempt, StoreError> {
-        let mut file = OpenOptions::new()
+    pub fn attempt(path: &Path, work: &str) -> Result<LockAttempt, StoreError> {
+        let file = OpenOptions::new()
             .create(true)
             .truncate(false)
             .read(true)
@@ -42,15 +43,15 @@ impl FileLock {
             .map_err(StoreError::io("open", path))?;
         match file.try_lock() {
             Ok(()) => {
-                file.set_len(0)
-                    .and_then(|()| file.rewind())
-                    .and_then(|()| file.write_all(holder.as_bytes()))
-                    .map_err(StoreError::io("write", path))?;
+                let holder = LockHolder {
+                    process: Some(ProcessIdentity::own().clone()),
+                    work: work.to_owned(),
+                };
+                holder.write(&file).map_err(StoreError::io("write", path))?;
                 Ok(LockAttempt::Acquired(Self { _file: file }))
             }
             Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                let _ = file.take(1000).read_to_string(&mut holder);
+                let holder = LockHolder::read(&file).unwrap_or_default();
                 Ok(LockAttempt::HeldBy(holder))
             }
             Err(TryLockError::Error(error)) => Err(StoreError::io("lock", path)(error)),
@@ -62,36 +63,35 @@ impl FileLock {
     /// # Errors
     /// [`StoreError::Busy`] where another process follows the run.
     pub fn take(path: &Path, run: &str) -> Result<Self, StoreError> {
-        let mut pid = String::new();
+        let mut holder = LockHolder::default();
         for _ in 0..ATTEMPTS {
-            match Self::attempt(path, &std::process::id().to_string())? {
+            match Self::attempt(path, "")? {
                 LockAttempt::Acquired(lock) => return Ok(lock),
                 // Another process may only be reading the holder: that is short.
-                LockAttempt::HeldBy(holder) => pid = holder,
+                LockAttempt::HeldBy(other) => holder = other,
             }
             std::thread::sleep(PAUSE);
         }
-        let run = run.to_owned();
-        Err(StoreError::Busy { run, pid })
+        Err(StoreError::Busy {
+            run: run.to_owned(),
+            holder: Box::new(holder),
+        })
     }
 
     /// The process that follows the run, if any does.
-    pub fn holder(path: &Path) -> Option<u32> {
-        let mut file = File::open(path).ok()?;
+    pub fn holder(path: &Path) -> Option<LockHolder> {
+        let file = File::open(path).ok()?;
         if file.try_lock_shared().is_ok() {
             return None;
         }
         // It is written just after the lock is acquired.
         for _ in 0..ATTEMPTS {
-            let mut pid = String::new();
-            file.rewind().ok()?;
-            file.read_to_string(&mut pid).ok()?;
-            if let Ok(pid) = pid.trim().parse() {
-                return Some(pid);
+            if let Some(holder) = LockHolder::read(&file) {
+                return Some(holder);
             }
             std::thread::sleep(PAUSE);
         }
-        None
+        Some(LockHolder::default())
     }
 }
 
@@ -115,12 +115,29 @@ mod tests {
         }
         watcher.join().unwrap();
         let held = FileLock::take(&path, "run").unwrap();
-        assert_eq!(FileLock::holder(&path), Some(std::process::id()));
+        let holder = FileLock::holder(&path).unwrap();
+        assert_eq!(holder.process.as_ref(), Some(ProcessIdentity::own()));
+        assert_eq!(
+            holder.to_string(),
+            format!("process {}", std::process::id())
+        );
         assert!(matches!(
             FileLock::take(&path, "run"),
             Err(StoreError::Busy { .. })
         ));
         drop(held);
         assert_eq!(FileLock::holder(&path), None);
+    }
+
+    #[test]
+    fn a_held_lock_whose_file_names_no_process_has_an_unknown_holder() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let held = FileLock::take(&path, "run").unwrap();
+        std::fs::write(&path, "4711").unwrap();
+        let holder = FileLock::holder(&path).unwrap();
+        assert_eq!(holder, LockHolder::default());
+        assert_eq!(holder.to_string(), "an unknown process");
+        drop(held);
     }
 }

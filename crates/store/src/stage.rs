@@ -21,8 +21,9 @@ impl Stage {
     /// If the disk is full.
     pub fn new(runs: &Path) -> Result<Self, StoreError> {
         create_private(runs)?;
-        let path = runs.join(format!(".arriving-{}", std::process::id()));
-        remove_directory(&path)?;
+        // Another machine that shares the home may have a process of this number.
+        let (pid, now) = (std::process::id(), jiff::Timestamp::now().as_nanosecond());
+        let path = runs.join(format!(".arriving-{pid}-{now}"));
         fs::create_dir(&path).map_err(StoreError::io("create", &path))?;
         Ok(Self::at(path))
     }

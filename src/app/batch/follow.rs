@@ -84,8 +84,8 @@ pub async fn follow(
         seen: events,
     });
     let batch = batch.map_err(|error| match error {
-        StoreError::Busy { run: id, pid } => Failure::host(format!(
-            "batch {id} is being executed by process {pid}\n  end it: retrial stop {id}"
+        StoreError::Busy { run: id, holder } => Failure::host(format!(
+            "batch {id} is being executed by {holder}\n  end it: retrial stop {id}"
         )),
         error => error.into(),
     })?;

@@ -63,7 +63,7 @@ impl Report for History {
 fn junit(rows: &[RunSummary]) -> String {
     let verdict = |row: &RunSummary| row.directory().read_json::<Verdict>("verdict.json").ok();
     let rows = rows.iter();
-    let over = rows.filter(|row| !matches!(row.run_state, RunState::Running { .. }));
+    let over = rows.filter(|row| !matches!(row.run_state, RunState::Running(_)));
     let read: Vec<_> = over.map(|row| (row, verdict(row))).collect();
     let entries = read.iter().filter_map(|(row, verdict)| {
         let evidence = row.path.display().to_string();

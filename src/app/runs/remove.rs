@@ -10,6 +10,8 @@ use crate::app::{open, runtime};
 use retrial_engine::api::Engine;
 use retrial_history::{RunState, RunSummary};
 use retrial_run::RUN_LABEL;
+use retrial_store::journal::State;
+use retrial_store::process::ProcessIdentity;
 use retrial_store::remove::{frees, remove as remove_run};
 use retrial_store::stage::clear_left;
 use retrial_store::{Home, packages};
@@ -44,9 +46,9 @@ impl<'a> Removal<'a> {
         };
         for row in rows {
             let id = &row.id;
-            let reason = match row.run_state {
-                RunState::Running { pid } => Some(format!(
-                    "process {pid} follows it; stop it first: retrial stop {id}"
+            let reason = match &row.run_state {
+                RunState::Running(process) => Some(format!(
+                    "{process} follows it; stop it first: retrial stop {id}"
                 )),
                 RunState::Submitted => Some(format!(
                     "its job may start; stop it first: retrial stop {id}"
@@ -91,18 +93,24 @@ impl<'a> Removal<'a> {
 fn with_container<'a>(global: &GlobalOptions, rows: &'a [RunSummary]) -> BTreeMap<&'a str, String> {
     // The container of an imported run is elsewhere.
     let own = rows.iter().filter(|row| row.imported_from.is_none());
-    let open: Vec<&RunSummary> = own
-        .filter(|row| {
-            let state = row.directory().state();
-            state.unwrap_or_default().container.is_some()
-        })
-        .collect();
+    let open = own.filter_map(|row| {
+        let state = row.directory().state().unwrap_or_default();
+        state.container.is_some().then_some((row, state))
+    });
+    let open: Vec<(&RunSummary, State)> = open.collect();
     if open.is_empty() {
         return BTreeMap::new();
     }
     let existing = existing(global);
-    let open = open.into_iter().filter_map(|row| {
+    let open = open.into_iter().filter_map(|(row, state)| {
         let id = &row.id;
+        let process = state.process.as_ref();
+        if let Some(host) = process.and_then(ProcessIdentity::other_host) {
+            let reason = format!(
+                "its container may be running on {host}: run `retrial clean {id}` there; --force removes it anyway"
+            );
+            return Some((id.as_str(), reason));
+        }
         let reason = match &existing {
             Ok(existing) if !existing.contains(id) => return None,
             Ok(_) => {

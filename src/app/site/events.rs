@@ -5,8 +5,6 @@
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-use jiff::Timestamp;
-
 use super::incoming::{Incoming, MOST};
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::sanitize;
@@ -72,9 +70,8 @@ impl Events {
         let Some(step) = &mut self.step else { return };
         let lines = step.look(&self.run, all, at_the_end);
         events.extend(lines.into_iter().map(|line| Event {
-            time: Timestamp::now(),
             what: EventKind::Output { line },
-            ..step.event.clone()
+            ..step.event.now()
         }));
     }
 }
@@ -132,12 +129,14 @@ mod tests {
     use std::io::Write as _;
 
     use super::*;
+    use jiff::Timestamp;
     use retrial_store::Home;
     use retrial_store::journal::StepEnd;
 
     fn event(step: u32, what: EventKind) -> String {
         let event = Event {
             time: Timestamp::UNIX_EPOCH,
+            since_boot: None,
             node: "local".to_owned(),
             container: None,
             step: Some(step),

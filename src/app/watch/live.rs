@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use super::Reporter;
 use super::bars::Bars;
 use super::screen::{Screen, Terminal};
+use super::steady::SteadyClock;
 use retrial_report::progress::view::View;
 use retrial_store::journal::Event;
 
@@ -24,6 +25,7 @@ const WAITING: usize = 1000;
 /// Shows a run on a terminal.
 pub struct Live<T> {
     shared: Arc<Mutex<Shared<T>>>,
+    clock: SteadyClock,
     /// Dropped to end the thread that draws.
     drawer: Option<(Sender<()>, JoinHandle<()>)>,
 }
@@ -42,6 +44,8 @@ impl<T: Terminal> Live<T> {
         let shared = Arc::new(Mutex::new(Shared::new(terminal, view)));
         let (sender, receiver) = channel();
         let drawn = Arc::clone(&shared);
+        let clock = SteadyClock::start();
+        let shown = clock.clone();
         let draw = move || {
             let mut last = Instant::now();
             while receiver.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
@@ -50,22 +54,26 @@ impl<T: Terminal> Live<T> {
                     shared.screen.forget();
                 }
                 last = Instant::now();
-                shared.draw(Timestamp::now());
+                shared.draw(shown.now());
             }
         };
         let thread = std::thread::Builder::new().name("live view".to_owned());
         // Without a thread of its own, the view is redrawn with every event.
         let drawer = thread.spawn(draw).ok().map(|thread| (sender, thread));
-        Self { shared, drawer }
+        Self {
+            shared,
+            clock,
+            drawer,
+        }
     }
 }
 
 impl<T: Terminal> Reporter for Live<T> {
     fn event(&mut self, event: &Event) {
         let mut shared = locked(&self.shared);
-        shared.take(event);
+        shared.take(&self.clock.on(event));
         if self.drawer.is_none() || shared.waiting.len() > WAITING {
-            shared.draw(Timestamp::now());
+            shared.draw(self.clock.now());
         }
     }
 
@@ -76,7 +84,7 @@ impl<T: Terminal> Reporter for Live<T> {
         }
         let mut shared = locked(&self.shared);
         shared.view.step = None;
-        shared.draw(Timestamp::now());
+        shared.draw(self.clock.now());
     }
 }
 

@@ -10,8 +10,10 @@ mod bars;
 mod lines;
 mod live;
 mod screen;
+mod steady;
 
 use self::lines::Lines;
+use self::steady::SteadyClock;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use retrial_report::progress::batch::Overall;
@@ -52,7 +54,8 @@ pub fn reporter(
         ))
     } else {
         let mut plain = Plain::new(verbose, remaining);
-        let plain = move |event: &Event| plain.take(event);
+        let clock = SteadyClock::start();
+        let plain = move |event: &Event| plain.take(&clock.on(event));
         Box::new(Lines::new(std::io::stderr(), plain))
     }
 }

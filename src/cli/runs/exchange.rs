@@ -34,7 +34,7 @@ pub fn pack(
             "an archive is not written to standard output\n  name a file: --to runs.tar.gz",
         ));
     }
-    let is_running = |row: &&RunSummary| matches!(row.run_state, RunState::Running { .. });
+    let is_running = |row: &&RunSummary| matches!(row.run_state, RunState::Running(_));
     if let Some(row) = rows.iter().find(is_running) {
         let id = &row.id;
         return Err(Failure::usage(format!(

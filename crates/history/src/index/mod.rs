@@ -100,9 +100,9 @@ impl Index {
         let rows = rows.unwrap_or_else(|_| self.read_again());
         let with_stand = rows.into_iter().map(|mut row| {
             if row.run_state != RunState::Ended
-                && let Some(pid) = FileLock::holder(&row.path.join("lock"))
+                && let Some(holder) = FileLock::holder(&row.path.join("lock"))
             {
-                row.run_state = RunState::Running { pid };
+                row.run_state = RunState::Running(holder.process.unwrap_or_default());
             }
             row
         });

@@ -9,6 +9,7 @@ use rusqlite::Connection;
 
 use super::*;
 use retrial_store::lock::FileLock;
+use retrial_store::process::ProcessIdentity;
 
 /// A home whose runs are a journal and a title.
 struct Scene {
@@ -303,12 +304,12 @@ fn the_state_of_an_open_run_is_not_cached() {
     scene.plant("open", "going on", "");
     let states = || -> Vec<RunState> {
         let rows = scene.open().runs(&Filter::default());
-        rows.iter().map(|row| row.run_state).collect()
+        rows.into_iter().map(|row| row.run_state).collect()
     };
     assert_eq!(states(), [RunState::Interrupted, RunState::Ended]);
     let lock = FileLock::take(&scene.run("open").join("lock"), "open").unwrap();
-    let pid = std::process::id();
-    assert_eq!(states(), [RunState::Running { pid }, RunState::Ended]);
+    let own = ProcessIdentity::own().clone();
+    assert_eq!(states(), [RunState::Running(own), RunState::Ended]);
     drop(lock);
     assert_eq!(states(), [RunState::Interrupted, RunState::Ended]);
 }

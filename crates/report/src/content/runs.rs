@@ -42,8 +42,8 @@ pub fn document(rows: &[RunSummary], zone: &TimeZone) -> Document {
 }
 
 fn status(row: &RunSummary) -> Cell {
-    match row.run_state {
-        RunState::Running { pid } => format!("running ({pid})").into(),
+    match &row.run_state {
+        RunState::Running(process) => format!("running ({})", process.label()).into(),
         _ => outcome(row, "-"),
     }
 }

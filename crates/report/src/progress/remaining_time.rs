@@ -100,6 +100,7 @@ mod tests {
     use super::super::plain::Plain;
     use super::super::tests::script::{at, done, rest_of_trials, started};
     use super::*;
+    use retrial_store::process::ProcessIdentity;
 
     /// Three trials, the first of which takes two minutes instead of one.
     #[test]
@@ -109,7 +110,7 @@ mod tests {
         let start = EventKind::RunStarted {
             run: "r".to_owned(),
             steps: 7,
-            pid: 1,
+            process: ProcessIdentity::default(),
             completed_steps: vec![1, 2],
             tool: String::new(),
             since: None,

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use retrial_plan::step::{Plan, Step};
 use retrial_store::RunDirectory;
+use retrial_store::clock::{MIN_STEP, Moment};
 use retrial_store::open::read_text_beneath;
 use retrial_telemetry::rate::MOST_BYTES;
 use retrial_telemetry::{MachineSummary, Row, Summary, table};
@@ -31,6 +32,45 @@ struct Other {
 
 /// From when to when.
 pub type Span = (Timestamp, Timestamp);
+
+/// The time of a step.
+#[derive(Debug, Clone)]
+pub struct StepSpan {
+    /// When its run started; none if that is not known.
+    pub run: Option<Moment>,
+    /// When the step started.
+    pub started: Moment,
+    /// When it ended.
+    pub ended: Moment,
+}
+
+impl StepSpan {
+    /// The times that programs of the step may have read.
+    pub fn wall(&self) -> Span {
+        self.started.wall_span(&self.ended)
+    }
+
+    /// The step on the clock as it was set when it started.
+    fn steady(&self) -> Span {
+        (self.started.time, self.ended.on_clock_of(&self.started))
+    }
+
+    /// The rows on that clock: they count the seconds since the run started.
+    fn on_its_clock(&self, rows: &[Row]) -> Vec<Row> {
+        let before = self.run.as_ref().map(|run| run.until(&self.started));
+        let shift = |row: &Row| {
+            let since = SignedDuration::try_from_secs_f64(row.seconds - before?.as_secs_f64());
+            let time = self.started.time.checked_add(since.ok()?).ok()?;
+            let is_step = time.duration_since(row.time).abs() >= MIN_STEP;
+            is_step.then_some(time)
+        };
+        let rows = rows.iter().map(|row| Row {
+            time: shift(row).unwrap_or(row.time),
+            ..row.clone()
+        });
+        rows.collect()
+    }
+}
 
 impl Telemetry {
     /// Reads what was recorded of a run.
@@ -60,14 +100,16 @@ impl Telemetry {
         &self,
         plan: &Plan,
         step: &Step,
-        span: Span,
+        span: &StepSpan,
         window: Option<Span>,
     ) -> Option<Summary> {
+        let here = span.on_its_clock(&of_step(&self.head, step));
+        let here = |required| of_machine(&here, span.steady(), window, required);
         let gpus = plan.requires.gpus.as_ref();
         let required = gpus.map_or(0, |gpus| gpus.count as usize);
         let needed = |takes_part: bool| if takes_part { required } else { 0 };
         if self.others.is_empty() {
-            return of_machine(&self.head, step, span, window, required);
+            return here(required);
         }
         let steps = || plan.steps.iter().filter(|other| takes_part(other, step));
         let head = needed(steps().any(Step::has_head));
@@ -76,12 +118,12 @@ impl Telemetry {
         let head = MachineSummary {
             name: "the first machine".to_owned(),
             has_gpus: assigned.is_some_and(|assigned| !assigned.gpus.is_empty()),
-            summary: of_machine(&self.head, step, span, window, head),
+            summary: here(head),
         };
         let others = self.others.iter().map(|other| MachineSummary {
             name: other.name.clone(),
             has_gpus: other.has_gpus,
-            summary: of_machine(&other.rows, step, span, window, elsewhere),
+            summary: of_machine(&of_step(&other.rows, step), span.wall(), window, elsewhere),
         });
         Summary::of_machines(std::iter::once(head).chain(others).collect())
     }
@@ -100,18 +142,15 @@ fn takes_part(other: &Step, step: &Step) -> bool {
     other.number == step.number || needs.is_some_and(|needs| needs.contains(&other.number))
 }
 
-fn of_machine(
-    rows: &[Row],
-    step: &Step,
-    span: Span,
-    window: Option<Span>,
-    required: usize,
-) -> Option<Summary> {
+fn of_step(rows: &[Row], step: &Step) -> Vec<Row> {
     let rows = rows.iter().filter(|row| row.measured.step == step.number);
-    let rows: Vec<Row> = rows.cloned().collect();
-    let whole = Summary::of(&rows, span, span.0, required)?;
+    rows.cloned().collect()
+}
+
+fn of_machine(rows: &[Row], span: Span, window: Option<Span>, required: usize) -> Option<Summary> {
+    let whole = Summary::of(rows, span, span.0, required)?;
     let within = window
-        .and_then(|window| Summary::of(&rows, window, span.0, required))
+        .and_then(|window| Summary::of(rows, window, span.0, required))
         .filter(|within| within.samples > 1);
     Some(match within {
         Some(within) => Summary {

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::oneshot;
 
@@ -14,6 +13,7 @@ use crate::session::Session;
 use retrial_host::model::Gpu;
 use retrial_host::sensors::{ContainerSensor, Sensors};
 use retrial_results::evidence::telemetry::FILE;
+use retrial_store::clock::Moment;
 use retrial_store::journal::EventKind;
 use retrial_telemetry::rate::MOST_BYTES;
 use retrial_telemetry::table::HEADER;
@@ -32,12 +32,12 @@ pub struct Recorder {
     path: PathBuf,
     root: PathBuf,
     gpus: Vec<(u32, Gpu)>,
-    since: Timestamp,
+    since: Moment,
     sensors: Option<Sensors>,
     file: Option<File>,
     written: u64,
     warnings: Vec<String>,
-    before: Option<(Timestamp, f64)>,
+    before: Option<(Instant, f64)>,
     /// Another machine reads the file, over a file system that they share.
     is_shared: bool,
 }
@@ -54,7 +54,7 @@ impl Recorder {
             path: session.run.join(FILE),
             root: session.options.root.clone(),
             gpus: assigned.map(|gpu| (gpu.index, gpu.gpu.clone())).collect(),
-            since: session.state().since.unwrap_or_else(Timestamp::now),
+            since: session.state().since.unwrap_or_else(Moment::now),
             sensors: None,
             file: None,
             written: 0,
@@ -118,14 +118,15 @@ impl Recorder {
 
     /// Takes one sample and writes it.
     fn sample<T>(&mut self, task: &mut Task<T>) -> Live {
-        let time = Timestamp::now();
+        let now = Moment::now();
+        let time = now.time;
         let gpus = self.sensors.as_mut().map(Sensors::look).unwrap_or_default();
         let container = task.container.as_mut().map(ContainerSensor::look);
         let readings: Vec<_> = gpus.iter().map(|(_, reading)| reading).collect();
         let mut live = Live::of(&readings);
-        self.of_container(&mut live, time, container);
+        self.of_container(&mut live, container);
         let row = |source: RowSource| Row {
-            seconds: time.duration_since(self.since).as_secs_f64(),
+            seconds: self.since.until(&now).as_secs_f64(),
             time,
             pause_s: task.pace.pause().as_secs_f64(),
             measured: task.measured.clone(),
@@ -142,15 +143,10 @@ impl Recorder {
         live
     }
 
-    fn of_container(
-        &mut self,
-        live: &mut Live,
-        time: Timestamp,
-        reading: Option<ContainerReading>,
-    ) {
+    fn of_container(&mut self, live: &mut Live, reading: Option<ContainerReading>) {
         let Some(reading) = reading else { return };
         live.memory = reading.memory;
-        let now = reading.cpu_s.map(|cpu| (time, cpu));
+        let now = reading.cpu_s.map(|cpu| (Instant::now(), cpu));
         if let (Some((then, before)), Some((time, cpu))) = (self.before, now) {
             let seconds = time.duration_since(then).as_secs_f64();
             live.cpus = (seconds > 0.0 && cpu >= before).then(|| (cpu - before) / seconds);

@@ -5,14 +5,19 @@ use serde::{Deserialize, Serialize};
 
 use super::reason::AbortReason;
 use super::step_end::StepEnd;
+use crate::clock::{Moment, SinceBoot};
+use crate::process::ProcessIdentity;
 use retrial_plan::step::Step;
 use retrial_telemetry::Live;
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// The time.
+    /// The time on the wall clock.
     pub time: Timestamp,
+    /// The time on the clock of its machine's boot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since_boot: Option<SinceBoot>,
     /// The machine.
     pub node: String,
     /// The container.
@@ -32,13 +37,34 @@ pub struct Event {
 impl Event {
     /// An event of the current time, in a step or in none.
     pub fn new(node: &str, step: Option<&Step>, kind: EventKind) -> Self {
+        let Moment { time, since_boot } = Moment::now();
         Self {
-            time: Timestamp::now(),
+            time,
+            since_boot,
             node: node.to_owned(),
             container: step.and_then(|step| step.container.clone()),
             step: step.map(|step| step.number),
             name: step.map(|step| step.name.clone()),
             what: kind,
+        }
+    }
+
+    /// The same event at this moment.
+    #[must_use]
+    pub fn now(&self) -> Self {
+        let Moment { time, since_boot } = Moment::now();
+        Self {
+            time,
+            since_boot,
+            ..self.clone()
+        }
+    }
+
+    /// When it happened.
+    pub fn moment(&self) -> Moment {
+        Moment {
+            time: self.time,
+            since_boot: self.since_boot.clone(),
         }
     }
 }
@@ -54,7 +80,8 @@ pub enum EventKind {
         /// The total number of steps.
         steps: usize,
         /// The process.
-        pid: u32,
+        #[serde(default)]
+        process: ProcessIdentity,
         /// Steps that are already complete and are not executed again.
         completed_steps: Vec<u32>,
         /// The tool's version.

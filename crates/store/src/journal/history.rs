@@ -94,11 +94,13 @@ impl History {
 mod tests {
     use super::*;
     use crate::journal::StepFault;
+    use crate::process::ProcessIdentity;
     use jiff::Timestamp;
 
     fn event(step: u32, what: EventKind) -> Event {
         Event {
             time: Timestamp::UNIX_EPOCH,
+            since_boot: None,
             node: "local".to_owned(),
             container: None,
             step: (step > 0).then_some(step),
@@ -119,7 +121,7 @@ mod tests {
         let what = EventKind::RunStarted {
             run: "r".to_owned(),
             steps: 3,
-            pid: 1,
+            process: ProcessIdentity::default(),
             completed_steps: Vec::new(),
             tool: String::new(),
             since: None,

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::Timestamp;
-
 use super::event::{CacheMounted, Event, EventKind, ImageDifference};
 use super::history::History;
 use super::reason::AbortReason;
 use super::step_end::{StepEnd, StepFault};
+use crate::clock::Moment;
+use crate::process::ProcessIdentity;
 use retrial_plan::step::{Action, Plan, Purpose, Step};
 
 /// The state of a run.
@@ -15,12 +15,14 @@ use retrial_plan::step::{Action, Plan, Purpose, Step};
 pub struct State {
     /// A process has started it before.
     pub begun: bool,
+    /// The latest process that executed it.
+    pub process: Option<ProcessIdentity>,
     /// When the first process started it.
-    pub since: Option<Timestamp>,
+    pub since: Option<Moment>,
     /// The latest start of each step.
-    pub started: BTreeMap<u32, Timestamp>,
+    pub started: BTreeMap<u32, Moment>,
     /// How each step ended; without steps that started again.
-    pub ended: BTreeMap<u32, (StepEnd, Timestamp)>,
+    pub ended: BTreeMap<u32, (StepEnd, Moment)>,
     /// Unfinished steps of the current container: they may be running.
     pub open: BTreeSet<u32>,
     /// Those of them that run on this machine, independent of containers.
@@ -75,13 +77,14 @@ impl State {
     pub fn apply(&mut self, event: &Event) {
         self.history.apply(event);
         match (&event.what, event.step) {
-            (EventKind::RunStarted { .. }, _) => {
+            (EventKind::RunStarted { process, .. }, _) => {
                 *self = self.resumed();
+                self.process = Some(process.clone());
                 self.begun = true;
-                self.since.get_or_insert(event.time);
+                self.since.get_or_insert_with(|| event.moment());
             }
             (EventKind::StepStarted { .. }, Some(step)) => {
-                self.started.insert(step, event.time);
+                self.started.insert(step, event.moment());
                 self.ended.remove(&step);
                 self.open.insert(step);
                 self.image_differences.remove(&step);
@@ -90,7 +93,7 @@ impl State {
                 }
             }
             (EventKind::StepEnded { end, .. }, Some(step)) => {
-                self.ended.insert(step, (end.clone(), event.time));
+                self.ended.insert(step, (end.clone(), event.moment()));
                 self.ended_in.insert(step, self.containers);
                 self.open.remove(&step);
                 self.on_host.remove(&step);

@@ -120,7 +120,7 @@ pub fn end_task(
     reason: &str,
     node: Option<String>,
 ) -> Result<(), StoreError> {
-    let lock = FileLock::attempt(&task.lock(), &std::process::id().to_string())?;
+    let lock = FileLock::attempt(&task.lock(), "")?;
     let LockAttempt::Acquired(_lock) = lock else {
         return Ok(());
     };

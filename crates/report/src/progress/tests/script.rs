@@ -13,6 +13,7 @@ use retrial_store::journal::{
     AbortReason, Event, EventKind, SkipReason, StepEnd, StepFault, Transfer, TransferState,
     TransferUnit,
 };
+use retrial_store::process::ProcessIdentity;
 
 const BEGAN: i64 = 1_750_000_000_000;
 
@@ -20,6 +21,7 @@ const BEGAN: i64 = 1_750_000_000_000;
 pub fn at(milliseconds: i64, step: Option<(u32, &str)>, what: EventKind) -> Event {
     Event {
         time: Timestamp::from_millisecond(BEGAN + milliseconds).unwrap(),
+        since_boot: None,
         node: "local".to_owned(),
         container: step
             .filter(|(number, _)| *number > 3)
@@ -221,7 +223,7 @@ pub fn run() -> Vec<Event> {
         EventKind::RunStarted {
             run: "20250615-llama2-70b-k3f9".to_owned(),
             steps: 9,
-            pid: 4711,
+            process: ProcessIdentity::default(),
             completed_steps: Vec::new(),
             tool: "0.1.0".to_owned(),
             since: None,
@@ -286,7 +288,7 @@ pub fn resumed() -> Vec<Event> {
         EventKind::RunStarted {
             run: "20250615-llama2-70b-k3f9".to_owned(),
             steps: 9,
-            pid: 4712,
+            process: ProcessIdentity::default(),
             completed_steps: vec![1, 2, 3],
             tool: "0.1.0".to_owned(),
             since: Some(began_at),
@@ -336,7 +338,7 @@ pub fn hostile() -> Vec<Event> {
         EventKind::RunStarted {
             run: bad.clone(),
             steps: 1,
-            pid: 1,
+            process: ProcessIdentity::default(),
             completed_steps: Vec::new(),
             tool: bad.clone(),
             since: None,

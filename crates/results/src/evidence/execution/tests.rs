@@ -8,6 +8,7 @@ use retrial_plan::step::{ExecStep, FollowedLock, Plan, Purpose};
 use retrial_recipe::model::{GpuRequest, GpuVendor};
 use retrial_store::RunDirectory;
 use retrial_store::journal::{Event, EventKind, State, StepFault};
+use retrial_store::process::ProcessIdentity;
 use retrial_telemetry::rate::Interval;
 
 const LOCK_CLOCKS: u32 = 1;
@@ -63,6 +64,7 @@ impl Script {
     fn event(mut self, step: u32, what: EventKind) -> Self {
         self.0.push(Event {
             time: Timestamp::UNIX_EPOCH,
+            since_boot: None,
             node: "local".to_owned(),
             container: None,
             step: (step > 0).then_some(step),
@@ -76,7 +78,7 @@ impl Script {
         let what = EventKind::RunStarted {
             run: "r".to_owned(),
             steps: 5,
-            pid: 1,
+            process: ProcessIdentity::default(),
             completed_steps: Vec::new(),
             tool: String::new(),
             since: None,

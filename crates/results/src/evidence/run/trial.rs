@@ -8,6 +8,7 @@ use super::RunFiles;
 use super::window::measured_window;
 use crate::evidence::figures::Text;
 use crate::evidence::identity::window::StepWindow;
+use crate::evidence::telemetry::StepSpan;
 use crate::evidence::trial_files::TrialFiles;
 use crate::verdict::{Evidence, StepOutcome, TrialEvidence};
 use retrial_plan::Condition;
@@ -127,14 +128,18 @@ impl Trial<'_> {
     /// What was seen while the step ran, or within a window of it.
     fn watched(&self, measure: &Step, window: Option<(Timestamp, Timestamp)>) -> Option<Summary> {
         let (files, span) = (self.files, self.span(measure)?);
-        files.telemetry.of_step(files.plan, measure, span, window)
+        files.telemetry.of_step(files.plan, measure, &span, window)
     }
 
     /// When a step started and ended.
-    fn span(&self, step: &Step) -> Option<(Timestamp, Timestamp)> {
-        let started = self.files.state.started.get(&step.number)?;
-        let (_, ended) = self.files.state.ended.get(&step.number)?;
-        Some((*started, *ended))
+    fn span(&self, step: &Step) -> Option<StepSpan> {
+        let state = self.files.state;
+        let (_, ended) = state.ended.get(&step.number)?;
+        Some(StepSpan {
+            run: state.since.clone(),
+            started: state.started.get(&step.number)?.clone(),
+            ended: ended.clone(),
+        })
     }
 
     /// The time of its step, and of the check of its results.
@@ -143,8 +148,8 @@ impl Trial<'_> {
         (measure, check): (&Step, Option<&Step>),
         results: &'w Path,
     ) -> Option<StepWindow<'w>> {
-        let (started, ended) = self.span(measure)?;
-        let checked = check.and_then(|check| self.span(check));
+        let (started, ended) = self.span(measure)?.wall();
+        let checked = check.and_then(|check| Some(self.span(check)?.wall()));
         let older = self.step(Step::collects).and_then(|collect| {
             let older = self.files.state.older.get(&collect.number)?;
             Some(older.as_slice())
