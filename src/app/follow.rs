@@ -129,7 +129,11 @@ pub async fn follow(
     let evidence = path.display().to_string();
     let resume = format!("  resume it: {} resume {id}", global.home.program());
     let next_steps = format!("  evidence: {evidence}\n{resume}");
-    let ended = ended.map_err(|error| Failure::host(format!("{error}\n{next_steps}")))?;
+    let is_lost = !path.exists();
+    let ended = ended.map_err(|error| {
+        let next_steps = if is_lost { "" } else { &next_steps };
+        Failure::host(format!("{error}\n{next_steps}"))
+    })?;
     if let Some(verdict) = &ended.verdict {
         let entry = Entry::new(evidence.as_str(), verdict).of_run(&global.home, &plan);
         print(global, &entry);

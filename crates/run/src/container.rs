@@ -8,6 +8,7 @@ use super::claim::{claim, claim_of};
 use super::control::Control;
 use super::create::{create_again, start_error};
 use super::error::{Halt, RunError};
+use super::host;
 use super::labels::{CACHE_LABEL, GPU_LABEL, own_labels};
 use super::model_mounts;
 use super::mount_check::{not_shared, verify_control_mount};
@@ -21,6 +22,7 @@ use retrial_engine::EngineError;
 use retrial_engine::api::ExecSpec;
 use retrial_engine::docker::Refusal;
 use retrial_plan::step::Action;
+use retrial_store::StoreError;
 use retrial_store::journal::{EventKind, SkipReason, StepEnd, StepFault};
 
 /// Creates and starts the container that measures.
@@ -230,6 +232,23 @@ pub async fn teardown(session: &Session) -> Result<Option<SkipReason>, RunError>
     session.engine.stop(id, 10).await?;
     let run = session.run.id().to_owned();
     Ok(Some(SkipReason::ContainerStopped { run }))
+}
+
+/// Stops everything after an error that ends the run. Without the run's directory nothing can be resumed, and
+/// nothing is kept.
+pub async fn end_after(session: &Session, error: &RunError) {
+    let is_removed = matches!(error, RunError::Store(StoreError::Removed { .. }));
+    if is_removed {
+        host::kill_marked(&session.run);
+    }
+    if is_removed && !session.run.journal().exists() {
+        let state = session.state();
+        for id in state.service_containers.values().chain(&state.container) {
+            let _ = session.engine.remove(id).await;
+        }
+    } else {
+        let _ = teardown(session).await;
+    }
 }
 
 /// Makes us the owner of the container's files below the control directory, without following symlinks. Root

@@ -13,7 +13,7 @@ use super::step_line::summary;
 use super::step_session::StepSession;
 use super::telemetry::{self, TelemetryRecorder};
 use super::{
-    collect, container, copy_out, exec, image, installed, judge, measured, models,
+    collect, container, copy_out, directories, exec, image, installed, judge, measured, models,
     populate, service,
 };
 use retrial_plan::step::{Action, Plan, Step};
@@ -50,8 +50,12 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
         });
     }
     let (mut run, _) = Run::open(session).await?;
-    if let Err(error) = Box::pin(run.execute_steps()).await {
-        let _ = container::teardown(session).await;
+    let executed = tokio::select! {
+        executed = Box::pin(run.execute_steps()) => executed,
+        removed = directories::until_removed(session) => Err(removed),
+    };
+    if let Err(error) = executed {
+        container::end_after(session, &error).await;
         run.leave_others().await;
         let message = error.to_string();
         let reason = Some(AbortReason::Error { message });

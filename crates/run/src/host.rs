@@ -1,9 +1,11 @@
 //! Steps on the host: by the same script as in a container, in a control directory that no
 //! container sees (one could otherwise put its own command in the place of the recipe's).
 
+use std::fs;
 use std::path::PathBuf;
 use std::process::Stdio;
 
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 
 use super::control::{mark, step_command};
@@ -12,6 +14,7 @@ use super::redact;
 use super::session::Session;
 use super::step_session::StepSession;
 use retrial_plan::step::ExecStep;
+use retrial_store::RunDirectory;
 use retrial_store::journal::StepFault;
 
 /// The variables of our own environment that a command on the host inherits. The recipe names all others.
@@ -84,6 +87,25 @@ pub fn start(session: &StepSession<'_>, command: &ExecStep) -> Result<Child, Hal
             "install util-linux",
         )
     })
+}
+
+/// Kills the processes of a run's steps on this machine, by their mark: the scripts that end them were removed.
+pub fn kill_marked(run: &RunDirectory) {
+    let mark = format!("RETRIAL_STEP={}/", run.id());
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let pid = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok());
+        let Some(pid) = pid.and_then(Pid::from_raw) else {
+            continue;
+        };
+        let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
+        let mut variables = environment.split(|byte| *byte == 0);
+        if variables.any(|variable| variable.starts_with(mark.as_bytes())) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
 }
 
 /// The variables that describe the run to a command on the host.

@@ -24,6 +24,7 @@ mod container;
 mod copy_out;
 mod course;
 mod create;
+mod directories;
 mod engine_retry;
 mod exec;
 mod exit;

@@ -73,6 +73,12 @@ pub enum StoreError {
         /// The existing ones.
         hint: String,
     },
+    /// A directory of a run disappeared while a process executed it.
+    #[error("{path} was removed while the run was executed: its evidence is lost, and its benchmark was ended", path = path.display())]
+    Removed {
+        /// The directory.
+        path: PathBuf,
+    },
     /// Another process has the run.
     #[error(
         "run {run} is being followed by {holder}\n  see it: retrial logs -f {run}    end it: retrial stop {run}"

@@ -15,7 +15,7 @@ use crate::execute::Run;
 use crate::session::Session;
 use crate::step_session::StepSession;
 use crate::watched::watched;
-use crate::{container, installed};
+use crate::{container, directories, installed};
 use retrial_plan::step::{Action, Step};
 use retrial_store::journal::StepEnd;
 
@@ -95,6 +95,10 @@ impl Agent<'_> {
         let keep = tokio::select! {
             keep = &mut sort => keep,
             result = &mut work => return result,
+            removed = directories::until_removed(session) => {
+                container::end_after(session, &removed).await;
+                return Err(removed);
+            }
         };
         match (keep, self.on_disconnect) {
             (Some(true), OnDisconnect::Continue) => session.set_deadline(None)?,
