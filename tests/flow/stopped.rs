@@ -106,11 +106,11 @@ fn a_second_interrupt_exits_immediately() {
     assert!(deadline.parse::<u32>().unwrap() > 0);
 
     let id = lab.id();
-    lab.retrial(&["clean", &id, "--dry-run"])
+    lab.retrial(&["clean", &id, "--all", "--dry-run"])
         .expect_exit(0)
         .prints("would remove");
     assert_eq!(lab.containers().len(), 1);
-    lab.retrial(&["clean", &id])
+    lab.retrial(&["clean", &id, "--all"])
         .expect_exit(0)
         .prints("removed");
     assert_eq!(lab.containers(), [""; 0]);

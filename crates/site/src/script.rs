@@ -110,7 +110,7 @@ impl JobOptions {
         let tool = command_line(&self.tool);
         let id = quote(work.id());
         let (array, clean) = match work {
-            Work::Run { .. } => (String::new(), Some(id.clone())),
+            Work::Run { .. } => (String::new(), Some(format!("--all {id}"))),
             // A shared node has other tasks' containers, too.
             Work::Array { number, .. } => (
                 format!(" --array {number}"),

@@ -47,6 +47,7 @@ pub fn clean(
     runtime::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         let mut removed = Vec::new();
+        let mut is_refused = false;
         for container in engine.containers(RUN_LABEL).await? {
             let id = container.labels.get(RUN_LABEL).cloned().unwrap_or_default();
             if selected.as_ref().is_some_and(|run| run.id() != id) {
@@ -56,10 +57,15 @@ pub fn clean(
             if other.is_none() && selected.is_none() && of_another_home(&container, &runs) {
                 continue;
             }
-            let reason = other
+            let foreign = other
                 .filter(|_| !extent.all_users)
-                .map(|user| format!("it belongs to {user}; root can remove it: --all-users"))
-                .or_else(|| in_use(&container, extent.all, selected.is_some()));
+                .map(|user| format!("it belongs to {user}; root can remove it: --all-users"));
+            let reason = foreign.or_else(|| {
+                let reason = in_use(&container, extent.all)?;
+                // Of all runs, those in use are left out; of a named one it is refused.
+                is_refused = selected.is_some();
+                Some(reason)
+            });
             if let Some(reason) = reason {
                 terminal::note(&format!("{}: skipped: {reason}", container.name));
                 continue;
@@ -79,7 +85,11 @@ pub fn clean(
                 terminal::print_lines(removed.iter().map(|name| format!("{word} {name}")));
             }
         }
-        Ok(ExitCode::Success)
+        Ok(if is_refused {
+            ExitCode::Usage
+        } else {
+            ExitCode::Success
+        })
     })
 }
 
@@ -106,15 +116,15 @@ fn of_another_home(container: &ContainerState, runs: &Path) -> bool {
 }
 
 /// Returns why a container must not be removed now.
-fn in_use(container: &ContainerState, all: bool, named: bool) -> Option<String> {
+fn in_use(container: &ContainerState, all: bool) -> Option<String> {
     let id = container.labels.get(RUN_LABEL)?;
     let path = container.labels.get(PATH_LABEL).map(Path::new);
     if let Some(holder) = path.and_then(|path| FileLock::holder(&path.join("lock"))) {
         return Some(format!(
-            "process {holder} follows its run; retrial stop {id}"
+            "{holder} follows its run\n  help: stop it first: retrial stop {id}"
         ));
     }
-    if all || named {
+    if all {
         return None;
     }
     // Of several machines, the journal of the head states whether the run is over.
@@ -122,10 +132,10 @@ fn in_use(container: &ContainerState, all: bool, named: bool) -> Option<String> 
     match events {
         Some(Ok(events)) if State::from_events(&events).over.is_some() => None,
         Some(Ok(_)) if container.running => Some(format!(
-            "its benchmark is still running; retrial resume {id}, or --all to remove it"
+            "its benchmark is still running, though no process follows it\n  help: continue it: retrial resume {id}    end it and keep its evidence: retrial stop {id}    remove it anyway: --all"
         )),
         Some(Ok(_)) => Some(format!(
-            "its results may not be collected yet; retrial resume {id}, or --all to remove it"
+            "its results may not be collected yet\n  help: collect them: retrial resume {id}    remove it anyway: --all"
         )),
         // A run whose directory was deleted.
         _ if container.running => {

@@ -38,7 +38,7 @@ pub async fn begin(
     let path = run.path().display().to_string();
     let command = |words: &[&str]| runtime::command(&program, global, words);
     let serve = |name: &str| command(&["node", &path, name]);
-    let clean = command(&["clean", &path]);
+    let clean = command(&["clean", "--all", &path]);
     let started = Others::start(
         allocation.launcher,
         &allocation.others,
