@@ -29,6 +29,7 @@ mod random;
 mod rechecked;
 mod results;
 mod services;
+mod shared_home;
 mod shared_host;
 mod signs;
 mod stopped;
