@@ -5,15 +5,16 @@
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fchmod, fstat, linkat, mkdirat,
-    mkfifoat, open, openat, openat2, renameat, statat, unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, fchmod, fstat, linkat, mkdirat, mkfifoat, open,
+    openat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 
 use super::error::StoreError;
+use retrial_beneath::open_beneath;
 
 /// How a file is opened for reading: not through a link, and without waiting for a pipe's writer.
 const FILE: OFlags = OFlags::RDONLY
@@ -188,37 +189,14 @@ impl Directory {
     /// If it is missing, a link, not a regular file, or outside.
     pub fn file(&self, relative: &Path) -> Result<File, StoreError> {
         let path = self.path.join(relative);
-        let parts: Option<Vec<&str>> = relative
-            .components()
-            .map(|part| match part {
-                Component::Normal(name) => name.to_str(),
-                _ => None,
-            })
-            .collect();
-        let Some((name, directories)) = parts.as_deref().and_then(<[&str]>::split_last) else {
-            return Err(StoreError::unusable(&path, "it is outside its directory"));
-        };
-        let opened = match self.opened_at_once(relative) {
-            // Not available in older kernels and strict sandboxes.
-            Err(Errno::NOSYS | Errno::PERM) => self.opened_by_names(directories, name)?,
+        let opened = match open_beneath(&self.descriptor, relative, FILE) {
+            Err(Errno::XDEV) => {
+                return Err(StoreError::unusable(&path, "it is outside its directory"));
+            }
             opened => opened.map_err(refused(&path))?,
         };
         let reason = "it is not a regular file";
         expect_type(opened, FileType::RegularFile, &path, reason)
-    }
-
-    /// The kernel walks the path itself, and refuses links.
-    fn opened_at_once(&self, relative: &Path) -> Result<OwnedFd, Errno> {
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-        openat2(&self.descriptor, relative, FILE, Mode::empty(), resolve)
-    }
-
-    fn opened_by_names(&self, directories: &[&str], name: &str) -> Result<OwnedFd, StoreError> {
-        let mut inner: Option<Self> = None;
-        for part in directories {
-            inner = Some(inner.as_ref().unwrap_or(self).directory(part)?);
-        }
-        inner.as_ref().unwrap_or(self).open_in(name, FILE)
     }
 }
 
@@ -281,39 +259,5 @@ mod tests {
         );
         assert!(directory.directory("steps").is_err());
         assert!(directory.make("steps", 0o755).is_err());
-    }
-
-    #[test]
-    fn openat2_and_the_fallback_walk_agree() {
-        let root = tempfile::tempdir().unwrap();
-        let inner = root.path().join("a/b");
-        std::fs::create_dir_all(&inner).unwrap();
-        std::fs::write(inner.join("file"), "figures").unwrap();
-        symlink("file", inner.join("link")).unwrap();
-        symlink("a", root.path().join("way")).unwrap();
-        let directory = Directory::open(root.path()).unwrap();
-        let reason = |error: StoreError| error.reason();
-        for (folders, name) in [
-            (&["a", "b"][..], "file"),
-            (&["a", "b"], "link"),
-            (&["way", "b"], "file"),
-            (&["a", "b"], "missing"),
-            (&["a", "none"], "file"),
-            (&["a", "b", "file"], "file"),
-        ] {
-            let path: PathBuf = folders.iter().chain([&name]).collect();
-            let at_once = directory.opened_at_once(&path);
-            if at_once.as_ref().err() == Some(&Errno::NOSYS) {
-                eprintln!("skipped: this kernel has no openat2");
-                return;
-            }
-            let at_once = at_once.map_err(refused(&root.path().join(&path)));
-            let by_names = directory.opened_by_names(folders, name);
-            assert_eq!(
-                at_once.map(drop).map_err(reason),
-                by_names.map(drop).map_err(reason),
-                "{path:?}"
-            );
-        }
     }
 }

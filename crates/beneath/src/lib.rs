@@ -1,0 +1,9 @@
+//! Paths beneath a directory, opened by its handle and without following links: whoever can write there may replace
+//! a directory by a link at any time. Knows nothing of runs or containers, and reads no content.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+mod open;
+mod real_path;
+
+pub use open::open_beneath;
+pub use real_path::{RealPath, resolve_existing};
