@@ -125,7 +125,7 @@ pub struct RegistryAuth {
 /// What to build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuildSpec {
-    /// The context directory on this machine.
+    /// The context directory on this machine: a path without links.
     pub context: PathBuf,
     /// The Dockerfile, relative to the context.
     pub dockerfile: String,
@@ -206,6 +206,15 @@ pub struct ContainerState {
     pub env: Vec<String>,
 }
 
+/// A path of the engine's machine that a container mounts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BindMount {
+    /// On the engine's machine.
+    pub source: PathBuf,
+    /// In the container.
+    pub target: PathBuf,
+}
+
 /// A container engine.
 #[async_trait]
 pub trait Engine: Send + Sync {
@@ -257,6 +266,9 @@ pub trait Engine: Send + Sync {
 
     /// Returns the state of a container; none if it does not exist.
     async fn container(&self, container: &str) -> Result<Option<ContainerState>, EngineError>;
+
+    /// Returns the paths that a container mounts, or will mount when it starts.
+    async fn bind_mounts(&self, container: &str) -> Result<Vec<BindMount>, EngineError>;
 
     /// Containers, running or not, that carry the label (`key` or `key=value`).
     async fn containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError>;

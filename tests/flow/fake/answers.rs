@@ -8,8 +8,8 @@ use super::{Fake, end, image};
 use retrial_container::ContainerSpec;
 use retrial_engine::EngineError;
 use retrial_engine::api::{
-    Abilities, BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec, ExecStatus,
-    ImageInfo, ImageProgress, RegistryAuth,
+    Abilities, BindMount, BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec,
+    ExecStatus, ImageInfo, ImageProgress, RegistryAuth,
 };
 
 #[async_trait]
@@ -111,6 +111,17 @@ impl Engine for Fake {
         let mut state = self.call("container", container)?;
         let found = state.find(container, "inspect").ok();
         Ok(found.map(|(_, found)| found.clone()))
+    }
+
+    async fn bind_mounts(&self, container: &str) -> Result<Vec<BindMount>, EngineError> {
+        let mut state = self.lock();
+        let (spec, _) = state.find(container, "inspect")?;
+        let mounts = spec.mounts.iter();
+        let binds = mounts.map(|mount| BindMount {
+            source: (&mount.source).into(),
+            target: (&mount.target).into(),
+        });
+        Ok(binds.collect())
     }
 
     async fn containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError> {

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::path::Path;
 use std::time::Duration;
 
 use bollard::Docker as Client;
@@ -55,7 +54,7 @@ pub async fn build(
         forcerm: true,
         ..BuildImageOptions::default()
     };
-    let logins = logins(&spec.context.join(&spec.dockerfile)).await;
+    let logins = logins(&context.dockerfile).await;
     let (sender, mut pieces) = mpsc::channel::<io::Result<Bytes>>(4);
     let upload: JoinHandle<io::Result<()>> = spawn_blocking(move || {
         let outcome = context.send(&sender);
@@ -187,12 +186,9 @@ fn hint(reason: &str, step: &str) -> String {
 
 /// Credentials for the images after FROM. What cannot be found out here is left to the engine,
 /// whose error names the image that it could not pull.
-async fn logins(dockerfile: &Path) -> HashMap<String, DockerCredentials> {
-    let text = tokio::fs::read_to_string(dockerfile)
-        .await
-        .unwrap_or_default();
+async fn logins(dockerfile: &str) -> HashMap<String, DockerCredentials> {
     let mut logins = HashMap::new();
-    for image in base_images(&text) {
+    for image in base_images(dockerfile) {
         let Ok(reference) = ImageRef::parse(image) else {
             continue;
         };

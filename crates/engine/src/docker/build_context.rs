@@ -1,49 +1,76 @@
 //! A build context as a tar stream, made while it is sent: nothing is written to disk, and no
 //! more than a few pieces are in memory.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
+use rustix::fs::{Mode, OFlags, readlinkat};
+use rustix::io::Errno;
 use tokio::sync::mpsc::Sender;
 use walkdir::WalkDir;
 
 use super::ignore::Ignore;
 use crate::error::EngineError;
+use retrial_beneath::{RealPath, open_beneath};
+
+/// Opened for reading: not through a link, and without waiting for a pipe's writer.
+const READ: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK);
 
 /// A context this large is a mistake: it has a model, a data set or a build tree in it.
 const SIZE_LIMIT: u64 = 4 << 30;
 
+/// The most that is read of a Dockerfile or of `.dockerignore`, bytes.
+const TEXT_LIMIT: u64 = 16 << 20;
+
 /// Pieces of the stream.
 const PIECE: usize = 1 << 18;
 
-/// What will be sent.
+/// What will be sent. Everything is opened by the directory's handle, so that a link that replaces a part of it leads
+/// nowhere; links are sent as links.
 #[derive(Debug)]
 pub struct BuildContext {
-    root: PathBuf,
+    handle: OwnedFd,
+    /// The text of the Dockerfile.
+    pub dockerfile: String,
     entries: Vec<PathBuf>,
 }
 
 impl BuildContext {
-    /// Looks through the directory. The Dockerfile and `.dockerignore` are always sent, for the
-    /// engine reads them from the context.
+    /// Looks through the directory, whose path must have no links. The Dockerfile and `.dockerignore` are always
+    /// sent, for the engine reads them from the context.
     pub fn survey(root: &Path, dockerfile: &str) -> Result<Self, EngineError> {
         let failed = |reason: String| EngineError::BuildContext {
             context: root.to_owned(),
             reason,
         };
-        if !root.is_dir() {
-            return Err(failed("there is no such directory".into()));
-        }
-        if !root.join(dockerfile).is_file() {
-            return Err(failed(format!("it holds no `{dockerfile}`")));
-        }
-        let rules = match fs::read_to_string(root.join(".dockerignore")) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(failed(format!("`.dockerignore`: {error}"))),
+        let handle = open_root(root).map_err(|error| {
+            failed(match error {
+                Errno::NOENT => "there is no such directory".into(),
+                Errno::LOOP | Errno::NOTDIR => {
+                    "it is no directory, or reached through a link".into()
+                }
+                other => other.to_string(),
+            })
+        })?;
+        let read = |name: &str| {
+            let text = read_inside(&handle, root, name);
+            text.map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => failed(format!("it holds no `{name}`")),
+                _ => failed(format!("`{name}`: {error}")),
+            })
+        };
+        let text = read(dockerfile)?;
+        let rules = if root.join(".dockerignore").exists() {
+            read(".dockerignore")?
+        } else {
+            String::new()
         };
         let ignore = Ignore::parse(&rules).map_err(failed)?;
         let always = [dockerfile, ".dockerignore"].map(Path::new);
@@ -88,7 +115,8 @@ impl BuildContext {
             )));
         }
         Ok(Self {
-            root: root.to_owned(),
+            handle,
+            dockerfile: text,
             entries,
         })
     }
@@ -110,8 +138,13 @@ impl BuildContext {
     }
 
     fn add<W: Write>(&self, archive: &mut tar::Builder<W>, path: &Path) -> io::Result<()> {
-        let full = self.root.join(path);
-        let metadata = fs::symlink_metadata(&full)?;
+        let open = |flags: OFlags| Ok::<_, io::Error>(open_beneath(&self.handle, path, flags)?);
+        let mut opened = File::from(open(OFlags::PATH | OFlags::NOFOLLOW)?);
+        let mut metadata = opened.metadata()?;
+        if metadata.is_file() {
+            opened = File::from(open(READ)?);
+            metadata = opened.metadata()?;
+        }
         let mut header = tar::Header::new_gnu();
         header.set_metadata(&metadata);
         // As with Docker, whose cached layers are then found: the builder's own user, whoever has the files
@@ -121,20 +154,48 @@ impl BuildContext {
         header.set_gid(0);
         if metadata.is_symlink() {
             header.set_size(0);
-            archive.append_link(&mut header, path, fs::read_link(&full)?)
+            let target = readlinkat(&opened, "", Vec::new())?;
+            let target = std::ffi::OsStr::from_bytes(target.as_bytes());
+            archive.append_link(&mut header, path, target)
         } else if metadata.is_dir() {
             header.set_size(0);
             // With a slash at its end.
             archive.append_data(&mut header, path.join(""), io::empty())
-        } else {
+        } else if metadata.is_file() {
             let size = metadata.len();
             let mut content = Exactly {
-                inner: File::open(&full)?.take(size),
+                inner: opened.take(size),
                 missing: size,
             };
             archive.append_data(&mut header, path, &mut content)
+        } else {
+            Err(io::Error::other("it is no regular file any more"))
         }
     }
+}
+
+fn open_root(root: &Path) -> Result<OwnedFd, Errno> {
+    let relative = root.strip_prefix("/").unwrap_or(root);
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+    open_beneath(
+        rustix::fs::open("/", flags, Mode::empty())?,
+        relative,
+        flags,
+    )
+}
+
+/// The text of a file in the directory, also through a link that stays inside.
+fn read_inside(handle: &OwnedFd, root: &Path, name: &str) -> io::Result<String> {
+    let outside = || io::Error::other("it leads out of the build context");
+    let real = RealPath::resolve_beneath(root, &root.join(name))?.ok_or_else(outside)?;
+    let relative = real.path().strip_prefix(root).map_err(|_| outside())?;
+    let file = File::from(open_beneath(handle, relative, READ)?);
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let mut text = Vec::new();
+    file.take(TEXT_LIMIT).read_to_end(&mut text)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Temporary files go while the directory is read.
@@ -177,7 +238,45 @@ impl Write for Pieces<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
     use super::*;
+
+    #[test]
+    fn nothing_outside_the_context_is_sent() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        fs::create_dir_all(at("outside/secrets")).unwrap();
+        fs::write(at("outside/secrets/key"), "private").unwrap();
+        fs::write(at("outside/Dockerfile"), "FROM scratch\n").unwrap();
+        symlink("outside", at("context")).unwrap();
+        let error = BuildContext::survey(&at("context"), "Dockerfile").unwrap_err();
+        assert!(
+            error.to_string().contains("reached through a link"),
+            "{error}"
+        );
+        fs::create_dir_all(at("own/sub")).unwrap();
+        symlink("../outside/Dockerfile", at("own/Dockerfile")).unwrap();
+        let error = BuildContext::survey(&at("own"), "Dockerfile").unwrap_err();
+        assert!(
+            error.to_string().contains("leads out of the build context"),
+            "{error}"
+        );
+        fs::remove_file(at("own/Dockerfile")).unwrap();
+        fs::write(at("own/sub/Dockerfile"), "FROM scratch\n").unwrap();
+        fs::write(at("own/sub/key"), "mine").unwrap();
+        symlink("sub/Dockerfile", at("own/Dockerfile")).unwrap();
+        let context = BuildContext::survey(&at("own"), "Dockerfile").unwrap();
+        assert_eq!(context.dockerfile, "FROM scratch\n");
+        // A directory that becomes a link between the survey and the upload.
+        fs::rename(at("own/sub"), at("aside")).unwrap();
+        symlink("../outside/secrets", at("own/sub")).unwrap();
+        let (to, from) = tokio::sync::mpsc::channel(1000);
+        let sent = context.send(&to);
+        drop(from);
+        assert!(sent.is_err(), "sub/key would be that of another directory");
+    }
 
     fn names(root: &Path, dockerfile: &str) -> Vec<String> {
         sent(&BuildContext::survey(root, dockerfile).unwrap())

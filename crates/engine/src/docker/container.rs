@@ -22,8 +22,8 @@ use tokio::time::{Instant, sleep};
 use super::fault::{container_fault, fault, is_missing, words};
 use super::{Docker, abilities, archive, build, create, exec, image, pull};
 use crate::api::{
-    Abilities, BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec, ExecStatus,
-    ImageInfo, ImageProgress, RegistryAuth,
+    Abilities, BindMount, BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec,
+    ExecStatus, ImageInfo, ImageProgress, RegistryAuth,
 };
 use crate::error::EngineError;
 use retrial_container::ContainerSpec;
@@ -134,6 +134,19 @@ impl Engine for Docker {
             Err(error) if is_missing(&error) => Ok(None),
             Err(error) => Err(fault(&format!("inspect {container}"), error)),
         }
+    }
+
+    async fn bind_mounts(&self, container: &str) -> Result<Vec<BindMount>, EngineError> {
+        let inspection = self.client.inspect_container(container, None).await;
+        let inspection =
+            inspection.map_err(|error| container_fault("inspect", container, error))?;
+        let mounts = inspection.mounts.unwrap_or_default().into_iter();
+        let binds = mounts.filter(|mount| mount.typ.as_deref() == Some("bind"));
+        let binds = binds.map(|mount| BindMount {
+            source: mount.source.unwrap_or_default().into(),
+            target: mount.destination.unwrap_or_default().into(),
+        });
+        Ok(binds.collect())
     }
 
     // A container that vanishes meanwhile is skipped.
