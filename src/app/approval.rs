@@ -1,4 +1,5 @@
-//! Asks a person to approve the root-equivalent privileges of a recipe.
+//! Asks a person to approve the root-equivalent privileges of a recipe, and the secrets that it is given. What needs
+//! approval, and which files belong to it, is the plan's list of accesses; nothing else is looked at here.
 
 use std::path::{Path, PathBuf};
 
@@ -10,52 +11,52 @@ use walkdir::WalkDir;
 use crate::app::failure::Failure;
 use crate::app::open::Opened;
 use crate::app::{file_owners, terminal};
+use retrial_beneath::resolve_existing;
 use retrial_plan::Plan;
 use retrial_plan::privilege::Privilege;
-use retrial_plan::step::{Action, ExecStep, RECIPE_DIRECTORY, Step};
 use retrial_store::Home;
 
 /// The largest size of companion files for which an approval is remembered.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// The key of a remembered approval: a digest of the resolved recipe and of the companion files that
-/// the container, the image or a command on the host can read. None if that cannot be determined.
-fn key(plan: &Plan, directory: &Path) -> Option<String> {
+/// The key of a remembered approval: a digest of the resolved recipe, of what needs approval, and of the companion
+/// files that a container of any kind, the builder or a command on the host can read. None if it cannot be determined.
+fn key(plan: &Plan) -> Option<String> {
     let mut digest = Sha256::new();
     digest.update(&plan.recipe_hash);
+    let privileges = plan.privileges.iter().filter(|one| !one.is_secret());
+    let privileges: Vec<&Privilege> = privileges.collect();
+    digest.update(serde_json::to_vec(&privileges).ok()?);
     let mut left = MOST_BYTES;
-    for path in companions(plan, directory)? {
-        add(&mut digest, &path, &mut left)?;
+    for path in companions(plan) {
+        digest.update(path.as_os_str().as_encoded_bytes());
+        // One that appears later is new to the user.
+        if path.exists() {
+            add(&mut digest, &path, &mut left)?;
+        }
     }
     Some(hex::encode(digest.finalize()))
 }
 
-/// Companion files and directories of a recipe that the container, the image or a command on the host
-/// can read. None if that cannot be determined.
-fn companions(plan: &Plan, directory: &Path) -> Option<Vec<PathBuf>> {
-    let own = directory.canonicalize().ok();
-    let mut companions = Vec::new();
-    // Read-only mounts: a directory that steps write into differs each time.
-    let mounts = plan.container.mounts.iter().filter(|mount| mount.read_only);
-    let mounts = mounts.map(|mount| mount.source.as_str());
-    let contexts = plan.steps.iter().filter_map(|step| match &step.action {
-        Action::Build(build) => Some(build.context.as_str()),
-        _ => None,
-    });
-    for source in mounts.chain(contexts) {
-        // Files elsewhere are a privilege of their own, `mounts`.
-        let path = Path::new(source).canonicalize().ok()?;
-        if own.as_ref().is_some_and(|own| path.starts_with(own)) {
-            companions.push(path);
-        }
-    }
-    // A command on the host that has the recipe's directory may run any file in it.
-    let mut on_host = plan.steps.iter().filter_map(Step::on_host);
-    let knows = |command: &ExecStep| command.env.iter().any(|(name, _)| name == RECIPE_DIRECTORY);
-    if on_host.any(knows) {
-        companions.push(own?);
-    }
-    Some(companions)
+/// Companion files and directories of a recipe that a container, the builder or a command on the host can read.
+/// Paths that lead elsewhere are a privilege of their own, `mounts`.
+fn companions(plan: &Plan) -> Vec<PathBuf> {
+    let Some(own) = plan
+        .directory
+        .as_deref()
+        .map(Path::new)
+        .map(resolve_existing)
+    else {
+        return Vec::new();
+    };
+    let accesses = plan
+        .access
+        .iter()
+        .filter_map(|access| access.kind.known_path());
+    let companions = accesses.filter(|path| plan.is_companion(path));
+    let resolved = companions.map(|path| resolve_existing(Path::new(path)));
+    let inside = resolved.filter(|path| path.starts_with(&own));
+    inside.sorted().dedup().collect()
 }
 
 /// Adds a file, or the content of a directory in a stable order.
@@ -100,12 +101,10 @@ pub fn ask(
         let Some(directory) = opened.entry.directory() else {
             continue;
         };
-        let mut privileges = plan.privileges.clone();
-        privileges.extend(escaping_mounts(plan, directory));
-        if !privileges.is_empty() {
+        if !plan.privileges.is_empty() {
             check_owners(opened, directory, plan)?;
         }
-        missing.extend(unapproved(home, directory, plan, privileges, allowed));
+        missing.extend(unapproved(home, plan, allowed));
     }
     if missing.is_empty() {
         return Ok(());
@@ -148,23 +147,22 @@ fn check_owners(opened: &Opened, directory: &Path, plan: &Plan) -> Result<(), Fa
         directory.join("templates"),
     ];
     files.extend(plan.lock.iter().map(|lock| PathBuf::from(&lock.path)));
-    files.extend(companions(plan, directory).unwrap_or_default());
-    let reason = "the recipe needs root-equivalent privileges";
+    files.extend(companions(plan));
+    let reason = if plan.privileges.iter().all(Privilege::is_secret) {
+        "the recipe asks for a secret of yours"
+    } else {
+        "the recipe needs root-equivalent privileges"
+    };
     file_owners::check(directory, &files, reason)
 }
 
-fn unapproved<'a>(
-    home: &Home,
-    directory: &Path,
-    plan: &'a Plan,
-    mut privileges: Vec<Privilege>,
-    allowed: &[String],
-) -> Option<Missing<'a>> {
+fn unapproved<'a>(home: &Home, plan: &'a Plan, allowed: &[String]) -> Option<Missing<'a>> {
+    let mut privileges = plan.privileges.clone();
     privileges.retain(|privilege| !allowed.contains(&privilege.name));
     if privileges.is_empty() {
         return None;
     }
-    let key = key(plan, directory);
+    let key = key(plan);
     let approved = key.as_deref().map(|key| home.approved(key));
     let approved = approved.unwrap_or_default();
     privileges.retain(|privilege| !approved.contains(&privilege.name));
@@ -177,15 +175,20 @@ fn unapproved<'a>(
 
 /// The privileges to approve, each once, by recipe.
 fn text(missing: &[Missing<'_>]) -> String {
-    let mut by_recipe: IndexMap<&str, IndexSet<String>> = IndexMap::new();
+    let mut by_recipe: IndexMap<&str, IndexSet<&Privilege>> = IndexMap::new();
     for request in missing {
-        let lines = by_recipe.entry(&request.plan.recipe).or_default();
-        let privileges = request.privileges.iter();
-        lines.extend(privileges.map(|privilege| format!("  {:<14} {privilege}\n", privilege.name)));
+        let privileges = by_recipe.entry(&request.plan.recipe).or_default();
+        privileges.extend(&request.privileges);
     }
-    let texts = by_recipe.into_iter().map(|(recipe, lines)| {
-        let lines: String = lines.into_iter().collect();
-        format!("{recipe} needs root-equivalent privileges on this machine:\n{lines}")
+    let texts = by_recipe.into_iter().map(|(recipe, privileges)| {
+        let needs = if privileges.iter().all(|privilege| privilege.is_secret()) {
+            "asks for secrets of yours"
+        } else {
+            "needs root-equivalent privileges on this machine"
+        };
+        let line = |one: &&Privilege| format!("  {:<14} {one}\n", one.name);
+        let lines: String = privileges.iter().map(line).collect();
+        format!("{recipe} {needs}:\n{lines}")
     });
     texts.collect()
 }
@@ -193,25 +196,4 @@ fn text(missing: &[Missing<'_>]) -> String {
 fn names<'a>(privileges: impl IntoIterator<Item = &'a Privilege>) -> Vec<String> {
     let names = privileges.into_iter().map(|privilege| &privilege.name);
     names.sorted().dedup().cloned().collect()
-}
-
-/// Mounts below the recipe's directory that a link leads out of it: a plan, which is made without
-/// reading files, cannot see that.
-fn escaping_mounts(plan: &Plan, directory: &Path) -> Vec<Privilege> {
-    let (Ok(directory), Ok(real)) = (std::path::absolute(directory), directory.canonicalize())
-    else {
-        return Vec::new();
-    };
-    let sources = plan.container.mounts.iter().map(|mount| &mount.source);
-    let inside = sources.filter(|source| Path::new(source).starts_with(&directory));
-    inside
-        .filter_map(|source| {
-            let leads_to = Path::new(source).canonicalize().ok()?;
-            let effect = format!(
-                "a link to {}, outside the recipe's directory",
-                leads_to.display()
-            );
-            (!leads_to.starts_with(&real)).then(|| Privilege::mount(source, &effect))
-        })
-        .collect()
 }

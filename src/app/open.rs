@@ -16,6 +16,7 @@ use retrial_readings::sanitize;
 use retrial_recipe::expression::render;
 use retrial_recipe::model::{Image, MountRequest};
 use retrial_recipe::{Diagnostics, Resolved, Setting, resolve};
+use retrial_run::record_links;
 use retrial_store::Record;
 use retrial_store::import::Mark;
 use retrial_store::{Home, RunDirectory, StoreError};
@@ -202,6 +203,7 @@ pub fn plan(
     let mut recipe = opened.resolved.recipe.clone();
     let lock = lock_file::follow(global, arguments, &opened.entry, &mut recipe)?;
     let mut plan = retrial_plan::build(&recipe, &origin, &arguments.options, host)?;
+    record_links(&mut plan);
     // `FollowedLock::differs` says whether a lock is of another recipe.
     let PlanFiles { lock: _, rules } = &arguments.files;
     plan.ruled_by(&catalog::rounds_with(rules)?);

@@ -22,6 +22,9 @@ pub fn planned(
 ) -> Result<Plan, Failure> {
     is_complete(opened)?;
     let mut plan = open::plan(global, arguments, opened, true, host)?;
+    if !opened.entry.is_builtin() {
+        withdraw_unset_secrets(global, &mut plan);
+    }
     // What of these can change a figure is in the plan: the verdict's context reads it there.
     let RunRequest {
         allow: _,
@@ -37,6 +40,24 @@ pub fn planned(
     plan.no_wait = *no_wait;
     plan.telemetry = *telemetry;
     Ok(plan)
+}
+
+/// Withdraws secrets that are not set, so that nobody is asked for them, and none is given when the run is resumed.
+fn withdraw_unset_secrets(global: &GlobalOptions, plan: &mut Plan) {
+    let named = plan.secrets.clone();
+    let set = secrets(plan);
+    plan.withdraw_secrets(|name| set.contains_key(name));
+    for name in named.iter().filter(|name| !plan.secrets.contains(name)) {
+        warn_of_unset_secret(global, name);
+    }
+}
+
+fn warn_of_unset_secret(global: &GlobalOptions, name: &str) {
+    if !global.quiet {
+        terminal::note(&format!(
+            "warning: {name} is not set; steps that need it will fail"
+        ));
+    }
 }
 
 /// Refuses a recipe that is not complete.
@@ -103,11 +124,7 @@ pub fn secrets_are_set(
                 "--secret {name}: no such environment variable"
             )));
         }
-        if !global.quiet {
-            terminal::note(&format!(
-                "warning: {name} is not set; steps that need it will fail"
-            ));
-        }
+        warn_of_unset_secret(global, name);
     }
     Ok(())
 }
@@ -128,8 +145,7 @@ pub fn check_requirements(plan: &Plan, force: bool) -> Result<(), Failure> {
 
 /// Refuses a machine on which a plan needs a privilege that was not approved for another one.
 pub fn check_privileges(approved: &Plan, here: &Plan) -> Result<(), Failure> {
-    let mut privileges = here.privileges.iter();
-    let new = privileges.find(|privilege| !approved.privileges.contains(privilege));
+    let new = here.unapproved_privilege(approved);
     new.map_or(Ok(()), |new| {
         Err(Failure::usage(format!(
             "this node needs a privilege that was not approved: {} ({new})\n  plan and approve it there: retrial run {} --allow {}",

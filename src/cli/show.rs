@@ -138,13 +138,14 @@ fn published(plan: &Plan) -> Vec<String> {
 }
 
 fn privileges(plan: &Plan) -> Vec<String> {
-    if plan.privileges.is_empty() {
+    // Secrets are among the requirements.
+    let privileges = plan.privileges.iter().filter(|one| !one.is_secret());
+    let lines = privileges.map(|privilege| format!("{:<14} {privilege}", privilege.name));
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() {
         return vec!["none that is root-equivalent".to_owned()];
     }
-    let privileges = plan.privileges.iter();
-    privileges
-        .map(|privilege| format!("{:<14} {privilege}", privilege.name))
-        .collect()
+    lines
 }
 
 fn requirements(recipe: &Recipe, plan: &Plan) -> Vec<String> {

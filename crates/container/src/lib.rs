@@ -14,5 +14,8 @@ pub use extra_flags::{ExtraFlags, HOST_NAMESPACE};
 pub use first_process::CONTROL;
 pub use image_ref::{ImageRef, InvalidImageRef};
 pub use options::{OptionValue, RunOption};
-pub use privilege::{is_accelerator_device, is_cdi_device, is_root_capability};
+pub use privilege::{
+    is_accelerator_device, is_cdi_device, is_confined_capability, is_root_capability,
+    is_usual_security_option,
+};
 pub use spec::{ContainerSpec, GpuDevices, Mount, Ulimit};

@@ -10,6 +10,47 @@ pub fn is_root_capability(name: &str) -> bool {
     )
 }
 
+/// Returns whether a capability, with or without `CAP_`, gives a container nothing of the host: Docker gives it to
+/// every container, or it concerns the container's own processes only.
+pub fn is_confined_capability(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    matches!(
+        name.trim_start_matches("CAP_"),
+        // https://github.com/moby/moby/blob/v28.2.2/oci/caps/defaults.go
+        "AUDIT_WRITE"
+            | "CHOWN"
+            | "DAC_OVERRIDE"
+            | "FOWNER"
+            | "FSETID"
+            | "KILL"
+            | "MKNOD"
+            | "NET_BIND_SERVICE"
+            | "NET_RAW"
+            | "SETFCAP"
+            | "SETGID"
+            | "SETPCAP"
+            | "SETUID"
+            | "SYS_CHROOT"
+            // Debuggers, locked memory and priorities: vendors' commands for GPUs have them.
+            | "SYS_PTRACE"
+            | "IPC_LOCK"
+            | "SYS_NICE"
+    )
+}
+
+/// Returns whether a security option needs no approval: it restricts, or switches a profile off, as vendors'
+/// commands for GPUs do.
+pub fn is_usual_security_option(option: &str) -> bool {
+    let option = option.replacen(':', "=", 1);
+    let usual = [
+        "seccomp=unconfined",
+        "seccomp=builtin",
+        "apparmor=unconfined",
+        "label=disable",
+    ];
+    usual.contains(&option.as_str()) || option.starts_with("no-new-privileges")
+}
+
 /// Returns whether a device is one of the Container Device Interface, `vendor.com/class=name`, and
 /// no path.
 pub fn is_cdi_device(device: &str) -> bool {

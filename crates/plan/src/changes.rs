@@ -253,6 +253,7 @@ impl<'a> Execution<'a> {
             same_sku: _,
             // In the container's flags and the steps' environment.
             removed_privileges: _,
+            access: _,
             privileges: _,
             secrets: _,
             // The image's content: `unpinned image`; a lock that differs is a qualifier.

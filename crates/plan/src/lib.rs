@@ -1,6 +1,7 @@
 //! Recipe, options and host to an ordered list of steps. Pure data: printed or executed.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod access;
 pub mod build;
 pub mod cached;
 mod changes;
@@ -10,6 +11,7 @@ pub mod deviation;
 pub mod download;
 mod exec;
 pub mod failure;
+mod given;
 mod lookup;
 pub mod measurement;
 pub mod model;

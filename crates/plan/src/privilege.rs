@@ -3,15 +3,18 @@
 //! and GPU clocks.
 
 use std::fmt;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use retrial_container::{is_accelerator_device, is_root_capability};
-use retrial_recipe::model::{Container, Recipe, StepLocation};
+use super::access::{Access, AccessKind, Namespace, Source, of_container};
+use retrial_container::{
+    ContainerSpec, is_accelerator_device, is_confined_capability, is_root_capability,
+    is_usual_security_option,
+};
+use retrial_recipe::model::{Container, Recipe};
 
 /// A root-equivalent privilege, and its source.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Privilege {
     /// The word for `--allow`.
     pub name: String,
@@ -37,60 +40,153 @@ impl Privilege {
         }
     }
 
-    /// A mount of a path outside the recipe's directory.
-    pub fn mount(source: &str, effect: &str) -> Self {
-        Self::new("mounts", format!("mount {source}"), effect)
+    /// Whether it is a secret, and no access to the machine.
+    pub fn is_secret(&self) -> bool {
+        self.name == SECRETS
     }
 }
 
+/// The privilege of a secret.
+const SECRETS: &str = "secrets";
+
 /// The privileges that can be allowed, for the command line's help.
-pub const NAMES: [&str; 7] = [
+pub const NAMES: [&str; 11] = [
     "privileged",
     "sys-admin",
+    "capabilities",
+    "security-options",
     "dev-mem",
     "host-pid",
+    "namespaces",
     "engine-socket",
     "mounts",
     "host",
+    SECRETS,
 ];
 
 /// The security option that opens the kernel's settings.
 const SYSTEM_PATHS: &str = "systempaths=unconfined";
 
-/// The privileges that a recipe needs. `mounts` are the absolute sources after rendering.
-pub fn needed(
-    recipe: &Recipe,
-    mounts: &[String],
-    recipe_directory: Option<&str>,
-) -> Vec<Privilege> {
-    let mut privileges = of_container(&recipe.container, "container");
-    for (name, service) in &recipe.services {
-        if let Some(own) = &service.own_container {
-            let place = format!("services.{name}.container");
-            privileges.extend(of_container(&own.flags, &place));
+/// The privilege that an access needs, if it needs one. `is_companion` tells paths in the recipe's directory.
+pub(super) fn needed_for(
+    access: &Access,
+    is_companion: impl Fn(&str) -> bool,
+) -> Option<Privilege> {
+    let recipient = &access.recipient;
+    match &access.kind {
+        AccessKind::Mount(source) => of_source(source, "mount", is_companion(&source.path)),
+        AccessKind::BuildContext(source) => {
+            of_source(source, "build context", is_companion(&source.path))
         }
-    }
-    for source in mounts {
-        let sockets = ["docker.sock", "podman.sock", "containerd.sock"];
-        if sockets.iter().any(|socket| source.ends_with(socket)) {
-            privileges.push(Privilege::new(
-                "engine-socket",
-                format!("mount {source}"),
-                "the engine, and through it the host",
-            ));
-        } else if !recipe_directory.is_some_and(|directory| below(source, directory)) {
-            privileges.push(Privilege::mount(source, "outside the recipe's directory"));
-        }
-    }
-    let mut setups = recipe.datasets.iter().chain(&recipe.setup);
-    if let Some((name, _)) = setups.find(|(_, setup)| setup.on == StepLocation::Host) {
-        privileges.push(Privilege::new(
+        AccessKind::HostCommand => Some(Privilege::new(
             "host",
-            format!("step {name}"),
+            recipient.as_str(),
             "`on: host` runs on this machine, not in the container",
-        ));
+        )),
+        AccessKind::Secret {
+            name,
+            named_by_user: false,
+        } => Some(Privilege::new(
+            SECRETS,
+            format!("secret {name}"),
+            "its value, for commands that name it",
+        )),
+        // These are the driver's own, a part of `host`, and the user's own request.
+        AccessKind::DriverFile { .. }
+        | AccessKind::RecipeDirectory { .. }
+        | AccessKind::Secret { .. } => None,
+        AccessKind::Privileged
+        | AccessKind::Capability { .. }
+        | AccessKind::SecurityOption { .. }
+        | AccessKind::Namespace { .. }
+        | AccessKind::Device { .. } => of_flag(access),
     }
-    privileges
+}
+
+fn of_source(source: &Source, what: &str, is_companion: bool) -> Option<Privilege> {
+    let setting = format!("{what} {}", source.path);
+    let sockets = ["docker.sock", "podman.sock", "containerd.sock"];
+    let mut paths = [Some(&source.path), source.leads_to.as_ref()]
+        .into_iter()
+        .flatten();
+    if paths.any(|path| sockets.iter().any(|socket| path.ends_with(socket))) {
+        let effect = "the engine, and through it the host";
+        return Some(Privilege::new("engine-socket", setting, effect));
+    }
+    let effect = match (is_companion, &source.leads_to) {
+        (true, None) => return None,
+        (true, Some(path)) => format!("a link to {path}, outside the recipe's directory"),
+        (false, None) => "outside the recipe's directory".to_owned(),
+        (false, Some(path)) => format!("outside the recipe's directory, leads to {path}"),
+    };
+    Some(Privilege::new("mounts", setting, &effect))
+}
+
+/// The privilege of a container's flag.
+fn of_flag(access: &Access) -> Option<Privilege> {
+    let place = &access.recipient;
+    let (name, setting, effect) = match &access.kind {
+        AccessKind::Privileged => (
+            "privileged",
+            "privileged".to_owned(),
+            "every device of the host, and settings of its kernel and of the GPUs' clocks",
+        ),
+        AccessKind::Capability { name } if is_root_capability(name) => (
+            "sys-admin",
+            format!("cap_add {name}"),
+            "enough to escape the container",
+        ),
+        AccessKind::Capability { name } if !is_confined_capability(name) => (
+            "capabilities",
+            format!("cap_add {name}"),
+            effect_of_capability(name),
+        ),
+        AccessKind::SecurityOption { option } if option == SYSTEM_PATHS => (
+            "sys-admin",
+            format!("security_opt {option}"),
+            "the kernel's settings in /proc and /sys",
+        ),
+        AccessKind::SecurityOption { option } if !is_usual_security_option(option) => (
+            "security-options",
+            format!("security_opt {option}"),
+            "a profile or a setting of the host that the recipe chooses",
+        ),
+        AccessKind::Device { device } if !is_accelerator_device(device) => (
+            "dev-mem",
+            format!("devices {device}"),
+            "not a GPU's device: it may be the host's memory or disks",
+        ),
+        AccessKind::Namespace { namespace, value } => {
+            let (name, effect) = of_namespace(*namespace, value)?;
+            (name, format!("{namespace} {value}"), effect)
+        }
+        _ => return None,
+    };
+    Some(Privilege::new(name, format!("{place}.{setting}"), effect))
+}
+
+fn effect_of_capability(name: &str) -> &'static str {
+    match name.trim_start_matches("CAP_") {
+        "SYS_TIME" => "sets the host's clock",
+        "SYS_BOOT" => "restarts the host, or loads another kernel",
+        "SYSLOG" => "reads and clears the kernel's log",
+        "NET_ADMIN" => "settings of the network: the host's, with `network: host`",
+        _ => "more than Docker gives a container",
+    }
+}
+
+/// The name and the effect of sharing a namespace, if that needs approval.
+fn of_namespace(namespace: Namespace, value: &str) -> Option<(&'static str, &'static str)> {
+    match (namespace, value) {
+        (Namespace::Pid, "host") => Some(("host-pid", "the host's processes")),
+        (Namespace::Network, "host" | "bridge" | "default" | "none")
+        | (Namespace::Ipc, "host" | "private" | "shareable" | "none")
+        | (Namespace::Uts, "host")
+        | (Namespace::Cgroup, _) => None,
+        (Namespace::User, _) => Some(("namespaces", "its root is the host's")),
+        (Namespace::Network, _) => Some(("namespaces", "the network of other containers")),
+        _ => Some(("namespaces", "another container's memory or processes")),
+    }
 }
 
 /// Removes the privileges of a recipe's containers that a GPU does not need; returns what is removed.
@@ -105,60 +201,49 @@ pub fn remove_all(recipe: &mut Recipe) -> Vec<Privilege> {
     removed
 }
 
+/// `place` is the container's key in the recipe.
 fn remove(container: &mut Container, place: &str) -> Vec<Privilege> {
-    let removed = of_container(container, place);
+    let flags = ContainerSpec {
+        privileged: container.privileged,
+        ipc: container.ipc.clone(),
+        network: container.network.clone(),
+        uts: container.uts.clone(),
+        pid: container.pid.clone(),
+        devices: container.devices.clone(),
+        cap_add: container.cap_add.clone(),
+        security_opt: container.security_opt.clone(),
+        extra: container.extra.clone(),
+        ..ContainerSpec::default()
+    };
+    let accesses = of_container(&flags, place);
+    let removed = accesses.iter().filter_map(of_flag).collect();
     container.privileged = false;
-    container.cap_add.retain(|name| !is_root_capability(name));
+    container
+        .cap_add
+        .retain(|name| is_confined_capability(name));
     container
         .security_opt
-        .retain(|option| option != SYSTEM_PATHS);
+        .retain(|option| is_usual_security_option(option));
     container
         .devices
         .retain(|device| is_accelerator_device(device));
-    container.pid.take_if(|pid| pid == "host");
+    for (namespace, value) in [
+        (Namespace::Pid, &mut container.pid),
+        (Namespace::Ipc, &mut container.ipc),
+        (Namespace::Network, &mut container.network),
+        (Namespace::User, &mut container.extra.userns),
+    ] {
+        value.take_if(|value| of_namespace(namespace, value).is_some());
+    }
     removed
-}
-
-/// `place` is the container's key in the recipe.
-fn of_container(container: &Container, place: &str) -> Vec<Privilege> {
-    let mut privileges = Vec::new();
-    let mut add = |name: &str, setting: &str, effect: &str| {
-        privileges.push(Privilege::new(name, format!("{place}.{setting}"), effect));
-    };
-    if container.privileged {
-        let effect = "every device of the host, and settings of its kernel and of the GPUs' clocks";
-        add("privileged", "privileged", effect);
-    }
-    for name in &container.cap_add {
-        if is_root_capability(name) {
-            let effect = "enough to escape the container";
-            add("sys-admin", &format!("cap_add {name}"), effect);
-        }
-    }
-    let mut options = container.security_opt.iter();
-    if options.any(|option| option == SYSTEM_PATHS) {
-        let effect = "the kernel's settings in /proc and /sys";
-        add("sys-admin", &format!("security_opt {SYSTEM_PATHS}"), effect);
-    }
-    for device in &container.devices {
-        if !is_accelerator_device(device) {
-            let effect = "not a GPU's device: it may be the host's memory or disks";
-            add("dev-mem", &format!("devices {device}"), effect);
-        }
-    }
-    if container.pid.as_deref() == Some("host") {
-        add("host-pid", "pid host", "the host's processes");
-    }
-    privileges
-}
-
-fn below(path: &str, directory: &str) -> bool {
-    !path.split('/').any(|part| part == "..") && Path::new(path).starts_with(directory)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::build::{Origin, build};
+    use crate::options::PlanOptions;
+    use retrial_host::model::HostView;
 
     #[test]
     fn root_equivalent_privileges_are_removed_and_reported() {
@@ -183,9 +268,14 @@ mod tests {
         let resolved =
             retrial_recipe::resolve("r", &source, &retrial_recipe::NoTemplates, &[]).unwrap();
         let mut recipe = resolved.recipe;
-        let needed = needed(&recipe, &[], None);
-        assert_eq!(needed[0].setting, "services.server.container.privileged");
-        assert_eq!(remove_all(&mut recipe), needed);
-        assert_eq!(super::needed(&recipe, &[], None), []);
+        let needed = |recipe: &Recipe| {
+            let (origin, options) = (Origin::default(), PlanOptions::default());
+            let plan = build(recipe, &origin, &options, &HostView::default());
+            plan.unwrap().privileges
+        };
+        let before = needed(&recipe);
+        assert_eq!(before[0].setting, "services.server.container.privileged");
+        assert_eq!(remove_all(&mut recipe), before);
+        assert_eq!(needed(&recipe), []);
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use itertools::join;
 use serde::{Deserialize, Serialize};
 
+use super::access::Access;
 use super::cached::PopulateStep;
 use super::download::PlannedDownload;
 pub use super::exec::{ExecStep, Purpose};
@@ -88,7 +89,10 @@ pub struct Plan {
     pub removed_privileges: Vec<Privilege>,
     /// Requirements that the host does not meet.
     pub unmet: Vec<Check>,
-    /// Root-equivalent privileges, which need approval.
+    /// What containers, builds and commands are given of this machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub access: Vec<Access>,
+    /// What of it needs approval: root-equivalent privileges, and secrets.
     pub privileges: Vec<Privilege>,
     /// The image that is launched: a reference, `repository@digest`, or the tag of a build.
     pub image: String,

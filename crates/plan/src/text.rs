@@ -36,7 +36,8 @@ pub fn render(plan: &Plan, here: Option<&str>, hub: &HubHere) -> String {
         let effect = if check.stops() { "" } else { " (a warning)" };
         format!("{check}{effect}")
     });
-    let privileges = plan.privileges.iter();
+    // Secrets have a section of their own.
+    let privileges = plan.privileges.iter().filter(|one| !one.is_secret());
     let privileges = privileges.map(|privilege| format!("{}: {privilege}", privilege.name));
     let deviations = plan
         .deviations

@@ -15,6 +15,7 @@ use super::mount_check::{not_shared, verify_control_mount};
 use super::run_values::with_run_values;
 use super::seed::owner;
 use super::session::Session;
+use super::sources::ResolvedMounts;
 use super::step_session::StepSession;
 use retrial_container::ContainerSpec;
 use retrial_container::first_process;
@@ -77,6 +78,7 @@ async fn launch(
         ));
     }
     let mut caches = cache_mounts::take(session, &mut spec).await?;
+    let sources = ResolvedMounts::resolve(&session.plan, &mut spec)?;
     spec.control = Some(control.path().display().to_string());
     let now = jiff::Timestamp::now().as_nanosecond();
     let nonce = format!("{}-{now}", session.run.id());
@@ -103,10 +105,15 @@ async fn launch(
     };
     session.record(event)?;
     caches.record(session, &id)?;
-    let started = match session.with_engine(|| session.engine.start(&id)).await {
-        Ok(()) => verify_control_mount(session, control, &id, &nonce).await,
-        Err(error) => Err(start_error(&error)),
+    let start = async {
+        sources.verify(session, &id).await?;
+        let started = session.with_engine(|| session.engine.start(&id)).await;
+        started.map_err(|error| start_error(&error))?;
+        // The engine resolves them once more when it starts the container.
+        sources.verify_unchanged()?;
+        verify_control_mount(session, control, &id, &nonce).await
     };
+    let started = start.await;
     if matches!(&started, Err(Halt::Ended(StepEnd::Failed { .. }))) {
         let _ = discard(session, &id).await;
     }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::path::PathBuf;
 
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::error::Halt;
 use super::interrupt::unless_stopped;
 use super::progress::with_progress;
+use super::sources::resolve_context;
 use super::step_session::StepSession;
 use retrial_container::ImageRef;
 use retrial_engine::api::{BuildSpec, ImageInfo, ImageProgress};
@@ -99,7 +99,7 @@ async fn warn_if_moved(session: &StepSession<'_>, reference: &str) -> Result<(),
 pub async fn build(session: &StepSession<'_>, build: &BuildStep) -> Result<(), Halt> {
     let label = "io.retrial.recipe".to_owned();
     let spec = BuildSpec {
-        context: PathBuf::from(&build.context),
+        context: resolve_context(&session.plan, &build.context)?,
         dockerfile: build.dockerfile.clone(),
         args: build.args.clone(),
         tag: build.tag.clone(),

@@ -53,6 +53,7 @@ mod run_values;
 mod seed;
 mod service;
 mod skip;
+mod sources;
 mod step_line;
 mod step_session;
 pub mod tail;
@@ -71,3 +72,4 @@ pub use labels::{
 };
 pub use prepared::{Prepared, secrets};
 pub use session::{Options, Session};
+pub use sources::record_links;

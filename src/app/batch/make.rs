@@ -44,7 +44,12 @@ impl Maker<'_> {
             let gpus = gpus.get(worker).map(Vec::as_slice).unwrap_or_default();
             let arguments = record.options.plan(cell, trial_run, gpus);
             let run = &record.options.run;
-            prepare::planned(self.global, &arguments, run, opened, &plans.host)?
+            let plan = prepare::planned(self.global, &arguments, run, opened, &plans.host)?;
+            // A link of an earlier run may lead elsewhere since.
+            if let Some(approved) = plans.of(trial_run).filter(|_| !opened.entry.is_builtin()) {
+                prepare::check_privileges(approved, &plan)?;
+            }
+            plan
         };
         plan.batch = Some(OfBatch {
             id: self.id.to_owned(),

@@ -20,7 +20,7 @@ use retrial_plan::Plan;
 use retrial_plan::build::on_host;
 use retrial_results::verdict::ExitCode;
 use retrial_run::nodes::{Agent, Begin, Machine, Order, Reply, read_orders, write_messages};
-use retrial_run::{Options, Session};
+use retrial_run::{Options, Session, record_links};
 use retrial_store::RunDirectory;
 use retrial_store::journal::Event;
 
@@ -109,6 +109,7 @@ async fn ready(
         gpu_support::add(&mut host.gpu_support, engine.info().api.clone(), &abilities);
     }
     let mut plan = on_host(&shared, &recipe, &host)?;
+    record_links(&mut plan);
     prepare::check_privileges(&shared, &plan)?;
     prepare::check_requirements(&plan, begin.force)?;
     let examination = preflight::look(global, host, Ok(&engine), Some(&plan)).await;

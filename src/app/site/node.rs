@@ -13,6 +13,7 @@ use retrial_host::model::HostView;
 use retrial_plan::Plan;
 use retrial_plan::build::on_host;
 use retrial_run::nodes::Launcher;
+use retrial_run::record_links;
 use retrial_site::Site;
 use retrial_slurm as slurm;
 use retrial_store::journal::{AbortReason, EventKind};
@@ -87,6 +88,7 @@ fn on_this_node(
     before.gpus = gpus(directory, request)?;
     before.directory.clone_from(&request.directory);
     let mut here = on_host(&before, &request.recipe, host)?;
+    record_links(&mut here);
     prepare::check_privileges(&before, &here)?;
     missing::note(&mut here, &request.recipe);
     Ok(here)

@@ -37,7 +37,6 @@ pub fn on_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Plan, Pl
         assigned_gpus: here.assigned_gpus,
         unmet: here.unmet,
         same_sku: here.same_sku,
-        privileges: here.privileges,
         container: here.container,
         ..plan.clone()
     };
@@ -57,5 +56,6 @@ pub fn on_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Plan, Pl
             own.image = image;
         }
     }
+    on_host.derive_access(&host.gpu_support, &plan.secrets);
     Ok(on_host)
 }

@@ -12,8 +12,6 @@ mod skip;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use itertools::Itertools as _;
-
 use super::changes::changes_by_options;
 use super::commit::commit_later;
 use super::deviation;
@@ -86,12 +84,11 @@ fn build_alone(
     };
     builder.add_steps()?;
     let plan = &builder.plan;
-    let sources = mounted(plan, host);
     let assigned = plan.assigned_gpus.as_ref();
     let unmet = unmet(&recipe.requires, host, assigned, !options.gpus.is_empty());
     let system = recipe.submission.system.as_deref();
     let same_sku = unmet.is_empty() && system.is_some_and(|system| sku::is_same(system, host));
-    Ok(Plan {
+    let mut plan = Plan {
         schema: 1,
         recipe: recipe.name.clone(),
         recipe_hash: origin.hash.clone(),
@@ -108,25 +105,14 @@ fn build_alone(
         gpus: options.gpus.clone(),
         removed_privileges,
         unmet,
-        privileges: privilege::needed(recipe, &sources, origin.directory.as_deref()),
         deviations: deviation::deviations(recipe, &plan.container),
         judge: recipe.judge.clone(),
         secrets: builder.secrets(),
         same_sku,
         ..builder.plan
-    })
-}
-
-/// The sources of the containers' mounts, each once. Read-only mounts of the driver's own files are not the
-/// recipe's.
-fn mounted(plan: &Plan, host: &HostView) -> Vec<String> {
-    let mounts = plan.containers().flat_map(|container| &container.mounts);
-    let writable =
-        mounts.filter(|mount| !mount.read_only || !host.gpu_support.has_file(&mount.source));
-    writable
-        .map(|mount| mount.source.clone())
-        .unique()
-        .collect()
+    };
+    plan.derive_access(&host.gpu_support, &options.secrets);
+    Ok(plan)
 }
 
 /// Rejects secrets that the command line does not allow.

@@ -1,0 +1,90 @@
+//! What a container is given. Every field is named, so that a new one does not compile before somebody has decided
+//! what it gives.
+
+use super::{Access, AccessKind, Namespace, Source};
+use retrial_container::{ContainerSpec, ExtraFlags, Mount};
+
+/// What a container is given. `recipient` is its key in the recipe.
+pub fn of_container(container: &ContainerSpec, recipient: &str) -> Vec<Access> {
+    let ContainerSpec {
+        privileged,
+        ipc,
+        network,
+        uts,
+        pid,
+        devices,
+        cap_add,
+        security_opt,
+        mounts,
+        extra,
+        // Of its own image, or without access to anything.
+        name: _,
+        image: _,
+        entrypoint: _,
+        command: _,
+        group_add: _,
+        shm_size: _,
+        ulimits: _,
+        env: _,
+        workdir: _,
+        user: _,
+        init: _,
+        labels: _,
+        // The GPUs that the recipe requires, and directories of Retrial's own.
+        gpus: _,
+        cache_mounts: _,
+        control: _,
+    } = container;
+    let ExtraFlags {
+        userns,
+        cgroupns,
+        cap_drop: _,
+        hostname: _,
+        // The engine's administrator has set it up.
+        runtime: _,
+        memory: _,
+        cpus: _,
+        cpuset_cpus: _,
+        cpuset_mems: _,
+        pids_limit: _,
+        // The engine takes those of the container's own namespaces only.
+        sysctls: _,
+        tmpfs: _,
+        read_only: _,
+        dns: _,
+        add_host: _,
+    } = extra;
+    let namespaces = [
+        (Namespace::Network, network),
+        (Namespace::Ipc, ipc),
+        (Namespace::Pid, pid),
+        (Namespace::Uts, uts),
+        (Namespace::User, userns),
+        (Namespace::Cgroup, cgroupns),
+    ];
+    let mut kinds = Vec::new();
+    kinds.extend(privileged.then_some(AccessKind::Privileged));
+    kinds.extend(
+        cap_add
+            .iter()
+            .map(|name| AccessKind::Capability { name: name.clone() }),
+    );
+    kinds.extend(
+        security_opt
+            .iter()
+            .map(|option| AccessKind::SecurityOption {
+                option: option.clone(),
+            }),
+    );
+    kinds.extend(devices.iter().map(|device| AccessKind::Device {
+        device: device.clone(),
+    }));
+    kinds.extend(namespaces.into_iter().filter_map(|(namespace, value)| {
+        let value = value.clone()?;
+        Some(AccessKind::Namespace { namespace, value })
+    }));
+    let source = |mount: &Mount| AccessKind::Mount(Source::new(&mount.source));
+    kinds.extend(mounts.iter().map(source));
+    let kinds = kinds.into_iter();
+    kinds.map(|kind| Access::new(recipient, kind)).collect()
+}

@@ -1,0 +1,139 @@
+//! Everything of this machine that a plan gives to containers, builds and commands of any kind: one list. The
+//! privileges to approve, the key of a remembered approval, the check of owners, and the paths that are resolved
+//! again when a container is created are all made of it. Reads no files.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use itertools::Itertools as _;
+
+use super::access::{Access, AccessKind, Source, of_container};
+use super::privilege::{Privilege, needed_for};
+use super::step::Plan;
+use retrial_host::gpu_support::GpuSupport;
+
+mod steps;
+
+impl Plan {
+    /// Derives what the plan gives, and the privileges that this needs. `named_by_user` are the secrets that the
+    /// command line names.
+    pub(super) fn derive_access(&mut self, support: &GpuSupport, named_by_user: &[String]) {
+        let mut all = of_container(&self.container, "container");
+        all.extend(self.steps.iter().flat_map(steps::of_step));
+        for access in &mut all {
+            match &mut access.kind {
+                AccessKind::Mount(Source { path, .. })
+                    if support.has_file(path) && self.is_read_only(path) =>
+                {
+                    let path = std::mem::take(path);
+                    access.kind = AccessKind::DriverFile { path };
+                }
+                AccessKind::Secret {
+                    name,
+                    named_by_user: named,
+                } => *named = named_by_user.contains(name),
+                _ => {}
+            }
+        }
+        self.access = all.into_iter().unique().collect();
+        self.privileges = self.needed_privileges();
+    }
+
+    /// Whether no container can write to a mounted path.
+    fn is_read_only(&self, path: &str) -> bool {
+        let mut mounts = self.containers().flat_map(|container| &container.mounts);
+        mounts.all(|mount| mount.source != path || mount.read_only)
+    }
+
+    /// Records where links lead from the sources of mounts and the contexts of builds, by path.
+    pub fn record_links(&mut self, links: &BTreeMap<String, String>) {
+        for access in &mut self.access {
+            if let AccessKind::Mount(source) | AccessKind::BuildContext(source) = &mut access.kind {
+                source.leads_to = links.get(&source.path).cloned();
+            }
+        }
+        self.privileges = self.needed_privileges();
+    }
+
+    /// The paths that are resolved again when they are given to the engine, each once.
+    pub fn sources(&self) -> impl Iterator<Item = &Source> {
+        let sources = self.access.iter().filter_map(|access| access.kind.source());
+        sources.unique_by(|source| &source.path)
+    }
+
+    /// The source of a path that is mounted; one whose end is known only at run time matches by its beginning.
+    pub fn source_of(&self, path: &str) -> Option<&Source> {
+        let exact = self.sources().find(|source| source.path == path);
+        let is_later = |source: &&Source| {
+            let known = source.known_part();
+            known != source.path && path.starts_with(known)
+        };
+        exact.or_else(|| self.sources().find(is_later))
+    }
+
+    /// Withdraws secrets that have no value: they need no approval, and none that is set later is given.
+    pub fn withdraw_secrets(&mut self, has_value: impl Fn(&str) -> bool) {
+        let is_given = |access: &Access| match &access.kind {
+            AccessKind::Secret {
+                name,
+                named_by_user: false,
+            } => has_value(name),
+            _ => true,
+        };
+        let withdrawn = self.access.extract_if(.., |access| !is_given(access));
+        let withdrawn: Vec<Access> = withdrawn.collect();
+        self.secrets.retain(|secret| {
+            let is_withdrawn = |access: &Access| matches!(&access.kind, AccessKind::Secret { name, .. } if name == secret);
+            !withdrawn.iter().any(is_withdrawn)
+        });
+        self.privileges = self.needed_privileges();
+    }
+
+    /// Whether a path is in the recipe's directory, by its name alone.
+    pub fn is_companion(&self, path: &str) -> bool {
+        let directory = self.directory.as_deref();
+        let has_parent = path.split('/').any(|part| part == "..");
+        directory.is_some_and(|directory| Path::new(path).starts_with(directory)) && !has_parent
+    }
+
+    /// The first privilege of this machine's plan that was not approved in the plan of another one. Links outside
+    /// the recipe's directory may lead elsewhere here.
+    pub fn unapproved_privilege(&self, approved: &Self) -> Option<Privilege> {
+        let known: Vec<Access> = approved
+            .access
+            .iter()
+            .map(|one| approved.comparable(one))
+            .collect();
+        let mut new = self
+            .access
+            .iter()
+            .filter(|one| !known.contains(&self.comparable(one)));
+        new.find_map(|access| self.privilege_of(access))
+    }
+
+    fn comparable(&self, access: &Access) -> Access {
+        let mut access = access.clone();
+        if let AccessKind::Mount(source) | AccessKind::BuildContext(source) = &mut access.kind
+            && !self.is_companion(&source.path)
+        {
+            source.leads_to = None;
+        }
+        access
+    }
+
+    /// The privileges that its list of accesses needs, each once.
+    fn needed_privileges(&self) -> Vec<Privilege> {
+        let needed = self
+            .access
+            .iter()
+            .filter_map(|access| self.privilege_of(access));
+        needed.unique().collect()
+    }
+
+    fn privilege_of(&self, access: &Access) -> Option<Privilege> {
+        needed_for(access, |path| self.is_companion(path))
+    }
+}
+
+#[cfg(test)]
+mod tests;

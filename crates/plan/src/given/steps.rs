@@ -1,0 +1,80 @@
+//! What each step gives. Every action is named, so that a new one does not compile before somebody has decided what
+//! it gives.
+
+use crate::access::{Access, AccessKind, Source, of_container};
+use crate::cached::PopulateStep;
+use crate::exec::ExecStep;
+use crate::service::ServiceStep;
+use crate::step::{Action, RECIPE_DIRECTORY, Step};
+use retrial_recipe::model::StepLocation;
+
+/// What a step gives.
+pub fn of_step(step: &Step) -> Vec<Access> {
+    if step.is_skipped() {
+        return Vec::new();
+    }
+    let recipient = || {
+        let name = step.name.as_str();
+        let own = name
+            .strip_prefix("setup-")
+            .or(name.strip_prefix("dataset-"));
+        format!("step {}", own.unwrap_or(name))
+    };
+    match &step.action {
+        Action::Build(build) => vec![Access {
+            recipient: recipient(),
+            kind: AccessKind::BuildContext(Source::new(&build.context)),
+        }],
+        Action::Exec(command) => of_command(command, &recipient()),
+        Action::Host(command) => of_host_command(command, &recipient()),
+        Action::Populate(PopulateStep {
+            directory: _,
+            location,
+            command,
+        }) => match location {
+            // In a container with the flags of the recipe's.
+            StepLocation::Container => of_command(command, &recipient()),
+            StepLocation::Host => of_host_command(command, &recipient()),
+        },
+        Action::StartService(service) => of_service(service, &recipient()),
+        // The recipe's container is listed without a step; the others have files of the image, of the hub's cache or
+        // of the run's own directory.
+        Action::Create
+        | Action::Pull { .. }
+        | Action::FetchModel(_)
+        | Action::CopyOut { .. }
+        | Action::StopService(_)
+        | Action::Collect { .. }
+        | Action::Judge
+        | Action::Remove => Vec::new(),
+    }
+}
+
+fn of_service(service: &ServiceStep, recipient: &str) -> Vec<Access> {
+    let mut all = of_command(&service.command, recipient);
+    if let Some(own) = &service.own_container {
+        let place = format!("services.{}.container", service.service);
+        all.extend(of_container(own, &place));
+    }
+    all
+}
+
+fn of_host_command(command: &ExecStep, recipient: &str) -> Vec<Access> {
+    let directory = command
+        .env
+        .iter()
+        .find(|(name, _)| name == RECIPE_DIRECTORY);
+    let directory = directory.map(|(_, path)| AccessKind::RecipeDirectory { path: path.clone() });
+    let kinds = [AccessKind::HostCommand].into_iter().chain(directory);
+    let mut all: Vec<Access> = kinds.map(|kind| Access::new(recipient, kind)).collect();
+    all.extend(of_command(command, recipient));
+    all
+}
+
+fn of_command(command: &ExecStep, recipient: &str) -> Vec<Access> {
+    let secrets = command.secrets.iter().map(|name| AccessKind::Secret {
+        name: name.clone(),
+        named_by_user: false,
+    });
+    secrets.map(|kind| Access::new(recipient, kind)).collect()
+}

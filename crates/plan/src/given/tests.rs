@@ -1,0 +1,200 @@
+use super::*;
+use crate::build::{Origin, build};
+use crate::options::PlanOptions;
+use crate::step::Action;
+use retrial_host::model::HostView;
+
+const HEAD: &str = "schema: 1\ntitle: t\nsubmission: { suite: own, benchmark: b, sources: [x] }\n";
+const REST: &str = "scenarios: { s: { performance: { run: \"echo $HF_TOKEN\", figures: { speed: { pattern: \"([0-9]+)\" } } } } }\n";
+
+fn plan(keys: &str, rest: &str) -> Plan {
+    let source = retrial_recipe::Source::new("r.yaml", format!("{HEAD}{keys}{rest}"));
+    let resolved = retrial_recipe::resolve("r", &source, &retrial_recipe::NoTemplates, &[]);
+    let origin = Origin {
+        directory: Some("/recipe".to_owned()),
+        hash: String::new(),
+    };
+    let (options, host) = (PlanOptions::default(), HostView::default());
+    build(&resolved.unwrap().recipe, &origin, &options, &host).unwrap()
+}
+
+fn names(plan: &Plan) -> Vec<String> {
+    let privileges = plan.privileges.iter();
+    let names = privileges.map(|one| format!("{} {}", one.name, one.setting));
+    names.collect()
+}
+
+/// A recipe with a step of every kind.
+const EVERY_ACTION: &str = r#"image: { build: { context: ./ctx } }
+container: { mounts: ["./main:/main", "/srv/main:/srv"] }
+secrets: [HF_TOKEN]
+copy_from_image: [{ path: /etc/issue, to: issue }]
+models: { m: { source: { hub: a/b, revision: "0123456789012345678901234567890123456789" }, mount: /m, download: { size: 1M } } }
+datasets:
+  kept: { run: "echo $HF_TOKEN >/kept/x", cache: { path: /kept, key: kept } }
+setup:
+  here: { on: host, run: "$RETRIAL_RECIPE_DIR/x.sh" }
+  populated: { on: host, run: "touch $RETRIAL_CACHE_PATH/x", cache: { path: /host, key: host } }
+  inside: { run: "true" }
+services:
+  server:
+    run: serve
+    ready: { port: 80 }
+    container: { image: other:1, ipc: "container:else", mounts: ["./scripts:/scripts:ro", "/var/run/docker.sock:/s"] }
+"#;
+
+#[test]
+fn every_kind_of_step_is_in_the_list() {
+    let rest = "scenarios: { s: { performance: { needs: [server], results: /results, run: \"echo $HF_TOKEN\", figures: { speed: { pattern: \"([0-9]+)\" } } } } }\n";
+    let plan = plan(EVERY_ACTION, rest);
+    let mut missing = vec![
+        "pull",
+        "build",
+        "fetch_model",
+        "copy_out",
+        "populate",
+        "create",
+        "exec",
+        "host",
+        "start_service",
+        "stop_service",
+        "collect",
+        "judge",
+        "remove",
+    ];
+    for step in &plan.steps {
+        // A new kind of step does not compile until it is here, and in the recipe above.
+        let kind = match step.action {
+            Action::Pull { .. } => "pull",
+            Action::Build(_) => "build",
+            Action::FetchModel(_) => "fetch_model",
+            Action::CopyOut { .. } => "copy_out",
+            Action::Populate(_) => "populate",
+            Action::Create => "create",
+            Action::Exec(_) => "exec",
+            Action::Host(_) => "host",
+            Action::StartService(_) => "start_service",
+            Action::StopService(_) => "stop_service",
+            Action::Collect { .. } => "collect",
+            Action::Judge => "judge",
+            Action::Remove => "remove",
+        };
+        missing.retain(|name| *name != kind);
+    }
+    assert_eq!(missing, [""; 0], "no such step in the recipe");
+    assert_eq!(
+        names(&plan),
+        [
+            "mounts mount /srv/main",
+            "secrets secret HF_TOKEN",
+            "host step here",
+            "host step populated",
+            "namespaces services.server.container.ipc container:else",
+            "engine-socket mount /var/run/docker.sock",
+        ]
+    );
+    let paths: Vec<&str> = plan
+        .access
+        .iter()
+        .filter_map(|one| one.kind.known_path())
+        .collect();
+    let own: Vec<&str> = paths
+        .into_iter()
+        .filter(|path| plan.is_companion(path))
+        .collect();
+    assert_eq!(
+        own,
+        ["/recipe/main", "/recipe/ctx", "/recipe", "/recipe/scripts"]
+    );
+}
+
+#[test]
+fn namespaces_capabilities_and_options_beyond_a_container_need_approval() {
+    let needs = |flags: &str| {
+        names(&plan(
+            &format!("image: a:1\ncontainer: {{ {flags} }}\n"),
+            REST,
+        ))
+    };
+    for (flags, expected) in [
+        (
+            "network: 'container:db'",
+            "namespaces container.network container:db",
+        ),
+        ("network: theirs", "namespaces container.network theirs"),
+        (
+            "ipc: 'container:db'",
+            "namespaces container.ipc container:db",
+        ),
+        ("userns: host", "namespaces container.userns host"),
+        ("pid: host", "host-pid container.pid host"),
+        (
+            "cap_add: [SYS_TIME], network: host",
+            "capabilities container.cap_add SYS_TIME",
+        ),
+        (
+            "cap_add: [CAP_NET_ADMIN]",
+            "capabilities container.cap_add CAP_NET_ADMIN",
+        ),
+        (
+            "cap_add: [SYS_BOOT]",
+            "capabilities container.cap_add SYS_BOOT",
+        ),
+        ("cap_add: [SYSLOG]", "capabilities container.cap_add SYSLOG"),
+        (
+            "cap_add: [PERFMON]",
+            "capabilities container.cap_add PERFMON",
+        ),
+        ("cap_add: [ALL]", "sys-admin container.cap_add ALL"),
+        (
+            "security_opt: [writable-cgroups=true]",
+            "security-options container.security_opt writable-cgroups=true",
+        ),
+        (
+            "security_opt: [seccomp=/etc/shadow]",
+            "security-options container.security_opt seccomp=/etc/shadow",
+        ),
+        (
+            "security_opt: [systempaths=unconfined]",
+            "sys-admin container.security_opt systempaths=unconfined",
+        ),
+    ] {
+        assert_eq!(needs(flags), [expected], "{flags}");
+    }
+    let usual = "ipc: host, network: host, uts: host, cap_add: [SYS_PTRACE, CHOWN], security_opt: [seccomp=unconfined, no-new-privileges], devices: [/dev/kfd]";
+    assert_eq!(needs(usual), [""; 0]);
+}
+
+#[test]
+fn a_secret_needs_approval_only_where_a_command_gets_it() {
+    let named = plan("image: a:1\nsecrets: [HF_TOKEN]\n", REST);
+    assert_eq!(names(&named), ["secrets secret HF_TOKEN"]);
+    let unused = REST.replace("echo $HF_TOKEN", "true");
+    assert_eq!(
+        names(&plan("image: a:1\nsecrets: [HF_TOKEN]\n", &unused)),
+        [""; 0]
+    );
+}
+
+#[test]
+fn a_link_out_of_the_recipes_directory_needs_approval() {
+    let mut plan = plan(
+        "image: a:1\ncontainer: { mounts: ['./data:/data', './own:/own'] }\n",
+        REST,
+    );
+    assert_eq!(names(&plan), [""; 0]);
+    let links = [("/recipe/data".to_owned(), "/".to_owned())];
+    plan.record_links(&links.into());
+    assert_eq!(
+        plan.privileges[0].to_string(),
+        "mount /recipe/data: a link to /, outside the recipe's directory"
+    );
+    assert_eq!(plan.privileges.len(), 1);
+    let mut elsewhere = plan.clone();
+    elsewhere.record_links(&[("/recipe/data".to_owned(), "/etc".to_owned())].into());
+    assert!(
+        elsewhere.unapproved_privilege(&plan).is_some(),
+        "another target was approved"
+    );
+    assert_eq!(plan.unapproved_privilege(&plan.clone()), None);
+}
