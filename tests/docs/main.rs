@@ -191,6 +191,11 @@ fn runs() {
 }
 
 #[test]
+fn approval() {
+    check("docs/approval.md");
+}
+
+#[test]
 fn services() {
     check("docs/services.md");
 }
@@ -318,6 +323,7 @@ fn the_catalog_page_is_up_to_date() {
 #[test]
 fn every_page_is_run() {
     let checked = [
+        "approval.md",
         "batches.md",
         "bisect.md",
         "clusters.md",

@@ -172,7 +172,7 @@ fn a_secret_is_redacted_on_the_host_too() {
     let text =
         on_host("echo \"token $HF_TOKEN\"", "").replace("setup:", "secrets: [HF_TOKEN]\nsetup:");
     let lab = lab.recipe(&text).env("HF_TOKEN", "hf_abcdefghijk");
-    lab.run(&ALLOW).expect_exit(0);
+    lab.run(&["--allow", "host,secrets"]).expect_exit(0);
     assert_eq!(lab.output("02-setup-own"), "token [HF_TOKEN]\n");
     assert!(Lab::files_with(lab.home_path(), "hf_abcdefghijk").is_empty());
 }

@@ -5,6 +5,7 @@
 mod hub;
 mod lab;
 
+mod approval;
 mod batch;
 mod bystanders;
 mod cached;

@@ -119,7 +119,7 @@ fn a_secret_is_never_stored() {
     let Some(lab) = Lab::new() else { return };
     let more = "\nmkdir /results; echo \"$HF_TOKEN\" >/results/leak; echo going; sleep 1; echo \"$HF_TOKEN\" >&2";
     let lab = lab.recipe(&secret_recipe(more)).env("HF_TOKEN", TOKEN);
-    let mut going = lab.start(&["-v"]);
+    let mut going = lab.start(&["-v", "--allow", "secrets"]);
     lab.until_printed("03-named-performance", "going");
     let inspected = lab.docker(&["inspect", &lab.container()]);
     nowhere(&lab, &[&inspected]);
@@ -146,7 +146,7 @@ fn a_secret_is_not_stored_after_a_crash() {
             "\necho; echo going; sleep 1; mkdir /results; date >/results/when; exit 3",
         ))
         .env("HF_TOKEN", TOKEN);
-    let going = lab.start(&[]);
+    let going = lab.start(&["--allow", "secrets"]);
     lab.until_printed("03-named-performance", "going");
     going.kill();
     nowhere(&lab, &[]);
@@ -176,7 +176,7 @@ touch "run-$HF_TOKEN.log""#;
     let lab = lab
         .recipe(&recipe_with("secrets: [HF_TOKEN]", &cases))
         .env("HF_TOKEN", token);
-    lab.run(&[]).expect_exit(0);
+    lab.run(&["--allow", "secrets"]).expect_exit(0);
     let run = lab.the_run();
     for form in [
         token,
@@ -220,7 +220,7 @@ fn a_step_with_secrets_ends_while_its_output_is_held_open() {
             ),
         ))
         .env("HF_TOKEN", TOKEN);
-    lab.run(&[]).expect_exit(0);
+    lab.run(&["--allow", "secrets"]).expect_exit(0);
     assert_eq!(
         lab.output("03-main-performance"),
         "done\nlastspeed: 42.5 MB/s\n"
@@ -238,7 +238,7 @@ fn a_step_with_secrets_can_be_stopped() {
             &case("main", commands, ""),
         ))
         .env("HF_TOKEN", TOKEN);
-    let mut going = lab.start(&[]);
+    let mut going = lab.start(&["--allow", "secrets"]);
     lab.until_printed("03-main-performance", "going");
     going.signal("INT");
     going.end().expect_exit(130);

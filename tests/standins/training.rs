@@ -70,7 +70,7 @@ fn failures_are_distinguished(#[case] how: &str, #[case] code: i32, #[case] outc
     let directory = tempfile::tempdir().unwrap();
     let recipe = directory.path().join("recipe.yaml");
     std::fs::write(&recipe, text.replacen("    IMAGE_NAME:", &with, 1)).unwrap();
-    let mut arguments = vec!["--allow", "mounts"];
+    let mut arguments = vec!["--allow", "mounts,secrets"];
     arguments.extend(CACHES_STAY);
     let ran = run_on(&engine, "mi355x-8", recipe.to_str().unwrap(), &arguments);
     assert_eq!(ran.code(), code, "{}", ran.text());
