@@ -243,6 +243,7 @@ impl<'a> Execution<'a> {
             partial: _,
             modified: _,
             changes: _,
+            options: _,
             batch: _,
             // The host: unmet requirements and differences are qualifiers of their own.
             gpus: _,

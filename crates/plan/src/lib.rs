@@ -7,7 +7,9 @@ pub mod cached;
 mod changes;
 mod command_line;
 pub mod commit;
+mod derivation;
 pub mod deviation;
+pub mod difference;
 pub mod download;
 mod exec;
 pub mod failure;
@@ -26,6 +28,7 @@ pub mod text;
 
 pub use build::{PlanError, build};
 pub use changes::OPTIONS_FILE;
+pub use derivation::Derivation;
 pub use lookup::own_containers;
 pub use options::{Keep, PlanOptions, PullPolicy};
 pub use step::{Action, Condition, OfBatch, Plan, Step};

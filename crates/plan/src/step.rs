@@ -13,7 +13,7 @@ use super::download::PlannedDownload;
 pub use super::exec::{ExecStep, Purpose};
 use super::measurement::MeasurementPlan;
 use super::model::ModelFetch;
-use super::options::{Keep, PullPolicy};
+use super::options::{Keep, PlanOptions, PullPolicy};
 use super::privilege::Privilege;
 use super::service::{ServiceStep, StopStep};
 use retrial_container::ContainerSpec;
@@ -59,6 +59,9 @@ pub struct Plan {
     /// Options that changed the recipe's own plan so that a figure may differ: `--skip setup-clocks`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
+    /// The options that it was made with, by which it can be derived again from its recipe.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub options: PlanOptions,
     /// The batch that this run is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<OfBatch>,
@@ -134,6 +137,11 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Notes to read before running.
     pub notes: Vec<String>,
+}
+
+/// Whether options are those of a command line without any.
+fn is_default(options: &PlanOptions) -> bool {
+    *options == PlanOptions::default()
 }
 
 /// The position of a run in its batch.

@@ -1,5 +1,7 @@
 //! A plan on another machine than the one that made it: the same steps, with the GPUs of that machine.
 
+use itertools::Itertools as _;
+
 use super::error::PlanError;
 use super::{Origin, build};
 use crate::lookup::own_containers;
@@ -37,6 +39,15 @@ pub fn on_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Plan, Pl
         assigned_gpus: here.assigned_gpus,
         unmet: here.unmet,
         same_sku: here.same_sku,
+        // The GPUs of a job are known only on its node, where there may be more than the recipe requires.
+        changes: plan
+            .changes
+            .iter()
+            .cloned()
+            .chain(here.changes)
+            .unique()
+            .collect(),
+        deviations: here.deviations,
         container: here.container,
         ..plan.clone()
     };

@@ -99,6 +99,7 @@ fn build_alone(
         params: recipe.params.clone(),
         variant: recipe.variant.clone(),
         modified: recipe.modified.clone(),
+        options: options.clone(),
         requires: recipe.requires.clone(),
         nodes: recipe.nodes,
         directory: origin.directory.clone(),

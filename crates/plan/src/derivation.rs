@@ -1,0 +1,162 @@
+//! Derives a stored plan again from its recipe, by the settings that it records and the host that it was made for,
+//! and names every difference. Whoever signs a run's evidence may have written its plan by hand. Pure.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::build::{Origin, PlanError, build, on_host};
+use super::difference::{Difference, differences};
+use super::options::PlanOptions;
+use super::step::{Action, Plan};
+use retrial_host::model::HostView;
+use retrial_recipe::lock::{Lock, LockedModel};
+use retrial_recipe::model::{Image, ModelSource, Recipe, is_commit};
+
+/// A stored plan, and what it must follow from.
+#[derive(Debug, Clone, Copy)]
+pub struct Derivation<'a> {
+    /// The plan as it was stored.
+    pub recorded: &'a Plan,
+    /// The recipe of its run, resolved.
+    pub recipe: &'a Recipe,
+    /// SHA-256 of that recipe's text.
+    pub recipe_hash: &'a str,
+    /// The host that it was made for.
+    pub host: &'a HostView,
+}
+
+impl Derivation<'_> {
+    /// How the recorded plan differs from the one that follows from the recipe. Nothing is compared that is no
+    /// consequence of recipe, options and host: how the run was executed, where its caches were, and the rules of
+    /// its round, which the program has, too.
+    ///
+    /// # Errors
+    /// If the recipe gives no plan with these settings.
+    pub fn differences(&self) -> Result<Vec<Difference>, PlanError> {
+        let planned = self.planned()?;
+        // A job's plan is made where it is submitted, and completed on its node.
+        let completed = on_host(&planned, &self.pinned_recipe(), self.host)?;
+        let candidates = [planned, completed].map(|derived| compare(self.recorded, derived));
+        let fewest = candidates.into_iter().min_by_key(Vec::len);
+        Ok(fewest.unwrap_or_default())
+    }
+
+    /// How the plan of another machine of the run differs from the recorded one as that machine executes it.
+    ///
+    /// # Errors
+    /// If the recipe's container cannot have the GPUs of that machine.
+    pub fn differences_on(
+        &self,
+        host: &HostView,
+        executed: &Plan,
+    ) -> Result<Vec<Difference>, PlanError> {
+        let derived = on_host(self.recorded, &self.pinned_recipe(), host)?;
+        Ok(compare(executed, derived))
+    }
+
+    fn planned(&self) -> Result<Plan, PlanError> {
+        let origin = Origin {
+            directory: self.recorded.directory.clone(),
+            hash: self.recipe_hash.to_owned(),
+        };
+        let options = PlanOptions {
+            // A job's are those that the scheduler assigned.
+            gpus: self.recorded.gpus.clone(),
+            ..self.recorded.options.clone()
+        };
+        build(&self.pinned_recipe(), &origin, &options, self.host)
+    }
+
+    /// The recipe with the versions of the lock that the plan followed.
+    fn pinned_recipe(&self) -> Recipe {
+        let mut recipe = self.recipe.clone();
+        if self.recorded.lock.is_some() {
+            locked_versions(self.recorded, &recipe).follow(&mut recipe);
+        }
+        recipe
+    }
+}
+
+fn compare(recorded: &Plan, mut derived: Plan) -> Vec<Difference> {
+    take_settings(&mut derived, recorded.clone());
+    let [recorded, derived] = [recorded, &derived].map(as_json);
+    differences(&recorded, &derived)
+}
+
+/// Takes over what does not follow from recipe, options and host. Lists that may only grow after a plan was made
+/// are taken over if they have everything that follows: more unmet requirements or changes are more qualifiers.
+fn take_settings(derived: &mut Plan, recorded: Plan) {
+    derived.options = recorded.options;
+    derived.batch = recorded.batch;
+    derived.warnings = recorded.warnings;
+    derived.node_differences = recorded.node_differences;
+    derived.no_wait = recorded.no_wait;
+    derived.require_accuracy = recorded.require_accuracy;
+    derived.cache = recorded.cache;
+    derived.verify_cache = recorded.verify_cache;
+    derived.telemetry = recorded.telemetry;
+    derived.lock = recorded.lock;
+    let measurements = derived.measurements.iter_mut();
+    for (derived, recorded) in measurements.zip(recorded.measurements) {
+        derived.rules = recorded.rules;
+    }
+    take_more(&mut derived.unmet, recorded.unmet);
+    take_more(&mut derived.changes, recorded.changes);
+    take_more(&mut derived.notes, recorded.notes);
+}
+
+/// The lock that a plan followed, as far as the plan shows it: the image's digest, and the commits and hashes of
+/// models.
+fn locked_versions(plan: &Plan, recipe: &Recipe) -> Lock {
+    let mut images = BTreeMap::new();
+    if let Image::Pull { reference, .. } = &recipe.image
+        && let Some((_, digest)) = plan.image.split_once('@')
+    {
+        images.insert(reference.clone(), digest.to_owned());
+    }
+    let mut models = BTreeMap::new();
+    for (name, model) in &recipe.models {
+        let mut steps = plan.steps.iter();
+        let fetched = steps.find_map(|step| match &step.action {
+            Action::FetchModel(fetch) if fetch.model == *name => Some(fetch),
+            _ => None,
+        });
+        if let (
+            ModelSource::Hub {
+                repository,
+                revision,
+                ..
+            },
+            Some(fetch),
+        ) = (&model.source, fetched)
+            && is_commit(&fetch.revision)
+        {
+            let locked = LockedModel {
+                commit: fetch.revision.clone(),
+                files: fetch.locked.clone(),
+            };
+            models.insert(Lock::model_key(repository, revision), locked);
+        }
+    }
+    Lock {
+        images,
+        models,
+        ..Lock::default()
+    }
+}
+
+/// Replaces a list by one that has all of its elements, and perhaps more.
+fn take_more<T: PartialEq>(derived: &mut Vec<T>, recorded: Vec<T>) {
+    if derived.iter().all(|one| recorded.contains(one)) {
+        *derived = recorded;
+    }
+}
+
+fn as_json(plan: &Plan) -> Value {
+    // A plan has no map whose keys are not texts.
+    serde_json::to_value(plan).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;
