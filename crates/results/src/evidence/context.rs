@@ -3,9 +3,11 @@
 use itertools::join;
 
 use super::execution::{execution_qualifiers, incidents};
+use super::plan_source::plan_differences;
 use super::run::RunFiles;
 use crate::verdict::{Context, Qualifier, QualifierKind};
 use retrial_container::ImageRef;
+use retrial_plan::difference::Difference;
 use retrial_plan::step::Action;
 use retrial_store::import::Mark;
 
@@ -66,6 +68,7 @@ fn warnings(files: &RunFiles<'_>) -> Vec<String> {
             mark.host, mark.source
         ));
     }
+    warnings.extend(foreign_plan(files));
     let reused = files.state.cache_mounts.iter();
     let reused = reused.filter(|mounted| mounted.reused_from.is_some());
     for sentence in reused.map(ToString::to_string) {
@@ -75,6 +78,29 @@ fn warnings(files: &RunFiles<'_>) -> Vec<String> {
     }
     warnings.extend(incidents(files));
     warnings
+}
+
+/// Says that a plan does not follow from the run's recipe: by a plan that was written by hand any log is reproduced.
+/// Of a run of this home, whose recipe an earlier version may have planned in another way, only what it is judged
+/// by is compared.
+fn foreign_plan(files: &RunFiles<'_>) -> Option<String> {
+    const JUDGED_BY: [&str; 3] = ["measurements", "judge", "submission"];
+    let is_imported = Mark::read(files.directory).is_some();
+    let differences = match plan_differences(files.directory, files.plan) {
+        Ok(differences) => differences,
+        Err(error) => {
+            return is_imported.then(|| format!("its plan cannot be derived again: {error}"));
+        }
+    };
+    let is_judged_by = |difference: &Difference| {
+        let top = difference.path.split('.').next();
+        top.is_some_and(|top| JUDGED_BY.contains(&top))
+    };
+    let mut differences = differences.into_iter();
+    let first = differences.find(|difference| is_imported || is_judged_by(difference))?;
+    Some(format!(
+        "its plan does not follow from its recipe.yaml: {first}"
+    ))
 }
 
 /// Whether a digest (`debian@sha256:…`) and an image are of one repository: an engine that pulled the

@@ -15,6 +15,7 @@ pub mod loadgen;
 pub mod markers;
 pub mod measured;
 pub mod other_suite;
+pub mod plan_source;
 pub mod readings;
 pub mod result_path;
 pub mod run;

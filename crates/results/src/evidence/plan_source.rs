@@ -1,0 +1,103 @@
+//! What a run's plan was made from: its recipe, its settings and its host, as its files have them. Whoever signs or
+//! packs a run may have written its plan by hand.
+
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use retrial_host::model::HostView;
+use retrial_plan::build::PlanError;
+use retrial_plan::difference::Difference;
+use retrial_plan::{Derivation, Plan};
+use retrial_recipe::{NoTemplates, Resolved, SIZE_LIMIT, Source, resolve};
+use retrial_store::open::read_text_beneath;
+use retrial_store::{Record, RunDirectory, StoreError};
+
+/// Why a plan cannot be derived again.
+#[derive(Debug, Error)]
+pub enum UnderivablePlan {
+    /// A file of the run that it was made from cannot be read.
+    #[error("{file}: {reason}")]
+    File {
+        /// The file.
+        file: String,
+        /// Why.
+        reason: String,
+    },
+    /// This version of the program does not read the recipe.
+    #[error("recipe.yaml is not a recipe of this version: {0}")]
+    Recipe(String),
+    /// The recipe gives no plan with the recorded settings.
+    #[error("recipe.yaml gives no plan with the recorded settings: {0}")]
+    Plan(#[from] PlanError),
+}
+
+impl UnderivablePlan {
+    fn file(file: &str, error: &StoreError) -> Self {
+        Self::File {
+            file: file.to_owned(),
+            reason: error.reason(),
+        }
+    }
+}
+
+/// Derives the plan of a run again from its recipe.yaml and host.json, and those of its other machines. Returns
+/// every difference of the recorded plans.
+///
+/// # Errors
+/// If a file is missing, or the recipe gives no plan.
+pub fn plan_differences(
+    run: &RunDirectory,
+    plan: &Plan,
+) -> Result<Vec<Difference>, UnderivablePlan> {
+    let (resolved, recipe_hash) = recipe_of(run, plan)?;
+    let host = host_of(run, "")?;
+    let derivation = Derivation {
+        recorded: plan,
+        recipe: &resolved.recipe,
+        recipe_hash: &recipe_hash,
+        host: &host,
+    };
+    let mut differences = derivation.differences()?;
+    for name in run.other_machines() {
+        let part = run.machine(&name);
+        let prefix = format!("nodes/{name}/");
+        let executed: Plan = part
+            .read_json("plan.json")
+            .map_err(|error| UnderivablePlan::file(&format!("{prefix}plan.json"), &error))?;
+        let host = host_of(&part, &prefix)?;
+        let of_machine = derivation.differences_on(&host, &executed)?;
+        differences.extend(of_machine.into_iter().map(|difference| Difference {
+            path: format!("{prefix}plan.json: {}", difference.path),
+            ..difference
+        }));
+    }
+    Ok(differences)
+}
+
+/// The recipe of a run as resolved, and the hash of its text.
+fn recipe_of(run: &RunDirectory, plan: &Plan) -> Result<(Resolved, String), UnderivablePlan> {
+    const FILE: &str = "recipe.yaml";
+    let text = read_text_beneath(run.path(), Path::new(FILE), SIZE_LIMIT as u64)
+        .map_err(|error| UnderivablePlan::file(FILE, &error))?;
+    let hash = hex::encode(Sha256::digest(&text));
+    // The stored recipe is resolved: its templates are merged, and its variants chosen.
+    let resolved = resolve(&plan.recipe, &Source::new(FILE, text), &NoTemplates, &[]);
+    let resolved = resolved.map_err(|problems| {
+        let first = problems.iter().next();
+        UnderivablePlan::Recipe(first.map_or_else(String::new, |problem| problem.message.clone()))
+    })?;
+    Ok((resolved, hash))
+}
+
+/// The host of a run, or of a machine of it, by its host.json.
+fn host_of(part: &Record, prefix: &str) -> Result<HostView, UnderivablePlan> {
+    #[derive(serde::Deserialize)]
+    struct HostFile {
+        host: HostView,
+    }
+    let file: Result<HostFile, StoreError> = part.read_json("host.json");
+    file.map(|file| file.host)
+        .map_err(|error| UnderivablePlan::file(&format!("{prefix}host.json"), &error))
+}
