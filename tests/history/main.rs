@@ -5,6 +5,7 @@
 mod comparing;
 mod evidence;
 mod exchange;
+mod forged;
 mod hostile_bundle;
 mod index;
 #[path = "../support/json_schema.rs"]

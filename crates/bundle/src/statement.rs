@@ -213,14 +213,20 @@ impl Statement {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// Reads a statement, which must be about this manifest.
+    /// Reads a statement, which must be about this manifest, and in the form that [`Statement::text`] has.
     ///
     /// # Errors
-    /// If its type or its manifest differs.
+    /// If its type or its manifest differs, or its text is not canonical.
     pub fn parse(text: &[u8], manifest: &[u8]) -> Result<Self, BundleError> {
         let wrong = |reason: &str| BundleError::Malformed(format!("{STATEMENT}: {reason}"));
         let statement: Self =
             serde_json::from_slice(text).map_err(|error| wrong(&error.to_string()))?;
+        // Unknown and duplicate keys, at any depth, would be signed without being read.
+        if statement.text()?.as_bytes() != text {
+            return Err(wrong(
+                "it has keys or a form that `runs pack` does not write",
+            ));
+        }
         if statement.of_type != TYPE || statement.predicate_type != PREDICATE {
             return Err(wrong("it has a different type"));
         }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::differences::Differences;
+use retrial_plan::difference::Difference;
 use retrial_results::verdict::{ExitCode, Outcome, Verdict};
 
 /// The verification of a bundle.
@@ -79,6 +80,8 @@ pub struct Judged {
     pub rules: Rules,
     /// How the verdicts differ.
     pub differences: Vec<String>,
+    /// The plan compared with the one that follows from its recipe.
+    pub plan: PlanSource,
     /// The recipe compared with the built-in one of its name.
     pub recipe: Recipe,
     /// Contradictions between the statement and the run's files.
@@ -115,6 +118,24 @@ pub enum Rules {
     Unknown {
         /// The name of the rules.
         name: String,
+    },
+}
+
+/// A plan compared with the one that its recipe gives with the recorded settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum PlanSource {
+    /// It is the same: expectations, limits, image, commands, everything.
+    Derived,
+    /// It differs.
+    Differs {
+        /// The values that differ; of very many, the first.
+        differences: Vec<Difference>,
+    },
+    /// It cannot be derived again: a file is missing, or is of another version of the program.
+    NotDerived {
+        /// Why.
+        reason: String,
     },
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use retrial_bundle::manifest::Manifest;
 use retrial_bundle::statement::{Facts, Statement};
 use retrial_bundle::verification::{Basis, BasisKind};
-use retrial_results::verdict::{ResultVerdict, Verdict};
+use retrial_results::verdict::{Qualifier, ResultVerdict, Verdict};
 
 /// Figures that differ by less are the same: JSON keeps every digit, but another version may add up in another
 /// order.
@@ -26,6 +26,17 @@ pub fn differences(recorded: &Verdict, recomputed: &Verdict) -> Vec<String> {
             "recorded {recorded} results, recomputed {recomputed}"
         ));
     }
+    differences.extend(qualifier_differences(
+        "",
+        &recorded.qualifiers,
+        &recomputed.qualifiers,
+    ));
+    if recorded.warnings != recomputed.warnings {
+        differences.push("its warnings differ from those of its files".to_owned());
+    }
+    differences.extend(
+        (recorded.notice != recomputed.notice).then(|| "its trademark notice differs".to_owned()),
+    );
     for result in &recomputed.results {
         let other = recorded
             .results
@@ -45,6 +56,23 @@ pub fn differences(recorded: &Verdict, recomputed: &Verdict) -> Vec<String> {
     differences
 }
 
+/// Returns the qualifiers that a verdict lacks, and those that do not follow from its files.
+fn qualifier_differences(
+    prefix: &str,
+    recorded: &[Qualifier],
+    recomputed: &[Qualifier],
+) -> Vec<String> {
+    let only = |these: &[Qualifier], others: &[Qualifier], word: &str| -> Vec<String> {
+        let these = these.iter().filter(|one| !others.contains(one));
+        let line =
+            |one: &Qualifier| format!("{prefix}qualifier {word}: {}: {}", one.kind, one.reason);
+        these.map(line).collect()
+    };
+    let missing = only(recomputed, recorded, "missing");
+    let unfounded = only(recorded, recomputed, "not derived");
+    [missing, unfounded].concat()
+}
+
 /// Returns how a recorded value differs from the recomputed one, if it does.
 pub fn difference<T: Copy + PartialEq + Display>(recorded: T, recomputed: T) -> Option<String> {
     (recorded != recomputed).then(|| format!("recorded {recorded}, recomputed {recomputed}"))
@@ -61,6 +89,9 @@ fn result_differences(
     let validity = difference(word(recorded.valid), word(recomputed.valid));
     let whole = outcome.into_iter().chain(validity);
     differences.extend(whole.map(|difference| format!("{name}: {difference}")));
+    let prefix = format!("{name}: ");
+    let (recorded_ones, all) = (&recorded.qualifiers, &recomputed.qualifiers);
+    differences.extend(qualifier_differences(&prefix, recorded_ones, all));
     for (figure, value) in &recomputed.figures {
         match recorded.figures.get(figure) {
             Some(other) if is_same(other.value, value.value) && other.unit == value.unit => {}

@@ -8,16 +8,17 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tempfile::TempDir;
 
-use super::{compare, recipe, rules, unpack};
+use super::{canonical, compare, recipe, rules, unpack};
 use crate::app::failure::Failure;
 use crate::app::options::VerifyRequest;
 use retrial_bundle::allowed_signers::{self, AllowedSigner, Answer};
 use retrial_bundle::hashing::{sha256, sha256_of};
 use retrial_bundle::signature::{self, NAMESPACE};
 use retrial_bundle::statement::{Facts, Statement};
-use retrial_bundle::verification::{Image, Judged, SignatureState, Verification};
+use retrial_bundle::verification::{Image, Judged, PlanSource, SignatureState, Verification};
 use retrial_bundle::{BundleError, Head, Manifest, differences};
 use retrial_plan::Plan;
+use retrial_results::evidence::plan_source::plan_differences;
 use retrial_results::verdict::{ExitCode, QualifierKind, Verdict};
 use retrial_run::judge_run;
 use retrial_store::RunDirectory;
@@ -26,6 +27,9 @@ use retrial_store::open::read_text_beneath;
 
 /// The largest text of a run that is read as a whole, bytes.
 const LARGEST: u64 = 64 << 20;
+
+/// The largest number of differences of a plan that are named.
+const MAX_NAMED_DIFFERENCES: usize = 10;
 
 /// A verified bundle.
 pub struct Verified {
@@ -188,8 +192,8 @@ fn judge(
     if large.any(|file| file.path == "journal.jsonl") {
         return Err("journal.jsonl: it is larger than that of any run".to_owned());
     }
-    let recorded: Verdict = read(run, "verdict.json")?;
-    let plan: Plan = read(run, "plan.json")?;
+    let recorded: Verdict = canonical::read(run, "verdict.json")?;
+    let plan: Plan = canonical::read(run, "plan.json")?;
     let events: Vec<Event> = Journal::read(&run.journal())
         .map_err(|error| format!("journal.jsonl: {}", error.reason()))?;
     let verdict = judge_run(run, false).map_err(|error| error.to_string())?;
@@ -218,6 +222,7 @@ fn judge(
         by_program,
         rules,
         differences,
+        plan: plan_source(run, &plan),
         recipe: recipe::compare(&plan, &text),
         statement_differs: compare::statement(statement, facts, manifest, &head.manifest),
         image: Image {
@@ -232,9 +237,15 @@ fn judge(
     })
 }
 
-fn read<T: serde::de::DeserializeOwned>(run: &RunDirectory, name: &str) -> Result<T, String> {
-    run.read_json(name)
-        .map_err(|error| format!("{name}: {}", error.reason()))
+/// Derives the plan again from the recipe of the bundle: by a plan that was written by hand any log is reproduced.
+fn plan_source(run: &RunDirectory, plan: &Plan) -> PlanSource {
+    match plan_differences(run, plan) {
+        Ok(differences) if differences.is_empty() => PlanSource::Derived,
+        Ok(differences) => PlanSource::Differs { differences },
+        Err(error) => PlanSource::NotDerived {
+            reason: error.to_string(),
+        },
+    }
 }
 
 /// The files that runs usually have and that this one does not have.
@@ -271,6 +282,28 @@ fn problems(judged: &Judged) -> Vec<String> {
     if let Some(difference) = compare::difference(judged.recorded, judged.by_program) {
         problems.push(format!(
             "its verdict does not match the round's rules: {difference}"
+        ));
+    }
+    match &judged.plan {
+        PlanSource::Derived => {}
+        PlanSource::Differs { differences } => {
+            let more = differences.len().saturating_sub(MAX_NAMED_DIFFERENCES);
+            let named = differences.iter().take(MAX_NAMED_DIFFERENCES);
+            problems.extend(
+                named.map(|one| format!("its plan does not follow from its recipe: {one}")),
+            );
+            if more > 0 {
+                problems.push(format!("its plan differs in {more} more values"));
+            }
+        }
+        PlanSource::NotDerived { reason } => problems.push(format!(
+            "its plan cannot be derived again from its recipe: {reason}"
+        )),
+    }
+    let made_by = &judged.tool.version;
+    if judged.plan != PlanSource::Derived && made_by != env!("CARGO_PKG_VERSION") {
+        problems.push(format!(
+            "it was packed by retrial {made_by}, whose plans may differ: verify it with that version"
         ));
     }
     if !judged.statement_differs.is_empty() {

@@ -3,11 +3,13 @@
 use super::marks;
 use crate::document::{Block, Conclusion, Document, Item, Line, Mark, Section, Text, Tone};
 use retrial_bundle::verification::{
-    Basis, BasisKind, Judged, Recipe, Rules, SignatureState, Verification,
+    Basis, BasisKind, Judged, PlanSource, Recipe, Rules, SignatureState, Verification,
 };
 use retrial_format as format;
 use retrial_results::verdict::ExitCode;
 
+/// The largest number of differences of a plan that are shown.
+const MAX_DIFFERENCES: usize = 10;
 const OPEN: Mark = Mark::new(Tone::Open, "?");
 
 /// The verification of a bundle.
@@ -82,7 +84,9 @@ fn of_judged(judged: &Judged) -> Vec<Item> {
     let bad = |key: &str, text: String| Item::keyed(key, text).marked(marks::BAD);
     let outcome = judged.verdict.qualified_outcome();
     let verdict = if judged.differences.is_empty() {
-        good("verdict", format!("{outcome}, confirmed by its logs"))
+        let qualifiers = judged.verdict.qualifiers.iter();
+        let qualifiers = qualifiers.map(|one| (one.kind.to_string(), &one.reason));
+        good("verdict", format!("{outcome}, confirmed by its logs")).detailed(qualifiers)
     } else {
         let lines = judged.differences.iter().map(|line| ("differs", line));
         bad("verdict", format!("recorded as {}", judged.recorded)).detailed(lines)
@@ -103,6 +107,7 @@ fn of_judged(judged: &Judged) -> Vec<Item> {
         Rules::Unknown { name } => open("rules", format!("{name}: unknown to this program")),
     };
     let recipe = match &judged.recipe {
+        recipe if judged.plan != PlanSource::Derived => bad_plan(recipe, &judged.plan),
         Recipe::Same { name } => good("recipe", format!("{name}: the built-in one")),
         Recipe::NotBuiltIn { name } => open("recipe", format!("{name}: not a built-in one")),
         Recipe::Differs { name, diff } => {
@@ -136,6 +141,24 @@ fn of_judged(judged: &Judged) -> Vec<Item> {
         items.push(open("missing", judged.missing.join(", ")));
     }
     items
+}
+
+/// The recipe of a plan that does not follow from it: nothing that is known of the recipe holds for the run.
+fn bad_plan(recipe: &Recipe, plan: &PlanSource) -> Item {
+    let (Recipe::Same { name } | Recipe::Differs { name, .. } | Recipe::NotBuiltIn { name }) =
+        recipe;
+    let item = |text: String| Item::keyed("recipe", text).marked(marks::BAD);
+    match plan {
+        PlanSource::Derived => item(name.clone()),
+        PlanSource::Differs { differences } => {
+            let lines = differences.iter().take(MAX_DIFFERENCES);
+            item(format!("{name}: the plan does not follow from it"))
+                .detailed(lines.map(|one| ("differs", one.to_string())))
+        }
+        PlanSource::NotDerived { reason } => item(format!(
+            "{name}: the plan cannot be derived again: {reason}"
+        )),
+    }
 }
 
 fn basis(basis: &Basis) -> Item {

@@ -1,0 +1,103 @@
+//! JSON files of a bundle in the only form in which this program writes them. A key that the program does not know
+//! would be signed without being read, and of a duplicate one different readers take different values.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use retrial_plan::difference::differences;
+use retrial_store::RunDirectory;
+use retrial_store::open::read_text_beneath;
+
+/// The largest file that is read, bytes.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Reads a JSON file of a run, which must be as [`retrial_store::Record::write_json`] writes it.
+///
+/// # Errors
+/// Names the file, and the first key that the program would not have written.
+pub fn read<T: Serialize + DeserializeOwned>(run: &RunDirectory, name: &str) -> Result<T, String> {
+    let text = read_text_beneath(run.path(), Path::new(name), MAX_BYTES)
+        .map_err(|error| format!("{name}: {}", error.reason()))?;
+    parse(&text).map_err(|reason| format!("{name}: {reason}"))
+}
+
+fn parse<T: Serialize + DeserializeOwned>(text: &str) -> Result<T, String> {
+    let parsed: T = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let written = serde_json::to_string_pretty(&parsed).map_err(|error| error.to_string())?;
+    if text.strip_suffix('\n') == Some(&written) {
+        return Ok(parsed);
+    }
+    let [recorded, known] = [text, &written].map(serde_json::from_str::<Value>);
+    let unknown = match (recorded, known) {
+        (Ok(recorded), Ok(known)) => differences(&recorded, &known).into_iter().next(),
+        _ => None,
+    };
+    Err(unknown.map_or_else(
+        || "a key is duplicate, or it was not written by this version of retrial".to_owned(),
+        |one| format!("not as this version of retrial writes it: {one}"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use rstest::rstest;
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Known {
+        a: u32,
+        #[serde(flatten)]
+        tagged: Tagged,
+        more: BTreeMap<String, Vec<f64>>,
+    }
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(tag = "kind")]
+    enum Tagged {
+        One { b: u32 },
+    }
+
+    const TEXT: &str = r#"{"a":1,"kind":"One","b":2,"more":{"x":[0.1,1e300]}}"#;
+
+    fn pretty(text: &str) -> String {
+        let value: Value = serde_json::from_str(text).unwrap();
+        serde_json::to_string_pretty(&value).unwrap() + "\n"
+    }
+
+    #[test]
+    fn a_file_in_its_own_form_is_read() {
+        let known = parse::<Known>(&pretty(TEXT)).unwrap();
+        assert_eq!(known.tagged, Tagged::One { b: 2 });
+    }
+
+    #[rstest]
+    #[case::unknown(r#""b":2,"#, r#""b":2,"certified":true,"#, "certified: recorded true")]
+    #[case::in_a_list("0.1", "0.1000", "a key is duplicate")]
+    fn other_forms_are_refused(#[case] from: &str, #[case] to: &str, #[case] reason: &str) {
+        let text = if reason.starts_with("a key") {
+            pretty(TEXT).replace(from, to)
+        } else {
+            pretty(&TEXT.replace(from, to))
+        };
+        let error = parse::<Known>(&text).unwrap_err();
+        assert!(error.contains(reason), "{error}");
+    }
+
+    #[rstest]
+    #[case::of_a_struct("\"a\": 1,", "\"a\": 2,\n  \"a\": 1,")]
+    #[case::of_a_variant("\"b\": 2,", "\"b\": 3,\n  \"b\": 2,")]
+    #[case::of_a_map("\"x\": [", "\"x\": [7.0],\n    \"x\": [")]
+    #[case::no_newline("]\n  }\n}\n", "]\n  }\n}")]
+    fn duplicate_keys_are_refused(#[case] from: &str, #[case] to: &str) {
+        let text = pretty(TEXT);
+        assert!(text.contains(from), "{text}");
+        parse::<Known>(&text.replacen(from, to, 1)).unwrap_err();
+    }
+}
