@@ -10,9 +10,9 @@
 
 use itertools::Itertools as _;
 use memchr::memmem::Finder;
-use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
+use super::bounded::{BoundedRegex, Search};
 use super::literal;
 
 /// Words in place of a number, in any case.
@@ -31,7 +31,7 @@ const SMALL_CLASS: usize = 6;
 /// Recognises the lines that announce a figure.
 #[derive(Debug, Clone)]
 pub struct Announcement {
-    lines: Vec<Regex>,
+    lines: Vec<BoundedRegex>,
     /// What every such line holds.
     required: Hir,
 }
@@ -58,7 +58,10 @@ impl Announcement {
         } else {
             return None;
         };
-        let lines: Result<_, _> = expressions.iter().map(|line| compiled(line)).collect();
+        let lines: Result<_, _> = expressions
+            .iter()
+            .map(|line| BoundedRegex::new(line))
+            .collect();
         Some(Self {
             lines: lines.ok()?,
             required,
@@ -70,9 +73,9 @@ impl Announcement {
         literal::of(&self.required)
     }
 
-    /// Returns the expression that recognises a line.
-    pub fn recognises(&self, line: &str) -> Option<&Regex> {
-        self.lines.iter().find(|regex| regex.is_match(line))
+    /// Returns the searches of one text that recognise its announcements.
+    pub fn searches(&self) -> Vec<Search<'_>> {
+        self.lines.iter().map(BoundedRegex::search).collect()
     }
 }
 
@@ -204,11 +207,6 @@ fn characters(class: &Class) -> Option<Vec<char>> {
     (all.len() <= SMALL_CLASS).then_some(all)
 }
 
-fn compiled(line: &str) -> Result<Regex, regex::Error> {
-    let mut builder = RegexBuilder::new(line);
-    builder.size_limit(4 << 20).dfa_size_limit(1 << 20).build()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -217,10 +215,13 @@ mod tests {
     use super::*;
 
     fn announces(pattern: &str, line: &str) -> bool {
-        let group = Regex::new(pattern).unwrap();
-        let named = group.capture_names().position(|name| name == Some("value"));
+        let group = BoundedRegex::new(pattern).unwrap();
+        let named = group.group_names().position(|name| name == Some("value"));
         let announcement = Announcement::of(pattern, named.unwrap_or(1));
-        announcement.is_some_and(|announcement| announcement.recognises(line).is_some())
+        announcement.is_some_and(|announcement| {
+            let mut searches = announcement.searches();
+            searches.iter_mut().any(|search| search.is_match(line))
+        })
     }
 
     #[rstest]
@@ -272,7 +273,7 @@ mod tests {
         #[test]
         fn any_pattern(pattern in "[a-z(): |.*+?^$\\[\\]0-9-]{0,20}\\([0-9]\\)[a-z(): |.*+?]{0,9}", line in "\\PC{0,30}") {
             if let Some(announcement) = Announcement::of(&pattern, 1)
-                && announcement.recognises(&line).is_some()
+                && announcement.searches().iter_mut().any(|search| search.is_match(&line))
                 && let Some(literal) = announcement.literal()
             {
                 prop_assert!(literal.find(line.as_bytes()).is_some());

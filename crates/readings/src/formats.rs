@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use retrial_document::formats::{NAME, mismatch, unless};
 use retrial_document::{Mismatch, StringFormat};
 
+use crate::bounded::{BoundedRegex, ExpressionError};
 use crate::json_path::parse;
-use crate::pattern::{expanded, places, regex_fault};
+use crate::pattern::{expanded, places};
 
 /// A figure's name, or one of a table's: `gemm[bf16 8192]`.
 pub const FIGURE: StringFormat =
@@ -90,7 +91,7 @@ fn pattern(text: &str) -> Option<Mismatch> {
     };
     match compiled(&expression) {
         Err(mismatch) => Some(mismatch),
-        Ok(pattern) if pattern.captures_len() < 2 => mismatch(
+        Ok(pattern) if pattern.groups() < 2 => mismatch(
             "this pattern has no group",
             "write the figure as `${number}`: `score: ${number}`",
         ),
@@ -98,15 +99,32 @@ fn pattern(text: &str) -> Option<Mismatch> {
     }
 }
 
-fn compiled(text: &str) -> Result<regex::Regex, Mismatch> {
-    regex::Regex::new(text).map_err(|error| {
+fn compiled(text: &str) -> Result<BoundedRegex, Mismatch> {
+    BoundedRegex::new(text).map_err(|error| {
         let help = match error {
-            regex::Error::Syntax(_) => {
+            ExpressionError::Syntax(_) => {
                 "the syntax is that of https://docs.rs/regex/latest/regex/#syntax"
             }
-            _ => "make it simpler",
+            _ => "make it simpler: fewer alternatives, and smaller counts of repetitions",
         };
-        let message = format!("invalid regular expression: {}", regex_fault(&error));
+        let message = format!("invalid regular expression: {error}");
         (message, Some(help.to_owned()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::long(&format!("{}${{number}}", "speed|".repeat(2000)), "bytes; the limit is 8192")]
+    #[case::large(r"(\w{500}){500} ${number}", "larger than 1048576 bytes when compiled")]
+    #[case::syntax("(${number}", "unclosed group")]
+    fn patterns_that_cannot_be_searched_for_are_reported(#[case] text: &str, #[case] reason: &str) {
+        let (message, help) = PATTERN.mismatch(text).unwrap();
+        assert!(message.contains(reason), "{message}");
+        assert!(help.is_some());
+    }
 }

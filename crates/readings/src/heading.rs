@@ -7,8 +7,9 @@
 //! With `until:`, only its lines end the block.
 
 use itertools::Itertools as _;
-use regex::Regex;
 use regex_syntax::hir::{Hir, HirKind};
+
+use super::bounded::{BoundedRegex, Search};
 
 /// Any number, with separators.
 const NUMBER: &str = r"[0-9]+(?:[.,_][0-9]+)*";
@@ -16,16 +17,16 @@ const NUMBER: &str = r"[0-9]+(?:[.,_][0-9]+)*";
 /// A heading and the ends of its block.
 #[derive(Debug, Clone)]
 pub struct Heading {
-    own: Regex,
+    own: BoundedRegex,
     /// Whether the recipe states them.
     stated: bool,
-    ends: Vec<Regex>,
+    ends: Vec<BoundedRegex>,
 }
 
 impl Heading {
     /// A heading whose block ends with the next of its kind.
-    pub fn new(own: Regex) -> Self {
-        let kind = kind(own.as_str()).and_then(|kind| Regex::new(&kind).ok());
+    pub fn new(own: BoundedRegex) -> Self {
+        let kind = kind(own.as_str()).and_then(|kind| BoundedRegex::new(&kind).ok());
         Self {
             own,
             stated: false,
@@ -34,13 +35,13 @@ impl Heading {
     }
 
     /// Ends the block with the lines that match this only.
-    pub fn until(&mut self, end: Regex) {
+    pub fn until(&mut self, end: BoundedRegex) {
         self.stated = true;
         self.ends = vec![end];
     }
 
     /// Ends the block with another heading, too, if it is of the same shape.
-    pub fn end_with(&mut self, other: Regex) {
+    pub fn end_with(&mut self, other: BoundedRegex) {
         if !self.stated && shape(other.as_str()) == shape(self.own.as_str()) {
             self.ends.push(other);
         }
@@ -51,23 +52,40 @@ impl Heading {
         self.own.as_str()
     }
 
-    /// Returns whether a line is the heading.
-    pub fn is_heading(&self, line: &str) -> bool {
-        self.own.is_match(line)
+    /// A search of one text for the heading and the ends of its blocks.
+    pub fn search(&self) -> HeadingSearch<'_> {
+        HeadingSearch {
+            own: self.own.search(),
+            ends: self.ends.iter().map(BoundedRegex::search).collect(),
+        }
+    }
+}
+
+/// The search of one text for a heading and the ends of its blocks.
+#[derive(Debug, Clone)]
+pub struct HeadingSearch<'a> {
+    own: Search<'a>,
+    ends: Vec<Search<'a>>,
+}
+
+impl HeadingSearch<'_> {
+    /// Returns the identity of a line that is the heading: the line without the numbers around the heading, such as
+    /// times, the same for each repetition of a block.
+    pub fn identity(&mut self, line: &str) -> Option<String> {
+        let own = self.own.find(line)?;
+        let around = |text: &str| text.replace(|letter: char| letter.is_ascii_digit(), "0");
+        let (before, after) = (&line[..own.start], &line[own.end..]);
+        Some(format!("{}{}{}", around(before), &line[own], around(after)))
     }
 
     /// Returns whether a line that is not the heading ends its block.
-    pub fn ends_at(&self, line: &str) -> bool {
-        self.ends.iter().any(|end| end.is_match(line))
+    pub fn ends_at(&mut self, line: &str) -> bool {
+        self.ends.iter_mut().any(|end| end.is_match(line))
     }
 
-    /// Returns the line of a heading without the numbers around it, such as times: the same for each
-    /// repetition of a block.
-    pub fn identity(&self, line: &str) -> String {
-        let own = self.own.find(line).map_or(0..0, |found| found.range());
-        let around = |text: &str| text.replace(|letter: char| letter.is_ascii_digit(), "0");
-        let (before, after) = (&line[..own.start], &line[own.end..]);
-        format!("{}{}{}", around(before), &line[own.clone()], around(after))
+    /// The searches of its expressions.
+    pub fn searches(&self) -> impl Iterator<Item = &Search<'_>> {
+        std::iter::once(&self.own).chain(&self.ends)
     }
 }
 
@@ -209,7 +227,8 @@ mod tests {
     }
 
     fn role_of(heading: &Heading, line: &str) -> Role {
-        match (heading.is_heading(line), heading.ends_at(line)) {
+        let mut search = heading.search();
+        match (search.identity(line).is_some(), search.ends_at(line)) {
             (true, _) => Role::Heading,
             (false, true) => Role::End,
             (false, false) => Role::Content,
@@ -233,24 +252,24 @@ mod tests {
     #[case::a_line_of_marks("^=== Offline ===$", "==================", Role::Content)]
     #[case::one_word("^Server", "Offline", Role::Content)]
     fn lines(#[case] heading: &str, #[case] line: &str, #[case] expected: Role) {
-        let heading = Heading::new(Regex::new(heading).unwrap());
+        let heading = Heading::new(BoundedRegex::new(heading).unwrap());
         assert_eq!(role_of(&heading, line), expected);
     }
 
     #[test]
     fn ends_can_be_stated() {
-        let mut heading = Heading::new(Regex::new("clients: 32$").unwrap());
-        heading.until(Regex::new("^done").unwrap());
-        heading.end_with(Regex::new("clients: 64$").unwrap());
+        let mut heading = Heading::new(BoundedRegex::new("clients: 32$").unwrap());
+        heading.until(BoundedRegex::new("^done").unwrap());
+        heading.end_with(BoundedRegex::new("clients: 64$").unwrap());
         assert_eq!(role_of(&heading, "clients: 64"), Role::Content);
         assert_eq!(role_of(&heading, "done"), Role::End);
     }
 
     #[test]
     fn headings_of_one_shape_end_each_other() {
-        let mut heading = Heading::new(Regex::new("^Server$").unwrap());
-        heading.end_with(Regex::new("^Offline$").unwrap());
-        heading.end_with(Regex::new("^-- Offline").unwrap());
+        let mut heading = Heading::new(BoundedRegex::new("^Server$").unwrap());
+        heading.end_with(BoundedRegex::new("^Offline$").unwrap());
+        heading.end_with(BoundedRegex::new("^-- Offline").unwrap());
         assert_eq!(role_of(&heading, "Offline"), Role::End);
         assert_eq!(role_of(&heading, "-- Offline"), Role::Content);
     }
@@ -258,9 +277,9 @@ mod tests {
     proptest! {
         #[test]
         fn any_expression_is_of_its_own_kind(text in "[-A-Za-z0-9:='\" \\[\\]#]{1,20}") {
-            let expression = regex::escape(&text);
+            let expression = regex_syntax::escape(&text);
             if let Some(kind) = kind(&expression) {
-                prop_assert!(Regex::new(&kind).unwrap().is_match(&text), "{kind}");
+                prop_assert!(BoundedRegex::new(&kind).unwrap().search().is_match(&text), "{kind}");
             }
         }
     }

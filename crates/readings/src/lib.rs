@@ -12,6 +12,7 @@
 
 pub mod accumulator;
 mod announcement;
+pub mod bounded;
 pub mod decode;
 pub mod extent;
 pub mod figure;

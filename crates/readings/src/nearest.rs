@@ -6,6 +6,10 @@ use serde_json::Value;
 
 /// Leaves of a document that are looked at.
 const MOST_LEAVES: usize = 10_000;
+/// Words of a pattern that are looked for in every line.
+const MAX_WORDS: usize = 32;
+/// The longest path for which a near one is looked for, characters.
+const MAX_PATH_CHARS: usize = 200;
 /// The most letters that are shown.
 const SHOWN: usize = 100;
 
@@ -100,11 +104,15 @@ fn words_of(pattern: &str) -> Vec<String> {
     }
     let words = plain.split(|letter: char| !letter.is_alphanumeric());
     let words = words.filter(|word| word.chars().count() > 1);
-    words.map(str::to_lowercase).sorted().dedup().collect()
+    let words = words.map(str::to_lowercase).sorted().dedup();
+    words.take(MAX_WORDS).collect()
 }
 
 /// `; the nearest is …`: the number of a document whose path is nearest to the written one.
 pub fn path(written: &str, document: &Value) -> String {
+    if written.chars().count() > MAX_PATH_CHARS {
+        return String::new();
+    }
     let mut leaves = Vec::new();
     collect(document, "$".to_owned(), &mut leaves);
     let near = leaves

@@ -19,19 +19,19 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use memchr::memmem::Finder;
-use regex::{Regex, RegexBuilder};
 
 pub use super::accumulator::{MOST_ENTRIES, MOST_VALUES};
 pub use crate::request::Take;
 pub use error::PatternError;
-pub(crate) use error::regex_fault;
 pub use reader::Reader;
 pub use readers::{ReaderError, expanded, places};
 pub use whole::{PartOfNumber, PartOfUnit};
 
 use super::announcement::Announcement;
+use super::bounded::BoundedRegex;
 use super::heading::Heading;
 use super::literal;
+use super::nearest::shortened;
 use neighbours::Neighbours;
 
 /// A regular expression, the choice among its matches, and the unit of the figure.
@@ -39,7 +39,7 @@ use neighbours::Neighbours;
 pub struct Pattern {
     /// As the recipe writes it.
     written: String,
-    regex: Regex,
+    regex: BoundedRegex,
     /// What the line of a heading matches.
     below: Option<Heading>,
     /// The lines that have the figure's name and no number.
@@ -64,7 +64,7 @@ impl Pattern {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// [`PatternError::Syntax`] where it is not a regular expression, or one too large;
+    /// [`PatternError::Expression`] where it is not a regular expression, or one too large;
     /// [`PatternError::Reader`] where `${…}` in it cannot be replaced.
     pub fn new(
         pattern: &str,
@@ -116,7 +116,7 @@ impl Pattern {
     /// next heading of its kind.
     ///
     /// # Errors
-    /// [`PatternError::Syntax`] where it is not a regular expression, or one too large.
+    /// [`PatternError::Expression`] where it is not a regular expression, or one too large.
     pub fn below(mut self, heading: &str) -> Result<Self, PatternError> {
         self.below = Some(Heading::new(compiled(heading)?));
         // Every line may be a heading.
@@ -158,7 +158,7 @@ impl Pattern {
         let has_meaning =
             |group: &usize| self.unit_group == Some(*group) || self.by.contains(group);
         self.group = group_of(&self.regex, "value")
-            .or_else(|| (1..self.regex.captures_len()).find(|group| !has_meaning(group)))
+            .or_else(|| (1..self.regex.groups()).find(|group| !has_meaning(group)))
             .unwrap_or(0);
         let expression = self.regex.as_str();
         self.neighbours = Neighbours::of_group(expression, self.group);
@@ -204,17 +204,15 @@ impl Pattern {
     }
 }
 
-fn compiled(pattern: &str) -> Result<Regex, PatternError> {
-    let mut builder = RegexBuilder::new(pattern);
-    builder.size_limit(1 << 20).dfa_size_limit(1 << 20);
-    builder.build().map_err(|error| PatternError::Syntax {
-        pattern: pattern.to_owned(),
-        reason: regex_fault(&error),
+fn compiled(pattern: &str) -> Result<BoundedRegex, PatternError> {
+    BoundedRegex::new(pattern).map_err(|reason| PatternError::Expression {
+        pattern: shortened(pattern),
+        reason,
     })
 }
 
-fn group_of(regex: &Regex, name: &str) -> Option<usize> {
-    regex.capture_names().position(|group| group == Some(name))
+fn group_of(regex: &BoundedRegex, name: &str) -> Option<usize> {
+    regex.group_names().position(|group| group == Some(name))
 }
 
 #[cfg(test)]

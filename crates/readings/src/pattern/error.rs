@@ -3,19 +3,28 @@
 use super::readers::ReaderError;
 use super::whole::{PartOfNumber, PartOfUnit};
 use crate::accumulator::{MOST_ENTRIES, MOST_VALUES};
+use crate::bounded::{ExpressionError, MAX_STEPS};
 
 /// Why a pattern gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PatternError {
-    /// The regular expression does not compile.
+    /// The regular expression does not compile, or it is too large.
     #[error(
-        "the pattern `{pattern}` is not a regular expression: {reason}; write it in Rust's regex syntax, with the number as `${{number}}`"
+        "the pattern `{pattern}` is not a usable regular expression: {reason}; write it in Rust's regex syntax, with the number as `${{number}}`"
     )]
-    Syntax {
+    Expression {
         /// The pattern.
         pattern: String,
-        /// The compiler's message.
-        reason: String,
+        /// What is wrong with it.
+        reason: ExpressionError,
+    },
+    /// Searching for it takes too long.
+    #[error(
+        "the pattern `{pattern}` takes more than {MAX_STEPS} steps in this text; begin it with a word of the figure's line, and use fewer alternatives and repetitions"
+    )]
+    TooManySteps {
+        /// The pattern.
+        pattern: String,
     },
     /// A named reader cannot be replaced.
     #[error("the pattern `{pattern}`: {reason}")]
@@ -145,11 +154,4 @@ fn how_to_read_all(remedy: Option<&str>) -> String {
         ),
         None => "print the whole number, or match in the pattern what is next to it".to_owned(),
     }
-}
-
-/// What is wrong with a regular expression, in one line.
-pub(crate) fn regex_fault(error: &regex::Error) -> String {
-    let text = error.to_string();
-    let last = text.lines().last().unwrap_or(&text).trim();
-    last.trim_start_matches("error: ").to_owned()
 }

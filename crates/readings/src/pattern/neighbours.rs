@@ -230,8 +230,8 @@ mod tests {
         #[case] text: &str,
         #[case] expected: bool,
     ) {
-        let regex = regex::Regex::new(pattern).unwrap();
-        let named = regex.capture_names().position(|name| name == Some("value"));
+        let regex = crate::bounded::BoundedRegex::new(pattern).unwrap();
+        let named = regex.group_names().position(|name| name == Some("value"));
         let neighbours = Neighbours::of_group(pattern, named.unwrap_or(1));
         assert_eq!(neighbours.spell(side, text), expected);
     }

@@ -1,12 +1,13 @@
 //! Reads the figures of a pattern from lines, one at a time.
 
-use regex::CaptureLocations;
-
 use super::block::{Block, Blocks};
 use super::whole::{find_longer_number, find_longer_unit};
 use super::{Pattern, PatternError};
 use crate::accumulator::{Accumulator, Entries, entry};
+use crate::announcement::Announcement;
+use crate::bounded::{MAX_STEPS, Search};
 use crate::figure::{self, Printed};
+use crate::heading::{Heading, HeadingSearch};
 use crate::nearest::shortened;
 use crate::place::{Place, Unreadable};
 use crate::request::Take;
@@ -16,8 +17,14 @@ use crate::units;
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     pattern: &'a Pattern,
-    /// The positions of the latest match's groups; reused, since allocating it costs as much as a match.
-    locations: CaptureLocations,
+    /// The search of the pattern, with the groups of its latest match.
+    search: Search<'a>,
+    /// Those of the lines that announce the figure.
+    announcements: Vec<Search<'a>>,
+    /// That of the heading, if the figure stands below one.
+    heading: Option<HeadingSearch<'a>>,
+    /// The steps of the readers that were joined to this one.
+    joined_steps: u64,
     /// By name; a figure that is not a table has the empty one.
     entries: Entries<PatternError>,
     /// Lines that have the figure, or announce it.
@@ -33,7 +40,13 @@ impl<'a> Reader<'a> {
     pub(super) fn new(pattern: &'a Pattern) -> Self {
         Self {
             pattern,
-            locations: pattern.regex.capture_locations(),
+            search: pattern.regex.search(),
+            announcements: pattern
+                .announcement
+                .as_ref()
+                .map_or_else(Vec::new, Announcement::searches),
+            heading: pattern.below.as_ref().map(Heading::search),
+            joined_steps: 0,
             entries: Entries::new(),
             matches: 0,
             overflowed: false,
@@ -46,6 +59,21 @@ impl<'a> Reader<'a> {
     pub fn is_decided(&self) -> bool {
         let takes_one = matches!(self.pattern.take, Take::First | Take::Last);
         takes_one && self.pattern.by.is_empty() && self.matches > 0
+    }
+
+    /// The steps that its searches took, and those of the readers that were joined.
+    fn steps(&self) -> u64 {
+        let headings = self.heading.iter().flat_map(HeadingSearch::searches);
+        let searches = std::iter::once(&self.search)
+            .chain(&self.announcements)
+            .chain(headings);
+        let steps = searches.map(Search::steps);
+        steps.fold(self.joined_steps, u64::saturating_add)
+    }
+
+    /// Whether the pattern takes more steps in this text than an expression may.
+    pub fn is_exhausted(&self) -> bool {
+        self.steps() > MAX_STEPS
     }
 
     fn ignores_more(&self) -> bool {
@@ -71,12 +99,12 @@ impl<'a> Reader<'a> {
         }
         let place = Place::offset(self.file, offset);
         let pattern = self.pattern;
-        let Some(heading) = &pattern.below else {
+        let Some(heading) = &mut self.heading else {
             self.read(line, place);
             return;
         };
-        if heading.is_heading(line) {
-            self.blocks.open(heading.identity(line), line, place);
+        if let Some(identity) = heading.identity(line) {
+            self.blocks.open(identity, line, place);
         } else if self.blocks.is_open() {
             let before = self.matches;
             self.read(line, place);
@@ -86,7 +114,11 @@ impl<'a> Reader<'a> {
                 {
                     self.add_empty(&empty);
                 }
-            } else if heading.ends_at(line) {
+            } else if self
+                .heading
+                .as_mut()
+                .is_some_and(|heading| heading.ends_at(line))
+            {
                 self.end_block();
             }
         }
@@ -119,18 +151,18 @@ impl<'a> Reader<'a> {
     fn read(&mut self, line: &str, place: Place) {
         let pattern = self.pattern;
         // A group of an alternation that this line does not take captures nothing: no match.
-        let captured = pattern
-            .regex
-            .captures_read(&mut self.locations, line)
-            .and_then(|_| self.locations.get(pattern.group));
-        if let Some((begin, end)) = captured {
-            let locations = &self.locations;
+        let captured = self
+            .search
+            .find_groups(line)
+            .then(|| self.search.group(pattern.group));
+        if let Some(captured) = captured.flatten() {
             let names = pattern.by.iter().map(|group| {
-                let (begin, end) = locations.get(*group).unwrap_or_default();
-                &line[begin..end]
+                let name = self.search.group(*group).unwrap_or_default();
+                &line[name]
             });
             let names: Vec<&str> = names.collect();
-            self.add(&names, self.number(line, &line[begin..end]), place);
+            let number = self.number(line, &line[captured]);
+            self.add(&names, number, place);
         } else if let Some(names) = self.announced(line) {
             let error = PatternError::NoNumber {
                 pattern: pattern.expression().to_owned(),
@@ -141,16 +173,20 @@ impl<'a> Reader<'a> {
     }
 
     /// The names of the entry that a line announces without a number.
-    fn announced<'l>(&self, line: &'l str) -> Option<Vec<&'l str>> {
-        let regex = self.pattern.announcement.as_ref()?.recognises(line)?;
-        if self.pattern.by.is_empty() {
+    fn announced<'l>(&mut self, line: &'l str) -> Option<Vec<&'l str>> {
+        let pattern = self.pattern;
+        let mut searches = self.announcements.iter_mut();
+        let search = searches.find_map(|search| search.is_match(line).then_some(search))?;
+        if pattern.by.is_empty() {
             return Some(Vec::new());
         }
-        let captures = regex.captures(line)?;
-        let groups = self.pattern.regex.capture_names().collect::<Vec<_>>();
-        let names = self.pattern.by.iter().map(|group| {
+        if !search.find_groups(line) {
+            return None;
+        }
+        let groups: Vec<Option<&str>> = pattern.regex.group_names().collect();
+        let names = pattern.by.iter().map(|group| {
             let name = groups.get(*group).copied().flatten()?;
-            Some(captures.name(name)?.as_str())
+            Some(&line[search.group_named(name)?])
         });
         names.collect()
     }
@@ -167,22 +203,27 @@ impl<'a> Reader<'a> {
 
     /// Reads the number of a line, if the line matches.
     pub(super) fn number_in(&mut self, line: &str) -> Option<Result<Printed, PatternError>> {
-        let Pattern { regex, group, .. } = self.pattern;
-        regex.captures_read(&mut self.locations, line)?;
-        let (begin, end) = self.locations.get(*group)?;
-        Some(self.number(line, &line[begin..end]))
+        if !self.search.find_groups(line) {
+            return None;
+        }
+        let captured = self.search.group(self.pattern.group)?;
+        Some(self.number(line, &line[captured]))
     }
 
-    fn number(&self, line: &str, captured: &str) -> Result<Printed, PatternError> {
+    fn number(&mut self, line: &str, captured: &str) -> Result<Printed, PatternError> {
         let Pattern { group, unit, .. } = self.pattern;
         let pattern = || self.pattern.expression().to_owned();
-        let range = |group: usize| self.locations.get(group).map(|(begin, end)| begin..end);
-        let captured_unit = self.pattern.unit_group.and_then(range);
+        let captured_unit = self
+            .pattern
+            .unit_group
+            .and_then(|group| self.search.group(group));
         let neighbours = &self.pattern.neighbours;
-        if let Some(group) = range(*group)
+        if let Some(group) = self.search.group(*group)
             && let Some(part) =
                 find_longer_number(line, group, captured_unit.clone(), unit, neighbours)
         {
+            // The remedy is searched for like the pattern.
+            self.search.charge(line.len());
             return Err(PatternError::PartOfNumber {
                 pattern: pattern(),
                 part,
@@ -221,6 +262,7 @@ impl<'a> Reader<'a> {
             *self = after;
             return;
         }
+        self.joined_steps = self.joined_steps.saturating_add(after.steps());
         self.matches += after.matches;
         for (name, accumulator) in after.entries {
             match entry(&mut self.entries, [name.as_str()], self.pattern.take) {
@@ -238,6 +280,11 @@ impl<'a> Reader<'a> {
     /// says so.
     pub fn entries(self) -> Result<Entries<PatternError>, PatternError> {
         let pattern = || self.pattern.expression().to_owned();
+        if self.is_exhausted() {
+            return Err(PatternError::TooManySteps {
+                pattern: shortened(self.pattern.expression()),
+            });
+        }
         if self.matches == 0 {
             return Err(match &self.pattern.below {
                 None => PatternError::NoMatch { pattern: pattern() },

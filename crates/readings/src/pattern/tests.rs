@@ -212,7 +212,7 @@ fn pattern_errors_are_reported() {
     let text = take(r"(\w+) in 12", Take::Last, LOG).unwrap_err();
     assert!(text.to_string().contains("captured `done`"), "{text}");
     let huge = Pattern::new(r"(\w{500}){500}", Take::Last, "").unwrap_err();
-    assert!(matches!(huge, PatternError::Syntax { .. }));
+    assert!(matches!(huge, PatternError::Expression { .. }));
 }
 
 #[test]
@@ -368,4 +368,34 @@ proptest! {
         prop_assert!(figure(Take::Min) <= figure(Take::Mean) + slack);
         prop_assert!(figure(Take::Mean) <= figure(Take::Max) + slack);
     }
+}
+
+/// The search ends by its own count, and says of which pattern and limit.
+#[test]
+fn a_pattern_that_takes_too_many_steps_is_named_with_its_limit() {
+    let pattern = Pattern::new(r"(?:a|b)*a(?:a|b){900}c ${number}", Take::Last, "").unwrap();
+    let mut random = 1_u64;
+    let mut reader = pattern.reader();
+    for _ in 0..400 {
+        let line: String = (0..10_000)
+            .map(|_| {
+                random = random
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                if random >> 60 & 1 == 0 { 'a' } else { 'b' }
+            })
+            .collect();
+        reader.feed(&line);
+        if reader.is_exhausted() {
+            break;
+        }
+    }
+    let error = reader.entries().unwrap_err();
+    assert!(
+        matches!(error, PatternError::TooManySteps { .. }),
+        "{error}"
+    );
+    let text = error.to_string();
+    assert!(text.contains("takes more than 2000000000 steps"), "{text}");
+    assert!(text.contains("a(?:a|b){900}"), "{text}");
 }

@@ -76,7 +76,7 @@ fn in_parts<'a>(pattern: &'a Pattern, file: &Source<'_>, size: u64) -> io::Resul
     let mut remaining = &parts[..];
     // Few at first: the first or the last match may be near.
     let mut count = rayon::current_num_threads().min(MOST_AT_FIRST);
-    while !remaining.is_empty() && !whole.is_decided() {
+    while !remaining.is_empty() && !whole.is_decided() && !whole.is_exhausted() {
         count = count.min(remaining.len());
         if pattern.take() == Take::Last {
             let (before, now) = remaining.split_at(remaining.len() - count);
