@@ -267,3 +267,59 @@ fn bombs() {
     maker.refused(&large, "its head has 1099511627776 bytes");
     maker.refused(&body, "its first frame was not written by `runs pack`");
 }
+
+/// Some ten kilobytes that write gigabytes: refused before anything is unpacked, unless whoever reads it says so.
+#[test]
+fn an_archive_that_unpacks_to_many_times_its_size_is_refused() {
+    let maker = Maker::new();
+    let mut writer = BodyWriter::new(Vec::new(), &maker.manifest.run).unwrap();
+    let bytes = 300 << 20;
+    writer.add("a", bytes, std::io::repeat(0)).unwrap();
+    let (body, manifest) = writer.finish().unwrap();
+    let archive = maker.bundle(manifest.text().unwrap().as_bytes(), &body);
+    assert!(archive.len() < 100 << 10, "{}", archive.len());
+    maker.refused(
+        &archive,
+        "it unpacks to 300 MiB, and the limit for an archive of its size is 256 MiB",
+    );
+    let path = maker.packing.path("hostile.tar.zst");
+    let path = path.to_str().unwrap();
+    let import = |limit: Option<&str>| {
+        let here = super::Scene::new(0..0);
+        let mut command = here.command(&["runs", "import", path]);
+        let output = command
+            .envs(limit.map(|limit| ("RETRIAL_MAX_UNPACKED", limit)))
+            .output()
+            .unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let errors = import(None);
+    assert!(
+        errors.contains("if you trust its sender, allow more: RETRIAL_MAX_UNPACKED=20GiB"),
+        "{errors}"
+    );
+    assert!(import(Some("many")).contains("`many` is not a size"));
+    // It is no run, however much it may unpack to.
+    let errors = import(Some("1GiB"));
+    assert!(errors.contains("plan.json: it is missing"), "{errors}");
+    // An archive of several runs, with gzip.
+    let mut tar = tar::Builder::new(flate2::write::GzEncoder::new(
+        Vec::new(),
+        flate2::Compression::best(),
+    ));
+    let mut header = tar::Header::new_gnu();
+    header.set_size(bytes);
+    header.set_mode(0o644);
+    let name = format!("{}/a", maker.manifest.run);
+    tar.append_data(
+        &mut header,
+        name,
+        std::io::Read::take(std::io::repeat(0), bytes),
+    )
+    .unwrap();
+    let packed = tar.into_inner().unwrap().finish().unwrap();
+    fs::write(path, packed).unwrap();
+    let errors = import(None);
+    assert!(errors.contains("holds more than 256 MiB"), "{errors}");
+    assert!(errors.contains("RETRIAL_MAX_UNPACKED=20GiB"), "{errors}");
+}

@@ -15,9 +15,8 @@ use super::manifest::{self, FileEntry, Manifest};
 
 /// The largest number of files of each kind that are named.
 const MOST_NAMED: usize = 20;
-/// Limits on the entries and the bytes that are read.
+/// The largest number of entries that are read.
 const MOST_ENTRIES: usize = 200_000;
-const MOST_BYTES: u64 = 64 << 30;
 
 /// How the files of an archive differ from its manifest.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -37,11 +36,12 @@ impl Differences {
     }
 }
 
-/// Compares an archive with its manifest; none if it is not an archive, or has no manifest.
-pub fn find(archive: impl Read) -> Option<Differences> {
+/// Compares an archive with its manifest, reading at most so many bytes of its content; none if it is not an
+/// archive, or has no manifest.
+pub fn find(archive: impl Read, max_bytes: u64) -> Option<Differences> {
     let mut decoder = Decoder::new(archive).ok()?;
     decoder.window_log_max(23).ok()?;
-    let mut archive = Archive::new(decoder.take(MOST_BYTES));
+    let mut archive = Archive::new(decoder.take(max_bytes));
     let mut manifest = None;
     let mut files = Vec::new();
     for entry in archive.entries().ok()?.take(MOST_ENTRIES) {

@@ -18,14 +18,12 @@ use super::pack::STAYS;
 use super::stage::{Stage, clear_left};
 use super::unpack::{Limits, unpack};
 use super::walk::{Entry, walk};
-use super::{Home, Record, RunDirectory};
+use super::{Home, Record, RunDirectory, UnpackLimit};
 use crate::journal::{Event, EventKind};
 use retrial_plan::Plan;
 
 /// The file with the origin of a run.
 const MARK: &str = "imported.json";
-/// The maximum unpacked size of an import, bytes.
-const LARGEST: u64 = 256 << 30;
 /// The maximum number of files of an import.
 const MOST_FILES: usize = 4_000_000;
 
@@ -99,7 +97,9 @@ pub fn import(
     } else if let Some(unpacked) = unbundle(source, stage.path()) {
         unpacked.map(|()| Vec::new())?
     } else {
-        let most_bytes = free_space(&runs).min(LARGEST);
+        let archive = fs::metadata(source).map_err(StoreError::io("open", source))?;
+        let limit = UnpackLimit::of_archive(archive.len())?.bytes();
+        let most_bytes = limit.min(free_space(&runs));
         let limits = Limits {
             most_bytes,
             most_files: MOST_FILES,
@@ -108,7 +108,21 @@ pub fn import(
             written_since: None,
         };
         let unpacked = unpack(open(source)?, source, stage.path(), limits);
-        unpacked.map_err(|error| no_archive(error, source))?.omitted
+        unpacked
+            .map_err(|error| no_archive(error, source))
+            .map_err(|error| match error {
+                StoreError::TooLarge {
+                    path,
+                    limit: stated,
+                    reason,
+                } if most_bytes == limit => StoreError::TooLarge {
+                    path,
+                    limit: stated,
+                    reason: format!("{reason}\n  {}", UnpackLimit::advice()),
+                },
+                error => error,
+            })?
+            .omitted
     };
     let mut arrivals = Arrivals {
         omitted,

@@ -24,9 +24,11 @@ pub mod run_directory;
 pub mod scratch;
 pub mod stage;
 pub mod unpack;
+mod unpack_limit;
 pub mod walk;
 
 pub use error::StoreError;
 pub use home::Home;
 pub use record::Record;
 pub use run_directory::{RunDirectory, directory_of_machine};
+pub use unpack_limit::UnpackLimit;

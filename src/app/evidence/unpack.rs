@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use retrial_bundle::body;
 use retrial_bundle::{BundleError, Head, Manifest, stored};
 use retrial_format as format;
-use retrial_store::StoreError;
 use retrial_store::import::free_space;
+use retrial_store::{StoreError, UnpackLimit};
 
 /// A bundle whose archive is whole: its size and digest match its manifest. The signature of the manifest is not
 /// checked yet.
@@ -54,6 +54,10 @@ impl Opened {
     pub fn unpack(self, to: &Path) -> Result<PathBuf, BundleError> {
         let path = to.join(&self.manifest.run);
         let bytes = self.manifest.bytes().unwrap_or(u64::MAX);
+        let archive = self.body.get_ref().metadata().map_err(BundleError::Read)?;
+        let limit = UnpackLimit::of_archive(archive.len());
+        let limit = limit.map_err(|error| BundleError::malformed(error.to_string()))?;
+        limit.check(bytes).map_err(BundleError::Malformed)?;
         let free = free_space(to);
         if bytes > free {
             return Err(BundleError::Write {

@@ -1,0 +1,87 @@
+//! How much an archive of somebody else may unpack to. A compressed file of 75 kB may hold gigabytes.
+
+use std::env;
+use std::path::Path;
+
+use super::error::StoreError;
+use retrial_document::Units;
+use retrial_document::measures::size;
+
+/// The variable that replaces the limit: `20 GiB`.
+const VARIABLE: &str = "RETRIAL_MAX_UNPACKED";
+/// An archive may always unpack to as much as this, bytes.
+const SMALL_BYTES: u64 = 256 << 20;
+/// The largest number of bytes that one byte of an archive may unpack to. Logs with few different lines have some 50.
+const MAX_RATIO: u64 = 200;
+/// The largest size to which an archive may unpack, bytes.
+const MAX_BYTES: u64 = 64 << 30;
+
+/// The bytes that an archive may unpack to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnpackLimit {
+    bytes: u64,
+}
+
+impl UnpackLimit {
+    /// The limit of an archive of this many bytes, or that of the variable.
+    ///
+    /// # Errors
+    /// If the variable is set and no size.
+    pub fn of_archive(archive_bytes: u64) -> Result<Self, StoreError> {
+        let bytes = match env::var(VARIABLE) {
+            Ok(text) => size(&text, Units::Precise).ok_or_else(|| {
+                let reason = format!("`{text}` is not a size; write it like this: 20GiB");
+                StoreError::unusable(Path::new(VARIABLE), reason)
+            })?,
+            Err(_) => default_limit(archive_bytes),
+        };
+        Ok(Self { bytes })
+    }
+
+    /// The limit, bytes.
+    pub fn bytes(self) -> u64 {
+        self.bytes
+    }
+
+    /// Checks the size that an archive states.
+    ///
+    /// # Errors
+    /// A sentence: what exceeds the limit, and how to allow it.
+    pub fn check(self, bytes: u64) -> Result<(), String> {
+        if bytes <= self.bytes {
+            return Ok(());
+        }
+        Err(format!(
+            "it unpacks to {}, and the limit for an archive of its size is {}\n  {}",
+            retrial_format::size(bytes),
+            retrial_format::size(self.bytes),
+            Self::advice(),
+        ))
+    }
+
+    /// What to do about an archive that exceeds the limit.
+    pub fn advice() -> String {
+        format!("if you trust its sender, allow more: {VARIABLE}=20GiB")
+    }
+}
+
+fn default_limit(archive_bytes: u64) -> u64 {
+    archive_bytes
+        .saturating_mul(MAX_RATIO)
+        .clamp(SMALL_BYTES, MAX_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::tiny(75_000, 256 << 20)]
+    #[case::large(100 << 20, 20_000 << 20)]
+    #[case::huge(u64::MAX, 64 << 30)]
+    fn the_limit_grows_with_the_archive(#[case] archive: u64, #[case] expected: u64) {
+        assert_eq!(default_limit(archive), expected);
+    }
+}
