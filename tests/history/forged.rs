@@ -52,7 +52,7 @@ impl Forgery {
 #[rstest]
 #[case::expectation("/measurements/0/expect/0/1/0/value", json!(80_000.0), "measurements.0.expect.tokens_per_second.0.value")]
 #[case::no_expectation("/measurements/0/expect", json!([]), "measurements.0.expect.tokens_per_second")]
-#[case::limit("/measurements/0/limits", json!([["tokens_per_second", { "min": 1.0, "max": null }]]), "measurements.0.limits")]
+#[case::limit("/measurements/0/limits", json!([["tokens_per_second", { "min": 1.0, "max": null, "below": null }]]), "measurements.0.limits")]
 #[case::margin("/judge/margin", json!(0.5), "judge.margin")]
 #[case::image("/image", json!("example.com/other:1"), "image")]
 #[case::pinned("/pinned", json!(true), "pinned")]
@@ -346,4 +346,40 @@ fn unknown_and_duplicate_keys_of_a_signed_statement_are_refused() {
         let problems = report["problems"].to_string();
         assert!(problems.contains("statement.json"), "{to}: {problems}");
     }
+}
+
+/// What `verify` says of a built-in recipe holds for each of them: its plan follows from the recipe that a run stores.
+#[test]
+fn the_plan_of_every_built_in_recipe_follows_from_its_stored_recipe() {
+    use retrial::app::catalog;
+    use retrial_plan::build::Origin;
+    use retrial_plan::{PlanOptions, build};
+    use retrial_results::evidence::plan_source::plan_differences;
+
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hosts/mi355x-8");
+    let host = retrial_host::probe(&root, &root);
+    let mut count = 0;
+    for entry in catalog::list() {
+        let Ok(resolved) = retrial_recipe::resolve(&entry.name, &entry.source, &entry, &[]) else {
+            // Some have params that must be set.
+            continue;
+        };
+        let origin = Origin {
+            directory: Some("/recipes/one".to_owned()),
+            hash: resolved.hash.clone(),
+        };
+        let Ok(mut plan) = build(&resolved.recipe, &origin, &PlanOptions::default(), &host) else {
+            continue;
+        };
+        plan.ruled_by(catalog::rounds());
+        let directory = tempfile::tempdir().unwrap();
+        let run = RunDirectory::at(directory.path().to_owned());
+        fs::write(run.join("recipe.yaml"), &resolved.yaml).unwrap();
+        run.write_json("host.json", &json!({ "host": host }))
+            .unwrap();
+        let found = plan_differences(&run, &plan).unwrap();
+        assert!(found.is_empty(), "{}: {found:#?}", entry.name);
+        count += 1;
+    }
+    assert!(count > 20, "{count}");
 }

@@ -11,7 +11,8 @@ use tempfile::TempDir;
 use super::{canonical, compare, recipe, rules, unpack};
 use crate::app::failure::Failure;
 use crate::app::options::VerifyRequest;
-use retrial_bundle::allowed_signers::{self, AllowedSigner, Answer};
+use retrial_bundle::allowed_signers::{AllowedSigners, Answer};
+use retrial_bundle::differences::Differences;
 use retrial_bundle::hashing::{sha256, sha256_of};
 use retrial_bundle::signature::{self, NAMESPACE};
 use retrial_bundle::statement::{Facts, Statement};
@@ -21,9 +22,9 @@ use retrial_plan::Plan;
 use retrial_results::evidence::plan_source::plan_differences;
 use retrial_results::verdict::{ExitCode, QualifierKind, Verdict};
 use retrial_run::judge_run;
-use retrial_store::RunDirectory;
 use retrial_store::journal::{Event, Journal, State};
 use retrial_store::open::read_text_beneath;
+use retrial_store::{RunDirectory, UnpackLimit};
 
 /// The largest text of a run that is read as a whole, bytes.
 const LARGEST: u64 = 64 << 20;
@@ -85,7 +86,7 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<Verified, Failure> {
         exit_code: ExitCode::NotReproduced,
     };
     let identity = request.identity.as_deref();
-    let run = match examine(file, signers.as_deref(), identity, to, &mut verification) {
+    let run = match examine(file, signers.as_ref(), identity, to, &mut verification) {
         Ok(run) => {
             if let (Some(judged), []) = (&verification.judged, &verification.problems[..]) {
                 let outcomes = [judged.by_bundle, judged.by_program];
@@ -104,20 +105,24 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<Verified, Failure> {
         Err(error) if error.is_of_host() => return Err(error.into()),
         Err(error) => {
             verification.problems.push(error.to_string());
-            verification.differences = File::open(path)
-                .ok()
-                .and_then(differences::find)
-                .filter(|differences| !differences.is_empty());
+            verification.differences = differences_of(path);
             None
         }
     };
     Ok(Verified { verification, run })
 }
 
-fn allowed(path: &Path) -> Result<Vec<AllowedSigner>, Failure> {
-    let refuse = |reason: String| Failure::usage(format!("--signers {}: {reason}", path.display()));
-    let text = fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
-    allowed_signers::parse(&text, &TimeZone::system()).map_err(refuse)
+/// How a bundle that somebody packed again differs from its manifest.
+fn differences_of(path: &Path) -> Option<Differences> {
+    let archive = File::open(path).ok()?;
+    let limit = UnpackLimit::of_archive(archive.metadata().ok()?.len()).ok()?;
+    differences::find(archive, limit.bytes()).filter(|differences| !differences.is_empty())
+}
+
+fn allowed(path: &Path) -> Result<AllowedSigners, Failure> {
+    let text = fs::read(path)
+        .map_err(|error| Failure::usage(format!("--signers {}: {error}", path.display())))?;
+    Ok(AllowedSigners::parse(&text, &TimeZone::system()))
 }
 
 fn sum(file: &mut File) -> std::io::Result<String> {
@@ -129,7 +134,7 @@ fn sum(file: &mut File) -> std::io::Result<String> {
 /// Examines a bundle. Nothing is unpacked before the signature and the sum of everything are as they must be.
 fn examine(
     file: File,
-    signers: Option<&[AllowedSigner]>,
+    signers: Option<&AllowedSigners>,
     identity: Option<&str>,
     to: &Path,
     into: &mut Verification,
@@ -163,7 +168,7 @@ fn examine(
 
 fn signature(
     head: &Head,
-    signers: Option<&[AllowedSigner]>,
+    signers: Option<&AllowedSigners>,
     identity: Option<&str>,
 ) -> Result<SignatureState, BundleError> {
     let Some(signatures) = &head.signatures else {
@@ -174,7 +179,7 @@ fn signature(
     let Some(signers) = signers else {
         return Ok(SignatureState::NotChecked { key });
     };
-    let answer = allowed_signers::check(signers, &signed_by, NAMESPACE, identity, Timestamp::now());
+    let answer = signers.check(&signed_by, NAMESPACE, identity, Timestamp::now());
     Ok(match answer {
         Answer::Allowed(principals) => SignatureState::Allowed { key, principals },
         Answer::Refused(reason) => SignatureState::NotAllowed { key, reason },
