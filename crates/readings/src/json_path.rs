@@ -2,11 +2,20 @@
 
 use serde_json_path::JsonPath;
 
-/// Reads a path.
+/// The longest path, bytes.
+const MAX_PATH_BYTES: usize = 1000;
+/// The most descents to any depth, `..`: each multiplies the nodes by the depth of a document.
+const MAX_DESCENTS: usize = 2;
+
+/// Reads a path, in which nothing makes a search grow faster than a document: somebody else may have written both.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn parse(text: &str) -> Result<JsonPath, String> {
+    if text.len() > MAX_PATH_BYTES {
+        return Err(format!("it has {} bytes; the limit is {MAX_PATH_BYTES}", text.len()));
+    }
+    let mut plain = String::new();
     // The parser panics where the text ends within a string, after `\u`.
     let mut within: Option<char> = None;
     let mut letters = text.chars();
@@ -15,11 +24,22 @@ pub fn parse(text: &str) -> Result<JsonPath, String> {
             (Some(_), '\\') => drop(letters.next()),
             (Some(quote), _) if quote == letter => within = None,
             (None, '\'' | '"') => within = Some(letter),
-            _ => {}
+            (None, _) => plain.push(letter),
+            (Some(_), _) => {}
         }
     }
     if let Some(quote) = within {
         return Err(format!("unclosed quote {quote}"));
+    }
+    if plain.matches("..").count() > MAX_DESCENTS {
+        return Err(format!("more than {MAX_DESCENTS} descents `..`"));
+    }
+    if plain.matches('$').count() > 1 {
+        return Err("a filter cannot begin at the root `$`; begin at `@`".to_owned());
+    }
+    // Each would compile an expression for each node.
+    if let Some(name) = ["match(", "search("].iter().find(|name| plain.contains(**name)) {
+        return Err(format!("`{name}…)` is not supported; compare with `==`"));
     }
     JsonPath::parse(text).map_err(|error| error.to_string())
 }
@@ -70,6 +90,12 @@ mod tests {
     #[case::other_quote(r#"$["it's"]"#, None)]
     #[case::ends_in_a_string(r#"$["\u"#, Some("unclosed quote \""))]
     #[case::ends_in_an_escape(r"$['\", Some("unclosed quote '"))]
+    #[case::descents("$..a..b", None)]
+    #[case::more_descents("$..*..*..*", Some("more than 2 descents `..`"))]
+    #[case::dots_in_a_name("$..a['x...y..z']", None)]
+    #[case::filter("$.runs[?@.name == '$']", None)]
+    #[case::from_the_root("$[?@.a == $..b]", Some("a filter cannot begin at the root `$`; begin at `@`"))]
+    #[case::expression("$[?search(@.a, 'b')]", Some("`search(…)` is not supported; compare with `==`"))]
     fn invalid_paths_are_refused(#[case] text: &str, #[case] reason: Option<&str>) {
         assert_eq!(parse(text).err().as_deref(), reason);
     }

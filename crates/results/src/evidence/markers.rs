@@ -5,11 +5,11 @@ use std::io::Read;
 use std::path::Path;
 
 use itertools::join;
-use regex::Regex;
 use walkdir::WalkDir;
 
 use super::figures::{Text, each_line};
 use crate::verdict::RuleCheck;
+use retrial_readings::bounded::{BoundedRegex, MAX_STEPS};
 use retrial_readings::nearest::{shortened, shortened_to};
 use retrial_recipe::model::InvalidMarker;
 use retrial_store::open;
@@ -72,7 +72,8 @@ fn reason(folder: &Path, path: &Path) -> Option<String> {
 
 fn line(pattern: &str, outputs: &[Text]) -> Option<RuleCheck> {
     // The recipe's check compiled it.
-    let expression = Regex::new(pattern).ok()?;
+    let expression = BoundedRegex::new(pattern).ok()?;
+    let mut search = expression.search();
     let mut matching: Option<String> = None;
     // A missing output has no line; its step's end records why.
     let files = outputs.iter().filter_map(|output| output.files().ok());
@@ -81,10 +82,14 @@ fn line(pattern: &str, outputs: &[Text]) -> Option<RuleCheck> {
             continue;
         };
         let _ = each_line(&mut opened, |line| {
-            if matching.is_none() && expression.is_match(line) {
+            if matching.is_none() && search.is_match(line) {
                 matching = Some(shortened(line));
             }
         });
+    }
+    if search.is_exhausted() {
+        // What was not searched is not known to be without the line.
+        matching.get_or_insert_with(|| format!("not searched: it takes more than {MAX_STEPS} steps"));
     }
     let required = format!("no line that matches {pattern}");
     Some(RuleCheck::failed(
