@@ -13,7 +13,10 @@ const MAX_DESCENTS: usize = 2;
 /// What is wrong with it.
 pub fn parse(text: &str) -> Result<JsonPath, String> {
     if text.len() > MAX_PATH_BYTES {
-        return Err(format!("it has {} bytes; the limit is {MAX_PATH_BYTES}", text.len()));
+        return Err(format!(
+            "it has {} bytes; the limit is {MAX_PATH_BYTES}",
+            text.len()
+        ));
     }
     let mut plain = String::new();
     // The parser panics where the text ends within a string, after `\u`.
@@ -38,7 +41,10 @@ pub fn parse(text: &str) -> Result<JsonPath, String> {
         return Err("a filter cannot begin at the root `$`; begin at `@`".to_owned());
     }
     // Each would compile an expression for each node.
-    if let Some(name) = ["match(", "search("].iter().find(|name| plain.contains(**name)) {
+    if let Some(name) = ["match(", "search("]
+        .iter()
+        .find(|name| plain.contains(**name))
+    {
         return Err(format!("`{name}…)` is not supported; compare with `==`"));
     }
     JsonPath::parse(text).map_err(|error| error.to_string())
@@ -94,8 +100,14 @@ mod tests {
     #[case::more_descents("$..*..*..*", Some("more than 2 descents `..`"))]
     #[case::dots_in_a_name("$..a['x...y..z']", None)]
     #[case::filter("$.runs[?@.name == '$']", None)]
-    #[case::from_the_root("$[?@.a == $..b]", Some("a filter cannot begin at the root `$`; begin at `@`"))]
-    #[case::expression("$[?search(@.a, 'b')]", Some("`search(…)` is not supported; compare with `==`"))]
+    #[case::from_the_root(
+        "$[?@.a == $..b]",
+        Some("a filter cannot begin at the root `$`; begin at `@`")
+    )]
+    #[case::expression(
+        "$[?search(@.a, 'b')]",
+        Some("`search(…)` is not supported; compare with `==`")
+    )]
     fn invalid_paths_are_refused(#[case] text: &str, #[case] reason: Option<&str>) {
         assert_eq!(parse(text).err().as_deref(), reason);
     }

@@ -14,31 +14,54 @@ use retrial_store::open::read_text_beneath;
 /// The largest file that is read, bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Reads a JSON file of a run, which must be as [`retrial_store::Record::write_json`] writes it.
-///
-/// # Errors
-/// Names the file, and the first key that the program would not have written.
-pub fn read<T: Serialize + DeserializeOwned>(run: &RunDirectory, name: &str) -> Result<T, String> {
-    let text = read_text_beneath(run.path(), Path::new(name), MAX_BYTES)
-        .map_err(|error| format!("{name}: {}", error.reason()))?;
-    parse(&text).map_err(|reason| format!("{name}: {reason}"))
+/// A JSON file of a run.
+#[derive(Debug)]
+pub struct JsonFile<T> {
+    /// What the program reads of it.
+    pub value: T,
+    /// How its text differs from the one that [`retrial_store::Record::write_json`] writes of that, if it does.
+    pub problem: Option<String>,
 }
 
-fn parse<T: Serialize + DeserializeOwned>(text: &str) -> Result<T, String> {
-    let parsed: T = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let written = serde_json::to_string_pretty(&parsed).map_err(|error| error.to_string())?;
+/// Reads a JSON file of a run.
+///
+/// # Errors
+/// If it is missing, or not what the program reads.
+pub fn read<T: Serialize + DeserializeOwned>(
+    run: &RunDirectory,
+    name: &str,
+) -> Result<JsonFile<T>, String> {
+    let text = read_text_beneath(run.path(), Path::new(name), MAX_BYTES)
+        .map_err(|error| format!("{name}: {}", error.reason()))?;
+    let file = parse(&text).map_err(|reason| format!("{name}: {reason}"))?;
+    Ok(JsonFile {
+        problem: file.problem.map(|problem| format!("{name}: {problem}")),
+        ..file
+    })
+}
+
+fn parse<T: Serialize + DeserializeOwned>(text: &str) -> Result<JsonFile<T>, String> {
+    let value: T = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let written = serde_json::to_string_pretty(&value).map_err(|error| error.to_string())?;
     if text.strip_suffix('\n') == Some(&written) {
-        return Ok(parsed);
+        return Ok(JsonFile {
+            value,
+            problem: None,
+        });
     }
     let [recorded, known] = [text, &written].map(serde_json::from_str::<Value>);
     let unknown = match (recorded, known) {
         (Ok(recorded), Ok(known)) => differences(&recorded, &known).into_iter().next(),
         _ => None,
     };
-    Err(unknown.map_or_else(
+    let problem = unknown.map_or_else(
         || "a key is duplicate, or it was not written by this version of retrial".to_owned(),
         |one| format!("not as this version of retrial writes it: {one}"),
-    ))
+    );
+    Ok(JsonFile {
+        value,
+        problem: Some(problem),
+    })
 }
 
 #[cfg(test)]
@@ -74,7 +97,8 @@ mod tests {
     #[test]
     fn a_file_in_its_own_form_is_read() {
         let known = parse::<Known>(&pretty(TEXT)).unwrap();
-        assert_eq!(known.tagged, Tagged::One { b: 2 });
+        assert_eq!(known.value.tagged, Tagged::One { b: 2 });
+        assert_eq!(known.problem, None);
     }
 
     #[rstest]
@@ -86,7 +110,7 @@ mod tests {
         } else {
             pretty(&TEXT.replace(from, to))
         };
-        let error = parse::<Known>(&text).unwrap_err();
+        let error = parse::<Known>(&text).unwrap().problem.unwrap();
         assert!(error.contains(reason), "{error}");
     }
 
@@ -98,6 +122,7 @@ mod tests {
     fn duplicate_keys_are_refused(#[case] from: &str, #[case] to: &str) {
         let text = pretty(TEXT);
         assert!(text.contains(from), "{text}");
-        parse::<Known>(&text.replacen(from, to, 1)).unwrap_err();
+        let parsed = parse::<Known>(&text.replacen(from, to, 1));
+        assert!(parsed.is_err() || parsed.unwrap().problem.is_some());
     }
 }

@@ -197,14 +197,17 @@ fn judge(
     if large.any(|file| file.path == "journal.jsonl") {
         return Err("journal.jsonl: it is larger than that of any run".to_owned());
     }
-    let recorded: Verdict = canonical::read(run, "verdict.json")?;
-    let plan: Plan = canonical::read(run, "plan.json")?;
+    let recorded = canonical::read::<Verdict>(run, "verdict.json")?;
+    let plan = canonical::read::<Plan>(run, "plan.json")?;
+    let forms = [recorded.problem, plan.problem].into_iter().flatten();
+    let (recorded, plan) = (recorded.value, plan.value);
     let events: Vec<Event> = Journal::read(&run.journal())
         .map_err(|error| format!("journal.jsonl: {}", error.reason()))?;
     let verdict = judge_run(run, false).map_err(|error| error.to_string())?;
     let rules = rules::compare(&plan);
     let by_program = rules::judge_by_program(run, &plan, &events).outcome;
-    let mut differences = compare::differences(&recorded, &verdict);
+    let mut differences: Vec<String> = forms.collect();
+    differences.extend(compare::differences(&recorded, &verdict));
     let text = read_text_beneath(run.path(), Path::new("recipe.yaml"), LARGEST).unwrap_or_default();
     if sha256(text.as_bytes()) != plan.recipe_hash {
         differences.push("recipe.yaml is not the recipe of plan.json".to_owned());

@@ -89,7 +89,8 @@ fn line(pattern: &str, outputs: &[Text]) -> Option<RuleCheck> {
     }
     if search.is_exhausted() {
         // What was not searched is not known to be without the line.
-        matching.get_or_insert_with(|| format!("not searched: it takes more than {MAX_STEPS} steps"));
+        matching
+            .get_or_insert_with(|| format!("not searched: it takes more than {MAX_STEPS} steps"));
     }
     let required = format!("no line that matches {pattern}");
     Some(RuleCheck::failed(
