@@ -6,9 +6,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use retrial_site::sbatch_option::SbatchOption;
 use retrial_site::schema;
 use serde_json::Value;
 
+#[path = "support/cluster.rs"]
+mod cluster;
 #[path = "support/json_schema.rs"]
 mod json_schema;
 
@@ -113,4 +116,67 @@ fn the_committed_schema_is_up_to_date() {
     let schema: Value = serde_json::from_str(&committed).unwrap();
     let site = serde_json::json!({ "schema": 1, "scheduler": "slurm", "gres": "gpu:8" });
     assert!(json_schema::fits(&schema, &schema, &site, "site").is_ok());
+}
+
+/// What the real sbatch makes of options: those that it takes, each alone. It parses them and submits nothing.
+fn accepted(cluster: &cluster::Cluster, options: &[String]) -> Vec<String> {
+    let words = options.join(" ");
+    let script = format!(
+        "for option in {words}; do sbatch $option --usage 2>&1 </dev/null | grep -qE 'ambiguous|unrecognized|invalid option' || echo $option; done"
+    );
+    let taken = cluster.lab(&["in", "bash", "-c", &script]);
+    taken.lines().map(str::to_owned).collect()
+}
+
+/// GNU's getopt takes any part of a long name that is unique, and values without a space after a letter.
+#[test]
+fn no_form_that_sbatch_takes_of_a_refused_option_is_allowed() {
+    let Some(cluster) = cluster::Cluster::shared() else {
+        return;
+    };
+    let long = SbatchOption::refused().filter(|name| name.starts_with("--"));
+    let parts = long.flat_map(|name| (3..=name.len()).map(|end| name[..end].to_owned()));
+    let taken = accepted(&cluster, &parts.collect::<Vec<_>>());
+    assert!(taken.contains(&"--job-nam".to_owned()), "{taken:?}");
+    // An option of its own, whose name begins another one's.
+    for option in taken.iter().filter(|option| *option != "--gpus") {
+        let refusal = SbatchOption::parse(option).unwrap().refusal();
+        assert!(refusal.is_some(), "{option}");
+    }
+}
+
+/// A letter that sbatch gives no value would hide another option behind it.
+#[test]
+fn letters_with_a_value_are_those_of_sbatch() {
+    let Some(cluster) = cluster::Cluster::shared() else {
+        return;
+    };
+    let script = "for letter in {a..z} {A..Z}; do sbatch -$letter 2>&1 </dev/null | grep -q 'requires an argument' && echo $letter; done; true";
+    let valued = cluster.lab(&["in", "bash", "-c", script]);
+    let valued: String = valued.lines().collect();
+    let letters = ('a'..='z').chain('A'..='Z');
+    let ours = letters.filter(|letter| SbatchOption::parse(&format!("-{letter}x")).is_ok());
+    assert_eq!(valued, ours.collect::<String>());
+}
+
+#[test]
+fn a_site_with_an_option_of_retrials_own_is_refused_in_any_form() {
+    for (option, message) in [
+        ("-Jx", "`-J` is set by Retrial"),
+        ("'-J x'", "`-J` is set by Retrial"),
+        (
+            "--job-nam=x",
+            "`--job-nam` (`--job-name`) is set by Retrial",
+        ),
+        ("-N2", "`-N` is set by Retrial"),
+        ("-HJx", "`-HJx` may be several options"),
+        ("-t10", "write it as `time_limit:`"),
+    ] {
+        let text = format!("schema: 1\nscheduler: slurm\noptions: [{option}]\n");
+        let here = configuration(&[("lab", &text)]);
+        let output = retrial(here.path(), &["check", "retrial/sites/lab.yaml"]);
+        assert_eq!(output.status.code(), Some(2), "{option}");
+        let printed = printed(&output);
+        assert!(printed.contains(message), "{printed}");
+    }
 }

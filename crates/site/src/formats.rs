@@ -3,6 +3,8 @@
 use retrial_document::formats::{FILLED, is_word, mismatch, no_parent, unless};
 use retrial_document::{Mismatch, StringFormat};
 
+use super::sbatch_option::SbatchOption;
+
 /// One word: a partition, an account.
 pub const WORD: StringFormat = StringFormat::new(word).pattern(r"^\S+$");
 
@@ -32,50 +34,6 @@ pub const OPTION: StringFormat = StringFormat::new(option).pattern("^-");
 
 /// Commands of a shell, several lines.
 pub const COMMANDS: StringFormat = StringFormat::new(commands);
-
-/// Options of `sbatch` that Retrial sets itself, each with the reason: a run is identified by its job's name,
-/// and a job that is requeued or waited for would differ from the one that Retrial follows.
-const OWN: [(&[&str], &str); 11] = [
-    (
-        &["--job-name", "-J"],
-        "Retrial finds a run's job by its name",
-    ),
-    (
-        &["--dependency", "-d"],
-        "a run's jobs run one after the other",
-    ),
-    (
-        &["--requeue"],
-        "`retrial resume` resubmits runs that did not finish",
-    ),
-    (&["--no-requeue", "--parsable"], "it is always given"),
-    (&["--signal"], "a run is warned before its time limit"),
-    (&["--output", "-o"], "the job's output is a file of the run"),
-    (&["--error", "-e"], "the job's output is a file of the run"),
-    (
-        &["--array", "-a"],
-        "Retrial submits a batch as arrays, and a run as one job",
-    ),
-    (&["--wait", "-W"], "`retrial run` waits by itself"),
-    (&["--wrap"], "the script is Retrial's"),
-    (
-        &["--nodes", "-N"],
-        "the recipe sets the number of nodes of a run",
-    ),
-];
-
-/// Options of `sbatch` that are keys of a site, with the key.
-const KEYS: [(&[&str], &str); 9] = [
-    (&["--partition", "-p"], "partition"),
-    (&["--account", "-A"], "account"),
-    (&["--qos", "-q"], "qos"),
-    (&["--reservation"], "reservation"),
-    (&["--constraint", "-C"], "constraint"),
-    (&["--gres"], "gres"),
-    (&["--gpus-per-node"], "gpus_per_node"),
-    (&["--exclusive"], "exclusive"),
-    (&["--time"], "time_limit"),
-];
 
 fn line(text: &str) -> Option<Mismatch> {
     FILLED.mismatch(text).or_else(|| {
@@ -154,25 +112,10 @@ fn option(text: &str) -> Option<Mismatch> {
     if let wrong @ Some(_) = line(text) {
         return wrong;
     }
-    if !text.starts_with('-') {
-        return mismatch(
-            format!("`{text}` is not an option"),
-            "write it as on sbatch's command line: --mail-type=END",
-        );
+    match SbatchOption::parse(text) {
+        Ok(option) => option.refusal(),
+        Err(wrong) => Some(wrong),
     }
-    let name = text.split(['=', ' ']).next().unwrap_or_default();
-    let among = |table: &[(&[&str], &'static str)]| {
-        let mut table = table.iter();
-        let found = table.find(|(options, _)| options.contains(&name));
-        found.map(|(_, text)| *text)
-    };
-    if let Some(reason) = among(&OWN) {
-        let help = format!("remove it: {reason}");
-        return mismatch(format!("`{name}` is set by Retrial"), help);
-    }
-    let key = among(&KEYS)?;
-    let help = format!("write it as `{key}:`");
-    mismatch(format!("`{name}` is a key of the site"), help)
 }
 
 fn commands(text: &str) -> Option<Mismatch> {
@@ -217,6 +160,9 @@ mod tests {
     #[case(OPTION, "--job-name=x", false)]
     #[case(OPTION, "-p gpu", false)]
     #[case(OPTION, "--mem=0", true)]
+    #[case(OPTION, "-Jx", false)]
+    #[case(OPTION, "--job-nam=x", false)]
+    #[case(OPTION, "-HJx", false)]
     #[case(COMMANDS, "module load x\nulimit -n 100", true)]
     #[case(COMMANDS, "a\u{1b}b", false)]
     fn values_allowed_in_a_script(

@@ -9,6 +9,7 @@
 mod formats;
 mod model;
 mod read;
+pub mod sbatch_option;
 pub mod schema;
 pub mod script;
 pub mod time_limit;

@@ -7,6 +7,7 @@ use itertools::join;
 use thiserror::Error;
 
 use super::Site;
+use super::sbatch_option::SbatchOption;
 use super::time_limit::{as_slurm, warning_s};
 use retrial_recipe::quote::quote;
 
@@ -200,10 +201,8 @@ impl JobOptions {
         let keys = site.sbatch_keys();
         options.extend(keys.map(|(name, value)| valued(&name.replace('_', "-"), value)));
         let more = site.options.iter();
-        options.extend(more.map(|option| match option.split_once('=') {
-            Some((name, value)) => format!("{name}={}", quoted(value)),
-            None => option.clone(),
-        }));
+        let more = more.filter_map(|option| SbatchOption::parse(option).ok());
+        options.extend(more.map(|option| option.word(quoted)));
         options
     }
 
