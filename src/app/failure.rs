@@ -40,7 +40,7 @@ impl Failure {
     /// Prints the problems of a recipe or a batch; the failure itself has no message.
     #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
     pub fn problems(problems: Diagnostics) -> Self {
-        terminal::note(&problems.render(terminal::error_color()));
+        terminal::note_problems(&problems);
         Self::reported(ExitCode::Usage)
     }
 

@@ -235,10 +235,7 @@ pub fn report_warnings(global: &GlobalOptions, opened: &Opened, plan: &Plan) {
     }
     let warnings = opened.resolved.warnings.clone();
     let warnings = lock_file::without_pinned(warnings, plan.lock.as_ref());
-    let warnings = warnings.render(terminal::error_color());
-    if !warnings.is_empty() {
-        terminal::note(&warnings);
-    }
+    terminal::note_problems(&warnings);
     if let Some(lock) = &plan.lock {
         for difference in &lock.differs {
             let recipe = &opened.entry.name;

@@ -3,6 +3,8 @@
 use std::io::{BufRead, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
 use std::sync::OnceLock;
 
+use retrial_readings::{message, sanitize};
+use retrial_recipe::Diagnostics;
 use retrial_report::document::{Block, Document};
 use retrial_report::terminal::{self, Terminal};
 
@@ -130,7 +132,7 @@ pub fn ask(question: &str) -> Option<bool> {
         return None;
     }
     let mut err = std::io::stderr();
-    let _ = write!(err, "{question} [y/N] ").and_then(|()| err.flush());
+    let _ = write!(err, "{} [y/N] ", message(question)).and_then(|()| err.flush());
     let mut answer = String::new();
     let _ = std::io::stdin().lock().read_line(&mut answer);
     Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
@@ -142,13 +144,24 @@ pub fn json(value: &impl serde::Serialize) -> String {
     format!("{text}\n")
 }
 
-/// Writes a message to standard error.
+/// Writes a message to standard error. It may quote anything: nothing in it controls the terminal.
 pub fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", message(text));
 }
 
-/// Writes a result of several lines.
+/// Writes the problems of a document, which quote its source, to standard error.
+pub fn note_problems(problems: &Diagnostics) {
+    // Colours are ours, and its lines were sanitized before they got them.
+    let text = problems.render(error_color());
+    if !text.is_empty() {
+        let _ = writeln!(std::io::stderr(), "{text}");
+    }
+}
+
+/// Writes a result of several lines, without control characters in them.
 pub fn print_lines(lines: impl IntoIterator<Item = String>) {
-    let lines = lines.into_iter().map(|line| line + "\n");
+    let lines = lines
+        .into_iter()
+        .map(|line| sanitize(&line).into_owned() + "\n");
     print(&lines.collect::<String>());
 }

@@ -48,10 +48,8 @@ pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {
             terminal::print(&rendered);
         }
         if !global.quiet && !diagnostics.has_errors() {
-            terminal::print(&format!(
-                "{file}: ok{}\n",
-                warnings(diagnostics.warning_count())
-            ));
+            let warnings = warnings(diagnostics.warning_count());
+            terminal::print_lines([format!("{file}: ok{warnings}")]);
         }
     }
     if global.output == Output::Json {

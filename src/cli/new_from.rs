@@ -1,7 +1,6 @@
 //! `retrial new NAME --from …`: reads a vendor's command line, and the variables of this shell.
 
 use crate::app::failure::Failure;
-use crate::app::terminal;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -23,7 +22,7 @@ pub fn read(title: &str, from: &str) -> Result<(String, Vec<String>), Failure> {
     if problems.has_errors() {
         return Err(Failure::usage(format!(
             "a recipe cannot express all of this\n{}",
-            problems.render(terminal::error_color())
+            problems.render(false)
         )));
     }
     Ok((reading.recipe, reading.notes))

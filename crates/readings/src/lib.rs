@@ -22,6 +22,7 @@ pub mod json;
 pub mod json_path;
 pub mod lines;
 mod literal;
+mod message;
 pub mod natural;
 pub mod nearest;
 pub mod number;
@@ -35,6 +36,7 @@ mod sum;
 pub mod units;
 
 pub use figure::{Figure, Figures};
+pub use message::{message, message_line};
 pub use request::{CsvCell, Limit, Take};
 pub use retrial_document::{Ordered, is_harmful};
 pub use sanitize::{sanitize, strip_escapes};

@@ -51,8 +51,8 @@ pub fn open(
         }),
     };
     let opened = opened.map_err(Failure::problems)?;
-    if !global.quiet && !opened.warnings.is_empty() {
-        terminal::note(&opened.warnings.render(terminal::error_color()));
+    if !global.quiet {
+        terminal::note_problems(&opened.warnings);
     }
     Ok(opened)
 }

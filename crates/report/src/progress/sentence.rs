@@ -4,7 +4,7 @@
 use itertools::join;
 
 use retrial_format::{self as format, count, duration};
-use retrial_readings::sanitize;
+use retrial_readings::message_line;
 use retrial_results::verdict::number;
 use retrial_store::journal::{Event, EventKind, StepEnd};
 use retrial_telemetry::Live;
@@ -21,9 +21,9 @@ pub fn step(event: &Event) -> String {
     }
 }
 
-/// One line without control characters.
+/// One line without control characters, and not longer than a message.
 pub fn line(text: &str) -> String {
-    sanitize(text).into_owned()
+    message_line(text).into_owned()
 }
 
 /// The lines of a text, each without control characters.
