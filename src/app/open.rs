@@ -199,6 +199,7 @@ pub fn plan(
     let origin = Origin {
         directory: directory(global, opened, extract)?,
         hash: opened.resolved.hash.clone(),
+        built_in: opened.entry.is_builtin(),
     };
     let mut recipe = opened.resolved.recipe.clone();
     let lock = lock_file::follow(global, arguments, &opened.entry, &mut recipe)?;

@@ -99,6 +99,7 @@ fn script(recipe: &str, settings: &[(&str, &str)]) -> String {
     let origin = Origin {
         directory: Some("/guide".to_owned()),
         hash: resolved.hash.clone(),
+        built_in: false,
     };
     let plan = plan::build(
         &resolved.recipe,

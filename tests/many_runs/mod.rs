@@ -93,6 +93,7 @@ impl Many {
                 let origin = Origin {
                     directory: None,
                     hash: resolved.hash.clone(),
+                    built_in: false,
                 };
                 let plans = hosts.iter().map(|host| {
                     let choices = PlanOptions {

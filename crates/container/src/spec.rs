@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +88,14 @@ pub struct Mount {
     pub target: String,
     /// Read-only.
     pub read_only: bool,
+}
+
+impl Mount {
+    /// Whether it is read-only and has its source in the recipe's directory: a part of the recipe.
+    pub fn is_companion(&self, recipe_directory: Option<&str>) -> bool {
+        let is_in = |directory: &str| Path::new(&self.source).starts_with(directory);
+        self.read_only && recipe_directory.is_some_and(is_in)
+    }
 }
 
 /// `source:target[:ro]`, as `--volume` takes it.

@@ -1,11 +1,19 @@
 //! Directories that are populated once and cached for later runs.
+//!
+//! A cached directory has an identity of 256 bits: a hash of everything that decides its content. A run takes a
+//! directory of an earlier run only if their identities are equal.
+
+use std::fmt::Debug;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::exec::ExecStep;
-use retrial_container::Mount;
+use retrial_container::{ContainerSpec, Mount};
 use retrial_recipe::model::{CachedFile, StepLocation};
+
+/// The number of digits of an identity in a directory's name.
+const SHORT: usize = 16;
 
 /// The mount point of a directory while the image's content is copied into it.
 pub const STAGE: &str = "/.retrial-stage";
@@ -25,10 +33,28 @@ pub struct CachedDirectory {
     pub files: Vec<(String, CachedFile)>,
     /// Later steps may write to it, too.
     pub writable: bool,
-    /// Distinguishes directories that other commands cache under the same key.
+    /// The part of its identity that the plan knows: SHA-256, hexadecimal.
     pub identity: String,
-    /// It is specific to one image: the recipe does not define its content by file hashes.
+    /// It belongs to one image and to the files that populate it: the recipe does not define its content by hashes.
     pub of_image: bool,
+    /// Read-only files next to the recipe that its command can read: their content is a part of its identity.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub companions: Vec<Mount>,
+}
+
+/// Everything besides a step's own command and the image that decides the content of its cached directory.
+#[derive(Debug, Clone, Serialize)]
+pub struct PopulateInputs {
+    /// The recipe is built in: no other one may populate its directories.
+    pub built_in: bool,
+    /// SHA-256 of the resolved recipe.
+    pub recipe_hash: String,
+    /// The container, without the GPUs of this host and without the companions.
+    pub container: ContainerSpec,
+    /// The recipe's models.
+    pub models: Vec<String>,
+    /// Read-only files next to the recipe that the container mounts.
+    pub companions: Vec<Mount>,
 }
 
 /// A step that populates a cached directory, in a container of its own or on the host.
@@ -43,21 +69,34 @@ pub struct PopulateStep {
 }
 
 impl CachedDirectory {
-    /// A directory that the command populates from the other mounts (`inputs`). The command is a part of its
-    /// identity: an unreviewed recipe cannot replace the cache of another one.
+    /// A directory at `path` that a command populates.
     pub fn new(
-        key: String,
-        path: String,
+        (key, path): (String, String),
         files: Vec<(String, CachedFile)>,
         writable: bool,
-        command: &ExecStep,
-        inputs: &[String],
+        (location, command): (StepLocation, &ExecStep),
+        inputs: &PopulateInputs,
     ) -> Self {
-        let of_image = files.is_empty() || files.iter().any(|(_, file)| file.sha256.is_none());
-        let content = (&path, &files, writable, &command.run, &command.env);
-        let how = (&command.shell, &command.workdir, &command.user);
-        let inputs = if of_image { inputs } else { &[] };
-        let identity = identity(&(content, how, inputs));
+        let is_listed = is_complete(&files);
+        let what = (&key, &path, &files, writable);
+        let how = (&command.run, &command.env, &command.secrets);
+        let how = (
+            location,
+            how,
+            (&command.shell, &command.workdir, &command.user),
+        );
+        // What the hashes of all files define is the same, whatever populated it.
+        let of_image = writable || !is_listed;
+        let built_in = inputs.built_in;
+        let inputs = of_image.then_some(inputs);
+        // Later steps write to it, so that only the same recipe may reuse it. A built-in one is reviewed as a whole:
+        // what `--set` changes elsewhere in it does not matter here.
+        let others = inputs.filter(|_| !built_in);
+        let recipe = others.filter(|_| writable).map(|one| &one.recipe_hash);
+        let container = others.map(|one| &one.container);
+        let mounts = inputs.map(|inputs| &inputs.container.mounts);
+        let models = inputs.map(|inputs| &inputs.models);
+        let identity = identity(&(built_in, what, how, (recipe, container, mounts, models)));
         Self {
             key,
             path,
@@ -65,15 +104,22 @@ impl CachedDirectory {
             writable,
             identity,
             of_image,
+            companions: inputs.map_or_else(Vec::new, |inputs| inputs.companions.clone()),
         }
     }
 
-    /// The name of its directory below the key's, given the image's id.
-    pub fn name(&self, image: &str) -> String {
+    /// Its whole identity: SHA-256, hexadecimal. `image` is the image's id, `companions` a digest of the companions'
+    /// content, and `earlier` has the identities of the cached directories that its command sees.
+    pub fn identity_on(&self, image: &str, companions: &str, earlier: &[&str]) -> String {
         if !self.of_image {
             return self.identity.clone();
         }
-        of_image(&self.identity, image)
+        identity(&(&self.identity, image, companions, earlier))
+    }
+
+    /// Whether the recipe lists all files with their hashes: nothing else may be in it.
+    pub fn is_listed(&self) -> bool {
+        is_complete(&self.files)
     }
 
     /// Its mount, once it exists on this machine.
@@ -86,52 +132,98 @@ impl CachedDirectory {
     }
 }
 
-/// Returns a hash that distinguishes directories with the same key.
-pub(super) fn identity(content: &impl Serialize) -> String {
-    let text = serde_json::to_string(content).unwrap_or_default();
-    let digest = Sha256::digest(text);
-    let digits = digest.iter().take(4).map(|byte| format!("{byte:02x}"));
-    digits.collect()
+/// Returns whether a list has the hashes of all files: it defines the content of a directory.
+pub fn is_complete(files: &[(String, CachedFile)]) -> bool {
+    !files.is_empty() && files.iter().all(|(_, file)| file.sha256.is_some())
 }
 
-/// The name of an image-specific directory, by the image's id.
-pub(super) fn of_image(identity: &str, image: &str) -> String {
-    let id = image.rsplit(':').next().unwrap_or(image);
-    format!("{identity}-{}", id.get(..12).unwrap_or(id))
+/// Returns the part of an identity by which its directory is named. Names may be equal; identities decide.
+pub fn short(identity: &str) -> &str {
+    identity.get(..SHORT).unwrap_or(identity)
+}
+
+/// Returns a SHA-256 of a value, hexadecimal.
+pub(super) fn identity(content: &(impl Serialize + Debug)) -> String {
+    // The text of a value that JSON cannot express must still be one of its own.
+    let text = serde_json::to_string(content).unwrap_or_else(|_| format!("{content:?}"));
+    hex::encode(Sha256::digest(text))
 }
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
-    fn cached(files: Vec<(String, CachedFile)>, run: &str) -> CachedDirectory {
+    fn cached(files: Vec<(String, CachedFile)>, inputs: &PopulateInputs) -> CachedDirectory {
         let command = ExecStep {
-            run: run.to_owned(),
+            run: "get".to_owned(),
             ..ExecStep::default()
         };
-        CachedDirectory::new("data".into(), "/data".into(), files, false, &command, &[])
+        let place = ("data".to_owned(), "/data".to_owned());
+        let how = (StepLocation::Container, &command);
+        CachedDirectory::new(place, files, false, how, inputs)
+    }
+
+    fn inputs() -> PopulateInputs {
+        PopulateInputs {
+            built_in: false,
+            recipe_hash: "00".to_owned(),
+            container: ContainerSpec::default(),
+            models: Vec::new(),
+            companions: Vec::new(),
+        }
+    }
+
+    fn file(sha256: Option<&str>) -> Vec<(String, CachedFile)> {
+        let file = CachedFile {
+            size: Some(1),
+            sha256: sha256.map(str::to_owned),
+        };
+        vec![("a".to_owned(), file)]
     }
 
     #[test]
     fn only_fully_listed_directories_are_shared_between_images() {
-        let file = |sha256: Option<&str>| {
-            let sha256 = sha256.map(str::to_owned);
-            vec![(
-                "a".to_owned(),
-                CachedFile {
-                    size: Some(1),
-                    sha256,
-                },
-            )]
-        };
-        let (first, second) = ("sha256:0123456789abcdef", "sha256:fedcba9876543210");
-        let listed = cached(file(Some("00")), "get");
-        assert_eq!(listed.name(first), listed.name(second));
-        for cached in [cached(file(None), "get"), cached(Vec::new(), "get")] {
-            assert_ne!(cached.name(first), cached.name(second));
-            assert!(cached.name(first).ends_with("-0123456789ab"));
+        let on = |cached: &CachedDirectory, image: &str| cached.identity_on(image, "", &[]);
+        let listed = cached(file(Some("00")), &inputs());
+        assert_eq!(on(&listed, "one"), on(&listed, "two"));
+        assert_eq!(on(&listed, "one").len(), 64, "256 bits");
+        for cached in [cached(file(None), &inputs()), cached(Vec::new(), &inputs())] {
+            assert_ne!(on(&cached, "one"), on(&cached, "two"));
+            assert_ne!(on(&cached, "one"), cached.identity_on("one", "x", &[]));
+            assert_ne!(on(&cached, "one"), cached.identity_on("one", "", &["x"]));
+            assert_eq!(on(&cached, "one").len(), 64, "256 bits");
         }
-        assert_ne!(listed.identity, cached(file(Some("00")), "put").identity);
-        assert_ne!(listed.identity, cached(file(Some("01")), "get").identity);
+        assert_ne!(
+            listed.identity,
+            cached(file(Some("01")), &inputs()).identity
+        );
+    }
+
+    #[rstest]
+    #[case::an_environment(|inputs: &mut PopulateInputs| inputs.container.env = vec![("PATH".into(), "/evil".into())])]
+    #[case::a_network(|inputs: &mut PopulateInputs| inputs.container.network = Some("evil".into()))]
+    #[case::a_model(|inputs: &mut PopulateInputs| inputs.models = vec!["evil/model@main".into()])]
+    #[case::trust(|inputs: &mut PopulateInputs| inputs.built_in = true)]
+    fn whatever_can_populate_a_directory_is_part_of_its_identity(
+        #[case] change: fn(&mut PopulateInputs),
+    ) {
+        let mut other = inputs();
+        change(&mut other);
+        let (one, other) = (cached(Vec::new(), &inputs()), cached(Vec::new(), &other));
+        assert_ne!(one.identity, other.identity);
+    }
+
+    #[test]
+    fn a_recipe_that_is_not_built_in_never_shares_with_a_built_in_one() {
+        let built_in = PopulateInputs {
+            built_in: true,
+            ..inputs()
+        };
+        for files in [file(Some("00")), file(None), Vec::new()] {
+            let (one, other) = (cached(files.clone(), &inputs()), cached(files, &built_in));
+            assert_ne!(one.identity, other.identity);
+        }
     }
 }

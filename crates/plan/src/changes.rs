@@ -228,6 +228,7 @@ impl<'a> Execution<'a> {
             schema: _,
             recipe: _,
             recipe_hash: _,
+            built_in: _,
             title: _,
             expected_duration: _,
             submission: _,

@@ -9,7 +9,7 @@ use super::cached::{self, CachedDirectory};
 use super::model::ModelFetch;
 use super::service::ServiceStep;
 use super::step::{Action, Plan, Purpose, Step};
-use retrial_container::ContainerSpec;
+use retrial_container::{ContainerSpec, Mount};
 use retrial_mlperf::rounds::{Rounds, Rules};
 
 impl Step {
@@ -101,16 +101,29 @@ impl Plan {
         )
     }
 
-    /// The name of the directory of a cache mount, without the number that distinguishes concurrent runs. Code
-    /// compiled for one GPU, on one machine, by one recipe must not be reused by another; and an unreviewed
-    /// recipe cannot leave programs for a trusted one.
-    pub fn cache_mount(&self, path: &str, image: &str, machine: &str) -> String {
+    /// The identity of a cache mount: SHA-256, hexadecimal. Code compiled for one GPU, on one machine, by one recipe
+    /// must not be reused by another; and an unreviewed recipe cannot leave programs for a trusted one. `image` is the
+    /// image's id, `companions` a digest of the content of [`Self::companions`].
+    pub fn cache_mount(&self, path: &str, image: &str, machine: &str, companions: &str) -> String {
         let assigned = self.assigned_gpus.iter();
         let gpus = assigned.flat_map(|assigned| &assigned.gpus);
         let models = gpus.map(|assigned| assigned.gpu.gfx.as_ref().unwrap_or(&assigned.gpu.model));
         let gpus: BTreeSet<&String> = models.collect();
-        let identity = cached::identity(&(&self.recipe_hash, path, machine, gpus));
-        cached::of_image(&identity, image)
+        let recipe = (&self.recipe_hash, self.built_in);
+        let directory = self.directory.as_deref();
+        let mounts = self.containers().flat_map(|container| &container.mounts);
+        let others = mounts.filter(|mount| !mount.is_companion(directory));
+        let mounts: BTreeSet<String> = others.map(ToString::to_string).collect();
+        let files = (mounts, companions);
+        cached::identity(&("cache mount", recipe, path, image, machine, gpus, files))
+    }
+
+    /// Read-only files next to the recipe that any of its containers mounts.
+    pub fn companions(&self) -> Vec<Mount> {
+        let mounts = self.containers().flat_map(|container| &container.mounts);
+        let directory = self.directory.as_deref();
+        let companions = mounts.filter(|mount| mount.is_companion(directory));
+        companions.cloned().collect()
     }
 
     /// Cached directories in the order in which they are populated; without skipped ones, where the image's own

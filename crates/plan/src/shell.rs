@@ -130,7 +130,7 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
         Action::FetchModel(model) => models::download(plan, model),
         Action::CopyOut { path, to } => cached::copy_out(plan, name, path, to),
         Action::Populate(populate_step) => cached::populate(plan, step, populate_step, name),
-        Action::Create => docker_run(&plan.container, name, mounts(plan, step)),
+        Action::Create => docker_run(plan, &plan.container, name, mounts(plan, step)),
         Action::Exec(exec) => output::logged(plan, exec, &docker_exec(exec, name)),
         Action::Host(exec) => cached::host(exec),
         Action::StartService(service) => services::start(plan, step, service, name),
@@ -164,12 +164,12 @@ fn mounts(plan: &Plan, step: &Step) -> Vec<String> {
 
 /// `docker run -d` with the options of the container, and mounts that earlier steps created. It pulls no image:
 /// a missing one is an error.
-fn docker_run(container: &ContainerSpec, name: &str, mounts: Vec<String>) -> String {
+fn docker_run(plan: &Plan, container: &ContainerSpec, name: &str, mounts: Vec<String>) -> String {
     let mut words = vec![format!("docker run -d --pull=never --name {name}")];
     let options = container.options();
     words.extend(options.iter().map(|option| word(&option.to_string())));
     words.extend(mounts);
-    let (commands, flags) = cached::cache_mounts(container, name);
+    let (commands, flags) = cached::cache_mounts(plan, container);
     words.extend(flags);
     let command = join(container.command.iter().map(|word| quote(word)), " ");
     words.push(format!("{} {command}", quote(&container.image)));

@@ -40,6 +40,9 @@ pub struct Plan {
     pub recipe: String,
     /// SHA-256 of the resolved recipe.
     pub recipe_hash: String,
+    /// The recipe is built in: what it leaves for later runs is never mixed with that of other recipes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub built_in: bool,
     /// The recipe's title.
     pub title: String,
     /// The duration on the published hardware, without downloads.

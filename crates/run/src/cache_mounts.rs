@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::cached::{image, origin, remove_stale};
+use super::cached::{companions, image, origin, remove_stale};
 use super::error::Halt;
 use super::labels::{CACHE_LABEL, mounts_cached};
 use super::seed;
@@ -13,6 +13,7 @@ use super::session::Session;
 use super::step_session::StepSession;
 use retrial_container::{ContainerSpec, Mount};
 use retrial_engine::api::ContainerState;
+use retrial_plan::cached::short;
 use retrial_store::cache::CacheEntry;
 use retrial_store::journal::{CacheMounted, EventKind, StepEnd};
 use retrial_store::lock::{FileLock, LockAttempt};
@@ -33,8 +34,10 @@ pub async fn take(
     for (mount, path) in std::mem::take(&mut spec.cache_mounts) {
         let image = image(session, &spec.image).await?;
         let machine = retrial_host::machine_name(&session.options.root);
-        let name = session.plan.cache_mount(&path, &image, &machine);
-        let (directory, entry, lock) = free(session, &mount, &name).await?;
+        let companions = companions(session, session.plan.companions()).await?;
+        let plan = &session.plan;
+        let identity = plan.cache_mount(&path, &image, &machine, &companions);
+        let (entry, lock) = free(session, &mount, &identity).await?;
         let run = origin(session, image);
         let earlier = entry.claim(&run)?;
         if earlier.is_none() {
@@ -53,12 +56,13 @@ pub async fn take(
         if !label.is_empty() {
             label.push('\n');
         }
-        label.push_str(&entry.identity());
+        label.push_str(&entry.location());
         let mounted = CacheMounted {
             container: String::new(),
             mount,
             path,
-            directory,
+            directory: entry.name().to_owned(),
+            identity,
             reused_from: earlier.map(|earlier| earlier.run),
         };
         caches.mounted.push((mounted, lock));
@@ -77,33 +81,34 @@ impl MountedCaches {
     }
 }
 
-/// The first directory that no running container has.
+/// The first directory of an identity that no running container has.
 async fn free(
     session: &StepSession<'_>,
     mount: &str,
-    name: &str,
-) -> Result<(String, CacheEntry, FileLock), Halt> {
+    identity: &str,
+) -> Result<(CacheEntry, FileLock), Halt> {
     let work = session.work();
     let mut number = 0;
     loop {
         number += 1;
-        let directory = format!("{name}-{number}");
-        let entry = entry(session, mount, &directory);
+        let directory = format!("{}-{number}", short(identity));
+        let entry = entry(session, mount, &directory, identity);
         let LockAttempt::Acquired(lock) = entry.lock(&work)? else {
             continue;
         };
         let containers = session.with_engine(|| session.engine.containers(CACHE_LABEL));
-        let mine = entry.identity();
+        let location = entry.location();
         let is_user =
-            |container: &ContainerState| container.running && mounts_cached(container, &mine);
-        if !containers.await?.iter().any(is_user) {
-            return Ok((directory, entry, lock));
+            |container: &ContainerState| container.running && mounts_cached(container, &location);
+        if !containers.await?.iter().any(is_user) && entry.is_own() {
+            return Ok((entry, lock));
         }
     }
 }
 
-fn entry(session: &Session, mount: &str, directory: &str) -> CacheEntry {
-    CacheEntry::new(Path::new(&session.plan.cache), mount, directory)
+fn entry(session: &Session, mount: &str, directory: &str, identity: &str) -> CacheEntry {
+    let cache = Path::new(&session.plan.cache);
+    CacheEntry::named(cache, mount, directory, identity)
 }
 
 /// Releases the directories of a removed container: the files become ours, and later runs reuse them if no step
@@ -115,7 +120,8 @@ pub async fn release(session: &Session, container: &str) {
     let is_good = is_good && !session.stop.is_cancelled();
     let mounts = state.cache_mounts.iter();
     for mounted in mounts.filter(|mounted| mounted.container == container) {
-        let entry = entry(session, &mounted.mount, &mounted.directory);
+        let (mount, directory) = (&mounted.mount, &mounted.directory);
+        let entry = entry(session, mount, directory, &mounted.identity);
         // Another process has locked it: it is no longer ours.
         let Ok(LockAttempt::Acquired(_lock)) = entry.lock(&session.work()) else {
             continue;

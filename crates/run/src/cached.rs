@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::error::Halt;
+use super::interrupt::on_thread;
 use super::labels::{RUN_LABEL, mounts_cached};
 use super::run_values::with_run_values;
 use super::session::Session;
@@ -13,8 +14,8 @@ use super::step_session::StepSession;
 use retrial_container::Mount;
 use retrial_plan::cached::CachedDirectory;
 use retrial_store::StoreError;
-use retrial_store::cache::{CacheEntry, CacheState, Origin};
-use retrial_store::journal::StepEnd;
+use retrial_store::cache::{CacheEntry, CacheState, Origin, digest_of};
+use retrial_store::journal::{StepEnd, StepFault};
 use retrial_store::lock::{FileLock, LockAttempt};
 
 /// The interval between attempts to acquire a lock that another run holds.
@@ -25,28 +26,80 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct CachedMounts {
     /// The mounts.
     pub mounts: Vec<Mount>,
-    /// Their identities, by which cleanup detects that they are in use.
-    pub identities: Vec<String>,
+    /// Their paths, by which cleanup detects that they are in use.
+    pub locations: Vec<String>,
 }
 
 /// The cached directories for the container of a step: those of earlier steps.
 pub async fn mounts(session: &StepSession<'_>) -> Result<CachedMounts, Halt> {
     let mut all = CachedMounts::default();
-    for (number, directory) in session.plan.cached_directories() {
-        if number < session.step.number {
-            let directory = &with_run_values(session, directory, None);
-            let image = image(session, &session.plan.image).await?;
-            let entry = entry(session, directory, &image);
-            let source = entry.content().display().to_string();
-            all.mounts.push(directory.mount(source));
-            all.identities.push(entry.identity());
-        }
+    let cached = session.state().cached;
+    for (number, directory) in earlier(session) {
+        let directory = &with_run_values(session, directory, None);
+        let entry = cached.get(&number).map(|cached| {
+            let cache = Path::new(&session.plan.cache);
+            CacheEntry::named(cache, &directory.key, &cached.directory, &cached.identity)
+        });
+        let Some(entry) = entry.filter(|entry| entry.is_own() && entry.content().exists()) else {
+            return Err(Halt::failed(
+                StepFault::Host,
+                format!("the cached directory {} is gone", directory.key),
+                "it was removed since this run began: begin another one",
+            ));
+        };
+        let source = entry.content().display().to_string();
+        all.mounts.push(directory.mount(source));
+        all.locations.push(entry.location());
     }
     Ok(all)
 }
 
+/// The cached directories of earlier steps, with the numbers of these.
+fn earlier<'a>(
+    session: &StepSession<'a>,
+) -> impl Iterator<Item = (u32, &'a CachedDirectory)> + use<'a> {
+    let number = session.step.number;
+    let all = session.run_session().plan.cached_directories();
+    all.filter(move |(earlier, _)| *earlier < number)
+}
+
+/// The whole identity of the directory that a step populates from an image.
+pub async fn identity(
+    session: &StepSession<'_>,
+    directory: &CachedDirectory,
+    image: &str,
+) -> Result<String, Halt> {
+    let companions = companions(session, directory.companions.clone()).await?;
+    let state = session.state();
+    let earlier = earlier(session).filter_map(|(number, _)| state.cached.get(&number));
+    let earlier: Vec<&str> = earlier.map(|cached| cached.identity.as_str()).collect();
+    Ok(directory.identity_on(image, &companions, &earlier))
+}
+
+/// A digest of files next to the recipe.
+pub async fn companions(session: &Session, mounts: Vec<Mount>) -> Result<String, Halt> {
+    Ok(on_thread(&session.stop, move || digest_of(&mounts)).await?)
+}
+
+/// Acquires the directory of an identity with its lock.
+pub async fn acquire(
+    session: &StepSession<'_>,
+    key: &str,
+    identity: &str,
+) -> Result<(CacheEntry, FileLock), Halt> {
+    let cache = Path::new(&session.plan.cache);
+    loop {
+        let entry = CacheEntry::find(cache, key, identity);
+        let lock = lock(session, &entry).await?;
+        // Whoever held the lock may have populated it for another identity.
+        if entry.is_own() {
+            return Ok((entry, lock));
+        }
+    }
+}
+
 /// Acquires the lock of a cached directory, and reports the holder while it waits.
-pub async fn lock(session: &StepSession<'_>, entry: &CacheEntry) -> Result<FileLock, Halt> {
+async fn lock(session: &StepSession<'_>, entry: &CacheEntry) -> Result<FileLock, Halt> {
     let work = session.work();
     let mut is_named = false;
     loop {
@@ -86,12 +139,6 @@ pub async fn check(
         })
     };
     interruptible(session, check).await
-}
-
-/// Its entry in the cache.
-pub fn entry(session: &Session, directory: &CachedDirectory, image: &str) -> CacheEntry {
-    let cache = Path::new(&session.plan.cache);
-    CacheEntry::new(cache, &directory.key, &directory.name(image))
 }
 
 /// The id of an image of the plan: the one that is launched, or a service's.
@@ -146,7 +193,7 @@ pub async fn remove_stale(session: &Session, entry: &CacheEntry) -> Result<(), H
     let mut all = containers.iter();
     let runs = all.clone().filter_map(|one| one.labels.get(RUN_LABEL));
     let runs: Vec<String> = runs.cloned().collect();
-    let in_use = all.any(|container| mounts_cached(container, &entry.identity()));
+    let in_use = all.any(|container| mounts_cached(container, &entry.location()));
     entry.remove_stale(&runs, in_use);
     Ok(())
 }

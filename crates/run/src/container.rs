@@ -167,7 +167,7 @@ fn spec_of(
     spec.mounts.extend(model_mounts::mounts(session)?);
     spec.mounts.extend(cached.mounts);
     spec.labels = own_labels(session);
-    let cached = cached.identities.join("\n");
+    let cached = cached.locations.join("\n");
     let cached = Some(cached).filter(|labels| !labels.is_empty());
     let labels = [(CACHE_LABEL, cached), (GPU_LABEL, claim_of(session))];
     let labels = labels.map(|(name, value)| Some((name.to_owned(), value?)));
@@ -264,6 +264,11 @@ async fn restore_ownership(session: &Session, id: &str) {
     if rustix::process::getuid().is_root() {
         return;
     }
-    let spec = ExecSpec::as_root(["chown", "-hR", &owner(), first_process::CONTROL]);
+    let spec = ExecSpec::as_root([
+        "chown",
+        "-hR",
+        &owner(session).await,
+        first_process::CONTROL,
+    ]);
     let _ = session.engine.exec(id, &spec).await;
 }

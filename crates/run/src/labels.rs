@@ -60,10 +60,10 @@ pub fn run_of(container: &ContainerState) -> String {
     }
 }
 
-/// Whether a container mounts the cached directory of this identity.
-pub fn mounts_cached(container: &ContainerState, identity: &str) -> bool {
+/// Whether a container mounts the cached directory with this path.
+pub fn mounts_cached(container: &ContainerState, location: &str) -> bool {
     let mut mounted = label(container, CACHE_LABEL).lines();
-    mounted.any(|line| line == identity)
+    mounted.any(|line| line == location)
 }
 
 fn not_of(labels: &BTreeMap<String, String>, uid: &str, user: &str) -> Option<String> {

@@ -3,9 +3,8 @@
 //! nothing that only this run did.
 
 use std::path::Path;
-use std::process::Stdio;
 
-use super::cached::{check, entry, image, interruptible, lock, mounts, origin, remove_stale};
+use super::cached::{acquire, check, identity, image, interruptible, mounts, origin, remove_stale};
 use super::error::Halt;
 use super::seed::{self, owner};
 use super::session::Session;
@@ -14,12 +13,12 @@ use super::{container, exec};
 use retrial_container::Mount;
 use retrial_engine::api::ExecSpec;
 use retrial_host::disk_full;
-use retrial_plan::cached::{CachedDirectory, PopulateStep};
+use retrial_plan::cached::PopulateStep;
 use retrial_plan::options::Keep;
 use retrial_plan::step::{Action, Condition};
 use retrial_recipe::model::StepLocation;
 use retrial_store::cache::{CacheState, Manifest, Origin, Stage};
-use retrial_store::journal::{EventKind, StepEnd, StepFault};
+use retrial_store::journal::{CachedAs, EventKind, StepEnd, StepFault};
 
 /// Executes the step; `reattach` if its command may be running since before a kill of the tool.
 pub async fn populate(
@@ -29,9 +28,13 @@ pub async fn populate(
 ) -> Result<(), Halt> {
     let image = image(session, &session.plan.image).await?;
     let directory = &populate.directory;
-    let entry = entry(session, directory, &image);
+    let identity = identity(session, directory, &image).await?;
+    let (entry, _lock) = acquire(session, &directory.key, &identity).await?;
     let label = entry.label();
-    let _lock = lock(session, &entry).await?;
+    let cached = EventKind::Cached(CachedAs {
+        directory: entry.name().to_owned(),
+        identity,
+    });
     let stage = entry.stage(session.run.id());
     match check(session, &entry, directory).await? {
         CacheState::Valid(manifest) => {
@@ -39,6 +42,7 @@ pub async fn populate(
             let Origin { run, at, .. } = &manifest.origin;
             let size = size(&manifest);
             let decision = format!("cache hit: {label}: {size}, populated by run {run}, {at}");
+            session.record(cached)?;
             return Ok(session.decide(decision)?);
         }
         CacheState::Invalid(reason) => {
@@ -65,21 +69,34 @@ pub async fn populate(
     let origin = origin(session, image);
     let line = "hashing its files".to_owned();
     session.emit(EventKind::Output { line });
-    let content = stage.content();
-    let make = move |stop: &_| Manifest::make(&content, origin, stop);
-    let manifest = interruptible(session, make).await?;
-    if let Some(reason) = manifest.mismatch(&directory.files) {
-        discard(session, &stage).await?;
-        return Err(Halt::failed(
-            StepFault::Command,
-            format!("its files are not those that the recipe lists: {reason}"),
-            "nothing of it is cached; read its output, and `cache.files` in the recipe",
-        ));
-    }
+    let (files, populated) = (directory.files.clone(), stage.clone());
+    let writable = directory.writable;
+    let examine = move |stop: &_| populated.examine(&files, writable, origin, stop);
+    let manifest = match interruptible(session, examine).await? {
+        CacheState::Valid(manifest) => manifest,
+        other => {
+            discard(session, &stage).await?;
+            return Err(unusable(other));
+        }
+    };
     entry.publish(&stage, &manifest)?;
+    session.record(cached)?;
     remove_stale(session, &entry).await?;
     let decision = format!("populated {label}: {}", size(&manifest));
     Ok(session.decide(decision)?)
+}
+
+/// The failure of a step whose files cannot be cached.
+fn unusable(state: CacheState) -> Halt {
+    let reason = match state {
+        CacheState::Invalid(reason) => reason,
+        _ => "it is empty".to_owned(),
+    };
+    Halt::failed(
+        StepFault::Command,
+        format!("its files cannot be cached: {reason}"),
+        "nothing of it is cached; read its output, and `cache.files` in the recipe",
+    )
 }
 
 struct Population<'a> {
@@ -124,11 +141,7 @@ impl Population<'_> {
         let mut command = command.clone();
         let variable = "RETRIAL_CACHE_PATH".to_owned();
         command.env.push((variable, content.display().to_string()));
-        let end = exec::run_on_host(session, &command, reattach).await;
-        let mut chmod = tokio::process::Command::new("chmod");
-        chmod.args(["-R", rights(&self.populate.directory)]);
-        let _ = chmod.arg(content).stderr(Stdio::null()).status().await;
-        end
+        exec::run_on_host(session, &command, reattach).await
     }
 
     /// Creates a new stage with the image's content, and the container that populates it.
@@ -142,7 +155,7 @@ impl Population<'_> {
         let path = &self.populate.directory.path;
         let owner = match self.populate.location {
             StepLocation::Container => String::new(),
-            StepLocation::Host => owner(),
+            StepLocation::Host => owner(session).await,
         };
         seed::seed(session, self.image, path, &content, &owner).await?;
         if self.populate.location == StepLocation::Host {
@@ -157,21 +170,19 @@ impl Population<'_> {
         container::create_with(session, "-fill", cached).await
     }
 
-    /// Makes us the owner of the files that the container's users wrote, readable for everybody. Does not
-    /// follow symlinks: they refer to paths of the container. If the image has no `chown`, reading the files
-    /// reports the unreadable ones.
+    /// Makes us the owner of the files that the container's users wrote. Does not follow symlinks: they refer to
+    /// paths of the container. If the image has no `chown`, files of other users are refused later.
     async fn take_ownership(&self) {
         let session = &self.session;
         let Some(container) = session.state().container else {
             return;
         };
-        let directory = &self.populate.directory;
-        let script = "chown -hR \"$1\" \"$3\"; chmod -R \"$2\" \"$3\"";
-        let (owner, rights) = (owner(), rights(directory));
-        let arguments = ["sh", &owner, rights, &directory.path];
-        let words = ["/bin/sh", "-c", script].into_iter().chain(arguments);
-        let spec = ExecSpec::as_root(words);
-        let _ = session.engine.exec(&container, &spec).await;
+        let owner = owner(session).await;
+        let words = ["chown", "-hR", &owner, &self.populate.directory.path];
+        let _ = session
+            .engine
+            .exec(&container, &ExecSpec::as_root(words))
+            .await;
     }
 }
 
@@ -180,15 +191,6 @@ fn full(content: &Path, last_lines: Vec<String>) -> Halt {
     let advice = "free some space (list cached directories: retrial clean --cached), or cache elsewhere: --cache DIR";
     let end = StepEnd::failed(StepFault::Host, reason, advice);
     end.with_last_lines(|| last_lines).into()
-}
-
-/// The rights of cached files, for `chmod`: everybody may read them.
-fn rights(directory: &CachedDirectory) -> &'static str {
-    if directory.writable {
-        "a+rwX"
-    } else {
-        "u+rwX,go+rX,go-w"
-    }
 }
 
 /// Removes the populating container and the stage.

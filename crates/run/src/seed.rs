@@ -19,8 +19,13 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// How long the owner of all files may take to change.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Our user and group, for `chown`.
-pub fn owner() -> String {
+/// Our user and group in a container, for `chown`.
+pub async fn owner(session: &Session) -> String {
+    let abilities = session.engine.abilities().await;
+    if abilities.is_ok_and(|abilities| abilities.rootless) {
+        // An engine without root shows us as root there.
+        return "0:0".to_owned();
+    }
     let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
     format!("{}:{}", user.as_raw(), group.as_raw())
 }
@@ -31,7 +36,9 @@ pub async fn own(session: &Session, directory: &Path) -> Result<(), EngineError>
     let script = format!("chown -hR \"$1\" {STAGE} && chmod -R a+rwX {STAGE}");
     let image = session.state().image.unwrap_or_default();
     let spec = ContainerSpec {
-        command: ["-c", &script, "sh", &owner()].map(str::to_owned).to_vec(),
+        command: ["-c", &script, "sh", &owner(session).await]
+            .map(str::to_owned)
+            .to_vec(),
         ..as_root(session, &image, directory)
     };
     let id = create_again(session, &spec).await?;

@@ -2,11 +2,15 @@
 //!
 //! ```text
 //! <cache>/directories/<key>/<name>/current/content/        the view of containers
+//!                                 /current/identity        its whole identity
 //!                                 /current/manifest.json   its files, with their hashes
-//!                                 /stage-<run>/content/    being populated
+//!                                 /stage-<run>/…           being populated
 //!                                 /old-<n>/                invalid, and perhaps still in use
 //! <cache>/directories/.locks/<key>@<name>                  held while one is checked or populated
 //! ```
+//!
+//! An identity is a SHA-256 of everything that decides the content. A directory's name is a part of it, and which
+//! directory a run takes is decided by the whole: two that would have the same name have different ones.
 //!
 //! `current` appears by one rename, after everything below it was synced: it is complete or absent,
 //! even after a power failure. A cache mount has no list of its files, and `taken.json` in place of
@@ -17,17 +21,23 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::error::StoreError;
-use super::files::{remove_directory, rename_synced, set_mode, write_atomically};
+use super::files::{rename_synced, set_mode};
 use super::home::user_directory;
 use super::lock::{FileLock, LockAttempt};
+use retrial_plan::cached::short;
 use retrial_recipe::model::CachedFile;
 
+mod companions;
+mod entries;
 mod list;
 mod manifest;
 mod mount;
+mod stage;
 
+pub use companions::digest_of;
 pub use list::{CacheUsage, list};
 pub use manifest::{Manifest, Origin};
+pub use stage::Stage;
 
 /// One cached directory: its key in the recipe and its name below that.
 #[derive(Debug, Clone)]
@@ -35,6 +45,7 @@ pub struct CacheEntry {
     root: PathBuf,
     key: String,
     name: String,
+    identity: String,
 }
 
 /// The state of a cached directory.
@@ -49,12 +60,27 @@ pub enum CacheState {
 }
 
 impl CacheEntry {
-    /// The directory `name` of a key, below a cache.
-    pub fn new(cache: &Path, key: &str, name: &str) -> Self {
+    /// The directory of an identity: the first of its names that no other identity has.
+    pub fn find(cache: &Path, key: &str, identity: &str) -> Self {
+        let mut name = short(identity).to_owned();
+        let mut number = 1;
+        loop {
+            let entry = Self::named(cache, key, &name, identity);
+            if entry.is_own() {
+                return entry;
+            }
+            number += 1;
+            name = format!("{}-{number}", short(identity));
+        }
+    }
+
+    /// The directory `name` of a key, below a cache, for an identity.
+    pub fn named(cache: &Path, key: &str, name: &str, identity: &str) -> Self {
         Self {
             root: root(cache),
             key: key.to_owned(),
             name: name.to_owned(),
+            identity: identity.to_owned(),
         }
     }
 
@@ -66,6 +92,11 @@ impl CacheEntry {
         self.path().join("current")
     }
 
+    /// Its name, below that of its key.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// `key/name`: its unique name.
     pub fn label(&self) -> String {
         format!("{}/{}", self.key, self.name)
@@ -73,13 +104,22 @@ impl CacheEntry {
 
     /// Its path without links, by which every container that mounts it is labelled: entries of
     /// several caches may have the same key and name.
-    pub fn identity(&self) -> String {
-        identity(&self.path())
+    pub fn location(&self) -> String {
+        location(&self.path())
     }
 
     /// The directory that containers mount, once it is populated.
     pub fn content(&self) -> PathBuf {
         self.current().join("content")
+    }
+
+    /// Whether it has this identity, or does not exist yet.
+    pub fn is_own(&self) -> bool {
+        let actual = fs::read_to_string(self.current().join(IDENTITY));
+        match actual {
+            Ok(actual) => actual.trim_end() == self.identity,
+            Err(_) => fs::symlink_metadata(self.current()).is_err(),
+        }
     }
 
     /// Tries to take the lock, and writes this process and its work into it.
@@ -94,8 +134,8 @@ impl CacheEntry {
         FileLock::attempt(&path, work)
     }
 
-    /// Checks that it exists and is unchanged: sizes and times, and the content of files whose times changed,
-    /// or of all if `thorough`. Only the holder of the lock may.
+    /// Checks that it exists and is unchanged: names, types, sizes and times of change, and the content of files whose
+    /// times changed, or of all if `thorough`. Only the holder of the lock may.
     ///
     /// # Errors
     /// If it cannot be read, or `stop` is set meanwhile.
@@ -106,8 +146,11 @@ impl CacheEntry {
         thorough: bool,
         stop: &AtomicBool,
     ) -> Result<CacheState, StoreError> {
-        if !self.current().exists() {
+        if fs::symlink_metadata(self.current()).is_err() {
             return Ok(CacheState::Missing);
+        }
+        if !is_directory(&self.current()) || !is_directory(&self.content()) {
+            return Ok(CacheState::Invalid("it is not a directory".to_owned()));
         }
         let path = self.current().join("manifest.json");
         let Some(manifest) = Manifest::read(&path) else {
@@ -116,9 +159,6 @@ impl CacheEntry {
         if let Some(reason) = manifest.mismatch(required) {
             return Ok(CacheState::Invalid(reason));
         }
-        if !self.content().is_dir() {
-            return Ok(CacheState::Invalid("its content is missing".to_owned()));
-        }
         if writable {
             // Steps may write to it: its content is not verified.
             return Ok(CacheState::Valid(manifest));
@@ -126,26 +166,25 @@ impl CacheEntry {
         manifest.verify(&path, &self.content(), thorough, stop)
     }
 
-    /// A directory without a manifest, populated by a shell plan, is valid if the recipe lists its files.
+    /// A directory without a manifest, populated by a shell plan, is valid if the recipe lists all of its files.
     fn adopt(
         &self,
         required: &[(String, CachedFile)],
         path: &Path,
         stop: &AtomicBool,
     ) -> Result<CacheState, StoreError> {
-        if required.is_empty() || required.iter().any(|(_, file)| file.sha256.is_none()) {
+        if !retrial_plan::cached::is_complete(required) {
             return Ok(CacheState::Invalid("its manifest is missing".to_owned()));
         }
         let origin = Origin {
             run: "no run of ours".to_owned(),
             ..Origin::default()
         };
-        let manifest = Manifest::make(&self.content(), origin, stop)?;
-        if let Some(reason) = manifest.mismatch(required) {
-            return Ok(CacheState::Invalid(reason));
+        let state = Manifest::make(&self.content(), required, origin, stop)?;
+        if let CacheState::Valid(manifest) = &state {
+            manifest.write(path)?;
         }
-        manifest.write(path)?;
-        Ok(CacheState::Valid(manifest))
+        Ok(state)
     }
 
     /// Removes invalid copies, unless a container has the directory mounted, and the stages of runs other than
@@ -172,9 +211,7 @@ impl CacheEntry {
 
     /// The directory in which a run populates it.
     pub fn stage(&self, run: &str) -> Stage {
-        Stage {
-            path: self.path().join(format!("stage-{run}")),
-        }
+        Stage::new(self.path().join(format!("stage-{run}")), &self.identity)
     }
 
     /// Publishes a directory that a run populated, for later runs.
@@ -182,62 +219,13 @@ impl CacheEntry {
     /// # Errors
     /// If the disk is full.
     pub fn publish(&self, stage: &Stage, manifest: &Manifest) -> Result<(), StoreError> {
-        manifest.write(&stage.path.join("manifest.json"))?;
-        rename_synced(&stage.path, &self.current())
+        manifest.write(&stage.path().join("manifest.json"))?;
+        rename_synced(stage.path(), &self.current())
     }
 }
 
-/// A cached directory that is being populated.
-#[derive(Debug, Clone)]
-pub struct Stage {
-    path: PathBuf,
-}
-
-impl Stage {
-    /// The directory that the populating step mounts.
-    pub fn content(&self) -> PathBuf {
-        self.path.join("content")
-    }
-
-    /// Creates it empty: removes the files of an earlier attempt.
-    ///
-    /// # Errors
-    /// If the cache cannot be written.
-    pub fn begin(&self) -> Result<(), StoreError> {
-        if self.discard().is_err() {
-            // Another user's files, of a container that ended abnormally.
-            move_aside(&self.path)?;
-        }
-        let content = self.content();
-        fs::create_dir_all(&content).map_err(StoreError::io("create", &content))?;
-        // Any user of the container writes to it.
-        set_mode(&content, 0o777)
-    }
-
-    /// Marks it: its command succeeded, so that only checking and publishing remain.
-    ///
-    /// # Errors
-    /// If the disk is full.
-    pub fn mark_populated(&self) -> Result<(), StoreError> {
-        write_atomically(&self.path.join("populated"), b"")
-    }
-
-    /// Returns whether [`Self::mark_populated`] was called.
-    pub fn is_populated(&self) -> bool {
-        self.path.join("populated").exists()
-    }
-
-    /// Removes it.
-    ///
-    /// # Errors
-    /// If something in it is not ours to remove.
-    pub fn discard(&self) -> Result<(), StoreError> {
-        remove_directory(&self.path)?;
-        // Leave no empty directories.
-        let _ = self.path.parent().map(fs::remove_dir);
-        Ok(())
-    }
-}
+/// The file with the whole identity of a directory.
+const IDENTITY: &str = "identity";
 
 /// Renames a directory to the first free `old-N`.
 fn move_aside(path: &Path) -> Result<(), StoreError> {
@@ -247,7 +235,12 @@ fn move_aside(path: &Path) -> Result<(), StoreError> {
     fs::rename(path, &aside).map_err(StoreError::io("rename", path))
 }
 
-fn identity(path: &Path) -> String {
+/// Whether it is a directory, not a link to one.
+fn is_directory(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
+fn location(path: &Path) -> String {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     path.display().to_string()
 }

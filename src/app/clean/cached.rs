@@ -40,8 +40,8 @@ pub fn remove(global: &GlobalOptions, key: &str, extent: Extent) -> Result<ExitC
     let mut removed = Vec::new();
     for directory in directories {
         let label = &directory.label;
-        let identity = directory.identity();
-        let mounted = used.iter().find(|(mounted, _)| mounted.contains(&identity));
+        let location = directory.location();
+        let mounted = used.iter().find(|(mounted, _)| mounted.contains(&location));
         if let Some((_, run)) = mounted.filter(|_| !extent.all) {
             terminal::note(&format!(
                 "{label}: skipped: run {run} has it mounted; retrial stop {run}, or --all"
@@ -49,7 +49,7 @@ pub fn remove(global: &GlobalOptions, key: &str, extent: Extent) -> Result<ExitC
             continue;
         }
         let name = label.rsplit('/').next().unwrap_or_default();
-        let place = CacheEntry::new(cache, &directory.key, name);
+        let place = CacheEntry::named(cache, &directory.key, name, "");
         let _lock = match place.lock("retrial clean")? {
             LockAttempt::Acquired(lock) => lock,
             LockAttempt::HeldBy(holder) => {

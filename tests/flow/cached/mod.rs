@@ -8,6 +8,7 @@ use crate::lab::{Lab, case, recipe_with};
 mod filled;
 mod mounts;
 mod shared;
+mod trust;
 
 /// A recipe with a cached dataset: the commands that populate it, further keys, and the measurement.
 fn keeps(image: &str, commands: &str, more: &str, measured: &str) -> String {

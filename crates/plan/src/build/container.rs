@@ -75,6 +75,17 @@ impl Builder<'_> {
         container: &Container,
         image: &str,
     ) -> Result<(ContainerSpec, Option<AssignedGpus>), PlanError> {
+        let (flags, assigned) = self.gpus(container)?;
+        Ok((self.spec_of(container, image, flags)?, assigned))
+    }
+
+    /// A container with all settings of the recipe, and these GPUs.
+    pub(super) fn spec_of(
+        &self,
+        container: &Container,
+        image: &str,
+        flags: GpuFlags,
+    ) -> Result<ContainerSpec, PlanError> {
         let scope = self.scope();
         let (entrypoint, command) =
             first_process::command(container.entrypoint == Entrypoint::Bypass);
@@ -82,7 +93,6 @@ impl Builder<'_> {
         if !env.iter().any(|(name, _)| name == "PYTHONUNBUFFERED") {
             env.push(("PYTHONUNBUFFERED".to_owned(), "1".to_owned()));
         }
-        let (flags, assigned) = self.gpus(container)?;
         env.extend(flags.env);
         env.extend(self.hub_variables(&env)?);
         let mut mounts = self.mounts(container, &scope)?;
@@ -93,7 +103,7 @@ impl Builder<'_> {
         group_add.extend(flags.groups);
         let workdir = container.workdir.as_ref();
         let workdir = workdir.map(|workdir| expression("container.workdir", workdir, &scope));
-        let spec = ContainerSpec {
+        Ok(ContainerSpec {
             image: image.to_owned(),
             entrypoint,
             command,
@@ -117,8 +127,7 @@ impl Builder<'_> {
             init: container.init,
             extra,
             ..ContainerSpec::default()
-        };
-        Ok((spec, assigned))
+        })
     }
 
     /// The recipe's mounts: those of its container, its files, and models of this machine.

@@ -26,6 +26,7 @@ pub fn on_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Plan, Pl
     let origin = Origin {
         directory: plan.directory.clone(),
         hash: plan.recipe_hash.clone(),
+        built_in: plan.built_in,
     };
     let options = PlanOptions {
         gpus: plan.gpus.clone(),

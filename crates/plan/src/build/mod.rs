@@ -37,6 +37,8 @@ pub struct Origin {
     pub directory: Option<String>,
     /// SHA-256 of the resolved recipe.
     pub hash: String,
+    /// The recipe is built in.
+    pub built_in: bool,
 }
 
 /// Makes the plan, and compares it with the recipe's own.
@@ -92,6 +94,7 @@ fn build_alone(
         schema: 1,
         recipe: recipe.name.clone(),
         recipe_hash: origin.hash.clone(),
+        built_in: origin.built_in,
         title: recipe.title.clone(),
         expected_duration: recipe.expected_duration,
         partial: builder.is_partial(),

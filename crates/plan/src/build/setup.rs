@@ -4,8 +4,9 @@
 use super::command::names;
 use super::error::PlanError;
 use super::{Builder, expression};
-use crate::cached::{CachedDirectory, PopulateStep};
+use crate::cached::{CachedDirectory, PopulateInputs, PopulateStep};
 use crate::step::{Action, Condition, ExecStep, Purpose, RECIPE_DIRECTORY};
+use retrial_host::assign::GpuFlags;
 use retrial_recipe::model::{CacheRequest, Image, ModelSource, Placement, Setup, StepLocation};
 
 impl<'a> Builder<'a> {
@@ -54,7 +55,7 @@ impl<'a> Builder<'a> {
 
     /// Other steps on the host, and those that populate a cached directory.
     pub(super) fn before_the_container(&mut self) -> Result<(), PlanError> {
-        let inputs = self.inputs();
+        let inputs = self.populate_inputs()?;
         for (name, setup) in self.setups() {
             let Some(cache) = &setup.cache else {
                 if setup.on == StepLocation::Host && !self.builds_an_image(&name) {
@@ -119,17 +120,16 @@ impl<'a> Builder<'a> {
         setup: &Setup,
         cache: &CacheRequest,
         command: ExecStep,
-        inputs: &[String],
+        inputs: &PopulateInputs,
     ) -> Result<PopulateStep, PlanError> {
         let scope = self.scope();
-        let directory = CachedDirectory::new(
+        let place = (
             expression(&format!("{name} cache.key"), &cache.key, &scope)?,
             expression(&format!("{name} cache.path"), &cache.path, &scope)?,
-            cache.files.clone(),
-            setup.writable,
-            &command,
-            inputs,
         );
+        let how = (setup.on, &command);
+        let files = cache.files.clone();
+        let directory = CachedDirectory::new(place, files, setup.writable, how, inputs);
         let unusable = directory.key.starts_with('.')
             || directory.key.contains('/')
             || directory.key.is_empty();
@@ -150,10 +150,22 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Other inputs that a command may read besides the image, on which its output depends.
-    fn inputs(&self) -> Vec<String> {
-        let recipe_mounts = self.recipe.container.mounts.len();
-        let mounts = self.plan.container.mounts.iter().take(recipe_mounts);
+    /// Everything besides the image and a step's own command that may decide the content of a cached directory.
+    fn populate_inputs(&self) -> Result<PopulateInputs, PlanError> {
+        let container = &self.recipe.container;
+        // Which GPUs are free does not matter to data.
+        let flags = GpuFlags {
+            devices: container.devices.clone(),
+            ..GpuFlags::default()
+        };
+        let mut container = self.spec_of(container, &self.plan.image, flags)?;
+        let mounts = std::mem::take(&mut container.mounts);
+        let (companions, mounts) = mounts
+            .into_iter()
+            .partition(|mount| mount.is_companion(self.origin.directory.as_deref()));
+        container.mounts = mounts;
+        // It is populated without them.
+        container.cache_mounts.clear();
         let models = self.recipe.models.iter();
         let models = models.map(|(_, model)| match &model.source {
             ModelSource::Hub {
@@ -166,9 +178,12 @@ impl<'a> Builder<'a> {
             }
             ModelSource::Run(run) => run.0.clone(),
         });
-        mounts
-            .map(|mount| format!("{}:{}", mount.source, mount.target))
-            .chain(models)
-            .collect()
+        Ok(PopulateInputs {
+            built_in: self.origin.built_in,
+            recipe_hash: self.origin.hash.clone(),
+            models: models.collect(),
+            container,
+            companions,
+        })
     }
 }

@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
+use itertools::join;
+
 use super::{docker_exec, docker_run, quote, word};
-use crate::cached::{CachedDirectory, PopulateStep, SEED, STAGE};
+use crate::cached::{CachedDirectory, PopulateStep, SEED, STAGE, short};
 use crate::step::{ExecStep, Plan, Step};
-use retrial_container::ContainerSpec;
+use retrial_container::{ContainerSpec, Mount};
 use retrial_recipe::model::StepLocation;
 
 /// The location of cached directories; empty for a plan without.
@@ -50,8 +52,7 @@ pub(super) fn populate(
     } = populate_step;
     let number = step.number;
     let (image, path) = (quote(&plan.image), quote(&cached.path));
-    let mut out = String::new();
-    let _ = writeln!(out, "cached_{number}={}", directory(cached, &image));
+    let mut out = directory(plan, number, cached);
     let _ = writeln!(out, "if [ ! -d \"$cached_{number}/current\" ]; then");
     let owner = match location {
         StepLocation::Container => "''",
@@ -67,7 +68,7 @@ pub(super) fn populate(
                 cache_mounts: Vec::new(),
                 ..plan.container.clone()
             };
-            let _ = writeln!(out, "{}", docker_run(&container, &populator, mounts));
+            let _ = writeln!(out, "{}", docker_run(plan, &container, &populator, mounts));
             let _ = writeln!(out, "{}", docker_exec(command, &populator));
             let rights = if cached.writable { "a+rwX" } else { "a+rX" };
             let _ = writeln!(out, "docker exec -u 0 {populator} chmod -R {rights} {path}");
@@ -78,22 +79,41 @@ pub(super) fn populate(
             let _ = writeln!(out, "{}", host(command));
         }
     }
-    for (listed, expected) in &cached.files {
-        let listed = quote(listed);
+    out.push_str(&checks(cached));
+    let _ = writeln!(
+        out,
+        "printf '%s\\n' \"$identity_{number}\" >\"$stage/identity\""
+    );
+    let _ = write!(out, "sync; mv \"$stage\" \"$cached_{number}/current\"\nfi");
+    out
+}
+
+/// Checks that the directory has the files of the recipe's list, and no others if the list is complete.
+fn checks(cached: &CachedDirectory) -> String {
+    let mut out = String::new();
+    for (name, expected) in &cached.files {
+        let name = quote(name);
+        let file = format!("\"$stage/content\"/{name}");
+        let _ = writeln!(out, "test -f {file} -a ! -L {file}");
         if let Some(size) = expected.size {
-            let _ = writeln!(
-                out,
-                "test \"$(stat -c %s \"$stage/content\"/{listed})\" = {size}"
-            );
+            let _ = writeln!(out, "test \"$(stat -c %s {file})\" = {size}");
         }
         if let Some(hash) = &expected.sha256 {
-            let _ = writeln!(
-                out,
-                "test \"$(sha256sum <\"$stage/content\"/{listed})\" = '{hash}  -'"
-            );
+            let _ = writeln!(out, "test \"$(sha256sum <{file})\" = '{hash}  -'");
         }
     }
-    let _ = write!(out, "sync; mv \"$stage\" \"$cached_{number}/current\"\nfi");
+    if cached.is_listed() {
+        let listed = cached.files.iter().map(|(name, _)| {
+            let name = name.replace(['\\', '*', '?', '['], "?");
+            format!("! -path {}", quote(&format!("./{name}")))
+        });
+        let listed = join(listed, " ");
+        let _ = writeln!(
+            out,
+            "unlisted=$(cd \"$stage/content\"; find . ! -path . '(' ! -type d -o -empty ')' {listed})\n\
+             [ -z \"$unlisted\" ] || {{ echo \"error: the recipe does not list $unlisted\" >&2; exit 1; }}"
+        );
+    }
     out
 }
 
@@ -106,16 +126,20 @@ fn seed(directory: &str, image: &str, path: &str, owner: &str) -> String {
     )
 }
 
-/// The directories of a container's cache mounts, which only containers of this name use: the commands that
-/// create them, and the flags that mount them.
-pub(super) fn cache_mounts(container: &ContainerSpec, name: &str) -> (String, Vec<String>) {
+/// The directories of a container's cache mounts, which only scripts of this recipe use: the commands that create
+/// them, and the flags that mount them.
+pub(super) fn cache_mounts(plan: &Plan, container: &ContainerSpec) -> (String, Vec<String>) {
     let mut commands = String::new();
     let mut flags = Vec::new();
     let image = quote(&container.image);
     for (number, (mount, path)) in (1..).zip(&container.cache_mounts) {
+        let recipe = plan.cache_mount(path, "", "", "");
+        let identity = identity(&recipe, &image, &plan.companions(), &[]);
         let path = quote(path);
-        let id = image_id(&image);
-        let _ = writeln!(commands, "kept_{number}=$cached/{mount}/shell-{name}-{id}");
+        let _ = writeln!(
+            commands,
+            "identity={identity}\nkept_{number}=$cached/{mount}/shell-$identity"
+        );
         let _ = writeln!(commands, "if [ ! -d \"$kept_{number}/current\" ]; then");
         commands.push_str(&seed(&format!("$kept_{number}"), &image, &path, "''"));
         let _ = writeln!(commands, "mv \"$stage\" \"$kept_{number}/current\"\nfi");
@@ -126,17 +150,44 @@ pub(super) fn cache_mounts(container: &ContainerSpec, name: &str) -> (String, Ve
     (commands, flags)
 }
 
-/// The part of an image's id in names of image-specific directories.
-fn image_id(image: &str) -> String {
-    format!("$(docker image inspect --format '{{{{slice .Id 7 19}}}}' {image})")
+/// Sets `identity_N`, and `cached_N`: the directory of that identity. A directory with a complete list is shared with
+/// `retrial run`; others belong to scripts.
+fn directory(plan: &Plan, number: u32, cached: &CachedDirectory) -> String {
+    let key = &cached.key;
+    if !cached.of_image {
+        let (identity, short) = (&cached.identity, short(&cached.identity));
+        return format!(
+            "identity_{number}={identity}\ncached_{number}=$cached/{key}/{short}\n\
+             while [ -e \"$cached_{number}/current\" ] && [ \"$(cat \"$cached_{number}/current/identity\")\" != {identity} ]; do\n\
+             other=$((${{other:-1}} + 1)); cached_{number}=$cached/{key}/{short}-$other\ndone\n"
+        );
+    }
+    let earlier = plan.cached_directories().map(|(earlier, _)| earlier);
+    let earlier = earlier
+        .filter(|earlier| *earlier < number)
+        .collect::<Vec<_>>();
+    let image = quote(&plan.image);
+    let identity = identity(&cached.identity, &image, &cached.companions, &earlier);
+    format!(
+        "identity_{number}={identity}\ncached_{number}=$cached/{key}/shell-$identity_{number}\n"
+    )
 }
 
-fn directory(cached: &CachedDirectory, image: &str) -> String {
-    let shared = format!("$cached/{}/{}", cached.key, cached.identity);
-    if !cached.of_image {
-        return shared;
-    }
-    format!("{shared}-{}", image_id(image))
+/// A command that prints a whole identity: of the plan's part, the image's id, the content of companions, and the
+/// identities of directories that were cached before.
+fn identity(planned: &str, image: &str, companions: &[Mount], earlier: &[u32]) -> String {
+    let id = format!("docker image inspect --format '{{{{.Id}}}}' {image}");
+    let mut parts = vec![format!("echo {planned}"), id];
+    parts.extend(companions.iter().map(|mount| {
+        let (source, target) = (word(&mount.source), quote(&mount.target));
+        format!("echo {target}; find {source} -type f -exec sha256sum '{{}}' + | LC_ALL=C sort")
+    }));
+    parts.extend(
+        earlier
+            .iter()
+            .map(|number| format!("echo \"$identity_{number}\"")),
+    );
+    format!("$( {{ {}; }} | sha256sum | cut -c1-64)", join(parts, "; "))
 }
 
 /// A command on the host, in the directory of host files.

@@ -51,6 +51,7 @@ pub(super) fn take<'a>(plan: &mut Plan, files: &'a [RecipeFile]) -> Vec<&'a Reci
         *path = format!("{DIRECTORY}{rest}");
         needed.insert(rest.trim_start_matches('/').to_owned());
     }
+    plan.directory = Some(DIRECTORY.to_owned());
     let is_needed = |file: &&RecipeFile| {
         let file = Path::new(&file.path);
         needed.iter().any(|path| file.starts_with(path))
@@ -71,7 +72,11 @@ fn paths(plan: &mut Plan) -> Vec<&mut String> {
                 paths.extend(mounts.map(|mount| &mut mount.source));
             }
             Action::Host(command) => paths.extend(variable(&mut command.env)),
-            Action::Populate(populate) => paths.extend(variable(&mut populate.command.env)),
+            Action::Populate(populate) => {
+                paths.extend(variable(&mut populate.command.env));
+                let companions = populate.directory.companions.iter_mut();
+                paths.extend(companions.map(|mount| &mut mount.source));
+            }
             _ => {}
         }
     }

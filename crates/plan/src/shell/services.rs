@@ -95,7 +95,11 @@ pub(super) fn start(plan: &Plan, step: &Step, service: &ServiceStep, name: &str)
         let mut own = own.clone();
         own.network
             .get_or_insert_with(|| format!("container:{name}"));
-        let _ = writeln!(out, "{}", docker_run(&own, &container, mounts(plan, step)));
+        let _ = writeln!(
+            out,
+            "{}",
+            docker_run(plan, &own, &container, mounts(plan, step))
+        );
     }
     let command = &service.command;
     let options = exec_options(command);

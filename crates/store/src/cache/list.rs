@@ -23,8 +23,8 @@ pub struct CacheUsage {
 
 impl CacheUsage {
     /// Its path without links, as in the labels of containers that mount it.
-    pub fn identity(&self) -> String {
-        super::identity(&self.path)
+    pub fn location(&self) -> String {
+        super::location(&self.path)
     }
 
     /// Removes it.

@@ -1,23 +1,23 @@
 //! The manifest of a cached directory: created when it is published, verified when it is reused.
 
 use std::collections::BTreeMap;
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use walkdir::WalkDir;
 
 use crate::dir_handle::Directory;
 use crate::error::StoreError;
 use crate::files::write_atomically;
+use retrial_plan::cached::is_complete;
 use retrial_recipe::model::CachedFile;
 
 use super::CacheState;
+use super::entries::{Entries, list};
 
 /// Bytes read at once.
 const BLOCK: usize = 1 << 20;
@@ -33,6 +33,8 @@ pub struct Manifest {
     pub written_by_runs: bool,
     /// Its files.
     pub files: BTreeMap<String, FileEntry>,
+    /// Its directories and their modes.
+    pub directories: BTreeMap<String, u32>,
     /// Its links and their targets; never followed.
     pub links: BTreeMap<String, String>,
 }
@@ -58,24 +60,39 @@ pub struct Origin {
 pub struct FileEntry {
     /// Bytes.
     pub size: u64,
-    /// Time of its last change, nanoseconds since 1970.
-    pub modified: i64,
+    /// Time of its last change, also of its attributes, nanoseconds since 1970.
+    pub changed: i64,
+    /// Its mode.
+    pub mode: u32,
     /// Hexadecimal.
     pub sha256: String,
 }
 
 impl Manifest {
-    /// Lists a directory and hashes its files.
+    /// Lists a directory and hashes its files: valid if they are those that the recipe requires, and all of them may
+    /// be cached.
     ///
     /// # Errors
     /// If it cannot be read, or `stop` is set meanwhile.
-    pub fn make(content: &Path, origin: Origin, stop: &AtomicBool) -> Result<Self, StoreError> {
-        let mut manifest = list(content)?;
+    pub(super) fn make(
+        content: &Path,
+        required: &[(String, CachedFile)],
+        origin: Origin,
+        stop: &AtomicBool,
+    ) -> Result<CacheState, StoreError> {
+        let Entries { found, refused } = list(content)?;
+        if let Some(reason) = refused {
+            return Ok(CacheState::Invalid(reason));
+        }
+        let mut manifest = Self { origin, ..found };
         let hashes = hash_all(content, &manifest.files.keys().collect::<Vec<_>>(), stop)?;
         for (file, hash) in manifest.files.values_mut().zip(hashes.into_values()) {
             file.sha256 = hash;
         }
-        Ok(Self { origin, ..manifest })
+        Ok(match manifest.mismatch(required) {
+            Some(reason) => CacheState::Invalid(reason),
+            None => CacheState::Valid(manifest),
+        })
     }
 
     /// Bytes in all.
@@ -83,9 +100,10 @@ impl Manifest {
         self.files.values().map(|file| file.size).sum()
     }
 
-    /// The first file that differs from the recipe's list.
-    pub fn mismatch(&self, required: &[(String, CachedFile)]) -> Option<String> {
-        required.iter().find_map(|(name, required)| {
+    /// The first difference from the recipe's list: a file of it, or anything else if the list is complete.
+    pub(super) fn mismatch(&self, required: &[(String, CachedFile)]) -> Option<String> {
+        let unlisted = || self.unlisted(required);
+        let listed = required.iter().find_map(|(name, required)| {
             let Some(file) = self.files.get(name) else {
                 return Some(if self.links.contains_key(name) {
                     format!("{name} is a link, not a file")
@@ -104,7 +122,22 @@ impl Manifest {
                 let actual = &file.sha256;
                 format!("{name} has the SHA-256 {actual}; the recipe requires {hash}")
             })
-        })
+        });
+        listed.or_else(unlisted)
+    }
+
+    /// The first entry that a complete list does not name.
+    fn unlisted(&self, required: &[(String, CachedFile)]) -> Option<String> {
+        let is_listed = |name: &&String| required.iter().any(|(listed, _)| listed == *name);
+        let is_above = |name: &&String| {
+            let mut listed = required.iter().map(|(listed, _)| Path::new(listed));
+            listed.any(|listed| listed.starts_with(name))
+        };
+        let mut files = self.files.keys().chain(self.links.keys());
+        let file = files.find(|name| !is_listed(name));
+        let other = file.or_else(|| self.directories.keys().find(|name| !is_above(name)));
+        let other = other.filter(|_| is_complete(required))?;
+        Some(format!("the recipe does not list {other}"))
     }
 
     /// Compares a directory with this manifest. If only times changed, they are updated in the manifest's own
@@ -116,12 +149,12 @@ impl Manifest {
         thorough: bool,
         stop: &AtomicBool,
     ) -> Result<CacheState, StoreError> {
-        let actual = list(content)?;
-        if let Some(reason) = self.difference(&actual) {
+        let Entries { found, refused } = list(content)?;
+        if let Some(reason) = refused.or_else(|| self.difference(&found)) {
             return Ok(CacheState::Invalid(reason));
         }
         let is_doubtful = |(name, file): &(&String, &FileEntry)| {
-            thorough || actual.files[*name].modified != file.modified
+            thorough || found.files[*name].changed != file.changed
         };
         let doubtful = self.files.iter().filter(is_doubtful);
         let doubtful: Vec<&String> = doubtful.map(|(name, _)| name).collect();
@@ -132,10 +165,10 @@ impl Manifest {
                 let reason = format!("the content of {name} changed");
                 return Ok(CacheState::Invalid(reason));
             }
-            let modified = actual.files[&name].modified;
+            let changed = found.files[&name].changed;
             self.files
                 .entry(name)
-                .and_modify(|file| file.modified = modified);
+                .and_modify(|file| file.changed = changed);
         }
         if is_touched {
             self.write(path)?;
@@ -143,24 +176,27 @@ impl Manifest {
         Ok(CacheState::Valid(self))
     }
 
-    /// How names, sizes and links differ from those of a directory, if they do.
+    /// How names, types, sizes, modes and links differ from those of a directory, if they do.
     fn difference(&self, actual: &Self) -> Option<String> {
-        let changed = self
-            .files
-            .iter()
-            .find_map(|(name, file)| match actual.files.get(name) {
-                None => Some(format!("{name} is missing")),
-                Some(now) if now.size != file.size => Some(format!(
-                    "{name} has {} bytes; it had {}",
-                    now.size, file.size
-                )),
-                Some(_) => None,
-            });
+        let changed = self.files.iter().find_map(|(name, file)| {
+            let Some(now) = actual.files.get(name) else {
+                return Some(format!("{name} is missing"));
+            };
+            if now.size != file.size {
+                let (now, before) = (now.size, file.size);
+                return Some(format!("{name} has {now} bytes; it had {before}"));
+            }
+            (now.mode != file.mode).then(|| format!("the mode of {name} changed"))
+        });
         let mut names = actual.files.keys();
         let added = names.find(|name| !self.files.contains_key(*name));
         changed
             .or_else(|| Some(format!("{} was added", added?)))
             .or_else(|| (self.links != actual.links).then(|| "its links changed".to_owned()))
+            .or_else(|| {
+                let is_changed = self.directories != actual.directories;
+                is_changed.then(|| "its directories changed".to_owned())
+            })
     }
 
     /// Reads a manifest; none if it is missing or truncated.
@@ -172,42 +208,6 @@ impl Manifest {
         let text = serde_json::to_vec(self).map_err(StoreError::json(path))?;
         write_atomically(path, &text)
     }
-}
-
-/// The files (without hashes) and links of a directory.
-fn list(content: &Path) -> Result<Manifest, StoreError> {
-    let mut found = Manifest::default();
-    for entry in WalkDir::new(content).min_depth(1) {
-        let entry = entry.map_err(|error| {
-            let path = error.path().unwrap_or(content).to_owned();
-            StoreError::io("read", &path)(error)
-        })?;
-        let path = entry.path();
-        let relative = path.strip_prefix(content).unwrap_or(path);
-        let Some(name) = relative.to_str().map(str::to_owned) else {
-            return Err(StoreError::unusable(path, "its name is not UTF-8"));
-        };
-        if entry.path_is_symlink() {
-            let to = fs::read_link(path).map_err(StoreError::io("read", path))?;
-            found.links.insert(name, to.to_string_lossy().into_owned());
-        } else if entry.file_type().is_file() {
-            let status = fs::symlink_metadata(path).map_err(StoreError::io("read", path))?;
-            let file = FileEntry {
-                size: status.len(),
-                modified: modified(&status),
-                sha256: String::new(),
-            };
-            found.files.insert(name, file);
-        }
-    }
-    Ok(found)
-}
-
-fn modified(status: &Metadata) -> i64 {
-    status
-        .mtime()
-        .saturating_mul(1_000_000_000)
-        .saturating_add(status.mtime_nsec())
 }
 
 /// SHA-256 of files, on every core.

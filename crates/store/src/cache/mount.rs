@@ -33,7 +33,7 @@ impl CacheEntry {
         if self.current().exists() {
             self.set_aside()?;
         }
-        rename_synced(&stage.path, &self.current())?;
+        rename_synced(stage.path(), &self.current())?;
         written(run).write(&self.claim_file())
     }
 

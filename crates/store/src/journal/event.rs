@@ -188,6 +188,8 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         service: bool,
     },
+    /// The step's cached directory is ready: populated, or by an earlier run.
+    Cached(CachedAs),
     /// A cache mount's directory was mounted.
     CacheMounted(CacheMounted),
     /// The container was removed.
@@ -295,6 +297,15 @@ impl EventKind {
     }
 }
 
+/// The directory that a step's cached directory is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CachedAs {
+    /// The name of its directory, below that of its key.
+    pub directory: String,
+    /// Its whole identity: SHA-256, hexadecimal.
+    pub identity: String,
+}
+
 /// A cache mount of a container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheMounted {
@@ -307,6 +318,8 @@ pub struct CacheMounted {
     pub path: String,
     /// The name of its directory, below that of the mount.
     pub directory: String,
+    /// Its whole identity: SHA-256, hexadecimal.
+    pub identity: String,
     /// The run whose files it contained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reused_from: Option<String>,

@@ -9,7 +9,8 @@ pub mod state;
 mod step_end;
 
 pub use event::{
-    CacheMounted, Event, EventKind, ImageDifference, Transfer, TransferState, TransferUnit,
+    CacheMounted, CachedAs, Event, EventKind, ImageDifference, Transfer, TransferState,
+    TransferUnit,
 };
 pub use file::Journal;
 pub use history::History;

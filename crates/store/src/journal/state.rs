@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::event::{CacheMounted, Event, EventKind, ImageDifference};
+use super::event::{CacheMounted, CachedAs, Event, EventKind, ImageDifference};
 use super::history::History;
 use super::reason::AbortReason;
 use super::step_end::{StepEnd, StepFault};
@@ -43,6 +43,8 @@ pub struct State {
     pub image_differences: BTreeMap<u32, Vec<ImageDifference>>,
     /// Commits of the models, by the model's key: a run keeps the one that it resolved first.
     pub models: BTreeMap<String, String>,
+    /// Cached directories, by the step that populates them.
+    pub cached: BTreeMap<u32, CachedAs>,
     /// Cache mounts of all its containers.
     pub cache_mounts: Vec<CacheMounted>,
     /// The latest path in the container from which each step collected results.
@@ -123,6 +125,9 @@ impl State {
                 self.made_by = event.step;
                 self.containers += 1;
                 self.only_open(event.step);
+            }
+            (EventKind::Cached(cached), Some(step)) => {
+                self.cached.insert(step, cached.clone());
             }
             (EventKind::CacheMounted(mounted), _) => self.cache_mounts.push(mounted.clone()),
             (EventKind::ContainerRemoved { id }, _) if let Some(start) = self.service_of(id) => {

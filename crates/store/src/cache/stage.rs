@@ -1,0 +1,94 @@
+//! A cached directory while a run populates it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use super::entries::settle;
+use super::manifest::{Manifest, Origin};
+use super::{CacheState, IDENTITY, move_aside};
+use crate::error::StoreError;
+use crate::files::{remove_directory, set_mode, write_atomically};
+use retrial_recipe::model::CachedFile;
+
+/// A cached directory that is being populated.
+#[derive(Debug, Clone)]
+pub struct Stage {
+    path: PathBuf,
+    identity: String,
+}
+
+impl Stage {
+    pub(super) fn new(path: PathBuf, identity: &str) -> Self {
+        Self {
+            path,
+            identity: identity.to_owned(),
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The directory that the populating step mounts.
+    pub fn content(&self) -> PathBuf {
+        self.path.join("content")
+    }
+
+    /// Creates it empty: removes the files of an earlier attempt.
+    ///
+    /// # Errors
+    /// If the cache cannot be written.
+    pub fn begin(&self) -> Result<(), StoreError> {
+        if self.discard().is_err() {
+            // Another user's files, of a container that ended abnormally.
+            move_aside(&self.path)?;
+        }
+        let content = self.content();
+        fs::create_dir_all(&content).map_err(StoreError::io("create", &content))?;
+        let identity = format!("{}\n", self.identity);
+        write_atomically(&self.path.join(IDENTITY), identity.as_bytes())?;
+        // Any user of the container writes to it.
+        set_mode(&content, 0o777)
+    }
+
+    /// Marks it: its command succeeded, so that only checking and publishing remain.
+    ///
+    /// # Errors
+    /// If the disk is full.
+    pub fn mark_populated(&self) -> Result<(), StoreError> {
+        write_atomically(&self.path.join("populated"), b"")
+    }
+
+    /// Returns whether [`Self::mark_populated`] was called.
+    pub fn is_populated(&self) -> bool {
+        self.path.join("populated").exists()
+    }
+
+    /// Examines the files that a command created: valid with their manifest, or invalid. They get the modes of cached
+    /// files first: everybody may read them, and write to them if `writable`.
+    ///
+    /// # Errors
+    /// If they cannot be read, or `stop` is set meanwhile.
+    pub fn examine(
+        &self,
+        required: &[(String, CachedFile)],
+        writable: bool,
+        origin: Origin,
+        stop: &AtomicBool,
+    ) -> Result<CacheState, StoreError> {
+        settle(&self.content(), writable)?;
+        Manifest::make(&self.content(), required, origin, stop)
+    }
+
+    /// Removes it.
+    ///
+    /// # Errors
+    /// If something in it is not ours to remove.
+    pub fn discard(&self) -> Result<(), StoreError> {
+        remove_directory(&self.path)?;
+        // Leave no empty directories.
+        let _ = self.path.parent().map(fs::remove_dir);
+        Ok(())
+    }
+}
