@@ -59,6 +59,7 @@ impl Derivation<'_> {
         let origin = Origin {
             directory: self.recorded.directory.clone(),
             hash: self.recipe_hash.to_owned(),
+            built_in: self.recorded.built_in,
         };
         let options = PlanOptions {
             // A job's are those that the scheduler assigned.
