@@ -88,6 +88,12 @@ fn compare(recorded: &Plan, mut derived: Plan) -> Vec<Difference> {
 /// Takes over what does not follow from recipe, options and host. Lists that may only grow after a plan was made
 /// are taken over if they have everything that follows: more unmet requirements or changes are more qualifiers.
 fn take_settings(derived: &mut Plan, recorded: Plan) {
+    let links = recorded.sources().filter_map(|source| {
+        let leads_to = source.leads_to.clone()?;
+        Some((source.path.clone(), leads_to))
+    });
+    derived.record_links(&links.collect());
+    derived.withdraw_secrets(|name| recorded.secrets.iter().any(|secret| secret == name));
     derived.options = recorded.options;
     derived.batch = recorded.batch;
     derived.warnings = recorded.warnings;

@@ -39,7 +39,7 @@ scenarios:
 "#;
 
 /// Keys of a plan that do not follow from recipe, options and host, and those that say how it was derived.
-const SETTINGS: [&str; 14] = [
+const SETTINGS: [&str; 15] = [
     "options",
     "batch",
     "warnings",
@@ -54,6 +54,7 @@ const SETTINGS: [&str; 14] = [
     "changes",
     "notes",
     "directory",
+    "built_in",
 ];
 
 fn host() -> HostView {
