@@ -1,32 +1,50 @@
 //! The entries of a cached directory: which may be in it, and with which modes. Everything is looked at without
 //! following links. Files are only read elsewhere.
 
+use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 use walkdir::WalkDir;
 
-use super::manifest::{FileEntry, Manifest};
 use crate::error::StoreError;
 use crate::files::set_mode;
 
 /// The largest list of extended attributes that the kernel returns, bytes.
 const MAX_ATTRIBUTES: usize = 1 << 16;
 
+/// One file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileEntry {
+    /// Bytes.
+    pub size: u64,
+    /// Time of its last change, also of its attributes, nanoseconds since 1970.
+    pub changed: i64,
+    /// Its mode.
+    pub mode: u32,
+    /// Hexadecimal.
+    pub sha256: String,
+}
+
 /// The entries of a directory.
+#[derive(Default)]
 pub(super) struct Entries {
-    /// As a manifest, without hashes.
-    pub found: Manifest,
+    /// Files, without hashes.
+    pub files: BTreeMap<String, FileEntry>,
+    /// Directories and their modes.
+    pub directories: BTreeMap<String, u32>,
+    /// Links and their targets.
+    pub links: BTreeMap<String, String>,
     /// Why one of them may not be in a cached directory.
     pub refused: Option<String>,
 }
 
 /// Lists a directory.
 pub(super) fn list(content: &Path) -> Result<Entries, StoreError> {
-    let mut found = Manifest::default();
-    let mut refused = None;
+    let mut found = Entries::default();
     for entry in WalkDir::new(content).min_depth(1) {
         let entry = entry.map_err(|error| {
             let path = error.path().unwrap_or(content).to_owned();
@@ -36,11 +54,13 @@ pub(super) fn list(content: &Path) -> Result<Entries, StoreError> {
         let relative = path.strip_prefix(content).unwrap_or(path);
         let Some(name) = relative.to_str().map(str::to_owned) else {
             let name = relative.display();
+            let refused = &mut found.refused;
             refused.get_or_insert_with(|| format!("the name {name} is not UTF-8"));
             continue;
         };
         let status = fs::symlink_metadata(path).map_err(StoreError::io("read", path))?;
         if let Some(reason) = refusal(path, &status) {
+            let refused = &mut found.refused;
             refused.get_or_insert_with(|| format!("{name} {reason}"));
         }
         let mode = status.mode() & 0o7777;
@@ -59,7 +79,7 @@ pub(super) fn list(content: &Path) -> Result<Entries, StoreError> {
             found.files.insert(name, file);
         }
     }
-    Ok(Entries { found, refused })
+    Ok(found)
 }
 
 /// Why an entry may not be in a cached directory: nobody else may change it, and it gives a program nothing but its

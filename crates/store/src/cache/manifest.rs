@@ -17,7 +17,7 @@ use retrial_plan::cached::is_complete;
 use retrial_recipe::model::CachedFile;
 
 use super::CacheState;
-use super::entries::{Entries, list};
+use super::entries::{Entries, FileEntry, list};
 
 /// Bytes read at once.
 const BLOCK: usize = 1 << 20;
@@ -55,19 +55,6 @@ pub struct Origin {
     pub at: String,
 }
 
-/// One file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileEntry {
-    /// Bytes.
-    pub size: u64,
-    /// Time of its last change, also of its attributes, nanoseconds since 1970.
-    pub changed: i64,
-    /// Its mode.
-    pub mode: u32,
-    /// Hexadecimal.
-    pub sha256: String,
-}
-
 impl Manifest {
     /// Lists a directory and hashes its files: valid if they are those that the recipe requires, and all of them may
     /// be cached.
@@ -80,11 +67,17 @@ impl Manifest {
         origin: Origin,
         stop: &AtomicBool,
     ) -> Result<CacheState, StoreError> {
-        let Entries { found, refused } = list(content)?;
-        if let Some(reason) = refused {
+        let found = list(content)?;
+        if let Some(reason) = found.refused {
             return Ok(CacheState::Invalid(reason));
         }
-        let mut manifest = Self { origin, ..found };
+        let mut manifest = Self {
+            origin,
+            written_by_runs: false,
+            files: found.files,
+            directories: found.directories,
+            links: found.links,
+        };
         let hashes = hash_all(content, &manifest.files.keys().collect::<Vec<_>>(), stop)?;
         for (file, hash) in manifest.files.values_mut().zip(hashes.into_values()) {
             file.sha256 = hash;
@@ -149,7 +142,8 @@ impl Manifest {
         thorough: bool,
         stop: &AtomicBool,
     ) -> Result<CacheState, StoreError> {
-        let Entries { found, refused } = list(content)?;
+        let mut found = list(content)?;
+        let refused = found.refused.take();
         if let Some(reason) = refused.or_else(|| self.difference(&found)) {
             return Ok(CacheState::Invalid(reason));
         }
@@ -177,7 +171,7 @@ impl Manifest {
     }
 
     /// How names, types, sizes, modes and links differ from those of a directory, if they do.
-    fn difference(&self, actual: &Self) -> Option<String> {
+    fn difference(&self, actual: &Entries) -> Option<String> {
         let changed = self.files.iter().find_map(|(name, file)| {
             let Some(now) = actual.files.get(name) else {
                 return Some(format!("{name} is missing"));
