@@ -367,6 +367,7 @@ fn the_plan_of_every_built_in_recipe_follows_from_its_stored_recipe() {
         let origin = Origin {
             directory: Some("/recipes/one".to_owned()),
             hash: resolved.hash.clone(),
+            built_in: false,
         };
         let Ok(mut plan) = build(&resolved.recipe, &origin, &PlanOptions::default(), &host) else {
             continue;

@@ -313,7 +313,8 @@ impl Run<'_> {
             }
             Action::StopService(ending) => Box::pin(service::stop(session, ending)).await?,
             Action::Populate(populate_step) => {
-                populate::populate(session, populate_step, reattach).await?;
+                // Its state is large, and most steps need none of it.
+                Box::pin(populate::populate(session, populate_step, reattach)).await?;
             }
             Action::CopyOut { path, to } => copy_out::copy_out(session, path, to).await?,
             Action::Collect {

@@ -77,6 +77,7 @@ fn planned(settings: &[&str], options: &PlanOptions, lock: Option<&Lock>) -> (Pl
     let origin = Origin {
         directory: Some("/recipes/r".to_owned()),
         hash: resolved.hash.clone(),
+        built_in: false,
     };
     let mut recipe = resolved.recipe.clone();
     if let Some(lock) = lock {
@@ -157,6 +158,7 @@ fn a_jobs_plan_follows_from_the_recipe_and_its_nodes_gpus() {
     let origin = Origin {
         directory: None,
         hash: resolved.hash.clone(),
+        built_in: false,
     };
     let options = PlanOptions::default();
     let submitted = build(&resolved.recipe, &origin, &options, &HostView::default()).unwrap();

@@ -13,6 +13,7 @@ fn plan(keys: &str, rest: &str) -> Plan {
     let origin = Origin {
         directory: Some("/recipe".to_owned()),
         hash: String::new(),
+        built_in: false,
     };
     let (options, host) = (PlanOptions::default(), HostView::default());
     build(&resolved.unwrap().recipe, &origin, &options, &host).unwrap()
