@@ -19,22 +19,28 @@ use crate::lab::{Lab, case, recipe_with};
 const IMAGE: &str = "debian:bookworm-slim";
 
 /// A run in a home of its own.
-struct Play {
+pub struct Play {
     root: TempDir,
     run: RunDirectory,
 }
 
 impl Play {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self::with_keys("")
     }
 
     /// A run of a recipe with further keys.
     fn with_keys(keys: &str) -> Self {
+        Self::of(&recipe_with(
+            keys,
+            &case("main", "true", "results: /results"),
+        ))
+    }
+
+    pub fn of(recipe: &str) -> Self {
         let root = tempfile::tempdir().unwrap();
         let file = root.path().join("recipe.yaml");
-        let cases = case("main", "true", "results: /results");
-        std::fs::write(&file, recipe_with(keys, &cases)).unwrap();
+        std::fs::write(&file, recipe).unwrap();
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_retrial"))
             .args(["plan", "--format", "json"])
             .arg(&file)
@@ -48,17 +54,17 @@ impl Play {
         Self { root, run }
     }
 
-    async fn execute(&self, engine: &Arc<Fake>) -> Result<Ended, RunError> {
+    pub async fn execute(&self, engine: &Arc<Fake>) -> Result<Ended, RunError> {
         let session = self.session(engine)?;
         Box::pin(execute(&session)).await
     }
 
     fn session(&self, engine: &Arc<Fake>) -> Result<Session, RunError> {
+        self.session_with(engine, Options::default())
+    }
+
+    pub fn session_with(&self, engine: &Arc<Fake>, options: Options) -> Result<Session, RunError> {
         let (events, _incoming) = unbounded_channel();
-        let options = Options {
-            patience: Duration::from_secs(2),
-            ..Options::default()
-        };
         Session::open(
             engine.clone(),
             self.run.clone(),
@@ -68,13 +74,13 @@ impl Play {
         )
     }
 
-    fn journal(&self) -> String {
+    pub fn journal(&self) -> String {
         std::fs::read_to_string(self.run.journal()).unwrap()
     }
 }
 
 /// What `/.retrial/init` and our look at it do.
-fn sight(spec: &ExecSpec, control: &Path) -> ExecOutput {
+pub fn sight(spec: &ExecSpec, control: &Path) -> ExecOutput {
     let nonce = std::fs::read_to_string(control.join("nonce")).unwrap_or_default();
     std::fs::write(control.join("seen"), &nonce).unwrap();
     let _ = spec;
@@ -86,7 +92,7 @@ fn sight(spec: &ExecSpec, control: &Path) -> ExecOutput {
 }
 
 /// What `/.retrial/step` does.
-fn step(spec: &ExecSpec, control: &Path) -> ExecStatus {
+pub fn step(spec: &ExecSpec, control: &Path) -> ExecStatus {
     let directory = control.join("steps").join(&spec.command[2]);
     std::fs::create_dir(directory.join("started")).unwrap();
     std::fs::write(directory.join("output.log"), "speed: 42.5 MB/s\n").unwrap();
@@ -107,15 +113,18 @@ fn archive() -> Vec<u8> {
     builder.into_inner().unwrap()
 }
 
-fn engine() -> Fake {
+pub fn engine() -> Fake {
+    engine_without_image().with_image(IMAGE)
+}
+
+pub fn engine_without_image() -> Fake {
     Fake::new()
-        .with_image(IMAGE)
         .with_archive("/results", archive())
         .on_run(sight)
         .on_exec(step)
 }
 
-fn refused() -> EngineError {
+pub fn refused() -> EngineError {
     EngineError::Refused {
         operation: "do it".into(),
         status: 500,
@@ -125,14 +134,14 @@ fn refused() -> EngineError {
     }
 }
 
-fn disconnected() -> EngineError {
+pub fn disconnected() -> EngineError {
     EngineError::Disconnected {
         operation: "do it".into(),
         reason: "reason".into(),
     }
 }
 
-fn count(engine: &Fake, operation: &str) -> usize {
+pub fn count(engine: &Fake, operation: &str) -> usize {
     engine
         .calls()
         .iter()

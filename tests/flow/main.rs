@@ -13,6 +13,7 @@ mod changed;
 mod command_line;
 mod compared;
 mod disk;
+mod engine_away;
 mod engines;
 mod examined;
 mod failing;

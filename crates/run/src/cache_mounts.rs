@@ -96,7 +96,7 @@ async fn free(
         let LockAttempt::Acquired(lock) = entry.lock(&work)? else {
             continue;
         };
-        let containers = session.with_engine(|| session.engine.containers(CACHE_LABEL));
+        let containers = session.with_engine(|engine| engine.containers(CACHE_LABEL));
         let location = entry.location();
         let is_user =
             |container: &ContainerState| container.running && mounts_cached(container, &location);

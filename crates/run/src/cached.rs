@@ -149,7 +149,7 @@ pub async fn image(session: &StepSession<'_>, reference: &str) -> Result<String,
     }
     // It may be present without a pull: `--skip pull`.
     let image = session
-        .with_engine(|| session.engine.image(reference))
+        .with_engine(|engine| engine.image(reference))
         .await?;
     let missing = || Halt::host(format!("the engine has no image {reference}"));
     Ok(image.ok_or_else(missing)?.id)
@@ -189,7 +189,8 @@ pub async fn interruptible<T: Send + 'static>(
 
 /// Removes invalid directories and unused stages. A run with a live container removes its own.
 pub async fn remove_stale(session: &Session, entry: &CacheEntry) -> Result<(), Halt> {
-    let containers = session.engine.containers(RUN_LABEL).await?;
+    let containers = session.with_engine(|engine| engine.containers(RUN_LABEL));
+    let containers = containers.await?;
     let mut all = containers.iter();
     let runs = all.clone().filter_map(|one| one.labels.get(RUN_LABEL));
     let runs: Vec<String> = runs.cloned().collect();

@@ -44,7 +44,7 @@ pub async fn claim(session: &StepSession<'_>) -> Result<Option<File>, Halt> {
     loop {
         let lock = guard(session).await?;
         let others = session
-            .with_engine(|| session.engine.containers(GPU_LABEL))
+            .with_engine(|engine| engine.containers(GPU_LABEL))
             .await?;
         let conflict = |other: &&ContainerState| {
             other.running
@@ -69,9 +69,10 @@ pub async fn claim(session: &StepSession<'_>) -> Result<Option<File>, Halt> {
             session.warn(format!("waiting: {holder_text}"))?;
             reported = holder_text;
         }
+        let ended = session.with_engine(|engine| engine.ended(&holder.id));
         tokio::select! {
             // The result is ignored: the next check decides.
-            _ = tokio::time::timeout(CHECK_AGAIN, session.engine.ended(&holder.id)) => {}
+            _ = tokio::time::timeout(CHECK_AGAIN, ended) => {}
             () = session.stop.cancelled() => return Err(StepEnd::Stopped.into()),
         }
     }

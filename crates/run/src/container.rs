@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::cache_mounts;
+use super::cache_mounts::{self, MountedCaches};
 use super::cached::{self, CachedMounts};
 use super::claim::{claim, claim_of};
 use super::control::Control;
-use super::create::{create_again, start_error};
+use super::create::{create_again, start, start_error};
 use super::error::{Halt, RunError};
 use super::host;
 use super::labels::{CACHE_LABEL, GPU_LABEL, own_labels};
@@ -25,6 +25,9 @@ use retrial_engine::docker::Refusal;
 use retrial_plan::step::Action;
 use retrial_store::StoreError;
 use retrial_store::journal::{EventKind, SkipReason, StepEnd, StepFault};
+
+/// How often a container is created while the engine is restarted each time.
+const MAX_ATTEMPTS: u32 = 5;
 
 /// Creates and starts the container that measures.
 pub async fn create(session: &StepSession<'_>) -> Result<(), Halt> {
@@ -83,15 +86,45 @@ async fn launch(
     let now = jiff::Timestamp::now().as_nanosecond();
     let nonce = format!("{}-{now}", session.run.id());
     control.lay_out(&nonce, spec.pid.is_none())?;
-    let is_service = matches!(session.step.action, Action::StartService(_));
-    let create = async || {
-        if is_service {
-            create_again(session, &spec).await
-        } else {
-            create_from_image(session, &spec).await
+    let mut attempts_left = MAX_ATTEMPTS;
+    loop {
+        attempts_left -= 1;
+        let waited = session.engine.waited();
+        let (id, started) =
+            create_and_verify(session, &spec, &sources, control, &mut caches, &nonce).await?;
+        let Err(halt) = started else {
+            return Ok(());
+        };
+        let was_away = session.engine.waited() > waited && !session.stop.is_cancelled();
+        if was_away && attempts_left > 0 {
+            // An engine that is restarted while it starts a container may start it in part, or stop it.
+            session.with_engine(|engine| engine.remove(&id)).await?;
+            session.record(EventKind::ContainerRemoved { id })?;
+            control.lay_out(&nonce, spec.pid.is_none())?;
+            continue;
         }
+        if matches!(&halt, Halt::Ended(StepEnd::Failed { .. })) {
+            let _ = discard(session, &id).await;
+        }
+        return Err(halt);
+    }
+}
+
+/// Creates a container, and returns its id and whether it started and shares our files.
+async fn create_and_verify(
+    session: &StepSession<'_>,
+    spec: &ContainerSpec,
+    sources: &ResolvedMounts,
+    control: &Control,
+    caches: &mut MountedCaches,
+    nonce: &str,
+) -> Result<(String, Result<(), Halt>), Halt> {
+    let is_service = matches!(session.step.action, Action::StartService(_));
+    let created = if is_service {
+        create_again(session, spec).await
+    } else {
+        create_from_image(session, spec).await
     };
-    let created = session.with_engine(create).await;
     let id = created.map_err(|error| match error.refusal() {
         Some(Refusal::MountSource(path)) if spec.control.as_ref() == Some(path) => {
             not_shared(session)
@@ -105,19 +138,22 @@ async fn launch(
     };
     session.record(event)?;
     caches.record(session, &id)?;
-    let start = async {
+    let started = async {
         sources.verify(session, &id).await?;
-        let started = session.with_engine(|| session.engine.start(&id)).await;
-        started.map_err(|error| start_error(&error))?;
+        match start(session, &id).await {
+            Ok(true) => {}
+            Ok(false) => {
+                let reason = "the engine was restarted while it started the container";
+                return Err(Halt::host(reason));
+            }
+            Err(error) => return Err(start_error(&error)),
+        }
         // The engine resolves them once more when it starts the container.
         sources.verify_unchanged()?;
-        verify_control_mount(session, control, &id, &nonce).await
+        verify_control_mount(session, control, &id, nonce).await
     };
-    let started = start.await;
-    if matches!(&started, Err(Halt::Ended(StepEnd::Failed { .. }))) {
-        let _ = discard(session, &id).await;
-    }
-    started
+    let started = started.await;
+    Ok((id, started))
 }
 
 /// Creates the container, and verifies that its image is the one that was pulled or built: the tag may
@@ -130,12 +166,12 @@ async fn create_from_image(
     let Some(expected) = session.state().image else {
         return Ok(id);
     };
-    let created = session.engine.container(&id).await?;
+    let created = session.with_engine(|engine| engine.container(&id)).await?;
     let actual = created.map(|created| created.image).unwrap_or_default();
     if actual.trim_start_matches("sha256:") == expected.trim_start_matches("sha256:") {
         return Ok(id);
     }
-    session.engine.remove(&id).await?;
+    session.with_engine(|engine| engine.remove(&id)).await?;
     let text = format!(
         "the tag {} has moved: creating the container from the image that was pulled, {expected}",
         spec.image
@@ -194,7 +230,8 @@ pub async fn begin_to_remove(session: &Session) {
     let has_no_services = state.service_containers.is_empty();
     if let Some(id) = state.container.filter(|_| has_no_services) {
         restore_ownership(session, &id).await;
-        if session.engine.remove(&id).await.is_ok() {
+        let removed = session.with_engine(|engine| engine.remove(&id));
+        if removed.await.is_ok() {
             cache_mounts::release(session, &id).await;
         }
     }
@@ -203,7 +240,7 @@ pub async fn begin_to_remove(session: &Session) {
 /// Removes one container of the run.
 pub async fn discard(session: &Session, id: &str) -> Result<(), RunError> {
     restore_ownership(session, id).await;
-    session.engine.remove(id).await?;
+    session.with_engine(|engine| engine.remove(id)).await?;
     cache_mounts::release(session, id).await;
     let id = id.to_owned();
     Ok(session.record(EventKind::ContainerRemoved { id })?)
@@ -236,7 +273,7 @@ pub async fn teardown(session: &Session) -> Result<Option<SkipReason>, RunError>
         discard(session, service).await?;
     }
     restore_ownership(session, id).await;
-    session.engine.stop(id, 10).await?;
+    session.with_engine(|engine| engine.stop(id, 10)).await?;
     let run = session.run.id().to_owned();
     Ok(Some(SkipReason::ContainerStopped { run }))
 }
@@ -251,7 +288,7 @@ pub async fn end_after(session: &Session, error: &RunError) {
     if is_removed && !session.run.journal().exists() {
         let state = session.state();
         for id in state.service_containers.values().chain(&state.container) {
-            let _ = session.engine.remove(id).await;
+            let _ = session.with_engine(|engine| engine.remove(id)).await;
         }
     } else {
         let _ = teardown(session).await;
@@ -264,11 +301,7 @@ async fn restore_ownership(session: &Session, id: &str) {
     if rustix::process::getuid().is_root() {
         return;
     }
-    let spec = ExecSpec::as_root([
-        "chown",
-        "-hR",
-        &owner(session).await,
-        first_process::CONTROL,
-    ]);
-    let _ = session.engine.exec(id, &spec).await;
+    let owner = owner(session).await;
+    let spec = ExecSpec::as_root(["chown", "-hR", &owner, first_process::CONTROL]);
+    let _ = session.with_engine(|engine| engine.exec(id, &spec)).await;
 }

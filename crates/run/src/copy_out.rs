@@ -29,7 +29,7 @@ pub async fn copy_out(session: &StepSession<'_>, path: &str, to: &str) -> Result
         labels: own_labels(session),
         ..ContainerSpec::default()
     };
-    let id = session.with_engine(|| create_again(session, &spec)).await?;
+    let id = create_again(session, &spec).await?;
     let part = format!("host/{}.part", session.step.directory());
     let part = session.run.join(&part);
     let copy = Extraction {
@@ -49,7 +49,7 @@ pub async fn copy_out(session: &StepSession<'_>, path: &str, to: &str) -> Result
         too_large: "copy a smaller directory, or several",
     };
     let unpacked = extract(session, copy).await;
-    session.engine.remove(&id).await?;
+    session.with_engine(|engine| engine.remove(&id)).await?;
     let unpacked = unpacked?;
     let target = host::files(session).join(to);
     let parent = target.parent().unwrap_or(&target);

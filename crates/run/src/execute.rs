@@ -218,6 +218,7 @@ impl Run<'_> {
         if session.stop.is_cancelled() && !even_when_stopped {
             return Err(StepEnd::Stopped.into());
         }
+        self.session.engine.forget_waits();
         let timeout_s = step.command().map(|command| command.timeout_s);
         let summary = summary(step);
         let now = Moment::now();
@@ -281,8 +282,8 @@ impl Run<'_> {
         Ok(code)
     }
 
-    /// Does the work of a step on this machine.
-    async fn work_here(
+    /// Does the work of a step on this machine, once.
+    pub(super) async fn attempt_here(
         &mut self,
         session: &StepSession<'_>,
         reattach: bool,

@@ -43,18 +43,18 @@ pub struct Extraction<'a> {
 
 /// Copies a path out of a container, and unpacks the stream.
 pub async fn extract(session: &StepSession<'_>, copy: Extraction<'_>) -> Result<Unpacked, Halt> {
-    let attempt = || async {
+    let copied = session.with_engine(async |engine| {
         if copy.length > copy.limits.most_bytes {
             return Ok(Some(Err(too_large(&copy))));
         }
         let (to, chunks) = channel(MOST_CHUNKS);
         let unpacked = unpack_on_thread(&copy, chunks);
-        let exists = session.engine.copy_out(copy.container, copy.path, to);
+        let exists = engine.copy_out(copy.container, copy.path, to);
         let exists = exists.await;
         let unpacked = unpacked.await;
         exists.map(|exists| exists.then_some(unpacked))
-    };
-    let copied = unless_stopped(&session.stop, session.with_engine(attempt)).await?;
+    });
+    let copied = unless_stopped(&session.stop, copied).await?;
     match (copied?, copy.absent) {
         (Some(Ok(unpacked)), _) => Ok(unpacked),
         (Some(Err(error)), StepEnd::Failed { fault, .. }) if !error.is_disk_full() => {

@@ -48,6 +48,12 @@ pub trait Meanwhile {
         Ok(())
     }
 
+    /// Whether the step was followed for long enough to be out of time: an earlier process, or an engine that did
+    /// not respond, may have taken all of it.
+    fn may_be_late(&self) -> bool {
+        true
+    }
+
     /// The end of a step that ran out of time.
     fn late(&self, end: StepEnd) -> StepEnd {
         end
@@ -106,7 +112,6 @@ pub async fn follow<M: Meanwhile>(
         if session.stop.is_cancelled() {
             return Err(StepEnd::Stopped);
         }
-        check_limits(command, last_output).map_err(|end| meanwhile.late(end))?;
         meanwhile.look()?;
         failure.look(command).map_err(|end| meanwhile.failed(end))?;
         if last_asked.elapsed() > ENGINE_INTERVAL {
@@ -135,6 +140,9 @@ pub async fn follow<M: Meanwhile>(
                 }
             }
         }
+        if meanwhile.may_be_late() {
+            check_limits(command, last_output).map_err(|end| meanwhile.late(end))?;
+        }
     }
 }
 
@@ -151,11 +159,14 @@ pub(super) fn check_length(command: &ExecStep, output: &Output<'_>) -> Result<()
     Err(StepEnd::failed(StepFault::Command, reason, advice))
 }
 
-/// Whether a command is within its time limits.
+/// Whether a command is within its time limits. It is not blamed for the time that it took to start it while the
+/// engine was unavailable, or to learn from the engine that it is ready.
 fn check_limits(command: &StepCommand<'_>, last_output: Instant) -> Result<(), StepEnd> {
     let exec = command.exec;
     let silent = last_output.elapsed().as_secs();
-    let reason = if command.session.age() >= Duration::from_secs(exec.timeout_s) {
+    let age = command.session.age();
+    let age = age.saturating_sub(command.session.engine.waited());
+    let reason = if age >= Duration::from_secs(exec.timeout_s) {
         format!("it did not finish within {}", limit(exec.timeout_s))
     } else if let Some(silence) = exec.silence_s.filter(|silence| silent >= *silence) {
         format!("it printed nothing for {}", limit(silence))
@@ -193,7 +204,7 @@ impl LivenessProbe {
             && !exit.terminated_by_us
             && let Some(started) = &mut self.started
         {
-            let reason = match started.status(&command.session).await {
+            let reason = match started.status_after_wait(&command.session).await {
                 Some(ExecStatus::Exited(code)) if code != 0 => {
                     format!("it reported exit code 0 but ended with {code}")
                 }
@@ -219,7 +230,8 @@ impl LivenessProbe {
         let session = &command.session;
         if let Some(container) = &command.container {
             // Without a response from the engine, only the files show the container's state.
-            let state = session.engine.container(container).await.ok()?;
+            let state = session.engine.ask(|engine| engine.container(container));
+            let state = state.await.ok()?;
             if !state.as_ref().is_some_and(|state| state.running) {
                 return Some(without_container(command, state));
             }

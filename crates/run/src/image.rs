@@ -38,8 +38,11 @@ pub async fn pull(
     }
     // A credential helper may wait for somebody.
     let auth = unless_stopped(&session.stop, credentials::for_image(reference)).await??;
-    let pull =
-        async |progress: UnboundedSender<_>| session.engine.pull(reference, auth, progress).await;
+    let pull = async |progress: UnboundedSender<_>| {
+        session
+            .with_engine(|engine| engine.pull(reference, auth.clone(), progress.clone()))
+            .await
+    };
     let image = with_log(session, pull).await?;
     warn_if_moved(session, reference).await?;
     record(session, image)
@@ -51,7 +54,9 @@ async fn is_present(
     reference: &str,
     policy: PullPolicy,
 ) -> Result<bool, Halt> {
-    let image = session.engine.image(reference).await?;
+    let image = session
+        .with_engine(|engine| engine.image(reference))
+        .await?;
     // A resumed run keeps its original image, even if the tag has moved.
     let is_before = image.as_ref().map(|image| &image.id) == image_before(session).as_ref();
     if policy == PullPolicy::Always && (image.is_none() || !is_before) {
@@ -87,7 +92,8 @@ async fn warn_if_moved(session: &StepSession<'_>, reference: &str) -> Result<(),
     let tagged = &reference.to_string();
     let auth = unless_stopped(&session.stop, credentials::for_image(tagged)).await?;
     let auth = auth.ok().flatten();
-    let now = session.engine.registry_digest(tagged, auth).await;
+    let now = session.with_engine(|engine| engine.registry_digest(tagged, auth.clone()));
+    let now = now.await;
     if let Some(now) = now.ok().filter(|now| *now != locked) {
         let text = format!("{tagged}: the lock has {locked}, the registry now has {now}");
         session.warn(text)?;
@@ -106,7 +112,11 @@ pub async fn build(session: &StepSession<'_>, build: &BuildStep) -> Result<(), H
         labels: BTreeMap::from([(label, session.plan.recipe_hash.clone())]),
     };
     let _exclusive = session.lock_exclusive().await;
-    let build = async |progress: UnboundedSender<_>| session.engine.build(&spec, progress).await;
+    let build = async |progress: UnboundedSender<_>| {
+        session
+            .with_engine(|engine| engine.build(&spec, progress.clone()))
+            .await
+    };
     let image = with_log(session, build).await?;
     record(session, image)
 }

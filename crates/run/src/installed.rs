@@ -31,7 +31,7 @@ pub async fn record(session: &Session) {
     let Some(container) = session.state().container else {
         return;
     };
-    let state = session.engine.container(&container);
+    let state = session.with_engine(|engine| engine.container(&container));
     let (installed, found) = tokio::join!(installed(session, &container), state);
     // The verdict, which is written next, reports a full disk.
     let _ = package_store::keep(&session.run, &installed);
@@ -66,7 +66,9 @@ async fn installed(session: &Session, container: &str) -> Installed {
             }
         }
         let spec = ExecSpec::as_root(["/bin/sh", &format!("{CONTROL}/packages")]);
-        let output = session.engine.exec(container, &spec).await;
+        let output = session
+            .with_engine(|engine| engine.exec(container, &spec))
+            .await;
         output.map(|output| output.stdout)
     };
     let remark = match tokio::time::timeout(PATIENCE, list).await {

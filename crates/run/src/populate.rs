@@ -179,9 +179,9 @@ impl Population<'_> {
         };
         let owner = owner(session).await;
         let words = ["chown", "-hR", &owner, &self.populate.directory.path];
+        let spec = ExecSpec::as_root(words);
         let _ = session
-            .engine
-            .exec(&container, &ExecSpec::as_root(words))
+            .with_engine(|engine| engine.exec(&container, &spec))
             .await;
     }
 }

@@ -4,8 +4,8 @@
 use std::fs::File;
 use std::future::Future;
 use std::io::Read;
-use std::pin::Pin;
-use std::time::Duration;
+use std::pin::{Pin, pin};
+use std::time::{Duration, Instant};
 
 use regex::Regex;
 use tokio::time::{sleep, timeout};
@@ -15,7 +15,7 @@ use super::follow::Meanwhile;
 use super::output;
 use super::step_session::StepSession;
 use super::target::StepCommand;
-use retrial_engine::api::ExecSpec;
+use retrial_engine::api::{Engine, ExecSpec};
 use retrial_plan::service::{PROBE_HTTP, PROBE_PORT, ServiceStep};
 use retrial_plan::shell::inline;
 use retrial_readings::lines::LineSplitter;
@@ -31,10 +31,15 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of output read at once.
 const BLOCK: u64 = 256 << 10;
 
+/// Ends when a service is ready.
+type Ready<'a> = Pin<Box<dyn Future<Output = Result<(), StepEnd>> + Send + 'a>>;
+
 /// Waits for a service's readiness.
 pub struct Readiness<'a> {
     service: &'a ServiceStep,
-    ready: Pin<Box<dyn Future<Output = Result<(), StepEnd>> + Send + 'a>>,
+    /// How long it was waited for by this process.
+    polled: Duration,
+    ready: Ready<'a>,
 }
 
 impl<'a> Readiness<'a> {
@@ -46,7 +51,7 @@ impl<'a> Readiness<'a> {
                 StepEnd::failed(StepFault::Request, error.to_string(), "correct `ready.log`")
             })?;
             let ready = Box::pin(until_printed(&command.session, pattern));
-            return Ok(Self { service, ready });
+            return Ok(Self::of(service, ready));
         }
         let ready = Box::pin(async move {
             while !answers(service, command).await? {
@@ -54,7 +59,16 @@ impl<'a> Readiness<'a> {
             }
             Ok(())
         });
-        Ok(Self { service, ready })
+        Ok(Self::of(service, ready))
+    }
+
+    fn of(service: &'a ServiceStep, ready: Ready<'a>) -> Self {
+        let polled = Duration::ZERO;
+        Self {
+            service,
+            polled,
+            ready,
+        }
     }
 }
 
@@ -62,7 +76,17 @@ impl Meanwhile for Readiness<'_> {
     type Outcome = ();
 
     async fn outcome(&mut self) -> Result<(), StepEnd> {
+        let _polling = Polling {
+            since: Instant::now(),
+            polled: &mut self.polled,
+        };
         self.ready.as_mut().await
+    }
+
+    /// At least for as long as one probe may take.
+    fn may_be_late(&self) -> bool {
+        let limit = Duration::from_secs(self.service.command.timeout_s);
+        self.polled >= limit.min(PROBE_TIMEOUT)
     }
 
     fn late(&self, end: StepEnd) -> StepEnd {
@@ -86,6 +110,18 @@ impl Meanwhile for Readiness<'_> {
 
     fn failed(&self, end: StepEnd) -> StepEnd {
         end.reworded(|reason| format!("the service {} failed: {reason}", self.service.service))
+    }
+}
+
+/// Counts the time until it is dropped.
+struct Polling<'a> {
+    since: Instant,
+    polled: &'a mut Duration,
+}
+
+impl Drop for Polling<'_> {
+    fn drop(&mut self) {
+        *self.polled += self.since.elapsed();
     }
 }
 
@@ -117,7 +153,7 @@ async fn until_printed(session: &StepSession<'_>, pattern: Regex) -> Result<(), 
 /// Whether the service is ready now.
 ///
 /// # Errors
-/// If the image has no program for the probe.
+/// If the image has no program for the probe, or the engine is unavailable for too long.
 pub async fn answers(service: &ServiceStep, command: &StepCommand<'_>) -> Result<bool, StepEnd> {
     let (script, target) = match &service.ready {
         ReadyWhen::Log(_) => return Ok(false),
@@ -126,23 +162,52 @@ pub async fn answers(service: &ServiceStep, command: &StepCommand<'_>) -> Result
         ReadyWhen::Command(ready) => {
             let mut spec = command.spec();
             spec.command = inline(command.exec.shell.as_deref(), &ready.0);
-            return Ok(exit_code(command, &spec).await == Some(0));
+            return Ok(exit_code(command, &spec, false).await? == Some(0));
         }
     };
     let mut spec = ExecSpec::as_root(["/bin/sh", "-c", script, &target]);
     let session = &command.session;
     spec.env.push(mark(&session.run, session.step));
-    let code = timeout(PROBE_TIMEOUT, exit_code(command, &spec)).await;
-    if code == Ok(Some(127)) {
+    let code = exit_code(command, &spec, true).await?;
+    if code == Some(127) {
         let reason = format!("the image has no curl, wget or bash that could query {target}");
         let advice = "write `ready: {port: …}`, `{log: …}` or `{command: …}` in the recipe";
         return Err(StepEnd::failed(StepFault::Request, reason, advice));
     }
-    Ok(code == Ok(Some(0)))
+    Ok(code == Some(0))
 }
 
-async fn exit_code(command: &StepCommand<'_>, spec: &ExecSpec) -> Option<i64> {
-    let container = command.container.as_ref()?;
-    let output = command.session.engine.exec(container, spec).await.ok()?;
-    Some(output.code)
+/// The exit code of a probe; none if it takes too long and `is_limited`, or cannot run.
+async fn exit_code(
+    command: &StepCommand<'_>,
+    spec: &ExecSpec,
+    is_limited: bool,
+) -> Result<Option<i64>, StepEnd> {
+    let Some(container) = &command.container else {
+        return Ok(None);
+    };
+    let session = &command.session;
+    let probe = async |engine: &dyn Engine| {
+        let mut probe = pin!(engine.exec(container, spec));
+        loop {
+            match timeout(PROBE_TIMEOUT, &mut probe).await {
+                Ok(output) => return output.map(|output| Some(output.code)),
+                // The service hangs, or the engine.
+                Err(_) => {
+                    session
+                        .engine
+                        .ask(|engine| engine.container(container))
+                        .await?
+                }
+            };
+            if is_limited {
+                return Ok(None);
+            }
+        }
+    };
+    match session.with_engine(probe).await {
+        Ok(code) => Ok(code),
+        Err(error) if error.is_unavailable() => Err(StepEnd::host(error.to_string())),
+        Err(_) => Ok(None),
+    }
 }

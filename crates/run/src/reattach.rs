@@ -17,12 +17,14 @@ impl Run<'_> {
         }
         let label = format!("{RUN_LABEL}={}", session.run.id());
         let mut own = None;
-        for container in session.engine.containers(&label).await? {
+        let containers = session.with_engine(|engine| engine.containers(&label));
+        for container in containers.await? {
             let mut services = state.service_containers.values();
             if state.container.as_deref() == Some(container.id.as_str()) {
                 own = Some(container);
             } else if !services.any(|id| *id == container.id) {
-                session.engine.remove(&container.id).await?;
+                let id = &container.id;
+                session.with_engine(|engine| engine.remove(id)).await?;
             }
         }
         let mut steps = session.plan.steps.iter();

@@ -5,12 +5,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::create::{create_again, start_error};
+use super::create::{create_started, start_error};
 use super::error::Halt;
 use super::labels::own_labels;
 use super::session::Session;
 use super::step_session::StepSession;
 use retrial_container::{ContainerSpec, Mount};
+use retrial_engine::api::Engine;
 use retrial_engine::error::EngineError;
 use retrial_plan::cached::{SEED, STAGE};
 
@@ -21,7 +22,7 @@ const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Our user and group in a container, for `chown`.
 pub async fn owner(session: &Session) -> String {
-    let abilities = session.engine.abilities().await;
+    let abilities = session.with_engine(Engine::abilities).await;
     if abilities.is_ok_and(|abilities| abilities.rootless) {
         // An engine without root shows us as root there.
         return "0:0".to_owned();
@@ -41,11 +42,10 @@ pub async fn own(session: &Session, directory: &Path) -> Result<(), EngineError>
             .to_vec(),
         ..as_root(session, &image, directory)
     };
-    let id = create_again(session, &spec).await?;
-    if session.engine.start(&id).await.is_ok() {
-        let _ = tokio::time::timeout(PATIENCE, session.engine.ended(&id)).await;
-    }
-    session.engine.remove(&id).await
+    let id = create_started(session, &spec).await?;
+    let ended = session.with_engine(|engine| engine.ended(&id));
+    let _ = tokio::time::timeout(PATIENCE, ended).await;
+    session.with_engine(|engine| engine.remove(&id)).await
 }
 
 /// A container of the image with one mounted directory of ours.
@@ -79,23 +79,23 @@ pub async fn seed(
         command: words.map(str::to_owned).to_vec(),
         ..as_root(session, image, stage)
     };
-    let id = session.with_engine(|| create_again(session, &spec)).await?;
-    let copied = match session.with_engine(|| session.engine.start(&id)).await {
-        Ok(()) => wait(session, &id, path).await,
-        Err(error) => Err(start_error(&error)),
-    };
-    session.engine.remove(&id).await?;
+    let id = create_started(session, &spec).await;
+    let id = id.map_err(|error| start_error(&error))?;
+    let copied = wait(session, &id, path).await;
+    session.with_engine(|engine| engine.remove(&id)).await?;
     copied
 }
 
 async fn wait(session: &StepSession<'_>, id: &str, path: &str) -> Result<(), Halt> {
     loop {
-        let state = session.with_engine(|| session.engine.container(id)).await?;
+        let state = session.with_engine(|engine| engine.container(id)).await?;
         match state {
             Some(state) if state.running => session.pause(PAUSE).await?,
             Some(state) if state.exit_code == Some(0) => return Ok(()),
             state => {
-                let log = session.engine.container_log(id, 3).await;
+                let log = session
+                    .with_engine(|engine| engine.container_log(id, 3))
+                    .await;
                 let code = state.and_then(|state| state.exit_code).unwrap_or(-1);
                 return Err(Halt::host(format!(
                     "the image's content at {path} could not be copied (exit code {code}): {}",

@@ -52,7 +52,7 @@ async fn place(
     };
     let state = session.state();
     if let Some(id) = state.service_containers.get(&session.step.number) {
-        let found = session.engine.container(id).await?;
+        let found = session.with_engine(|engine| engine.container(id)).await?;
         let control = &session.service_controls[&service.service];
         let begun = control.step(session.step).started();
         if reattach && begun && found.is_some_and(|found| found.running) {
@@ -145,7 +145,7 @@ async fn ended_unnoticed(
         return Ok(None);
     };
     let state = session
-        .with_engine(|| session.engine.container(container))
+        .with_engine(|engine| engine.container(container))
         .await?;
     Ok(match state {
         Some(state) if state.running => None,
@@ -206,7 +206,7 @@ async fn has_container(session: &StepSession<'_>, command: &StepCommand<'_>) -> 
         return Ok(false);
     };
     let found = session
-        .with_engine(|| session.engine.container(container))
+        .with_engine(|engine| engine.container(container))
         .await?;
     Ok(found.is_some())
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -10,12 +9,14 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use super::control::{Control, GRACE_S, RENEWAL};
+use super::engine_access::EngineAccess;
 use super::error::{Halt, RunError};
 use super::failure::ChildHistory;
 use super::measurement_lock::{Exclusive, MeasurementLock, Shared};
 use super::mutex::lock;
 use super::nodes::{Failures, Machine, Others};
 use super::redact::Redactor;
+use retrial_engine::EngineError;
 use retrial_engine::api::Engine;
 use retrial_host::disk_full;
 use retrial_plan::own_containers;
@@ -60,7 +61,7 @@ impl Default for Options {
 /// One process's hold on a run.
 pub struct Session {
     /// The engine.
-    pub engine: Arc<dyn Engine>,
+    pub(super) engine: EngineAccess,
     /// The run's directory.
     pub run: RunDirectory,
     /// The directory for control directories and growing output, which the engine can access: the run's
@@ -91,8 +92,6 @@ pub struct Session {
     pub(super) failures: Failures,
     /// The history of each step's child processes, by the step's number.
     pub(super) children: Mutex<BTreeMap<u32, ChildHistory>>,
-    /// The engine was unavailable for too long: the session does not wait for it again.
-    pub(super) engine_lost: AtomicBool,
     _lock: FileLock,
 }
 
@@ -131,14 +130,15 @@ impl Session {
             (service.service.clone(), control)
         });
         let service_controls = services.collect();
+        let stop = CancellationToken::new();
         Ok(Self {
-            engine,
+            engine: EngineAccess::new(engine, options.patience, stop.clone()),
             local,
             plan,
             control,
             host_control,
             service_controls,
-            stop: CancellationToken::new(),
+            stop,
             secrets,
             redactor: redactor.map(Arc::new),
             options,
@@ -149,7 +149,6 @@ impl Session {
             others: None,
             failures: Failures::default(),
             children: Mutex::default(),
-            engine_lost: AtomicBool::new(false),
             _lock: lock,
         })
     }
@@ -228,6 +227,21 @@ impl Session {
         lock(&self.journal).write(&event)?;
         let _ = self.events.send(event);
         Ok(())
+    }
+
+    /// Performs an operation of the engine, and waits for an engine that is unavailable.
+    ///
+    /// # Errors
+    /// If the engine refuses, or is unavailable for too long.
+    pub(super) async fn with_engine<'e, T, R>(
+        &'e self,
+        operation: impl FnMut(&'e dyn Engine) -> R,
+    ) -> Result<T, EngineError>
+    where
+        R: Future<Output = Result<T, EngineError>>,
+    {
+        let report = |text| drop(self.record(EventKind::Warning { text }));
+        self.engine.wait(operation, report).await
     }
 
     /// This machine's name in events.

@@ -98,7 +98,7 @@ impl ResolvedMounts {
     /// Checks that the engine mounts what was resolved, and that it is still there.
     pub async fn verify(&self, session: &StepSession<'_>, container: &str) -> Result<(), Halt> {
         let mounted = session
-            .with_engine(|| session.engine.bind_mounts(container))
+            .with_engine(|engine| engine.bind_mounts(container))
             .await?;
         for (real, target) in &self.0 {
             let mut of_target = mounted.iter().filter(|mount| mount.target == *target);

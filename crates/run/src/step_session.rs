@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use super::mutex::lock;
 use super::session::Session;
+use retrial_engine::EngineError;
+use retrial_engine::api::Engine;
 use retrial_plan::step::Step;
 use retrial_store::clock::Moment;
 use retrial_store::journal::{Event, EventKind};
@@ -72,6 +74,21 @@ impl<'a> StepSession<'a> {
     /// As [`Session::record`].
     pub fn report_incident(&self, text: String) -> Result<(), StoreError> {
         self.record(EventKind::Incident { text })
+    }
+
+    /// [`Session::with_engine`], which warns at this step.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn with_engine<T, R>(
+        &self,
+        operation: impl FnMut(&'a dyn Engine) -> R,
+    ) -> Result<T, EngineError>
+    where
+        R: Future<Output = Result<T, EngineError>>,
+    {
+        let report = |text| drop(self.warn(text));
+        self.session.engine.wait(operation, report).await
     }
 
     /// Records how a condition of the step was decided.

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use tokio::process::{Child, Command};
+use tokio::time::timeout;
 
 use super::control::{Control, GRACE_S, StepControl, mark, step_command};
 use super::error::Halt;
@@ -14,7 +15,7 @@ use super::session::Session;
 use super::step_session::StepSession;
 use retrial_container::first_process::CONTROL;
 use retrial_engine::EngineError;
-use retrial_engine::api::{ExecSpec, ExecStatus};
+use retrial_engine::api::{Engine, ExecSpec, ExecStatus};
 use retrial_engine::docker::Refusal;
 use retrial_plan::service::ServiceStep;
 use retrial_plan::step::ExecStep;
@@ -46,16 +47,34 @@ pub enum Started {
 }
 
 impl Started {
-    /// Its status; none if currently unknown.
+    /// Its status now; none if it is unknown.
     pub async fn status(&mut self, session: &Session) -> Option<ExecStatus> {
         match self {
-            Self::Exec(exec) => session.engine.exec_status(exec).await.ok(),
-            Self::Process(child) => Some(match child.try_wait().ok()? {
-                None => ExecStatus::Running,
-                Some(status) => ExecStatus::Exited(status.code().map_or(137, i64::from)),
-            }),
+            Self::Exec(exec) => {
+                let status = session.engine.ask(|engine| engine.exec_status(exec));
+                status.await.ok()
+            }
+            Self::Process(child) => process_status(child),
         }
     }
+
+    /// Its status once the engine responds; none if it does not.
+    pub async fn status_after_wait(&mut self, session: &StepSession<'_>) -> Option<ExecStatus> {
+        match self {
+            Self::Exec(exec) => {
+                let status = session.with_engine(|engine| engine.exec_status(exec));
+                status.await.ok()
+            }
+            Self::Process(child) => process_status(child),
+        }
+    }
+}
+
+fn process_status(child: &mut Child) -> Option<ExecStatus> {
+    Some(match child.try_wait().ok()? {
+        None => ExecStatus::Running,
+        Some(status) => ExecStatus::Exited(status.code().map_or(137, i64::from)),
+    })
 }
 
 impl<'a> StepCommand<'a> {
@@ -112,8 +131,8 @@ impl<'a> StepCommand<'a> {
         let after = self.exec.timeout_s.saturating_add(GRACE_S);
         session.set_deadline(Some(after))?;
         let spec = self.spec();
-        let exec = || session.engine.exec_detached(container, &spec);
-        match session.with_engine(exec).await {
+        let started = session.with_engine(|engine| engine.exec_detached(container, &spec));
+        match started.await {
             Ok(id) => Ok(Started::Exec(id)),
             Err(error) => Err(refused(session, container, &error).await),
         }
@@ -133,35 +152,70 @@ impl<'a> StepCommand<'a> {
         }
     }
 
-    /// Runs one of the control directory's scripts for the step. Returns its output if it succeeded in
-    /// time: a container may have put a pipe in place of a file that it reads.
+    /// Runs one of the control directory's scripts for the step, and waits for an unavailable engine. Returns its
+    /// output if it succeeded in time: a container may have put a pipe in place of a file that it reads.
     pub async fn script(&self, name: &str, arguments: &[&str]) -> Option<String> {
-        let script = self.run_script(name, arguments);
-        tokio::time::timeout(PATIENCE, script).await.ok().flatten()
-    }
-
-    async fn run_script(&self, name: &str, arguments: &[&str]) -> Option<String> {
-        let session = &self.session;
-        let script = format!("{}/{name}", self.control_path());
-        let directory = session.step.directory();
-        let words = [&*script, &*directory].into_iter();
-        let words = words.chain(arguments.iter().copied());
-        let mark = mark(&session.run, session.step);
         let Some(container) = &self.container else {
-            let mut process = Command::new("/bin/sh");
-            process.args(words).envs([mark]);
-            process.stdin(Stdio::null()).stderr(Stdio::null());
-            process.kill_on_drop(true);
-            let output = process.output().await.ok()?;
-            let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            return output.status.success().then_some(text);
+            return self.script_on_host(name, arguments).await;
         };
-        let mut spec = ExecSpec::as_root(["/bin/sh"].into_iter().chain(words));
-        spec.env.push(mark);
-        let output = session.engine.exec(container, &spec).await.ok()?;
+        let spec = self.script_in_container(name, arguments);
+        let run = async |engine: &dyn Engine| {
+            if let Ok(output) = timeout(PATIENCE, engine.exec(container, &spec)).await {
+                return output.map(Some);
+            }
+            // The script hangs, or the engine.
+            let state = self
+                .session
+                .engine
+                .ask(|engine| engine.container(container));
+            state.await.map(|_| None)
+        };
+        let output = self.session.with_engine(run).await.ok()??;
         (output.code == 0).then_some(output.stdout)
     }
 
+    /// [`Self::script`], which does not wait for an unavailable engine.
+    pub async fn script_once(&self, name: &str, arguments: &[&str]) -> Option<String> {
+        let Some(container) = &self.container else {
+            return self.script_on_host(name, arguments).await;
+        };
+        let spec = self.script_in_container(name, arguments);
+        let output = self
+            .session
+            .engine
+            .ask(|engine| engine.exec(container, &spec));
+        let output = output.await.ok()?;
+        (output.code == 0).then_some(output.stdout)
+    }
+
+    /// The program and the arguments that run a script for the step.
+    fn script_words(&self, name: &str, arguments: &[&str]) -> Vec<String> {
+        let script = format!("{}/{name}", self.control_path());
+        let words = ["/bin/sh".to_owned(), script, self.session.step.directory()];
+        let arguments = arguments.iter().map(|&argument| argument.to_owned());
+        words.into_iter().chain(arguments).collect()
+    }
+
+    fn script_in_container(&self, name: &str, arguments: &[&str]) -> ExecSpec {
+        let words = self.script_words(name, arguments);
+        let mut spec = ExecSpec::as_root(words);
+        spec.env.push(mark(&self.session.run, self.session.step));
+        spec
+    }
+
+    async fn script_on_host(&self, name: &str, arguments: &[&str]) -> Option<String> {
+        let [shell, words @ ..] = &self.script_words(name, arguments)[..] else {
+            return None;
+        };
+        let mut process = Command::new(shell);
+        let mark = mark(&self.session.run, self.session.step);
+        process.args(words).envs([mark]);
+        process.stdin(Stdio::null()).stderr(Stdio::null());
+        process.kill_on_drop(true);
+        let output = timeout(PATIENCE, process.output()).await.ok()?.ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        output.status.success().then_some(text)
+    }
     /// The fix for a forged exit code or a changed script.
     pub fn forgery_advice(&self) -> &'static str {
         match self.container {
@@ -195,7 +249,8 @@ async fn refused(session: &Session, container: &str, error: &EngineError) -> Hal
         let advice = "does the image have the `user:` and the `workdir:` of the step?";
         return Halt::failed(StepFault::Request, text, advice);
     }
-    let state = session.engine.container(container).await.ok().flatten();
+    let state = session.with_engine(|engine| engine.container(container));
+    let state = state.await.ok().flatten();
     let reason = match state {
         Some(state) if !state.running => "the container had ended before the step began".to_owned(),
         None if !error.is_unavailable() => "the container was removed by someone else".to_owned(),

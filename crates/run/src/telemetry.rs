@@ -198,6 +198,10 @@ fn measured(plan: &Plan, step: &Step) -> Option<Measured> {
 /// The container's counters, where they can be read on this machine.
 async fn container(session: &Session) -> Option<ContainerSensor> {
     let id = session.state().container?;
-    let state = session.engine.container(&id).await.ok()??;
+    let state = session
+        .engine
+        .ask(|engine| engine.container(&id))
+        .await
+        .ok()??;
     ContainerSensor::open(std::path::Path::new("/"), &state.id, state.pid?)
 }

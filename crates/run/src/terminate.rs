@@ -98,14 +98,15 @@ impl StepCommand<'_> {
         }
     }
 
-    /// Signals its processes. Returns `pid name` of each, none without a response.
+    /// Signals its processes, and waits for an unavailable engine: a service must not run on next to the steps after
+    /// it. Returns `pid name` of each, none without a response.
     async fn signal(&self, signal: &str) -> Option<String> {
         self.script("terminate", &[signal]).await
     }
 
     /// Checks whether its own shell is running. None without a response.
     pub async fn probe(&self) -> Option<Probe> {
-        let output = self.script("probe", &[]).await?;
+        let output = self.script_once("probe", &[]).await?;
         let count = |line: &str| line.strip_prefix("oom ")?.trim().parse().ok();
         Some(Probe {
             alive: output.lines().any(|line| line == "alive"),

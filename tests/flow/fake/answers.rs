@@ -42,6 +42,7 @@ impl Engine for Fake {
         _auth: Option<RegistryAuth>,
         progress: UnboundedSender<ImageProgress>,
     ) -> Result<ImageInfo, EngineError> {
+        tokio::time::sleep(self.pull_time).await;
         let mut state = self.call("pull", reference)?;
         state.images.insert(reference.to_owned());
         let _ = progress.send(ImageProgress::Line(format!("Pulling {reference}")));

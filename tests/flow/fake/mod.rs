@@ -7,6 +7,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 
@@ -24,6 +25,8 @@ pub struct Fake {
     info: EngineInfo,
     on_exec: OnExec,
     on_run: OnRun,
+    /// How long a pull takes.
+    pull_time: Duration,
     /// A container ended.
     ends: Notify,
     state: Mutex<State>,
@@ -34,6 +37,8 @@ struct State {
     calls: Vec<String>,
     counts: BTreeMap<String, usize>,
     faults: Vec<(String, usize, EngineError)>,
+    /// The call, counted from 0, from which on so many fail.
+    away: Option<(usize, usize)>,
     images: BTreeSet<String>,
     containers: BTreeMap<String, (ContainerSpec, ContainerState)>,
     execs: BTreeMap<String, ExecStatus>,
@@ -58,6 +63,7 @@ impl Default for Fake {
                 stdout: String::new(),
                 stderr: String::new(),
             }),
+            pull_time: Duration::ZERO,
             ends: Notify::new(),
             state: Mutex::default(),
         }
@@ -99,6 +105,13 @@ impl Fake {
         self
     }
 
+    /// A pull takes so long, whatever its outcome.
+    #[must_use]
+    pub fn with_pull_time(mut self, time: Duration) -> Self {
+        self.pull_time = time;
+        self
+    }
+
     /// What `copy_out` of a path gives; an empty archive never ends.
     #[must_use]
     pub fn with_archive(self, path: &str, archive: Vec<u8>) -> Self {
@@ -116,6 +129,13 @@ impl Fake {
     #[must_use]
     pub fn fail_nth(self, operation: &str, nth: usize, error: EngineError) -> Self {
         self.lock().faults.push((operation.to_owned(), nth, error));
+        self
+    }
+
+    /// So many calls fail from one on, counted from 0: the engine is unavailable.
+    #[must_use]
+    pub fn away(self, from: usize, calls: usize) -> Self {
+        self.lock().away = Some((from, calls));
         self
     }
 
@@ -162,6 +182,14 @@ impl Fake {
     fn call(&self, operation: &str, about: &str) -> Result<MutexGuard<'_, State>, EngineError> {
         let mut state = self.lock();
         state.calls.push(format!("{operation} {about}"));
+        let number = state.calls.len() - 1;
+        let away = state.away;
+        if away.is_some_and(|(from, calls)| (from..from + calls).contains(&number)) {
+            return Err(EngineError::Disconnected {
+                operation: operation.to_owned(),
+                reason: "it is away".to_owned(),
+            });
+        }
         let count = state.counts.entry(operation.to_owned()).or_default();
         *count += 1;
         let now = *count;

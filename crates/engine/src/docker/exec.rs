@@ -115,10 +115,11 @@ pub(super) async fn exit_code(
             ExecStatus::Exited(code) => return Ok(code),
             ExecStatus::Running => sleep(pause).await,
             ExecStatus::Unknown => {
-                return Err(EngineError::unexpected(
-                    format!("run a process in {container}"),
-                    "it does not report how the process ended",
-                ));
+                // It was restarted meanwhile.
+                return Err(EngineError::Disconnected {
+                    operation: format!("run a process in {container}"),
+                    reason: "it does not report how the process ended".to_owned(),
+                });
             }
         }
         pause = (pause * 2).min(Duration::from_millis(200));

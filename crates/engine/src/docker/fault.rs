@@ -34,11 +34,13 @@ pub fn fault(operation: &str, error: Error) -> EngineError {
 }
 
 /// [`fault`], but a 404 is the container's absence, unless it states that something else is absent:
-/// a start answers 404 for a network that is not there.
+/// a start answers 404 for a network that is not there, or a process.
 pub fn container_fault(operation: &str, container: &str, error: Error) -> EngineError {
-    let network = matches!(&error, Error::DockerResponseServerError { message, .. }
-        if message.to_lowercase().contains("network"));
-    if is_missing(&error) && !network {
+    let is_other = words(&error).is_some_and(|words| {
+        let words = words.to_lowercase();
+        words.contains("network") || words.contains("exec instance")
+    });
+    if is_missing(&error) && !is_other {
         return EngineError::NoContainer {
             operation: operation.to_owned(),
             container: container.to_owned(),
@@ -54,7 +56,9 @@ fn refused(operation: String, status: u16, message: &str) -> EngineError {
     let unavailable = status == 503
         || lower.contains("transport is closing")
         || lower.contains("code = unavailable")
-        || lower.contains("containerd is not running");
+        || lower.contains("containerd is not running")
+        // It was restarted between the creation and the start of a process, and has forgotten it.
+        || lower.contains("no such exec instance");
     if unavailable {
         EngineError::Disconnected { operation, reason }
     } else if is_no_space(&lower) {
@@ -152,6 +156,13 @@ mod tests {
             ),
         );
         assert!(unavailable.is_unavailable());
+    }
+
+    #[test]
+    fn a_restarted_engine_that_has_forgotten_a_process_is_asked_again() {
+        let forgotten = answer(404, "No such exec instance: 4f1c");
+        let error = container_fault("start a process in", "x", forgotten);
+        assert!(error.is_unavailable(), "{error}");
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl Children {
         {
             return None;
         }
-        let output = command.script("children", &[]).await?;
+        let output = command.script_once("children", &[]).await?;
         let now = Instant::now();
         self.last_probe = Some(now);
         let session = &command.session;

@@ -17,7 +17,8 @@ pub(super) async fn image_of(session: &StepSession<'_>) -> Option<ImageInfo> {
     let Action::Pull { reference, .. } = &session.step.action else {
         return None;
     };
-    session.engine.image(reference).await.ok()?
+    let image = session.with_engine(|engine| engine.image(reference));
+    image.await.ok()?
 }
 
 /// Compares the image of a step on the other machines with this one's; with that of the first of them if this
