@@ -100,9 +100,9 @@ bench: lab ## measure speed, in pairs against docker's command line (best on a q
 FAULTS ?= 1000
 
 .PHONY: faults
-faults: lab tools ## kill runs, batches and engines FAULTS times, and more; the counts go into docs/reliability.md (an hour)
+faults: lab tools ## kill runs, batches and engines FAULTS times, and more (FAULTS_OF: some kinds); the counts go into docs/reliability.md (an hour)
 	$(call say,tests/faults)
-	@$(LAB); tests/faults $(FAULTS)
+	@$(LAB); tests/faults $(FAULTS) $(FAULTS_OF)
 
 .PHONY: dist
 dist: lab ## build and check the release for x86_64 Linux, in target/dist (fifteen minutes; root and debootstrap)

@@ -53,7 +53,12 @@ impl PrivateEngine {
         self.script("kill", &[]);
     }
 
-    /// Brings a killed one back.
+    /// Ends the daemon as its service manager would; containers live on.
+    pub fn end(&self) {
+        self.script("end", &[]);
+    }
+
+    /// Brings one back that was killed or ended.
     pub fn start_again(&self) {
         self.script("start", &[]);
     }

@@ -38,6 +38,11 @@ impl<'a> Going<'a> {
         self.child.wait().unwrap();
     }
 
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// Its end.
     pub fn end(&mut self) -> Done {
         use std::io::{Read, Seek};

@@ -5,13 +5,13 @@ use std::fs;
 use fastrand::Rng;
 use serde_json::Value;
 
-use super::{Tally, continuing, counted, ended, finish, is_whole, moment, recorded};
+use super::{
+    MOST_FAULTS, Tally, continued, continuing, counted, ended, finish, is_whole, moment, recorded,
+    restart,
+};
 use crate::batch::{Batches, varied};
 use crate::disk::Small;
 use crate::lab::{Lab, PrivateEngine, case, recipe_with};
-
-/// The most kills of one run or batch.
-const EACH: usize = 4;
 
 #[test]
 fn of_a_run() {
@@ -20,7 +20,7 @@ fn of_a_run() {
     }
     Tally::new("`kill -9` of a run, then `resume`", 60).run(|chance| {
         let lab = Lab::new().map(counted).unwrap();
-        let kills = chance.usize(1..=EACH);
+        let kills = chance.usize(1..=MOST_FAULTS);
         for _ in 0..kills {
             let going = lab.start_retrial(continuing(&lab));
             moment(chance, 1500);
@@ -56,7 +56,7 @@ fn of_a_batch() {
                 .iter()
                 .any(|text| text.contains("batch_ended"))
         };
-        let kills = chance.usize(1..=EACH);
+        let kills = chance.usize(1..=MOST_FAULTS);
         let mut done = 0;
         while done < kills && !has_ended(&lab) {
             let batch = lab.start_batch(&["--trials", "2"]);
@@ -89,18 +89,14 @@ fn of_the_engine() {
     let Some(engine) = PrivateEngine::start("flow-random") else {
         return;
     };
-    Tally::new("kill of the engine, which comes back", 5).run(|chance| {
+    Tally::new("restart of the engine", 5).run(|chance| {
         let lab = Lab::with_engine(Some(engine.url.clone()))
             .map(counted)
             .unwrap();
         let mut going = lab.start(&[]);
         moment(chance, 1500);
-        engine.kill();
-        moment(chance, 500);
-        engine.start_again();
-        let done = going.end();
-        // Before its first step a run has nothing to lose, and gives up at once.
-        assert!(matches!(done.code, Some(0 | 3)), "{done:?}");
+        restart(&engine, chance);
+        continued(&lab, &going.end());
         finish(&lab);
         is_whole(&lab);
         1

@@ -5,19 +5,23 @@
 
 mod hostile;
 mod kills;
+mod machines;
+mod services;
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fastrand::Rng;
 use serde_json::Value;
 
-use crate::lab::{Done, Lab, case, recipe_with};
+use crate::lab::{Done, Lab, PrivateEngine, case, recipe_with};
 
 /// Kills of runs and of batches unless more are requested.
 const KILLS: usize = 40;
+/// The most faults of one run or batch.
+const MOST_FAULTS: usize = 4;
 
 /// Tries of one kind of fault.
 struct Tally {
@@ -75,17 +79,25 @@ fn moment(chance: &mut Rng, milliseconds: u64) {
     std::thread::sleep(Duration::from_micros(chance.u64(..milliseconds * 1000)));
 }
 
+/// Says once who it is, and prints 20 lines in 0.4 s.
+const COUNTED: &str = "echo \"uuid $(cat /proc/sys/kernel/random/uuid)\"
+for i in $(seq 1 20); do echo \"line $i\"; sleep 0.02; done";
+
 /// A run of a setup step and two measurements with results, each of which says once who it is.
 fn counted(lab: Lab) -> Lab {
-    let who = "echo \"uuid $(cat /proc/sys/kernel/random/uuid)\"\n";
-    let lines = "for i in $(seq 1 20); do echo \"line $i\"; sleep 0.02; done\n";
-    let cases = ["first", "second"].map(|name| {
-        let results = format!("mkdir /{name}; date >/{name}/when");
-        let keys = format!("results: /{name}");
-        case(name, &format!("{who}{lines}{results}"), &keys)
-    });
-    let setup = "setup:\n  tool:\n    run: sleep 0.1; touch /ready";
-    lab.recipe(&recipe_with(setup, &cases.concat()))
+    let keys = "setup:\n  tool:\n    run: sleep 0.1; touch /ready";
+    lab.recipe(&measured_twice(keys, "", ""))
+}
+
+/// A recipe of the measurements `first` and `second` with results. Takes further keys, keys of the first, and
+/// what the second does in the end.
+fn measured_twice(keys: &str, of_first: &str, in_second: &str) -> String {
+    let measured = |name: &str, keys: &str, more: &str| {
+        let commands = format!("{COUNTED}\nmkdir /{name}; date >/{name}/when\n{more}");
+        case(name, &commands, &format!("results: /{name}\n{keys}"))
+    };
+    let cases = measured("first", of_first, "") + &measured("second", "", in_second);
+    recipe_with(keys, &cases)
 }
 
 /// Runs that have been recorded; a run that was killed before is none.
@@ -119,16 +131,54 @@ fn is_whole(lab: &Lab) {
     let verdict: Value = serde_json::from_str(&verdict).unwrap();
     assert_eq!(verdict["outcome"], "reproduced");
     let expected: Vec<String> = (1..=20).map(|number| format!("line {number}")).collect();
-    for (number, name) in [(4, "first"), (6, "second")] {
-        let log = format!("steps/{number:02}-{name}-performance/output.log");
-        let output = fs::read_to_string(runs[0].join(&log)).unwrap();
+    for name in ["first", "second"] {
+        let output = the_output(&runs[0], &format!("{name}-performance"));
         let lines = output.lines().filter(|line| line.starts_with("line "));
-        assert_eq!(lines.collect::<Vec<_>>(), expected, "{log}");
-        assert_eq!(output.matches("uuid ").count(), 1, "{log}: measured twice");
+        assert_eq!(lines.collect::<Vec<_>>(), expected, "{name}");
+        assert_eq!(output.matches("uuid ").count(), 1, "{name}: measured twice");
         let results = format!("results/{name}/performance/run_1/when");
         assert!(runs[0].join(&results).is_file(), "{results}");
     }
     assert_eq!(lab.containers(), [""; 0]);
+}
+
+/// Kills the engine or ends it, and brings it back within half a second.
+fn restart(engine: &PrivateEngine, chance: &mut Rng) {
+    if chance.bool() {
+        engine.kill();
+    } else {
+        engine.end();
+    }
+    moment(chance, 500);
+    engine.start_again();
+}
+
+/// The run continued while its engine was restarted. Before its first step it has nothing to lose, and may give
+/// up at once.
+fn continued(lab: &Lab, done: &Done) {
+    let is_early = || {
+        let mut journal = lab.journal().into_iter();
+        !journal.any(|entry| entry["event"] == "step_started")
+    };
+    let survived = done.code == Some(0) || done.code == Some(3) && is_early();
+    assert!(survived, "{done:?}");
+}
+
+/// The output of the step of that name below a directory of a run.
+fn the_output(run: &Path, step: &str) -> String {
+    let steps = fs::read_dir(run.join("steps"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mut steps = steps.map(|entry| entry.path());
+    let is_it = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.split_once('-').is_some_and(|(_, name)| name == step))
+    };
+    let step = steps
+        .find(is_it)
+        .unwrap_or_else(|| panic!("no step {step}"));
+    fs::read_to_string(step.join("output.log")).unwrap()
 }
 
 /// The program ended by itself, with one of its own exit codes, and did not panic.

@@ -1,0 +1,80 @@
+//! Kills and restarts of the engine while services run: one in the run's container, one in its own.
+
+use super::{
+    MOST_FAULTS, Tally, continued, continuing, finish, is_whole, measured_twice, moment, recorded,
+    restart, the_output,
+};
+use crate::lab::{Lab, PrivateEngine};
+
+/// `inside` ends between the measurements, `own` after both.
+const SERVICES: &str = r#"container: { network: host }
+services:
+  inside:
+    run: 'echo "uuid $(cat /proc/sys/kernel/random/uuid)"; sleep 0.2; echo ready; exec sleep 601'
+    ready: { log: ready, timeout: 30s }
+    stop: { timeout: 5s }
+  own:
+    run: 'echo "uuid $(cat /proc/sys/kernel/random/uuid)"; sleep 0.2; touch /up; exec sleep 602'
+    ready: { command: test -e /up, timeout: 30s }
+    stop: { timeout: 5s }
+    scope: run
+    container: { ipc: private }"#;
+
+fn served(lab: Lab) -> Lab {
+    let alone = "! grep -qs '60[1]' /proc/[0-9]*/cmdline";
+    lab.recipe(&measured_twice(SERVICES, "needs: [inside, own]", alone))
+}
+
+/// As [`is_whole`], and each service was started once.
+fn is_whole_with_services(lab: &Lab) {
+    is_whole(lab);
+    for step in ["first-performance-start-inside", "start-own"] {
+        let output = the_output(&recorded(lab)[0], step);
+        assert_eq!(output.matches("uuid ").count(), 1, "{step}: {output}");
+    }
+}
+
+#[test]
+fn kills() {
+    if Lab::new().is_none() {
+        return;
+    }
+    Tally::new("`kill -9` of a run with services, then `resume`", 10).run(|chance| {
+        let lab = Lab::new().map(served).unwrap();
+        let kills = chance.usize(1..=MOST_FAULTS);
+        for _ in 0..kills {
+            let going = lab.start_retrial(continuing(&lab));
+            moment(chance, 2500);
+            going.kill();
+        }
+        finish(&lab);
+        is_whole_with_services(&lab);
+        kills
+    });
+}
+
+#[test]
+fn restarts_of_the_engine() {
+    let Some(engine) = PrivateEngine::start("flow-served") else {
+        return;
+    };
+    Tally::new("restart of the engine of a run with services", 10).run(|chance| {
+        let lab = Lab::with_engine(Some(engine.url.clone()))
+            .map(served)
+            .unwrap();
+        let mut going = lab.start(&[]);
+        let mut restarts = 0;
+        while restarts < MOST_FAULTS {
+            moment(chance, 2500);
+            if restarts > 0 && going.has_ended() {
+                break;
+            }
+            restart(&engine, chance);
+            restarts += 1;
+        }
+        continued(&lab, &going.end());
+        finish(&lab);
+        is_whole_with_services(&lab);
+        restarts
+    });
+}
