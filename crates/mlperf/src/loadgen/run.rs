@@ -132,6 +132,17 @@ impl Run {
             .collect()
     }
 
+    /// The figures that the summary prints without a number, with what stands there, and the detail log's value:
+    /// somebody changed one of them.
+    pub fn unreadable_in_summary(&self) -> impl Iterator<Item = (&str, &str, f64)> {
+        let summary = self.summary.iter();
+        let unreadable = summary.flat_map(|summary| &summary.unreadable);
+        unreadable.filter_map(|(name, text)| {
+            let figure = self.detail.as_ref()?.figures.get(name.as_str())?;
+            Some((name.as_str(), text.as_str(), figure.value))
+        })
+    }
+
     /// How many errors LoadGen counted or logged, whichever is more; `None` where both logs end
     /// too early to decide.
     pub fn errors(&self) -> Option<u64> {

@@ -124,6 +124,9 @@ pub struct Summary {
     pub early_stopping: EarlyStopping,
     /// The figures: the head's, and those of the additional stats.
     pub figures: Figures,
+    /// Figures that it prints without a number: each with what stands there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<(String, String)>,
     /// The settings.
     pub parameters: Parameters,
     /// How many warnings LoadGen counted.

@@ -164,6 +164,9 @@ fn not_one_run(run: &Run, reasons: &mut Vec<String>) {
     let figures = figures.into_iter();
     differing
         .extend(figures.map(|(name, printed, logged)| format!("{name} ({printed}, {logged})")));
+    let unreadable = run.unreadable_in_summary();
+    differing
+        .extend(unreadable.map(|(name, printed, logged)| format!("{name} ({printed}, {logged})")));
     let estimates = |stopping: &EarlyStopping| {
         let blocks = stopping.blocks();
         blocks

@@ -4,6 +4,7 @@ use super::stats::Stats;
 use super::{Summary, SummaryError};
 use crate::loadgen::names;
 use retrial_readings::figure::{Figure, Figures, parse_number};
+use retrial_readings::nearest::shortened;
 
 const MOST_UNREAD: usize = 20;
 
@@ -147,6 +148,7 @@ impl Parser {
         self.list = List::None;
         // `nan` or `inf`, which a test of no length gives, is not a figure.
         let Some(printed) = parse_number(value) else {
+            self.note_unreadable(&named.name, value);
             return Ok(false);
         };
         let figure = Figure {
@@ -168,6 +170,13 @@ impl Parser {
             block.insert(named.name, figure);
         }
         Ok(true)
+    }
+
+    fn note_unreadable(&mut self, name: &str, value: &str) {
+        let unreadable = &mut self.summary.unreadable;
+        if unreadable.len() < MOST_UNREAD && unreadable.iter().all(|(other, _)| other != name) {
+            unreadable.push((name.to_owned(), shortened(value)));
+        }
     }
 
     fn head_line(&mut self, key: &str, value: &str) -> Result<bool, SummaryError> {
