@@ -1,8 +1,12 @@
-//! The signs of a running command's failure in the plan.
+//! The signs of a command's failure in the plan, and the search of its output for them.
+
+mod line_search;
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+pub use line_search::{FailedLine, LineSearch};
 
 use retrial_format::limit;
 use retrial_recipe::model::{CommandOptions, FailurePattern, Progress, Recipe};

@@ -6,6 +6,8 @@ use std::slice;
 use itertools::Itertools as _;
 
 use super::cached::{self, CachedDirectory};
+use super::failure::FailureSigns;
+use super::measurement::MeasurementPlan;
 use super::model::ModelFetch;
 use super::service::ServiceStep;
 use super::step::{Action, Plan, Purpose, Step};
@@ -74,6 +76,21 @@ impl Step {
 }
 
 impl Plan {
+    /// The signs of a failure of a measurement's command, the same in each trial.
+    pub fn failure_signs(&self, measured: &MeasurementPlan) -> Option<&FailureSigns> {
+        let mut measurements = self.measurements.iter();
+        let index = measurements
+            .position(|other| other.key == measured.key && other.mode == measured.mode)?;
+        let mut commands = self.steps.iter().filter_map(|step| match &step.action {
+            Action::Exec(exec) => Some(exec),
+            _ => None,
+        });
+        let command = commands.find(|exec| {
+            matches!(&exec.purpose, Purpose::Measure { measurements, .. } if measurements.contains(&index))
+        });
+        command.map(|exec| &exec.failure)
+    }
+
     /// The step of a number.
     pub fn step(&self, number: u32) -> Option<&Step> {
         self.steps.iter().find(|step| step.number == number)

@@ -41,7 +41,7 @@ pub(super) fn options(plan: &Plan) -> String {
     format!("mkdir -p {RESULTS}; printf '%s\\n' {changes} >{RESULTS}/{OPTIONS_FILE}\n")
 }
 
-/// A line that runs a command of a measurement, and logs its output if figures are read from it.
+/// A line that runs a command of a measurement, and logs its output if anything is read from it.
 pub(super) fn logged(plan: &Plan, exec: &ExecStep, line: &str) -> String {
     let mut files = files(plan, exec).into_iter();
     let Some((directory, name)) = files.next() else {
@@ -96,7 +96,9 @@ fn printed(plan: &Plan, measured: &MeasurementPlan, trial: u32) -> Option<String
     if measured.figures.iter().any(is_log) {
         return Some(format!("result_{trial}.txt"));
     }
-    is_read(plan, measured).then(|| "output.log".to_owned())
+    let signs = plan.failure_signs(measured);
+    let is_searched = signs.is_some_and(|signs| !signs.output.is_empty());
+    (is_searched || is_read(plan, measured)).then(|| "output.log".to_owned())
 }
 
 /// Whether anything is read from what the commands of a measurement print: figures, or marks of an

@@ -7,6 +7,7 @@ pub mod context;
 pub mod endpoints;
 pub mod environment;
 mod execution;
+mod failed_line;
 pub mod figures;
 pub mod folder;
 pub mod folders;

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use super::failed_line::failed_line;
 use super::figures::Text;
 use super::folder::{self, FolderError};
 use super::identity::loadgen_log;
@@ -13,6 +14,7 @@ use super::result_path::ResultPath;
 use super::{accuracy, compliance, endpoints, markers};
 use crate::verdict::{Evidence, RuleCheck, StepOutcome, TrialEvidence, table_of};
 use retrial_mlperf::loadgen::{self, Run, Scenario};
+use retrial_plan::failure::FailureSigns;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{FigureSource, Find, InvalidMarker, Mode};
 
@@ -22,6 +24,8 @@ pub(crate) struct TrialFiles<'a> {
     pub measured: &'a MeasurementPlan,
     /// The recipe's marks of an invalid result.
     pub markers: &'a [InvalidMarker],
+    /// The signs of a failure of its command, where no journal says how that ended.
+    pub signs: Option<&'a FailureSigns>,
     /// The folder of its results.
     pub folder: &'a Path,
     /// The outputs of its steps, the check's first.
@@ -34,8 +38,14 @@ pub(crate) struct TrialFiles<'a> {
 
 impl TrialFiles<'_> {
     /// Reads all files of a trial: several trials where its step trained several times. What holds
-    /// for the measurement is added to its evidence.
+    /// for the measurement is added to its evidence. One whose command failed has no result.
     pub fn read(&self, mut trial: TrialEvidence, evidence: &mut Evidence) -> Vec<TrialEvidence> {
+        // The measurement's output is the last.
+        let signs = self.signs.zip(self.outputs.last());
+        if let Some(reason) = signs.and_then(|(signs, output)| failed_line(signs, output)) {
+            trial.outcome = StepOutcome::Failed { reason, code: None };
+            return vec![trial];
+        }
         self.read_log(&mut trial, evidence);
         self.read_figures(&trial, evidence)
     }

@@ -3,24 +3,14 @@
 use std::fmt;
 
 use retrial_format::limit;
+use retrial_plan::failure::FailedLine;
 use retrial_store::journal::{StepEnd, StepFault};
 
 /// A sign that a command has failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
-    /// A line of its output matches a pattern.
-    Line {
-        /// The pattern.
-        pattern: String,
-        /// The line's number, from 1.
-        number: u64,
-        /// The line, sanitized and redacted.
-        line: String,
-        /// The GPU that it names.
-        gpu: Option<String>,
-        /// The time after which it is a failure, seconds.
-        after_s: Option<u64>,
-    },
+    /// A line of its output matches a pattern; redacted.
+    Line(FailedLine),
     /// No line matched for too long.
     NoProgress {
         /// The pattern.
@@ -67,22 +57,7 @@ pub struct DeadChild {
 impl fmt::Display for Finding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Line {
-                pattern,
-                number,
-                line,
-                gpu,
-                after_s,
-            } => {
-                if let Some(gpu) = gpu {
-                    write!(formatter, "GPU {gpu}: ")?;
-                }
-                write!(formatter, "line {number} of its output matches '{pattern}'")?;
-                if let Some(after) = after_s {
-                    write!(formatter, ", {} after its start", limit(*after))?;
-                }
-                write!(formatter, ": {line}")
-            }
+            Self::Line(line) => line.fmt(formatter),
             Self::NoProgress { pattern, within_s } => write!(
                 formatter,
                 "it made no progress: no line of its output matched '{pattern}' for {}",
@@ -122,10 +97,11 @@ impl Finding {
     /// Returns the end of the failed command; `exit_code` if it has ended by itself.
     pub fn end(&self, exit_code: Option<i64>) -> StepEnd {
         let (fault, advice) = match self {
-            Self::Line { number, .. } => (
+            Self::Line(line) => (
                 StepFault::Command,
                 format!(
-                    "read its output from line {number} on; `fail_on:` in the recipe has the pattern"
+                    "read its output from line {} on; `fail_on:` in the recipe has the pattern",
+                    line.number
                 ),
             ),
             Self::NoProgress { .. } => (
@@ -162,6 +138,16 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    #[test]
+    fn missing_progress_is_described() {
+        let finding = Finding::NoProgress {
+            pattern: "step [0-9]+".into(),
+            within_s: 60,
+        };
+        let text = "it made no progress: no line of its output matched 'step [0-9]+' for 1m";
+        assert_eq!(finding.to_string(), text);
+    }
 
     #[rstest]
     #[case(

@@ -6,7 +6,6 @@
 mod child_history;
 mod children;
 mod finding;
-mod lines;
 mod watch;
 
 pub use child_history::ChildHistory;

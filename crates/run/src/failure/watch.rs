@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::children::Children;
 use super::finding::Finding;
-use super::lines::LineSearch;
 use crate::output::open_output;
 use crate::target::StepCommand;
+use retrial_plan::failure::{FailedLine, LineSearch};
 use retrial_store::journal::{StepEnd, StepFault};
 
 /// Bytes read at once.
@@ -90,7 +90,13 @@ impl FailureWatch {
         }
         let stalled = self.output.as_ref();
         let stalled = stalled.and_then(|output| output.search.stalled(Instant::now()));
-        stalled.map_or(Ok(()), |finding| Err(finding.end(None)))
+        stalled.map_or(Ok(()), |rule| {
+            let finding = Finding::NoProgress {
+                pattern: rule.pattern.clone(),
+                within_s: rule.within.as_secs(),
+            };
+            Err(finding.end(None))
+        })
     }
 
     /// Checks its child processes, at intervals.
@@ -123,16 +129,14 @@ impl FailureWatch {
     }
 }
 
-fn noted(command: &StepCommand<'_>, mut finding: Finding) -> (Finding, Instant) {
-    if let Finding::Line { line, .. } = &mut finding {
-        *line = command.session.redacted(line);
-    }
-    (finding, Instant::now())
+fn noted(command: &StepCommand<'_>, mut found: FailedLine) -> (Finding, Instant) {
+    found.line = command.session.redacted(&found.line);
+    (Finding::Line(found), Instant::now())
 }
 
 impl Reader {
-    /// Reads one block. Returns the number of bytes read, and the finding.
-    fn block(&mut self, age: Duration) -> (usize, Option<Finding>) {
+    /// Reads one block. Returns the number of bytes read, and the line of a failure.
+    fn block(&mut self, age: Duration) -> (usize, Option<FailedLine>) {
         let Some(file) = &mut self.file else {
             return (0, None);
         };

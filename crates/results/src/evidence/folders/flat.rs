@@ -43,6 +43,7 @@ pub(super) fn gather(directory: &Path, measurements: &Measurements<'_>, is_alone
         let files = TrialFiles {
             measured,
             markers: &plan.judge.invalid_if,
+            signs: plan.failure_signs(measured),
             folder: directory,
             outputs: script::outputs(directory, measured),
             window: None,

@@ -114,6 +114,7 @@ fn read(
         let files = TrialFiles {
             measured,
             markers: &plan.judge.invalid_if,
+            signs: plan.failure_signs(measured),
             folder: &folder.path,
             outputs: script::outputs(&folder.path, measured),
             window: None,

@@ -76,6 +76,7 @@ impl Reader<'_> {
         let files = TrialFiles {
             measured: &measured,
             markers: plan.map_or(&[], |plan| &plan.judge.invalid_if),
+            signs: plan.and_then(|plan| plan.failure_signs(&measured)),
             folder: &folder,
             outputs: script::outputs(&folder, &measured),
             window: None,

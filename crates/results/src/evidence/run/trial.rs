@@ -75,6 +75,7 @@ impl Trial<'_> {
         let files = TrialFiles {
             measured: self.measured,
             markers: &self.files.plan.judge.invalid_if,
+            signs: None,
             folder,
             outputs: self.outputs(measure, check),
             window: self.window((measure, check), folder),

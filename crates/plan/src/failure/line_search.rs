@@ -1,12 +1,13 @@
-//! Searches growing output for lines that show a failure, and for those that show progress. Pure: its inputs
-//! are bytes and times.
+//! Searches output for lines that show a failure, and for those that show progress: of a running command as it
+//! grows, or as it was left. Pure: its inputs are bytes and times.
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use regex::{Regex, RegexSet};
 
-use super::finding::Finding;
-use retrial_plan::failure::FailureSigns;
+use super::FailureSigns;
+use retrial_format::limit;
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::nearest::shortened;
 use retrial_readings::sanitize;
@@ -15,7 +16,38 @@ use retrial_recipe::model::Progress;
 /// The idle time after which an unterminated line is searched.
 const UNFINISHED: Duration = Duration::from_secs(1);
 
+/// A line that shows that its command failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedLine {
+    /// The pattern that it matches.
+    pub pattern: String,
+    /// Its number, from 1.
+    pub number: u64,
+    /// The line, sanitized.
+    pub line: String,
+    /// The GPU that it names.
+    pub gpu: Option<String>,
+    /// The time after which it is a failure, seconds.
+    pub after_s: Option<u64>,
+}
+
+/// `GPU 3: line 2 of its output matches 'out of memory': GPU 3: out of memory`
+impl fmt::Display for FailedLine {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (number, pattern) = (self.number, &self.pattern);
+        if let Some(gpu) = &self.gpu {
+            write!(formatter, "GPU {gpu}: ")?;
+        }
+        write!(formatter, "line {number} of its output matches '{pattern}'")?;
+        if let Some(after) = self.after_s {
+            write!(formatter, ", {} after its start", limit(after))?;
+        }
+        write!(formatter, ": {}", self.line)
+    }
+}
+
 /// The search of one command's output.
+#[derive(Debug)]
 pub struct LineSearch {
     any: RegexSet,
     patterns: Vec<(Regex, Option<Duration>)>,
@@ -52,7 +84,12 @@ impl LineSearch {
 
     /// Reads the next bytes of output. `age` is how long the command has run; none if it was already
     /// written when the search began.
-    pub fn push(&mut self, bytes: &[u8], age: Option<Duration>, now: Instant) -> Option<Finding> {
+    pub fn push(
+        &mut self,
+        bytes: &[u8],
+        age: Option<Duration>,
+        now: Instant,
+    ) -> Option<FailedLine> {
         let mut found = None;
         let mut splitter = std::mem::take(&mut self.splitter);
         splitter.push(bytes, |line| {
@@ -72,7 +109,7 @@ impl LineSearch {
     }
 
     /// Searches an unterminated line, once nothing more arrives, or because the command has ended.
-    pub fn rest(&mut self, age: Option<Duration>, now: Instant, ended: bool) -> Option<Finding> {
+    pub fn rest(&mut self, age: Option<Duration>, now: Instant, ended: bool) -> Option<FailedLine> {
         let since = self.unfinished?;
         if !ended && now.duration_since(since) < UNFINISHED {
             return None;
@@ -82,13 +119,10 @@ impl LineSearch {
         self.line(&rest, self.lines + 1, age)
     }
 
-    /// Whether no line showed progress for too long.
-    pub fn stalled(&self, now: Instant) -> Option<Finding> {
+    /// The rule of progress, if no line met it for too long.
+    pub fn stalled(&self, now: Instant) -> Option<&Progress> {
         let (_, rule) = self.progress.as_ref()?;
-        (now.duration_since(self.progressed) >= rule.within).then(|| Finding::NoProgress {
-            pattern: rule.pattern.clone(),
-            within_s: rule.within.as_secs(),
-        })
+        (now.duration_since(self.progressed) >= rule.within).then_some(rule)
     }
 
     fn note_progress(&mut self, line: &str, now: Instant) {
@@ -100,7 +134,7 @@ impl LineSearch {
         }
     }
 
-    fn line(&self, line: &str, number: u64, age: Option<Duration>) -> Option<Finding> {
+    fn line(&self, line: &str, number: u64, age: Option<Duration>) -> Option<FailedLine> {
         let matches = self.any.matches(line);
         let counts = |after: Option<Duration>| match (after, age) {
             (None, _) => true,
@@ -111,7 +145,7 @@ impl LineSearch {
         let (pattern, after) = matches.find(|(_, after)| counts(*after))?;
         let captures = pattern.captures(line);
         let gpu = captures.and_then(|captures| Some(captures.name("gpu")?.as_str().to_owned()));
-        Some(Finding::Line {
+        Some(FailedLine {
             pattern: pattern.as_str().to_owned(),
             number,
             line: shortened(&sanitize(line)),
@@ -207,9 +241,11 @@ mod tests {
         // A progress bar does not terminate its line.
         push(&mut search, "\rstep 2 of 9", start + minute);
         push(&mut search, "\rwaiting", start + 2 * minute);
-        let found = search.stalled(start + 2 * minute).unwrap();
-        let text = "it made no progress: no line of its output matched 'step [0-9]+' for 1m";
-        assert_eq!(found.to_string(), text);
+        let rule = search.stalled(start + 2 * minute).unwrap();
+        assert_eq!(
+            (rule.pattern.as_str(), rule.within),
+            ("step [0-9]+", minute)
+        );
     }
 
     #[test]

@@ -1,0 +1,43 @@
+//! Lines that show a failure by the recipe's `fail_on`, in the output of a command that Retrial did not run. Of
+//! one that it ran, the journal says how it ended.
+
+use std::time::Instant;
+
+use retrial_plan::failure::{FailureSigns, LineSearch};
+use retrial_readings::decode::Utf8Blocks;
+use retrial_store::blocks;
+
+use super::figures::Text;
+
+/// Why a command failed by what it printed, in the words of a run. When a line was printed is not known, so that
+/// patterns with a time count none.
+pub(super) fn failed_line(signs: &FailureSigns, output: &Text) -> Option<String> {
+    if signs.output.is_empty() {
+        return None;
+    }
+    // An output that is not there has no such line; its figures are missing.
+    let files = output.files().ok()?;
+    files.iter().find_map(|file| search(signs, file))
+}
+
+fn search(signs: &FailureSigns, file: &Text) -> Option<String> {
+    let opened = file.open().ok()?;
+    let mut search = match LineSearch::new(signs, Instant::now()) {
+        Ok(search) => search,
+        Err(error) => return Some(format!("`fail_on` cannot be searched: {error}")),
+    };
+    let mut found = None;
+    let mut utf8 = Utf8Blocks::default();
+    let read = blocks::each(opened, |block| {
+        utf8.push(block, |text| {
+            if found.is_none() {
+                found = search.push(text, None, Instant::now());
+            }
+        });
+    });
+    if let Err(error) = read {
+        return Some(format!("its output cannot be read: {error}"));
+    }
+    let found = found.or_else(|| search.rest(None, Instant::now(), true));
+    found.map(|line| line.to_string())
+}
