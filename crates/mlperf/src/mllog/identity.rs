@@ -1,7 +1,18 @@
 //! Which run a training log is of: the same log may be copied, printed twice, or truncated.
 
+use std::iter;
+
 /// Times before this are no dates (milliseconds, September 2001): a program counted from its own start.
 const FIRST_DATE_MS: f64 = 1e12;
+
+/// How far two runs of the quietest benchmark scatter, as a share of the time from an event to the next.
+const LEAST_SCATTER: f64 = 5e-4;
+
+/// Events of two runs agree by chance in one of more cases than this.
+const LEAST_CHANCE: f64 = 1e4;
+
+/// Milliseconds of a second: the clock of some programs has no finer times.
+const SECOND_MS: i64 = 1000;
 
 /// How far the starts and the ends that the ranks of a run log lie apart, milliseconds.
 const RANKS_APART_MS: f64 = 1000.0;
@@ -15,6 +26,8 @@ pub struct RunIdentity {
     pub elapsed_ms: Option<f64>,
     /// Its seeds, in the order of the log.
     pub seeds: Vec<i64>,
+    /// When its events were logged, in milliseconds after its start.
+    pub offsets_ms: Vec<i64>,
 }
 
 impl RunIdentity {
@@ -27,7 +40,7 @@ impl RunIdentity {
     }
 
     /// Returns whether both are of the same run, or the logs that two ranks wrote of one: these start and end
-    /// together, and have the same seeds.
+    /// together, and have the same seeds. A copy whose start was changed has all events as long after it.
     pub fn is_same_run_of_any_rank(&self, other: &Self) -> bool {
         let stop = |run: &Self| Some(run.dated_start_ms()? + run.elapsed_ms?);
         let starts = self.dated_start_ms().zip(other.dated_start_ms());
@@ -35,7 +48,27 @@ impl RunIdentity {
             times.is_some_and(|(ours, theirs)| (ours - theirs).abs() <= RANKS_APART_MS)
         };
         let together = is_together(starts) && is_together(stop(self).zip(stop(other)));
-        self.is_same_run(other) || together && self.seeds == other.seeds
+        self.is_same_run(other)
+            || together && self.seeds == other.seeds
+            || self.has_same_times(other)
+    }
+
+    /// Returns whether all events are as long after the start as the other's, which is no chance: each time
+    /// between two events has many values that it may have.
+    fn has_same_times(&self, other: &Self) -> bool {
+        if self.elapsed_ms.is_none()
+            || self.elapsed_ms != other.elapsed_ms
+            || self.offsets_ms != other.offsets_ms
+        {
+            return false;
+        }
+        let is_whole = self.offsets_ms.iter().all(|offset| offset % SECOND_MS == 0);
+        let resolution = if is_whole { 1000.0 } else { 1.0 };
+        let starts = iter::once(&0).chain(&self.offsets_ms);
+        let gaps = starts.zip(&self.offsets_ms).map(|(before, at)| at - before);
+        #[expect(clippy::cast_precision_loss, reason = "a run takes days")]
+        let values = gaps.map(|gap| (gap as f64 * LEAST_SCATTER / resolution).max(1.0));
+        values.product::<f64>() >= LEAST_CHANCE
     }
 
     /// Its start, if it is a date and not a time since the program's own start.
@@ -55,6 +88,7 @@ mod tests {
             started_ms: Some(started_ms),
             elapsed_ms,
             seeds: seeds.to_vec(),
+            offsets_ms: Vec::new(),
         }
     }
 
@@ -80,6 +114,26 @@ mod tests {
         assert!(!first.is_same_run_of_any_rank(&next));
         assert!(!first.is_same_run_of_any_rank(&run(DATE + 12.0, Some(4990.0), &[8])));
         assert!(!first.is_same_run_of_any_rank(&run(DATE + 12.0, Some(7000.0), &[7])));
+    }
+
+    #[rstest]
+    #[case::a_shifted_copy(&[0, 642_000, 1_283_960, 1_284_000], &[0, 642_000, 1_283_960, 1_284_000], true)]
+    #[case::another_run(&[0, 642_000, 1_283_960, 1_284_000], &[0, 642_001, 1_283_960, 1_284_000], false)]
+    #[case::of_few_seconds(&[0, 990, 1000], &[0, 990, 1000], false)]
+    #[case::in_whole_seconds(&[0, 642_000, 1_284_000], &[0, 642_000, 1_284_000], false)]
+    #[case::without_events(&[], &[], false)]
+    fn a_copy_with_another_start_is_known_by_its_times(
+        #[case] ours: &[i64],
+        #[case] theirs: &[i64],
+        #[case] same: bool,
+    ) {
+        let timed = |start: f64, seed: i64, offsets: &[i64]| RunIdentity {
+            offsets_ms: offsets.to_vec(),
+            ..run(start, Some(1_284_000.0), &[seed])
+        };
+        let copy = timed(DATE + 9e6, 8, theirs);
+        assert_eq!(timed(DATE, 7, ours).is_same_run_of_any_rank(&copy), same);
+        assert!(!timed(DATE, 7, ours).is_same_run(&copy));
     }
 
     #[test]

@@ -58,6 +58,21 @@ pub fn event(text: &str) -> Option<Event> {
     values.next()?.ok()
 }
 
+/// Returns whether an event that cannot be read has a key, or was cut within it.
+pub(super) fn may_have_key(text: &str, key: &str) -> bool {
+    if text.contains(&format!("\"{key}\"")) {
+        return true;
+    }
+    let Some((before, cut)) = text.trim_end().rsplit_once('"') else {
+        return false;
+    };
+    let is_key = before
+        .trim_end()
+        .strip_suffix(':')
+        .is_some_and(|name| name.trim_end().ends_with("\"key\""));
+    is_key && !cut.is_empty() && key.starts_with(cut)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

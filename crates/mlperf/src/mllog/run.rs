@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::identity::RunIdentity;
-use super::line::{Event, event, texts};
+use super::line::{Event, event, may_have_key, texts};
 use retrial_readings::accumulator::Accumulator;
 use retrial_readings::json::number;
 use retrial_readings::nearest::{listed, shortened};
@@ -20,10 +20,14 @@ pub const SAMPLES_TO_CONVERGE: &str = "samples_to_converge";
 const MOST_RUNS: usize = 1000;
 /// The most seeds of a run that are stored.
 const MOST_SEEDS: usize = 100;
+/// The most events of a run whose times are stored.
+const MOST_TIMES: usize = 1000;
 /// The most distinct keys that are stored for a message.
 const MOST_KEYS: usize = 200;
 /// Events that a program logs before it starts the clock: the first of them begins a new run.
 const OPENING: [&str; 3] = ["cache_clear", "init_start", "submission_benchmark"];
+/// Evaluations, of an accuracy or a loss.
+const EVALUATIONS: [&str; 2] = ["eval_accuracy", "eval_error"];
 /// Events of a run in progress: a `run_start` after one of them belongs to another run,
 /// before it to another rank.
 const PROGRESS: [&str; 4] = ["block_stop", "epoch_stop", "eval_accuracy", "eval_error"];
@@ -73,6 +77,10 @@ pub struct TrainingRun {
     pub started_ms: Option<f64>,
     stopped_ms: Option<f64>,
     seeds: Vec<i64>,
+    /// When its events until `run_stop` were logged.
+    times_ms: Vec<f64>,
+    /// The line of an evaluation after the last one that can be read.
+    broken_evaluation: Option<u64>,
     /// Its ranks log different statuses.
     contradicted: bool,
     progressed: bool,
@@ -88,7 +96,16 @@ impl TrainingRun {
             started_ms: self.started_ms,
             elapsed_ms: span.map(|(started, stopped)| stopped - started),
             seeds: self.seeds.clone(),
+            offsets_ms: self.offsets_ms(),
         }
+    }
+
+    fn offsets_ms(&self) -> Vec<i64> {
+        let started = self.started_ms.unwrap_or_default();
+        let offsets = self.times_ms.iter().map(|time| (time - started).round());
+        #[expect(clippy::cast_possible_truncation, reason = "a run takes days")]
+        let offsets = offsets.map(|offset| offset as i64);
+        offsets.filter(|offset| *offset >= 0).collect()
     }
 
     fn add_seed(&mut self, value: &Value) {
@@ -146,8 +163,15 @@ impl TrainingRun {
     /// # Errors
     /// A fragment: where it has none.
     pub fn check_evaluation(&self) -> Result<(), String> {
-        let is_readable = self.evaluation.is_none_or(|last| !last.value.is_nan());
-        if is_readable || self.status.as_deref() != Some("success") {
+        if self.status.as_deref() != Some("success") {
+            return Ok(());
+        }
+        if let Some(line) = self.broken_evaluation {
+            return Err(format!(
+                "it reports success, but its last eval_accuracy, line {line}, was cut, or is not JSON"
+            ));
+        }
+        if self.evaluation.is_none_or(|last| !last.value.is_nan()) {
             return Ok(());
         }
         Err("it reports success, but its last eval_accuracy is not a number (NaN)".to_owned())
@@ -210,15 +234,18 @@ impl Runs {
         }
     }
 
-    /// An event that cannot be read announces a figure if it has the figure's key.
+    /// An event that cannot be read announces a figure if it has the figure's key, or was cut within it.
     fn broken(&mut self, text: &str) {
         let place = Place::line(0, self.lines);
         let Some(run) = &mut self.current else {
             return;
         };
+        if run.stopped_ms.is_none() && EVALUATIONS.iter().any(|key| may_have_key(text, key)) {
+            run.broken_evaluation = Some(self.lines);
+        }
         for ((path, _), accumulator) in self.requested.iter().zip(&mut run.accumulators) {
             let key = path.split('.').next().unwrap_or(path);
-            if text.contains(&format!("\"{key}\"")) {
+            if may_have_key(text, key) {
                 let (key, text) = (key.to_owned(), shortened(text.trim()));
                 let error = EventError::Broken { key, text };
                 accumulator.add_unreadable(Unreadable { place, error });
@@ -277,6 +304,9 @@ impl Runs {
             ..TrainingRun::default()
         });
         run.progressed |= PROGRESS.contains(&key);
+        if run.started_ms.is_some() && run.stopped_ms.is_none() && run.times_ms.len() < MOST_TIMES {
+            run.times_ms.push(event.time_ms);
+        }
         key.clone_into(&mut run.last_key);
         match key {
             // Ranks start and stop nearly together: the first start and the last stop are the run's.
@@ -294,6 +324,7 @@ impl Runs {
             }
             // As MLCommons' checker, which takes the last one before run_stop.
             "eval_accuracy" | "eval_error" if run.stopped_ms.is_none() => {
+                run.broken_evaluation = None;
                 let value = number(&event.value);
                 run.evaluation = Some(Evaluation {
                     value: value.map_or(f64::NAN, |printed| printed.value),

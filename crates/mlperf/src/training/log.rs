@@ -59,6 +59,7 @@ impl TrainingLog {
             started_ms: self.started_ms,
             elapsed_ms: self.minutes.map(|minutes| minutes * MINUTE_MS),
             seeds: self.seeds.iter().map(|seed| seed.value).collect(),
+            offsets_ms: Vec::new(),
         }
     }
 

@@ -124,6 +124,34 @@ fn a_last_evaluation_that_is_not_a_number_is_no_success() {
     assert_eq!(runs[0].minutes(Some(&TARGET)), Ok(21.0));
 }
 
+/// An evaluation that was cut may have missed the target.
+#[rstest]
+#[case::in_its_value(r#":::MLLOG {"key": "eval_accuracy", "val"#, true)]
+#[case::in_its_key(r#":::MLLOG {"namespace": "", "key": "eval_acc"#, true)]
+#[case::of_a_loss(r#":::MLLOG {"key": "eval_error", "value": 0.9"#, true)]
+#[case::of_another_key(r#":::MLLOG {"key": "tracked_stats", "val"#, false)]
+#[case::cut_in_another_key(r#":::MLLOG {"key": "tracked"#, false)]
+fn a_last_evaluation_that_was_cut_is_no_success(#[case] cut: &str, #[case] is_evaluation: bool) {
+    let mut lines = run(1_000_000, 21, "success", 0.92);
+    lines.insert(11, cut.to_owned());
+    let runs = read(&lines, &[]).unwrap();
+    let expected =
+        "it reports success, but its last eval_accuracy, line 12, was cut, or is not JSON";
+    for target in [None, Some(&TARGET)] {
+        let minutes = runs[0].minutes(target);
+        if is_evaluation {
+            assert_eq!(minutes, Err(expected.to_owned()));
+        } else {
+            assert_eq!(minutes, Ok(21.0));
+        }
+    }
+    // One that was repeated afterwards is no fault.
+    let mut earlier = run(1_000_000, 21, "success", 0.92);
+    earlier.insert(10, cut.to_owned());
+    let runs = read(&earlier, &[]).unwrap();
+    assert_eq!(runs[0].minutes(Some(&TARGET)), Ok(21.0));
+}
+
 #[test]
 fn several_runs_in_one_log() {
     let mut lines = run(1_000_000, 10, "success", 0.92);

@@ -147,7 +147,7 @@ mod tests {
             identity: LogIdentity::Training(RunIdentity {
                 started_ms: Some(started_ms),
                 elapsed_ms: Some(5000.0),
-                seeds: Vec::new(),
+                ..RunIdentity::default()
             }),
         });
         trial
