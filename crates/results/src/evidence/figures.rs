@@ -1,9 +1,12 @@
 //! A recipe's own figures: patterns, JSON and CSV over a step's output or a file of its results.
 
+mod each_file;
+
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{Read, Seek, SeekFrom};
 
+use self::each_file::in_each_file;
 use super::scan;
 pub use super::texts::Text;
 use crate::verdict::{FigureValue, Origin, Skipped};
@@ -33,7 +36,8 @@ pub struct Found {
 }
 
 /// Why a text gives no figure.
-enum Unread {
+#[derive(Debug)]
+pub(super) enum Unread {
     /// The text does not have it: another may.
     Absent(String),
     /// The text has it, and it cannot be read: no other text takes its place.
@@ -49,7 +53,14 @@ impl Unread {
         Self::Fault(reason.to_string())
     }
 
-    fn prefixed(self, path: &str) -> Self {
+    /// The reason, as a lower-case fragment.
+    pub fn reason(self) -> String {
+        match self {
+            Self::Absent(reason) | Self::Fault(reason) => reason,
+        }
+    }
+
+    pub fn prefixed(self, path: &str) -> Self {
         match self {
             Self::Absent(reason) => Self::Absent(format!("{path}: {reason}")),
             Self::Fault(reason) => Self::Fault(format!("{path}: {reason}")),
@@ -61,23 +72,23 @@ impl Unread {
 /// the text below its own.
 ///
 /// # Errors
-/// A sentence: where it was searched, why there is none, and the nearest line.
-pub fn find(
+/// Where it was searched, why there is none, and the nearest line.
+pub(super) fn find(
     name: &str,
     source: &FigureSource,
     headings: &[&str],
     texts: &[Text],
-) -> Result<Found, String> {
+) -> Result<Found, Unread> {
     let mut first = None;
     for text in texts {
         match find_in(name, source, headings, text) {
-            Ok(found) => return Ok(found),
-            Err(Unread::Fault(reason)) => return Err(reason),
             // The first text's reason counts: the others are only fallbacks.
             Err(Unread::Absent(reason)) => drop(first.get_or_insert(reason)),
+            found_or_fault => return found_or_fault,
         }
     }
-    Err(first.unwrap_or_else(|| "there is no output to search".to_owned()))
+    let none = || "there is no output to search".to_owned();
+    Err(Unread::Absent(first.unwrap_or_else(none)))
 }
 
 fn find_in(
@@ -183,30 +194,14 @@ fn by_csv(source: &FigureSource, files: &[Text]) -> Result<Entries<RowsError>, U
     let Find::Csv(cell) = &source.find else {
         return Ok(Entries::new());
     };
-    let mut all = Entries::new();
-    for (number, file) in files.iter().enumerate() {
+    in_each_file(source, files, |number, file| {
         let bytes = file.read(DOCUMENT_CAP).map_err(Unread::Absent)?;
         let entries = rows::read(&bytes, cell, &source.by, source.take, number);
-        let entries = entries.map_err(|error| match error {
+        entries.map_err(|error| match error {
             RowsError::NoHeader { .. } | RowsError::NoRow { .. } => Unread::absent(error),
             error => Unread::fault(error),
-        });
-        let entries = entries.map_err(|unread| match files.len() {
-            1 => unread,
-            _ => unread.prefixed(&file.file.display().to_string()),
-        });
-        join(&mut all, entries?);
-    }
-    Ok(all)
-}
-
-fn join<E: Display>(all: &mut Entries<E>, after: Entries<E>) {
-    for (name, accumulator) in after {
-        match all.get_mut(&name) {
-            Some(before) => before.join(accumulator),
-            None => drop(all.insert(name, accumulator)),
-        }
-    }
+        })
+    })
 }
 
 /// The lines between which a pattern is searched.
@@ -240,17 +235,16 @@ fn by_pattern(
         .and_then(|pattern| pattern.by(&source.by))
         .and_then(|pattern| block.limit(pattern))
         .map_err(Unread::fault)?;
-    let mut reader = pattern.reader();
-    for (number, file) in files.iter().enumerate() {
+    in_each_file(source, files, |number, file| {
         let opened = file.open().map_err(Unread::Absent)?;
         let read = scan::file(&pattern, &opened, number);
-        reader.join(read.map_err(|error| Unread::Fault(format!("it cannot be read: {error}")))?);
-    }
-    reader.entries().map_err(|error| match error {
-        PatternError::NoMatch { .. } | PatternError::NoMatchBelow { .. } => {
-            Unread::Absent(format!("{error}{}", nearest_line(expression, files)))
-        }
-        error => Unread::fault(error),
+        let read = read.map_err(|error| Unread::Fault(format!("it cannot be read: {error}")))?;
+        read.entries().map_err(|error| match error {
+            PatternError::NoMatch { .. } | PatternError::NoMatchBelow { .. } => {
+                Unread::Absent(format!("{error}{}", nearest_line(expression, file)))
+            }
+            error => Unread::fault(error),
+        })
     })
 }
 
@@ -260,9 +254,9 @@ fn by_json(
     value: Option<&str>,
     files: &[Text],
 ) -> Result<Entries<JsonError>, Unread> {
-    let mut reader =
-        json::Reader::new(path, &source.by, value, source.take).map_err(Unread::fault)?;
-    for (number, file) in files.iter().enumerate() {
+    in_each_file(source, files, |number, file| {
+        let mut reader =
+            json::Reader::new(path, &source.by, value, source.take).map_err(Unread::fault)?;
         reader.begin_file(number);
         if source.file.is_some() {
             reader.read(&file.read(DOCUMENT_CAP).map_err(Unread::Absent)?);
@@ -272,12 +266,12 @@ fn by_json(
             each_long_line(&mut opened, json::MAX_LENGTH, feed).map_err(Unread::Fault)?;
             reader.end_of_log();
         }
-    }
-    reader.entries().map_err(|error| match error {
-        JsonError::Empty | JsonError::NoMatch { .. } | JsonError::OnlyBroken { .. } => {
-            Unread::absent(error)
-        }
-        error => Unread::fault(error),
+        reader.entries().map_err(|error| match error {
+            JsonError::Empty | JsonError::NoMatch { .. } | JsonError::OnlyBroken { .. } => {
+                Unread::absent(error)
+            }
+            error => Unread::fault(error),
+        })
     })
 }
 
@@ -302,10 +296,10 @@ fn each_long_line(
     Ok(())
 }
 
-/// What may have been meant, near the end of the last of the files.
-fn nearest_line(expression: &str, files: &[Text]) -> String {
+/// What may have been meant, near the end of a file.
+fn nearest_line(expression: &str, file: &Text) -> String {
     let mut nearest = NearestLine::to(expression);
-    let Some(mut file) = files.last().and_then(|file| file.open().ok()) else {
+    let Ok(mut file) = file.open() else {
         return String::new();
     };
     let length = file.metadata().map_or(0, |metadata| metadata.len());

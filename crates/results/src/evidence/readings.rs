@@ -1,13 +1,13 @@
 //! The recipe's own figures of one trial. A step that trained several times (one log with ten
 //! runs, a log for each) is as many trials.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools as _;
 
-use super::figures::{self, Text, each_line};
+use super::figures::{self, Text, Unread, each_line};
 use super::identity::{text_log, training_log};
-use crate::verdict::{FigureValue, TrialEvidence, TrialLog};
+use crate::verdict::{FigureValue, TrialEvidence, TrialLog, table_of};
 use retrial_mlperf::mllog::{Runs, SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingRun};
 use retrial_readings::units;
 use retrial_recipe::model::{FigureSource, Find, MllogFigure, Ordered, Take};
@@ -24,6 +24,8 @@ pub struct Reading {
     pub figures: BTreeMap<String, FigureValue>,
     /// Why a figure is not among them.
     pub missing: BTreeMap<String, String>,
+    /// Those of the missing ones that a record announces.
+    pub announced: BTreeSet<String>,
     /// Further parameters from the log.
     pub parameters: BTreeMap<String, f64>,
     /// The logs that it is of.
@@ -35,6 +37,7 @@ impl Reading {
     pub fn add_to(self, trial: &mut TrialEvidence) {
         trial.figures.extend(self.figures);
         trial.missing.extend(self.missing);
+        trial.announced.extend(self.announced);
         trial.parameters.extend(self.parameters);
         trial.logs.extend(self.logs);
         if let Some(run) = self.run {
@@ -47,23 +50,40 @@ impl Reading {
         match figures::find(name, source, headings, texts) {
             Ok(found) => {
                 self.figures.extend(found.figures);
+                self.announced.extend(found.missing.keys().cloned());
                 self.missing.extend(found.missing);
             }
-            Err(reason) => drop(self.missing.insert(name.to_owned(), reason)),
+            Err(unread) => self.insert_missing(name, unread),
         }
+    }
+
+    fn insert_missing(&mut self, name: &str, unread: Unread) {
+        if matches!(unread, Unread::Fault(_)) {
+            self.announced.insert(name.to_owned());
+        }
+        self.missing.insert(name.to_owned(), unread.reason());
     }
 
     /// Adds those of the texts of which a figure was read: the output of a check that finds nothing is the
     /// same in every trial.
-    fn add_logs(&mut self, texts: &[Text]) {
+    fn add_logs(&mut self, declared: &Ordered<FigureSource>, texts: &[Text]) {
+        let is_reduced = |name: &str| {
+            let named = declared.iter().find(|(declared, _)| declared == name);
+            named.is_some_and(|(_, source)| matches!(source.take, Take::Sum | Take::Mean))
+        };
         let files = texts.iter().filter_map(|text| text.files().ok()).flatten();
-        for log in files.filter_map(|file| text_log(&file)) {
-            if !self.figures.values().any(|figure| figure.is_of(&log.file)) {
+        for file in files.unique_by(|file| (file.directory.clone(), file.file.clone())) {
+            let name = file.file.display().to_string();
+            let figures = self.figures.iter();
+            let figures = figures.filter(|(_, figure)| figure.is_of(&name));
+            let (names, figures): (Vec<_>, Vec<_>) = figures.unzip();
+            if figures.is_empty() {
                 continue;
             }
-            if !self.logs.contains(&log) {
-                self.logs.push(log);
-            }
+            let is_reduced = names
+                .into_iter()
+                .any(|name| is_reduced(table_of(name).unwrap_or(name)));
+            self.logs.extend(text_log(&file, &figures, is_reduced));
         }
     }
 }
@@ -77,6 +97,7 @@ pub fn readings(
     let mut readings: Vec<Reading> = (0..logs.count().max(1))
         .map(|run| logs.reading(run))
         .collect();
+    let mut searched: Vec<Vec<Text>> = vec![Vec::new(); readings.len()];
     for (name, source) in figures {
         if matches!(source.find, Find::Mllog(_)) {
             continue;
@@ -87,8 +108,11 @@ pub fn readings(
             let file = logs.file_of(run, source);
             let texts = file.map_or_else(|| texts(source), |file| vec![file]);
             reading.insert(name, source, &headings, &texts);
-            reading.add_logs(&texts);
+            searched[run].extend(texts);
         }
+    }
+    for (reading, texts) in readings.iter_mut().zip(searched) {
+        reading.add_logs(figures, &texts);
     }
     readings
 }
@@ -211,9 +235,9 @@ impl<'a> Logs<'a> {
         for (position, (name, source, figure)) in self.figures.iter().enumerate() {
             match value(file, run, position, source, figure) {
                 Ok(value) => drop(reading.figures.insert((*name).clone(), value)),
-                Err(reason) => {
-                    let reason = format!("{}: {reason}", file.file.display());
-                    reading.missing.insert((*name).clone(), reason);
+                Err(unread) => {
+                    let path = file.file.display().to_string();
+                    reading.insert_missing(name, unread.prefixed(&path));
                 }
             }
         }
@@ -244,33 +268,44 @@ fn value(
     position: usize,
     source: &FigureSource,
     figure: &MllogFigure,
-) -> Result<FigureValue, String> {
+) -> Result<FigureValue, Unread> {
     let own = source.unit.as_deref();
     match figure.key.as_str() {
         TIME_TO_TRAIN => {
             let unit = own.unwrap_or("min");
             let factor = units::factor("min", unit)
-                .ok_or_else(|| format!("a time cannot be converted to `{unit}`"))?;
-            let minutes = run.minutes(figure.target.as_ref())?;
+                .ok_or_else(|| Unread::Fault(format!("a time cannot be converted to `{unit}`")))?;
+            let minutes = run.minutes(figure.target.as_ref());
+            let minutes = minutes.map_err(Unread::Fault)?;
             Ok(FigureValue::new(minutes * factor, unit))
         }
         SAMPLES_TO_CONVERGE => {
-            run.check_evaluation()?;
-            let samples = run
-                .samples_to_converge()
-                .ok_or("none of its eval_accuracy events has samples_count or epoch_num")?;
+            run.check_evaluation().map_err(Unread::Fault)?;
+            let samples = run.samples_to_converge().ok_or_else(|| {
+                let reason = "none of its eval_accuracy events has samples_count or epoch_num";
+                Unread::Absent(reason.to_owned())
+            })?;
             Ok(FigureValue::new(samples, own.unwrap_or("samples")))
         }
         _ => {
-            let accumulator = run.requested(position).ok_or("it was not requested")?;
+            let accumulator = run
+                .requested(position)
+                .ok_or_else(|| Unread::Fault("it was not requested".to_owned()))?;
             let files = std::slice::from_ref(file);
             if let Some(record) = accumulator.unreadable() {
                 let line = figures::origin(files, record.place).line.unwrap_or(0);
-                return Err(format!("line {line}: {}", record.error));
+                let reason = format!("line {line}: {}", record.error);
+                return Err(Unread::Fault(reason));
             }
             let mut origin = figures::origin(files, accumulator.place());
             origin.passed_over = figures::passed_over(files, accumulator);
-            let value = run.requested_value(position)?;
+            let value = run.requested_value(position).map_err(|reason| {
+                if accumulator.count() > 0 {
+                    Unread::Fault(reason)
+                } else {
+                    Unread::Absent(reason)
+                }
+            })?;
             Ok(FigureValue::new(value, own.unwrap_or_default()).read_at(origin))
         }
     }

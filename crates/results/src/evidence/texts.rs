@@ -71,7 +71,9 @@ impl Text {
                     }
                 }
             }
-            next.truncate(MOST_FILES);
+            if next.len() > MOST_FILES {
+                return Err(format!("more than {MOST_FILES} files match {pattern}"));
+            }
             matches = next;
         }
         matches.sort_by_key(|path| natural(&path.to_string_lossy()));

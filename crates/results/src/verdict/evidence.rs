@@ -2,7 +2,7 @@
 //!
 //! The runner and `retrial judge` fill these from the run directory; nothing here knows of files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 
 use schemars::JsonSchema;
@@ -124,6 +124,8 @@ pub struct TrialEvidence {
     pub figures: BTreeMap<String, FigureValue>,
     /// Why a figure of the recipe's own is not among them, as a lower-case fragment, by name.
     pub missing: BTreeMap<String, String>,
+    /// Those of the missing figures that a record announces, which cannot be read.
+    pub announced: BTreeSet<String>,
     /// The validity that the benchmark itself states.
     pub validity: Validity,
     /// Only an excerpt of a summary exists: it cannot show that rules passed.

@@ -6,6 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::number;
+use retrial_readings::units;
+
+/// Rates and times of this many digits do not agree by chance: trials of the quietest benchmarks scatter by
+/// 0.05 %.
+pub(crate) const EXACT_DIGITS: i32 = 7;
 
 /// A figure's value and unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -84,6 +89,27 @@ impl FigureValue {
     pub fn is_of(&self, file: &str) -> bool {
         let mut origin = self.origin.iter();
         origin.any(|origin| origin.file == file)
+    }
+
+    /// Returns whether it is a rate or a time, which are never below zero.
+    pub(crate) fn is_rate_or_time(&self) -> bool {
+        let unit = self.unit.as_str();
+        unit.contains('/') || units::is_time(unit) || units::factor("flops", unit).is_some()
+    }
+
+    /// Returns whether it is a rate or a time that was printed so finely that no other run has the same.
+    /// Accuracies and losses may be the same in every run.
+    pub(crate) fn is_exact(&self) -> bool {
+        let resolution = self.half_digit * 2.0 / self.value.abs();
+        let is_fine = if resolution > 0.0 {
+            resolution < 10_f64.powi(1 - EXACT_DIGITS)
+        } else {
+            // JSON does not say how finely it was printed: as many digits as the value needs.
+            let digits = format!("{:e}", self.value);
+            let digits = digits.chars().take_while(|digit| *digit != 'e');
+            digits.filter(char::is_ascii_digit).count() >= EXACT_DIGITS.unsigned_abs() as usize
+        };
+        is_fine && self.is_rate_or_time()
     }
 
     /// The same, printed to within this.

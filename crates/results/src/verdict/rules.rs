@@ -275,7 +275,11 @@ impl TrialRules<'_> {
             return self.violate(name, "no such figure", &required, &why);
         };
         let text = figure.to_string();
-        if limit.allows(figure.value) {
+        let may_be_negative = limit.min.is_some_and(|min| min < 0.0);
+        if figure.value < 0.0 && figure.is_rate_or_time() && !may_be_negative {
+            let why = format!("{name} is {text}, and no rate or time is below zero");
+            self.violate(name, text, &required, &why);
+        } else if limit.allows(figure.value) {
             self.pass(name, text, &required);
         } else {
             let why = format!("{name} is {text}; required {required}");

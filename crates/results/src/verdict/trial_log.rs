@@ -5,11 +5,15 @@
 //! - `LoadGen`'s were begun in the same second and measured from the same millisecond, or agree in every
 //!   latency to the nanosecond;
 //! - training logs start their run in the same millisecond, and end it in the same one or have the same seeds;
-//!   those of two ranks start and end within a second, with the same seeds;
-//! - other files are equal byte for byte, and state a point in time, or a rate or time of
-//!   [`EXACT_DIGITS`] digits is read from them. Short outputs with rounded figures may well be equal in
-//!   separate runs, and are not taken for copies.
+//!   those of two ranks start and end within a second, with the same seeds; or all events are as long after the
+//!   start, to the millisecond;
+//! - other files are equal apart from white space, and state a point in time, or a rate or time of
+//!   [`EXACT_DIGITS`](super::figure_value::EXACT_DIGITS) digits is read from them. Short outputs with rounded figures may well be equal in
+//!   separate runs, and are not taken for copies;
+//! - a figure of another file stands in the same lines with a point in time, has all digits and the same latest
+//!   time, or is a sum or mean over lines of which the first are all of the other file.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -17,11 +21,6 @@ use jiff::Timestamp;
 use super::FigureValue;
 use retrial_mlperf::loadgen;
 use retrial_mlperf::mllog;
-use retrial_readings::units;
-
-/// Rates and times of this many digits do not agree by chance: trials of the quietest benchmarks scatter by
-/// 0.05 %.
-const EXACT_DIGITS: i32 = 7;
 
 /// A log that figures of a trial are read from.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,12 +47,28 @@ pub enum LogIdentity {
 /// The content of a file of no known format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextIdentity {
-    /// Its length, bytes.
-    pub length: u64,
-    /// SHA-1 of its content; of a long file, of its beginning and end.
+    /// SHA-1 of its content without white space, in any order; of a long file, of its beginning and end.
     pub digest: [u8; 20],
     /// The latest point in time that it states.
     pub latest: Option<Timestamp>,
+    /// What tells the records of its figures from those of other runs.
+    pub records: BTreeSet<u64>,
+    /// The hash of all up to each of its lines, where a figure is reduced from many.
+    pub starts: Vec<u64>,
+}
+
+impl TextIdentity {
+    /// Whether a figure is read from lines of another file.
+    fn shares_record(&self, other: &Self) -> bool {
+        !self.records.is_disjoint(&other.records)
+    }
+
+    /// Whether it begins with all of another file, of which a time tells that it is of a run.
+    fn begins_with(&self, other: &Self) -> bool {
+        let end = other.starts.last().filter(|_| other.latest.is_some());
+        let at = self.starts.get(other.starts.len().wrapping_sub(1));
+        end.is_some() && at == end
+    }
 }
 
 impl TrialLog {
@@ -72,7 +87,11 @@ impl TrialLog {
                 ours.is_same_run_of_any_rank(theirs)
             }
             (LogIdentity::Text(ours), LogIdentity::Text(theirs)) => {
-                ours == theirs && (ours.latest.is_some() || figures.into_iter().any(is_exact))
+                let is_telling =
+                    || ours.latest.is_some() || figures.into_iter().any(FigureValue::is_exact);
+                ours.shares_record(theirs)
+                    || ours.begins_with(theirs)
+                    || ours.digest == theirs.digest && is_telling()
             }
             _ => false,
         }
@@ -91,24 +110,6 @@ impl TrialLog {
     }
 }
 
-/// Returns whether a figure is a rate or a time that was printed so finely that no other run has the same.
-/// Accuracies and losses may be the same in every run.
-fn is_exact(figure: &FigureValue) -> bool {
-    let unit = figure.unit.as_str();
-    let is_time = || !unit.is_empty() && units::factor("s", unit).is_some();
-    let is_timed = unit.contains('/') || is_time() || units::factor("flops", unit).is_some();
-    let resolution = figure.half_digit * 2.0 / figure.value.abs();
-    let is_fine = if resolution > 0.0 {
-        resolution < 10_f64.powi(1 - EXACT_DIGITS)
-    } else {
-        // JSON does not say how finely it was printed: as many digits as the value needs.
-        let digits = format!("{:e}", figure.value);
-        let digits = digits.chars().take_while(|digit| *digit != 'e');
-        digits.filter(char::is_ascii_digit).count() >= EXACT_DIGITS.unsigned_abs() as usize
-    };
-    is_timed && is_fine
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -120,9 +121,10 @@ mod tests {
             directory: directory.to_owned(),
             file: "output.log".to_owned(),
             identity: LogIdentity::Text(TextIdentity {
-                length: 100,
                 digest: [digest; 20],
                 latest: latest.map(|time| time.parse().unwrap()),
+                records: BTreeSet::new(),
+                starts: Vec::new(),
             }),
         }
     }

@@ -16,6 +16,9 @@ use retrial_mlperf::mllog::TIME_TO_TRAIN;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{FigureSource, Find, Mode};
 
+/// Of the results of this suite, submitters have different programs.
+const TRAINING_SUITE: &str = "mlperf-training";
+
 /// What one directory has of a recipe's own figures.
 #[derive(Default)]
 pub(super) struct Flat {
@@ -53,9 +56,11 @@ pub(super) fn gather(directory: &Path, measurements: &Measurements<'_>, is_alone
         evidence.path = directory.display().to_string();
         let trial = TrialEvidence::finished(1, evidence.path.clone());
         evidence.trials = script::read(&files, trial, &mut evidence);
-        for name in remove_unlogged_figures(&mut evidence) {
-            let reason = "no log has it: it is not an MLCommons event and was not compared";
-            flat.warnings.push(format!("{name}: {reason}"));
+        if plan.submission.suite.starts_with(TRAINING_SUITE) {
+            for name in remove_unlogged_figures(&mut evidence) {
+                let reason = "no log has it: it is not an MLCommons event and was not compared";
+                flat.warnings.push(format!("{name}: {reason}"));
+            }
         }
         flat.evidence.push(evidence);
     }
@@ -106,9 +111,10 @@ fn shared(evidence: &[Evidence]) -> Option<String> {
         format!("{scenarios} are read from the same folder; choose what was run: --scenario NAME")
     })
 }
+
 /// Removes the figures that are not `MLCommons` events if no training log has them: another submitter's
-/// program does not print or track them. If some logs have them, the others are incomplete. Returns
-/// their names.
+/// program does not print or track them. If some logs have them, or announce them in vain, the others are
+/// incomplete. Returns their names.
 fn remove_unlogged_figures(evidence: &mut Evidence) -> Vec<String> {
     let is_timed = |figure: &FigureSource| matches!(&figure.find, Find::Mllog(figure) if figure.key == TIME_TO_TRAIN);
     let of_program = |figure: &FigureSource| match &figure.find {
@@ -120,7 +126,11 @@ fn remove_unlogged_figures(evidence: &mut Evidence) -> Vec<String> {
         return Vec::new();
     }
     let trials = &evidence.trials;
-    let nowhere = |name: &str| trials.iter().all(|trial| trial.figure(name).is_none());
+    let nowhere = |name: &str| {
+        trials
+            .iter()
+            .all(|trial| trial.figure(name).is_none() && !trial.announced.contains(name))
+    };
     let own = evidence
         .figures
         .iter()

@@ -143,9 +143,10 @@ mod tests {
 
     fn text(directory: &str, latest: Option<&str>) -> TrialLog {
         let identity = TextIdentity {
-            length: 1,
             digest: [0; 20],
             latest: latest.map(|time| time.parse().unwrap()),
+            records: std::collections::BTreeSet::new(),
+            starts: Vec::new(),
         };
         log(directory, LogIdentity::Text(identity))
     }

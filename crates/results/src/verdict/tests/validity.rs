@@ -94,6 +94,33 @@ fn a_declared_figure_that_matched_nothing_is_invalid() {
     assert_eq!(rule.unwrap().rule, "latency");
 }
 
+/// Programs print -1 where they measured nothing; temperatures and differences may be below zero.
+#[rstest]
+#[case::a_time("ms", None, false)]
+#[case::a_rate("tokens/s", None, false)]
+#[case::a_temperature("°C", None, true)]
+#[case::a_difference_of_times("ms", Some(-5.0), true)]
+fn no_rate_or_time_below_zero_keeps_a_limit(
+    #[case] unit: &str,
+    #[case] min: Option<f64>,
+    #[case] passes: bool,
+) {
+    let mut evidence = own("case", "x", unit, &[-1.0]);
+    let limit = Limit {
+        min,
+        max: Some(450.0),
+        below: None,
+    };
+    evidence.plan.limits = vec![("x".to_owned(), limit)];
+    let verdict = judge(&context(), &[evidence]);
+    assert_eq!(
+        verdict.outcome != Outcome::Invalid,
+        passes,
+        "{}",
+        verdict.sentence
+    );
+}
+
 #[test]
 fn a_missing_figure_is_never_a_pass() {
     let mut evidence = offline(&[100.0]);

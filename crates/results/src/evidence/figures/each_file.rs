@@ -1,0 +1,72 @@
+//! A figure of several files, such as the logs of all ranks: each must have it.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use super::{Text, Unread};
+use retrial_readings::accumulator::Entries;
+use retrial_recipe::model::{FigureSource, Take};
+
+/// The numbers of a figure in each of its files, joined in their order. Several files have it each: one that
+/// lacks it is of a process that died, and the others are not the whole.
+pub(super) fn in_each_file<E: Display>(
+    source: &FigureSource,
+    files: &[Text],
+    read: impl Fn(usize, &Text) -> Result<Entries<E>, Unread>,
+) -> Result<Entries<E>, Unread> {
+    if let [only] = files {
+        return read(0, only);
+    }
+    let mut all = Entries::new();
+    let mut lacking = None;
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for (number, file) in files.iter().enumerate() {
+        let entries = read(number, file);
+        let entries = entries.map_err(|unread| unread.prefixed(&file.file.display().to_string()));
+        match entries {
+            Ok(entries) => {
+                for name in entries.keys() {
+                    *counts.entry(name.clone()).or_default() += 1;
+                }
+                join(&mut all, entries);
+            }
+            Err(Unread::Absent(reason)) => drop(lacking.get_or_insert(reason)),
+            Err(fault) => return Err(fault),
+        }
+    }
+    match lacking {
+        Some(reason) if all.is_empty() => Err(Unread::Absent(reason)),
+        Some(reason) => Err(Unread::Fault(format!(
+            "{reason}; every file that matches must have the figure"
+        ))),
+        None => match partial_entry(source, &counts, files.len()) {
+            Some(reason) => Err(Unread::Fault(reason)),
+            None => Ok(all),
+        },
+    }
+}
+
+/// Why a sum or mean over several files is of parts of them: an entry of a table that some have in common, and
+/// not all.
+fn partial_entry(
+    source: &FigureSource,
+    counts: &BTreeMap<String, usize>,
+    files: usize,
+) -> Option<String> {
+    let is_reduced = matches!(source.take, Take::Sum | Take::Mean);
+    let is_common = counts.values().any(|count| *count > 1);
+    let mut partial = counts.iter().filter(|(_, count)| **count < files);
+    let (name, count) = partial.next().filter(|_| is_reduced && is_common)?;
+    Some(format!(
+        "`{name}` is in {count} of {files} files; every file that matches must have it"
+    ))
+}
+
+fn join<E: Display>(all: &mut Entries<E>, after: Entries<E>) {
+    for (name, accumulator) in after {
+        match all.get_mut(&name) {
+            Some(before) => before.join(accumulator),
+            None => drop(all.insert(name, accumulator)),
+        }
+    }
+}
