@@ -185,12 +185,20 @@ impl<'a> Draft<'a> {
     }
 
     /// What is said of a result that violates nothing and is not shown to be valid either: a trial is
-    /// an excerpt of a log, or no round's rules are known for it.
+    /// an excerpt of a log, trials are missing, or no round's rules are known for it.
     fn unshown(&self, ratio: Option<f64>) -> Option<String> {
         let figure = ratio.map(|ratio| format!("the figure agrees ({ratio:.3}), "));
         let figure = figure.unwrap_or_default();
         if self.evidence.trials.iter().any(|trial| trial.excerpt) {
             return Some(format!("Incomplete log: {figure}validity cannot be shown."));
+        }
+        if let Some(missing) = self
+            .evidence
+            .missing_trials
+            .as_ref()
+            .filter(|_| ratio.is_some())
+        {
+            return Some(format!("{figure}but {missing}."));
         }
         let reason = self.evidence.unknown_rules.as_ref()?;
         let subject = match self.evidence.mode {

@@ -31,6 +31,9 @@ pub struct Evidence {
     /// Why no round's rules are known for it, as a fragment that says what to give: its validity is
     /// not judged then.
     pub unknown_rules: Option<String>,
+    /// Which trials are planned, or numbered, and are not there, as a fragment: somebody may have chosen the
+    /// others.
+    pub missing_trials: Option<String>,
     /// A score of `MLPerf` Training that was checked as a whole where its logs are: what the mean of
     /// its times is multiplied with.
     pub scaling: Option<f64>,
@@ -66,6 +69,7 @@ impl From<MeasurementPlan> for Evidence {
             stages: Vec::new(),
             other_system: false,
             unknown_rules: None,
+            missing_trials: None,
             scaling: None,
             checks: Vec::new(),
             trials: Vec::new(),
