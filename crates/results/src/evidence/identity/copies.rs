@@ -3,8 +3,12 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use itertools::Itertools as _;
+
 use crate::evidence::result_path::trial_number;
-use crate::verdict::{Evidence, RuleCheck, StepOutcome, TrialEvidence, TrialLog};
+use crate::verdict::{
+    Evidence, LogIdentity, Origin, RuleCheck, StepOutcome, TrialEvidence, TrialLog,
+};
 use retrial_mlperf::loadgen::Scenario;
 use retrial_plan::Plan;
 
@@ -58,6 +62,9 @@ fn is_in_trial_folder_below(log: &TrialLog, above: &TrialLog) -> bool {
 /// Adds a check to each measurement that has a log of an earlier one. Measurements that share a command read
 /// the same results.
 pub fn check_measurements(all: &mut [Evidence], plan: Option<&Plan>) {
+    if let Some(plan) = plan {
+        reject_shared_records(all, plan);
+    }
     for at in 1..all.len() {
         let (earlier, rest) = all.split_at_mut(at);
         let evidence = &mut rest[0];
@@ -67,6 +74,65 @@ pub fn check_measurements(all: &mut [Evidence], plan: Option<&Plan>) {
         let check = others.find_map(|other| shared_log(evidence, other));
         evidence.checks.extend(check);
     }
+}
+
+/// Adds a failed check to each of two scenarios of which a figure is read of the same record, unless one command
+/// measures both: of which it is, nobody knows.
+fn reject_shared_records(all: &mut [Evidence], plan: &Plan) {
+    let pairs = (0..all.len()).tuple_combinations();
+    let shared: Vec<(usize, usize, String)> = pairs
+        .filter_map(|(one, other)| {
+            let record = shared_record(&all[one], &all[other])?;
+            let is_other_claim = all[one].mode == all[other].mode
+                && all[one].scenario != all[other].scenario
+                && !share_command(plan, &all[one], &all[other]);
+            is_other_claim.then_some((one, other, record))
+        })
+        .collect();
+    for (one, other, record) in shared {
+        for (at, with) in [(one, other), (other, one)] {
+            let measured = format!("{record} is read for {}, too", all[with].scenario);
+            let required = "results of its own for each scenario; --scenario NAME: which was run";
+            let check = RuleCheck::failed("results", measured, required);
+            all[at].checks.push(check);
+        }
+    }
+}
+
+/// A record of which figures of both are read: `output.log, line 3`.
+fn shared_record(one: &Evidence, other: &Evidence) -> Option<String> {
+    let mut pairs = one.trials.iter().cartesian_product(&other.trials);
+    pairs.find_map(|(one, other)| {
+        let mut logs = one.logs.iter();
+        logs.find_map(|log| {
+            let is_same =
+                |other: &&TrialLog| (&other.directory, &other.file) == (&log.directory, &log.file);
+            other.logs.iter().find(is_same)?;
+            if let LogIdentity::Training(_) = log.identity {
+                return Some(log.file.clone());
+            }
+            let origins = |trial: &'_ TrialEvidence| -> Vec<Origin> {
+                let origins = trial
+                    .figures
+                    .values()
+                    .filter_map(|figure| figure.origin.clone());
+                origins.filter(|origin| origin.file == log.file).collect()
+            };
+            let others = origins(other);
+            let mut own = origins(one).into_iter();
+            own.find(|origin| {
+                let mut others = others.iter();
+                others.any(|other| other.line == origin.line)
+            })
+            .map(|origin| {
+                Origin {
+                    passed_over: None,
+                    ..origin
+                }
+                .to_string()
+            })
+        })
+    })
 }
 
 /// The first log of a trial that is a copy of an earlier trial's, with that one.
@@ -132,7 +198,7 @@ fn share_command(plan: &Plan, one: &Evidence, other: &Evidence) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::{FigureValue, LogIdentity};
+    use crate::verdict::FigureValue;
     use retrial_mlperf::mllog::RunIdentity;
     use retrial_recipe::model::Mode;
 
