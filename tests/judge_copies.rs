@@ -164,6 +164,87 @@ fn copied_files_are_found_by_their_times_or_digits() {
     assert_eq!(outcome, "reproduced", "{reason}");
 }
 
+/// Copies that were changed where it does not matter.
+#[test]
+fn copies_with_other_white_space_or_first_lines_are_no_trials() {
+    let log = "2026-03-02 10:17:01 start\nspeed: 101.5 items/s\n";
+    let ends = [log, &log.replace('\n', "\r\n"), &format!("{log}\n\n")];
+    let first = ["trial 1\n", "trial 2\n", "trial 3\n"].map(|first| format!("{first}{log}"));
+    for outputs in [ends, first.each_ref().map(String::as_str)] {
+        let (outcome, reason) = outcome_of(PATTERN, "output.log", outputs);
+        assert_eq!(outcome, "invalid", "{reason}");
+        let expected = "run_2/output.log is of the same run as run_1/output.log";
+        assert!(reason.contains(expected), "{reason}");
+    }
+    let json = [
+        r#"{"date": "20260302-101707", "speed": 101.5}"#,
+        "{\n \"date\": \"20260302-101707\",\n \"speed\": 101.5\n}\n",
+        r#"{"speed": 101.5, "date": "20260302-101707"}"#,
+    ];
+    let (outcome, reason) = outcome_of(JSON, "r.json", json);
+    assert_eq!(outcome, "invalid", "{reason}");
+}
+
+/// `tee -a` appends to the log of the trial before.
+#[test]
+fn a_figure_of_an_earlier_trial_in_a_log_is_not_its_own() {
+    let part = |second: u32, speed: &str| format!("2026-03-02 10:17:0{second} start\n{speed}\n");
+    let [one, two, three] = [
+        part(1, "speed: 101.5"),
+        part(2, "speed: 101.2"),
+        part(3, "speed: 101.9"),
+    ];
+    let crashed = part(3, "Traceback");
+    let longer = format!("{one}{two}");
+    let judged = |measurement: &str, third: &str| {
+        outcome_of(
+            measurement,
+            "output.log",
+            [&one, &longer, &format!("{longer}{third}")],
+        )
+    };
+    let (outcome, reason) = judged(PATTERN, &three);
+    assert_eq!(outcome, "reproduced", "{reason}");
+    let (outcome, reason) = judged(PATTERN, &crashed);
+    assert_eq!(outcome, "invalid", "{reason}");
+    assert!(reason.contains("trial 3: no new result"), "{reason}");
+    for take in ["first", "mean"] {
+        let measurement = PATTERN.replace("unit:", &format!("take: {take}, unit:"));
+        let (outcome, reason) = judged(&measurement, &three);
+        assert_eq!(outcome, "invalid", "{take}: {reason}");
+        assert!(reason.contains("trial 2: no new result"), "{reason}");
+    }
+}
+
+#[test]
+fn training_logs_that_only_start_at_another_time_are_copies() {
+    let folder = folder(TRAINING);
+    for run in 0..3 {
+        let started = STARTED + run * 9_000_000;
+        let half = format!(
+            ":::MLLOG {{\"time_ms\": {}, \"key\": \"eval_accuracy\", \"value\": 0.5}}\n:::MLLOG {{\"time_ms\": {}, \"key\": \"eval_accuracy\"",
+            started + 300_001,
+            started + 599_991
+        );
+        let eval = format!(
+            ":::MLLOG {{\"time_ms\": {}, \"key\": \"eval_accuracy\"",
+            started + 599_991
+        );
+        let log = training(started, 600_000);
+        assert!(log.contains(&eval), "{log}");
+        write(
+            &folder,
+            &format!("result_{run}.txt"),
+            &log.replace(&eval, &half),
+        );
+    }
+    let (code, verdict) = judge(&folder);
+    assert_eq!((code, &verdict["outcome"]), (1, &"invalid".into()));
+    let reason = reason(&verdict);
+    let expected = "result_1.txt is of the same run as result_0.txt";
+    assert!(reason.contains(expected), "{reason}");
+}
+
 /// Copies a folder of files.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();

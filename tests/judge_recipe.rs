@@ -337,3 +337,42 @@ fn folders_share_the_error_between_analyses(#[case] trials: u32, #[case] analyse
     let expected = 0.05 / f64::from(analyses);
     assert!((error - expected).abs() < 1e-9, "{error} is not {expected}");
 }
+
+/// Nobody may leave trials out.
+#[rstest]
+#[case::in_the_middle(&[1, 2, 4, 5], "1 of 5 trials is not among these results: run_3")]
+#[case::fewer_than_planned(&[1, 2], "1 of 3 trials is not among these results: run_3")]
+fn missing_trials_leave_a_figure_undecided(#[case] numbers: &[u32], #[case] missing: &str) {
+    let paths: Vec<String> = numbers
+        .iter()
+        .map(|number| format!("short/performance/run_{number}/output.log"))
+        .collect();
+    let files: Vec<(&str, &str)> = paths
+        .iter()
+        .map(|path| (path.as_str(), "rate 50\n"))
+        .collect();
+    let judged = Results::new(&files).judge("out", &[]);
+    judged.says(&[missing]);
+    assert_eq!((judged.code, judged.outcome("short")), (5, "inconclusive"));
+}
+
+/// Of which scenario the only output is, nobody knows.
+#[test]
+fn a_record_is_of_one_scenario() {
+    let results = Results::new(&[("output.log", "rate 50.2\n")]);
+    let recipe = fs::read_to_string(results.path("recipe.yaml")).unwrap();
+    let trials = recipe.replace("      trials: { min: 3, max: 8 }\n", "");
+    let (before, rest) = trials.split_once("  short:\n").unwrap();
+    let (short, rest) = rest.split_once("  long:\n").unwrap();
+    let both = format!("{before}  short:\n{short}  again:\n{short}  long:\n{rest}");
+    fs::write(results.path("recipe.yaml"), both).unwrap();
+    let judged = results.judge("out", &[]);
+    judged.says(&[
+        "output.log, line 1 is read for again, too",
+        "--scenario NAME",
+    ]);
+    assert_eq!((judged.code, judged.outcome("short")), (1, "invalid"));
+    assert_eq!(judged.outcome("again"), "invalid");
+    let judged = results.judge("out", &["--scenario", "short"]);
+    assert_eq!((judged.code, judged.outcome("short")), (0, "reproduced"));
+}

@@ -146,3 +146,132 @@ fn json_of_any_length_is_read() {
     let (code, text, _) = judge(JSON, "output.log", text.as_bytes());
     assert_eq!(code, 0, "{text}");
 }
+
+/// Judges a recipe of one case with these keys on these files.
+fn judge_files(keys: &str, files: &[(&str, &str)]) -> (i32, String, Value) {
+    judge_files_of("house", keys, files)
+}
+
+fn judge_files_of(suite: &str, keys: &str, files: &[(&str, &str)]) -> (i32, String, Value) {
+    let directory = tempfile::tempdir().unwrap();
+    let recipe = format!(
+        "schema: 1\ntitle: Own figures\nsubmission: {{ suite: {suite}, benchmark: own }}\nimage: debian:bookworm-slim\n\
+         scenarios:\n  case:\n    performance:\n      run: ./bench\n      results: /results\n{keys}"
+    );
+    fs::write(directory.path().join("recipe.yaml"), recipe).unwrap();
+    for (name, content) in files {
+        let path = directory.path().join("results").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    let judged = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args([
+            "judge",
+            "results",
+            "--recipe",
+            "./recipe.yaml",
+            "--output",
+            "json",
+        ])
+        .current_dir(directory.path())
+        .env("RETRIAL_HOME", directory.path())
+        .output()
+        .unwrap();
+    let json: Value = serde_json::from_slice(&judged.stdout).unwrap_or_default();
+    (judged.status.code().unwrap(), json.to_string(), json)
+}
+
+/// Of the logs of all ranks, one that died.
+#[rstest]
+#[case::mean("pattern: 'rate: ${number}', take: mean", ["rate: 40\n", "killed\n"])]
+#[case::last("pattern: 'rate: ${number}', take: last", ["rate: 40\n", ""])]
+#[case::sum_of_tables("pattern: '^(?<type>\\w+) rate: (?<value>[0-9.]+)', by: [type], take: sum", ["a rate: 20\nb rate: 1\n", "a rate: 20\n"])]
+#[case::json("json: $.rate, take: mean", ["{\"rate\": 40}", "{\"users\": 3}"])]
+#[case::csv("csv: rate, take: mean", ["rate,users\n40,3\n", ""])]
+fn each_file_that_matches_must_have_the_figure(#[case] figure: &str, #[case] logs: [&str; 2]) {
+    let expect = if figure.contains("by:") {
+        "rate: { kind: official, source: example, values: { a: 40 } }"
+    } else {
+        "rate: { value: 40, kind: official, source: example }"
+    };
+    let keys = format!(
+        "      figures: {{ rate: {{ {figure}, file: 'rank*.log', unit: tokens/s, noise: 1% }} }}\n      expect: {{ {expect} }}\n"
+    );
+    let both = [("rank0.log", logs[0]), ("rank1.log", logs[1])];
+    let (code, text, json) = judge_files(&keys, &both);
+    assert_eq!((code, &json["outcome"]), (1, &"invalid".into()), "{text}");
+    assert!(text.contains("every file that matches must have"), "{text}");
+    let whole = [("rank0.log", logs[0]), ("rank1.log", logs[0])];
+    let (_, text, json) = judge_files(&keys, &whole);
+    assert_ne!(json["outcome"], "invalid", "{text}");
+}
+
+const LIMITED: &str = "      limits: { ttft: { max: 450 } }
+      figures:
+        rate: { pattern: 'rate: ${number}', unit: items/s, noise: 1% }
+        ttft: { pattern: 'ttft: ${number}', unit: ms, better: lower }
+      expect: { rate: { value: 100, kind: official, source: here } }
+";
+
+#[rstest]
+#[case::measured("ttft: 440 ms", 0)]
+#[case::a_mark_of_nothing_measured("ttft: -1 ms", 1)]
+fn no_time_below_zero_keeps_a_limit(#[case] printed: &str, #[case] expected: i32) {
+    let output = format!("rate: 101 items/s\n{printed}\n");
+    let (code, text, _) = judge_files(LIMITED, &[("output.log", &output)]);
+    assert_eq!(code, expected, "{text}");
+}
+
+const SIGNS: &str = "      fail_on: ['HIP out of memory', { pattern: Polling, after: 1h }]
+      figures: { rate: { pattern: 'rate: ${number}', unit: items/s, noise: 1% } }
+      expect: { rate: { value: 100, kind: official, source: here } }
+";
+
+/// As a run does; when a line was printed is not known.
+#[rstest]
+#[case::a_sign("rate: 101\nHIP out of memory\n", 4)]
+#[case::a_last_line_without_an_end("rate: 101\nHIP out of memory", 4)]
+#[case::a_sign_after_a_time("Polling\nrate: 101\n", 0)]
+fn a_line_of_a_failure_fails_the_step(#[case] output: &str, #[case] expected: i32) {
+    let (code, text, _) = judge_files(SIGNS, &[("output.log", output)]);
+    assert_eq!(code, expected, "{text}");
+    let reason = "line 2 of its output matches 'HIP out of memory': HIP out of memory";
+    assert_eq!(text.contains(reason), expected == 4, "{text}");
+}
+
+/// Of a suite of one's own nobody else has another program: what was published is required.
+#[rstest]
+#[case::absent("pattern: 'throughput: ${number}'", "", "throughput is missing")]
+#[case::not_a_number(
+    "pattern: 'throughput: ${number}'",
+    "throughput: nan",
+    "throughput: nan"
+)]
+#[case::part_of_a_number("pattern: 'throughput: ([0-9.]+)'", "throughput: 1,010.5", "1,010.5")]
+#[case::not_tracked("mllog: tracked_stats.throughput", "", "throughput is missing")]
+fn a_published_figure_of_a_training_is_not_dropped(
+    #[case] figure: &str,
+    #[case] printed: &str,
+    #[case] reason: &str,
+) {
+    let keys = format!(
+        "      figures:\n        ttt: {{ mllog: time_to_train, unit: s, better: lower, noise: 1% }}\n\
+         \x20       throughput: {{ {figure}, unit: samples/s, noise: 1% }}\n\
+         \x20     expect:\n        ttt: {{ value: 600, kind: official, source: here }}\n\
+         \x20       throughput: {{ value: 1, kind: official, source: here }}\n"
+    );
+    let event = |time: u64, key: &str, metadata: &str| {
+        format!(
+            ":::MLLOG {{\"time_ms\": {time}, \"key\": \"{key}\", \"value\": 0.95, \"metadata\": {{{metadata}}}}}\n"
+        )
+    };
+    let log = event(1_000_000, "run_start", "")
+        + &format!("{printed}\n")
+        + &event(1_599_000, "eval_accuracy", "\"samples_count\": 640")
+        + &event(1_600_000, "run_stop", "\"status\": \"success\"");
+    for (suite, is_dropped) in [("house", false), ("mlperf-training", printed.is_empty())] {
+        let (code, text, _) = judge_files_of(suite, &keys, &[("result_0.txt", &log)]);
+        assert_eq!(code, i32::from(!is_dropped), "{suite}: {text}");
+        assert!(is_dropped || text.contains(reason), "{suite}: {text}");
+    }
+}
