@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use retrial_plan::step::{Action, Purpose};
 use retrial_plan::{Plan, Step};
 use retrial_store::journal::{AbortReason, Event, EventKind, SkipReason, StepEnd, StepFault};
+use retrial_store::process::ProcessIdentity;
 use sha2::{Digest, Sha256};
 
 use super::Went;
@@ -34,7 +35,7 @@ pub fn journal(plan: &Plan, id: &str, started: Timestamp, went: Went) -> Planted
         EventKind::RunStarted {
             run: id.to_owned(),
             steps: plan.steps.len(),
-            pid: 4242,
+            process: ProcessIdentity::default(),
             completed_steps: Vec::new(),
             tool: env!("CARGO_PKG_VERSION").to_owned(),
             since: None,
