@@ -33,6 +33,8 @@ pub struct Accumulator<E> {
     overflowed: bool,
     /// Where the number stands that counts; where all count, the last.
     place: Place,
+    /// The least number that counts, and where it stands.
+    least: Option<(f64, Place)>,
     /// The announcement that decides, if it cannot be read.
     unreadable: Option<Unreadable<E>>,
     passed_over: PassedOver,
@@ -48,6 +50,7 @@ impl<E: Display> Accumulator<E> {
             count: 0,
             overflowed: false,
             place: Place::default(),
+            least: None,
             unreadable: None,
             passed_over: PassedOver::default(),
         }
@@ -93,6 +96,9 @@ impl<E: Display> Accumulator<E> {
         self.count += after.count;
         self.overflowed |= after.overflowed;
         self.sum.join(after.sum);
+        if let Some((value, place)) = after.least {
+            self.note_least(value, place);
+        }
         for printed in after.stored {
             self.store(printed, after.place);
         }
@@ -112,6 +118,11 @@ impl<E: Display> Accumulator<E> {
     pub fn place(&self) -> Place {
         let unreadable = self.unreadable.as_ref();
         unreadable.map_or(self.place, |record| record.place)
+    }
+
+    /// Returns the least number that counts, and where it stands.
+    pub fn least(&self) -> Option<(f64, Place)> {
+        self.least
     }
 
     /// Returns the announcement that decides, if it cannot be read.
@@ -157,6 +168,16 @@ impl<E: Display> Accumulator<E> {
         }
         if counts {
             self.place = place;
+        }
+        if counts && self.take == Take::Last {
+            self.least = None;
+        }
+        self.note_least(printed.value, place);
+    }
+
+    fn note_least(&mut self, value: f64, place: Place) {
+        if self.least.is_none_or(|(least, _)| value < least) {
+            self.least = Some((value, place));
         }
     }
 
@@ -206,6 +227,11 @@ impl<E: Display> Accumulator<E> {
     }
 }
 
+/// Returns the name of an entry: the words of these texts, joined by one space.
+pub(crate) fn entry_name<'n>(texts: impl IntoIterator<Item = &'n str>) -> String {
+    texts.into_iter().flat_map(str::split_whitespace).join(" ")
+}
+
 /// Returns the entry that these texts name, their words joined by one space; none where it would be new
 /// and there is no room for it.
 pub(crate) fn entry<'a, 'n, E: Display>(
@@ -213,7 +239,7 @@ pub(crate) fn entry<'a, 'n, E: Display>(
     name: impl IntoIterator<Item = &'n str>,
     take: Take,
 ) -> Option<&'a mut Accumulator<E>> {
-    let key = name.into_iter().flat_map(str::split_whitespace).join(" ");
+    let key = entry_name(name);
     let has_room = entries.len() < MOST_ENTRIES || entries.contains_key(&key);
     has_room.then(|| entries.entry(key).or_insert_with(|| Accumulator::new(take)))
 }

@@ -158,10 +158,16 @@ pub struct Search<'a> {
 impl Search<'_> {
     /// The first match in a line.
     pub fn find(&mut self, line: &str) -> Option<Range<usize>> {
-        if self.is_exhausted() {
+        self.find_from(line, 0)
+    }
+
+    /// The first match in a line that begins at this byte or behind it, the end of a match before.
+    pub fn find_from(&mut self, line: &str, from: usize) -> Option<Range<usize>> {
+        if self.is_exhausted() || from > line.len() {
             return None;
         }
-        match self.find_by_dfa(line) {
+        let rest = Input::new(line).span(from..line.len());
+        match self.find_by_dfa(&rest) {
             Ok(found) => found,
             Err(error) if matches!(error.kind(), MatchErrorKind::GaveUp { .. }) => {
                 self.gave_up = true;
@@ -169,23 +175,24 @@ impl Search<'_> {
             }
             // A boundary of words next to letters that are not ASCII.
             Err(_) if self.charge(line.len()) => {
-                let found = self.regex.groups.find(line);
+                let found = self.regex.groups.find(rest);
                 found.map(|found| found.range())
             }
             Err(_) => None,
         }
     }
 
-    fn find_by_dfa(&mut self, line: &str) -> Result<Option<Range<usize>>, MatchError> {
+    fn find_by_dfa(&mut self, rest: &Input<'_>) -> Result<Option<Range<usize>>, MatchError> {
         let BoundedRegex {
             forward, reverse, ..
         } = self.regex;
         let [ahead, back] = &mut self.caches;
-        let Some(end) = forward.try_search_fwd(ahead, &Input::new(line))? else {
+        let Some(end) = forward.try_search_fwd(ahead, rest)? else {
             return Ok(None);
         };
-        let before = Input::new(line)
-            .span(0..end.offset())
+        let before = rest
+            .clone()
+            .span(rest.start()..end.offset())
             .anchored(Anchored::Yes);
         let begin = reverse.try_search_rev(back, &before)?;
         Ok(begin.map(|begin| begin.offset()..end.offset()))

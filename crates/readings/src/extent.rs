@@ -2,9 +2,9 @@
 //! captured.
 //!
 //! A number is read whole or not at all: `[0-9.]+` captures 5 of `5,388.43`, 1.04 of `1.04e+06` and
-//! 12.3 of `12.3k`. A unit behind a number (`45.2ms`, `41.5%`) is no part of it unless it says
+//! 12.3 of `12.3k`. A unit behind a number (`45.2ms`, `41.5 %`) is no part of it unless it says
 //! another multiple of the figure's unit; what separates two values (`12.5,12.7`, `8/16`) ends one.
-//! Where a line can be read in both ways (`128,256,512`, `12,5`), the longer number counts.
+//! Where a line can be read in both ways (`128,256,512`, `12,5`, `1 764`), the longer number counts.
 
 use std::ops::Range;
 
@@ -28,6 +28,9 @@ pub fn begin(line: &str, part: &Range<usize>) -> usize {
         return part.start;
     }
     let mut start = part.start;
+    if let Some(group) = group_before(&line[..start], &line[part.clone()]) {
+        return start - group;
+    }
     while let Some(letter) = line[..start].chars().next_back() {
         let before = start - letter.len_utf8();
         // The letter of an exponent or a duration; a name before the number is none of it.
@@ -111,6 +114,7 @@ fn is_cut_before(line: &str, part: &Range<usize>) -> bool {
         '.' => begins_fraction(head, previous),
         ',' => follows_digit && is_one_number(&elements(line, part)),
         UNDECODED => follows_digit,
+        ' ' => group_before(before, captured).is_some(),
         _ if SEPARATORS.contains(&last) => {
             let group = leading_digits(captured);
             follows_digit && group == 3 && (1..=3).contains(&trailing_digits(head))
@@ -124,6 +128,29 @@ fn is_cut_before(line: &str, part: &Range<usize>) -> bool {
         _ if last.is_ascii_alphanumeric() => is_hexadecimal(before),
         _ => false,
     }
+}
+
+/// The length of a group of digits, and of the space behind it, before `captured`: `1 ` of
+/// `delay: 1 764.6`. Behind a word it is a number of its own (`batch 8 128.3`).
+fn group_before(before: &str, captured: &str) -> Option<usize> {
+    let head = before.strip_suffix(' ')?;
+    let digits = trailing_digits(head);
+    let label = head[..head.len() - digits].trim_end_matches(' ');
+    let is_group = (1..=3).contains(&digits)
+        && leading_digits(captured) == 3
+        && label.ends_with([':', '=', '|', '│']);
+    is_group.then_some(digits + 1)
+}
+
+/// Whether a space parts groups of one number: `12 345.6`, but not `12 2026` or `8 128x128`.
+fn is_grouped_behind(captured: &str, after: &str) -> bool {
+    let behind = after.get(3..).and_then(|rest| rest.chars().next());
+    let ends = behind.is_none_or(|letter| {
+        letter.is_whitespace()
+            || letter != 'x' && letter.is_alphabetic()
+            || matches!(letter, '.' | ',' | ';' | ')' | ']' | '%' | '|' | '│')
+    });
+    is_integer(captured) && captured.len() <= 3 && leading_digits(after) == 3 && ends
 }
 
 /// Whether a point behind `head` is the point of a number, or the end of an ellipsis.
@@ -188,6 +215,7 @@ fn cut_behind(line: &str, part: &Range<usize>, unit: &str) -> Option<usize> {
         '.' => precedes_digit || after.starts_with('.') || captured.ends_with('.'),
         ',' => precedes_digit && is_one_number(&elements(line, part)),
         UNDECODED => precedes_digit,
+        ' ' if is_grouped_behind(captured, after) => true,
         _ if SEPARATORS.contains(&first) && leading_digits(after) == 3 => {
             let group = trailing_digits(captured);
             // Digits behind the point are grouped too, from the point.
@@ -206,9 +234,10 @@ fn cut_behind(line: &str, part: &Range<usize>, unit: &str) -> Option<usize> {
     is_part.then_some(least)
 }
 
-/// `e+06`, `E6`, Fortran's `D+06`.
+/// `e+06`, `E6`, Fortran's `D+06`; behind a space with a sign only.
 fn exponent(rest: &str) -> Option<usize> {
-    let digits = rest.strip_prefix(['e', 'E', 'd', 'D'])?;
+    let attached = rest.strip_prefix(' ').unwrap_or(rest);
+    let digits = attached.strip_prefix(['e', 'E', 'd', 'D'])?;
     let unsigned = digits.trim_start_matches(['+', '-', '−']);
     let is_signed = unsigned.len() < digits.len();
     let is_exponent = unsigned.starts_with(is_digit) && (is_signed || rest.starts_with(['e', 'E']));
@@ -232,22 +261,42 @@ fn hexadecimal(captured: &str, rest: &str) -> Option<usize> {
     begins.then_some(2)
 }
 
+/// The unit behind a number, `ms` of ` ms` and of ` (ms)`, and how much of `rest` ends with it.
+fn unit_behind(rest: &str) -> (&str, usize) {
+    let inner = rest.trim_start_matches([' ', '\u{a0}', '\t']);
+    let bracketed = inner.strip_prefix(['(', '[']);
+    let word = units::leading_unit(bracketed.unwrap_or(inner));
+    let length = rest.len() - bracketed.unwrap_or(inner).len() + word.len();
+    let is_closed = bracketed.is_none() || rest[length..].starts_with([')', ']']);
+    if is_closed { (word, length) } else { ("", 0) }
+}
+
+/// Whether the unit behind the number that ends at `end` says another multiple of the figure's:
+/// `941 MB/s` with `GB/s`. Suffixes and prefixes alone are none.
+pub fn has_other_unit(line: &str, end: usize, unit: &str) -> bool {
+    let (word, _) = unit_behind(&line[end..]);
+    let is_prefix = units::is_suffix(word) || matches!(word, "n" | "u" | "µ" | "μ" | "m");
+    (!is_prefix || units::is_time(word) && units::is_time(unit))
+        && units::is_other_multiple(word, unit)
+}
+
 /// A suffix (`k`, ` M`), or a unit that says another multiple of the figure's: `12.3ktok/s`.
 fn multiple(rest: &str, unit: &str) -> Option<usize> {
-    let spaced = rest.strip_prefix([' ', '\u{a0}']);
-    let word = units::leading_unit(spaced.unwrap_or(rest));
-    let length = rest.len() - spaced.unwrap_or(rest).len() + word.len();
+    let is_spaced = rest.starts_with([' ', '\u{a0}', '\t', '(', '[']);
+    let (word, length) = unit_behind(rest);
     let letters = word.len() - word.trim_start_matches(char::is_alphabetic).len();
     let (suffix, behind) = word.split_at(letters);
-    if spaced.is_some() {
+    if is_spaced {
         let after = &rest[length..];
-        let is_alone = suffix.len() == 1 && behind.is_empty();
+        let is_alone = suffix.len() == 1 && behind.is_empty() || units::is_number_word(word);
         let is_multiple = is_alone
-            && (after.is_empty() || after.starts_with(char::is_whitespace))
+            && (after.is_empty()
+                || after.starts_with(|next: char| !next.is_alphanumeric() && next != '-'))
             && units::is_suffix(suffix)
             && !units::is_own_suffix(suffix, unit);
         let is_inverse = word != unit && units::is_inverse(word, unit);
-        return (is_multiple || is_inverse).then_some(length);
+        let is_other = is_inverse || has_other_unit(rest, 0, unit);
+        return (is_multiple || is_other).then_some(length);
     }
     // `1m30s`
     if matches!(suffix, "d" | "h" | "m" | "min" | "s") && behind.starts_with(is_digit) {

@@ -1,18 +1,44 @@
 //! Blocks of an output: from a heading to the next of its kind.
 //!
 //! A heading is recognised by the recipe's expression (`below:`). Its block ends with the next line
-//! that is a heading of the same kind, and the kind is derived from the expression: its numbers and
-//! quoted texts stand for any (`users: 32$` for `users: 64`). In an expression without them the text
-//! behind its last `:` or `=` does (`scenario: Offline`), or the text between marks (`=== Offline ===`).
+//! that is a heading of the same kind, and the kind is derived from the expression: its numbers, quoted
+//! texts and values (`users: 32`, `model=a`, `--model a`) stand for any. In an expression without numbers
+//! the text behind its last `:` or `=` does (`scenario: Offline`), or the text between marks
+//! (`=== Offline ===`). One of none of these ends with the next line between the marks of its own line.
 //! With `until:`, only its lines end the block.
 
-use itertools::Itertools as _;
-use regex_syntax::hir::{Hir, HirKind};
+mod kind;
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex_automata::meta::Regex;
 
 use super::bounded::{BoundedRegex, Search};
+use kind::kinds;
 
-/// Any number, with separators.
-const NUMBER: &str = r"[0-9]+(?:[.,_][0-9]+)*";
+/// The end of a block.
+#[derive(Debug, Clone)]
+struct End {
+    line: BoundedRegex,
+    /// Whether lines of a log look alike, and are none.
+    is_any_text: bool,
+}
+
+impl End {
+    fn stated(line: BoundedRegex) -> Self {
+        let is_any_text = false;
+        Self { line, is_any_text }
+    }
+}
+
+/// Whether a line begins with the level of a log.
+fn is_of_log(line: &str) -> bool {
+    static LEVEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"^\W*(?i:info|warn|warning|error|debug|trace|notice|fatal|critical|log)\b").ok()
+    });
+    LEVEL.as_ref().is_some_and(|level| level.is_match(line))
+}
 
 /// A heading and the ends of its block.
 #[derive(Debug, Clone)]
@@ -20,30 +46,35 @@ pub struct Heading {
     own: BoundedRegex,
     /// Whether the recipe states them.
     stated: bool,
-    ends: Vec<BoundedRegex>,
+    ends: Vec<End>,
 }
 
 impl Heading {
     /// A heading whose block ends with the next of its kind.
     pub fn new(own: BoundedRegex) -> Self {
-        let kind = kind(own.as_str()).and_then(|kind| BoundedRegex::new(&kind).ok());
+        let kinds = kinds(own.as_str()).into_iter();
+        let ends = kinds.filter_map(|kind| {
+            let line = BoundedRegex::new(&kind.expression).ok()?;
+            let is_any_text = kind.is_any_text;
+            Some(End { line, is_any_text })
+        });
         Self {
+            ends: ends.collect(),
             own,
             stated: false,
-            ends: kind.into_iter().collect(),
         }
     }
 
     /// Ends the block with the lines that match this only.
     pub fn until(&mut self, end: BoundedRegex) {
         self.stated = true;
-        self.ends = vec![end];
+        self.ends = vec![End::stated(end)];
     }
 
     /// Ends the block with another heading, too, if it is of the same shape.
     pub fn end_with(&mut self, other: BoundedRegex) {
         if !self.stated && shape(other.as_str()) == shape(self.own.as_str()) {
-            self.ends.push(other);
+            self.ends.push(End::stated(other));
         }
     }
 
@@ -55,8 +86,9 @@ impl Heading {
     /// A search of one text for the heading and the ends of its blocks.
     pub fn search(&self) -> HeadingSearch<'_> {
         HeadingSearch {
+            heading: self,
             own: self.own.search(),
-            ends: self.ends.iter().map(BoundedRegex::search).collect(),
+            ends: self.ends.iter().map(|end| end.line.search()).collect(),
         }
     }
 }
@@ -64,7 +96,9 @@ impl Heading {
 /// The search of one text for a heading and the ends of its blocks.
 #[derive(Debug, Clone)]
 pub struct HeadingSearch<'a> {
+    heading: &'a Heading,
     own: Search<'a>,
+    /// In the order of the heading's ends.
     ends: Vec<Search<'a>>,
 }
 
@@ -72,15 +106,40 @@ impl HeadingSearch<'_> {
     /// Returns the identity of a line that is the heading: the line without the numbers around the heading, such as
     /// times, the same for each repetition of a block.
     pub fn identity(&mut self, line: &str) -> Option<String> {
-        let own = self.own.find(line)?;
+        let own = self.find_heading(line)?;
         let around = |text: &str| text.replace(|letter: char| letter.is_ascii_digit(), "0");
         let (before, after) = (&line[..own.start], &line[own.end..]);
         Some(format!("{}{}{}", around(before), &line[own], around(after)))
     }
 
-    /// Returns whether a line that is not the heading ends its block.
-    pub fn ends_at(&mut self, line: &str) -> bool {
-        self.ends.iter_mut().any(|end| end.is_match(line))
+    /// The heading in a line. One whose number goes on is another: `clients: 64` for `clients: 6`.
+    fn find_heading(&mut self, line: &str) -> Option<Range<usize>> {
+        let mut from = 0;
+        loop {
+            let found = self.own.find_from(line, from)?;
+            if !is_in_longer_number(line, &found) {
+                return Some(found);
+            }
+            let next = line[found.start..].chars().next().map_or(1, char::len_utf8);
+            from = found.end.max(found.start + next);
+        }
+    }
+
+    /// Returns whether a line that is not the heading ends its block, whose own line has these marks.
+    pub fn ends_at(&mut self, line: &str, marks: Option<char>) -> bool {
+        let Heading { own, stated, ends } = self.heading;
+        let mut all = self.ends.iter_mut().zip(ends);
+        let is_end = all.any(|(search, end)| {
+            let found = search.find(line).map(|found| &line[found.end..]);
+            let is_log = || end.is_any_text && is_of_log(line) && !is_of_log(own.as_str());
+            found.is_some_and(|behind| *stated || !counts_on(behind) && !is_log())
+        });
+        is_end || marks.is_some() && marks_of(line) == marks
+    }
+
+    /// Returns the marks of a heading's line, where nothing else tells what ends its block.
+    pub fn marks(&self, line: &str) -> Option<char> {
+        self.ends.is_empty().then(|| marks_of(line)).flatten()
     }
 
     /// The searches of its expressions.
@@ -89,114 +148,40 @@ impl HeadingSearch<'_> {
     }
 }
 
-/// An expression for every heading of a kind; none where it has only the one.
-fn kind(expression: &str) -> Option<String> {
-    let parsed = regex_syntax::parse(expression).ok()?;
-    let own = parsed.to_string();
-    let by_number = rewritten(&parsed, &numbers_and_quotes);
-    if by_number != rewritten(&parsed, &regex_syntax::escape) {
-        return Some(by_number);
-    }
-    let parts = match parsed.kind() {
-        HirKind::Concat(parts) => &parts[..],
-        _ => std::slice::from_ref(&parsed),
-    };
-    let last = parts
-        .iter()
-        .rposition(|part| matches!(part.kind(), HirKind::Literal(_)))?;
-    let HirKind::Literal(literal) = parts[last].kind() else {
-        return None;
-    };
-    let text = text_generalised(std::str::from_utf8(&literal.0).ok()?)?;
-    let pieces = parts.iter().enumerate().map(|(at, part)| {
-        if at == last {
-            text.clone()
-        } else {
-            part.to_string()
-        }
-    });
-    let kind = pieces.collect::<String>();
-    (kind != own).then_some(kind)
+/// Whether a match begins or ends within a number.
+fn is_in_longer_number(line: &str, found: &Range<usize>) -> bool {
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    let (before, behind) = (&line[..found.start], &line[found.end..]);
+    let text = &line[found.clone()];
+    let goes_on = text.ends_with(is_digit)
+        && behind
+            .trim_start_matches(['.', ',', '_'])
+            .starts_with(is_digit);
+    let comes_before = text.starts_with(is_digit) && before.ends_with(is_digit);
+    goes_on || comes_before
 }
 
-/// The expression with each literal text rewritten.
-fn rewritten(expression: &Hir, rewrite: &dyn Fn(&str) -> String) -> String {
-    match expression.kind() {
-        HirKind::Literal(literal) => match std::str::from_utf8(&literal.0) {
-            Ok(text) => rewrite(text),
-            Err(_) => expression.to_string(),
-        },
-        HirKind::Capture(capture) => format!("(?:{})", rewritten(&capture.sub, rewrite)),
-        HirKind::Repetition(repetition) => {
-            let (min, max) = (repetition.min, repetition.max);
-            let max = max.map_or(String::new(), |max| max.to_string());
-            let lazy = if repetition.greedy { "" } else { "?" };
-            let sub = rewritten(&repetition.sub, rewrite);
-            format!("(?:{sub}){{{min},{max}}}{lazy}")
-        }
-        HirKind::Concat(parts) => parts.iter().map(|part| rewritten(part, rewrite)).collect(),
-        HirKind::Alternation(branches) => {
-            let branches = branches.iter().map(|branch| rewritten(branch, rewrite));
-            format!("(?:{})", branches.collect_vec().join("|"))
-        }
-        _ => expression.to_string(),
-    }
+/// Whether what follows a number makes it one of several: ` of 10`, `/10`.
+fn counts_on(behind: &str) -> bool {
+    let behind = behind.trim_start();
+    let total = behind
+        .strip_prefix("of ")
+        .or_else(|| behind.strip_prefix('/'));
+    total.is_some_and(|total| {
+        total
+            .trim_start()
+            .starts_with(|first: char| first.is_ascii_digit())
+    })
 }
 
-/// A text, escaped, with any number and any quoted text in place of its own.
-fn numbers_and_quotes(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let quoted = matches!(first, '"' | '\'')
-            .then(|| rest[1..].find(first))
-            .flatten();
-        if let Some(length) = quoted {
-            out.extend([first, '[', '^', first, ']', '*', first]);
-            rest = &rest[length + 2..];
-        } else if first.is_ascii_digit() {
-            let digits = |text: &str| {
-                text.len()
-                    - text
-                        .trim_start_matches(|one: char| one.is_ascii_digit())
-                        .len()
-            };
-            let mut length = digits(rest);
-            while rest[length..].starts_with(['.', ',', '_']) && digits(&rest[length + 1..]) > 0 {
-                length += 1 + digits(&rest[length + 1..]);
-            }
-            out.push_str(NUMBER);
-            rest = &rest[length..];
-        } else {
-            out.push_str(&regex_syntax::escape(&rest[..first.len_utf8()]));
-            rest = &rest[first.len_utf8()..];
-        }
-    }
-    out
-}
-
-/// A text, escaped, with any text behind its last separator, or between its marks.
-fn text_generalised(text: &str) -> Option<String> {
-    let escape = regex_syntax::escape;
-    if let Some(at) = text
-        .rfind([':', '='])
-        .filter(|at| has_words(&text[at + 1..]))
-    {
-        let (name, value) = text.split_at(at + 1);
-        let space = &value[..value.len() - value.trim_start().len()];
-        return Some(format!(r"{}{}\S.*?", escape(name), escape(space)));
-    }
-    let begin = text.find(char::is_alphanumeric)?;
-    let end = text.rfind(char::is_alphanumeric)? + 1;
-    let (marks, closing) = (&text[..begin], text.get(end..)?);
-    let mut letters = marks.trim_start().chars();
-    let (first, second) = (letters.next()?, letters.next());
-    let is_marked = first == '[' || (!first.is_whitespace() && second == Some(first));
-    is_marked.then(|| format!(r"{}\w.*?{}", escape(marks), escape(closing)))
-}
-
-fn has_words(text: &str) -> bool {
-    text.contains(char::is_alphanumeric)
+/// The mark of a line whose text stands between several: `---- first token ----`.
+fn marks_of(line: &str) -> Option<char> {
+    let line = line.trim();
+    let mark = line.chars().next().filter(|mark| !mark.is_alphanumeric())?;
+    let text = line.trim_matches(mark);
+    let length = line.len() - text.len();
+    (length >= 4 * mark.len_utf8() && line.ends_with(mark) && text.contains(char::is_alphanumeric))
+        .then_some(mark)
 }
 
 /// An expression with each of its words and numbers as one letter.
@@ -214,7 +199,6 @@ fn shape(expression: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
     use rstest::rstest;
 
     use super::*;
@@ -228,7 +212,7 @@ mod tests {
 
     fn role_of(heading: &Heading, line: &str) -> Role {
         let mut search = heading.search();
-        match (search.identity(line).is_some(), search.ends_at(line)) {
+        match (search.identity(line).is_some(), search.ends_at(line, None)) {
             (true, _) => Role::Heading,
             (false, true) => Role::End,
             (false, false) => Role::Content,
@@ -251,6 +235,22 @@ mod tests {
     #[case::summary("^=== batch 8 ===$", "=== summary ===", Role::Content)]
     #[case::a_line_of_marks("^=== Offline ===$", "==================", Role::Content)]
     #[case::one_word("^Server", "Offline", Role::Content)]
+    #[case::name_with_digits("^=== bf16 ===$", "=== fp8 ===", Role::End)]
+    #[case::name_of_a_model("^Model: llama2-70b$", "Model: mixtral-8x7b", Role::End)]
+    #[case::markdown("^## llama-3", "## qwen", Role::End)]
+    #[case::word_for_a_number("^clients: 64", "clients: unlimited", Role::End)]
+    #[case::assignments("mode=a2 tp=8", "mode=b tp=8", Role::End)]
+    #[case::options(r"\+ run --mode a --tp 8", "+ run --mode b --tp 8", Role::End)]
+    #[case::first_word(r"^Offline \(8 GPUs\)", "Server (8 GPUs)", Role::End)]
+    #[case::line_of_a_word("^Server$", "Offline", Role::End)]
+    #[case::word_and_colon("^Server:", "Offline:", Role::End)]
+    #[case::longer("clients: 6", "clients: 64", Role::End)]
+    #[case::log_level("INFO: Offline scenario", "INFO: warm-up", Role::Content)]
+    #[case::log_scenario("INFO: Offline scenario", "INFO: Server scenario", Role::End)]
+    #[case::rank(r"^\[Offline\]", "[rank0] warm-up", Role::Content)]
+    #[case::level_in_brackets(r"^\[Offline\]", "[WARNING] slow", Role::Content)]
+    #[case::small("^== Offline ==", "== warm-up ==", Role::Content)]
+    #[case::progress("batch 8", "batch 1 of 10 done", Role::Content)]
     fn lines(#[case] heading: &str, #[case] line: &str, #[case] expected: Role) {
         let heading = Heading::new(BoundedRegex::new(heading).unwrap());
         assert_eq!(role_of(&heading, line), expected);
@@ -272,15 +272,5 @@ mod tests {
         heading.end_with(BoundedRegex::new("^-- Offline").unwrap());
         assert_eq!(role_of(&heading, "Offline"), Role::End);
         assert_eq!(role_of(&heading, "-- Offline"), Role::Content);
-    }
-
-    proptest! {
-        #[test]
-        fn any_expression_is_of_its_own_kind(text in "[-A-Za-z0-9:='\" \\[\\]#]{1,20}") {
-            let expression = regex_syntax::escape(&text);
-            if let Some(kind) = kind(&expression) {
-                prop_assert!(BoundedRegex::new(&kind).unwrap().search().is_match(&text), "{kind}");
-            }
-        }
     }
 }

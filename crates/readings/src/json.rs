@@ -2,7 +2,8 @@
 //!
 //! Benchmarks write JSON that is none: Python's `json.dump` prints `NaN` and `Infinity`, C++ `-nan`. They
 //! are read, and are no figures. A record that lacks the figure, or was cut, and is like one that has it
-//! announces it: no other record takes its place.
+//! announces it, and so does something else in place of an object on the way to the figure: no other
+//! record takes its place.
 
 use std::borrow::Cow;
 use std::mem::take;
@@ -21,10 +22,13 @@ use crate::request::Take;
 use crate::sanitize::strip_escapes;
 use documents::{Documents, Piece};
 use record::{Example, Lacking};
+use route::{Route, Stop};
 
 mod documents;
 mod error;
+mod failure;
 mod record;
+mod route;
 mod tolerance;
 
 pub use documents::MAX_LENGTH;
@@ -38,8 +42,8 @@ const MAX_PENDING: usize = 1000;
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     path: JsonPath,
-    /// The path to the records that have the figure as a member of this name.
-    records: Option<(JsonPath, String)>,
+    /// The way of a path that ends with a member.
+    route: Option<Route>,
     written: &'a str,
     by: &'a [String],
     value: Option<&'a str>,
@@ -54,8 +58,10 @@ pub struct Reader<'a> {
     /// Whether that is a file of records, and no log.
     in_file: bool,
     log: Documents,
-    /// The latest record that has the figure.
-    example: Option<Example>,
+    /// What precedes the document on its line.
+    prefix: String,
+    /// The latest record that has the figure, and the latest objects from it to the figure.
+    examples: Vec<Example>,
     /// The records without the figure, before one that has it.
     pending: Vec<Lacking>,
 }
@@ -77,7 +83,7 @@ impl<'a> Reader<'a> {
                 path: path.to_owned(),
                 reason,
             })?,
-            records: json_path::parent(path),
+            route: Route::of(path),
             written: path,
             by,
             value,
@@ -89,7 +95,8 @@ impl<'a> Reader<'a> {
             file: 0,
             in_file: false,
             log: Documents::default(),
-            example: None,
+            prefix: String::new(),
+            examples: Vec::new(),
             pending: Vec::new(),
         })
     }
@@ -144,10 +151,14 @@ impl<'a> Reader<'a> {
 
     fn piece(&mut self, piece: Piece<'_>) {
         match piece {
-            Piece::Document(document, line) => self.feed(&document, Place::line(self.file, line)),
+            Piece::Document(document, line, prefix) => {
+                prefix.clone_into(&mut self.prefix);
+                self.feed(&document, Place::line(self.file, line));
+            }
             Piece::Broken(text, line) => {
                 let place = Place::line(self.file, line);
-                self.lacking(Lacking::broken(place, shortened(text), text));
+                let record = Lacking::broken(place, shortened(text), text);
+                self.lacking(record.of_entry(text, self.by));
             }
         }
     }
@@ -160,63 +171,94 @@ impl<'a> Reader<'a> {
         if matches.is_empty() && self.entries.is_empty() {
             self.near = nearest::path(self.written, document);
         }
-        let records = self.records.clone().filter(|_| self.by.is_empty());
-        let Some((parents, member)) = records else {
+        let Some(route) = self.route.clone().filter(|_| self.by.is_empty()) else {
             for value in matches {
+                let entry = value
+                    .as_object()
+                    .map(|entry| Example::of(entry, &self.prefix));
+                self.learn(entry.into_iter().collect());
                 self.add(value, place);
             }
             return;
         };
-        let mut parents = parents.query(document).all();
-        if parents.is_empty() {
-            parents.push(document);
-        }
-        for record in parents {
-            let Some(members) = record.as_object() else {
-                continue;
-            };
-            match members.get(&member) {
-                Some(value) => {
-                    self.learn(Example::of(members));
+        for stop in route.stops(document) {
+            match stop {
+                Stop::Figure(value, on_the_way) => {
+                    let examples = on_the_way.iter().map(|one| Example::of(one, &self.prefix));
+                    let examples = examples.collect();
+                    self.learn(examples);
                     self.add(value, place);
                 }
-                None => self.lacking(Lacking::whole(place, text(record), members)),
+                Stop::Lacking(members, level) => {
+                    let text = shortened(&serde_json::to_string(members).unwrap_or_default());
+                    let record = Lacking::whole(place, text, members, &self.prefix);
+                    self.lacking(record.at(level));
+                }
+                Stop::Nothing(level) => {
+                    let record = Lacking::nothing(place, shortened(&document.to_string()));
+                    self.lacking(record.at(level));
+                }
             }
         }
     }
 
     /// Learns what a record with the figure is like; those before it may have announced it.
-    fn learn(&mut self, example: Example) {
-        self.example = Some(example);
+    fn learn(&mut self, examples: Vec<Example>) {
+        if examples.is_empty() {
+            return;
+        }
+        self.examples = examples;
         for record in take(&mut self.pending) {
             self.lacking(record);
         }
     }
 
     fn lacking(&mut self, record: Lacking) {
-        let figure = self.records.as_ref().map(|(_, member)| member.as_str());
-        let Some(example) = &self.example else {
+        if self.examples.is_empty() {
             if self.pending.len() < MAX_PENDING {
                 self.pending.push(record);
             }
             return;
-        };
-        let announces = record.announces(example, figure, self.in_file);
-        if announces && self.by.is_empty() {
+        }
+        let route = self.route.as_ref();
+        let member = route.and_then(|route| route.member(record.level));
+        let is_anywhere = route.is_some_and(Route::is_anywhere);
+        let mut examples = self.examples.iter().enumerate();
+        let announces = examples.any(|(level, example)| {
+            if record.is_broken {
+                record.announces(example, route.and_then(Route::figure), self.in_file)
+            } else if is_anywhere {
+                record.is_failed_one_of(example)
+            } else {
+                level == record.level && record.announces(example, member, self.in_file)
+            }
+        });
+        if announces {
             self.add_unreadable(record);
         }
     }
 
     fn add_unreadable(&mut self, record: Lacking) {
-        let (path, text) = (self.written.to_owned(), record.text);
+        let (path, text, place) = (self.written.to_owned(), record.text, record.place);
         let error = if record.is_broken {
             JsonError::Broken { path, text }
         } else {
             JsonError::Lacking { path, text }
         };
-        let place = record.place;
-        if let Some(entry) = entry(&mut self.entries, [], self.take) {
-            entry.add_unreadable(Unreadable { place, error });
+        let record_of = |error| Unreadable { place, error };
+        match record.entry {
+            // Of a table, any entry may be the one that was cut.
+            None if !self.by.is_empty() => {
+                for entry in self.entries.values_mut() {
+                    entry.add_unreadable(record_of(error.clone()));
+                }
+            }
+            name => {
+                let name = name.unwrap_or_default();
+                if let Some(entry) = entry(&mut self.entries, [name.as_str()], self.take) {
+                    entry.add_unreadable(record_of(error));
+                }
+            }
         }
     }
 
@@ -280,7 +322,7 @@ impl<'a> Reader<'a> {
             return Ok(self.entries);
         }
         let path = || self.written.to_owned();
-        let figure = self.records.as_ref().map(|(_, member)| member.as_str());
+        let figure = self.route.as_ref().and_then(Route::figure);
         let mut broken = self.pending.iter().filter(|record| record.is_broken);
         if let Some(record) = broken.clone().find(|record| record.names(figure)) {
             let text = record.text.clone();

@@ -70,6 +70,13 @@ pub fn parent(text: &str) -> Option<(JsonPath, String)> {
     Some((parent, name.to_owned()))
 }
 
+/// Returns the name of a path that selects the members of one name wherever they are.
+pub fn descendant(text: &str) -> Option<&str> {
+    let name = text.strip_prefix("$..")?;
+    let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    (!name.is_empty() && name.chars().all(is_name)).then_some(name)
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;

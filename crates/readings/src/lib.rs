@@ -34,6 +34,7 @@ mod sanitize;
 pub mod scan;
 mod sum;
 pub mod units;
+mod words;
 
 pub use figure::{Figure, Figures};
 pub use message::{message, message_line};

@@ -56,8 +56,9 @@ pub struct Pattern {
     literal: Option<Finder<'static>>,
     take: Take,
     unit: Cow<'static, str>,
-    /// The pattern with `${number}` in place of the group, once a line has needed it.
-    with_reader: OnceLock<Option<Box<Self>>>,
+    /// The pattern with `${number}` in place of the group, and with a group for the unit too, once a line
+    /// has needed them.
+    with_readers: OnceLock<Vec<Self>>,
 }
 
 impl Pattern {
@@ -88,7 +89,7 @@ impl Pattern {
             regex,
             take,
             unit: unit.into(),
-            with_reader: OnceLock::new(),
+            with_readers: OnceLock::new(),
         };
         pattern.locate_value();
         Ok(pattern)
@@ -162,7 +163,7 @@ impl Pattern {
             .unwrap_or(0);
         let expression = self.regex.as_str();
         self.neighbours = Neighbours::of_group(expression, self.group);
-        self.announcement = Announcement::of(expression, self.group);
+        self.announcement = Announcement::of(expression, self.group, !self.by.is_empty());
         self.literal = match &self.announcement {
             _ if self.below.is_some() => None,
             Some(announcement) => announcement.literal(),
@@ -191,16 +192,22 @@ impl Pattern {
     }
 
     /// Returns the pattern that reads the whole number of a line, where `${number}` in place of the
-    /// group does.
+    /// group does, or with a group for the unit.
     fn remedy(&self, line: &str) -> Option<String> {
-        let pattern = self.with_reader.get_or_init(|| {
-            let written = readers::with_number(&self.written, self.group)?;
-            let pattern = Self::new(&written, Take::First, self.unit.clone());
-            pattern.ok().map(Box::new)
+        let patterns = self.with_readers.get_or_init(|| {
+            let written = [readers::with_number, readers::with_unit];
+            let written = written
+                .iter()
+                .filter_map(|with| with(&self.written, self.group));
+            let others = written.filter(|written| *written != self.written);
+            let pattern = |written: String| Self::new(&written, Take::First, self.unit.clone());
+            others.filter_map(|written| pattern(written).ok()).collect()
         });
-        let pattern = pattern.as_deref()?;
-        let number = pattern.reader().number_in(line)?;
-        number.is_ok().then(|| pattern.written.clone())
+        let reads = |pattern: &&Self| matches!(pattern.reader().number_in(line), Some(Ok(_)));
+        patterns
+            .iter()
+            .find(reads)
+            .map(|pattern| pattern.written.clone())
     }
 }
 

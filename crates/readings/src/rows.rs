@@ -2,11 +2,16 @@
 //!
 //! The header is the first line that has all the requested columns, so that a tool may print other
 //! text before it, and a table may be part of a step's output. Separators are commas, semicolons
-//! or tabs.
+//! or tabs. A header that is repeated may have its columns in another order; that of another table, which
+//! shares a name with it, ends the table.
 //!
-//! A row with more or fewer cells than the header is one of the table if it has the requested cells, or,
-//! where none are requested, numbers where the row above it has them. Which cell is the figure is
-//! then not known. Other such lines are text below the table, and are skipped.
+//! A line is a row if it has the requested cells. Where none are requested, it is one if it has the figure,
+//! or its first cell is like those above it: a number, or a name. A row without a number, or with more or
+//! fewer cells than the header, is a fault. Other lines are text around the table, and are skipped.
+
+mod header;
+mod quotes;
+mod row;
 
 use std::borrow::Cow;
 
@@ -14,14 +19,14 @@ use itertools::join;
 
 use super::accumulator::{Entries, MOST_ENTRIES, entry};
 use super::decode::to_utf8;
-use super::figure::{Printed, parse_number};
+use super::figure::parse_number;
 use super::nearest::{listed, shortened};
 use super::place::{LineCounter, Place, Unreadable};
 use crate::request::{CsvCell, Take};
 use crate::sanitize::strip_escapes;
-
-/// Lines in which the header is searched.
-const MOST_LINES: usize = 100_000;
+use header::{Columns, Header, Request};
+use quotes::{is_cut, without_space_before_quotes};
+use row::{Kind, Row};
 
 /// Why a table gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -70,6 +75,14 @@ pub enum RowsError {
         /// How many the header has.
         required: usize,
     },
+    /// The row ends within a quoted cell.
+    #[error(
+        "the row `{row}` ends within a quoted cell; it was cut, or a quotation mark is missing"
+    )]
+    Cut {
+        /// The row.
+        row: String,
+    },
     /// A table that is too long.
     #[error("`by` names more than {MOST_ENTRIES} figures; make it narrower")]
     TooManyEntries,
@@ -89,115 +102,164 @@ pub fn read(
 ) -> Result<Entries<RowsError>, RowsError> {
     let bytes = to_utf8(bytes);
     let bytes = &strip_escapes(&bytes)[..];
-    let header = Header::find(bytes, cell, by)?;
-    let table = without_space_before_quotes(&bytes[header.begin..], header.separator);
+    let request = Request { cell, by };
+    let header = Header::find(bytes, request)?;
+    let separator = header.separator;
+    let text = without_space_before_quotes(&bytes[header.begin..], separator);
     let mut reader = csv::ReaderBuilder::new()
-        .delimiter(header.separator)
+        .delimiter(separator)
         .has_headers(true)
         .flexible(true)
         .trim(csv::Trim::All)
-        .from_reader(&table[..]);
-    let mut lines = LineCounter::new(&table, header.line);
-    let mut entries = Entries::new();
-    let (mut rows, mut matched) = (0_u32, 0_u32);
-    let mut rejected: Vec<String> = Vec::new();
-    let mut numeric: Vec<bool> = Vec::new();
+        .from_reader(&text[..]);
+    let mut lines = LineCounter::new(&text, header.line);
+    let mut table = Table::new(request, header.columns, take);
     let mut record = csv::ByteRecord::new();
     while let Ok(true) = reader.read_byte_record(&mut record) {
-        let row = Row(&record);
-        let is_whole = record.len() == header.columns;
-        if is_whole {
-            rows = rows.saturating_add(1);
+        let begin = record.position().map_or(0, csv::Position::byte);
+        let begin = usize::try_from(begin).unwrap_or(usize::MAX);
+        let rest = text.get(begin..).unwrap_or_default();
+        table.follows_gap |= begins_with_gap(rest, text.get(begin.saturating_sub(1)));
+        let is_last = reader.position().byte() >= text.len() as u64;
+        let place = Place::line(file, lines.line_after(begin));
+        table.read(Row(&record), place, is_last && is_cut(rest, separator))?;
+    }
+    table.entries()
+}
+
+/// Whether a row is parted by an empty line from the one above it. Of CR LF the parser leaves LF.
+fn begins_with_gap(row: &[u8], before: Option<&u8>) -> bool {
+    let row = match before {
+        Some(b'\r') => row.strip_prefix(b"\n").unwrap_or(row),
+        _ => row,
+    };
+    matches!(row.first(), Some(b'\n' | b'\r'))
+}
+
+/// A table that is read.
+struct Table<'a> {
+    request: Request<'a>,
+    take: Take,
+    columns: Columns,
+    /// The rows are those of another table, below its header.
+    is_foreign: bool,
+    /// An empty line or other text precedes the row.
+    follows_gap: bool,
+    kind: Kind,
+    entries: Entries<RowsError>,
+    rows: u32,
+    matched: u32,
+    rejected: Vec<String>,
+}
+
+impl<'a> Table<'a> {
+    fn new(request: Request<'a>, columns: Columns, take: Take) -> Self {
+        Self {
+            request,
+            take,
+            columns,
+            is_foreign: false,
+            follows_gap: false,
+            kind: Kind::default(),
+            entries: Entries::new(),
+            rows: 0,
+            matched: 0,
+            rejected: Vec::new(),
         }
-        let fits = if is_whole {
-            header.accepts(row)
-        } else {
-            header.is_row(row, &numeric)
-        };
-        if is_whole && !fits {
-            let values = join(header.filter.iter().map(|(column, _)| row.at(*column)), " ");
-            if rejected.len() < 50 && !rejected.contains(&values) {
-                rejected.push(values);
+    }
+
+    fn read(&mut self, row: Row<'_>, place: Place, is_cut: bool) -> Result<(), RowsError> {
+        let number = parse_number(&row.at(self.columns.figure));
+        if number.is_none() && self.is_header(row)? || self.is_foreign {
+            return Ok(());
+        }
+        let is_whole = row.count() == self.columns.count();
+        let accepted = self.columns.accept(row);
+        let fits = accepted.unwrap_or_else(|| self.kind.has(row, &self.columns));
+        self.is_foreign = is_whole && self.follows_gap && row.is_of_names();
+        self.follows_gap = !is_whole && !fits;
+        if is_whole {
+            self.rows = self.rows.saturating_add(1);
+        }
+        if is_whole && accepted == Some(false) {
+            let values = join(self.columns.filtered(row), " ");
+            if self.rejected.len() < 50 && !self.rejected.contains(&values) {
+                self.rejected.push(values);
             }
         }
         if !fits {
-            continue;
+            return Ok(());
         }
-        matched = matched.saturating_add(1);
-        if is_whole {
-            numeric = row.numeric();
+        self.matched = self.matched.saturating_add(1);
+        if is_whole && number.is_some() {
+            self.kind.learn(row);
         }
-        if cell.row.is_some_and(|row| row != matched) {
-            continue;
+        let wanted = self.request.cell.row;
+        if wanted.is_some_and(|row| row != self.matched) {
+            return Ok(());
         }
-        let names: Vec<_> = header.by.iter().map(|column| row.at(*column)).collect();
-        let entry = entry(&mut entries, names.iter().map(AsRef::as_ref), take);
+        let names: Vec<_> = self
+            .columns
+            .by
+            .iter()
+            .map(|column| row.at(*column))
+            .collect();
+        let names = names.iter().map(AsRef::as_ref);
+        let entry = entry(&mut self.entries, names, self.take);
         let entry = entry.ok_or(RowsError::TooManyEntries)?;
-        let begin = record.position().map_or(0, csv::Position::byte);
-        let line = lines.line_after(usize::try_from(begin).unwrap_or(usize::MAX));
-        let place = Place::line(file, line);
-        match header.number(row, cell) {
-            Ok(printed) => entry.add(printed, place),
-            Err(error) => entry.add_unreadable(Unreadable { place, error }),
+        let error = if is_cut {
+            RowsError::Cut { row: row.text() }
+        } else if !is_whole {
+            RowsError::Cells {
+                row: row.text(),
+                actual: row.count(),
+                required: self.columns.count(),
+            }
+        } else if let Some(printed) = number {
+            entry.add(printed, place);
+            return Ok(());
+        } else {
+            RowsError::NotANumber {
+                column: self.request.cell.column.clone(),
+                text: shortened(&row.at(self.columns.figure)),
+            }
+        };
+        entry.add_unreadable(Unreadable { place, error });
+        Ok(())
+    }
+
+    /// Whether a row without the figure is a header: the table's once more, whose columns may have another
+    /// order, or that of another table.
+    fn is_header(&mut self, row: Row<'_>) -> Result<bool, RowsError> {
+        if row
+            .cells()
+            .any(|cell| cell == self.request.cell.column.trim())
+        {
+            let names = row.cells().map(Cow::into_owned).collect();
+            if let Some(columns) = Columns::of(names, self.request)? {
+                self.columns = columns;
+                self.is_foreign = false;
+                return Ok(true);
+            }
         }
-    }
-    if entries.is_empty() {
-        return Err(no_row(cell, rows, matched, &rejected));
-    }
-    Ok(entries)
-}
-
-/// A row of a table.
-#[derive(Clone, Copy)]
-struct Row<'a>(&'a csv::ByteRecord);
-
-impl<'a> Row<'a> {
-    fn at(self, column: usize) -> Cow<'a, str> {
-        String::from_utf8_lossy(self.0.get(column).unwrap_or_default())
+        let has_name = row.cells().any(|cell| self.columns.has(&cell));
+        let is_of_another = has_name && row.count() > 1 && row.has_no_number();
+        self.is_foreign |= is_of_another;
+        Ok(is_of_another)
     }
 
-    /// Which of its cells are numbers.
-    fn numeric(self) -> Vec<bool> {
-        let cells = (0..self.0.len()).map(|column| parse_number(&self.at(column)).is_some());
-        cells.collect()
-    }
-
-    fn text(self) -> String {
-        shortened(&join((0..self.0.len()).map(|column| self.at(column)), ", "))
-    }
-}
-
-/// Removes spaces between a separator and a quotation mark, which the parser takes as a part of the cell.
-fn without_space_before_quotes(table: &[u8], separator: u8) -> Cow<'_, [u8]> {
-    if memchr::memmem::find(table, b" \"").is_none() {
-        return Cow::Borrowed(table);
-    }
-    let mut out = Vec::with_capacity(table.len());
-    let (mut quoted, mut begins) = (false, true);
-    let mut rest = table;
-    while let Some((&byte, after)) = rest.split_first() {
-        let spaces = rest.iter().take_while(|byte| **byte == b' ').count();
-        if begins && !quoted && rest.get(spaces) == Some(&b'"') {
-            rest = &rest[spaces + 1..];
-            out.push(b'"');
-            (quoted, begins) = (true, false);
-            continue;
+    fn entries(self) -> Result<Entries<RowsError>, RowsError> {
+        if self.entries.is_empty() {
+            let Self {
+                rows,
+                matched,
+                rejected,
+                ..
+            } = self;
+            return Err(no_row(self.request.cell, rows, matched, &rejected));
         }
-        // Within a cell that is not quoted, a quotation mark is one of its characters.
-        if quoted && byte == b'"' {
-            quoted = after.first() == Some(&b'"') && {
-                out.push(b'"');
-                true
-            };
-            rest = if quoted { &after[1..] } else { after };
-            out.push(b'"');
-            continue;
-        }
-        begins = !quoted && (byte == separator || matches!(byte, b'\n' | b'\r'));
-        out.push(byte);
-        rest = after;
+        Ok(self.entries)
     }
-    Cow::Owned(out)
 }
 
 fn no_row(cell: &CsvCell, rows: u32, matched: u32, rejected: &[String]) -> RowsError {
@@ -232,148 +294,6 @@ fn same(cell: &str, value: &str) -> bool {
             (Some(cell), Some(value)) => (cell.value - value.value).abs() <= 0.0,
             _ => false,
         }
-}
-
-/// The header's position, and the columns that are used.
-struct Header {
-    begin: usize,
-    /// The number of its line, from 1.
-    line: u64,
-    separator: u8,
-    columns: usize,
-    figure: usize,
-    filter: Vec<(usize, String)>,
-    by: Vec<usize>,
-}
-
-impl Header {
-    /// Whether a row has the requested cells.
-    fn accepts(&self, row: Row<'_>) -> bool {
-        let mut filter = self.filter.iter();
-        filter.all(|(column, value)| same(&row.at(*column), value))
-    }
-
-    /// Whether a line with another count of cells is a row of the table that is requested: it has the
-    /// requested cells, or numbers where a row above it has them.
-    fn is_row(&self, row: Row<'_>, numeric: &[bool]) -> bool {
-        let cells = row.0.len();
-        let (has, lacks): (Vec<_>, Vec<_>) =
-            self.filter.iter().partition(|(column, _)| *column < cells);
-        if has
-            .iter()
-            .any(|(column, value)| !same(&row.at(*column), value))
-        {
-            return false;
-        }
-        if !has.is_empty() && lacks.is_empty() {
-            return true;
-        }
-        let columns = numeric.iter().zip(row.numeric());
-        let alike = columns.filter(|(above, _)| **above);
-        let alike: Vec<bool> = alike.map(|(_, here)| here).collect();
-        cells > 1 && !alike.is_empty() && alike.into_iter().all(|here| here)
-    }
-
-    fn number(&self, row: Row<'_>, cell: &CsvCell) -> Result<Printed, RowsError> {
-        let (actual, required) = (row.0.len(), self.columns);
-        if actual != required {
-            let row = row.text();
-            return Err(RowsError::Cells {
-                row,
-                actual,
-                required,
-            });
-        }
-        let text = row.at(self.figure);
-        parse_number(&text).ok_or_else(|| RowsError::NotANumber {
-            column: cell.column.clone(),
-            text: shortened(&text),
-        })
-    }
-
-    fn find(bytes: &[u8], cell: &CsvCell, by: &[String]) -> Result<Self, RowsError> {
-        let required: Vec<&str> = std::iter::once(cell.column.as_str())
-            .chain(cell.filter.iter().map(|(column, _)| column.as_str()))
-            .chain(by.iter().map(String::as_str))
-            .collect();
-        let mut begin = 0;
-        let mut nearest: Option<(usize, String, String)> = None;
-        let lines = bytes.split_inclusive(|byte| *byte == b'\n');
-        for (number, line) in (1..).zip(lines.take(MOST_LINES)) {
-            for separator in [b',', b';', b'\t'] {
-                let names = cells(line, separator);
-                let at = |name: &str| names.iter().position(|cell| cell == name.trim());
-                let missing: Vec<&str> = required
-                    .iter()
-                    .copied()
-                    .filter(|name| at(name).is_none())
-                    .collect();
-                if missing.is_empty() {
-                    once_each(&names, &required)?;
-                    let positions: Vec<usize> =
-                        required.iter().filter_map(|name| at(name)).collect();
-                    let (filter, rest) = positions[1..].split_at(cell.filter.len());
-                    return Ok(Self {
-                        begin,
-                        line: number,
-                        separator,
-                        columns: names.len(),
-                        figure: positions[0],
-                        filter: filter
-                            .iter()
-                            .zip(&cell.filter)
-                            .map(|(column, (_, value))| (*column, value.clone()))
-                            .collect(),
-                        by: rest.to_vec(),
-                    });
-                }
-                // Prefer a line that has some of the columns, else one of many cells.
-                let score = 100 * (required.len() - missing.len()) + names.len().min(99);
-                if score > nearest.as_ref().map_or(0, |(score, ..)| *score) {
-                    nearest = Some((score, missing[0].to_owned(), names.join(", ")));
-                }
-            }
-            begin += line.len();
-        }
-        let (column, near) = match nearest {
-            Some((_, column, line)) => (
-                column,
-                format!("; the nearest line is: {}", shortened(&line)),
-            ),
-            None => (cell.column.clone(), String::new()),
-        };
-        Err(RowsError::NoHeader { column, near })
-    }
-}
-
-/// Checks that each of the columns that are read has a name of its own.
-fn once_each(names: &[String], required: &[&str]) -> Result<(), RowsError> {
-    for column in required {
-        let count = names.iter().filter(|name| *name == column.trim()).count();
-        if count > 1 {
-            let column = (*column).to_owned();
-            return Err(RowsError::SameName { column, count });
-        }
-    }
-    Ok(())
-}
-
-/// The cells of a line.
-fn cells(line: &[u8], separator: u8) -> Vec<String> {
-    let line = &without_space_before_quotes(line, separator)[..];
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(separator)
-        .has_headers(false)
-        .trim(csv::Trim::All)
-        .from_reader(line);
-    let mut record = csv::ByteRecord::new();
-    match reader.read_byte_record(&mut record) {
-        Ok(true) => record
-            .iter()
-            .map(|cell| String::from_utf8_lossy(cell).into_owned())
-            .collect(),
-        _ => Vec::new(),
-    }
 }
 
 #[cfg(test)]

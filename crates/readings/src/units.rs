@@ -5,7 +5,7 @@
 
 mod names;
 
-use names::{seconds, thing};
+use names::{information, seconds, thing};
 
 /// Returns the factor that converts a number in `from` to one in `to`; none where they are not of one
 /// kind.
@@ -13,15 +13,25 @@ use names::{seconds, thing};
 /// A prefix alone counts in the target's own base: `12.3 k` with `tokens/s` is 12,300 tokens/s.
 pub fn factor(from: &str, to: &str) -> Option<f64> {
     let (from, to) = (from.trim(), to.trim());
-    if from.is_empty() || folded(from) == folded(to) {
+    // `Mb` is no `MB`.
+    let is_same = || folded(from) == folded(to) && !from.contains('b') && !to.contains('b');
+    if from.is_empty() || from == to || is_same() {
         return Some(1.0);
     }
     let target = Unit::read(to);
+    if from.starts_with('/') {
+        // What `12.3/min` counts is what the figure counts.
+        let (counted, _) = to
+            .split_once('/')
+            .filter(|(counted, _)| !counted.is_empty())?;
+        return factor(&format!("{counted}{from}"), to);
+    }
     let is_minutes = from == "m" && target.base == "s";
     if let Some(scale) = prefix(from).filter(|_| !is_minutes) {
         return Some(scale / target.scale);
     }
-    let source = Unit::read(from);
+    let source = Unit::read(from).in_bytes();
+    let target = target.in_bytes();
     (source.base == target.base)
         .then(|| source.scale / target.scale)
         .or_else(|| prefixed(from, to))
@@ -33,6 +43,23 @@ pub fn is_suffix(text: &str) -> bool {
     matches!(
         text,
         "k" | "K" | "M" | "G" | "T" | "P" | "Ki" | "Mi" | "Gi" | "Ti" | "bn" | "mn" | "mio"
+    ) || is_number_word(text)
+}
+
+/// Returns whether a text is a word that multiplies the number before it: `1.2 million`.
+pub fn is_number_word(text: &str) -> bool {
+    matches!(
+        &folded(text)[..],
+        "hundred"
+            | "thousand"
+            | "million"
+            | "billion"
+            | "trillion"
+            | "lakh"
+            | "crore"
+            | "bn"
+            | "mn"
+            | "mio"
     )
 }
 
@@ -66,6 +93,13 @@ pub fn is_time(unit: &str) -> bool {
 /// Returns whether a unit is of bytes.
 pub fn is_of_bytes(unit: &str) -> bool {
     Unit::read(unit.trim()).base.starts_with("byte")
+}
+
+/// Returns whether no figure in a unit is below zero: a time, a rate, an amount of data. A benchmark
+/// that prints −1 has not measured it.
+pub fn is_never_negative(unit: &str) -> bool {
+    let base = Unit::read(unit.trim()).in_bytes().base;
+    base.starts_with("byte") || base.split('/').any(|part| part == "s")
 }
 
 /// Returns whether a printed unit is of the figure's kind and another multiple of it. `GiB` for `GB`
@@ -133,11 +167,24 @@ impl Unit {
         unit
     }
 
+    /// Bits as bytes.
+    fn in_bytes(self) -> Self {
+        match self.base.strip_prefix("bit") {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+                Self::new(self.scale / 8.0, format!("byte{rest}"))
+            }
+            _ => self,
+        }
+    }
+
     /// Reads what is above the line.
     fn count(text: &str) -> Self {
         // Only `s` is read as a time of its own, so that `min` is no prefix.
         if let Some(time) = seconds(text) {
             return Self::new(time, "s");
+        }
+        if let Some((scale, base)) = information(text) {
+            return Self::new(scale, base);
         }
         let small = folded(text);
         let (base, before) = thing(&small);
@@ -196,9 +243,9 @@ fn prefix(text: &str) -> Option<f64> {
         "n" => 1e-9,
         "u" | "µ" | "μ" => 1e-6,
         "m" => 1e-3,
-        "k" | "K" => 1e3,
-        "M" => 1e6,
-        "G" => 1e9,
+        "k" | "K" | "thousand" => 1e3,
+        "M" | "million" => 1e6,
+        "G" | "billion" => 1e9,
         "T" => 1e12,
         "P" => 1e15,
         "Ki" => 1024.0,

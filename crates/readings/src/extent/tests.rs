@@ -58,6 +58,9 @@ fn whole(line: &str, unit: &str) -> String {
 #[case::duration("took {1}m30s", "1m30s")]
 #[case::duration_before("took 1m{30}s", "1m30")]
 #[case::hexadecimal("mask {0}x1f", "0x1f")]
+#[case::space("rate: {12} 345.6 it/s", "12 345.6")]
+#[case::space_before("rate: 1 {764.61} it/s", "1 764.61")]
+#[case::exponent_apart("rate: {1.2} e+06", "1.2 e+06")]
 #[case::hexadecimal_before("mask 0x1{3}", "0x13")]
 #[case::hexadecimal_letter("mask 0xf{3}", "f3")]
 fn a_longer_number_is_found(#[case] line: &str, #[case] expected: &str) {
@@ -88,7 +91,11 @@ fn a_longer_number_is_found(#[case] line: &str, #[case] expected: &str) {
 #[case::own_suffix("peak {107.9}G", "GiB")]
 #[case::bytes("{64}B", "byte")]
 #[case::kelvin("{300} K", "K")]
-#[case::unit_apart("{2.06} ms", "s")]
+#[case::unit_apart("{2.06} ms", "ms")]
+#[case::label_before("batch 8 {128.3} img/s", "img/s")]
+#[case::shape_behind("batch {8} 128x128", "")]
+#[case::longer_integer("run {12} 2026", "")]
+#[case::other_kind_of_unit("{12} GB/s", "tokens/s")]
 #[case::minutes("{12}min", "min")]
 #[case::plural("{12}th", "")]
 #[case::name("fp{16}", "")]
@@ -116,6 +123,16 @@ fn a_unit_of_another_multiple_belongs_to_the_number() {
         ("{1.25}s/it", "it/s"),
         ("{1.25} s/it", "it/s"),
         ("{12}min", "s"),
+        ("{2.06} ms", "s"),
+        ("{1.76} s", "ms"),
+        ("{941} MB/s", "GB/s"),
+        ("{94.1} Mbits/sec", "Gbit/s"),
+        ("{101.5}Gbps", "GB/s"),
+        ("{101.5}Mb/s", "MB/s"),
+        ("{101.5}/min", "tokens/s"),
+        ("{12.3} (ktok/s)", "tokens/s"),
+        ("{1.2} million tokens/s", "tokens/s"),
+        ("{1.2} thousand", "tokens/s"),
     ] {
         assert_ne!(
             whole(line, unit),

@@ -13,8 +13,8 @@ const MAX_BEGINNINGS: usize = 8;
 /// What a log has.
 #[derive(Debug, PartialEq)]
 pub enum Piece<'a> {
-    /// A document, with the number of its first line, from 1.
-    Document(Value, u64),
+    /// A document, with the number of its first line, from 1, and what precedes it there.
+    Document(Value, u64, &'a str),
     /// A text that begins as a document and is none, or is cut; with the number of its line.
     Broken(&'a str, u64),
 }
@@ -67,9 +67,9 @@ fn begin(line: &str, number: u64, emit: &mut impl FnMut(Piece<'_>)) -> Option<Op
         match values.next() {
             Some(Ok(Value::Array(_))) if !is_rest_empty(&text, values.byte_offset()) => {}
             Some(Ok(value)) => {
-                emit(Piece::Document(value, number));
+                emit(Piece::Document(value, number, &line[..at]));
                 for value in values.map_while(Result::ok).filter(Value::is_object) {
-                    emit(Piece::Document(value, number));
+                    emit(Piece::Document(value, number, &line[..at]));
                 }
                 return None;
             }
@@ -206,7 +206,7 @@ impl Open {
 
     fn emit(&self, emit: &mut impl FnMut(Piece<'_>)) {
         match serde_json::from_slice(&tolerated(self.text.as_bytes())) {
-            Ok(value) => emit(Piece::Document(value, self.line)),
+            Ok(value) => emit(Piece::Document(value, self.line, &self.prefix)),
             Err(_) => emit(Piece::Broken(&self.text, self.line)),
         }
     }
@@ -227,7 +227,7 @@ mod tests {
         let (mut whole, mut broken) = (Vec::new(), Vec::new());
         let mut documents = Documents::default();
         let mut sort = |piece: Piece<'_>| match piece {
-            Piece::Document(value, line) => whole.push((value, line)),
+            Piece::Document(value, line, _) => whole.push((value, line)),
             Piece::Broken(text, line) => broken.push((text.to_owned(), line)),
         };
         for line in log.lines() {

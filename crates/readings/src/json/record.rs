@@ -1,11 +1,13 @@
 //! Records that lack the figure: which of them announce it, and which are of another kind.
 //!
-//! A record announces the figure if it states an error, or if it has only members that a record with
-//! the figure has, too. A log may have records of several kinds, so one whose `type`, `event`, … is
+//! A record announces the figure if it states an error, if it is of the same `type` as one with the figure,
+//! or if it has no members but those of such a record; in a log, it must have all of them, and stand
+//! behind the same text. A log may have records of several kinds, so one whose `type`, `event`, … is
 //! another is foreign.
 
 use serde_json::{Map, Value};
 
+use super::failure::states_failure;
 use crate::place::Place;
 
 /// Members that tell kinds of records apart.
@@ -13,6 +15,8 @@ const KINDS: [&str; 12] = [
     "type", "event", "kind", "name", "phase", "stage", "level", "msg", "message", "metric", "key",
     "op",
 ];
+/// Members that say that two records are of one kind.
+const TYPES: [&str; 3] = ["type", "event", "kind"];
 /// No record has more members that are compared.
 const MAX_MEMBERS: usize = 200;
 
@@ -21,22 +25,42 @@ const MAX_MEMBERS: usize = 200;
 pub struct Example {
     names: Vec<String>,
     kinds: Vec<(String, Value)>,
+    /// What precedes it on its line, without its numbers.
+    prefix: String,
 }
 
 impl Example {
     /// The example that a record is.
-    pub fn of(record: &Map<String, Value>) -> Self {
+    pub fn of(record: &Map<String, Value>, prefix: &str) -> Self {
         let names = record.keys().take(MAX_MEMBERS).cloned().collect();
         let kinds = record
             .iter()
             .filter(|(name, _)| KINDS.contains(&name.as_str()));
         let kinds = kinds.map(|(name, value)| (name.clone(), value.clone()));
         let kinds = kinds.collect();
-        Self { names, kinds }
+        let mut without_numbers = prefix.replace(|letter: char| letter.is_ascii_digit(), "0");
+        while without_numbers.contains("00") {
+            without_numbers = without_numbers.replace("00", "0");
+        }
+        Self {
+            names,
+            kinds,
+            prefix: without_numbers,
+        }
     }
 
     fn has(&self, name: &str) -> bool {
         self.names.iter().any(|own| own == name)
+    }
+
+    /// Whether another has each of its members, but for the figure and what tells kinds apart.
+    fn is_covered_by(&self, other: &Self, figure: Option<&str>) -> bool {
+        let compared =
+            |name: &&String| Some(name.as_str()) != figure && !KINDS.contains(&name.as_str());
+        self.names
+            .iter()
+            .filter(compared)
+            .all(|name| other.has(name))
     }
 }
 
@@ -47,25 +71,49 @@ pub struct Lacking {
     pub place: Place,
     /// The record.
     pub text: String,
+    /// How many members it has of the way to the figure.
+    pub level: usize,
     members: Example,
     states_error: bool,
     /// It is not JSON, or was cut.
     pub is_broken: bool,
+    /// Where the next member of the way should be, there is no record at all.
+    pub is_nothing: bool,
     /// The beginning of its first name, if it was cut there.
     cut_name: Option<String>,
+    /// The entry of a table that it names.
+    pub entry: Option<String>,
 }
 
 impl Lacking {
     /// A record that could be read.
-    pub fn whole(place: Place, text: String, record: &Map<String, Value>) -> Self {
+    pub fn whole(place: Place, text: String, record: &Map<String, Value>, prefix: &str) -> Self {
         Self {
             place,
             text,
-            members: Example::of(record),
-            states_error: record.iter().any(|(name, value)| is_error(name, value)),
+            level: 0,
+            members: Example::of(record, prefix),
+            states_error: states_failure(record),
             is_broken: false,
+            is_nothing: false,
             cut_name: None,
+            entry: None,
         }
+    }
+
+    /// Something else in place of a record.
+    pub fn nothing(place: Place, text: String) -> Self {
+        Self {
+            is_nothing: true,
+            ..Self::whole(place, text, &Map::new(), "")
+        }
+    }
+
+    /// The same after so many members of the way to the figure.
+    #[must_use]
+    pub fn at(mut self, level: usize) -> Self {
+        self.level = level;
+        self
     }
 
     /// A text that begins as a record and is none.
@@ -78,35 +126,63 @@ impl Lacking {
             .get(1)
             .filter(|first| names.is_empty() && !first.is_empty());
         Self {
-            place,
-            text,
             cut_name: first.map(|first| (*first).to_owned()),
             members: Example {
                 names,
-                kinds: Vec::new(),
+                ..Example::default()
             },
-            states_error: false,
             is_broken: true,
+            ..Self::whole(place, text, &Map::new(), "")
         }
+    }
+
+    /// The same as an entry of a table, if the members that name it can be read of the text.
+    #[must_use]
+    pub fn of_entry(mut self, source: &str, by: &[String]) -> Self {
+        let names = by.iter().map(|name| text_of_member(source, name));
+        let names = names.collect::<Option<Vec<_>>>();
+        self.entry = names
+            .filter(|names| !names.is_empty())
+            .map(|names| names.join(" "));
+        self
+    }
+
+    /// Returns whether it is a record that states an error, and has a member in common with one that has
+    /// the figure.
+    pub fn is_failed_one_of(&self, example: &Example) -> bool {
+        self.states_error && self.is_alike(example)
     }
 
     /// Returns whether it announces the figure that such a record has. In a file of records, an error
     /// needs no member in common; in a log it does.
     pub fn announces(&self, example: &Example, figure: Option<&str>, in_file: bool) -> bool {
         let names = &self.members.names;
-        let is_alike = names.iter().any(|name| example.has(name));
+        let is_alike = self.is_alike(example);
         if self.is_broken {
             let is_cut = |name: &String| example.names.iter().any(|own| own.starts_with(name));
             return is_alike || self.names(figure) || self.cut_name.as_ref().is_some_and(is_cut);
         }
-        if self.states_error && (in_file || is_alike) {
+        if self.is_nothing || self.states_error && (in_file || is_alike) {
             return true;
         }
-        let of_another_kind = self.members.kinds.iter().any(|(name, value)| {
-            let mut kinds = example.kinds.iter();
-            kinds.any(|(other, kind)| other == name && kind != value)
-        });
-        is_alike && !of_another_kind && names.iter().all(|name| example.has(name))
+        let has_kind = |is_wanted: &dyn Fn(&str, bool) -> bool| {
+            self.members.kinds.iter().any(|(name, value)| {
+                let mut kinds = example.kinds.iter();
+                kinds.any(|(other, kind)| other == name && is_wanted(name, kind == value))
+            })
+        };
+        if has_kind(&|_, is_same| !is_same) {
+            return false;
+        }
+        let is_part = is_alike && names.iter().all(|name| example.has(name));
+        let is_of_place =
+            self.members.prefix == example.prefix && example.is_covered_by(&self.members, figure);
+        has_kind(&|name, is_same| is_same && TYPES.contains(&name))
+            || is_part && (in_file || is_of_place)
+    }
+
+    fn is_alike(&self, example: &Example) -> bool {
+        self.members.names.iter().any(|name| example.has(name))
     }
 
     /// Returns whether it has a member of the figure's name.
@@ -115,22 +191,15 @@ impl Lacking {
     }
 }
 
-/// Whether a member states an error: `"error": "out of memory"`, but not `"error": null`.
-fn is_error(name: &str, value: &Value) -> bool {
-    let name = name.to_ascii_lowercase();
-    let named = matches!(
-        name.as_str(),
-        "error" | "errors" | "error_message" | "exception" | "traceback" | "failure"
-    );
-    named
-        && match value {
-            Value::Null | Value::Bool(false) => false,
-            Value::String(text) => !text.trim().is_empty(),
-            Value::Array(items) => !items.is_empty(),
-            Value::Object(members) => !members.is_empty(),
-            Value::Bool(true) => true,
-            Value::Number(number) => number.as_f64() != Some(0.0),
-        }
+/// The text of a member of a record that was cut: `bf16` of `{"dtype": "bf16", "ra`.
+fn text_of_member(source: &str, name: &str) -> Option<String> {
+    let (_, behind) = source.split_once(&format!("\"{name}\""))?;
+    let value = behind.trim_start().strip_prefix(':')?.trim_start();
+    let (text, _) = match value.strip_prefix('"') {
+        Some(text) => text.split_once('"')?,
+        None => value.split_once([',', '}', ' '])?,
+    };
+    Some(text.to_owned())
 }
 
 #[cfg(test)]
@@ -150,8 +219,13 @@ mod tests {
     fn records(#[case] record: &str, #[case] in_file: bool, #[case] in_log: bool) {
         let example: Map<_, _> =
             from_str(r#"{"event": "result", "users": 1, "rate": 10}"#).unwrap();
-        let example = Example::of(&example);
-        let lacking = Lacking::whole(Place::default(), String::new(), &from_str(record).unwrap());
+        let example = Example::of(&example, "");
+        let lacking = Lacking::whole(
+            Place::default(),
+            String::new(),
+            &from_str(record).unwrap(),
+            "",
+        );
         let actual = [true, false].map(|file| lacking.announces(&example, Some("rate"), file));
         assert_eq!(actual, [in_file, in_log]);
     }
@@ -165,7 +239,7 @@ mod tests {
         let example: Map<_, _> = from_str(r#"{"users": 1, "rate": 10}"#).unwrap();
         let broken = Lacking::broken(Place::default(), String::new(), text);
         assert_eq!(
-            broken.announces(&Example::of(&example), Some("rate"), false),
+            broken.announces(&Example::of(&example, ""), Some("rate"), false),
             announces
         );
     }

@@ -118,6 +118,61 @@ fn an_announcement_before_the_figure_counts_too(#[case] take: Take) {
     assert!(find_in_log("$.v", Take::Last, log).is_ok());
 }
 
+#[rstest]
+#[case::error(
+    "$.m.v",
+    "{\"n\": 1, \"m\": {\"v\": 1}}\n{\"n\": 2, \"error\": \"died\"}"
+)]
+#[case::null("$.m.v", "{\"n\": 1, \"m\": {\"v\": 1}}\n{\"n\": 2, \"m\": null}")]
+#[case::empty("$.m.v", "{\"n\": 1, \"m\": {\"v\": 1}}\n{\"n\": 2, \"m\": {}}")]
+#[case::text(
+    "$.m.v",
+    "{\"n\": 1, \"m\": {\"v\": 1}}\n{\"n\": 2, \"m\": \"failed\"}"
+)]
+#[case::status("$.v", "{\"n\": 1, \"v\": 1}\n{\"n\": 2, \"status\": \"failed\"}")]
+#[case::same_type(
+    "$.v",
+    "{\"type\": \"sum\", \"v\": 1}\n{\"type\": \"sum\", \"failed\": 9}"
+)]
+#[case::null_in_a_list("$[*].v", "[{\"n\": 1, \"v\": 1}, null]")]
+#[case::nested_null(
+    "$.r[*].m.v",
+    "{\"r\": [{\"n\": 1, \"m\": {\"v\": 1}}, {\"n\": 2, \"m\": null}]}"
+)]
+#[case::anywhere(
+    "$..v",
+    "{\"r\": [{\"n\": 1, \"v\": 1}, {\"n\": 2, \"error\": \"died\"}]}"
+)]
+fn a_failed_record_is_not_replaced_by_another(#[case] path: &str, #[case] log: &str) {
+    assert!(find_in_log(path, Take::Last, log).is_err());
+    assert!(find(path, Take::Last, log).is_err());
+    assert_eq!(find(path, Take::First, log), Ok(1.0));
+}
+
+#[rstest]
+#[case::part("{\"n\": 1, \"loss\": 2, \"v\": 5}\nsaved checkpoint {\"n\": 2}")]
+#[case::progress("{\"users\": 1, \"n\": 1, \"v\": 5}\n{\"n\": 2}")]
+#[case::behind_other_text("{\"model\": \"x\", \"v\": 5}\nPOST /v1 {\"model\": \"x\"}")]
+fn a_record_with_less_than_one_of_the_figure_is_another(#[case] log: &str) {
+    assert_eq!(
+        find_in_log("$.v", Take::Last, log).map(|(value, _)| value),
+        Ok(5.0)
+    );
+}
+
+#[test]
+fn a_cut_record_of_a_table_is_one_of_its_entry() {
+    let by = ["dtype".to_owned()];
+    let log =
+        "{\"dtype\": \"fp8\", \"v\": 7}\n{\"dtype\": \"bf16\", \"v\": 5}\n{\"dtype\": \"bf16\", \"";
+    let mut reader = Reader::new("$", &by, Some("v"), Take::Last).unwrap();
+    log.lines().for_each(|line| reader.feed_line(line));
+    reader.end_of_log();
+    let entries = reader.entries().unwrap();
+    assert!(entries["bf16"].unreadable().is_some());
+    assert!(entries["fp8"].unreadable().is_none());
+}
+
 #[test]
 fn the_last_record_of_a_list_counts() {
     let list = r#"{"runs": [{"n": 1, "v": 2}, {"n": 2, "error": "died"}]}"#;

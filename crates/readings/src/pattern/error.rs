@@ -44,13 +44,16 @@ pub enum PatternError {
     },
     /// No line below a heading matched.
     #[error(
-        "no line matches the pattern `{pattern}` below one that matches `{below}`; check in the step's output how the figure is printed"
+        "no line matches the pattern `{pattern}` below one that matches `{below}`{}; check in the step's output how the figure is printed",
+        what_ended(.ended_by.as_deref())
     )]
     NoMatchBelow {
         /// The pattern.
         pattern: String,
         /// The heading's.
         below: String,
+        /// The line that ended the block, if one did.
+        ended_by: Option<String>,
     },
     /// A line matched, but the captured text is not a number.
     #[error(
@@ -144,6 +147,13 @@ pub enum PatternError {
         /// The pattern.
         pattern: String,
     },
+}
+
+/// Which line ended a block.
+fn what_ended(line: Option<&str>) -> String {
+    line.map_or(String::new(), |line| {
+        format!(", whose block ended at the line `{line}` (`until:` states another end)")
+    })
 }
 
 /// What to do about a number of which a part was captured.

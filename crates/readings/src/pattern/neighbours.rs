@@ -64,6 +64,15 @@ impl Neighbours {
         }
     }
 
+    /// Returns whether the pattern requires white space next to the group.
+    pub fn require_space(&self, side: Side) -> bool {
+        let mut parts = match side {
+            Side::Before => self.before.iter(),
+            Side::Behind => self.behind.iter(),
+        };
+        parts.find_map(|part| requires_space(part, side)) == Some(true)
+    }
+
     /// Returns whether the pattern spells out this text, which is next to the group in a line.
     pub fn spell(&self, side: Side, text: &str) -> bool {
         let parts = match side {
@@ -94,6 +103,24 @@ impl Neighbours {
         letters
             .first()
             .is_some_and(|letter| is_spelled(parts, side, *letter))
+    }
+}
+
+fn requires_space(part: &Hir, side: Side) -> Option<bool> {
+    match part.kind() {
+        HirKind::Literal(literal) => {
+            let text = String::from_utf8_lossy(&literal.0);
+            Some(match side {
+                Side::Before => text.ends_with(char::is_whitespace),
+                Side::Behind => text.starts_with(char::is_whitespace),
+            })
+        }
+        HirKind::Capture(capture) => requires_space(&capture.sub, side),
+        HirKind::Empty | HirKind::Look(_) => None,
+        HirKind::Repetition(repetition) if is_space(&repetition.sub) => {
+            (repetition.min > 0).then_some(true)
+        }
+        _ => Some(is_space(part)),
     }
 }
 

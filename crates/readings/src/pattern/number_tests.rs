@@ -95,6 +95,9 @@ fn a_pattern_may_spell_out_what_is_next_to_its_number(
 #[case("rate: ${number}", "rate: 12.5, 13", "items/s", 12.5)]
 #[case("rate: ${number}", "It had rate: 12.5.", "items/s", 12.5)]
 #[case("rate: ${number}", "rate: .5", "items/s", 0.5)]
+#[case("rate: ([0-9.,]+)", "rate: 7,412.6, loss: 2.5", "items/s", 7412.6)]
+#[case("rate: ([0-9.]+)", "rate: 741.2.", "items/s", 741.2)]
+#[case("rate: ([0-9.]+) +[0-9.]+ ms", "rate: 12 345.6 ms", "items/s", 12.0)]
 fn the_number_reader_reads_numbers_however_they_are_printed(
     #[case] written: &str,
     #[case] line: &str,

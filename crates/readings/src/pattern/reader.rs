@@ -1,9 +1,12 @@
 //! Reads the figures of a pattern from lines, one at a time.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use super::block::{Block, Blocks};
-use super::whole::{find_longer_number, find_longer_unit};
+use super::whole::{find_longer_number, find_longer_unit, number_within};
 use super::{Pattern, PatternError};
-use crate::accumulator::{Accumulator, Entries, entry};
+use crate::accumulator::{Accumulator, Entries, MOST_ENTRIES, entry, entry_name};
 use crate::announcement::Announcement;
 use crate::bounded::{MAX_STEPS, Search};
 use crate::figure::{self, Printed};
@@ -27,6 +30,8 @@ pub struct Reader<'a> {
     joined_steps: u64,
     /// By name; a figure that is not a table has the empty one.
     entries: Entries<PatternError>,
+    /// Announcements without a number of entries that have none so far.
+    waiting: BTreeMap<String, Unreadable<PatternError>>,
     /// Lines that have the figure, or announce it.
     matches: u64,
     /// More entries than a table has.
@@ -34,6 +39,10 @@ pub struct Reader<'a> {
     /// Which of several files it reads.
     file: usize,
     blocks: Blocks,
+    /// The marks of the block's heading that end it.
+    marks: Option<char>,
+    /// The line that ended the first block without the figure.
+    ended_by: Option<String>,
 }
 
 impl<'a> Reader<'a> {
@@ -48,10 +57,13 @@ impl<'a> Reader<'a> {
             heading: pattern.below.as_ref().map(Heading::search),
             joined_steps: 0,
             entries: Entries::new(),
+            waiting: BTreeMap::new(),
             matches: 0,
             overflowed: false,
             file: 0,
             blocks: Blocks::default(),
+            marks: None,
+            ended_by: None,
         }
     }
 
@@ -104,6 +116,9 @@ impl<'a> Reader<'a> {
             return;
         };
         if let Some(identity) = heading.identity(line) {
+            if !self.blocks.is_open() {
+                self.marks = heading.marks(line);
+            }
             self.blocks.open(identity, line, place);
         } else if self.blocks.is_open() {
             let before = self.matches;
@@ -114,11 +129,11 @@ impl<'a> Reader<'a> {
                 {
                     self.add_empty(&empty);
                 }
-            } else if self
-                .heading
-                .as_mut()
-                .is_some_and(|heading| heading.ends_at(line))
+            } else if let marks = self.marks
+                && let Some(heading) = &mut self.heading
+                && heading.ends_at(line, marks)
             {
+                self.ended_by.get_or_insert_with(|| shortened(line.trim()));
                 self.end_block();
             }
         }
@@ -161,39 +176,59 @@ impl<'a> Reader<'a> {
                 &line[name]
             });
             let names: Vec<&str> = names.collect();
-            let number = self.number(line, &line[captured]);
+            let number = self.number(line, captured);
             self.add(&names, number, place);
-        } else if let Some(names) = self.announced(line) {
+        } else if let Some((names, is_by_entry)) = self.announced(line) {
             let error = PatternError::NoNumber {
                 pattern: pattern.expression().to_owned(),
                 line: shortened(line.trim()),
             };
-            self.add(&names, Err(error), place);
+            if is_by_entry {
+                self.announce_entry(entry_name(names), Unreadable { place, error });
+            } else {
+                self.add(&names, Err(error), place);
+            }
         }
     }
 
-    /// The names of the entry that a line announces without a number.
-    fn announced<'l>(&mut self, line: &'l str) -> Option<Vec<&'l str>> {
+    /// The names of the entry that a line announces without a number, and whether the line counts only for
+    /// a known one.
+    fn announced<'l>(&mut self, line: &'l str) -> Option<(Vec<&'l str>, bool)> {
         let pattern = self.pattern;
+        let announcement = pattern.announcement.as_ref()?;
         let mut searches = self.announcements.iter_mut();
-        let search = searches.find_map(|search| search.is_match(line).then_some(search))?;
-        if pattern.by.is_empty() {
-            return Some(Vec::new());
-        }
-        if !search.find_groups(line) {
-            return None;
-        }
+        let search = searches.find_map(|search| {
+            let announces = search.find_groups(line) && announcement.announces(line, search);
+            announces.then_some(search)
+        })?;
         let groups: Vec<Option<&str>> = pattern.regex.group_names().collect();
         let names = pattern.by.iter().map(|group| {
             let name = groups.get(*group).copied().flatten()?;
             Some(&line[search.group_named(name)?])
         });
-        names.collect()
+        Some((names.collect::<Option<_>>()?, announcement.is_by_entry()))
+    }
+
+    /// Adds the announcement of an entry, as soon as it has a number.
+    fn announce_entry(&mut self, name: String, record: Unreadable<PatternError>) {
+        match self.entries.get_mut(&name) {
+            Some(entry) => entry.add_unreadable(record),
+            None if self.waiting.len() < MOST_ENTRIES => {
+                self.waiting.entry(name).or_insert(record);
+            }
+            None => {}
+        }
     }
 
     fn add(&mut self, names: &[&str], number: Result<Printed, PatternError>, place: Place) {
         self.matches += 1;
         let names = names.iter().copied();
+        let waiting = self.waiting.remove(&entry_name(names.clone()));
+        if let Some(record) = waiting
+            && let Some(entry) = entry(&mut self.entries, names.clone(), self.pattern.take)
+        {
+            entry.add_unreadable(record);
+        }
         match (entry(&mut self.entries, names, self.pattern.take), number) {
             (Some(entry), Ok(printed)) => entry.add(printed, place),
             (Some(entry), Err(error)) => entry.add_unreadable(Unreadable { place, error }),
@@ -207,20 +242,19 @@ impl<'a> Reader<'a> {
             return None;
         }
         let captured = self.search.group(self.pattern.group)?;
-        Some(self.number(line, &line[captured]))
+        Some(self.number(line, captured))
     }
 
-    fn number(&mut self, line: &str, captured: &str) -> Result<Printed, PatternError> {
-        let Pattern { group, unit, .. } = self.pattern;
+    fn number(&mut self, line: &str, group: Range<usize>) -> Result<Printed, PatternError> {
+        let unit = &self.pattern.unit;
+        let captured = &line[number_within(line, group.clone())];
         let pattern = || self.pattern.expression().to_owned();
         let captured_unit = self
             .pattern
             .unit_group
             .and_then(|group| self.search.group(group));
         let neighbours = &self.pattern.neighbours;
-        if let Some(group) = self.search.group(*group)
-            && let Some(part) =
-                find_longer_number(line, group, captured_unit.clone(), unit, neighbours)
+        if let Some(part) = find_longer_number(line, group, captured_unit.clone(), unit, neighbours)
         {
             // The remedy is searched for like the pattern.
             self.search.charge(line.len());
@@ -264,7 +298,17 @@ impl<'a> Reader<'a> {
         }
         self.joined_steps = self.joined_steps.saturating_add(after.steps());
         self.matches += after.matches;
+        self.ended_by = self.ended_by.take().or(after.ended_by);
+        for (name, record) in after.waiting {
+            self.announce_entry(name, record);
+        }
         for (name, accumulator) in after.entries {
+            let waiting = self.waiting.remove(&name);
+            if let Some(record) = waiting
+                && let Some(entry) = entry(&mut self.entries, [name.as_str()], self.pattern.take)
+            {
+                entry.add_unreadable(record);
+            }
             match entry(&mut self.entries, [name.as_str()], self.pattern.take) {
                 Some(before) => before.join(accumulator),
                 None => self.overflowed = true,
@@ -291,6 +335,7 @@ impl<'a> Reader<'a> {
                 Some(heading) => PatternError::NoMatchBelow {
                     pattern: pattern(),
                     below: heading.expression().to_owned(),
+                    ended_by: self.ended_by,
                 },
             });
         }

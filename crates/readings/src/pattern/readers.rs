@@ -83,19 +83,28 @@ pub fn places(pattern: &str) -> Vec<(usize, &str)> {
     places
 }
 
-/// Returns the pattern with `${number}` in place of its group of this index; none where it has readers
-/// already, or no such group.
+/// Returns the pattern with `${number}` in place of its group of this index; none where it has no such
+/// group.
 pub(super) fn with_number(pattern: &str, group: usize) -> Option<String> {
-    if group == 0 || !places(pattern).is_empty() {
-        return None;
-    }
-    let parsed = Parser::new().parse(pattern).ok()?;
-    let (begin, end) = span_of_group(&parsed, group)?;
+    let (begin, end) = match places(pattern)[..] {
+        [] if group == 0 => return None,
+        [] => span_of_group(&Parser::new().parse(pattern).ok()?, group)?,
+        [(at, name)] if !pattern.contains("<value>") => (at, at + "${}".len() + name.len()),
+        _ => return None,
+    };
     Some(format!(
         "{}${{number}}{}",
         &pattern[..begin],
         &pattern[end..]
     ))
+}
+
+/// Returns the pattern with `${number}` and a group for the unit in place of its group of this index.
+pub(super) fn with_unit(pattern: &str, group: usize) -> Option<String> {
+    let with_number = with_number(pattern, group)?;
+    let (before, after) = with_number.split_once("${number}")?;
+    let with_unit = format!(r"{before}${{number}}\s*(?<unit>\S+){after}");
+    (!pattern.contains("<unit>")).then_some(with_unit)
 }
 
 fn span_of_group(part: &Ast, group: usize) -> Option<(usize, usize)> {

@@ -39,25 +39,23 @@ pub(super) fn find_longer_number(
     figure_unit: &str,
     neighbours: &Neighbours,
 ) -> Option<PartOfNumber> {
-    let captured = &line[group.clone()];
-    if !captured.contains(char::is_numeric) {
+    if !line[group.clone()].contains(char::is_numeric) {
         return None;
     }
-    let trimmed = captured.trim_start();
-    let start = group.end - trimmed.len();
-    let part = start..start + trimmed.trim_end().len();
+    let part = number_within(line, group.clone());
     let mut whole = extent::begin(line, &part)..extent::end(line, &part, figure_unit);
     if whole == part {
         return None;
     }
     let before = &line[..part.start];
     let last = before.char_indices().next_back().map_or(0, |(at, _)| at);
-    if part.start == group.start && neighbours.spell(Side::Before, &before[last..]) {
+    let is_spaced = before.ends_with(' ') && neighbours.require_space(Side::Before);
+    if part.start == group.start && (is_spaced || neighbours.spell(Side::Before, &before[last..])) {
         whole.start = part.start;
     }
-    let is_spelled =
-        part.end == group.end && neighbours.spell(Side::Behind, next_to(line, part.end));
-    if is_spelled || unit.is_some_and(|unit| is_next_unit(line, part.end, unit)) {
+    if is_spelled_behind(line, &part, &group, figure_unit, neighbours)
+        || unit.is_some_and(|unit| is_next_unit(line, part.end, unit))
+    {
         whole.end = part.end;
     }
     if whole == part {
@@ -71,6 +69,41 @@ pub(super) fn find_longer_number(
         whole: shortened(&line[whole]),
         line: shortened(line[begin..].trim()),
     })
+}
+
+/// Returns where the number stands within what a group captured, without space around it, and without
+/// the mark that ends a sentence or its part: `741.2` of `741.2.`, `7,412.6` of `7,412.6,`.
+pub(super) fn number_within(line: &str, group: Range<usize>) -> Range<usize> {
+    let captured = &line[group.clone()];
+    let trimmed = captured.trim_start();
+    let start = group.end - trimmed.len();
+    let trimmed = trimmed.trim_end();
+    let end = start + trimmed.len();
+    let is_last = line[end..].chars().next().is_none_or(char::is_whitespace);
+    let number = trimmed.strip_suffix(['.', ',', ';', ':']);
+    let ends_in_digit = |number: &&str| number.ends_with(|last: char| last.is_ascii_digit());
+    match number.filter(ends_in_digit) {
+        Some(number) if is_last => start..start + number.len(),
+        _ => start..end,
+    }
+}
+
+/// Whether the pattern itself has what is behind the number. A unit that contradicts the figure's is no
+/// less wrong if the pattern has it.
+fn is_spelled_behind(
+    line: &str,
+    part: &Range<usize>,
+    group: &Range<usize>,
+    figure_unit: &str,
+    neighbours: &Neighbours,
+) -> bool {
+    let rest = &line[part.end..];
+    let digits = rest.trim_start_matches(' ');
+    let is_spaced = digits.len() < rest.len()
+        && digits.starts_with(|first: char| first.is_ascii_digit())
+        && neighbours.require_space(Side::Behind);
+    let is_spelled = is_spaced || neighbours.spell(Side::Behind, next_to(line, part.end));
+    part.end == group.end && is_spelled && !extent::has_other_unit(line, part.end, figure_unit)
 }
 
 /// The next character of a line, with a space before it.

@@ -101,6 +101,42 @@ fn text_below_a_table_and_rows_of_others_are_skipped(
     assert_eq!(figure(&text, &cell, Take::Last), Ok(5.0));
 }
 
+#[rstest]
+#[case::word("users,rate,p99\n32,101.5,4\n64,OOM\n", Take::Last, None)]
+#[case::comma("users,rate,p99\n32,101.5,4\n64,\n", Take::Last, None)]
+#[case::one_cell("users,rate,p99\n32,101.5,4\n64\n", Take::Last, None)]
+#[case::prose(
+    "users,rate,p99\n32,101.5,4\n64,ERROR: no memory, see log, line 3\n",
+    Take::Max,
+    None
+)]
+#[case::name("name,rate,p99\na,101.5,4\nb,OOM\n", Take::Last, None)]
+#[case::quoted("users,rate,err\n32,101.5,\"\"\n64,102,\"Trace", Take::Last, None)]
+#[case::only_a_number("rate\n101\nnan\n", Take::Last, None)]
+#[case::log_line("users,rate\n32,101\nINFO done, bye\n", Take::Last, Some(101.0))]
+#[case::log_line_between(
+    "users,rate\n32,99\nWARNING: slow, continuing\n64,101\n",
+    Take::Max,
+    Some(101.0)
+)]
+#[case::one_column("rate\n101\nbye\n", Take::Last, Some(101.0))]
+#[case::header_again("users,rate\n32,101\nusers,rate\n64,99\n", Take::Mean, Some(100.0))]
+#[case::other_order("users,rate\n32,50\nrate,users\n100,64\n", Take::Last, Some(100.0))]
+#[case::second_table("gpu,rate\n0,50\n\ngpu,temp\n0,100\n", Take::Last, Some(50.0))]
+#[case::unlike_table(
+    "gpu,rate\r\n0,50\r\n\r\nhost,watts\r\nh1,100\r\n",
+    Take::Last,
+    Some(50.0)
+)]
+fn rows_and_text_around_a_table_are_told_apart(
+    #[case] text: &str,
+    #[case] take: Take,
+    #[case] expected: Option<f64>,
+) {
+    let actual = figure(text, &cell("rate", &[], None), take);
+    assert_eq!(actual.clone().ok(), expected, "{actual:?}");
+}
+
 #[test]
 fn two_columns_of_one_name_are_refused_if_they_are_read() {
     let text = "name,p99,mean,p99\nb,1,2,3\n";

@@ -1,5 +1,7 @@
 //! The names of units: every spelling, and the one that stands for it.
 
+use super::prefix;
+
 /// A time in seconds.
 pub(super) fn seconds(text: &str) -> Option<f64> {
     Some(match text {
@@ -9,24 +11,21 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
         "s" | "sec" | "secs" | "second" | "seconds" | "Sec" | "Second" | "Seconds" => 1.0,
         "m" | "min" | "mins" | "minute" | "minutes" | "Minutes" => 60.0,
         "h" | "hr" | "hrs" | "hour" | "hours" | "Hours" => 3600.0,
+        "d" | "day" | "days" | "Days" => 86_400.0,
         _ => return None,
     })
 }
 
 /// Spellings that may have a prefix, and the name that stands for them. Of two that end alike the
-/// longer comes first: `flops` is `flop/s`, and `b` ends many.
+/// longer comes first: `flops` is `flop/s`.
 const SPELLINGS: &[(&str, &str)] = &[
     ("flops", "flop/s"),
+    ("iops", "io/s"),
     ("flop", "flop"),
     ("operations", "op"),
     ("operation", "op"),
     ("ops", "op/s"),
     ("op", "op"),
-    ("bytes", "byte"),
-    ("byte", "byte"),
-    ("bits", "bit"),
-    ("bit", "bit"),
-    ("b", "byte"),
     ("hertz", "hz"),
     ("hz", "hz"),
     ("watts", "w"),
@@ -73,6 +72,8 @@ const SPELLINGS: &[(&str, &str)] = &[
     ("batches", "batch"),
     ("batch", "batch"),
     ("inferences", "inference"),
+    ("infers", "inference"),
+    ("infer", "inference"),
     ("inference", "inference"),
     ("infs", "inference"),
     ("inf", "inference"),
@@ -85,9 +86,60 @@ const SPELLINGS: &[(&str, &str)] = &[
     ("%", "%"),
 ];
 
+/// Letters that stand for what they count only if they are the whole word: `t/s`, `q/s`.
+const LETTERS: &[(&str, &str)] = &[("t", "token"), ("q", "query")];
+
+/// Bytes and bits: the factor of the prefix, and the name. A capital `B` is a byte, a small one behind
+/// a prefix a bit (`Gb/s`, `Gbps`). `gb` may be either, and is neither.
+pub(super) fn information(text: &str) -> Option<(f64, &'static str)> {
+    const WORDS: [(&str, &str); 4] = [
+        ("bytes", "byte"),
+        ("byte", "byte"),
+        ("bits", "bit"),
+        ("bit", "bit"),
+    ];
+    let per_second = text.strip_suffix("ps");
+    let counted = per_second.unwrap_or(text);
+    let small = counted.to_ascii_lowercase();
+    let word = WORDS.iter().find(|(word, _)| small.ends_with(word));
+    let (before, name) = match word {
+        Some((word, name)) => (&counted[..counted.len() - word.len()], *name),
+        None => match counted.strip_suffix('B') {
+            Some(before) => (before, "byte"),
+            None => (counted.strip_suffix('b')?, "bit"),
+        },
+    };
+    let before = before.trim();
+    let is_small = before.chars().all(char::is_lowercase);
+    if word.is_none() && name == "bit" && per_second.is_none() && is_small {
+        return None;
+    }
+    let scale = if before.is_empty() {
+        1.0
+    } else {
+        large(before)?
+    };
+    let name = match (name, per_second) {
+        (name, None) => name,
+        ("byte", _) => "byte/s",
+        _ => "bit/s",
+    };
+    Some((scale, name))
+}
+
+/// The factor of a prefix of bytes or bits, which is never below one: `mbps` as `Mbps`.
+fn large(text: &str) -> Option<f64> {
+    let mut letters = text.chars();
+    let first = letters.next()?.to_ascii_uppercase();
+    prefix(&format!("{first}{}", letters.as_str().to_ascii_lowercase()))
+}
+
 /// Returns the name that stands for what a text in small letters counts, and the length of what is
 /// before it: a prefix, or nothing. What is in no table stands for itself, in the singular.
 pub(super) fn thing(small: &str) -> (&str, usize) {
+    if let Some((_, name)) = LETTERS.iter().find(|(letter, _)| *letter == small) {
+        return (name, 0);
+    }
     let known = SPELLINGS.iter().find_map(|(spelling, name)| {
         let before = small.strip_suffix(spelling)?.len();
         // `unit` is no `it`.
@@ -103,6 +155,6 @@ pub(super) fn thing(small: &str) -> (&str, usize) {
 fn is_prefix(text: &str) -> bool {
     matches!(
         text,
-        "" | "n" | "u" | "µ" | "μ" | "m" | "k" | "g" | "t" | "p" | "ki" | "mi" | "gi" | "ti"
+        "" | "n" | "u" | "µ" | "μ" | "m" | "k" | "g" | "t" | "p" | "ki" | "mi" | "gi" | "ti" | "thousand" | "million" | "billion"
     )
 }

@@ -43,6 +43,18 @@ use super::*;
 #[case("tok", "tokens", 1.0)]
 #[case("m", "s", 60.0)]
 #[case("pct", "%", 1.0)]
+#[case("Gb/s", "GB/s", 0.125)]
+#[case("Gbps", "Gbit/s", 1.0)]
+#[case("gbps", "Gbit/s", 1.0)]
+#[case("GBps", "GB/s", 1.0)]
+#[case("Mbits/sec", "Gbit/s", 1e-3)]
+#[case("M", "Gbit/s", 1e-3)]
+#[case("infer/sec", "inferences/s", 1.0)]
+#[case("q/s", "queries/s", 1.0)]
+#[case("t/s", "tokens/s", 1.0)]
+#[case("days", "h", 24.0)]
+#[case("/min", "tokens/s", 1.0 / 60.0)]
+#[case("ktok/s", "thousand tokens/s", 1.0)]
 fn conversions(#[case] from: &str, #[case] to: &str, #[case] expected: f64) {
     let actual = factor(from, to).unwrap();
     assert!((actual / expected - 1.0).abs() < 1e-12, "{actual}");
@@ -60,6 +72,8 @@ fn conversions(#[case] from: &str, #[case] to: &str, #[case] expected: f64) {
 #[case("tokens/kJ", "tokens/J")]
 #[case("GB", "GB/s")]
 #[case("bogus", "s")]
+#[case("gb/s", "GB/s")]
+#[case("/min", "GB")]
 fn incompatible_units_have_no_factor(#[case] from: &str, #[case] to: &str) {
     assert_eq!(factor(from, to), None);
 }

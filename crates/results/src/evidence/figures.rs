@@ -18,6 +18,7 @@ use retrial_readings::nearest::NearestLine;
 use retrial_readings::pattern::{Pattern, PatternError};
 use retrial_readings::place::{Place, Position};
 use retrial_readings::rows::{self, RowsError};
+use retrial_readings::units;
 use retrial_recipe::model::{FigureSource, Find};
 use retrial_store::blocks;
 
@@ -146,7 +147,20 @@ impl Target<'_> {
             };
             let mut origin = origin(self.files, accumulator.place());
             let passed_over = passed_over(self.files, &accumulator);
-            match accumulator.one() {
+            let below_zero = accumulator
+                .least()
+                .filter(|(least, _)| *least < 0.0 && units::is_never_negative(&unit));
+            let number = match below_zero {
+                Some((least, place)) => {
+                    origin = self::origin(self.files, place);
+                    let least = format!("{least} {unit}");
+                    Err(format!(
+                        "it is {least}, and none of this unit is below zero"
+                    ))
+                }
+                None => accumulator.one(),
+            };
+            match number {
                 Ok(printed) => {
                     origin.passed_over = passed_over;
                     let figure = FigureValue::new(printed.value, unit.clone());

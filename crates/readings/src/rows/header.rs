@@ -1,0 +1,176 @@
+//! The header of a table: where it stands, and which columns are read.
+
+use super::quotes::without_space_before_quotes;
+use super::row::Row;
+use super::{RowsError, same};
+use crate::nearest::shortened;
+use crate::request::CsvCell;
+
+/// Lines in which the header is searched.
+const MOST_LINES: usize = 100_000;
+
+/// What is read of a table.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// The figure's column, and the rows that count.
+    pub cell: &'a CsvCell,
+    /// The columns that name a table's entries.
+    pub by: &'a [String],
+}
+
+impl<'a> Request<'a> {
+    /// The names of the columns: the figure's, the filter's, those that name entries.
+    fn names(self) -> Vec<&'a str> {
+        let filter = self.cell.filter.iter().map(|(column, _)| column.as_str());
+        let figure = std::iter::once(self.cell.column.as_str());
+        let by = self.by.iter().map(String::as_str);
+        figure.chain(filter).chain(by).collect()
+    }
+}
+
+/// A header's position, and its columns.
+pub struct Header {
+    /// The offset of its line.
+    pub begin: usize,
+    /// The number of its line, from 1.
+    pub line: u64,
+    pub separator: u8,
+    pub columns: Columns,
+}
+
+/// The columns of a table.
+pub struct Columns {
+    names: Vec<String>,
+    /// The figure's.
+    pub figure: usize,
+    filter: Vec<(usize, String)>,
+    /// Those that name a table's entries.
+    pub by: Vec<usize>,
+}
+
+impl Columns {
+    /// Returns the columns of a line of these cells; none where one that is read is missing.
+    ///
+    /// # Errors
+    /// Where two columns that are read have one name.
+    pub fn of(names: Vec<String>, request: Request<'_>) -> Result<Option<Self>, RowsError> {
+        let required = request.names();
+        let at = |name: &&str| names.iter().position(|cell| cell == name.trim());
+        let Some(positions) = required.iter().map(at).collect::<Option<Vec<usize>>>() else {
+            return Ok(None);
+        };
+        once_each(&names, &required)?;
+        let (filter, by) = positions[1..].split_at(request.cell.filter.len());
+        let values = request.cell.filter.iter().map(|(_, value)| value.clone());
+        Ok(Some(Self {
+            names,
+            figure: positions[0],
+            filter: filter.iter().copied().zip(values).collect(),
+            by: by.to_vec(),
+        }))
+    }
+
+    /// Returns how many columns there are.
+    pub fn count(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Returns whether a cell is the name of a column.
+    pub fn has(&self, cell: &str) -> bool {
+        !cell.is_empty() && self.names.iter().any(|name| name == cell)
+    }
+
+    /// Returns the texts of a row in the requested cells' columns.
+    pub fn filtered<'a>(&self, row: Row<'a>) -> impl Iterator<Item = std::borrow::Cow<'a, str>> {
+        self.filter.iter().map(move |(column, _)| row.at(*column))
+    }
+
+    /// Returns whether a row has the requested cells; none where it is too short to tell, or where none
+    /// are requested.
+    pub fn accept(&self, row: Row<'_>) -> Option<bool> {
+        let (has, lacks): (Vec<_>, Vec<_>) = self
+            .filter
+            .iter()
+            .partition(|(column, _)| *column < row.count());
+        let mut has_it = has
+            .iter()
+            .map(|(column, value)| same(&row.at(*column), value));
+        if has_it.any(|has_it| !has_it) {
+            return Some(false);
+        }
+        (!has.is_empty() && lacks.is_empty()).then_some(true)
+    }
+}
+
+impl Header {
+    /// Finds the first line that has all the columns.
+    ///
+    /// # Errors
+    /// Where there is none, or two of its columns that are read have one name.
+    pub fn find(bytes: &[u8], request: Request<'_>) -> Result<Self, RowsError> {
+        let required = request.names();
+        let mut begin = 0;
+        let mut nearest: Option<(usize, String, String)> = None;
+        let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+        for (number, line) in (1..).zip(lines.take(MOST_LINES)) {
+            for separator in [b',', b';', b'\t'] {
+                let names = cells(line, separator);
+                let is_missing = |name: &&&str| !names.iter().any(|cell| cell == name.trim());
+                let missing: Vec<&&str> = required.iter().filter(is_missing).collect();
+                if let Some(first) = missing.first() {
+                    // Prefer a line that has some of the columns, else one of many cells.
+                    let score = 100 * (required.len() - missing.len()) + names.len().min(99);
+                    if score > nearest.as_ref().map_or(0, |(score, ..)| *score) {
+                        nearest = Some((score, (**first).to_owned(), names.join(", ")));
+                    }
+                } else if let Some(columns) = Columns::of(names, request)? {
+                    return Ok(Self {
+                        begin,
+                        line: number,
+                        separator,
+                        columns,
+                    });
+                }
+            }
+            begin += line.len();
+        }
+        let (column, near) = match nearest {
+            Some((_, column, line)) => (
+                column,
+                format!("; the nearest line is: {}", shortened(&line)),
+            ),
+            None => (request.cell.column.clone(), String::new()),
+        };
+        Err(RowsError::NoHeader { column, near })
+    }
+}
+
+/// Checks that each of the columns that are read has a name of its own.
+fn once_each(names: &[String], required: &[&str]) -> Result<(), RowsError> {
+    for column in required {
+        let count = names.iter().filter(|name| *name == column.trim()).count();
+        if count > 1 {
+            let column = (*column).to_owned();
+            return Err(RowsError::SameName { column, count });
+        }
+    }
+    Ok(())
+}
+
+/// The cells of a line.
+fn cells(line: &[u8], separator: u8) -> Vec<String> {
+    let line = &without_space_before_quotes(line, separator)[..];
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(separator)
+        .has_headers(false)
+        .trim(csv::Trim::All)
+        .from_reader(line);
+    let mut record = csv::ByteRecord::new();
+    match reader.read_byte_record(&mut record) {
+        Ok(true) => record
+            .iter()
+            .map(|cell| String::from_utf8_lossy(cell).into_owned())
+            .collect(),
+        _ => Vec::new(),
+    }
+}
