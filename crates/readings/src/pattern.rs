@@ -223,6 +223,8 @@ fn group_of(regex: &BoundedRegex, name: &str) -> Option<usize> {
 }
 
 #[cfg(test)]
+mod entry_tests;
+#[cfg(test)]
 mod number_tests;
 #[cfg(test)]
 mod tests;
