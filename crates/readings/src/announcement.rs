@@ -228,8 +228,6 @@ impl Name {
     }
 }
 
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

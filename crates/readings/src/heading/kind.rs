@@ -211,8 +211,8 @@ fn has_words(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
     use crate::bounded::BoundedRegex;
+    use proptest::prelude::*;
 
     use super::*;
 

@@ -155,6 +155,21 @@ pub(super) fn thing(small: &str) -> (&str, usize) {
 fn is_prefix(text: &str) -> bool {
     matches!(
         text,
-        "" | "n" | "u" | "µ" | "μ" | "m" | "k" | "g" | "t" | "p" | "ki" | "mi" | "gi" | "ti" | "thousand" | "million" | "billion"
+        "" | "n"
+            | "u"
+            | "µ"
+            | "μ"
+            | "m"
+            | "k"
+            | "g"
+            | "t"
+            | "p"
+            | "ki"
+            | "mi"
+            | "gi"
+            | "ti"
+            | "thousand"
+            | "million"
+            | "billion"
     )
 }
