@@ -15,9 +15,9 @@ impl Run<'_> {
         session: &StepSession<'_>,
         reattach: bool,
     ) -> Result<Option<i64>, Halt> {
-        let done = self.attempt_here(session, reattach).await;
+        let done = Box::pin(self.attempt_here(session, reattach)).await;
         if done.is_err() && Box::pin(self.replace_unused(session)).await? {
-            return self.attempt_here(session, reattach).await;
+            return Box::pin(self.attempt_here(session, reattach)).await;
         }
         done
     }
