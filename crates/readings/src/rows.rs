@@ -10,6 +10,7 @@
 //! fewer cells than the header, is a fault. Other lines are text around the table, and are skipped.
 
 mod header;
+mod kind;
 mod quotes;
 mod row;
 
@@ -25,8 +26,9 @@ use super::place::{LineCounter, Place, Unreadable};
 use crate::request::{CsvCell, Take};
 use crate::sanitize::strip_escapes;
 use header::{Columns, Header, Request};
+use kind::Kind;
 use quotes::{is_cut, without_space_before_quotes};
-use row::{Kind, Row};
+use row::Row;
 
 /// Why a table gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -298,7 +298,7 @@ impl<'a> Builder<'a> {
     }
 
     /// A whole value: it becomes a key, a value, an item or the root.
-    fn finish(&mut self, node: Node, anchor: usize) -> Result<(), Problem> {
+    fn finish(&mut self, mut node: Node, anchor: usize) -> Result<(), Problem> {
         if anchor != 0 {
             let weight = weigh(&node);
             self.anchors.insert(anchor, (node.clone(), weight));
@@ -319,6 +319,7 @@ impl<'a> Builder<'a> {
                 Some((name, _, true)) if name == "<<" => merges.push((entries.len(), node)),
                 Some((name, span, _)) => {
                     if key::lacks_colon(&span, &node) {
+                        node.value = Value::Removed;
                         self.problems.error(
                             "no-colon",
                             format!("`{name}` has no `:`"),

@@ -1,0 +1,46 @@
+//! Tells the rows of a table from the text around it.
+
+use super::header::Columns;
+use super::row::{Row, is_sentence};
+use crate::figure::parse_number;
+use crate::words::is_no_number;
+
+/// What the rows of a table with a figure are like.
+#[derive(Default)]
+pub struct Kind {
+    /// Which of the cells of the latest are numbers.
+    numeric: Vec<bool>,
+}
+
+impl Kind {
+    /// Learns what a row that has the figure is like.
+    pub fn learn(&mut self, row: Row<'_>) {
+        let numbers = row.cells().map(|cell| parse_number(&cell).is_some());
+        self.numeric = numbers.collect();
+    }
+
+    /// Returns whether a line is a row of the table: it has the figure, or its first cell is like those
+    /// above it, a number or a name.
+    pub fn has(&self, row: Row<'_>, columns: &Columns) -> bool {
+        let is_whole = row.count() == columns.count();
+        let Some(first_is_number) = self.numeric.first() else {
+            return is_whole;
+        };
+        let (first, figure) = (row.at(0), row.at(columns.figure));
+        let has_figure = parse_number(&figure).is_some();
+        let has_none = columns.figure < row.count() && is_no_number(&figure);
+        let is_name = !first.is_empty() && !is_sentence(&first);
+        let is_alike = if *first_is_number {
+            parse_number(&first).is_some()
+        } else {
+            is_name
+        };
+        if is_whole {
+            has_figure || is_alike || has_none && (is_name || columns.figure == 0)
+        } else if *first_is_number {
+            is_alike
+        } else {
+            is_alike && row.count() > 1 && (has_figure || has_none || figure.is_empty())
+        }
+    }
+}
