@@ -204,7 +204,7 @@ impl LivenessProbe {
             && !exit.terminated_by_us
             && let Some(started) = &mut self.started
         {
-            let reason = match started.status_after_wait(&command.session).await {
+            let reason = match started.status(&command.session).await {
                 Some(ExecStatus::Exited(code)) if code != 0 => {
                     format!("it reported exit code 0 but ended with {code}")
                 }

@@ -54,27 +54,12 @@ impl Started {
                 let status = session.engine.ask(|engine| engine.exec_status(exec));
                 status.await.ok()
             }
-            Self::Process(child) => process_status(child),
+            Self::Process(child) => Some(match child.try_wait().ok()? {
+                None => ExecStatus::Running,
+                Some(status) => ExecStatus::Exited(status.code().map_or(137, i64::from)),
+            }),
         }
     }
-
-    /// Its status once the engine responds; none if it does not.
-    pub async fn status_after_wait(&mut self, session: &StepSession<'_>) -> Option<ExecStatus> {
-        match self {
-            Self::Exec(exec) => {
-                let status = session.with_engine(|engine| engine.exec_status(exec));
-                status.await.ok()
-            }
-            Self::Process(child) => process_status(child),
-        }
-    }
-}
-
-fn process_status(child: &mut Child) -> Option<ExecStatus> {
-    Some(match child.try_wait().ok()? {
-        None => ExecStatus::Running,
-        Some(status) => ExecStatus::Exited(status.code().map_or(137, i64::from)),
-    })
 }
 
 impl<'a> StepCommand<'a> {
