@@ -118,11 +118,14 @@ fn the_committed_schema_is_up_to_date() {
     assert!(json_schema::fits(&schema, &schema, &site, "site").is_ok());
 }
 
-/// What the real sbatch makes of options: those that it takes, each alone. It parses them and submits nothing.
+/// What the real sbatch makes of options: those that it takes, each alone. An option that takes the next word as
+/// its value may submit a job, whose output goes into the cluster's directory.
 fn accepted(cluster: &cluster::Cluster, options: &[String]) -> Vec<String> {
     let words = options.join(" ");
+    let directory = cluster.directory.join("shared");
     let script = format!(
-        "for option in {words}; do sbatch $option --usage 2>&1 </dev/null | grep -qE 'ambiguous|unrecognized|invalid option' || echo $option; done"
+        "cd {}; for option in {words}; do sbatch $option --usage 2>&1 </dev/null | grep -qE 'ambiguous|unrecognized|invalid option' || echo $option; done",
+        directory.display()
     );
     let taken = cluster.lab(&["in", "bash", "-c", &script]);
     taken.lines().map(str::to_owned).collect()

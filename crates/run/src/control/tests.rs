@@ -1,5 +1,5 @@
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::Control;
@@ -70,6 +70,8 @@ fn a_container_does_not_end_because_a_clock_was_set() {
     let init = include_str!("init").replace("/.retrial", &path);
     let mut process = Command::new("sh")
         .args(["-c", &format!("date() {{ echo 9999999999; }}\n{init}")])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let since = Instant::now();
