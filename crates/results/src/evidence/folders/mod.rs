@@ -1,6 +1,6 @@
 //! The results in a directory outside submission trees. Those of a recipe lie where a run or a shell
-//! plan leaves them ([`layout`]), `LoadGen`'s anywhere ([`loose`]), and a recipe's own figures in one
-//! folder ([`flat`]). Each trial is read as a run's is (`trial_files`).
+//! plan leaves them (`layout`), `LoadGen`'s anywhere (`loose`), and a recipe's own figures in one
+//! folder (`flat`). Each trial is read as a run's is (`trial_files`).
 
 mod flat;
 mod gather;
