@@ -317,6 +317,15 @@ fn the_folder_of_a_scenario_is_judged_by_itself(#[case] folder: &str) {
     assert_eq!(trials, Some(3));
 }
 
+/// Judges trials of these numbers, which all have the same rate.
+fn judge_equal_trials(numbers: impl Iterator<Item = u32>) -> Judged {
+    let paths = numbers.map(|number| format!("short/performance/run_{number}/output.log"));
+    let paths: Vec<String> = paths.collect();
+    let files = paths.iter().map(|path| (path.as_str(), "rate 50\n"));
+    let files: Vec<(&str, &str)> = files.collect();
+    Results::new(&files).judge("out", &[])
+}
+
 /// `trials: { min: 3, max: 8 }` is analysed after 3, 5 and 8 trials.
 #[rstest]
 #[case::first_stage(3, 3)]
@@ -324,14 +333,7 @@ fn the_folder_of_a_scenario_is_judged_by_itself(#[case] folder: &str) {
 #[case::last_stage(8, 3)]
 #[case::after_the_last(10, 5)]
 fn folders_share_the_error_between_analyses(#[case] trials: u32, #[case] analyses: u32) {
-    let paths: Vec<String> = (1..=trials)
-        .map(|number| format!("short/performance/run_{number}/output.log"))
-        .collect();
-    let files: Vec<(&str, &str)> = paths
-        .iter()
-        .map(|path| (path.as_str(), "rate 50\n"))
-        .collect();
-    let judged = Results::new(&files).judge("out", &[]);
+    let judged = judge_equal_trials(1..=trials);
     let judgement = &judged.result("short")["judgements"][0];
     let error = 1.0 - judgement["confidence"].as_f64().unwrap();
     let expected = 0.05 / f64::from(analyses);
@@ -343,15 +345,7 @@ fn folders_share_the_error_between_analyses(#[case] trials: u32, #[case] analyse
 #[case::in_the_middle(&[1, 2, 4, 5], "1 of 5 trials is not among these results: run_3")]
 #[case::fewer_than_planned(&[1, 2], "1 of 3 trials is not among these results: run_3")]
 fn missing_trials_leave_a_figure_undecided(#[case] numbers: &[u32], #[case] missing: &str) {
-    let paths: Vec<String> = numbers
-        .iter()
-        .map(|number| format!("short/performance/run_{number}/output.log"))
-        .collect();
-    let files: Vec<(&str, &str)> = paths
-        .iter()
-        .map(|path| (path.as_str(), "rate 50\n"))
-        .collect();
-    let judged = Results::new(&files).judge("out", &[]);
+    let judged = judge_equal_trials(numbers.iter().copied());
     judged.says(&[missing]);
     assert_eq!((judged.code, judged.outcome("short")), (5, "inconclusive"));
 }

@@ -13,7 +13,7 @@ use retrial_container::{ContainerSpec, Mount};
 use retrial_recipe::model::{CachedFile, StepLocation};
 
 /// The number of digits of an identity in a directory's name.
-const SHORT: usize = 16;
+const SHORT_IDENTITY_LENGTH: usize = 16;
 
 /// The mount point of a directory while the image's content is copied into it.
 pub const STAGE: &str = "/.retrial-stage";
@@ -139,7 +139,7 @@ pub fn is_complete(files: &[(String, CachedFile)]) -> bool {
 
 /// Returns the part of an identity by which its directory is named. Names may be equal; identities decide.
 pub fn short(identity: &str) -> &str {
-    identity.get(..SHORT).unwrap_or(identity)
+    identity.get(..SHORT_IDENTITY_LENGTH).unwrap_or(identity)
 }
 
 /// Returns a SHA-256 of a value, hexadecimal.

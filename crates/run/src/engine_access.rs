@@ -14,12 +14,12 @@ use retrial_engine::EngineError;
 use retrial_engine::api::{Engine, EngineInfo};
 
 /// The interval between attempts.
-const PAUSE: Duration = Duration::from_millis(500);
+const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 /// How long a question may take that is not waited for: an engine that starts takes connections before it
 /// responds.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest wait for the engine once the run is to stop: its containers should be removed.
-const STOPPED_PATIENCE: Duration = Duration::from_secs(10);
+const STOPPED_RUN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A session's engine.
 pub struct EngineAccess {
@@ -89,7 +89,7 @@ impl EngineAccess {
             if let Some(report) = report.take().filter(|_| wait.is_first) {
                 report(self.reason(&error));
             }
-            tokio::time::sleep(PAUSE.min(self.patience)).await;
+            tokio::time::sleep(RETRY_INTERVAL.min(self.patience)).await;
         }
     }
 
@@ -131,7 +131,7 @@ impl EngineAccess {
 
     fn patience(&self) -> Duration {
         if self.stop.is_cancelled() {
-            self.patience.min(STOPPED_PATIENCE)
+            self.patience.min(STOPPED_RUN_TIMEOUT)
         } else {
             self.patience
         }

@@ -7,13 +7,12 @@ pub mod history;
 mod reason;
 pub mod state;
 mod step_end;
+mod transfer;
 
-pub use event::{
-    CacheMounted, CachedAs, Event, EventKind, ImageDifference, Transfer, TransferState,
-    TransferUnit,
-};
+pub use event::{CacheMounted, CachedAs, Event, EventKind, ImageDifference};
 pub use file::Journal;
 pub use history::History;
 pub use reason::{AbortReason, SkipReason};
 pub use state::State;
 pub use step_end::{StepEnd, StepFault};
+pub use transfer::{Transfer, TransferState, TransferUnit};

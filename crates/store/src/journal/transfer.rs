@@ -1,0 +1,51 @@
+//! Progress of what is fetched, part by part, as events record it.
+
+use serde::{Deserialize, Serialize};
+
+/// Progress of a layer of an image, or of a file of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// Layer or file.
+    pub unit: TransferUnit,
+    /// The layer's short id, or the file's path in the repository.
+    pub part: String,
+    /// Its state.
+    pub state: TransferState,
+    /// Bytes done, if they are counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current: Option<u64>,
+    /// Total bytes, once known; of a layer, compressed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+}
+
+/// The unit of a transfer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TransferUnit {
+    /// A layer of an image.
+    #[default]
+    Layer,
+    /// A file of a model.
+    File,
+}
+
+/// The state of a transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TransferState {
+    /// Not started.
+    Waiting,
+    /// Bytes arrive.
+    Downloading,
+    /// All bytes arrived.
+    Downloaded,
+    /// Its bytes are hashed.
+    Verifying,
+    /// A layer is unpacked.
+    Extracting,
+    /// It is complete, unpacked and matches its hash.
+    Done,
+    /// It was present already.
+    Cached,
+}
