@@ -16,7 +16,7 @@ use retrial_hub::{FetchError, Hub, ModelSpec};
 use retrial_recipe::lock::{Lock, LockedModel};
 use retrial_recipe::model::{Image, ModelSource};
 use retrial_recipe::{Setting, fingerprint};
-use retrial_run::models::hash;
+use retrial_run::model::hash;
 use retrial_store::StoreError;
 use retrial_store::files::{directory_of, write_atomically};
 

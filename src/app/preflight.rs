@@ -23,7 +23,7 @@ use retrial_host::checks::{
 use retrial_host::model::{Condition, HostView, Settings};
 use retrial_hub::{FetchError, Hub, ModelSpec};
 use retrial_plan::{Action, Plan};
-use retrial_run::models::spec;
+use retrial_run::model::spec;
 use retrial_run::{GPU_LABEL, label, run_of};
 
 /// How long the hub may take to list a model's files.

@@ -2,20 +2,20 @@
 
 use std::time::Instant;
 
-use super::course::Course;
-use super::error::{Halt, RunError};
-use super::interrupt::unless_stopped;
-use super::measurement_lock::{self, Shared};
-use super::nodes::{Others, compare_images};
-use super::run_values::with_run_values;
-use super::session::Session;
-use super::step_line::summary;
-use super::step_session::StepSession;
-use super::telemetry::{self, TelemetryRecorder};
-use super::{
-    collect, container, copy_out, directories, exec, image, installed, judge, measured, models,
-    populate, service,
-};
+use crate::access::measurement_lock::{self, Shared};
+use crate::access::{Session, directories, with_run_values};
+use crate::cache::populate;
+use crate::container::{self, installed};
+use crate::course::Course;
+use crate::error::{Halt, RunError};
+use crate::image::{self, copy_out};
+use crate::interrupt::unless_stopped;
+use crate::model;
+use crate::nodes::{Others, compare_images};
+use crate::results::{collect, judge, measured};
+use crate::service;
+use crate::step::{StepSession, exec, summary};
+use crate::telemetry::{self, TelemetryRecorder};
 use retrial_plan::step::{Action, Plan, Step};
 use retrial_recipe::model::StepLocation;
 use retrial_results::verdict::{ExitCode, Verdict};
@@ -295,7 +295,7 @@ impl Run<'_> {
             Action::Build(build) => image::build(session, build).await?,
             Action::FetchModel(model) => {
                 let _exclusive = session.lock_exclusive().await;
-                models::fetch(session, model).await?;
+                model::fetch(session, model).await?;
             }
             Action::Create => container::create(session).await?,
             Action::Exec(command) => {

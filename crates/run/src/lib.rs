@@ -6,71 +6,35 @@
 //! [`execute()`] can resume a run at any point.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod access;
+mod cache;
+mod container;
 mod control;
+mod course;
 mod error;
 mod execute;
-mod measured;
-pub mod measurement_lock;
-pub mod models;
+mod failure;
+mod image;
+pub mod interrupt;
+pub mod model;
+mod mutex;
 pub mod nodes;
 mod prepared;
-mod session;
-
-mod cache_mounts;
-mod cached;
-mod claim;
-mod collect;
-mod container;
-mod copy_out;
-mod course;
-mod create;
-mod directories;
-mod engine_access;
-mod exec;
-mod exit;
-mod extract;
-mod failure;
-mod follow;
-mod host;
-mod image;
-mod installed;
-pub mod interrupt;
-mod judge;
-mod labels;
-mod mirror;
-mod model_mounts;
-mod model_view;
-mod mount_check;
-mod mutex;
-mod output;
-mod populate;
 mod progress;
-mod readiness;
-mod reattach;
 mod redact;
-mod replace;
-mod restore_results;
-mod run_values;
-mod seed;
+mod results;
 mod service;
-mod skip;
-mod sources;
-mod step_line;
-mod step_session;
-pub mod tail;
-mod target;
+mod step;
 mod telemetry;
-mod terminate;
-mod watch;
-mod watched;
 
+pub use access::{Options, Session, measurement_lock};
+pub use container::{
+    CACHE_LABEL, GPU_LABEL, JOB_LABEL, PATH_LABEL, RUN_LABEL, label, labels_of, other_user,
+    record_links, run_of,
+};
 pub use control::PACKAGES;
 pub use error::RunError;
 pub use execute::{Ended, execute};
-pub use judge::{evidence_of, judge_files, judge_run};
-pub use labels::{
-    CACHE_LABEL, GPU_LABEL, JOB_LABEL, PATH_LABEL, RUN_LABEL, label, labels_of, other_user, run_of,
-};
 pub use prepared::{Prepared, secrets};
-pub use session::{Options, Session};
-pub use sources::record_links;
+pub use results::judge::{evidence_of, judge_files, judge_run};
+pub use step::tail;

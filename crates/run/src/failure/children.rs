@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::finding::Finding;
 use crate::mutex::lock;
-use crate::target::StepCommand;
+use crate::step::StepCommand;
 
 /// The interval between probes.
 const INTERVAL: Duration = Duration::from_secs(5);

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::children::Children;
 use super::finding::Finding;
-use crate::output::open_output;
-use crate::target::StepCommand;
+use crate::step::StepCommand;
+use crate::step::output::open_output;
 use retrial_plan::failure::{FailedLine, LineSearch};
 use retrial_store::journal::{StepEnd, StepFault};
 

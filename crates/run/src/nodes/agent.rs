@@ -9,13 +9,12 @@ use tokio::time::{Instant, sleep};
 use super::images::image_of;
 use super::message::MAX_MESSAGE;
 use super::{Line, LineReader, OnDisconnect, Order, Reply};
+use crate::access::{Session, directories};
+use crate::container::{self, installed};
 use crate::control::{GRACE_S, RENEWAL};
 use crate::error::RunError;
 use crate::execute::Run;
-use crate::session::Session;
-use crate::step_session::StepSession;
-use crate::watched::watched;
-use crate::{container, directories, installed};
+use crate::step::{StepSession, watched};
 use retrial_plan::step::{Action, Step};
 use retrial_store::journal::StepEnd;
 

@@ -7,7 +7,7 @@ use itertools::join;
 
 use super::Others;
 use crate::error::Halt;
-use crate::step_session::StepSession;
+use crate::step::StepSession;
 use retrial_engine::api::ImageInfo;
 use retrial_plan::step::Action;
 use retrial_store::journal::{EventKind, ImageDifference, StepFault};

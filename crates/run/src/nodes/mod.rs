@@ -16,7 +16,7 @@ mod others;
 
 pub use agent::{Agent, read_orders};
 pub use failures::Failures;
-pub(super) use images::compare_images;
+pub(crate) use images::compare_images;
 pub use launcher::Launcher;
 pub use lines::{Line, LineReader};
 pub use message::{Begin, Facts, OnDisconnect, Order, Reply, write_messages};

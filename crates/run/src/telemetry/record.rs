@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::oneshot;
 
-use crate::session::Session;
+use crate::access::Session;
 use retrial_host::model::Gpu;
 use retrial_host::sensors::{ContainerSensor, Sensors};
 use retrial_results::evidence::telemetry::FILE;

@@ -1,0 +1,181 @@
+//! A session's way to its engine, which may be restarted at any time: containers live on meanwhile. Whoever calls
+//! the engine decides whether to wait for it ([`EngineAccess::wait`]) or to be told at once
+//! ([`EngineAccess::ask`]); there is no third way.
+
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::mutex::lock;
+use retrial_engine::EngineError;
+use retrial_engine::api::{Engine, EngineInfo};
+
+/// The interval between attempts.
+const RETRY_INTERVAL: Duration = Duration::from_millis(500);
+/// How long a question may take that is not waited for: an engine that starts takes connections before it
+/// responds.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+/// The longest wait for the engine once the run is to stop: its containers should be removed.
+const STOPPED_RUN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A session's engine.
+pub struct EngineAccess {
+    engine: Arc<dyn Engine>,
+    /// How long the engine may be unavailable when it is needed.
+    patience: Duration,
+    stop: CancellationToken,
+    /// The engine was unavailable for too long: nobody waits for it again.
+    is_lost: AtomicBool,
+    waits: Mutex<Waits>,
+}
+
+/// The time that was spent on waiting.
+#[derive(Default)]
+struct Waits {
+    /// How many operations wait now.
+    waiting: u32,
+    /// When the first of them began to.
+    since: Option<Instant>,
+    /// Earlier waits, one after the other.
+    ended: Duration,
+}
+
+impl EngineAccess {
+    /// Of a session that waits so long for its engine, and less once it is to stop.
+    pub fn new(engine: Arc<dyn Engine>, patience: Duration, stop: CancellationToken) -> Self {
+        Self {
+            engine,
+            patience,
+            stop,
+            is_lost: AtomicBool::new(false),
+            waits: Mutex::default(),
+        }
+    }
+
+    /// The engine that was reached.
+    pub fn info(&self) -> &EngineInfo {
+        self.engine.info()
+    }
+
+    /// Performs an operation, again and again while the engine is unavailable: it must do no harm if it was
+    /// performed already. The first that waits reports why.
+    ///
+    /// # Errors
+    /// If the engine refuses, or is unavailable for too long.
+    pub async fn wait<'e, T, R>(
+        &'e self,
+        mut operation: impl FnMut(&'e dyn Engine) -> R,
+        report: impl FnOnce(String),
+    ) -> Result<T, EngineError>
+    where
+        R: Future<Output = Result<T, EngineError>>,
+    {
+        let mut report = Some(report);
+        let mut wait = None;
+        loop {
+            let begun = Instant::now();
+            let error = match operation(self.engine.as_ref()).await {
+                Err(error) if error.is_unavailable() => error,
+                other => return other,
+            };
+            let wait = wait.get_or_insert_with(|| Wait::begin(self, begun));
+            if self.is_lost() || wait.failed_at.elapsed() > self.patience() {
+                self.is_lost.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+            if let Some(report) = report.take().filter(|_| wait.is_first) {
+                report(self.reason(&error));
+            }
+            tokio::time::sleep(RETRY_INTERVAL.min(self.patience)).await;
+        }
+    }
+
+    /// Performs an operation once, and not for long: one that is repeated anyway, and without which the files
+    /// show enough.
+    ///
+    /// # Errors
+    /// If the engine refuses, or is unavailable.
+    pub async fn ask<'e, T, R>(
+        &'e self,
+        operation: impl FnOnce(&'e dyn Engine) -> R,
+    ) -> Result<T, EngineError>
+    where
+        R: Future<Output = Result<T, EngineError>>,
+    {
+        let answer = tokio::time::timeout(ANSWER_TIMEOUT, operation(self.engine.as_ref()));
+        answer.await.unwrap_or_else(|_| {
+            Err(EngineError::Disconnected {
+                operation: "answer a question".to_owned(),
+                reason: format!("it did not within {ANSWER_TIMEOUT:?}"),
+            })
+        })
+    }
+
+    /// The time that operations have waited since [`Self::forget_waits`].
+    pub fn waited(&self) -> Duration {
+        let waits = lock(&self.waits);
+        waits.ended + waits.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// Begins to count the time that operations wait.
+    pub fn forget_waits(&self) {
+        lock(&self.waits).ended = Duration::ZERO;
+    }
+
+    fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed)
+    }
+
+    fn patience(&self) -> Duration {
+        if self.stop.is_cancelled() {
+            self.patience.min(STOPPED_RUN_TIMEOUT)
+        } else {
+            self.patience
+        }
+    }
+
+    fn reason(&self, error: &EngineError) -> String {
+        let reason = error.to_string();
+        let reason = reason.lines().next().unwrap_or_default();
+        let seconds = self.patience().as_secs();
+        format!("lost the connection to the engine, waiting up to {seconds} s for it: {reason}")
+    }
+}
+
+/// An operation that waits, as long as this lives.
+struct Wait<'a> {
+    access: &'a EngineAccess,
+    /// When the operation failed for the first time: it may have gone on for long before.
+    failed_at: Instant,
+    /// No other operation waits.
+    is_first: bool,
+}
+
+impl<'a> Wait<'a> {
+    fn begin(access: &'a EngineAccess, begun: Instant) -> Self {
+        let mut waits = lock(&access.waits);
+        waits.waiting += 1;
+        waits.since.get_or_insert(begun);
+        let is_first = waits.waiting == 1;
+        Self {
+            access,
+            failed_at: Instant::now(),
+            is_first,
+        }
+    }
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        let mut waits = lock(&self.access.waits);
+        waits.waiting -= 1;
+        if waits.waiting == 0
+            && let Some(since) = waits.since.take()
+        {
+            waits.ended += since.elapsed();
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! One process's hold on a run: engine, plan, journal and events.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use super::engine::EngineAccess;
+use super::measurement_lock::{Exclusive, MeasurementLock, Shared};
+use crate::control::{Control, GRACE_S, RENEWAL};
+use crate::error::{Halt, RunError};
+use crate::failure::ChildHistory;
+use crate::mutex::lock;
+use crate::nodes::{Failures, Machine, Others};
+use crate::redact::Redactor;
+use retrial_engine::EngineError;
+use retrial_engine::api::Engine;
+use retrial_host::disk_full;
+use retrial_plan::own_containers;
+use retrial_plan::step::{Plan, Step};
+use retrial_store::journal::{Event, EventKind, Journal, State, StepEnd};
+use retrial_store::lock::FileLock;
+use retrial_store::{RunDirectory, StoreError, scratch};
+
+/// How this process executes the run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Emit every line of output as an event, not only the latest lines at intervals.
+    pub all_output: bool,
+    /// Performance without accuracy is inconclusive.
+    pub require_accuracy: bool,
+    /// How long an engine may be unavailable when it is needed.
+    pub patience: Duration,
+    /// The root of the host's files, for the sensors of its GPUs.
+    pub root: PathBuf,
+    /// Shared by the runs of a batch and the pulls of their images; none for a single run.
+    pub measurement_lock: Option<MeasurementLock>,
+    /// This machine, where a run has several.
+    pub machine: Option<Machine>,
+    /// A directory on this machine's own disk, if its engine cannot reach the run's directory.
+    pub scratch: Option<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            all_output: false,
+            require_accuracy: false,
+            patience: Duration::from_mins(1),
+            root: PathBuf::from("/"),
+            measurement_lock: None,
+            machine: None,
+            scratch: None,
+        }
+    }
+}
+
+/// One process's hold on a run.
+pub struct Session {
+    /// The engine.
+    pub(crate) engine: EngineAccess,
+    /// The run's directory.
+    pub run: RunDirectory,
+    /// The directory for control directories and growing output, which the engine can access: the run's
+    /// directory, or one on this machine's own disk.
+    pub(crate) local: RunDirectory,
+    /// The plan.
+    pub plan: Plan,
+    /// The control directory.
+    pub control: Control,
+    /// The control directory of steps on the host.
+    pub host_control: Control,
+    /// Those of services with containers of their own, by the service's name.
+    pub(crate) service_controls: BTreeMap<String, Control>,
+    /// Cancelled when the run must stop.
+    pub stop: CancellationToken,
+    /// Values of the secrets, by name.
+    pub secrets: BTreeMap<String, String>,
+    /// Removes the secrets from output and results; none without secrets.
+    pub(crate) redactor: Option<Arc<Redactor>>,
+    /// How this process executes the run.
+    pub options: Options,
+    journal: Mutex<Journal>,
+    pub(crate) state: Mutex<State>,
+    pub(crate) events: UnboundedSender<Event>,
+    /// The other machines, if this process directs them.
+    pub(crate) others: Option<Others>,
+    /// Failures on other machines.
+    pub(crate) failures: Failures,
+    /// The history of each step's child processes, by the step's number.
+    pub(crate) children: Mutex<BTreeMap<u32, ChildHistory>>,
+    _lock: FileLock,
+}
+
+impl Session {
+    /// Acquires the lock of a new or interrupted run, and reads its state.
+    ///
+    /// # Errors
+    /// If another process has it, or its files cannot be read or written.
+    pub fn open(
+        engine: Arc<dyn Engine>,
+        run: RunDirectory,
+        events: UnboundedSender<Event>,
+        secrets: BTreeMap<String, String>,
+        options: Options,
+    ) -> Result<Self, RunError> {
+        let lock = FileLock::take(&run.lock(), run.id())?;
+        let plan: Plan = run.read_json("plan.json")?;
+        let path = run.journal();
+        let before = if path.exists() {
+            Journal::read::<Event>(&path)?
+        } else {
+            Vec::new()
+        };
+        let journal = Journal::open(&path)?;
+        let redactor = Redactor::new(&secrets).map_err(|error| StoreError::Unusable {
+            path: run.path().to_owned(),
+            reason: format!("its secrets cannot be searched for: {error}"),
+        })?;
+        let local = match &options.scratch {
+            Some(scratch) => scratch::directory_of(scratch, &run)?,
+            None => run.clone(),
+        };
+        let (control, host_control) = (Control::of(&local), Control::of_host(&local));
+        let services = own_containers(&plan.steps).map(|(service, _)| {
+            let control = Control::of_service(&local, &service.service);
+            (service.service.clone(), control)
+        });
+        let service_controls = services.collect();
+        let stop = CancellationToken::new();
+        Ok(Self {
+            engine: EngineAccess::new(engine, options.patience, stop.clone()),
+            local,
+            plan,
+            control,
+            host_control,
+            service_controls,
+            stop,
+            secrets,
+            redactor: redactor.map(Arc::new),
+            options,
+            journal: Mutex::new(journal),
+            state: Mutex::new(State::from_events(&before)),
+            events,
+            run,
+            others: None,
+            failures: Failures::default(),
+            children: Mutex::default(),
+            _lock: lock,
+        })
+    }
+
+    /// Takes control of the run's other machines.
+    #[must_use]
+    pub fn with_others(self, others: Others) -> Self {
+        Self {
+            failures: others.failures.clone(),
+            others: Some(others),
+            ..self
+        }
+    }
+
+    /// What this process does, for those who wait for a lock that it holds.
+    pub(crate) fn work(&self) -> String {
+        format!("run {}", self.run.id())
+    }
+
+    /// Whether control directories and growing output are on this machine's own disk.
+    pub(crate) fn has_scratch(&self) -> bool {
+        self.options.scratch.is_some()
+    }
+
+    /// Removes what is on this machine's own disk, once no container needs it.
+    pub(crate) fn clear_scratch(&self) {
+        if self.has_scratch() && self.state().container.is_none() {
+            // At most a few small files are left.
+            let _ = std::fs::remove_dir_all(self.local.path());
+        }
+    }
+
+    /// Returns the directory of a full disk, if this machine writes the run to one.
+    pub(crate) fn full_disk(&self) -> Option<&Path> {
+        let places = [self.local.path(), self.run.path()];
+        places.into_iter().find(|place| disk_full(place))
+    }
+
+    /// Whether this machine executes a step.
+    pub(crate) fn does(&self, step: &Step) -> bool {
+        match &self.options.machine {
+            None => true,
+            Some(machine) if machine.is_head => step.has_head(),
+            Some(_) => step.has_others(),
+        }
+    }
+
+    /// The state of the run now.
+    pub fn state(&self) -> State {
+        lock(&self.state).clone()
+    }
+
+    /// Records an event of the run in the journal, then emits it.
+    ///
+    /// # Errors
+    /// If the journal cannot be written: then no further step may start.
+    pub fn record(&self, kind: EventKind) -> Result<(), StoreError> {
+        self.record_event(Event::new(&self.node(), None, kind))
+    }
+
+    pub(crate) fn record_event(&self, event: Event) -> Result<(), StoreError> {
+        if event.what.is_kept() {
+            lock(&self.journal).write(&event)?;
+            lock(&self.state).apply(&event);
+        }
+        // The run continues without a listener.
+        let _ = self.events.send(event);
+        Ok(())
+    }
+
+    /// Records an event of another machine.
+    ///
+    /// # Errors
+    /// As [`Session::record`].
+    pub(crate) fn forward(&self, event: Event) -> Result<(), StoreError> {
+        lock(&self.journal).write(&event)?;
+        let _ = self.events.send(event);
+        Ok(())
+    }
+
+    /// Performs an operation of the engine, and waits for an engine that is unavailable.
+    ///
+    /// # Errors
+    /// If the engine refuses, or is unavailable for too long.
+    pub(crate) async fn with_engine<'e, T, R>(
+        &'e self,
+        operation: impl FnMut(&'e dyn Engine) -> R,
+    ) -> Result<T, EngineError>
+    where
+        R: Future<Output = Result<T, EngineError>>,
+    {
+        let report = |text| drop(self.record(EventKind::Warning { text }));
+        self.engine.wait(operation, report).await
+    }
+
+    /// This machine's name in events.
+    pub(crate) fn node(&self) -> String {
+        let machine = self.options.machine.as_ref();
+        machine.map_or_else(|| "local".to_owned(), |machine| machine.scope.name.clone())
+    }
+
+    /// A text of a step without secrets.
+    pub(crate) fn redacted(&self, text: &str) -> String {
+        let redactor = self.redactor.as_ref();
+        redactor.map_or_else(|| text.to_owned(), |redactor| redactor.text(text))
+    }
+
+    /// Sleeps between two checks.
+    ///
+    /// # Errors
+    /// If the run is stopped.
+    pub(crate) async fn pause(&self, pause: Duration) -> Result<(), Halt> {
+        let slept = self.stop.run_until_cancelled(tokio::time::sleep(pause));
+        Ok(slept.await.ok_or(StepEnd::Stopped)?)
+    }
+
+    /// Sets the time after which the run's containers end by themselves: seconds from now, or never.
+    ///
+    /// # Errors
+    /// If the disk is full or cannot be written.
+    pub(crate) fn set_deadline(&self, after_s: Option<u64>) -> Result<(), StoreError> {
+        let services = self.service_controls.values();
+        for control in services.filter(|control| control.path().exists()) {
+            control.set_deadline(after_s)?;
+        }
+        self.control.set_deadline(after_s)
+    }
+
+    /// Acquires the measurement lock to measure. None if the run is stopped meanwhile, or is a single run.
+    pub(crate) async fn lock_shared(&self) -> Result<Option<Shared>, StoreError> {
+        let Some(lock) = &self.options.measurement_lock else {
+            return Ok(None);
+        };
+        let held = lock.shared();
+        tokio::pin!(held);
+        loop {
+            tokio::select! {
+                biased;
+                held = &mut held => return Ok(Some(held)),
+                () = self.stop.cancelled() => return Ok(None),
+                // The container must not end at its deadline while it waits.
+                () = tokio::time::sleep(RENEWAL) => self.set_deadline(Some(GRACE_S))?,
+            }
+        }
+    }
+
+    /// Acquires the measurement lock for disturbing work. None if the run is stopped meanwhile, or is a single
+    /// run.
+    pub(crate) async fn lock_exclusive(&self) -> Option<Exclusive> {
+        let lock = self.options.measurement_lock.as_ref()?;
+        tokio::select! {
+            biased;
+            held = lock.exclusive() => Some(held),
+            () = self.stop.cancelled() => None,
+        }
+    }
+
+    /// The container of the run's steps.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(crate) fn container(&self) -> Result<String, Halt> {
+        let container = self.state().container;
+        container.ok_or_else(|| Halt::host("the container no longer exists"))
+    }
+}

@@ -1,0 +1,140 @@
+//! Cache mounts: directories in which programs cache compiled code for later runs. As with `RUN
+//! --mount=type=cache,sharing=private` of a Dockerfile, concurrent containers have separate directories: the
+//! label of a running container names its own. The directory of a failed run is not reused, and its content is
+//! never evidence.
+
+use std::path::Path;
+
+use super::cached::{companions, image, origin, remove_stale};
+use super::seed;
+use crate::access::Session;
+use crate::container::{CACHE_LABEL, mounts_cached};
+use crate::error::Halt;
+use crate::step::StepSession;
+use retrial_container::{ContainerSpec, Mount};
+use retrial_engine::api::ContainerState;
+use retrial_plan::cached::short;
+use retrial_store::cache::CacheEntry;
+use retrial_store::journal::{CacheMounted, EventKind, StepEnd};
+use retrial_store::lock::{FileLock, LockAttempt};
+
+/// The directories of a container that is about to be created. They stay locked until this is dropped, when the
+/// container is running.
+#[derive(Default)]
+pub struct MountedCaches {
+    mounted: Vec<(CacheMounted, FileLock)>,
+}
+
+/// Takes a directory for each cache mount of a container, and mounts it.
+pub async fn take(
+    session: &StepSession<'_>,
+    spec: &mut ContainerSpec,
+) -> Result<MountedCaches, Halt> {
+    let mut caches = MountedCaches::default();
+    for (mount, path) in std::mem::take(&mut spec.cache_mounts) {
+        let image = image(session, &spec.image).await?;
+        let machine = retrial_host::machine_name(&session.options.root);
+        let companions = companions(session, session.plan.companions()).await?;
+        let plan = &session.plan;
+        let identity = plan.cache_mount(&path, &image, &machine, &companions);
+        let (entry, lock) = free(session, &mount, &identity).await?;
+        let run = origin(session, image);
+        let earlier = entry.claim(&run)?;
+        if earlier.is_none() {
+            let stage = entry.stage(session.run.id());
+            stage.begin()?;
+            seed::seed(session, &run.image, &path, &stage.content(), "").await?;
+            entry.claim_new(&stage, &run)?;
+            remove_stale(session, &entry).await?;
+        }
+        spec.mounts.push(Mount {
+            source: entry.content().display().to_string(),
+            target: path.clone(),
+            read_only: false,
+        });
+        let label = spec.labels.entry(CACHE_LABEL.to_owned()).or_default();
+        if !label.is_empty() {
+            label.push('\n');
+        }
+        label.push_str(&entry.location());
+        let mounted = CacheMounted {
+            container: String::new(),
+            mount,
+            path,
+            directory: entry.name().to_owned(),
+            identity,
+            reused_from: earlier.map(|earlier| earlier.run),
+        };
+        caches.mounted.push((mounted, lock));
+    }
+    Ok(caches)
+}
+
+impl MountedCaches {
+    /// Records which directories the container got.
+    pub fn record(&mut self, session: &StepSession<'_>, container: &str) -> Result<(), Halt> {
+        for (mounted, _) in &mut self.mounted {
+            container.clone_into(&mut mounted.container);
+            session.record(EventKind::CacheMounted(mounted.clone()))?;
+        }
+        Ok(())
+    }
+}
+
+/// The first directory of an identity that no running container has.
+async fn free(
+    session: &StepSession<'_>,
+    mount: &str,
+    identity: &str,
+) -> Result<(CacheEntry, FileLock), Halt> {
+    let work = session.work();
+    let mut number = 0;
+    loop {
+        number += 1;
+        let directory = format!("{}-{number}", short(identity));
+        let entry = entry(session, mount, &directory, identity);
+        let LockAttempt::Acquired(lock) = entry.lock(&work)? else {
+            continue;
+        };
+        let containers = session.with_engine(|engine| engine.containers(CACHE_LABEL));
+        let location = entry.location();
+        let is_user =
+            |container: &ContainerState| container.running && mounts_cached(container, &location);
+        if !containers.await?.iter().any(is_user) && entry.is_own() {
+            return Ok((entry, lock));
+        }
+    }
+}
+
+fn entry(session: &Session, mount: &str, directory: &str, identity: &str) -> CacheEntry {
+    let cache = Path::new(&session.plan.cache);
+    CacheEntry::named(cache, mount, directory, identity)
+}
+
+/// Releases the directories of a removed container: the files become ours, and later runs reuse them if no step
+/// failed.
+pub async fn release(session: &Session, container: &str) {
+    let state = session.state();
+    let is_failed = |end: &StepEnd| matches!(end, StepEnd::Failed { .. } | StepEnd::Stopped);
+    let is_good = state.ended.values().all(|(end, _)| !is_failed(end));
+    let is_good = is_good && !session.stop.is_cancelled();
+    let mounts = state.cache_mounts.iter();
+    for mounted in mounts.filter(|mounted| mounted.container == container) {
+        let (mount, directory) = (&mounted.mount, &mounted.directory);
+        let entry = entry(session, mount, directory, &mounted.identity);
+        // Another process has locked it: it is no longer ours.
+        let Ok(LockAttempt::Acquired(_lock)) = entry.lock(&session.work()) else {
+            continue;
+        };
+        if !entry.is_claimed_by(session.run.id()) {
+            continue;
+        }
+        if !rustix::process::getuid().is_root() {
+            // A later run's container may run as another user.
+            let _ = seed::own(session, &entry.content()).await;
+        }
+        if is_good {
+            let _ = entry.release();
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Populates a cached directory, unless an earlier run has: in a container of its own, so that the
+//! measuring container is the same after a cache hit and after populating, and the content depends on
+//! nothing that only this run did.
+
+use std::path::Path;
+
+use super::cached::{acquire, check, identity, image, interruptible, mounts, origin, remove_stale};
+use super::seed::{self, owner};
+use crate::access::Session;
+use crate::container;
+use crate::error::Halt;
+use crate::step::{StepSession, exec};
+use retrial_container::Mount;
+use retrial_engine::api::ExecSpec;
+use retrial_host::disk_full;
+use retrial_plan::cached::PopulateStep;
+use retrial_plan::options::Keep;
+use retrial_plan::step::{Action, Condition};
+use retrial_recipe::model::StepLocation;
+use retrial_store::cache::{CacheState, Manifest, Origin, Stage};
+use retrial_store::journal::{CachedAs, EventKind, StepEnd, StepFault};
+
+/// Executes the step; `reattach` if its command may be running since before a kill of the tool.
+pub async fn populate(
+    session: &StepSession<'_>,
+    populate: &PopulateStep,
+    reattach: bool,
+) -> Result<(), Halt> {
+    let image = image(session, &session.plan.image).await?;
+    let directory = &populate.directory;
+    let identity = identity(session, directory, &image).await?;
+    let (entry, _lock) = acquire(session, &directory.key, &identity).await?;
+    let label = entry.label();
+    let cached = EventKind::Cached(CachedAs {
+        directory: entry.name().to_owned(),
+        identity,
+    });
+    let stage = entry.stage(session.run.id());
+    match check(session, &entry, directory).await? {
+        CacheState::Valid(manifest) => {
+            discard(session, &stage).await?;
+            let Origin { run, at, .. } = &manifest.origin;
+            let size = size(&manifest);
+            let decision = format!("cache hit: {label}: {size}, populated by run {run}, {at}");
+            session.record(cached)?;
+            return Ok(session.decide(decision)?);
+        }
+        CacheState::Invalid(reason) => {
+            let text = format!("{label} is invalid: {reason}; populating it again");
+            session.warn(text)?;
+            entry.set_aside()?;
+        }
+        CacheState::Missing => {}
+    }
+    let population = Population {
+        session: *session,
+        populate,
+        image: &image,
+        stage: &stage,
+    };
+    if let Err(halt) = population.run(reattach).await {
+        let is_failed = matches!(halt, Halt::Ended(StepEnd::Failed { .. }));
+        let keep = is_failed && keeps_failed(session);
+        if matches!(halt, Halt::Ended(_)) && !keep {
+            discard(session, &stage).await?;
+        }
+        return Err(halt);
+    }
+    let origin = origin(session, image);
+    let line = "hashing its files".to_owned();
+    session.emit(EventKind::Output { line });
+    let (files, populated) = (directory.files.clone(), stage.clone());
+    let writable = directory.writable;
+    let examine = move |stop: &_| populated.examine(&files, writable, origin, stop);
+    let manifest = match interruptible(session, examine).await? {
+        CacheState::Valid(manifest) => manifest,
+        other => {
+            discard(session, &stage).await?;
+            return Err(unusable(other));
+        }
+    };
+    entry.publish(&stage, &manifest)?;
+    session.record(cached)?;
+    remove_stale(session, &entry).await?;
+    let decision = format!("populated {label}: {}", size(&manifest));
+    Ok(session.decide(decision)?)
+}
+
+/// The failure of a step whose files cannot be cached.
+fn unusable(state: CacheState) -> Halt {
+    let reason = match state {
+        CacheState::Invalid(reason) => reason,
+        _ => "it is empty".to_owned(),
+    };
+    Halt::failed(
+        StepFault::Command,
+        format!("its files cannot be cached: {reason}"),
+        "nothing of it is cached; read its output, and `cache.files` in the recipe",
+    )
+}
+
+struct Population<'a> {
+    session: StepSession<'a>,
+    populate: &'a PopulateStep,
+    image: &'a str,
+    stage: &'a Stage,
+}
+
+impl Population<'_> {
+    /// Runs the command to its end, and marks the stage as populated.
+    async fn run(&self, reattach: bool) -> Result<(), Halt> {
+        if !self.stage.is_populated() {
+            if !reattach {
+                self.begin().await?;
+            }
+            let content = self.stage.content();
+            match self.command(reattach).await {
+                Ok(_) => {}
+                // A full disk explains any failure.
+                Err(Halt::Ended(StepEnd::Failed { last_lines, .. })) if disk_full(&content) => {
+                    return Err(full(&content, last_lines));
+                }
+                Err(halt) => return Err(halt),
+            }
+            self.stage.mark_populated()?;
+        }
+        Ok(container::remove(&self.session).await?)
+    }
+
+    async fn command(&self, reattach: bool) -> Result<i64, Halt> {
+        let session = &self.session;
+        let command = &self.populate.command;
+        if self.populate.location == StepLocation::Container {
+            let end = exec::run(session, command, reattach).await;
+            if !matches!(end, Err(Halt::Run(_))) {
+                self.take_ownership().await;
+            }
+            return end;
+        }
+        let content = self.stage.content();
+        let mut command = command.clone();
+        let variable = "RETRIAL_CACHE_PATH".to_owned();
+        command.env.push((variable, content.display().to_string()));
+        exec::run_on_host(session, &command, reattach).await
+    }
+
+    /// Creates a new stage with the image's content, and the container that populates it.
+    async fn begin(&self) -> Result<(), Halt> {
+        let session = &self.session;
+        self.stage.begin().map_err(|error| {
+            let advice = "cache directories elsewhere: --cache DIR";
+            Halt::failed(StepFault::Host, error.to_string(), advice)
+        })?;
+        let content = self.stage.content();
+        let path = &self.populate.directory.path;
+        let owner = match self.populate.location {
+            StepLocation::Container => String::new(),
+            StepLocation::Host => owner(session).await,
+        };
+        seed::seed(session, self.image, path, &content, &owner).await?;
+        if self.populate.location == StepLocation::Host {
+            return Ok(());
+        }
+        let mut cached = mounts(session).await?;
+        cached.mounts.push(Mount {
+            source: content.display().to_string(),
+            target: path.clone(),
+            read_only: false,
+        });
+        container::create_with(session, "-fill", cached).await
+    }
+
+    /// Makes us the owner of the files that the container's users wrote. Does not follow symlinks: they refer to
+    /// paths of the container. If the image has no `chown`, files of other users are refused later.
+    async fn take_ownership(&self) {
+        let session = &self.session;
+        let Some(container) = session.state().container else {
+            return;
+        };
+        let owner = owner(session).await;
+        let words = ["chown", "-hR", &owner, &self.populate.directory.path];
+        let spec = ExecSpec::as_root(words);
+        let _ = session
+            .with_engine(|engine| engine.exec(&container, &spec))
+            .await;
+    }
+}
+
+fn full(content: &Path, last_lines: Vec<String>) -> Halt {
+    let reason = format!("the disk of {} is full", content.display());
+    let advice = "free some space (list cached directories: retrial clean --cached), or cache elsewhere: --cache DIR";
+    let end = StepEnd::failed(StepFault::Host, reason, advice);
+    end.with_last_lines(|| last_lines).into()
+}
+
+/// Removes the populating container and the stage.
+async fn discard(session: &StepSession<'_>, stage: &Stage) -> Result<(), Halt> {
+    if session.state().made_by == Some(session.step.number) {
+        container::remove(session).await?;
+    }
+    // Files that we may not remove do no harm: `clean --cached` lists their size.
+    let _ = stage.discard();
+    Ok(())
+}
+
+fn size(manifest: &Manifest) -> String {
+    let bytes = retrial_format::size(manifest.bytes());
+    format!(
+        "{}, {bytes}",
+        retrial_format::count(manifest.files.len(), "file")
+    )
+}
+
+/// Whether `--keep` asks to keep the container of a failed step.
+fn keeps_failed(session: &Session) -> bool {
+    let mut steps = session.plan.steps.iter();
+    steps.any(|step| {
+        step.action == Action::Remove
+            && matches!(step.when, Condition::Unless { keep } if keep != Keep::Never)
+    })
+}

@@ -1,0 +1,126 @@
+//! Copies a path out of a container through the engine's archive call, which needs no mount and omits nothing.
+//! The store unpacks the stream without trusting the archive.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use tokio::sync::mpsc::{Receiver, channel};
+
+use crate::error::Halt;
+use crate::interrupt::unless_stopped;
+use crate::step::StepSession;
+use retrial_format as format;
+use retrial_store::StoreError;
+use retrial_store::files::remove_directory;
+use retrial_store::journal::StepEnd;
+use retrial_store::unpack::{Limits, Unpacked, unpack};
+
+/// The most bytes that are copied out at once, unless the recipe says otherwise: the results of a
+/// trial, or what a host step uses.
+pub const MAX_BYTES: u64 = 16 << 30;
+/// The maximum number of archive chunks that wait to be unpacked.
+const MOST_CHUNKS: usize = 16;
+
+/// A path to copy out of a container.
+pub struct Extraction<'a> {
+    /// The container.
+    pub container: &'a str,
+    /// The path in it.
+    pub path: &'a str,
+    /// The directory that it is copied to.
+    pub to: &'a Path,
+    /// Its size, bytes; 0 if unknown.
+    pub length: u64,
+    /// Limits on its content.
+    pub limits: Limits,
+    /// The step's end if there is no such path; its fault is also that of an archive that cannot be
+    /// unpacked.
+    pub absent: StepEnd,
+    /// The fix if it is too large.
+    pub too_large: &'static str,
+}
+
+/// Copies a path out of a container, and unpacks the stream.
+pub async fn extract(session: &StepSession<'_>, copy: Extraction<'_>) -> Result<Unpacked, Halt> {
+    let copied = session.with_engine(async |engine| {
+        if copy.length > copy.limits.most_bytes {
+            return Ok(Some(Err(too_large(&copy))));
+        }
+        let (to, chunks) = channel(MOST_CHUNKS);
+        let unpacked = unpack_on_thread(&copy, chunks);
+        let exists = engine.copy_out(copy.container, copy.path, to);
+        let exists = exists.await;
+        let unpacked = unpacked.await;
+        exists.map(|exists| exists.then_some(unpacked))
+    });
+    let copied = unless_stopped(&session.stop, copied).await?;
+    match (copied?, copy.absent) {
+        (Some(Ok(unpacked)), _) => Ok(unpacked),
+        (Some(Err(error)), StepEnd::Failed { fault, .. }) if !error.is_disk_full() => {
+            let is_too_large = matches!(error, StoreError::TooLarge { .. });
+            let advice = if is_too_large { copy.too_large } else { "" };
+            Err(Halt::failed(
+                fault,
+                session.redacted(&error.to_string()),
+                advice,
+            ))
+        }
+        (Some(Err(error)), _) => Err(error.into()),
+        (None, absent) => {
+            remove_directory(copy.to)?;
+            Err(absent.into())
+        }
+    }
+}
+
+fn too_large(copy: &Extraction<'_>) -> StoreError {
+    StoreError::TooLarge {
+        path: copy.path.into(),
+        limit: format::size(copy.limits.most_bytes),
+        reason: format!("its files total {}", format::size(copy.length)),
+    }
+}
+
+/// Unpacks an archive on a thread while the engine sends it.
+fn unpack_on_thread(
+    copy: &Extraction<'_>,
+    chunks: Receiver<Bytes>,
+) -> impl Future<Output = Result<Unpacked, StoreError>> + use<> {
+    let (path, to, limits) = (PathBuf::from(copy.path), copy.to.to_owned(), copy.limits);
+    let archive = Incoming {
+        chunks,
+        chunk: Bytes::new(),
+    };
+    let name = path.clone();
+    let unpacking = tokio::task::spawn_blocking(move || {
+        remove_directory(&to)?;
+        unpack(archive, &name, &to, limits).inspect_err(|_| drop(remove_directory(&to)))
+    });
+    async {
+        unpacking.await.unwrap_or_else(|error| {
+            let reason = error.to_string();
+            Err(StoreError::Unusable { path, reason })
+        })
+    }
+}
+
+/// An archive as the engine sends it.
+struct Incoming {
+    chunks: Receiver<Bytes>,
+    chunk: Bytes,
+}
+
+impl Read for Incoming {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.chunk.is_empty() {
+            match self.chunks.blocking_recv() {
+                Some(chunk) => self.chunk = chunk,
+                None => return Ok(0),
+            }
+        }
+        let chunk = self.chunk.split_to(buffer.len().min(self.chunk.len()));
+        buffer[..chunk.len()].copy_from_slice(&chunk);
+        Ok(chunk.len())
+    }
+}

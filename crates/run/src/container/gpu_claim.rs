@@ -1,0 +1,190 @@
+//! GPUs are claimed by the labelled container that runs on them, so a claim lives exactly as long as the
+//! benchmark, and is visible to every user of the engine. A lock covers only the time between check and start;
+//! a run whose GPUs are busy waits until the other container ends.
+
+use std::fs::{File, TryLockError};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Mode, OFlags};
+
+use super::labels::{GPU_LABEL, RUN_LABEL, label, run_of};
+use crate::access::Session;
+use crate::error::Halt;
+use crate::step::StepSession;
+use retrial_engine::api::ContainerState;
+use retrial_store::StoreError;
+use retrial_store::journal::{StepEnd, StepFault};
+
+/// How long another run may take to create its container.
+const PATIENCE: Duration = Duration::from_mins(10);
+/// Folders that all users of a machine share and may write to, by mode 1777. The first existing one is used, so
+/// that all users choose the same; `/tmp` may be private to a user.
+const SHARED: [&str; 3] = ["/run/lock", "/dev/shm", "/tmp"];
+/// The lock file's name in that folder.
+const LOCK: &str = "retrial-gpus.lock";
+/// The interval after which the engine is queried again: it may have been restarted.
+const CHECK_AGAIN: Duration = Duration::from_mins(1);
+
+/// The GPUs that the run's container claims, for its label: addresses, or `all`.
+pub fn claim_of(session: &Session) -> Option<String> {
+    session.plan.requires.gpus.as_ref()?;
+    let assigned = session.plan.assigned_gpus.as_ref();
+    Some(assigned.map_or_else(|| "all".to_owned(), |assigned| assigned.claims().join(",")))
+}
+
+/// Waits until no other container of ours has a GPU that this run needs. The returned lock is held until
+/// the run's own container runs on them.
+pub async fn claim(session: &StepSession<'_>) -> Result<Option<File>, Halt> {
+    let Some(mine) = claim_of(session) else {
+        return Ok(None);
+    };
+    let mut reported = String::new();
+    loop {
+        let lock = guard(session).await?;
+        let others = session
+            .with_engine(|engine| engine.containers(GPU_LABEL))
+            .await?;
+        let conflict = |other: &&ContainerState| {
+            other.running
+                && label(other, RUN_LABEL) != session.run.id()
+                && overlap(&mine, label(other, GPU_LABEL))
+        };
+        let Some(holder) = others.iter().find(conflict) else {
+            return Ok(lock);
+        };
+        // Other runs may check meanwhile.
+        drop(lock);
+        let run = label(holder, RUN_LABEL);
+        let gpus = gpus(label(holder, GPU_LABEL));
+        let holder_text = format!("{gpus} in use by {}", run_of(holder));
+        if session.plan.no_wait {
+            let advice = format!(
+                "wait for it (without --no-wait), end it (retrial stop {run}), or choose others with --gpus"
+            );
+            return Err(Halt::failed(StepFault::Host, holder_text, advice));
+        }
+        if reported != holder_text {
+            session.warn(format!("waiting: {holder_text}"))?;
+            reported = holder_text;
+        }
+        let ended = session.with_engine(|engine| engine.ended(&holder.id));
+        tokio::select! {
+            // The result is ignored: the next check decides.
+            _ = tokio::time::timeout(CHECK_AGAIN, ended) => {}
+            () = session.stop.cancelled() => return Err(StepEnd::Stopped.into()),
+        }
+    }
+}
+
+fn gpus(claim: &str) -> String {
+    match claim {
+        "all" => "all GPUs are".to_owned(),
+        gpu if !gpu.contains(',') => format!("GPU {gpu} is"),
+        several => format!("GPUs {} are", several.replace(',', ", ")),
+    }
+}
+
+/// Whether two claims name a GPU in common: a card is all of its partitions.
+fn overlap(claim: &str, other: &str) -> bool {
+    let same = |gpu: &str, other_gpu: &str| {
+        let (card, partition) = gpu.split_once('/').unwrap_or((gpu, ""));
+        let (other_card, other_partition) = other_gpu.split_once('/').unwrap_or((other_gpu, ""));
+        let parts =
+            partition.is_empty() || other_partition.is_empty() || partition == other_partition;
+        gpu == "all" || other_gpu == "all" || (card == other_card && parts)
+    };
+    claim
+        .split(',')
+        .any(|gpu| other.split(',').any(|other_gpu| same(gpu, other_gpu)))
+}
+
+/// Acquires the lock shared by all runs on this machine, of any user. It is released when its process ends.
+async fn guard(session: &Session) -> Result<Option<File>, StoreError> {
+    let path = lock_path();
+    let file = open(&path).map_err(StoreError::io("open", &path))?;
+    let since = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", &path)(error)),
+            Err(TryLockError::WouldBlock)
+                if since.elapsed() < PATIENCE && !session.stop.is_cancelled() =>
+            {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            Err(TryLockError::WouldBlock) => return Ok(None),
+        }
+    }
+}
+
+fn lock_path() -> PathBuf {
+    let writable = |folder: &&&str| {
+        let mode = std::fs::metadata(folder).map(|status| status.permissions().mode());
+        mode.is_ok_and(|mode| mode & 0o1777 == 0o1777)
+    };
+    let folder = SHARED.iter().find(writable).unwrap_or(&"/tmp");
+    Path::new(folder).join(LOCK)
+}
+
+/// Reading is enough to lock. Another user's file in a sticky folder may not be opened with
+/// `O_CREAT` (`fs.protected_regular`), so it is created only if it does not exist.
+fn open(path: &Path) -> std::io::Result<File> {
+    let open_existing = || -> std::io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+    };
+    match open_existing() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        other => return other,
+    }
+    let created = File::options().write(true).create_new(true).open(path);
+    if let Ok(file) = &created {
+        // Regardless of the umask.
+        file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
+    }
+    match created {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => open_existing(),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("0000:05:00.0,0000:15:00.0", "0000:15:00.0,0000:65:00.0", true)]
+    #[case("0000:05:00.0", "0000:05:00.1", false)]
+    #[case("all", "0000:05:00.0", true)]
+    #[case("0000:05:00.0", "all", true)]
+    #[case("0000:05:00.0/1", "0000:05:00.0/2", false)]
+    #[case("0000:05:00.0/1", "0000:05:00.0/1", true)]
+    #[case("0000:05:00.0/1", "0000:05:00.0", true)]
+    fn claims_overlap_by_cards_and_their_partitions(
+        #[case] first: &str,
+        #[case] second: &str,
+        #[case] expected: bool,
+    ) {
+        assert_eq!(overlap(first, second), expected);
+        assert_eq!(overlap(second, first), expected);
+    }
+
+    #[test]
+    fn the_lock_file_can_be_locked_by_other_users() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(LOCK);
+        let first = open(&path).unwrap();
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o644);
+        first.try_lock().unwrap();
+        let second = open(&path).unwrap();
+        assert!(matches!(second.try_lock(), Err(TryLockError::WouldBlock)));
+        drop(first);
+        second.try_lock().unwrap();
+        assert!(lock_path().ends_with(LOCK));
+    }
+}

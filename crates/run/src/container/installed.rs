@@ -1,0 +1,173 @@
+//! Records packages, environment and labels of the container that measured.
+//!
+//! After the last measurement, so that nothing is disturbed, and from the container itself, since setup steps
+//! may have installed something. The container's first process waits for the request. The list is evidence for
+//! comparisons, not a measurement: read errors are noted in the file and fail nothing.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::access::Session;
+use retrial_container::first_process::CONTROL;
+use retrial_engine::api::ExecSpec;
+use retrial_results::packages::{self, Installed};
+use retrial_store::packages as package_store;
+
+/// How long a container may take to list its packages: 3,000 take 0.1 s.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The interval between checks of the list.
+const PAUSE: Duration = Duration::from_millis(3);
+/// The prefix of our own labels.
+const OURS: &str = "io.retrial.";
+/// The maximum length of a recorded variable or label.
+const LONGEST: usize = 4096;
+/// The maximum number of recorded variables, and of labels.
+const MOST: usize = 1000;
+
+/// Writes `packages.json`, and the container's environment and labels into `host.json`.
+pub async fn record(session: &Session) {
+    let Some(container) = session.state().container else {
+        return;
+    };
+    let state = session.with_engine(|engine| engine.container(&container));
+    let (installed, found) = tokio::join!(installed(session, &container), state);
+    // The verdict, which is written next, reports a full disk.
+    let _ = package_store::keep(&session.run, &installed);
+    let found = found.ok().flatten();
+    let (Some(found), Ok(mut host)) = (found, session.run.read_json::<Value>("host.json")) else {
+        return;
+    };
+    let labels: BTreeMap<String, String> = found
+        .labels
+        .into_iter()
+        .filter(|(name, _)| !name.starts_with(OURS))
+        .map(|(name, value)| (name, cut(&value)))
+        .take(MOST)
+        .collect();
+    let secrets: Vec<&str> = session.secrets.values().map(String::as_str).collect();
+    host["container"] = json!({
+        "labels": labels,
+        "variables": variables(&found.env, &secrets),
+    });
+    let _ = session.run.write_json("host.json", &host);
+}
+
+/// The container's first process lists them if it can, without the engine; else an exec does.
+async fn installed(session: &Session, container: &str) -> Installed {
+    let list = async {
+        if session.control.ask_for_packages() {
+            loop {
+                if let Some(text) = session.control.listed_packages() {
+                    return Ok(text);
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+        let spec = ExecSpec::as_root(["/bin/sh", &format!("{CONTROL}/packages")]);
+        let output = session
+            .with_engine(|engine| engine.exec(container, &spec))
+            .await;
+        output.map(|output| output.stdout)
+    };
+    let remark = match tokio::time::timeout(PATIENCE, list).await {
+        Ok(Ok(text)) => return packages::read(&text),
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => format!("the container did not list them within {PATIENCE:?}"),
+    };
+    Installed {
+        remarks: vec![format!("the installed packages are unknown: {remark}")],
+        ..packages::read("@end")
+    }
+}
+
+/// Returns variables by name, without the values of possible secrets.
+fn variables(env: &[String], secrets: &[&str]) -> BTreeMap<String, Option<String>> {
+    let pairs = env.iter().filter_map(|variable| variable.split_once('='));
+    pairs
+        .map(|(name, value)| {
+            let is_secret = is_secret(name)
+                || has_password(value)
+                || secrets
+                    .iter()
+                    .any(|secret| !secret.is_empty() && value.contains(secret));
+            (name.to_owned(), (!is_secret).then(|| cut(value)))
+        })
+        .take(MOST)
+        .collect()
+}
+
+/// Whether a variable of this name may hold a secret: an image may have one baked in.
+fn is_secret(name: &str) -> bool {
+    let mut words = name.split('_').map(str::to_ascii_uppercase);
+    let is_sensitive = |word: String| {
+        [
+            "TOKEN",
+            "SECRET",
+            "SECRETS",
+            "PASSWORD",
+            "PASSWD",
+            "PASS",
+            "KEY",
+            "APIKEY",
+            "CREDENTIAL",
+            "CREDENTIALS",
+            "AUTH",
+        ]
+        .contains(&word.as_str())
+    };
+    words.any(is_sensitive)
+}
+
+/// Whether a value is an address with somebody's password: `http://me:word@proxy`.
+fn has_password(value: &str) -> bool {
+    let mut addresses = value.split("://").skip(1);
+    addresses.any(|rest| {
+        let authority = rest.split(['/', '?', '#', ' ']).next().unwrap_or_default();
+        authority.contains('@')
+    })
+}
+
+fn cut(value: &str) -> String {
+    value.chars().take(LONGEST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_recorded_by_name_only() {
+        let env = [
+            "PATH=/usr/bin",
+            "HF_TOKEN=hf_abc",
+            "aws_secret_access_key=x",
+            "PROXY=hunter2",
+            "MIRROR=https://me:word@mirror/simple",
+            "DOCS=https://example.com/@latest",
+            "KEYBOARD=us",
+            "EMPTY=",
+            "broken",
+        ]
+        .map(str::to_owned);
+        let found = variables(&env, &["hunter2", ""]);
+        let shown: Vec<(&str, Option<&str>)> = found
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_deref()))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ("DOCS", Some("https://example.com/@latest")),
+                ("EMPTY", Some("")),
+                ("HF_TOKEN", None),
+                ("KEYBOARD", Some("us")),
+                ("MIRROR", None),
+                ("PATH", Some("/usr/bin")),
+                ("PROXY", None),
+                ("aws_secret_access_key", None),
+            ]
+        );
+    }
+}

@@ -1,0 +1,110 @@
+//! Checks that the container sees our files: its first process copies a nonce. Distinguishes the causes of
+//! failure.
+
+use std::time::{Duration, Instant};
+
+use crate::access::Session;
+use crate::control::Control;
+use crate::error::Halt;
+use crate::step::{Watch, with_exit_code};
+use retrial_container::first_process::CONTROL;
+use retrial_engine::api::ExecSpec;
+use retrial_store::journal::{StepEnd, StepFault};
+
+/// How long the first process may take to copy the nonce.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Waits until the first process has copied the nonce.
+///
+/// # Errors
+/// If the container does not see our files, its first process is not ours or has ended, or the run is stopped.
+pub async fn verify_control_mount(
+    session: &Session,
+    control: &Control,
+    id: &str,
+    nonce: &str,
+) -> Result<(), Halt> {
+    let since = Instant::now();
+    let mut last_checked = since;
+    let mut watch = Watch::writes(control.path());
+    loop {
+        if control.is_nonce_copied(nonce) {
+            return Ok(());
+        }
+        if session.stop.is_cancelled() {
+            return Err(StepEnd::Stopped.into());
+        }
+        if last_checked.elapsed() > Duration::from_millis(300) {
+            last_checked = Instant::now();
+            let state = session.with_engine(|engine| engine.container(id)).await?;
+            if let Some(state) = state
+                && !state.running
+                && !control.is_nonce_copied(nonce)
+            {
+                let code = with_exit_code(&state);
+                let log = log(session, id).await;
+                return Err(Halt::failed(
+                    StepFault::Host,
+                    format!("the container's first process ended at once{code}{log}"),
+                    "with `entrypoint: image`, the image's entrypoint must execute its arguments",
+                ));
+            }
+            if sees_nonce(session, id, nonce).await == Some(false)
+                && !control.is_nonce_copied(nonce)
+            {
+                return Err(not_shared(session));
+            }
+        }
+        if since.elapsed() > PATIENCE {
+            let is_seen = sees_nonce(session, id, nonce).await == Some(true);
+            if control.is_nonce_copied(nonce) {
+                return Ok(());
+            }
+            if !is_seen {
+                return Err(not_shared(session));
+            }
+            let log = log(session, id).await;
+            return Err(Halt::failed(
+                StepFault::Host,
+                format!("the image's entrypoint does not execute its arguments{log}"),
+                "remove `entrypoint: image` from the recipe: the entrypoint is then bypassed",
+            ));
+        }
+        watch.change(Duration::from_millis(100)).await;
+    }
+}
+
+/// The end of a step whose container does not see our files.
+pub fn not_shared(session: &Session) -> Halt {
+    let endpoint = &session.engine.info().endpoint;
+    let path = session.control.path().display();
+    Halt::failed(
+        StepFault::Host,
+        format!(
+            "the engine at {endpoint} does not share this machine's files: its containers do not see {path}"
+        ),
+        "run retrial on the engine's own machine; remote engines are not supported",
+    )
+}
+
+/// Whether a process in the container can read the nonce; none if unknown.
+async fn sees_nonce(session: &Session, id: &str, nonce: &str) -> Option<bool> {
+    let line = format!("read -r nonce <{CONTROL}/nonce; echo \"nonce $nonce\"");
+    let spec = ExecSpec::as_root(["/bin/sh", "-c", &line]);
+    let output = session.with_engine(|engine| engine.exec(id, &spec));
+    let output = output.await.ok()?;
+    let line = output
+        .stdout
+        .lines()
+        .find_map(|line| line.strip_prefix("nonce "))?;
+    Some(line.trim() == nonce)
+}
+
+async fn log(session: &Session, id: &str) -> String {
+    let log = session.with_engine(|engine| engine.container_log(id, 10));
+    let log = log.await;
+    let log = log.unwrap_or_default();
+    let lines = log.lines();
+    let lines = lines.map(|line| format!("\n  | {}", retrial_readings::sanitize(line)));
+    lines.collect()
+}

@@ -1,0 +1,106 @@
+//! Reattaches to the container of a run after a kill.
+
+use super::labels::RUN_LABEL;
+use super::lifecycle;
+use crate::error::RunError;
+use crate::execute::Run;
+use retrial_plan::step::{Action, Plan, Purpose, Step};
+
+impl Run<'_> {
+    /// Looks for the run's container. Returns whether it runs and can be used. One that was created but
+    /// never recorded is removed; from one that has ended, results are collected.
+    pub(crate) async fn reattach(&mut self) -> Result<bool, RunError> {
+        let session = self.session;
+        let state = session.state();
+        if !state.begun {
+            return Ok(false);
+        }
+        let label = format!("{RUN_LABEL}={}", session.run.id());
+        let mut own = None;
+        let containers = session.with_engine(|engine| engine.containers(&label));
+        for container in containers.await? {
+            let mut services = state.service_containers.values();
+            if state.container.as_deref() == Some(container.id.as_str()) {
+                own = Some(container);
+            } else if !services.any(|id| *id == container.id) {
+                let id = &container.id;
+                session.with_engine(|engine| engine.remove(id)).await?;
+            }
+        }
+        let mut steps = session.plan.steps.iter();
+        let maker = steps.find(|step| state.made_by == Some(step.number));
+        let created =
+            maker.is_some_and(|step| step.action == Action::Create && state.done(step.number));
+        let filling = maker.is_some_and(|step| {
+            matches!(step.action, Action::Populate(_))
+                && state.open.contains(&step.number)
+                && session.control.step(step).started()
+        });
+        match (own, state.container) {
+            (Some(container), _) if container.running && (created || filling) => return Ok(true),
+            (Some(_), _) if created => self.salvage().await?,
+            _ => {}
+        }
+        if self.course.abort_reason.is_some() {
+            // It has the only copy of the results: they remain for the next resume.
+            lifecycle::teardown(session).await?;
+        } else {
+            // Services are no longer needed.
+            lifecycle::remove(session).await?;
+        }
+        Ok(false)
+    }
+
+    /// Steps that are not executed again. A step on the host may still be running: no step before it is
+    /// executed again.
+    pub(crate) fn completed(&self, container_lives: bool) -> Vec<u32> {
+        let plan = &self.session.plan;
+        let state = self.session.state().resumed();
+        let mut completed = state.completed_steps(plan, container_lives);
+        let is_running = |step: &&Step| step.on_host().is_some() && self.may_be_running(step);
+        if let Some(running) = plan.steps.iter().find(is_running) {
+            let before = state.completed_steps(plan, true).into_iter();
+            completed.extend(before.filter(|number| *number < running.number));
+            completed.sort_unstable();
+            completed.dedup();
+        }
+        completed
+    }
+
+    /// Completes the measurements that wrote their exit code before the container ended, and collects their
+    /// results. A signal or a host fault ends the run here.
+    async fn salvage(&mut self) -> Result<(), RunError> {
+        let plan: &Plan = &self.session.plan;
+        for step in &plan.steps {
+            if self.is_whole(step) {
+                let end = self.execute_step(step).await?;
+                // Other failures are retried.
+                let mut course = self.course.clone();
+                course.advance(step, &end);
+                if course.abort_reason.is_some() {
+                    self.course = course;
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_whole(&self, step: &Step) -> bool {
+        let state = self.session.state();
+        match &step.action {
+            Action::Exec(exec) => {
+                exec.purpose != Purpose::Prepare
+                    && state.open.contains(&step.number)
+                    && self
+                        .session
+                        .control
+                        .step(step)
+                        .exit()
+                        .is_some_and(|exit| !exit.terminated_by_us)
+            }
+            Action::Collect { of, .. } => state.done(*of) && !state.done(step.number),
+            _ => false,
+        }
+    }
+}

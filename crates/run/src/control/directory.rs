@@ -1,0 +1,218 @@
+//! The control directory, shared by the tool and the container's side of a step.
+//!
+//! Files are created before the step, writable for any user of the image. Nothing in it is trusted: the
+//! container's root may replace files and directories by links, so everything is opened through the
+//! store's [`Directory`].
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use super::step::StepControl;
+use crate::mutex::lock;
+use retrial_container::first_process::DEFAULT_SHELL;
+use retrial_plan::shell::takes_text;
+use retrial_plan::step::{ExecStep, Step};
+use retrial_results::packages;
+use retrial_store::dir_handle::Directory;
+use retrial_store::{RunDirectory, StoreError, open};
+
+const SCRIPTS: [(&str, &str); 7] = [
+    ("init", include_str!("init")),
+    ("step", include_str!("step")),
+    ("terminate", include_str!("terminate")),
+    ("probe", include_str!("probe")),
+    ("children", include_str!("children")),
+    ("processes", include_str!("processes")),
+    ("packages", PACKAGES),
+];
+
+/// The script that lists the installed packages by reading files only.
+pub const PACKAGES: &str = include_str!("packages");
+
+/// The pipe that requests the installed packages from the first process, and its response.
+const ASK: &str = "ask";
+const LISTED: &str = "listed";
+/// The maximum size of a response, bytes.
+const LONGEST_LIST: u64 = 8 << 20;
+
+/// The container's own time, in seconds, after the longest step: for collecting and judging.
+pub const GRACE_S: u64 = 15 * 60;
+
+/// The interval between extensions of the deadline of a container that waits.
+pub const RENEWAL: Duration = Duration::from_secs(GRACE_S / 3);
+
+/// The variable that identifies a step's processes.
+pub fn mark(run: &RunDirectory, step: &Step) -> (String, String) {
+    let value = format!("{}/{}", run.id(), step.directory());
+    ("RETRIAL_STEP".to_owned(), value)
+}
+
+/// The program and its arguments that run a step's command under a control directory, given its path
+/// as the program sees it.
+pub fn step_command(control: &str, step: &Step, command: &ExecStep) -> Vec<String> {
+    let script = format!("{control}/step");
+    let mut words = vec!["/bin/sh".to_owned(), script, step.directory()];
+    // The command's file becomes the last word.
+    match &command.shell {
+        None => words.extend(DEFAULT_SHELL.map(str::to_owned)),
+        Some(shell) => words.extend_from_slice(shell),
+    }
+    if command.shell.as_deref().is_some_and(takes_text) {
+        // It becomes $0 and is read by the shell itself.
+        words.push(". \"$0\"".to_owned());
+    }
+    words
+}
+
+/// One run's control directory.
+#[derive(Debug, Clone)]
+pub struct Control {
+    path: PathBuf,
+    /// The scripts as this process last wrote or read them.
+    scripts: Arc<Mutex<Option<Scripts>>>,
+}
+
+/// The scripts with inodes, times of their last change, and contents; none for anything that is not a file.
+type Scripts = [Option<(u64, SystemTime, String)>; SCRIPTS.len()];
+
+impl Control {
+    /// Of a run.
+    pub fn of(run: &RunDirectory) -> Self {
+        Self::at(run.control())
+    }
+
+    /// Of a run's steps on the host: no container mounts it.
+    pub fn of_host(run: &RunDirectory) -> Self {
+        Self::at(run.join("host/control"))
+    }
+
+    /// Of the container of a service.
+    pub fn of_service(run: &RunDirectory, service: &str) -> Self {
+        Self::at(run.join("services").join(service))
+    }
+
+    pub(super) fn at(path: PathBuf) -> Self {
+        Self {
+            path,
+            scripts: Arc::default(),
+        }
+    }
+
+    /// On this machine.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Lays out the scripts and the nonce for a new container.
+    ///
+    /// # Errors
+    /// If the disk is full or cannot be written.
+    pub fn lay_out(&self, nonce: &str, private_pids: bool) -> Result<(), StoreError> {
+        let directory = self.write_scripts(0o755, 0o644)?;
+        directory.directory("steps")?.set_mode(0o755)?;
+        directory.write("nonce", format!("{nonce}\n").as_bytes(), 0o644)?;
+        directory.write("seen", b"", 0o666)?;
+        directory.write("ended", b"", 0o666)?;
+        directory.write(LISTED, b"", 0o666)?;
+        directory.make_pipe(ASK, 0o644)?;
+        if private_pids {
+            directory.write("private-pids", b"", 0o644)?;
+        } else {
+            directory.remove("private-pids")?;
+        }
+        self.set_deadline(Some(GRACE_S))
+    }
+
+    /// Lays out the scripts for steps on the host. A running step has already read them.
+    ///
+    /// # Errors
+    /// If the disk is full or cannot be written.
+    pub fn lay_out_for_host(&self) -> Result<(), StoreError> {
+        self.write_scripts(0o700, 0o600).map(drop)
+    }
+
+    /// Creates the directory, with the scripts in it.
+    fn write_scripts(&self, directory_mode: u32, mode: u32) -> Result<Directory, StoreError> {
+        let steps = self.path.join("steps");
+        std::fs::create_dir_all(&steps).map_err(StoreError::io("create", &steps))?;
+        let directory = Directory::open(&self.path)?;
+        directory.set_mode(directory_mode)?;
+        for (name, text) in SCRIPTS {
+            directory.write(name, text.as_bytes(), mode)?;
+        }
+        *lock(&self.scripts) = Some(self.read_scripts());
+        Ok(directory)
+    }
+
+    /// The first script that was changed since this process wrote it, or since the first call.
+    pub fn changed_script(&self) -> Option<&'static str> {
+        let now = self.read_scripts();
+        let mut original = lock(&self.scripts);
+        let original = original.get_or_insert_with(|| now.clone());
+        let mut names = SCRIPTS.iter().zip(original.iter().zip(&now));
+        let changed = names.find(|(_, (original, now))| original != now);
+        changed.map(|((name, _), _)| *name)
+    }
+
+    fn read_scripts(&self) -> Scripts {
+        SCRIPTS.map(|(name, _)| {
+            let file = open::open_beneath(&self.path, Path::new(name)).ok()?;
+            let status = file.metadata().ok()?;
+            Some((status.ino(), status.modified().ok()?, self.read(name)?))
+        })
+    }
+
+    /// Whether the container's first process has copied the nonce.
+    pub fn is_nonce_copied(&self, nonce: &str) -> bool {
+        self.read("seen").is_some_and(|text| text.trim() == nonce)
+    }
+
+    /// Why the first process ended, if it wrote it: `deadline` or `stopped`.
+    pub fn ended(&self) -> Option<String> {
+        let text = self.read("ended")?;
+        let reason = text.lines().next()?.trim();
+        (!reason.is_empty()).then(|| reason.to_owned())
+    }
+
+    /// Requests the list of installed packages from the container's first process. Returns whether it listens:
+    /// it does so once, and as root.
+    pub fn ask_for_packages(&self) -> bool {
+        let directory = Directory::open(&self.path);
+        directory.is_ok_and(|directory| directory.write_to_pipe(ASK, b"packages\n").is_ok())
+    }
+
+    /// The response to [`Self::ask_for_packages`], once it is complete; empty if it is too long, or not a file.
+    pub fn listed_packages(&self) -> Option<String> {
+        match open::read_text_beneath(&self.path, Path::new(LISTED), LONGEST_LIST) {
+            Ok(text) => packages::is_complete(&text).then_some(text),
+            Err(_) => Some(String::new()),
+        }
+    }
+
+    /// Sets the time after which the container ends by itself: seconds from now, or never. The container's side
+    /// counts them from when the file's content changes, so that no clock needs to be set alike.
+    ///
+    /// # Errors
+    /// If the disk is full or cannot be written.
+    pub fn set_deadline(&self, after_s: Option<u64>) -> Result<(), StoreError> {
+        let text = after_s.map_or_else(
+            || "never\n".to_owned(),
+            |seconds| {
+                let mark = jiff::Timestamp::now().as_nanosecond();
+                format!("{seconds} {mark}\n")
+            },
+        );
+        Directory::open(&self.path)?.write("deadline", text.as_bytes(), 0o644)
+    }
+
+    /// A step's side of the control directory.
+    pub fn step(&self, step: &Step) -> StepControl {
+        StepControl::new(self.path.clone(), step.directory())
+    }
+
+    fn read(&self, name: &str) -> Option<String> {
+        open::read_text_beneath(&self.path, Path::new(name), 64 << 10).ok()
+    }
+}

@@ -1,0 +1,6 @@
+//! The image: pulled or built, and files copied out of it. No container of it measures here (`container`).
+
+pub mod copy_out;
+mod provide;
+
+pub use provide::{build, pull};

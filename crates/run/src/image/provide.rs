@@ -1,0 +1,228 @@
+//! The image: pulled or built.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::container::resolve_context;
+use crate::error::Halt;
+use crate::interrupt::unless_stopped;
+use crate::progress::with_progress;
+use crate::step::StepSession;
+use retrial_container::ImageRef;
+use retrial_engine::api::{BuildSpec, ImageInfo, ImageProgress};
+use retrial_engine::credentials;
+use retrial_engine::error::EngineError;
+use retrial_plan::options::PullPolicy;
+use retrial_plan::step::BuildStep;
+use retrial_readings::sanitize;
+use retrial_store::StoreError;
+use retrial_store::journal::{
+    EventKind, StepEnd, StepFault, Transfer, TransferState, TransferUnit,
+};
+
+/// Pulls the image according to the policy.
+pub async fn pull(
+    session: &StepSession<'_>,
+    reference: &str,
+    policy: PullPolicy,
+) -> Result<(), Halt> {
+    if is_present(session, reference, policy).await? {
+        return Ok(());
+    }
+    let exclusive = session.lock_exclusive().await;
+    // It may have been pulled ahead while this run waited.
+    if exclusive.is_some() && is_present(session, reference, policy).await? {
+        return Ok(());
+    }
+    // A credential helper may wait for somebody.
+    let auth = unless_stopped(&session.stop, credentials::for_image(reference)).await??;
+    let pull = async |progress: UnboundedSender<_>| {
+        session
+            .with_engine(|engine| engine.pull(reference, auth.clone(), progress.clone()))
+            .await
+    };
+    let image = with_log(session, pull).await?;
+    warn_if_moved(session, reference).await?;
+    record(session, image)
+}
+
+/// Whether the engine has the image and the policy allows using it.
+async fn is_present(
+    session: &StepSession<'_>,
+    reference: &str,
+    policy: PullPolicy,
+) -> Result<bool, Halt> {
+    let image = session
+        .with_engine(|engine| engine.image(reference))
+        .await?;
+    // A resumed run keeps its original image, even if the tag has moved.
+    let is_before = image.as_ref().map(|image| &image.id) == image_before(session).as_ref();
+    if policy == PullPolicy::Always && (image.is_none() || !is_before) {
+        return Ok(false);
+    }
+    match image {
+        Some(image) => {
+            session.decide("already present, not pulled".to_owned())?;
+            record(session, image)?;
+            Ok(true)
+        }
+        None if policy == PullPolicy::Never => Err(Halt::failed(
+            StepFault::Host,
+            format!("the engine has no image {reference}, and the plan does not pull it"),
+            "build it or pull it yourself, or use --pull missing if a registry has it",
+        )),
+        None => Ok(false),
+    }
+}
+
+/// Warns if a locked tag now refers to another image. The locked image is used anyway, and an unreachable
+/// registry is not an error.
+async fn warn_if_moved(session: &StepSession<'_>, reference: &str) -> Result<(), Halt> {
+    let Ok(mut reference) = ImageRef::parse(reference) else {
+        return Ok(());
+    };
+    let Some(locked) = reference.digest.take() else {
+        return Ok(());
+    };
+    if session.plan.lock.is_none() {
+        return Ok(());
+    }
+    let tagged = &reference.to_string();
+    let auth = unless_stopped(&session.stop, credentials::for_image(tagged)).await?;
+    let auth = auth.ok().flatten();
+    let now = session.with_engine(|engine| engine.registry_digest(tagged, auth.clone()));
+    let now = now.await;
+    if let Some(now) = now.ok().filter(|now| *now != locked) {
+        let text = format!("{tagged}: the lock has {locked}, the registry now has {now}");
+        session.warn(text)?;
+    }
+    Ok(())
+}
+
+/// Builds the image.
+pub async fn build(session: &StepSession<'_>, build: &BuildStep) -> Result<(), Halt> {
+    let label = "io.retrial.recipe".to_owned();
+    let spec = BuildSpec {
+        context: resolve_context(&session.plan, &build.context)?,
+        dockerfile: build.dockerfile.clone(),
+        args: build.args.clone(),
+        tag: build.tag.clone(),
+        labels: BTreeMap::from([(label, session.plan.recipe_hash.clone())]),
+    };
+    let _exclusive = session.lock_exclusive().await;
+    let build = async |progress: UnboundedSender<_>| {
+        session
+            .with_engine(|engine| engine.build(&spec, progress.clone()))
+            .await
+    };
+    let image = with_log(session, build).await?;
+    record(session, image)
+}
+
+/// Returns the image that the run is launched from, if an earlier process recorded it; services have their own.
+fn image_before(session: &StepSession<'_>) -> Option<String> {
+    let is_launched = session.step.container.is_none();
+    session.state().image.filter(|_| is_launched)
+}
+
+/// Records the image that is launched.
+fn record(session: &StepSession<'_>, image: ImageInfo) -> Result<(), Halt> {
+    if let Some(before) = image_before(session).filter(|before| *before != image.id) {
+        let text = format!(
+            "the run began with the image {before}; resumed with {}",
+            image.id
+        );
+        session.warn(text)?;
+    }
+    let event = EventKind::Image {
+        id: image.id,
+        digests: image.repo_digests,
+        size: image.size,
+    };
+    Ok(session.record(event)?)
+}
+
+/// Maps Docker's status to a state, if it has one.
+fn layer_state(status: &str) -> Option<TransferState> {
+    match status {
+        "Pulling fs layer" | "Waiting" => Some(TransferState::Waiting),
+        "Downloading" => Some(TransferState::Downloading),
+        "Verifying Checksum" | "Download complete" => Some(TransferState::Downloaded),
+        "Extracting" => Some(TransferState::Extracting),
+        "Pull complete" => Some(TransferState::Done),
+        "Already exists" => Some(TransferState::Cached),
+        _ if status.starts_with("Retrying") => Some(TransferState::Waiting),
+        _ => None,
+    }
+}
+
+/// Runs a pull or a build until the run is to stop, emits its progress and writes its log.
+async fn with_log(
+    session: &StepSession<'_>,
+    work: impl AsyncFnOnce(UnboundedSender<ImageProgress>) -> Result<ImageInfo, EngineError>,
+) -> Result<ImageInfo, Halt> {
+    let directory = session.directory_in(&session.run);
+    std::fs::create_dir_all(&directory).map_err(StoreError::io("create", &directory))?;
+    let path = session.output_in(&session.run);
+    let mut log = std::fs::File::create(&path).ok();
+    let emit = |progress: ImageProgress| {
+        let event = match progress {
+            ImageProgress::Layer {
+                id,
+                status,
+                current,
+                total,
+            } => {
+                let Some(state) = layer_state(&status) else {
+                    return;
+                };
+                EventKind::Transfer(Transfer {
+                    unit: TransferUnit::Layer,
+                    part: id,
+                    state,
+                    current,
+                    total: total.filter(|total| *total > 0),
+                })
+            }
+            ImageProgress::Line(line) => {
+                if let Some(log) = &mut log {
+                    let _ = writeln!(log, "{line}");
+                }
+                EventKind::Output {
+                    line: sanitize(&line).into_owned(),
+                }
+            }
+            ImageProgress::Retry {
+                reason,
+                attempt,
+                after_ms,
+            } => {
+                let seconds = f64::from(u32::try_from(after_ms).unwrap_or(u32::MAX)) / 1000.0;
+                let text = format!("{reason}: attempt {attempt} in {seconds:.1} s");
+                let _ = session.warn(text);
+                return;
+            }
+        };
+        session.emit(event);
+    };
+    let work = with_progress(work, emit);
+    let result = session.stop.run_until_cancelled(work).await;
+    result
+        .ok_or(StepEnd::Stopped)?
+        .map_err(|error| match error {
+            EngineError::Build {
+                tag,
+                reason,
+                last_lines,
+                ..
+            } => {
+                let reason = format!("the build of {tag} failed: {reason}");
+                let advice = format!("the whole log: {}", path.display());
+                let end = StepEnd::failed(StepFault::Command, reason, advice);
+                end.with_last_lines(|| last_lines).into()
+            }
+            error => error.into(),
+        })
+}

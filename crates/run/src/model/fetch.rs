@@ -1,0 +1,195 @@
+//! Models of the hub: fetched on this machine before the container is created, and recorded for the
+//! container's mounts, the host's record and a resumed run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::error::Halt;
+use crate::progress::with_progress;
+use crate::step::StepSession;
+use retrial_hub::{Digest, Fetched, Hub, ModelSpec, Progress, Snapshot, TransferState};
+use retrial_plan::model::ModelFetch;
+use retrial_store::journal::{self, EventKind, StepFault};
+use retrial_store::{RunDirectory, StoreError};
+
+/// The file with the fetched models, by key.
+const RECORD: &str = "models.json";
+/// Warnings of one step that the journal keeps: an unreliable network must not fill it.
+const MAX_WARNINGS: usize = 20;
+
+/// The models that a run has fetched, by their keys.
+///
+/// # Errors
+/// If the file exists and cannot be read.
+pub fn fetched(run: &RunDirectory) -> Result<BTreeMap<String, Fetched>, StoreError> {
+    if run.join(RECORD).exists() {
+        run.read_json(RECORD)
+    } else {
+        Ok(BTreeMap::new())
+    }
+}
+
+/// The request to the hub.
+pub fn spec(model: &ModelFetch) -> ModelSpec {
+    ModelSpec {
+        repository: model.repository.clone(),
+        revision: model.revision.clone(),
+        allow: model.allow.clone(),
+        ignore: model.ignore.clone(),
+    }
+}
+
+/// Fetches a model. A resumed run keeps its commit.
+pub(crate) async fn fetch(session: &StepSession<'_>, model: &ModelFetch) -> Result<(), Halt> {
+    let (name, spec) = (&model.model, spec(model));
+    let hub = &Hub::from_environment()?;
+    let cancelled = &session.stop;
+    let mut reporter = Reporter {
+        session: *session,
+        warnings: 0,
+        waited_for: BTreeSet::new(),
+    };
+    let before = session.state().models.remove(name);
+    let pinned = &ModelSpec {
+        revision: before.clone().unwrap_or_else(|| spec.revision.clone()),
+        ..spec.clone()
+    };
+    // The hub client itself observes the stop, so that received bytes are preserved.
+    let resolve = async |to: UnboundedSender<_>| hub.resolve(pinned, &to, cancelled).await;
+    let snapshot = &with_progress(resolve, |progress| reporter.report(progress)).await?;
+    if let Some(reason) = not_as_locked(snapshot, &model.locked) {
+        return Err(Halt::failed(
+            StepFault::Host,
+            reason,
+            "a commit never changes: this hub is not the locked one, or the lock file was edited",
+        ));
+    }
+    if before.is_none() {
+        let event = EventKind::ModelResolved {
+            model: name.clone(),
+            repository: spec.repository.clone(),
+            revision: spec.revision.clone(),
+            commit: snapshot.commit.clone(),
+        };
+        session.record(event)?;
+    }
+    let fetch = async |to: UnboundedSender<_>| hub.fetch(snapshot, &to, cancelled).await;
+    let mut fetched = with_progress(fetch, |progress| reporter.report(progress)).await?;
+    fetched.revision.clone_from(&spec.revision);
+    Ok(record(session, name, fetched)?)
+}
+
+/// Returns the first file that differs from the lock, which lists every file of the commit.
+fn not_as_locked(snapshot: &Snapshot, locked: &BTreeMap<String, String>) -> Option<String> {
+    if locked.is_empty() {
+        return None;
+    }
+    snapshot.files.iter().find_map(|file| {
+        let (path, found) = (&file.path, hash(&file.digest));
+        match locked.get(path) {
+            Some(locked) if *locked == found => None,
+            Some(locked) => Some(format!(
+                "{path}: the lock has {locked}, the hub has {found}"
+            )),
+            None => Some(format!("{path}: the hub has it, and the lock does not")),
+        }
+    })
+}
+
+/// `sha256:…` or `git:…`, as locks have it.
+pub fn hash(digest: &Digest) -> String {
+    match digest {
+        Digest::Sha256(hex) => format!("sha256:{hex}"),
+        Digest::Git(hex) => format!("git:{hex}"),
+    }
+}
+
+/// Records a model in the run's files and in the journal.
+fn record(session: &StepSession<'_>, model: &str, fetched: Fetched) -> Result<(), StoreError> {
+    let mut host: Value = session.run.read_json("host.json")?;
+    host["models"][model] = json!({
+        "repository": fetched.repository,
+        "revision": fetched.revision,
+        "commit": fetched.commit,
+    });
+    session.run.write_json("host.json", &host)?;
+    let event = EventKind::Model {
+        model: model.to_owned(),
+        repository: fetched.repository.clone(),
+        commit: fetched.commit.clone(),
+        directory: fetched.directory.display().to_string(),
+        files: fetched.files.len(),
+        bytes: fetched.bytes(),
+        bytes_fetched: fetched.bytes_fetched,
+    };
+    let mut all = self::fetched(&session.run)?;
+    all.insert(model.to_owned(), fetched);
+    session.run.write_json(RECORD, &all)?;
+    session.record(event)
+}
+
+/// The state as the journal records it.
+fn recorded(state: TransferState) -> journal::TransferState {
+    match state {
+        TransferState::Waiting => journal::TransferState::Waiting,
+        TransferState::Downloading => journal::TransferState::Downloading,
+        TransferState::Verifying => journal::TransferState::Verifying,
+        TransferState::Done => journal::TransferState::Done,
+        TransferState::Cached => journal::TransferState::Cached,
+    }
+}
+
+/// Reports the progress of a fetch.
+struct Reporter<'a> {
+    session: StepSession<'a>,
+    warnings: usize,
+    waited_for: BTreeSet<String>,
+}
+
+impl Reporter<'_> {
+    fn report(&mut self, progress: Progress) {
+        let text = match progress {
+            Progress::File {
+                path,
+                state,
+                current,
+                total,
+            } => {
+                let transfer = journal::Transfer {
+                    unit: journal::TransferUnit::File,
+                    part: path,
+                    state: recorded(state),
+                    current: Some(current),
+                    total: Some(total),
+                };
+                return self.session.emit(EventKind::Transfer(transfer));
+            }
+            Progress::Retry {
+                subject,
+                reason,
+                attempt,
+                delay,
+            } => {
+                let seconds = delay.as_secs_f64();
+                format!("{subject}: {reason}: attempt {attempt} in {seconds:.1} s")
+            }
+            Progress::Waiting { path, holder } => {
+                if !self.waited_for.insert(holder.clone()) {
+                    return;
+                }
+                format!("{holder} is downloading {path}: waiting for it")
+            }
+            Progress::Discarded { path, reason } => format!("{path} discarded: {reason}"),
+            Progress::Warning(text) => text,
+        };
+        self.warnings += 1;
+        if self.warnings <= MAX_WARNINGS {
+            // A journal that cannot be written fails the step at its end.
+            let _ = self.session.warn(text);
+        } else {
+            self.session.emit(EventKind::Warning { text });
+        }
+    }
+}

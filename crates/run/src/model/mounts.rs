@@ -1,0 +1,101 @@
+//! Mounts models of the hub into the container: as views, file by file, or as the hub's cache.
+
+use std::fs;
+
+use super::fetch::fetched;
+use super::view::{View, model_directory, view};
+use crate::access::Session;
+use crate::error::Halt;
+use crate::step::StepSession;
+use retrial_container::Mount;
+use retrial_hub::Fetched;
+use retrial_plan::model::{Form, ModelFetch};
+use retrial_store::StoreError;
+use retrial_store::files::write_atomically;
+
+/// The mounts of the models that the plan fetches, for a container that a step creates.
+pub fn mounts(session: &StepSession<'_>) -> Result<Vec<Mount>, Halt> {
+    let all = fetched(&session.run)?;
+    let mut mounts = Vec::new();
+    for model in session.plan.fetched_models() {
+        let name = &model.model;
+        let Some(fetched) = all.get(name) else {
+            return Err(Halt::host(format!("model {name} was not fetched")));
+        };
+        let mut of_model = match model.mount.form {
+            Form::Directory => {
+                match view(fetched).map_err(|error| Halt::host(error.to_string()))? {
+                    View::Ready(path) => {
+                        vec![read_only(path.display().to_string(), &model.mount.target)]
+                    }
+                    View::Unsupported(error) => {
+                        let decision = format!(
+                            "model {name} is mounted file by file: no hard links to the cache's files ({error})"
+                        );
+                        session.decide(decision)?;
+                        one_by_one(fetched, &model.mount.target)
+                    }
+                }
+            }
+            Form::Files => one_by_one(fetched, &model.mount.target),
+            Form::HubCache => hub_cache(session, model, fetched)?,
+        };
+        if let Some(mount) = of_model.iter().find(|mount| mount.source.contains(':')) {
+            return Err(Halt::host(format!(
+                "model {name} cannot be mounted: engines do not accept a colon in {}",
+                mount.source
+            )));
+        }
+        mounts.append(&mut of_model);
+    }
+    Ok(mounts)
+}
+
+fn read_only(source: String, target: &str) -> Mount {
+    Mount {
+        source,
+        target: target.to_owned(),
+        read_only: true,
+    }
+}
+
+/// Blobs under their files' names. The directories are private to the container and writable.
+fn one_by_one(fetched: &Fetched, target: &str) -> Vec<Mount> {
+    let target = target.trim_end_matches('/');
+    let files = fetched.files.iter();
+    files
+        .map(|file| {
+            let blob = file.blob.display().to_string();
+            read_only(blob, &format!("{target}/{}", file.path))
+        })
+        .collect()
+}
+
+/// The part of the cache for this commit. Its branch refs are private to the run: those in the cache may move
+/// meanwhile.
+fn hub_cache(
+    session: &Session,
+    model: &ModelFetch,
+    fetched: &Fetched,
+) -> Result<Vec<Mount>, StoreError> {
+    let name = model.cache_name();
+    let refs = session.run.join(&format!("hub/{name}/refs"));
+    for branch in ["main", &model.revision, &fetched.revision] {
+        let path = refs.join(branch);
+        if branch == fetched.commit || branch.split('/').any(|part| part == "..") {
+            continue;
+        }
+        let parent = path.parent().unwrap_or(&refs);
+        fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
+        write_atomically(&path, fetched.commit.as_bytes())?;
+    }
+    let source = model_directory(fetched);
+    let target = format!("{}/{name}", model.mount.target.trim_end_matches('/'));
+    let snapshot = format!("snapshots/{}", fetched.commit);
+    let of_the_cache = ["blobs".to_owned(), snapshot].map(|part| {
+        let source = source.join(&part).display().to_string();
+        read_only(source, &format!("{target}/{part}"))
+    });
+    let refs = read_only(refs.display().to_string(), &format!("{target}/refs"));
+    Ok(of_the_cache.into_iter().chain([refs]).collect())
+}

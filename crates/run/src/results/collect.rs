@@ -1,0 +1,160 @@
+//! Collects results: copies them out of the container, without the run's secrets.
+
+use itertools::join;
+
+use crate::container::{Extraction, MAX_BYTES, extract};
+use crate::control::{ResultDirectory, StepControl};
+use crate::error::Halt;
+use crate::interrupt::on_thread;
+use crate::step::StepSession;
+use retrial_plan::step::Action;
+use retrial_store::clock::Moment;
+use retrial_store::files::{remove_directory, rename_synced};
+use retrial_store::journal::{EventKind, StepEnd, StepFault};
+use retrial_store::unpack::{Limits, Unpacked};
+
+/// How far the clock of a file system may differ from this machine's, seconds: that of a file server may.
+const CLOCK_SLACK_S: i64 = 60;
+
+/// Collects the one result directory that the step `producer` created.
+pub async fn collect(
+    session: &StepSession<'_>,
+    measurement: usize,
+    trial: u32,
+    producer: u32,
+    pattern: &str,
+) -> Result<(), Halt> {
+    let missing = |reason: String, advice: &str| Halt::failed(StepFault::NoResult, reason, advice);
+    let control = session.plan.step(producer);
+    let control = control.map(|step| session.control.step(step));
+    let control = control.filter(StepControl::exists);
+    let directories = match &control {
+        Some(control) => control.result_directories(pattern),
+        // A check was rerun on another disk than the measurement.
+        None => collected_before(session).into_iter().collect(),
+    };
+    let directory = match &directories[..] {
+        [directory] => directory,
+        [] => {
+            let file = control.and_then(|control| control.result_file(pattern));
+            if let Some(file) = file {
+                return Err(missing(
+                    format!("{} is a file, not a directory", session.redacted(&file)),
+                    "let `results:` name the directory of the file, and `file:` of each figure the file",
+                ));
+            }
+            return Err(missing(
+                format!("the step created no directory {pattern}"),
+                "check where it writes: `results:` must match one directory that the step creates",
+            ));
+        }
+        several => {
+            let paths = join(several.iter().map(|directory| &directory.path), ", ");
+            let list = session.redacted(&paths);
+            let count = several.len();
+            return Err(missing(
+                format!("{pattern} matches {count} directories: {list}"),
+                "make `results:` match one directory",
+            ));
+        }
+    };
+    let Some(measured) = session.plan.measurements.get(measurement) else {
+        let reason = "the plan has nothing to collect";
+        return Err(Halt::failed(StepFault::Request, reason, ""));
+    };
+    let to = measured.results_directory(trial);
+    let started = session.state().started.remove(&producer);
+    copy_results(session, directory, &to, started).await
+}
+
+/// Copies the results of a failed step into the step's own directory: they are evidence, not a result. Copy
+/// errors are ignored.
+pub async fn collect_evidence(session: &StepSession<'_>, producer: u32, pattern: &str) {
+    let Some(source) = session.plan.step(producer) else {
+        return;
+    };
+    let directories = session.control.step(source).result_directories(pattern);
+    for (index, directory) in directories.iter().enumerate() {
+        let to = format!("steps/{}/results-{}", source.directory(), index + 1);
+        let _ = copy_results(session, directory, &to, None).await;
+    }
+}
+
+/// Returns the directory from which a step collected results before.
+fn collected_before(session: &StepSession<'_>) -> Option<ResultDirectory> {
+    let path = session.state().collected.remove(&session.step.number)?;
+    Some(ResultDirectory { path, length: 0 })
+}
+
+/// Copies one result directory to `to` below the run's directory, without the step's secrets. Files that were
+/// last written before the measurement started are recorded: they are no results of it.
+async fn copy_results(
+    session: &StepSession<'_>,
+    directory: &ResultDirectory,
+    to: &str,
+    started: Option<Moment>,
+) -> Result<(), Halt> {
+    let path = &directory.path;
+    let target = session.run.join(to);
+    let part = target.with_extension("part");
+    let absent = format!(
+        "{} was removed before it could be collected",
+        session.redacted(path)
+    );
+    let max_bytes = match session.step.action {
+        Action::Collect { max_bytes, .. } => max_bytes,
+        _ => None,
+    };
+    let copy = Extraction {
+        container: &session.container()?,
+        path,
+        to: &part,
+        length: directory.length,
+        limits: Limits {
+            written_since: started.as_ref().and_then(earliest_write),
+            ..Limits::results(max_bytes.unwrap_or(MAX_BYTES))
+        },
+        absent: StepEnd::failed(StepFault::NoResult, absent, ""),
+        too_large: "write less there, or allow more with `max_results:` in the recipe",
+    };
+    let unpacked = extract(session, copy).await?;
+    let (redactor, unsearched) = (session.redactor.clone(), part.clone());
+    let finish = move || {
+        if let Some(redactor) = redactor {
+            redactor.directory(&part)?;
+        }
+        remove_directory(&target)?;
+        rename_synced(&part, &target)
+    };
+    let finished = on_thread(&session.stop, finish).await;
+    // They may still contain a secret.
+    finished.inspect_err(|_| drop(remove_directory(&unsearched)))??;
+    record(session, path, to, &unpacked)
+}
+
+/// When a file may have been written, at the earliest, that a step wrote: seconds since 1970.
+fn earliest_write(started: &Moment) -> Option<u64> {
+    let (earliest, _) = started.wall_span(&Moment::now());
+    u64::try_from(earliest.as_second() - CLOCK_SLACK_S).ok()
+}
+
+/// Records the collected files.
+pub fn record(
+    session: &StepSession<'_>,
+    from: &str,
+    to: &str,
+    unpacked: &Unpacked,
+) -> Result<(), Halt> {
+    let omitted = unpacked.omitted.iter();
+    let omitted = omitted.map(|text| session.redacted(text)).collect();
+    let older = unpacked.older.iter().map(|name| session.redacted(name));
+    let event = EventKind::Collected {
+        from: session.redacted(from),
+        to: to.to_owned(),
+        files: unpacked.files,
+        bytes: unpacked.bytes,
+        omitted,
+        older: older.collect(),
+    };
+    Ok(session.record(event)?)
+}

@@ -1,0 +1,86 @@
+//! Judges a run from its own files, with the same result during the run and later.
+
+use crate::error::{Halt, RunError};
+use crate::interrupt::on_thread;
+use crate::step::StepSession;
+use retrial_plan::step::{Action, Condition, Plan};
+use retrial_results::evidence::context::context;
+use retrial_results::evidence::run::{self, RunFiles};
+use retrial_results::verdict::{self, Context, Evidence, StageDecision, Verdict};
+use retrial_store::RunDirectory;
+use retrial_store::journal::{EventKind, Journal, State};
+
+/// The verdict on a finished run, from its files alone.
+///
+/// # Errors
+/// If the run's files are missing or damaged.
+pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Verdict, RunError> {
+    let (mut context, evidence) = evidence_of(directory)?;
+    context.require_accuracy |= require_accuracy;
+    Ok(verdict::judge(&context, &evidence))
+}
+
+/// The context and the evidence of a run's verdict, from its files alone.
+///
+/// # Errors
+/// If the run's files are missing or damaged.
+pub fn evidence_of(directory: &RunDirectory) -> Result<(Context, Vec<Evidence>), RunError> {
+    let plan: Plan = directory.read_json("plan.json")?;
+    let state = State::from_events(&Journal::read(&directory.journal())?);
+    let files = RunFiles::of(directory, &plan, &state);
+    Ok((context(&files), run::gather(&files)))
+}
+
+/// Judges a run by a plan that may differ from its own: with the rules of another round.
+pub fn judge_files(files: &RunFiles<'_>) -> Verdict {
+    verdict::judge(&context(files), &run::gather(files))
+}
+
+/// The judge step: writes the verdict to `verdict.json`.
+pub(crate) async fn record_verdict(session: &StepSession<'_>) -> Result<Verdict, Halt> {
+    let (run, require_accuracy) = (session.run.clone(), session.options.require_accuracy);
+    let judge = move || judge_run(&run, require_accuracy);
+    let verdict = on_thread(&session.stop, judge).await??;
+    session.run.write_json("verdict.json", &verdict)?;
+    let event = EventKind::Judged {
+        outcome: verdict.qualified_outcome().to_string(),
+        sentence: verdict.sentence.clone(),
+    };
+    session.record(event)?;
+    Ok(verdict)
+}
+
+/// Returns why this step's trial is not needed, if the trials so far decide. A stopped run does not wait for
+/// the result.
+pub(crate) async fn decided(session: &StepSession<'_>) -> Option<String> {
+    let Condition::UntilDecided { stages: all_stages } = &session.step.when else {
+        return None;
+    };
+    let needing = match &session.step.action {
+        Action::StartService(_) => session.plan.that_need(session.step.number).next(),
+        Action::StopService(ending) => session.plan.that_need(ending.of).next(),
+        _ => None,
+    };
+    let (measurement, trial) = needing.unwrap_or(session.step).trial()?;
+    // Only whole stages count: the latest one before this trial.
+    let mut stages = all_stages.iter().copied().enumerate().rev();
+    let warmup = session.plan.measurements.get(measurement)?.warmup;
+    let (decided, completed) = stages.find(|(_, completed)| warmup + *completed < trial)?;
+    let (directory, plan, state) = (session.run.clone(), session.plan.clone(), session.state());
+    let all_stages = all_stages.clone();
+    let decide = move || {
+        let files = RunFiles::without_telemetry(&directory, &plan, &state);
+        let mut evidence = run::gather_one(&files, measurement);
+        evidence
+            .trials
+            .retain(|earlier| earlier.trial <= warmup + completed);
+        evidence.stages.clone_from(&all_stages);
+        verdict::decide_stage(&context(&files), &evidence, decided)
+    };
+    match on_thread(&session.stop, decide).await.ok()? {
+        StageDecision::Stop { reason } => {
+            Some(format!("decided after {completed} trials: {reason}"))
+        }
+        StageDecision::Continue { .. } => None,
+    }
+}

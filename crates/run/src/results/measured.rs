@@ -1,0 +1,91 @@
+//! Shows the figures of a trial as soon as its last step is done. They are for live display: nothing is stored,
+//! and nothing slow is read between two measurements.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::interrupt::on_thread;
+use crate::step::StepSession;
+use retrial_plan::step::{Plan, Step};
+use retrial_results::evidence::run::{self, RunFiles};
+use retrial_store::RunDirectory;
+use retrial_store::clock::Moment;
+use retrial_store::journal::{EventKind, State, StepEnd};
+
+/// The maximum size of logs that are read, bytes.
+const MOST_BYTES: u64 = 32 << 20;
+/// The maximum number of figures shown.
+const FIGURES: usize = 2;
+/// The maximum time for reading.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Shows the figures of a trial, if this step is its last.
+pub async fn show(session: &StepSession<'_>) {
+    let step = session.step;
+    let Some((measurement, trial)) = step.trial() else {
+        return;
+    };
+    let mut steps = session.plan.steps.iter();
+    if steps.any(|other| other.number > step.number && other.trial() == step.trial()) {
+        return;
+    }
+    let Some(measured) = session.plan.measurements.get(measurement) else {
+        return;
+    };
+    let mut state = session.state();
+    let done = StepEnd::Done { exit_code: None };
+    state.ended.insert(step.number, (done, Moment::now()));
+    let (directory, plan) = (session.run.clone(), session.plan.clone());
+    let read = move || figures(&directory, &plan, &state, (measurement, trial));
+    let figures = tokio::time::timeout(PATIENCE, on_thread(&session.stop, read)).await;
+    let event = EventKind::Measured {
+        trial: measured.trial_name(trial),
+        figures: figures.ok().and_then(Result::ok).unwrap_or_default(),
+    };
+    session.emit(event);
+}
+
+/// The published figures of a trial, or else those that the recipe declares.
+fn figures(
+    directory: &RunDirectory,
+    plan: &Plan,
+    state: &State,
+    (measurement, trial): (usize, u32),
+) -> Vec<(String, f64, String)> {
+    let of_trial = |step: &&Step| step.trial() == Some((measurement, trial));
+    let logs = plan.steps.iter().filter(of_trial);
+    let logs = logs.map(|step| size_of(&directory.steps().join(step.directory())));
+    let results = plan.results_directory(measurement, trial);
+    if logs.sum::<u64>() + size_of(&directory.join(&results)) > MOST_BYTES {
+        return Vec::new();
+    }
+    let files = RunFiles::without_telemetry(directory, plan, state);
+    let evidence = run::gather_one(&files, measurement);
+    let mut trials = evidence.trials.iter().chain(&evidence.warmups);
+    let Some(measured) = trials.find(|candidate| candidate.trial == trial) else {
+        return Vec::new();
+    };
+    let published = evidence.expect.iter().map(|(name, _)| name);
+    let declared = evidence.figures.iter().map(|(name, _)| name);
+    let figures = published.chain(declared).filter_map(|requested| {
+        let mut figures = measured.figures.iter();
+        let (name, figure) = figures.find(|(name, _)| name.eq_ignore_ascii_case(requested))?;
+        Some((name.clone(), figure.value, figure.unit.clone()))
+    });
+    let mut shown: Vec<(String, f64, String)> = Vec::new();
+    for figure in figures.filter(|(_, value, _)| value.is_finite()) {
+        if shown.len() < FIGURES && !shown.contains(&figure) {
+            shown.push(figure);
+        }
+    }
+    shown
+}
+
+/// The size of the files in a directory.
+fn size_of(directory: &Path) -> u64 {
+    let files = fs::read_dir(directory).into_iter().flatten().flatten();
+    files
+        .filter_map(|file| Some(file.metadata().ok()?.len()))
+        .sum()
+}

@@ -1,0 +1,49 @@
+//! Restores collected results in the container for a rerun check: the container of the measurement may be
+//! removed. The step's own script unpacks them, as their original user.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::error::Halt;
+use crate::interrupt::on_thread;
+use crate::step::StepCommand;
+use retrial_store::StoreError;
+use retrial_store::files::set_mode;
+use retrial_store::pack::pack_directories;
+
+/// Restores the collected results that a check reads, unless they were measured in this container.
+pub async fn restore_results(command: &StepCommand<'_>) -> Result<(), Halt> {
+    let session = &command.session;
+    let state = session.state();
+    let Some(measured) = session
+        .step
+        .measured_step()
+        .filter(|measured| !state.is_of_this_container(*measured))
+    else {
+        return Ok(());
+    };
+    let collecting = session
+        .plan
+        .steps_of(measured)
+        .filter(|step| state.done(step.number));
+    let directories = collecting.filter_map(|step| {
+        let (measurement, trial) = step.trial().filter(|_| step.collects())?;
+        let top = state.collected.get(&step.number)?.trim_start_matches('/');
+        let directory = session.plan.results_directory(measurement, trial);
+        Some((session.run.join(&directory), PathBuf::from(top)))
+    });
+    let directories: Vec<(PathBuf, PathBuf)> = directories.collect();
+    let archive = session.directory_in(&session.local).join("results.tar");
+    let packing = archive.clone();
+    let pack = move || {
+        let packed = pack_directories(&directories, &packing)?;
+        set_mode(&packing, 0o644)?;
+        Ok::<_, StoreError>(packed)
+    };
+    let packed = on_thread(&session.stop, pack).await??;
+    command.files.put_results(&archive)?;
+    fs::remove_file(&archive).map_err(StoreError::io("remove", &archive))?;
+    let files = packed.files;
+    let decision = format!("the results of step {measured:02} were restored: {files} files");
+    Ok(session.decide(decision)?)
+}

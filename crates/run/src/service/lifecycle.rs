@@ -1,0 +1,223 @@
+//! Services: started like any step and followed until they are ready, then left running; stopped by a
+//! later step, with all their processes.
+
+use std::time::Duration;
+
+use super::readiness::{Readiness, answers};
+use crate::access::Session;
+use crate::container;
+use crate::control::GRACE_S;
+use crate::error::Halt;
+use crate::step::{
+    Ending, Followed, Started, StepCommand, StepSession, exec, follow, output, verify,
+    with_last_lines,
+};
+use retrial_plan::service::{ServiceStep, StopPolicy, StopStep};
+use retrial_recipe::model::ReadyWhen;
+use retrial_store::journal::{EventKind, StepEnd, StepFault};
+
+/// Starts a service and waits until it is ready; `reattach` if it may be running since before a kill
+/// of the tool. One that does not become ready is stopped.
+pub async fn start(
+    session: &StepSession<'_>,
+    service: &ServiceStep,
+    reattach: bool,
+) -> Result<(), Halt> {
+    let reattach = place(session, service, reattach).await?;
+    let command = StepCommand::of_service(session, service)?;
+    let result = follow_until_ready(service, &command, reattach).await;
+    session.set_deadline(Some(GRACE_S))?;
+    let halt = match result {
+        Ok(exec) => {
+            let service = service.service.clone();
+            return Ok(session.record(EventKind::ServiceReady { service, exec })?);
+        }
+        Err(Halt::Ended(end)) => Halt::Ended(with_last_lines(session, end)),
+        Err(halt) => return Err(halt),
+    };
+    shut_down(session, session, service).await?;
+    Err(halt)
+}
+
+/// Creates the service's own container, if it has one, or finds it. Returns whether the service may be
+/// running in it.
+async fn place(
+    session: &StepSession<'_>,
+    service: &ServiceStep,
+    reattach: bool,
+) -> Result<bool, Halt> {
+    let Some(own) = &service.own_container else {
+        return Ok(reattach);
+    };
+    let state = session.state();
+    if let Some(id) = state.service_containers.get(&session.step.number) {
+        let found = session.with_engine(|engine| engine.container(id)).await?;
+        let control = &session.service_controls[&service.service];
+        let begun = control.step(session.step).started();
+        if reattach && begun && found.is_some_and(|found| found.running) {
+            return Ok(true);
+        }
+        container::discard(session, id).await?;
+    }
+    container::create_for_service(session, &service.service, own).await?;
+    Ok(false)
+}
+
+/// Returns the engine's name for its process, if this process started it.
+async fn follow_until_ready(
+    service: &ServiceStep,
+    command: &StepCommand<'_>,
+    reattach: bool,
+) -> Result<Option<String>, Halt> {
+    let is_new = !(reattach && command.files.started());
+    let has_address = matches!(service.ready, ReadyWhen::Port(_) | ReadyWhen::Http(_));
+    // Another process already responds at the service's address.
+    if is_new && has_address && answers(service, command).await? {
+        let reason = format!(
+            "{} before the service {} was started",
+            service.readiness(),
+            service.service
+        );
+        let advice = "another program serves there: stop it, or choose another port";
+        return Err(Halt::failed(StepFault::Host, reason, advice));
+    }
+    let started = exec::start(command, reattach).await?;
+    let exec = started.as_ref().and_then(|started| match started {
+        Started::Exec(id) => Some(id.clone()),
+        Started::Process(_) => None,
+    });
+    let mut readiness = Readiness::new(service, command)?;
+    match follow(command, started, &mut readiness).await? {
+        Followed::Running(()) => Ok(exec),
+        Followed::Exited(exit) => Err(ended_early(service, verify(command, &exit)).into()),
+    }
+}
+
+fn ended_early(service: &ServiceStep, code: Result<i64, StepEnd>) -> StepEnd {
+    let early = format!("the service {} ended before it was ready", service.service);
+    match code {
+        Ok(code) => {
+            let reason = format!("{early}: it ended with exit code {code}");
+            let advice = "its command must stay in the foreground: it is stopped by Retrial";
+            StepEnd::failed(StepFault::Command, reason, advice).with_exit_code(Some(code))
+        }
+        Err(end) => end.reworded(|reason| format!("{early}: {reason}")),
+    }
+}
+
+/// Stops a service that was ready.
+pub async fn stop(session: &StepSession<'_>, ending: &StopStep) -> Result<(), Halt> {
+    let Some((start, service)) = session.plan.service(ending.of) else {
+        return Ok(());
+    };
+    let started = StepSession::new(session, start);
+    let command = StepCommand::of_service(&started, service)?;
+    // Read before it is stopped: afterwards every service has ended.
+    let ended = ended_unnoticed(session, &command).await?;
+    shut_down(session, &started, service).await?;
+    let killed = command.files.exit().and_then(|exit| exit.oom_kills);
+    let killed = killed.filter(|killed| *killed > 0);
+    let killed =
+        killed.map(|killed| format!("the kernel killed {killed} of its processes, out of memory"));
+    for reason in ended.into_iter().chain(killed) {
+        session.report_incident(format!(
+            "the service {} was not whole until it was stopped: {reason}; figures measured with it may be wrong",
+            service.service
+        ))?;
+    }
+    Ok(())
+}
+
+/// Returns how a service ended after the last step that needs it, if it did so by an error.
+async fn ended_unnoticed(
+    session: &StepSession<'_>,
+    command: &StepCommand<'_>,
+) -> Result<Option<String>, Halt> {
+    if session.stop.is_cancelled() || !command.files.started() {
+        return Ok(None);
+    }
+    if let Some(exit) = command.files.exit() {
+        let is_fault = exit.code != 0 && !exit.terminated_by_us;
+        return Ok(is_fault.then(|| format!("it had ended with exit code {}", exit.code)));
+    }
+    let Some(container) = &command.container else {
+        return Ok(None);
+    };
+    let state = session
+        .with_engine(|engine| engine.container(container))
+        .await?;
+    Ok(match state {
+        Some(state) if state.running => None,
+        Some(state) if state.oom_killed => {
+            Some("the kernel had killed its container, out of memory".to_owned())
+        }
+        Some(_) => Some("its container had ended".to_owned()),
+        None => Some("its container had been removed".to_owned()),
+    })
+}
+
+/// Ends a service's processes, keeps its output, and removes its own container, during a step that may differ
+/// from the one that started it.
+async fn shut_down(
+    session: &StepSession<'_>,
+    started: &StepSession<'_>,
+    service: &ServiceStep,
+) -> Result<(), Halt> {
+    let command = StepCommand::of_service(started, service)?;
+    let files = &command.files;
+    if files.started() && has_container(session, &command).await? {
+        let ending = ending_of(session, service.stop);
+        if files.exit().is_some() {
+            command.terminate_leftovers(ending).await;
+        } else if !command.terminate(ending).await {
+            let text = format!(
+                "the service {} did not end within {} of {}: it was killed",
+                service.service,
+                retrial_format::limit(ending.grace.as_secs()),
+                ending.signal
+            );
+            session.warn(text)?;
+        }
+    }
+    if files.exists() {
+        output::keep(&command).await?;
+    }
+    let exit_code = files.exit().map(|exit| exit.code);
+    let start = started.step.number;
+    if service.own_container.is_some()
+        && let Some(id) = session.state().service_containers.get(&start)
+    {
+        container::discard(session, id).await?;
+    }
+    let service = service.service.clone();
+    let event = EventKind::ServiceEnded {
+        service,
+        of: start,
+        exit_code,
+    };
+    Ok(session.record(event)?)
+}
+
+/// Whether there is a container in which it may be running. Waits for an unavailable engine: without it,
+/// nothing can be stopped.
+async fn has_container(session: &StepSession<'_>, command: &StepCommand<'_>) -> Result<bool, Halt> {
+    let Some(container) = &command.container else {
+        return Ok(false);
+    };
+    let found = session
+        .with_engine(|engine| engine.container(container))
+        .await?;
+    Ok(found.is_some())
+}
+
+/// How a service is ended: according to the recipe; a stopped run gives it no more time than any other step.
+fn ending_of(session: &Session, stop: StopPolicy) -> Ending {
+    let mut grace = Duration::from_secs(stop.timeout_s);
+    if session.stop.is_cancelled() {
+        grace = grace.min(Ending::default().grace);
+    }
+    Ending {
+        signal: stop.signal,
+        grace,
+    }
+}

@@ -1,0 +1,210 @@
+//! Waits until a service is ready: by its output, by its port, by an address, or by a command. All probes but
+//! the output's run in the service's container, where addresses mean what the recipe says.
+
+use std::fs::File;
+use std::future::Future;
+use std::io::Read;
+use std::pin::{Pin, pin};
+use std::time::{Duration, Instant};
+
+use regex::Regex;
+use tokio::time::{sleep, timeout};
+
+use crate::control::mark;
+use crate::step::{Meanwhile, StepCommand, StepSession, output};
+use retrial_engine::api::{Engine, ExecSpec};
+use retrial_plan::service::{PROBE_HTTP, PROBE_PORT, ServiceStep};
+use retrial_plan::shell::inline;
+use retrial_readings::lines::LineSplitter;
+use retrial_recipe::model::ReadyWhen;
+use retrial_store::journal::{StepEnd, StepFault};
+
+/// The interval between probes.
+const PAUSE: Duration = Duration::from_millis(500);
+/// The interval between reads of the output.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// The timeout of one probe of an address or a port.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Bytes of output read at once.
+const BLOCK: u64 = 256 << 10;
+
+/// Ends when a service is ready.
+type Ready<'a> = Pin<Box<dyn Future<Output = Result<(), StepEnd>> + Send + 'a>>;
+
+/// Waits for a service's readiness.
+pub struct Readiness<'a> {
+    service: &'a ServiceStep,
+    /// How long it was waited for by this process.
+    polled: Duration,
+    ready: Ready<'a>,
+}
+
+impl<'a> Readiness<'a> {
+    /// Of a service that was started.
+    pub fn new(service: &'a ServiceStep, command: &'a StepCommand<'a>) -> Result<Self, StepEnd> {
+        let ready = &service.ready;
+        if let ReadyWhen::Log(pattern) = ready {
+            let pattern = Regex::new(pattern).map_err(|error| {
+                StepEnd::failed(StepFault::Request, error.to_string(), "correct `ready.log`")
+            })?;
+            let ready = Box::pin(until_printed(&command.session, pattern));
+            return Ok(Self::of(service, ready));
+        }
+        let ready = Box::pin(async move {
+            while !answers(service, command).await? {
+                sleep(PAUSE).await;
+            }
+            Ok(())
+        });
+        Ok(Self::of(service, ready))
+    }
+
+    fn of(service: &'a ServiceStep, ready: Ready<'a>) -> Self {
+        let polled = Duration::ZERO;
+        Self {
+            service,
+            polled,
+            ready,
+        }
+    }
+}
+
+impl Meanwhile for Readiness<'_> {
+    type Outcome = ();
+
+    async fn outcome(&mut self) -> Result<(), StepEnd> {
+        let _polling = Polling {
+            since: Instant::now(),
+            polled: &mut self.polled,
+        };
+        self.ready.as_mut().await
+    }
+
+    /// At least for as long as one probe may take.
+    fn may_be_late(&self) -> bool {
+        let limit = Duration::from_secs(self.service.command.timeout_s);
+        self.polled >= limit.min(PROBE_TIMEOUT)
+    }
+
+    fn late(&self, end: StepEnd) -> StepEnd {
+        let StepEnd::Failed {
+            fault: fault @ StepFault::Timeout,
+            ..
+        } = end
+        else {
+            return end;
+        };
+        let service = self.service;
+        let reason = format!(
+            "the service {} was not ready within {}: waited until {}",
+            service.service,
+            retrial_format::limit(service.command.timeout_s),
+            service.readiness()
+        );
+        let advice = "read its output; allow more time with `ready.timeout:` in the recipe";
+        StepEnd::failed(fault, reason, advice)
+    }
+
+    fn failed(&self, end: StepEnd) -> StepEnd {
+        end.reworded(|reason| format!("the service {} failed: {reason}", self.service.service))
+    }
+}
+
+/// Counts the time until it is dropped.
+struct Polling<'a> {
+    since: Instant,
+    polled: &'a mut Duration,
+}
+
+impl Drop for Polling<'_> {
+    fn drop(&mut self) {
+        *self.polled += self.since.elapsed();
+    }
+}
+
+/// Waits for a line of the step's output.
+async fn until_printed(session: &StepSession<'_>, pattern: Regex) -> Result<(), StepEnd> {
+    let mut file: Option<File> = None;
+    let mut splitter = LineSplitter::new();
+    let mut block = Vec::new();
+    loop {
+        file = file.or_else(|| output::open_output(session).ok());
+        block.clear();
+        let read = file
+            .as_mut()
+            .and_then(|file| file.take(BLOCK).read_to_end(&mut block).ok());
+        let mut found = false;
+        splitter.push(&block, |line| found |= pattern.is_match(&line.text));
+        if found {
+            return Ok(());
+        }
+        if read.is_none_or(|read| read == 0) {
+            sleep(CHECK_INTERVAL).await;
+        } else {
+            // Much output must not delay the handling of signals.
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// Whether the service is ready now.
+///
+/// # Errors
+/// If the image has no program for the probe, or the engine is unavailable for too long.
+pub async fn answers(service: &ServiceStep, command: &StepCommand<'_>) -> Result<bool, StepEnd> {
+    let (script, target) = match &service.ready {
+        ReadyWhen::Log(_) => return Ok(false),
+        ReadyWhen::Port(port) => (PROBE_PORT, port.to_string()),
+        ReadyWhen::Http(url) => (PROBE_HTTP, url.0.clone()),
+        ReadyWhen::Command(ready) => {
+            let mut spec = command.spec();
+            spec.command = inline(command.exec.shell.as_deref(), &ready.0);
+            return Ok(exit_code(command, &spec, false).await? == Some(0));
+        }
+    };
+    let mut spec = ExecSpec::as_root(["/bin/sh", "-c", script, &target]);
+    let session = &command.session;
+    spec.env.push(mark(&session.run, session.step));
+    let code = exit_code(command, &spec, true).await?;
+    if code == Some(127) {
+        let reason = format!("the image has no curl, wget or bash that could query {target}");
+        let advice = "write `ready: {port: …}`, `{log: …}` or `{command: …}` in the recipe";
+        return Err(StepEnd::failed(StepFault::Request, reason, advice));
+    }
+    Ok(code == Some(0))
+}
+
+/// The exit code of a probe; none if it takes too long and `is_limited`, or cannot run.
+async fn exit_code(
+    command: &StepCommand<'_>,
+    spec: &ExecSpec,
+    is_limited: bool,
+) -> Result<Option<i64>, StepEnd> {
+    let Some(container) = &command.container else {
+        return Ok(None);
+    };
+    let session = &command.session;
+    let probe = async |engine: &dyn Engine| {
+        let mut probe = pin!(engine.exec(container, spec));
+        loop {
+            match timeout(PROBE_TIMEOUT, &mut probe).await {
+                Ok(output) => return output.map(|output| Some(output.code)),
+                // The service hangs, or the engine.
+                Err(_) => {
+                    session
+                        .engine
+                        .ask(|engine| engine.container(container))
+                        .await?
+                }
+            };
+            if is_limited {
+                return Ok(None);
+            }
+        }
+    };
+    match session.with_engine(probe).await {
+        Ok(code) => Ok(code),
+        Err(error) if error.is_unavailable() => Err(StepEnd::host(error.to_string())),
+        Err(_) => Ok(None),
+    }
+}

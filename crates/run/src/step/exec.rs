@@ -1,0 +1,107 @@
+//! One command of the recipe: prepared, started or reattached, followed to its end. Processes that it leaves
+//! running are terminated, and its output is stored.
+
+use std::fs;
+
+use super::exit::{verify, with_last_lines};
+use super::follow::{Followed, follow};
+use super::host;
+use super::output;
+use super::session::StepSession;
+use super::target::{Started, StepCommand};
+use super::terminate::Ending;
+use super::watched::Needed;
+use crate::control::GRACE_S;
+use crate::error::Halt;
+use crate::results::restore_results;
+use retrial_plan::step::ExecStep;
+use retrial_store::StoreError;
+use retrial_store::journal::{EventKind, StepEnd, StepFault};
+
+/// Runs a step's command in the container; `reattach` if it may be running since before a kill of
+/// the tool. Returns its exit code, 0.
+pub async fn run(
+    session: &StepSession<'_>,
+    command: &ExecStep,
+    reattach: bool,
+) -> Result<i64, Halt> {
+    let command = StepCommand::in_container(session, command)?;
+    let end = follow_to_its_end(&command, reattach).await;
+    session.set_deadline(Some(GRACE_S))?;
+    end
+}
+
+/// Runs a step's command on the host, as [`run`] does in the container.
+pub async fn run_on_host(
+    session: &StepSession<'_>,
+    command: &ExecStep,
+    reattach: bool,
+) -> Result<i64, Halt> {
+    let files = host::files(session);
+    fs::create_dir_all(&files).map_err(StoreError::io("create", &files))?;
+    if !reattach {
+        session.host_control.lay_out_for_host()?;
+    }
+    follow_to_its_end(&StepCommand::on_host(session, command), reattach).await
+}
+
+async fn follow_to_its_end(command: &StepCommand<'_>, reattach: bool) -> Result<i64, Halt> {
+    let session = &command.session;
+    let mut needed = Needed::of(command)?;
+    let started = start(command, reattach).await?;
+    let followed = follow(command, started, &mut needed).await;
+    let followed = followed.map(|followed| match followed {
+        Followed::Exited(exit) => exit,
+        Followed::Running(never) => match never {},
+    });
+    match &followed {
+        Err(_) => drop(command.terminate(Ending::default()).await),
+        Ok(exit) if exit.leftovers.is_empty() => {}
+        Ok(exit) => {
+            let leftovers = command.leftovers().await;
+            let leftovers = leftovers.unwrap_or_else(|| exit.leftovers.clone());
+            if !leftovers.is_empty() {
+                let processes = leftovers.iter().map(|process| session.redacted(process));
+                let processes = processes.collect();
+                session.record(EventKind::LeftoverProcesses { processes })?;
+                command.terminate_leftovers(Ending::default()).await;
+            }
+        }
+    }
+    output::keep(command).await?;
+    let end = followed.and_then(|exit| {
+        check_scripts(command)?;
+        verify(command, &exit)
+    });
+    end.map_err(|end| with_last_lines(session, end).into())
+}
+
+/// Starts a step's command, unless an earlier process has.
+pub async fn start(command: &StepCommand<'_>, reattach: bool) -> Result<Option<Started>, Halt> {
+    if !(reattach && command.files.exists()) {
+        output::begin(command)?;
+    }
+    if command.files.started() {
+        return Ok(None);
+    }
+    restore_results(command).await?;
+    check_scripts(command)?;
+    match command.start().await {
+        Ok(process) => Ok(Some(process)),
+        Err(halt) => {
+            output::keep(command).await?;
+            Err(halt)
+        }
+    }
+}
+
+/// Checks that the scripts that run steps are unchanged.
+fn check_scripts(command: &StepCommand<'_>) -> Result<(), StepEnd> {
+    let changed = command.control.changed_script();
+    changed.map_or(Ok(()), |name| {
+        let path = command.control_path();
+        let reason = format!("something changed {path}/{name}, which runs the steps");
+        let advice = command.forgery_advice();
+        Err(StepEnd::failed(StepFault::Command, reason, advice))
+    })
+}

@@ -1,0 +1,86 @@
+//! Whether a command that wrote its exit code succeeded.
+
+use super::follow::{FREE_SPACE, MORE_MEMORY, container_ended, resume_advice};
+use super::output;
+use super::session::StepSession;
+use super::target::StepCommand;
+use crate::control::StepExit;
+use crate::failure::signal_name;
+use retrial_plan::step::{Purpose, Step};
+use retrial_store::journal::{StepEnd, StepFault};
+
+/// Lines of output that a failure shows.
+const LAST_LINES: usize = 12;
+
+/// Adds the last lines of a step to a failure, unless it has those of another step.
+pub fn with_last_lines(session: &StepSession<'_>, end: StepEnd) -> StepEnd {
+    end.with_last_lines(|| output::last_lines(session, LAST_LINES))
+}
+
+/// Checks whether a command that wrote its exit code succeeded.
+pub fn verify(command: &StepCommand<'_>, exit: &StepExit) -> Result<i64, StepEnd> {
+    let session = &command.session;
+    if exit.terminated_by_us {
+        return Err(StepEnd::failed(
+            StepFault::Host,
+            container_ended(&command.control, ""),
+            resume_advice(session),
+        ));
+    }
+    let code = exit.code;
+    let full = session.full_disk();
+    let killed = exit.oom_kills.unwrap_or(0);
+    let (fault, reason, advice) = if exit.cut || full.is_some() {
+        let path = full.unwrap_or(session.run.path());
+        let reason = format!(
+            "the disk of {} is full: the step's output may be truncated",
+            path.display()
+        );
+        (StepFault::Host, reason, FREE_SPACE.to_owned())
+    } else if killed > 0 {
+        let processes = match killed {
+            1 => "a process".to_owned(),
+            _ => format!("{killed} processes"),
+        };
+        let reason = format!(
+            "the kernel killed {processes} of the step, out of memory (its exit code: {code})"
+        );
+        (StepFault::Command, reason, MORE_MEMORY.to_owned())
+    } else if code != 0 {
+        (StepFault::Command, describe(code), advice(command, code))
+    } else {
+        return Ok(code);
+    };
+    Err(StepEnd::failed(fault, reason, advice).with_exit_code(Some(code)))
+}
+
+fn advice(command: &StepCommand<'_>, code: i64) -> String {
+    let StepCommand { session, exec, .. } = command;
+    let is_collected = |of| session.plan.steps_of(of).any(Step::collects);
+    match exec.purpose {
+        _ if code == 127 && exec.shell.is_none() => {
+            "if the guide's commands rely on a login shell's PATH, set `shell: [bash, -ilc]` in the recipe's container".to_owned()
+        }
+        Purpose::Check { of, .. } if is_collected(of) => format!(
+            "read its output; once the cause is fixed, `retrial resume {}` runs it again on the collected \
+             results, without measuring again",
+            session.run.id()
+        ),
+        _ => "read its output; to inspect the container, use --keep on-failure and `retrial shell`".to_owned(),
+    }
+}
+
+fn describe(code: i64) -> String {
+    match code {
+        126 => "its command cannot be executed (exit code 126)".to_owned(),
+        127 => "a command was not found (exit code 127)".to_owned(),
+        code if code > 128 && code < 193 => {
+            let signal = i32::try_from(code - 128).unwrap_or_default();
+            format!(
+                "it was terminated by {} (exit code {code})",
+                signal_name(signal)
+            )
+        }
+        code => format!("it ended with exit code {code}"),
+    }
+}

@@ -1,0 +1,339 @@
+//! Follows a step by its files: output as it grows, the exit code once it is there, time limits, and whether
+//! its process can still end. The engine may be unavailable meanwhile.
+
+use std::time::{Duration, Instant};
+
+use super::output::{Output, max_log};
+use super::target::{Started, StepCommand};
+use super::watch::Watch;
+use crate::access::Session;
+use crate::control::{Control, StepExit};
+use crate::failure::FailureWatch;
+use retrial_engine::api::{ContainerState, ExecStatus};
+use retrial_format::{limit, size};
+use retrial_plan::step::ExecStep;
+use retrial_store::journal::{StepEnd, StepFault};
+
+/// The longest interval between checks of the files.
+const PAUSE: Duration = Duration::from_millis(50);
+/// How often the engine is queried whether the container is running.
+const ENGINE_INTERVAL: Duration = Duration::from_secs(2);
+/// The number of such queries per script run that searches for the step's shell, if its exec is unknown.
+const PROBE_EVERY: u32 = 5;
+
+/// How long an engine may take to notice that a step's shell has ended.
+const CONFIRM_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The fix for a full disk.
+pub(crate) const FREE_SPACE: &str = "free some space, or keep runs elsewhere: --home DIR";
+/// The fix for exhausted memory.
+pub(crate) const MORE_MEMORY: &str =
+    "give the container or the host more memory, or the benchmark a smaller batch";
+
+/// Additional conditions and checks while a step is followed. The default implementation has none.
+pub trait Meanwhile {
+    /// The value to return before the step has ended.
+    type Outcome;
+
+    /// Waits until the step need not be followed any more.
+    async fn outcome(&mut self) -> Result<Self::Outcome, StepEnd>;
+
+    /// Checks files, often.
+    fn look(&mut self) -> Result<(), StepEnd> {
+        Ok(())
+    }
+
+    /// Queries the engine, at intervals.
+    async fn probe(&mut self) -> Result<(), StepEnd> {
+        Ok(())
+    }
+
+    /// Whether the step was followed for long enough to be out of time: an earlier process, or an engine that did
+    /// not respond, may have taken all of it.
+    fn may_be_late(&self) -> bool {
+        true
+    }
+
+    /// The end of a step that ran out of time.
+    fn late(&self, end: StepEnd) -> StepEnd {
+        end
+    }
+
+    /// The end of a step that shows that it has failed.
+    fn failed(&self, end: StepEnd) -> StepEnd {
+        end
+    }
+
+    /// Checks once more after the step itself has ended.
+    async fn at_the_end(&mut self, _exit: &StepExit) -> Result<(), StepEnd> {
+        Ok(())
+    }
+}
+
+/// How following a step ended.
+pub enum Followed<T> {
+    /// It wrote its exit code.
+    Exited(StepExit),
+    /// It is still running.
+    Running(T),
+}
+
+/// Follows a step until it writes its exit code, or no longer needs to be followed. Otherwise returns why it
+/// did neither.
+pub async fn follow<M: Meanwhile>(
+    command: &StepCommand<'_>,
+    started: Option<Started>,
+    meanwhile: &mut M,
+) -> Result<Followed<M::Outcome>, StepEnd> {
+    let (session, control) = (&command.session, &command.files);
+    let mut output = Output::open(session);
+    let mut liveness = LivenessProbe::new(started);
+    let mut failure = FailureWatch::new(command)?;
+    let mut watch = Watch::renames(&control.path());
+    let mut last_asked = Instant::now();
+    let mut last_output = last_asked;
+    loop {
+        let grew = output.look();
+        if grew {
+            last_output = Instant::now();
+        }
+        let exit = control.exit();
+        check_length(command.exec, &output)?;
+        if let Some(exit) = exit {
+            output.finish();
+            let exit = liveness.confirm(command, exit).await?;
+            meanwhile.at_the_end(&exit).await?;
+            if !exit.terminated_by_us {
+                let found = failure.finish(command, Some(exit.code)).await;
+                found.map_err(|end| meanwhile.failed(end))?;
+            }
+            return Ok(Followed::Exited(exit));
+        }
+        if session.stop.is_cancelled() {
+            return Err(StepEnd::Stopped);
+        }
+        meanwhile.look()?;
+        failure.look(command).map_err(|end| meanwhile.failed(end))?;
+        if last_asked.elapsed() > ENGINE_INTERVAL {
+            last_asked = Instant::now();
+            if let Some(end) = liveness.dead(command).await {
+                output.finish();
+                return control.exit().map(Followed::Exited).ok_or(end);
+            }
+            meanwhile.probe().await?;
+            let found = failure.probe(command).await;
+            found.map_err(|end| meanwhile.failed(end))?;
+        }
+        if grew && session.options.all_output {
+            // A step may print faster than it is read: signals must still be handled.
+            tokio::task::yield_now().await;
+        } else {
+            tokio::select! {
+                () = watch.change(PAUSE) => {}
+                () = session.stop.cancelled() => {}
+                outcome = meanwhile.outcome() => {
+                    let outcome = outcome?;
+                    if control.exit().is_none() {
+                        output.finish();
+                        return Ok(Followed::Running(outcome));
+                    }
+                }
+            }
+        }
+        if meanwhile.may_be_late() {
+            check_limits(command, last_output).map_err(|end| meanwhile.late(end))?;
+        }
+    }
+}
+
+/// Whether a command's output is within its limit; a sparse file counts in full.
+pub(crate) fn check_length(command: &ExecStep, output: &Output<'_>) -> Result<(), StepEnd> {
+    let limit = max_log(command);
+    let length = output.length_now();
+    if length <= limit {
+        return Ok(());
+    }
+    let (length, limit) = (size(length), size(limit));
+    let reason = format!("its output has {length}; at most {limit} is allowed");
+    let advice = "print less, or allow more with `max_log:` in the recipe";
+    Err(StepEnd::failed(StepFault::Command, reason, advice))
+}
+
+/// Whether a command is within its time limits. It is not blamed for the time that it took to start it while the
+/// engine was unavailable, or to learn from the engine that it is ready.
+fn check_limits(command: &StepCommand<'_>, last_output: Instant) -> Result<(), StepEnd> {
+    let exec = command.exec;
+    let silent = last_output.elapsed().as_secs();
+    let age = command.session.age();
+    let age = age.saturating_sub(command.session.engine.waited());
+    let reason = if age >= Duration::from_secs(exec.timeout_s) {
+        format!("it did not finish within {}", limit(exec.timeout_s))
+    } else if let Some(silence) = exec.silence_s.filter(|silence| silent >= *silence) {
+        format!("it printed nothing for {}", limit(silence))
+    } else {
+        return Ok(());
+    };
+    let advice = "allow more time with `timeout:` (or `silence:`) in the recipe";
+    Err(StepEnd::failed(StepFault::Timeout, reason, advice))
+}
+
+/// Checks whether a step can still write its exit code.
+pub(crate) struct LivenessProbe {
+    /// None after a kill of the tool, or if the engine no longer has it.
+    started: Option<Started>,
+    /// How many checks found its exec unknown to the engine.
+    unknown_count: u32,
+}
+
+impl LivenessProbe {
+    pub(crate) fn new(started: Option<Started>) -> Self {
+        Self {
+            started,
+            unknown_count: 0,
+        }
+    }
+
+    /// Compares a written exit code with the engine's, if the engine has the process.
+    async fn confirm(
+        &mut self,
+        command: &StepCommand<'_>,
+        exit: StepExit,
+    ) -> Result<StepExit, StepEnd> {
+        let until = Instant::now() + CONFIRM_TIMEOUT;
+        while exit.code == 0
+            && !exit.terminated_by_us
+            && let Some(started) = &mut self.started
+        {
+            let reason = match started.status(&command.session).await {
+                Some(ExecStatus::Exited(code)) if code != 0 => {
+                    format!("it reported exit code 0 but ended with {code}")
+                }
+                Some(ExecStatus::Running) if Instant::now() < until => {
+                    tokio::time::sleep(Duration::from_millis(2)).await;
+                    continue;
+                }
+                Some(ExecStatus::Running)
+                    if command.probe().await.is_some_and(|found| found.alive) =>
+                {
+                    "it reported exit code 0 but is still running".to_owned()
+                }
+                _ => break,
+            };
+            let advice = command.forgery_advice();
+            return Err(StepEnd::failed(StepFault::Command, reason, advice));
+        }
+        Ok(exit)
+    }
+
+    /// Returns why the step will never write its exit code, if so.
+    pub(crate) async fn dead(&mut self, command: &StepCommand<'_>) -> Option<StepEnd> {
+        let session = &command.session;
+        if let Some(container) = &command.container {
+            // Without a response from the engine, only the files show the container's state.
+            let state = session.engine.ask(|engine| engine.container(container));
+            let state = state.await.ok()?;
+            if !state.as_ref().is_some_and(|state| state.running) {
+                return Some(without_container(command, state));
+            }
+        }
+        let status = match &mut self.started {
+            Some(started) => started.status(session).await?,
+            None => ExecStatus::Unknown,
+        };
+        match status {
+            ExecStatus::Running => None,
+            ExecStatus::Exited(code) => self.exited(command, code).await,
+            ExecStatus::Unknown => {
+                self.unknown_count += 1;
+                if self.unknown_count % PROBE_EVERY == 1 {
+                    self.exited(command, 137).await
+                } else {
+                    None
+                }
+            }
+        }
+    }
+
+    /// The recorded exec has ended, or none is recorded. A killed tool may have started another exec that runs
+    /// the step.
+    async fn exited(&mut self, command: &StepCommand<'_>, code: i64) -> Option<StepEnd> {
+        let (session, files) = (&command.session, &command.files);
+        let found = command.probe().await?;
+        if found.alive || files.exit().is_some() {
+            self.started = None;
+            return None;
+        }
+        // The exit file is renamed just before the process ends: check once more.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        if files.exit().is_some() {
+            return None;
+        }
+        let killed = files.oom().0.zip(found.oom_kills);
+        let (fault, reason, advice) = if let Some(path) = session.full_disk() {
+            let reason = format!(
+                "the disk of {} is full: the step could not write its exit code",
+                path.display()
+            );
+            (StepFault::Host, reason, FREE_SPACE.to_owned())
+        } else if killed.is_some_and(|(before, now)| now > before) {
+            let reason = "the kernel killed the step's own shell, out of memory".to_owned();
+            (StepFault::Command, reason, MORE_MEMORY.to_owned())
+        } else if files.started() {
+            let reason = format!(
+                "the step's shell was killed before it could write its exit code (exit code {code})"
+            );
+            let advice = format!("continue with: retrial resume {}", session.run.id());
+            (StepFault::Host, reason, advice)
+        } else {
+            let reason = format!("the step could not be started (exit code {code})");
+            let advice = match command.container {
+                Some(_) => {
+                    "does the image have the step's `workdir:`, and may its `user:` enter it?"
+                }
+                None => "does this machine have /bin/sh and util-linux' `setsid`?",
+            };
+            (StepFault::Command, reason, advice.to_owned())
+        };
+        Some(StepEnd::failed(fault, reason, advice))
+    }
+}
+
+/// Returns why a step cannot write its exit code: its container is not running.
+fn without_container(command: &StepCommand<'_>, state: Option<ContainerState>) -> StepEnd {
+    let reason = match state {
+        None => "the container was removed by someone else".to_owned(),
+        Some(state) => {
+            let code = with_exit_code(&state);
+            if state.oom_killed {
+                format!("the kernel killed the container, out of memory{code}")
+            } else {
+                container_ended(&command.control, &code)
+            }
+        }
+    };
+    StepEnd::failed(StepFault::Host, reason, resume_advice(&command.session))
+}
+
+/// ` with exit code 137`, if there is one.
+pub fn with_exit_code(state: &ContainerState) -> String {
+    let code = state.exit_code;
+    code.map_or_else(String::new, |code| format!(" with exit code {code}"))
+}
+
+/// The fix if the container ended through no fault of the step.
+pub(crate) fn resume_advice(session: &Session) -> String {
+    let run = session.run.id();
+    format!("continue in a new container with: retrial resume {run}")
+}
+
+/// Returns why a container ended while a step was running.
+pub fn container_ended(control: &Control, code: &str) -> String {
+    match control.ended().as_deref() {
+        Some("deadline") => {
+            "the container ended at its deadline: no process had followed the step until its time limit"
+                .to_owned()
+        }
+        Some(_) => format!("the container was stopped{code} while the step was running"),
+        None => format!("the container ended{code} while the step was running: it was killed"),
+    }
+}

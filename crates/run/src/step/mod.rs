@@ -1,0 +1,28 @@
+//! One step of the plan: a command that is started, followed by its files to its end, and evaluated. It runs
+//! without the tool, in a container or on this machine.
+//!
+//! What the command is for, the order of steps and the verdict are decided elsewhere.
+
+pub mod exec;
+mod exit;
+mod follow;
+pub mod host;
+mod mirror;
+pub mod output;
+mod session;
+mod skip;
+mod summary;
+pub mod tail;
+mod target;
+mod terminate;
+mod watch;
+mod watched;
+
+pub use exit::{verify, with_last_lines};
+pub use follow::{Followed, Meanwhile, follow, with_exit_code};
+pub use session::StepSession;
+pub use summary::summary;
+pub use target::{Started, StepCommand};
+pub use terminate::Ending;
+pub use watch::Watch;
+pub use watched::watched;

@@ -1,0 +1,245 @@
+//! A step's output: one file with two names while the step runs, one of them in the control directory. We read
+//! it by the other name, which the container cannot replace.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use itertools::Itertools as _;
+
+use super::mirror::{self, Mirror};
+use super::session::StepSession;
+use super::tail::Tail;
+use super::target::StepCommand;
+use crate::error::Halt;
+use crate::interrupt::on_thread;
+use retrial_plan::step::ExecStep;
+use retrial_readings::lines::LineSplitter;
+use retrial_readings::nearest::shortened_to;
+use retrial_readings::sanitize;
+use retrial_store::files::set_mode;
+use retrial_store::journal::EventKind;
+use retrial_store::{StoreError, open};
+
+/// Bytes read at once.
+const BLOCK: usize = 256 << 10;
+/// Bytes that are read to show the latest lines.
+const TAIL: u64 = 4096;
+/// The number of characters shown of each of the last lines.
+const MAX_LINE_LENGTH: usize = 500;
+/// The interval between updates of the latest lines.
+const DISPLAY_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Opens a step's output, following no link.
+pub fn open_output(session: &StepSession<'_>) -> Result<File, StoreError> {
+    let relative = Path::new(&session.step.directory()).join("output.log");
+    open::open_beneath(&session.local.steps(), &relative)
+}
+
+/// Creates the output of a step, and its control directory. Output of an earlier attempt is moved
+/// aside.
+pub fn begin(command: &StepCommand<'_>) -> Result<(), StoreError> {
+    let session = &command.session;
+    let path = session.output_in(&session.local);
+    let directory = session.directory_in(&session.run);
+    if directory.exists() {
+        let name = |attempt| format!("{}.{attempt}", session.step.directory());
+        let mut free = (1..10_000).map(|attempt| session.run.steps().join(name(attempt)));
+        if let Some(aside) = free.find(|aside| !aside.exists()) {
+            fs::rename(&directory, &aside).map_err(StoreError::io("rename", &directory))?;
+        }
+    }
+    fs::create_dir_all(&directory).map_err(StoreError::io("create", &directory))?;
+    if session.has_scratch() {
+        let local = session.directory_in(&session.local);
+        // The run's directory contains the output of an earlier attempt.
+        let _ = fs::remove_dir_all(&local);
+        fs::create_dir_all(&local).map_err(StoreError::io("create", &local))?;
+    }
+    File::create_new(&path).map_err(StoreError::io("create", &path))?;
+    set_mode(&path, 0o666)?;
+    command
+        .files
+        .prepare(&command.exec.run, &command.exec.results, &path)
+}
+
+/// Takes the output of a step away from the container, cuts it at its limit, and removes secrets that
+/// the step's own filter may have missed.
+pub async fn keep(command: &StepCommand<'_>) -> Result<(), Halt> {
+    let session = &command.session;
+    // Only the container's root can have removed the name.
+    let _ = command.files.let_go();
+    let path = session.output_in(&session.local);
+    let file = open_output(session)?;
+    file.set_permissions(fs::Permissions::from_mode(0o644))
+        .map_err(StoreError::io("change the permissions of", &path))?;
+    let limit = max_log(command.exec);
+    if file.metadata().is_ok_and(|status| status.len() > limit) {
+        let cut = File::options().write(true).open(&path);
+        cut.and_then(|file| file.set_len(limit))
+            .map_err(StoreError::io("cut", &path))?;
+    }
+    if let Some(redactor) = session.redactor.clone() {
+        let output = path.clone();
+        let redacted = on_thread(&session.stop, move || redactor.file(&output)).await;
+        if redacted.is_err() {
+            // It may still contain a secret.
+            fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
+        }
+        redacted??;
+    }
+    mirror::complete(session).await
+}
+
+/// The maximum output of a command, bytes.
+pub fn max_log(command: &ExecStep) -> u64 {
+    command.max_log.unwrap_or(4 << 30)
+}
+
+/// The growing output: shown line by line, or as its latest lines. For the latter only its end is read, so
+/// following costs little however fast it grows.
+pub struct Output<'a> {
+    session: StepSession<'a>,
+    file: Option<File>,
+    mirror: Option<Mirror>,
+    /// The number of bytes read.
+    length: u64,
+    /// The number of bytes shown.
+    shown_to: u64,
+    shown: Instant,
+    tail: Tail,
+    splitter: LineSplitter,
+    block: Vec<u8>,
+}
+
+impl<'a> Output<'a> {
+    /// From the first byte.
+    pub fn open(session: &StepSession<'a>) -> Self {
+        Self {
+            session: *session,
+            file: open_output(session).ok(),
+            mirror: Mirror::of(session),
+            length: 0,
+            shown_to: 0,
+            shown: Instant::now(),
+            tail: Tail::default(),
+            splitter: LineSplitter::new(),
+            block: Vec::new(),
+        }
+    }
+
+    /// Reads new output; returns false if there is none.
+    pub fn look(&mut self) -> bool {
+        self.mirror();
+        if self.session.options.all_output {
+            return self.read_block();
+        }
+        let length = self.length_now();
+        let grew = length > self.length;
+        self.length = length;
+        self.show_latest(false);
+        grew
+    }
+
+    /// Copies new output to the directory where others read it, if that is another one.
+    pub fn mirror(&mut self) {
+        if let (Some(mirror), Some(file)) = (&mut self.mirror, &self.file) {
+            mirror.advance(file);
+        }
+    }
+
+    /// Reads only the current content: a process may write forever.
+    pub fn finish(&mut self) {
+        let length = self.length_now();
+        if !self.session.options.all_output {
+            self.length = length;
+            self.show_latest(true);
+            return;
+        }
+        while self.length < length && self.read_block() {}
+        let session = self.session;
+        self.splitter.finish(|line| show(&session, &line.text));
+    }
+
+    /// Its current length, bytes.
+    pub fn length_now(&self) -> u64 {
+        let status = self.file.as_ref().and_then(|file| file.metadata().ok());
+        status.map_or(self.length, |status| status.len())
+    }
+
+    fn read_block(&mut self) -> bool {
+        let Some(file) = &mut self.file else {
+            return false;
+        };
+        self.block.resize(BLOCK, 0);
+        let count = file.read(&mut self.block).unwrap_or(0);
+        self.length += count as u64;
+        let session = self.session;
+        let block = &self.block[..count];
+        self.splitter.push(block, |line| show(&session, &line.text));
+        count > 0
+    }
+
+    /// Shows the latest lines, ten times a second at most but for the last of them.
+    fn show_latest(&mut self, at_the_end: bool) {
+        if !at_the_end && self.shown.elapsed() < DISPLAY_INTERVAL {
+            return;
+        }
+        self.read_tail();
+        let lines = self.tail.lines(at_the_end);
+        if !lines.is_empty() {
+            self.shown = Instant::now();
+        }
+        for line in lines {
+            self.session.emit(EventKind::Output { line });
+        }
+    }
+
+    /// Reads new output, at most its end.
+    fn read_tail(&mut self) {
+        let Some(file) = self.file.as_mut().filter(|_| self.length > self.shown_to) else {
+            return;
+        };
+        let from = self.shown_to.max(self.length.saturating_sub(TAIL));
+        if from > self.shown_to {
+            self.tail.skip();
+        }
+        let mut tail = Vec::new();
+        if file.seek(SeekFrom::Start(from)).is_ok()
+            && file.take(self.length - from).read_to_end(&mut tail).is_ok()
+        {
+            self.tail.push(&tail);
+        }
+        self.shown_to = self.length;
+    }
+}
+
+fn show(session: &StepSession<'_>, line: &str) {
+    let line = sanitize(line).into_owned();
+    session.emit(EventKind::Output { line });
+}
+
+/// The last lines of a step's output, sanitized and shortened.
+pub fn last_lines(session: &StepSession<'_>, count: usize) -> Vec<String> {
+    let read = || -> Result<Vec<u8>, StoreError> {
+        let path = session.output_in(&session.local);
+        let mut file = open_output(session)?;
+        let io = || StoreError::io("read", &path);
+        let length = file.metadata().map_err(io())?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(32 << 10)))
+            .map_err(io())?;
+        let mut bytes = Vec::new();
+        file.take(64 << 10).read_to_end(&mut bytes).map_err(io())?;
+        Ok(bytes)
+    };
+    let bytes = read().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let last = text.lines().tail(count).map(|line| {
+        let mut parts = line.rsplit('\r');
+        let shown = parts.find(|part| !part.is_empty()).unwrap_or("");
+        shortened_to(&sanitize(shown), MAX_LINE_LENGTH)
+    });
+    last.collect()
+}

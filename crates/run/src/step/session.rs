@@ -1,0 +1,128 @@
+//! One step of the plan, as a process executes it.
+
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::access::Session;
+use crate::mutex::lock;
+use retrial_engine::EngineError;
+use retrial_engine::api::Engine;
+use retrial_plan::step::Step;
+use retrial_store::clock::Moment;
+use retrial_store::journal::{Event, EventKind};
+use retrial_store::{RunDirectory, StoreError};
+
+/// A session at one step of its plan.
+#[derive(Clone, Copy)]
+pub struct StepSession<'a> {
+    session: &'a Session,
+    /// The step, with run-time values filled into its texts.
+    pub step: &'a Step,
+}
+
+impl Deref for StepSession<'_> {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        self.session
+    }
+}
+
+impl<'a> StepSession<'a> {
+    /// Returns the session at a step of its plan.
+    pub fn new(session: &'a Session, step: &'a Step) -> Self {
+        Self { session, step }
+    }
+
+    /// The session.
+    pub fn run_session(&self) -> &'a Session {
+        self.session
+    }
+
+    /// When the step began, if it has.
+    pub fn started(&self) -> Option<Moment> {
+        lock(&self.state).started.get(&self.step.number).cloned()
+    }
+
+    /// How long ago the step began; 0 if it has not.
+    pub fn age(&self) -> Duration {
+        self.started()
+            .map(|started| started.age())
+            .unwrap_or_default()
+    }
+
+    /// Records an event of the step in the journal, then emits it.
+    ///
+    /// # Errors
+    /// As [`Session::record`].
+    pub fn record(&self, event: EventKind) -> Result<(), StoreError> {
+        self.record_event(self.event(event))
+    }
+
+    /// Records a warning.
+    ///
+    /// # Errors
+    /// As [`Session::record`].
+    pub fn warn(&self, text: String) -> Result<(), StoreError> {
+        self.record(EventKind::Warning { text })
+    }
+
+    /// Records what failed no step, and may have changed a figure.
+    ///
+    /// # Errors
+    /// As [`Session::record`].
+    pub fn report_incident(&self, text: String) -> Result<(), StoreError> {
+        self.record(EventKind::Incident { text })
+    }
+
+    /// [`Session::with_engine`], which warns at this step.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn with_engine<T, R>(
+        &self,
+        operation: impl FnMut(&'a dyn Engine) -> R,
+    ) -> Result<T, EngineError>
+    where
+        R: Future<Output = Result<T, EngineError>>,
+    {
+        let report = |text| drop(self.warn(text));
+        self.session.engine.wait(operation, report).await
+    }
+
+    /// Records how a condition of the step was decided.
+    ///
+    /// # Errors
+    /// As [`Session::record`].
+    pub fn decide(&self, decision: String) -> Result<(), StoreError> {
+        self.record(EventKind::Decided { decision })
+    }
+
+    /// Emits an event that the journal does not store, or already has.
+    pub fn emit(&self, event: EventKind) {
+        let _ = self.events.send(self.event(event));
+    }
+
+    /// [`Self::emit`] for another thread, as long as the step runs.
+    pub fn emitter(&self) -> impl Fn(EventKind) + Send + 'static {
+        let (events, step, node) = (self.events.clone(), self.step.clone(), self.node());
+        move |event| {
+            let _ = events.send(Event::new(&node, Some(&step), event));
+        }
+    }
+
+    fn event(&self, kind: EventKind) -> Event {
+        Event::new(&self.node(), Some(self.step), kind)
+    }
+
+    /// The step's directory in the directory of a run, or in the part of it on this machine's own disk.
+    pub fn directory_in(&self, run: &RunDirectory) -> PathBuf {
+        run.steps().join(self.step.directory())
+    }
+
+    /// The path of the step's output in such a directory.
+    pub fn output_in(&self, run: &RunDirectory) -> PathBuf {
+        self.directory_in(run).join("output.log")
+    }
+}

@@ -1,0 +1,157 @@
+//! Decides which steps of the plan are skipped, and why.
+
+use super::session::StepSession;
+use crate::container;
+use crate::error::RunError;
+use crate::execute::Run;
+use crate::results::{collect, judge};
+use retrial_plan::options::Keep;
+use retrial_plan::step::{Action, Condition, Purpose, Step};
+use retrial_store::StoreError;
+use retrial_store::journal::{SkipReason, State, StepEnd, StepFault};
+
+impl Run<'_> {
+    /// Returns why a step is skipped, if it is.
+    pub(crate) async fn skip_reason(
+        &mut self,
+        step: &Step,
+    ) -> Result<Option<SkipReason>, RunError> {
+        if let Condition::Skipped { option } = &step.when {
+            let option = option.clone();
+            return Ok(Some(SkipReason::Option { option }));
+        }
+        let is_unneeded = match &step.action {
+            Action::Remove => return self.keep_container(step).await,
+            // A run that was stopped is not judged: `resume` continues it.
+            Action::Judge => {
+                return Ok(self.aborted().filter(|_| self.session.stop.is_cancelled()));
+            }
+            // Results are collected, whatever happened afterwards.
+            Action::Collect { .. } => false,
+            // No service is left running.
+            Action::StopService(ending)
+                if self.session.state().services.contains_key(&ending.of) =>
+            {
+                return Ok(None);
+            }
+            Action::Create if !self.is_container_needed().await => true,
+            _ if self.course.abort_reason.is_some() => return Ok(self.aborted()),
+            Action::Exec(exec) if exec.purpose == Purpose::Prepare => {
+                !self.is_container_needed().await
+            }
+            Action::Populate(_) => !self.is_container_needed().await,
+            Action::StartService(_) => {
+                let needing = self.session.plan.that_need(step.number);
+                self.decided(step).await?.is_none() && !self.is_any_left(needing).await
+            }
+            _ => false,
+        };
+        if is_unneeded {
+            return Ok(Some(SkipReason::NotNeeded));
+        }
+        if let Some(decision) = self.decided(step).await? {
+            return Ok(Some(SkipReason::Decided { decision }));
+        }
+        let state = self.session.state();
+        let missing = self.missing_input(step, &state);
+        if let (Some(source), Action::Collect { path, .. }) = (missing, &step.action)
+            && let Some((StepEnd::Failed { fault, .. }, _)) = state.ended.get(&source)
+            && matches!(fault, StepFault::Command | StepFault::Timeout)
+        {
+            let session = StepSession::new(self.session, step);
+            collect::collect_evidence(&session, source, path).await;
+        }
+        Ok(missing.map(|step| SkipReason::InputMissing { step }))
+    }
+
+    /// Returns the failed or missing step whose output this one needs.
+    fn missing_input(&self, step: &Step, state: &State) -> Option<u32> {
+        match &step.action {
+            Action::StopService(ending) => Some(ending.of),
+            Action::Exec(exec) if !step.checks() => {
+                let mut needs = exec.needs.iter().copied();
+                let is_open = state.open.contains(&step.number);
+                needs.find(|start| !is_open && self.is_service_missing(state, *start))
+            }
+            _ => step.measured_step().filter(|source| !state.done(*source)),
+        }
+    }
+
+    fn aborted(&self) -> Option<SkipReason> {
+        let reason = self.course.abort_reason.clone()?;
+        Some(SkipReason::Aborted { reason })
+    }
+
+    /// Whether a service that a step needs is not running. A service whose start was skipped by an option is
+    /// run by the user.
+    fn is_service_missing(&self, state: &State, start: u32) -> bool {
+        let started = self.session.plan.service(start);
+        !state.services.contains_key(&start) && started.is_none_or(|(step, _)| !step.is_skipped())
+    }
+
+    /// Whether something is left to run in the container: a resumed run may have all measurements from an
+    /// earlier process.
+    async fn is_container_needed(&self) -> bool {
+        let steps = self.session.plan.steps.iter();
+        let measures = |step: &&Step| matches!(&step.action, Action::Exec(exec) if exec.purpose != Purpose::Prepare);
+        self.is_any_left(steps.filter(measures)).await
+    }
+
+    /// Whether one of these steps is left to run.
+    async fn is_any_left(&self, steps: impl Iterator<Item = &Step>) -> bool {
+        let incomplete = steps.filter(|step| !self.completed_steps.contains(&step.number));
+        for step in incomplete.filter(|step| !step.is_skipped()) {
+            let session = StepSession::new(self.session, step);
+            if judge::decided(&session).await.is_none() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Returns why a further trial is not needed, if the evidence so far decides.
+    async fn decided(&self, step: &Step) -> Result<Option<String>, StoreError> {
+        let session = StepSession::new(self.session, step);
+        let decision = judge::decided(&session).await;
+        if let Some(decision) = &decision
+            && step.measures()
+        {
+            session.decide(decision.clone())?;
+        }
+        Ok(decision)
+    }
+
+    /// Whether the container is removed after the verdict, whatever that is.
+    pub(crate) fn is_removed_next(&self) -> bool {
+        let mut steps = self.session.plan.steps.iter();
+        let remove = steps.find(|step| step.action == Action::Remove);
+        remove.is_some_and(|step| match step.when {
+            Condition::Always => true,
+            Condition::Unless { keep } => keep != Keep::Always && self.course.is_clean(),
+            _ => false,
+        })
+    }
+
+    /// Returns why the container is not removed, if it is not.
+    async fn keep_container(&mut self, step: &Step) -> Result<Option<SkipReason>, RunError> {
+        let session = self.session;
+        let Condition::Unless { keep } = &step.when else {
+            return Ok(None);
+        };
+        let is_kept = match keep {
+            Keep::Never => false,
+            Keep::OnFailure => !self.course.is_clean() && !session.stop.is_cancelled(),
+            Keep::Always => true,
+        };
+        if is_kept && session.state().container.is_some() {
+            session.set_deadline(None)?;
+            let run = session.run.id().to_owned();
+            return Ok(Some(SkipReason::ContainerKept { run }));
+        }
+        if self.course.abort_reason.is_some() && session.state().uncollected(&session.plan) {
+            // If it cannot be stopped, the step itself reports why.
+            return Ok(container::teardown(session).await.ok().flatten());
+        }
+        Ok(None)
+    }
+}

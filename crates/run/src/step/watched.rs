@@ -1,0 +1,214 @@
+//! Watches the services that a measurement needs, and other machines that execute the same step: one that ends
+//! fails the measurement, not the host.
+
+use std::convert::Infallible;
+use std::time::{Duration, Instant};
+
+use super::exit::{verify, with_last_lines};
+use super::follow::{LivenessProbe, Meanwhile, check_length};
+use super::output::Output;
+use super::session::StepSession;
+use super::target::{Started, StepCommand};
+use crate::access::Session;
+use crate::control::StepExit;
+use crate::error::Halt;
+use crate::failure::FailureWatch;
+use crate::nodes::Machine;
+use retrial_plan::service::ServiceStep;
+use retrial_store::journal::{StepEnd, StepFault};
+
+/// How long a service may take to write its exit code after a measurement failed: it may be the cause.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// One service that a measurement needs.
+pub struct Watched<'a> {
+    service: &'a ServiceStep,
+    command: StepCommand<'a>,
+    output: Output<'a>,
+    liveness: LivenessProbe,
+    failure: FailureWatch,
+    /// When it was found to have ended by itself with exit code 0.
+    exited_at: Option<Instant>,
+}
+
+/// The services and machines that a step needs until it has ended.
+pub struct Needed<'a> {
+    session: StepSession<'a>,
+    /// Services on this machine.
+    services: Vec<Watched<'a>>,
+    /// The step, and the starts of the services that it needs on any machine.
+    steps: Vec<u32>,
+}
+
+impl<'a> Needed<'a> {
+    /// What a step's command needs, as it runs.
+    pub fn of(command: &StepCommand<'a>) -> Result<Self, Halt> {
+        let (session, needs) = (command.session, &command.exec.needs);
+        let mut steps = needs.clone();
+        steps.push(session.step.number);
+        Ok(Self {
+            session,
+            services: watched(session.run_session(), needs)?,
+            steps,
+        })
+    }
+}
+
+/// Services on this machine, by the steps that started them, as they run.
+pub fn watched<'a>(session: &'a Session, starts: &[u32]) -> Result<Vec<Watched<'a>>, Halt> {
+    let state = session.state();
+    let needs = starts.iter().filter_map(|start| {
+        let exec = state.services.get(start)?;
+        session.plan.service(*start).map(|found| (found, exec))
+    });
+    needs
+        .filter(|((step, _), _)| session.does(step))
+        .map(|((step, service), exec)| {
+            let session = StepSession::new(session, step);
+            let command = StepCommand::of_service(&session, service)?;
+            let started = exec.clone().map(Started::Exec);
+            Ok(Watched {
+                service,
+                output: Output::open(&session),
+                liveness: LivenessProbe::new(started),
+                failure: FailureWatch::new(&command)?,
+                command,
+                exited_at: None,
+            })
+        })
+        .collect()
+}
+
+impl Watched<'_> {
+    /// The step that started it.
+    pub fn start(&self) -> u32 {
+        self.command.session.step.number
+    }
+
+    /// Fails if it has ended: at once by an error; by itself, if the measurement continues for longer than the
+    /// service may take to stop.
+    pub fn look(&mut self) -> Result<(), StepEnd> {
+        self.output.mirror();
+        check_length(self.command.exec, &self.output).map_err(|end| self.fault(end))?;
+        let found = self.failure.look(&self.command);
+        found.map_err(|end| self.fault(end))?;
+        let Some(exit) = self.exit() else {
+            return Ok(());
+        };
+        self.check(&exit)?;
+        let grace = Duration::from_secs(self.service.stop.timeout_s);
+        if self.exited_at.get_or_insert_with(Instant::now).elapsed() < grace {
+            return Ok(());
+        }
+        Err(self.ended_by_itself())
+    }
+
+    /// Fails if it can no longer write its exit code.
+    pub async fn probe(&mut self) -> Result<(), StepEnd> {
+        if self.exit().is_some() {
+            return Ok(());
+        }
+        let Some(mut end) = self
+            .liveness
+            .dead(&self.command)
+            .await
+            .filter(|_| self.exit().is_none())
+        else {
+            let found = self.failure.probe(&self.command).await;
+            return found.map_err(|end| self.fault(end));
+        };
+        // The host and the run's container are intact: other measurements continue.
+        if let StepEnd::Failed { fault, .. } = &mut end
+            && self.command.session.full_disk().is_none()
+        {
+            *fault = StepFault::Command;
+        }
+        Err(self.fault(end))
+    }
+
+    /// Fails if its complete output shows a failure: measurements that used it are invalid.
+    async fn finish(&mut self) -> Result<(), StepEnd> {
+        let code = self.exit().map(|exit| exit.code);
+        let found = self.failure.finish(&self.command, code).await;
+        found.map_err(|end| self.fault(end))
+    }
+
+    /// How it ended, unless its container was stopped.
+    fn exit(&self) -> Option<StepExit> {
+        self.command
+            .files
+            .exit()
+            .filter(|exit| !exit.terminated_by_us)
+    }
+
+    fn check(&self, exit: &StepExit) -> Result<(), StepEnd> {
+        let verified = verify(&self.command, exit);
+        verified.map(drop).map_err(|end| self.fault(end))
+    }
+
+    fn ended_by_itself(&self) -> StepEnd {
+        let reason = "it ended with exit code 0";
+        let advice = "the command of a service stays in the foreground until it is stopped";
+        let end = StepEnd::failed(StepFault::Command, reason, advice);
+        self.fault(end.with_exit_code(Some(0)))
+    }
+
+    /// Converts its fault to one of the measurement.
+    fn fault(&self, end: StepEnd) -> StepEnd {
+        let session = &self.command.session;
+        let (name, step) = (&self.service.service, session.step.directory());
+        let node = session.options.machine.as_ref();
+        let below = node.map_or_else(String::new, Machine::directory);
+        with_last_lines(session, end).reworded(|reason| {
+            format!(
+                "its service {name} failed: {reason}; its output: {below}steps/{step}/output.log"
+            )
+        })
+    }
+}
+
+impl Meanwhile for Needed<'_> {
+    type Outcome = Infallible;
+
+    async fn outcome(&mut self) -> Result<Infallible, StepEnd> {
+        std::future::pending().await
+    }
+
+    fn look(&mut self) -> Result<(), StepEnd> {
+        let steps = self.steps.iter().copied();
+        self.session.failures.first_of(steps).map_or(Ok(()), Err)?;
+        self.services.iter_mut().try_for_each(Watched::look)
+    }
+
+    async fn probe(&mut self) -> Result<(), StepEnd> {
+        for service in &mut self.services {
+            service.probe().await?;
+        }
+        Ok(())
+    }
+
+    /// If the step failed, a service that has ended is the cause.
+    async fn at_the_end(&mut self, exit: &StepExit) -> Result<(), StepEnd> {
+        let failed = exit.code != 0 && !exit.terminated_by_us;
+        let until = Instant::now() + EXIT_TIMEOUT;
+        for service in &mut self.services {
+            service.finish().await?;
+        }
+        while !self.services.is_empty() {
+            let ended = self.services.iter();
+            let ended = ended.filter_map(|service| Some((service, service.exit()?)));
+            let ended: Vec<_> = ended.collect();
+            for (service, exit) in &ended {
+                service.check(exit)?;
+            }
+            if let Some((service, _)) = ended.first().filter(|_| failed) {
+                return Err(service.ended_by_itself());
+            }
+            if !failed || Instant::now() > until {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,205 @@
+//! Samples GPUs and container while a step measures, and writes `telemetry.csv`: on each machine of a
+//! run its own, whichever of them the step runs on.
+//!
+//! A thread of its own samples, since a sensor may be slow: neither following the step nor the end of the run
+//! waits for one that hangs. Each sample is one write, so that a kill leaves at most one partial line, which
+//! the next process removes.
+
+use std::future::Future;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use itertools::Itertools as _;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::record::{Recorder, Task};
+use crate::access::Session;
+use crate::error::Halt;
+use crate::step::StepSession;
+use retrial_host::sensors::ContainerSensor;
+use retrial_plan::step::{Action, Plan, Purpose, Step};
+use retrial_results::evidence::telemetry::{StepSpan, Telemetry};
+use retrial_store::StoreError;
+use retrial_store::clock::Moment;
+use retrial_store::journal::EventKind;
+use retrial_telemetry::{Measured, Pace};
+
+/// The longest that a step waits for the first sample of its GPUs: NVIDIA's library is loaded.
+const FIRST_SAMPLE: Duration = Duration::from_secs(2);
+/// The longest that its end waits for the last sample.
+const LAST_SAMPLE: Duration = Duration::from_secs(3);
+
+/// A process's sensors, and the file that it writes.
+#[derive(Default)]
+pub enum TelemetryRecorder {
+    /// Nothing was measured yet.
+    #[default]
+    NotStarted,
+    /// Between two measurements.
+    Ready(Box<Recorder>),
+    /// During a measurement.
+    Sampling(Sampling),
+    /// The sensors stopped answering.
+    Off,
+}
+
+/// The thread that samples during one step.
+pub struct Sampling {
+    step: Box<Step>,
+    /// It samples until this is dropped.
+    keep_on: mpsc::Sender<()>,
+    recorder: oneshot::Receiver<Box<Recorder>>,
+}
+
+impl TelemetryRecorder {
+    /// Runs a step's work, and samples meanwhile if it measures.
+    pub async fn during<T>(
+        &mut self,
+        session: &StepSession<'_>,
+        work: impl Future<Output = Result<T, Halt>>,
+    ) -> Result<T, Halt> {
+        let started = session.started().unwrap_or_else(Moment::now);
+        let starting = self.start(session, session.emitter());
+        if session.plan.assigned_gpus.is_none() {
+            let (_, end) = tokio::join!(starting, work);
+            self.end(session).await;
+            return end;
+        }
+        let Some(first_sample) = starting.await else {
+            return work.await;
+        };
+        let _ = timeout(FIRST_SAMPLE, first_sample).await;
+        let end = work.await;
+        self.end(session).await;
+        if end.is_ok() {
+            warn_of_idle_gpus(session, started)?;
+        }
+        end
+    }
+
+    /// Starts sampling if the step measures. The returned receiver resolves after the first sample.
+    pub async fn start(
+        &mut self,
+        session: &StepSession<'_>,
+        emit: impl Fn(EventKind) + Send + 'static,
+    ) -> Option<oneshot::Receiver<()>> {
+        let pause = session.plan.telemetry.pause()?;
+        let measured = measured(&session.plan, session.step)?;
+        self.end(session).await;
+        let recorder = match std::mem::replace(self, Self::Off) {
+            Self::Off | Self::Sampling(_) => return None,
+            Self::Ready(recorder) => recorder,
+            Self::NotStarted => Box::new(Recorder::new(session)),
+        };
+        let (keep_on, stopped) = mpsc::channel();
+        let (sampled, first_sample) = oneshot::channel();
+        let (hand_over, recorder_back) = oneshot::channel();
+        let task = Task {
+            measured,
+            container: container(session).await,
+            pace: Pace::new(pause),
+            emit,
+        };
+        let thread = std::thread::Builder::new().name("telemetry".to_owned());
+        let spawned = thread.spawn(move || {
+            let _ = hand_over.send(recorder.run(task, sampled, &stopped));
+        });
+        spawned.ok()?;
+        *self = Self::Sampling(Sampling {
+            step: Box::new(session.step.clone()),
+            keep_on,
+            recorder: recorder_back,
+        });
+        Some(first_sample)
+    }
+
+    /// Takes the last sample of a step, if one is sampled.
+    pub async fn end(&mut self, session: &Session) {
+        let sampling = match std::mem::replace(self, Self::Off) {
+            Self::Sampling(sampling) => sampling,
+            other => {
+                *self = other;
+                return;
+            }
+        };
+        drop(sampling.keep_on);
+        let warnings = match timeout(LAST_SAMPLE, sampling.recorder).await {
+            Ok(Ok(mut recorder)) => {
+                let warnings = recorder.warnings();
+                *self = Self::Ready(recorder);
+                warnings
+            }
+            _ => vec!["the sensors stopped answering: no further telemetry is recorded".to_owned()],
+        };
+        for text in warnings {
+            StepSession::new(session, &sampling.step).emit(EventKind::Warning { text });
+        }
+    }
+}
+
+/// Makes the other machines record telemetry meanwhile, if the step measures and they do not execute it.
+pub async fn watched_elsewhere<T>(session: &StepSession<'_>, work: impl Future<Output = T>) -> T {
+    let plan = &session.plan;
+    let is_watched = plan.telemetry.pause().is_some() && measured(plan, session.step).is_some();
+    let others = session.others.as_ref();
+    match others.filter(|_| is_watched && !session.step.has_others()) {
+        Some(others) => others.watch(session.step.number, work).await,
+        None => work.await,
+    }
+}
+
+/// Warns at once, hours before the verdict does.
+fn warn_of_idle_gpus(session: &StepSession<'_>, started: Moment) -> Result<(), StoreError> {
+    let telemetry = Telemetry::of_run(&session.run);
+    let span = StepSpan {
+        run: session.state().since,
+        started,
+        ended: Moment::now(),
+    };
+    let summary = telemetry.of_step(&session.plan, session.step, &span, None);
+    if let Some(idle) = summary.and_then(|summary| summary.idle) {
+        session.warn(idle.reason())?;
+    }
+    Ok(())
+}
+
+/// Returns the measurement of a step as the rows name it; none if it measures nothing.
+fn measured(plan: &Plan, step: &Step) -> Option<Measured> {
+    let Action::Exec(command) = &step.action else {
+        return None;
+    };
+    let Purpose::Measure {
+        measurements,
+        trial,
+    } = &command.purpose
+    else {
+        return None;
+    };
+    let covered = measurements.iter();
+    let covered = covered.filter_map(|index| plan.measurements.get(*index));
+    Some(Measured {
+        step: step.number,
+        scenario: covered
+            .clone()
+            .map(|measurement| &measurement.scenario)
+            .dedup()
+            .join("+"),
+        mode: covered
+            .map(|measurement| measurement.mode)
+            .dedup()
+            .join("+"),
+        trial: *trial,
+    })
+}
+
+/// The container's counters, where they can be read on this machine.
+async fn container(session: &Session) -> Option<ContainerSensor> {
+    let id = session.state().container?;
+    let state = session
+        .engine
+        .ask(|engine| engine.container(&id))
+        .await
+        .ok()??;
+    ContainerSensor::open(std::path::Path::new("/"), &state.id, state.pid?)
+}
