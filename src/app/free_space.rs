@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::app::failure::Failure;
 use crate::app::terminal;
+use retrial_document::measures::format;
 use retrial_engine::api::Engine;
 use retrial_host as host;
 use retrial_hub::Settings;
@@ -40,7 +41,7 @@ pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Re
     let Some(free) = host::disk_free(&root).filter(|free| *free < all) else {
         return Ok(());
     };
-    let size = |bytes: u64| retrial_format::size(bytes);
+    let size = |bytes: u64| format::size(bytes);
     let subject = required.values().map(|(_, plan)| plan.recipe.as_str());
     let subject = match required.len() {
         1 => format!("{} requires", subject.collect::<String>()),

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::recipes::{FacetValues, RecipeFilter};
 use crate::app::failure::Failure;
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_import::{Entry, ImportError, Index};
 use retrial_results::evidence::tree::DIVISIONS;
 

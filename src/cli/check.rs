@@ -6,7 +6,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use retrial_batch as batch;
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_mlperf::rounds;
 use retrial_recipe::check as check_text;
 use retrial_results::verdict::ExitCode;

@@ -3,8 +3,8 @@
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, TreeRequest};
 use crate::app::{export, terminal};
+use retrial_document::measures::format;
 use retrial_export::Export;
-use retrial_format as format;
 use retrial_report::content::export as content;
 use retrial_results::verdict::ExitCode;
 

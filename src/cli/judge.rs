@@ -10,7 +10,7 @@ use crate::app::judge::{self, Judged};
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, JudgeRequest, Output};
 use crate::app::{follow, terminal};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_report::{Entry, content};
 use retrial_results::verdict::{ExitCode, Outcome, ResultVerdict};
 use retrial_store::RunDirectory;

@@ -8,7 +8,7 @@ use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::published::{self, ImportRequest};
 use crate::app::terminal;
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_import::{self as import, Index};
 use retrial_recipe::scaffold;
 use retrial_results::verdict::ExitCode;

@@ -8,7 +8,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, ReportRequest};
 use crate::app::report::{self, PAGE, Report, website};
 use crate::app::terminal;
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_report::charts::Chart;
 use retrial_report::html::GENERATOR;
 use retrial_report::svg;

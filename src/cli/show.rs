@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest, RecipeRequest};
 use crate::app::{hub, open, terminal};
+use retrial_document::measures::format;
 use retrial_plan::Plan;
 use retrial_plan::deviation::REIMPLEMENTED;
 use retrial_plan::text::{PRIVILEGES, downloads};
@@ -157,7 +158,7 @@ fn requirements(recipe: &Recipe, plan: &Plan) -> Vec<String> {
         format!("{count} × {models}{}", partition.unwrap_or_default())
     });
     let time = recipe.expected_duration.map(|duration| {
-        let duration = retrial_format::limit(duration.as_secs());
+        let duration = format::limit(duration.as_secs());
         format!("{duration}{}, without downloads", plan.published_system())
     });
     let rows = [
@@ -165,8 +166,8 @@ fn requirements(recipe: &Recipe, plan: &Plan) -> Vec<String> {
         ("locked", plan.lock.as_ref().map(|lock| lock.path.clone())),
         ("GPUs", gpus),
         ("ROCm", requires.rocm.as_ref().map(ToString::to_string)),
-        ("disk", requires.disk.map(retrial_format::size)),
-        ("memory", requires.memory.map(retrial_format::size)),
+        ("disk", requires.disk.map(format::size)),
+        ("memory", requires.memory.map(format::size)),
         ("time", time),
     ];
     let secrets = recipe.secrets.iter();

@@ -56,6 +56,7 @@ mod spanned;
 mod suggest;
 mod text;
 mod validate;
+mod word_enum;
 mod yaml;
 
 pub use declare::{Field, Keys, MapKey, checked, read, read_word};

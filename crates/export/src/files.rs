@@ -5,6 +5,7 @@ use itertools::Itertools as _;
 use super::builder::{Builder, origin};
 use super::choose::Chosen;
 use super::model::Content;
+use retrial_document::measures::format;
 use retrial_results::evidence::folder::SUMMARY;
 
 /// The log from which `MLCommons` publishes.
@@ -26,7 +27,7 @@ impl Builder<'_> {
             return;
         };
         if *size > MAX_BYTES {
-            let size = retrial_format::size(*size);
+            let size = format::size(*size);
             let item = format!("{name} of at most 50 MiB (it has {size})");
             let fix = "the checker accepts no larger file: log less, or for a shorter time";
             self.missing(folder, item, fix);

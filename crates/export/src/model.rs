@@ -91,7 +91,7 @@ impl ExportRequest {
     }
 }
 
-retrial_format::words! {
+retrial_document::word_enum! {
     /// `MLCommons`' divisions.
     #[derive(ValueEnum)]
     pub enum Division {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::builder::{Builder, json};
 use super::model::SourceRun;
+use retrial_document::measures::format;
 use retrial_host::model::Gpu;
 use retrial_mlperf::submission::fields::{Must, NETWORK, POWER, SYSTEM};
 
@@ -163,5 +164,5 @@ fn bytes(count: u64) -> String {
     if count == 0 {
         return String::new();
     }
-    retrial_format::size(count)
+    format::size(count)
 }

@@ -7,7 +7,7 @@ use super::measurement::MeasurementPlan;
 use super::options::PlanOptions;
 use super::step::{Action, Condition, Plan, Step};
 use retrial_container::ContainerSpec;
-use retrial_format::first;
+use retrial_document::measures::format::first;
 use retrial_host::assign::cards;
 use retrial_recipe::model::Recipe;
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use line_search::{FailedLine, LineSearch};
 
-use retrial_format::limit;
+use retrial_document::measures::format::limit;
 use retrial_recipe::model::{CommandOptions, FailurePattern, Progress, Recipe};
 
 /// Signs by which the failure of a running command is detected.

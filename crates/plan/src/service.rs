@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::exec::ExecStep;
 use retrial_container::ContainerSpec;
+use retrial_document::measures::format;
 use retrial_recipe::model::{ReadyWhen, StopSignal};
 
 /// The start of a service.
@@ -47,7 +48,7 @@ pub struct StopStep {
 /// `TERM, KILL after 60 s`
 impl fmt::Display for StopPolicy {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let limit = retrial_format::limit(self.timeout_s);
+        let limit = format::limit(self.timeout_s);
         match self.signal {
             StopSignal::Kill => write!(formatter, "{}", self.signal),
             signal => write!(formatter, "{signal}, KILL after {limit}"),

@@ -17,7 +17,7 @@ use super::service::ServiceStep;
 use super::shell::{build_line, pull_line, quote};
 use super::step::{Action, ExecStep, Plan, Step};
 use retrial_container::OptionValue;
-use retrial_format::{limit, size};
+use retrial_document::measures::format::{limit, size};
 use retrial_recipe::model::{Placement, StepLocation};
 
 /// The maximum number of failure signs in a step's line.

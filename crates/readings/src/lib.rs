@@ -6,13 +6,15 @@
 //! - [`lines`]: bytes in any chunking to lines; [`sanitize()`]: lines made harmless for a terminal.
 //! - [`pattern`]: regular expressions; [`extent`]: where a number begins and ends;
 //!   [`scan`]: a pattern over a whole output, quickly.
-//! - [`json`], [`rows`]: figures of JSON documents and of CSV files; [`units`]: unit conversion;
+//! - [`claim`]: what is claimed of a figure;
+//!   [`json`], [`rows`]: figures of JSON documents and of CSV files; [`units`]: unit conversion;
 //!   [`nearest`]: the printed text nearest to a missing figure.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod accumulator;
 mod announcement;
 pub mod bounded;
+pub mod claim;
 pub mod decode;
 pub mod extent;
 pub mod figure;

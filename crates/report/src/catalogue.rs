@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use itertools::{Itertools as _, join};
 
 use super::charts::extent;
-use retrial_format::{limit, size};
+use retrial_document::measures::format::{limit, size};
 use retrial_plan::deviation::{ALWAYS, REIMPLEMENTED};
 use retrial_recipe::model::{Expectation, ExpectationKind, Image, Measurement, Mode, Recipe};
 use retrial_results::verdict::number::figure;

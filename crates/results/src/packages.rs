@@ -47,7 +47,7 @@ pub struct PackageDatabase {
     pub packages: BTreeMap<String, String>,
 }
 
-retrial_format::words! {
+retrial_document::word_enum! {
     /// Who installs packages.
     pub enum Manager {
         /// Debian's.

@@ -13,7 +13,7 @@ use crate::estimate::{Comparison, Estimate};
 use crate::more_trials::{MoreTrials, more_of_two, more_trials};
 use crate::region::{AcceptanceRegion, Decision};
 use crate::standard_error::StandardError;
-use retrial_claim::{Aggregate, Better, Claim};
+use retrial_readings::claim::{Aggregate, Better, Claim};
 
 /// The fewest additional trials of each where their scatter is unknown.
 const MORE: u32 = 2;

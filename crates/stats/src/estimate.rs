@@ -21,7 +21,7 @@ use crate::order::{Order, order};
 use crate::quantile::{order_rank, quantile};
 use crate::slow::{slow_start, slow_trials};
 use crate::standard_error::StandardError;
-use retrial_claim::{Aggregate, Better};
+use retrial_readings::claim::{Aggregate, Better};
 
 /// The trials of one figure compared with one reference.
 #[derive(Debug, Clone, PartialEq)]

@@ -43,5 +43,5 @@ pub use order::Order;
 pub use outliers::outliers;
 pub use quantile::quantile;
 pub use region::{AcceptanceRegion, Decision};
-pub use retrial_claim::{Aggregate, Better, Claim};
+pub use retrial_readings::claim::{Aggregate, Better, Claim};
 pub use scatter::Scatter;

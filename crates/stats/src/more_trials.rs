@@ -80,7 +80,7 @@ pub(crate) fn more_of_two(error: StandardError, distance: f64, alpha: f64) -> Mo
 mod tests {
     use super::*;
     use crate::estimate::Comparison;
-    use retrial_claim::{Aggregate, Better};
+    use retrial_readings::claim::{Aggregate, Better};
 
     fn estimate(values: &[f64], noise: Option<f64>, sigma: f64) -> Estimate {
         let comparison = Comparison {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use retrial_claim::Claim;
+use retrial_readings::claim::Claim;
 
 /// Rounding of logarithms: a figure exactly on the margin is within it.
 const ROUNDING: f64 = 1e-12;

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::lock_holder::LockHolder;
 
-retrial_format::words! {
+retrial_document::word_enum! {
     /// The kind of record.
     pub enum RecordKind {
         /// A run.

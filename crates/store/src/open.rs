@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::dir_handle::Directory;
 use super::error::StoreError;
+use retrial_document::measures::format;
 
 /// Opens a file beneath a directory.
 ///
@@ -32,7 +33,7 @@ pub fn read_beneath(directory: &Path, relative: &Path, cap: u64) -> Result<Vec<u
         .read_to_end(&mut bytes)
         .map_err(StoreError::io("read", &path))?;
     if bytes.len() as u64 > cap {
-        let reason = format!("it is larger than {}", retrial_format::size(cap));
+        let reason = format!("it is larger than {}", format::size(cap));
         return Err(StoreError::unusable(&path, reason));
     }
     Ok(bytes)

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use tar::{Archive, EntryType};
 
 use super::error::StoreError;
-use retrial_format as format;
+use retrial_document::measures::format;
 
 /// The maximum number of files of a result.
 const MOST_FILES: usize = 100_000;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::error::StoreError;
 use retrial_document::Units;
+use retrial_document::measures::format;
 use retrial_document::measures::size;
 
 /// The variable that replaces the limit: `20 GiB`.
@@ -53,8 +54,8 @@ impl UnpackLimit {
         }
         Err(format!(
             "it unpacks to {}, and the limit for an archive of its size is {}\n  {}",
-            retrial_format::size(bytes),
-            retrial_format::size(self.bytes),
+            format::size(bytes),
+            format::size(self.bytes),
             Self::advice(),
         ))
     }

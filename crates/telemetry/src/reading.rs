@@ -34,7 +34,7 @@ pub struct ContainerReading {
     pub memory: Option<u64>,
 }
 
-retrial_format::words! {
+retrial_document::word_enum! {
     /// What holds a GPU's clocks down.
     #[derive(JsonSchema)]
     pub enum Cause {

@@ -7,7 +7,7 @@ use super::options;
 use crate::app::failure::Failure;
 use crate::app::options::{CompareRequest, GlobalOptions};
 use crate::app::runs;
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_history::{ComparableRuns, GroupedRuns, PROPERTIES, RunSummary, by as along};
 use retrial_results::evidence::environment;
 use retrial_results::verdict::ExitCode;

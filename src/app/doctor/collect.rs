@@ -14,7 +14,7 @@ use crate::app::failure::Failure;
 use crate::app::nodes::{Allocation, KnownMachine};
 use crate::app::signals::Signals;
 use crate::app::terminal;
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_readings::natural::natural;
 use retrial_readings::sanitize;
 use retrial_results::verdict::ExitCode;

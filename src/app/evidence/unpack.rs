@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use retrial_bundle::body;
 use retrial_bundle::{BundleError, Head, Manifest, stored};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_store::import::free_space;
 use retrial_store::{StoreError, UnpackLimit};
 

@@ -6,7 +6,7 @@ use itertools::Itertools as _;
 use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::options::JudgeRequest;
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_mlperf::loadgen::{Run, Scenario};
 use retrial_mlperf::rounds::{Round, Rounds, Rules};
 use retrial_mlperf::training::rounds as training_rules;

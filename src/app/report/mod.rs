@@ -15,7 +15,7 @@ use crate::app::evidence;
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, Output, ReportRequest};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_report::charts::Chart;
 use retrial_report::document::{Line, Text};
 use retrial_results::evidence::environment::OTHER_MACHINES;

@@ -11,7 +11,7 @@ use super::submit::is_living;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{follow, terminal};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_readings::sanitize;
 use retrial_results::verdict::ExitCode;
 use retrial_site::time_limit::warning_s;

@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 
 use super::record::{self, JobEventKind};
 use crate::app::failure::Failure;
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_slurm::{JobPhase, Slurm, SlurmError};
 use retrial_store::{Record, StoreError};
 

@@ -4,7 +4,7 @@ use console::{Alignment, measure_text_width, pad_str, style, truncate_str};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use jiff::Timestamp;
 
-use retrial_format::{elapsed, limit, size};
+use retrial_document::measures::format::{elapsed, limit, size};
 use retrial_report::progress::batch::Overall;
 use retrial_report::progress::transfers::seconds;
 use retrial_report::progress::view::{ActiveStep, View};

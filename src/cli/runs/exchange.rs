@@ -9,7 +9,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::runs::import::import as import_one;
 use crate::app::terminal;
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_history::{RunState, RunSummary};
 use retrial_readings::sanitize;
 use retrial_results::verdict::ExitCode;

@@ -9,7 +9,7 @@ use crate::app::options::{GlobalOptions, Output};
 use crate::app::runs::remove::Removal;
 use crate::app::terminal;
 use crate::cli::arguments::RemoveOptions;
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_history::RunSummary;
 use retrial_results::verdict::ExitCode;
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use retrial_results::verdict::comparison::EnvironmentGroup;
 use retrial_results::verdict::{Bounds, ExitCode};
 
-retrial_format::words! {
+retrial_document::word_enum! {
     /// The outcome of a search.
     #[derive(JsonSchema)]
     pub enum SearchOutcome {

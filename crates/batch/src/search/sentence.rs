@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Next, SearchVerdict};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_results::verdict::number;
 use retrial_stats::{Aggregate, aggregate};
 

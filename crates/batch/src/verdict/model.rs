@@ -109,7 +109,7 @@ pub struct ExternalVerdict {
     pub verdicts: Vec<Verdict>,
 }
 
-retrial_format::words! {
+retrial_document::word_enum! {
     /// The outcome of a claim.
     #[derive(JsonSchema)]
     pub enum ClaimOutcome {
@@ -215,7 +215,7 @@ pub struct RequiredRatio {
     pub negated: bool,
 }
 
-retrial_format::words! {
+retrial_document::word_enum! {
     /// The property of a figure that a claim compares.
     #[derive(JsonSchema)]
     pub enum Statistic {

@@ -6,7 +6,7 @@ use itertools::{Itertools as _, join};
 
 use super::model::{ClaimOutcome, ClaimPart, Gap, Statistic};
 use super::part::{PartTest, Test};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_recipe::model::{Claim, Mode};
 use retrial_results::verdict::comparison::MeasuredSide;
 use retrial_results::verdict::{MoreTrials, Outcome, number};

@@ -106,7 +106,7 @@ impl Check {
     }
 }
 
-retrial_format::words! {
+retrial_document::word_enum! {
     /// The kind of a check.
     pub enum CheckKind {
         /// The container engine responds.

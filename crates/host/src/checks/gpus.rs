@@ -6,7 +6,7 @@ use super::{Check, CheckKind, CheckState, Facts};
 use crate::amd_models::memory as published_memory;
 use crate::assign::{cards, unsupported_method};
 use crate::model::{Condition, Gpu};
-use retrial_format::size;
+use retrial_document::measures::format::size;
 use retrial_recipe::model::GpuVendor;
 
 /// Memory in use on a GPU without any program: the driver's own.

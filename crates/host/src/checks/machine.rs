@@ -3,7 +3,7 @@
 use itertools::join;
 
 use super::{Check, CheckKind, CheckState, Disk, Facts};
-use retrial_format::size;
+use retrial_document::measures::format::size;
 
 pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
     let required = facts.requires.and_then(|requires| requires.disk);

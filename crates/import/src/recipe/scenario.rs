@@ -10,7 +10,7 @@ use retrial_recipe::model::{Measurement, loadgen_name};
 use super::write::{in_quotes, line, mapping};
 use super::{Draft, PublishedSubmission};
 use crate::model::{Expected, PublishedScenario, PublishedSettings};
-use retrial_format as format;
+use retrial_document::measures::format;
 
 /// The placeholder command of a mode for which no README has one.
 const NOTHING: &str = "echo 'write the command that is run in the container' >&2\nexit 1\n";

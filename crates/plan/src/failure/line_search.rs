@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use regex::{Regex, RegexSet};
 
 use super::FailureSigns;
-use retrial_format::limit;
+use retrial_document::measures::format::limit;
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::nearest::shortened;
 use retrial_readings::sanitize;

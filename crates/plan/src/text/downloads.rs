@@ -2,7 +2,7 @@
 
 use crate::download::{HubHere, PlannedDownload};
 use crate::step::{Action, Plan, Step};
-use retrial_format::size;
+use retrial_document::measures::format::size;
 
 /// The lines of a plan's downloads: name, size, terms and disk.
 pub fn lines(plan: &Plan, hub: &HubHere) -> Vec<String> {

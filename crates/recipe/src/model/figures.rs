@@ -1,9 +1,9 @@
 //! Figures: how they are read, what was published, the benchmark's own limits.
 
-pub use retrial_claim::{Aggregate, Better, Claim};
 use retrial_document::{
     Field, FieldType as T, Key, Keys, Node, Ordered, object, read_word, word, words,
 };
+pub use retrial_readings::claim::{Aggregate, Better, Claim};
 pub use retrial_readings::{CsvCell, Limit, Take};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

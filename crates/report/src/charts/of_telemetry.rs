@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Chart, Kind, Lines, Series, extent, to_f64};
-use retrial_format::duration;
+use retrial_document::measures::format::duration;
 use retrial_results::verdict::number::figure;
 use retrial_telemetry::{ContainerReading, GpuReading, Row, RowSource};
 

@@ -12,7 +12,7 @@ use crate::document::{
 };
 use crate::{Entry, charts};
 use retrial_batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart, Statistic};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_readings::nearest::shortened_to;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::comparison::ComparedFigure;

@@ -5,7 +5,7 @@ use itertools::Itertools as _;
 use crate::document::{Block, Document, Item, Section};
 use retrial_batch::search::SearchPlan;
 use retrial_batch::{BatchEstimate, BatchPlan, Cell, ImageNeed, ImageSource, Order, PullAhead};
-use retrial_format as format;
+use retrial_document::measures::format;
 
 /// The values of an axis that are listed.
 const MOST_VALUES: usize = 24;

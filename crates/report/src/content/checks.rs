@@ -4,7 +4,7 @@ use itertools::join;
 
 use super::marks;
 use crate::document::{Block, Conclusion, Document, Item, Mark};
-use retrial_format::count;
+use retrial_document::measures::format::count;
 use retrial_host::checks::{Check, CheckState};
 
 /// The checks of a host, and whether it is ready.

@@ -6,7 +6,7 @@ use super::verdict::notice;
 use super::{Detail, marks};
 use crate::charts;
 use crate::document::{Block, Cell, Column, Document, Item, Section, Table};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::comparison::{Change, ComparedFigure, Comparison};
 use retrial_results::verdict::{QualifiedOutcome, number};

@@ -10,7 +10,7 @@ use super::trials::with_warmups;
 use crate::charts::{self, Chart};
 use crate::document::{Block, Cell, Section, Table, Tone};
 use retrial_batch::verdict::CellRun;
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_results::verdict::comparison::Fact;
 use retrial_results::verdict::{
     FigureValue, ResultVerdict, RuleCheck, StepOutcome, TrialVerdict, number,

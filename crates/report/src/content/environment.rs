@@ -3,7 +3,7 @@
 use super::Detail;
 use super::figures::NOTHING;
 use crate::document::{Block, Item, Table};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_results::verdict::comparison::{
     EnvironmentFact, EnvironmentGroup, FactGroup, is_known_stack,
 };

@@ -6,8 +6,8 @@ use super::checks::counted;
 use super::marks::{BAD, GOOD};
 use super::verdict::notice;
 use crate::document::{Block, Conclusion, Document, Item, Section};
+use retrial_document::measures::format::count;
 use retrial_export::Export;
-use retrial_format::count;
 
 /// An export for people; `to` is the tree's directory.
 pub fn document(export: &Export, to: &str) -> Document {

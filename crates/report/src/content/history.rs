@@ -10,7 +10,7 @@ use super::figures::{NOTHING, ratio, unverified_word};
 use super::{marks, runs, verdict};
 use crate::charts::{Bar, Bars, Chart, Kind, Origin, extent, median};
 use crate::document::{Block, Cell, Column, Document, Section, Table, Text};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_history::{Deciding, RunSummary};
 use retrial_results::verdict::{Outcome, QualifiedOutcome, number};
 

@@ -6,7 +6,7 @@ use super::{Detail, batch, comparison, details, environment, marks, verdict};
 use crate::charts;
 use crate::document::{Block, Cell, Document, Group, Line, Section, Table, Text};
 use retrial_batch::verdict::BatchVerdict;
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::ResultVerdict;
 use retrial_results::verdict::comparison::{Comparison, EnvironmentGroup};

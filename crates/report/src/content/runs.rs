@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use super::figures::unverified_word;
 use super::verdict;
 use crate::document::{Cell, Column, Document, Table};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_history::{RunState, RunSummary};
 use retrial_results::verdict::{notice, number};
 

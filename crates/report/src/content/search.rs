@@ -4,7 +4,7 @@ use super::figures::NOTHING;
 use super::{Detail, environment, marks};
 use crate::document::{Block, Item, Section, Table};
 use retrial_batch::search::{SearchOutcome, SearchTrial, SearchVerdict};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_results::verdict::number;
 
 /// The word of the conclusion.

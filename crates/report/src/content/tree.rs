@@ -10,7 +10,7 @@ use super::marks;
 use super::verdict;
 use crate::Entry;
 use crate::document::{Block, Document, Item, Mark, Section};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_recipe::model::Mode;
 use retrial_results::evidence::tree::Fault;
 use retrial_results::verdict::{

@@ -9,7 +9,7 @@ use super::{advice, further};
 use crate::Entry;
 use crate::charts::extent;
 use crate::document::{Block, Conclusion, Document, Item, Line, Mark, Section, Text};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_recipe::model::Submission;
 use retrial_results::verdict::{
     self, Judgement, Outcome, QualifiedOutcome, QualifierKind, Reference, ResultVerdict, Verdict,

@@ -5,7 +5,7 @@ use crate::document::{Block, Conclusion, Document, Item, Line, Mark, Section, Te
 use retrial_bundle::verification::{
     Basis, BasisKind, Judged, PlanSource, Recipe, Rules, SignatureState, Verification,
 };
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_results::verdict::ExitCode;
 
 /// The largest number of differences of a plan that are shown.

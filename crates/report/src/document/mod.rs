@@ -10,7 +10,7 @@ pub use line::{Line, clean};
 pub use table::{Cell, Column, ColumnKind, Group, NOTHING, Rows, Table};
 
 use super::charts::Chart;
-use retrial_format as format;
+use retrial_document::measures::format;
 
 /// A report.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::remaining_time::RemainingTime;
 use super::sentence;
 use super::transfers::{Transfers, seconds};
-use retrial_format::{count, duration, elapsed};
+use retrial_document::measures::format::{count, duration, elapsed};
 use retrial_store::journal::{Event, EventKind, StepEnd, TransferState};
 use retrial_telemetry::Live;
 

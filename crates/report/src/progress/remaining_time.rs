@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::transfers::seconds;
-use retrial_format::duration;
+use retrial_document::measures::format::duration;
 use retrial_plan::remaining::{Basis, Estimate, Remaining};
 use retrial_store::journal::{Event, EventKind};
 

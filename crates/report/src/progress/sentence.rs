@@ -3,7 +3,7 @@
 
 use itertools::join;
 
-use retrial_format::{self as format, count, duration};
+use retrial_document::measures::format::{self, count, duration};
 use retrial_readings::message_line;
 use retrial_results::verdict::number;
 use retrial_store::journal::{Event, EventKind, StepEnd};

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use jiff::Timestamp;
 
 use super::sentence;
-use retrial_format::{count, elapsed, rate, size};
+use retrial_document::measures::format::{count, elapsed, rate, size};
 use retrial_store::journal::{Transfer, TransferState, TransferUnit};
 
 /// The time over which the rate is averaged, seconds.

@@ -11,7 +11,7 @@ use super::remaining_time::RemainingTime;
 use super::sentence;
 use super::transfers::Transfers;
 use crate::terminal::wrap::wrap;
-use retrial_format::duration;
+use retrial_document::measures::format::duration;
 use retrial_store::journal::{Event, EventKind, StepEnd};
 
 /// Lines of the output that are shown.

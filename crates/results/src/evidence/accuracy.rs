@@ -7,6 +7,7 @@ use itertools::join;
 use sha2::{Digest as _, Sha256};
 
 use crate::verdict::{FigureValue, TrialEvidence};
+use retrial_document::measures::format;
 use retrial_mlperf::accuracy::{Accuracy, Reader};
 use retrial_mlperf::check::RuleCheck;
 use retrial_recipe::model::Limit;
@@ -37,7 +38,7 @@ pub fn read<T>(folder: &Path, file: &Path, required: &[(String, T)]) -> Result<A
             .map_err(|error| format!("it cannot be read: {error}"))?;
     }
     if length > CAP {
-        let most = retrial_format::size(CAP);
+        let most = format::size(CAP);
         return Err(format!("it is larger than {most}"));
     }
     Ok(reader.finish())
@@ -95,8 +96,8 @@ pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCheck> {
     checks.extend(log.map(|length| {
         RuleCheck::new(
             "accuracy log is truncated",
-            retrial_format::size(length),
-            format!("{LOG} of at most {}", retrial_format::size(MOST_LOG)),
+            format::size(length),
+            format!("{LOG} of at most {}", format::size(MOST_LOG)),
             length <= MOST_LOG,
         )
     }));

@@ -8,7 +8,7 @@ use itertools::{Itertools as _, join};
 
 use super::run::RunFiles;
 use crate::verdict::{Qualifier, QualifierKind};
-use retrial_format::{count, first};
+use retrial_document::measures::format::{count, first};
 use retrial_plan::step::{Action, Step};
 use retrial_store::journal::StepEnd;
 

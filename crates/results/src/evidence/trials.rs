@@ -6,7 +6,7 @@ use std::path::Path;
 use super::identity::copies::reject_copies;
 use super::result_path::trial_number;
 use crate::verdict::{Evidence, RuleCheck, StepOutcome, TrialEvidence};
-use retrial_format::first;
+use retrial_document::measures::format::first;
 use retrial_recipe::model::Trials;
 
 /// The most missing trials that a text names.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::compare::unit;
 use super::evidence::{named, table_of};
 use super::{Evidence, FigureValue, convergence, reference};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_recipe::model::Mode;
 use retrial_stats::aggregate;
 

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 
-retrial_format::words! {
+retrial_document::word_enum! {
     /// What the evidence says, in order of precedence: of several, the largest is the run's.
     #[derive(JsonSchema)]
     pub enum Outcome {

@@ -27,7 +27,7 @@ impl Qualifier {
     }
 }
 
-retrial_format::words! {
+retrial_document::word_enum! {
     /// The qualifiers.
     #[derive(JsonSchema)]
     pub enum QualifierKind {

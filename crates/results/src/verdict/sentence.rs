@@ -8,7 +8,7 @@ use itertools::Itertools as _;
 use super::compare::Compared;
 use super::qualify::IMPLAUSIBLE;
 use super::{Judgement, Noise, Outcome, ResultVerdict, number};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_recipe::model::{Aggregate, ExpectationKind};
 use retrial_stats::Estimate;
 

@@ -11,6 +11,7 @@ use crate::container;
 use crate::error::Halt;
 use crate::step::{StepSession, exec};
 use retrial_container::Mount;
+use retrial_document::measures::format;
 use retrial_engine::api::ExecSpec;
 use retrial_host::disk_full;
 use retrial_plan::cached::PopulateStep;
@@ -204,11 +205,8 @@ async fn discard(session: &StepSession<'_>, stage: &Stage) -> Result<(), Halt> {
 }
 
 fn size(manifest: &Manifest) -> String {
-    let bytes = retrial_format::size(manifest.bytes());
-    format!(
-        "{}, {bytes}",
-        retrial_format::count(manifest.files.len(), "file")
-    )
+    let bytes = format::size(manifest.bytes());
+    format!("{}, {bytes}", format::count(manifest.files.len(), "file"))
 }
 
 /// Whether `--keep` asks to keep the container of a failed step.

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{Receiver, channel};
 use crate::error::Halt;
 use crate::interrupt::unless_stopped;
 use crate::step::StepSession;
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_store::StoreError;
 use retrial_store::files::remove_directory;
 use retrial_store::journal::StepEnd;

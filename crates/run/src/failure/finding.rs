@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use retrial_format::limit;
+use retrial_document::measures::format::limit;
 use retrial_plan::failure::FailedLine;
 use retrial_store::journal::{StepEnd, StepFault};
 

@@ -17,6 +17,7 @@ use tokio::time::timeout;
 use super::message::MAX_MESSAGE;
 use super::{Facts, Failures, Launcher, Line, LineReader, Order, Reply, write_messages};
 use crate::mutex::lock;
+use retrial_document::measures::format;
 use retrial_engine::api::ImageInfo;
 use retrial_readings::sanitize;
 use retrial_store::journal::{Event, EventKind, StepEnd, StepFault};
@@ -178,7 +179,7 @@ impl Node {
             Ok(Some(answer)) => return Ok(answer),
             Ok(None) => self.exit_reason().await,
             Err(_) => {
-                let limit = retrial_format::limit(limit.as_secs());
+                let limit = format::limit(limit.as_secs());
                 format!("it did not {doing} within {limit}")
             }
         };
@@ -262,7 +263,7 @@ impl Reader {
                 foreign_bytes += line.bytes().len() + 1;
                 keep(&self.errors, &line);
                 if foreign_bytes > MAX_FOREIGN {
-                    let limit = retrial_format::size(MAX_FOREIGN as u64);
+                    let limit = format::size(MAX_FOREIGN as u64);
                     let fault = format!("it printed more than {limit} that is no reply");
                     keep(&self.errors, &Line::Whole(fault.into_bytes()));
                     break;

@@ -12,6 +12,7 @@ use crate::step::{
     Ending, Followed, Started, StepCommand, StepSession, exec, follow, output, verify,
     with_last_lines,
 };
+use retrial_document::measures::format;
 use retrial_plan::service::{ServiceStep, StopPolicy, StopStep};
 use retrial_recipe::model::ReadyWhen;
 use retrial_store::journal::{EventKind, StepEnd, StepFault};
@@ -173,7 +174,7 @@ async fn shut_down(
             let text = format!(
                 "the service {} did not end within {} of {}: it was killed",
                 service.service,
-                retrial_format::limit(ending.grace.as_secs()),
+                format::limit(ending.grace.as_secs()),
                 ending.signal
             );
             session.warn(text)?;

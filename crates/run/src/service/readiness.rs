@@ -12,6 +12,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::control::mark;
 use crate::step::{Meanwhile, StepCommand, StepSession, output};
+use retrial_document::measures::format;
 use retrial_engine::api::{Engine, ExecSpec};
 use retrial_plan::service::{PROBE_HTTP, PROBE_PORT, ServiceStep};
 use retrial_plan::shell::inline;
@@ -98,7 +99,7 @@ impl Meanwhile for Readiness<'_> {
         let reason = format!(
             "the service {} was not ready within {}: waited until {}",
             service.service,
-            retrial_format::limit(service.command.timeout_s),
+            format::limit(service.command.timeout_s),
             service.readiness()
         );
         let advice = "read its output; allow more time with `ready.timeout:` in the recipe";

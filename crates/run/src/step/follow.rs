@@ -9,8 +9,8 @@ use super::watch::Watch;
 use crate::access::Session;
 use crate::control::{Control, StepExit};
 use crate::failure::FailureWatch;
+use retrial_document::measures::format::{limit, size};
 use retrial_engine::api::{ContainerState, ExecStatus};
-use retrial_format::{limit, size};
 use retrial_plan::step::ExecStep;
 use retrial_store::journal::{StepEnd, StepFault};
 

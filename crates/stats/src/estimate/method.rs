@@ -3,7 +3,7 @@
 use super::{Comparison, small};
 use crate::descriptive::{deviation, sorted, to_f64};
 use crate::quantile::quantile;
-use retrial_claim::Aggregate;
+use retrial_readings::claim::Aggregate;
 
 /// How often two trials that scatter as assumed are taken not to.
 const EXCEEDS: f64 = 0.05;

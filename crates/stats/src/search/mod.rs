@@ -17,7 +17,7 @@ use self::ends::Ends;
 use self::tally::Tally;
 use crate::descriptive::{half_digit, least};
 use crate::quantile::quantile;
-use retrial_claim::Better;
+use retrial_readings::claim::Better;
 
 /// Trials of each neighbour before they are compared.
 const FEWEST: f64 = 2.0;

@@ -21,7 +21,7 @@ use crate::app::terminal;
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
 use retrial_batch::run::{Workers, tasks};
-use retrial_format::count;
+use retrial_document::measures::format::count;
 use retrial_report::progress::batch::Lines;
 use retrial_slurm::{Job, JobPhase, Slurm, SlurmError};
 use retrial_store::{Record, StoreError};

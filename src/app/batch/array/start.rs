@@ -21,7 +21,7 @@ use crate::app::terminal;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
 use retrial_batch::run::{read_journal, tasks};
 use retrial_batch::{BatchPlan, OnFailure};
-use retrial_format::count;
+use retrial_document::measures::format::count;
 use retrial_results::verdict::ExitCode;
 use retrial_site::script::Work;
 use retrial_site::time_limit::time_limit;

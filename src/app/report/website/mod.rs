@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, ReportRequest};
 use crate::app::{runs, terminal};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_history::RunSummary;
 use retrial_plan::Plan;
 use retrial_report::content::website::{FRONT, Options, Website};

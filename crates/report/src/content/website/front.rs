@@ -12,7 +12,7 @@ use super::{FRONT, Page, Part, Website, changes, releases, tables};
 use crate::content::runs::cut;
 use crate::content::verdict;
 use crate::document::{Block, Cell, Document, Line, Rows, Section, Table, Text};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_history::RunSummary;
 use retrial_readings::natural::natural;
 use retrial_results::verdict::{Outcome, QualifiedOutcome, notice};

@@ -10,7 +10,7 @@ use super::group::Group;
 use super::{FRONT, Options, Page, tables};
 use crate::content::{runs, verdict};
 use crate::document::{Block, Cell, Document, Item, Line, Rows, Section, Table};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_history::RunSummary;
 use retrial_results::verdict::notice;
 

@@ -8,7 +8,7 @@ use super::{FRONT, Page, Website, changes, history, runs, tables};
 use crate::content::runs::{cut, shortened};
 use crate::content::verdict;
 use crate::document::{Block, Conclusion, Document, Item, Line, Mark, Rows, Section, Table, Text};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_history::RunSummary;
 use retrial_readings::natural::natural;
 use retrial_results::verdict::notice;

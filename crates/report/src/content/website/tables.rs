@@ -8,7 +8,7 @@ use maud::html;
 use crate::content::figures::{ratio, unverified_word};
 use crate::content::runs;
 use crate::document::{Block, Cell, Column, Rows, Table};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_history::RunSummary;
 
 /// Adds the columns of a run's verdict and figure; with `scenarios`, the figure's scenario too.

@@ -6,7 +6,7 @@ use itertools::Itertools as _;
 use serde_json::Value;
 
 use crate::verdict::comparison::{Fact, FactGroup};
-use retrial_format::size;
+use retrial_document::measures::format::size;
 use retrial_host::model::{Condition, Gpu, HostView, Settings};
 
 /// The GPUs that were assigned to the container; all, where that is not known.

@@ -18,6 +18,7 @@ use crate::verdict::{
     self, BenchmarkVerdict, Context, Evidence, FigureValue, LogIdentity, RuleCheck, TrialEvidence,
     TrialLog,
 };
+use retrial_document::measures::format;
 use retrial_mlperf::mllog::{SAMPLES_TO_CONVERGE, TIME_TO_TRAIN};
 use retrial_mlperf::submission::same_organization;
 use retrial_mlperf::training::{
@@ -212,7 +213,7 @@ fn read_logs(
         let mut file = file.map_err(|error| error.to_string())?;
         let size = file.metadata().map_err(|error| error.to_string())?.len();
         if size > LOG_CAP {
-            return Err(format!("larger than {}", retrial_format::size(LOG_CAP)));
+            return Err(format!("larger than {}", format::size(LOG_CAP)));
         }
         let mut reader = LogReader::new(rules);
         each_line(&mut file, |line| reader.feed(line))?;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::submission::ScenarioFolder;
 use crate::evidence::folder::{DETAIL, Logs, SUMMARY, is_missing, names_in};
 use crate::verdict::RuleCheck;
+use retrial_document::measures::format;
 use retrial_mlperf::submission;
 use retrial_store::open;
 
@@ -93,7 +94,7 @@ pub(crate) fn check(missing: &[Missing], benchmark: &Path) -> Option<RuleCheck> 
     });
     let names: Vec<String> = names.collect();
     (!names.is_empty()).then(|| {
-        let measured = format!("missing: {}", retrial_format::first(&names, NAMED));
+        let measured = format!("missing: {}", format::first(&names, NAMED));
         RuleCheck::failed("files", measured, "every file of a submission")
     })
 }

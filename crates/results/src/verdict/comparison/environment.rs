@@ -8,7 +8,7 @@ use strum::VariantArray;
 
 use super::fact::{Fact, FactGroup};
 use super::stacks;
-use retrial_format::first;
+use retrial_document::measures::format::first;
 
 /// The most differing facts of one group that are listed; an image has a few thousand packages.
 const MOST: usize = 20_000;

@@ -116,7 +116,7 @@ pub struct MeasuredSide {
     pub trials: Vec<f64>,
 }
 
-retrial_format::words! {
+retrial_document::word_enum! {
     /// What an interval shows.
     #[derive(JsonSchema)]
     pub enum Change {

@@ -8,7 +8,7 @@ use super::environment::merged;
 use super::fact::Fact;
 use super::measurement::Measurement;
 use crate::verdict::{Context, Evidence, Outcome, QualifierKind, judge, notice};
-use retrial_format::first;
+use retrial_document::measures::format::first;
 use retrial_recipe::model::Submission;
 
 /// Names that a note lists.

@@ -2,6 +2,7 @@
 
 use super::TrialRules;
 use crate::verdict::Validity;
+use retrial_document::measures::format;
 use retrial_mlperf::check::{CheckKind, RuleCheck};
 use retrial_mlperf::rounds::check_submitted;
 use retrial_recipe::model::Mode;
@@ -30,7 +31,7 @@ impl TrialRules<'_> {
         };
         let (omitted, checks): (Vec<_>, Vec<_>) = checks.into_iter().partition(is_omitted);
         if !omitted.is_empty() {
-            let count = retrial_format::count(omitted.len(), "value");
+            let count = format::count(omitted.len(), "value");
             let measured = format!("an excerpt without {count} that the rules require");
             self.add(RuleCheck {
                 kind: CheckKind::Excerpt,

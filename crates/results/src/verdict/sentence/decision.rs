@@ -2,7 +2,7 @@
 
 use super::super::compare::Compared;
 use super::super::{Bounds, Judgement, MoreTrials, Outcome, number};
-use retrial_format as format;
+use retrial_document::measures::format;
 use retrial_recipe::model::{Better, Claim};
 use retrial_stats::Decision;
 

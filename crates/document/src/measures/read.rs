@@ -1,8 +1,8 @@
-//! Durations, sizes and shares as people write them.
+//! Reads durations, sizes and shares as people write them.
 
 use std::time::Duration;
 
-use super::field_type::Units;
+use crate::field_type::Units;
 
 /// Reads a duration: `12h`, `90m`, `1h30m`, `45s`, `1d`; more than zero.
 pub fn duration(text: &str) -> Option<Duration> {

@@ -1,9 +1,9 @@
 //! Enums of words: one declaration gives the type, the list of its values, and one spelling of each for
-//! JSON and text.
+//! JSON and text. A key of a document is declared by [`words!`](crate::words) instead.
 
 /// Declares an enum whose variants are words, in their order of precedence.
 #[macro_export]
-macro_rules! words {
+macro_rules! word_enum {
     (
         $(#[$attribute:meta])*
         pub enum $name:ident {

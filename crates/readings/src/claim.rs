@@ -1,6 +1,6 @@
 //! What is claimed of a figure: which direction is better, how trials are aggregated, which claim is tested.
 //!
-//! Recipes state it and `retrial-stats` tests it; neither needs the other.
+//! Recipes state it and `retrial-stats` tests it: neither needs the other.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,6 @@
 //! Formats durations, sizes, rates and counts for people; figures are formatted by `retrial-readings`.
 //!
 //! Sizes of memory, disks and files are binary (KiB, MiB, GiB), rates are decimal (kB/s, MB/s).
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
-
-mod words;
 
 use jiff::SignedDuration;
 
