@@ -123,7 +123,7 @@ impl<'a> Run<'a> {
             process: ProcessIdentity::own().clone(),
             completed_steps: run.completed_steps.clone(),
             tool: env!("CARGO_PKG_VERSION").to_owned(),
-            since: before.since.map(|since| since.on_clock_of(&now)),
+            since: before.since.as_ref().map(|since| since.on_clock_of(&now)),
         };
         session.record(event)?;
         Ok((run, here))
@@ -171,7 +171,7 @@ impl Run<'_> {
 
     /// Shows the end of a step that is complete; the journal has it.
     fn show_completed(&mut self, step: &Step) {
-        if let Some((end, _)) = self.session.state().ended.remove(&step.number) {
+        if let Some((end, _)) = self.session.state().ended.get(&step.number).cloned() {
             self.course.advance(step, &end);
             let seconds = 0.0;
             StepSession::new(self.session, step).emit(EventKind::StepEnded { end, seconds });

@@ -70,9 +70,9 @@ fn watched(session: &Session) -> Vec<PathBuf> {
     paths.extend([control.to_owned(), control.join("steps")]);
     let services = session.service_controls.values();
     paths.extend(services.map(|control| control.path().to_owned()));
-    let open = session.state().open;
+    let state = session.state();
     let steps = session.plan.steps.iter();
-    for step in steps.filter(|step| open.contains(&step.number) && step.command().is_some()) {
+    for step in steps.filter(|step| state.open.contains(&step.number) && step.command().is_some()) {
         let name = step.directory();
         paths.extend([run_steps.join(&name), control.join("steps").join(name)]);
     }

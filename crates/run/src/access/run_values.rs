@@ -11,8 +11,9 @@ pub fn with_run_values<T: NamesCommits + Clone>(
     trial: Option<(usize, u32)>,
 ) -> T {
     let mut part = planned.clone();
-    let models = session.state().models;
-    let commits: Vec<(String, &String)> = models
+    let state = session.state();
+    let commits: Vec<(String, &String)> = state
+        .models
         .iter()
         .map(|(model, commit)| (commit_later(model), commit))
         .collect();

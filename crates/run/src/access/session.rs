@@ -84,7 +84,7 @@ pub struct Session {
     /// How this process executes the run.
     pub options: Options,
     journal: Mutex<Journal>,
-    pub(crate) state: Mutex<State>,
+    pub(crate) state: Mutex<Arc<State>>,
     pub(crate) events: UnboundedSender<Event>,
     /// The other machines, if this process directs them.
     pub(crate) others: Option<Others>,
@@ -143,7 +143,7 @@ impl Session {
             redactor: redactor.map(Arc::new),
             options,
             journal: Mutex::new(journal),
-            state: Mutex::new(State::from_events(&before)),
+            state: Mutex::new(Arc::new(State::from_events(&before))),
             events,
             run,
             others: None,
@@ -196,9 +196,9 @@ impl Session {
         }
     }
 
-    /// The state of the run now.
-    pub fn state(&self) -> State {
-        lock(&self.state).clone()
+    /// The state of the run now. It does not change while the caller has it.
+    pub fn state(&self) -> Arc<State> {
+        Arc::clone(&lock(&self.state))
     }
 
     /// Records an event of the run in the journal, then emits it.
@@ -212,7 +212,7 @@ impl Session {
     pub(crate) fn record_event(&self, event: Event) -> Result<(), StoreError> {
         if event.what.is_kept() {
             lock(&self.journal).write(&event)?;
-            lock(&self.state).apply(&event);
+            Arc::make_mut(&mut lock(&self.state)).apply(&event);
         }
         // The run continues without a listener.
         let _ = self.events.send(event);
@@ -311,7 +311,7 @@ impl Session {
     /// # Errors
     /// If there is none.
     pub(crate) fn container(&self) -> Result<String, Halt> {
-        let container = self.state().container;
+        let container = self.state().container.clone();
         container.ok_or_else(|| Halt::host("the container no longer exists"))
     }
 }

@@ -32,10 +32,10 @@ pub struct CachedMounts {
 /// The cached directories for the container of a step: those of earlier steps.
 pub async fn mounts(session: &StepSession<'_>) -> Result<CachedMounts, Halt> {
     let mut all = CachedMounts::default();
-    let cached = session.state().cached;
+    let state = session.state();
     for (number, directory) in earlier(session) {
         let directory = &with_run_values(session, directory, None);
-        let entry = cached.get(&number).map(|cached| {
+        let entry = state.cached.get(&number).map(|cached| {
             let cache = Path::new(&session.plan.cache);
             CacheEntry::named(cache, &directory.key, &cached.directory, &cached.identity)
         });
@@ -125,7 +125,7 @@ pub async fn check(
     let (entry, files) = (entry.clone(), directory.files.clone());
     let (writable, thorough) = (directory.writable, session.plan.verify_cache);
     // Files that the recipe lists are valid regardless of their origin.
-    let models = directory.of_image.then(|| session.state().models);
+    let models = directory.of_image.then(|| session.state().models.clone());
     let check = move |stop: &AtomicBool| {
         let state = entry.check(&files, writable, thorough, stop)?;
         Ok(match (state, models) {
@@ -142,7 +142,7 @@ pub async fn check(
 
 /// The id of an image of the plan: the one that is launched, or a service's.
 pub async fn image(session: &StepSession<'_>, reference: &str) -> Result<String, Halt> {
-    let launched = session.state().image;
+    let launched = session.state().image.clone();
     if let Some(image) = launched.filter(|_| reference == session.plan.image) {
         return Ok(image);
     }
@@ -160,7 +160,7 @@ pub fn origin(session: &Session, image: String) -> Origin {
         recipe: session.plan.recipe.clone(),
         run: session.run.id().to_owned(),
         image,
-        models: session.state().models,
+        models: session.state().models.clone(),
         at: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
     }
 }

@@ -175,7 +175,7 @@ impl Population<'_> {
     /// paths of the container. If the image has no `chown`, files of other users are refused later.
     async fn take_ownership(&self) {
         let session = &self.session;
-        let Some(container) = session.state().container else {
+        let Some(container) = session.state().container.clone() else {
             return;
         };
         let owner = owner(session).await;

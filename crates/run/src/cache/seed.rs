@@ -34,7 +34,7 @@ pub async fn owner(session: &Session) -> String {
 /// follow symlinks: they refer to paths of the container.
 pub async fn own(session: &Session, directory: &Path) -> Result<(), EngineError> {
     let script = format!("chown -hR \"$1\" {STAGE} && chmod -R a+rwX {STAGE}");
-    let image = session.state().image.unwrap_or_default();
+    let image = session.state().image.clone().unwrap_or_default();
     let spec = ContainerSpec {
         command: ["-c", &script, "sh", &owner(session).await]
             .map(str::to_owned)

@@ -15,7 +15,7 @@ pub async fn create_again(session: &Session, spec: &ContainerSpec) -> Result<Str
         other => return other,
     };
     let label = format!("{RUN_LABEL}={}", session.run.id());
-    let recorded = session.state().container;
+    let recorded = session.state().container.clone();
     let containers = session.with_engine(|engine| engine.containers(&label));
     for container in containers.await? {
         if container.name == spec.name && recorded.as_deref() != Some(container.id.as_str()) {

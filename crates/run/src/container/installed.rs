@@ -28,7 +28,7 @@ const MOST: usize = 1000;
 
 /// Writes `packages.json`, and the container's environment and labels into `host.json`.
 pub async fn record(session: &Session) {
-    let Some(container) = session.state().container else {
+    let Some(container) = session.state().container.clone() else {
         return;
     };
     let state = session.with_engine(|engine| engine.container(&container));

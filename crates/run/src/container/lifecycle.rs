@@ -161,7 +161,7 @@ async fn create_from_image(
     spec: &ContainerSpec,
 ) -> Result<String, EngineError> {
     let id = create_again(session, spec).await?;
-    let Some(expected) = session.state().image else {
+    let Some(expected) = session.state().image.clone() else {
         return Ok(id);
     };
     let created = session.with_engine(|engine| engine.container(&id)).await?;
@@ -226,11 +226,11 @@ pub async fn begin_to_remove(session: &Session) {
     let state = session.state();
     // Containers of services use its network.
     let has_no_services = state.service_containers.is_empty();
-    if let Some(id) = state.container.filter(|_| has_no_services) {
-        restore_ownership(session, &id).await;
-        let removed = session.with_engine(|engine| engine.remove(&id));
+    if let Some(id) = state.container.as_ref().filter(|_| has_no_services) {
+        restore_ownership(session, id).await;
+        let removed = session.with_engine(|engine| engine.remove(id));
         if removed.await.is_ok() {
-            cache_mounts::release(session, &id).await;
+            cache_mounts::release(session, id).await;
         }
     }
 }

@@ -36,7 +36,7 @@ impl Run<'_> {
                 && state.open.contains(&step.number)
                 && session.control.step(step).started()
         });
-        match (own, state.container) {
+        match (own, &state.container) {
             (Some(container), _) if container.running && (created || filling) => return Ok(true),
             (Some(_), _) if created => self.salvage().await?,
             _ => {}

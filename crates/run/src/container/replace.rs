@@ -32,14 +32,14 @@ impl Run<'_> {
         let state = session.state();
         let maker = state.made_by.and_then(|maker| session.plan.step(maker));
         let maker = maker.filter(|maker| maker.action == Action::Create);
-        let (Some(id), Some(maker)) = (state.container, maker) else {
+        let (Some(id), Some(maker)) = (&state.container, maker) else {
             return Ok(false);
         };
         let ran = |step: &Step| step.number > maker.number && session.control.step(step).started();
         if !state.service_containers.is_empty() || session.plan.steps.iter().any(ran) {
             return Ok(false);
         }
-        let found = session.with_engine(|engine| engine.container(&id)).await?;
+        let found = session.with_engine(|engine| engine.container(id)).await?;
         if found.is_none_or(|found| found.running) {
             return Ok(false);
         }
@@ -48,7 +48,7 @@ impl Run<'_> {
                 "the container ended with its engine before anything ran in it: creating it again"
                     .to_owned(),
         })?;
-        lifecycle::discard(session, &id).await?;
+        lifecycle::discard(session, id).await?;
         lifecycle::create(&StepSession::new(session, maker)).await?;
         Ok(true)
     }

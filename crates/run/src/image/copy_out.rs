@@ -19,7 +19,10 @@ pub async fn copy_out(session: &StepSession<'_>, path: &str, to: &str) -> Result
     let state = session.state();
     let spec = ContainerSpec {
         name: format!("retrial-{}-copy", session.run.id()),
-        image: state.image.unwrap_or_else(|| session.plan.image.clone()),
+        image: state
+            .image
+            .clone()
+            .unwrap_or_else(|| session.plan.image.clone()),
         // An image without a command cannot be created; this one never runs.
         entrypoint: Some(vec!["/bin/true".to_owned()]),
         network: Some("none".to_owned()),

@@ -124,7 +124,7 @@ pub async fn build(session: &StepSession<'_>, build: &BuildStep) -> Result<(), H
 /// Returns the image that the run is launched from, if an earlier process recorded it; services have their own.
 fn image_before(session: &StepSession<'_>) -> Option<String> {
     let is_launched = session.step.container.is_none();
-    session.state().image.filter(|_| is_launched)
+    session.state().image.clone().filter(|_| is_launched)
 }
 
 /// Records the image that is launched.

@@ -51,7 +51,7 @@ pub(crate) async fn fetch(session: &StepSession<'_>, model: &ModelFetch) -> Resu
         warnings: 0,
         waited_for: BTreeSet::new(),
     };
-    let before = session.state().models.remove(name);
+    let before = session.state().models.get(name).cloned();
     let pinned = &ModelSpec {
         revision: before.clone().unwrap_or_else(|| spec.revision.clone()),
         ..spec.clone()

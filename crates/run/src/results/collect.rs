@@ -63,7 +63,7 @@ pub async fn collect(
         return Err(Halt::failed(StepFault::Request, reason, ""));
     };
     let to = measured.results_directory(trial);
-    let started = session.state().started.remove(&producer);
+    let started = session.state().started.get(&producer).cloned();
     copy_results(session, directory, &to, started).await
 }
 
@@ -82,7 +82,11 @@ pub async fn collect_evidence(session: &StepSession<'_>, producer: u32, pattern:
 
 /// Returns the directory from which a step collected results before.
 fn collected_before(session: &StepSession<'_>) -> Option<ResultDirectory> {
-    let path = session.state().collected.remove(&session.step.number)?;
+    let path = session
+        .state()
+        .collected
+        .get(&session.step.number)
+        .cloned()?;
     Some(ResultDirectory { path, length: 0 })
 }
 

@@ -33,7 +33,7 @@ pub async fn show(session: &StepSession<'_>) {
     let Some(measured) = session.plan.measurements.get(measurement) else {
         return;
     };
-    let mut state = session.state();
+    let mut state = State::clone(&session.state());
     let done = StepEnd::Done { exit_code: None };
     state.ended.insert(step.number, (done, Moment::now()));
     let (directory, plan) = (session.run.clone(), session.plan.clone());

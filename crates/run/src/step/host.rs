@@ -111,7 +111,10 @@ pub fn kill_marked(run: &RunDirectory) {
 /// The variables that describe the run to a command on the host.
 fn own_variables(session: &Session) -> Vec<(&'static str, String)> {
     let state = session.state();
-    let image = state.image.unwrap_or_else(|| session.plan.image.clone());
+    let image = state
+        .image
+        .clone()
+        .unwrap_or_else(|| session.plan.image.clone());
     let mut variables = vec![
         ("RETRIAL_RUN_DIR", session.run.path().display().to_string()),
         ("RETRIAL_HOST_DIR", files(session).display().to_string()),

@@ -100,8 +100,8 @@ impl<'a> StepCommand<'a> {
         if service.own_container.is_none() {
             return Self::in_container(session, &service.command);
         }
-        let mut containers = session.state().service_containers;
-        let id = containers.remove(&session.step.number);
+        let state = session.state();
+        let id = state.service_containers.get(&session.step.number).cloned();
         let id = id.ok_or_else(|| Halt::host("the service's container no longer exists"))?;
         let control = &session.service_controls[&service.service];
         Ok(Self::new(session, &service.command, Some(id), control))

@@ -54,7 +54,7 @@ impl Recorder {
             path: session.run.join(FILE),
             root: session.options.root.clone(),
             gpus: assigned.map(|gpu| (gpu.index, gpu.gpu.clone())).collect(),
-            since: session.state().since.unwrap_or_else(Moment::now),
+            since: session.state().since.clone().unwrap_or_else(Moment::now),
             sensors: None,
             file: None,
             written: 0,

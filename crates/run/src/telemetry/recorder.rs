@@ -153,7 +153,7 @@ pub async fn watched_elsewhere<T>(session: &StepSession<'_>, work: impl Future<O
 fn warn_of_idle_gpus(session: &StepSession<'_>, started: Moment) -> Result<(), StoreError> {
     let telemetry = Telemetry::of_run(&session.run);
     let span = StepSpan {
-        run: session.state().since,
+        run: session.state().since.clone(),
         started,
         ended: Moment::now(),
     };
@@ -195,7 +195,7 @@ fn measured(plan: &Plan, step: &Step) -> Option<Measured> {
 
 /// The container's counters, where they can be read on this machine.
 async fn container(session: &Session) -> Option<ContainerSensor> {
-    let id = session.state().container?;
+    let id = session.state().container.clone()?;
     let state = session
         .engine
         .ask(|engine| engine.container(&id))
