@@ -12,6 +12,7 @@ use std::process::Command;
 
 #[path = "../hub/mod.rs"]
 mod hub;
+mod links;
 mod page;
 
 use hub::{Content, Hub, Repository};
