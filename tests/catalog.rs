@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 use retrial::app::catalog::{self, CatalogError};
 use serde_json::Value;
 
+use retrial_document::ErrorText;
 use retrial_recipe::{Kind, Templates, check, resolve, scaffold, summarize};
 
 const RECIPE: &str = "schema: 1
@@ -137,8 +138,8 @@ fn a_bare_name_is_never_a_local_file() {
         "there is no built-in recipe `Cargo.toml`"
     );
     assert_eq!(
-        error.help(),
-        "for the one in this directory, write `./Cargo.toml`"
+        ErrorText::of(&error).help,
+        ["for the one in this directory, write `./Cargo.toml`"]
     );
 }
 

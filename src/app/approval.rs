@@ -122,14 +122,12 @@ pub fn ask(
     match answer {
         Some(true) => {}
         Some(false) => {
-            return Err(Failure::usage(format!(
-                "not approved; nothing was started\n  see its steps: {look}"
-            )));
+            return Err(Failure::usage("not approved; nothing was started")
+                .with_help(format!("see its steps: {look}")));
         }
         None => {
-            return Err(Failure::usage(format!(
-                "{text}  see its steps: {look}\n  approve them: {flag}"
-            )));
+            return Err(Failure::usage(format!("{text}  see its steps: {look}"))
+                .with_help(format!("approve them: {flag}")));
         }
     }
     for request in &missing {

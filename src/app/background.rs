@@ -75,9 +75,10 @@ pub fn detach(
             RecordKind::Run => format!("follow it: {program} logs -f {id}    "),
             RecordKind::Batch => String::new(),
         };
-        terminal::note(&format!(
-            "running in the background\n  {follow}judge it: {program} judge {id}    stop it: {program} stop {id}"
-        ));
+        terminal::advise(
+            "running in the background",
+            format!("{follow}judge it: {program} judge {id}    stop it: {program} stop {id}"),
+        );
     }
     Ok(ExitCode::Success)
 }

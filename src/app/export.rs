@@ -6,6 +6,7 @@ use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::judge;
 use crate::app::options::{GlobalOptions, JudgeRequest, TreeRequest};
+use retrial_document::ErrorText;
 use retrial_export::read;
 use retrial_export::write::{self, SubmissionError};
 use retrial_export::{
@@ -100,7 +101,7 @@ fn attempt(
         .iter()
         .map(|directory| read(directory, request, round))
         .collect::<Result<Vec<SourceRun>, Failure>>()?;
-    export::build(&runs, request, round).map_err(|refusal| Failure::usage(refusal.to_string()))
+    export::build(&runs, request, round).map_err(|refusal| Failure::usage(ErrorText::of(&refusal)))
 }
 
 /// Reads a run, judged by the rules of the layout's round, which may differ from the run's own.
@@ -153,8 +154,8 @@ fn info(path: &Path) -> Result<SystemInfo, Failure> {
 impl From<SubmissionError> for Failure {
     fn from(error: SubmissionError) -> Self {
         match error {
-            SubmissionError::Taken { .. } => Self::usage(error.to_string()),
-            SubmissionError::Store(error) => Self::host(error.to_string()),
+            SubmissionError::Taken { .. } => Self::usage(ErrorText::of(&error)),
+            SubmissionError::Store(error) => Self::host(ErrorText::of(&error)),
         }
     }
 }

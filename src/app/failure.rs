@@ -1,5 +1,6 @@
 //! The failure of a command: its exit code, and its message.
 
+use retrial_document::ErrorText;
 use retrial_recipe::Diagnostics;
 
 use crate::app::catalog::CatalogError;
@@ -15,26 +16,33 @@ use retrial_store::StoreError;
 pub struct Failure {
     /// The exit code of the process.
     pub exit: ExitCode,
-    text: String,
+    error: ErrorText,
 }
 
 impl Failure {
     /// The command line or a recipe is wrong.
-    pub fn usage(text: impl Into<String>) -> Self {
-        Self::new(ExitCode::Usage, text)
+    pub fn usage(error: impl Into<ErrorText>) -> Self {
+        Self::new(ExitCode::Usage, error)
     }
 
     /// The host or its services failed.
-    pub fn host(text: impl Into<String>) -> Self {
-        Self::new(ExitCode::Host, text)
+    pub fn host(error: impl Into<ErrorText>) -> Self {
+        Self::new(ExitCode::Host, error)
     }
 
     /// A failure with any exit code.
-    pub fn new(exit: ExitCode, text: impl Into<String>) -> Self {
+    pub fn new(exit: ExitCode, error: impl Into<ErrorText>) -> Self {
         Self {
             exit,
-            text: text.into(),
+            error: error.into(),
         }
+    }
+
+    /// Adds a remedy, on a line of its own.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.error = self.error.with_help(help);
+        self
     }
 
     /// Prints the problems of a recipe or a batch; the failure itself has no message.
@@ -44,25 +52,25 @@ impl Failure {
         Self::reported(ExitCode::Usage)
     }
 
-    /// The message, owned.
-    pub fn into_text(self) -> String {
-        self.text
-    }
-
     /// A failure whose message was printed already.
     pub fn reported(exit: ExitCode) -> Self {
         Self::new(exit, "")
     }
 
-    /// The message.
-    pub fn text(&self) -> &str {
-        self.text.trim_end()
+    /// What failed, and what to do about it.
+    pub fn error(&self) -> &ErrorText {
+        &self.error
+    }
+
+    /// What failed, and what to do about it, owned.
+    pub fn into_error(self) -> ErrorText {
+        self.error
     }
 
     /// Prints it to standard error.
     pub fn report(&self) {
-        if !self.text.is_empty() {
-            terminal::note(&format!("error: {}", self.text()));
+        if *self.error() != ErrorText::default() {
+            terminal::note_error(&self.error.clone().in_context("error: "));
         }
     }
 }
@@ -70,15 +78,15 @@ impl Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::NoSuch { .. } => Self::usage(error.to_string()),
-            _ => Self::host(error.to_string()),
+            StoreError::NoSuch { .. } => Self::usage(ErrorText::of(&error)),
+            _ => Self::host(ErrorText::of(&error)),
         }
     }
 }
 
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
-        Self::host(error.to_string())
+        Self::host(ErrorText::of(&error))
     }
 }
 
@@ -93,7 +101,7 @@ impl From<RunError> for Failure {
 
 impl From<CatalogError> for Failure {
     fn from(error: CatalogError) -> Self {
-        let text = format!("{error}\n  {}", error.help());
+        let text = ErrorText::of(&error);
         match error {
             CatalogError::Write { .. } => Self::host(text),
             _ => Self::usage(text),
@@ -103,6 +111,6 @@ impl From<CatalogError> for Failure {
 
 impl From<PlanError> for Failure {
     fn from(error: PlanError) -> Self {
-        Self::usage(error.to_string())
+        Self::usage(ErrorText::of(&error))
     }
 }

@@ -89,9 +89,6 @@ impl<'a> Trusted<'a> {
         } else {
             return Ok(());
         };
-        Err(Failure::usage(format!(
-            "{path} {problem}, and {}\n  help: {help}",
-            self.reason
-        )))
+        Err(Failure::usage(format!("{path} {problem}, and {}", self.reason)).with_help(help))
     }
 }

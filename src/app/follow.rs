@@ -11,13 +11,14 @@ use crate::app::failure::Failure;
 use crate::app::nodes::{self, Allocation};
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{estimate, signals, terminal, watch};
+use retrial_document::ErrorText;
 use retrial_engine::docker::Docker;
 use retrial_host as host;
 use retrial_plan::Plan;
 use retrial_report::{self as report, Entry, content};
 use retrial_results::verdict::{ExitCode, Verdict};
 use retrial_run::{Options, Session, execute, judge_run, secrets};
-use retrial_store::journal::{Event, State};
+use retrial_store::journal::{AbortReason, Event, State};
 use retrial_store::lock::FileLock;
 use retrial_store::{RunDirectory, scratch};
 
@@ -26,19 +27,20 @@ pub fn note_if_not_ended(
     global: &GlobalOptions,
     run: &RunDirectory,
     state: &State,
-) -> Option<String> {
+) -> Option<ErrorText> {
     if matches!(state.over, Some((code, _)) if code != ExitCode::Interrupted.code()) {
         return None;
     }
     let (program, id) = (global.home.program(), run.id());
     Some(match FileLock::holder(&run.lock()) {
-        Some(holder) => format!(
-            "the run is in progress ({holder}), and what it has not reached yet counts as failed\n  \
-             follow it: {program} logs -f {id}    judge it once it has ended: {program} judge {id}"
-        ),
-        None => format!(
-            "the run has not ended; this is its evidence so far\n  resume it: {program} resume {id}"
-        ),
+        Some(holder) => ErrorText::new(format!(
+            "the run is in progress ({holder}), and what it has not reached yet counts as failed"
+        ))
+        .with_help(format!(
+            "follow it: {program} logs -f {id}    judge it once it has ended: {program} judge {id}"
+        )),
+        None => ErrorText::new("the run has not ended; this is its evidence so far")
+            .with_help(format!("resume it: {program} resume {id}")),
     })
 }
 
@@ -127,25 +129,27 @@ pub async fn follow(
     drop(session);
     let _ = watcher.join();
     let evidence = path.display().to_string();
-    let resume = format!("  resume it: {} resume {id}", global.home.program());
-    let next_steps = format!("  evidence: {evidence}\n{resume}");
+    let resume = format!("resume it: {} resume {id}", global.home.program());
+    let next_steps = [format!("evidence: {evidence}"), resume.clone()];
     let is_lost = !path.exists();
     let ended = ended.map_err(|error| {
-        let next_steps = if is_lost { "" } else { &next_steps };
-        Failure::host(format!("{error}\n{next_steps}"))
+        let failure = Failure::host(ErrorText::of(&error));
+        let next_steps = next_steps.iter().filter(|_| !is_lost);
+        next_steps.fold(failure, Failure::with_help)
     })?;
     if let Some(verdict) = &ended.verdict {
         let entry = Entry::new(evidence.as_str(), verdict).of_run(&global.home, &plan);
         print(global, &entry);
         if ended.exit == ExitCode::Host && !json {
-            terminal::note(&resume);
+            terminal::note(&format!("  {resume}"));
         }
     } else if !json {
         let reason = ended.reason.map_or_else(
-            || "the run ended before it was judged".to_owned(),
-            |reason| reason.to_string(),
+            || "the run ended before it was judged".into(),
+            AbortReason::into_error_text,
         );
-        terminal::note(&format!("no verdict: {reason}\n{next_steps}"));
+        let reason = next_steps.into_iter().fold(reason, ErrorText::with_help);
+        terminal::note_error(&reason.in_context("no verdict: "));
     }
     Ok(ended.exit)
 }

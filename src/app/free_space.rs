@@ -15,6 +15,9 @@ use retrial_plan::Plan;
 use retrial_plan::options::PullPolicy;
 use retrial_plan::step::Action;
 
+/// How to free disk space of the engine.
+const FREE_IMAGES: &str = "free disk space: docker image prune";
+
 /// Checks the space for all images that will be pulled, if this machine can determine it.
 pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Result<(), Failure> {
     let mut required: BTreeMap<&str, (u64, &Plan)> = BTreeMap::new();
@@ -48,7 +51,7 @@ pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Re
         images => format!("{images} images require"),
     };
     let text = format!(
-        "{} is free where the engine keeps images ({}), and {subject} {} in total\n  free disk space: docker image prune",
+        "{} is free where the engine keeps images ({}), and {subject} {} in total",
         size(free),
         root.display(),
         size(all)
@@ -61,10 +64,10 @@ pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Re
             || Settings::from_environment()
                 .is_ok_and(|settings| !same_disk(&root, &settings.cache)));
     if force || models_elsewhere {
-        terminal::note(&format!("warning: {text}"));
+        terminal::advise(format!("warning: {text}"), FREE_IMAGES);
         return Ok(());
     }
-    Err(Failure::host(format!("{text}, or run it anyway: --force")))
+    Err(Failure::host(text).with_help(format!("{FREE_IMAGES}, or run it anyway: --force")))
 }
 
 /// The image that a plan may pull.

@@ -9,6 +9,7 @@ use super::options::GlobalOptions;
 use super::{open, terminal};
 use crate::app::catalog::Opened;
 use retrial_container::ImageRef;
+use retrial_document::ErrorText;
 use retrial_engine::EngineError;
 use retrial_engine::api::Engine;
 use retrial_engine::credentials;
@@ -104,9 +105,10 @@ async fn digest(engine: &dyn Engine, reference: &str) -> Result<String, Failure>
     let Some(digest) = of_name else {
         return Err(Failure::host(format!("cannot lock {reference}: {error}")));
     };
-    terminal::note(&format!(
-        "warning: {reference}: {error}\n  locked to the engine's local digest: {digest}"
-    ));
+    terminal::advise(
+        format!("warning: {reference}: {error}"),
+        format!("locked to the engine's local digest: {digest}"),
+    );
     Ok(digest)
 }
 
@@ -127,9 +129,9 @@ async fn commit(hub: &Hub, repository: &str, revision: &str) -> Result<LockedMod
 
 fn fetch_failure(error: &FetchError) -> Failure {
     if error.is_request() {
-        Failure::usage(error.to_string())
+        Failure::usage(ErrorText::of(error))
     } else {
-        Failure::host(error.to_string())
+        Failure::host(ErrorText::of(error))
     }
 }
 

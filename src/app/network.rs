@@ -24,7 +24,7 @@ pub async fn ask(hosts: &[String]) -> HostStatuses {
             name: name.clone(),
             unknown: proxy.clone(),
             error: match proxy {
-                None => connect(name).await.err(),
+                None => connection_problem(name).await,
                 Some(_) => None,
             },
         }
@@ -35,10 +35,11 @@ pub async fn ask(hosts: &[String]) -> HostStatuses {
     }
 }
 
-async fn connect(name: &str) -> Result<(), String> {
+/// Why a host does not accept connections; none if it does.
+async fn connection_problem(name: &str) -> Option<String> {
     match timeout(LIMIT, TcpStream::connect((name, PORT))).await {
-        Ok(Ok(_)) => Ok(()),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err(format!("no connection within {} s", LIMIT.as_secs())),
+        Ok(Ok(_)) => None,
+        Ok(Err(error)) => Some(error.to_string()),
+        Err(_) => Some(format!("no connection within {} s", LIMIT.as_secs())),
     }
 }

@@ -240,10 +240,10 @@ pub fn report_warnings(global: &GlobalOptions, opened: &Opened, plan: &Plan) {
     if let Some(lock) = &plan.lock {
         for difference in &lock.differs {
             let recipe = &opened.entry.name;
-            terminal::note(&format!(
-                "warning: {}: {difference}\n  lock it again: retrial lock {recipe}",
-                lock.path
-            ));
+            terminal::advise(
+                format!("warning: {}: {difference}", lock.path),
+                format!("lock it again: retrial lock {recipe}"),
+            );
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::app::network;
 use crate::app::options::GlobalOptions;
 use crate::app::probe::{self, Probed};
 use crate::app::terminal;
+use retrial_document::ErrorText;
 use retrial_engine::api::{Abilities, Engine};
 use retrial_engine::error::EngineError;
 use retrial_host as host;
@@ -57,7 +58,7 @@ pub async fn look(
             let abilities = engine.abilities().await.ok();
             (answers(engine, abilities.as_ref()), abilities)
         }
-        Err(error) => (EngineStatus::Fails(error.to_string()), None),
+        Err(error) => (EngineStatus::Fails(ErrorText::of(error)), None),
     };
     let engine = engine.ok();
     let (image, hosts) = match plan {
@@ -102,8 +103,11 @@ impl HostExamination {
         if !errors.is_empty() && !force {
             let lines: Vec<String> = errors.into_iter().map(with_fix).collect();
             return Err(Failure::host(format!(
-                "{recipe} cannot run on this host; nothing was downloaded:\n{}\n  run it anyway with --force; all checks: retrial doctor {recipe}",
+                "{recipe} cannot run on this host; nothing was downloaded:\n{}",
                 lines.join("\n")
+            ))
+            .with_help(format!(
+                "run it anyway with --force; all checks: retrial doctor {recipe}"
             )));
         }
         let network = checks
@@ -137,11 +141,9 @@ impl HostExamination {
 
 /// A check and how to fix it, as a failure lists it.
 pub fn with_fix(check: &Check) -> String {
-    let fix = match check.fix.as_str() {
-        "" => String::new(),
-        fix => format!("\n    {fix}"),
-    };
-    format!("  {check}{fix}")
+    let lines = [format!("  {check}"), format!("    {}", check.fix)];
+    let shown = if check.fix.is_empty() { 1 } else { 2 };
+    lines[..shown].join("\n")
 }
 
 fn answers(engine: &dyn Engine, abilities: Option<&Abilities>) -> EngineStatus {
@@ -200,7 +202,7 @@ async fn models(plan: Option<&Plan>) -> Vec<ModelStatus> {
         let spec = spec(model);
         let access = match Hub::from_environment() {
             Ok(hub) => access(&hub, &spec).await,
-            Err(error) => Access::Refused(error.to_string()),
+            Err(error) => Access::Refused(ErrorText::of(&error)),
         };
         checked.push(ModelStatus {
             repository: model.repository.clone(),
@@ -223,8 +225,8 @@ async fn access(hub: &Hub, model: &ModelSpec) -> Access {
             error @ (FetchError::Refused { .. }
             | FetchError::Missing { .. }
             | FetchError::Name { .. }),
-        ) => Access::Refused(error.to_string()),
-        Err(error) => Access::Silent(error.to_string()),
+        ) => Access::Refused(ErrorText::of(&error)),
+        Err(error) => Access::Silent(ErrorText::of(&error)),
     }
 }
 

@@ -67,10 +67,11 @@ fn is_complete(opened: &Opened) -> Result<(), Failure> {
         return Ok(());
     }
     let name = &opened.entry.name;
-    Err(Failure::usage(format!(
-        "{name} is incomplete:\n  - {}\n  complete it, and remove these lines from `incomplete`",
-        open.join("\n  - ")
-    )))
+    let failure = Failure::usage(format!("{name} is incomplete:"));
+    let failure = open.iter().fold(failure, |failure, part| {
+        failure.with_help(format!("- {part}"))
+    });
+    Err(failure.with_help("complete it, and remove these lines from `incomplete`"))
 }
 
 /// Checks what can be checked without an engine.
@@ -137,10 +138,11 @@ pub fn check_requirements(plan: &Plan, force: bool) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::host(format!(
-        "this host does not meet the requirements of {}:\n{}\n  run it anyway with --force: the verdict is then marked 'other hardware'",
+        "this host does not meet the requirements of {}:\n{}",
         plan.recipe,
         lines.join("\n")
-    )))
+    ))
+    .with_help("run it anyway with --force: the verdict is then marked 'other hardware'"))
 }
 
 /// Refuses a machine on which a plan needs a privilege that was not approved for another one.
@@ -148,8 +150,12 @@ pub fn check_privileges(approved: &Plan, here: &Plan) -> Result<(), Failure> {
     let new = here.unapproved_privilege(approved);
     new.map_or(Ok(()), |new| {
         Err(Failure::usage(format!(
-            "this node needs a privilege that was not approved: {} ({new})\n  plan and approve it there: retrial run {} --allow {}",
-            new.name, approved.recipe, new.name
+            "this node needs a privilege that was not approved: {} ({new})",
+            new.name
+        ))
+        .with_help(format!(
+            "plan and approve it there: retrial run {} --allow {}",
+            approved.recipe, new.name
         )))
     })
 }

@@ -87,12 +87,7 @@ pub fn choose<'e>(
         )),
         (several, _) => {
             let shown: Vec<String> = several.iter().map(|one| name(one)).collect();
-            Err(Failure::usage(format!(
-                "{} match: {}\n  choose one: --result ID, --system SYSTEM, --benchmark NAME, \
-                 --submitter NAME, --division DIVISION",
-                format::count(several.len(), "published result"),
-                format::first(&shown, NAMED)
-            )))
+            Err(Failure::usage(format!("{} match: {}", format::count(several.len(), "published result"), format::first(&shown, NAMED))).with_help("choose one: --result ID, --system SYSTEM, --benchmark NAME, --submitter NAME, --division DIVISION"))
         }
     }
 }

@@ -17,10 +17,14 @@ pub fn reset(run: &RunDirectory, name: &str) -> Result<(), Failure> {
     let collecting = plan.collects_for(check);
     let is_collected = collecting.is_some_and(|step| state.done(step.number));
     if !is_collected {
-        return Err(Failure::usage(format!(
-            "--from {name}: its results were not collected\n  to continue the run and measure the rest: retrial resume {}",
-            run.id()
-        )));
+        return Err(
+            Failure::usage(format!("--from {name}: its results were not collected")).with_help(
+                format!(
+                    "to continue the run and measure the rest: retrial resume {}",
+                    run.id()
+                ),
+            ),
+        );
     }
     let event = Event::new("local", Some(check), EventKind::CheckReset);
     Ok(Journal::open(&run.journal())?.write(&event)?)
@@ -43,8 +47,7 @@ fn find<'a>(plan: &'a Plan, name: &str) -> Result<&'a Step, Failure> {
         } else {
             names.join(", ")
         };
-        Failure::usage(format!(
-            "--from {name}: {reason}\n  checks of the run: {names}"
-        ))
+        Failure::usage(format!("--from {name}: {reason}"))
+            .with_help(format!("checks of the run: {names}"))
     })
 }

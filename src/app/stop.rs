@@ -89,8 +89,9 @@ fn check_host(id: &str, state: &State) -> Result<(), Failure> {
     let host = host.filter(|_| state.container.is_some());
     host.map_or(Ok(()), |host| {
         Err(Failure::host(format!(
-            "{id}: no process follows it, and its container is on {host}\n  help: run `retrial stop {id}` on {host}"
-        )))
+            "{id}: no process follows it, and its container is on {host}"
+        ))
+        .with_help(format!("run `retrial stop {id}` on {host}")))
     })
 }
 
@@ -129,9 +130,7 @@ fn terminate(id: &str, holder: &LockHolder) -> Result<(), Refusal> {
             }
             SignalError::Kernel(_) => format!("run `retrial stop {id}` as the user of that process"),
         };
-        let failure = Failure::host(format!(
-            "{id}: {process} follows it and was not signalled: {error}\n  help: {help}"
-        ));
+        let failure = Failure::host(format!("{id}: {process} follows it and was not signalled: {error}")).with_help(help);
         match error {
             SignalError::NotHere(NotHere::Ended) => Refusal::Ended(failure),
             _ => Refusal::Other(failure),
@@ -149,9 +148,10 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode,
     let batch = plan.and_then(|plan| plan.batch).map(|batch| batch.id);
     let of_site = |batch: &String| BatchRecord::site_of(&global.home, batch).is_some();
     if let Some(batch) = batch.filter(of_site) {
-        return Err(Failure::usage(format!(
-            "{id} is a run of a batch on a site\n  stop all of it: retrial stop {batch}"
-        )));
+        return Err(
+            Failure::usage(format!("{id} is a run of a batch on a site"))
+                .with_help(format!("stop all of it: retrial stop {batch}")),
+        );
     }
     if stop_follower(&directory)? {
         return Ok(ExitCode::Success);

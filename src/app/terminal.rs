@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
 use std::sync::OnceLock;
 
+use retrial_document::ErrorText;
 use retrial_readings::{message, sanitize};
 use retrial_recipe::Diagnostics;
 use retrial_report::document::{Block, Document};
@@ -147,6 +148,19 @@ pub fn json(value: &impl serde::Serialize) -> String {
 /// Writes a message to standard error. It may quote anything: nothing in it controls the terminal.
 pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", message(text));
+}
+
+/// Writes a message, and below it what to do about it, to standard error.
+pub fn advise(text: impl Into<String>, help: impl Into<String>) {
+    note_error(&ErrorText::new(text).with_help(help));
+}
+
+/// Writes what failed, and below it what to do about it, to standard error; nothing for an empty text.
+pub fn note_error(error: &ErrorText) {
+    let lines = error.to_lines();
+    if !lines.is_empty() {
+        note(&lines.join("\n"));
+    }
 }
 
 /// Writes the problems of a document, which quote its source, to standard error.

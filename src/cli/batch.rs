@@ -89,7 +89,7 @@ fn execute(
         print(global, verdict, directory);
     }
     if global.output != Output::Json {
-        ended.notes.iter().for_each(|note| terminal::note(note));
+        terminal::note_error(&ended.note);
     }
     Ok(ended.exit)
 }
@@ -119,11 +119,11 @@ pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fai
     let verdict = batch::judge::judge(global, directory)?;
     print(global, &verdict, directory);
     if !read_journal(directory)?.is_over() {
-        terminal::note(&format!(
-            "the batch has not ended; this is its evidence so far\n  resume it: {} resume {}",
-            global.home.program(),
-            directory.id()
-        ));
+        let (program, id) = (global.home.program(), directory.id());
+        terminal::advise(
+            "the batch has not ended; this is its evidence so far",
+            format!("resume it: {program} resume {id}"),
+        );
     }
     Ok(verdict.exit_code)
 }

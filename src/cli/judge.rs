@@ -53,11 +53,7 @@ fn refuse_unused_options(kind: &str, name: &str, request: &JudgeRequest) -> Resu
     let Some((option, _)) = options.into_iter().find(|(_, is_given)| *is_given) else {
         return Ok(());
     };
-    Err(Failure::usage(format!(
-        "{option} does not apply to {kind} {name}: it is judged by the recipe and rules that it was run with\n  \
-         help: judge the files of one of its steps by another recipe: retrial judge RUN_DIRECTORY/steps/STEP \
-         --recipe FILE"
-    )))
+    Err(Failure::usage(format!("{option} does not apply to {kind} {name}: it is judged by the recipe and rules that it was run with")).with_help("judge the files of one of its steps by another recipe: retrial judge RUN_DIRECTORY/steps/STEP --recipe FILE"))
 }
 
 /// Judges a run by its files.
@@ -69,7 +65,7 @@ pub fn one_run(
     let verdict = follow::judge(global, run, require_accuracy)?;
     let state = run.state().unwrap_or_default();
     if let Some(note) = follow::note_if_not_ended(global, run, &state) {
-        terminal::note(&note);
+        terminal::note_error(&note);
     }
     // Only the run's journal records that a failure was the host's, such as a failed pull.
     let ended = state

@@ -22,10 +22,11 @@ pub fn lock(global: &GlobalOptions, arguments: &LockArguments) -> Result<ExitCod
     let before = lock_file::read(&path)?;
     if arguments.check && before.is_none() {
         return Err(Failure::usage(format!(
-            "{} is not locked: {} does not exist\n  lock it: retrial lock {0}",
+            "{} is not locked: {} does not exist",
             arguments.recipe,
             path.display()
-        )));
+        ))
+        .with_help(format!("lock it: retrial lock {}", arguments.recipe)));
     }
     let resolved = lock::resolved(global, &entry);
     let now = runtime::runtime()?.block_on(resolved)?;

@@ -55,9 +55,10 @@ pub fn new(arguments: &NewArguments) -> Result<ExitCode, Failure> {
     for note in notes {
         terminal::note(&format!("note: {note}"));
     }
-    terminal::note(&format!(
-        "wrote {shown}\n  check it: retrial check {shown}    see its steps: retrial plan {shown}"
-    ));
+    terminal::advise(
+        format!("wrote {shown}"),
+        format!("check it: retrial check {shown}    see its steps: retrial plan {shown}"),
+    );
     Ok(ExitCode::Success)
 }
 

@@ -4,6 +4,7 @@ use crate::app::failure::Failure;
 use std::io::Read as _;
 use std::path::Path;
 
+use retrial_document::ErrorText;
 use retrial_recipe::docker_run::{self, Surroundings};
 use retrial_recipe::{Kind, NoTemplates, Source, check};
 
@@ -14,8 +15,10 @@ const MOST: u64 = 1 << 20;
 pub fn read(title: &str, from: &str) -> Result<(String, Vec<String>), Failure> {
     let block = block(from)?;
     let reading = docker_run::read(title, &block, &Shell).map_err(|problems| {
-        let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        Failure::usage(messages.join("\n"))
+        let lines = problems
+            .iter()
+            .flat_map(|problem| ErrorText::of(problem).to_lines());
+        Failure::usage(lines.collect::<Vec<_>>().join("\n"))
     })?;
     let source = Source::new("the converted recipe", reading.recipe.clone());
     let problems = check(&source, Kind::Recipe, &NoTemplates);
@@ -40,9 +43,11 @@ fn block(from: &str) -> Result<String, Failure> {
     };
     match read {
         Ok(_) => Ok(text),
-        Err(error) => Err(Failure::usage(format!(
-            "failed to read {from}: {error}\n  --from takes a command line in quotes, a file of it, or - for standard input"
-        ))),
+        Err(error) => Err(
+            Failure::usage(format!("failed to read {from}: {error}")).with_help(
+                "--from takes a command line in quotes, a file of it, or - for standard input",
+            ),
+        ),
     }
 }
 

@@ -74,9 +74,10 @@ fn print(
     } else if format == PlanFormat::Shell {
         if let Some(nodes) = plan.nodes.filter(|nodes| nodes.count > 1) {
             return Err(Failure::usage(format!(
-                "{} runs on {} machines, which one shell script cannot do\n  for the script of a Slurm job: --site NAME --format sbatch",
+                "{} runs on {} machines, which one shell script cannot do",
                 plan.recipe, nodes.count
-            )));
+            ))
+            .with_help("for the script of a Slurm job: --site NAME --format sbatch"));
         }
         terminal::print(&shell::script(plan, files));
     } else {

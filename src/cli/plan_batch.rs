@@ -70,9 +70,9 @@ pub fn plan(
         return for_site(global, site, request, overrides, format);
     }
     if matches!(format, PlanFormat::Shell | PlanFormat::Sbatch) {
-        return Err(Failure::usage(
-            "a batch has no script of its own\n  plan one of its cells: retrial plan RECIPE --set NAME=VALUE --format shell\n  for the script of its arrays on a site: --site NAME --format sbatch",
-        ));
+        return Err(Failure::usage("a batch has no script of its own")
+            .with_help("plan one of its cells: retrial plan RECIPE --set NAME=VALUE --format shell")
+            .with_help("for the script of its arrays on a site: --site NAME --format sbatch"));
     }
     let opened = file::open(global, &request.recipe.recipe, overrides)?;
     opened_batch(global, request, &opened, format)

@@ -106,9 +106,10 @@ fn write(target: &Target, text: &str) -> Result<(), Failure> {
     let parent = directory_of(file);
     if !parent.is_dir() {
         let (file, parent) = (file.display(), parent.display());
-        return Err(Failure::usage(format!(
-            "--to {file}: there is no directory {parent}\n  create it: mkdir -p {parent}"
-        )));
+        return Err(
+            Failure::usage(format!("--to {file}: there is no directory {parent}"))
+                .with_help(format!("create it: mkdir -p {parent}")),
+        );
     }
     write_atomically(file, text.as_bytes())?;
     terminal::print(&format!("{}\n", file.display()));

@@ -74,9 +74,12 @@ fn check_home(record: &Record, parent: &Path, kind: &str, home: &Home) -> Result
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "{} is not a {kind} of {}\n  if it started on this machine: retrial --home DIR resume {}",
+        "{} is not a {kind} of {}",
         record.path().display(),
-        home.root().display(),
+        home.root().display()
+    ))
+    .with_help(format!(
+        "if it started on this machine: retrial --home DIR resume {}",
         record.id()
     )))
 }

@@ -34,10 +34,10 @@ pub fn shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<ExitC
     }
     let state = directory.state()?;
     let Some(container) = state.container else {
-        return Err(Failure::usage(format!(
-            "{} has no container\n  keep it next time: retrial run … --keep always (or on-failure)",
-            directory.id()
-        )));
+        return Err(
+            Failure::usage(format!("{} has no container", directory.id()))
+                .with_help("keep it next time: retrial run … --keep always (or on-failure)"),
+        );
     };
     let runtime = runtime::runtime()?;
     let ended = runtime.block_on(async {

@@ -130,7 +130,7 @@ pub fn refused() -> EngineError {
         status: 500,
         reason: "reason".into(),
         refusal: None,
-        hint: None,
+        help: None,
     }
 }
 

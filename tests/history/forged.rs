@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use retrial_bundle::signature::{self, Signer};
+use retrial_bundle::signature::{self, Signer, SigningError};
 use retrial_bundle::{Head, Manifest};
 use retrial_run::judge_run;
 use retrial_store::RunDirectory;
@@ -274,10 +274,10 @@ impl Signer for Key {
         self.0.public_key().key_data()
     }
 
-    fn sign(&mut self, bytes: &[u8], _: HashAlg) -> Result<Signature, String> {
+    fn sign(&mut self, bytes: &[u8], _: HashAlg) -> Result<Signature, SigningError> {
         use ssh_key::private::KeypairData;
         assert!(matches!(self.0.key_data(), KeypairData::Ed25519(_)));
-        rsa::signature::Signer::try_sign(&self.0, bytes).map_err(|error| error.to_string())
+        rsa::signature::Signer::try_sign(&self.0, bytes).map_err(SigningError::refused)
     }
 }
 

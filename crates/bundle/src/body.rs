@@ -82,7 +82,7 @@ impl<W: Write> BodyWriter<W> {
             body: Sealed { bytes, sha256 },
             files: self.files,
         };
-        manifest.check().map_err(BundleError::Malformed)?;
+        manifest.check()?;
         Ok((out, manifest))
     }
 }

@@ -2,10 +2,12 @@
 
 use std::io;
 
+use miette::Diagnostic;
+use retrial_store::OverLimit;
 use thiserror::Error;
 
 /// An error of a bundle.
-#[derive(Debug, Error)]
+#[derive(Debug, Error, Diagnostic)]
 pub enum BundleError {
     /// It cannot be read.
     #[error("failed to read it: {0}")]
@@ -25,6 +27,10 @@ pub enum BundleError {
     /// It is not as `runs pack` writes it.
     #[error("{0}")]
     Malformed(String),
+    /// It unpacks to more than is allowed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    TooLarge(#[from] OverLimit),
     /// A part of it cannot be serialized.
     #[error("{0}")]
     Json(#[from] serde_json::Error),

@@ -91,7 +91,7 @@ impl Manifest {
                 manifest.schema
             )));
         }
-        manifest.check().map_err(wrong)?;
+        manifest.check()?;
         if manifest.text()?.as_bytes() != text {
             return Err(wrong("it differs from what `runs pack` writes".to_owned()));
         }
@@ -102,19 +102,20 @@ impl Manifest {
     ///
     /// # Errors
     /// Describes the first violation.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), BundleError> {
+        let wrong = |reason: String| Err(BundleError::Malformed(format!("{NAME}: {reason}")));
         if !Record::is_id(&self.run) {
-            return Err(format!("{:?} is not the name of a run", self.run));
+            return wrong(format!("{:?} is not the name of a run", self.run));
         }
         if self.files.is_empty() {
-            return Err("it lists no files".to_owned());
+            return wrong("it lists no files".to_owned());
         }
         let sums = self.files.iter().map(|file| &file.sha256);
         if !sums.chain([&self.body.sha256]).all(|sum| is_sha256(sum)) {
-            return Err("a checksum is not a SHA-256".to_owned());
+            return wrong("a checksum is not a SHA-256".to_owned());
         }
         if let Some(file) = self.files.iter().find(|file| !is_safe(&file.path)) {
-            return Err(format!(
+            return wrong(format!(
                 "{:?} is not the path of a file of a run",
                 file.path
             ));
@@ -122,12 +123,12 @@ impl Manifest {
         for pair in self.files.windows(2) {
             let (file, next) = (Path::new(&pair[0].path), Path::new(&pair[1].path));
             if file >= next || next.starts_with(file) {
-                return Err(format!("{:?} is out of order or duplicate", pair[1].path));
+                return wrong(format!("{:?} is out of order or duplicate", pair[1].path));
             }
         }
         match self.bytes() {
             Some(bytes) if bytes <= MOST_BYTES => Ok(()),
-            _ => Err(format!("its files exceed {MOST_BYTES} bytes")),
+            _ => wrong(format!("its files exceed {MOST_BYTES} bytes")),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Signatures of a statement by an SSH key: an SSH signature, which `ssh-keygen -Y verify` checks, and the one
 //! in the DSSE envelope. The caller provides the signer: a key from a file, or an agent.
 
+use miette::Diagnostic;
 use rsa::signature::Verifier;
 use ssh_key::public::KeyData;
 use ssh_key::{Algorithm, Fingerprint, HashAlg, LineEnding, Signature, SshSig};
@@ -24,20 +25,34 @@ pub trait Signer {
     ///
     /// # Errors
     /// If the key or its agent refuses.
-    fn sign(&mut self, bytes: &[u8], rsa_hash: HashAlg) -> Result<Signature, String>;
+    fn sign(&mut self, bytes: &[u8], rsa_hash: HashAlg) -> Result<Signature, SigningError>;
 }
 
 /// An error of signing a statement.
-#[derive(Debug, Error)]
+#[derive(Debug, Error, Diagnostic)]
 pub enum SigningError {
     /// The kind of the key is not supported.
     #[error(
         "{0}: a bundle is signed by an ed25519 or an RSA key (of at least {LEAST_RSA_BITS} bits)"
     )]
     Kind(String),
-    /// The key or its agent did not sign.
+    /// The key's numbers do not belong together.
+    #[error("the key is damaged: {0}")]
+    Damaged(String),
+    /// The agent did not sign.
+    #[error("the ssh-agent did not sign: {0}")]
+    #[diagnostic(help("does it have the key? ssh-add -l"))]
+    Agent(String),
+    /// The key did not sign, or what it signed is not a signature.
     #[error("{0}")]
     Refused(String),
+}
+
+impl SigningError {
+    /// The error of a library, for `map_err`.
+    pub fn refused(error: impl std::fmt::Display) -> Self {
+        Self::Refused(error.to_string())
+    }
 }
 
 /// Signs a statement in both ways.
@@ -45,29 +60,24 @@ pub enum SigningError {
 /// # Errors
 /// If the kind of the key is not supported, or its agent refuses.
 pub fn sign(statement: &[u8], signer: &mut dyn Signer) -> Result<Signatures, SigningError> {
-    let refused = |error: &dyn std::fmt::Display| SigningError::Refused(error.to_string());
     let key = signer.public_key().clone();
-    check_kind(&key).map_err(SigningError::Kind)?;
+    check_kind(&key)?;
     // As ssh-keygen signs.
     let hash = HashAlg::Sha512;
-    let bytes = SshSig::signed_data(NAMESPACE, hash, statement).map_err(|error| refused(&error))?;
-    let by_key = signer.sign(&bytes, hash).map_err(SigningError::Refused)?;
-    let ssh = SshSig::new(key.clone(), NAMESPACE, hash, by_key).map_err(|error| refused(&error))?;
-    let ssh = ssh
-        .to_pem(LineEnding::LF)
-        .map_err(|error| refused(&error))?;
+    let bytes = SshSig::signed_data(NAMESPACE, hash, statement).map_err(SigningError::refused)?;
+    let by_key = signer.sign(&bytes, hash)?;
+    let ssh = SshSig::new(key.clone(), NAMESPACE, hash, by_key).map_err(SigningError::refused)?;
+    let ssh = ssh.to_pem(LineEnding::LF).map_err(SigningError::refused)?;
     // The default hash of in-toto's tools for RSA keys.
     let bytes = envelope::signed_bytes(statement);
-    let by_key = signer
-        .sign(&bytes, HashAlg::Sha256)
-        .map_err(SigningError::Refused)?;
+    let by_key = signer.sign(&bytes, HashAlg::Sha256)?;
     let envelope = envelope::text(statement, &keyid(&key), by_key.as_bytes());
     let signatures = Signatures {
         ssh: ssh.into_bytes(),
-        envelope: envelope.map_err(|error| refused(&error))?.into_bytes(),
+        envelope: envelope.map_err(SigningError::refused)?.into_bytes(),
     };
     // An agent may return anything.
-    verify(statement, &signatures).map_err(|error| refused(&error))?;
+    verify(statement, &signatures).map_err(SigningError::refused)?;
     Ok(signatures)
 }
 
@@ -123,16 +133,16 @@ pub fn keyid(key: &KeyData) -> String {
 }
 
 /// Returns the kind of a key that cannot sign bundles as an error.
-fn check_kind(key: &KeyData) -> Result<(), String> {
+fn check_kind(key: &KeyData) -> Result<(), SigningError> {
     match key {
         KeyData::Ed25519(_) => Ok(()),
         KeyData::Rsa(rsa) => {
             let bits = rsa.n.as_positive_bytes().map_or(0, <[u8]>::len) * 8;
             if bits < LEAST_RSA_BITS {
-                return Err(format!("{bits}-bit RSA"));
+                return Err(SigningError::Kind(format!("{bits}-bit RSA")));
             }
             Ok(())
         }
-        other => Err(other.algorithm().to_string()),
+        other => Err(SigningError::Kind(other.algorithm().to_string())),
     }
 }

@@ -41,6 +41,7 @@
 mod declare;
 mod describe;
 mod diagnostic;
+mod error_text;
 mod field_type;
 pub mod formats;
 mod language;
@@ -63,6 +64,7 @@ pub use declare::{Field, Keys, MapKey, checked, read, read_word};
 #[doc(hidden)]
 pub use declare::{by, optional, required};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use error_text::ErrorText;
 pub use field_type::{FieldType, Key, Object, Scope, Units, Word, key, word};
 pub use formats::{Mismatch, StringFormat};
 pub use language::{Language, Plain};

@@ -59,20 +59,23 @@ pub fn context(configuration: &Path, name: &str) -> Result<(String, Option<PathB
         .join("contexts/meta")
         .join(&id)
         .join("meta.json");
-    let failed = |reason: String| EngineError::Configuration {
+    let failed = |reason: String, help| EngineError::Configuration {
         path: path.clone(),
         reason,
+        help,
     };
     let Some(text) = read_if_there(&path)? else {
-        return Err(failed(format!(
-            "there is no Docker context `{name}`\n  `docker context ls` lists them; `docker context use default` switches back to the default socket"
-        )));
+        let help = "`docker context ls` lists them; `docker context use default` switches back to the default socket";
+        return Err(failed(
+            format!("there is no Docker context `{name}`"),
+            Some(help),
+        ));
     };
     let file: Value = parse(&path, &text)?;
     let url = file["Endpoints"]["docker"]["Host"].as_str();
     let url = url
         .filter(|url| !url.is_empty())
-        .ok_or_else(|| failed(format!("the Docker context `{name}` names no engine")))?;
+        .ok_or_else(|| failed(format!("the Docker context `{name}` names no engine"), None))?;
     let certificates = configuration.join("contexts/tls").join(&id).join("docker");
     let certificates = Some(certificates).filter(|directory| directory.is_dir());
     Ok((url.to_owned(), certificates))
@@ -95,5 +98,6 @@ fn parse<T: for<'a> Deserialize<'a>>(path: &Path, text: &str) -> Result<T, Engin
     serde_json::from_str(text).map_err(|error| EngineError::Configuration {
         path: path.to_owned(),
         reason: format!("not the JSON that Docker writes: {error}"),
+        help: None,
     })
 }

@@ -122,9 +122,9 @@ fn unreachable(endpoint: &Endpoint, error: &Error) -> EngineError {
             return EngineError::Endpoint {
                 endpoint: endpoint.url.clone(),
                 chosen_by: endpoint.chosen_by.clone(),
-                reason: format!(
-                    "{} is missing or not a certificate\n  DOCKER_CERT_PATH (or the context) must hold ca.pem, cert.pem and key.pem",
-                    path.display()
+                reason: format!("{} is missing or not a certificate", path.display()),
+                help: Some(
+                    "DOCKER_CERT_PATH (or the context) must hold ca.pem, cert.pem and key.pem",
                 ),
             };
         }

@@ -110,11 +110,12 @@ fn endpoint(
     chosen_by: &str,
     certificates: Option<PathBuf>,
 ) -> Result<Endpoint, EngineError> {
-    let refuse = |reason: &str| {
+    let refuse = |reason: &str, help| {
         Err(EngineError::Endpoint {
             endpoint: url.to_owned(),
             chosen_by: chosen_by.to_owned(),
             reason: reason.to_owned(),
+            help,
         })
     };
     let (scheme, rest) = url.split_once("://").unwrap_or_else(|| {
@@ -122,21 +123,26 @@ fn endpoint(
         (scheme, url)
     });
     let (url, certificates) = match scheme {
-        _ if rest.is_empty() => return refuse("it names no socket and no host"),
-        "unix" if !rest.starts_with('/') => return refuse("a socket needs an absolute path"),
+        _ if rest.is_empty() => return refuse("it names no socket and no host", None),
+        "unix" if !rest.starts_with('/') => return refuse("a socket needs an absolute path", None),
         "unix" => (format!("unix://{rest}"), None),
         "https" if certificates.is_none() => {
             return refuse(
-                "https needs certificates: set DOCKER_TLS_VERIFY=1 and DOCKER_CERT_PATH",
+                "https needs certificates",
+                Some("set DOCKER_TLS_VERIFY=1 and DOCKER_CERT_PATH"),
             );
         }
         "tcp" | "http" | "https" => (with_port(rest, certificates.is_some()), certificates),
         "ssh" => {
             return refuse(
-                "an engine over ssh does not share this machine's files\n  log in there and run retrial on that machine",
+                "an engine over ssh does not share this machine's files",
+                Some("log in there and run retrial on that machine"),
             );
         }
-        other => return refuse(&format!("unknown scheme `{other}`: use unix:// or tcp://")),
+        other => {
+            let reason = format!("unknown scheme `{other}`");
+            return refuse(&reason, Some("use unix:// or tcp://"));
+        }
     };
     Ok(Endpoint {
         url,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use miette::Diagnostic;
 use thiserror::Error;
 
 use super::docker::{PullFailure, Refusal};
@@ -9,12 +10,13 @@ use retrial_container::ImageRef;
 
 /// An engine's fault, in the user's names. [`EngineError::is_unavailable`] distinguishes an engine
 /// that is unavailable (wait for it) from one that refused (do not repeat the request).
-#[derive(Debug, Error)]
+#[derive(Debug, Error, Diagnostic)]
 pub enum EngineError {
     /// Nothing answers.
-    #[error(
-        "no container engine answers at {endpoint} ({chosen_by}): {reason}\n  check that it runs (`systemctl status docker`) and that you may use its socket (group `docker`)\n  to use another engine: --engine URL, DOCKER_HOST, or `docker context use`"
-    )]
+    #[error("no container engine answers at {endpoint} ({chosen_by}): {reason}")]
+    #[diagnostic(help(
+        "check that it runs (`systemctl status docker`) and that you may use its socket (group `docker`); to use another engine: --engine URL, DOCKER_HOST, or `docker context use`"
+    ))]
     Unreachable {
         /// Where.
         endpoint: String,
@@ -25,8 +27,11 @@ pub enum EngineError {
     },
     /// The socket is there, but not for this user.
     #[error(
-        "you may not use the container engine's socket {endpoint} ({chosen_by}): permission denied\n  it belongs to the group `{group}`: `sudo usermod -aG {group} $USER`, then log in again; or run a rootless engine"
+        "you may not use the container engine's socket {endpoint} ({chosen_by}): permission denied"
     )]
+    #[diagnostic(help(
+        "it belongs to the group `{group}`: `sudo usermod -aG {group} $USER`, then log in again; or run a rootless engine"
+    ))]
     Forbidden {
         /// Where.
         endpoint: String,
@@ -36,9 +41,8 @@ pub enum EngineError {
         group: String,
     },
     /// The engine is older than our least API version.
-    #[error(
-        "{engine}; at least {needed} is required (Docker 19.03, Podman 3.0)\n  update the engine, or choose another one with --engine URL"
-    )]
+    #[error("{engine}; at least {needed} is required (Docker 19.03, Podman 3.0)")]
+    #[diagnostic(help("update the engine, or choose another one with --engine URL"))]
     TooOld {
         /// The engine and its API version.
         engine: String,
@@ -52,22 +56,30 @@ pub enum EngineError {
         endpoint: String,
         /// How that was chosen.
         chosen_by: String,
-        /// The cause, and what to do.
+        /// The cause.
         reason: String,
+        /// What to do, if more than the cause says.
+        #[help]
+        help: Option<&'static str>,
     },
     /// Docker's own configuration is not valid.
     #[error("{}: {reason}", path.display())]
     Configuration {
         /// The file.
         path: PathBuf,
-        /// The cause, and what to do.
+        /// The cause.
         reason: String,
+        /// What to do, if more than the cause says.
+        #[help]
+        help: Option<&'static str>,
     },
     /// A reference that names no image.
-    #[error("{0}\n  it looks like `registry.example.org/team/image:tag` or `image@sha256:…`")]
+    #[error("{0}")]
+    #[diagnostic(help("it looks like `registry.example.org/team/image:tag` or `image@sha256:…`"))]
     Reference(#[from] retrial_container::InvalidImageRef),
     /// An image could not be pulled.
-    #[error("{}", failure.describe(reference, *tries, reason))]
+    #[error("{}: {reason}", failure.describe(reference, *tries))]
+    #[diagnostic(help("{}", failure.remedy(reference)))]
     Pull {
         /// The image.
         reference: Box<ImageRef>,
@@ -79,9 +91,8 @@ pub enum EngineError {
         reason: String,
     },
     /// Credentials are configured but could not be had.
-    #[error(
-        "the credentials for {registry} could not be read: {reason}\n  `docker login {registry}` again, or fix Docker's config.json"
-    )]
+    #[error("the credentials for {registry} could not be read: {reason}")]
+    #[diagnostic(help("`docker login {registry}` again, or fix Docker's config.json"))]
     Credentials {
         /// The registry.
         registry: String,
@@ -89,9 +100,10 @@ pub enum EngineError {
         reason: String,
     },
     /// The engine's disk is full.
-    #[error(
-        "the engine's disk is full: {operation}: {reason}\n  `docker system df` shows what takes the space; `retrial clean` and `docker image prune` free some"
-    )]
+    #[error("the engine's disk is full: {operation}: {reason}")]
+    #[diagnostic(help(
+        "`docker system df` shows what takes the space; `retrial clean` and `docker image prune` free some"
+    ))]
     NoSpace {
         /// The operation.
         operation: String,
@@ -103,14 +115,14 @@ pub enum EngineError {
     BuildContext {
         /// The directory.
         context: PathBuf,
-        /// The cause, and what to do.
+        /// The cause.
         reason: String,
+        /// What to do, if more than the cause says.
+        #[help]
+        help: Option<&'static str>,
     },
     /// An instruction of the Dockerfile failed.
-    #[error(
-        "building {tag} failed: {reason}\n  | {}\n  {hint}",
-        last_lines.join("\n  | ")
-    )]
+    #[error("building {tag} failed: {reason}")]
     Build {
         /// The image that was to be built.
         tag: String,
@@ -119,10 +131,11 @@ pub enum EngineError {
         /// The last lines of the log.
         last_lines: Vec<String>,
         /// What to do.
-        hint: String,
+        #[help]
+        help: Option<String>,
     },
     /// The engine refused.
-    #[error("the engine refused to {operation}: {reason}{}", hint_line(hint.as_deref()))]
+    #[error("the engine refused to {operation}: {reason}")]
     Refused {
         /// The operation, for example `start retrial-7`.
         operation: String,
@@ -133,12 +146,12 @@ pub enum EngineError {
         /// What was refused, if known.
         refusal: Option<Refusal>,
         /// The explanation and the remedy, if known.
-        hint: Option<String>,
+        #[help]
+        help: Option<String>,
     },
     /// There is no such container (any more).
-    #[error(
-        "{operation}: the engine has no container {container}\n  it was removed by someone else"
-    )]
+    #[error("{operation}: the engine has no container {container}")]
+    #[diagnostic(help("it was removed by someone else"))]
     NoContainer {
         /// The operation.
         operation: String,
@@ -146,9 +159,10 @@ pub enum EngineError {
         container: String,
     },
     /// The connection was lost, or the engine shut down, in the middle of an operation.
-    #[error(
-        "lost the connection to the engine: {operation}: {reason}\n  is it being restarted? (`systemctl status docker`); continue a run with `retrial resume`"
-    )]
+    #[error("lost the connection to the engine: {operation}: {reason}")]
+    #[diagnostic(help(
+        "is it being restarted? (`systemctl status docker`); continue a run with `retrial resume`"
+    ))]
     Disconnected {
         /// The operation.
         operation: String,
@@ -174,7 +188,7 @@ impl EngineError {
             status: 0,
             reason: reason.into(),
             refusal: None,
-            hint: None,
+            help: None,
         }
     }
 
@@ -190,8 +204,4 @@ impl EngineError {
             _ => None,
         }
     }
-}
-
-fn hint_line(hint: Option<&str>) -> String {
-    hint.map_or(String::new(), |hint| format!("\n  {hint}"))
 }

@@ -178,6 +178,6 @@ fn unknown(name: &str, round: &Round) -> ExportError {
     ExportError::UnknownBenchmark {
         name: name.to_owned(),
         round: round.round.clone(),
-        help: did_you_mean(name, known, "known are"),
+        help: Some(did_you_mean(name, known, "known are")),
     }
 }

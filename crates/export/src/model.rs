@@ -222,10 +222,11 @@ pub struct Violation {
 }
 
 /// An error of an export.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, miette::Diagnostic)]
 pub enum ExportError {
     /// Two runs have the same result.
-    #[error("{what} is in {}\n  export one of them: a submission has one run of each result", runs.join(" and in "))]
+    #[error("{what} is in {}", runs.join(" and in "))]
+    #[diagnostic(help("export one of them: a submission has one run of each result"))]
     Conflict {
         /// The result.
         what: String,
@@ -233,9 +234,8 @@ pub enum ExportError {
         runs: Vec<String>,
     },
     /// They ran on different machines.
-    #[error(
-        "{first} and {second} ran on different systems ({differs})\n  export each system by itself"
-    )]
+    #[error("{first} and {second} ran on different systems ({differs})")]
+    #[diagnostic(help("export each system by itself"))]
     Systems {
         /// One run.
         first: String,
@@ -245,9 +245,8 @@ pub enum ExportError {
         differs: String,
     },
     /// A run has no result of `LoadGen`.
-    #[error(
-        "{run} has no result of LoadGen: {reason}\n  the layout of MLPerf Inference holds no other results"
-    )]
+    #[error("{run} has no result of LoadGen: {reason}")]
+    #[diagnostic(help("the layout of MLPerf Inference holds no other results"))]
     Nothing {
         /// The run.
         run: String,
@@ -255,9 +254,8 @@ pub enum ExportError {
         reason: String,
     },
     /// One name for several benchmarks.
-    #[error(
-        "--benchmark {name}: the runs are of {}\n  export each benchmark by itself, or omit --benchmark", benchmarks.join(" and of ")
-    )]
+    #[error("--benchmark {name}: the runs are of {}", benchmarks.join(" and of "))]
+    #[diagnostic(help("export each benchmark by itself, or omit --benchmark"))]
     SeveralBenchmarks {
         /// The name.
         name: String,
@@ -265,19 +263,19 @@ pub enum ExportError {
         benchmarks: Vec<String>,
     },
     /// The round has no such benchmark.
-    #[error("`{name}` is not a benchmark of {round}; {help}")]
+    #[error("`{name}` is not a benchmark of {round}")]
     UnknownBenchmark {
         /// The name.
         name: String,
         /// The round.
         round: String,
         /// A suggestion, or the benchmarks of the round.
-        help: String,
+        #[help]
+        help: Option<String>,
     },
     /// The closed division was requested, and a rule is violated.
-    #[error(
-        "the closed division accepts no result that violates a rule:\n{}\n  export to the open division: --division open", violations.join("\n")
-    )]
+    #[error("the closed division accepts no result that violates a rule:\n{}", violations.join("\n"))]
+    #[diagnostic(help("export to the open division: --division open"))]
     NotClosed {
         /// The rules.
         violations: Vec<String>,

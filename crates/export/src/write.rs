@@ -18,13 +18,11 @@ const MOST_ACCURACY: u64 = 10 << 10;
 const VIEWABLE: u64 = 4 << 10;
 
 /// An error of writing a tree.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum SubmissionError {
     /// The directory is not empty.
-    #[error(
-        "{} is not empty: it has {first}\n  name another directory with --to, or write into this one with --replace",
-        directory.display()
-    )]
+    #[error("{} is not empty: it has {first}", directory.display())]
+    #[diagnostic(help("name another directory with --to, or write into this one with --replace"))]
     Taken {
         /// The directory.
         directory: PathBuf,
@@ -33,6 +31,7 @@ pub enum SubmissionError {
     },
     /// A file cannot be read or written.
     #[error(transparent)]
+    #[diagnostic(transparent)]
     Store(#[from] StoreError),
 }
 

@@ -4,16 +4,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use miette::Diagnostic;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
 /// A fault of the hub or its cache.
-#[derive(Debug, Error)]
+#[derive(Debug, Error, Diagnostic)]
 pub enum FetchError {
     /// `HF_ENDPOINT` is invalid.
-    #[error(
-        "HF_ENDPOINT={endpoint:?} is not the address of a hub: {reason}\n  write it as https://huggingface.co, or leave it unset"
-    )]
+    #[error("HF_ENDPOINT={endpoint:?} is not the address of a hub: {reason}")]
+    #[diagnostic(help("write it as https://huggingface.co, or leave it unset"))]
     Endpoint {
         /// Its value.
         endpoint: String,
@@ -21,9 +21,10 @@ pub enum FetchError {
         reason: String,
     },
     /// The HTTP client cannot be set up.
-    #[error(
-        "failed to set up requests to the hub: {0}\n  check the proxy variables and this machine's certificates (SSL_CERT_FILE)"
-    )]
+    #[error("failed to set up requests to the hub: {0}")]
+    #[diagnostic(help(
+        "check the proxy variables and this machine's certificates (SSL_CERT_FILE)"
+    ))]
     Client(String),
     /// A name that no repository or revision can have.
     #[error("invalid {kind} {name:?}: {reason}")]
@@ -36,7 +37,8 @@ pub enum FetchError {
         reason: &'static str,
     },
     /// The hub wants a token (401), or the account has no access (403).
-    #[error("the hub refuses {repository} ({status}): {reason}\n  {advice}")]
+    #[error("the hub refuses {repository} ({status}): {reason}")]
+    #[diagnostic(help("{advice}"))]
     Refused {
         /// The HTTP status.
         status: u16,
@@ -48,7 +50,8 @@ pub enum FetchError {
         advice: String,
     },
     /// The hub does not have it.
-    #[error("the hub has no {subject} (404)\n  {advice}")]
+    #[error("the hub has no {subject} (404)")]
+    #[diagnostic(help("{advice}"))]
     Missing {
         /// Which repository, revision or file.
         subject: String,
@@ -58,9 +61,8 @@ pub enum FetchError {
         advice: String,
     },
     /// The hub answers with transient errors for too long.
-    #[error(
-        "the hub at {endpoint} does not serve {subject}: {reason}, {attempts} times in a row\n  received bytes are kept: try again later with the same command"
-    )]
+    #[error("the hub at {endpoint} does not serve {subject}: {reason}, {attempts} times in a row")]
+    #[diagnostic(help("received bytes are kept: try again later with the same command"))]
     Unavailable {
         /// Which hub.
         endpoint: String,
@@ -72,9 +74,10 @@ pub enum FetchError {
         attempts: u32,
     },
     /// The hub does not answer.
-    #[error(
-        "the hub at {endpoint} cannot be reached for {subject}: {reason}\n  check the network, HF_ENDPOINT and the proxy variables; received bytes are kept\n  HF_HUB_OFFLINE=1 uses the cache as it is"
-    )]
+    #[error("the hub at {endpoint} cannot be reached for {subject}: {reason}")]
+    #[diagnostic(help(
+        "check the network, HF_ENDPOINT and the proxy variables; received bytes are kept; HF_HUB_OFFLINE=1 uses the cache as it is"
+    ))]
     Unreachable {
         /// Which hub.
         endpoint: String,
@@ -84,7 +87,8 @@ pub enum FetchError {
         reason: String,
     },
     /// The hub requests a longer wait than is acceptable.
-    #[error("the hub at {endpoint} asks to wait {} s before the next request for {subject} (429)\n  try again then, or set HF_TOKEN: the limit is higher with a token", wait.as_secs())]
+    #[error("the hub at {endpoint} asks to wait {} s before the next request for {subject} (429)", wait.as_secs())]
+    #[diagnostic(help("try again then, or set HF_TOKEN: the limit is higher with a token"))]
     RateLimited {
         /// Which hub.
         endpoint: String,
@@ -94,9 +98,8 @@ pub enum FetchError {
         wait: Duration,
     },
     /// The hub's answer makes no sense.
-    #[error(
-        "the hub's response for {subject} is unusable: {reason}\n  check that HF_ENDPOINT is a hub, and that no proxy answers in its place"
-    )]
+    #[error("the hub's response for {subject} is unusable: {reason}")]
+    #[diagnostic(help("check that HF_ENDPOINT is a hub, and that no proxy answers in its place"))]
     Malformed {
         /// What was requested.
         subject: String,
@@ -104,9 +107,8 @@ pub enum FetchError {
         reason: String,
     },
     /// Received files never match their hash.
-    #[error(
-        "{path} of {repository} does not match what the hub lists, {attempts} times: {reason}\n  a proxy or the hub damages it; it was discarded"
-    )]
+    #[error("{path} of {repository} does not match what the hub lists, {attempts} times: {reason}")]
+    #[diagnostic(help("a proxy or the hub damages it; it was discarded"))]
     Corrupted {
         /// Which repository.
         repository: String,
@@ -118,9 +120,8 @@ pub enum FetchError {
         attempts: u32,
     },
     /// The patterns exclude every file.
-    #[error(
-        "no file of {repository} at {commit} is selected: {patterns} exclude all {files}\n  its files: {page}"
-    )]
+    #[error("no file of {repository} at {commit} is selected: {patterns} exclude all {files}")]
+    #[diagnostic(help("its files: {page}"))]
     NothingSelected {
         /// Which repository.
         repository: String,
@@ -134,7 +135,10 @@ pub enum FetchError {
         page: String,
     },
     /// Offline, and the cache does not know the revision.
-    #[error("{repository} at {revision} is not in {cache}, and requests are disabled (HF_HUB_OFFLINE)\n  download it on a machine with a network (hf download {repository} --revision {revision}) and copy the cache, or unset HF_HUB_OFFLINE", cache = cache.display())]
+    #[error("{repository} at {revision} is not in {cache}, and requests are disabled (HF_HUB_OFFLINE)", cache = cache.display())]
+    #[diagnostic(help(
+        "download it on a machine with a network (hf download {repository} --revision {revision}) and copy the cache, or unset HF_HUB_OFFLINE"
+    ))]
     NotCached {
         /// Which repository.
         repository: String,
@@ -144,7 +148,8 @@ pub enum FetchError {
         cache: PathBuf,
     },
     /// Offline, and the cache has only a part of it.
-    #[error("{repository} at {commit} is incomplete in {cache}, and requests are disabled (HF_HUB_OFFLINE): {}\n  unset HF_HUB_OFFLINE to download the rest", missing(files), cache = cache.display())]
+    #[error("{repository} at {commit} is incomplete in {cache}, and requests are disabled (HF_HUB_OFFLINE): {}", missing(files), cache = cache.display())]
+    #[diagnostic(help("unset HF_HUB_OFFLINE to download the rest"))]
     Incomplete {
         /// Which repository.
         repository: String,
@@ -156,7 +161,8 @@ pub enum FetchError {
         files: Vec<String>,
     },
     /// Not enough free space, known before the first byte.
-    #[error("{repository} needs {} more, and {} has {} free\n  free some space, or use another cache: HF_HUB_CACHE=DIR (HF_HOME=DIR)", bytes(*required), cache.display(), bytes(*free))]
+    #[error("{repository} needs {} more, and {} has {} free", bytes(*required), cache.display(), bytes(*free))]
+    #[diagnostic(help("free some space, or use another cache: HF_HUB_CACHE=DIR (HF_HOME=DIR)"))]
     Space {
         /// Which repository.
         repository: String,
@@ -168,7 +174,7 @@ pub enum FetchError {
         cache: PathBuf,
     },
     /// Reading or writing failed.
-    #[error("failed to {operation} {path}: {source}{advice}", path = path.display(), advice = advice(source))]
+    #[error("failed to {operation} {path}: {source}", path = path.display())]
     Io {
         /// `read`, `write`, …
         operation: &'static str,
@@ -177,6 +183,9 @@ pub enum FetchError {
         /// The cause.
         #[source]
         source: io::Error,
+        /// The remedy, if the cause has one.
+        #[help]
+        help: Option<&'static str>,
     },
     /// The caller stopped it.
     #[error("the download was stopped; received bytes are kept")]
@@ -190,6 +199,7 @@ impl FetchError {
         move |source| Self::Io {
             operation,
             path,
+            help: remedy(&source),
             source,
         }
     }
@@ -200,14 +210,14 @@ impl FetchError {
     }
 }
 
-fn advice(error: &io::Error) -> &'static str {
+fn remedy(error: &io::Error) -> Option<&'static str> {
     use io::ErrorKind::{PermissionDenied, QuotaExceeded, StorageFull};
     match error.kind() {
         StorageFull | QuotaExceeded => {
-            "\n  free some space, or use another cache: HF_HUB_CACHE=DIR; received bytes are kept"
+            Some("free some space, or use another cache: HF_HUB_CACHE=DIR; received bytes are kept")
         }
-        PermissionDenied => "\n  it belongs to another user; use another cache: HF_HUB_CACHE=DIR",
-        _ => "",
+        PermissionDenied => Some("it belongs to another user; use another cache: HF_HUB_CACHE=DIR"),
+        _ => None,
     }
 }
 

@@ -24,7 +24,7 @@ impl Course {
             StepEnd::Failed { fault, reason, .. } => {
                 self.fault = self.fault.max(Some(*fault));
                 if is_needed(step, *fault) {
-                    let error = reason.lines().next().unwrap_or_default().to_owned();
+                    let error = reason.clone();
                     let name = step.name.clone();
                     let reason = AbortReason::StepFailed { name, error };
                     self.abort_reason.get_or_insert(reason);
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_first_abort_reason_is_kept() {
-        let failed = StepEnd::failed(StepFault::Request, "no such user\nmore", "");
+        let failed = StepEnd::failed(StepFault::Request, "no such user", "more");
         let course = after(&[
             (Action::Create, failed),
             (Action::Create, StepEnd::Stopped),

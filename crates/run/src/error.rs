@@ -1,5 +1,7 @@
 //! Errors that end a run or one of its steps.
 
+use miette::Diagnostic;
+use retrial_document::ErrorText;
 use thiserror::Error;
 
 use retrial_engine::error::EngineError;
@@ -8,13 +10,15 @@ use retrial_store::StoreError;
 use retrial_store::journal::{StepEnd, StepFault};
 
 /// A fault of the run as a whole.
-#[derive(Debug, Error)]
+#[derive(Debug, Error, Diagnostic)]
 pub enum RunError {
     /// The run's directory.
     #[error(transparent)]
+    #[diagnostic(transparent)]
     Store(#[from] StoreError),
     /// The engine.
     #[error(transparent)]
+    #[diagnostic(transparent)]
     Engine(#[from] EngineError),
 }
 
@@ -33,9 +37,9 @@ impl Halt {
         Self::Ended(StepEnd::failed(fault, reason, advice))
     }
 
-    /// The host or its services failed; the message itself contains the fix.
-    pub fn host(reason: impl Into<String>) -> Self {
-        Self::Ended(StepEnd::host(reason))
+    /// The host or its services failed.
+    pub fn host(error: impl Into<ErrorText>) -> Self {
+        Self::Ended(StepEnd::host(error))
     }
 
     /// The end of a step that returned this, if the run can continue.
@@ -65,7 +69,7 @@ impl From<StoreError> for Halt {
 
 impl From<EngineError> for Halt {
     fn from(error: EngineError) -> Self {
-        Self::host(error.to_string())
+        Self::host(ErrorText::of(&error))
     }
 }
 
@@ -85,7 +89,6 @@ impl From<FetchError> for Halt {
             error if error.is_request() => StepFault::Request,
             _ => StepFault::Host,
         };
-        // The error itself contains the fix.
-        Self::failed(fault, error.to_string(), "")
+        Self::Ended(StepEnd::error(fault, ErrorText::of(&error)))
     }
 }

@@ -16,6 +16,7 @@ use crate::results::{collect, judge, measured};
 use crate::service;
 use crate::step::{StepSession, exec, summary};
 use crate::telemetry::{self, TelemetryRecorder};
+use retrial_document::ErrorText;
 use retrial_plan::step::{Action, Plan, Step};
 use retrial_recipe::model::StepLocation;
 use retrial_results::verdict::{ExitCode, Verdict};
@@ -57,8 +58,9 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
     if let Err(error) = executed {
         container::end_after(session, &error).await;
         run.leave_others().await;
-        let message = error.to_string();
-        let reason = Some(AbortReason::Error { message });
+        let reason = Some(AbortReason::Error {
+            error: ErrorText::of(&error),
+        });
         let exit_code = ExitCode::Host.code();
         // This may fail on a full disk, too; the caller reports the error.
         let _ = session.record(EventKind::RunEnded { exit_code, reason });

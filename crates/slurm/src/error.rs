@@ -1,14 +1,14 @@
 //! Errors of Slurm's programs.
 
+use miette::Diagnostic;
 use thiserror::Error;
 
 /// A call of one of Slurm's programs that failed.
-#[derive(Debug, Error)]
+#[derive(Debug, Error, Diagnostic)]
 pub enum SlurmError {
     /// The program cannot be started.
-    #[error(
-        "failed to start `{program}`: {source}\n  run this on a login host of the site, with Slurm's programs in PATH"
-    )]
+    #[error("failed to start `{program}`: {source}")]
+    #[diagnostic(help("run this on a login host of the site, with Slurm's programs in PATH"))]
     Start {
         /// Its name.
         program: &'static str,

@@ -224,7 +224,7 @@ async fn call(
     let message = if stderr.is_empty() {
         output.status.to_string()
     } else {
-        stderr.join("\n  ")
+        stderr.join("; ")
     };
     Err(SlurmError::Failed { program, message })
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use miette::Diagnostic;
 use thiserror::Error;
 
 use super::lock_holder::LockHolder;
@@ -28,10 +29,10 @@ impl RecordKind {
 }
 
 /// A fault with a run's files.
-#[derive(Debug, Error)]
+#[derive(Debug, Error, Diagnostic)]
 pub enum StoreError {
     /// Reading or writing failed.
-    #[error("failed to {doing} {path}: {source}{advice}", path = path.display(), advice = advice(source))]
+    #[error("failed to {doing} {path}: {source}", path = path.display())]
     Io {
         /// `read`, `write`, …
         doing: &'static str,
@@ -40,6 +41,9 @@ pub enum StoreError {
         /// The cause.
         #[source]
         source: io::Error,
+        /// The remedy, if the cause has one.
+        #[help]
+        help: Option<&'static str>,
     },
     /// An invalid file.
     #[error("{path} cannot be used: {reason}", path = path.display())]
@@ -58,9 +62,12 @@ pub enum StoreError {
         limit: String,
         /// The part that exceeds it.
         reason: String,
+        /// How to allow it, if that is possible.
+        #[help]
+        help: Option<String>,
     },
     /// No run or batch of that name.
-    #[error("there is no {kind} {requested:?} in {among}{hint}", among = among.display())]
+    #[error("there is no {kind} {requested:?} in {among}", among = among.display())]
     NoSuch {
         /// The kind of record.
         kind: RecordKind,
@@ -71,7 +78,8 @@ pub enum StoreError {
         /// The number of matches.
         matches: usize,
         /// The existing ones.
-        hint: String,
+        #[help]
+        help: Option<String>,
     },
     /// A directory of a run disappeared while a process executed it.
     #[error("{path} was removed while the run was executed: its evidence is lost, and its benchmark was ended", path = path.display())]
@@ -80,9 +88,8 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// Another process has the run.
-    #[error(
-        "run {run} is being followed by {holder}\n  see it: retrial logs -f {run}    end it: retrial stop {run}"
-    )]
+    #[error("run {run} is being followed by {holder}")]
+    #[diagnostic(help("see it: retrial logs -f {run}    end it: retrial stop {run}"))]
     Busy {
         /// The run.
         run: String,
@@ -95,10 +102,14 @@ impl StoreError {
     /// Wraps an I/O error, for `map_err`.
     pub fn io<E: Into<io::Error>>(doing: &'static str, path: &Path) -> impl FnOnce(E) -> Self {
         let path = path.to_owned();
-        move |error| Self::Io {
-            doing,
-            path,
-            source: error.into(),
+        move |error| {
+            let source = error.into();
+            Self::Io {
+                doing,
+                path,
+                help: remedy(&source),
+                source,
+            }
         }
     }
 
@@ -107,6 +118,16 @@ impl StoreError {
         Self::Unusable {
             path: path.to_owned(),
             reason: reason.into(),
+        }
+    }
+
+    /// An archive that exceeds a limit.
+    pub fn too_large(path: &Path, limit: String, reason: String) -> Self {
+        Self::TooLarge {
+            path: path.to_owned(),
+            limit,
+            reason,
+            help: None,
         }
     }
 
@@ -141,12 +162,12 @@ pub fn is_disk_full(error: &io::Error) -> bool {
     )
 }
 
-fn advice(error: &io::Error) -> &'static str {
+fn remedy(error: &io::Error) -> Option<&'static str> {
     if is_disk_full(error) {
-        "\n  free some space, or keep runs elsewhere: --home DIR"
+        Some("free some space, or keep runs elsewhere: --home DIR")
     } else if error.kind() == io::ErrorKind::PermissionDenied {
-        "\n  it belongs to another user; store runs elsewhere: --home DIR"
+        Some("it belongs to another user; store runs elsewhere: --home DIR")
     } else {
-        ""
+        None
     }
 }

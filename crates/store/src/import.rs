@@ -115,10 +115,12 @@ pub fn import(
                     path,
                     limit: stated,
                     reason,
+                    ..
                 } if most_bytes == limit => StoreError::TooLarge {
                     path,
                     limit: stated,
-                    reason: format!("{reason}\n  {}", UnpackLimit::advice()),
+                    reason,
+                    help: Some(UnpackLimit::advice()),
                 },
                 error => error,
             })?

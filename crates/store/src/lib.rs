@@ -31,4 +31,4 @@ pub use error::StoreError;
 pub use home::Home;
 pub use record::Record;
 pub use run_directory::{RunDirectory, directory_of_machine};
-pub use unpack_limit::UnpackLimit;
+pub use unpack_limit::{OverLimit, UnpackLimit};

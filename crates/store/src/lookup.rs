@@ -122,17 +122,17 @@ pub(super) fn find(kind: RecordKind, parent: &Path, query: &str) -> Result<PathB
     }
     let latest = ids.iter().rev().filter(is_record).take(5).cloned();
     let latest: Vec<String> = latest.collect();
-    let hint = match (&matches[..], &latest[..]) {
-        ([], []) => format!(": there are no {} yet", kind.several()),
-        ([], latest) => format!("; the latest are:\n  {}", latest.join("\n  ")),
-        (matches, _) => format!("; that could be:\n  {}", matches.join("\n  ")),
+    let help = match (&matches[..], &latest[..]) {
+        ([], []) => format!("there are no {} yet", kind.several()),
+        ([], latest) => format!("the latest are: {}", latest.join(", ")),
+        (matches, _) => format!("that could be: {}", matches.join(", ")),
     };
     Err(StoreError::NoSuch {
         kind,
         requested: query.to_owned(),
         among: parent.to_owned(),
         matches: matches.len(),
-        hint,
+        help: Some(help),
     })
 }
 
@@ -158,6 +158,8 @@ fn short_id(attempt: u32) -> String {
 
 #[cfg(test)]
 mod tests {
+    use retrial_document::ErrorText;
+
     use super::*;
 
     fn plant(parent: &Path, name: &str, time: &str) {
@@ -167,7 +169,8 @@ mod tests {
     }
 
     fn found(parent: &Path, query: &str) -> String {
-        let found = find(RecordKind::Run, parent, query).map_err(|error| error.to_string());
+        let found =
+            find(RecordKind::Run, parent, query).map_err(|error| ErrorText::of(&error).to_string());
         let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
         found.map_or_else(|error| error, name)
     }

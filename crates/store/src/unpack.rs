@@ -78,11 +78,7 @@ pub fn unpack(
     fs::create_dir_all(to).map_err(StoreError::io("create", to))?;
     let mut unpacked = Unpacked::default();
     let mut entry_count = 0;
-    let too_large = |limit: String, reason: String| StoreError::TooLarge {
-        path: archive.to_owned(),
-        limit,
-        reason,
-    };
+    let too_large = |limit, reason| StoreError::too_large(archive, limit, reason);
     let mut entries = Archive::new(from);
     for entry in entries.entries().map_err(StoreError::io("read", archive))? {
         let mut entry = entry.map_err(StoreError::io("read", archive))?;

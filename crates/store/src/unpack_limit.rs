@@ -3,6 +3,9 @@
 use std::env;
 use std::path::Path;
 
+use miette::Diagnostic;
+use thiserror::Error;
+
 use super::error::StoreError;
 use retrial_document::Units;
 use retrial_document::measures::format;
@@ -16,6 +19,17 @@ const SMALL_BYTES: u64 = 256 << 20;
 const MAX_RATIO: u64 = 200;
 /// The largest size to which an archive may unpack, bytes.
 const MAX_BYTES: u64 = 64 << 30;
+
+/// An archive that states a size above its limit.
+#[derive(Debug, Error, Diagnostic)]
+#[error("it unpacks to {}, and the limit for an archive of its size is {}", retrial_format::size(*bytes), retrial_format::size(*limit))]
+#[diagnostic(help("{}", UnpackLimit::advice()))]
+pub struct OverLimit {
+    /// The size that it states, bytes.
+    pub bytes: u64,
+    /// The limit, bytes.
+    pub limit: u64,
+}
 
 /// The bytes that an archive may unpack to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,17 +61,13 @@ impl UnpackLimit {
     /// Checks the size that an archive states.
     ///
     /// # Errors
-    /// A sentence: what exceeds the limit, and how to allow it.
-    pub fn check(self, bytes: u64) -> Result<(), String> {
+    /// If that is more than the limit.
+    pub fn check(self, bytes: u64) -> Result<(), OverLimit> {
         if bytes <= self.bytes {
             return Ok(());
         }
-        Err(format!(
-            "it unpacks to {}, and the limit for an archive of its size is {}\n  {}",
-            format::size(bytes),
-            format::size(self.bytes),
-            Self::advice(),
-        ))
+        let limit = self.bytes;
+        Err(OverLimit { bytes, limit })
     }
 
     /// What to do about an archive that exceeds the limit.

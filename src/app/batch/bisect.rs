@@ -48,14 +48,16 @@ pub fn open(
 ) -> Result<OpenedBatch, Failure> {
     let recipe = &plan.recipe.recipe;
     if file::is_batch(recipe) {
-        return Err(Failure::usage(format!(
-            "{recipe} is a batch, and a search needs a recipe\n  name its recipe, and the axis with --along"
-        )));
+        return Err(
+            Failure::usage(format!("{recipe} is a batch, and a search needs a recipe"))
+                .with_help("name its recipe, and the axis with --along"),
+        );
     }
     if plan.options.trials.is_some() {
-        return Err(Failure::usage(
-            "--trials: each run of a search is one trial\n  limit the trials of all values: --max-trials COUNT",
-        ));
+        return Err(
+            Failure::usage("--trials: each run of a search is one trial")
+                .with_help("limit the trials of all values: --max-trials COUNT"),
+        );
     }
     let domain = file::domain(recipe)?;
     check_figure(&domain, search)?;
@@ -77,7 +79,10 @@ pub fn open(
     let count = opened.plan.cells.len();
     if count < FEWEST {
         return Err(Failure::usage(format!(
-            "{axis} has {count} values that can be measured, and a search needs {FEWEST}\n  compare two: retrial batch {recipe} --vary {axis}=…"
+            "{axis} has {count} values that can be measured, and a search needs {FEWEST}"
+        ))
+        .with_help(format!(
+            "compare two: retrial batch {recipe} --vary {axis}=…"
         )));
     }
     let title = opened.batch.title.replacen(" over ", " along ", 1);
@@ -108,14 +113,16 @@ fn values(domain: &AxisDomain, search: &SearchRequest) -> Result<Vec<String>, Fa
     };
     let count = values.len();
     if count == 0 {
-        return Err(Failure::usage(format!(
-            "the recipe lists no values of {axis}\n  name them in their order: --values A,B,C"
-        )));
+        return Err(
+            Failure::usage(format!("the recipe lists no values of {axis}"))
+                .with_help("name them in their order: --values A,B,C"),
+        );
     }
     if !(FEWEST..=MOST).contains(&count) {
         return Err(Failure::usage(format!(
-            "{axis} has {count} values, and a search needs {FEWEST} to {MOST}\n  choose among them: --values A,B,C"
-        )));
+            "{axis} has {count} values, and a search needs {FEWEST} to {MOST}"
+        ))
+        .with_help("choose among them: --values A,B,C"));
     }
     Ok(values)
 }
@@ -126,15 +133,15 @@ fn check_figure(domain: &AxisDomain, search: &SearchRequest) -> Result<(), Failu
     match &search.figure {
         Some(figure) if !declared.is_empty() && !declared.contains(figure) => {
             let figures = declared.join(", ");
-            Err(Failure::usage(format!(
-                "no scenario has a figure `{figure}`\n  figures are: {figures}"
-            )))
+            Err(
+                Failure::usage(format!("no scenario has a figure `{figure}`"))
+                    .with_help(format!("figures are: {figures}")),
+            )
         }
-        Some(_) if matches!(search.criterion, Criterion::Accuracy | Criterion::Validity) => {
-            Err(Failure::usage(
-                "--figure: accuracy and validity are yes-or-no criteria\n  remove --figure, or search slower or faster",
-            ))
-        }
+        Some(_) if matches!(search.criterion, Criterion::Accuracy | Criterion::Validity) => Err(
+            Failure::usage("--figure: accuracy and validity are yes-or-no criteria")
+                .with_help("remove --figure, or search slower or faster"),
+        ),
         _ => Ok(()),
     }
 }
@@ -149,9 +156,14 @@ fn modes(options: &PlanOptions, criterion: Criterion) -> Vec<Mode> {
     }
 }
 
-fn confidence(text: &str) -> Result<f64, String> {
+/// An argument of `--confidence` that is not a percentage in its range.
+#[derive(Debug, thiserror::Error)]
+#[error("expected a percentage between 50 and 100: 95%")]
+struct InvalidConfidence;
+
+fn confidence(text: &str) -> Result<f64, InvalidConfidence> {
     let share = fraction(text).filter(|share| *share > 0.5 && *share < 1.0);
     share
         .filter(|_| text.ends_with('%'))
-        .ok_or_else(|| "expected a percentage between 50 and 100: 95%".to_owned())
+        .ok_or(InvalidConfidence)
 }

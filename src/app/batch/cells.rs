@@ -11,6 +11,7 @@ use crate::app::open::{self, Opened};
 use crate::app::options::GlobalOptions;
 use crate::app::{approval, catalog, gpu_support, prepare, terminal};
 use retrial_batch::{BatchPlan, TrialRun};
+use retrial_document::ErrorText;
 use retrial_host::assign::depends_on_engine;
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
@@ -150,8 +151,12 @@ fn has_one_machine(plan: &Plan) -> Result<(), Failure> {
         return Ok(());
     };
     Err(Failure::usage(format!(
-        "{} needs {} machines, and a run of a batch has one\n  run it by itself: retrial run {} --site NAME",
-        plan.recipe, nodes.count, plan.recipe
+        "{} needs {} machines, and a run of a batch has one",
+        plan.recipe, nodes.count
+    ))
+    .with_help(format!(
+        "run it by itself: retrial run {} --site NAME",
+        plan.recipe
     )))
 }
 
@@ -177,7 +182,7 @@ fn is_same(run: &TrialRun, other: &TrialRun) -> bool {
 /// Problems of cells, each once with all the cells that have it.
 #[derive(Default)]
 pub struct Failures {
-    cells: BTreeMap<String, Vec<String>>,
+    cells: BTreeMap<ErrorText, Vec<String>>,
     exits: Vec<ExitCode>,
 }
 
@@ -188,7 +193,7 @@ impl Failures {
     /// Adds a problem of a cell; an empty name stands for the batch.
     pub fn add(&mut self, cell: &str, failure: Failure) {
         self.exits.push(failure.exit);
-        let cells = self.cells.entry(failure.into_text()).or_default();
+        let cells = self.cells.entry(failure.into_error()).or_default();
         if !cell.is_empty() && !cells.iter().any(|name| name == cell) {
             cells.push(cell.to_owned());
         }
@@ -204,15 +209,16 @@ impl Failures {
         if self.exits.is_empty() {
             return Ok(());
         }
-        let texts = self.cells.into_iter().filter(|(text, _)| !text.is_empty());
-        let texts = texts.map(|(text, cells)| {
+        let texts = self.cells.into_iter();
+        let texts = texts.filter(|(error, _)| *error != ErrorText::default());
+        let texts = texts.map(|(error, cells)| {
             let shown = &cells[..cells.len().min(NAMED)];
             let lead = match (shown.is_empty(), cells.len().saturating_sub(NAMED)) {
                 (true, _) => String::new(),
                 (false, 0) => format!("{}: ", shown.join(" and ")),
                 (false, more) => format!("{} and {more} more: ", shown.join(", ")),
             };
-            format!("{lead}{}", text.trim_end())
+            error.in_context(&lead).to_lines().join("\n")
         });
         let text = join(texts, "\n");
         if text.is_empty() {

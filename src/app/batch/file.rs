@@ -9,6 +9,7 @@ use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
 use retrial_batch::{self as batch, AxisDomain, Batch, BatchPlan, CliOverrides, Spanned};
+use retrial_document::ErrorText;
 use retrial_recipe::{Diagnostic, Diagnostics, Loaded, Resolved, Source};
 use retrial_store::Home;
 
@@ -191,9 +192,9 @@ fn read_recipe(name: &str, recipe: &Spanned<String>) -> Result<OpenedRecipe, Dia
     let entry = catalog::open(&recipe.value).map_err(|error| match error {
         CatalogError::Text(problems) => problems,
         error => {
-            let message = error.to_string();
+            let ErrorText { message, help } = ErrorText::of(&error);
             let problem = Diagnostic::error("missing-recipe", message, recipe.span.clone());
-            problem.help(error.help()).into()
+            problem.maybe_help(help.into_iter().next()).into()
         }
     })?;
     if batch::is_batch(&entry.source) {

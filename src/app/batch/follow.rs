@@ -16,6 +16,7 @@ use crate::app::{follow, open};
 use retrial_batch::journal::BatchEventKind;
 use retrial_batch::run::{BatchEnded, BatchJob, BatchSession, execute};
 use retrial_batch::verdict::BatchVerdict;
+use retrial_document::ErrorText;
 use retrial_engine::api::Engine;
 use retrial_results::verdict::ExitCode;
 use retrial_run::interrupt::on_thread;
@@ -28,8 +29,8 @@ pub struct Followed {
     pub exit: ExitCode,
     /// The verdict, unless the batch was interrupted.
     pub verdict: Option<BatchVerdict>,
-    /// Lines to print after the verdict.
-    pub notes: Vec<String>,
+    /// What to print after the verdict: why it ended early, and how to go on.
+    pub note: ErrorText,
 }
 
 impl Followed {
@@ -46,10 +47,13 @@ impl Followed {
             next_commands(global, directory).map(|line| continues.then_some(line));
         // The verdict names its evidence.
         let evidence = evidence.filter(|_| verdict.is_none());
+        let note = ErrorText::new(reason.unwrap_or_default())
+            .with_help(evidence.unwrap_or_default())
+            .with_help(resume.unwrap_or_default());
         Self {
             exit,
             verdict,
-            notes: reason.into_iter().chain(evidence).chain(resume).collect(),
+            note,
         }
     }
 }
@@ -84,9 +88,10 @@ pub async fn follow(
         seen: events,
     });
     let batch = batch.map_err(|error| match error {
-        StoreError::Busy { run: id, holder } => Failure::host(format!(
-            "batch {id} is being executed by {holder}\n  end it: retrial stop {id}"
-        )),
+        StoreError::Busy { run: id, holder } => {
+            Failure::host(format!("batch {id} is being executed by {holder}"))
+                .with_help(format!("end it: retrial stop {id}"))
+        }
         error => error.into(),
     })?;
     let signals = handle_signals(signal_target(&batch))?;
@@ -101,7 +106,8 @@ pub async fn follow(
             };
             let _ = batch.record(end);
             let [evidence, resume] = next_commands(global, directory);
-            Err(Failure::host(format!("{error}\n{evidence}\n{resume}")))
+            let failure = Failure::host(ErrorText::of(error));
+            Err(failure.with_help(evidence).with_help(resume))
         }
     };
     signals.finish();
@@ -116,7 +122,7 @@ pub async fn follow(
 fn next_commands(global: &GlobalOptions, directory: &Record) -> [String; 2] {
     let evidence = directory.path().display();
     let resume = commands(&global.home, directory, &[("resume", "resume")]);
-    [format!("  evidence: {evidence}"), format!("  {resume}")]
+    [format!("evidence: {evidence}"), resume]
 }
 
 /// Judges a batch unless it was stopped, and records how it ended.

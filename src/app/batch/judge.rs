@@ -40,7 +40,7 @@ fn external(global: &GlobalOptions, result: &ExternalResult) -> SubjectEvidence 
             Ok(groups) => groups.into_iter().map(Ok).collect(),
             Err(failure) => vec![Err(LostRun {
                 exit: failure.exit,
-                reason: failure.into_text(),
+                reason: failure.into_error().message,
             })],
         };
         for group in groups {

@@ -135,7 +135,7 @@ impl RunMaker for Maker<'_> {
                 ExitCode::Usage => ExitCode::Usage.code(),
                 _ => ExitCode::Host.code(),
             },
-            reason: Some(failure.into_text()),
+            reason: Some(failure.into_error()),
             ..TrialRunEnd::default()
         })
     }

@@ -112,9 +112,7 @@ pub fn is_unchanged(record: &BatchRecord, cells: &Cells, id: &str) -> Result<(),
         return Ok(());
     };
     let path = &cell.path;
-    Err(Failure::usage(format!(
-        "batch {id}: {path} has changed since the batch started, so its trials would no longer be one sample\n  undo the change, or start again: retrial batch … --new"
-    )))
+    Err(Failure::usage(format!("batch {id}: {path} has changed since the batch started, so its trials would no longer be one sample")).with_help("undo the change, or start again: retrial batch … --new"))
 }
 
 /// A batch of this home with the same runs.

@@ -31,10 +31,7 @@ pub fn gpus_of_workers(
             .is_none_or(|assigned| !assigned.isolated)
     };
     if let Some(plan) = plans.iter().find(not_apart) {
-        return Err(Failure::usage(format!(
-            "--parallel: the container of {} can reach every GPU of this host, so that runs cannot be isolated\n  remove its privileges: --least-privilege",
-            plan.recipe
-        )));
+        return Err(Failure::usage(format!("--parallel: the container of {} can reach every GPU of this host, so that runs cannot be isolated", plan.recipe)).with_help("remove its privileges: --least-privilege"));
     }
     let usable: Vec<String> = if chosen.is_empty() {
         let all = host.gpus.iter().filter(|gpu| !gpu.masked);

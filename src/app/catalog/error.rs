@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use retrial_recipe::{Diagnostics, nearest};
 
 /// An error of opening a recipe.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum CatalogError {
     /// No built-in recipe has this name.
     #[error("there is no built-in recipe `{name}`")]
@@ -14,22 +14,26 @@ pub enum CatalogError {
         /// The requested name.
         name: String,
         /// A suggestion.
-        help: String,
+        #[help]
+        help: Option<String>,
     },
     /// The path does not exist.
     #[error("there is nothing at `{path}`")]
+    #[diagnostic(help("check the path, or see `retrial list` for built-in recipes"))]
     Missing {
         /// Where.
         path: PathBuf,
     },
     /// A directory without a recipe.
     #[error("the directory `{path}` contains no recipe.yaml")]
+    #[diagnostic(help("name the recipe's file itself"))]
     NoRecipe {
         /// Where.
         path: PathBuf,
     },
     /// A file cannot be read.
     #[error("failed to read `{path}`: {source}")]
+    #[diagnostic(help("check its permissions"))]
     Read {
         /// Where.
         path: PathBuf,
@@ -39,6 +43,7 @@ pub enum CatalogError {
     },
     /// A companion cannot be written.
     #[error("failed to write the recipe's file `{path}`: {source}")]
+    #[diagnostic(help("check its permissions and the free disk space"))]
     Write {
         /// Where.
         path: PathBuf,
@@ -52,18 +57,6 @@ pub enum CatalogError {
 }
 
 impl CatalogError {
-    /// Returns how to fix it; empty if the problems contain that.
-    pub fn help(&self) -> &str {
-        match self {
-            Self::Unknown { help, .. } => help,
-            Self::Missing { .. } => "check the path, or see `retrial list` for built-in recipes",
-            Self::NoRecipe { .. } => "name the recipe's file itself",
-            Self::Read { .. } => "check its permissions",
-            Self::Write { .. } => "check its permissions and the free disk space",
-            Self::Text(_) => "",
-        }
-    }
-
     pub(super) fn unknown(name: &str, names: &[String]) -> Self {
         let path = Path::new(name);
         let help = if path.is_file() || path.join("recipe.yaml").is_file() {
@@ -77,7 +70,7 @@ impl CatalogError {
         };
         Self::Unknown {
             name: name.to_owned(),
-            help,
+            help: Some(help),
         }
     }
 }

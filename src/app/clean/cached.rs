@@ -31,10 +31,10 @@ pub fn remove(global: &GlobalOptions, key: &str, extent: Extent) -> Result<ExitC
     directories.retain(|one| one.key == key || one.label == key);
     if directories.is_empty() {
         let path = cache.join("directories");
-        return Err(Failure::usage(format!(
-            "no cached directory {key} in {}\n  list them: retrial clean --cached",
-            path.display()
-        )));
+        return Err(
+            Failure::usage(format!("no cached directory {key} in {}", path.display()))
+                .with_help("list them: retrial clean --cached"),
+        );
     }
     let used = runtime::runtime()?.block_on(in_use(global))?;
     let mut removed = Vec::new();

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{open, runtime, terminal};
+use retrial_document::ErrorText;
 use retrial_engine::api::{ContainerState, Engine};
 use retrial_results::verdict::ExitCode;
 use retrial_run::nodes::whole_run;
@@ -37,9 +38,8 @@ pub fn clean(
 ) -> Result<ExitCode, Failure> {
     let dry_run = extent.dry_run;
     if extent.all_users && !rustix::process::getuid().is_root() {
-        return Err(Failure::usage(
-            "--all-users needs root\n  ask the containers' owners, or run it with sudo",
-        ));
+        return Err(Failure::usage("--all-users needs root")
+            .with_help("ask the containers' owners, or run it with sudo"));
     }
     let selected = run.map(|run| global.home.find(run)).transpose()?;
     let runs = global.home.runs();
@@ -57,9 +57,9 @@ pub fn clean(
             if other.is_none() && selected.is_none() && of_another_home(&container, &runs) {
                 continue;
             }
-            let foreign = other
-                .filter(|_| !extent.all_users)
-                .map(|user| format!("it belongs to {user}; root can remove it: --all-users"));
+            let foreign = other.filter(|_| !extent.all_users).map(|user| {
+                format!("it belongs to {user}; root can remove it: --all-users").into()
+            });
             let reason = foreign.or_else(|| {
                 let reason = in_use(&container, extent.all)?;
                 // Of all runs, those in use are left out; of a named one it is refused.
@@ -67,7 +67,9 @@ pub fn clean(
                 Some(reason)
             });
             if let Some(reason) = reason {
-                terminal::note(&format!("{}: skipped: {reason}", container.name));
+                let help = reason.help.iter().map(|line| format!("help: {line}"));
+                let skipped = format!("{}: skipped: {}", container.name, reason.message);
+                terminal::note_error(&help.fold(ErrorText::new(skipped), ErrorText::with_help));
                 continue;
             }
             if !dry_run {
@@ -116,13 +118,12 @@ fn of_another_home(container: &ContainerState, runs: &Path) -> bool {
 }
 
 /// Returns why a container must not be removed now.
-fn in_use(container: &ContainerState, all: bool) -> Option<String> {
+fn in_use(container: &ContainerState, all: bool) -> Option<ErrorText> {
     let id = container.labels.get(RUN_LABEL)?;
     let path = container.labels.get(PATH_LABEL).map(Path::new);
     if let Some(holder) = path.and_then(|path| FileLock::holder(&path.join("lock"))) {
-        return Some(format!(
-            "{holder} follows its run\n  help: stop it first: retrial stop {id}"
-        ));
+        let reason = ErrorText::new(format!("{holder} follows its run"));
+        return Some(reason.with_help(format!("stop it first: retrial stop {id}")));
     }
     if all {
         return None;
@@ -131,15 +132,17 @@ fn in_use(container: &ContainerState, all: bool) -> Option<String> {
     let events = path.map(|path| Journal::read::<Event>(&whole_run(path).join("journal.jsonl")));
     match events {
         Some(Ok(events)) if State::from_events(&events).over.is_some() => None,
-        Some(Ok(_)) if container.running => Some(format!(
-            "its benchmark is still running, though no process follows it\n  help: continue it: retrial resume {id}    end it and keep its evidence: retrial stop {id}    remove it anyway: --all"
-        )),
-        Some(Ok(_)) => Some(format!(
-            "its results may not be collected yet\n  help: collect them: retrial resume {id}    remove it anyway: --all"
-        )),
+        Some(Ok(_)) if container.running => Some(
+            ErrorText::new("its benchmark is still running, though no process follows it")
+                .with_help(format!("continue it: retrial resume {id}    end it and keep its evidence: retrial stop {id}    remove it anyway: --all")),
+        ),
+        Some(Ok(_)) => Some(
+            ErrorText::new("its results may not be collected yet")
+                .with_help(format!("collect them: retrial resume {id}    remove it anyway: --all")),
+        ),
         // A run whose directory was deleted.
         _ if container.running => {
-            Some("its run cannot be read, and it is running; --all removes it".to_owned())
+            Some("its run cannot be read, and it is running; --all removes it".into())
         }
         _ => None,
     }

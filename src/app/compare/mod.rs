@@ -7,13 +7,14 @@ pub use by::by;
 
 use std::collections::BTreeSet;
 
-use itertools::join;
-
 use crate::app::failure::Failure;
 use crate::app::options::{CompareRequest, GlobalOptions};
 use retrial_results::verdict::comparison::{
     Comparison, Options, Subject, compare as compare_subjects,
 };
+
+/// Lines of a list that are shown below an error.
+const MAX_LISTED: usize = 8;
 
 /// Compares the subjects that are named with the first of them.
 pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<Comparison, Failure> {
@@ -32,11 +33,9 @@ pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<Compa
     }
     let comparison = compare_subjects(&subjects, &options(request));
     if comparison.figures.is_empty() {
-        return Err(Failure::usage(format!(
-            "{} have no figure in common{}",
-            request.subjects.join(" and "),
-            listed(&comparison.notes)
-        )));
+        let subjects = request.subjects.join(" and ");
+        let failure = Failure::usage(format!("{subjects} have no figure in common"));
+        return Err(with_list(failure, &comparison.notes));
     }
     Ok(comparison)
 }
@@ -47,9 +46,10 @@ fn refuse_duplicates(subjects: &[Subject]) -> Result<(), Failure> {
     let duplicate = subjects.iter().find(|one| !names.insert(one.name.as_str()));
     duplicate.map_or(Ok(()), |subject| {
         Err(Failure::usage(format!(
-            "{} is named twice: a comparison needs different results\n  see the runs: retrial runs",
+            "{} is named twice: a comparison needs different results",
             subject.name
-        )))
+        ))
+        .with_help("see the runs: retrial runs"))
     })
 }
 
@@ -61,8 +61,8 @@ fn options(request: &CompareRequest) -> Options {
     }
 }
 
-/// The first lines of a list, below an error.
-fn listed(lines: &[String]) -> String {
-    let lines = lines.iter().take(8);
-    join(lines.map(|line| format!("\n  {line}")), "")
+/// A failure with the first lines of a list below its message.
+fn with_list(failure: Failure, lines: &[String]) -> Failure {
+    let lines = lines.iter().take(MAX_LISTED);
+    lines.fold(failure, Failure::with_help)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use itertools::Itertools as _;
 
-use super::listed;
+use super::with_list;
 use crate::app::failure::Failure;
 use crate::app::judge;
 use crate::app::open::{self, RunOrBatch};
@@ -117,20 +117,22 @@ fn of_cell(global: &GlobalOptions, batch: &str, cell: &str) -> Result<Subject, F
     let rows = of_batch(global, batch);
     let batches = distinct(&rows, |batch| &batch.id);
     let [id] = &batches[..] else {
-        return Err(Failure::usage(if batches.is_empty() {
-            format!("{batch}:{cell}: the history has no run of a batch {batch}; see: retrial runs")
+        return Err(if batches.is_empty() {
+            Failure::usage(format!(
+                "{batch}:{cell}: the history has no run of a batch {batch}"
+            ))
+            .with_help("see: retrial runs")
         } else {
-            let batches = listed(&batches);
-            format!("{batch}:{cell} is ambiguous; several batches match:{batches}")
-        }));
+            let message = format!("{batch}:{cell} is ambiguous; several batches match:");
+            with_list(Failure::usage(message), &batches)
+        });
     };
     let mut found: Vec<&RunSummary> = rows.iter().filter(|row| is_of_cell(row, cell)).collect();
     found.sort_by_key(|row| row.batch.as_ref().map(|batch| batch.trial));
     if found.is_empty() {
-        return Err(Failure::usage(format!(
-            "batch {id} has no cell {cell}; it has:{}",
-            listed(&distinct(&rows, |batch| &batch.cell))
-        )));
+        let message = format!("batch {id} has no cell {cell}; it has:");
+        let cells = distinct(&rows, |batch| &batch.cell);
+        return Err(with_list(Failure::usage(message), &cells));
     }
     let runs = found
         .iter()
@@ -156,8 +158,9 @@ fn distinct(rows: &[RunSummary], value: impl Fn(&OfBatch) -> &String) -> Vec<Str
 }
 
 fn is_batch(id: &str, rows: &[RunSummary]) -> Failure {
-    Failure::usage(format!(
-        "{id} is a batch: name one of its cells, {id}:CELL{}",
-        listed(&distinct(rows, |batch| &batch.cell))
-    ))
+    let message = format!("{id} is a batch: name one of its cells, {id}:CELL");
+    with_list(
+        Failure::usage(message),
+        &distinct(rows, |batch| &batch.cell),
+    )
 }

@@ -17,7 +17,7 @@ use ssh_key::sha2::{Sha256, Sha512};
 use ssh_key::{Algorithm, HashAlg, Mpint, PrivateKey, PublicKey, Signature};
 
 use crate::app::failure::Failure;
-use retrial_bundle::signature::Signer;
+use retrial_bundle::signature::{Signer, SigningError};
 
 /// The variable with an agent's socket.
 const AGENT: &str = "SSH_AUTH_SOCK";
@@ -37,21 +37,21 @@ pub fn open(path: &Path) -> Result<Box<dyn Signer>, Failure> {
         return Ok(Box::new(InFile(key)));
     }
     if text.starts_with("-----BEGIN") {
-        return Err(refuse(
-            "not an OpenSSH private key\n  convert a copy of it: ssh-keygen -p -f COPY",
-        ));
+        return Err(refuse("not an OpenSSH private key")
+            .with_help("convert a copy of it: ssh-keygen -p -f COPY"));
     }
     let public = PublicKey::from_openssh(&text).map_err(|_| {
-        refuse(
-            "neither an OpenSSH private key nor a public key\n  make one: ssh-keygen -t ed25519 -f retrial-key",
-        )
+        refuse("neither an OpenSSH private key nor a public key")
+            .with_help("make one: ssh-keygen -t ed25519 -f retrial-key")
     })?;
     let public = public.key_data().clone();
     let socket = env::var_os(AGENT).ok_or_else(|| {
         refuse(&format!(
-            "a public key: an ssh-agent must hold its private key, but {AGENT} is not set\n  \
-             start one: eval \"$(ssh-agent)\"; ssh-add KEY    or name the private key's file"
+            "a public key: an ssh-agent must hold its private key, but {AGENT} is not set"
         ))
+        .with_help(
+            "start one: eval \"$(ssh-agent)\"; ssh-add KEY    or name the private key's file",
+        )
     })?;
     let stream = UnixStream::connect(&socket)
         .map_err(|error| refuse(&format!("no ssh-agent answers at {AGENT}: {error}")))?;
@@ -66,8 +66,10 @@ fn decrypt(key: &PrivateKey, path: &Path) -> Result<PrivateKey, Failure> {
     let passphrase = rpassword::prompt_password(format!("Enter passphrase for {path}: "));
     let passphrase = passphrase.map_err(|error| {
         Failure::usage(format!(
-            "--sign {path}: it has a passphrase, and there is no terminal to ask for it: {error}\n  \
-             add it to an agent and name the public key: ssh-add {path}; --sign {path}.pub"
+            "--sign {path}: it has a passphrase, and there is no terminal to ask for it: {error}"
+        ))
+        .with_help(format!(
+            "add it to an agent and name the public key: ssh-add {path}; --sign {path}.pub"
         ))
     })?;
     let decrypted = key.decrypt(passphrase);
@@ -82,16 +84,16 @@ impl Signer for InFile {
         self.0.public_key().key_data()
     }
 
-    fn sign(&mut self, bytes: &[u8], rsa_hash: HashAlg) -> Result<Signature, String> {
+    fn sign(&mut self, bytes: &[u8], rsa_hash: HashAlg) -> Result<Signature, SigningError> {
         match self.0.key_data() {
             KeypairData::Rsa(pair) => sign_rsa(pair, bytes, rsa_hash),
-            _ => self.0.try_sign(bytes).map_err(|error| error.to_string()),
+            _ => self.0.try_sign(bytes).map_err(SigningError::refused),
         }
     }
 }
 
 /// The crate ssh-key 0.6 makes an RSA key of its first prime twice, so that it cannot sign.
-fn sign_rsa(pair: &RsaKeypair, bytes: &[u8], hash: HashAlg) -> Result<Signature, String> {
+fn sign_rsa(pair: &RsaKeypair, bytes: &[u8], hash: HashAlg) -> Result<Signature, SigningError> {
     let number = |number: &Mpint| {
         let bytes = number.as_positive_bytes().unwrap_or_default();
         BigUint::from_bytes_be(bytes)
@@ -103,14 +105,14 @@ fn sign_rsa(pair: &RsaKeypair, bytes: &[u8], hash: HashAlg) -> Result<Signature,
         number(&private.d),
         vec![number(&private.p), number(&private.q)],
     );
-    let key = key.map_err(|error| format!("the key is damaged: {error}"))?;
+    let key = key.map_err(|error| SigningError::Damaged(error.to_string()))?;
     let signed = match hash {
         HashAlg::Sha256 => SigningKey::<Sha256>::new(key).try_sign(bytes),
         _ => SigningKey::<Sha512>::new(key).try_sign(bytes),
     };
-    let signed = signed.map_err(|error| error.to_string())?;
+    let signed = signed.map_err(SigningError::refused)?;
     Signature::new(Algorithm::Rsa { hash: Some(hash) }, signed.to_vec())
-        .map_err(|error| error.to_string())
+        .map_err(SigningError::refused)
 }
 
 /// A key in an agent.
@@ -124,7 +126,7 @@ impl Signer for InAgent {
         &self.public
     }
 
-    fn sign(&mut self, bytes: &[u8], rsa_hash: HashAlg) -> Result<Signature, String> {
+    fn sign(&mut self, bytes: &[u8], rsa_hash: HashAlg) -> Result<Signature, SigningError> {
         let flags = match (&self.public, rsa_hash) {
             (KeyData::Rsa(_), HashAlg::Sha256) => RSA_SHA2_256,
             (KeyData::Rsa(_), _) => RSA_SHA2_512,
@@ -135,8 +137,8 @@ impl Signer for InAgent {
             data: bytes.to_vec(),
             flags,
         };
-        self.agent.sign(request).map_err(|error| {
-            format!("the ssh-agent did not sign: {error}\n  does it have the key? ssh-add -l")
-        })
+        self.agent
+            .sign(request)
+            .map_err(|error| SigningError::Agent(error.to_string()))
     }
 }

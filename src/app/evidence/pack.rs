@@ -12,6 +12,7 @@ use retrial_bundle::hashing::{Hashing, sha256_of};
 use retrial_bundle::signature::{self, Signer};
 use retrial_bundle::statement::{Facts, Statement, Tool};
 use retrial_bundle::{BundleError, Head, Manifest};
+use retrial_document::ErrorText;
 use retrial_plan::Plan;
 use retrial_results::verdict::Verdict;
 use retrial_store::files::directory_of;
@@ -43,8 +44,11 @@ pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<PackedB
     }
     let verdict: Verdict = run.read_json("verdict.json").map_err(|_| {
         Failure::usage(format!(
-            "{0} has no verdict: only a finished run can be bundled\n  finish it: retrial resume {0}    pack \
-             it as is: --to {0}.tar.gz",
+            "{} has no verdict: only a finished run can be bundled",
+            run.id()
+        ))
+        .with_help(format!(
+            "finish it: retrial resume {0}    pack it as is: --to {0}.tar.gz",
             run.id()
         ))
     })?;
@@ -133,7 +137,7 @@ fn head(
     let signatures = signer.map(|signer| signature::sign(&statement, signer));
     let signatures = signatures
         .transpose()
-        .map_err(|error| Failure::usage(format!("not signed: {error}")))?;
+        .map_err(|error| Failure::usage(ErrorText::of(&error).in_context("not signed: ")))?;
     Ok(Head {
         manifest: text,
         statement,
@@ -143,6 +147,6 @@ fn head(
 
 impl From<BundleError> for Failure {
     fn from(error: BundleError) -> Self {
-        Self::host(error.to_string())
+        Self::host(ErrorText::of(&error))
     }
 }

@@ -57,7 +57,7 @@ impl Opened {
         let archive = self.body.get_ref().metadata().map_err(BundleError::Read)?;
         let limit = UnpackLimit::of_archive(archive.len());
         let limit = limit.map_err(|error| BundleError::malformed(error.to_string()))?;
-        limit.check(bytes).map_err(BundleError::Malformed)?;
+        limit.check(bytes)?;
         let free = free_space(to);
         if bytes > free {
             return Err(BundleError::Write {

@@ -18,6 +18,7 @@ use retrial_bundle::signature::{self, NAMESPACE};
 use retrial_bundle::statement::{Facts, Statement};
 use retrial_bundle::verification::{Image, Judged, PlanSource, SignatureState, Verification};
 use retrial_bundle::{BundleError, Head, Manifest, differences};
+use retrial_document::ErrorText;
 use retrial_plan::Plan;
 use retrial_results::evidence::plan_source::plan_differences;
 use retrial_results::verdict::{ExitCode, QualifierKind, Verdict};
@@ -49,9 +50,10 @@ pub fn directory() -> Result<TempDir, Failure> {
     directory.map_err(|error| {
         let temporary = std::env::temp_dir();
         Failure::host(format!(
-            "failed to create a directory in {}: {error}\n  choose another one: TMPDIR",
+            "failed to create a directory in {}: {error}",
             temporary.display()
         ))
+        .with_help("choose another one: TMPDIR")
     })
 }
 
@@ -69,7 +71,11 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<Verified, Failure> {
     let mut file = File::open(path).map_err(unreadable)?;
     if !file.metadata().map_err(unreadable)?.is_file() {
         return Err(Failure::usage(format!(
-            "{0} is not a file: verify checks an archive of runs pack\n  judge a directory: retrial judge {0}",
+            "{} is not a file: verify checks an archive of runs pack",
+            path.display()
+        ))
+        .with_help(format!(
+            "judge a directory: retrial judge {}",
             path.display()
         )));
     }
@@ -96,15 +102,13 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<Verified, Failure> {
             run
         }
         Err(BundleError::NotABundle(reason)) if !unpack::is_bundle(path) => {
-            return Err(Failure::usage(format!(
-                "{} is not an archive that can be verified: {reason}\n  create one: retrial runs pack RUN --to RUN.tar.zst    import other \
-                 archives: retrial runs import",
-                path.display()
-            )));
+            return Err(Failure::usage(format!("{} is not an archive that can be verified: {reason}", path.display())).with_help("create one: retrial runs pack RUN --to RUN.tar.zst    import other archives: retrial runs import"));
         }
         Err(error) if error.is_of_host() => return Err(error.into()),
         Err(error) => {
-            verification.problems.push(error.to_string());
+            verification
+                .problems
+                .push(ErrorText::of(&error).to_string());
             verification.differences = differences_of(path);
             None
         }

@@ -87,13 +87,15 @@ impl<'a> Basis<'a> {
         };
         let round = round.ok_or_else(|| {
             let known = training_rounds();
-            Failure::usage(match &request.round {
-                Some(name) => format!("no rules of MLPerf Training {name}; known: {known}"),
-                None => format!(
-                    "neither the path nor the benchmarks and dates of the logs identify the round\n  \
-                     choose one: --round ROUND ({known})"
-                ),
-            })
+            match &request.round {
+                Some(name) => Failure::usage(format!(
+                    "no rules of MLPerf Training {name}; known: {known}"
+                )),
+                None => Failure::usage(
+                    "neither the path nor the benchmarks and dates of the logs identify the round",
+                )
+                .with_help(format!("choose one: --round ROUND ({known})")),
+            }
         })?;
         Ok(TrainingContext {
             round,

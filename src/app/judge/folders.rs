@@ -8,6 +8,7 @@ use super::other_system::Origin;
 use crate::app::failure::Failure;
 use crate::app::open;
 use crate::app::options::{GlobalOptions, JudgeRequest, PlanRequest, RecipeRequest};
+use retrial_document::ErrorText;
 use retrial_plan::Plan;
 use retrial_results::evidence::folders::{self, Group, ResultsDirectory};
 use retrial_results::verdict::{Context, Qualifier, QualifierKind};
@@ -25,7 +26,7 @@ pub fn gather(
         scenario: basis.request.scenario.as_deref(),
         without_recipe: basis,
     });
-    let groups = groups.map_err(|error| Failure::usage(error.to_string()))?;
+    let groups = groups.map_err(|error| Failure::usage(ErrorText::of(&error)))?;
     let groups = groups.into_iter();
     groups
         .map(|group| with_context(group, directory, plan.as_ref(), basis))

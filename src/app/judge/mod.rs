@@ -145,7 +145,7 @@ pub fn judge_trees(
     mut each: impl FnMut(tree::Judged),
 ) -> Result<(ExitCode, Vec<Fault>), Failure> {
     let mut compared = false;
-    let ended = trees.judge(&basis(request)?, terminal::note, |judged| {
+    let ended = trees.judge(&basis(request)?, terminal::note_error, |judged| {
         compared |= is_compared(&judged.verdict);
         each(judged);
     })?;

@@ -66,10 +66,10 @@ impl Origin {
             return Ok(vec![Qualifier::new(QualifierKind::Modified, reason)]);
         }
         Err(Failure::usage(format!(
-            "{} differs from the system of the recipe's figures: {reason}\n  \
-             compare anyway, as `modified`: --force",
-            self.folder.display(),
-        )))
+            "{} differs from the system of the recipe's figures: {reason}",
+            self.folder.display()
+        ))
+        .with_help("compare anyway, as `modified`: --force"))
     }
 
     /// Names what differs: `system 87xMI355X (recipe: 8xMI355X)`.

@@ -62,10 +62,10 @@ pub fn refuse_unused(request: &JudgeRequest, compared: bool) -> Result<(), Failu
         "of the same submitter, system, benchmark and scenario"
     };
     Err(Failure::usage(format!(
-        "no result was compared with {}: {rows} {relation}\n  \
-         choose a row: --reference-id ID, or the rows of a system: --reference-system NAME",
+        "no result was compared with {}: {rows} {relation}",
         path.display()
-    )))
+    ))
+    .with_help("choose a row: --reference-id ID, or the rows of a system: --reference-system NAME"))
 }
 
 fn of_directory(path: &Path, basis: &Basis<'_>) -> Result<Vec<PublishedResult>, Failure> {

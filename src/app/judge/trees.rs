@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::basis::Basis;
 use crate::app::failure::Failure;
+use retrial_document::ErrorText;
 use retrial_results::evidence::identity::SharedRuns;
 use retrial_results::evidence::training::{self, TrainingTrees};
 use retrial_results::evidence::tree::{self, Fault, Judged, SubmissionTrees};
@@ -38,7 +39,7 @@ impl Trees {
     pub(super) fn judge(
         &self,
         basis: &Basis<'_>,
-        note: impl FnOnce(&str),
+        note: impl FnOnce(&ErrorText),
         mut each: impl FnMut(Judged),
     ) -> Result<(ExitCode, Vec<Fault>), Failure> {
         let mut exits = Vec::new();
@@ -73,14 +74,16 @@ fn judge_each<T: Sync, J: Send>(
 fn judge_inference(
     trees: &SubmissionTrees,
     basis: &Basis<'_>,
-    note: impl FnOnce(&str),
+    note: impl FnOnce(&ErrorText),
     each: &mut dyn FnMut(Judged),
 ) -> Vec<Fault> {
     let (context, mixed) = basis.context(trees);
     if context.round.is_none() {
         note(
-            "no log has the seeds of a known round: nothing is judged but LoadGen's own rules\n  \
-             choose a round: --round v5.1    add its rules: --rules FILE",
+            &ErrorText::new(
+                "no log has the seeds of a known round: nothing is judged but LoadGen's own rules",
+            )
+            .with_help("choose a round: --round v5.1    add its rules: --rules FILE"),
         );
     }
     let mut faults: Vec<Fault> = mixed.into_iter().chain(trees.faults.clone()).collect();

@@ -81,8 +81,8 @@ async fn serve_head(
     let engine = match ready(global, run, &part, shared, &begin, host).await {
         Ok(engine) => engine,
         Err(failure) => {
-            let lines = failure.into_text().lines().map(str::to_owned).collect();
-            let _ = replies.send(Reply::Refused { lines });
+            let error = failure.into_error();
+            let _ = replies.send(Reply::Refused { error });
             return Ok(());
         }
     };

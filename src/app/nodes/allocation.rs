@@ -26,22 +26,34 @@ pub struct Allocation {
     pub exclusive: bool,
 }
 
+/// An argument of `--nodes` that names no machines.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidNodes {
+    /// It names another launcher, or none.
+    #[error("expected ssh:NODE,NODE,…")]
+    Launcher,
+    /// Not the name of a machine.
+    #[error("`{0}` is not a machine name: put users and ports in ~/.ssh/config")]
+    Name(String),
+    /// A machine that is named twice.
+    #[error("duplicate `{0}`")]
+    Duplicate(String),
+}
+
 /// Parses `ssh:n2,n3`, as `--nodes` takes it.
 ///
 /// # Errors
 /// If the launcher is another one, or a name is invalid.
-pub fn parse(text: &str) -> Result<Allocation, String> {
+pub fn parse(text: &str) -> Result<Allocation, InvalidNodes> {
     let Some(names) = text.strip_prefix("ssh:") else {
-        return Err("expected ssh:NODE,NODE,…".to_owned());
+        return Err(InvalidNodes::Launcher);
     };
     let others: Vec<String> = names.split(',').map(str::to_owned).collect();
     if let Some(name) = others.iter().find(|name| !is_name(name)) {
-        return Err(format!(
-            "`{name}` is not a machine name: put users and ports in ~/.ssh/config"
-        ));
+        return Err(InvalidNodes::Name(name.clone()));
     }
     if let Some(name) = others.iter().duplicates().next() {
-        return Err(format!("duplicate `{name}`"));
+        return Err(InvalidNodes::Duplicate(name.clone()));
     }
     Ok(Allocation {
         launcher: Launcher::Ssh,
@@ -113,10 +125,9 @@ impl Allocation {
                 required - 1
             )
         };
-        Err(Failure::usage(format!(
-            "{} needs {required} machines, not {actual}\n  {advice}",
-            plan.recipe
-        )))
+        let recipe = &plan.recipe;
+        let message = format!("{recipe} needs {required} machines, not {actual}");
+        Err(Failure::usage(message).with_help(advice))
     }
 }
 
@@ -143,6 +154,7 @@ mod tests {
         #[case] expected: Result<&str, &str>,
     ) {
         let parsed = parse(text).map(|allocation| allocation.others.join(" "));
+        let parsed = parsed.map_err(|error| error.to_string());
         assert_eq!(parsed.as_deref().map_err(String::as_str), expected);
     }
 }

@@ -101,11 +101,10 @@ fn check(
         let force = if refused.is_empty() {
             ""
         } else {
-            "\n  differences in GPUs and drivers can be allowed with --force: the verdict is then marked 'modified'"
+            "differences in GPUs and drivers can be allowed with --force: the verdict is then marked 'modified'"
         };
-        return Err(Failure::host(format!(
-            "the machines of this run do not match:\n{lines}{force}"
-        )));
+        let message = format!("the machines of this run do not match:\n{lines}");
+        return Err(Failure::host(message).with_help(force));
     }
     if plan.node_differences != differences.refusals {
         plan.node_differences = differences.refusals;
@@ -132,7 +131,7 @@ fn address(other: Option<&String>, hostname: &str) -> String {
 }
 
 impl From<NodeError> for Failure {
-    fn from(error: NodeError) -> Self {
-        Self::host(error.to_string())
+    fn from(NodeError { node, error }: NodeError) -> Self {
+        Self::host(error.in_context(&format!("{node}: ")))
     }
 }

@@ -160,12 +160,17 @@ pub struct TreeRequest {
     pub system_info: Option<PathBuf>,
 }
 
+/// An argument that is not the address of a directory on the web.
+#[derive(Debug, thiserror::Error)]
+#[error("expected an address such as https://example.org/benchmarks/")]
+struct InvalidAddress;
+
 /// The address of a directory, with `/` at its end.
-fn address(text: &str) -> Result<String, String> {
+fn address(text: &str) -> Result<String, InvalidAddress> {
     let is_web = text.starts_with("https://") || text.starts_with("http://");
     let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic());
     if !is_web || !is_plain || text.contains(['?', '#', '"', '<', '>']) {
-        return Err("expected an address such as https://example.org/benchmarks/".to_owned());
+        return Err(InvalidAddress);
     }
     Ok(format!("{}/", text.trim_end_matches('/')))
 }

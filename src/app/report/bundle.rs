@@ -30,14 +30,10 @@ pub fn open(path: &Path) -> Result<Bundle, Failure> {
     let verified = verify(&request, directory.path())?;
     let result = &verified.verification;
     let (Some(run), true) = (verified.run, result.verified) else {
-        let problems = result.problems.join("\n  ");
-        return Err(Failure::new(
-            ExitCode::NotReproduced,
-            format!(
-                "{} is not reported: not verified\n  {problems}",
-                path.display()
-            ),
-        ));
+        let message = format!("{} is not reported: not verified", path.display());
+        let failure = Failure::new(ExitCode::NotReproduced, message);
+        let problems = result.problems.iter();
+        return Err(problems.fold(failure, Failure::with_help));
     };
     let signed = match &result.signature {
         SignatureState::NotChecked { key } => {

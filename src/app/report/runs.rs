@@ -75,7 +75,7 @@ impl<'a> Runs<'a> {
                 if let Some(run) = result.run.as_ref().filter(|run| !run.is_packed) {
                     let state = State::from_events(&run.events);
                     if let Some(note) = follow::note_if_not_ended(global, &run.directory, &state) {
-                        terminal::note(&note);
+                        terminal::note_error(&note);
                     }
                 }
                 results.push(result);

@@ -36,9 +36,8 @@ pub fn select(
     mut filter: Filter,
 ) -> Result<Vec<RunSummary>, Failure> {
     if named.is_empty() && filter.is_all() {
-        return Err(Failure::usage(
-            "no runs selected\n  name them, or filter: --recipe, --outcome, --until, …",
-        ));
+        return Err(Failure::usage("no runs selected")
+            .with_help("name them, or filter: --recipe, --outcome, --until, …"));
     }
     let home = &global.home;
     for name in named {

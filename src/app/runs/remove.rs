@@ -118,7 +118,7 @@ fn with_container<'a>(global: &GlobalOptions, rows: &'a [RunSummary]) -> BTreeMa
             }
             Err(failure) => format!(
                 "its container may exist, and the engine cannot be queried ({}); --force removes it anyway",
-                failure.text()
+                failure.error()
             ),
         };
         Some((id.as_str(), reason))

@@ -12,6 +12,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{follow, terminal};
 use retrial_document::measures::format;
+use retrial_document::ErrorText;
 use retrial_readings::sanitize;
 use retrial_results::verdict::ExitCode;
 use retrial_site::time_limit::warning_s;
@@ -37,9 +38,9 @@ pub fn commands(home: &Home, record: &Record, words: &[(&str, &str)]) -> String 
 }
 
 /// Returns a message that a run or a batch continues, and how to follow and stop it.
-pub fn continues(home: &Home, record: &Record, subject: &str) -> String {
+pub fn continues(home: &Home, record: &Record, subject: &str) -> ErrorText {
     let commands = commands(home, record, &[("follow", "resume"), ("stop", "stop")]);
-    format!("{subject} continues\n  {commands}")
+    ErrorText::new(format!("{subject} continues")).with_help(commands)
 }
 
 /// Prints a submitted run or batch that no process follows.
@@ -67,7 +68,10 @@ pub async fn conclude(
 ) -> Result<ExitCode, Failure> {
     let submission = record::latest(run)?.unwrap_or_default();
     let resume = commands(&global.home, run, &[("resume", "resume")]);
-    let next_steps = format!("  evidence: {}\n  {resume}", run.path().display());
+    let with_next_steps = |text: ErrorText| {
+        let evidence = format!("evidence: {}", run.path().display());
+        text.with_help(evidence).with_help(resume.as_str())
+    };
     let (exit, note) = match end {
         End::Run {
             code,
@@ -81,41 +85,43 @@ pub async fn conclude(
                 let (by, why) = stop_cause(job.as_ref(), &submission, id);
                 exit = by;
                 let verdict = if judged { "" } else { "no verdict: " };
-                Some(format!("{verdict}{why}"))
+                Some(format!("{verdict}{why}").into())
             } else {
                 let reason = reason.filter(|_| !judged);
-                reason.map(|reason| format!("no verdict: {reason}"))
+                reason.map(|reason| reason.into_error_text().in_context("no verdict: "))
             };
             if judged {
                 follow::judge(global, run, require_accuracy)?;
             }
             let note = match why {
                 _ if global.output == Output::Json => None,
-                Some(why) => Some(format!("{why}\n{next_steps}")),
-                None => (exit == ExitCode::Host).then(|| format!("  {resume}")),
+                Some(why) => Some(with_next_steps(why)),
+                None => (exit == ExitCode::Host)
+                    .then(|| ErrorText::default().with_help(resume.as_str())),
             };
             (exit, note)
         }
         End::Job { .. } if submission.stop_requested => {
-            let note = format!("stopped: job {id} has ended\n{next_steps}");
+            let note = with_next_steps(format!("stopped: job {id} has ended").into());
             (ExitCode::Interrupted, Some(note))
         }
         End::Job { state } => {
             let job = accounted(slurm, &submission, id).await;
             // A warning or a scancel before the run could handle it.
             if job.as_ref().is_none_or(|job| !job.terminated) {
-                return Err(Failure::host(format!(
-                    "job {id} ended before the run did: {state}{}\n{next_steps}",
-                    output(run, id)
-                )));
+                let message = format!("job {id} ended before the run did: {state}");
+                let printed = output(run, id).into_iter();
+                let text = printed.fold(ErrorText::new(message), ErrorText::with_help);
+                return Err(Failure::host(with_next_steps(text)));
             }
             let (exit, why) = stop_cause(job.as_ref(), &submission, id);
-            (exit, Some(format!("no verdict: {why}\n{next_steps}")))
+            let note = with_next_steps(format!("no verdict: {why}").into());
+            (exit, Some(note))
         }
         End::Unknown => {
-            return Err(Failure::host(format!(
-                "the state of job {id} is unknown: neither squeue nor sacct lists it\n{next_steps}"
-            )));
+            let message =
+                format!("the state of job {id} is unknown: neither squeue nor sacct lists it");
+            return Err(Failure::host(with_next_steps(message.into())));
         }
         End::Detached => {
             let note = continues(&global.home, run, &format!("job {id}"));
@@ -123,7 +129,7 @@ pub async fn conclude(
         }
     };
     if let Some(note) = note.filter(|_| !global.quiet) {
-        terminal::note(&note);
+        terminal::note_error(&note);
     }
     Ok(exit)
 }
@@ -166,15 +172,15 @@ fn stop_cause(job: Option<&Job>, submission: &Submission, id: &str) -> (ExitCode
     (ExitCode::Interrupted, why)
 }
 
-/// The last lines of the job's own output: a prolog's error, a missing program.
-pub fn output(run: &Record, id: &str) -> String {
+/// The last lines of the job's own output, below a title: a prolog's error, a missing program.
+pub fn output(run: &Record, id: &str) -> Vec<String> {
     let name = format!("slurm-{id}.out");
     let text = read_text_beneath(run.path(), name.as_ref(), OUTPUT).unwrap_or_default();
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let last = lines.tail(LINES);
-    let last = join(last.map(|line| format!("\n    | {}", sanitize(line))), "");
-    if last.is_empty() {
-        return last;
+    let mut last: Vec<String> = last.map(|line| format!("  | {}", sanitize(line))).collect();
+    if !last.is_empty() {
+        last.insert(0, format!("the last lines of {name}:"));
     }
-    format!("\n  the last lines of {name}:{last}")
+    last
 }

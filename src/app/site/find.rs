@@ -86,8 +86,8 @@ fn unknown(name: &str, sites: &[(String, PathBuf)]) -> Failure {
     } else {
         did_you_mean(name, names, "there are")
     };
-    Failure::usage(format!(
-        "--site {name}: no such site; {suggestion}\n  a site is a file {}/NAME.yaml; its keys: docs/clusters.md",
+    Failure::usage(format!("--site {name}: no such site; {suggestion}")).with_help(format!(
+        "a site is a file {}/NAME.yaml; its keys: docs/clusters.md",
         directory().display()
     ))
 }

@@ -8,6 +8,7 @@ use crate::app::failure::Failure;
 use crate::app::nodes::Allocation;
 use crate::app::options::GlobalOptions;
 use crate::app::{clean, gpu_support, missing, open, prepare, runtime};
+use retrial_document::ErrorText;
 use retrial_document::Source;
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
@@ -31,7 +32,7 @@ pub fn record_failure(directory: &RunDirectory, failure: &Failure) -> Result<(),
     let what = EventKind::RunEnded {
         exit_code: failure.exit.code(),
         reason: Some(AbortReason::Error {
-            message: format!("on {node}: {}", failure.text()),
+            error: failure.error().clone().in_context(&format!("on {node}: ")),
         }),
     };
     record::write(directory, what)
@@ -69,7 +70,7 @@ pub fn prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), F
 /// The nodes of the job, of which this is the first.
 async fn allocation(directory: &RunDirectory, force: bool) -> Result<Allocation, Failure> {
     let names = slurm::nodes_of_job().await;
-    let names = names.map_err(|error| Failure::host(error.to_string()))?;
+    let names = names.map_err(|error| Failure::host(ErrorText::of(&error)))?;
     Ok(Allocation {
         launcher: Launcher::Srun,
         others: names.into_iter().skip(1).collect(),

@@ -93,7 +93,10 @@ impl Target {
     ) -> Result<Self, Failure> {
         let Some(time_limit) = time_limit else {
             return Err(Failure::usage(format!(
-                "{subject} has no expected_duration, so the time limit of its job is unknown\n  help: add `time_limit: 2h` to {}",
+                "{subject} has no expected_duration, so the time limit of its job is unknown"
+            ))
+            .with_help(format!(
+                "add `time_limit: 2h` to {}",
                 site_file.path.display()
             )));
         };

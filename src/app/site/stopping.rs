@@ -76,10 +76,11 @@ impl Stopping {
             JobPhase::Over => return Ok(()),
             _ if self.since.elapsed() > GRACE + END => {
                 return Err(Failure::host(format!(
-                    "job {id} has not ended {} after it was cancelled\n  see it: squeue -j {id}",
-                    format::limit(END.as_secs()),
-                    id = self.id
-                )));
+                    "job {} has not ended {} after it was cancelled",
+                    self.id,
+                    format::limit(END.as_secs())
+                ))
+                .with_help(format!("see it: squeue -j {}", self.id)));
             }
             _ if self.since.elapsed() > GRACE => Order::Cancel,
             JobPhase::Waiting => Order::Withdraw,

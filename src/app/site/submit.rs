@@ -8,6 +8,7 @@ use super::record::{self, JobEventKind, SCRIPT, SITE};
 use super::request::Target;
 use crate::app::failure::Failure;
 use crate::app::terminal;
+use retrial_document::ErrorText;
 use retrial_site::script::Work;
 use retrial_slurm::{Job, JobPhase, Slurm, SlurmError};
 use retrial_store::files::write_atomically;
@@ -182,14 +183,18 @@ pub async fn wait_for_queue(
     loop {
         let error = match slurm.queued().await {
             Ok(jobs) => return Ok((jobs, was_away)),
-            Err(error @ SlurmError::Start { .. }) => return Err(Failure::host(error.to_string())),
+            Err(error @ SlurmError::Start { .. }) => {
+                return Err(Failure::host(ErrorText::of(&error)));
+            }
             Err(error) => error,
         };
         if since.elapsed() > PATIENCE {
-            return Err(Failure::host(format!(
-                "{error}\n  {id} may already have a job; nothing more was submitted\n  check again: retrial resume {id}",
-                id = run.id()
-            )));
+            let id = run.id();
+            return Err(Failure::host(ErrorText::of(&error))
+                .with_help(format!(
+                    "{id} may already have a job; nothing more was submitted"
+                ))
+                .with_help(format!("check again: retrial resume {id}")));
         }
         if !was_away && !quiet {
             terminal::note(&format!("waiting for Slurm: {error}"));
@@ -204,8 +209,10 @@ fn refused(run: &Record, target: &Target, error: &SlurmError) -> Result<Submitte
     record::record(run, JobEventKind::Refused { message })?;
     let options = target.options();
     let path = target.site_file.path.display();
-    Err(Failure::host(format!(
-        "{error}\n  nothing was submitted; the site has {options}\n  help: correct {path} (partitions and their limits: sinfo -o '%P %l %G'; your accounts: sacctmgr show assoc user=$USER format=account,partition,qos), then: retrial resume {}",
-        run.id()
-    )))
+    Err(Failure::host(ErrorText::of(error))
+        .with_help(format!("nothing was submitted; the site has {options}"))
+        .with_help(format!(
+            "correct {path} (partitions and their limits: sinfo -o '%P %l %G'; your accounts: sacctmgr show assoc user=$USER format=account,partition,qos), then: retrial resume {}",
+            run.id()
+        )))
 }

@@ -30,9 +30,10 @@ pub fn pack(
     });
     let to = to.as_path();
     if to == Path::new("-") {
-        return Err(Failure::usage(
-            "an archive is not written to standard output\n  name a file: --to runs.tar.gz",
-        ));
+        return Err(
+            Failure::usage("an archive is not written to standard output")
+                .with_help("name a file: --to runs.tar.gz"),
+        );
     }
     let is_running = |row: &&RunSummary| matches!(row.run_state, RunState::Running(_));
     if let Some(row) = rows.iter().find(is_running) {
@@ -97,10 +98,10 @@ fn write(
             Ok((bundle.packed, bundle.size, Some(seal)))
         }
         runs if is_bundle => Err(Failure::usage(format!(
-            "an archive that others can verify contains one run; these are {}\n  name one, or move them with --to \
-             runs.tar.gz",
+            "an archive that others can verify contains one run; these are {}",
             runs.len()
-        ))),
+        ))
+        .with_help("name one, or move them with --to runs.tar.gz")),
         _ if sign.is_some() => Err(Failure::usage(format!(
             "{}: a signed archive contains one run, and its name ends in .tar.zst",
             to.display()

@@ -1,6 +1,7 @@
 //! What happens in a batch.
 
 use jiff::Timestamp;
+use retrial_document::ErrorText;
 use serde::{Deserialize, Serialize};
 
 /// Something that happened in a batch.
@@ -58,7 +59,7 @@ pub enum BatchEventKind {
         /// Its reference.
         image: String,
         /// Why.
-        reason: String,
+        error: ErrorText,
     },
     /// a trial run began as a run.
     TrialRunStarted {
@@ -152,7 +153,7 @@ pub struct TrialRunEnd {
     pub figures: Vec<TrialRunFigure>,
     /// Why it ended early, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub reason: Option<ErrorText>,
     /// How long it took, in all its processes.
     pub seconds: f64,
 }

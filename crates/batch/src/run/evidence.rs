@@ -69,7 +69,8 @@ fn of_end(home: &Home, end: &TrialRunEnd) -> Result<(Context, Vec<Evidence>), Lo
             return evidence.or_else(|error| lost(&error.to_string(), ExitCode::Host));
         }
     };
-    lost(end.reason.as_deref().unwrap_or(reason), exit)
+    let known = end.reason.as_ref();
+    lost(known.map_or(reason, |error| &error.message), exit)
 }
 
 fn lost<T>(reason: &str, exit: ExitCode) -> Result<T, LostRun> {

@@ -8,6 +8,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use super::session::BatchSession;
 use crate::journal::BatchEventKind;
+use retrial_document::ErrorText;
 use retrial_engine::credentials;
 use retrial_engine::error::EngineError;
 use retrial_store::StoreError;
@@ -38,7 +39,7 @@ pub(super) async fn pull_ahead(batch: &BatchSession<'_>) -> Result<(), StoreErro
             // Its trial run will try it again, and say so in its own run.
             Err(error) => BatchEventKind::ImageFailed {
                 image,
-                reason: error.to_string(),
+                error: ErrorText::of(&error),
             },
         };
         batch.record(pulled)?;

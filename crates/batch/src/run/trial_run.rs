@@ -9,11 +9,12 @@ use super::ended::is_failure;
 use super::session::{BatchSession, ProgressEvent};
 use crate::OnFailure;
 use crate::journal::{BatchEventKind, BatchState, Next, TrialRunEnd, TrialRunFigure};
+use retrial_document::ErrorText;
 use retrial_host::assign::AssignedGpus;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{ExitCode, Verdict};
 use retrial_run::{RunError, Session, secrets};
-use retrial_store::journal::{Event, EventKind};
+use retrial_store::journal::{AbortReason, Event, EventKind};
 use retrial_store::{RunDirectory, StoreError};
 
 /// Takes a trial run to its end, or until the batch is stopped; `worker` where others run in parallel.
@@ -115,14 +116,14 @@ async fn go_on(
 }
 
 /// How a run ended, if it came to an end without being stopped.
-fn over(directory: &RunDirectory) -> Result<Option<(u8, Option<String>)>, StoreError> {
+fn over(directory: &RunDirectory) -> Result<Option<(u8, Option<ErrorText>)>, StoreError> {
     if !directory.journal().exists() {
         return Ok(None);
     }
     let state = directory.state()?;
     let over = state
         .over
-        .map(|(code, reason)| (code, reason.map(|reason| reason.to_string())));
+        .map(|(code, reason)| (code, reason.map(AbortReason::into_error_text)));
     Ok(over.filter(|(code, _)| *code != ExitCode::Interrupted.code()))
 }
 
@@ -145,7 +146,15 @@ async fn run(
     let session = match opened {
         Ok(session) => session,
         Err(RunError::Store(error)) => return Err(error),
-        Err(error) => return Ok(end(batch, &directory, HOST, None, Some(error.to_string()))),
+        Err(error) => {
+            return Ok(end(
+                batch,
+                &directory,
+                HOST,
+                None,
+                Some(ErrorText::of(&error)),
+            ));
+        }
     };
     let forwarded = async {
         while let Some(event) = events.recv().await {
@@ -175,10 +184,10 @@ async fn run(
     let mut end = match ended {
         Ok(ended) => {
             let (code, verdict) = (ended.exit.code(), ended.verdict.as_ref());
-            let reason = ended.reason.map(|reason| reason.to_string());
+            let reason = ended.reason.map(AbortReason::into_error_text);
             end(batch, &directory, code, verdict, reason)
         }
-        Err(error) => end(batch, &directory, HOST, None, Some(error.to_string())),
+        Err(error) => end(batch, &directory, HOST, None, Some(ErrorText::of(&error))),
     };
     end.seconds = since.elapsed().as_secs_f64();
     Ok(end)
@@ -191,7 +200,7 @@ fn end(
     directory: &RunDirectory,
     exit_code: u8,
     verdict: Option<&Verdict>,
-    reason: Option<String>,
+    reason: Option<ErrorText>,
 ) -> TrialRunEnd {
     let search = batch.job.plan.search.as_ref();
     let searched = search.and_then(|search| search.figure.as_deref());

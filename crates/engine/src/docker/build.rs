@@ -125,6 +125,7 @@ fn unsent(spec: &BuildSpec, reason: &dyn ToString) -> EngineError {
     EngineError::BuildContext {
         context: spec.context.clone(),
         reason: reason.to_string(),
+        help: None,
     }
 }
 
@@ -162,7 +163,7 @@ fn failed(spec: &BuildSpec, log: Log, message: &str) -> EngineError {
         tag: spec.tag.clone(),
         reason: format!("`{place}`: {message}"),
         last_lines: log.tail.into(),
-        hint,
+        help: Some(hint),
     }
 }
 

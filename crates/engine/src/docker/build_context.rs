@@ -49,6 +49,7 @@ impl BuildContext {
         let failed = |reason: String| EngineError::BuildContext {
             context: root.to_owned(),
             reason,
+            help: None,
         };
         let handle = open_root(root).map_err(|error| {
             failed(match error {
@@ -72,7 +73,7 @@ impl BuildContext {
         } else {
             String::new()
         };
-        let ignore = Ignore::parse(&rules).map_err(failed)?;
+        let ignore = Ignore::parse(&rules).map_err(|error| failed(error.to_string()))?;
         let always = [dockerfile, ".dockerignore"].map(Path::new);
         let (mut entries, mut size, mut largest) = (Vec::new(), 0, (0, PathBuf::new()));
         let mut walk = WalkDir::new(root)
@@ -107,12 +108,16 @@ impl BuildContext {
             entries.push(path.to_owned());
         }
         if size > SIZE_LIMIT {
-            return Err(failed(format!(
-                "it holds {} GiB, and at most {} GiB are sent; the largest file is {}\n  name what the build does not need in `.dockerignore`",
-                size >> 30,
-                SIZE_LIMIT >> 30,
-                largest.1.display()
-            )));
+            return Err(EngineError::BuildContext {
+                context: root.to_owned(),
+                reason: format!(
+                    "it holds {} GiB, and at most {} GiB are sent; the largest file is {}",
+                    size >> 30,
+                    SIZE_LIMIT >> 30,
+                    largest.1.display()
+                ),
+                help: Some("name what the build does not need in `.dockerignore`"),
+            });
         }
         Ok(Self {
             handle,

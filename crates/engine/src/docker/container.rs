@@ -95,7 +95,7 @@ impl Engine for Docker {
                 status: 404,
                 reason: format!("it does not have the image {}", spec.image),
                 refusal: None,
-                hint: Some(
+                help: Some(
                     "the image was removed after it was pulled: run again, or `--pull missing`"
                         .into(),
                 ),

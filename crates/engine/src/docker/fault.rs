@@ -64,13 +64,13 @@ fn refused(operation: String, status: u16, message: &str) -> EngineError {
     } else if is_no_space(&lower) {
         EngineError::NoSpace { operation, reason }
     } else {
-        let (refusal, hint) = (classify(&reason), explain(&reason));
+        let (refusal, help) = (classify(&reason), explain(&reason));
         EngineError::Refused {
             operation,
             status,
             reason,
             refusal,
-            hint,
+            help,
         }
     }
 }
@@ -173,7 +173,7 @@ mod tests {
         ));
         assert!(matches!(
             container_fault("start", "x", answer(404, "network nosuch not found")),
-            EngineError::Refused { hint: Some(_), .. }
+            EngineError::Refused { help: Some(_), .. }
         ));
         assert!(matches!(
             fault("start x", answer(500, "write /a: no space left on device")),

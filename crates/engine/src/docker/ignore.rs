@@ -3,6 +3,12 @@
 //! crosses directories, and a pattern that excludes a directory excludes all below it.
 
 use regex::Regex;
+use thiserror::Error;
+
+/// A line of a `.dockerignore` that is not a pattern.
+#[derive(Debug, Error)]
+#[error("`.dockerignore`: `{0}` is not a pattern")]
+pub struct InvalidPattern(String);
 
 /// The patterns of a `.dockerignore`.
 #[derive(Debug, Default)]
@@ -12,7 +18,7 @@ pub struct Ignore {
 
 impl Ignore {
     /// Reads the file's text; the error names the pattern that cannot be read.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, InvalidPattern> {
         let lines = text.trim_start_matches('\u{feff}').lines();
         let patterns = lines.filter(|line| !line.starts_with('#')).map(str::trim);
         patterns
@@ -25,7 +31,7 @@ impl Ignore {
                 let regex = Regex::new(&translate(&clean(pattern)));
                 regex
                     .map(|regex| (regex, excluded))
-                    .map_err(|_| format!("`.dockerignore`: `{written}` is not a pattern"))
+                    .map_err(|_| InvalidPattern(written.to_owned()))
             })
             .collect::<Result<_, _>>()
             .map(|patterns| Self { patterns })
@@ -126,7 +132,7 @@ mod tests {
     #[test]
     fn an_invalid_pattern_is_reported() {
         let error = Ignore::parse("ok\nbad[").unwrap_err();
-        assert!(error.contains("`bad[`"), "{error}");
+        assert!(error.to_string().contains("`bad[`"), "{error}");
         assert!(Ignore::parse("a\n!b").unwrap().takes_back());
     }
 }

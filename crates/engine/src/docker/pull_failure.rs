@@ -134,17 +134,22 @@ impl PullFailure {
         matches!(self, Self::Transient | Self::RateLimited)
     }
 
-    /// Returns the user's message: the failure, the engine's message, and the remedy.
-    pub(crate) fn describe(self, reference: &ImageRef, tries: u32, reason: &str) -> String {
+    /// Says what failed, without the engine's words.
+    pub(crate) fn describe(self, reference: &ImageRef, tries: u32) -> String {
         let registry = &reference.registry;
-        let failed = match self {
+        match self {
             Self::NotFound => format!("there is no image {reference} in {registry}"),
             Self::Unauthorized => format!("{registry} does not let you pull {reference}"),
             Self::WrongPlatform => format!("{reference} is not built for this machine"),
             _ if tries > 1 => format!("pulling {reference} from {registry} failed {tries} times"),
             _ => format!("pulling {reference} from {registry} failed"),
-        };
-        let help = match self {
+        }
+    }
+
+    /// Says what to do about it.
+    pub(crate) fn remedy(self, reference: &ImageRef) -> String {
+        let registry = &reference.registry;
+        match self {
             Self::NotFound => format!(
                 "check the name and the tag; if the repository is private, `docker login {registry}` first"
             ),
@@ -172,8 +177,7 @@ impl PullFailure {
             Self::NoSpace | Self::Other => {
                 format!("`docker pull {reference}` shows the same from the command line")
             }
-        };
-        format!("{failed}: {reason}\n  {help}")
+        }
     }
 }
 

@@ -33,8 +33,7 @@ fn seccomp_profile(path: &Path) -> Result<String, EngineError> {
     let profile = serde_json::from_str(&text).map(|profile: Value| profile.to_string());
     profile.map_err(|error| EngineError::Configuration {
         path: path.to_owned(),
-        reason: format!(
-            "a seccomp profile must be JSON: {error}\n  `seccomp=unconfined` switches it off"
-        ),
+        reason: format!("a seccomp profile must be JSON: {error}"),
+        help: Some("`seccomp=unconfined` switches it off"),
     })
 }

@@ -1,8 +1,8 @@
 //! One check: its subject, its result, the requirement, and the fix.
 
+use retrial_document::ErrorText;
 use std::fmt;
 
-use itertools::join;
 use serde::{Deserialize, Serialize};
 
 /// The result of a check.
@@ -204,11 +204,8 @@ impl CheckKind {
         (!wrong.is_empty()).then(|| self.warning(wrong.join("; ")))
     }
 
-    /// A check from an error's message, whose further lines are the fix.
-    pub(super) fn failed(self, state: CheckState, message: &str) -> Check {
-        let mut lines = message.lines();
-        let actual = lines.next().unwrap_or("no answer");
-        let fix = join(lines.map(str::trim), "; ");
-        self.check(state, actual).fix(fix)
+    /// A check from an error, whose remedies are the fix.
+    pub(super) fn failed(self, state: CheckState, error: &ErrorText) -> Check {
+        self.check(state, &error.message).fix(error.help.join("; "))
     }
 }

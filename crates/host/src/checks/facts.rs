@@ -6,6 +6,7 @@ use super::image::ImageContent;
 use crate::assign::AssignedGpus;
 use crate::model::{Condition, HostView, Settings};
 use retrial_document::measures::format::{count, size};
+use retrial_document::ErrorText;
 use retrial_recipe::model::{GpuRequest, Requires};
 
 /// Free space of one disk, and its use.
@@ -56,7 +57,7 @@ pub enum EngineStatus {
         rootless: bool,
     },
     /// It does not respond, with its message on the reason and the fix.
-    Fails(String),
+    Fails(ErrorText),
 }
 
 /// A model of the hub that a run would fetch.
@@ -76,9 +77,9 @@ pub enum Access {
     /// It is in the cache, or queries are not allowed.
     NotQueried(String),
     /// The hub refuses it, with its message and the fix.
-    Refused(String),
+    Refused(ErrorText),
     /// It does not respond.
-    Silent(String),
+    Silent(ErrorText),
 }
 
 /// The size of a model.

@@ -22,8 +22,8 @@ pub fn engine(engine: &EngineStatus) -> Option<Check> {
             let rootless = if *rootless { ", without root" } else { "" };
             CheckKind::Engine.ok(format!("{product}, API {api}, {endpoint}{rootless}"))
         }
-        EngineStatus::Fails(message) => CheckKind::Engine
-            .failed(CheckState::Error, message)
+        EngineStatus::Fails(error) => CheckKind::Engine
+            .failed(CheckState::Error, error)
             .required("an engine that answers"),
     })
 }
@@ -34,8 +34,8 @@ fn model(model: &ModelStatus) -> Check {
         Access::Granted(None) => kind.ok("the hub serves it"),
         Access::Granted(Some(size)) => kind.ok(format!("the hub serves it: {size}")),
         Access::NotQueried(reason) => kind.unknown(reason),
-        Access::Refused(message) => kind.failed(CheckState::Error, message),
-        Access::Silent(message) => kind.failed(CheckState::Warning, message),
+        Access::Refused(error) => kind.failed(CheckState::Error, error),
+        Access::Silent(error) => kind.failed(CheckState::Warning, error),
     };
     check
         .named(format!("model {}", model.repository))

@@ -4,6 +4,7 @@ use super::*;
 use crate::model::{
     Condition, Errors, Gpu, HostView, OperatingSystem, Partition, Process, Settings,
 };
+use retrial_document::ErrorText;
 use retrial_recipe::model::{GpuRequest, GpuVendor, Requires};
 
 mod services;
@@ -216,7 +217,7 @@ fn settings_and_disks_are_reported_with_a_fix() {
     let mut found = facts(&host, &[], &settings, &requires);
     found.disks[0].free = Some(20 << 30);
     found.engine = EngineStatus::Fails(
-        "no container engine answers at unix:///x\n  is it running?".to_owned(),
+        ErrorText::new("no container engine answers at unix:///x").with_help("is it running?"),
     );
     let checks = examine(&found);
     assert_eq!(

@@ -1,26 +1,27 @@
 //! What cannot be taken over.
 
+use miette::Diagnostic;
 use thiserror::Error;
 
 /// Why a command line is not a recipe.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Error, Diagnostic)]
 pub enum DockerRunError {
     /// There is none.
-    #[error(
-        "no `docker run` commands in it\n  give the command line as the guide prints it, in single quotes, or a file of it"
-    )]
+    #[error("no `docker run` commands in it")]
+    #[diagnostic(help(
+        "give the command line as the guide prints it, in single quotes, or a file of it"
+    ))]
     NoRun,
     /// More than one.
-    #[error("{count} `docker run` commands in it\n  a recipe has one container: give one of them")]
+    #[error("{count} `docker run` commands in it")]
+    #[diagnostic(help("a recipe has one container: give one of them"))]
     ManyRuns {
         /// How many.
         count: usize,
     },
     /// An invisible character.
-    #[error(
-        "invisible character U+{:04X} in the command line\n  copy it again as plain text",
-        u32::from(*.character)
-    )]
+    #[error("invisible character U+{:04X} in the command line", u32::from(*.character))]
+    #[diagnostic(help("copy it again as plain text"))]
     Control {
         /// The character.
         character: char,
@@ -34,26 +35,27 @@ pub enum DockerRunError {
         near: String,
     },
     /// A command substitution.
-    #[error("`{text}` needs a shell\n  write what it prints in its place")]
+    #[error("`{text}` needs a shell")]
+    #[diagnostic(help("write what it prints in its place"))]
     Substitution {
         /// As written.
         text: String,
     },
     /// A pipe, a redirection.
-    #[error(
-        "`{text}` belongs to the shell, not to `docker run`\n  remove it, or put the command into `bash -c '…'`"
-    )]
+    #[error("`{text}` belongs to the shell, not to `docker run`")]
+    #[diagnostic(help("remove it, or put the command into `bash -c '…'`"))]
     Shell {
         /// As written.
         text: String,
     },
     /// A flag that Docker has not.
-    #[error("docker run has no {flag}{}", suggestion(.near.as_ref()))]
+    #[error("docker run has no {flag}")]
     UnknownFlag {
         /// As written.
         flag: String,
-        /// One that looks like it.
-        near: Option<String>,
+        /// `did you mean --env?`, if one looks like it.
+        #[help]
+        suggestion: Option<String>,
     },
     /// A flag without its value.
     #[error("{flag} needs a value")]
@@ -73,7 +75,8 @@ pub enum DockerRunError {
     #[error("no image follows the flags of `docker run`")]
     NoImage,
     /// A flag for which recipes have no key.
-    #[error("{flag}: a recipe cannot express this yet\n  {advice}")]
+    #[error("{flag}: a recipe cannot express this yet")]
+    #[diagnostic(help("{advice}"))]
     NoKey {
         /// As written, with its value.
         flag: String,
@@ -91,23 +94,22 @@ pub enum DockerRunError {
         reason: String,
     },
     /// The shell's directory where a recipe takes none.
-    #[error("{flag}: `${{PWD}}` is not possible here\n  write its value")]
+    #[error("{flag}: `${{PWD}}` is not possible here")]
+    #[diagnostic(help("write its value"))]
     Here {
         /// The flag, or what it stands in.
         flag: String,
     },
     /// A token as it is.
-    #[error(
-        "{flag}: it contains a token of the Hugging Face hub\n  write $HF_TOKEN in its place: a recipe contains no secrets"
-    )]
+    #[error("{flag}: it contains a token of the Hugging Face hub")]
+    #[diagnostic(help("write $HF_TOKEN in its place: a recipe contains no secrets"))]
     Token {
         /// The flag, or what it stands in.
         flag: String,
     },
     /// A secret where it would be written down.
-    #[error(
-        "{flag}: `${{{name}}}` looks like a secret, and would be written to the recipe\n  pass it on by --env {name}"
-    )]
+    #[error("{flag}: `${{{name}}}` looks like a secret, and would be written to the recipe")]
+    #[diagnostic(help("pass it on by --env {name}"))]
     Secret {
         /// The flag, or what it stands in.
         flag: String,
@@ -120,8 +122,4 @@ pub enum DockerRunError {
         /// The word.
         text: String,
     },
-}
-
-fn suggestion(near: Option<&String>) -> String {
-    near.map_or_else(String::new, |near| format!("\n  did you mean --{near}?"))
 }

@@ -88,7 +88,8 @@ fn read_long(
     let name = name.shown();
     let Some(flag) = long(&name) else {
         return Err(DockerRunError::UnknownFlag {
-            near: nearest(&name, FLAGS.iter().map(|flag| flag.name)).map(str::to_owned),
+            suggestion: nearest(&name, FLAGS.iter().map(|flag| flag.name))
+                .map(|near| format!("did you mean --{near}?")),
             flag: format!("--{name}"),
         });
     };
@@ -114,7 +115,7 @@ fn read_short(
         let Some(flag) = short(letter) else {
             return Err(DockerRunError::UnknownFlag {
                 flag: format!("-{letter}"),
-                near: None,
+                suggestion: None,
             });
         };
         let after = word.strip(&letter.to_string()).unwrap_or_default();

@@ -7,6 +7,7 @@ use super::sentence;
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::{BatchEvent, BatchEventKind, BatchState, TrialRunEnd};
 use retrial_document::measures::format::{count, duration};
+use retrial_document::ErrorText;
 use retrial_plan::remaining::{Basis, Estimate};
 use retrial_results::verdict::number;
 
@@ -34,7 +35,7 @@ pub struct Lines {
     /// Trial runs that ended before, and whose results count.
     reused: BTreeSet<usize>,
     /// Reasons that were reported before: a host that fails, fails run after run.
-    reported: BTreeSet<String>,
+    reported: BTreeSet<ErrorText>,
     /// How long a run of each cell takes, by earlier runs or its recipe.
     expected: BTreeMap<usize, Estimate>,
 }
@@ -148,10 +149,10 @@ impl Lines {
                     duration(*seconds)
                 )
             }
-            BatchEventKind::ImageFailed { image, reason } => format!(
+            BatchEventKind::ImageFailed { image, error } => format!(
                 "warning: {} cannot be pulled, and its run will try again: {}",
                 sentence::line(image),
-                sentence::line(&reason.replace("\n  ", "; "))
+                sentence::line(&error.to_string())
             ),
             BatchEventKind::TrialRunStarted {
                 trial_run,
@@ -280,8 +281,7 @@ fn ended(end: &TrialRunEnd, reported: bool) -> String {
     if reported {
         text += " for the same reason";
     } else if let Some(reason) = &end.reason {
-        let reason = reason.replace("\n  ", "; ");
-        let _ = write!(text, ": {}", sentence::line(&reason));
+        let _ = write!(text, ": {}", sentence::line(&reason.to_string()));
     }
     if end.seconds > 0.0 {
         let _ = write!(text, " ({})", duration(end.seconds));

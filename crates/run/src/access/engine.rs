@@ -138,10 +138,8 @@ impl EngineAccess {
     }
 
     fn reason(&self, error: &EngineError) -> String {
-        let reason = error.to_string();
-        let reason = reason.lines().next().unwrap_or_default();
         let seconds = self.patience().as_secs();
-        format!("lost the connection to the engine, waiting up to {seconds} s for it: {reason}")
+        format!("lost the connection to the engine, waiting up to {seconds} s for it: {error}")
     }
 }
 

@@ -12,6 +12,7 @@ use crate::error::Halt;
 use crate::step::{StepSession, exec};
 use retrial_container::Mount;
 use retrial_document::measures::format;
+use retrial_document::ErrorText;
 use retrial_engine::api::ExecSpec;
 use retrial_host::disk_full;
 use retrial_plan::cached::PopulateStep;
@@ -150,7 +151,7 @@ impl Population<'_> {
         let session = &self.session;
         self.stage.begin().map_err(|error| {
             let advice = "cache directories elsewhere: --cache DIR";
-            Halt::failed(StepFault::Host, error.to_string(), advice)
+            Halt::host(ErrorText::of(&error).with_help(advice))
         })?;
         let content = self.stage.content();
         let path = &self.populate.directory.path;

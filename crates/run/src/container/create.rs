@@ -4,6 +4,7 @@ use super::labels::RUN_LABEL;
 use crate::access::Session;
 use crate::error::Halt;
 use retrial_container::ContainerSpec;
+use retrial_document::ErrorText;
 use retrial_engine::EngineError;
 use retrial_engine::docker::Refusal;
 
@@ -64,9 +65,9 @@ pub async fn create_started(
 /// Why a container did not start.
 pub fn start_error(error: &EngineError) -> Halt {
     match error.refusal() {
-        Some(Refusal::NoShell) => Halt::host(format!(
-            "the image has no /bin/sh, which Retrial's first process and steps need\n  {error}"
+        Some(Refusal::NoShell) => Halt::host(ErrorText::of(error).in_context(
+            "the image has no /bin/sh, which Retrial's first process and steps need: ",
         )),
-        _ => Halt::host(error.to_string()),
+        _ => Halt::host(ErrorText::of(error)),
     }
 }

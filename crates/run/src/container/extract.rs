@@ -11,6 +11,7 @@ use crate::error::Halt;
 use crate::interrupt::unless_stopped;
 use crate::step::StepSession;
 use retrial_document::measures::format;
+use retrial_document::ErrorText;
 use retrial_store::StoreError;
 use retrial_store::files::remove_directory;
 use retrial_store::journal::StepEnd;
@@ -60,11 +61,9 @@ pub async fn extract(session: &StepSession<'_>, copy: Extraction<'_>) -> Result<
         (Some(Err(error)), StepEnd::Failed { fault, .. }) if !error.is_disk_full() => {
             let is_too_large = matches!(error, StoreError::TooLarge { .. });
             let advice = if is_too_large { copy.too_large } else { "" };
-            Err(Halt::failed(
-                fault,
-                session.redacted(&error.to_string()),
-                advice,
-            ))
+            let mut error = ErrorText::of(&error).with_help(advice);
+            error.message = session.redacted(&error.message);
+            Err(StepEnd::error(fault, error).into())
         }
         (Some(Err(error)), _) => Err(error.into()),
         (None, absent) => {
@@ -75,11 +74,9 @@ pub async fn extract(session: &StepSession<'_>, copy: Extraction<'_>) -> Result<
 }
 
 fn too_large(copy: &Extraction<'_>) -> StoreError {
-    StoreError::TooLarge {
-        path: copy.path.into(),
-        limit: format::size(copy.limits.most_bytes),
-        reason: format!("its files total {}", format::size(copy.length)),
-    }
+    let limit = format::size(copy.limits.most_bytes);
+    let reason = format!("its files total {}", format::size(copy.length));
+    StoreError::too_large(copy.path.as_ref(), limit, reason)
 }
 
 /// Unpacks an archive on a thread while the engine sends it.

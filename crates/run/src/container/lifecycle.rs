@@ -17,6 +17,7 @@ use crate::model;
 use crate::step::{StepSession, host};
 use retrial_container::ContainerSpec;
 use retrial_container::first_process;
+use retrial_document::ErrorText;
 use retrial_engine::EngineError;
 use retrial_engine::api::ExecSpec;
 use retrial_engine::docker::Refusal;
@@ -249,7 +250,7 @@ pub async fn remove_step(session: &Session) -> Result<(), Halt> {
     remove(session).await.map_err(|error| match error {
         RunError::Engine(error) => {
             let advice = format!("remove it: retrial clean {}", session.run.id());
-            Halt::failed(StepFault::Host, error.to_string(), advice)
+            Halt::host(ErrorText::of(&error).with_help(advice))
         }
         error @ RunError::Store(_) => error.into(),
     })

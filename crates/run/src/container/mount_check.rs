@@ -43,11 +43,12 @@ pub async fn verify_control_mount(
             {
                 let code = with_exit_code(&state);
                 let log = log(session, id).await;
-                return Err(Halt::failed(
+                let end = StepEnd::failed(
                     StepFault::Host,
-                    format!("the container's first process ended at once{code}{log}"),
+                    format!("the container's first process ended at once{code}"),
                     "with `entrypoint: image`, the image's entrypoint must execute its arguments",
-                ));
+                );
+                return Err(end.with_last_lines(|| log).into());
             }
             if sees_nonce(session, id, nonce).await == Some(false)
                 && !control.is_nonce_copied(nonce)
@@ -64,11 +65,12 @@ pub async fn verify_control_mount(
                 return Err(not_shared(session));
             }
             let log = log(session, id).await;
-            return Err(Halt::failed(
+            let end = StepEnd::failed(
                 StepFault::Host,
-                format!("the image's entrypoint does not execute its arguments{log}"),
+                "the image's entrypoint does not execute its arguments",
                 "remove `entrypoint: image` from the recipe: the entrypoint is then bypassed",
-            ));
+            );
+            return Err(end.with_last_lines(|| log).into());
         }
         watch.change(Duration::from_millis(100)).await;
     }
@@ -100,11 +102,12 @@ async fn sees_nonce(session: &Session, id: &str, nonce: &str) -> Option<bool> {
     Some(line.trim() == nonce)
 }
 
-async fn log(session: &Session, id: &str) -> String {
+async fn log(session: &Session, id: &str) -> Vec<String> {
     let log = session.with_engine(|engine| engine.container_log(id, 10));
     let log = log.await;
     let log = log.unwrap_or_default();
     let lines = log.lines();
-    let lines = lines.map(|line| format!("\n  | {}", retrial_readings::sanitize(line)));
-    lines.collect()
+    lines
+        .map(|line| retrial_readings::sanitize(line).to_string())
+        .collect()
 }

@@ -8,6 +8,7 @@ use crate::access::Session;
 use crate::error::Halt;
 use crate::step::StepSession;
 use retrial_container::Mount;
+use retrial_document::ErrorText;
 use retrial_hub::Fetched;
 use retrial_plan::model::{Form, ModelFetch};
 use retrial_store::StoreError;
@@ -24,7 +25,7 @@ pub fn mounts(session: &StepSession<'_>) -> Result<Vec<Mount>, Halt> {
         };
         let mut of_model = match model.mount.form {
             Form::Directory => {
-                match view(fetched).map_err(|error| Halt::host(error.to_string()))? {
+                match view(fetched).map_err(|error| Halt::host(ErrorText::of(&error)))? {
                     View::Ready(path) => {
                         vec![read_only(path.display().to_string(), &model.mount.target)]
                     }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use retrial_document::ErrorText;
 use retrial_engine::api::ImageInfo;
 use retrial_recipe::expression::NodeScope;
 use retrial_store::journal::{Event, StepEnd};
@@ -100,10 +101,10 @@ pub enum Reply {
         /// Its clock.
         time: Timestamp,
     },
-    /// It does not meet the requirements: one line for each check.
+    /// It does not meet the requirements.
     Refused {
-        /// The unmet requirement and its fix.
-        lines: Vec<String>,
+        /// The unmet requirements and their fix.
+        error: ErrorText,
     },
     /// It is ready for steps.
     Ready {

@@ -18,6 +18,7 @@ use super::message::MAX_MESSAGE;
 use super::{Facts, Failures, Launcher, Line, LineReader, Order, Reply, write_messages};
 use crate::mutex::lock;
 use retrial_document::measures::format;
+use retrial_document::ErrorText;
 use retrial_engine::api::ImageInfo;
 use retrial_readings::sanitize;
 use retrial_store::journal::{Event, EventKind, StepEnd, StepFault};
@@ -45,12 +46,12 @@ const REPLY: &[u8] = br#"{"reply":"#;
 /// Why a run cannot start on a machine: our process could not be started there, has exited, or found unmet
 /// requirements.
 #[derive(Debug, Error)]
-#[error("{node}: {reason}")]
+#[error("{node}: {}", error.message)]
 pub struct NodeError {
     /// The machine.
     pub node: String,
     /// The reason and the fix.
-    pub reason: String,
+    pub error: ErrorText,
 }
 
 /// Data from the other machines, until the run takes it.
@@ -161,7 +162,7 @@ impl Node {
     pub(super) async fn ready(&self) -> Result<bool, NodeError> {
         let ready = |reply| match reply {
             Reply::Ready { containers_live } => Some(Ok(containers_live)),
-            Reply::Refused { lines } => Some(Err(lines.join("\n"))),
+            Reply::Refused { error } => Some(Err(error)),
             _ => None,
         };
         let ready = self.answer(ready, "check itself", PREFLIGHT).await?;
@@ -183,12 +184,12 @@ impl Node {
                 format!("it did not {doing} within {limit}")
             }
         };
-        Err(self.error(reason))
+        Err(self.error(reason.into()))
     }
 
-    fn error(&self, reason: String) -> NodeError {
+    fn error(&self, error: ErrorText) -> NodeError {
         let node = self.name.clone();
-        NodeError { node, reason }
+        NodeError { node, error }
     }
 
     /// Returns the first selected reply. None if the process there has exited.
@@ -211,8 +212,8 @@ impl Node {
             _ => format!("{} closed its output", self.launcher),
         };
         let errors = lock(&self.errors);
-        let errors = errors.iter().map(|line| format!("\n  | {line}"));
-        format!("{status}{}", errors.collect::<String>())
+        let printed = errors.iter().map(|line| format!("; {line}"));
+        format!("{status}{}", printed.collect::<String>())
     }
 
     /// Whether its process has closed its output.

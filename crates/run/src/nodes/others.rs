@@ -59,7 +59,7 @@ impl Others {
             let process = launcher.start(name, &words(name));
             let process = process.map_err(|error| NodeError {
                 node: name.clone(),
-                reason: format!("failed to start {launcher}: {error}"),
+                error: format!("failed to start {launcher}: {error}").into(),
             })?;
             let node = Node::new(name, launcher, process, &others.failures, &others.mailbox);
             others.nodes.push(node);

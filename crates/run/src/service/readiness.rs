@@ -13,6 +13,7 @@ use tokio::time::{sleep, timeout};
 use crate::control::mark;
 use crate::step::{Meanwhile, StepCommand, StepSession, output};
 use retrial_document::measures::format;
+use retrial_document::ErrorText;
 use retrial_engine::api::{Engine, ExecSpec};
 use retrial_plan::service::{PROBE_HTTP, PROBE_PORT, ServiceStep};
 use retrial_plan::shell::inline;
@@ -205,7 +206,7 @@ async fn exit_code(
     };
     match session.with_engine(probe).await {
         Ok(code) => Ok(code),
-        Err(error) if error.is_unavailable() => Err(StepEnd::host(error.to_string())),
+        Err(error) if error.is_unavailable() => Err(StepEnd::host(ErrorText::of(&error))),
         Err(_) => Ok(None),
     }
 }

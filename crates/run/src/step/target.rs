@@ -14,12 +14,13 @@ use crate::control::{Control, GRACE_S, StepControl, mark, step_command};
 use crate::error::Halt;
 use crate::redact;
 use retrial_container::first_process::CONTROL;
+use retrial_document::ErrorText;
 use retrial_engine::EngineError;
 use retrial_engine::api::{Engine, ExecSpec, ExecStatus};
 use retrial_engine::docker::Refusal;
 use retrial_plan::service::ServiceStep;
 use retrial_plan::step::ExecStep;
-use retrial_store::journal::StepFault;
+use retrial_store::journal::{StepEnd, StepFault};
 
 /// The timeout of a script that ends or searches processes, on a host with very many.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -226,21 +227,21 @@ impl<'a> StepCommand<'a> {
 
 /// Returns why the engine did not start a command.
 async fn refused(session: &Session, container: &str, error: &EngineError) -> Halt {
-    let text = error.to_string();
     if matches!(
         error.refusal(),
         Some(Refusal::UnknownUser | Refusal::WorkingDirectory)
     ) {
         let advice = "does the image have the `user:` and the `workdir:` of the step?";
-        return Halt::failed(StepFault::Request, text, advice);
+        let error = ErrorText::of(error).with_help(advice);
+        return StepEnd::error(StepFault::Request, error).into();
     }
     let state = session.with_engine(|engine| engine.container(container));
     let state = state.await.ok().flatten();
-    let reason = match state {
-        Some(state) if !state.running => "the container had ended before the step began".to_owned(),
-        None if !error.is_unavailable() => "the container was removed by someone else".to_owned(),
-        _ => text,
+    let text: ErrorText = match state {
+        Some(state) if !state.running => "the container had ended before the step began".into(),
+        None if !error.is_unavailable() => "the container was removed by someone else".into(),
+        _ => ErrorText::of(error),
     };
     let advice = format!("continue with: retrial resume {}", session.run.id());
-    Halt::failed(StepFault::Host, reason, advice)
+    Halt::host(text.with_help(advice))
 }

@@ -1,5 +1,6 @@
 //! Why a step was skipped or a run ended early, as data: text is generated for display.
 
+use retrial_document::ErrorText;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -59,21 +60,30 @@ pub enum AbortReason {
     StepFailed {
         /// The step's name.
         name: String,
-        /// The first line of its error.
+        /// Its error, without the remedy, which its own line has.
         error: String,
     },
     /// The run was stopped by a signal, or by `retrial stop`.
     #[error("the run was stopped")]
     Stopped,
     /// The run's own files could not be written, or its engine does not respond.
-    #[error("{message}")]
+    #[error("{error}")]
     Error {
         /// The error.
-        message: String,
+        #[serde(flatten)]
+        error: ErrorText,
     },
 }
 
 impl AbortReason {
+    /// The reason as an error, with its remedy apart.
+    pub fn into_error_text(self) -> ErrorText {
+        match self {
+            Self::Error { error } => error,
+            other => ErrorText::new(other.to_string()),
+        }
+    }
+
     /// The skip reason of later steps: without the error of the failed step, which has its own line.
     fn cause(&self) -> String {
         match self {

@@ -1,5 +1,6 @@
 //! How a step ended, as data.
 
+use retrial_document::ErrorText;
 use serde::{Deserialize, Serialize};
 
 use super::reason::SkipReason;
@@ -70,9 +71,15 @@ impl StepEnd {
         }
     }
 
-    /// A failure of the host or its services whose message contains the fix.
-    pub fn host(reason: impl Into<String>) -> Self {
-        Self::failed(StepFault::Host, reason, "")
+    /// A failure without output, by an error that states its remedy.
+    pub fn error(fault: StepFault, error: impl Into<ErrorText>) -> Self {
+        let ErrorText { message, help } = error.into();
+        Self::failed(fault, message, help.join("; "))
+    }
+
+    /// A failure of the host or its services.
+    pub fn host(error: impl Into<ErrorText>) -> Self {
+        Self::error(StepFault::Host, error)
     }
 
     /// The failure with the exit code of its command.

@@ -22,6 +22,7 @@ use retrial_batch::BatchPlan;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
 use retrial_batch::run::{Workers, tasks};
 use retrial_document::measures::format::count;
+use retrial_document::ErrorText;
 use retrial_report::progress::batch::Lines;
 use retrial_slurm::{Job, JobPhase, Slurm, SlurmError};
 use retrial_store::{Record, StoreError};
@@ -231,7 +232,9 @@ impl<'a> Following<'a> {
                 let tail = output(&followed.array.directory, &job);
                 events.extend(task.look());
                 if !tail.is_empty() {
-                    self.waiting.note(&format!("job {job} ended early{tail}"));
+                    let text = ErrorText::new(format!("job {job} ended early"));
+                    let text = tail.into_iter().fold(text, ErrorText::with_help);
+                    self.waiting.note(&text.to_lines().join("\n"));
                 }
             }
         }

@@ -22,6 +22,7 @@ use retrial_batch::journal::{BatchEvent, BatchEventKind};
 use retrial_batch::run::{read_journal, tasks};
 use retrial_batch::{BatchPlan, OnFailure};
 use retrial_document::measures::format::count;
+use retrial_document::ErrorText;
 use retrial_results::verdict::ExitCode;
 use retrial_site::script::Work;
 use retrial_site::time_limit::time_limit;
@@ -49,9 +50,7 @@ pub fn take(
 ) -> Result<SiteBatch, Failure> {
     let execution = &record.plan.execution;
     if execution.parallel > 1 {
-        return Err(Failure::usage(
-            "--parallel runs side by side on one host: on a site, tasks run side by side on its nodes\n  at most N at once: `array_task_throttle: N` in the site file",
-        ));
+        return Err(Failure::usage("--parallel runs side by side on one host: on a site, tasks run side by side on its nodes").with_help("at most N at once: `array_task_throttle: N` in the site file"));
     }
     if execution.on_failure == OnFailure::FailFast {
         return Err(Failure::usage(
@@ -120,7 +119,7 @@ pub async fn start(
             return Ok(Some(Followed {
                 exit: ExitCode::Interrupted,
                 verdict: None,
-                notes: vec![continues(&global.home, directory, "the batch")],
+                note: continues(&global.home, directory, "the batch"),
             }));
         }
         let known = following.count();
@@ -158,7 +157,7 @@ async fn make_next(directory: &Record, plan: &BatchPlan, known: usize) -> Result
         return Ok(0);
     }
     let size = slurm::size_of_arrays().await;
-    let size = size.map_err(|error| Failure::host(error.to_string()))?;
+    let size = size.map_err(|error| Failure::host(ErrorText::of(&error)))?;
     let _lock = lock(directory)?;
     // Another process may follow the batch, too.
     let others = Array::of_session(directory)?.len().saturating_sub(known);

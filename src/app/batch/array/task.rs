@@ -45,7 +45,7 @@ pub fn execute(global: &GlobalOptions, batch: &Record, array: usize) -> Result<E
     if let Err(failure) = &ended {
         let node = slurm::node_of_process();
         let on = node.as_ref().map(|node| format!("on {node}: "));
-        let reason = format!("{}{}", on.unwrap_or_default(), failure.text());
+        let reason = failure.error().clone().in_context(&on.unwrap_or_default());
         // Whatever it was: on another node it may be otherwise.
         end_task(&task, &trial_runs, ExitCode::Host, &reason, node)?;
     }

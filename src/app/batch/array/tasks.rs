@@ -7,6 +7,7 @@ use crate::app::site::follow::{ARRIVAL, MISSING};
 use crate::app::site::incoming::Incoming;
 use retrial_batch::journal::{BatchEvent, BatchEventKind, TrialRunEnd};
 use retrial_batch::run::{read_journal, task_directory};
+use retrial_document::ErrorText;
 use retrial_results::verdict::ExitCode;
 use retrial_slurm::{Job, JobPhase};
 use retrial_store::journal::Journal;
@@ -101,10 +102,10 @@ impl FollowedTask {
         let node = row.map(|row| row.nodes.clone());
         let node = node.filter(|node| !node.is_empty());
         let on = node.as_ref().map(|node| format!(" on {node}"));
-        let reason = format!(
+        let reason = ErrorText::new(format!(
             "job {job}{} ended before its task did: {state}",
             on.unwrap_or_default()
-        );
+        ));
         std::fs::create_dir_all(self.directory.path())
             .map_err(StoreError::io("create", self.directory.path()))?;
         end_task(&self.directory, trial_runs, exit, &reason, node)
@@ -117,7 +118,7 @@ pub fn end_task(
     task: &Record,
     trial_runs: &[usize],
     exit: ExitCode,
-    reason: &str,
+    reason: &ErrorText,
     node: Option<String>,
 ) -> Result<(), StoreError> {
     let lock = FileLock::attempt(&task.lock(), "")?;
@@ -137,14 +138,14 @@ pub fn end_task(
         let end = TrialRunEnd {
             exit_code: exit.code(),
             run: entry.and_then(|entry| entry.run.clone()),
-            reason: Some(reason.to_owned()),
+            reason: Some(reason.clone()),
             ..TrialRunEnd::default()
         };
         write(BatchEventKind::TrialRunEnded { trial_run, end })?;
     }
     write(BatchEventKind::BatchEnded {
         exit_code: exit.code(),
-        reason: Some(reason.to_owned()),
+        reason: Some(reason.message.clone()),
         node,
     })
 }

@@ -62,10 +62,11 @@ impl Folder {
                 entries.find(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
             if let Some(other) = other {
                 return Err(Failure::usage(format!(
-                    "{} is not a website written by retrial: it contains {}\n  name an empty or a new directory",
+                    "{} is not a website written by retrial: it contains {}",
                     directory.display(),
                     other.file_name().display()
-                )));
+                ))
+                .with_help("name an empty or a new directory"));
             }
             BTreeSet::new()
         };
@@ -163,9 +164,7 @@ fn listed_files(path: &Path) -> Result<BTreeSet<String>, Failure> {
     };
     let list = list.filter(|list| list.files.iter().all(is_name));
     list.map(|list| list.files).ok_or_else(|| {
-        Failure::host(format!(
-            "{} is damaged\n  name an empty or a new directory",
-            path.join(LIST).display()
-        ))
+        Failure::host(format!("{} is damaged", path.join(LIST).display()))
+            .with_help("name an empty or a new directory")
     })
 }

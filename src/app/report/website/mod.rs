@@ -68,14 +68,12 @@ pub fn write(
 fn runs(global: &GlobalOptions, request: &ReportRequest) -> Result<Vec<RunSummary>, Failure> {
     let mut rows = runs::index(global).runs(&request.filter);
     if rows.is_empty() {
-        return Err(Failure::usage(if request.filter.is_all() {
-            format!(
-                "no run in {}\n  `retrial run RECIPE` makes one, --home DIR names another home",
-                global.home.runs().display()
-            )
+        return Err(if request.filter.is_all() {
+            Failure::usage(format!("no run in {}", global.home.runs().display()))
+                .with_help("`retrial run RECIPE` makes one, --home DIR names another home")
         } else {
-            runs::none_matches(global)
-        }));
+            Failure::usage(runs::none_matches(global))
+        });
     }
     rows.retain(|row| match unreadable(row) {
         Some(reason) => {

@@ -1,6 +1,7 @@
 //! Services of other machines.
 
 use super::*;
+use retrial_document::ErrorText;
 
 #[test]
 fn ports_models_and_other_requirements_are_checked() {
@@ -20,9 +21,11 @@ fn ports_models_and_other_requirements_are_checked() {
         model("a/given", Access::Granted(None)),
         model(
             "a/gated",
-            Access::Refused("it is gated, and there is no token\n  set HF_TOKEN".to_owned()),
+            Access::Refused(
+                ErrorText::new("it is gated, and there is no token").with_help("set HF_TOKEN"),
+            ),
         ),
-        model("a/silent", Access::Silent("no answer".to_owned())),
+        model("a/silent", Access::Silent("no answer".into())),
         model("a/offline", Access::NotQueried("HF_HUB_OFFLINE".to_owned())),
     ];
     found.disks[0].writable = false;

@@ -26,7 +26,7 @@ fn ended(trial_run: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchE
         } else {
             Vec::new()
         },
-        reason: (exit_code == 3).then(|| "create failed: no space".to_owned()),
+        reason: (exit_code == 3).then(|| ErrorText::new("create failed: no space")),
         seconds,
     };
     BatchEventKind::TrialRunEnded { trial_run, end }

@@ -5,6 +5,7 @@ mod measured;
 use jiff::Timestamp;
 
 use crate::progress::remaining_time::RemainingTime;
+use retrial_document::ErrorText;
 use retrial_host::model::HostView;
 use retrial_plan::build::Origin;
 use retrial_plan::remaining::{Remaining, StepTimes};
@@ -390,7 +391,7 @@ pub fn hostile() -> Vec<Event> {
         EventKind::RunEnded {
             exit_code: 3,
             reason: Some(AbortReason::Error {
-                message: bad.clone(),
+                error: ErrorText::new(bad.clone()),
             }),
         },
     ]

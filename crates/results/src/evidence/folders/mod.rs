@@ -79,15 +79,15 @@ pub struct Group {
 }
 
 /// Why a directory has nothing to judge.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum FoldersError {
     /// It holds no result that is known without a recipe.
     #[error(
-        "{} contains neither a run (plan.json) nor a result of LoadGen ({})\n  \
-         --recipe RECIPE: how to read figures of other benchmarks",
+        "{} contains neither a run (plan.json) nor a result of LoadGen ({})",
         path.display(),
         folder::SUMMARY
     )]
+    #[diagnostic(help("--recipe RECIPE: how to read figures of other benchmarks"))]
     NoResult {
         /// The directory.
         path: PathBuf,
@@ -107,11 +107,13 @@ pub enum FoldersError {
     },
     /// It holds no result of the recipe.
     #[error(
-        "{} contains none of the figures of {recipe}{}\n  the output of its command is read from \
-         {OUTPUT}, training logs from {TRAINING_LOGS}",
+        "{} contains none of the figures of {recipe}: {}",
         path.display(),
         listed(missing)
     )]
+    #[diagnostic(help(
+        "the output of its command is read from {OUTPUT}, training logs from {TRAINING_LOGS}"
+    ))]
     NoFigure {
         /// The directory.
         path: PathBuf,
@@ -123,9 +125,9 @@ pub enum FoldersError {
 }
 
 fn listed(missing: &BTreeMap<String, String>) -> String {
-    let lines = missing.iter();
+    let reasons = missing.iter();
     join(
-        lines.map(|(name, reason)| format!("\n  {name}: {reason}")),
-        "",
+        reasons.map(|(name, reason)| format!("{name}: {reason}")),
+        "; ",
     )
 }
