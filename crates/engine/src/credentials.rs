@@ -212,6 +212,8 @@ fn usable(credential: DockerCredential) -> Option<RegistryAuth> {
 
 #[cfg(test)]
 mod tests {
+    use miette::Diagnostic as _;
+
     use super::*;
 
     async fn from(config: &str, reference: &str) -> Result<Option<RegistryAuth>, EngineError> {
@@ -251,11 +253,16 @@ mod tests {
         assert!(credentials.unwrap().is_none());
     }
 
+    fn with_remedy(error: &EngineError) -> String {
+        let help = error.help().map(|help| help.to_string());
+        format!("{error}\n  {}", help.unwrap_or_default())
+    }
+
     #[tokio::test]
     async fn broken_credentials_are_reported() {
         let error = |config: &'static str| async move {
             match from(config, "ghcr.io/a/b").await {
-                Err(error) => error.to_string(),
+                Err(error) => with_remedy(&error),
                 Ok(_) => panic!("no error for {config}"),
             }
         };

@@ -3,7 +3,14 @@
 use std::fs;
 use std::path::Path;
 
+use miette::Diagnostic as _;
+
 use super::*;
+
+fn with_remedy(error: &EngineError) -> String {
+    let help = error.help().map(|help| help.to_string());
+    format!("{error}\n  {}", help.unwrap_or_default())
+}
 
 fn environment(root: &Path) -> EngineEnvironment {
     EngineEnvironment {
@@ -121,7 +128,7 @@ fn unusable_endpoints_are_refused_with_the_reason() {
         ("tcp://", "no host"),
     ];
     for (url, expected) in cases {
-        let error = choose(Some(url), &environment).unwrap_err().to_string();
+        let error = with_remedy(&choose(Some(url), &environment).unwrap_err());
         assert!(error.contains(expected), "{url}: {error}");
         assert!(error.contains("--engine"), "{error}");
     }
@@ -132,7 +139,7 @@ fn a_missing_context_is_reported() {
     let root = tempfile::tempdir().unwrap();
     let mut environment = environment(root.path());
     environment.docker_context = Some("gone".into());
-    let error = choose(None, &environment).unwrap_err().to_string();
+    let error = with_remedy(&choose(None, &environment).unwrap_err());
     assert!(error.contains("`gone`"), "{error}");
     assert!(error.contains("docker context ls"), "{error}");
 }

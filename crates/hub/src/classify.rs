@@ -239,6 +239,8 @@ fn error_of(body: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use miette::Diagnostic as _;
+
     use super::*;
     use crate::settings::Token;
 
@@ -259,7 +261,10 @@ mod tests {
         let body = serde_json::json!({ "error": words }).to_string();
         let status = StatusCode::from_u16(status).unwrap();
         match classify(&settings, &request, status, &headers, &body, false) {
-            Failure::Permanent(error) => error.to_string(),
+            Failure::Permanent(error) => match error.help() {
+                Some(help) => format!("{error}\n  {help}"),
+                None => error.to_string(),
+            },
             Failure::Transient { reason, .. } => reason,
         }
     }

@@ -35,6 +35,8 @@ pub fn check(cache: &Path, repository: &str, bytes: u64) -> Result<(), FetchErro
 
 #[cfg(test)]
 mod tests {
+    use miette::Diagnostic as _;
+
     use super::*;
 
     #[test]
@@ -44,6 +46,7 @@ mod tests {
         check(&later, "owner/name", 0).unwrap();
         check(&later, "owner/name", 1).unwrap();
         let error = check(&later, "owner/name", u64::MAX).unwrap_err();
-        assert!(error.to_string().contains("HF_HUB_CACHE"), "{error}");
+        let help = error.help().unwrap().to_string();
+        assert!(help.contains("HF_HUB_CACHE"), "{error}: {help}");
     }
 }

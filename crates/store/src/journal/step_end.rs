@@ -111,3 +111,16 @@ impl StepEnd {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_step_stores_its_remedy_apart_from_its_error() {
+        let error = ErrorText::new("the engine is away").with_help("start it");
+        let stored = serde_json::to_value(StepEnd::host(error)).unwrap();
+        assert_eq!(stored["reason"], "the engine is away");
+        assert_eq!(stored["advice"], "start it");
+    }
+}

@@ -80,3 +80,34 @@ fn each_finished_run_has_a_line() {
     [4/4] rocm=6.4.1 trial 2/2: not reproduced (1m 00s)
     ");
 }
+
+#[test]
+fn the_remedy_of_a_failed_run_follows_its_reason_in_the_same_line() {
+    let mut lines = Lines::new(plan(), 1, false, <_>::default());
+    let end = TrialRunEnd {
+        exit_code: 3,
+        reason: Some(ErrorText::new("the disk is full").with_help("free some space")),
+        ..TrialRunEnd::default()
+    };
+    let stored = serde_json::to_value(&end).unwrap();
+    assert_eq!(stored["reason"]["message"], "the disk is full");
+    assert_eq!(stored["reason"]["help"][0], "free some space");
+    let failed = BatchEventKind::ImageFailed {
+        image: "debian:12".to_owned(),
+        error: ErrorText::new("no such image").with_help("check its tag"),
+    };
+    let events = [failed, BatchEventKind::TrialRunEnded { trial_run: 1, end }];
+    let reported = events.into_iter().flat_map(|what| {
+        let time = Timestamp::UNIX_EPOCH;
+        lines.take(&BatchEvent { time, what })
+    });
+    let reported = reported.collect::<Vec<_>>();
+    assert!(
+        reported[0].ends_with("will try again: no such image; check its tag"),
+        "{reported:?}"
+    );
+    assert!(
+        reported[1].contains("failed with exit code 3: the disk is full; free some space"),
+        "{reported:?}"
+    );
+}
