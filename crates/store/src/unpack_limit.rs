@@ -22,7 +22,7 @@ const MAX_BYTES: u64 = 64 << 30;
 
 /// An archive that states a size above its limit.
 #[derive(Debug, Error, Diagnostic)]
-#[error("it unpacks to {}, and the limit for an archive of its size is {}", retrial_format::size(*bytes), retrial_format::size(*limit))]
+#[error("it unpacks to {}, and the limit for an archive of its size is {}", format::size(*bytes), format::size(*limit))]
 #[diagnostic(help("{}", UnpackLimit::advice()))]
 pub struct OverLimit {
     /// The size that it states, bytes.

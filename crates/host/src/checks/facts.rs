@@ -5,8 +5,8 @@ use std::fmt;
 use super::image::ImageContent;
 use crate::assign::AssignedGpus;
 use crate::model::{Condition, HostView, Settings};
-use retrial_document::measures::format::{count, size};
 use retrial_document::ErrorText;
+use retrial_document::measures::format::{count, size};
 use retrial_recipe::model::{GpuRequest, Requires};
 
 /// Free space of one disk, and its use.

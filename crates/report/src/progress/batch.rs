@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use super::sentence;
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::{BatchEvent, BatchEventKind, BatchState, TrialRunEnd};
-use retrial_document::measures::format::{count, duration};
 use retrial_document::ErrorText;
+use retrial_document::measures::format::{count, duration};
 use retrial_plan::remaining::{Basis, Estimate};
 use retrial_results::verdict::number;
 

@@ -12,8 +12,8 @@ use tokio::time::{sleep, timeout};
 
 use crate::control::mark;
 use crate::step::{Meanwhile, StepCommand, StepSession, output};
-use retrial_document::measures::format;
 use retrial_document::ErrorText;
+use retrial_document::measures::format;
 use retrial_engine::api::{Engine, ExecSpec};
 use retrial_plan::service::{PROBE_HTTP, PROBE_PORT, ServiceStep};
 use retrial_plan::shell::inline;
