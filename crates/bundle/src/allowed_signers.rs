@@ -20,12 +20,12 @@ pub struct AllowedSigners {
     unreadable: Vec<(usize, LineError)>,
 }
 
-/// The answer to whether a key may sign.
+/// Whether a key may sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// It may; the principals of the key.
+    /// The key may sign; the principals of its line.
     Allowed(String),
-    /// It may not; the reason.
+    /// The key may not sign, and why: `line 3: the key is not valid before …`.
     Refused(String),
 }
 

@@ -6,11 +6,11 @@ use tar::{Builder, Header};
 
 use super::error::BundleError;
 
-/// The size of a tar block.
+/// The size of a tar block, bytes.
 pub const BLOCK: usize = 512;
-/// The end of an archive.
+/// The two blocks of zeros that end an archive.
 pub const END: [u8; 2 * BLOCK] = [0; 2 * BLOCK];
-/// The bytes that are copied at once.
+/// The number of bytes that are copied at a time.
 const CHUNK: usize = 128 << 10;
 
 /// The header of a file: one block, or several if its path is long.

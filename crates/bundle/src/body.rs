@@ -10,7 +10,7 @@ use super::error::BundleError;
 use super::hashing::Hashing;
 use super::manifest::{FileEntry, Manifest, Sealed};
 
-/// Fixed, so that the same files give the same bytes.
+/// The level of zstd; fixed, so that the same files give the same bytes.
 const LEVEL: i32 = 3;
 /// The largest window, 8 MiB, as in every zstd: a frame cannot require more memory.
 const WINDOW: u32 = 23;

@@ -13,7 +13,7 @@ use super::hashing::Hashing;
 use super::head::{ENVELOPE, SIGNATURE, STATEMENT};
 use super::manifest::{self, FileEntry, Manifest};
 
-/// The largest number of files of each kind that are named.
+/// The largest number of files of each kind that are listed.
 const MOST_NAMED: usize = 20;
 /// The largest number of entries that are read.
 const MOST_ENTRIES: usize = 200_000;
@@ -21,16 +21,16 @@ const MOST_ENTRIES: usize = 200_000;
 /// How the files of an archive differ from its manifest.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Differences {
-    /// Files with other content.
+    /// Files whose size or SHA-256 is not the manifest's.
     pub changed: Vec<String>,
-    /// Missing files.
+    /// Files of the manifest that the archive does not have.
     pub missing: Vec<String>,
     /// Files that the manifest does not list.
     pub extra: Vec<String>,
 }
 
 impl Differences {
-    /// Returns whether there are none.
+    /// Returns whether the archive has exactly the files of its manifest.
     pub fn is_empty(&self) -> bool {
         self.changed.is_empty() && self.missing.is_empty() && self.extra.is_empty()
     }

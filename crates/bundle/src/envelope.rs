@@ -11,15 +11,15 @@ use super::head::ENVELOPE;
 /// The type of in-toto statements.
 pub const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 
-/// An envelope.
+/// A DSSE envelope: a statement and its signature in one JSON object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Envelope {
-    /// The statement, base64.
+    /// The signed statement, base64.
     pub payload: String,
-    /// Its type.
+    /// Always [`PAYLOAD_TYPE`].
     pub payload_type: String,
-    /// One signature.
+    /// Exactly one signature, by the key of the SSH signature.
     pub signatures: Vec<EnvelopeSignature>,
 }
 

@@ -9,43 +9,43 @@ use thiserror::Error;
 /// An error of a bundle.
 #[derive(Debug, Error, Diagnostic)]
 pub enum BundleError {
-    /// It cannot be read.
+    /// The archive cannot be read.
     #[error("failed to read it: {0}")]
     Read(#[source] io::Error),
-    /// A file of it cannot be written.
+    /// A file that is unpacked, or the archive itself, cannot be written.
     #[error("failed to write {path}: {source}")]
     Write {
-        /// The file.
+        /// The path of the file, or `the archive`.
         path: String,
-        /// The cause.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
-    /// It begins like something else.
+    /// The file does not begin like a bundle.
     #[error("it is not a bundle of `retrial runs pack`: {0}")]
     NotABundle(&'static str),
-    /// It is not as `runs pack` writes it.
+    /// The archive is not as `runs pack` writes it.
     #[error("{0}")]
     Malformed(String),
     /// It unpacks to more than is allowed.
     #[error(transparent)]
     #[diagnostic(transparent)]
     TooLarge(#[from] OverLimit),
-    /// A part of it cannot be serialized.
+    /// A part of the bundle cannot be serialized.
     #[error("{0}")]
     Json(#[from] serde_json::Error),
-    /// A file of it is not the one of the manifest.
+    /// A file of the archive differs from its manifest.
     #[error("{path}: {reason}")]
     File {
-        /// The file.
+        /// The path of the file below the run's directory.
         path: String,
-        /// How it differs.
+        /// How the file differs: `it is truncated`.
         reason: &'static str,
     },
     /// A file changed while it was packed.
     #[error("{path} changed while it was packed")]
     Changed {
-        /// The file.
+        /// The path of the file below the run's directory.
         path: String,
     },
 }
@@ -56,7 +56,7 @@ impl BundleError {
         Self::Malformed(reason.into())
     }
 
-    /// Returns whether the machine is at fault, not the bundle.
+    /// Returns whether the machine failed, and not the bundle.
     pub fn is_of_host(&self) -> bool {
         matches!(self, Self::Read(_) | Self::Write { .. })
     }

@@ -22,7 +22,7 @@ impl<T> Hashing<T> {
         }
     }
 
-    /// The inner reader or writer, the number of bytes, and their SHA-256 in hexadecimal.
+    /// Returns the inner reader or writer, the number of bytes, and their SHA-256 in hexadecimal.
     pub fn finish(self) -> (T, u64, String) {
         (self.inner, self.bytes, hex::encode(self.hash.finalize()))
     }
@@ -63,7 +63,7 @@ pub fn sha256_of(source: impl Read) -> io::Result<String> {
     Ok(hashing.finish().2)
 }
 
-/// SHA-256 in hexadecimal.
+/// Returns the SHA-256 of bytes in lower-case hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }

@@ -22,9 +22,9 @@ const LARGEST: u64 = 8 << 20;
 /// The parts of a head, as they are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
-    /// `manifest.json`
+    /// The text of `manifest.json`, as it was read.
     pub manifest: Vec<u8>,
-    /// `statement.json`
+    /// The text of `statement.json`, as it was read and signed.
     pub statement: Vec<u8>,
     /// The signatures of the statement; none if the bundle is unsigned.
     pub signatures: Option<Signatures>,
@@ -40,7 +40,7 @@ pub struct Signatures {
 }
 
 impl Head {
-    /// Writes its frame.
+    /// Writes the head as one zstd frame of uncompressed blocks.
     ///
     /// # Errors
     /// If writing fails.
@@ -57,7 +57,7 @@ impl Head {
         stored::write(out, &content)
     }
 
-    /// Reads its frame.
+    /// Reads the frame at the beginning of an archive.
     ///
     /// # Errors
     /// If it is not as [`Head::write`] writes it.

@@ -23,7 +23,7 @@ const LONGEST_PATH: usize = 4096;
 pub struct Manifest {
     /// Version of this format.
     pub schema: u32,
-    /// The run's id.
+    /// The id of the run: the archive's files are below a directory of this name.
     pub run: String,
     /// The rest of the archive, compressed.
     pub body: Sealed,
@@ -31,7 +31,7 @@ pub struct Manifest {
     pub files: Vec<FileEntry>,
 }
 
-/// The size and the digest of a part of a bundle.
+/// The size and the digest of the compressed body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sealed {
@@ -41,13 +41,13 @@ pub struct Sealed {
     pub sha256: String,
 }
 
-/// A file.
+/// A file of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileEntry {
-    /// Its path below the run's directory.
+    /// The path of the file below the run's directory, with `/` between its parts.
     pub path: String,
-    /// Its size.
+    /// The size of the file, bytes.
     pub bytes: u64,
     /// SHA-256 of its content, hexadecimal.
     pub sha256: String,

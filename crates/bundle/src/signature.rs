@@ -16,9 +16,9 @@ pub const NAMESPACE: &str = "retrial-evidence";
 /// Shorter RSA keys are refused, as OpenSSH refuses them for users.
 const LEAST_RSA_BITS: usize = 2048;
 
-/// A key that signs.
+/// A key that signs: in a file, or in an agent.
 pub trait Signer {
-    /// Its public part.
+    /// Returns the public key that verifies the signatures.
     fn public_key(&self) -> &KeyData;
 
     /// Signs these bytes; an RSA key by PKCS #1 v1.5 with this hash.
@@ -55,7 +55,7 @@ impl SigningError {
     }
 }
 
-/// Signs a statement in both ways.
+/// Signs a statement twice: as an SSH signature, and in a DSSE envelope.
 ///
 /// # Errors
 /// If the kind of the key is not supported, or its agent refuses.

@@ -32,17 +32,17 @@ pub struct Statement {
     pub subject: Vec<Resource>,
     /// [`PREDICATE`]
     pub predicate_type: String,
-    /// The result.
+    /// The result of the run.
     pub predicate: TestResult,
 }
 
-/// Something with a name and a hash.
+/// A file, an image, a model or rules, by name and hash.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resource {
-    /// Its name.
+    /// The name: `recipe llama2`, `image rocm/vllm`, `model meta-llama/Llama-2-70b`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its source.
+    /// The address of a model on the hub.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
     /// Its hashes by algorithm, hexadecimal.
@@ -70,7 +70,7 @@ fn subject(manifest: &[u8]) -> Resource {
     Resource::new(manifest::NAME, "sha256", &sha256(manifest))
 }
 
-/// The predicate.
+/// The predicate test-result of in-toto: the outcome, and what was run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TestResult {
@@ -82,9 +82,9 @@ pub struct TestResult {
     pub passed_tests: Vec<String>,
     /// Figures whose evidence is inconclusive.
     pub warned_tests: Vec<String>,
-    /// The others.
+    /// Figures that were not reproduced, are invalid or failed.
     pub failed_tests: Vec<String>,
-    /// Retrial's extension.
+    /// The result in Retrial's terms, an extension of the predicate.
     #[serde(rename = "urn:retrial:run:v1")]
     pub run: RunResult,
 }
@@ -95,7 +95,7 @@ pub struct TestResult {
 pub enum TestWord {
     /// Reproduced, or measured if nothing was published.
     Passed,
-    /// Inconclusive.
+    /// The evidence is inconclusive.
     Warned,
     /// Not reproduced, invalid or failed.
     Failed,
@@ -104,15 +104,15 @@ pub enum TestWord {
 /// The result of a run in Retrial's terms.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
-    /// The run's id.
+    /// The id of the run.
     pub id: String,
-    /// When it started.
+    /// The time of the first start in the run's journal; none if it has none.
     pub started: Option<Timestamp>,
     /// Its outcome in Retrial's words.
     pub outcome: Outcome,
     /// The qualifiers of its verdict.
     pub qualifiers: Vec<Qualifier>,
-    /// Every judged figure.
+    /// Every judged figure, and the deciding figure of each result without one.
     pub figures: Vec<Figure>,
     /// The program that made the bundle.
     pub tool: Tool,
@@ -126,24 +126,24 @@ pub struct RunResult {
 pub struct Figure {
     /// Scenario, mode and figure: as in the lists of tests.
     pub name: String,
-    /// The measured value.
+    /// The measured value, aggregated over the trials; none if the figure is missing.
     pub value: Option<f64>,
-    /// Its unit.
+    /// The unit of both values, such as `tokens/s`; empty if the figure has none.
     pub unit: String,
     /// The published value that it was compared with.
     pub published: Option<f64>,
     /// The measured over the published value; above 1 is better.
     pub ratio: Option<f64>,
-    /// The outcome.
+    /// The outcome of this figure.
     pub outcome: Outcome,
 }
 
-/// A program.
+/// The build of retrial that made a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
-    /// Its version.
+    /// The version of the program: `0.1.0`.
     pub version: String,
-    /// SHA-256 of its file.
+    /// SHA-256 of the program's executable, hexadecimal.
     pub sha256: String,
 }
 
@@ -160,16 +160,16 @@ impl From<Outcome> for TestWord {
 /// The sources of a statement, in addition to the manifest.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
-    /// The run's plan.
+    /// The plan of the run (`plan.json`).
     pub plan: &'a Plan,
-    /// Its verdict.
+    /// The verdict on the run (`verdict.json`).
     pub verdict: &'a Verdict,
-    /// Its journal.
+    /// The events of the run (`journal.jsonl`).
     pub events: &'a [Event],
 }
 
 impl Statement {
-    /// The statement about a run with this manifest.
+    /// Makes the statement about a run whose manifest has this text.
     pub fn new(facts: Facts<'_>, run: &str, manifest: &[u8], tool: Tool) -> Self {
         let figures = figures(facts.verdict);
         let named = |word: TestWord| -> Vec<String> {
@@ -205,7 +205,7 @@ impl Statement {
         }
     }
 
-    /// Its text, as it is signed.
+    /// Returns the text that is signed: JSON with a fixed order of keys.
     ///
     /// # Errors
     /// If it cannot be written as JSON.

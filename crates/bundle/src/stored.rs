@@ -7,7 +7,7 @@ use super::error::BundleError;
 
 /// The magic number of a zstd frame.
 pub const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// The content's size is in eight bytes; no checksum, no dictionary. The window is a block.
+/// Flags of the frame header: the content's size in eight bytes; no checksum, no dictionary. The window is a block.
 const DESCRIPTOR: [u8; 2] = [0xc0, 0x38];
 const BLOCK: usize = 128 << 10;
 
@@ -27,7 +27,7 @@ pub fn write(out: &mut impl Write, content: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Size in 21 bits, type 0 (raw) in two, the last block's mark in one.
+/// Encodes the header of a block: size in 21 bits, type 0 (raw) in two, the mark of the last block in one.
 fn block_header(size: usize, is_last: bool) -> [u8; 3] {
     let header = u32::try_from(size).unwrap_or(0) << 3 | u32::from(is_last);
     let [low, middle, high, _] = header.to_le_bytes();

@@ -12,11 +12,11 @@ use retrial_results::verdict::{ExitCode, Outcome, Verdict};
 pub struct Verification {
     /// Version of this document.
     pub schema: u32,
-    /// The archive.
+    /// The path of the archive on the command line.
     pub file: String,
     /// SHA-256 of the archive: its name wherever it is quoted.
     pub sha256: String,
-    /// The run.
+    /// The id of the run; none if the head of the archive cannot be read.
     pub run: Option<String>,
     /// Whether checksums, signature and verdict are correct.
     pub verified: bool,
@@ -25,7 +25,7 @@ pub struct Verification {
     /// Files that differ from the manifest, if the archive was repacked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub differences: Option<Differences>,
-    /// The signature.
+    /// The state of the archive's signature.
     pub signature: SignatureState,
     /// The verdict of its logs; none if an earlier check failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,21 +44,21 @@ pub enum SignatureState {
     Invalid,
     /// Signed by a key; no list of signers was given.
     NotChecked {
-        /// Its fingerprint.
+        /// The fingerprint of the key: `SHA256:…`.
         key: String,
     },
     /// Signed by a key in the list of signers.
     Allowed {
-        /// Its fingerprint.
+        /// The fingerprint of the key: `SHA256:…`.
         key: String,
-        /// Its owner.
+        /// The names of the key's owner in the list of signers.
         principals: String,
     },
     /// Signed by a key that is not allowed.
     NotAllowed {
-        /// Its fingerprint.
+        /// The fingerprint of the key: `SHA256:…`.
         key: String,
-        /// Why.
+        /// Why the list of signers does not allow the key.
         reason: String,
     },
 }
@@ -66,19 +66,19 @@ pub enum SignatureState {
 /// The verdict recomputed from a bundle's logs, and the recorded one.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Judged {
-    /// The number of its files.
+    /// The number of files in the bundle.
     pub files: usize,
-    /// Their size, bytes.
+    /// The total size of these files, bytes.
     pub bytes: u64,
-    /// The recorded outcome.
+    /// The outcome that verdict.json of the bundle records.
     pub recorded: Outcome,
     /// The outcome recomputed with the rules in the bundle.
     pub by_bundle: Outcome,
     /// The outcome recomputed with the rules of this program.
     pub by_program: Outcome,
-    /// How these rules compare.
+    /// Whether the rules in the bundle are those of this program.
     pub rules: Rules,
-    /// How the verdicts differ.
+    /// Differences between the recorded and the recomputed verdict.
     pub differences: Vec<String>,
     /// The plan compared with the one that follows from its recipe.
     pub plan: PlanSource,
@@ -86,7 +86,7 @@ pub struct Judged {
     pub recipe: Recipe,
     /// Contradictions between the statement and the run's files.
     pub statement_differs: Vec<String>,
-    /// The image.
+    /// The image that the run used.
     pub image: Image,
     /// The evidence for each part of the verdict.
     pub basis: Vec<Basis>,
@@ -104,12 +104,12 @@ pub struct Judged {
 pub enum Rules {
     /// The run is not judged by rules of a round.
     None,
-    /// They are equal.
+    /// Both have the same rules.
     Same {
         /// The name of the rules.
         name: String,
     },
-    /// They differ.
+    /// The rules of the bundle differ from those of this program.
     Differ {
         /// The name of the rules.
         name: String,
@@ -127,14 +127,14 @@ pub enum Rules {
 pub enum PlanSource {
     /// It is the same: expectations, limits, image, commands, everything.
     Derived,
-    /// It differs.
+    /// The recorded plan has other values than the derived one.
     Differs {
         /// The values that differ; of very many, the first.
         differences: Vec<Difference>,
     },
     /// It cannot be derived again: a file is missing, or is of another version of the program.
     NotDerived {
-        /// Why.
+        /// Why the plan cannot be derived.
         reason: String,
     },
 }
@@ -145,19 +145,19 @@ pub enum PlanSource {
 pub enum Recipe {
     /// It equals the built-in one, with the run's settings.
     Same {
-        /// Its name.
+        /// The name of the recipe.
         name: String,
     },
-    /// It differs.
+    /// The recipe differs from the built-in one.
     Differs {
-        /// Its name.
+        /// The name of the recipe.
         name: String,
         /// Lines that differ: those of the bundle with `+`, the built-in ones with `-`.
         diff: Vec<String>,
     },
     /// There is no built-in recipe of its name.
     NotBuiltIn {
-        /// Its name.
+        /// The name of the recipe.
         name: String,
     },
 }
@@ -178,13 +178,13 @@ pub struct Image {
 pub struct Basis {
     /// `raw`: judged again; `declared`: taken as it is.
     pub kind: BasisKind,
-    /// The files.
+    /// A file of the run, or a directory (`results/`).
     pub path: String,
-    /// Their number.
+    /// The number of files at this path.
     pub files: usize,
-    /// Their size, bytes.
+    /// The total size of these files, bytes.
     pub bytes: u64,
-    /// What they are evidence of.
+    /// What these files are evidence of: figures, times, host, packages.
     pub what: &'static str,
 }
 

@@ -14,9 +14,9 @@ use super::options::{OptionError, SignerOptions};
 pub struct Line {
     /// Patterns of names, as the file has them: `*@example.com,!intern@example.com`.
     pub principals: Vec<u8>,
-    /// The key.
+    /// The public key that may sign.
     pub key: KeyData,
-    /// When and what for it may sign.
+    /// When, and in which namespaces, the key may sign.
     pub options: SignerOptions,
 }
 
@@ -29,7 +29,7 @@ pub enum LineError {
     /// Nothing follows the names.
     #[error("it has names, but no key")]
     NoKey,
-    /// What follows the names and the options is no key.
+    /// The text behind the names and the options is not a key.
     #[error("its key cannot be read")]
     Key,
     /// Its options are not OpenSSH's.

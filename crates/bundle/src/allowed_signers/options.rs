@@ -26,7 +26,7 @@ pub enum OptionError {
     /// No option has this name.
     #[error("unknown option {0:?}")]
     Unknown(String),
-    /// An option is given twice.
+    /// An option is given more than once.
     #[error("multiple {0:?} options")]
     Repeated(&'static str),
     /// A value is not quoted.
@@ -44,7 +44,7 @@ pub enum OptionError {
 }
 
 impl SignerOptions {
-    /// Reads options.
+    /// Parses comma-separated options; a time without `Z` is local time of the zone.
     pub fn parse(mut rest: &[u8], zone: &TimeZone) -> Result<Self, OptionError> {
         let mut options = Self::default();
         while !rest.is_empty() {

@@ -9,8 +9,8 @@ const STRIDE: i64 = 601_200;
 /// The farthest that it looks, seconds.
 const FARTHEST: i64 = 536_454_000 / 2;
 
-/// Reads a time as C's `strptime` and `mktime` do: a day or a second beyond the end of its month or minute is of
-/// the next, and a local time is standard time also in summer. None for no time, and for none after 1970.
+/// Reads a time as C's `strptime` and `mktime` do: a day or a second beyond the end of its month or minute belongs to
+/// the next, and a local time is standard time also in summer. None for other texts, and for times before 1970.
 pub fn parse(text: &[u8], zone: &TimeZone) -> Option<Timestamp> {
     let text = std::str::from_utf8(text).ok()?;
     let (digits, is_utc) = without_zone(text);
