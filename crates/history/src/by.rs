@@ -32,7 +32,7 @@ pub struct ComparableRuns<'a> {
 /// A history along an axis.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GroupedRuns<'a> {
-    /// Where there are at least two values to compare.
+    /// Groups with at least two values of the axis.
     pub groups: Vec<ComparableRuns<'a>>,
     /// Runs that do not have the axis.
     pub without_axis: usize,
@@ -54,7 +54,7 @@ impl RunSummary {
         Some(value.as_str()).filter(|value| !value.is_empty())
     }
 
-    /// Its environment, as far as the summary has it.
+    /// Returns its environment, as far as the summary states it.
     pub fn facts(&self) -> Vec<Fact> {
         let mut facts = vec![
             Fact::new(FactGroup::Image, "image", &*self.image),
@@ -109,7 +109,7 @@ pub fn by<'a>(rows: &'a [RunSummary], axis: &str) -> GroupedRuns<'a> {
     grouped
 }
 
-/// What runs of a group have in common: the values chosen, and the host.
+/// Returns the common properties of a group: recipe, chosen values, host and GPUs, without the axis.
 fn rest(row: &RunSummary, axis: &str) -> Vec<String> {
     let chosen = row
         .chosen()

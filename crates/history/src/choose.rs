@@ -26,7 +26,7 @@ pub const STATES: [&str; 10] = [
 /// Filters of runs. Each may be given several times; a run must match one value of each.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 pub struct Filter {
-    /// Ids, each whole.
+    /// The ids of single runs; empty for runs of any id.
     #[arg(skip)]
     pub ids: Vec<String>,
     /// Match a part of the recipe's name or title
@@ -60,7 +60,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether every run matches.
+    /// Returns whether every run matches: no filter is set.
     pub fn is_all(&self) -> bool {
         *self == Self::default()
     }
@@ -73,7 +73,7 @@ impl Filter {
         }
     }
 
-    /// Whether a run matches.
+    /// Returns whether a run matches.
     pub fn fits(&self, row: &RunSummary) -> bool {
         let batch = row.batch.as_ref().map_or("", |batch| batch.id.as_str());
         let setting = |Setting { name, value }: &Setting| {

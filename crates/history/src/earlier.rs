@@ -8,9 +8,9 @@ use retrial_store::RunDirectory;
 /// The latest run of a recipe that was judged on this machine, and how long its steps took.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Earlier {
-    /// Its id.
+    /// The id of that run.
     pub run: String,
-    /// Its steps.
+    /// How long each of its completed steps took.
     pub times: StepTimes,
 }
 
@@ -30,7 +30,7 @@ impl Earlier {
     }
 }
 
-/// How long the steps of a run took that were done; nothing if it has no journal yet.
+/// Returns how long the completed steps of a run took; nothing if it has no journal yet.
 pub fn step_times(directory: &RunDirectory, plan: &Plan) -> StepTimes {
     let state = directory.state().unwrap_or_default();
     let mut times = StepTimes::default();

@@ -28,12 +28,12 @@ struct HostFile {
     host: HostView,
 }
 
-/// The index of a home, up to date.
+/// Opens the index of a home, updated from its run directories.
 pub fn open(home: &Home) -> Index {
     Index::open(home, read)
 }
 
-/// Reads a run's summary; what its files lack is empty.
+/// Reads a run's summary; fields that its files do not state are empty.
 pub fn read(directory: &RunDirectory) -> RunSummary {
     let mut row = RunSummary {
         id: directory.id().to_owned(),
@@ -154,7 +154,7 @@ fn of_whole_run(line: &[u8]) -> Option<Event> {
     serde_json::from_str(text).ok()
 }
 
-/// The deciding figure of the result that made the outcome what it is; of speed before others.
+/// Returns the deciding figure of a result with the verdict's outcome: of performance before the other modes.
 fn deciding(verdict: &Verdict) -> Option<Deciding> {
     let result = verdict
         .results

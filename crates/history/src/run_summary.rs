@@ -12,27 +12,27 @@ use retrial_results::verdict::{ExitCode, Outcome, QualifiedOutcome, QualifierKin
 use retrial_store::RunDirectory;
 use retrial_store::process::ProcessIdentity;
 
-/// The summary of a run. What its files do not say is empty.
+/// The summary of a run. Fields that its files do not state are empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
     /// Its id: its directory's name.
     #[serde(rename = "run")]
     pub id: String,
-    /// Its directory.
+    /// The directory with the run's files.
     pub path: PathBuf,
     /// The recipe's name or path.
     pub recipe: String,
     /// SHA-256 of the resolved recipe.
     pub recipe_hash: String,
-    /// The recipe's title.
+    /// The title of the recipe: `AMD, Llama 2 70B`.
     pub title: String,
-    /// What was published.
+    /// Suite, round, submitter, system and benchmark of the published result.
     pub submission: Submission,
     /// The batch that it is a part of.
     pub batch: Option<OfBatch>,
     /// Chosen value of each variant axis.
     pub variant: BTreeMap<String, String>,
-    /// Parameters.
+    /// The value of each parameter, as text.
     pub params: BTreeMap<String, String>,
     /// Parameters that `--set` changed.
     pub modified: Vec<String>,
@@ -40,35 +40,35 @@ pub struct RunSummary {
     pub started: Option<Timestamp>,
     /// When it ended last.
     pub ended: Option<Timestamp>,
-    /// The machine.
+    /// The host name of the machine that ran it.
     pub host: String,
     /// Its GPUs: `8 x MI355X`.
     pub gpus: String,
-    /// `ROCm` of the machine.
+    /// The version of `ROCm` on the machine.
     pub rocm: String,
-    /// The driver of its GPUs.
+    /// The version of the GPUs' driver.
     pub driver: String,
-    /// Its kernel.
+    /// The release of the kernel, as `uname -r` prints it.
     pub kernel: String,
     /// The image, as the plan names it.
     pub image: String,
     /// The image's digest, or its id where it was built.
     pub digest: String,
-    /// The tool's version.
+    /// The version of Retrial that planned it.
     pub tool: String,
     /// The machine that it was imported from.
     pub imported_from: Option<String>,
-    /// Whether it is over.
+    /// Whether it runs, waits for its job, was interrupted or has ended.
     pub run_state: RunState,
-    /// Its verdict's outcome.
+    /// The outcome of its verdict; none if it was not judged.
     pub outcome: Option<Outcome>,
     /// Qualifiers of the verdict.
     pub qualifiers: Vec<QualifierKind>,
     /// The exit code of the tool.
     pub exit_code: Option<u8>,
-    /// Why it ended early.
+    /// Why it ended early, in a lower-case fragment.
     pub reason: Option<String>,
-    /// Its verdict's sentence.
+    /// The sentence of its verdict; empty if it was not judged.
     pub sentence: String,
     /// The figure that decided.
     pub deciding: Option<Deciding>,
@@ -80,11 +80,11 @@ pub struct RunSummary {
 /// The figure that decided a run's outcome, or by which its suite publishes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Deciding {
-    /// The scenario.
+    /// The scenario of the result: `Offline`.
     pub scenario: String,
-    /// The mode.
+    /// The mode in which it was measured.
     pub mode: Mode,
-    /// The figure's name.
+    /// The name of the figure, as the recipe or the suite has it.
     pub figure: String,
     /// Its value; none where a trial has none.
     pub value: Option<f64>,
@@ -94,7 +94,7 @@ pub struct Deciding {
     pub ratio: Option<f64>,
 }
 
-/// Whether a run is over.
+/// Whether a run is over, by its journal and its lock.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
@@ -105,17 +105,17 @@ pub enum RunState {
     /// It started and did not end, and no process follows it.
     #[default]
     Interrupted,
-    /// It ended.
+    /// Its journal records its end.
     Ended,
 }
 
 impl RunSummary {
-    /// Its directory, with its files.
+    /// Returns its directory, with its files.
     pub fn directory(&self) -> RunDirectory {
         RunDirectory::at(self.path.clone())
     }
 
-    /// Its state in a word: `running`, its verdict's outcome, `stopped`, `failed` or `interrupted`.
+    /// Returns its state in a word: `running`, `submitted`, an outcome, `stopped`, `failed` or `interrupted`.
     pub fn state(&self) -> &'static str {
         let stopped = Some(ExitCode::Interrupted.code());
         match (&self.run_state, self.outcome) {
@@ -128,7 +128,7 @@ impl RunSummary {
         }
     }
 
-    /// Its verdict's outcome with the kinds of its qualifiers.
+    /// Returns its verdict's outcome with the kinds of its qualifiers.
     pub fn qualified_outcome(&self) -> Option<QualifiedOutcome> {
         let kinds = self.qualifiers.iter().copied();
         Some(QualifiedOutcome::of_kinds(self.outcome?, kinds))
@@ -141,7 +141,7 @@ impl RunSummary {
         outcome.map_or_else(|| self.state().to_owned(), |outcome| outcome.to_string())
     }
 
-    /// Its duration from start to end, seconds.
+    /// Returns its duration from the first start to the last end, seconds.
     pub fn seconds(&self) -> Option<f64> {
         let lasted = self.ended?.duration_since(self.started?);
         Some(lasted.as_secs_f64().max(0.0))

@@ -13,9 +13,9 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::schema::{self, APPLICATION, VERSION};
 
-/// How long a process waits for others that write: as long as building a large index takes.
+/// How long a process waits for others that write the index: as long as building a large one takes.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long it waits for a page that another process has locked.
+/// How long SQLite waits for a page that another process has locked.
 const BUSY: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -53,7 +53,7 @@ impl IndexFile {
         self.home.join("index.sqlite")
     }
 
-    /// Opens the index. None where there is no usable one.
+    /// Opens the index; none if it is missing, damaged or of an older version.
     pub fn open(&self) -> Result<Option<Connection>, IndexError> {
         match self.try_open() {
             Ok(connection) => Ok(Some(connection)),
@@ -127,7 +127,7 @@ fn remove(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Whether the error is transient, or of the disk: then the file is not damaged.
+/// Returns whether an error is transient, or the disk's: then the file is not damaged and is not rebuilt.
 pub fn passes(error: &rusqlite::Error) -> bool {
     let Some(error) = error.sqlite_error() else {
         return false;

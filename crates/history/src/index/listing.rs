@@ -14,7 +14,7 @@ const WATCHED: [&str; 3] = ["journal.jsonl", "verdict.json", "plan.json"];
 /// times in ticks, some in seconds.
 const RACY: Duration = Duration::from_secs(2);
 
-/// A run's directory.
+/// A run's directory, with the state of its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     /// Its name: the run's id.
@@ -24,7 +24,7 @@ pub struct Listed {
     pub signature: Option<Vec<u8>>,
 }
 
-/// The runs below a directory, in no order; none where it is not there.
+/// Lists the runs below a directory, in no order; none if the directory does not exist.
 pub fn list(runs: &Path) -> Vec<Listed> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(directory) = open(runs, flags, Mode::empty()) else {
@@ -41,7 +41,7 @@ pub fn list(runs: &Path) -> Vec<Listed> {
         .collect()
 }
 
-/// Names of directories that may be runs. What begins with a dot is not yet, or no longer, one.
+/// Lists directories that may be runs. A name that begins with a dot is of a run that is being made or removed.
 pub fn names(runs: &Path) -> impl Iterator<Item = String> + use<> {
     let entries = fs::read_dir(runs).into_iter().flatten().flatten();
     entries

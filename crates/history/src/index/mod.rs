@@ -42,7 +42,7 @@ pub struct Index {
 #[derive(Debug)]
 enum Storage {
     Disk(Connection),
-    /// The newest last.
+    /// Summaries that were read from the run directories, the newest last.
     Memory(Vec<RunSummary>),
 }
 
@@ -86,7 +86,7 @@ impl Index {
         index
     }
 
-    /// Why it is not stored on disk, if so.
+    /// Returns why the index is not stored on disk, or why runs cannot be read; none if all is well.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }

@@ -9,12 +9,12 @@ use rusqlite::types::Type;
 use super::listing::Listed;
 use crate::{Filter, RunSummary};
 
-/// Every run, the newest last.
+/// Reads every run, the newest last.
 pub fn all(connection: &Connection, runs: &Path) -> rusqlite::Result<Vec<RunSummary>> {
     some(connection, runs, &Filter::default())
 }
 
-/// At least the runs that match a filter, the newest last. The filter itself decides; this spares
+/// Reads at least the runs that match a filter, the newest last. The caller applies the filter; this spares
 /// reading most of the others.
 pub fn some(
     connection: &Connection,
@@ -54,7 +54,7 @@ pub fn some(
     rows.collect()
 }
 
-/// Writes a run, in place of its earlier row.
+/// Writes a run's row in place of its earlier one.
 pub fn put(connection: &Connection, listed: &Listed, row: &RunSummary) -> rusqlite::Result<()> {
     // Nothing looks like a directory that was written just now: it is read again next time.
     let signature = listed.signature.as_deref().unwrap_or_default();
@@ -72,7 +72,7 @@ pub fn put(connection: &Connection, listed: &Listed, row: &RunSummary) -> rusqli
     Ok(())
 }
 
-/// Forgets a run.
+/// Removes a run from both tables.
 pub fn forget(connection: &Connection, id: &str) -> rusqlite::Result<()> {
     for table in ["directories", "runs"] {
         connection

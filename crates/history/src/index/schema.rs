@@ -21,7 +21,7 @@ CREATE TABLE runs (
 ) STRICT;
 ";
 
-/// Makes the tables.
+/// Creates the tables, and marks the file as an index of this version.
 pub fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(TABLES)?;
     connection.pragma_update(None, "application_id", APPLICATION)?;

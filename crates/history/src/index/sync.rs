@@ -17,7 +17,7 @@ use retrial_store::RunDirectory;
 /// How many runs are read before they are written, to limit memory.
 const CHUNK: usize = 4096;
 
-/// The directories of runs, and how they are read.
+/// The directory of runs, and the function that reads a run's summary.
 #[derive(Debug)]
 pub struct Directories {
     pub runs: PathBuf,
