@@ -53,7 +53,7 @@ Exit codes: 1 if a checksum, the signature, the signer or the verdict differs; e
 #[derive(Debug, Parser)]
 #[command(name = "retrial", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub struct Arguments {
-    /// The command.
+    /// The subcommand, with its arguments.
     #[command(subcommand)]
     pub command: Command,
     /// Options of every command.
@@ -75,12 +75,12 @@ impl Arguments {
     }
 }
 
-/// The commands.
+/// The subcommands of `retrial`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// List recipes, or the published results of which `new` makes recipes
     List {
-        /// What is listed.
+        /// Which recipes or results are listed.
         #[command(flatten)]
         filter: RecipeFilter,
         /// List the results of this submission tree of MLPerf Inference

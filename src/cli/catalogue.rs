@@ -9,7 +9,7 @@ use retrial_recipe::{Setting, summarize};
 use retrial_report::catalogue::{Entry, render};
 use retrial_results::verdict::ExitCode;
 
-/// Prints the page.
+/// Prints docs/recipes.md: every built-in recipe, also with its variants that are submissions of their own.
 pub fn catalogue() -> Result<ExitCode, Failure> {
     let mut entries = Vec::new();
     for opened in catalog::list() {

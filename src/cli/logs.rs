@@ -20,7 +20,7 @@ use retrial_results::verdict::ExitCode;
 use retrial_store::StoreError;
 use retrial_store::open::open_beneath;
 
-/// A step's output, in its directory.
+/// The file of a step's output, in the step's directory.
 const OUTPUT: &str = "output.log";
 
 /// Prints the output of one step, or of all.
@@ -96,7 +96,7 @@ enum PrintError {
     Write(#[from] std::io::Error),
 }
 
-/// The end of one step's output.
+/// The part of one step's output that was not printed yet.
 struct Tail {
     name: String,
     /// The step's directory.

@@ -9,7 +9,7 @@ use retrial_batch::CliOverrides;
 use retrial_results::verdict::ExitCode;
 use retrial_store::error::RecordKind;
 
-/// Runs a recipe.
+/// Plans a recipe, has its privileges approved, and runs it to its verdict, in the background if requested.
 pub fn run(global: &GlobalOptions, arguments: &RunArguments) -> Result<ExitCode, Failure> {
     let (request, run, nodes) = (&arguments.plan, &arguments.run, &arguments.nodes);
     let site = arguments.site.as_deref();

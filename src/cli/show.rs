@@ -12,7 +12,7 @@ use retrial_plan::text::{PRIVILEGES, downloads};
 use retrial_recipe::model::Recipe;
 use retrial_results::verdict::ExitCode;
 
-/// Shows a recipe.
+/// Prints figures, requirements, privileges and options of a recipe, or its resolved text with sources.
 pub fn show(
     global: &GlobalOptions,
     request: &RecipeRequest,

@@ -5,7 +5,7 @@ use clap::Args;
 use crate::app::nodes::{self, Allocation};
 use retrial_recipe::Setting;
 
-/// Arguments of `doctor`.
+/// Which host or machines are checked, and for which recipe.
 #[derive(Debug, Clone, Args)]
 pub struct DoctorArguments {
     /// Check the requirements of this recipe

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::app::clean::containers::Extent;
 
-/// Arguments of `resume`.
+/// Which run or batch is resumed, and how.
 #[derive(Debug, Clone, Args)]
 pub struct ResumeArguments {
     /// A run's id, a part of it, or `last`; or a batch's id
@@ -27,7 +27,7 @@ pub struct ResumeArguments {
     pub array: Option<usize>,
 }
 
-/// Arguments of `logs`.
+/// Which output is printed.
 #[derive(Debug, Clone, Args)]
 pub struct LogsArguments {
     /// A run's id, a part of it, or `last`
@@ -45,7 +45,7 @@ pub struct LogsArguments {
     pub raw: bool,
 }
 
-/// Arguments of `shell`.
+/// Which container is entered, and the command that is run in it.
 #[derive(Debug, Clone, Args)]
 pub struct ShellArguments {
     /// A run's id, a part of it, or `last`
@@ -58,12 +58,12 @@ pub struct ShellArguments {
     pub command: Vec<String>,
 }
 
-/// Arguments of `clean`.
+/// Which containers, or which cached directory, are removed.
 #[derive(Debug, Clone, Args)]
 pub struct CleanArguments {
     /// Remove only this run's container
     pub run: Option<String>,
-    /// Which containers.
+    /// Which containers are removed.
     #[command(flatten)]
     pub extent: Extent,
     /// Remove this cached directory instead of containers; without KEY, list cached directories

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use crate::app::options::PlanRequest;
 use retrial_batch::CliOverrides;
 
-/// Arguments of `plan`.
+/// Which run or batch is planned, for which host, and in which format.
 #[derive(Debug, Clone, Args)]
 pub struct PlanArguments {
     /// The recipe and its settings.

@@ -16,7 +16,7 @@ pub struct ExecutionArguments {
     /// Run in the background and print the run's id
     #[arg(long)]
     pub detach: bool,
-    /// Options of execution.
+    /// How the plan is executed.
     #[command(flatten)]
     pub request: RunRequest,
 }
@@ -30,7 +30,7 @@ pub struct BatchArguments {
     /// The cells and how to run them.
     #[command(flatten)]
     pub matrix: CliOverrides,
-    /// Options of execution.
+    /// How the plan is executed.
     #[command(flatten)]
     pub run: ExecutionArguments,
     /// Submit it to this site as arrays of jobs (`retrial sites` lists them), and follow it
@@ -41,16 +41,16 @@ pub struct BatchArguments {
     pub new: bool,
 }
 
-/// Arguments of `bisect`.
+/// Which recipe is searched, for which change, and how its runs are executed.
 #[derive(Debug, Clone, Args)]
 pub struct BisectArguments {
     /// A recipe, and options of its plan.
     #[command(flatten)]
     pub plan: PlanRequest,
-    /// What is searched.
+    /// The axis, its values, and the criterion of the search.
     #[command(flatten)]
     pub search: SearchRequest,
-    /// Options of execution.
+    /// How the plan is executed.
     #[command(flatten)]
     pub run: ExecutionArguments,
     /// Start a new search, even if the same one is unfinished
@@ -58,7 +58,7 @@ pub struct BisectArguments {
     pub new: bool,
 }
 
-/// Arguments of `run`.
+/// Which recipe is run, where, and how it is executed.
 #[derive(Debug, Clone, Args)]
 pub struct RunArguments {
     /// The recipe and its settings.
@@ -67,7 +67,7 @@ pub struct RunArguments {
     /// Run on these machines, too: ssh:n2,n3. This one is the head; all share the home
     #[arg(long, value_name = "ssh:NODE,…", value_parser = nodes::parse)]
     pub nodes: Option<Allocation>,
-    /// Options of execution.
+    /// How the plan is executed.
     #[command(flatten)]
     pub run: ExecutionArguments,
     /// Submit it as a job of this site (`retrial sites` lists them), and follow it

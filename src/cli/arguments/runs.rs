@@ -7,14 +7,14 @@ use clap::{Args, Subcommand};
 
 use retrial_history::{Filter, Order};
 
-/// Arguments of `runs`.
+/// Which runs are listed, and in which order; or a subcommand.
 #[derive(Debug, Clone, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct RunsArguments {
     /// A subcommand instead of listing.
     #[command(subcommand)]
     pub what: Option<RunsCommand>,
-    /// Filters.
+    /// Which runs are listed.
     #[command(flatten)]
     pub filter: Filter,
     /// Sort by this property, ascending: the newest, slowest or best run is last
@@ -39,7 +39,7 @@ pub struct RemoveOptions {
     pub force: bool,
 }
 
-/// Subcommands of `runs`.
+/// The subcommands of `runs`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum RunsCommand {
     /// Remove runs and their evidence
@@ -47,7 +47,7 @@ pub enum RunsCommand {
         /// Runs: ids, parts of them, or `last`
         #[arg(value_name = "RUN")]
         runs: Vec<String>,
-        /// Filters.
+        /// Which runs are removed, besides those that are named.
         #[command(flatten)]
         filter: Filter,
         /// How they are removed.
@@ -59,7 +59,7 @@ pub enum RunsCommand {
         /// Runs: ids, parts of them, or `last`
         #[arg(value_name = "RUN")]
         runs: Vec<String>,
-        /// Filters.
+        /// Which runs are packed, besides those that are named.
         #[command(flatten)]
         filter: Filter,
         /// Write this archive, which must not exist: .tar or .tar.gz; .tar.zst for one run that others can

@@ -6,12 +6,12 @@ use clap::{Args, ValueEnum};
 
 use crate::app::published::ImportRequest;
 
-/// Arguments of `new`.
+/// Where a recipe is written, and what it is made of.
 #[derive(Debug, Clone, Args)]
 pub struct NewArguments {
     /// The file to create, ending in .yaml, or a directory
     pub name: PathBuf,
-    /// The published result.
+    /// The published result that the recipe is made of.
     #[command(flatten)]
     pub results: ImportRequest,
     /// Convert a vendor's command line: 'docker run …', a file with it, or - for standard input
@@ -19,7 +19,7 @@ pub struct NewArguments {
     pub from: Option<String>,
 }
 
-/// Arguments of `lock`.
+/// Which recipe is locked, and where its lock is written.
 #[derive(Debug, Clone, Args)]
 pub struct LockArguments {
     /// A built-in name (`retrial list`) or a path (./mine.yaml, ./directory)

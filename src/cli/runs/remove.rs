@@ -16,7 +16,7 @@ use retrial_results::verdict::ExitCode;
 /// How many runs the question lists.
 const LISTED: usize = 20;
 
-/// Removes runs.
+/// Removes runs after a confirmation, and prints which were removed and which were skipped.
 pub fn remove(
     global: &GlobalOptions,
     rows: &[RunSummary],
