@@ -22,11 +22,11 @@ use retrial_results::verdict::RuleCheck;
 use retrial_run::judge_files;
 use retrial_store::{RunDirectory, StoreError};
 
-/// A tree that was written.
+/// A submission tree that was written.
 pub struct Written {
-    /// Its content.
+    /// The files of the tree, what it lacks, and the rules that it violates.
     pub export: Export,
-    /// Files that it replaced.
+    /// Existing files that were replaced, by their path in the tree.
     pub replaced: Vec<String>,
 }
 

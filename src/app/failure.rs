@@ -11,7 +11,7 @@ use retrial_results::verdict::ExitCode;
 use retrial_run::RunError;
 use retrial_store::StoreError;
 
-/// A command's failure.
+/// A failed command: the exit code of the process, and the message for the user.
 #[derive(Debug)]
 pub struct Failure {
     /// The exit code of the process.
@@ -20,12 +20,12 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The command line or a recipe is wrong.
+    /// The command line or a recipe is wrong: exit code 2.
     pub fn usage(error: impl Into<ErrorText>) -> Self {
         Self::new(ExitCode::Usage, error)
     }
 
-    /// The host or its services failed.
+    /// The host or one of its services failed: exit code 3.
     pub fn host(error: impl Into<ErrorText>) -> Self {
         Self::new(ExitCode::Host, error)
     }
@@ -67,7 +67,7 @@ impl Failure {
         self.error
     }
 
-    /// Prints it to standard error.
+    /// Prints the message to standard error, unless it was printed already.
     pub fn report(&self) {
         if *self.error() != ErrorText::default() {
             terminal::note_error(&self.error.clone().in_context("error: "));

@@ -86,7 +86,7 @@ pub async fn resolved(global: &GlobalOptions, entry: &Opened) -> Result<Lock, Fa
     Ok(lock)
 }
 
-/// Returns the digest in the registry, or the engine's local digest if the registry does not answer.
+/// Returns the digest in the registry; if the registry does not answer, the engine's own.
 async fn digest(engine: &dyn Engine, reference: &str) -> Result<String, Failure> {
     let auth = credentials::for_image(reference).await?;
     let error = match engine.registry_digest(reference, auth).await {

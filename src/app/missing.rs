@@ -19,7 +19,7 @@ pub fn note(plan: &mut Plan, recipe: &Recipe) {
     plan.unmet.extend(missing);
 }
 
-/// Models in directories.
+/// Checks of models that are read from a directory which does not exist.
 fn models(plan: &Plan, recipe: &Recipe) -> impl Iterator<Item = Check> {
     let scope = recipe.scope();
     recipe.models.iter().filter_map(move |(name, model)| {
@@ -32,7 +32,7 @@ fn models(plan: &Plan, recipe: &Recipe) -> impl Iterator<Item = Check> {
     })
 }
 
-/// Sources of mounts that no step of the plan may make.
+/// Checks of mounts whose source does not exist and that no step of the plan may make.
 fn mounts(plan: &Plan) -> Vec<Check> {
     let runs_on_host = |action: &Action| matches!(action, Action::Host(_));
     if plan.steps.iter().any(|step| runs_on_host(&step.action)) {

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use retrial_host::checks::{HostStatus, HostStatuses};
 
-/// HTTPS.
+/// The port of HTTPS.
 const PORT: u16 = 443;
 /// How long a host may take to accept a connection.
 const LIMIT: Duration = Duration::from_secs(5);

@@ -21,11 +21,9 @@ use retrial_store::Record;
 use retrial_store::import::Mark;
 use retrial_store::{Home, RunDirectory, StoreError};
 
-/// A run, or a batch of runs.
+/// A run or a batch, by the directory that it is recorded in.
 pub enum RunOrBatch {
-    /// A run.
     Run(RunDirectory),
-    /// A batch.
     Batch(Record),
 }
 
@@ -74,7 +72,7 @@ pub fn results(home: &Home, name: &str) -> Result<Option<RunOrBatch>, Failure> {
     run_or_batch(home, name).map(Some)
 }
 
-/// Probes the host.
+/// Reads GPUs, drivers and kernel of this machine, or of the one described below `--root`.
 pub fn host_view(global: &GlobalOptions) -> HostView {
     host::probe(&global.root, global.home.root())
 }
@@ -90,16 +88,16 @@ pub fn check_not_imported(run: &RunDirectory) -> Result<(), Failure> {
     })
 }
 
-/// The engine.
+/// Connects to the engine that `--engine`, the environment or Docker's context selects.
 pub async fn engine(global: &GlobalOptions) -> Result<Docker, Failure> {
     Ok(Docker::connect(global.engine.as_deref()).await?)
 }
 
-/// A recipe as found, and as resolved with the settings of the command line.
+/// A recipe before and after its settings are applied.
 pub struct Opened {
-    /// As found.
+    /// The recipe's text and where it was found.
     pub entry: catalog::Opened,
-    /// As resolved.
+    /// The recipe merged with its templates, variants and `--set`.
     pub resolved: Resolved,
 }
 
@@ -217,7 +215,7 @@ pub fn plan(
     Ok(plan)
 }
 
-/// Adds to the changes of a plan that `--rules` replaced built-in rules of its round by others.
+/// Adds to a plan's changes that `--rules` replaced the built-in rules of its round.
 fn note_other_rules(plan: &mut Plan) {
     let mut builtin = plan.clone();
     builtin.ruled_by(catalog::rounds());

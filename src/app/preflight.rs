@@ -32,15 +32,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The state of a host, and the checks of it.
 pub struct HostExamination {
-    /// The host.
+    /// GPUs, drivers and kernel of the host.
     pub host: HostView,
-    /// Its GPUs at that moment.
+    /// Temperature, clocks and partition of its GPUs at that moment.
     conditions: Vec<Condition>,
-    /// Its settings.
+    /// Settings of the kernel that change what a benchmark measures.
     settings: Settings,
-    /// Its engine's abilities.
+    /// The abilities of its engine; none if it does not answer.
     abilities: Option<Abilities>,
-    /// The checks.
+    /// The results of all checks, those that passed too.
     pub checks: Vec<Check>,
 }
 

@@ -28,11 +28,11 @@ const PACKAGES_END: &str = "@end\n";
 /// The content of the image; empty if it was not examined, or did not answer.
 #[derive(Default)]
 pub struct Probed {
-    /// Its `ROCm` release.
+    /// The release of `ROCm` in the image: `7.1.1`.
     pub rocm: Option<String>,
-    /// Its Python packages.
+    /// Name and version of each Python package.
     pub packages: Vec<(String, String)>,
-    /// The hosts, if the image has a program that can ask them.
+    /// Whether each host was reached; none if the image has no program that can try.
     pub hosts: Option<Vec<HostStatus>>,
 }
 

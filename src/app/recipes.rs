@@ -38,7 +38,7 @@ pub struct RecipeFilter {
 /// submission.
 #[derive(Serialize)]
 pub struct ListedRecipe {
-    /// Its name.
+    /// The name that commands take: `mlperf-inference/v6.0/amd/llama2-70b-mi355x`.
     pub name: String,
     /// As its default variants have it.
     #[serde(flatten)]

@@ -22,9 +22,9 @@ pub const STOPPING: &str =
 /// The request of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignalRequest {
-    /// Stop.
+    /// End the benchmark and keep its evidence: INT or TERM.
     Stop,
-    /// Detach: the terminal was closed.
+    /// Continue without the terminal, which was closed: HUP.
     Detach,
 }
 
@@ -109,7 +109,7 @@ fn runtime_of_signals() -> std::io::Result<tokio::runtime::Runtime> {
 pub struct SignalTarget<F> {
     /// Records that it stops, or that it lost its terminal.
     pub record: F,
-    /// Stops it cleanly.
+    /// The first signal cancels it: the run or batch ends its benchmark.
     pub stop: CancellationToken,
     /// The command that removes what is left when the process exits at once.
     pub cleanup: String,

@@ -95,11 +95,11 @@ fn check_host(id: &str, state: &State) -> Result<(), Failure> {
     })
 }
 
-/// Why the process that follows a run was not asked to stop it.
+/// Why the process that follows a run was not signalled.
 enum Refusal {
     /// The process that the lock names has ended, but the lock is held.
     Ended(Failure),
-    /// Another reason.
+    /// It is on another machine or in another namespace, or the signal was refused.
     Other(Failure),
 }
 
@@ -111,7 +111,7 @@ impl Refusal {
     }
 }
 
-/// Asks the holder of a lock to end, if it is a process of this machine that can be told from others.
+/// Signals the holder of a lock to end, if it is a process of this machine that cannot be mistaken for another.
 fn terminate(id: &str, holder: &LockHolder) -> Result<(), Refusal> {
     let Some(process) = &holder.process else {
         let reason = format!("{id}: a process follows it, and its lock file does not name it");

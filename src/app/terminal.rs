@@ -56,12 +56,12 @@ pub fn shape() -> Terminal {
     }
 }
 
-/// Writes a document.
+/// Prints a document, as wide and as coloured as standard output allows.
 pub fn show(document: &Document) {
     print(&terminal::render(document, shape()));
 }
 
-/// Writes blocks without a title.
+/// Prints blocks without a title, as wide and as coloured as standard output allows.
 pub fn show_blocks(blocks: &[Block]) {
     print(&terminal::blocks(blocks, shape()));
 }
@@ -100,18 +100,18 @@ impl Write for Stdout {
     }
 }
 
-/// Writes a result.
+/// Prints text to standard output as it is.
 pub fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     check_write(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
 }
 
-/// Writes a result as JSON on one line.
+/// Prints a value to standard output as JSON in one line.
 pub fn print_json(result: &impl serde::Serialize) {
     write_json(|out| serde_json::to_writer(out, result));
 }
 
-/// Writes a result as JSON of several lines.
+/// Prints a value to standard output as JSON in several lines.
 pub fn print_pretty(result: &impl serde::Serialize) {
     write_json(|out| serde_json::to_writer_pretty(out, result));
 }

@@ -16,7 +16,7 @@ use retrial_recipe::model::Mode;
 const EACH: usize = 4;
 const AT_LEAST: usize = 64;
 
-/// What is searched.
+/// The axis, its values, and the criterion of a search.
 #[derive(Debug, Clone, Args)]
 pub struct SearchRequest {
     /// Search along this axis of the recipe's variants, or this param

@@ -204,7 +204,7 @@ impl Failures {
         self.exits.is_empty()
     }
 
-    /// Combines all problems.
+    /// Returns a failure with all problems, if there are any.
     pub fn result(self) -> Result<(), Failure> {
         if self.exits.is_empty() {
             return Ok(());

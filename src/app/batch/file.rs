@@ -19,7 +19,7 @@ pub struct OpenedBatch {
     pub batch: Batch,
     /// Its cells, its schedule, and how it is executed.
     pub plan: BatchPlan,
-    /// Warnings.
+    /// Problems that do not prevent its execution.
     pub warnings: Diagnostics,
     recipes: Vec<OpenedRecipe>,
 }

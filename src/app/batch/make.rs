@@ -18,7 +18,7 @@ use retrial_plan::{OfBatch, Plan};
 use retrial_results::verdict::ExitCode;
 use retrial_run::Prepared;
 
-/// Prepares trial runs.
+/// Prepares the trial runs of one batch.
 pub struct Maker<'a> {
     pub global: &'a GlobalOptions,
     pub engine: &'a dyn Engine,
@@ -27,7 +27,7 @@ pub struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// The plan of a trial run in a worker.
+    /// Returns the resolved recipe, as YAML, and the plan of a trial run in a worker.
     fn plan(&self, number: usize, worker: usize) -> Result<(String, Plan), Failure> {
         let PlannedBatch { record, gpus, .. } = self.planned;
         let (cells, plans) = (&self.planned.cells, &self.planned.plans);

@@ -12,7 +12,7 @@ use retrial_store::{Home, Record};
 /// The content of batch.json.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BatchRecord {
-    /// The plan.
+    /// Cells, schedule, claims, and how they are executed.
     #[serde(flatten)]
     pub plan: BatchPlan,
     /// Options that hold for every run.

@@ -20,9 +20,9 @@ use retrial_store::{Home, Record};
 
 /// A batch whose runs are planned.
 pub enum Planned {
-    /// On this host.
+    /// For this host.
     Here(Box<PlannedBatch>),
-    /// On the nodes of a site.
+    /// For the nodes of a site.
     OnSite(Box<SiteBatch>),
 }
 

@@ -11,9 +11,9 @@ pub enum CatalogError {
     /// No built-in recipe has this name.
     #[error("there is no built-in recipe `{name}`")]
     Unknown {
-        /// The requested name.
+        /// The name on the command line.
         name: String,
-        /// A suggestion.
+        /// Similar names, or where to find the names.
         #[help]
         help: Option<String>,
     },
@@ -21,23 +21,23 @@ pub enum CatalogError {
     #[error("there is nothing at `{path}`")]
     #[diagnostic(help("check the path, or see `retrial list` for built-in recipes"))]
     Missing {
-        /// Where.
+        /// The path on the command line.
         path: PathBuf,
     },
     /// A directory without a recipe.
     #[error("the directory `{path}` contains no recipe.yaml")]
     #[diagnostic(help("name the recipe's file itself"))]
     NoRecipe {
-        /// Where.
+        /// The directory on the command line.
         path: PathBuf,
     },
     /// A file cannot be read.
     #[error("failed to read `{path}`: {source}")]
     #[diagnostic(help("check its permissions"))]
     Read {
-        /// Where.
+        /// The file that was opened.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
@@ -45,9 +45,9 @@ pub enum CatalogError {
     #[error("failed to write the recipe's file `{path}`: {source}")]
     #[diagnostic(help("check its permissions and the free disk space"))]
     Write {
-        /// Where.
+        /// The file that was to be written.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },

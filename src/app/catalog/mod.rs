@@ -26,9 +26,9 @@ use retrial_recipe::{Kind, Source, Templates};
 pub struct Opened {
     /// Built-in name, or the path that the user gave.
     pub name: String,
-    /// Its text.
+    /// The YAML text, with the path that diagnostics name.
     pub source: Source,
-    /// Recipe or template.
+    /// Whether it is a recipe or a template.
     pub kind: Kind,
     home: Home,
 }

@@ -24,11 +24,11 @@ use retrial_store::RunDirectory;
 /// The answer that a machine prints.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Answer {
-    /// Its name.
+    /// The name by which it was started; else Slurm's name of the node, or the host name.
     pub name: String,
-    /// Its facts.
+    /// Version of Retrial, GPUs and driver, which must be those of the other machines.
     pub facts: Facts,
-    /// The time by its clock.
+    /// The time by its clock when it answered.
     pub time: Timestamp,
 }
 

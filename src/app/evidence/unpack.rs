@@ -13,9 +13,9 @@ use retrial_store::{StoreError, UnpackLimit};
 /// A bundle whose archive is whole: its size and digest match its manifest. The signature of the manifest is not
 /// checked yet.
 pub struct Opened {
-    /// Its head.
+    /// The manifest, statement and signatures as they are in the archive.
     pub head: Head,
-    /// Its manifest.
+    /// The manifest of the head, parsed.
     pub manifest: Manifest,
     body: BufReader<File>,
 }

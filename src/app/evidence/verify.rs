@@ -33,9 +33,9 @@ const LARGEST: u64 = 64 << 20;
 /// The largest number of differences of a plan that are named.
 const MAX_NAMED_DIFFERENCES: usize = 10;
 
-/// A verified bundle.
+/// The result of a verification, and the run that was unpacked for it.
 pub struct Verified {
-    /// The result of the verification.
+    /// What was checked, and the problems that were found.
     pub verification: Verification,
     /// The run, unpacked below the directory; none if it was not unpacked.
     pub run: Option<RunDirectory>,

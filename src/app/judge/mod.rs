@@ -22,9 +22,9 @@ use retrial_results::verdict::{self, Context, Evidence, ExitCode, RuleCheck, Ver
 
 /// Results that are judged together.
 pub struct Gathered {
-    /// Their folder.
+    /// The folder that contains them.
     pub path: PathBuf,
-    /// Their common context.
+    /// The submission, qualifiers and warnings that all of them have.
     pub context: Context,
     /// The evidence in their files.
     pub evidence: Vec<Evidence>,
@@ -32,9 +32,9 @@ pub struct Gathered {
 
 /// A verdict on results of a folder.
 pub struct Judged {
-    /// The folder.
+    /// The folder's path, as the user named the directory that it is in.
     pub path: String,
-    /// The verdict.
+    /// The verdict on all results of the folder.
     pub verdict: Verdict,
     /// Rules of a benchmark as a whole, in addition to those of its results.
     pub rules: Vec<RuleCheck>,
@@ -58,7 +58,7 @@ pub fn trees(directory: &Path, request: &JudgeRequest) -> Result<Option<Trees>, 
     }
 }
 
-/// What is not judged at all.
+/// Returns the failure of results of a suite that is not judged.
 fn refusal(other: &OtherSuiteResult) -> Failure {
     Failure::usage(other.to_string())
 }

@@ -16,7 +16,7 @@ const RECORD: &str = "nodes.json";
 pub struct Allocation {
     /// The launcher that starts a process on them.
     pub launcher: Launcher,
-    /// Their names.
+    /// The names of these machines, as the launcher takes them.
     pub others: Vec<String>,
     /// Continue even if they do not meet the recipe's requirements.
     #[serde(default)]

@@ -15,9 +15,9 @@ const CLOCKS: f64 = 1.0;
 
 /// A machine, as the head knows it.
 pub struct KnownMachine {
-    /// Its name.
+    /// The name that `--nodes` or Slurm gives it, or the host name.
     pub name: String,
-    /// Its facts.
+    /// Version of Retrial, GPUs and driver, as it stated them.
     pub facts: Facts,
     /// How far its clock is ahead of the head's, seconds.
     pub ahead: f64,
@@ -26,9 +26,9 @@ pub struct KnownMachine {
 /// The differences between the machines.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Differences {
-    /// Without these it cannot work.
+    /// Differences because of which the run cannot work.
     pub errors: Vec<String>,
-    /// Without these the result is another one: they can be forced.
+    /// Differences that change what is measured: `--force` allows them.
     pub refusals: Vec<String>,
 }
 

@@ -114,7 +114,7 @@ pub struct PlanRequest {
     /// Options that change the plan.
     #[command(flatten)]
     pub options: PlanOptions,
-    /// Lock and rules.
+    /// The lock file and the files of rules.
     #[command(flatten)]
     pub files: PlanFiles,
 }

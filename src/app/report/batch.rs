@@ -31,7 +31,7 @@ pub struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Judges a batch.
+    /// Judges the current evidence of a batch.
     pub fn open(global: &'a GlobalOptions, directory: Record) -> Result<Self, Failure> {
         Ok(Self {
             home: &global.home,

@@ -33,12 +33,12 @@ pub trait Report {
         None
     }
 
-    /// Its charts.
+    /// Returns the charts of its figures and its telemetry.
     fn charts(&self) -> Vec<Chart> {
         Vec::new()
     }
 
-    /// Its text in a format. Links on a page are relative to the page's directory.
+    /// Renders it in a format. Links on a page are relative to the page's directory.
     fn render(&self, output: Output, page: Option<&Path>) -> Result<String, Failure>;
 }
 

@@ -27,9 +27,9 @@ pub struct Removal<'a> {
 /// A run that is not removed.
 #[derive(Debug, Serialize)]
 pub struct SkippedRun {
-    /// Its id.
+    /// The id of the run.
     pub run: String,
-    /// Why it is not removed.
+    /// Why it is not removed, in a lower-case fragment.
     pub reason: String,
 }
 

@@ -10,7 +10,7 @@ use retrial_slurm::Job;
 use retrial_store::RunDirectory;
 use retrial_store::journal::{Event, EventKind};
 
-/// Shows a job.
+/// Prints or draws a job: its place in the queue, then the events of its run.
 pub struct Display<'a> {
     global: &'a GlobalOptions,
     run: &'a RunDirectory,
@@ -62,7 +62,7 @@ impl<'a> Display<'a> {
         reporter.event(&Event::new("local", None, EventKind::Warning { text }));
     }
 
-    /// Leaves the terminal as it should be.
+    /// Erases the line of a waiting job, and ends the run's view.
     pub fn finish(&mut self) {
         self.waiting.clear();
         if let Some(reporter) = &mut self.reporter {

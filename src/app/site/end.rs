@@ -20,13 +20,13 @@ use retrial_slurm::{Job, Slurm};
 use retrial_store::open::read_text_beneath;
 use retrial_store::{Home, Record, RunDirectory};
 
-/// Lines of a job's output that are shown.
+/// The largest number of lines of a job's output that are shown.
 const LINES: usize = 12;
-/// How often the accounting is queried for the end of a job.
+/// The largest number of queries of the accounting for the end of a job.
 const QUESTIONS: u32 = 6;
-/// Between two questions.
+/// The time between two of these queries.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Bytes of it that are read.
+/// The largest part of a job's output that is read, bytes.
 const OUTPUT: u64 = 16 << 20;
 
 /// Commands for a run or a batch in this home: `follow it: retrial resume ID    stop it: retrial stop ID`.

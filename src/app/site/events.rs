@@ -45,7 +45,7 @@ impl Events {
         }
     }
 
-    /// New events.
+    /// Returns the events since the last call, with the output of the step under way.
     pub fn look(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
         for event in self.journal.look::<Event>() {
@@ -88,7 +88,7 @@ impl StepOutput {
         })
     }
 
-    /// New lines: all of them, or the latest.
+    /// Returns the lines since the last call: all of them, or the latest.
     fn look(&mut self, run: &RunDirectory, all: bool, at_the_end: bool) -> Vec<String> {
         let Ok(mut file) = open_beneath(&run.steps(), &self.path) else {
             return Vec::new();

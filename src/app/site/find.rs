@@ -12,20 +12,20 @@ use retrial_site::{self as site, Site};
 use retrial_store::StoreError;
 use retrial_store::home::{home_directory, user_directory};
 
-/// A site file.
+/// A site, with the file that describes it.
 #[derive(Debug, Clone)]
 pub struct SiteFile {
     /// Its file's name without the ending.
     pub name: String,
-    /// Its file.
+    /// The path of the file: `sites/NAME.yaml`, or the copy in a run's directory.
     pub path: PathBuf,
-    /// The file's text.
+    /// The text of the file, which is copied next to each submitted job.
     pub text: String,
-    /// The parsed site.
+    /// The site that the text describes.
     pub site: Site,
 }
 
-/// `$XDG_CONFIG_HOME/retrial/sites`, else `~/.config/retrial/sites`.
+/// Returns the directory of site files: `$XDG_CONFIG_HOME/retrial/sites`, else `~/.config/retrial/sites`.
 pub fn directory() -> PathBuf {
     user_directory("XDG_CONFIG_HOME", ".config").join("retrial/sites")
 }

@@ -29,7 +29,7 @@ pub const MISSING: Duration = Duration::from_secs(30);
 pub enum End {
     /// The run ended by itself, or was stopped.
     Run {
-        /// Its exit code.
+        /// The exit code of Retrial in the job.
         code: u8,
         /// Why it ended early.
         reason: Option<AbortReason>,
@@ -38,7 +38,7 @@ pub enum End {
     },
     /// The job is over, and the run did not end.
     Job {
-        /// Slurm's word for how.
+        /// Slurm's state of the job: `TIMEOUT`.
         state: String,
     },
     /// Neither the controller nor the accounting lists the job.

@@ -29,7 +29,7 @@ impl Incoming {
         }
     }
 
-    /// New whole lines; those that cannot be parsed are skipped.
+    /// Returns the whole lines since the last call; those that cannot be parsed are skipped.
     pub fn look<T: DeserializeOwned>(&mut self) -> Vec<T> {
         let Ok(mut file) = File::open(&self.path) else {
             return Vec::new();

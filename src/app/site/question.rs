@@ -35,7 +35,7 @@ impl Questions<Answer> {
 }
 
 impl<T: Send + 'static> Questions<T> {
-    /// Repeats this query.
+    /// Repeats a query, at first every 2 s, later every 30 s.
     pub fn new(
         query: impl Fn() -> BoxFuture<'static, Result<T, SlurmError>> + Send + 'static,
     ) -> Self {
@@ -48,12 +48,12 @@ impl<T: Send + 'static> Questions<T> {
         }
     }
 
-    /// Queries at the next opportunity.
+    /// Repeats the query at the next opportunity.
     pub fn ask_now(&mut self) {
         self.queried = None;
     }
 
-    /// Asks if it is time to, and returns an answer if there is a new one. Notes when the controller ceases
+    /// Repeats the query if that is due, and returns a new answer if there is one. Notes when the controller ceases
     /// to answer, and when it answers again.
     pub async fn next(&mut self, note: impl FnOnce(&str)) -> Option<T> {
         let pause = match self.started.elapsed().as_secs() {

@@ -21,24 +21,24 @@ pub const SITE: &str = "site.yaml";
 /// The request on the login host.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SiteRequest {
-    /// The site's name.
+    /// The name of the site: its file's name without the ending.
     pub site: String,
     /// The recipe, pinned to its lock.
     pub recipe: Recipe,
-    /// The recipe's directory.
+    /// The directory with the recipe's companion files; none if it has none.
     pub directory: Option<String>,
     /// Options of the plan.
     pub options: PlanOptions,
-    /// `--force`
+    /// Whether unmet requirements were allowed by `--force`.
     pub force: bool,
 }
 
 /// Something that happened to the jobs of a run or an array.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobEvent {
-    /// The time.
+    /// The time of writing, by the clock of the host that wrote it.
     pub time: Timestamp,
-    /// The event.
+    /// What happened to the job.
     #[serde(flatten)]
     pub what: JobEventKind,
 }
@@ -49,28 +49,28 @@ pub struct JobEvent {
 pub enum JobEventKind {
     /// A job is about to be submitted.
     Intended {
-        /// Its name.
+        /// The name by which the job is found in the queue.
         name: String,
         /// Its time limit, seconds.
         time_limit_s: u64,
         /// The length of the run's journal: what follows was written by this job.
         journal: u64,
     },
-    /// The job exists.
+    /// The job was submitted, or found in the queue.
     Submitted {
-        /// Its id.
+        /// The id that Slurm gave it: `1234`.
         id: String,
     },
     /// The scheduler refused it.
     Refused {
-        /// Its message.
+        /// The message of sbatch.
         message: String,
     },
     /// A user requested its end.
     StopRequested,
-    /// It is over.
+    /// Slurm states that the job has ended.
     Over {
-        /// Its id.
+        /// The id of the job.
         id: String,
         /// The scheduler's word for how it ended.
         state: String,

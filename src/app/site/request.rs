@@ -18,7 +18,7 @@ use retrial_store::{Home, scratch};
 
 /// How a run's jobs are submitted.
 pub struct Target {
-    /// The site.
+    /// The site, with the file that describes it.
     pub site_file: SiteFile,
     /// How its jobs are executed.
     pub job: JobOptions,
@@ -30,7 +30,7 @@ pub struct SiteRun {
     pub target: Target,
     /// Options with the site's home.
     pub global: GlobalOptions,
-    /// The recipe.
+    /// The recipe with its settings.
     pub opened: open::Opened,
     /// The plan, with the GPUs of no host.
     pub plan: Plan,

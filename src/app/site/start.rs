@@ -171,7 +171,7 @@ impl Liveness {
         }
     }
 
-    /// Checks again.
+    /// Returns whether a process follows the run, or its job waits or runs. Queries Slurm at most every 10 s.
     pub fn is_live(&mut self) -> bool {
         let Some(journal) = &mut self.journal else {
             return FileLock::holder(&self.directory.lock()).is_some();

@@ -11,14 +11,14 @@ use retrial_document::measures::format;
 use retrial_slurm::{JobPhase, Slurm, SlurmError};
 use retrial_store::{Record, StoreError};
 
-/// How long Retrial may take in its job.
+/// How long Retrial may take to end the benchmark in its job.
 const GRACE: Duration = Duration::from_secs(90);
-/// How long Slurm may take after that.
+/// How long Slurm may take to end the job after it was cancelled.
 const END: Duration = Duration::from_mins(3);
-/// Before a call that failed is made again.
+/// The time before a call of scancel that failed is repeated.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// A job that is to end.
+/// A job that is being ended.
 pub struct Stopping {
     slurm: Slurm,
     id: String,
@@ -36,7 +36,7 @@ enum Order {
     Withdraw,
     /// Send TERM to Retrial in it.
     Terminate,
-    /// End it.
+    /// Cancel the job, which Slurm then kills.
     Cancel,
 }
 

@@ -18,17 +18,17 @@ use retrial_store::{Record, RunDirectory};
 
 /// How long to wait for a controller that does not answer.
 const PATIENCE: Duration = Duration::from_mins(10);
-/// Between two questions.
+/// The time between two queries of the queue.
 const PAUSE: Duration = Duration::from_secs(2);
-/// How often a job whose reply was lost is looked up: the controller may still be busy with it.
+/// The largest number of queries for a job whose submission had no reply: the controller may still be busy with it.
 const LOOKS: u32 = 3;
 
 /// A job that was found or submitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubmittedJob {
-    /// Its id.
+    /// The id that Slurm gave it: `1234`.
     pub id: String,
-    /// It existed before.
+    /// Whether the job was found in the queue, and not submitted now.
     pub existed: bool,
 }
 
@@ -40,11 +40,11 @@ impl fmt::Display for SubmittedJob {
     }
 }
 
-/// A submission.
+/// A job or an array that is to be submitted.
 pub struct Request<'a> {
-    /// A run or an array.
+    /// The work of its tasks: a run, or tasks of a batch.
     pub work: Work<'a>,
-    /// Its directory.
+    /// The directory of the run or the array, with the records of its jobs.
     pub directory: &'a Record,
     /// The run, whose journal records the submission.
     pub run: Option<&'a RunDirectory>,

@@ -10,7 +10,7 @@ use retrial_slurm::Job;
 
 /// The line of a job that waits.
 pub struct Waiting {
-    /// Nothing is shown.
+    /// Nothing is printed or drawn.
     pub is_quiet: bool,
     /// The terminal that the line is on, if there is one.
     term: Option<Term>,
@@ -62,7 +62,7 @@ impl Waiting {
         }
     }
 
-    /// Removes the line.
+    /// Erases the line from the terminal.
     pub fn clear(&mut self) {
         if std::mem::take(&mut self.is_drawn)
             && let Some(term) = &self.term

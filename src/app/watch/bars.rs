@@ -24,10 +24,10 @@ pub struct Bars {
     bars: Vec<ProgressBar>,
 }
 
-/// A bar at one moment.
+/// A bar as it is drawn at one moment.
 #[derive(Default)]
 struct Bar {
-    /// indicatif's.
+    /// The template of indicatif: `{bar}`, `{prefix}` and `{msg}` with their styles.
     template: String,
     prefix: String,
     message: String,

@@ -89,7 +89,7 @@ impl<T: Terminal> Reporter for Live<T> {
 }
 
 impl<T: Terminal> Shared<T> {
-    /// Nothing has happened yet.
+    /// Starts with no event.
     pub fn new(terminal: T, view: View) -> Self {
         let screen = Screen::new(terminal);
         Self {
@@ -100,13 +100,13 @@ impl<T: Terminal> Shared<T> {
         }
     }
 
-    /// Takes an event in; nothing is drawn yet.
+    /// Applies an event to the view; nothing is drawn yet.
     pub fn take(&mut self, event: &Event) {
         let (columns, _) = self.screen.room();
         self.waiting.extend(self.view.take(event, columns));
     }
 
-    /// Draws the changes.
+    /// Prints the waiting lines and draws the view below them.
     pub fn draw(&mut self, now: Timestamp) {
         let (columns, rows) = self.screen.room();
         self.bars.draw(&self.view, now, columns, rows);

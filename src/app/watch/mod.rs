@@ -24,9 +24,9 @@ use retrial_store::journal::Event;
 
 /// Shows what happens in a run.
 pub trait Reporter: Send {
-    /// Shows an event.
+    /// Prints an event, or adds it to the next drawing.
     fn event(&mut self, event: &Event);
-    /// Leaves the terminal as it should be, after the last event.
+    /// Draws what is left and releases the terminal, after the last event.
     fn finish(&mut self) {}
 }
 

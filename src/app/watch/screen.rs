@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use console::{measure_text_width, truncate_str};
 use indicatif::TermLike;
 
-/// A terminal.
+/// A terminal that a live view is drawn on.
 pub trait Terminal: Debug + Send + 'static {
-    /// Columns and rows.
+    /// Returns its columns and rows.
     fn size(&self) -> (usize, usize);
     /// Writes a drawing. It may fail: the terminal may be closed.
     fn write(&mut self, text: &str) -> Result<()>;

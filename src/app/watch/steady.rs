@@ -12,18 +12,18 @@ pub struct SteadyClock {
 }
 
 impl SteadyClock {
-    /// Starts now.
+    /// Starts with the wall clock's time.
     pub fn start() -> Self {
         let anchor = Moment::now();
         Self { anchor }
     }
 
-    /// The time now.
+    /// Returns the time at the start plus what has passed since, however the wall clock was set.
     pub fn now(&self) -> Timestamp {
         Moment::now().on_clock_of(&self.anchor)
     }
 
-    /// An event with its time on this clock.
+    /// Returns an event with its time on this clock.
     pub fn on(&self, event: &Event) -> Event {
         Event {
             time: event.moment().on_clock_of(&self.anchor),

@@ -48,12 +48,12 @@ struct FollowedArray {
     stopping: Option<Stopping>,
 }
 
-/// How following ended.
+/// Whether the tasks of all arrays have ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// All tasks are settled.
     Settled,
-    /// They continue.
+    /// The tasks continue, and nobody follows them.
     Detached,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Following<'a> {
         Ok(())
     }
 
-    /// Shows an event.
+    /// Prints an event, as a line or as JSON.
     pub fn show(&mut self, event: &BatchEvent) {
         let lines = self.lines.take(event);
         if self.waiting.is_quiet {

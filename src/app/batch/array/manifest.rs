@@ -45,7 +45,7 @@ pub struct Array {
     pub directory: Record,
     /// Which of the batch's arrays, from 1.
     pub number: usize,
-    /// Its content.
+    /// The tasks, session and excluded node of its `array.json`.
     pub manifest: Manifest,
 }
 

@@ -35,7 +35,7 @@ const USUAL_SIZE: u32 = 1001;
 
 /// A batch that is planned for nodes of a site.
 pub struct SiteBatch {
-    /// Its plan.
+    /// The cells and their schedule.
     plan: BatchPlan,
     /// How its arrays are submitted.
     target: Target,
