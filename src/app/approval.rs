@@ -1,5 +1,5 @@
 //! Asks a person to approve the root-equivalent privileges of a recipe, and the secrets that it is given. What needs
-//! approval, and which files belong to it, is the plan's list of accesses; nothing else is looked at here.
+//! approval, and which files belong to it, is the plan's list of accesses; nothing else is examined here.
 
 use std::path::{Path, PathBuf};
 

@@ -22,7 +22,7 @@ use retrial_store::journal::{AbortReason, Event, State};
 use retrial_store::lock::FileLock;
 use retrial_store::{RunDirectory, scratch};
 
-/// What to say of a run that has not ended, if it has not.
+/// Returns a note that a run has not ended, and how to continue; none if it has ended.
 pub fn note_if_not_ended(
     global: &GlobalOptions,
     run: &RunDirectory,

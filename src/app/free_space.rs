@@ -56,7 +56,7 @@ pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Re
         root.display(),
         size(all)
     );
-    // Models on a disk of their own take their part of it there, and several images share them.
+    // Models on another disk need their part of the space there, and several images share them.
     let with_models = |plan: &Plan| plan.fetched_models().next().is_some();
     let fetches = required.values().any(|(_, plan)| with_models(plan));
     let models_elsewhere = fetches

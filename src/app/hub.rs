@@ -1,9 +1,9 @@
-//! The hub of models as this machine's environment has it.
+//! The hub of models that this machine's environment selects.
 
 use retrial_hub::Hub;
 use retrial_plan::download::HubHere;
 
-/// Which hub, where its cache is, and whether there is a token; nothing of a hub whose settings are wrong,
+/// Returns which hub is used, its cache, and the source of its token; empty if the settings of the hub are invalid,
 /// which `doctor` reports.
 pub fn here() -> HubHere {
     let Ok(hub) = Hub::from_environment() else {

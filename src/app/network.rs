@@ -13,7 +13,7 @@ const PORT: u16 = 443;
 /// How long a host may take to accept a connection.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// Connects to all hosts at once. With a proxy none is tested: it decides which can be reached.
+/// Connects to all hosts concurrently. With a proxy none is tested: the proxy decides which can be reached.
 pub async fn ask(hosts: &[String]) -> HostStatuses {
     let proxy = ["https_proxy", "HTTPS_PROXY"].into_iter().find_map(|name| {
         let value = std::env::var(name).ok().filter(|value| !value.is_empty());

@@ -30,7 +30,7 @@ use retrial_run::{GPU_LABEL, label, run_of};
 /// How long the hub may take to list a model's files.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The state of a host, and the checks of it.
+/// The state of a host, and the results of its checks.
 pub struct HostExamination {
     /// GPUs, drivers and kernel of the host.
     pub host: HostView,

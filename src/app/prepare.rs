@@ -25,7 +25,7 @@ pub fn planned(
     if !opened.entry.is_builtin() {
         withdraw_unset_secrets(global, &mut plan);
     }
-    // What of these can change a figure is in the plan: the verdict's context reads it there.
+    // Options that can change a figure are in the plan, where the verdict's context reads them.
     let RunRequest {
         allow: _,
         telemetry,
@@ -42,7 +42,7 @@ pub fn planned(
     Ok(plan)
 }
 
-/// Withdraws secrets that are not set, so that nobody is asked for them, and none is given when the run is resumed.
+/// Withdraws secrets that are not set: no approval is requested for them, and a resumed run does not get them.
 fn withdraw_unset_secrets(global: &GlobalOptions, plan: &mut Plan) {
     let named = plan.secrets.clone();
     let set = secrets(plan);

@@ -18,7 +18,7 @@ use retrial_recipe::model::GpuVendor;
 use retrial_results::packages::{self, Manager};
 use retrial_run::{PACKAGES, labels_of};
 
-/// How long it may take. Hosts are asked at once, each for 5 s.
+/// The time limit of the probe. Hosts are tried concurrently, each for 5 s.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The largest number of lines of its output that are read.
 const MOST_LINES: usize = 50_000;
@@ -47,7 +47,7 @@ pub async fn look(engine: &dyn Engine, plan: &Plan, image: &str, hosts: &[String
     let mut command = vec!["-c".to_owned(), script, "sh".to_owned()];
     command.extend(hosts.iter().cloned());
     let none = || Some("none".to_owned()).filter(|_| hosts.is_empty());
-    // Names are looked up as the recipe's container does.
+    // The container resolves names as the recipe's container does.
     let ExtraFlags { dns, add_host, .. } = &plan.container.extra;
     let extra = ExtraFlags {
         dns: dns.clone(),

@@ -1,4 +1,4 @@
-//! The built-in recipes, and filters of them.
+//! Built-in recipes, and filters that select them.
 
 use std::collections::BTreeSet;
 
@@ -34,13 +34,13 @@ pub struct RecipeFilter {
     pub benchmark: Vec<String>,
 }
 
-/// A built-in recipe: what it says with its default variants, and with those that are another
-/// submission.
+/// A built-in recipe: its summary with default variants, and the variants that are other
+/// submissions.
 #[derive(Serialize)]
 pub struct ListedRecipe {
     /// The name that commands take: `mlperf-inference/v6.0/amd/llama2-70b-mi355x`.
     pub name: String,
-    /// As its default variants have it.
+    /// The summary with default variants.
     #[serde(flatten)]
     pub summary: Summary,
     /// Whether it matches with its default variants; else only with some of the others.
@@ -75,7 +75,7 @@ impl RecipeFilter {
             })
     }
 
-    /// Refuses a value that nothing has, whatever the other filters say.
+    /// Refuses a value that no recipe or result has, whatever the other filters are.
     pub(super) fn refuse_unknown(&self, kind: &str, all: &[FacetValues]) -> Result<(), Failure> {
         for (at, (facet, accepted)) in self.facets().into_iter().enumerate() {
             let known: BTreeSet<&String> = all.iter().flat_map(|values| &values[at]).collect();
@@ -92,7 +92,7 @@ impl RecipeFilter {
     }
 }
 
-/// What a recipe or a result has for each filter: suite, round, GPUs, submitter, benchmark.
+/// The values of a recipe or a result for each filter: suite, round, GPUs, submitter, benchmark.
 pub(super) type FacetValues = [Vec<String>; 5];
 
 fn values(summary: &Summary) -> FacetValues {

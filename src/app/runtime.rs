@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::options::GlobalOptions;
 use retrial_engine::docker::Docker;
 
-/// An engine that does not answer must not hold up a plan.
+/// How long a plan waits for the engine's answer.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// How long the end of a runtime waits for work on its threads: a file system or a program that hangs must not
@@ -67,7 +67,7 @@ pub fn ask_engine<T>(
     runtime().ok()?.block_on(answered).flatten()
 }
 
-/// The file of this program, for processes of it elsewhere.
+/// Returns the path of this program's executable, to start it elsewhere.
 ///
 /// # Errors
 /// If the operating system does not know it.

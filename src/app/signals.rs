@@ -74,7 +74,7 @@ static LISTENERS: AtomicUsize = AtomicUsize::new(0);
 /// The thread that reacts if nobody else does: a caught signal has no other effect any more.
 static EXIT_AT_SIGNALS: Once = Once::new();
 
-/// Has INT and TERM exit from now on while nobody listens, on a thread of its own.
+/// From now on, INT and TERM end the process while nobody listens; runs on its own thread.
 fn exit_at_signals() -> std::io::Result<()> {
     let runtime = runtime_of_signals()?;
     let (mut interrupt, mut terminate) = {
@@ -111,9 +111,9 @@ pub struct SignalTarget<F> {
     pub record: F,
     /// The first signal cancels it: the run or batch ends its benchmark.
     pub stop: CancellationToken,
-    /// The command that removes what is left when the process exits at once.
+    /// The command that removes the container if the process exits immediately.
     pub cleanup: String,
-    /// A second signal has it exit at once: in a job, a scheduler may send each process one.
+    /// Whether a second signal exits immediately: in a job, a scheduler may send each process a signal.
     pub is_at_a_terminal: bool,
 }
 
@@ -147,7 +147,7 @@ pub struct SignalHandler {
 }
 
 impl SignalHandler {
-    /// Lets go of the run. From now on a signal ends the process at once.
+    /// Releases the run. From now on a signal ends the process immediately.
     pub fn finish(self) {
         self.over.cancel();
         let _ = self.released.recv_timeout(RELEASE_TIMEOUT);

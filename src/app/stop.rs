@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// How long a lock may name a process that has ended: the next holder writes itself into it.
 const MOMENT: Duration = Duration::from_secs(2);
 
-/// Stops a run or a batch: through the process that follows it, or in its place.
+/// Stops a run or a batch, through the process that follows it if there is one.
 pub fn stop(global: &GlobalOptions, name: &str) -> Result<ExitCode, Failure> {
     match open::run_or_batch(&global.home, name)? {
         RunOrBatch::Run(directory) => stop_run(global, directory),
@@ -143,7 +143,7 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode,
         return site::stop(global, &directory);
     }
     let id = directory.id().to_owned();
-    // Its process is on a node: the pid in its lock is none of this machine's.
+    // Its process is on a node: the pid in its lock is a pid of that node.
     let plan: Option<Plan> = directory.read_json("plan.json").ok();
     let batch = plan.and_then(|plan| plan.batch).map(|batch| batch.id);
     let of_site = |batch: &String| BatchRecord::site_of(&global.home, batch).is_some();

@@ -176,7 +176,7 @@ pub struct Image {
 /// The basis of a part of the verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Basis {
-    /// `raw`: judged again; `declared`: taken as it is.
+    /// `raw`: judged again; `declared`: accepted as stated.
     pub kind: BasisKind,
     /// A file of the run, or a directory (`results/`).
     pub path: String,

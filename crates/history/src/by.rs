@@ -23,7 +23,7 @@ pub const PROPERTIES: [Property; 7] = [
 /// Runs of one recipe that have everything in common but for the axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparableRuns<'a> {
-    /// What they have in common: the recipe, other axes, the host, its GPUs.
+    /// The values that they have in common: recipe, other axes, host and GPUs.
     pub title: String,
     /// The axis' values, in natural order, each with its runs, the newest last.
     pub sides: Vec<(&'a str, Vec<&'a RunSummary>)>,

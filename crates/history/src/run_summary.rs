@@ -100,7 +100,7 @@ pub struct Deciding {
 pub enum RunState {
     /// A process follows it.
     Running(ProcessIdentity),
-    /// Its job was submitted and has not started it, as far as its files say.
+    /// Its job was submitted, and no event of the run shows that it has started.
     Submitted,
     /// It started and did not end, and no process follows it.
     #[default]

@@ -168,7 +168,7 @@ impl Plans {
         found.map(|(_, plan)| plan)
     }
 
-    /// All of them, each with its cell.
+    /// Returns every plan, with the position of its cell.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &Plan)> {
         self.plans.iter().map(|(run, plan)| (run.cell, plan))
     }
@@ -179,7 +179,7 @@ fn is_same(run: &TrialRun, other: &TrialRun) -> bool {
     run.cell == other.cell && run.modes == other.modes
 }
 
-/// Problems of cells, each once with all the cells that have it.
+/// Problems of cells, each once, with the names of all cells that have it.
 #[derive(Default)]
 pub struct Failures {
     cells: BTreeMap<ErrorText, Vec<String>>,

@@ -66,7 +66,7 @@ pub fn here(
 /// Adds which images the engine has, if it answers.
 pub fn ask_the_engine(global: &GlobalOptions, estimate: &mut BatchEstimate) {
     let images = &mut estimate.images;
-    // Of several images, those that it named in time are shown.
+    // Images about which the engine does not answer in time are shown without that.
     runtime::ask_engine(global, async |engine| {
         for image in images {
             let ImageSource::Pulled { reference } = &image.source else {

@@ -15,7 +15,7 @@ use retrial_store::Home;
 
 /// A batch, and the recipes that it is over.
 pub struct OpenedBatch {
-    /// As read, paths absolute.
+    /// The batch as its file states it, with absolute paths.
     pub batch: Batch,
     /// Its cells, its schedule, and how it is executed.
     pub plan: BatchPlan,
@@ -159,7 +159,7 @@ fn opened(
     }
 }
 
-/// A path as from anywhere.
+/// Makes a path independent of the working directory.
 fn absolute(written: &mut Spanned<String>) {
     let is_path = written.value.starts_with('/')
         || matches!(written.value.split('/').next(), Some("." | ".."));
@@ -168,7 +168,7 @@ fn absolute(written: &mut Spanned<String>) {
     }
 }
 
-/// Without `x/..`, where that means the same: behind a link it does not.
+/// Removes `x/..` from a path, unless `x` is a link, behind which `..` is another directory.
 fn shortened(path: &Path) -> PathBuf {
     let mut short = PathBuf::new();
     for part in path.components() {

@@ -58,7 +58,7 @@ impl Followed {
     }
 }
 
-/// Executes what is left of a batch, and judges it.
+/// Executes the rest of a batch, and judges it.
 pub async fn follow(
     global: &GlobalOptions,
     planned: &PlannedBatch,
@@ -118,7 +118,7 @@ pub async fn follow(
     Ok(Followed::new(global, directory, exit, verdict, reason))
 }
 
-/// Where the evidence of a batch is, and how to resume it.
+/// Returns two lines: the directory of a batch's evidence, and the command that resumes the batch.
 fn next_commands(global: &GlobalOptions, directory: &Record) -> [String; 2] {
     let evidence = directory.path().display();
     let resume = commands(&global.home, directory, &[("resume", "resume")]);

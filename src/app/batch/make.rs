@@ -124,8 +124,8 @@ impl RunMaker for Maker<'_> {
             let mut host = open::host_view(self.global);
             // The engine's GPU support is queried only once.
             host.gpu_support = self.planned.plans.host.gpu_support.clone();
-            // Of the moment at which it was planned: the plan's unmet requirements follow from it, and the checks
-            // of the disks measure it again.
+            // Measured when the run was planned: the plan's unmet requirements follow from it, and the checks of
+            // the disks measure it again.
             host.disk_free = self.planned.plans.host.disk_free;
             let force = self.planned.record.options.run.force;
             prepare::prepared(self.global, host, self.engine, recipe, plan, force).await

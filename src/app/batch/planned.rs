@@ -14,10 +14,10 @@ pub struct PlannedBatch {
     pub record: BatchRecord,
     pub(super) cells: Cells,
     pub(super) plans: Plans,
-    /// GPUs of the workers; of one, what the batch may use.
+    /// The GPUs of each worker; a single worker has all that the batch may use.
     pub(super) gpus: Vec<Vec<String>>,
     pub(super) workers: Workers,
-    /// Where this is a task of a batch that is distributed over several hosts: the one that it is on.
+    /// The host of this task of a batch on several hosts; none for a whole batch.
     pub(super) host: Option<String>,
 }
 

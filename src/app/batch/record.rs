@@ -43,7 +43,7 @@ impl BatchRecord {
 }
 
 impl RunOptions {
-    /// The options that the batch's plan does not hold already.
+    /// Keeps the options that are not part of the batch's plan.
     pub fn new(plan: &PlanRequest, run: &RunRequest) -> Self {
         Self {
             options: PlanOptions {
@@ -74,7 +74,7 @@ impl RunOptions {
     }
 }
 
-/// A cell's recipe with its settings, as the command line would have it.
+/// Returns a cell's recipe with its settings, as on the command line of `run`.
 pub fn recipe_of(cell: &Cell) -> RecipeRequest {
     RecipeRequest {
         recipe: cell.path.clone(),

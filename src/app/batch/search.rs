@@ -24,7 +24,7 @@ pub fn judge(
     let trials = Observations::default().trials(home, plan, search, &state);
     let mut outcome = search::judge(plan, &Course::new(plan, search, &trials));
     outcome.changes = changes(home, &outcome);
-    // Only what was measured has a row.
+    // A cell without measurements has no row.
     let mut cells = evidence_of_cells(home, directory, plan)?;
     cells.retain(|cell| !cell.runs.is_empty());
     let mut measured = plan.clone();

@@ -73,7 +73,7 @@ impl BatchDisplay {
         let expected = expected.filter_map(|(cell, remaining)| Some((*cell, remaining.at(now)?)));
         let expected = expected.collect();
         Self {
-            // Of several runs at once, one view cannot show the progress.
+            // One view cannot show the progress of several runs.
             live: workers == 1 && std::io::stderr().is_terminal(),
             lines: Lines::new(plan, workers, global.verbose, expected),
             run: None,
@@ -86,7 +86,7 @@ impl BatchDisplay {
 
     fn batch(&mut self, event: &BatchEvent) {
         let lines = self.lines.take(event);
-        // As with one run: quiet, only the verdict is printed.
+        // Quiet prints only the verdict, as for a single run.
         if self.global.output == Output::Json && !self.global.quiet {
             return terminal::print_json(event);
         }

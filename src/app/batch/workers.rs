@@ -5,7 +5,7 @@ use retrial_host::assign::range;
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
 
-/// The GPUs of each worker, as `--gpus` takes them. One worker has what the batch may use.
+/// Returns the GPUs of each worker in the syntax of `--gpus`. A single worker has all that the batch may use.
 pub fn gpus_of_workers(
     workers: usize,
     chosen: &[String],

@@ -75,8 +75,8 @@ impl CatalogError {
     }
 }
 
-/// What may have been meant: the names that end with it (`llama2-70b-mi355x`), else one with a slip in it, else those
-/// that contain it (`llama2`).
+/// Returns names that may have been meant: those that end with the name (`llama2-70b-mi355x`), else those with a
+/// typing error, else those that contain it (`llama2`).
 fn candidates<'a>(name: &str, names: &'a [String]) -> Vec<&'a str> {
     let matching = |is_match: &dyn Fn(&str) -> bool| -> Vec<&'a str> {
         let names = names.iter().map(String::as_str);

@@ -51,7 +51,7 @@ pub fn list() -> Vec<Opened> {
 /// Opens a recipe by a built-in name or a path.
 ///
 /// # Errors
-/// There is no such recipe, or it cannot be read.
+/// No recipe has this name or path, or it cannot be read.
 pub fn open(recipe: &str) -> Result<Opened, CatalogError> {
     if is_path(recipe) {
         return open_path(Path::new(recipe));

@@ -1,4 +1,4 @@
-//! `retrial clean`: remove what runs left behind, and nothing that does not carry our label.
+//! `retrial clean`: removes containers of earlier runs, and none without our label.
 
 use std::path::Path;
 
@@ -62,7 +62,7 @@ pub fn clean(
             });
             let reason = foreign.or_else(|| {
                 let reason = in_use(&container, extent.all)?;
-                // Of all runs, those in use are left out; of a named one it is refused.
+                // Without a name, containers in use are skipped; a named one is refused.
                 is_refused = selected.is_some();
                 Some(reason)
             });
@@ -128,7 +128,7 @@ fn in_use(container: &ContainerState, all: bool) -> Option<ErrorText> {
     if all {
         return None;
     }
-    // Of several machines, the journal of the head states whether the run is over.
+    // If a run has several machines, the journal of the head states whether it is over.
     let events = path.map(|path| Journal::read::<Event>(&whole_run(path).join("journal.jsonl")));
     match events {
         Some(Ok(events)) if State::from_events(&events).over.is_some() => None,

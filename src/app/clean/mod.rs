@@ -1,4 +1,4 @@
-//! Removes what runs left behind.
+//! Removes containers and cached directories of earlier runs.
 
 pub mod cached;
 pub mod containers;

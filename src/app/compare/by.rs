@@ -140,7 +140,7 @@ fn omitted(axis: &str, grouped: &GroupedRuns<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Why there is nothing to compare, and what there is.
+/// Explains why nothing can be compared, and names the axes that the runs have.
 fn nothing(
     global: &GlobalOptions,
     axis: &str,

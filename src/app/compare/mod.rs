@@ -16,7 +16,7 @@ use retrial_results::verdict::comparison::{
 /// Lines of a list that are shown below an error.
 const MAX_LISTED: usize = 8;
 
-/// Compares the subjects that are named with the first of them.
+/// Compares the named subjects with the first of them.
 pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<Comparison, Failure> {
     let mut subjects = subject::all(global, request)?;
     refuse_duplicates(&subjects)?;

@@ -151,7 +151,7 @@ fn parts(cell: &str) -> Vec<&str> {
     cell.split(',').map(str::trim).sorted().collect()
 }
 
-/// What these runs' batches have, each value once.
+/// Returns a property of the batches of these runs, each value once.
 fn distinct(rows: &[RunSummary], value: impl Fn(&OfBatch) -> &String) -> Vec<String> {
     let batches = rows.iter().filter_map(|row| row.batch.as_ref());
     batches.map(value).sorted().dedup().cloned().collect()

@@ -17,9 +17,9 @@ const MAX_BYTES: u64 = 64 << 20;
 /// A JSON file of a run.
 #[derive(Debug)]
 pub struct JsonFile<T> {
-    /// What the program reads of it.
+    /// The value that the program has parsed.
     pub value: T,
-    /// How its text differs from the one that [`retrial_store::Record::write_json`] writes of that, if it does.
+    /// How its text differs from the one that [`retrial_store::Record::write_json`] writes of the value, if it does.
     pub problem: Option<String>,
 }
 

@@ -151,14 +151,14 @@ pub fn statement(
     wrong.map(|(name, _)| name.to_owned()).collect()
 }
 
-/// The basis of a verdict: the files that were judged again, and those that are taken as they are.
+/// Returns the basis of a verdict: files that were judged again, and files whose statements are accepted.
 pub fn basis(manifest: &Manifest) -> Vec<Basis> {
     /// Files that were judged again.
     const RAW: [(&str, &str); 2] = [
         ("results/", "the benchmark's own logs: figures and rules"),
         ("steps/", "output of the steps: figures that are printed"),
     ];
-    /// Files that are taken as they are.
+    /// Files whose statements are accepted.
     const DECLARED: [(&str, &str); 7] = [
         ("journal.jsonl", "times, exit codes, image digests"),
         (

@@ -116,7 +116,7 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<Verified, Failure> {
     Ok(Verified { verification, run })
 }
 
-/// How a bundle that somebody packed again differs from its manifest.
+/// Compares a bundle that somebody packed again with its manifest; none if they do not differ.
 fn differences_of(path: &Path) -> Option<Differences> {
     let archive = File::open(path).ok()?;
     let limit = UnpackLimit::of_archive(archive.metadata().ok()?.len()).ok()?;
@@ -249,7 +249,7 @@ fn judge(
     })
 }
 
-/// Derives the plan again from the recipe of the bundle: by a plan that was written by hand any log is reproduced.
+/// Derives the plan again from the recipe of the bundle: a plan that was written by hand can make any log pass.
 fn plan_source(run: &RunDirectory, plan: &Plan) -> PlanSource {
     match plan_differences(run, plan) {
         Ok(differences) if differences.is_empty() => PlanSource::Derived,

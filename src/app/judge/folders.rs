@@ -33,7 +33,7 @@ pub fn gather(
         .collect()
 }
 
-/// Adds the context of a group: of the recipe, or what its folder and its rules say.
+/// Adds the context of a group: that of the recipe, or the one that its folder and its rules state.
 fn with_context(
     group: Group,
     directory: &Path,
@@ -52,7 +52,7 @@ fn with_context(
         context
             .qualifiers
             .extend(other_system(&group, plan, basis)?);
-        // As of a run of these scenarios alone.
+        // Accuracy is required only of scenarios that were measured.
         let is_there =
             |scenario: &String| group.evidence.iter().any(|one| one.scenario == *scenario);
         context.accuracy_scenarios.retain(is_there);

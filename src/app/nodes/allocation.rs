@@ -40,7 +40,7 @@ pub enum InvalidNodes {
     Duplicate(String),
 }
 
-/// Parses `ssh:n2,n3`, as `--nodes` takes it.
+/// Parses the value of `--nodes`: `ssh:n2,n3`.
 ///
 /// # Errors
 /// If the launcher is another one, or a name is invalid.
@@ -79,7 +79,7 @@ impl Allocation {
     /// The directory of a machine's files within a run's: that of the head if none is named.
     ///
     /// # Errors
-    /// If the run has no such machine.
+    /// If the run does not use such a machine.
     pub fn directory(run: &RunDirectory, node: Option<&str>) -> Result<RunDirectory, Failure> {
         let Some(node) = node else {
             return Ok(run.clone());

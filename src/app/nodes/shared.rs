@@ -13,7 +13,7 @@ use retrial_store::{RunDirectory, StoreError};
 
 /// The file by which a machine shows that it has the directory.
 const NONCE: &str = "nodes/nonce";
-/// The most bytes of it.
+/// The largest nonce that is read, bytes.
 const NONCE_BYTES: u64 = 1000;
 
 /// Writes the nonce; its directory exists.
@@ -31,7 +31,7 @@ pub fn nonce(run: &RunDirectory) -> Option<String> {
     read_text_beneath(run.path(), Path::new(NONCE), NONCE_BYTES).ok()
 }
 
-/// The recipe of a run, as its directory has it.
+/// Reads the recipe of a run from the run's directory.
 ///
 /// # Errors
 /// If it cannot be read.

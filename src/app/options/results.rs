@@ -136,7 +136,7 @@ pub struct ReportRequest {
     pub reference: Option<PathBuf>,
 }
 
-/// Runs, and the submission tree that is made of them.
+/// Runs, and the submission tree that is made from them.
 #[derive(Debug, Clone, Args)]
 pub struct TreeRequest {
     /// Runs, one for each scenario or one for all: ids, parts of them, or `last`
@@ -151,7 +151,7 @@ pub struct TreeRequest {
     /// Write into a directory with files, replacing files of the same name
     #[arg(long)]
     pub replace: bool,
-    /// What the tree says of the submission.
+    /// The statements of the tree about the submission.
     #[command(flatten)]
     pub tree: ExportRequest,
     /// Read information that no run records (cooling, data types, …) from a YAML or JSON file with

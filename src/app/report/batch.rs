@@ -20,7 +20,7 @@ use retrial_results::verdict::comparison::{Fact, FactGroup, environments};
 use retrial_store::journal::{Event, Journal};
 use retrial_store::{Home, Record, RunDirectory};
 
-/// Environments of more cells side by side are no table that anybody reads.
+/// The largest number of cells whose environments are compared: a wider table is not readable.
 const CELLS: usize = 12;
 
 /// A batch with its current evidence.

@@ -15,7 +15,7 @@ use retrial_report::content::{runs as listed, trials};
 use retrial_report::{Entry, html, junit, markdown, terminal as text};
 use retrial_results::verdict::Verdict;
 
-/// Verdicts that are read at once for CSV, so that ten thousand runs take little memory.
+/// The number of verdicts that are read at a time for CSV, so that ten thousand runs take little memory.
 const TOGETHER: usize = 256;
 
 /// Runs of the history.

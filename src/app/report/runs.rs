@@ -23,13 +23,13 @@ use retrial_store::journal::{Event, Journal, State};
 use retrial_store::{Home, RunDirectory};
 use retrial_telemetry::Row;
 
-/// Everything that is reported together.
+/// The subjects of a report, and their comparison.
 pub struct Runs<'a> {
     global: &'a GlobalOptions,
     results: Vec<Results>,
     /// Runs with figures in common, compared with the first of them.
     comparison: Option<Comparison>,
-    /// Those of them that are archives, unpacked as long as they are reported.
+    /// The archives among them, unpacked until the report is written.
     bundles: Vec<Bundle>,
 }
 
@@ -48,7 +48,7 @@ struct Results {
 /// The content of a run's directory in addition to its evidence.
 struct Run {
     directory: RunDirectory,
-    /// It is in an archive: nothing of it can be linked to.
+    /// Whether it is in an archive, so that nothing of it can be linked.
     is_packed: bool,
     plan: Plan,
     events: Vec<Event>,

@@ -26,7 +26,7 @@ pub struct Events {
 
 /// The output of the step under way.
 struct StepOutput {
-    /// As its first event has it, for events of its output.
+    /// The event that started the step: events of its output are made from it.
     event: Event,
     path: PathBuf,
     position: u64,
@@ -35,7 +35,7 @@ struct StepOutput {
 }
 
 impl Events {
-    /// The events of a run from a place of its journal; every line of output with `all_output`.
+    /// Reads the events of a run from a position in its journal; every line of output with `all_output`.
     pub fn from(run: &RunDirectory, position: u64, all_output: bool) -> Self {
         Self {
             run: run.clone(),

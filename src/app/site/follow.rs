@@ -59,7 +59,7 @@ pub struct Following<'a> {
     /// The run began in this job.
     has_begun: bool,
     judged: bool,
-    /// As far as it is known.
+    /// The phase that events and Slurm have shown last.
     phase: JobPhase,
     missing: Option<Instant>,
     over: Option<(String, Instant)>,
@@ -133,7 +133,7 @@ impl<'a> Following<'a> {
         Ok(false)
     }
 
-    /// Shows what is new, and returns how it ended if it did.
+    /// Shows new events, and returns how the job ended if it did.
     fn look(&mut self) -> Option<End> {
         let mut end = None;
         for event in self.events.look() {

@@ -20,7 +20,7 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// The journal at a path, from a place of it.
+    /// Reads the journal at a path from a position in bytes.
     pub fn from(path: PathBuf, position: u64) -> Self {
         Self {
             path,

@@ -23,7 +23,7 @@ use retrial_store::{Record, RunDirectory, StoreError};
 
 /// The GPUs of this node that Slurm assigned, as indices.
 const ASSIGNED: &str = "SLURM_JOB_GPUS";
-/// The most that recipe.yaml may hold, bytes.
+/// The largest recipe.yaml that is read, bytes.
 const RECIPE: u64 = 64 << 20;
 
 /// Writes into the run's journal why its job ends early, where followers of the job read it.

@@ -86,7 +86,7 @@ pub struct Submission {
     pub id: Option<String>,
     /// Its time limit, seconds.
     pub time_limit_s: u64,
-    /// Where its part of the run's journal begins.
+    /// The length of the run's journal when the job was submitted, bytes: later events are of this job.
     pub journal: u64,
     /// A user requested its end.
     pub stop_requested: bool,

@@ -67,7 +67,7 @@ impl<'a> Request<'a> {
     fn existing<'j>(&self, jobs: &'j [Job]) -> Result<Option<&'j Job>, Failure> {
         let mut latest_first = jobs.iter().rev();
         let Some(run) = self.run else {
-            // An array is submitted once: for what is left of it there is another one.
+            // An array is submitted once: what remains of it is submitted as another array.
             return Ok(latest_first.next());
         };
         // Slurm cleans up for a while after a job that has done its part: the next one waits for it.
@@ -96,7 +96,7 @@ pub async fn submit_once(
     submit(slurm, request, &earlier, quiet).await
 }
 
-/// The job that is not over.
+/// Returns the job of a run or an array that is not over.
 pub async fn living(slurm: &Slurm, run: &Record, quiet: bool) -> Result<Option<Job>, Failure> {
     let (jobs, _) = wait_for_queue(slurm, run, quiet).await?;
     Ok(jobs.into_iter().rev().find(is_living))

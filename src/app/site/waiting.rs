@@ -19,7 +19,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Nothing is shown if it `is_quiet`.
+    /// Creates the line; nothing is printed or drawn if it `is_quiet`.
     pub fn new(is_quiet: bool) -> Self {
         let draws = std::io::stderr().is_terminal() && terminal::can_draw();
         Self {

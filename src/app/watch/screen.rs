@@ -56,7 +56,7 @@ struct State<T> {
     terminal: T,
     /// The lines of indicatif's latest drawing.
     drawn: Vec<String>,
-    /// Those on the terminal.
+    /// The lines on the terminal, which the next drawing replaces.
     shown: Vec<String>,
     is_closed: bool,
 }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use retrial_store::clock::Moment;
 use retrial_store::journal::Event;
 
-/// A clock that goes on from what the wall clock showed at its start.
+/// A clock that starts with the wall clock's time and then counts monotonically.
 #[derive(Debug, Clone)]
 pub struct SteadyClock {
     anchor: Moment,

@@ -4,9 +4,9 @@ use jiff::civil::date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-/// The distance at which C's `mktime` looks for standard time around a summer time, seconds.
+/// The step in which C's `mktime` searches for standard time near a summer time, seconds.
 const STRIDE: i64 = 601_200;
-/// The farthest that it looks, seconds.
+/// The largest distance of that search, seconds.
 const FARTHEST: i64 = 536_454_000 / 2;
 
 /// Reads a time as C's `strptime` and `mktime` do: a day or a second beyond the end of its month or minute belongs to

@@ -106,7 +106,7 @@ impl IndexFile {
         // Left by a process that was killed.
         remove(&part)?;
         let connection = Connection::open(&part)?;
-        // Until it is renamed nobody else opens it, and a half of it is useless.
+        // Until it is renamed nobody else opens it, and an incomplete one is useless.
         connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;")?;
         schema::create(&connection)?;
         fill(&connection)?;

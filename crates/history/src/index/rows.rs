@@ -56,7 +56,7 @@ pub fn some(
 
 /// Writes a run's row in place of its earlier one.
 pub fn put(connection: &Connection, listed: &Listed, row: &RunSummary) -> rusqlite::Result<()> {
-    // Nothing looks like a directory that was written just now: it is read again next time.
+    // An empty signature matches no directory: one that was written just now is read again next time.
     let signature = listed.signature.as_deref().unwrap_or_default();
     connection
         .prepare_cached("INSERT OR REPLACE INTO directories VALUES (?1, ?2)")?

@@ -1,4 +1,4 @@
-//! The end of a batch on a site: the verdict by the same code as that of any batch, or what is left.
+//! Concludes a batch on a site: judges it as any batch is judged, or states what remains to be done.
 
 use crate::app::batch::follow::Followed;
 use crate::app::batch::judge;

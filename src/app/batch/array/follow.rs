@@ -58,7 +58,7 @@ pub enum End {
 }
 
 impl<'a> Following<'a> {
-    /// Follows arrays of a batch; shows nothing if it is silent.
+    /// Starts to follow arrays of a batch; prints nothing if it is silent.
     pub fn new(
         global: &'a GlobalOptions,
         batch: &'a Record,
@@ -77,7 +77,7 @@ impl<'a> Following<'a> {
         }
     }
 
-    /// Follows these arrays, too, each with its id.
+    /// Follows more arrays, each with the id of its job.
     pub fn add(&mut self, arrays: Vec<(Array, String)>) -> Result<(), StoreError> {
         let known: Vec<usize> = self.arrays.iter().map(|one| one.array.number).collect();
         let new = arrays.into_iter();
@@ -118,7 +118,7 @@ impl<'a> Following<'a> {
         }
     }
 
-    /// Follows them until all have ended.
+    /// Follows all arrays until their tasks have ended.
     pub async fn until_the_end(&mut self) -> Result<End, Failure> {
         let mut signals = listen()?;
         self.look(true);
@@ -150,7 +150,7 @@ impl<'a> Following<'a> {
         Ok(end)
     }
 
-    /// Stops them. Returns whether that was requested before.
+    /// Stops the jobs of all arrays. Returns whether that was requested before.
     pub fn stop(&mut self) -> Result<bool, StoreError> {
         if self.arrays.iter().any(|one| one.stopping.is_some()) {
             return Ok(true);
@@ -178,12 +178,12 @@ impl<'a> Following<'a> {
         self.arrays.iter().any(FollowedArray::is_stopping)
     }
 
-    /// The phase of what is earliest.
+    /// Returns the earliest phase of all arrays.
     fn phase(&self) -> JobPhase {
         earliest(self.arrays.iter().map(FollowedArray::phase))
     }
 
-    /// Shows what is new in the journals of tasks that run, or of all.
+    /// Prints the new events of tasks that run, or of all tasks.
     fn look(&mut self, all: bool) {
         let mut events = Vec::new();
         for task in self.arrays.iter_mut().flat_map(|one| &mut one.tasks) {
@@ -196,7 +196,7 @@ impl<'a> Following<'a> {
 
     fn show_all(&mut self, events: &[BatchEvent]) {
         for event in events {
-            // A task's beginning and end are none of the batch's.
+            // The beginning and end of a task are not events of the batch.
             let is_of_task = matches!(
                 event.what,
                 BatchEventKind::BatchStarted { .. }

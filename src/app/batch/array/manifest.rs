@@ -50,7 +50,7 @@ pub struct Array {
 }
 
 impl Array {
-    /// Makes the directory of another array of a batch.
+    /// Creates the directory of another array of a batch.
     pub fn create(batch: &Record, manifest: Manifest) -> Result<Self, StoreError> {
         let number = numbers(batch).last().map_or(1, |last| last + 1);
         let directory = directory(batch, number);
@@ -64,7 +64,7 @@ impl Array {
         })
     }
 
-    /// An array of a batch by its number.
+    /// Opens an array of a batch by its number.
     pub fn open(batch: &Record, number: usize) -> Result<Self, StoreError> {
         let directory = directory(batch, number);
         Ok(Self {
@@ -74,7 +74,7 @@ impl Array {
         })
     }
 
-    /// The arrays of a batch, in their order.
+    /// Reads the arrays of a batch, in their order.
     pub fn all(batch: &Record) -> Result<Vec<Self>, StoreError> {
         let numbers = numbers(batch).into_iter();
         // One whose making was interrupted has no manifest, and no job.
@@ -82,7 +82,7 @@ impl Array {
         whole.map(|number| Self::open(batch, number)).collect()
     }
 
-    /// The arrays of the latest session of a batch, in their order.
+    /// Reads the arrays of the latest session of a batch, in their order.
     pub fn of_session(batch: &Record) -> Result<Vec<Self>, StoreError> {
         let session = read_journal(batch)?.sessions;
         let mut arrays = Self::all(batch)?;
@@ -90,7 +90,7 @@ impl Array {
         Ok(arrays)
     }
 
-    /// The work that is submitted.
+    /// Returns the work that its job does.
     pub fn work(&self) -> Work<'_> {
         Work::Array {
             batch: self.directory.id(),
@@ -100,12 +100,12 @@ impl Array {
         }
     }
 
-    /// Slurm's jobs of it.
+    /// Returns Slurm restricted to the jobs of this array.
     pub fn slurm(&self) -> Slurm {
         Slurm::jobs_named(self.work().job_name())
     }
 
-    /// Its submission, if it was tried.
+    /// Returns its latest submission; none if it was not submitted.
     pub fn submission(&self) -> Result<Option<Submission>, StoreError> {
         record::latest(&self.directory)
     }

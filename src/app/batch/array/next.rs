@@ -1,5 +1,5 @@
-//! Which tasks of a batch are to be submitted: at first all that have something left, and once more those that
-//! a node has failed, on another one.
+//! Selects the tasks of a batch to submit: at first all with unfinished trial runs, and once more, on another node,
+//! those that a node has failed.
 
 use std::collections::BTreeMap;
 
@@ -15,17 +15,17 @@ use retrial_store::Record;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Exclude(Option<String>);
 
-/// A task, as far as it came.
+/// The state of a task at the end of the latest session of its batch.
 pub struct TaskState {
     entry: TaskEntry,
     trial_runs: Vec<usize>,
     state: BatchState,
-    /// How many arrays of this session had it.
+    /// The number of arrays of this session that contain it.
     pub submitted: usize,
 }
 
-/// The arrays that are to be submitted, each with no more tasks than `most`; none if nothing is left for this
-/// session. All arrays of the session are over.
+/// Returns the arrays to submit next, each with at most `most` tasks; none if this session has nothing left to do.
+/// All arrays of the session must be over.
 pub fn next(batch: &Record, plan: &BatchPlan, most: usize) -> Result<Vec<Manifest>, Failure> {
     let session = read_journal(batch)?.sessions;
     let mut groups: BTreeMap<Exclude, Vec<TaskEntry>> = BTreeMap::new();
@@ -44,7 +44,7 @@ pub fn next(batch: &Record, plan: &BatchPlan, most: usize) -> Result<Vec<Manifes
     Ok(cut.collect())
 }
 
-/// The tasks of a batch, as far as they came until its latest session.
+/// Returns the state of each task of a batch at the end of its latest session.
 pub fn task_states(batch: &Record, plan: &BatchPlan) -> Result<Vec<TaskState>, Failure> {
     let arrays = Array::of_session(batch)?;
     let entries = arrays.iter().flat_map(|array| &array.manifest.tasks);
@@ -65,13 +65,13 @@ pub fn task_states(batch: &Record, plan: &BatchPlan) -> Result<Vec<TaskState>, F
 }
 
 impl TaskState {
-    /// Its trial runs that have an end which is not done again.
+    /// Returns its trial runs that have ended and are not repeated.
     pub fn ended(&self) -> impl Iterator<Item = usize> {
         let all = self.trial_runs.iter().copied();
         all.filter(|one| self.state.has_ended(*one))
     }
 
-    /// Returns whether it is to be submitted, and without which node.
+    /// Returns the node that its next submission excludes; none if it is not submitted again.
     fn again(&self, retries: u32) -> Option<Exclude> {
         let failed = self.state.over == Some(ExitCode::Host.code());
         match self.submitted {

@@ -141,7 +141,7 @@ fn begin(directory: &Record, plan: &BatchPlan) -> Result<Option<BatchEvent>, Fai
     Ok(Some(record(directory, what)?))
 }
 
-/// The runs of earlier sessions that count.
+/// Returns an event that names the runs of earlier sessions which are not repeated, if there are any.
 fn reused(directory: &Record, plan: &BatchPlan) -> Result<Option<BatchEvent>, Failure> {
     let tasks = task_states(directory, plan)?;
     let others = tasks.iter().filter(|task| task.submitted == 0);
@@ -150,8 +150,8 @@ fn reused(directory: &Record, plan: &BatchPlan) -> Result<Option<BatchEvent>, Fa
     Ok(is_resumed.then(|| BatchEvent::now(BatchEventKind::Reused { trial_runs })))
 }
 
-/// Makes arrays of what is to be submitted now that those of this session are over; they are submitted
-/// later. Returns how many there are besides those `known`.
+/// Creates the arrays to submit next, now that those of this session are over; they are submitted later.
+/// Returns how many arrays there are besides those `known`.
 async fn make_next(directory: &Record, plan: &BatchPlan, known: usize) -> Result<usize, Failure> {
     if next(directory, plan, usize::MAX)?.is_empty() {
         return Ok(0);
@@ -203,7 +203,7 @@ async fn submit_left(
     Ok(())
 }
 
-/// The arrays of this session that have a job, with its id.
+/// Returns the arrays of this session that have a job, with its id.
 fn submitted_arrays(directory: &Record) -> Result<Vec<(Array, String)>, Failure> {
     let with_id = |array: Array| {
         let id = array.submission().ok()??.id?;
@@ -237,7 +237,7 @@ pub async fn stop(global: &GlobalOptions, directory: &Record) -> Result<ExitCode
     Ok(ExitCode::Success)
 }
 
-/// The script of a batch's first array, and how many arrays there are.
+/// Returns the script of a batch's first array, and the number of arrays.
 pub async fn script(
     global: &GlobalOptions,
     target: &Target,

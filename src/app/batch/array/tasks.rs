@@ -18,13 +18,13 @@ use retrial_store::{Record, StoreError};
 pub struct FollowedTask {
     directory: Record,
     incoming: Incoming,
-    /// Its process has written something.
+    /// Whether its process has written an event.
     started: bool,
-    /// As far as it is known.
+    /// The phase that its journal and Slurm have shown last.
     pub phase: JobPhase,
-    /// Its process has ended, or is lost.
+    /// Whether its process has ended, or is lost.
     pub is_settled: bool,
-    /// Since when Slurm has it as ended, or does not have it.
+    /// When Slurm first reported it as ended, or did not list it.
     missing: Option<Instant>,
 }
 
@@ -42,7 +42,7 @@ impl FollowedTask {
         }
     }
 
-    /// New events of its journal.
+    /// Returns the events of its journal since the last call.
     pub fn look(&mut self) -> Vec<BatchEvent> {
         let events: Vec<BatchEvent> = self.incoming.look();
         for event in &events {
@@ -59,7 +59,7 @@ impl FollowedTask {
         events
     }
 
-    /// Takes Slurm's state of it, after its journal was read. Returns whether its process is lost.
+    /// Applies Slurm's state of the task, after its journal was read. Returns whether its process is lost.
     pub fn take(&mut self, row: Option<&Job>, is_stopping: bool) -> bool {
         if self.is_settled {
             return false;

@@ -135,7 +135,7 @@ impl Folder {
         Ok(write_atomically(&self.path.join(LIST), text.as_bytes())?)
     }
 
-    /// Removes a file, and what a kill left of it.
+    /// Removes a file, and the part of it that a killed process has written.
     fn remove(&self, name: &str) -> Result<(), Failure> {
         for name in [name, &format!("{name}.part")] {
             let path = self.path.join(name);

@@ -88,7 +88,7 @@ fn runs(global: &GlobalOptions, request: &ReportRequest) -> Result<Vec<RunSummar
     Ok(rows)
 }
 
-/// Why a run cannot be shown, if its plan or its verdict is there and cannot be read.
+/// Returns why a run cannot be shown, if its plan or its verdict exists and cannot be read.
 fn unreadable(row: &RunSummary) -> Option<String> {
     let run = row.directory();
     let has_verdict = || run.join("verdict.json").symlink_metadata().is_ok();
