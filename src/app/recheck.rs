@@ -39,7 +39,7 @@ fn find<'a>(plan: &'a Plan, name: &str) -> Result<&'a Step, Failure> {
         let reason = if is_step {
             "only a check can be run again"
         } else {
-            "there is no such step"
+            "no such step"
         };
         let names: Vec<&str> = checks.by_ref().map(|step| step.name.as_str()).collect();
         let names = if names.is_empty() {

@@ -211,7 +211,7 @@ fn missing_extra_and_trailing_content() {
     );
     // A second frame, within the sum of the body and after it.
     let second = [body(&end), zstd::encode_all(&b"more"[..], 3).unwrap()].concat();
-    refused(&second, "something follows after its end");
+    refused(&second, "it has trailing data after its end");
     let whole = maker.over(files, &body(&end));
     for more in [
         &b"x"[..],
@@ -219,7 +219,7 @@ fn missing_extra_and_trailing_content() {
         &whole,
     ] {
         let bytes = [&whole, more].concat();
-        maker.refused(&bytes, "something follows after its end");
+        maker.refused(&bytes, "it has trailing data after its end");
     }
     maker.refused(&whole[..whole.len() - 1], "it is truncated");
     maker.refused(&whole[..100], "it is truncated");

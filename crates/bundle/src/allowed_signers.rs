@@ -60,7 +60,7 @@ impl AllowedSigners {
         Answer::Refused(refused.unwrap_or_else(|| match self.unreadable.first() {
             None => "its key is not in the file".to_owned(),
             Some((number, error)) => {
-                format!("its key is in no line that can be read; line {number}: {error}")
+                format!("no readable line has its key; line {number}: {error}")
             }
         }))
     }

@@ -96,7 +96,7 @@ pub fn check_seal(body: impl Read, manifest: &Manifest) -> Result<(), BundleErro
     std::io::copy(&mut hashing, &mut std::io::sink()).map_err(BundleError::Read)?;
     let (_, bytes, sha256) = hashing.finish();
     if bytes > manifest.body.bytes {
-        return Err(BundleError::malformed("something follows after its end"));
+        return Err(BundleError::malformed("it has trailing data after its end"));
     }
     if bytes < manifest.body.bytes {
         return Err(BundleError::malformed("it is truncated"));
@@ -168,7 +168,7 @@ pub fn unpack<W: Write>(
     }
     let mut rest = decoder.finish();
     if !rest.fill_buf().map_err(BundleError::Read)?.is_empty() {
-        return Err(BundleError::malformed("something follows after its end"));
+        return Err(BundleError::malformed("it has trailing data after its end"));
     }
     Ok(())
 }

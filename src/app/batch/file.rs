@@ -214,7 +214,7 @@ fn read_recipe(name: &str, recipe: &Spanned<String>) -> Result<OpenedRecipe, Dia
 fn is_nowhere(run: &Spanned<String>, home: &Home) -> Option<Diagnostic> {
     if run.value.starts_with('/') {
         return (!Path::new(&run.value).exists()).then(|| {
-            let message = format!("there is nothing at `{}`", run.value);
+            let message = format!("no such file or directory: `{}`", run.value);
             Diagnostic::error("missing-run", message, run.span.clone())
                 .help("name a run's directory or a folder of results")
         });

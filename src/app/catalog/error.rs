@@ -18,7 +18,7 @@ pub enum CatalogError {
         help: Option<String>,
     },
     /// The path does not exist.
-    #[error("there is nothing at `{path}`")]
+    #[error("no such file or directory: `{path}`")]
     #[diagnostic(help("check the path, or see `retrial list` for built-in recipes"))]
     Missing {
         /// The path on the command line.
