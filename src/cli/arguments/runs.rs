@@ -14,7 +14,7 @@ pub struct RunsArguments {
     /// A subcommand instead of listing.
     #[command(subcommand)]
     pub what: Option<RunsCommand>,
-    /// Which runs are listed.
+    /// Filters that the listed runs match.
     #[command(flatten)]
     pub filter: Filter,
     /// Sort by this property, ascending: the newest, slowest or best run is last
@@ -47,7 +47,7 @@ pub enum RunsCommand {
         /// Runs: ids, parts of them, or `last`
         #[arg(value_name = "RUN")]
         runs: Vec<String>,
-        /// Which runs are removed, besides those that are named.
+        /// Filters that the removed runs must match, too.
         #[command(flatten)]
         filter: Filter,
         /// How they are removed.
@@ -59,7 +59,7 @@ pub enum RunsCommand {
         /// Runs: ids, parts of them, or `last`
         #[arg(value_name = "RUN")]
         runs: Vec<String>,
-        /// Which runs are packed, besides those that are named.
+        /// Filters that the packed runs must match, too.
         #[command(flatten)]
         filter: Filter,
         /// Write this archive, which must not exist: .tar or .tar.gz; .tar.zst for one run that others can
