@@ -21,7 +21,7 @@ const MORE: u32 = 2;
 /// Trials of one figure on one side of a comparison; all positive and finite, and at least one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample<'a> {
-    /// What was measured.
+    /// The figure of each trial, in the order in which they ran.
     pub values: &'a [f64],
     /// Assumed noise of one trial, as a fraction; counts where there is only one.
     pub noise: Option<f64>,
@@ -30,9 +30,9 @@ pub struct Sample<'a> {
 /// Where the bounds of a difference come from.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Basis {
-    /// Of pairs.
+    /// The ratios of the pairs of trials.
     Pairs(Estimate),
-    /// Of two samples.
+    /// Two independent samples.
     Samples {
         error: StandardError,
         /// The smallest and the largest log ratio that the printed figures leave possible.
@@ -40,7 +40,7 @@ pub(crate) enum Basis {
     },
     /// The scatter of trials is unknown.
     Nothing {
-        /// At least so many more of each are needed.
+        /// The least number of further trials of each side.
         trials: u32,
     },
 }
@@ -60,7 +60,7 @@ impl Basis {
 pub struct Difference {
     /// The log ratio, oriented so that above zero the candidate is better.
     pub center: f64,
-    /// Trials of it depend on their order, and count as one.
+    /// The trials of a side depend on their order, and count as one.
     pub dependent: bool,
     pub(crate) basis: Basis,
     /// The rounding error of the ratio.
@@ -68,7 +68,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Of two samples that were taken apart.
+    /// Compares two independent samples.
     pub fn of(candidate: Sample<'_>, baseline: Sample<'_>, better: Better, how: Aggregate) -> Self {
         let estimate = |sample: Sample<'_>| {
             let comparison = Comparison::of_trials(better, how, sample.noise);
@@ -84,8 +84,7 @@ impl Difference {
         }
     }
 
-    /// Of pairs: the first trial of one with the first of the other. None where their numbers
-    /// differ.
+    /// Compares pairs: the first trial of one with the first of the other. None if their numbers differ.
     pub fn paired(
         candidate: Sample<'_>,
         baseline: Sample<'_>,

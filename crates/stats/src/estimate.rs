@@ -28,11 +28,11 @@ use retrial_readings::claim::{Aggregate, Better};
 pub struct Estimate {
     /// The aggregate as an oriented log ratio: above zero is better than the reference.
     pub center: f64,
-    /// How many trials.
+    /// The number of trials, slow ones included.
     pub count: u32,
     /// Declared standard deviation of the reference, as a fraction.
     pub sigma: f64,
-    /// Where its bounds come from.
+    /// The method by which its bounds are computed.
     pub method: Method,
     /// The aggregate of the trials: the requested one, or their median where rare ones are slow.
     pub aggregate: Aggregate,
@@ -46,16 +46,16 @@ pub struct Estimate {
     pub slow: Vec<usize>,
 }
 
-/// What is compared, besides the trials.
+/// The reference of a comparison, and how trials are compared with it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Comparison {
     /// The published value; positive.
     pub reference: f64,
     /// Declared standard deviation of it, as a fraction; 0: taken as exact.
     pub sigma: f64,
-    /// Which way is better.
+    /// Whether higher or lower values are better.
     pub better: Better,
-    /// How trials are made one figure.
+    /// How the trials are aggregated to one figure.
     pub aggregate: Aggregate,
     /// Assumed noise of one trial, as a fraction.
     pub noise: Option<f64>,
@@ -135,7 +135,7 @@ impl Estimate {
         };
     }
 
-    /// The same of trials that are all multiplied with a factor, which is taken as exact.
+    /// Returns the estimate of the trials multiplied by a factor, which is taken as exact.
     #[must_use]
     pub fn scaled(mut self, factor: f64, better: Better) -> Self {
         let shift = match better {
@@ -170,7 +170,7 @@ impl Estimate {
         ))
     }
 
-    /// Whether its bounds with error `alpha` are order statistics.
+    /// Returns whether its bounds with error `alpha` are order statistics.
     pub fn is_ordered(&self, alpha: f64) -> bool {
         self.order_statistics(alpha).is_some()
     }

@@ -17,17 +17,17 @@ const FIRST: u32 = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MoreTrials {
-    /// At least so many, before anything can be estimated.
+    /// At least this many are needed before anything can be estimated.
     AtLeast(u32),
-    /// About so many.
+    /// About this many would decide.
     About(u32),
-    /// More than so many.
+    /// More than this many would be needed.
     MoreThan(u32),
-    /// No number would: the published figure's own deviation is too large.
+    /// No number would decide: the published figure's own deviation is too large.
     Never,
-    /// No number of trials that depend on their order; independent ones would.
+    /// No number of trials that depend on their order would decide; independent ones would.
     Independent,
-    /// No number would: the figure is rounded too coarsely.
+    /// No number would decide: the figure is rounded too coarsely.
     Finer,
 }
 
@@ -62,8 +62,8 @@ pub fn more_trials(estimate: &Estimate, distance: f64, alpha: f64) -> MoreTrials
         .map_or(MoreTrials::MoreThan(MOST), MoreTrials::About)
 }
 
-/// The same of the difference of two samples with as many trials each, or one of them more: both get
-/// as many more.
+/// Estimates how many more trials each of two samples needs; they have equally many trials, or one of them has one
+/// more.
 pub(crate) fn more_of_two(error: StandardError, distance: f64, alpha: f64) -> MoreTrials {
     let count = f64::from(error.trials.max(1));
     (1..=MOST)

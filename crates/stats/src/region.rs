@@ -16,7 +16,7 @@ pub enum Decision {
     Holds,
     /// The claim does not hold.
     Worse,
-    /// Not decided.
+    /// The interval does not decide.
     Open,
 }
 

@@ -5,36 +5,36 @@ use crate::descriptive::{deviation, sorted, to_f64};
 use crate::quantile::quantile;
 use retrial_readings::claim::Aggregate;
 
-/// How often two trials that scatter as assumed are taken not to.
+/// The probability that two trials that scatter as assumed are taken as too far apart.
 const EXCEEDS: f64 = 0.05;
 
-/// Where bounds come from.
+/// How the bounds of an estimate are computed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Method {
     /// There are none: this many trials are needed at least.
     TooFew {
-        /// Trials, in all.
+        /// The least total number of trials.
         needed: u32,
     },
     /// One trial, and an assumed standard deviation.
     Assumed {
-        /// Of one trial.
+        /// The assumed standard deviation of one trial, as a fraction of it.
         noise: f64,
     },
     /// The standard deviation of the trials.
     Student {
-        /// Of one trial.
+        /// Standard deviation of one trial, as a log ratio.
         deviation: f64,
         /// Standard error of the aggregate, the reference's own not included.
         error: f64,
         /// Degrees of freedom of `error`.
         degrees: f64,
     },
-    /// Order statistics.
+    /// Order statistics of the trials, by the sign test.
     Ordered {
         /// The trials' log ratios, sorted.
         sorted: Vec<f64>,
-        /// Of one trial, for show.
+        /// Standard deviation of one trial; the bounds do not use it.
         deviation: f64,
     },
 }

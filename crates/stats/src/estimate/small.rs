@@ -2,14 +2,14 @@
 
 use crate::descriptive::to_f64;
 
-/// Of the median of three and of the middle two of four: exact under normal noise, from the
-/// variances of normal order statistics (David and Nagaraja, Order Statistics, 2003).
+/// Standard error of the median of three and of the middle two of four: exact under normal noise, from the variances
+/// of normal order statistics (David and Nagaraja, Order Statistics, 2003).
 pub(crate) fn error_of_middle(trials: usize) -> f64 {
     let variance: f64 = if trials == 3 { 0.448_7 } else { 0.298_2 };
     variance.sqrt()
 }
 
-/// Of the median of many, under normal noise; of few it is a little less.
+/// Standard error of the median of many, under normal noise; of few it is a little less.
 pub(crate) fn error_of_median(trials: usize) -> f64 {
     (std::f64::consts::FRAC_PI_2 / to_f64(trials)).sqrt()
 }

@@ -50,7 +50,7 @@ pub(super) fn judge(search: &Search, trials: &[Observation]) -> Ends {
     Ends::Open(if first { 0 } else { last })
 }
 
-/// Whether they differ by more than the margin, if that is decided.
+/// Tests whether the ends differ by more than the margin; none if that is undecided.
 fn compare(search: &Search, before: &Tally, behind: &Tally, pairs: f64) -> Option<bool> {
     let margin = match search.change {
         Change::Slower { margin, .. } => -(-margin).ln_1p(),
@@ -76,7 +76,7 @@ fn compare(search: &Search, before: &Tally, behind: &Tally, pairs: f64) -> Optio
     (differ || alike).then_some(differ)
 }
 
-/// By how many yes must outnumber no, before an answer of a position is wrong with half of `alpha`.
+/// The lead of yes over no at which an answer of a position is wrong with at most half of `alpha`.
 pub(super) fn answers_needed(error: f64, alpha: f64) -> f64 {
     ((2.0 / alpha).ln() / ((1.0 - error) / error).ln())
         .ceil()

@@ -22,7 +22,7 @@ use retrial_readings::claim::Better;
 /// Trials of each neighbour before they are compared.
 const FEWEST: f64 = 2.0;
 
-/// What is different behind the change.
+/// How the positions after the change differ from those before it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Change {
     /// The figure is worse, by more than a margin (a fraction).
@@ -49,18 +49,18 @@ pub enum Change {
 /// One trial at a position.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observation {
-    /// From 0.
+    /// The position on the axis, from 0.
     pub position: usize,
     /// A positive figure; 1 or 0 of an answer.
     pub value: f64,
 }
 
-/// What is searched, and how surely.
+/// The parameters of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Search {
-    /// At least two.
+    /// The number of positions; at least two.
     pub positions: usize,
-    /// What is different behind the change.
+    /// How the positions after the change differ from those before it.
     pub change: Change,
     /// The accepted probability of a wrong pair, over all decisions.
     pub alpha: f64,
@@ -70,7 +70,7 @@ pub struct Search {
     pub printed: f64,
 }
 
-/// What comes next.
+/// The next action of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     /// A trial at this position.
@@ -99,14 +99,14 @@ pub struct ChangePoint {
     pub probability: f64,
     /// How the second differs from the first; none of answers.
     pub ratio: Option<Ratio>,
-    /// Trials of a plain sweep over all positions that is wrong as seldom.
+    /// The number of trials of a plain sweep over all positions with the same error rate.
     pub sweep: usize,
 }
 
 /// The log ratio of the second neighbour to the first: above zero it is better.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ratio {
-    /// Of the geometric means.
+    /// The log ratio of the geometric means.
     pub center: f64,
     /// Two-sided bounds with error `alpha` together.
     pub bounds: (f64, f64),
@@ -175,7 +175,7 @@ impl Search {
         Step::Measure(if second { next } else { here })
     }
 
-    /// Whether the neighbours around a place differ by their own trials.
+    /// Returns whether the neighbours around a place differ by their own trials.
     fn differ(&self, places: &[Tally], at: usize) -> bool {
         let (one, other) = (&places[at], &places[at + 1]);
         match self.change {
@@ -227,7 +227,7 @@ impl Search {
         }
     }
 
-    /// The trials as logarithms that fall where the change is; answers as they are.
+    /// Converts figures to logarithms that fall at the change; answers stay as they are.
     fn oriented(&self, trials: &[Observation]) -> Vec<Observation> {
         let sign = |better| match better {
             Better::Higher => 1.0,

@@ -60,7 +60,7 @@ pub(super) fn of_levels(tallies: &[Tally], printed: f64) -> Vec<f64> {
     normalized(logs.collect())
 }
 
-/// The same by answers, each wrong with probability `error`.
+/// The probabilities of the places, by answers that are each wrong with probability `error`.
 pub(super) fn of_answers(tallies: &[Tally], error: f64) -> Vec<f64> {
     let odds = ((1.0 - error) / error).ln();
     let logs = (1..tallies.len()).map(|behind| {
@@ -126,7 +126,7 @@ pub(super) fn error_between(tallies: &[Tally], at: usize) -> (f64, f64) {
     (error, (Tally::merged(tallies).count - 2.0).max(1.0))
 }
 
-/// How many answers of each position a sweep takes, so that the two next to the change are right.
+/// The number of answers that a sweep takes at each position, so that the two next to the change are right.
 pub(super) fn answers_of_sweep(error: f64, alpha: f64) -> usize {
     let wrong = |answers: u64| {
         let wrong = Binomial::new(error, answers).ok();
