@@ -1,17 +1,17 @@
-//! Whether a result is within the benchmark's own limits of accuracy: claims and searches ask the same.
+//! Compares a result with the benchmark's own accuracy limits, for claims and searches.
 
 use itertools::join;
 
 use retrial_results::verdict::{ResultVerdict, RuleCheck};
 
-/// What a result shows of the benchmark's own limits of accuracy. Each text is a lower-case fragment.
+/// The position of a result relative to the benchmark's own accuracy limits. Each text is a lower-case fragment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AccuracyLimits {
     /// Every limited figure was measured, and is within its limit.
     Within(String),
     /// A figure was measured, and is outside its limit.
     Outside(String),
-    /// It cannot be said, and why.
+    /// Unknown, with the reason.
     Unknown(String),
 }
 
@@ -45,14 +45,14 @@ pub(crate) fn accuracy_limits(
     AccuracyLimits::Within(join(checked.map(describe), ", "))
 }
 
-/// Whether a result violates limits of figures that it has, and no other rule: what it measured is its accuracy.
+/// Returns whether a result violates limits of figures that it has, and no other rule: it measured its accuracy then.
 pub(crate) fn violates_only_limits(result: &ResultVerdict, limited: &[String]) -> bool {
     let mut violated = result.rules.iter().filter(|check| !check.passed).peekable();
     let is_limit = |check: &RuleCheck| limited.contains(&check.rule) && is_measured(result, check);
     violated.peek().is_some() && violated.all(is_limit)
 }
 
-/// Whether the trial of a check has the figure that it is about.
+/// Returns whether the trial of a check has the figure that the check is about.
 fn is_measured(result: &ResultVerdict, check: &RuleCheck) -> bool {
     let trials = result.trials.iter();
     let mut trials = trials.filter(|trial| check.trial.is_none_or(|number| number == trial.trial));

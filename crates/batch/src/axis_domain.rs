@@ -1,4 +1,4 @@
-//! What the recipes of a batch know of its axes and values.
+//! The axes and values that the recipes of a batch have.
 
 use indexmap::IndexSet;
 use itertools::join;
@@ -11,9 +11,9 @@ use retrial_recipe::{
 /// A recipe of a batch, as far as cells depend on it.
 #[derive(Debug, Clone)]
 pub struct AxisDomain {
-    /// What it is called in the batch.
+    /// The recipe's short name in the batch.
     pub name: String,
-    /// What `retrial run` takes.
+    /// The recipe as `retrial run` takes it: a built-in name or a path.
     pub path: String,
     pub(super) variants: Variants,
     params: Vec<DeclaredParam>,
@@ -24,7 +24,7 @@ pub struct AxisDomain {
 }
 
 impl AxisDomain {
-    /// Of a recipe that was read.
+    /// Creates the domain of a recipe that was read.
     pub fn new(name: impl Into<String>, path: impl Into<String>, recipe: &Loaded) -> Self {
         Self {
             name: name.into(),
@@ -36,12 +36,12 @@ impl AxisDomain {
         }
     }
 
-    /// Whether it has an axis of variants or a param of this name.
+    /// Returns whether it has an axis of variants or a param of this name.
     pub(super) fn has(&self, name: &str) -> bool {
         self.variants.axis(name).is_some() || self.param(name).is_some()
     }
 
-    /// Whether this value may be chosen, as far as is known.
+    /// Returns whether a value may be chosen, as far as is known.
     pub(super) fn has_value(&self, name: &str, value: &str) -> bool {
         if let Some(axis) = self.variants.axis(name) {
             return axis.values.iter().any(|listed| listed == value);
@@ -50,7 +50,7 @@ impl AxisDomain {
             .is_some_and(|param| mismatch(param, value).is_none())
     }
 
-    /// The values of the axes where nothing is chosen.
+    /// Returns the default values of its axes.
     pub(super) fn defaults(&self) -> Choice {
         let axes = self.variants.axes.iter();
         axes.filter_map(|axis| Some((axis.name.clone(), axis.default.clone()?)))
@@ -87,7 +87,7 @@ impl AxisDomain {
     }
 }
 
-/// What a param requires of its values, if this value does not match.
+/// Describes the values that a param requires, if this value does not match.
 fn mismatch(param: &DeclaredParam, value: &str) -> Option<String> {
     match param.kind.as_str() {
         "enum" if !param.values.iter().any(|listed| listed == value) => {
@@ -99,12 +99,12 @@ fn mismatch(param: &DeclaredParam, value: &str) -> Option<String> {
     }
 }
 
-/// Whether any recipe has an axis or a param of this name.
+/// Returns whether any recipe has an axis or a param of this name.
 pub(super) fn is_known(recipes: &[AxisDomain], name: &str) -> bool {
     recipes.iter().any(|domain| domain.has(name))
 }
 
-/// There is no such axis.
+/// The problem of an axis that no recipe has.
 pub(super) fn unknown_axis(recipes: &[AxisDomain], name: &str, span: &Span) -> Diagnostic {
     let names: IndexSet<&str> = recipes.iter().flat_map(AxisDomain::names).collect();
     let who = match recipes {

@@ -19,20 +19,20 @@ pub struct Cell {
     pub path: String,
     /// The values of the axes, variants and params, in order.
     pub axes: Values,
-    /// What is set besides, in all cells.
+    /// Variants and params that have the same value in all cells.
     pub set: Values,
     /// Only these scenarios; all if empty.
     pub scenarios: Vec<String>,
-    /// Only these modes; all if empty. Which of them a trial measures, its trial run says.
+    /// Only these modes; all if empty. A trial run has the modes that its trial measures.
     pub modes: Vec<Mode>,
-    /// How many trials.
+    /// The number of trials, each a run of its own.
     pub trials: u32,
     /// The cell that it is compared with, by name; none for that one itself, and without a baseline.
     pub baseline: Option<String>,
 }
 
 impl Cell {
-    /// What its recipe is resolved with.
+    /// Returns the settings with which its recipe is resolved.
     pub fn settings(&self) -> Vec<Setting> {
         let settings = self.set.iter().chain(self.axes.iter());
         settings
@@ -50,7 +50,7 @@ pub struct ExcludedCell {
     pub recipe: String,
     /// The values of the axes.
     pub axes: Values,
-    /// Why.
+    /// Why it is not run.
     pub reason: Omission,
 }
 
@@ -68,9 +68,9 @@ pub enum Omission {
     NoSuchValue {
         /// The recipe's short name.
         recipe: String,
-        /// The axis.
+        /// The axis of the batch.
         name: String,
-        /// The value.
+        /// The value that the recipe does not have.
         value: String,
     },
     /// The recipe says that the combination is unsupported.

@@ -1,4 +1,4 @@
-//! Whether the recipes of a batch have the axes, values and scenarios that it names.
+//! Checks that the recipes of a batch have the axes, values and scenarios that it names.
 
 use super::axis_domain::{AxisDomain, is_known, unknown_axis, unknown_value};
 use super::model::{Batch, Spanned};

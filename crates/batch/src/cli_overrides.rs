@@ -44,16 +44,16 @@ pub struct CliOverrides {
     /// Options of `plan` and `run` that are the batch's: scenarios, modes, trials and GPUs.
     #[arg(skip)]
     pub options: PlanOptions,
-    /// `--set NAME=VALUE`
+    /// Settings of all cells, from `--set NAME=VALUE`.
     #[arg(skip)]
     pub set: Vec<Setting>,
 }
 
 impl CliOverrides {
-    /// The batch of one recipe.
+    /// Builds the batch of one recipe.
     ///
     /// # Errors
-    /// Every word that means nothing.
+    /// If a word cannot be understood: every problem.
     pub fn batch(&self, recipe: &str) -> Result<Batch, Diagnostics> {
         let mut problems = Diagnostics::default();
         let recipes = short_names(&[place("RECIPE", recipe)], &mut problems);

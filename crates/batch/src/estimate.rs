@@ -1,5 +1,5 @@
-//! What a batch will take: images, models, time, disk. As far as the recipes say it; what is here
-//! already is added by who can look.
+//! The images, models, time and disk that a batch needs, as far as its recipes state them. The caller adds what the
+//! host has already.
 
 use std::collections::BTreeMap;
 use std::hash::Hash;
@@ -12,35 +12,35 @@ use serde::Serialize;
 use super::{BatchPlan, Order, TrialRun};
 use retrial_recipe::model::{Image, ModelSource, Recipe};
 
-/// What a batch will take.
+/// The resources that a batch needs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BatchEstimate {
     /// Each image once, in the order in which they are needed first.
     pub images: Vec<ImageNeed>,
     /// Each model of the hub once.
     pub models: Vec<ModelNeed>,
-    /// How many runs.
+    /// The number of runs.
     pub runs: usize,
-    /// The time of the runs that is known, downloads aside: as earlier runs took here, or as the recipes
-    /// say of the published hardware; one run after the other, with the requested parallelism.
+    /// The known total time of the runs in seconds, without downloads and with the requested parallelism: as earlier
+    /// runs took here, or as the recipes state for the published hardware.
     pub seconds: Option<u64>,
     /// Runs whose time is that of an earlier run.
     pub by_earlier_runs: usize,
     /// Runs whose recipes do not say how long they take.
     pub without_duration: usize,
-    /// The most disk that one of the recipes asks for.
+    /// The largest disk requirement of a recipe, bytes.
     pub disk: Option<u64>,
 }
 
-/// An image and who needs it.
+/// An image, and how many cells need it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ImageNeed {
-    /// From where.
+    /// Where the image comes from.
     #[serde(flatten)]
     pub source: ImageSource,
-    /// How many cells need it.
+    /// The number of cells that need it.
     pub cells: usize,
-    /// Bytes on the engine's disk, where it is there.
+    /// Its size on the engine's disk in bytes, if the engine has it.
     pub size: Option<u64>,
     /// Whether the engine has it; none where no engine was queried.
     pub here: Option<bool>,
@@ -50,40 +50,40 @@ pub struct ImageNeed {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImageSource {
-    /// A registry.
+    /// Pulled from a registry.
     Pulled {
-        /// With its digest where it has one.
+        /// The image reference, with its digest if it has one.
         reference: String,
     },
-    /// A Dockerfile.
+    /// Built from a Dockerfile.
     Built {
-        /// `lab/Dockerfile (VERSION=1.17)`
+        /// Context and Dockerfile, with build arguments: `lab/Dockerfile (VERSION=1.17)`.
         from: String,
     },
 }
 
-/// A model and who needs it.
+/// A model, and how many cells need it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ModelNeed {
-    /// `owner/name`
+    /// The repository on the hub: `owner/name`.
     pub repository: String,
     /// Branch, tag or commit.
     pub revision: String,
-    /// How many cells need it.
+    /// The number of cells that need it.
     pub cells: usize,
 }
 
 /// A cell's recipe, as far as an estimate depends on it.
 #[derive(Debug, Clone)]
 pub struct ResolvedCell {
-    /// The recipe as the cell chooses it.
+    /// The recipe, resolved with the cell's settings.
     pub recipe: Recipe,
-    /// How long such a run takes here, by an earlier one.
+    /// The duration of an earlier run of it on this host.
     pub here: Option<Duration>,
 }
 
 impl BatchEstimate {
-    /// Of a plan and the recipes of its cells, in their order.
+    /// Estimates a plan by the recipes of its cells, in their order.
     pub fn new(plan: &BatchPlan, cells: &[ResolvedCell]) -> Self {
         let images = counted(cells.iter().map(|cell| ImageSource::of(&cell.recipe.image)));
         let models = cells.iter().flat_map(|cell| &cell.recipe.models);

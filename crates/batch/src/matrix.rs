@@ -15,15 +15,15 @@ use super::{Schedule, Values};
 use retrial_plan::measurement::same_scenario;
 use retrial_recipe::{Choice, Diagnostics};
 
-/// Version of batch.json.
+/// The version of batch.json's format.
 const SCHEMA: u32 = 1;
-/// A batch of more cells is a mistake in an axis.
+/// The most cells of a batch: more are a mistake in an axis.
 const MOST_CELLS: usize = 10_000;
 
-/// Plans everything: cells, omissions with their reasons, the order, the parts of the claims.
+/// Plans a batch: its cells, omissions with their reasons, the schedule, the parts of the claims.
 ///
 /// # Errors
-/// Every axis, value and claim that means nothing to the recipes; nothing is left to run.
+/// If the recipes do not have an axis, value or claimed cell, or no cell is left: every problem.
 pub fn plan(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Diagnostics> {
     let mut matrix = Matrix {
         batch,
@@ -102,7 +102,7 @@ impl Matrix<'_> {
         self.excludes_something();
     }
 
-    /// A combination of the product: a cell, or omitted.
+    /// Adds a combination of the product as a cell, or omits it if it is excluded.
     fn combination(&mut self, domain: &AxisDomain, axes: Values) {
         let with_recipe = with_recipe(&domain.name, &axes);
         let mut excluded = self.batch.exclude.iter();
@@ -113,7 +113,7 @@ impl Matrix<'_> {
         self.add(domain, axes);
     }
 
-    /// A cell, unless the recipe has no such thing.
+    /// Adds a cell, or omits it if its recipe does not support it.
     fn add(&mut self, domain: &AxisDomain, axes: Values) {
         let missing = axes
             .iter()

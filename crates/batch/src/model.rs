@@ -179,16 +179,16 @@ pub struct Axis {
 /// Values of some axes; `recipe` names one of the recipes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Combination {
-    /// Axis and value.
+    /// The axes with their values.
     pub values: Vec<(Spanned<String>, Spanned<String>)>,
-    /// The stated reason.
+    /// The reason that the batch states for it.
     pub reason: Option<String>,
-    /// Where it was written.
+    /// Its place in the batch file.
     pub span: Span,
 }
 
 impl Combination {
-    /// Of values without a reason.
+    /// Creates a combination without a reason.
     pub(super) fn new(values: Vec<(Spanned<String>, Spanned<String>)>, span: Span) -> Self {
         Self {
             values,
@@ -230,7 +230,7 @@ impl Field for Combination {
 /// A recipe of a batch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchRecipe {
-    /// What it is called in cells and claims.
+    /// Its short name in cells and claims.
     pub name: String,
     /// A built-in name or a path, as `retrial run` takes it (relative paths made so that they mean
     /// the same from here).
@@ -262,7 +262,7 @@ object! {
 /// Runs that were made elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExternalResult {
-    /// What claims call it: `rtx4090`.
+    /// Its name in claims: `rtx4090`.
     pub name: String,
     /// Ids of runs, run directories, or folders of results; paths as from the working directory.
     pub runs: Vec<String>,

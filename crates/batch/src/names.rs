@@ -1,4 +1,4 @@
-//! What recipes and cells of a batch are called.
+//! The names of recipes and cells of a batch.
 
 use std::collections::HashSet;
 
@@ -8,8 +8,7 @@ use super::model::{BatchRecipe, Combination, Spanned};
 use retrial_recipe::Diagnostics;
 
 impl Combination {
-    /// Of `rocm=6.4.1,backend=rocm`, as cells are named; the first part may be a recipe's name
-    /// alone.
+    /// Parses `rocm=6.4.1,backend=rocm`, as cells are named; the first part may be only a recipe's name.
     pub(super) fn of_text(text: &Spanned<String>, problems: &mut Diagnostics) -> Option<Self> {
         let mut values = Vec::new();
         let mut good = true;
@@ -46,7 +45,7 @@ impl Combination {
 /// The axis of a batch's recipes.
 pub(super) const RECIPE: &str = "recipe";
 
-/// The texts that are equal to an earlier one.
+/// Returns the texts that are equal to an earlier one.
 pub(super) fn repeated(texts: &[Spanned<String>]) -> impl Iterator<Item = &Spanned<String>> {
     let mut known = HashSet::new();
     texts.iter().filter(move |text| !known.insert(&text.value))

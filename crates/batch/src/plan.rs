@@ -5,31 +5,31 @@ use serde::{Deserialize, Serialize};
 use super::search::SearchPlan;
 use super::{Cell, Claim, ExcludedCell, ExecutionOptions, ExternalResult, Schedule, TrialRun};
 
-/// A batch, all of it decided.
+/// A planned batch: cells, schedule and claims.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BatchPlan {
-    /// Version of this document.
+    /// The version of this document's format.
     pub schema: u32,
-    /// One line.
+    /// The title: what is compared, and on which system, in one line.
     pub title: String,
     /// How it is executed.
     pub execution: ExecutionOptions,
     /// The axes in order, with the values that cells have; several recipes are the first, `recipe`.
     pub axes: Vec<(String, Vec<String>)>,
-    /// What is run.
+    /// The cells, each with its trials.
     pub cells: Vec<Cell>,
-    /// What is not, and why.
+    /// The combinations that are not run, with reasons.
     pub excluded: Vec<ExcludedCell>,
-    /// In which order.
+    /// The trial runs, in their order.
     pub schedule: Schedule,
     /// Runs of other hosts.
     pub external_results: Vec<ExternalResult>,
-    /// What is claimed, of whom.
+    /// The claims, with the cells that they compare.
     pub claims: Vec<Claim>,
     /// The claims were changed after a run had ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub restated: bool,
-    /// What is searched along its cells; none of a batch that runs all of them.
+    /// The search along its cells; none for a batch that runs all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchPlan>,
 }

@@ -40,7 +40,7 @@ impl PlannedFigures {
         }
     }
 
-    /// Whether a figure is planned, or was given; none where only the result would have named it.
+    /// Returns whether a figure is planned or was measured; none if only the missing result would have named it.
     pub fn plans(&self, figure: &str) -> Option<bool> {
         let named = |names: &[String], name: &str| names.iter().any(|known| known == name);
         let of_table = table_of(figure).is_some_and(|table| named(&self.tables, table));

@@ -6,7 +6,7 @@ use super::model::{Axis, Batch, Combination, Spanned};
 use super::names::{repeated, short_names};
 use retrial_document::{Diagnostics, Field as _, Keys as _, Node, Source, checked, parse};
 
-/// Whether a file is a batch, and no recipe: it has `recipe`, `recipes` or `vary`, which no recipe
+/// Returns whether a file is a batch and not a recipe: it has `recipe`, `recipes`, `vary` or `claims`, which no recipe
 /// has.
 pub fn is_batch(source: &Source) -> bool {
     let keys = ["recipes", "recipe", "vary", "claims"];
@@ -76,7 +76,7 @@ fn directory_of(path: &str) -> &str {
     directory.and_then(Path::to_str).unwrap_or_default()
 }
 
-/// A path as from the working directory; names of the catalog, ids and absolute paths stay.
+/// Returns a path relative to the working directory; names of the catalog, ids and absolute paths stay.
 fn from(directory: &str, written: &str) -> String {
     let relative = matches!(written.split('/').next(), Some("." | ".."));
     if !relative || directory.is_empty() {

@@ -1,4 +1,4 @@
-//! In which order the trials of all cells are taken.
+//! The order in which the trials of all cells are run.
 //!
 //! Interleaved goes through the cells there and back: A B C, C B A, A B C. A machine drifts (it
 //! warms up, a neighbour's job begins), and plain rounds would have the last cell always the later
@@ -13,9 +13,9 @@ use retrial_recipe::model::Mode;
 /// The trial runs in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
-    /// By which rule.
+    /// The rule by which the trial runs are ordered.
     pub order: Order,
-    /// One after the other.
+    /// The trial runs, in their order.
     pub trial_runs: Vec<TrialRun>,
 }
 
@@ -24,14 +24,14 @@ pub struct Schedule {
 pub struct TrialRun {
     /// The position of the cell in [`super::BatchPlan::cells`].
     pub cell: usize,
-    /// Which of its trials, from 1.
+    /// The number of the cell's trial, from 1.
     pub trial: u32,
     /// Only these modes; all of the recipe if empty. Accuracy and compliance are measured once.
     pub modes: Vec<Mode>,
 }
 
 impl Schedule {
-    /// The trial runs of these cells.
+    /// Orders the trial runs of these cells.
     pub fn new(cells: &[Cell], order: Order) -> Self {
         let mut trial_runs = Vec::new();
         match order {

@@ -80,7 +80,7 @@ const VERBS: [Verb; 16] = {
     ]
 };
 
-/// Reads a sentence.
+/// Parses a claim's sentence.
 pub(super) fn read(claim: &Spanned<String>, subjects: &Subjects<'_>) -> Result<Sentence, Problem> {
     let mut words = words::of(claim);
     let bare = match &words[..] {
@@ -136,7 +136,7 @@ pub(super) fn read(claim: &Spanned<String>, subjects: &Subjects<'_>) -> Result<S
     Err(no_claim(&words, &claim.span))
 }
 
-/// The number of the claim, where the verb takes such a number.
+/// Returns the number of the claim, or the verb's default; the verb may not accept such a number.
 fn amount(verb: &Verb, tail: &Tail, span: &Span) -> Result<f64, Problem> {
     let Some((by, kind, at)) = &tail.by else {
         return Ok(match verb.claim {

@@ -5,60 +5,60 @@ use serde::{Deserialize, Serialize};
 use crate::Values;
 use retrial_recipe::model;
 
-/// A claim, its sides found.
+/// A claim whose sides are resolved to cells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// As it was written.
+    /// The claim's text, as it was written.
     pub text: String,
     /// Where it was published.
     pub source: Option<String>,
-    /// What it says.
+    /// The assertion about each part.
     pub assertion: Assertion,
     /// Only in this scenario; in each if none.
     pub scenario: Option<String>,
     /// In this figure; in the one by which the scenario is published if none.
     pub figure: Option<String>,
-    /// That the assertion does not hold of at least one part: `is not always …`.
+    /// The claim is that at least one part is an exception: `is not always …`.
     pub not_always: bool,
-    /// About whom, one after the other; at least one.
+    /// The pairs of cells that the claim compares; at least one.
     pub parts: Vec<Part>,
 }
 
-/// What is claimed of each part.
+/// An assertion about each part of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Assertion {
-    /// Of the candidate's speed next to the baseline's.
+    /// The candidate's speed, compared with the baseline's.
     Speed {
         /// Better, not worse, or equivalent.
         claim: model::Claim,
-        /// The margin as it was written: of better, how much more; else how much is let through.
+        /// The margin as it was written, a fraction: the required surplus if better is claimed, else the allowed loss.
         by: f64,
     },
-    /// Of its accuracy.
+    /// The candidate's accuracy, compared with the baseline's.
     Accuracy {
         /// Better, not worse, or equivalent.
         claim: model::Claim,
-        /// As for speed.
+        /// The margin, as for speed.
         by: f64,
     },
-    /// Of how little the candidate's trials scatter next to the baseline's.
+    /// The scatter of the candidate's trials, compared with the baseline's; less is better.
     Consistency {
         /// Better, not worse, or equivalent.
         claim: model::Claim,
-        /// As for speed.
+        /// The margin, as for speed.
         by: f64,
     },
     /// The candidate is within the benchmark's own limits of accuracy.
     Accurate,
-    /// That a third is less far from the candidate than from the baseline.
+    /// A third cell is less far from the candidate than from the baseline.
     Gap {
-        /// By how much of the gap.
+        /// The required reduction of the gap, a fraction.
         by: f64,
     },
-    /// That the step to the candidate from another gains more than the step to the baseline from its own.
+    /// The step to the candidate from another cell gains more than the step to the baseline from its own.
     Gain {
-        /// By how much more.
+        /// The required surplus of the gain, a fraction.
         by: f64,
     },
 }
@@ -90,14 +90,14 @@ impl Assertion {
 /// One pair of cells that a claim is about. Names are cells' or other hosts'.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// What tells it from the other parts: `gpu=w7900`.
+    /// The axis values that distinguish it from the other parts: `gpu=w7900`.
     pub of: Values,
-    /// Of whom.
+    /// The candidate: the cell, or the other host, that the claim is about.
     pub candidate: String,
-    /// Next to whom.
+    /// The baseline, compared with the candidate; none for a claim about one side.
     pub baseline: Option<String>,
-    /// The gap to whom.
+    /// The cell to which the gap is measured, for a claim on a gap.
     pub gap_to: Option<String>,
-    /// Where the steps of a gain begin: the candidate's and the baseline's.
+    /// The cells at which the steps of a gain start: the candidate's and the baseline's.
     pub from: Option<[String; 2]>,
 }

@@ -227,7 +227,7 @@ fn completed(first: &Values, second: &Values) -> Values {
     full
 }
 
-/// Leaves of what tells parts apart only that in which they differ.
+/// Reduces the axis values of parts to those in which they differ.
 fn only_what_differs(parts: &mut [Part]) {
     let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (axis, value) in parts.iter().flat_map(|part| part.of.iter()) {

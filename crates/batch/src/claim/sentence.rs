@@ -6,10 +6,10 @@ use crate::cell::{Cell, ExcludedCell};
 use crate::model::ExternalResult;
 use retrial_recipe::{Diagnostic, Span};
 
-/// What is wrong with a claim.
+/// A problem of a claim, with its place.
 pub(super) type Problem = Box<Diagnostic>;
 
-/// What sides may name.
+/// The names that sides may use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subjects<'a> {
     pub axes: &'a [(String, Vec<String>)],
@@ -37,7 +37,7 @@ pub(super) enum Amount {
     Within,
 }
 
-/// What may follow the sides.
+/// The conditions that may follow the sides.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     pub by: Option<(f64, Amount, Span)>,

@@ -8,7 +8,7 @@ use crate::Values;
 use crate::names::RECIPE;
 use retrial_recipe::{Span, did_you_mean};
 
-/// Reads a side.
+/// Parses a side: the values of its cells, or the name of another host's runs.
 pub(super) fn read(words: &[Word], claim: &Span, subjects: &Subjects<'_>) -> Result<Side, Problem> {
     let all = place(words, claim);
     if words.is_empty() {
@@ -50,7 +50,7 @@ pub(super) fn read(words: &[Word], claim: &Span, subjects: &Subjects<'_>) -> Res
 type AxisValue = (String, String);
 
 impl Subjects<'_> {
-    /// The name of another host's runs, if this is one.
+    /// Returns the name of another host's runs, if this is one.
     fn other_host(&self, name: &str) -> Option<&str> {
         let mut names = self.external_results.iter().map(|other| &*other.name);
         names.find(|candidate| *candidate == name)

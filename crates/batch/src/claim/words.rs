@@ -14,7 +14,7 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// Whether it is this word of the grammar.
+    /// Returns whether it is this word of the grammar, in any case.
     pub fn is(&self, word: &str) -> bool {
         !self.quoted && self.text.eq_ignore_ascii_case(word)
     }
@@ -62,7 +62,7 @@ pub(super) fn of(text: &Spanned<String>) -> Vec<Word> {
     words
 }
 
-/// The place from the first word to the last.
+/// Returns the place from the first word to the last.
 pub(super) fn place(words: &[Word], otherwise: &Span) -> Span {
     match (words.first(), words.last()) {
         (Some(first), Some(last)) => first.span.source.span(first.span.start..last.span.end),
@@ -70,12 +70,12 @@ pub(super) fn place(words: &[Word], otherwise: &Span) -> Span {
     }
 }
 
-/// The words as text.
+/// Joins words with spaces.
 pub(super) fn text(words: &[Word]) -> String {
     join(words.iter().map(|word| &word.text), " ")
 }
 
-/// The position of these words of the grammar in a row.
+/// Returns the position of a phrase of the grammar.
 pub(super) fn find(words: &[Word], phrase: &str) -> Option<usize> {
     let phrase: Vec<&str> = phrase.split(' ').collect();
     let fits = |part: &[Word]| {

@@ -1,4 +1,4 @@
-//! What happens in a batch.
+//! The events of a batch.
 
 use jiff::Timestamp;
 use retrial_document::ErrorText;
@@ -7,114 +7,114 @@ use serde::{Deserialize, Serialize};
 /// Something that happened in a batch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BatchEvent {
-    /// When.
+    /// The time of the event.
     pub time: Timestamp,
-    /// What.
+    /// The event itself.
     #[serde(flatten)]
     pub what: BatchEventKind,
 }
 
 impl BatchEvent {
-    /// Something that happens now.
+    /// Creates an event with the current time.
     pub fn now(what: BatchEventKind) -> Self {
         let time = Timestamp::now();
         Self { time, what }
     }
 }
 
-/// What happened. Trial runs are numbered as the schedule has them, from 1.
+/// The kind of an event. Trial runs are numbered as the schedule has them, from 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum BatchEventKind {
-    /// A process took the batch up.
+    /// A process started or resumed the batch.
     BatchStarted {
-        /// Its id.
+        /// The batch's id.
         batch: String,
-        /// How many trial runs it has.
+        /// The number of its trial runs.
         trial_runs: usize,
-        /// The process.
+        /// The id of the process.
         pid: u32,
         /// Version of the tool.
         tool: String,
     },
-    /// Trial runs that stand from before and are not done again.
+    /// Trial runs that are already complete and are skipped.
     Reused {
-        /// Which.
+        /// Their numbers.
         trial_runs: Vec<usize>,
     },
     /// It was detached from its terminal, and continues.
     Detached {
-        /// How to come back to it.
+        /// The command that reattaches to it.
         resume: String,
     },
     /// An image was pulled before its trial run.
     ImagePulled {
-        /// Its reference.
+        /// The image's reference.
         image: String,
-        /// How long that took, with the wait for a moment without a measurement.
+        /// The duration of the pull in seconds, with the wait until nothing was measured.
         seconds: f64,
     },
     /// An image could not be pulled before its trial run; the trial run tries it again.
     ImageFailed {
-        /// Its reference.
+        /// The image's reference.
         image: String,
-        /// Why.
+        /// Why the pull failed.
         error: ErrorText,
     },
-    /// a trial run began as a run.
+    /// A trial run was started as a run.
     TrialRunStarted {
-        /// Which.
+        /// The number of the trial run.
         trial_run: usize,
         /// The run's id.
         run: String,
         /// The cell's name.
         cell: String,
-        /// Which of the cell's trials.
+        /// The number of the cell's trial, from 1.
         trial: u32,
-        /// From 1; more where the host failed before.
+        /// The number of the attempt, from 1; more than 1 after a failure of the host.
         attempt: u32,
-        /// GPUs that it was given for itself; none where it has the host alone.
+        /// The GPUs that are assigned to it; none if it has the whole host.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         gpus: Vec<String>,
-        /// Runs of this batch that went on at that moment.
+        /// The ids of the batch's runs that were under way.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         concurrent_runs: Vec<String>,
     },
     /// A run that an earlier process started is followed again.
     TrialRunReattached {
-        /// Which.
+        /// The number of the trial run.
         trial_run: usize,
         /// The run's id.
         run: String,
     },
-    /// The run of a trial run is not there any more, or was made on another host: the trial run is done again.
+    /// The run of a trial run no longer exists, or was made on another host: the trial run is repeated.
     TrialRunLost {
-        /// Which.
+        /// The number of the trial run.
         trial_run: usize,
         /// The run's id.
         run: String,
     },
-    /// a trial run came to its end.
+    /// A trial run ended.
     TrialRunEnded {
-        /// Which.
+        /// The number of the trial run.
         trial_run: usize,
-        /// How.
+        /// How it ended.
         #[serde(flatten)]
         end: TrialRunEnd,
     },
     /// Something that a person should know.
     Warning {
-        /// What.
+        /// The text of the warning.
         text: String,
     },
     /// The batch was judged.
     Judged {
-        /// In one sentence.
+        /// The verdict in one sentence.
         sentence: String,
     },
-    /// The process came to the batch's end.
+    /// A process reached the end of the batch.
     BatchEnded {
-        /// What it exited with.
+        /// The exit code of the process.
         exit_code: u8,
         /// Why it ended early, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,7 +126,7 @@ pub enum BatchEventKind {
 }
 
 impl BatchEventKind {
-    /// This process takes up a batch with so many trial runs.
+    /// Creates the event that this process started or resumed a batch.
     pub fn started(batch: &str, trial_runs: usize) -> Self {
         Self::BatchStarted {
             batch: batch.to_owned(),
@@ -154,18 +154,18 @@ pub struct TrialRunEnd {
     /// Why it ended early, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<ErrorText>,
-    /// How long it took, in all its processes.
+    /// The duration in seconds, over all its processes.
     pub seconds: f64,
 }
 
 /// A figure that a trial run measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialRunFigure {
-    /// The scenario.
+    /// The scenario's name: `Offline`.
     pub scenario: String,
     /// The figure's name.
     pub name: String,
-    /// Its value.
+    /// The figure's value, in `unit`.
     pub value: f64,
     /// Its unit; empty if it has none.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -1,5 +1,5 @@
-//! What happens in a batch, and where it stands according to that. Its runs keep journals of their
-//! own: here stands which trial run is which run, and how that ended.
+//! The events of a batch, and the state that they lead to. Its runs keep journals of their own: this one records which
+//! run executes a trial run, and how that ended.
 
 mod event;
 mod state;

@@ -1,4 +1,4 @@
-//! Where a batch stands, read from its journal.
+//! The state of a batch, read from its journal.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ const INTERRUPTED: u8 = 130;
 /// The exit code of a run whose host or services failed.
 const HOST: u8 = 3;
 
-/// Where a batch stands.
+/// The state of a batch.
 #[derive(Debug, Clone, Default)]
 pub struct BatchState {
-    /// How often a process took it up.
+    /// The number of processes that started or resumed it.
     pub sessions: usize,
     /// Its trial runs, by number.
     pub trial_runs: BTreeMap<usize, TrialRunState>,
-    /// How many runs were started.
+    /// The number of runs that were started.
     starts: u32,
     /// The exit code of the latest process, if it has ended.
     pub over: Option<u8>,
@@ -27,35 +27,35 @@ pub struct BatchState {
 /// The state of a trial run.
 #[derive(Debug, Clone, Default)]
 pub struct TrialRunState {
-    /// Its latest run.
+    /// The id of its latest run.
     pub run: Option<String>,
-    /// Which attempt that is, of those since the batch was last taken up at its end.
+    /// The number of the attempt, since the batch was last resumed after its end.
     pub attempt: u32,
     /// The position of its start among all starts of the batch: times are of a clock that may be set.
     pub started: Option<u32>,
-    /// How it ended.
+    /// How the latest run ended; none while it is under way.
     pub end: Option<TrialRunEnd>,
 }
 
-/// What is to be done for a trial run.
+/// The next action for a trial run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// A new run.
+    /// Start a new run.
     Start {
-        /// Which attempt, from 1.
+        /// The number of the attempt, from 1.
         attempt: u32,
     },
-    /// The interrupted run is resumed.
+    /// Resume the interrupted run.
     Continue {
-        /// Its id.
+        /// The run's id.
         run: String,
     },
-    /// Nothing: it has its end.
+    /// Nothing: it is complete.
     Complete,
 }
 
 impl BatchState {
-    /// The state that these events lead to.
+    /// Returns the state that these events lead to.
     pub fn from_events(events: &[BatchEvent]) -> Self {
         let mut state = Self::default();
         for event in events {
@@ -64,7 +64,7 @@ impl BatchState {
         state
     }
 
-    /// Takes an event in.
+    /// Updates the state by an event.
     pub fn apply(&mut self, event: &BatchEvent) {
         match &event.what {
             BatchEventKind::BatchStarted { .. } => {
@@ -114,7 +114,7 @@ impl BatchState {
         }
     }
 
-    /// What is to be done for a trial run, where a host's failure is tried again so often.
+    /// Returns the next action for a trial run, which is retried so often after failures of the host.
     pub fn next(&self, trial_run: usize, retries: u32) -> Next {
         let Some(state) = self.trial_runs.get(&trial_run) else {
             return Next::Start { attempt: 1 };
@@ -129,50 +129,49 @@ impl BatchState {
         }
     }
 
-    /// Whether a trial run has an end that is not done again.
+    /// Returns whether a trial run has ended and is not repeated.
     pub fn has_ended(&self, trial_run: usize) -> bool {
         let code = self.exit_code(trial_run);
         code.is_some_and(|code| code != INTERRUPTED && code != HOST)
     }
 
-    /// What a trial run exited with, if it has ended.
+    /// Returns the exit code of a trial run, if it has ended.
     pub fn exit_code(&self, trial_run: usize) -> Option<u8> {
         self.trial_runs.get(&trial_run)?.exit_code()
     }
 
-    /// Whether a trial run's run has begun and not ended.
+    /// Returns whether a trial run's run has started and not ended.
     pub fn is_open(&self, trial_run: usize) -> bool {
         let trial_run = self.trial_runs.get(&trial_run);
         trial_run.is_some_and(|trial_run| trial_run.run.is_some() && trial_run.end.is_none())
     }
 
-    /// The runs whose results count, in the order of trial runs: of each trial run the latest, whatever came
-    /// of it.
+    /// Returns the runs whose results count, in the order of trial runs: the latest run of each, however it ended.
     pub fn runs(&self) -> impl Iterator<Item = (usize, &str)> {
         let trial_runs = self.trial_runs.iter();
         trial_runs.filter_map(|(trial_run, state)| Some((*trial_run, state.run.as_deref()?)))
     }
 
-    /// Runs of this batch that have begun and not ended.
+    /// Returns the ids of the runs that have started and not ended.
     pub fn running(&self) -> Vec<String> {
         let trial_runs = self.trial_runs.values();
         let open = trial_runs.filter(|trial_run| trial_run.end.is_none());
         open.filter_map(|trial_run| trial_run.run.clone()).collect()
     }
 
-    /// Whether a process came to the end of the batch without being stopped.
+    /// Returns whether a process reached the end of the batch without being stopped.
     pub fn is_over(&self) -> bool {
         self.over.is_some_and(|code| code != INTERRUPTED)
     }
 }
 
 impl TrialRunState {
-    /// Whether the host failed it, the last time.
+    /// Returns whether its latest run ended by a failure of the host.
     pub fn host_failed(&self) -> bool {
         self.exit_code() == Some(HOST)
     }
 
-    /// What it exited with, if it has ended.
+    /// Returns its exit code, if it has ended.
     pub fn exit_code(&self) -> Option<u8> {
         self.end.as_ref().map(|end| end.exit_code)
     }

@@ -1,20 +1,20 @@
-//! How a process came to the end of a batch's schedule.
+//! How a process ended a batch.
 
 use crate::journal::BatchState;
 use retrial_results::verdict::ExitCode;
 
-/// How a process came to the end of the schedule.
+/// How a process ended a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchEnded {
-    /// Of what went wrong, the first that applies: interrupted, refused, the host, a step. What was
-    /// measured says the verdict.
+    /// The first failure that applies: interrupted, refused, a failure of the host, a failed step. The verdict reports
+    /// what was measured.
     pub exit: ExitCode,
     /// Why it ended early, if it did.
     pub reason: Option<String>,
 }
 
 impl BatchEnded {
-    /// Of these trial runs; `halted` is the reason why no more were started.
+    /// Summarizes these trial runs; `halted` is the reason why no more were started.
     pub fn new(state: &BatchState, trial_runs: &[usize], halted: Option<String>) -> Self {
         let count = trial_runs.len();
         let codes = trial_runs
@@ -41,7 +41,7 @@ impl BatchEnded {
     }
 }
 
-/// Whether a run ended without a result that could be judged: refused, the host, a step.
+/// Returns whether a run ended without a result that could be judged: refused, a failure of the host, a failed step.
 pub(super) fn is_failure(exit: ExitCode) -> bool {
     matches!(
         exit,

@@ -1,4 +1,4 @@
-//! What a batch's verdict is made of, from its directories alone: of each trial run the run that counts.
+//! Collects the evidence of a batch's verdict from its directories: of each trial run the run that counts.
 
 use super::tasks::read_state;
 use crate::journal::{TrialRunEnd, TrialRunState};
@@ -11,7 +11,7 @@ use retrial_store::{Home, Record, RunDirectory, StoreError};
 /// The evidence of each cell, its runs in the order of trials; a run without any has the reason.
 ///
 /// # Errors
-/// Where the batch's journal cannot be read.
+/// If the batch's journal cannot be read.
 pub fn evidence_of_cells(
     home: &Home,
     directory: &Record,

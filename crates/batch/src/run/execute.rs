@@ -15,7 +15,7 @@ use retrial_store::{RunDirectory, StoreError};
 /// Executes the rest of the schedule.
 ///
 /// # Errors
-/// Where the batch's own files cannot be written, or another process has one of its runs.
+/// If the batch's own files cannot be written, or another process has one of its runs.
 pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, StoreError> {
     lost_runs(batch)?;
     let all = batch.trial_runs();

@@ -19,7 +19,7 @@ pub(super) async fn pull_ahead(batch: &BatchSession<'_>) -> Result<(), StoreErro
     batch.under_way.notified().await;
     let mut looked_at = BTreeSet::new();
     for trial_run in batch.trial_runs() {
-        // a trial run that has begun pulls for itself, where it shows.
+        // A trial run that has started pulls its own image, and reports it.
         if batch.ask(|state| state.trial_runs.contains_key(&trial_run)) {
             continue;
         }
@@ -47,7 +47,7 @@ pub(super) async fn pull_ahead(batch: &BatchSession<'_>) -> Result<(), StoreErro
     Ok(())
 }
 
-/// Pulls an image; whether that was needed.
+/// Pulls an image that the engine does not have; returns whether that was needed.
 async fn pull(batch: &BatchSession<'_>, image: &str) -> Result<bool, EngineError> {
     if batch.job.engine.image(image).await?.is_some() {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! Whoever knows recipes, trust and the host makes a trial run an ordinary run.
+//! The interface to the caller, which knows recipes, approval and the host.
 
 use async_trait::async_trait;
 
@@ -8,10 +8,9 @@ use retrial_run::Prepared;
 /// Makes ordinary runs of the trial runs of a schedule, numbered from 1.
 #[async_trait(?Send)]
 pub trait RunMaker {
-    /// The image that the trial run's run would pull where the engine has not got it.
+    /// Returns the image that the trial run would pull if the engine does not have it.
     fn image(&self, trial_run: usize) -> Option<String>;
 
-    /// Looks at the host once more and says what the run will be, on the GPUs of a worker; else why it
-    /// cannot begin.
+    /// Checks the host again and prepares the run, on the GPUs of a worker; else returns how the trial run ended.
     async fn make(&self, trial_run: usize, worker: usize) -> Result<Prepared, TrialRunEnd>;
 }

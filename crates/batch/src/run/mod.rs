@@ -4,7 +4,7 @@
 //! begins; the run keeps its own. So a kill at any point loses nothing: a process that resumes the batch
 //! reuses what ended, and resumes an interrupted run as `retrial resume` does.
 //!
-//! - `session`: one process's hold on a batch.
+//! - `session`: the process that executes a batch: its lock, its plan and its journal.
 //! - `ended`: how a process came to the end of the schedule.
 //! - `execute`: the workers; each takes its trial runs one after the other.
 //! - `trial run`: one trial run: started, resumed, retried.

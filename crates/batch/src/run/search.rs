@@ -12,12 +12,12 @@ use retrial_results::verdict::ExitCode;
 use retrial_run::evidence_of;
 use retrial_store::{Home, RunDirectory, StoreError};
 
-/// What the runs of a search say, each read once.
+/// The observations of a search's runs, each read once.
 #[derive(Debug, Default)]
 pub struct Observations(BTreeMap<String, Observed>);
 
 impl Observations {
-    /// The trials that ended, in the order in which they began.
+    /// Returns the trials that ended, in the order in which they started.
     pub fn trials(
         &mut self,
         home: &Home,
@@ -49,7 +49,7 @@ impl Observations {
     }
 }
 
-/// Takes trial runs until the search has ended, or cannot continue.
+/// Executes trial runs until the search has ended, or cannot continue.
 pub(super) async fn search(
     batch: &BatchSession<'_>,
     search: &SearchPlan,

@@ -1,4 +1,4 @@
-//! One process's hold on a batch: its plan, its journal, and the way to tell what happens.
+//! The process that executes a batch: its lock, its plan, its journal, and the events that it emits.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -20,29 +20,29 @@ use retrial_store::journal::Journal;
 use retrial_store::lock::FileLock;
 use retrial_store::{Home, StoreError};
 
-/// What happens, for whoever watches.
+/// An event of a batch, for displays of its progress.
 #[derive(Debug)]
 pub enum ProgressEvent {
-    /// Something of the batch.
+    /// An event of the batch itself.
     Batch(BatchEvent),
-    /// Something of the run of a trial run.
+    /// An event of a trial run's run.
     Run {
-        /// Which trial run.
+        /// The number of the trial run.
         trial_run: usize,
-        /// What.
+        /// The run's event.
         event: Event,
     },
 }
 
-/// A batch and what a process executes it with.
+/// A batch, with all that a process needs to execute it.
 pub struct BatchJob<'a> {
-    /// Where runs lie.
+    /// The directory of all runs.
     pub home: Home,
-    /// The engine.
+    /// The container engine.
     pub engine: Arc<dyn Engine>,
-    /// The batch's directory.
+    /// The batch's directory, with its journal.
     pub directory: Record,
-    /// What is planned.
+    /// The cells, the schedule and the claims.
     pub plan: BatchPlan,
     /// The trial runs of each worker.
     pub workers: Workers,
@@ -53,13 +53,13 @@ pub struct BatchJob<'a> {
     pub makes: &'a dyn RunMaker,
     /// How each run is executed.
     pub options: Options,
-    /// Where events go.
+    /// The receiver of events.
     pub seen: UnboundedSender<ProgressEvent>,
 }
 
-/// One process's hold on a batch.
+/// A process's exclusive execution of a batch.
 pub struct BatchSession<'a> {
-    /// The batch.
+    /// The batch, and what it is executed with.
     pub job: BatchJob<'a>,
     /// Cancelled when the batch is to stop.
     pub stop: CancellationToken,
@@ -76,7 +76,7 @@ struct RecordedState {
     state: BatchState,
 }
 
-/// Records what happens in a batch from elsewhere: the signals' side.
+/// Records events of a batch from another task, such as the handler of signals.
 #[derive(Clone)]
 pub struct Emitter {
     journal: Arc<Mutex<RecordedState>>,
@@ -84,10 +84,10 @@ pub struct Emitter {
 }
 
 impl<'a> BatchSession<'a> {
-    /// Takes hold of a batch: new, or one that was interrupted.
+    /// Locks a batch and opens its journal: a new batch, or one that was interrupted.
     ///
     /// # Errors
-    /// Where another process has it, or its files cannot be read or written.
+    /// If another process has it, or its files cannot be read or written.
     pub fn open(mut job: BatchJob<'a>) -> Result<Self, StoreError> {
         let directory = &job.directory;
         let lock = FileLock::take(&directory.lock(), directory.id())?;
@@ -117,27 +117,27 @@ impl<'a> BatchSession<'a> {
         question(&self.emitter.recorded().state)
     }
 
-    /// Records that something happened: in the journal first, then for receivers.
+    /// Records an event: in the journal first, then for receivers.
     ///
     /// # Errors
-    /// Where the journal cannot be written: then nothing more may be started.
+    /// If the journal cannot be written: then nothing more may be started.
     pub fn record(&self, what: BatchEventKind) -> Result<(), StoreError> {
         self.emitter.emit(what)
     }
 
-    /// Returns the same for another task.
+    /// Returns an emitter for another task.
     pub fn emitter(&self) -> Emitter {
         self.emitter.clone()
     }
 
-    /// The numbers of its trial runs, in the order of the schedule.
+    /// Returns the numbers of its trial runs, in the order of the schedule.
     pub(super) fn trial_runs(&self) -> Vec<usize> {
         let mut all = self.job.workers.concat();
         all.sort_unstable();
         all
     }
 
-    /// A trial run in words: `rocm=7.1.1, trial 2`.
+    /// Describes a trial run: `rocm=7.1.1, trial 2`.
     pub(super) fn named(&self, number: usize) -> String {
         match self.job.plan.trial_run_of_cell(number) {
             Some((trial_run, cell)) => format!("{}, trial {}", cell.name, trial_run.trial),
@@ -145,12 +145,12 @@ impl<'a> BatchSession<'a> {
         }
     }
 
-    /// No further trial run begins; the first reason stays.
+    /// Starts no further trial run; the first reason stays.
     pub(super) fn halt(&self, reason: String) {
         self.halted.get_or_init(|| reason);
     }
 
-    /// Why no further trial run begins, if that is so.
+    /// Returns why no further trial run is started, if that is so.
     pub(super) fn halted(&self) -> Option<&String> {
         self.halted.get()
     }
@@ -161,10 +161,10 @@ impl Emitter {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// As [`BatchSession::record`].
+    /// Records an event, as [`BatchSession::record`].
     ///
     /// # Errors
-    /// Where the journal cannot be written.
+    /// If the journal cannot be written.
     pub fn emit(&self, what: BatchEventKind) -> Result<(), StoreError> {
         let event = BatchEvent::now(what);
         {

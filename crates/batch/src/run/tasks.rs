@@ -13,7 +13,7 @@ pub fn task_directory(batch: &Record, task: usize) -> Record {
     batch.part(&format!("{TASKS}/{task}"))
 }
 
-/// Where a batch stands, by its journal and by those of its tasks.
+/// Returns the state of a batch, by its journal and by those of its tasks.
 ///
 /// # Errors
 /// If a journal cannot be read.
@@ -27,7 +27,7 @@ pub fn read_state(batch: &Record) -> Result<BatchState, StoreError> {
     Ok(state)
 }
 
-/// Where a batch or one of its tasks stands, by its own journal.
+/// Returns the state of a batch or of one of its tasks, by its own journal.
 ///
 /// # Errors
 /// If it cannot be read.

@@ -17,7 +17,7 @@ use retrial_run::{RunError, Session, secrets};
 use retrial_store::journal::{AbortReason, Event, EventKind};
 use retrial_store::{RunDirectory, StoreError};
 
-/// Takes a trial run to its end, or until the batch is stopped; `worker` where others run in parallel.
+/// Executes a trial run to its end, or until the batch is stopped; `worker` if others run in parallel.
 pub(super) async fn take(
     batch: &BatchSession<'_>,
     trial_run: usize,
@@ -82,7 +82,7 @@ async fn begin(
     run(batch, trial_run, directory).await
 }
 
-/// Resumes a run that an earlier process started; none where it no longer exists.
+/// Resumes a run that an earlier process started; none if it no longer exists.
 async fn go_on(
     batch: &BatchSession<'_>,
     trial_run: usize,
@@ -115,7 +115,7 @@ async fn go_on(
     run(batch, trial_run, directory).await.map(Some)
 }
 
-/// How a run ended, if it came to an end without being stopped.
+/// Returns how a run ended, if it ended without being stopped.
 fn over(directory: &RunDirectory) -> Result<Option<(u8, Option<ErrorText>)>, StoreError> {
     if !directory.journal().exists() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Which trial runs are executed one after the other, where several run at once.
+//! The trial runs that each worker executes one after the other.
 //!
 //! A worker has GPUs of its own. With several trials a worker takes whole rounds: the trials of a round
 //! are compared as pairs, so all of them run on the same GPUs. With one trial the cells are dealt.

@@ -1,4 +1,4 @@
-//! The trials of a search so far, and what comes next.
+//! The trials of a search so far, and its next action.
 
 use std::collections::BTreeMap;
 
@@ -17,16 +17,16 @@ pub struct Trial {
     pub cell: usize,
     /// The run's id.
     pub run: String,
-    /// The observation.
+    /// The observation of the run: a figure, an answer, or nothing usable.
     pub observed: Observed,
 }
 
-/// A search as far as it came.
+/// A search, with its trials so far.
 #[derive(Debug, Clone)]
 pub struct Course<'a> {
-    /// What is searched.
+    /// The axis, the figure and the criterion of the search.
     pub search: &'a SearchPlan,
-    /// How many cells there are.
+    /// The number of cells.
     pub cells: usize,
     /// The accepted probability of a wrong pair.
     pub alpha: f64,
@@ -34,7 +34,7 @@ pub struct Course<'a> {
     pub trials: &'a [Trial],
 }
 
-/// What comes next; positions are cells.
+/// The next action of a search; positions are cells.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
     /// A trial of this cell.
@@ -74,7 +74,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Returns what comes next.
+    /// Returns the next action.
     pub fn next(&self) -> Next {
         let skipped = self.skipped();
         let ends = [0, self.cells - 1];
@@ -119,7 +119,8 @@ impl<'a> Course<'a> {
         without.collect()
     }
 
-    /// What a trial is to the search; else why it is nothing: it has no figure, or another one than the first trial.
+    /// Returns the trial's value for the search; else why it has none: it has no figure, or another one than the first
+    /// trial.
     fn value(&self, observed: &Observed) -> Result<f64, String> {
         match observed {
             Observed::Answer(yes) => Ok(f64::from(u8::from(*yes))),
@@ -137,7 +138,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// The figure that is searched, once there is a trial of it.
+    /// Returns the figure that is searched, once a trial has it.
     pub fn measured(&self) -> Option<&Measured> {
         let mut trials = self.trials.iter();
         trials.find_map(|trial| trial.observed.figure())

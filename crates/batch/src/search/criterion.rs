@@ -1,4 +1,4 @@
-//! What is different behind the change, as the command line and batch.json say it.
+//! The criterion of a search, as the command line and batch.json state it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use retrial_results::verdict::number;
 
-/// What a search looks for.
+/// The axis, the figure and the criterion of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchPlan {
     /// The axis of the recipe's variants, or the param, along which the cells are ordered.
@@ -15,24 +15,24 @@ pub struct SearchPlan {
     /// The figure; none for the one by which the scenario is published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<String>,
-    /// What is different behind the change.
+    /// How cells after the change differ from those before it.
     pub criterion: Criterion,
     /// No more trials than this.
     pub most: u32,
 }
 
-/// What is different behind the change.
+/// How cells after the change differ from those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Criterion {
     /// The figure is worse by more than a margin, as a fraction.
     Slower {
-        /// The margin.
+        /// The margin, a fraction: 0.05 for 5 %.
         margin: f64,
     },
     /// The figure is better by more than a margin, as a fraction.
     Faster {
-        /// The margin.
+        /// The margin, a fraction: 0.05 for 5 %.
         margin: f64,
     },
     /// The accuracy is not within the benchmark's limits.
@@ -41,7 +41,7 @@ pub enum Criterion {
     Validity,
 }
 
-/// What was typed is no criterion.
+/// The text is not a criterion.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected slower, slower:5%, faster, faster:5%, accuracy or validity")]
 pub struct CriterionError;

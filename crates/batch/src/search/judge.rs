@@ -6,8 +6,7 @@ use super::{
 use crate::BatchPlan;
 use retrial_results::verdict::{Bounds, ExitCode};
 
-/// Judges a search as it stands; the differences between environments are added by those who read
-/// them. `id` is the batch's.
+/// Judges a search by its trials so far. The caller adds the differences between environments.
 pub fn judge(plan: &BatchPlan, course: &Course<'_>) -> SearchVerdict {
     let axis = &course.search.axis;
     let value = |cell: usize| {

@@ -22,9 +22,9 @@ retrial_document::word_enum! {
 /// The result of a search along one axis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchVerdict {
-    /// The axis.
+    /// The name of the axis that was searched.
     pub axis: String,
-    /// Its values, in order.
+    /// The values of the axis, in order.
     pub values: Vec<String>,
     /// The difference that the search looks for: `slower by more than 5 %`.
     pub criterion: String,
@@ -34,7 +34,7 @@ pub struct SearchVerdict {
     pub figure: String,
     /// Its unit; empty if it has none.
     pub unit: String,
-    /// Its outcome.
+    /// The outcome of the search.
     pub outcome: SearchOutcome,
     /// The last value before the change. If the search is undecided, the last value known to be
     /// before it.
@@ -56,7 +56,7 @@ pub struct SearchVerdict {
     pub skipped: Vec<(String, String)>,
     /// The differences between the environments of `before` and `after`.
     pub changes: Vec<EnvironmentGroup>,
-    /// One sentence.
+    /// The result in one sentence.
     pub sentence: String,
     /// The exit code of the process.
     pub exit_code: ExitCode,

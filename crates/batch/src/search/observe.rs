@@ -1,4 +1,4 @@
-//! What one run shows: a figure, yes or no, or nothing usable.
+//! The observation of one run: a figure, an answer, or nothing usable.
 
 use super::{Criterion, SearchPlan};
 use crate::accuracy::{AccuracyLimits, accuracy_limits};
@@ -7,33 +7,33 @@ use retrial_recipe::model::{Better, Mode};
 use retrial_results::verdict::comparison::{MeasuredFigure, Measurement};
 use retrial_results::verdict::{Context, Evidence, Outcome, ResultVerdict, judge};
 
-/// What one run shows.
+/// The observation of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Observed {
-    /// The figure.
+    /// The value of the searched figure.
     Figure(Measured),
-    /// Accurate or valid, or not.
+    /// The answer to whether it is accurate, or valid.
     Answer(bool),
-    /// Nothing, and why: the cell is skipped.
+    /// Nothing usable, with the reason: the cell is skipped.
     Nothing(String),
 }
 
 /// A figure of one trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// The scenario.
+    /// The scenario's name: `Offline`.
     pub scenario: String,
     /// The figure's name.
     pub figure: String,
     /// Its unit; empty if it has none.
     pub unit: String,
-    /// Which way is better.
+    /// Whether higher or lower values are better.
     pub better: Better,
-    /// Its value.
+    /// The figure's value, in `unit`.
     pub value: f64,
 }
 
-/// Reads the evidence of a run.
+/// Judges the evidence of a run by the criterion of the search.
 pub fn observe(search: &SearchPlan, context: &Context, evidence: &[Evidence]) -> Observed {
     let verdict = judge(context, evidence);
     match search.criterion {
@@ -57,8 +57,8 @@ pub fn observe(search: &SearchPlan, context: &Context, evidence: &[Evidence]) ->
     }
 }
 
-/// Whether every accuracy run is within its limits. One of which that cannot be said leaves the answer open, unless
-/// another is outside.
+/// Answers whether every accuracy run is within its limits. One that is unknown leaves the answer open, unless another
+/// is outside.
 fn of_accuracy(evidence: &[Evidence], results: &[ResultVerdict]) -> Observed {
     let pairs = evidence.iter().zip(results);
     let accuracy = pairs.filter(|(evidence, _)| evidence.mode == Mode::Accuracy);
@@ -137,7 +137,7 @@ fn of_figure(scenario: &str, figure: MeasuredFigure) -> Observed {
 }
 
 impl Observed {
-    /// The figure, if there is one.
+    /// Returns the figure, if there is one.
     pub fn figure(&self) -> Option<&Measured> {
         match self {
             Self::Figure(measured) => Some(measured),
@@ -147,14 +147,14 @@ impl Observed {
 }
 
 impl Measured {
-    /// Whether another value is one of the same figure.
+    /// Returns whether another value is one of the same figure.
     pub fn is_same_figure(&self, other: &Self) -> bool {
         let names =
             |figure: &Self| [&figure.scenario, &figure.figure, &figure.unit].map(String::clone);
         names(self) == names(other)
     }
 
-    /// `latency (ms)`.
+    /// Returns the figure's name with its unit: `latency (ms)`.
     pub fn figure_and_unit(&self) -> String {
         match self.unit.as_str() {
             "" => self.figure.clone(),

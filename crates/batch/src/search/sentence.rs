@@ -7,7 +7,7 @@ use retrial_document::measures::format;
 use retrial_results::verdict::number;
 use retrial_stats::{Aggregate, aggregate};
 
-/// What was found, or why nothing was.
+/// Describes the change that was found, or why none was.
 pub(super) fn of(verdict: &SearchVerdict, next: &Next, is_answer: bool, confidence: f64) -> String {
     let axis = &verdict.axis;
     let criterion = &verdict.criterion;

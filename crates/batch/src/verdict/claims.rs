@@ -1,4 +1,4 @@
-//! Claims, held against the evidence.
+//! Judges claims by the evidence.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use retrial_results::verdict::Bounds;
 use retrial_results::verdict::compare::exp;
 use retrial_stats::step_down;
 
-/// Notes on what the claims leave out by the plan.
+/// Returns notes on what the claims leave out by the plan.
 pub(super) fn notes(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec<String> {
     let find = |name: &str| subjects.iter().find(|subject| subject.name == name);
     let parts = claims
@@ -72,8 +72,8 @@ pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec
         .collect()
 }
 
-/// A part as it is shown. `open` is how many tests share the error with it while none of them is
-/// decided.
+/// Completes a part with its outcome, bounds and sentence. `open` is the number of tests that share the error with it
+/// while none of them is decided.
 fn finish(mut tested: PartTest, outcome: ClaimOutcome, alpha: f64, open: usize) -> ClaimPart {
     let difference = match &tested.test {
         Test::Ratio(difference) => Some((difference, 1.0)),
@@ -105,7 +105,8 @@ fn finish(mut tested: PartTest, outcome: ClaimOutcome, alpha: f64, open: usize) 
     tested.part
 }
 
-/// Supported where all parts are, contradicted where one is; of a claim that there is an exception the other way round.
+/// Combines the outcomes of parts: supported if all are, contradicted if one is; the other way round for a claim of an
+/// exception.
 fn of_all(claim: &Claim, parts: &[ClaimPart]) -> ClaimOutcome {
     let outcomes = parts.iter().map(|part| part.outcome);
     let decisive = if claim.not_always {

@@ -1,4 +1,4 @@
-//! Each cell next to its baseline.
+//! Compares each cell with its baseline.
 
 use super::subject::{Cut, Subject};
 use crate::BatchPlan;

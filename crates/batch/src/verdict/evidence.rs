@@ -1,32 +1,32 @@
-//! What a batch's verdict is made of.
+//! The evidence of a batch's verdict.
 
 use retrial_results::verdict::{Context, Evidence, ExitCode};
 
 /// The runs of a cell, or those of another host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SubjectEvidence {
-    /// The cell's name, or what claims call the other host's runs.
+    /// The cell's name, or the name of the other host's runs in claims.
     pub name: String,
-    /// Its runs.
+    /// The runs, in the order of trials.
     pub runs: Vec<RunEvidence>,
 }
 
-/// One run.
+/// The evidence of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunEvidence {
-    /// Its id.
+    /// The run's id; empty if it was not started.
     pub run: String,
-    /// Which trial of its cell, from 1; another host's are counted.
+    /// The number of its cell's trial, from 1; another host's runs are counted.
     pub trial: u32,
-    /// What it gave.
+    /// The evidence of its results, or why there is none.
     pub found: Result<(Context, Vec<Evidence>), LostRun>,
 }
 
 /// A run without evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LostRun {
-    /// Why.
+    /// Why it has no evidence.
     pub reason: String,
-    /// What it would have ended the program with.
+    /// The exit code that it contributes to the batch's.
     pub exit: ExitCode,
 }

@@ -11,13 +11,13 @@ use retrial_results::verdict::compare::exp;
 use retrial_results::verdict::comparison::MeasuredSide;
 use retrial_stats::{Decision, Difference};
 
-/// What decides on a gap.
+/// The differences that decide on a gap.
 pub(super) struct GapTest {
-    /// The candidate next to the baseline.
+    /// The candidate, compared with the baseline.
     pub between: Difference,
-    /// The third next to the candidate.
+    /// The third cell, compared with the candidate.
     pub with_candidate: Difference,
-    /// The third next to the baseline.
+    /// The third cell, compared with the baseline.
     pub with_baseline: Difference,
 }
 
@@ -38,12 +38,12 @@ impl GapTest {
         ClaimOutcome::NotDecided
     }
 
-    /// Whether the third is shown not to be ahead of the baseline.
+    /// Returns whether the third is shown not to be ahead of the baseline.
     pub fn there_is_none(&self, alpha: f64) -> bool {
         self.with_baseline.decide(Claim::Better, 0.0, alpha / 2.0) == Decision::Worse
     }
 
-    /// Both gaps as they are shown.
+    /// Returns both gaps, as a verdict stores them.
     pub fn gaps(&self, cells: [&str; 2], to: &MeasuredSide, alpha: f64) -> Vec<Gap> {
         let differences = [&self.with_candidate, &self.with_baseline];
         let gaps = cells.into_iter().zip(differences);
@@ -53,7 +53,7 @@ impl GapTest {
 }
 
 impl Gap {
-    /// The gap of a cell, as the difference of the two shows it.
+    /// Returns the gap of a cell, by the difference of the two.
     pub(super) fn of(
         cell: &str,
         to: &MeasuredSide,

@@ -15,7 +15,7 @@ use retrial_recipe::model::Claim;
 use retrial_results::verdict::comparison::Change;
 use retrial_results::verdict::{ExitCode, Outcome, Verdict};
 
-/// Version of the document.
+/// The version of the verdict's format.
 const SCHEMA: u32 = 1;
 
 /// Judges a batch: the same evidence always gives the same verdict.
@@ -144,7 +144,7 @@ fn of_others(external_results: &[SubjectEvidence], subjects: &[Subject]) -> Vec<
         .collect()
 }
 
-/// What of the way in which it was measured bears on what it shows.
+/// Notes on the conditions of the measurement that affect what it shows.
 fn of_conduct(plan: &BatchPlan) -> Vec<String> {
     let execution = &plan.execution;
     let at_once = format!(
@@ -164,7 +164,8 @@ fn of_conduct(plan: &BatchPlan) -> Vec<String> {
     notes.map(|(_, note)| note.to_owned()).collect()
 }
 
-/// A claim asks one thing, with its own share of the error; the table of cells asks everything.
+/// Explains why a claim may be supported where the table of cells shows no difference: it has its own share of the
+/// error.
 fn two_answers(cells: &[CellVerdict], claims: &[ClaimVerdict]) -> Option<String> {
     let is_open = |part: &&ClaimPart| {
         let candidate = &part.candidate.subject;
@@ -190,7 +191,7 @@ fn two_answers(cells: &[CellVerdict], claims: &[ClaimVerdict]) -> Option<String>
     })
 }
 
-/// The first that applies, of the runs that were lost, the cells and the claims.
+/// Returns the first exit code that applies, of the lost runs, the cells and the claims.
 fn exit_code(
     cells: &[CellVerdict],
     evidence: &[SubjectEvidence],

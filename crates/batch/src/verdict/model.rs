@@ -12,11 +12,11 @@ use retrial_results::verdict::{Bounds, ExitCode, MoreTrials, Outcome, Verdict};
 /// The verdict on a batch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BatchVerdict {
-    /// Version of this document.
+    /// The version of this document's format.
     pub schema: u32,
-    /// The batch's id, where it has one.
+    /// The batch's id, if it has one.
     pub batch: Option<String>,
-    /// Its title.
+    /// The batch's title.
     pub title: String,
     /// The worst outcome of its cells, of which one without a result is inconclusive; none if nothing was run.
     pub outcome: Option<Outcome>,
@@ -32,15 +32,15 @@ pub struct BatchVerdict {
     pub parallel: u32,
     /// Notes on how it was measured.
     pub notes: Vec<String>,
-    /// The axes.
+    /// The axes, in their order.
     pub axes: Vec<BatchAxis>,
-    /// The cells.
+    /// The results of the cells, in the order of the plan.
     pub cells: Vec<CellVerdict>,
     /// The excluded combinations, with reasons.
     pub excluded: Vec<ExcludedCell>,
     /// Runs of other hosts.
     pub external_results: Vec<ExternalVerdict>,
-    /// The claims.
+    /// The verdicts on the claims.
     pub claims: Vec<ClaimVerdict>,
     /// `MLCommons`' trademark notice, where figures are `MLPerf`'s.
     pub notice: Option<String>,
@@ -52,7 +52,7 @@ pub struct BatchVerdict {
 /// An axis and the values that cells have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BatchAxis {
-    /// `rocm`; `recipe` where there are several.
+    /// `rocm`; `recipe` if there are several recipes.
     pub name: String,
     /// The values, in order.
     pub values: Vec<String>,
@@ -61,7 +61,7 @@ pub struct BatchAxis {
 /// The result of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellVerdict {
-    /// `rocm=7.1.1,backend=migraphx`
+    /// The cell's name: `rocm=7.1.1,backend=migraphx`.
     pub name: String,
     /// The recipe's short name in the batch.
     pub recipe: String,
@@ -77,7 +77,7 @@ pub struct CellVerdict {
     pub runs: Vec<CellRun>,
     /// The outcome of all trials together; none if no run has evidence.
     pub outcome: Option<Outcome>,
-    /// One sentence.
+    /// The result in one sentence.
     pub sentence: String,
     /// Figures, bounds, rules and trials, all runs pooled.
     pub verdict: Option<Verdict>,
@@ -101,7 +101,7 @@ pub struct CellRun {
 pub struct ExternalVerdict {
     /// Its name in claims.
     pub name: String,
-    /// Its runs.
+    /// The ids or paths of its runs.
     pub runs: Vec<String>,
     /// The worst outcome of its verdicts; none without evidence.
     pub outcome: Option<Outcome>,
@@ -144,7 +144,7 @@ pub struct ClaimVerdict {
     /// Supported where all of its parts are, contradicted where one is. That something does not always hold is
     /// supported where one part is, and contradicted where all are.
     pub outcome: ClaimOutcome,
-    /// One sentence.
+    /// The verdict in one sentence.
     pub sentence: String,
     /// One for each pair of cells that it is about, scenario and figure.
     pub parts: Vec<ClaimPart>,
@@ -155,11 +155,11 @@ pub struct ClaimVerdict {
 pub struct ClaimPart {
     /// What distinguishes it from the other parts: `gpu=w7900`; empty if there is one pair.
     pub of: String,
-    /// The benchmark.
+    /// The benchmark's name: `llama2-70b-99`.
     pub benchmark: String,
-    /// The scenario.
+    /// The scenario's name: `Offline`.
     pub scenario: String,
-    /// The mode.
+    /// The mode of the compared results.
     pub mode: Mode,
     /// The figure; empty if none could be compared.
     pub figure: String,
@@ -171,11 +171,11 @@ pub struct ClaimPart {
     pub statistic: Statistic,
     /// The required `ratio`.
     pub required: RequiredRatio,
-    /// The candidate.
+    /// The side that the claim is about.
     pub candidate: MeasuredSide,
-    /// The baseline; none if the claim is about one alone.
+    /// The side that it is compared with; none if the claim is about one side.
     pub baseline: Option<MeasuredSide>,
-    /// The gaps or the gains, where the claim is about these: with the candidate and with the baseline.
+    /// The gaps or the gains, if the claim is about these: with the candidate and with the baseline.
     pub gaps: Vec<Gap>,
     /// Whether trials were compared in pairs, round by round.
     pub paired: bool,
@@ -188,13 +188,13 @@ pub struct ClaimPart {
     pub outcome: ClaimOutcome,
     /// If undecided: how many more trials of each would decide.
     pub more_trials: Option<MoreTrials>,
-    /// One sentence.
+    /// The result in one sentence.
     pub sentence: String,
 }
 
 impl ClaimPart {
-    /// Whether its lower bound decides, or its upper; none if both do. Of an undecided part, the one
-    /// that would have to pass the edge for it to be supported.
+    /// Returns whether its lower bound decides, or its upper; none if both do. For an undecided part, the one that
+    /// would have to pass the edge for it to be supported.
     pub fn by_lower_bound(&self) -> Option<bool> {
         let holds = (self.outcome != ClaimOutcome::Contradicted) != self.required.negated;
         let asks = self.required.claim?;
@@ -234,11 +234,11 @@ retrial_document::word_enum! {
 /// to the cell's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Gap {
-    /// The cell.
+    /// The name of the cell.
     pub cell: String,
     /// What it is compared with.
     pub to: MeasuredSide,
-    /// How good the other is next to the cell: above 1, the cell is behind.
+    /// How good the other is, compared with the cell: above 1, the cell is behind.
     pub ratio: Option<f64>,
     /// One-sided bounds of it, each at the batch's confidence.
     pub bounds: Option<Bounds>,

@@ -1,4 +1,4 @@
-//! One part of a claim as a test: what it would take to hold, and what it shows at an error.
+//! One part of a claim as a test: what it requires, and its outcome at an error.
 
 use super::gap::GapTest;
 use super::model::{ClaimOutcome, ClaimPart, RequiredRatio};
@@ -20,17 +20,17 @@ pub(super) enum Test {
     Gap(Box<GapTest>),
     /// By the benchmark's own limits: there is no error.
     Limits(ClaimOutcome, String),
-    /// Not at all, for a part of it is missing or unusable, and why.
+    /// Undecidable, since a part of it is missing or unusable; with the reason.
     Nothing(String),
 }
 
 impl PartTest {
-    /// Whether it is one of the family that shares the error.
+    /// Returns whether it is one of the family of tests that shares the error.
     pub fn shares_error(&self) -> bool {
         matches!(self.test, Test::Ratio(_) | Test::Gap(_))
     }
 
-    /// What it shows with error `alpha` either way.
+    /// Returns its outcome with error `alpha` either way.
     pub fn outcome(&self, alpha: f64) -> ClaimOutcome {
         let holds = self.holds(alpha);
         if self.part.required.negated {
@@ -40,7 +40,7 @@ impl PartTest {
         }
     }
 
-    /// Whether the ratio is as required.
+    /// Tests whether the ratio is as required.
     fn holds(&self, alpha: f64) -> ClaimOutcome {
         match &self.test {
             Test::Ratio(difference) => {

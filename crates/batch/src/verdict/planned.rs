@@ -1,5 +1,5 @@
-//! What a claim compares, by the plan: every scenario and figure of it that two subjects were planned to have, also
-//! where one of them has no result.
+//! The scenarios and figures that a claim compares, by the plan: all that two subjects were planned to have, even if
+//! one of them has no result.
 
 use retrial_plan::measurement::same_scenario;
 use retrial_recipe::model::Mode;
@@ -69,7 +69,7 @@ pub(super) fn planned_pairs<'a>(
     pairs
 }
 
-/// Whether a claim is about a scenario.
+/// Returns whether a claim is about a scenario.
 pub(super) fn is_selected(claim: &Claim, scenario: &str) -> bool {
     let required = claim.scenario.as_deref();
     required.is_none_or(|required| same_scenario(required, scenario))
@@ -134,7 +134,8 @@ fn without_other<'a>(
     })
 }
 
-/// Why a figure of these subjects cannot be compared, each subject for itself; none if nothing is wrong with either.
+/// Explains why a figure of these subjects cannot be compared, each subject by itself; none if nothing is wrong with
+/// either.
 fn why_unusable(subjects: [&Subject; 2], like: Measured<'_>, figure: &str) -> Option<String> {
     let [baseline, candidate] = subjects;
     let reasons = [candidate, baseline].map(|one| one.why_unusable(like.measured, figure));
@@ -142,7 +143,7 @@ fn why_unusable(subjects: [&Subject; 2], like: Measured<'_>, figure: &str) -> Op
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// Why the two sides of a pair have no ratio.
+/// Explains why the two sides of a pair have no ratio.
 pub(super) fn obstacle(pair: &Pair<'_>, subjects: [&Subject; 2]) -> String {
     let [ours, theirs] = &pair.figures;
     if let Some(reasons) = why_unusable(subjects, pair.baseline, &ours.name) {

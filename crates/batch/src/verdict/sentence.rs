@@ -11,7 +11,7 @@ use retrial_recipe::model::{Claim, Mode};
 use retrial_results::verdict::comparison::MeasuredSide;
 use retrial_results::verdict::{MoreTrials, Outcome, number};
 
-/// What a part shows.
+/// Describes the result of a part.
 pub(super) fn of_part(tested: &PartTest, alpha: f64) -> String {
     let part = &tested.part;
     match &tested.test {
@@ -217,7 +217,7 @@ fn words(more: MoreTrials) -> String {
 /// The most undecided parts whose sentences are part of a claim's.
 const UNDECIDED_SHOWN: usize = 4;
 
-/// What a claim's parts show together.
+/// Summarizes the parts of a claim.
 pub(super) fn of_claim(outcome: ClaimOutcome, not_always: bool, parts: &[ClaimPart]) -> String {
     if let [only] = parts {
         return only.sentence.clone();

@@ -21,10 +21,10 @@ pub(super) struct Subject {
     pub is_cell: bool,
 }
 
-/// One scenario in one mode, and what its limits are.
+/// One scenario in one mode, with the trials behind its figures, and its limits.
 pub(super) struct Rounds {
     pub measurement: Measurement,
-    /// Which trial each of its values is, in their order.
+    /// The trial number of each of its values, in their order.
     pub trials: Vec<u32>,
     pub result: ResultVerdict,
     /// The figures that have limits of the benchmark's own.
@@ -56,7 +56,7 @@ impl Subject {
         subject
     }
 
-    /// Why it has no result at all, or none in this mode: accuracy is measured in the first trial only.
+    /// Explains why it has no result at all, or none in this mode: accuracy is measured in the first trial only.
     pub fn why_lost(&self, mode: Mode) -> Option<String> {
         let has_mode = |rounds: &Rounds| rounds.measurement.mode == mode;
         let (trial, reason) = self.lost.as_ref()?;
@@ -64,7 +64,7 @@ impl Subject {
             .then(|| format!("trial {trial} of {} has no result: {reason}", self.name))
     }
 
-    /// Why a figure of it cannot be compared, if it cannot.
+    /// Explains why a figure of it cannot be compared; none if it can.
     pub fn why_unusable(&self, like: &Measurement, figure: &str) -> Option<String> {
         let find = |by_benchmark| {
             let mut all = self.measured.iter();
@@ -91,7 +91,7 @@ impl Subject {
         }
     }
 
-    /// Whether a run of it failed.
+    /// Returns whether a run of it failed.
     pub fn has_failed(&self) -> bool {
         let mut verdicts = self.verdicts.iter();
         verdicts.any(|verdict| verdict.outcome == Outcome::Failed)
@@ -116,7 +116,7 @@ impl Rounds {
         }
     }
 
-    /// With the trials of these rounds only.
+    /// Returns the measurement with the trials of these rounds only.
     fn cut(&self, rounds: &[u32]) -> Measurement {
         let mut cut = self.measurement.clone();
         for figure in &mut cut.figures {
@@ -138,7 +138,7 @@ impl Rounds {
 pub(super) struct Cut<'a> {
     pub subjects: [&'a Subject; 2],
     measurements: [Vec<Measurement>; 2],
-    /// Rounds make pairs.
+    /// Whether the trials of a round are compared as pairs.
     pub paired: bool,
     pub notes: Vec<String>,
 }
@@ -185,7 +185,7 @@ impl<'a> Cut<'a> {
         cut
     }
 
-    /// What the baseline and the candidate have, with their names.
+    /// Returns the measurements of the baseline and of the candidate, with their names.
     pub fn sides(&self) -> [Vec<Measured<'_>>; 2] {
         [0, 1].map(|side| Measured::all(&self.subjects[side].name, &self.measurements[side]))
     }

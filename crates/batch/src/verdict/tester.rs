@@ -18,7 +18,7 @@ use retrial_stats::{Difference, Scatter};
 /// How claims are judged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
-    /// Rounds of cells make pairs.
+    /// Whether the trials of a round are compared as pairs.
     pub paired: bool,
     /// Error of each one-sided bound.
     pub alpha: f64,
@@ -79,7 +79,7 @@ impl Tester<'_> {
         planned_in_one(self.claim, &self.cut(candidate, baseline), self.mode())
     }
 
-    /// The mode that the claim is about.
+    /// Returns the mode that the claim is about.
     fn mode(&self) -> Mode {
         match self.claim.assertion {
             Assertion::Accuracy { .. } | Assertion::Accurate => Mode::Accuracy,
@@ -90,7 +90,7 @@ impl Tester<'_> {
         }
     }
 
-    /// Why there is nothing to test.
+    /// Explains why there is nothing to test.
     fn no_figure<'a>(&self, find: &impl Fn(&str) -> Option<&'a Subject>) -> String {
         let baseline = self.part.baseline.as_ref();
         let mut names = [Some(&self.part.candidate), baseline].into_iter().flatten();
@@ -111,7 +111,7 @@ impl Tester<'_> {
         }
     }
 
-    /// A part of which only the subjects are known.
+    /// Creates a part of which only the subjects are known.
     fn blank(&self, candidate: &str, baseline: Option<&str>) -> ClaimPart {
         let side = |subject: &str| MeasuredSide {
             subject: subject.to_owned(),
@@ -157,7 +157,7 @@ impl Tester<'_> {
         required.is_none_or(|required| required == figure)
     }
 
-    /// One subject against the benchmark's own limits of accuracy.
+    /// Tests one subject against the benchmark's own limits of accuracy.
     fn alone(&self, candidate: &Subject) -> Vec<PartTest> {
         let measured = candidate.measured.iter().filter(|rounds| {
             rounds.measurement.mode == Mode::Accuracy
@@ -186,7 +186,7 @@ impl Tester<'_> {
             .collect()
     }
 
-    /// A subject next to another.
+    /// Cuts two subjects to the rounds that they have in common.
     fn cut<'a>(&self, candidate: &'a Subject, baseline: &'a Subject) -> Cut<'a> {
         Cut::new(baseline, candidate, self.rules.paired)
     }
@@ -202,7 +202,7 @@ impl Tester<'_> {
         tests.collect()
     }
 
-    /// A part of which a side is missing.
+    /// Creates a part of which a side is missing.
     fn missing(&self, planned: &PlannedPair<'_>, both: [&str; 2], reason: &str) -> PartTest {
         let [candidate, baseline] = both;
         let part = ClaimPart {
@@ -268,7 +268,7 @@ impl Tester<'_> {
         PartTest { part, test }
     }
 
-    /// One step next to another, each from its first subject to its second: scenario by scenario.
+    /// Tests one step against another, each from its first subject to its second, scenario by scenario.
     fn gains(&self, candidate: [&Subject; 2], baseline: [&Subject; 2]) -> Vec<PartTest> {
         let cuts = [candidate, baseline].map(|[from, to]| self.cut(to, from));
         let [ours, theirs] = cuts
@@ -315,7 +315,7 @@ impl Tester<'_> {
         PartTest { part, test }
     }
 
-    /// The third next to both, in the figure of the pair.
+    /// Compares the third with both, in the figure of the pair.
     fn gap(
         &self,
         pair: &Pair<'_>,
@@ -361,7 +361,7 @@ impl Tester<'_> {
     }
 }
 
-/// Why nothing can be compared with a subject that has no result.
+/// Explains why nothing can be compared with a subject that has no result.
 fn without_result(name: &str, subject: Option<&Subject>) -> String {
     match subject.and_then(|subject| subject.lost.as_ref()) {
         Some((trial, reason)) => format!("{name} has no result (trial {trial}: {reason})"),
@@ -369,7 +369,7 @@ fn without_result(name: &str, subject: Option<&Subject>) -> String {
     }
 }
 
-/// How much the candidate's trials scatter, and the baseline's.
+/// Returns the scatter of the candidate's trials, and of the baseline's.
 fn scatter_of(pair: &Pair<'_>) -> Option<[Scatter; 2]> {
     let [baseline, candidate] = &pair.figures;
     let scatter = |figure: &MeasuredFigure| Scatter::of(figure.trials.as_deref()?);
