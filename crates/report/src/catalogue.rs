@@ -14,11 +14,11 @@ use retrial_results::verdict::number::figure;
 /// A recipe with one choice of its variants.
 #[derive(Debug)]
 pub struct Entry {
-    /// `recipes/…/x.yaml`
+    /// The recipe's path in the repository: `recipes/…/x.yaml`.
     pub file: String,
     /// None: its default variants. Else `--set gpu=mi300x`, right after the entry with the default ones.
     pub choice: Option<String>,
-    /// The resolved recipe.
+    /// The recipe, resolved with the choice.
     pub recipe: Recipe,
 }
 

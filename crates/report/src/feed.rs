@@ -21,9 +21,9 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 /// A feed, before it has a format.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Feed {
-    /// Its title.
+    /// The title that readers show for the feed.
     pub title: String,
-    /// What it is about.
+    /// The subject of the feed, in a sentence.
     pub description: String,
     /// The address of the directory in which it will be served, with `/` at its end, if it is known.
     pub url: Option<String>,
@@ -35,23 +35,23 @@ pub struct Feed {
     pub entries: Vec<Entry>,
 }
 
-/// An entry.
+/// An entry of a feed: one change of verdict.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Entry {
     /// The id of the run that it is about.
     pub id: String,
-    /// Its title.
+    /// The submission, and its outcome before and now.
     pub title: Line,
-    /// Its text.
+    /// The verdict's sentence, and what differs between the two runs.
     pub text: Line,
     /// The page that it is about.
     pub page: String,
-    /// When it was known.
+    /// When the verdict was known.
     pub time: Timestamp,
 }
 
 impl Entry {
-    /// Stays the same wherever the feed is served.
+    /// Returns the entry's id, which stays the same wherever the feed is served.
     fn urn(&self) -> String {
         let id = utf8_percent_encode(&self.id, ENCODED);
         format!("urn:retrial:verdict:{id}")
@@ -59,12 +59,12 @@ impl Entry {
 }
 
 impl Feed {
-    /// The address of a file next to the feed.
+    /// Returns the address of a file next to the feed.
     fn address(&self, file: &str) -> Option<String> {
         Some(format!("{}{file}", self.url.as_ref()?))
     }
 
-    /// As JSON Feed.
+    /// Renders the feed as JSON Feed.
     pub fn json(&self) -> String {
         let items = self.entries.iter().map(|entry| {
             let mut item = json!({
@@ -91,7 +91,7 @@ impl Feed {
         format!("{feed:#}\n")
     }
 
-    /// As Atom.
+    /// Renders the feed as Atom.
     pub fn atom(&self) -> String {
         let link = |file: &str, rel: &str| atom::Link {
             href: self.address(file).unwrap_or_else(|| file.to_owned()),

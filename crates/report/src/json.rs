@@ -9,12 +9,12 @@ use retrial_results::verdict::{RuleCheck, Verdict};
 /// Version of the document.
 const SCHEMA: u32 = 1;
 
-/// A report.
+/// The output of `report --output json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Report<'a> {
-    /// Version of this document.
+    /// The version of this document's format.
     schema: u32,
-    /// The subjects.
+    /// The reported runs, folders and benchmarks.
     results: Vec<Reported<'a>>,
     /// Runs with figures in common, compared with the first of them.
     comparison: Option<&'a Comparison>,
@@ -31,12 +31,12 @@ pub struct Reported<'a> {
     pub rules: &'a [RuleCheck],
     /// The environment; empty for a folder.
     pub environment: &'a [Fact],
-    /// Its verdict.
+    /// The verdict on it.
     pub verdict: &'a Verdict,
 }
 
 impl<'a> Report<'a> {
-    /// Of these results.
+    /// Creates a report of these results.
     pub fn new(results: Vec<Reported<'a>>, comparison: Option<&'a Comparison>) -> Self {
         Self {
             schema: SCHEMA,

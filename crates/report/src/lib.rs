@@ -33,14 +33,14 @@ pub struct Entry<'a> {
     pub command: Option<String>,
     /// How a command line for the run begins: `retrial`, with `--home` where that is needed.
     pub program: String,
-    /// The verdict.
+    /// The verdict that is reported.
     pub verdict: &'a Verdict,
     /// Rules of the whole submission, besides those of its results.
     pub rules: &'a [RuleCheck],
 }
 
 impl<'a> Entry<'a> {
-    /// A verdict with the path of its evidence.
+    /// Creates an entry of a verdict, with the path of its evidence.
     pub fn new(evidence: impl Into<String>, verdict: &'a Verdict) -> Self {
         Self {
             evidence: evidence.into(),
@@ -51,7 +51,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// With the command lines for the run that measured it.
+    /// Adds the command lines for the run that measured it.
     #[must_use]
     pub fn of_run(self, home: &Home, plan: &Plan) -> Self {
         let program = home.program();

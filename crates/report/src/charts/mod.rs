@@ -23,7 +23,7 @@ use itertools::join;
 use super::document::clean;
 use retrial_results::verdict::Outcome;
 
-/// A chart.
+/// A chart, independent of its format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
     /// Its title: `Offline performance: tokens_per_second`.
@@ -32,7 +32,7 @@ pub struct Chart {
     pub name: String,
     /// Its content in words, for those who do not see it.
     pub description: String,
-    /// Its content.
+    /// The data of the chart, by kind.
     pub kind: Kind,
 }
 
@@ -54,7 +54,7 @@ pub enum Kind {
 /// Figures of one unit.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Bars {
-    /// Their unit.
+    /// The unit of all values; empty for none.
     pub unit: String,
     /// The bars, from top to bottom.
     pub bars: Vec<Bar>,
@@ -62,12 +62,12 @@ pub struct Bars {
     pub whiskers: String,
 }
 
-/// One bar.
+/// One bar of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
-    /// Its label.
+    /// The label above the bar.
     pub label: String,
-    /// Its value.
+    /// The value, in the chart's unit.
     pub value: f64,
     /// The interval of the value.
     pub interval: Option<(f64, f64)>,
@@ -80,13 +80,13 @@ pub struct Bar {
 /// Whose figure it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// Measured here.
+    /// Measured by the runs that are reported.
     Measured,
     /// Published, and compared with.
     Published,
 }
 
-/// Ratios around 1.
+/// Ratios around 1: the data of a chart.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ratios {
     /// What 1 stands for: `published`.
@@ -99,14 +99,14 @@ pub struct Ratios {
     pub edge: String,
 }
 
-/// One ratio.
+/// One row of a chart of ratios.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ratio {
-    /// Its label.
+    /// The label of the row.
     pub label: String,
     /// Above 1 is better.
     pub value: f64,
-    /// Its interval.
+    /// The interval of the ratio, at the confidence of the chart's whiskers.
     pub interval: Option<(f64, f64)>,
     /// The edges of what is required: the least ratio, and for an equivalence the greatest.
     pub edges: Vec<f64>,
@@ -129,7 +129,7 @@ pub struct Lines {
     pub unit: String,
     /// Whether the axis begins at zero.
     pub from_zero: bool,
-    /// The lines.
+    /// The lines, in the order of the legend.
     pub series: Vec<Series>,
     /// Stretches of the axis that are marked: measuring steps.
     pub stretches: Vec<(f64, f64)>,
@@ -152,10 +152,10 @@ pub struct Dots {
     pub change: Option<(usize, usize)>,
 }
 
-/// One line.
+/// One line of a chart.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Series {
-    /// Its name.
+    /// The line's name in the legend.
     pub name: String,
     /// Its points; a gap is a point without a value.
     pub points: Vec<(f64, Option<f64>)>,

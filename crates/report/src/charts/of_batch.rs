@@ -110,7 +110,7 @@ struct BatchFigure<'a> {
     unit: &'a str,
 }
 
-/// A cell's figure.
+/// A figure of one cell, with its trials and the published value.
 struct CellFigure {
     value: f64,
     trials: Vec<f64>,

@@ -15,7 +15,7 @@ const DESCRIBED: usize = 500;
 /// The results of one category of a chart, oldest first.
 #[derive(Debug, Clone, Default)]
 pub struct CategoryResults {
-    /// The verdicts.
+    /// The outcomes, oldest first.
     pub verdicts: Vec<Outcome>,
     /// The ratios of valid results to the published figure.
     pub ratios: Vec<f64>,
@@ -109,7 +109,7 @@ fn ratios(
     Some(Chart::new("", &title, &described, Kind::Lines(lines)))
 }
 
-/// What rows have, in words, as far as anybody listens to: the tables of a page have it as well.
+/// Joins the rows' texts, truncated for listeners: the tables of a page have all of it.
 fn shortened(rows: impl Iterator<Item = String>) -> String {
     shortened_to(&join(rows, "; "), DESCRIBED)
 }

@@ -62,7 +62,7 @@ pub(super) fn unverified_word(unverified: bool) -> &'static str {
     if unverified { "unverified" } else { "" }
 }
 
-/// `at 95 %`
+/// Returns the head of a column of bounds: `at 95 %`.
 pub(super) fn at(confidence: f64) -> String {
     format!("at {}", number::percent(confidence))
 }

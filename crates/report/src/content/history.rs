@@ -23,7 +23,7 @@ const LEAST: usize = 3;
 const CHARTS: usize = 12;
 const BARS: usize = 12;
 
-/// Very many runs.
+/// A page of very many runs.
 pub struct RunsPage<'a> {
     /// The version that made the page, and when.
     pub made: String,
@@ -40,7 +40,7 @@ struct Group<'a> {
     title: &'a str,
     choices: String,
     place: &'a str,
-    /// Newest first.
+    /// The runs, newest first.
     rows: Vec<&'a RunSummary>,
 }
 

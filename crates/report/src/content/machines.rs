@@ -7,10 +7,10 @@ use super::checks;
 use crate::document::{Block, Cell, Document, Item, Table};
 use retrial_host::checks::{Check, CheckState};
 
-/// A machine.
+/// A machine that a recipe runs on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Machine {
-    /// Its name.
+    /// The machine's host name.
     pub name: String,
     /// Its usable GPUs of the recipe's vendor.
     pub gpus: u32,
@@ -57,7 +57,7 @@ fn result(machine: &Machine) -> Cell {
     }
 }
 
-/// `8 x MI355X`
+/// Formats the number and the models of its GPUs: `8 x MI355X`.
 fn gpus(machine: &Machine) -> String {
     if machine.gpus == 0 {
         return String::new();

@@ -16,27 +16,27 @@ const IN_FULL: usize = 40;
 /// More rows are only in the sections below.
 const ROWS: usize = 2000;
 
-/// A page.
+/// A page of results, or of a batch.
 #[derive(Debug, Clone, Default)]
 pub struct Page<'a> {
     /// The version that made it, and when: `retrial 0.1.0, 2026-11-21 18:40`.
     pub made: String,
-    /// The verdicts.
+    /// The results, a section each.
     pub subjects: Vec<Subject<'a>>,
     /// Their comparison, if they have figures in common.
     pub comparison: Option<&'a Comparison>,
     /// The batch whose cells they are.
     pub batch: Option<&'a BatchVerdict>,
-    /// What the batch ran, where and when.
+    /// Facts for the conclusion of the batch: what it ran, where and when.
     pub about: Vec<(Line, Text)>,
     /// The differences between the environments of a batch's cells.
     pub environments: Option<Environments>,
 }
 
-/// Differences between environments.
+/// The differences between the environments of several cells.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Environments {
-    /// The columns.
+    /// The names of the cells, which head the columns.
     pub names: Vec<String>,
     /// The differences, by group.
     pub groups: Vec<EnvironmentGroup>,

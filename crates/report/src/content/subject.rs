@@ -14,15 +14,15 @@ pub struct Subject<'a> {
     pub name: String,
     /// Its verdict, with the path of its evidence.
     pub entry: Entry<'a>,
-    /// What was run, where and when: shown next to the verdict.
+    /// Facts for the conclusion: what was run, where and when.
     pub about: Vec<(Line, Text)>,
     /// Samples of GPUs and container.
     pub telemetry: Vec<telemetry::Row>,
-    /// Its environment.
+    /// The facts of its environment; empty for a folder of results.
     pub environment: Vec<Fact>,
     /// The plan as a script.
     pub commands: Option<String>,
-    /// Its steps.
+    /// The steps of the run, in their order.
     pub steps: Vec<Step>,
     /// The runs of a batch's cell, each with the path from the page to its directory.
     pub runs: Vec<(CellRun, Option<String>)>,
@@ -47,9 +47,9 @@ impl<'a> Subject<'a> {
 /// A step of a run, and its log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// From 1.
+    /// The step's number in the plan, from 1.
     pub number: u32,
-    /// Its name.
+    /// The step's name: `offline-performance`.
     pub name: String,
     /// How it ended, after so many seconds; none of one that was not started.
     pub end: Option<(StepEnd, f64)>,

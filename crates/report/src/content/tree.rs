@@ -39,9 +39,9 @@ pub struct TreeVerdict {
 /// The verbosity of a tree's report.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Style {
-    /// Every rule, passed or violated.
+    /// Whether every rule is listed, not only notable ones.
     pub verbose: bool,
-    /// Only violations.
+    /// Whether only results with violations are reported.
     pub quiet: bool,
 }
 
@@ -58,21 +58,21 @@ pub struct Tree {
 /// The numbers of judged results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counts {
-    /// Systems.
+    /// The number of systems.
     pub systems: usize,
-    /// Benchmarks of a system.
+    /// The number of benchmarks, of each system.
     pub benchmarks: usize,
     /// Benchmarks whose scenarios or system violate the rules.
     pub benchmarks_broken: usize,
-    /// Performance results.
+    /// The number of performance results.
     pub performance: usize,
     /// How many of these are valid.
     pub performance_valid: usize,
-    /// Accuracy results.
+    /// The number of accuracy results.
     pub accuracy: usize,
     /// How many of these are valid.
     pub accuracy_valid: usize,
-    /// Compliance tests.
+    /// The number of compliance tests.
     pub compliance: usize,
     /// How many of these are valid.
     pub compliance_valid: usize,
@@ -83,7 +83,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Counts a benchmark.
+    /// Adds the results of a benchmark.
     pub fn add(&mut self, benchmark: &BenchmarkVerdict, verdict: &Verdict) {
         self.benchmarks += 1;
         self.benchmarks_broken += usize::from(benchmark.rules.iter().any(|rule| !rule.passed));
@@ -112,7 +112,7 @@ impl Tree {
         }
     }
 
-    /// Reports one benchmark.
+    /// Renders one benchmark: its violated rules and its results.
     pub fn benchmark(&mut self, benchmark: &BenchmarkVerdict, verdict: &Verdict) -> Vec<Block> {
         self.counts.add(benchmark, verdict);
         self.notice = self.notice.take().or_else(|| verdict.notice.clone());

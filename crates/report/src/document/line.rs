@@ -11,7 +11,7 @@ use retrial_readings::message_line;
 pub struct Line(String);
 
 impl Line {
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -12,14 +12,14 @@ pub use table::{Cell, Column, ColumnKind, Group, NOTHING, Rows, Table};
 use super::charts::Chart;
 use retrial_document::measures::format;
 
-/// A report.
+/// A report, independent of its format.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Document {
-    /// Its title.
+    /// The title; empty for a report that follows other output.
     pub title: Line,
     /// The version that made it, and when; for a page.
     pub made: Line,
-    /// Its content.
+    /// The content, in the order of a page.
     pub blocks: Vec<Block>,
 }
 
@@ -39,11 +39,11 @@ impl Document {
 pub enum Block {
     /// The result of the blocks next to it: formats put it where it is read first.
     Conclusion(Conclusion),
-    /// A paragraph.
+    /// A paragraph of text.
     Paragraph(Text),
-    /// A list.
+    /// A list of entries with marks and keys.
     List(Vec<Item>),
-    /// A table.
+    /// A table with a caption.
     Table(Table),
     /// Charts, side by side if there is room.
     Charts(Vec<Chart>),
@@ -64,7 +64,7 @@ pub struct Section {
     pub title: Line,
     /// The target of links, unique in the document.
     pub id: Option<String>,
-    /// Its content.
+    /// The blocks below the heading.
     pub blocks: Vec<Block>,
 }
 
@@ -90,9 +90,9 @@ impl Section {
 pub struct Conclusion {
     /// Good or bad news.
     pub mark: Option<Mark>,
-    /// In a word or two.
+    /// The result in a word or two.
     pub word: Line,
-    /// In a sentence.
+    /// The result in a sentence.
     pub sentence: Line,
     /// Warnings that must not be overlooked.
     pub alerts: Vec<Line>,
@@ -123,7 +123,7 @@ impl Conclusion {
 pub enum Tone {
     /// As it should be.
     Good,
-    /// Neither.
+    /// Neither good nor bad news.
     Plain,
     /// Undecided, or to be checked.
     Open,
@@ -136,14 +136,14 @@ pub enum Tone {
 /// A tone, and a sign that identifies it without colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
-    /// The tone.
+    /// Whether it is good or bad news.
     pub tone: Tone,
-    /// The sign.
+    /// The sign that identifies the tone without colour.
     pub sign: &'static str,
 }
 
 impl Mark {
-    /// A mark.
+    /// Creates a mark.
     pub const fn new(tone: Tone, sign: &'static str) -> Self {
         Self { tone, sign }
     }
@@ -157,14 +157,14 @@ pub struct Item {
     pub mark: Option<Mark>,
     /// The subject of the text; the keys of a list are aligned.
     pub key: Line,
-    /// The text.
+    /// The text after the key.
     pub text: Text,
     /// Details, each with its label.
     pub details: Vec<(Line, Line)>,
 }
 
 impl Item {
-    /// An entry of text only.
+    /// Creates an entry of text only.
     pub fn new(text: impl Into<Text>) -> Self {
         Self {
             text: text.into(),
@@ -172,7 +172,7 @@ impl Item {
         }
     }
 
-    /// The same with a key.
+    /// Creates an entry with a key.
     pub fn keyed(key: impl Into<Line>, text: impl Into<Text>) -> Self {
         Self {
             key: key.into(),
@@ -180,13 +180,13 @@ impl Item {
         }
     }
 
-    /// The same with a mark.
+    /// Adds a mark.
     pub fn marked(mut self, mark: impl Into<Mark>) -> Self {
         self.mark = Some(mark.into());
         self
     }
 
-    /// The same with details, each with its label.
+    /// Adds details, each with its label.
     pub fn detailed<L: Into<Line>, T: Into<Line>>(
         mut self,
         details: impl IntoIterator<Item = (L, T)>,
@@ -202,7 +202,7 @@ impl Item {
 /// Text in its style.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Text {
-    /// Text.
+    /// Text without a style.
     Plain(Line),
     /// A path or a command.
     Code(Line),
@@ -211,7 +211,7 @@ pub enum Text {
 }
 
 impl Text {
-    /// The text alone.
+    /// Returns the text without its style.
     pub fn line(&self) -> &Line {
         let (Self::Plain(line) | Self::Code(line) | Self::Faint(line)) = self;
         line

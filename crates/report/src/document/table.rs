@@ -7,14 +7,14 @@ use super::{Block, Line, Mark, Tone};
 /// The text of a cell without a value.
 pub const NOTHING: &str = "–";
 
-/// A table.
+/// A table, independent of its format.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
-    /// Its caption.
+    /// The caption; HTML hides one that equals the heading above it.
     pub caption: Line,
     /// Whether the caption is needed to understand it: formats without captions write it as well.
     pub titled: bool,
-    /// Its columns.
+    /// The columns, from left to right.
     pub columns: Vec<Column>,
     /// Its rows, by group.
     pub groups: Vec<Group>,
@@ -23,17 +23,17 @@ pub struct Table {
 /// Rows, with a title.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Group {
-    /// The title.
+    /// The title of the group, if it has one.
     pub title: Option<Cell>,
     /// A cell for each column.
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// A column.
+/// A column, with its layout in narrow formats.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub struct Column {
-    /// Its head.
+    /// The first line of its head.
     pub name: Line,
     /// A second line of its head.
     pub note: Line,
@@ -48,7 +48,7 @@ pub struct Column {
 /// The kind of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
-    /// The row's subject.
+    /// The subject of the row.
     Head,
     /// Words.
     Text,
@@ -69,39 +69,39 @@ impl Column {
         }
     }
 
-    /// Of the rows' subjects.
+    /// Creates a column of the rows' subjects.
     pub fn head(name: impl Into<Line>) -> Self {
         Self::new(name, ColumnKind::Head)
     }
 
-    /// Of words.
+    /// Creates a column of words.
     pub fn text(name: impl Into<Line>) -> Self {
         Self::new(name, ColumnKind::Text)
     }
 
-    /// Of numbers.
+    /// Creates a column of numbers.
     pub fn number(name: impl Into<Line>) -> Self {
         Self::new(name, ColumnKind::Number)
     }
 
-    /// Of good and bad news.
+    /// Creates a column of good and bad news.
     pub fn status(name: impl Into<Line>) -> Self {
         Self::new(name, ColumnKind::Status)
     }
 
-    /// With a second line of its head.
+    /// Adds a second line to its head.
     pub fn noted(mut self, note: impl Into<Line>) -> Self {
         self.note = note.into();
         self
     }
 
-    /// Below another column's cells if the table is too wide.
+    /// Places it below another column's cells if the table is too wide.
     pub fn under(mut self, column: usize) -> Self {
         self.under = Some(column);
         self
     }
 
-    /// Omitted if the table is too wide.
+    /// Omits it if the table is too wide.
     pub fn spare(mut self, rank: u8) -> Self {
         self.spare = Some(rank);
         self
@@ -116,11 +116,11 @@ impl Column {
     }
 }
 
-/// A cell.
+/// A cell of a table.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[must_use]
 pub struct Cell {
-    /// Its text.
+    /// The text; empty without a value.
     pub text: Line,
     /// Good or bad news, if it is either.
     pub tone: Option<Tone>,
@@ -129,13 +129,13 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A mark and its word.
+    /// Creates a cell of a mark and its word.
     pub fn status(mark: impl Into<Mark>, word: &str) -> Self {
         let mark = mark.into();
         Self::toned(mark.tone, format!("{} {word}", mark.sign))
     }
 
-    /// Good or bad news.
+    /// Creates a cell of good or bad news.
     pub fn toned(tone: Tone, text: impl Into<Line>) -> Self {
         Self {
             text: text.into(),
@@ -144,7 +144,7 @@ impl Cell {
         }
     }
 
-    /// With the target of its link, if there is one.
+    /// Sets the target of its link, if there is one.
     pub fn linked(self, link: Option<String>) -> Self {
         Self { link, ..self }
     }
@@ -160,7 +160,7 @@ impl<T: Into<Line>> From<T> for Cell {
 }
 
 impl Table {
-    /// A table of one group.
+    /// Creates a table of one group.
     pub fn new(
         caption: impl Into<Line>,
         columns: Vec<Column>,
@@ -170,7 +170,7 @@ impl Table {
         Self::grouped(caption, columns, vec![Group { title: None, rows }])
     }
 
-    /// A table of groups.
+    /// Creates a table of groups.
     pub fn grouped(caption: impl Into<Line>, columns: Vec<Column>, groups: Vec<Group>) -> Self {
         Self {
             caption: caption.into(),
@@ -180,7 +180,7 @@ impl Table {
         }
     }
 
-    /// A table of one group, without columns yet.
+    /// Builds a table of one group, column by column.
     pub fn of<R>(caption: impl Into<Line>, rows: impl IntoIterator<Item = R>) -> Rows<R> {
         let rows: Vec<R> = rows.into_iter().collect();
         let cells = rows.iter().map(|_| Vec::new());
@@ -190,12 +190,12 @@ impl Table {
         }
     }
 
-    /// The rows of all groups.
+    /// Returns the rows of all groups.
     pub fn rows(&self) -> impl Iterator<Item = &Vec<Cell>> {
         self.groups.iter().flat_map(|group| &group.rows)
     }
 
-    /// The positions of the columns that have text.
+    /// Returns the positions of the columns that have text.
     pub fn used(&self) -> Vec<usize> {
         let is_used = |at: &usize| {
             let mut cells = self.rows().filter_map(|row| row.get(*at));
@@ -209,12 +209,12 @@ impl Table {
 #[must_use]
 pub struct Rows<R> {
     rows: Vec<R>,
-    /// The table.
+    /// The table so far.
     pub table: Table,
 }
 
 impl<R> Rows<R> {
-    /// Adds a column.
+    /// Adds a column whose cells are computed from the rows.
     pub fn column<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&R) -> C) -> Self {
         let cells = self
             .table
@@ -262,7 +262,7 @@ impl<R> Rows<R> {
         self
     }
 
-    /// The table as a part of a report, if it has a row.
+    /// Returns the table as a part of a report, if it has a row.
     pub fn block(self) -> Option<Block> {
         (!self.rows.is_empty()).then_some(Block::Table(self.table))
     }

@@ -17,9 +17,9 @@ const FIGURES: usize = 3;
 /// How far a batch is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Overall {
-    /// Runs that ended.
+    /// The number of runs that ended.
     pub done: usize,
-    /// Runs in all.
+    /// The number of all runs.
     pub all: usize,
     /// The current run in words, with the time that is left.
     pub text: String,
@@ -60,12 +60,12 @@ impl Lines {
         }
     }
 
-    /// So many runs are under way at once.
+    /// Sets how many runs are under way at once.
     pub fn set_workers(&mut self, workers: usize) {
         self.workers = workers.max(1);
     }
 
-    /// The lines of an event.
+    /// Returns the lines of an event.
     pub fn take(&mut self, event: &BatchEvent) -> Vec<String> {
         let mut line = self.line(&event.what);
         self.state.apply(event);
@@ -187,12 +187,12 @@ impl Lines {
         })
     }
 
-    /// The cell of a trial run.
+    /// Returns the cell of a trial run.
     pub fn cell(&self, trial_run: usize) -> Option<usize> {
         Some(self.plan.trial_run(trial_run)?.cell)
     }
 
-    /// How far the batch is in this trial run.
+    /// Returns how far the batch is in this trial run.
     pub fn overall(&self, trial_run: usize) -> Overall {
         if let Some(search) = &self.plan.search {
             return Overall {

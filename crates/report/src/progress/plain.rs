@@ -41,7 +41,7 @@ struct Step {
 }
 
 impl Plain {
-    /// With every line of output if `verbose`.
+    /// Creates the lines of a run; with every line of output if `verbose`.
     pub fn new(verbose: bool, remaining: RemainingTime) -> Self {
         Self {
             verbose,
@@ -50,7 +50,7 @@ impl Plain {
         }
     }
 
-    /// The lines of an event.
+    /// Returns the lines of an event.
     pub fn take(&mut self, event: &Event) -> Vec<String> {
         let step = sentence::step(event);
         self.remaining.apply(event);

@@ -58,7 +58,7 @@ impl RemainingTime {
         }
     }
 
-    /// The estimate at a moment.
+    /// Returns the estimate at a moment.
     pub fn at(&self, now: Timestamp) -> Option<Estimate> {
         let running = self
             .running

@@ -12,7 +12,7 @@ use retrial_telemetry::Live;
 /// The prefix of a line of output among the details of a failure.
 pub const QUOTED: &str = "    | ";
 
-/// `04 offline-performance`; empty for what belongs to no step.
+/// Returns the step's number and name, `04 offline-performance`; empty for an event of no step.
 pub fn step(event: &Event) -> String {
     match (event.step, &event.name) {
         (Some(number), Some(name)) => format!("{number:02} {}", line(name)),
@@ -114,7 +114,7 @@ pub fn sample(live: &Live) -> String {
     join([gpus, container].into_iter().flatten(), "; ")
 }
 
-/// The warnings of an event.
+/// Returns the warnings of an event.
 pub fn warnings(what: &EventKind) -> Vec<String> {
     match what {
         EventKind::Warning { text } | EventKind::Incident { text } => vec![lines(text).join(" ")],
@@ -136,7 +136,7 @@ pub fn warnings(what: &EventKind) -> Vec<String> {
     }
 }
 
-/// A step's end in one line, without its name.
+/// Describes a step's end in one line, without its name.
 pub fn end(end: &StepEnd, seconds: f64) -> String {
     match end {
         StepEnd::Done { .. } => format!("finished in {}", duration(seconds)),

@@ -29,7 +29,7 @@ pub struct Transfers {
 pub struct Sum {
     /// All bytes have arrived, and layers are being unpacked.
     pub extracting: bool,
-    /// Layers or files.
+    /// The unit of the parts: layers or files.
     pub unit: TransferUnit,
     /// Layers or files that are complete.
     pub done_parts: usize,
@@ -62,19 +62,19 @@ impl Transfers {
         self.sample(time);
     }
 
-    /// Whether there has been none.
+    /// Returns whether there has been no transfer.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// Those in progress, in the order in which they first appeared.
+    /// Returns those in progress, in the order in which they first appeared.
     pub fn active(&self) -> impl Iterator<Item = &Transfer> {
         use TransferState::{Downloading, Extracting, Verifying};
         let parts = self.parts.values();
         parts.filter(|part| matches!(part.state, Downloading | Verifying | Extracting))
     }
 
-    /// The sum of all.
+    /// Returns the sum of all transfers at a moment.
     pub fn sum(&self, now: Timestamp) -> Sum {
         let parts = self.parts.values();
         let fetched = parts.filter(|part| part.state != TransferState::Cached);

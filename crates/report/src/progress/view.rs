@@ -28,10 +28,10 @@ pub struct View {
     brief: bool,
     /// When the run was started, or resumed.
     pub started: Option<Timestamp>,
-    /// Steps in all.
+    /// The number of steps of the run.
     pub steps: usize,
     completed_steps: Vec<u32>,
-    /// The remaining time.
+    /// The estimate of the remaining time.
     pub remaining: RemainingTime,
     /// The batch that the run is a part of.
     pub overall: Option<Overall>,
@@ -42,9 +42,9 @@ pub struct View {
 /// A step under way.
 #[derive(Debug, Default)]
 pub struct ActiveStep {
-    /// Its number.
+    /// The step's number in the plan.
     pub number: u32,
-    /// Number and name.
+    /// The step's number and name: `04 offline-performance`.
     pub name: String,
     /// Its command, or what it does.
     pub summary: String,

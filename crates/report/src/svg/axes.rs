@@ -77,7 +77,7 @@ fn widest(texts: &[String]) -> f64 {
 pub(super) struct Field {
     scale: Scale,
     factor: f64,
-    /// Its ends.
+    /// The edges of the field, in units of the drawing.
     pub left: f64,
     pub right: f64,
     pub top: f64,

@@ -13,9 +13,9 @@ pub(super) const WIDTH: f64 = 440.0;
 pub(super) const WIDE: f64 = 960.0;
 /// Mean width of a letter of the body's size: a generous guess, since fonts differ.
 pub(super) const LETTER: f64 = 8.4;
-/// The same, bold.
+/// Mean width of a bold letter of the body's size.
 pub(super) const BOLD: f64 = 9.2;
-/// The same of the small size.
+/// Mean width of a letter of the small size.
 pub(super) const SMALL: f64 = 7.3;
 
 /// The class of areas with an outline and hatching: colour alone does not tell areas apart for
@@ -83,7 +83,7 @@ impl Drawing {
         });
     }
 
-    /// A whisker with ends.
+    /// Draws a whisker with ends.
     pub fn whisker(&mut self, y: f64, from: f64, to: f64) {
         let (x, end, top, bottom) = (At(from), At(to), At(y - 5.0), At(y + 5.0));
         let path = format!(
@@ -93,12 +93,12 @@ impl Drawing {
         self.path("w", &path);
     }
 
-    /// A trial.
+    /// Draws the point of a trial.
     pub fn point(&mut self, x: f64, y: f64) {
         self.circle("d", (x, y), 3.0);
     }
 
-    /// The line of a series; lines also differ in their dashes.
+    /// Draws the line of a series; lines also differ in their dashes.
     pub fn stroke(&mut self, series: usize, path: &str) {
         const DASHES: [Option<&str>; 6] = [
             None,
@@ -113,7 +113,7 @@ impl Drawing {
         self.draw(html! { path class=(class) d=(path) stroke-dasharray=[dashes] {} });
     }
 
-    /// A point of a series; they also differ in their shape.
+    /// Draws a point of a series; points also differ in their shape.
     pub fn marker(&mut self, series: usize, x: f64, y: f64) {
         let (left, top, shape) = match series % 4 {
             0 => (4.5, 0.0, "a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z"),

@@ -6,11 +6,11 @@ use super::drawing::{At, Drawing, SMALL, text_width};
 pub(super) enum Sign {
     /// A filled rectangle, by its class.
     Square(&'static str),
-    /// A whisker.
+    /// The whisker of an interval.
     Whisker,
-    /// A trial's point.
+    /// The point of a trial.
     Point,
-    /// A dashed line.
+    /// The dashed line of the reference.
     Dashed,
     /// The edge of what is required.
     Edge,

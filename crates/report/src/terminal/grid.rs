@@ -10,7 +10,7 @@ use super::Terminal;
 use super::wrap::{fold, wrap_anywhere};
 use crate::document::{Cell, ColumnKind, Table};
 
-/// Between columns.
+/// The blank columns between two columns of a table.
 const GAP: usize = 2;
 /// The least width of a folded column.
 const NARROWEST: usize = 16;

@@ -17,7 +17,7 @@ const WIDEST: usize = 132;
 /// The greatest width of charts.
 const CHART: usize = 100;
 
-/// A terminal.
+/// The properties of a terminal for which a document is laid out.
 #[derive(Debug, Clone, Copy)]
 pub struct Terminal {
     /// Its width in columns.

@@ -20,7 +20,7 @@ impl Terminal {
         self.with(&format!("1;{}", code(tone)), text)
     }
 
-    /// With the code of an escape sequence.
+    /// Wraps a text in an escape sequence, if the terminal has colours.
     pub(super) fn with(self, code: &str, text: &str) -> String {
         if self.color && !text.is_empty() {
             format!("\u{1b}[{code}m{text}\u{1b}[0m")

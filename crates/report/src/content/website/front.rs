@@ -42,7 +42,7 @@ pub(super) fn parts(groups: &[Group<'_>]) -> Vec<Range<usize>> {
     parts
 }
 
-/// A front page.
+/// Builds a front page.
 pub(super) fn page(website: &Website<'_>, part: &Range<usize>) -> Page {
     let groups: Vec<&Group<'_>> = website.groups[part.clone()].iter().collect();
     let is_first = part.start == 0;

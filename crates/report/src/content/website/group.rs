@@ -17,7 +17,7 @@ pub(super) struct Group<'a> {
     /// The name of its first page, without `.html`.
     pub name: String,
     pub title: &'a str,
-    /// Newest last.
+    /// The runs, newest last.
     pub rows: Vec<&'a RunSummary>,
     pub series: Vec<Series<'a>>,
     /// The runs on each page of runs; none if its first page has all of them.
@@ -29,12 +29,12 @@ pub(super) struct Group<'a> {
 pub(super) struct Series<'a> {
     pub choices: String,
     pub gpus: &'a str,
-    /// Newest last.
+    /// The runs, newest last.
     pub rows: Vec<&'a RunSummary>,
 }
 
 impl Group<'_> {
-    /// Its first page.
+    /// Returns the file name of its first page.
     pub fn page(&self) -> String {
         format!("{}.html", self.name)
     }
@@ -66,7 +66,7 @@ impl Group<'_> {
         !self.series.iter().map(|series| series.gpus).all_equal()
     }
 
-    /// The newest run.
+    /// Returns the newest run.
     pub fn newest(&self) -> &RunSummary {
         self.rows[self.rows.len() - 1]
     }

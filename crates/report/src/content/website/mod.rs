@@ -45,9 +45,9 @@ pub struct Website<'a> {
     pages: Vec<(String, Part)>,
 }
 
-/// A page.
+/// A page of the website.
 pub struct Page {
-    /// Its content.
+    /// The page's content.
     pub document: Document,
     /// Other pages, each with its label.
     pub links: Vec<(Line, String)>,
@@ -55,9 +55,9 @@ pub struct Page {
 
 /// The part of the website that a page shows.
 enum Part {
-    /// These submissions.
+    /// A front page, with these submissions.
     Front(Range<usize>),
-    /// A submission.
+    /// The first page of a submission, by its position.
     Submission(usize),
     /// The runs of a submission on this page of runs; the first has the oldest.
     Runs(usize, usize),

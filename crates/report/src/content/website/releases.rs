@@ -15,7 +15,7 @@ pub(super) enum Kind<'a> {
     Rocm,
     Driver,
     Image,
-    /// A variant axis.
+    /// The values of a variant axis.
     Variant(&'a str),
 }
 
@@ -60,7 +60,7 @@ impl<'a> Kind<'a> {
         by_release
     }
 
-    /// Its name.
+    /// Returns the name of the kind: `ROCm of the host`.
     pub fn name(self) -> String {
         match self {
             Self::Rocm => "ROCm of the host".to_owned(),

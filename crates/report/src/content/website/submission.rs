@@ -101,7 +101,7 @@ struct VariantRuns<'a> {
     release: &'a str,
     choices: &'a str,
     gpus: &'a str,
-    /// Newest last.
+    /// The runs, newest last.
     rows: Vec<&'a RunSummary>,
 }
 
