@@ -259,7 +259,7 @@ fn tree(runs: &[SourceRun], request: &ExportRequest, round: &Round, division: Di
 
 /// A violated rule, before the result's path is known.
 struct RuleViolation {
-    /// The benchmark's position.
+    /// The benchmark's position among those of the export.
     benchmark: usize,
     scenario: Scenario,
     rule: String,

@@ -42,7 +42,7 @@ pub(super) fn origin(chosen: &Chosen<'_>, name: &str) -> Origin {
     }
 }
 
-/// Indented JSON.
+/// Renders an object as indented JSON, with a newline at its end.
 pub(super) fn json(object: Map<String, Value>) -> String {
     format!("{:#}\n", Value::Object(object))
 }

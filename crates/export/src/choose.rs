@@ -11,17 +11,16 @@ use retrial_results::verdict::{FigureValue, ResultVerdict, TrialVerdict};
 pub(super) struct Chosen<'a> {
     /// The run's position among those of the export.
     pub index: usize,
-    /// The run.
     pub run: &'a SourceRun,
-    /// The measurement.
+    /// The measurement in the run's plan.
     pub measured: &'a MeasurementPlan,
-    /// Its verdict.
+    /// The verdict on the measurement, if the run's verdict has it.
     pub verdict: Option<&'a ResultVerdict>,
-    /// Its files.
+    /// The files of the trial.
     pub files: &'a TrialFiles,
-    /// The number of trials.
+    /// The number of trials among which it was chosen.
     pub trials: usize,
-    /// Why this trial.
+    /// Why this trial was chosen: `the median of 3 trials`.
     pub reason: String,
     /// The figure by which it is published.
     pub figure: Option<(String, FigureValue)>,

@@ -35,11 +35,10 @@ impl<'a> ScenarioResults<'a> {
 /// The results of one benchmark.
 #[derive(Debug)]
 pub(super) struct BenchmarkResults<'a> {
-    /// Its folder.
+    /// The folder's name in the tree.
     pub folder: String,
     /// Its official name; none if the round has no such benchmark.
     pub official: Option<String>,
-    /// By scenario.
     pub scenarios: BTreeMap<Scenario, ScenarioResults<'a>>,
 }
 

@@ -10,7 +10,7 @@ use retrial_results::evidence::folder::SUMMARY;
 
 /// The log from which `MLCommons` publishes.
 const DETAIL: &str = "mlperf_log_detail.txt";
-/// The system's answers.
+/// LoadGen's log of the system's answers.
 const ANSWERS: &str = "mlperf_log_accuracy.json";
 /// The output of the accuracy script.
 const ACCURACY: &str = "accuracy.txt";
@@ -20,7 +20,7 @@ const MAX_BYTES: u64 = 50 << 20;
 const SAMPLES: [&str; 2] = ["images/", "videos/"];
 
 impl Builder<'_> {
-    /// A log as it is.
+    /// Adds a log as it is, or reports that it is missing or too large.
     fn log(&mut self, chosen: &Chosen<'_>, name: &str, folder: &str) {
         let Some(size) = chosen.files.files.get(name) else {
             self.missing(folder, name, not_logged(chosen));
@@ -36,13 +36,13 @@ impl Builder<'_> {
         self.file(format!("{folder}/{name}"), content);
     }
 
-    /// A performance run.
+    /// Adds LoadGen's logs of a performance run.
     pub fn performance(&mut self, chosen: &Chosen<'_>, folder: &str) {
         self.log(chosen, SUMMARY, folder);
         self.log(chosen, DETAIL, folder);
     }
 
-    /// An accuracy run.
+    /// Adds the logs of an accuracy run, and the output of the accuracy script.
     pub fn accuracy(&mut self, chosen: &Chosen<'_>, folder: &str) {
         self.performance(chosen, folder);
         if !chosen.files.files.contains_key(ANSWERS) {
@@ -76,7 +76,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A test of the audit, whose files are `below` the folder of the trial.
+    /// Adds the files of an audit's test, which are `below` the folder of the trial.
     pub fn compliance(&mut self, chosen: &Chosen<'_>, below: &str, test: &str, folder: &str) {
         let required = required_files(test);
         for name in required.iter().chain(&TEST_FILES).unique() {

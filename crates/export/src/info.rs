@@ -27,12 +27,12 @@ pub struct SystemInfo {
     pub of_benchmark: BTreeMap<String, BTreeMap<String, String>>,
     /// The file next to this one that describes how weights were quantized.
     pub calibration: Option<String>,
-    /// Its content.
+    /// The text of the calibration file.
     pub calibration_text: Option<String>,
 }
 
 impl SystemInfo {
-    /// Reads the file.
+    /// Parses the submitter's file on the system.
     ///
     /// # Errors
     /// All problems of it, each with its position.

@@ -13,12 +13,12 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// `closed/ACME`
+    /// Returns the submitter's folder: `closed/ACME`.
     pub fn root(&self) -> String {
         format!("{}/{}", self.division, self.submitter)
     }
 
-    /// `closed/ACME/systems/1xH200.json`
+    /// Returns the path of the system's description: `closed/ACME/systems/1xH200.json`.
     pub fn system_file(&self) -> String {
         format!("{}/systems/{}.json", self.root(), self.system)
     }

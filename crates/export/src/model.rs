@@ -15,19 +15,19 @@ use retrial_results::verdict::{FigureValue, Verdict};
 /// A run, with the properties that a submission needs.
 #[derive(Debug, Clone)]
 pub struct SourceRun {
-    /// Its id.
+    /// The run's id.
     pub id: String,
-    /// Its plan.
+    /// The plan that it executed.
     pub plan: Plan,
     /// The machine that it ran on.
     pub host: HostView,
     /// The engine that ran it, `Docker 28.5.1`.
     pub engine: Option<String>,
-    /// The image's digests.
+    /// The digests of the image that ran.
     pub digests: Vec<String>,
     /// The models' commits, by their keys in the recipe.
     pub models: BTreeMap<String, String>,
-    /// Its verdict.
+    /// The verdict on its results.
     pub verdict: Verdict,
     /// Its results, by measurement and trial.
     pub results: Vec<TrialFiles>,
@@ -48,18 +48,18 @@ pub struct TrialFiles {
     pub tests: BTreeMap<String, String>,
     /// The settings that `LoadGen` ran with.
     pub parameters: Parameters,
-    /// Its accuracy.txt.
+    /// The content of `accuracy.txt`, if the benchmark wrote one.
     pub accuracy: Option<String>,
-    /// The output of its check.
+    /// The output of the measurement's check, if it has one.
     pub printed: Option<CheckOutput>,
 }
 
 /// The output of a check.
 #[derive(Debug, Clone)]
 pub struct CheckOutput {
-    /// The step.
+    /// The name of the step that ran the check.
     pub step: String,
-    /// Its output.
+    /// The text that the check printed.
     pub text: String,
 }
 
@@ -108,7 +108,7 @@ pub struct Export {
     /// The round whose rules and layout it follows.
     #[serde(rename = "layout")]
     pub round: String,
-    /// The division.
+    /// The division that the tree is submitted to.
     pub division: Division,
     /// It is open although its recipe is closed, since a rule is violated; the first note states that.
     #[serde(skip)]
@@ -117,7 +117,7 @@ pub struct Export {
     pub submitter: String,
     /// The system, as a folder's name.
     pub system: String,
-    /// The results in it.
+    /// The results in the tree.
     pub results: Vec<ExportedResult>,
     /// Rules that its results violate.
     pub violations: Vec<Violation>,
@@ -144,7 +144,7 @@ impl Export {
 pub struct File {
     /// Relative to the tree's root.
     pub path: String,
-    /// Its content.
+    /// How the file's content is made.
     #[serde(skip)]
     pub content: Content,
 }
@@ -152,7 +152,7 @@ pub struct File {
 /// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// This text.
+    /// A text that Retrial writes.
     Text(String),
     /// A run's file, byte for byte.
     Copy(Origin),
@@ -160,9 +160,9 @@ pub enum Content {
     Truncated(Origin),
     /// The output of an accuracy script, and the hash of the whole accuracy log.
     Hashed {
-        /// The output.
+        /// The output of the accuracy script.
         text: String,
-        /// The accuracy log.
+        /// The accuracy log whose hash is appended.
         log: Origin,
     },
 }
@@ -179,13 +179,13 @@ pub struct Origin {
 /// A result of the tree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ExportedResult {
-    /// The benchmark's folder.
+    /// The name of the benchmark's folder in the tree.
     pub benchmark: String,
-    /// The scenario.
+    /// The scenario's name: `Offline`.
     pub scenario: String,
-    /// The mode.
+    /// The mode: performance, accuracy or compliance.
     pub mode: Mode,
-    /// The compliance test.
+    /// The compliance test, `TEST06`; none for other modes.
     pub test: Option<String>,
     /// Its path in the tree.
     pub path: String,
@@ -195,7 +195,7 @@ pub struct ExportedResult {
     pub trial: u32,
     /// How many trials there were.
     pub trials: usize,
-    /// Why this trial.
+    /// Why this trial represents the result: `the median of 3 trials`.
     pub reason: String,
     /// The figure by which it is published, of this trial.
     pub figures: BTreeMap<String, FigureValue>,
@@ -228,27 +228,27 @@ pub enum ExportError {
     #[error("{what} is in {}", runs.join(" and in "))]
     #[diagnostic(help("export one of them: a submission has one run of each result"))]
     Conflict {
-        /// The result.
+        /// The benchmark, scenario and mode of the result.
         what: String,
-        /// The runs.
+        /// The ids of the runs that have it.
         runs: Vec<String>,
     },
     /// They ran on different machines.
     #[error("{first} and {second} ran on different systems ({differs})")]
     #[diagnostic(help("export each system by itself"))]
     Systems {
-        /// One run.
+        /// The id of the first run.
         first: String,
-        /// Another.
+        /// The id of a run on another system.
         second: String,
-        /// The difference.
+        /// The differing property, with both values.
         differs: String,
     },
     /// A run has no result of `LoadGen`.
     #[error("{run} has no result of LoadGen: {reason}")]
     #[diagnostic(help("the layout of MLPerf Inference holds no other results"))]
     Nothing {
-        /// The run.
+        /// The run's id.
         run: String,
         /// The verdict on it.
         reason: String,
@@ -257,17 +257,17 @@ pub enum ExportError {
     #[error("--benchmark {name}: the runs are of {}", benchmarks.join(" and of "))]
     #[diagnostic(help("export each benchmark by itself, or omit --benchmark"))]
     SeveralBenchmarks {
-        /// The name.
+        /// The name that `--benchmark` sets.
         name: String,
-        /// The benchmarks.
+        /// The benchmarks of the runs.
         benchmarks: Vec<String>,
     },
     /// The round has no such benchmark.
     #[error("`{name}` is not a benchmark of {round}")]
     UnknownBenchmark {
-        /// The name.
+        /// The name that is not a benchmark.
         name: String,
-        /// The round.
+        /// The round's name: `v6.0`.
         round: String,
         /// A suggestion, or the benchmarks of the round.
         #[help]
@@ -277,7 +277,7 @@ pub enum ExportError {
     #[error("the closed division accepts no result that violates a rule:\n{}", violations.join("\n"))]
     #[diagnostic(help("export to the open division: --division open"))]
     NotClosed {
-        /// The rules.
+        /// The violated rules, each with its result.
         violations: Vec<String>,
     },
 }

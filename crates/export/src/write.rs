@@ -24,9 +24,9 @@ pub enum SubmissionError {
     #[error("{} is not empty: it has {first}", directory.display())]
     #[diagnostic(help("name another directory with --to, or write into this one with --replace"))]
     Taken {
-        /// The directory.
+        /// The directory to write into.
         directory: PathBuf,
-        /// One of the files.
+        /// The name of one of its entries.
         first: String,
     },
     /// A file cannot be read or written.
