@@ -14,9 +14,9 @@ pub struct Accelerators {
     pub vendor: Option<GpuVendor>,
     /// The models: `MI355X`.
     pub models: Vec<String>,
-    /// Their number per machine.
+    /// The number of accelerators of one machine.
     pub per_node: Option<u32>,
-    /// Their total number.
+    /// The number of accelerators of all machines.
     pub total: Option<u32>,
 }
 
@@ -44,7 +44,7 @@ impl Accelerators {
         })
     }
 
-    /// `8 x MI355X`
+    /// Returns the number and the models: `8 x MI355X`.
     pub fn shown(&self) -> String {
         let names = self.names().join(" and ");
         match self.total {

@@ -24,9 +24,9 @@ pub enum ImportError {
     /// The directory cannot be read.
     #[error("failed to read {path}: {source}", path = path.display())]
     Read {
-        /// The directory.
+        /// The directory that cannot be read.
         path: PathBuf,
-        /// The cause.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// It has no results of `MLPerf Inference`.
@@ -36,7 +36,7 @@ pub enum ImportError {
         path = path.display()
     )]
     NoTree {
-        /// The directory.
+        /// The directory, which should be a submission tree.
         path: PathBuf,
     },
     /// It has results of another suite.
@@ -62,7 +62,7 @@ pub struct Index<'a> {
     pub round: Option<&'a Round>,
     /// The round's name, even if its rules are not known.
     pub round_name: Option<String>,
-    /// The round's table.
+    /// The round's table of published results, if the tree has one.
     pub published: Option<Published>,
 }
 
@@ -84,7 +84,7 @@ pub struct Entry<'i> {
 /// The published figure of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntryFigure {
-    /// `Offline`
+    /// The scenario's name: `Offline`.
     pub scenario: String,
     /// The figure and its unit; none if neither the table nor a log has one.
     pub value: Option<(f64, String)>,
@@ -178,7 +178,7 @@ pub struct SystemDescription {
     pub name: Option<String>,
     /// How many machines it has.
     pub nodes: u32,
-    /// Its accelerators.
+    /// Its accelerators; none if the description names none.
     pub accelerators: Option<Accelerators>,
 }
 

@@ -14,7 +14,7 @@ pub struct PublishedSubmission<'i> {
     pub path: String,
     /// The URLs and paths where it was published.
     pub sources: Vec<String>,
-    /// Its scenarios.
+    /// The published scenarios, in LoadGen's order.
     pub scenarios: Vec<PublishedScenario>,
     /// The container, by a README's `docker run`.
     pub container: Option<DraftedContainer>,
@@ -34,14 +34,14 @@ impl PublishedSubmission<'_> {
 /// A scenario of a published result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedScenario {
-    /// `Offline`
+    /// The scenario's name: `Offline`.
     pub name: String,
     /// The scenario from whose run its figure was inferred, if it was not measured itself: edge results
     /// may be inferred.
     pub inferred_from: Option<&'static str>,
     /// It was measured at an endpoint, by MLCommons' client in place of `LoadGen`.
     pub of_endpoint: bool,
-    /// Its published figure.
+    /// The published performance figure; none if its log has none.
     pub performance: Option<Expected>,
     /// Its accuracy; empty if there is no accuracy run.
     pub accuracy: Vec<Expected>,
@@ -62,14 +62,14 @@ pub struct PublishedSettings {
     pub source: &'static str,
 }
 
-/// A published figure.
+/// A figure that a recipe expects, with its source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expected {
     /// Its name: `tokens_per_second`.
     pub figure: String,
     /// Its value, in `unit`.
     pub value: f64,
-    /// Its unit.
+    /// The unit of `value`: `tokens/s`.
     pub unit: String,
     /// The id of its row, else the submitter and the system.
     pub source: String,
@@ -80,9 +80,9 @@ pub struct Expected {
 /// A figure that another submitter published.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Other {
-    /// Its value.
+    /// The figure's value, in the unit of the figure with which it is listed.
     pub value: f64,
-    /// `6.0-0020 Dell`
+    /// The id of its row and the submitter: `6.0-0020 Dell`.
     pub source: String,
 }
 

@@ -15,7 +15,7 @@ use retrial_document::measures::format;
 /// The placeholder command of a mode for which no README has one.
 const NOTHING: &str = "echo 'write the command that is run in the container' >&2\nexit 1\n";
 
-/// Adds the scenarios.
+/// Adds the section of scenarios to a draft, and the items to complete.
 pub(super) fn section(draft: &mut Draft, published: &PublishedSubmission<'_>) {
     let mut section = String::from("scenarios:\n");
     for scenario in &published.scenarios {
