@@ -4,7 +4,7 @@
 
 use jiff::SignedDuration;
 
-/// `0.4 s`, `42.0 s`, `3m 12s`, `2h 05m`.
+/// Formats a duration in seconds: `0.4 s`, `42.0 s`, `3m 12s`, `2h 05m`.
 pub fn duration(seconds: f64) -> String {
     let seconds = if seconds.is_finite() {
         seconds.max(0.0)
@@ -22,7 +22,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// Elapsed time of something under way: whole seconds, so that it does not flicker.
+/// Formats the elapsed time of something under way in whole seconds, so that it does not flicker.
 pub fn elapsed(seconds: f64) -> String {
     if seconds < 60.0 {
         format!("{} s", whole(seconds))
@@ -31,18 +31,18 @@ pub fn elapsed(seconds: f64) -> String {
     }
 }
 
-/// A limit as a recipe states it: `1h`, `1h 30m`, `45s`.
+/// Formats a time limit in seconds as a recipe states it: `1h`, `1h 30m`, `45s`.
 pub fn limit(seconds: u64) -> String {
     let duration = SignedDuration::from_secs(i64::try_from(seconds).unwrap_or(i64::MAX));
     format!("{duration:#}")
 }
 
-/// A size in bytes: `512 B`, `3.28 MiB`, `300 GiB`.
+/// Formats a size in bytes: `512 B`, `3.28 MiB`, `300 GiB`.
 pub fn size(bytes: u64) -> String {
     humansize::format_size(bytes, humansize::BINARY)
 }
 
-/// `118 MB/s`, from bytes per second.
+/// Formats a rate in bytes per second: `118 MB/s`.
 pub fn rate(bytes_per_second: f64) -> String {
     let per_second = bytes_per_second.max(0.0);
     if per_second >= 1e9 {
@@ -56,7 +56,7 @@ pub fn rate(bytes_per_second: f64) -> String {
     }
 }
 
-/// A number of things: `1 file`, `12 files`, `2 properties`.
+/// Formats a number of things: `1 file`, `12 files`, `2 properties`.
 pub fn count(number: usize, one: &str) -> String {
     match one.strip_suffix('y') {
         _ if number == 1 => format!("1 {one}"),
@@ -65,7 +65,7 @@ pub fn count(number: usize, one: &str) -> String {
     }
 }
 
-/// All of several things: `Both files`, `All 12 files`.
+/// Formats all of several things: `Both files`, `All 12 files`.
 pub fn all(number: usize, one: &str) -> String {
     match number {
         2 => format!("Both {one}s"),
@@ -82,7 +82,7 @@ fn whole(seconds: f64) -> u64 {
     seconds.max(0.0) as u64
 }
 
-/// The first of several names, and how many more there are: `a, b and 3 more`.
+/// Joins the first of several names, and counts the others: `a, b and 3 more`.
 pub fn first<Name: std::borrow::Borrow<str>>(names: &[Name], most: usize) -> String {
     let shown = names[..names.len().min(most)].join(", ");
     match names.len().saturating_sub(most) {
