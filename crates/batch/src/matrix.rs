@@ -208,7 +208,7 @@ impl Matrix<'_> {
                     && plain.are_in(&with_recipe(&cell.recipe, &cell.axes))
             };
             if !self.excluded.iter().any(applies) {
-                let message = format!("there is no cell with {plain}");
+                let message = format!("no cell has {plain}");
                 let help = "remove it from `exclude`";
                 self.problems
                     .error("excludes-nothing", message, &exclude.span, help);
@@ -258,7 +258,7 @@ impl Matrix<'_> {
         };
         let baselines: Vec<Option<String>> = self.cells.iter().map(baseline_of).collect();
         if let (Some(baseline), true) = (baseline, baselines.iter().all(Option::is_none)) {
-            let message = format!("there is no cell with {values} to compare with");
+            let message = format!("no cell has {values}, the baseline");
             let cells = join(self.cells.iter().take(8).map(|cell| &cell.name), "; ");
             let help = format!("the cells are {cells}");
             self.problems

@@ -125,7 +125,7 @@ pub(super) fn read(claim: &Spanned<String>, subjects: &Subjects<'_>) -> Result<S
         }
         if let Some((_, _, at)) = &tail.by {
             let help = "`is accurate` uses the benchmark's own limits";
-            return Err(wrong("this claim takes no number", at, help));
+            return Err(wrong("this claim does not accept a percentage", at, help));
         }
         let candidate = side::read(&words[..at], &claim.span, subjects)?;
         return Ok(Sentence {
@@ -150,7 +150,7 @@ fn amount(verb: &Verb, tail: &Tail, span: &Span) -> Result<f64, Problem> {
         Claim::Equivalent => (Amount::Within, "write `to within 5%`"),
     };
     if *kind != expected && !(verb.claim == Claim::NotWorse && *kind == Amount::Within) {
-        let message = format!("`{}` takes no such number", verb.words);
+        let message = format!("`{}` does not accept such a percentage", verb.words);
         return Err(wrong(&message, at, help));
     }
     if verb.claim != Claim::Better && *by >= 1.0 {

@@ -159,17 +159,17 @@ impl Pairing<'_> {
         let names: Vec<&str> = cells.map(|(cell, _)| cell.name.as_str()).collect();
         match names[..] {
             [cell] if cell == part.candidate || Some(cell) == part.baseline.as_deref() => {
-                let message = format!("the gap of {cell} to itself");
+                let message = format!("the gap would be from {cell} to itself");
                 Err(self.wrong(&message, "name a third cell"))
             }
             [cell] => Ok(cell.to_owned()),
             [] => {
-                let message = format!("there is no cell with {values} to measure the gap to");
+                let message = format!("no cell has {values}, to which the gap is measured");
                 Err(self.wrong(&message, "name a cell of this batch"))
             }
             ref several => {
                 let several = &several[..several.len().min(6)];
-                let message = format!("the gap to which cell with {values}?");
+                let message = format!("a gap is to one cell, and several have {values}");
                 let help = format!("name more of its values: {}", several.join("; "));
                 Err(self.wrong(&message, &help))
             }

@@ -291,7 +291,7 @@ error: no cell is left
     insta::assert_snapshot!(rendered(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary: { rocm: [7.0.0] }\nbaseline: { rocm: 6.4.1 }\n"
     ), @r#"
-error: there is no cell with rocm=6.4.1 to compare with
+error: no cell has rocm=6.4.1, the baseline
  --> batch.yaml:5:11
   |
 5 | baseline: { rocm: 6.4.1 }
@@ -304,7 +304,7 @@ error: there is no cell with rocm=6.4.1 to compare with
     insta::assert_snapshot!(rendered(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary: { rocm: [7.0.0] }\nexclude: [{ rocm: 6.4.1 }]\n"
     ), @r#"
-error: there is no cell with rocm=6.4.1
+error: no cell has rocm=6.4.1
  --> batch.yaml:5:11
   |
 5 | exclude: [{ rocm: 6.4.1 }]

@@ -184,8 +184,8 @@ fn two_answers(cells: &[CellVerdict], claims: &[ClaimVerdict]) -> Option<String>
     });
     better.find(is_open).map(|part| {
         format!(
-            "{} is shown to be better where it is claimed, and no difference is shown among the cells: \
-             a claim is one question, asked one-sided; the cells are all questions at once, asked two-sided",
+            "the claim about {} is supported, and the table of cells shows no difference: \
+             a claim is one one-sided test; the cells are many two-sided tests, corrected for all of them",
             part.candidate.subject
         )
     })

@@ -177,7 +177,7 @@ pub(super) fn planned_in_one(claim: &Claim, cut: &Cut<'_>, mode: Mode) -> Vec<St
         let is_planned = has.is_cell && lacks.is_cell && lacks.why_lost(mode).is_none();
         let notes = alone.filter(|_| is_planned).map(|side| {
             format!(
-                "{}: {} is planned for {} only, not for {}: it is no part of the claim",
+                "{}: {} is planned for {} only, not for {}: it is not part of the claim",
                 claim.text, side.measured.scenario, has.name, lacks.name
             )
         });

@@ -100,7 +100,7 @@ fn measured(
     }
     if words.is_empty() {
         return Err(wrong(
-            "in what?",
+            "expected a scenario or figure after `in`",
             span,
             "write a scenario, a figure, or both",
         ));

@@ -16,7 +16,7 @@ pub(super) fn gap(
 ) -> Result<Sentence, Problem> {
     const FORM: &str = "write: the gap to SIDE is smaller with SIDE than with SIDE [by P]";
     if !words.get(1).is_some_and(|word| word.is("to")) {
-        return Err(wrong("a gap is to something", span, FORM));
+        return Err(wrong("expected `to SIDE` after `gap`", span, FORM));
     }
     let form = Form {
         subject: "gap",
@@ -55,7 +55,7 @@ pub(super) fn gain(
     let (head, sentence) = form.read(words, span, subjects)?;
     let to = head.iter().position(|word| word.is("to"));
     let (Some(to), true) = (to, head.get(1).is_some_and(|word| word.is("from"))) else {
-        return Err(wrong("a gain is from something to something", span, FORM));
+        return Err(wrong("expected `from SIDE to SIDE` after `gain`", span, FORM));
     };
     let from = side::read(&head[2..to], span, subjects)?;
     let to = side::read(&head[to + 1..], span, subjects)?;
@@ -96,7 +96,7 @@ impl Form {
             None => 0.0,
             Some((by, Amount::By, _)) => *by,
             Some((_, _, at)) => {
-                let message = format!("a claim on a {subject} takes no such number");
+                let message = format!("a claim on a {subject} does not accept such a percentage");
                 return Err(wrong(&message, at, "write `by 10%`"));
             }
         };

@@ -176,7 +176,7 @@ fn a_scenario_that_one_cell_was_not_to_have_is_noted() {
     ];
     let verdict = judge(None, &plan, &cells, &[]);
     assert_eq!(verdict.claims[0].outcome, ClaimOutcome::Supported);
-    let note = "7.1.1 is faster than 6.4.1: Server is planned for rocm=7.1.1 only, not for rocm=6.4.1: it is no part of the claim";
+    let note = "7.1.1 is faster than 6.4.1: Server is planned for rocm=7.1.1 only, not for rocm=6.4.1: it is not part of the claim";
     assert!(
         verdict.notes.iter().any(|known| known == note),
         "{:?}",
