@@ -8,7 +8,7 @@ use super::Values;
 use retrial_recipe::Setting;
 use retrial_recipe::model::Mode;
 
-/// One recipe with one value of each axis: all that its plan needs.
+/// One recipe with one value of each axis, and all that its plan needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cell {
     /// `rocm=7.1.1,backend=migraphx`; with several recipes, `bert,rocm=7.1.1,backend=migraphx`.

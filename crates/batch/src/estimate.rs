@@ -42,7 +42,7 @@ pub struct ImageNeed {
     pub cells: usize,
     /// Its size on the engine's disk in bytes, if the engine has it.
     pub size: Option<u64>,
-    /// Whether the engine has it; none where no engine was queried.
+    /// Whether the engine has it; none if no engine was queried.
     pub here: Option<bool>,
 }
 

@@ -17,7 +17,7 @@ use retrial_results::evidence::folder::SUMMARY;
 pub(super) struct ScenarioResults<'a> {
     pub performance: Option<Chosen<'a>>,
     pub accuracy: Option<Chosen<'a>>,
-    /// By the test's name: the run, and the test's folder among its results.
+    /// The runs of compliance tests by the test's name, each with the test's folder among its results.
     pub tests: BTreeMap<String, (Chosen<'a>, String)>,
     /// Runs of the audit without a test's folder.
     pub without_test: Vec<Chosen<'a>>,

@@ -193,7 +193,7 @@ pub struct ExportedResult {
     pub run: String,
     /// The trial that represents it.
     pub trial: u32,
-    /// How many trials there were.
+    /// The number of trials among which it was chosen.
     pub trials: usize,
     /// Why this trial represents the result: `the median of 3 trials`.
     pub reason: String,
@@ -253,7 +253,7 @@ pub enum ExportError {
         /// The verdict on it.
         reason: String,
     },
-    /// One name for several benchmarks.
+    /// One `--benchmark` was given for several benchmarks.
     #[error("--benchmark {name}: the runs are of {}", benchmarks.join(" and of "))]
     #[diagnostic(help("export each benchmark by itself, or omit --benchmark"))]
     SeveralBenchmarks {

@@ -8,7 +8,7 @@ use retrial_recipe::model::GpuVendor;
 /// The accelerators of a system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accelerators {
-    /// As the submitter names them.
+    /// The name, as the submitter wrote it.
     pub name: String,
     /// The vendor, if a recipe can require its GPUs: AMD or NVIDIA.
     pub vendor: Option<GpuVendor>,

@@ -176,7 +176,7 @@ impl<'a> Index<'a> {
 pub struct SystemDescription {
     /// Its name, if the description has one.
     pub name: Option<String>,
-    /// How many machines it has.
+    /// The number of machines.
     pub nodes: u32,
     /// Its accelerators; none if the description names none.
     pub accelerators: Option<Accelerators>,

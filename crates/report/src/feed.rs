@@ -12,7 +12,7 @@ use super::document::Line;
 
 /// The names of the feeds' files.
 pub const JSON: &str = "feed.json";
-/// The same of the Atom feed.
+/// The name of the Atom feed's file.
 pub const ATOM: &str = "feed.xml";
 
 /// The characters that an id is written without.

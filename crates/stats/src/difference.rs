@@ -27,7 +27,7 @@ pub struct Sample<'a> {
     pub noise: Option<f64>,
 }
 
-/// Where the bounds of a difference come from.
+/// The trials from which the bounds of a difference are computed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Basis {
     /// The ratios of the pairs of trials.

@@ -40,7 +40,7 @@ pub struct Estimate {
     pub printed: f64,
     /// How the trials depend on their order.
     pub order: Option<Order>,
-    /// By how much the first trial is slower than the others, as a log ratio, where it is.
+    /// By how much the first trial is slower than the others, as a log ratio; none if it is not.
     pub slow_start: Option<f64>,
     /// Positions of rare slow trials.
     pub slow: Vec<usize>,

@@ -1,4 +1,4 @@
-//! What the order of trials shows: a trend, or neighbours that are alike. Bounds take trials to be
+//! Detects a trend in the order of trials, or neighbours that are alike. Bounds take trials to be
 //! independent; dependent trials carry less information than as many independent ones.
 //!
 //! Both tests use ranks, so that they hold for every distribution. A trend either way and likeness
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::descriptive::{sorted, to_f64};
 use crate::quantile::quantile;
 
-/// With fewer trials even a perfect order is common.
+/// The fewest trials that are tested: of fewer even a perfect order is common.
 const FEWEST: usize = 4;
 /// Error of each: a trend up, a trend down, likeness.
 const ALPHA: f64 = 0.05;

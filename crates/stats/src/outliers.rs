@@ -5,7 +5,7 @@ use crate::descriptive::median;
 /// Deviations from the median, in median absolute deviations, above which hyperfine warns: 1.4826
 /// makes the latter a standard deviation (Iglewicz and Hoaglin, 1993), and ten of them are far.
 const THRESHOLD: f64 = 1.4826 * 10.0;
-/// With fewer trials a median of deviations is meaningless.
+/// The fewest trials that are tested: of fewer a median of deviations is meaningless.
 const FEWEST: usize = 5;
 
 /// Returns the positions of the values that lie far from the median, from 0.

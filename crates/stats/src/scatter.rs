@@ -11,7 +11,7 @@ use crate::difference::{Basis, Difference};
 use crate::order::order;
 use crate::standard_error::StandardError;
 
-/// With fewer trials the test errs up to twice as often as stated.
+/// The fewest trials that are compared: with fewer the test errs up to twice as often as stated.
 const FEWEST: u32 = 5;
 /// Trials that all printed the same figure have no scatter, and a ratio to it no end. A bound goes up to this ratio
 /// of two scatters.

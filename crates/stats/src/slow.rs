@@ -7,11 +7,11 @@ use crate::quantile::quantile;
 /// Slower than the median by this many of the deviations that one trial is assumed to have: a trial
 /// in a hundred thousand is, if it has two of them, and one in two million if it has one.
 const DEVIATIONS: f64 = 6.0;
-/// Of more trials than one in so many, slow ones are not rare.
+/// Slow trials are rare if there are at least this many trials for each.
 const RARE: usize = 3;
 /// Fewest trials whose median is typical.
 const FEWEST: usize = 3;
-/// How often a first trial like the others is named.
+/// The probability that a first trial like the others is reported as slow.
 const ALPHA: f64 = 0.01;
 /// A first trial that is slower by less is not worth a word.
 const NOTEWORTHY: f64 = 0.005;

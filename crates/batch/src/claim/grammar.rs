@@ -26,7 +26,7 @@ struct Verb {
     swaps: bool,
 }
 
-/// What a verb compares.
+/// The property that a verb compares.
 struct Quantity {
     assertion: fn(Claim, f64) -> Assertion,
     /// The margin of a claim without a number.

@@ -16,7 +16,7 @@ pub struct Claim {
     pub assertion: Assertion,
     /// Only in this scenario; in each if none.
     pub scenario: Option<String>,
-    /// In this figure; in the one by which the scenario is published if none.
+    /// In this figure; if none, in the one by which the scenario is published.
     pub figure: Option<String>,
     /// The claim is that at least one part is an exception: `is not always …`.
     pub not_always: bool,

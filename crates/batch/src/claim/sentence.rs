@@ -52,7 +52,7 @@ pub(super) struct Sentence {
     pub candidate: Side,
     pub baseline: Option<Side>,
     pub gap_to: Option<Side>,
-    /// Where and to where the step of a gain leads.
+    /// The cells from which and to which the step of a gain leads.
     pub step: Option<[Side; 2]>,
     pub not_always: bool,
     pub tail: Tail,

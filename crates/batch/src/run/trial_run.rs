@@ -1,4 +1,4 @@
-//! One trial run: started as a run, resumed after a kill, retried where the host failed.
+//! One trial run: started as a run, resumed after a kill, retried after a failure of the host.
 
 use std::sync::Arc;
 use std::time::Instant;

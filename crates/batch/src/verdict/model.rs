@@ -179,8 +179,9 @@ pub struct ClaimPart {
     pub gaps: Vec<Gap>,
     /// Whether trials were compared in pairs, round by round.
     pub paired: bool,
-    /// How good the candidate is next to the baseline, above 1 is better: of scatters, how much smaller the candidate's
-    /// is. Of a gap or a gain: the one with the candidate over the one with the baseline; of a gap, below 1 is smaller.
+    /// How good the candidate is compared with the baseline: above 1 is better. Of scatters: how much smaller the
+    /// candidate's is. Of a gap or a gain: the one with the candidate over the one with the baseline; of a gap, below 1
+    /// is smaller.
     pub ratio: Option<f64>,
     /// One-sided bounds of the ratio, each at the batch's confidence.
     pub bounds: Option<Bounds>,
@@ -209,7 +210,7 @@ pub struct RequiredRatio {
     /// Better, not worse, or equivalent; of a gap, better is smaller. None: within the benchmark's
     /// own limits of accuracy.
     pub claim: Option<Claim>,
-    /// By how much, as a fraction.
+    /// The margin, a fraction: 0.05 for 5 %.
     pub margin: f64,
     /// Whether the claim is negated.
     pub negated: bool,

@@ -14,11 +14,11 @@ pub(super) struct PartTest {
 
 /// How a part is decided.
 pub(super) enum Test {
-    /// By the ratio of two samples.
+    /// Decided by the ratio of two samples.
     Ratio(Difference),
-    /// By two of them.
+    /// Decided by the ratios of three samples.
     Gap(Box<GapTest>),
-    /// By the benchmark's own limits: there is no error.
+    /// Decided by the benchmark's own limits: there is no error.
     Limits(ClaimOutcome, String),
     /// Undecidable, since a part of it is missing or unusable; with the reason.
     Nothing(String),

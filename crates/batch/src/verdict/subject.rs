@@ -12,7 +12,7 @@ use crate::planned_figures::PlannedFigures;
 /// A cell or another host's runs, judged.
 pub(super) struct Subject {
     pub name: String,
-    /// One for each benchmark.
+    /// The verdicts, one for each benchmark.
     pub verdicts: Vec<Verdict>,
     pub measured: Vec<Rounds>,
     /// The first run that has no evidence: the number of its trial, and why.

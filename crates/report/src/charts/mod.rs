@@ -89,7 +89,7 @@ pub enum Origin {
 /// Ratios around 1: the data of a chart.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ratios {
-    /// What 1 stands for: `published`.
+    /// The meaning of 1: `published`.
     pub reference: String,
     /// The rows, from top to bottom.
     pub rows: Vec<Ratio>,
@@ -114,7 +114,7 @@ pub struct Ratio {
     pub trials: Vec<f64>,
     /// A word next to the number: `reproduced`, `faster`.
     pub word: String,
-    /// Whether that is bad news.
+    /// Whether the word is bad news.
     pub bad: bool,
 }
 
@@ -225,7 +225,7 @@ fn cut_to(shown: usize, count: usize, things: &str) -> String {
     cut.unwrap_or_default()
 }
 
-/// Whether the value of an axis is a release: `7.1.1`.
+/// Returns whether the value of an axis is a release: `7.1.1`.
 pub(super) fn is_release(value: &str) -> bool {
     value.contains('.') && value.starts_with(|first: char| first.is_ascii_digit())
 }

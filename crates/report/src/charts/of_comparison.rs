@@ -11,7 +11,7 @@ use retrial_results::verdict::number;
 /// More rows are several charts.
 const ROWS: usize = 24;
 
-/// One chart for each scenario and mode that was compared.
+/// Returns one chart for each scenario and mode that was compared.
 pub fn of_comparison(comparison: &Comparison) -> Vec<Chart> {
     let key = |figure: &ComparedFigure| (figure.benchmark.clone(), figure.scenario.clone());
     let figures = comparison.figures.iter();

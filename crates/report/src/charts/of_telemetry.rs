@@ -108,7 +108,7 @@ fn busy(container: &[(&Row, &ContainerReading)]) -> Vec<Sample> {
     pairs.collect()
 }
 
-/// From the first to the last sample of each step.
+/// Returns the time of each step, from its first to its last sample.
 fn stretches(rows: &[Row]) -> Vec<(f64, f64)> {
     let same = |left: &Row, right: &Row| left.measured.step == right.measured.step;
     let steps = rows.chunk_by(same);

@@ -89,7 +89,7 @@ fn cells(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     blocks
 }
 
-/// Why runs have no evidence, each reason once with its runs: a host that fails, fails them all.
+/// Groups runs without evidence by the reason: a host that fails, fails them all.
 fn lost(batch: &BatchVerdict) -> IndexMap<&str, Vec<String>> {
     let mut by_reason: IndexMap<&str, Vec<String>> = IndexMap::new();
     for cell in &batch.cells {
@@ -113,7 +113,7 @@ fn outcome(cell: &CellVerdict) -> Cell {
     }
 }
 
-/// Why a cell failed; empty if it did not.
+/// Returns why a cell failed; empty if it did not.
 fn reason(cell: &CellVerdict) -> String {
     let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
     let mut failed = results.filter(|result| !result.valid && Some(result.outcome) == cell.outcome);

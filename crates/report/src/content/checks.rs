@@ -26,7 +26,7 @@ pub(super) fn item(check: &Check, text: &str) -> Item {
         .detailed(details)
 }
 
-/// Whether everything is ready, by the states of its checks.
+/// Concludes whether the host is ready, by the states of its checks.
 pub(super) fn conclusion(states: impl Iterator<Item = CheckState>) -> Conclusion {
     let states: Vec<CheckState> = states.collect();
     let count = |state| states.iter().filter(|other| **other == state).count();

@@ -227,7 +227,7 @@ fn summaries(watched: &[(String, &Summary)]) -> Option<Block> {
         .block()
 }
 
-/// One table of all facts; groups of very many are folded.
+/// Renders all facts as one table; groups of very many are folded.
 fn environment(subject: &Subject<'_>) -> Vec<Block> {
     let mut all: Vec<&Fact> = subject.environment.iter().collect();
     all.sort_by_key(|fact| fact.group);

@@ -45,7 +45,7 @@ pub(super) fn blocks<N: AsRef<str>>(
     [table, notes, alike].into_iter().flatten().collect()
 }
 
-/// What a table of the shown differences does not have.
+/// Notes on differences that the table omits, and on subjects of which nothing is known.
 fn notes(group: &EnvironmentGroup, detail: Detail) -> impl Iterator<Item = String> {
     let word = group.group.word();
     let all = group.differs.len() + group.omitted;

@@ -89,7 +89,7 @@ fn item(problem: &Problem<'_>, machines: usize) -> Item {
     checks::item(check, &format!("{} ({on})", check.actual))
 }
 
-/// What has to be fixed, in the order in which it was found: the same on several machines once.
+/// Collects the problems in the order in which they were found: the same on several machines once.
 fn problems(machines: &[Machine]) -> impl Iterator<Item = Problem<'_>> {
     let mut problems: IndexMap<_, Problem<'_>> = IndexMap::new();
     for machine in machines {

@@ -98,7 +98,7 @@ impl From<&RuleCheck> for Mark {
     }
 }
 
-/// Whether all rules of a trial passed.
+/// Returns the cell on whether all rules of a trial passed.
 pub(super) fn rules(passed: bool) -> Cell {
     if passed {
         Cell::status(GOOD, "passed")
@@ -107,7 +107,7 @@ pub(super) fn rules(passed: bool) -> Cell {
     }
 }
 
-/// Whether a rule was passed or violated, or passed with a warning.
+/// Returns the cell on whether a rule was passed or violated, or passed with a warning.
 pub(super) fn rule(rule: &RuleCheck) -> Cell {
     let word = match (rule.passed, rule.warning) {
         (false, _) => "violated",

@@ -28,16 +28,16 @@ pub use marks::counts as count_outcomes;
 /// The amount of detail in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// For a terminal or the summary of a CI job.
+    /// Enough for a terminal or the summary of a CI job.
     Brief,
-    /// The same, with every fact of the environments.
+    /// The same as brief, with every fact of the environments.
     Facts,
     /// Everything, for a page.
     Full,
 }
 
 impl Detail {
-    /// What a terminal shows, with `--verbose` or without.
+    /// Returns the detail of a terminal, with `--verbose` or without.
     pub fn from_verbose(verbose: bool) -> Self {
         if verbose { Self::Facts } else { Self::Brief }
     }

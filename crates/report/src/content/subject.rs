@@ -51,7 +51,7 @@ pub struct Step {
     pub number: u32,
     /// The step's name: `offline-performance`.
     pub name: String,
-    /// How it ended, after so many seconds; none of one that was not started.
+    /// How it ended, and after how many seconds; none if it was not started.
     pub end: Option<(StepEnd, f64)>,
     /// Its log, relative to the page.
     pub log: Option<String>,

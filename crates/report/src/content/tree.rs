@@ -24,9 +24,9 @@ const VIOLATED_SHOWN: usize = 4;
 /// The output of `judge --output json` for a tree.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TreeVerdict {
-    /// One per scenario, mode and compliance test.
+    /// The verdicts, one per scenario, mode and compliance test.
     pub results: Vec<ResultVerdict>,
-    /// One per benchmark and system.
+    /// The verdicts on whole benchmarks, one per benchmark and system.
     pub benchmarks: Vec<BenchmarkVerdict>,
     /// Faults of the tree itself, which belong to no result.
     pub faults: Vec<Fault>,
@@ -66,19 +66,19 @@ pub struct Counts {
     pub benchmarks_broken: usize,
     /// The number of performance results.
     pub performance: usize,
-    /// How many of these are valid.
+    /// The number of performance results that are valid.
     pub performance_valid: usize,
     /// The number of accuracy results.
     pub accuracy: usize,
-    /// How many of these are valid.
+    /// The number of accuracy results that are valid.
     pub accuracy_valid: usize,
     /// The number of compliance tests.
     pub compliance: usize,
-    /// How many of these are valid.
+    /// The number of compliance tests that are valid.
     pub compliance_valid: usize,
     /// Performance results that were compared with a published figure.
     pub compared: usize,
-    /// How many of these are reproduced.
+    /// The number of compared results that are reproduced.
     pub reproduced: usize,
 }
 

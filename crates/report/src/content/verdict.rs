@@ -142,7 +142,7 @@ fn joined(parts: impl IntoIterator<Item = String>, separator: &str) -> String {
     join(parts, separator)
 }
 
-/// One sentence for each published figure, or one for a result without them.
+/// Returns one sentence for each published figure, or one for a result without them.
 fn reasons(result: &ResultVerdict) -> Vec<Item> {
     let of_result = matches!(result.outcome, Outcome::Invalid | Outcome::Failed);
     let title = format!("{} {}", result.scenario, result.mode);

@@ -121,7 +121,7 @@ impl Conclusion {
 /// Good or bad news.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// As it should be.
+    /// Good news.
     Good,
     /// Neither good nor bad news.
     Plain,

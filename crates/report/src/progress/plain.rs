@@ -36,7 +36,7 @@ struct Step {
     sampled: Option<Timestamp>,
     has_timeout: bool,
     transfers: Transfers,
-    /// What its trial gave.
+    /// The figures of its trial, as a note.
     measured: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! How long the rest of a run takes, while its events come in.
+//! Estimates how long the rest of a run takes, while its events come in.
 
 use jiff::Timestamp;
 

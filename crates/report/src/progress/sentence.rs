@@ -1,4 +1,4 @@
-//! One event in words. Texts that come from an engine or a container are sanitized here once more:
+//! Describes events in words. Texts that come from an engine or a container are sanitized here once more:
 //! no line of a reporter can carry an escape.
 
 use itertools::join;
@@ -21,7 +21,7 @@ pub fn step(event: &Event) -> String {
     }
 }
 
-/// One line without control characters, and not longer than a message.
+/// Returns a text as one line without control characters, and not longer than a message.
 pub fn line(text: &str) -> String {
     message_line(text).into_owned()
 }
@@ -31,7 +31,7 @@ pub fn lines(text: &str) -> Vec<String> {
     text.lines().map(|part| line(part.trim_end())).collect()
 }
 
-/// What an event adds to its step: the size of an image, a decision, the number of collected files.
+/// Describes what an event adds to its step: the size of an image, a decision, the number of collected files.
 pub fn note(what: &EventKind) -> Option<String> {
     let text = match what {
         EventKind::Decided { decision } => decision.clone(),

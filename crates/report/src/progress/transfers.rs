@@ -18,7 +18,7 @@ const APART: f64 = 0.2;
 /// The layers of a pull, or the files of a model.
 #[derive(Debug, Clone, Default)]
 pub struct Transfers {
-    /// By name, in the order in which they first appeared.
+    /// The parts by name, in the order in which they first appeared.
     parts: IndexMap<String, Transfer>,
     extracting: bool,
     samples: VecDeque<(Timestamp, u64)>,

@@ -6,7 +6,7 @@ use super::legend::{self, Sign};
 use crate::charts::{Dots, to_f64};
 
 const HEIGHT: f64 = 240.0;
-/// Between the numbers of dots at one category.
+/// The height of a line of numbers of dots at one category.
 const LINE: f64 = 13.0;
 
 pub(super) fn draw(drawing: &mut Drawing, dots: &Dots) {

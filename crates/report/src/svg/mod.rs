@@ -30,7 +30,7 @@ pub fn render(chart: &Chart) -> String {
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{drawn}\n")
 }
 
-/// Whether a chart takes all of a wide screen.
+/// Returns whether a chart takes all of a wide screen.
 pub(super) fn is_wide(chart: &Chart) -> bool {
     matches!(chart.kind, Kind::Ratios(_) | Kind::Dots(_))
 }

@@ -12,7 +12,7 @@ const LABEL: f64 = 320.0;
 const LINE: f64 = 17.0;
 const LINES: usize = 3;
 
-/// Where a row's parts are, below its top.
+/// The positions of a row's parts, below its top.
 struct Layout {
     /// The ends of the axis.
     axis: (f64, f64),

@@ -94,7 +94,7 @@ struct Grid<'a> {
 }
 
 impl<'a> Grid<'a> {
-    /// As wide as its cells.
+    /// Creates a grid whose columns are as wide as their cells.
     fn new(table: &'a Table, layout: &'a Layout) -> Self {
         let heads = layout.iter().map(|stack| {
             let first = &table.columns[stack[0]];

@@ -1,4 +1,4 @@
-//! Where bounds come from: chosen by the number of trials and by how they are made one.
+//! The method of computing bounds, by the number of trials and their aggregate.
 
 use super::{Comparison, small};
 use crate::descriptive::{deviation, sorted, to_f64};
@@ -39,7 +39,7 @@ pub enum Method {
     },
 }
 
-/// How bounds of trials are found, as oriented log ratios.
+/// Chooses how bounds of trials are computed, as oriented log ratios.
 pub(super) fn method(logs: &[f64], comparison: &Comparison) -> Method {
     match (comparison.aggregate, logs.len()) {
         (Aggregate::Olympic, ..=2) => Method::TooFew { needed: 3 },

@@ -14,7 +14,7 @@ pub(crate) fn error_of_median(trials: usize) -> f64 {
     (std::f64::consts::FRAC_PI_2 / to_f64(trials)).sqrt()
 }
 
-/// What the winsorized error of an Olympic mean is multiplied with. Tukey and `McLaughlin`'s t is
+/// Returns the factor of the winsorized error of an Olympic mean. Tukey and `McLaughlin`'s t is
 /// asymptotic: of five trials under normal noise 6.8 % of the 5 % bounds fail, and 0.82 % of those
 /// at 0.5 %. These factors bring the error of both, and of all between (stages
 /// split it), to the requested error or less: simulated, 8 million samples each.

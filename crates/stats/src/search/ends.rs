@@ -1,4 +1,4 @@
-//! Whether the first and the last position differ: a test after every pair of trials.
+//! Tests whether the first and the last position differ, after every pair of trials.
 //!
 //! The error of the test after pair `j` is `alpha / (j (j - 1))`; over all pairs these sum to
 //! `alpha`, so that testing again and again does not add up to more.
@@ -8,7 +8,7 @@ use super::{Change, Observation, Search};
 use crate::descriptive::to_f64;
 use crate::quantile::quantile;
 
-/// How the ends compare so far.
+/// The comparison of the ends so far.
 pub(super) enum Ends {
     Differ,
     Alike,

@@ -97,7 +97,7 @@ pub struct ChangePoint {
     pub before: usize,
     /// The probability that the change is here, given that there is one.
     pub probability: f64,
-    /// How the second differs from the first; none of answers.
+    /// How the second differs from the first; none for answers.
     pub ratio: Option<Ratio>,
     /// The number of trials of a plain sweep over all positions with the same error rate.
     pub sweep: usize,

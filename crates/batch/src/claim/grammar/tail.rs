@@ -1,4 +1,4 @@
-//! What may follow the sides: by how much, in which scenario and figure.
+//! The conditions that may follow the sides: by how much, in which scenario and figure.
 
 use crate::claim::sentence::{Amount, Problem, Subjects, Tail, wrong};
 use crate::claim::words::{Word, find, place};

@@ -17,7 +17,7 @@ use retrial_history::RunSummary;
 use retrial_readings::natural::natural;
 use retrial_results::verdict::{Outcome, QualifiedOutcome, notice};
 
-/// What the tables may take, bytes.
+/// The most that each table may take, in bytes of HTML.
 const SUBMISSIONS_BYTES: usize = 130_000;
 const CHANGES_BYTES: usize = 30_000;
 const GPUS_BYTES: usize = 30_000;
@@ -190,7 +190,7 @@ fn by_gpu(website: &Website<'_>) -> Table {
     table("Newest verdicts by GPU", "GPUs", rows).table
 }
 
-/// By release, each kind a group of rows.
+/// Tallies runs by release, each kind a group of rows.
 fn by_release(website: &Website<'_>) -> Table {
     let mut rows = tallies(website, |series| {
         let kinds = releases::OF_ALL.into_iter();

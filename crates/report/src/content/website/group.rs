@@ -56,12 +56,12 @@ impl Group<'_> {
         }
     }
 
-    /// Whether something was chosen for some of its runs.
+    /// Returns whether something was chosen for some of its runs.
     fn has_choices(&self) -> bool {
         self.series.iter().any(|series| !series.choices.is_empty())
     }
 
-    /// Whether its runs are of several kinds or numbers of GPUs.
+    /// Returns whether its runs are of several kinds or numbers of GPUs.
     pub fn has_several_gpus(&self) -> bool {
         !self.series.iter().map(|series| series.gpus).all_equal()
     }

@@ -138,7 +138,7 @@ struct Period {
     word: &'static str,
     /// The format of the name of one that begins at a time.
     name: &'static str,
-    /// As many as have room for their names.
+    /// The most periods whose names fit below a chart.
     most: usize,
     start: fn(DateTime) -> DateTime,
 }

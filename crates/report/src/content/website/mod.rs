@@ -26,7 +26,7 @@ use self::group::Group;
 /// The name of the front page.
 pub const FRONT: &str = "index.html";
 
-/// What the pages are made of.
+/// Facts that all pages of a website share.
 pub struct Options<'a> {
     /// The version that makes the pages.
     pub made: &'a str,

@@ -13,7 +13,7 @@ use retrial_history::RunSummary;
 use retrial_readings::natural::natural;
 use retrial_results::verdict::notice;
 
-/// What the tables may take, bytes.
+/// The most that each table may take, in bytes of HTML.
 const SERIES_BYTES: usize = 30_000;
 const RELEASES_BYTES: usize = 30_000;
 const CHANGES_BYTES: usize = 20_000;

@@ -73,7 +73,7 @@ pub(super) fn split(weights: &[usize], rows: usize, bytes: usize) -> Vec<Range<u
     parts
 }
 
-/// At least the size of a row in HTML, bytes.
+/// Returns at least the size of a row in HTML, bytes.
 fn weight(cells: &[Cell]) -> usize {
     let weights = cells.iter().map(|cell| {
         let link = cell.link.as_ref().map_or(0, |link| 20 + 3 * link.len());
