@@ -77,7 +77,7 @@ object! {
         modes: Vec<Mode> = FieldType::List(&FieldType::Words(MODES), 1),
         /// The baseline of each cell: the cell with these values that is equal in all other axes. Default: the first cell of each recipe.
         baseline: Option<Combination> = FieldType::Either(&[TEXT, VALUES]),
-        /// What is claimed, in sentences (docs/batches.md has the grammar).
+        /// The claims, in sentences (docs/batches.md has the grammar).
         claims: Vec<WrittenClaim> [read = claims] = CLAIMS,
         /// Runs of other hosts, by the name that claims use for them.
         external_results: Ordered<ExternalRuns> [key = "others"] = OTHERS,
@@ -89,14 +89,14 @@ object! {
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct ExecutionOptions: "the execution of a batch";
     keys {
-        /// How many trials of each cell. Each is a separate run, in a fresh container.
+        /// The number of trials of each cell. Each is a separate run, in a fresh container.
         trials: u32 [default = "1"] = FieldType::Integer(1, 1000),
         /// The order of trials: interleaved goes through the cells forwards and backwards (A B C, C
         /// B A, …).
         order: Order [default = "interleaved"],
         /// Whether other runs continue after a failed one.
         on_failure: OnFailure [default = "keep-going"],
-        /// How often a run is tried again after the host or its services failed (exit code 3). A benchmark's own failure is a result.
+        /// How often a run is retried after the host or its services failed (exit code 3). A benchmark's own failure is a result.
         retries: u32 [default = "1"] = FieldType::Integer(0, 100),
         /// The number of concurrent runs, each on GPUs of its own.
         parallel: u32 [default = "1"] = FieldType::Integer(1, 64),

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::model::{Batch, Combination, Spanned};
 
-/// Returns the text. Paths stay as the batch has them: whoever keeps it makes them absolute before.
+/// Returns the text. Paths stay as the batch has them: the caller makes them absolute before.
 pub fn text(batch: &Batch) -> String {
     let recipes = batch.recipes.iter();
     let axes = batch.vary.iter();

@@ -31,7 +31,7 @@ pub struct Entry<'a> {
     pub evidence: String,
     /// The command line that repeats the run; none for results that no run measured.
     pub command: Option<String>,
-    /// How a command line for the run begins: `retrial`, with `--home` where that is needed.
+    /// The beginning of a command line for the run: `retrial`, with `--home` if that is needed.
     pub program: String,
     /// The verdict that is reported.
     pub verdict: &'a Verdict,

@@ -10,7 +10,7 @@ pub(crate) fn deviation(values: &[f64]) -> f64 {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let deviation = (squares / (to_f64(values.len()) - 1.0).max(1.0)).sqrt();
-    // Trials that printed the same figure differ by nothing but the rounding of this sum.
+    // Trials that printed the same figure differ only by the rounding of this sum.
     if deviation < 1e-14 { 0.0 } else { deviation }
 }
 

@@ -23,7 +23,7 @@ const MORE: u32 = 2;
 pub struct Sample<'a> {
     /// The figure of each trial, in the order in which they ran.
     pub values: &'a [f64],
-    /// Assumed noise of one trial, as a fraction; counts where there is only one.
+    /// Assumed noise of one trial, as a fraction; it counts if there is only one trial.
     pub noise: Option<f64>,
 }
 

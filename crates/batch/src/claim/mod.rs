@@ -1,4 +1,4 @@
-//! A vendor's claims in words, made checkable.
+//! A vendor's claims, parsed from sentences to comparisons of cells.
 //!
 //! ```text
 //! SIDE is faster than SIDE [by P]               SIDE is as fast as SIDE [to within P]
@@ -30,7 +30,7 @@ use retrial_recipe::Diagnostics;
 
 pub(super) use sentence::Subjects;
 
-/// Reads a claim; none where nothing in it can be checked.
+/// Parses a claim; none if nothing in it can be checked.
 pub(super) fn read(
     written: &WrittenClaim,
     subjects: &Subjects<'_>,

@@ -155,7 +155,7 @@ impl Subjects<'_> {
     }
 }
 
-/// The value as it is spelt; in another case where that means one only.
+/// Returns the value as it is spelt in the batch; in another case only if one value matches.
 fn same<'a>(values: &'a [String], value: &str) -> Option<&'a str> {
     let exact = values.iter().find(|candidate| *candidate == value);
     let mut folded = values

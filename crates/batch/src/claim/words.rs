@@ -22,7 +22,7 @@ impl Word {
 
 /// The words of a text. A full stop at its end belongs to no word.
 pub(super) fn of(text: &Spanned<String>) -> Vec<Word> {
-    // In the file the text may stand in quotes, or be folded: then the whole of it is the place.
+    // In the file the text may be quoted or folded: then all of it is the place.
     let offset = text.span.slice().find(&text.value);
     let span = |start: usize, end: usize| {
         offset.map_or_else(

@@ -142,10 +142,10 @@ impl BatchEventKind {
 pub struct TrialRunEnd {
     /// The run's exit code.
     pub exit_code: u8,
-    /// The run; none where it could not even begin.
+    /// The run's id; none if it could not be started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// The verdict's outcome, where it came to one.
+    /// The verdict's outcome, if there is a verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// The deciding figure of each performance result.

@@ -1,5 +1,5 @@
-//! Images of later trial runs are pulled while something runs: between measurements, during them where
-//! that is asked, or never ahead.
+//! Images of later trial runs are pulled while something runs: between measurements, also during them if
+//! requested, or never ahead.
 
 use std::collections::BTreeSet;
 use std::time::Instant;

@@ -164,7 +164,7 @@ fn of_conduct(plan: &BatchPlan) -> Vec<String> {
     notes.map(|(_, note)| note.to_owned()).collect()
 }
 
-/// Explains why a claim may be supported where the table of cells shows no difference: it has its own share of the
+/// Explains why a claim may be supported although the table of cells shows no difference: it has its own share of the
 /// error.
 fn two_answers(cells: &[CellVerdict], claims: &[ClaimVerdict]) -> Option<String> {
     let is_open = |part: &&ClaimPart| {

@@ -3,7 +3,7 @@
 //!
 //! 1. `pool`: the trials of a cell's runs are one sample, in the order of rounds.
 //! 2. `subject`: two subjects are cut to the rounds that both have, where rounds were interleaved.
-//! 3. `differences`: each cell next to its baseline, corrected for all of them (Holm).
+//! 3. `differences`: each cell compared with its baseline, corrected for all of them (Holm).
 //! 4. `planned`: what a claim compares, by the plan; a missing part of it is undecided.
 //! 5. `tester`: each part of a claim is one test; `claims`: corrected for all claims, by themselves.
 

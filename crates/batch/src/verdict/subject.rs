@@ -102,7 +102,7 @@ impl Rounds {
     fn of(context: &Context, evidence: &Evidence, result: &ResultVerdict) -> Self {
         let limited: Vec<String> = evidence.limited_figures().map(str::to_owned).collect();
         let mut measurement = Measurement::new(context, evidence, result);
-        // An accuracy under its limit is no valid result, and yet a figure: how it stands to
+        // An accuracy below its limit is not a valid result, but a figure: how it compares with
         // another's is what one would know.
         measurement.valid |= evidence.mode == Mode::Accuracy
             && result.outcome == Outcome::Invalid

@@ -30,7 +30,7 @@ pub struct Chart {
     pub title: String,
     /// A short name for its file: letters, digits, `-`.
     pub name: String,
-    /// Its content in words, for those who do not see it.
+    /// A description of its content, for those who do not see it.
     pub description: String,
     /// The data of the chart, by kind.
     pub kind: Kind,

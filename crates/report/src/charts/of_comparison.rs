@@ -1,4 +1,4 @@
-//! Charts of a comparison: each figure of each subject next to the baseline's.
+//! Charts of a comparison: each figure of each subject compared with the baseline's.
 
 use itertools::join;
 

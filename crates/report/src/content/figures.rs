@@ -134,7 +134,7 @@ pub(super) fn rows(result: &ResultVerdict, said: &[QualifierKind]) -> Vec<Vec<Ce
         .collect()
 }
 
-/// A figure, next to the published one; without a judgement, to the benchmark's own limit if it has one.
+/// Returns the row of a figure and its published one; without a judgement, of the benchmark's own limit if it has one.
 fn row(
     result: &ResultVerdict,
     figure: &str,
