@@ -20,7 +20,7 @@ pub const QUERIES_PER_SECOND: &str = "queries/s";
 /// Nanoseconds, LoadGen's unit of time.
 pub const NANOSECONDS: &str = "ns";
 
-/// One measured figure.
+/// A measured value with its unit, and how finely it was printed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// The value in `unit`; always finite.

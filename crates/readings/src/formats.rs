@@ -16,14 +16,14 @@ pub const FIGURE: StringFormat =
 /// An entry of a table: `bf16 8192`.
 pub const ENTRY: StringFormat = StringFormat::new(entry).pattern(r"^[^\[\]]+$");
 
-/// A regular expression.
+/// A regular expression in Rust's syntax, without the named readers of a figure's pattern.
 pub const REGEX: StringFormat =
     StringFormat::new(|text| no_reader(text).or_else(|| compiled(text).err()));
 
 /// A regular expression with a group.
 pub const PATTERN: StringFormat = StringFormat::new(pattern);
 
-/// A `JSONPath`.
+/// A `JSONPath` as RFC 9535 defines it; `$.` may be omitted.
 pub const JSON_PATH: StringFormat = StringFormat::new(json_path);
 
 /// A figure's name, or one of a table's entries.

@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
         self.log = log;
     }
 
-    /// Ends a log.
+    /// Finishes a log; a document that is still open was cut.
     pub fn end_of_log(&mut self) {
         take(&mut self.log).finish(|piece| self.piece(piece));
     }
@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a document.
+    /// Reads one document: stores the values that the path selects, or notes which record lacks one.
     pub fn feed(&mut self, document: &Value, place: Place) {
         self.documents += 1;
         let path = self.path.clone();

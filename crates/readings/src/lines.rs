@@ -20,7 +20,7 @@ const LEAST_LIMIT: usize = 8;
 /// One line of a stream, without its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// The text.
+    /// The text as UTF-8, without escape sequences.
     pub text: Cow<'a, str>,
     /// Whether the line was too long and continues in the next one.
     pub continues: bool,

@@ -48,7 +48,7 @@ pub fn scale(unit: &str, like: f64) -> (f64, &str) {
     (nanoseconds / shown, unit)
 }
 
-/// `1,042,110`, `23,514.8`, `0.332412`.
+/// Formats a number with grouped digits, and decimals up to six digits in all: `1,042,110`, `23,514.8`, `0.332412`.
 pub fn grouped(value: f64) -> String {
     if !value.is_finite() {
         return if value.is_nan() { "NaN" } else { "infinite" }.to_owned();
@@ -91,7 +91,7 @@ pub fn group_digits(digits: &str) -> String {
     grouped
 }
 
-/// `0.950`
+/// Formats a ratio with three decimals, from 1,000 on with none: `0.950`, `1,042`.
 pub fn ratio(value: f64) -> String {
     if value < 1000.0 {
         format!("{value:.3}")

@@ -70,7 +70,7 @@ impl<'a> LineCounter<'a> {
 /// A record that announces a figure, and whose number cannot be read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unreadable<E> {
-    /// Where it stands.
+    /// The file and the line in which it begins.
     pub place: Place,
     /// Why it cannot be read; shows the record.
     pub error: E,
@@ -79,14 +79,14 @@ pub struct Unreadable<E> {
 /// Records that announce the figure, cannot be read, and do not matter, since a later one counts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PassedOver {
-    /// How many.
+    /// The number of such records.
     pub count: u64,
     /// The first: where it stands, and why it cannot be read.
     pub first: Option<(Place, String)>,
 }
 
 impl PassedOver {
-    /// Adds a record.
+    /// Counts a record; the first one is stored with its place and its error.
     pub fn note<E: std::fmt::Display>(&mut self, record: &Unreadable<E>) {
         self.count += 1;
         self.first

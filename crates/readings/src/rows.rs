@@ -41,10 +41,10 @@ pub enum RowsError {
         /// The nearest line, or nothing.
         near: String,
     },
-    /// No row matches.
+    /// No row has the requested cells.
     #[error("no row has {criteria}; {has}")]
     NoRow {
-        /// The requested cells.
+        /// The requested cells, as `column = value`, separated by commas.
         criteria: String,
         /// The cells that exist.
         has: String,
@@ -54,7 +54,7 @@ pub enum RowsError {
         "{count} columns are named `{column}`, and which is meant is not known; rename one, or read the file by a pattern"
     )]
     SameName {
-        /// The column.
+        /// The name that several columns have.
         column: String,
         /// How many there are.
         count: usize,
@@ -62,15 +62,15 @@ pub enum RowsError {
     /// The cell is not a number.
     #[error("the column `{column}` has `{text}`, not a number")]
     NotANumber {
-        /// The column.
+        /// The name of the figure's column.
         column: String,
-        /// The cell's text.
+        /// The cell's text, shortened.
         text: String,
     },
     /// Which cell is which is not known.
     #[error("the row `{row}` has {actual} cells, and the header {required}")]
     Cells {
-        /// The row.
+        /// The row's cells, separated by commas, shortened.
         row: String,
         /// How many cells it has.
         actual: usize,
@@ -82,7 +82,7 @@ pub enum RowsError {
         "the row `{row}` ends within a quoted cell; it was cut, or a quotation mark is missing"
     )]
     Cut {
-        /// The row.
+        /// The row's cells, separated by commas, shortened.
         row: String,
     },
     /// A table that is too long.

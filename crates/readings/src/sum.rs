@@ -16,7 +16,7 @@ impl Sum {
         self.half_digits += printed.half_digit;
     }
 
-    /// Adds another sum.
+    /// Adds the terms of another sum, with the precision that both have.
     pub fn join(&mut self, other: Self) {
         self.add_value(other.terms);
         self.correction += other.correction;

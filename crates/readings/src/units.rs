@@ -167,7 +167,7 @@ impl Unit {
         unit
     }
 
-    /// Bits as bytes.
+    /// Converts a unit of bits to bytes, an eighth of it; other units stay.
     fn in_bytes(self) -> Self {
         match self.base.strip_prefix("bit") {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => {

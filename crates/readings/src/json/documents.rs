@@ -27,7 +27,7 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// Reads a line.
+    /// Reads a line, and hands each document that ends on it to `emit`.
     pub fn feed(&mut self, line: &str, mut emit: impl FnMut(Piece<'_>)) {
         self.lines += 1;
         if let Some(mut open) = self.open.take() {
@@ -44,7 +44,7 @@ impl Documents {
         self.open = begin(line, self.lines, &mut emit);
     }
 
-    /// Ends the log.
+    /// Finishes the log: hands a document that is still open to `emit`, as broken.
     pub fn finish(&mut self, mut emit: impl FnMut(Piece<'_>)) {
         if let Some(open) = self.open.take() {
             emit(Piece::Broken(&open.text, open.line));

@@ -8,7 +8,7 @@ pub enum JsonError {
     /// The path is none.
     #[error("`{path}` is not a JSONPath: {reason}; write it as RFC 9535 does: `$.metrics.rouge1`")]
     Path {
-        /// The path.
+        /// The text that is not a `JSONPath`.
         path: String,
         /// Its parser's message.
         reason: String,
@@ -25,29 +25,29 @@ pub enum JsonError {
     /// Only a document that cannot be read.
     #[error("there is no JSON in it that can be read: `{text}` was cut, or is none")]
     OnlyBroken {
-        /// The document.
+        /// The beginning of the document that cannot be read.
         text: String,
     },
     /// A record that announces the figure was cut, or is no JSON.
     #[error("`{text}` announces `{path}`, but was cut, or is not JSON")]
     Broken {
-        /// The path.
+        /// The figure's `JSONPath`, as the recipe writes it.
         path: String,
-        /// The record.
+        /// The record's text, shortened.
         text: String,
     },
     /// A record that announces the figure lacks it.
     #[error("`{text}` has nothing at `{path}`, and another record like it has")]
     Lacking {
-        /// The path.
+        /// The figure's `JSONPath`, as the recipe writes it.
         path: String,
-        /// The record.
+        /// The record's text, shortened.
         text: String,
     },
     /// The path leads nowhere.
     #[error("there is nothing at `{path}`{near}")]
     NoMatch {
-        /// The path.
+        /// The figure's `JSONPath`, as the recipe writes it.
         path: String,
         /// What is near it, or nothing.
         near: String,
@@ -55,17 +55,17 @@ pub enum JsonError {
     /// It leads to something that is not a number.
     #[error("the value at `{path}` is `{text}`, not a number")]
     NotANumber {
-        /// The path.
+        /// The figure's `JSONPath`, as the recipe writes it.
         path: String,
-        /// What is there.
+        /// The selected value, as text.
         text: String,
     },
     /// A match of a table lacks a member that names it.
     #[error("a match of `{path}` has no `{member}`; it has {has}")]
     NoMember {
-        /// The path.
+        /// The figure's `JSONPath`, as the recipe writes it.
         path: String,
-        /// The member.
+        /// The member that names an entry, and is missing.
         member: String,
         /// The members that it has.
         has: String,
@@ -73,7 +73,7 @@ pub enum JsonError {
     /// A table without end.
     #[error("`{path}` names more than {MOST_ENTRIES} figures; make `by` narrower")]
     TooManyEntries {
-        /// The path.
+        /// The figure's `JSONPath`, as the recipe writes it.
         path: String,
     },
 }

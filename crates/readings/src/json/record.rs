@@ -67,9 +67,9 @@ impl Example {
 /// A record without the figure.
 #[derive(Debug, Clone)]
 pub struct Lacking {
-    /// Where it stands.
+    /// The file and the line in which it begins.
     pub place: Place,
-    /// The record.
+    /// The record's JSON, shortened.
     pub text: String,
     /// How many members it has of the way to the figure.
     pub level: usize,

@@ -8,14 +8,14 @@ use crate::place::Place;
 /// More different blocks without a figure than this are not stored.
 const MAX_EMPTY: usize = 1000;
 
-/// A block.
+/// A block of lines below a heading.
 #[derive(Debug, Clone)]
 pub struct Block {
     /// The same for each repetition of the block.
     identity: String,
-    /// The heading's line.
+    /// The heading's line, shortened.
     pub heading: String,
-    /// Where it stands.
+    /// The file and the offset of the heading's line.
     pub place: Place,
 }
 

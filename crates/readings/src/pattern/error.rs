@@ -13,7 +13,7 @@ pub enum PatternError {
         "the pattern `{pattern}` is not a usable regular expression: {reason}; write it in Rust's regex syntax, with the number as `${{number}}`"
     )]
     Expression {
-        /// The pattern.
+        /// The pattern, shortened.
         pattern: String,
         /// What is wrong with it.
         reason: ExpressionError,
@@ -23,23 +23,23 @@ pub enum PatternError {
         "the pattern `{pattern}` takes more than {MAX_STEPS} steps in this text; begin it with a word of the figure's line, and use fewer alternatives and repetitions"
     )]
     TooManySteps {
-        /// The pattern.
+        /// The pattern, shortened.
         pattern: String,
     },
     /// A named reader cannot be replaced.
     #[error("the pattern `{pattern}`: {reason}")]
     Reader {
-        /// The pattern.
+        /// The pattern, as the recipe writes it.
         pattern: String,
         /// What is wrong with the reader.
         reason: ReaderError,
     },
-    /// No line matched.
+    /// No line matched the pattern.
     #[error(
         "no line matches the pattern `{pattern}`; check in the step's output how the figure is printed"
     )]
     NoMatch {
-        /// The pattern.
+        /// The pattern, as the recipe writes it.
         pattern: String,
     },
     /// No line below a heading matched.
@@ -48,9 +48,9 @@ pub enum PatternError {
         what_ended(.ended_by.as_deref())
     )]
     NoMatchBelow {
-        /// The pattern.
+        /// The pattern, as the recipe writes it.
         pattern: String,
-        /// The heading's.
+        /// The heading's expression (`below:`).
         below: String,
         /// The line that ended the block, if one did.
         ended_by: Option<String>,
@@ -60,17 +60,17 @@ pub enum PatternError {
         "the pattern `{pattern}` captured `{text}`, which is not a number; put only the number into the group, or read it with `${{number}}`"
     )]
     NotANumber {
-        /// The pattern.
+        /// The pattern, as the recipe writes it.
         pattern: String,
-        /// What was captured.
+        /// The captured text, shortened.
         text: String,
     },
     /// A line announces the figure, and has no number.
     #[error("`{line}` announces the figure, but has no number that the pattern `{pattern}` reads")]
     NoNumber {
-        /// The pattern.
+        /// The pattern, as the recipe writes it.
         pattern: String,
-        /// The line.
+        /// The line that announces the figure, shortened.
         line: String,
     },
     /// A block that had the figure before is repeated without it.
@@ -78,9 +78,9 @@ pub enum PatternError {
         "no line matches the pattern `{pattern}` below `{heading}`, which has the figure in another place"
     )]
     NoneInBlock {
-        /// The pattern.
+        /// The pattern, as the recipe writes it.
         pattern: String,
-        /// The heading's line.
+        /// The heading's line, shortened.
         heading: String,
     },
     /// A line matched, but the captured text is a part of a longer number.
@@ -92,7 +92,7 @@ pub enum PatternError {
         how_to_read_all(.remedy.as_deref())
     )]
     PartOfNumber {
-        /// The pattern.
+        /// The pattern, as the recipe writes it.
         pattern: String,
         /// What was captured, and of what.
         part: PartOfNumber,
@@ -106,7 +106,7 @@ pub enum PatternError {
         .part.whole
     )]
     PartOfUnit {
-        /// The pattern.
+        /// The pattern, as the recipe writes it.
         pattern: String,
         /// What was captured, and of what.
         part: PartOfUnit,
@@ -116,19 +116,19 @@ pub enum PatternError {
         "the pattern `{pattern}` captured the unit `{captured}`, which cannot be converted to `{unit}`; correct the figure's `unit`"
     )]
     Unit {
-        /// The pattern.
+        /// The pattern, as the recipe writes it.
         pattern: String,
-        /// What was captured.
+        /// The captured unit, shortened.
         captured: String,
-        /// The figure's unit.
+        /// The figure's unit, as the recipe states it.
         unit: String,
     },
     /// The groups that name entries are not the pattern's.
     #[error("the pattern `{pattern}` has no group `{group}`: write it as `(?<{group}>\\S+)`")]
     NoGroup {
-        /// The pattern.
+        /// The pattern, as the recipe writes it.
         pattern: String,
-        /// The group.
+        /// The name of the missing group.
         group: String,
     },
     /// A table without end.
@@ -136,7 +136,7 @@ pub enum PatternError {
         "the pattern `{pattern}` names more than {MOST_ENTRIES} figures; make the groups of `by` narrower"
     )]
     TooManyEntries {
-        /// The pattern.
+        /// The pattern, as the recipe writes it.
         pattern: String,
     },
     /// More values than `take: all` stores.
@@ -144,7 +144,7 @@ pub enum PatternError {
         "the pattern `{pattern}` matches more than {MOST_VALUES} lines; narrow it, or take one of first, last, min, max, sum, mean"
     )]
     TooMany {
-        /// The pattern.
+        /// The pattern, as the recipe writes it.
         pattern: String,
     },
 }

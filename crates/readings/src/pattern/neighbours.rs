@@ -9,9 +9,9 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 /// The side of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// What precedes it.
+    /// Before the group.
     Before,
-    /// What follows it.
+    /// Behind the group.
     Behind,
 }
 
@@ -31,7 +31,7 @@ enum Adjacent {
     Loose,
     /// Never, and it may match nothing: the part after it is the neighbour then.
     Absent,
-    /// Never.
+    /// Never: it requires another character.
     Impossible,
 }
 

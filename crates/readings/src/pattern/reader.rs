@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
         self
     }
 
-    /// Reads one line.
+    /// Reads one line of a text whose offsets do not matter.
     pub fn feed(&mut self, line: &str) {
         self.feed_at(line, 0);
     }
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Ends the text.
+    /// Finishes the text: a block that is still open ends here.
     pub fn end_of_text(&mut self) {
         self.end_block();
     }

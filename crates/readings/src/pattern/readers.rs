@@ -10,7 +10,7 @@ pub enum ReaderError {
     /// No reader has this name.
     #[error("unknown reader `${{{name}}}`; `${{number}}` reads a number")]
     Unknown {
-        /// The name.
+        /// The name between `${` and `}`.
         name: String,
     },
     /// The figure may be any of several.

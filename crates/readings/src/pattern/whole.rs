@@ -13,7 +13,7 @@ const SHOWN_BEFORE: usize = 40;
 /// A captured part of a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartOfNumber {
-    /// What was captured.
+    /// The captured text, shortened.
     pub captured: String,
     /// The number as it stands in the line.
     pub whole: String,
@@ -24,7 +24,7 @@ pub struct PartOfNumber {
 /// A captured part of a unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartOfUnit {
-    /// What was captured.
+    /// The captured text, shortened.
     pub captured: String,
     /// The unit as it stands in the line.
     pub whole: String,

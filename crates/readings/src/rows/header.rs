@@ -41,7 +41,7 @@ pub struct Header {
 /// The columns of a table.
 pub struct Columns {
     names: Vec<String>,
-    /// The figure's.
+    /// The figure's column, from 0.
     pub figure: usize,
     filter: Vec<(usize, String)>,
     /// Those that name a table's entries.

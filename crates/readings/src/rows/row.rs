@@ -23,7 +23,7 @@ impl<'a> Row<'a> {
         String::from_utf8_lossy(self.0.get(column).unwrap_or_default())
     }
 
-    /// Returns each cell.
+    /// Returns the text of each cell, in order.
     pub fn cells(self) -> impl Iterator<Item = Cow<'a, str>> {
         (0..self.count()).map(move |column| self.at(column))
     }
