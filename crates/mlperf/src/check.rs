@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckKind {
-    /// A value.
+    /// A measured value.
     #[default]
     Value,
     /// A value that `LoadGen`'s own statement on validity rests on: where that is INVALID, it says no
@@ -38,11 +38,11 @@ pub(crate) const NOT_STATED: &str = "not in the logs";
 pub struct RuleCheck {
     /// The subject of the check: `LoadGen's result`, or a figure's name.
     pub rule: String,
-    /// The trial.
+    /// The number of the trial, where the result has several.
     pub trial: Option<u32>,
-    /// The measured value.
+    /// The measured value, as text.
     pub measured: String,
-    /// The required value.
+    /// The required value, as text.
     pub required: String,
     /// Whether the rule passed.
     pub passed: bool,

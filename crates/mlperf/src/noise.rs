@@ -44,7 +44,7 @@ pub struct PairGroup {
     /// The scenario; none: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
-    /// How many pairs.
+    /// The number of pairs.
     pub pairs: u32,
     /// Median of the absolute log ratios.
     pub median: f64,
@@ -125,7 +125,7 @@ pub fn family(benchmark: &str) -> String {
     .to_owned()
 }
 
-/// `single-stream` is `SingleStream`.
+/// Folds case and separators: `single-stream` is `SingleStream`.
 fn folded(name: &str) -> String {
     name.to_ascii_lowercase().replace(['-', '_'], "")
 }

@@ -72,7 +72,7 @@ impl Meter {
 }
 
 impl Sum {
-    /// `Time,07-15-2024 23:37:18.249,Watts,2358.000000,Volts,…`
+    /// Adds a line of the log: `Time,07-15-2024 23:37:18.249,Watts,2358.000000,Volts,…`.
     fn take(&mut self, line: &str, (from, to): (DateTime, DateTime)) {
         let mut fields = line.split(',');
         if fields.next() != Some("Time") {

@@ -38,7 +38,7 @@ pub struct Accuracy {
 pub struct AccuracyFigure {
     /// The value; where several were printed, the last.
     pub value: f64,
-    /// `%` or nothing.
+    /// The unit: `%`, or empty.
     pub unit: &'static str,
     /// Half of the last printed digit.
     pub half_digit: f64,

@@ -125,7 +125,7 @@ pub(super) struct FigurePattern {
     /// A word that every line of this pattern has, in small letters.
     word: &'static str,
     how: How,
-    /// What it gives.
+    /// The kind of value that it reads.
     pub gives: Gives,
 }
 
@@ -179,7 +179,7 @@ impl FigurePattern {
     }
 }
 
-/// All patterns.
+/// All patterns: members of dictionaries, lines, and the log's hash.
 pub(super) static PATTERNS: LazyLock<Vec<FigurePattern>> = LazyLock::new(|| {
     let members = MEMBERS.iter().map(|(name, gives)| FigurePattern {
         word: name,

@@ -54,7 +54,7 @@ impl Reader {
         self.splitter = splitter;
     }
 
-    /// Returns the figures.
+    /// Returns the figures, after the last byte.
     pub fn finish(mut self) -> Accuracy {
         let mut splitter = std::mem::take(&mut self.splitter);
         splitter.finish(|line| self.read(&line, false));

@@ -22,7 +22,7 @@ pub(super) struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// Adds a check.
+    /// Adds a check with its measured and its required value.
     pub fn add(
         &mut self,
         rule: impl Into<String>,

@@ -22,7 +22,7 @@ pub use test::{Test, UnknownTest};
 /// A round's requirements for a test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestRequirements {
-    /// The test.
+    /// The test of the audit.
     pub test: Test,
     /// The scenario of the result that was tested.
     pub scenario: Option<Scenario>,
@@ -73,7 +73,7 @@ pub struct Files {
 }
 
 impl Default for Files {
-    /// An empty folder.
+    /// Returns the files of an empty folder: all are missing.
     fn default() -> Self {
         let missing = || "it is missing".to_owned();
         Self {
@@ -91,7 +91,7 @@ impl Default for Files {
 /// The result of a test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComplianceResult {
-    /// The test.
+    /// The test of the audit.
     pub test: Test,
     /// Its checks; a test passes when all of them do.
     pub checks: Vec<RuleCheck>,

@@ -10,7 +10,7 @@ pub(super) enum Word {
     Pass,
     /// `TEST FAIL`, with the rest of its line.
     Fail(String),
-    /// Neither.
+    /// Neither `TEST PASS` nor `TEST FAIL`.
     Nothing,
 }
 

@@ -23,7 +23,7 @@ pub struct AccuracyResults {
 /// The score of one data set.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Score {
-    /// The data set.
+    /// The name of the data set.
     pub dataset: String,
     /// The score, where it is one number: a share or in percent.
     pub value: Option<f64>,
@@ -33,14 +33,14 @@ pub struct Score {
     pub samples: Option<u64>,
     /// How many different samples these are: with repeats, each occurs several times.
     pub unit_samples: Option<u64>,
-    /// Whether all were.
+    /// Whether all samples were judged.
     pub complete: bool,
-    /// Mean output tokens.
+    /// Mean number of output tokens of an answer.
     pub mean_tokens: Option<f64>,
 }
 
 impl AccuracyResults {
-    /// Reads a run.
+    /// Reads a run from `accuracy_results.json`.
     pub fn read(results: &Map<String, Value>) -> Self {
         let all = at(results, &["accuracy_scores"]).and_then(Value::as_array);
         let scores = all.into_iter().flatten().filter_map(Value::as_object);

@@ -27,7 +27,7 @@ pub struct Performance {
     pub issued: Option<u64>,
     /// How many were answered.
     pub completed: Option<u64>,
-    /// How many failed.
+    /// How many samples failed.
     pub failed: Option<u64>,
     /// Tokens came one by one, so that their latencies are known.
     pub streaming: bool,
@@ -51,7 +51,7 @@ const PERCENTILES: [(&str, &str); 7] = [
 ];
 
 impl Performance {
-    /// Reads a run.
+    /// Reads a run from its configuration and its summary.
     pub fn read(config: &Map<String, Value>, summary: &Map<String, Value>) -> Self {
         let mut run = Self {
             scenario: scenario(config),

@@ -50,9 +50,9 @@ pub struct Detail {
     pub constraints: super::summary::Constraints,
     /// `result_invalid_reason`, which may be empty.
     pub invalid_reason: Option<String>,
-    /// The early-stopping results.
+    /// The early-stopping blocks: of queries, TTFT and TPOT.
     pub early_stopping: EarlyStopping,
-    /// The figures.
+    /// Every figure that was logged, by name.
     pub figures: Figures,
     /// The settings that the test ran with.
     pub parameters: Parameters,
@@ -73,11 +73,11 @@ pub struct Detail {
     pub query_count: Option<u64>,
     /// `result_overlatency_query_count`.
     pub overlatency_query_count: Option<u64>,
-    /// Lines with `is_error`.
+    /// The number of lines with `is_error`.
     pub errors: u64,
     /// `num_errors`, LoadGen's own count; the last line of a performance test since 5.0.21.
     pub num_errors: Option<u64>,
-    /// Lines with `is_warning`.
+    /// The number of lines with `is_warning`.
     pub warnings: u64,
     /// The texts of the first errors, shortened.
     pub error_messages: Vec<String>,
@@ -87,7 +87,7 @@ pub struct Detail {
     pub entries: u64,
     /// `:::MLLOG` lines that are no entry, such as the last one of a log that was truncated.
     pub malformed: u64,
-    /// Other lines.
+    /// The number of lines that are not LoadGen's, without blank ones.
     pub foreign: u64,
     /// `qsl_reported_total_count`: the samples of the library.
     pub library_samples: Option<u64>,
@@ -96,7 +96,7 @@ pub struct Detail {
 /// The processes whose entries a log has: one, unless it was put together from several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Pids {
-    /// The first entry's.
+    /// The process that logged the first entry.
     pub first: Option<u64>,
     /// The first that is another.
     pub other: Option<u64>,

@@ -16,7 +16,7 @@ const MEAN: &str = "latency_mean_ns";
 pub struct RunIdentity {
     /// The scenario that was run.
     pub scenario: Option<Scenario>,
-    /// The mode.
+    /// The mode that was run.
     pub mode: Option<Mode>,
     /// When the log was begun, to the second.
     pub started_at: Option<Timestamp>,

@@ -11,9 +11,9 @@ use super::{Mode, Parameters, ResultWord, Run, Scenario};
 pub struct RunSettings {
     /// The scenario. An Interactive run logs `Server`.
     pub scenario: Option<Scenario>,
-    /// The mode.
+    /// The mode that was run.
     pub mode: Option<Mode>,
-    /// Its own word.
+    /// LoadGen's own result: VALID or INVALID.
     pub result: Option<ResultWord>,
     /// Which constraints were met.
     pub constraints: Constraints,
@@ -21,7 +21,7 @@ pub struct RunSettings {
     pub errors: Option<u64>,
     /// How many queries it issued.
     pub queries: Option<u64>,
-    /// The settings, exactly.
+    /// The settings that the test ran with.
     pub settings: Parameters,
     /// Samples of the library (`qsl_reported_total_count`).
     pub library_samples: Option<u64>,

@@ -26,7 +26,7 @@ pub enum SummaryError {
         "the summary is empty; LoadGen writes it when a test ends, so the test may have been killed: look at the step's output"
     )]
     Empty,
-    /// NUL bytes.
+    /// It has NUL bytes.
     #[error("the summary is a binary file; give the text file mlperf_log_summary.txt")]
     Binary,
     /// Larger than any summary.
@@ -34,7 +34,7 @@ pub enum SummaryError {
         "the summary has {bytes} bytes where real ones have 3 kB; give mlperf_log_summary.txt, not another log"
     )]
     TooLarge {
-        /// Its size.
+        /// Its size, bytes.
         bytes: usize,
     },
     /// No line of a summary.
@@ -120,14 +120,14 @@ pub struct Summary {
     pub constraints: Constraints,
     /// What LoadGen recommends where the result is INVALID; it may be nothing.
     pub recommendations: Vec<String>,
-    /// The early-stopping blocks.
+    /// The early-stopping blocks: of queries, TTFT and TPOT.
     pub early_stopping: EarlyStopping,
     /// The figures: the head's, and those of the additional stats.
     pub figures: Figures,
     /// Figures that it prints without a number: each with what stands there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<(String, String)>,
-    /// The settings.
+    /// The settings that the test ran with.
     pub parameters: Parameters,
     /// How many warnings LoadGen counted.
     pub warnings: Option<u64>,
@@ -135,7 +135,7 @@ pub struct Summary {
     pub errors: Option<u64>,
     /// Whether it is all there.
     pub completeness: Completeness,
-    /// What is missing.
+    /// The parts that are missing, by their first words.
     pub missing: Vec<&'static str>,
     /// Lines that mean nothing to the parser, the first few, shortened.
     pub unread: Vec<String>,

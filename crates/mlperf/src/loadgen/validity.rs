@@ -16,7 +16,7 @@ const MESSAGES_SHOWN: usize = 3;
 pub enum Validity {
     /// LoadGen found nothing wrong.
     Valid,
-    /// It did.
+    /// LoadGen reports INVALID, an unmet constraint or an error, or its logs contradict each other.
     Invalid,
     /// The logs end too early to decide.
     Unknown,
@@ -25,7 +25,7 @@ pub enum Validity {
 /// Whether a run is valid, and why not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ValidityReport {
-    /// The word.
+    /// Whether the run is valid.
     pub verdict: Validity,
     /// The reasons why it is invalid or unknown; empty where it is valid.
     pub reasons: Vec<String>,

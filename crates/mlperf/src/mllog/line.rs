@@ -12,7 +12,7 @@ const TOKEN: &str = ":::MLLOG";
 pub struct Event {
     /// The event: `run_start`, `eval_accuracy`, ….
     pub key: String,
-    /// Its value.
+    /// The value of the event: a number, a text, a map or nothing.
     #[serde(default)]
     pub value: Value,
     /// When, in milliseconds since 1970.

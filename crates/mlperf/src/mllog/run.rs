@@ -40,15 +40,15 @@ pub enum EventError {
     NotANumber {
         /// The key, or its member.
         key: String,
-        /// The value.
+        /// The value, as text.
         text: String,
     },
     /// The event was cut, or is no JSON.
     #[error("an event {key} was cut, or is not JSON: `{text}`")]
     Broken {
-        /// The key.
+        /// The key of the event.
         key: String,
-        /// The event.
+        /// The text of the event, shortened.
         text: String,
     },
 }
@@ -62,16 +62,16 @@ pub struct Evaluation {
     pub samples: Option<f64>,
 }
 
-/// One run.
+/// One training run, as its log records it.
 #[derive(Debug, Clone, Default)]
 pub struct TrainingRun {
     /// `success`, `aborted`; none where the log is truncated.
     pub status: Option<String>,
     /// The last evaluation before `run_stop`.
     pub evaluation: Option<Evaluation>,
-    /// `global_batch_size`
+    /// The value of `global_batch_size`.
     pub batch_size: Option<f64>,
-    /// `llama2_70b_lora`
+    /// The value of `submission_benchmark`, for example `llama2_70b_lora`.
     pub benchmark: Option<String>,
     /// Its start, in milliseconds since 1970.
     pub started_ms: Option<f64>,
@@ -223,7 +223,7 @@ impl Runs {
         }
     }
 
-    /// Reads one line.
+    /// Reads one line, which may have several events or none.
     pub fn feed(&mut self, line: &str) {
         self.lines += 1;
         for text in texts(line) {
@@ -279,7 +279,7 @@ impl Runs {
         }
     }
 
-    /// Processes an event.
+    /// Adds an event to the run in progress, or begins another run with it.
     pub fn event(&mut self, event: &Event) {
         let key = event.key.as_str();
         key.clone_into(&mut self.last_key);

@@ -18,7 +18,7 @@ pub struct Rules {
     pub file: String,
     /// The benchmark's official name.
     pub benchmark: String,
-    /// The scenario.
+    /// The scenario that the rules are for.
     pub scenario: Scenario,
     /// The figure by which it is published.
     pub metric: Metric,
@@ -28,9 +28,9 @@ pub struct Rules {
     /// Limits of accuracy figures that only an endpoint's results may have.
     #[serde(default)]
     pub endpoint_accuracy: Ordered<Limit>,
-    /// Latency limits.
+    /// Latency limits of the scenario.
     pub latency: Latency,
-    /// The random seeds.
+    /// The random seeds that each run must use.
     pub seeds: Seeds,
     /// The oldest `LoadGen`, major and minor version, that is not worth a warning.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -51,7 +51,7 @@ pub enum ConvergenceError {
         "there is no reference convergence point for the global batch size {size}, and none above it"
     )]
     NoPoint {
-        /// The batch size.
+        /// The global batch size of the runs.
         size: f64,
     },
     /// Faster than chance explains.
@@ -63,9 +63,9 @@ pub enum ConvergenceError {
     /// Too many runs did not converge.
     #[error("{lost} of {trials} runs did not converge; MLPerf Training allows one")]
     NotConverged {
-        /// How many.
+        /// The number of runs that did not converge.
         lost: usize,
-        /// Of how many.
+        /// The number of all runs.
         trials: usize,
     },
 }

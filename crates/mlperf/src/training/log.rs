@@ -23,11 +23,11 @@ pub enum Ending {
 /// A seed, by the line of the source that logged it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seed {
-    /// The source file.
+    /// The source file that logged the seed.
     pub file: String,
     /// The line in it.
     pub line: i64,
-    /// The seed.
+    /// The value of the seed.
     pub value: i64,
 }
 
@@ -46,7 +46,7 @@ pub struct TrainingLog {
     pub last_event: String,
     /// The values that all logs of a result share: its identity and hyperparameters.
     pub settings: BTreeMap<String, Value>,
-    /// Seeds.
+    /// Every seed that was logged.
     pub seeds: Vec<Seed>,
     /// The rules of one log that it violates.
     pub violated: Vec<RuleCheck>,

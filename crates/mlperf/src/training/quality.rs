@@ -22,7 +22,7 @@ const COUNTING: [&str; 5] = [
     "run_stop",
 ];
 
-/// An evaluation.
+/// One evaluation of the model.
 #[derive(Debug, Clone)]
 struct Evaluated {
     count: Option<f64>,
@@ -48,7 +48,7 @@ impl Quality {
         self.stopped.is_some()
     }
 
-    /// Processes an event.
+    /// Adds an event: an evaluation, the begin or end of a block, a count of samples.
     pub fn event(&mut self, event: &Event, rules: &TrainingRules) {
         let rule = &rules.evaluation;
         let (key, count) = (event.key.as_str(), event.number(&rule.counts));

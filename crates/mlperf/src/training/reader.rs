@@ -31,7 +31,7 @@ struct Occurrences {
     differ: bool,
 }
 
-/// Reads one log.
+/// Reads one log, and checks it against the rules of a single log.
 #[derive(Debug)]
 pub struct LogReader<'a> {
     rules: &'a TrainingRules,
@@ -66,7 +66,7 @@ impl<'a> LogReader<'a> {
         }
     }
 
-    /// Reads a line.
+    /// Reads one line, which may have several events or none.
     pub fn feed(&mut self, line: &str) {
         for entry in entries(line) {
             match entry {

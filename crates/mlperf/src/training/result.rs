@@ -21,9 +21,9 @@ const SAME_FACTOR: f64 = 1e-6;
 /// A log of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedLog {
-    /// `result_3.txt`
+    /// The file name of the log, `result_3.txt`.
     pub name: String,
-    /// Its contents.
+    /// The contents of the log.
     pub log: TrainingLog,
 }
 

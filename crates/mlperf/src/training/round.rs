@@ -21,7 +21,7 @@ pub(super) type Keys = BTreeMap<String, KeyRule>;
 pub enum Division {
     /// As the reference: its model, its data, its hyperparameters.
     Closed,
-    /// Anything else.
+    /// Another model, other data or other hyperparameters.
     Open,
 }
 
@@ -29,7 +29,7 @@ pub enum Division {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingRound {
-    /// `v5.1`
+    /// The name of the round, `v5.1`.
     pub round: String,
     /// The end of its submissions: a newer log is of a later round.
     pub last_day: Date,
@@ -102,11 +102,11 @@ fn one() -> usize {
 /// A round's rules for one benchmark in one division.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainingRules {
-    /// `v5.1`
+    /// The name of the round, `v5.1`.
     pub round: String,
-    /// `llama2_70b_lora`
+    /// The benchmark, for example `llama2_70b_lora`.
     pub benchmark: String,
-    /// The division.
+    /// The division that the rules are for.
     pub division: Division,
     /// How many logs a result has.
     pub runs: u32,

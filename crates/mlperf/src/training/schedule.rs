@@ -11,7 +11,7 @@ use retrial_readings::number::grouped;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Schedule {
-    /// The first evaluation.
+    /// When the first evaluation is due.
     first: Option<First>,
     /// All are at multiples of this.
     every: Option<Batches>,

@@ -98,7 +98,7 @@ impl Default for Flags {
 }
 
 impl Flags {
-    /// `is_error` and `is_warning`.
+    /// Returns whether an entry has the flags `is_error` and `is_warning`.
     pub(super) fn of(&self, entry: &[u8]) -> (bool, bool) {
         (is_true(entry, &self.error), is_true(entry, &self.warning))
     }

@@ -25,7 +25,7 @@ const LONGEST_MESSAGE: usize = 500;
 pub struct Parser {
     detail: Detail,
     flags: Flags,
-    /// The unfinished line.
+    /// The bytes of the unfinished line.
     pending: Vec<u8>,
     /// Whether the unfinished line has lost its middle.
     shortened: bool,
