@@ -14,7 +14,7 @@ use retrial_readings::sanitize;
 const SCHEMA: u32 = 1;
 /// The most packages that are kept, of all databases together.
 const MOST: usize = 50_000;
-/// The most databases.
+/// The most databases that are stored.
 const MOST_DATABASES: usize = 200;
 /// The longest name, version or path.
 const LONGEST: usize = 200;
@@ -29,7 +29,7 @@ pub struct Installed {
     /// The release of `ROCm` in the container.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rocm: Option<String>,
-    /// The databases.
+    /// The databases that have packages, in the order in which the script lists them.
     pub databases: Vec<PackageDatabase>,
     /// What could not be read, or is omitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -39,26 +39,26 @@ pub struct Installed {
 /// One database of packages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackageDatabase {
-    /// Whose.
+    /// The package manager that the database belongs to.
     pub manager: Manager,
     /// Where it lies in the container.
     pub path: String,
-    /// Versions by name.
+    /// Versions by name; of several that are installed, all, separated by commas.
     pub packages: BTreeMap<String, String>,
 }
 
 retrial_document::word_enum! {
-    /// Who installs packages.
+    /// The package managers whose databases are read.
     pub enum Manager {
-        /// Debian's.
+        /// Debian and Ubuntu.
         Dpkg = "dpkg",
-        /// Red Hat's.
+        /// Distributions with RPM packages.
         Rpm = "rpm",
-        /// Alpine's.
+        /// Alpine Linux.
         Apk = "apk",
         /// Python's own, by pip or uv.
         Python = "python",
-        /// Conda.
+        /// Conda environments.
         Conda = "conda",
     }
 }

@@ -30,7 +30,7 @@ const NEAREST_CAP: u64 = 4 << 20;
 /// Figures by name, and why others are not among them; the entries of a table each by its own name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Found {
-    /// By name.
+    /// The figures that were read, by name.
     pub figures: BTreeMap<String, FigureValue>,
     /// Why a figure that is announced is not among them, by name.
     pub missing: BTreeMap<String, String>,

@@ -28,15 +28,15 @@ pub enum FolderError {
     /// There is no summary.
     #[error("no {SUMMARY} in it")]
     NoSummary,
-    /// There are several.
+    /// There are several summaries, in these folders.
     #[error("several {SUMMARY} in it: {0}")]
     Several(String),
     /// It cannot be read as one.
     #[error("{path}: {reason}")]
     Unreadable {
-        /// Which file.
+        /// The path of the file.
         path: String,
-        /// Why.
+        /// Why it cannot be read, as a lower-case fragment.
         reason: String,
     },
     /// It cannot be opened.

@@ -21,9 +21,9 @@ const RESULTS: &str = "results";
     path = path.display()
 )]
 pub struct OtherSuiteResult {
-    /// Its folder.
+    /// The folder of the result.
     pub path: PathBuf,
-    /// The suite.
+    /// The suite that the result is of.
     pub suite: OtherSuite,
 }
 

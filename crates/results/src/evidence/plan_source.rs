@@ -20,9 +20,9 @@ pub enum UnderivablePlan {
     /// A file of the run that it was made from cannot be read.
     #[error("{file}: {reason}")]
     File {
-        /// The file.
+        /// The file, below the run's directory.
         file: String,
-        /// Why.
+        /// Why it cannot be read, as a lower-case fragment.
         reason: String,
     },
     /// This version of the program does not read the recipe.

@@ -20,7 +20,7 @@ pub use crate::verdict::convergence::{BATCH_SIZE, SAMPLES};
 pub struct Reading {
     /// Which of several runs of the step: the file's name, or its place in the log.
     pub run: Option<String>,
-    /// By name.
+    /// The figures that were read, by name.
     pub figures: BTreeMap<String, FigureValue>,
     /// Why a figure is not among them.
     pub missing: BTreeMap<String, String>,

@@ -26,7 +26,7 @@ pub struct ResultPath {
 }
 
 impl ResultPath {
-    /// Reads a path.
+    /// Reads the properties that the names of a path's folders state.
     pub fn parse(path: &Path) -> Self {
         let mut names = names(path);
         let all = names.len();

@@ -16,9 +16,9 @@ use retrial_store::journal::State;
 
 /// The files of a run.
 pub struct RunFiles<'a> {
-    /// Its directory.
+    /// The run's directory.
     pub directory: &'a RunDirectory,
-    /// Its plan.
+    /// The plan that was executed.
     pub plan: &'a Plan,
     /// The state by its journal.
     pub state: &'a State,

@@ -40,7 +40,7 @@ pub struct StepSpan {
     pub run: Option<Moment>,
     /// When the step started.
     pub started: Moment,
-    /// When it ended.
+    /// When the step ended.
     pub ended: Moment,
 }
 

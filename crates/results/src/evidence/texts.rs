@@ -25,7 +25,7 @@ const MOST_DEPTH: usize = 12;
 /// A text below a directory, which is searched for figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
-    /// The directory.
+    /// The directory that the file lies beneath.
     pub directory: PathBuf,
     /// The file beneath it, or a glob of several.
     pub file: PathBuf,

@@ -20,7 +20,7 @@ use retrial_recipe::model::{FigureSource, Find, InvalidMarker, Mode};
 
 /// The files of one trial, and what is known of the step that wrote them.
 pub(crate) struct TrialFiles<'a> {
-    /// What was measured.
+    /// The measurement that the trial belongs to.
     pub measured: &'a MeasurementPlan,
     /// The recipe's marks of an invalid result.
     pub markers: &'a [InvalidMarker],

@@ -13,11 +13,11 @@ pub struct BenchmarkVerdict {
     pub path: String,
     /// The round, if known.
     pub round: Option<String>,
-    /// The division.
+    /// The division, for example `closed`.
     pub division: Option<String>,
-    /// The submitter.
+    /// The submitter, by the name of its folder.
     pub submitter: Option<String>,
-    /// The system.
+    /// The system, by the name of its folder.
     pub system: String,
     /// The category of the system.
     pub system_type: Option<SystemType>,

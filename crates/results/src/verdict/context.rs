@@ -14,7 +14,7 @@ pub(crate) const MARGIN_SAME_SKU: f64 = 0.02;
 /// What holds for a whole run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Context {
-    /// What was published.
+    /// The submission whose figures are judged.
     pub submission: Submission,
     /// The recipe's rules of judgement.
     pub rules: JudgeRules,
@@ -29,7 +29,7 @@ pub struct Context {
     pub warnings: Vec<String>,
     /// The recipe's system and the host are the same SKU.
     pub same_sku: bool,
-    /// `--require-accuracy`
+    /// `--require-accuracy`: performance without accuracy is inconclusive.
     pub require_accuracy: bool,
     /// The scenarios (spelled as in the evidence) whose accuracy the recipe can measure, whether or
     /// not this run did.

@@ -21,20 +21,20 @@ pub enum ConvergenceError {
     /// A log lacks a parameter.
     #[error("trial {trial}: its log has no {parameter}")]
     NotLogged {
-        /// Which trial.
+        /// The number of the trial, from 1.
         trial: u32,
-        /// What is missing.
+        /// The parameter that its log lacks.
         parameter: &'static str,
     },
     /// Trials of different batch sizes are no submission.
     #[error("trials with different global batch sizes: {first} and {second}")]
     BatchSizes {
-        /// The first trial's.
+        /// The global batch size of the first trial.
         first: f64,
-        /// Another's.
+        /// The global batch size of a trial that differs from it.
         second: f64,
     },
-    /// Against the reference.
+    /// The samples to convergence violate the reference convergence points.
     #[error(transparent)]
     Reference(#[from] convergence::ConvergenceError),
 }

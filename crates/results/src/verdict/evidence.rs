@@ -113,7 +113,7 @@ pub fn table_of(figure: &str) -> Option<&str> {
     figure.split_once('[').map(|(table, _)| table)
 }
 
-/// One trial.
+/// The evidence of one trial.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TrialEvidence {
     /// Its number, from 1.
@@ -185,7 +185,7 @@ pub enum StepOutcome {
     /// Finished with exit code 0.
     #[default]
     Finished,
-    /// Failed.
+    /// Ended with an error.
     Failed {
         /// Why, as a lower-case fragment.
         reason: String,

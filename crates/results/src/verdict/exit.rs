@@ -24,7 +24,7 @@ pub enum ExitCode {
     StepFailed = 4,
     /// The evidence does not decide.
     Inconclusive = 5,
-    /// Interrupted.
+    /// Interrupted by a signal.
     Interrupted = 130,
 }
 
@@ -40,7 +40,7 @@ impl ExitCode {
         Self::Success,
     ];
 
-    /// The number.
+    /// Returns the number that the process exits with.
     pub fn code(self) -> u8 {
         self as u8
     }

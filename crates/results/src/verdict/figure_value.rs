@@ -15,7 +15,7 @@ pub(crate) const EXACT_DIGITS: i32 = 7;
 /// A figure's value and unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FigureValue {
-    /// The value.
+    /// The value, in `unit`.
     pub value: f64,
     /// Its unit, for example `tokens/s`; empty if it has none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -44,7 +44,7 @@ pub struct Origin {
 /// Records that do not count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
-    /// How many.
+    /// The number of skipped records.
     pub count: u64,
     /// The first: where it stands, and why it cannot be read.
     pub first: String,

@@ -18,19 +18,19 @@ use retrial_telemetry::Summary;
 pub struct Verdict {
     /// Version of this document.
     pub schema: u32,
-    /// The published result.
+    /// The submission whose figures are judged: suite, round, submitter, system, benchmark.
     pub submission: Submission,
     /// Chosen value of each variant axis.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variant: BTreeMap<String, String>,
     /// The run's outcome: the first of its results' in order of precedence.
     pub outcome: Outcome,
-    /// The qualifiers.
+    /// Limits of what the outcome shows, each with its reason.
     pub qualifiers: Vec<Qualifier>,
     /// Host settings that may have reduced speed or reliability.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// One sentence.
+    /// The reason of the outcome, in one sentence.
     pub sentence: String,
     /// The exit code of the process.
     pub exit_code: ExitCode,
@@ -60,9 +60,9 @@ pub struct ResultVerdict {
     pub system: Option<String>,
     /// The benchmark, as published.
     pub benchmark: String,
-    /// The scenario.
+    /// The scenario, for example `Offline`.
     pub scenario: String,
-    /// The mode.
+    /// Performance, accuracy or compliance.
     pub mode: Mode,
     /// Every figure, aggregated over the trials.
     pub figures: BTreeMap<String, FigureValue>,
@@ -73,7 +73,7 @@ pub struct ResultVerdict {
     pub deciding: Option<String>,
     /// Whether the benchmark's own rules passed; false, too, where no round's rules are known.
     pub valid: bool,
-    /// Every checked rule.
+    /// Every checked rule, passed or violated.
     pub rules: Vec<RuleCheck>,
     /// The published value of the deciding figure.
     pub references: Vec<Reference>,
@@ -88,18 +88,18 @@ pub struct ResultVerdict {
     /// Telemetry of GPUs and container during the measurements, over all trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub telemetry: Option<Summary>,
-    /// All trials.
+    /// The judged trials, in the order in which they ran.
     pub trials: Vec<TrialVerdict>,
     /// The warm-up trials, which were not judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warmups: Vec<TrialVerdict>,
     /// The judgements, one per published figure.
     pub judgements: Vec<Judgement>,
-    /// The outcome.
+    /// The outcome of this result.
     pub outcome: Outcome,
-    /// The qualifiers.
+    /// Limits of what the outcome shows, each with its reason.
     pub qualifiers: Vec<Qualifier>,
-    /// One sentence.
+    /// The reason of the outcome, in one sentence.
     pub sentence: String,
 }
 
@@ -137,7 +137,7 @@ impl ResultVerdict {
     }
 }
 
-/// One trial.
+/// One trial: its figures, its validity, its telemetry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialVerdict {
     /// Its number, from 1.
@@ -148,7 +148,7 @@ pub struct TrialVerdict {
     pub step: StepOutcome,
     /// Whether the benchmark's own rules passed.
     pub valid: bool,
-    /// Its figures.
+    /// The figures that it measured, by name.
     pub figures: BTreeMap<String, FigureValue>,
     /// Judged figures in which it is an outlier among the trials; it counts anyway.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -161,7 +161,7 @@ pub struct TrialVerdict {
 /// One published figure, judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judgement {
-    /// The figure's name.
+    /// The figure's name, for example `tokens_per_second`.
     pub figure: String,
     /// Its value over all trials: the geometric mean, median, or Olympic mean.
     pub measured: Option<FigureValue>,
@@ -207,9 +207,9 @@ pub struct Judgement {
     pub holds_within: Option<f64>,
     /// If inconclusive: how many more trials would decide.
     pub more_trials: Option<MoreTrials>,
-    /// The outcome.
+    /// The outcome of this figure.
     pub outcome: Outcome,
-    /// One sentence.
+    /// The reason of the outcome, in one sentence.
     pub sentence: String,
 }
 
@@ -220,7 +220,7 @@ pub struct Reference {
     pub value: f64,
     /// The kind of source.
     pub kind: ExpectationKind,
-    /// The source.
+    /// Where it was published, for example `6.0-0002`.
     pub source: Option<String>,
     /// Declared standard deviation, as a fraction; none: the value is exact.
     pub sigma: Option<f64>,
@@ -240,9 +240,9 @@ impl Reference {
 /// Bounds of a ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bounds {
-    /// The lower bound.
+    /// The lower bound, as a ratio.
     pub lower: f64,
-    /// The upper bound.
+    /// The upper bound, as a ratio.
     pub upper: f64,
 }
 
@@ -264,6 +264,6 @@ pub enum Noise {
     Measured(f64),
     /// Assumed, since there is one trial.
     Assumed(f64),
-    /// Unknown.
+    /// Neither measured nor assumed.
     Unknown,
 }

@@ -11,7 +11,7 @@ use super::Outcome;
 /// A qualifier and why it applies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Qualifier {
-    /// Its kind.
+    /// The limit of the outcome, for example `unpinned image`.
     pub kind: QualifierKind,
     /// Why, as a lower-case fragment: `--set batch=4`.
     pub reason: String,
@@ -28,7 +28,7 @@ impl Qualifier {
 }
 
 retrial_document::word_enum! {
-    /// The qualifiers.
+    /// What limits an outcome.
     #[derive(JsonSchema)]
     pub enum QualifierKind {
         /// GPUs that the recipe requires were idle: the figure may be the CPU's.
@@ -53,7 +53,7 @@ retrial_document::word_enum! {
 /// An outcome with the kinds of its qualifiers: reports print it in this form only.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QualifiedOutcome {
-    /// The outcome.
+    /// The outcome that the qualifiers limit.
     pub outcome: Outcome,
     /// The kinds of its qualifiers, each once.
     pub kinds: Vec<QualifierKind>,

@@ -25,7 +25,7 @@ pub(crate) struct Checked {
     pub valid_trials: Vec<bool>,
 }
 
-/// Checks all trials.
+/// Checks the rules of every trial, and adds those that were checked with the files.
 pub(crate) fn check(evidence: &Evidence) -> Checked {
     let mut checked = Checked::default();
     check_outside(&mut checked, evidence);

@@ -25,7 +25,7 @@ use retrial_mlperf::mllog;
 /// A log that figures of a trial are read from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialLog {
-    /// Its directory.
+    /// The directory that the file lies beneath.
     pub directory: String,
     /// Its file below the directory.
     pub file: String,
@@ -36,7 +36,7 @@ pub struct TrialLog {
 /// What tells the run of a log from all others.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LogIdentity {
-    /// `LoadGen`'s.
+    /// A run of `LoadGen`.
     LoadGen(loadgen::RunIdentity),
     /// Of a training log.
     Training(mllog::RunIdentity),

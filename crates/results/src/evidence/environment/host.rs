@@ -124,7 +124,7 @@ fn part<T: serde::de::DeserializeOwned + Default>(written: &Value, name: &str) -
         .unwrap_or_default()
 }
 
-/// `8 x MI355X`
+/// Describes GPUs by their number and model: `8 x MI355X`.
 pub fn models<One: Borrow<Gpu>>(gpus: &[One]) -> String {
     gpus.chunk_by(|first, second| first.borrow().model == second.borrow().model)
         .map(|gpus| format!("{} x {}", gpus.len(), gpus[0].borrow().model))

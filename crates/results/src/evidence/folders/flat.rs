@@ -90,7 +90,7 @@ pub(super) fn missing(
     missing.collect()
 }
 
-/// `short`, `short accuracy`.
+/// Returns a measurement's name for messages: `short`, `short accuracy`.
 fn label(measured: &MeasurementPlan) -> String {
     match measured.mode {
         Mode::Performance => measured.scenario.clone(),

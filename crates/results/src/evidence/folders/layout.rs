@@ -68,9 +68,9 @@ pub(super) fn below(
 /// The measurements of a plan, of one scenario if the user names one.
 #[derive(Clone, Copy)]
 pub(super) struct Measurements<'a> {
-    /// The plan.
+    /// The plan that declares them.
     pub plan: &'a Plan,
-    /// The scenario.
+    /// The scenario that the user names, if any.
     pub scenario: Option<&'a str>,
 }
 

@@ -37,7 +37,7 @@ const LEVELS: usize = 3;
 
 /// A directory and what is known of the results in it.
 pub struct ResultsDirectory<'a> {
-    /// The directory.
+    /// The directory that is searched.
     pub path: &'a Path,
     /// The plan of the recipe by which results are read.
     pub plan: Option<&'a Plan>,
@@ -89,7 +89,7 @@ pub enum FoldersError {
     )]
     #[diagnostic(help("--recipe RECIPE: how to read figures of other benchmarks"))]
     NoResult {
-        /// The directory.
+        /// The directory that was searched.
         path: PathBuf,
     },
     /// It holds a result of a suite that is not judged.
@@ -98,7 +98,7 @@ pub enum FoldersError {
     /// The recipe has no such scenario.
     #[error("{recipe} has no scenario {scenario:?}; it has {known}")]
     NoScenario {
-        /// The recipe.
+        /// The recipe's name.
         recipe: String,
         /// The scenario that the user names.
         scenario: String,
@@ -115,9 +115,9 @@ pub enum FoldersError {
         "the output of its command is read from {OUTPUT}, training logs from {TRAINING_LOGS}"
     ))]
     NoFigure {
-        /// The directory.
+        /// The directory that was searched.
         path: PathBuf,
-        /// The recipe.
+        /// The recipe's name.
         recipe: String,
         /// Why each figure is missing, by measurement and figure.
         missing: BTreeMap<String, String>,

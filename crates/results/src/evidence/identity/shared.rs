@@ -10,7 +10,7 @@ use retrial_mlperf::loadgen;
 /// Tells a run from all others of any number of trees.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RunKey {
-    /// `LoadGen`'s.
+    /// A run of `LoadGen`.
     LoadGen(loadgen::RunIdentity),
     /// A training run: its start and duration in milliseconds, as bits, and its first seed.
     Training(u64, u64, Option<i64>),

@@ -50,7 +50,7 @@ pub(crate) fn text_log(
 struct Line {
     /// From 1; of no line where it is far from the beginning.
     number: u64,
-    /// Of its words.
+    /// The hash of its words, whatever the white space between them.
     hash: u64,
     /// The latest point in time that it states.
     stamp: Option<Timestamp>,

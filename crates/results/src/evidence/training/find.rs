@@ -30,11 +30,11 @@ pub struct TrainingTrees {
 pub struct TrainingResult {
     /// The folder of the submitters.
     pub root: PathBuf,
-    /// The submitter's folder.
+    /// The name of the submitter's folder.
     pub submitter: String,
-    /// The system's folder.
+    /// The name of the system's folder.
     pub system: String,
-    /// The benchmark's folder.
+    /// The name of the benchmark's folder.
     pub benchmark: String,
     /// The names of its logs, in natural order.
     pub logs: Vec<String>,
@@ -138,7 +138,7 @@ fn walk(position: &Position, trees: &mut TrainingTrees) {
     }
 }
 
-/// `result_0.txt`, `result_1.txt`, …
+/// Returns the names of the logs in a directory: `result_0.txt`, `result_1.txt`, ….
 fn logs(directory: &Path) -> Vec<String> {
     let names = names_in(directory, FileType::is_file);
     let is_log = |name: &String| {

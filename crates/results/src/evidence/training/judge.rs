@@ -38,11 +38,11 @@ const LOG_CAP: u64 = 256 << 20;
 /// What training results are judged by.
 #[derive(Debug, Clone, Copy)]
 pub struct TrainingContext<'a> {
-    /// The round.
+    /// The round by whose rules results are judged.
     pub round: &'a TrainingRound,
     /// The benchmark by the command line, in place of the folder's name.
     pub benchmark: Option<&'a str>,
-    /// The division, likewise.
+    /// The division by the command line, in place of the one that the system's description states.
     pub division: Option<&'a str>,
     /// Published figures to compare with.
     pub published: Option<&'a Published>,
@@ -53,9 +53,9 @@ pub struct TrainingContext<'a> {
 /// The verdict on one result, and what is remarkable though no rule forbids it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedTraining {
-    /// The verdict.
+    /// The verdict on the result, with the rules of its benchmark.
     pub judged: Judged,
-    /// Remarks.
+    /// What is unusual, although no rule forbids it.
     pub remarks: Vec<Fault>,
 }
 

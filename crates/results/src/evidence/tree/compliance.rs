@@ -24,7 +24,7 @@ const ROUNDING: f64 = 2e-5;
 /// One test of a place.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tested {
-    /// `TEST06`
+    /// The name of the test's folder, `TEST06`.
     name: String,
     /// What its files say.
     pub evidence: Evidence,

@@ -41,7 +41,7 @@ pub(crate) fn answers_same_requests(place: &ScenarioFolder) -> bool {
     run.is_ok_and(|run| run.answers_accuracy_requests)
 }
 
-/// Reads its performance.
+/// Reads the performance run of a place, with its checks.
 pub(crate) fn performance(
     place: &ScenarioFolder,
     rules: Option<&Rules>,
@@ -72,7 +72,7 @@ pub(crate) fn performance(
     evidence
 }
 
-/// Reads its accuracy.
+/// Reads the accuracy run of a place, with its checks.
 pub(crate) fn accuracy(place: &ScenarioFolder, rules: Option<&Rules>, allowed: bool) -> Evidence {
     let results = endpoints::accuracy(&place.results_folder());
     let (mut evidence, results) = begun(place, Mode::Accuracy, allowed, results);

@@ -29,7 +29,7 @@ const DEPTH: usize = 3;
 /// What a directory holds of submission trees.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SubmissionTrees {
-    /// The trees' roots.
+    /// The roots of the trees: the folders that hold the divisions.
     pub roots: Vec<PathBuf>,
     /// What is to be judged, in the order of the paths.
     pub benchmarks: Vec<Benchmark>,
@@ -67,7 +67,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A violation.
+    /// Returns a violation at a path below the root.
     pub(crate) fn new(path: &Path, actual: impl Into<String>, required: impl Into<String>) -> Self {
         Self {
             path: path.display().to_string(),
@@ -301,7 +301,7 @@ fn names(root: &Path, relative: &Path) -> Result<BTreeMap<String, String>, Strin
 }
 
 impl Part {
-    /// The folder's name.
+    /// Returns the name of the part's folder.
     pub fn name(&self) -> &str {
         match self {
             Self::Performance => "performance",

@@ -14,13 +14,13 @@ const SUITE: &str = "mlperf-inference";
 /// What is said of one benchmark on one system.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
-    /// Its results.
+    /// The verdict on its results.
     pub verdict: Verdict,
     /// The benchmark as a whole: its scenarios, its system.
     pub benchmark: BenchmarkVerdict,
     /// Whose results they are: a submitter's system may have one run in several results.
     pub owner: String,
-    /// Its runs.
+    /// Its runs, by which copies in other results are found.
     pub runs: Vec<ResultRun>,
 }
 

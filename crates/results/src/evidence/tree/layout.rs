@@ -15,7 +15,7 @@ const KINDS: [&str; 3] = ["results", "compliance", "measurements"];
 /// Where a directory lies.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Position {
-    /// The tree's root.
+    /// The root of the tree: the folder that holds the divisions.
     pub root: PathBuf,
     /// `closed`, where the directory is in one.
     pub division: Option<String>,

@@ -20,7 +20,7 @@ use retrial_mlperf::power::{Meter, moment, ptd_log};
 use retrial_readings::number::to_f64;
 use retrial_store::{blocks, open};
 
-/// The meter's log.
+/// The file name of the meter's log.
 const METER: &str = "spl.txt";
 /// The run by which the meter's ranges were chosen.
 const RANGING: &str = "ranging";

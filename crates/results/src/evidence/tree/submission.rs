@@ -15,7 +15,7 @@ pub struct Submitter {
     pub root: PathBuf,
     /// `closed`, `open` or `network`.
     pub division: String,
-    /// The submitter's folder.
+    /// The name of the submitter's folder.
     pub name: String,
     /// `model_mapping.json`: the submitter's own names of benchmarks, each with `MLCommons`'.
     pub names: BTreeMap<String, String>,
@@ -45,11 +45,11 @@ impl Submitter {
 /// One benchmark on one system: what is judged together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Benchmark {
-    /// Whose.
+    /// The submitter of its results.
     pub submitter: Arc<Submitter>,
-    /// The system's folder.
+    /// The name of the system's folder.
     pub system: String,
-    /// The benchmark's folder.
+    /// The name of the benchmark's folder.
     pub name: String,
     /// All its scenarios, or the requested ones.
     pub scenarios: Vec<ScenarioFolder>,
@@ -68,13 +68,13 @@ impl Benchmark {
 /// One scenario of a benchmark on a system, with all that belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScenarioFolder {
-    /// Whose.
+    /// The submitter of its results.
     pub submitter: Arc<Submitter>,
-    /// The system's folder.
+    /// The name of the system's folder.
     pub system: String,
-    /// The benchmark's folder.
+    /// The name of the benchmark's folder.
     pub benchmark: String,
-    /// The scenario's folder.
+    /// The name of the scenario's folder.
     pub folder: String,
     /// Only this part was requested.
     pub only: Option<Part>,
@@ -83,9 +83,9 @@ pub struct ScenarioFolder {
 /// A part of a scenario's results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// `performance`
+    /// The performance run, in `performance`.
     Performance,
-    /// `accuracy`
+    /// The accuracy run, in `accuracy`.
     Accuracy,
     /// All compliance tests.
     Compliance,

@@ -13,7 +13,7 @@ use retrial_mlperf::submission;
 /// What is known of a system.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct System {
-    /// Datacenter or edge.
+    /// The type of the system: datacenter, edge or both.
     pub kind: Option<SystemType>,
     /// What is wrong with its description.
     pub checks: Vec<RuleCheck>,

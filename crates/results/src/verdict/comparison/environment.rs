@@ -18,7 +18,7 @@ const CLOSE: f64 = 0.05;
 /// The facts of one kind, for all subjects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EnvironmentGroup {
-    /// The kind.
+    /// The kind of the facts.
     pub group: FactGroup,
     /// The facts that differ, most important first.
     pub differs: Vec<EnvironmentFact>,
@@ -44,7 +44,7 @@ pub struct EnvironmentFact {
 /// A fact that is the same in all subjects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AlikeFact {
-    /// Its name.
+    /// The fact's name, for example `kernel`.
     pub what: String,
     /// The value for all subjects.
     pub value: String,

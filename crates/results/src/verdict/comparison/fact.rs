@@ -43,7 +43,7 @@ pub enum FactGroup {
 }
 
 impl FactGroup {
-    /// Its heading.
+    /// Returns the heading of its facts in reports.
     pub fn word(self) -> &'static str {
         self.into()
     }
@@ -52,11 +52,11 @@ impl FactGroup {
 /// A fact of an environment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fact {
-    /// The kind.
+    /// The group that reports list it in.
     pub group: FactGroup,
     /// Its name: `kernel`, `digest`, `torch (python)`, ….
     pub what: String,
-    /// Its value.
+    /// The value, as text.
     pub value: String,
     /// The value as a number, where it was measured: two that lie close together are alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -20,15 +20,15 @@ const FEWEST_LOOKS: usize = 10;
 /// One scenario in one mode of a run, or of several pooled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
-    /// The benchmark.
+    /// The benchmark, as published.
     pub benchmark: String,
-    /// The scenario.
+    /// The scenario, for example `Offline`.
     pub scenario: String,
-    /// The mode.
+    /// Performance, accuracy or compliance.
     pub mode: Mode,
     /// The benchmark's own rules passed.
     pub valid: bool,
-    /// Its own outcome.
+    /// The outcome of its own verdict.
     pub outcome: Outcome,
     /// The target rate of a server, queries per second, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ pub struct Measurement {
 /// A figure with its trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredFigure {
-    /// Its name.
+    /// The figure's name, for example `tokens_per_second`.
     pub name: String,
     /// Its unit; empty if it has none.
     pub unit: String,
@@ -65,11 +65,11 @@ pub struct MeasuredFigure {
 /// A figure of telemetry, once a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TelemetryFigure {
-    /// What: `mean power`.
+    /// The quantity, for example `mean power of the GPUs`.
     pub what: String,
     /// Its unit; empty if it has none.
     pub unit: String,
-    /// Of each run.
+    /// The value of each run.
     pub values: Vec<f64>,
 }
 

@@ -28,7 +28,7 @@ pub struct Comparison {
     pub notes: Vec<String>,
     /// The environments: what differs, and what is the same.
     pub environment: Vec<EnvironmentGroup>,
-    /// `--fail-if`
+    /// `--fail-if`: by how much a candidate may be slower.
     pub fail_if: Option<FailIf>,
     /// The exit code of the process.
     pub exit_code: ExitCode,
@@ -41,7 +41,7 @@ pub struct Comparison {
 pub struct Comparisons {
     /// Version of this document.
     pub schema: u32,
-    /// The axis.
+    /// The axis along which the runs are compared (`--by`).
     pub by: String,
     /// The comparisons, in the order of what their runs have in common.
     pub comparisons: Vec<Comparison>,
@@ -63,7 +63,7 @@ pub struct SubjectSummary {
     /// The number of its runs; 0 for a folder of results.
     #[serde(default)]
     pub runs: usize,
-    /// Its own verdict.
+    /// The outcome of its own verdict.
     pub outcome: Outcome,
     /// The kinds of the qualifiers of its own verdict.
     pub qualifiers: Vec<QualifierKind>,
@@ -72,13 +72,13 @@ pub struct SubjectSummary {
 /// One figure of one subject against the baseline's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedFigure {
-    /// The benchmark.
+    /// The benchmark, as published.
     pub benchmark: String,
-    /// The scenario.
+    /// The scenario, for example `Offline`.
     pub scenario: String,
-    /// The mode.
+    /// Performance or accuracy.
     pub mode: Mode,
-    /// The figure.
+    /// The figure's name, for example `tokens_per_second`.
     pub figure: String,
     /// Its unit; empty if it has none.
     pub unit: String,
@@ -101,18 +101,18 @@ pub struct ComparedFigure {
     pub change: Change,
     /// The decision about the limit of `fail_if`.
     pub limit: Option<Decision>,
-    /// One sentence.
+    /// The change in one sentence.
     pub sentence: String,
 }
 
 /// What one subject measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MeasuredSide {
-    /// The subject's letter.
+    /// The letter of the subject, for example `A`.
     pub subject: String,
     /// Its value, aggregated over the trials.
     pub value: Option<f64>,
-    /// Its trials.
+    /// The value of each trial, in order.
     pub trials: Vec<f64>,
 }
 
@@ -126,7 +126,7 @@ retrial_document::word_enum! {
         Slower = "slower",
         /// Better than the baseline, for figures that are not a speed, such as accuracy.
         Better = "better",
-        /// Worse.
+        /// Worse than the baseline, for figures that are not a speed.
         Worse = "worse",
         /// No difference is shown; nor is equality.
         NoDifference = "no difference shown",

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::verdict::number;
 
-/// How to compare.
+/// Options of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// Confidence of each two-sided interval.

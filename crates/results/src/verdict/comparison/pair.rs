@@ -35,9 +35,9 @@ impl<'a> Measured<'a> {
 
 /// One figure on both sides.
 pub struct Pair<'a> {
-    /// What is compared with.
+    /// The baseline's measurement.
     pub baseline: Measured<'a>,
-    /// What is compared.
+    /// The candidate's measurement.
     pub candidate: Measured<'a>,
     /// The figure, of the baseline and of the candidate: in the baseline's unit, if it can be converted.
     pub figures: [Cow<'a, MeasuredFigure>; 2],

@@ -21,7 +21,7 @@ pub struct Subject {
     pub name: String,
     /// What it measured: suite, round, benchmark, variant.
     pub title: String,
-    /// Its own outcome.
+    /// The outcome of its verdict; of several, the worst.
     pub outcome: Outcome,
     /// The kinds of its qualifiers, each once.
     pub qualifiers: Vec<QualifierKind>,

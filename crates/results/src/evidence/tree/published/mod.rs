@@ -17,12 +17,12 @@ pub use table::TableError;
 /// The largest table that is read: v5.1's has 2 MB.
 const TABLE_CAP: u64 = 256 << 20;
 
-/// Published figures.
+/// Published figures to compare with, and which of them are meant.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Published {
     /// The table's or the tree's name, as it was given.
     pub name: String,
-    /// The figures.
+    /// The published results, one a row.
     pub rows: Vec<PublishedResult>,
     /// The system whose rows are meant for every result, whatever its own is.
     pub system: Option<String>,
@@ -43,7 +43,7 @@ pub struct ResultKey<'a> {
     pub benchmark: &'a str,
     /// The benchmark, by the suite's name.
     pub official: &'a str,
-    /// The scenario.
+    /// The scenario's name.
     pub scenario: &'a str,
 }
 

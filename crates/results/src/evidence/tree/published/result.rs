@@ -1,11 +1,11 @@
 //! One published result.
 
-/// One published result.
+/// A published result: a row of a table, or a verdict on another tree.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PublishedResult {
-    /// `6.0-0002`
+    /// The public id, `6.0-0002`.
     pub id: Option<String>,
-    /// `closed`
+    /// The division, `closed`.
     pub division: Option<String>,
     /// Who submitted it.
     pub submitter: Option<String>,
@@ -17,9 +17,9 @@ pub struct PublishedResult {
     pub benchmark: String,
     /// The benchmark, by the suite's name.
     pub official: Option<String>,
-    /// The scenario.
+    /// The scenario's name.
     pub scenario: String,
-    /// The figure.
+    /// The published figure, in `unit`.
     pub value: f64,
     /// Its unit, in small letters: `tokens/s`, `ms`.
     pub unit: String,

@@ -16,9 +16,9 @@ pub enum TableError {
     /// It is neither JSON nor CSV.
     #[error("{path}: it is neither JSON nor CSV: {reason}", path = path.display())]
     NoTable {
-        /// Which file.
+        /// The path of the table.
         path: PathBuf,
-        /// Why.
+        /// The parser's message.
         reason: String,
     },
     /// It has no results.
@@ -28,7 +28,7 @@ pub enum TableError {
         path = path.display()
     )]
     NoRows {
-        /// Which file.
+        /// The path of the table.
         path: PathBuf,
     },
 }
