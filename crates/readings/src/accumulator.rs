@@ -10,7 +10,7 @@ use super::place::{PassedOver, Place, Unreadable};
 use super::sum::Sum;
 use crate::request::Take;
 
-/// How many entries a table may have.
+/// The most entries of a table.
 pub const MOST_ENTRIES: usize = 10_000;
 
 /// The entries of a table, by name; a figure that is not a table has the empty name.
@@ -31,7 +31,7 @@ pub struct Accumulator<E> {
     count: u64,
     /// There were more values than `take: all` stores.
     overflowed: bool,
-    /// Where the number stands that counts; where all count, the last.
+    /// The place of the number that counts; where all count, of the last.
     place: Place,
     /// The least number that counts, and where it stands.
     least: Option<(f64, Place)>,

@@ -38,7 +38,7 @@ pub struct Announcement {
     unit: Option<String>,
     /// Whether only the entry of a table names the figure.
     is_by_entry: bool,
-    /// What every such line holds.
+    /// An expression that every such line contains.
     required: Hir,
 }
 
@@ -118,7 +118,7 @@ fn failed_instead(begin: &Hir) -> String {
     format!(r"{begin}(?:{FAILED}\b|(?i:not |un)\w)")
 }
 
-/// What names a figure: the pattern before the number, without the white space next to it.
+/// The name of a figure: the pattern before the number, without the white space next to it.
 struct Name {
     hir: Hir,
     ends_with_separator: bool,

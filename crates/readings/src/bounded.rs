@@ -27,7 +27,7 @@ const DFA_CACHE_BYTES: usize = 2 << 20;
 /// Bytes of that memory that take one step for each state of the NFA.
 const CACHE_BYTES_PER_STEP: u64 = 64;
 
-/// Why an expression is not searched for.
+/// Reasons why an expression is not searched for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExpressionError {
     /// It is no regular expression.
@@ -146,7 +146,7 @@ impl BoundedRegex {
 #[derive(Debug, Clone)]
 pub struct Search<'a> {
     regex: &'a BoundedRegex,
-    /// Those of the lazy DFAs, forward and reverse.
+    /// The caches of the lazy DFAs, forward and reverse.
     caches: [Cache; 2],
     captures: Captures,
     /// Steps other than those of the lazy DFA.
@@ -198,7 +198,7 @@ impl Search<'_> {
         Ok(begin.map(|begin| begin.offset()..end.offset()))
     }
 
-    /// Whether a line has a match.
+    /// Returns whether a line has a match.
     pub fn is_match(&mut self, line: &str) -> bool {
         self.find(line).is_some()
     }
@@ -251,7 +251,7 @@ impl Search<'_> {
         !self.is_exhausted()
     }
 
-    /// Whether it took more steps than an expression may.
+    /// Returns whether it took more steps than an expression may.
     pub fn is_exhausted(&self) -> bool {
         self.gave_up || self.simulated > MAX_STEPS
     }

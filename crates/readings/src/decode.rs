@@ -9,7 +9,7 @@ use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 /// Bytes at the beginning of a text that show its encoding.
 pub const HEAD: usize = 1024;
-/// Of a text of fewer bytes, zeros show nothing.
+/// The fewest bytes of a text whose zeros show that it is UTF-16.
 const MIN_LENGTH: usize = 8;
 
 /// Returns the encoding of a text by its beginning, and the length of its byte order mark.

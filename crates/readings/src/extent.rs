@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::figure::SEPARATORS;
 use super::units;
 
-/// How many letters of a number are shown at most.
+/// The most letters of a number that are shown.
 const MAX_SHOWN: usize = 40;
 
 /// Characters that stand for omitted text.
@@ -69,7 +69,7 @@ pub fn end(line: &str, part: &Range<usize>, unit: &str) -> usize {
     least + shown.len()
 }
 
-/// Whether a character is shown as part of a number.
+/// Returns whether a character is shown as part of a number.
 fn belongs(letter: char) -> bool {
     letter.is_numeric()
         || matches!(letter, '.' | '^' | '+' | '×' | ':' | UNDECODED)
@@ -142,7 +142,7 @@ fn group_before(before: &str, captured: &str) -> Option<usize> {
     is_group.then_some(digits + 1)
 }
 
-/// Whether a space parts groups of one number: `12 345.6`, but not `12 2026` or `8 128x128`.
+/// Returns whether a space parts groups of one number: `12 345.6`, but not `12 2026` or `8 128x128`.
 fn is_grouped_behind(captured: &str, after: &str) -> bool {
     let behind = after.get(3..).and_then(|rest| rest.chars().next());
     let ends = behind.is_none_or(|letter| {
@@ -153,7 +153,7 @@ fn is_grouped_behind(captured: &str, after: &str) -> bool {
     is_integer(captured) && captured.len() <= 3 && leading_digits(after) == 3 && ends
 }
 
-/// Whether a point behind `head` is the point of a number, or the end of an ellipsis.
+/// Returns whether a point behind `head` is the point of a number, or the end of an ellipsis.
 fn begins_fraction(head: &str, previous: Option<char>) -> bool {
     let dots = head.len() - head.trim_end_matches('.').len();
     match (dots, previous) {
@@ -166,7 +166,7 @@ fn begins_fraction(head: &str, previous: Option<char>) -> bool {
     }
 }
 
-/// Whether a dash behind `head` is the sign of a number or of its exponent, or makes a range.
+/// Returns whether a dash behind `head` is the sign of a number or of its exponent, or makes a range.
 fn ends_in_sign(head: &str) -> bool {
     let Some(last) = head.chars().next_back() else {
         return true;
@@ -178,26 +178,26 @@ fn ends_in_sign(head: &str) -> bool {
             || matches!(last, ')' | ']' | '}' | '_' | '+'))
 }
 
-/// Whether `head` ends like `1.5e`.
+/// Returns whether `head` ends like `1.5e`.
 fn ends_in_exponent(head: &str) -> bool {
     head.strip_suffix(['e', 'E'])
         .is_some_and(|number| number.ends_with(is_digit))
 }
 
-/// Whether the last word of `head` begins with `0x`.
+/// Returns whether the last word of `head` begins with `0x`.
 fn is_hexadecimal(head: &str) -> bool {
     let before = head.trim_end_matches(|letter: char| letter.is_ascii_hexdigit());
     before.ends_with("0x") || before.ends_with("0X")
 }
 
-/// Whether `head:captured` is a time of day or a duration: `12:30`.
+/// Returns whether `head:captured` is a time of day or a duration: `12:30`.
 fn is_clock(head: &str, captured: &str) -> bool {
     let hours = trailing_digits(head);
     let is_word = head[..head.len() - hours].ends_with(char::is_alphabetic);
     (1..=3).contains(&hours) && !is_word && begins_minutes(captured)
 }
 
-/// Whether a text begins with two digits of minutes or seconds.
+/// Returns whether a text begins with two digits of minutes or seconds.
 fn begins_minutes(text: &str) -> bool {
     leading_digits(text) == 2 && text.as_bytes()[0] <= b'5'
 }
@@ -271,7 +271,7 @@ fn unit_behind(rest: &str) -> (&str, usize) {
     if is_closed { (word, length) } else { ("", 0) }
 }
 
-/// Whether the unit behind the number that ends at `end` says another multiple of the figure's:
+/// Returns whether the unit behind the number that ends at `end` says another multiple of the figure's:
 /// `941 MB/s` with `GB/s`. Suffixes and prefixes alone are none.
 pub fn has_other_unit(line: &str, end: usize, unit: &str) -> bool {
     let (word, _) = unit_behind(&line[end..]);
@@ -335,7 +335,7 @@ fn elements<'a>(line: &'a str, part: &Range<usize>) -> Vec<&'a str> {
     whole.split(',').collect()
 }
 
-/// Whether numbers with commas between them may be parts of one number, or of several numbers of
+/// Returns whether numbers with commas between them may be parts of one number, or of several numbers of
 /// which each has parts: `1,234.5`, `128,256,512`, `12,34,567` (lakh), `12,5` and `1.234,5`
 /// (decimal commas).
 fn is_one_number(elements: &[&str]) -> bool {
@@ -356,7 +356,7 @@ fn is_grouped_by_points(text: &str) -> bool {
         && rest.all(|group| group.len() == 3 && is_integer(group))
 }
 
-/// Whether each is part of a number with groups of three digits.
+/// Returns whether each is part of a number with groups of three digits.
 fn are_groups(elements: &[&str]) -> bool {
     let mut rest = elements;
     while let [head, after @ ..] = rest {

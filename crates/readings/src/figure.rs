@@ -63,7 +63,7 @@ impl Printed {
     }
 }
 
-/// What separates groups of three digits: commas, underscores, apostrophes, and spaces that do not
+/// Separators of groups of three digits: commas, underscores, apostrophes, and spaces that do not
 /// end a word (no-break, figure, thin, narrow no-break).
 pub const SEPARATORS: [char; 8] = [
     ',', '_', '\'', '’', '\u{a0}', '\u{2007}', '\u{2009}', '\u{202f}',

@@ -32,7 +32,7 @@ impl End {
     }
 }
 
-/// Whether a line begins with the level of a log.
+/// Returns whether a line begins with the level of a log.
 fn is_of_log(line: &str) -> bool {
     static LEVEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"^\W*(?i:info|warn|warning|error|debug|trace|notice|fatal|critical|log)\b").ok()
@@ -148,7 +148,7 @@ impl HeadingSearch<'_> {
     }
 }
 
-/// Whether a match begins or ends within a number.
+/// Returns whether a match begins or ends within a number.
 fn is_in_longer_number(line: &str, found: &Range<usize>) -> bool {
     let is_digit = |letter: char| letter.is_ascii_digit();
     let (before, behind) = (&line[..found.start], &line[found.end..]);
@@ -161,7 +161,7 @@ fn is_in_longer_number(line: &str, found: &Range<usize>) -> bool {
     goes_on || comes_before
 }
 
-/// Whether what follows a number makes it one of several: ` of 10`, `/10`.
+/// Returns whether what follows a number makes it one of several: ` of 10`, `/10`.
 fn counts_on(behind: &str) -> bool {
     let behind = behind.trim_start();
     let total = behind

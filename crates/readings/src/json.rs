@@ -53,12 +53,12 @@ pub struct Reader<'a> {
     /// The nearest members in the last document in which the path selects nothing.
     near: String,
     failed: Option<JsonError>,
-    /// Which of several files is read.
+    /// The number of the file that is read, among several.
     file: usize,
     /// Whether that is a file of records, and no log.
     in_file: bool,
     log: Documents,
-    /// What precedes the document on its line.
+    /// The text before the document on its line.
     prefix: String,
     /// The latest record that has the figure, and the latest objects from it to the figure.
     examples: Vec<Example>,
@@ -312,7 +312,7 @@ impl<'a> Reader<'a> {
     /// Returns the figures by name; one that is not a table has the empty name.
     ///
     /// # Errors
-    /// Where a file is not JSON, or the path selects nothing. An entry whose value is not a number says
+    /// If a file is not JSON, or the path selects nothing. An entry whose value is not a number says
     /// so.
     pub fn entries(self) -> Result<Entries<JsonError>, JsonError> {
         if let Some(error) = self.failed {

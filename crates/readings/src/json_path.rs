@@ -10,7 +10,7 @@ const MAX_DESCENTS: usize = 2;
 /// Reads a path, in which nothing makes a search grow faster than a document: somebody else may have written both.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The problem, as a lower-case fragment.
 pub fn parse(text: &str) -> Result<JsonPath, String> {
     if text.len() > MAX_PATH_BYTES {
         return Err(format!(

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use crate::sanitize::strip_escapes;
 
-/// How long a line may get before it is handed out in pieces.
+/// The most bytes of a line that is handed out in one piece.
 pub const DEFAULT_LIMIT: usize = 64 * 1024;
 
 /// Room for one whole UTF-8 character, so that a cut always makes progress.
@@ -31,9 +31,9 @@ pub struct Line<'a> {
 /// An incremental line splitter; the same bytes give the same lines in any chunking.
 #[derive(Debug, Clone)]
 pub struct LineSplitter {
-    /// What the unfinished line shows now: the bytes since its last effective carriage return.
+    /// The visible bytes of the unfinished line: those since its last effective carriage return.
     shown: Vec<u8>,
-    /// A carriage return was read, and nothing but carriage returns after it.
+    /// A carriage return was read, and only carriage returns after it.
     returned: bool,
     limit: usize,
     /// Bytes that were read or skipped.
@@ -104,7 +104,7 @@ impl LineSplitter {
         self.begin = self.position;
     }
 
-    /// What the unfinished line shows now (a progress bar), where there is one.
+    /// Returns the visible text of the unfinished line (a progress bar), where there is one.
     pub fn unfinished(&self) -> Option<Cow<'_, str>> {
         (!self.shown.is_empty()).then(|| line(&self.shown, false, self.begin).text)
     }

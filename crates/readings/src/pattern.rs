@@ -40,19 +40,19 @@ pub struct Pattern {
     /// As the recipe writes it.
     written: String,
     regex: BoundedRegex,
-    /// What the line of a heading matches.
+    /// The heading below which the lines count.
     below: Option<Heading>,
     /// The lines that have the figure's name and no number.
     announcement: Option<Announcement>,
     /// The index of the group that holds the number; 0 is the whole match.
     group: usize,
-    /// What it matches next to that group.
+    /// The parts of the pattern next to that group.
     neighbours: Neighbours,
     /// The index of the group that holds the unit.
     unit_group: Option<usize>,
     /// The indexes of the groups that name a table's entries.
     by: Vec<usize>,
-    /// What every line that matches holds, if that is known.
+    /// A literal that every matching line contains, if one is known.
     literal: Option<Finder<'static>>,
     take: Take,
     unit: Cow<'static, str>,
@@ -176,7 +176,7 @@ impl Pattern {
         self.literal.as_ref()
     }
 
-    /// Which match it takes.
+    /// Returns which match it takes.
     pub fn take(&self) -> Take {
         self.take
     }

@@ -3,9 +3,9 @@
 /// The place of a record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Which of several files, from 0.
+    /// The number of the file among several, from 0.
     pub file: usize,
-    /// Where in the file.
+    /// The position in the file.
     pub position: Position,
 }
 
@@ -72,7 +72,7 @@ impl<'a> LineCounter<'a> {
 pub struct Unreadable<E> {
     /// The file and the line in which it begins.
     pub place: Place,
-    /// Why it cannot be read; shows the record.
+    /// The reason why it cannot be read, with the record's text.
     pub error: E,
 }
 

@@ -30,7 +30,7 @@ use kind::Kind;
 use quotes::{is_cut, without_space_before_quotes};
 use row::Row;
 
-/// Why a table gives no figure.
+/// Reasons why a table gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RowsError {
     /// No line has all the columns.
@@ -56,7 +56,7 @@ pub enum RowsError {
     SameName {
         /// The name that several columns have.
         column: String,
-        /// How many there are.
+        /// The number of these columns.
         count: usize,
     },
     /// The cell is not a number.
@@ -67,14 +67,14 @@ pub enum RowsError {
         /// The cell's text, shortened.
         text: String,
     },
-    /// Which cell is which is not known.
+    /// The row has another number of cells than the header.
     #[error("the row `{row}` has {actual} cells, and the header {required}")]
     Cells {
         /// The row's cells, separated by commas, shortened.
         row: String,
-        /// How many cells it has.
+        /// The number of the row's cells.
         actual: usize,
-        /// How many the header has.
+        /// The number of the header's cells.
         required: usize,
     },
     /// The row ends within a quoted cell.
@@ -94,7 +94,7 @@ pub enum RowsError {
 /// of several files it is, from 0.
 ///
 /// # Errors
-/// Where there is no such column, or several, or no such row. An entry whose row cannot be read says so.
+/// If there is no such column, or several, or no such row. An entry whose row cannot be read says so.
 pub fn read(
     bytes: &[u8],
     cell: &CsvCell,
@@ -129,7 +129,7 @@ pub fn read(
     table.entries()
 }
 
-/// Whether a row is parted by an empty line from the one above it. Of CR LF the parser leaves LF.
+/// Returns whether a row is parted by an empty line from the one above it. Of CR LF the parser leaves LF.
 fn begins_with_gap(row: &[u8], before: Option<&u8>) -> bool {
     let row = match before {
         Some(b'\r') => row.strip_prefix(b"\n").unwrap_or(row),
@@ -230,7 +230,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Whether a row without the figure is a header: the table's once more, whose columns may have another
+    /// Returns whether a row without the figure is a header: the table's once more, whose columns may have another
     /// order, or that of another table.
     fn is_header(&mut self, row: Row<'_>) -> Result<bool, RowsError> {
         if row

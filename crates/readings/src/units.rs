@@ -209,7 +209,7 @@ impl Unit {
     }
 }
 
-/// What a unit is divided by: `GPUs` as `gpu`, with its prefix, as in `kJ`.
+/// Returns the name of what a unit is divided by: `GPUs` as `gpu`, with its prefix, as in `kJ`.
 fn singular(text: &str) -> String {
     let small = folded(text);
     match thing(&small) {

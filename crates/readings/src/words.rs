@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex_automata::meta::Regex;
 
-/// What may stand before such a word: `(null)`, `<none>`, `"nan"`.
+/// Marks before such a word: `(null)`, `<none>`, `"nan"`.
 pub const OPENING: &str = r#"[(<\["'`]*"#;
 /// Words in place of a number, in any case.
 pub const MISSING: &str = concat!(

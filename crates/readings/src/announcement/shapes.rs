@@ -30,7 +30,7 @@ pub fn around(expression: &Hir, group: u32) -> Option<(Vec<Hir>, Vec<Hir>)> {
     }
 }
 
-/// Whether every match has a letter or digit that is stated.
+/// Returns whether every match has a letter or digit that is stated.
 pub fn has_word(expression: &Hir) -> bool {
     match expression.kind() {
         HirKind::Literal(literal) => String::from_utf8_lossy(&literal.0)
@@ -81,7 +81,7 @@ pub fn with_missing(parts: &[Hir]) -> String {
     texts.collect()
 }
 
-/// Whether an expression matches only what numbers consist of, and digits.
+/// Returns whether an expression matches only what numbers consist of, and digits.
 fn is_number(expression: &Hir) -> bool {
     let HirKind::Class(Class::Unicode(class)) = expression.kind() else {
         return false;
@@ -104,7 +104,7 @@ pub fn first_word(after: &[Hir]) -> Option<String> {
     text.split_whitespace().next().map(str::to_owned)
 }
 
-/// What a pattern has before a word that says that the measurement is valid.
+/// Returns the part of a pattern before a word that says that the measurement is valid.
 pub fn text_before_success(before: &[Hir]) -> Option<Hir> {
     for (number, part) in before.iter().enumerate() {
         let HirKind::Literal(literal) = part.kind() else {

@@ -149,7 +149,7 @@ fn values(text: &str) -> String {
     out
 }
 
-/// Whether a text has a number that is no part of a name: `batch 8`, but not `bf16` or `llama-3`.
+/// Returns whether a text has a number that is no part of a name: `batch 8`, but not `bf16` or `llama-3`.
 fn has_number_of_its_own(text: &str) -> bool {
     let words = text.split(|letter: char| letter.is_whitespace() || "=:,()[]".contains(letter));
     let mut words = words.filter(|word| !word.is_empty());

@@ -10,7 +10,7 @@ pub const MAX_LENGTH: usize = 16 << 20;
 /// Brackets of a line at which a document is looked for.
 const MAX_BEGINNINGS: usize = 8;
 
-/// What a log has.
+/// A part of a log that is, or begins as, a JSON document.
 #[derive(Debug, PartialEq)]
 pub enum Piece<'a> {
     /// A document, with the number of its first line, from 1, and what precedes it there.
@@ -94,11 +94,11 @@ fn is_rest_empty(text: &[u8], from: usize) -> bool {
         .is_none_or(|rest| rest.trim_ascii().is_empty())
 }
 
-/// Whether a text that begins with a bracket goes on as JSON does.
+/// Returns whether a text that begins with a bracket goes on as JSON does.
 fn begins_document(text: &str) -> bool {
     let rest = text[1..].trim_start().bytes().next();
     match text.as_bytes()[0] {
-        // With single quotes it is Python's, and is told as broken.
+        // With single quotes it is Python's, and is reported as broken.
         b'{' => matches!(rest, None | Some(b'"' | b'\'' | b'}')),
         // Words are text of the program: `[info] ready`.
         _ => rest
@@ -155,7 +155,7 @@ impl Open {
         }
     }
 
-    /// Whether JSON allows this after what was read.
+    /// Returns whether JSON allows this after what was read.
     fn may_go_on_with(&self, first: u8) -> bool {
         match (self.previous, self.brackets.last()) {
             (b'{', _) => matches!(first, b'"' | b'}'),

@@ -2,7 +2,7 @@
 
 use crate::accumulator::MOST_ENTRIES;
 
-/// Why a document gives no figure.
+/// Reasons why a document gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum JsonError {
     /// The path is none.
@@ -49,7 +49,7 @@ pub enum JsonError {
     NoMatch {
         /// The figure's `JSONPath`, as the recipe writes it.
         path: String,
-        /// What is near it, or nothing.
+        /// The number whose path is nearest, as the end of the sentence, or empty.
         near: String,
     },
     /// It leads to something that is not a number.

@@ -53,7 +53,7 @@ impl Example {
         self.names.iter().any(|own| own == name)
     }
 
-    /// Whether another has each of its members, but for the figure and what tells kinds apart.
+    /// Returns whether another has each of its members, but for the figure and what tells kinds apart.
     fn is_covered_by(&self, other: &Self, figure: Option<&str>) -> bool {
         let compared =
             |name: &&String| Some(name.as_str()) != figure && !KINDS.contains(&name.as_str());

@@ -14,7 +14,7 @@ pub struct Route {
     members: Vec<String>,
 }
 
-/// What a document has on the way.
+/// A part of a document on the way to a figure.
 pub enum Stop<'v> {
     /// The figure, and the objects on the way to it.
     Figure(&'v Value, Vec<&'v Map<String, Value>>),

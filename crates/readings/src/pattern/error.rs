@@ -5,7 +5,7 @@ use super::whole::{PartOfNumber, PartOfUnit};
 use crate::accumulator::{MOST_ENTRIES, MOST_VALUES};
 use crate::bounded::{ExpressionError, MAX_STEPS};
 
-/// Why a pattern gives no figure.
+/// Reasons why a pattern gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PatternError {
     /// The regular expression does not compile, or it is too large.
@@ -15,7 +15,7 @@ pub enum PatternError {
     Expression {
         /// The pattern, shortened.
         pattern: String,
-        /// What is wrong with it.
+        /// The problem of the expression.
         reason: ExpressionError,
     },
     /// Searching for it takes too long.
@@ -31,7 +31,7 @@ pub enum PatternError {
     Reader {
         /// The pattern, as the recipe writes it.
         pattern: String,
-        /// What is wrong with the reader.
+        /// The problem of the reader.
         reason: ReaderError,
     },
     /// No line matched the pattern.
@@ -94,7 +94,7 @@ pub enum PatternError {
     PartOfNumber {
         /// The pattern, as the recipe writes it.
         pattern: String,
-        /// What was captured, and of what.
+        /// The captured part, and the number that it belongs to.
         part: PartOfNumber,
         /// The pattern that reads the whole number of this line, if there is one.
         remedy: Option<String>,
@@ -108,7 +108,7 @@ pub enum PatternError {
     PartOfUnit {
         /// The pattern, as the recipe writes it.
         pattern: String,
-        /// What was captured, and of what.
+        /// The captured part, and the unit that it belongs to.
         part: PartOfUnit,
     },
     /// A line matched, and its unit is of another kind than the figure's.
@@ -149,14 +149,14 @@ pub enum PatternError {
     },
 }
 
-/// Which line ended a block.
+/// Describes the line that ended a block.
 fn what_ended(line: Option<&str>) -> String {
     line.map_or(String::new(), |line| {
         format!(", whose block ended at the line `{line}` (`until:` states another end)")
     })
 }
 
-/// What to do about a number of which a part was captured.
+/// Describes how to read a number of which a part was captured.
 fn how_to_read_all(remedy: Option<&str>) -> String {
     match remedy {
         Some(pattern) => format!(

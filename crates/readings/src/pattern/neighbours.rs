@@ -214,7 +214,7 @@ fn class_has(class: &Class, letter: char) -> Adjacent {
     }
 }
 
-/// Whether a part matches only white space, or nothing.
+/// Returns whether a part matches only white space, or nothing.
 fn is_space(part: &Hir) -> bool {
     match part.kind() {
         HirKind::Class(Class::Unicode(class)) => class

@@ -22,13 +22,13 @@ pub struct Reader<'a> {
     pattern: &'a Pattern,
     /// The search of the pattern, with the groups of its latest match.
     search: Search<'a>,
-    /// Those of the lines that announce the figure.
+    /// The searches for lines that announce the figure.
     announcements: Vec<Search<'a>>,
-    /// That of the heading, if the figure stands below one.
+    /// The search for the heading, if the figure stands below one.
     heading: Option<HeadingSearch<'a>>,
     /// The steps of the readers that were joined to this one.
     joined_steps: u64,
-    /// By name; a figure that is not a table has the empty one.
+    /// The entries by name; a figure that is not a table has the empty name.
     entries: Entries<PatternError>,
     /// Announcements without a number of entries that have none so far.
     waiting: BTreeMap<String, Unreadable<PatternError>>,
@@ -36,7 +36,7 @@ pub struct Reader<'a> {
     matches: u64,
     /// More entries than a table has.
     overflowed: bool,
-    /// Which of several files it reads.
+    /// The number of the file that is read, among several.
     file: usize,
     blocks: Blocks,
     /// The marks of the block's heading that end it.
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether no later line changes anything; with `last`, whether no earlier one does.
+    /// Returns whether no later line changes anything; with `last`, whether no earlier one does.
     pub fn is_decided(&self) -> bool {
         let takes_one = matches!(self.pattern.take, Take::First | Take::Last);
         takes_one && self.pattern.by.is_empty() && self.matches > 0
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         steps.fold(self.joined_steps, u64::saturating_add)
     }
 
-    /// Whether the pattern takes more steps in this text than an expression may.
+    /// Returns whether the pattern takes more steps in this text than an expression may.
     pub fn is_exhausted(&self) -> bool {
         self.steps() > MAX_STEPS
     }
@@ -320,7 +320,7 @@ impl<'a> Reader<'a> {
     /// Returns the figures by name; one that is not a table has the empty name.
     ///
     /// # Errors
-    /// Where nothing matched, or there were too many values. An entry whose announcement cannot be read
+    /// If nothing matched, or there were too many values. An entry whose announcement cannot be read
     /// says so.
     pub fn entries(self) -> Result<Entries<PatternError>, PatternError> {
         let pattern = || self.pattern.expression().to_owned();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use regex_syntax::ast::{Ast, GroupKind, parse::Parser};
 
-/// Why a named reader cannot be replaced.
+/// Reasons why a named reader cannot be replaced.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReaderError {
     /// No reader has this name.

@@ -88,7 +88,7 @@ pub(super) fn number_within(line: &str, group: Range<usize>) -> Range<usize> {
     }
 }
 
-/// Whether the pattern itself has what is behind the number. A unit that contradicts the figure's is no
+/// Returns whether the pattern itself has what is behind the number. A unit that contradicts the figure's is no
 /// less wrong if the pattern has it.
 fn is_spelled_behind(
     line: &str,
@@ -114,7 +114,7 @@ fn next_to(line: &str, at: usize) -> &str {
     &behind[..end.map_or(behind.len(), |(end, _)| end)]
 }
 
-/// Whether the pattern captured the letters behind a number as its unit.
+/// Returns whether the pattern captured the letters behind a number as its unit.
 fn is_next_unit(line: &str, end: usize, unit: Range<usize>) -> bool {
     let between = line.get(end..unit.start);
     !unit.is_empty()

@@ -9,7 +9,7 @@ use crate::request::CsvCell;
 /// Lines in which the header is searched.
 const MOST_LINES: usize = 100_000;
 
-/// What is read of a table.
+/// The columns that are read of a table.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// The figure's column, and the rows that count.
@@ -44,7 +44,7 @@ pub struct Columns {
     /// The figure's column, from 0.
     pub figure: usize,
     filter: Vec<(usize, String)>,
-    /// Those that name a table's entries.
+    /// The columns that name a table's entries.
     pub by: Vec<usize>,
 }
 
@@ -52,7 +52,7 @@ impl Columns {
     /// Returns the columns of a line of these cells; none where one that is read is missing.
     ///
     /// # Errors
-    /// Where two columns that are read have one name.
+    /// If two columns that are read have one name.
     pub fn of(names: Vec<String>, request: Request<'_>) -> Result<Option<Self>, RowsError> {
         let required = request.names();
         let at = |name: &&str| names.iter().position(|cell| cell == name.trim());
@@ -106,7 +106,7 @@ impl Header {
     /// Finds the first line that has all the columns.
     ///
     /// # Errors
-    /// Where there is none, or two of its columns that are read have one name.
+    /// If there is none, or two of its columns that are read have one name.
     pub fn find(bytes: &[u8], request: Request<'_>) -> Result<Self, RowsError> {
         let required = request.names();
         let mut begin = 0;

@@ -5,10 +5,10 @@ use super::row::{Row, is_sentence};
 use crate::figure::parse_number;
 use crate::words::is_no_number;
 
-/// What the rows of a table with a figure are like.
+/// The form of the rows of a table that have a figure.
 #[derive(Default)]
 pub struct Kind {
-    /// Which of the cells of the latest are numbers.
+    /// For each cell of the latest row, whether it is a number.
     numeric: Vec<bool>,
 }
 

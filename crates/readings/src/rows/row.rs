@@ -50,7 +50,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Whether a cell is prose, and no name.
+/// Returns whether a cell is prose, and no name.
 pub(super) fn is_sentence(cell: &str) -> bool {
     cell.contains(char::is_whitespace) || cell.ends_with([':', '.', '!'])
 }

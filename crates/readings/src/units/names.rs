@@ -151,7 +151,7 @@ pub(super) fn thing(small: &str) -> (&str, usize) {
     })
 }
 
-/// Whether a text in small letters is a prefix.
+/// Returns whether a text in small letters is a prefix.
 fn is_prefix(text: &str) -> bool {
     matches!(
         text,
