@@ -106,7 +106,7 @@ fn of_round(round: &str, tree: &Path, pairs: &mut Vec<Pair>) -> Result<(), Box<d
     Ok(())
 }
 
-/// How far two runs are apart, where they are two and ran with the same settings. A server completes
+/// Returns how far two runs are apart, where they are two and ran with the same settings. A server completes
 /// the scheduled load: at another rate it is another measurement.
 fn apart(
     one: &Figure,

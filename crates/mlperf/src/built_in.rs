@@ -1,14 +1,14 @@
 //! Data that is compiled into the program: rules of rounds, and the noise of trials.
 //!
 //! A file of it that cannot be read is a fault of the build. The program then ends where the file is
-//! first needed: without it, results would be judged by fewer rules and nobody would be told.
+//! first needed: without it, results would be judged by fewer rules, unnoticed.
 
 use std::fmt::Display;
 
 /// Returns the contents of a built-in file.
 ///
 /// # Panics
-/// Where the file cannot be read, with its path and the reason.
+/// If the file cannot be read, with its path and the reason.
 pub(crate) fn read<T, E: Display>(path: &str, contents: Result<T, E>) -> T {
     contents
         .unwrap_or_else(|problem| panic!("{path}, which is built in, cannot be read: {problem}"))

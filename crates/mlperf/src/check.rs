@@ -30,7 +30,7 @@ impl CheckKind {
     }
 }
 
-/// What stands for a value that no log states.
+/// The text in place of a value that no log states.
 pub(crate) const NOT_STATED: &str = "not in the logs";
 
 /// A rule that was checked.

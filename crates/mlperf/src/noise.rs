@@ -17,16 +17,16 @@ static TABLE: LazyLock<NoiseTable> = LazyLock::new(|| {
 /// Two runs differ by more than this many deviations of one in one of ten cases: the normal's 95th
 /// percentile times the root of two.
 const NINTH_DECILE: f64 = 1.644_853_626_951_472_7 * std::f64::consts::SQRT_2;
-/// Of fewer pairs a 90th percentile is the largest of them.
+/// The fewest pairs of a group: of fewer, a 90th percentile is the largest of them.
 const FEWEST: u32 = 8;
 /// The least that is assumed. Servers of one target rate differ by less, since they complete what they
 /// are sent, whatever the system.
 const LEAST: f64 = 0.001;
 
-/// How far published pairs of runs on one system are apart.
+/// The differences between published pairs of runs on one system.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct NoiseTable {
-    /// Where the pairs are from.
+    /// The source of the pairs.
     pub source: String,
     /// The groups: of a benchmark in a scenario, of a scenario in a round, of a round.
     pub groups: Vec<PairGroup>,

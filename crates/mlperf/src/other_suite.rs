@@ -74,17 +74,17 @@ const STORAGE: [&str; 6] = [
     "vector_database",
     "kv_cache",
 ];
-/// What follows the benchmark in Storage v1.0.
+/// Suffixes of a benchmark's folder in Storage v1.0.
 const ACCELERATORS: [&str; 3] = ["-a100", "-h100", "-b200"];
 
 impl OtherSuite {
-    /// By the names of folders below `results`: system, benchmark, and what it holds.
+    /// Returns the suite by the names of folders below `results`: system, benchmark, and those in it.
     pub fn of_folders<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let mut names = names.into_iter().enumerate();
         names.find_map(|(depth, name)| Self::of_folder(depth, name))
     }
 
-    /// By one folder; its depth is 0 for a system's.
+    /// Returns the suite by one folder; its depth is 0 for a system's.
     fn of_folder(depth: usize, name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let run = ["-performance", "-accuracy"];
@@ -104,7 +104,7 @@ impl OtherSuite {
         }
     }
 
-    /// By the logs of a run.
+    /// Returns the suite by the logs of a run.
     pub fn of_run(run: &Run) -> Option<Self> {
         let settings = run.parameters();
         let seeds = || {

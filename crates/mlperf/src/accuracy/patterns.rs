@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex_lite::Regex;
 
-/// What a pattern gives.
+/// The value that a pattern reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gives {
     /// A figure, with its unit where no `%` follows the number.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::check::{NOT_STATED, RuleCheck};
 use crate::compliance::Test;
 
-/// What the client calls a test; none where it has no such test.
+/// Returns the client's name of a test; none where it has no such test.
 pub fn audit_name(test: Test) -> Option<&'static str> {
     match test {
         Test::Test01 => Some("accuracy_in_performance_test"),
@@ -18,7 +18,7 @@ pub fn audit_name(test: Test) -> Option<&'static str> {
     }
 }
 
-/// Whether a result needs the outcome of a test: of the others the client has had none so far, and the
+/// Returns whether a result needs the outcome of a test: of the others the client has had none so far, and the
 /// official checker reads one only where it is there.
 pub fn is_audit_required(test: Test) -> bool {
     test == Test::Test04

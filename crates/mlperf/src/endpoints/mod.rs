@@ -32,7 +32,7 @@ pub fn config(text: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// What is at a path of members.
+/// Returns the value at a path of members.
 fn at<'a>(object: &'a Map<String, Value>, path: &[&str]) -> Option<&'a Value> {
     let (first, rest) = path.split_first()?;
     let mut value = object.get(*first)?;

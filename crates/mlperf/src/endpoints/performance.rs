@@ -204,7 +204,7 @@ impl Performance {
     }
 }
 
-/// Whether the data sets for performance and for accuracy are of one file. Several benchmarks measure
+/// Returns whether the data sets for performance and for accuracy are of one file. Several benchmarks measure
 /// speed with other requests than accuracy: their answers differ in length.
 fn has_one_data_set(config: &Map<String, Value>) -> bool {
     let all = at(config, &["datasets"]).and_then(Value::as_array);

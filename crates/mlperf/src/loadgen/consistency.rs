@@ -13,7 +13,7 @@ use crate::check::RuleCheck;
 use retrial_readings::figure::Figure;
 use retrial_readings::number::{figure, grouped, to_f64};
 
-/// What six printed digits of two factors may differ by.
+/// The most by which two factors of six printed digits may differ.
 const ROUNDING: f64 = 2e-5;
 /// How far the wall clock may be from the sum of latencies; ns. It is logged in ms, it may be set
 /// meanwhile, and a busy machine is slow between two readings: up to 14 ms on two cores.
@@ -73,7 +73,7 @@ impl Run {
         self.figure(name).map(|figure| figure.value)
     }
 
-    /// How long the test took by its wall clock, ns.
+    /// Returns how long the test took by its wall clock, ns.
     fn duration_ns(&self) -> Option<f64> {
         let measured = self.detail.as_ref()?.measured_ms?;
         #[expect(clippy::cast_precision_loss, reason = "a test takes hours")]

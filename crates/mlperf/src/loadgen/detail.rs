@@ -121,7 +121,7 @@ pub struct OwnClock {
 }
 
 impl Detail {
-    /// Whether the log holds a test's end: the last latency of a performance test, and the count of
+    /// Returns whether the log holds a test's end: the last latency of a performance test, and the count of
     /// errors where this LoadGen logs it; the queries' end in an accuracy test.
     pub fn is_complete(&self) -> bool {
         match self.mode {

@@ -11,7 +11,7 @@ const LATENCIES: &str = "latency_";
 /// The one of them that no two runs share: the shortest of many may be.
 const MEAN: &str = "latency_mean_ns";
 
-/// What tells one run of LoadGen from all others.
+/// The identity of a run of LoadGen.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RunIdentity {
     /// The scenario that was run.
@@ -59,7 +59,7 @@ impl RunIdentity {
 }
 
 impl Run {
-    /// What tells it from other runs.
+    /// Returns the identity of the run.
     pub fn identity(&self) -> RunIdentity {
         let figures = self.figures();
         let mut hasher = DefaultHasher::new();

@@ -13,7 +13,7 @@ const AGREEMENT: f64 = 2e-5;
 /// Part of the names of early stopping's estimates.
 const ESTIMATE: &str = "early_stopping";
 
-/// What LoadGen left behind of one run: either log may be missing.
+/// The files that LoadGen wrote in one run: either log may be missing.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Run {
     /// `mlperf_log_summary.txt`.
@@ -23,7 +23,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Whether all that is there is an excerpt of a summary, as guides print it: it shows figures, and not
+    /// Returns whether all that is there is an excerpt of a summary, as guides print it: it shows figures, and not
     /// that the rules were followed.
     pub fn is_excerpt(&self) -> bool {
         let summary = self.summary.as_ref().filter(|_| self.detail.is_none());
@@ -143,7 +143,7 @@ impl Run {
         })
     }
 
-    /// How many errors LoadGen counted or logged, whichever is more; `None` where both logs end
+    /// Returns how many errors LoadGen counted or logged, whichever is more; `None` where both logs end
     /// too early to decide.
     pub fn errors(&self) -> Option<u64> {
         let counted = self.summary.as_ref().and_then(|summary| summary.errors);

@@ -18,7 +18,7 @@ use retrial_readings::figure::Figures;
 /// Real summaries have 3 kB.
 pub const MOST_BYTES: usize = 1 << 20;
 
-/// Why a text is no summary.
+/// Reasons why a text is no summary.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SummaryError {
     /// Nothing but white space.
@@ -118,7 +118,7 @@ pub struct Summary {
     pub result: Option<ResultWord>,
     /// Which constraints were met.
     pub constraints: Constraints,
-    /// What LoadGen recommends where the result is INVALID; it may be nothing.
+    /// LoadGen's recommendations where the result is INVALID; there may be none.
     pub recommendations: Vec<String>,
     /// The early-stopping blocks: of queries, TTFT and TPOT.
     pub early_stopping: EarlyStopping,
@@ -144,7 +144,7 @@ pub struct Summary {
 /// Reads a summary from bytes that may be anything.
 ///
 /// # Errors
-/// Where the bytes are no summary: empty, binary, far too large, or two runs in one.
+/// If the bytes are no summary: empty, binary, far too large, or two runs in one.
 pub fn parse_bytes(bytes: &[u8]) -> Result<Summary, SummaryError> {
     parse(&String::from_utf8_lossy(bytes))
 }
@@ -154,7 +154,7 @@ pub fn parse_bytes(bytes: &[u8]) -> Result<Summary, SummaryError> {
 /// An incomplete summary is read up to its end and marked in [`Summary::completeness`].
 ///
 /// # Errors
-/// Where the text is no summary: empty, binary, far too large, or two runs in one.
+/// If the text is no summary: empty, binary, far too large, or two runs in one.
 pub fn parse(text: &str) -> Result<Summary, SummaryError> {
     if text.len() > MOST_BYTES {
         return Err(SummaryError::TooLarge { bytes: text.len() });

@@ -17,7 +17,7 @@ const SECOND_MS: i64 = 1000;
 /// How far the starts and the ends that the ranks of a run log lie apart, milliseconds.
 const RANKS_APART_MS: f64 = 1000.0;
 
-/// What tells one training run from all others.
+/// The identity of a training run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunIdentity {
     /// Its start, in milliseconds since 1970.

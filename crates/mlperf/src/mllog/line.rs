@@ -18,7 +18,7 @@ pub struct Event {
     /// When, in milliseconds since 1970.
     #[serde(default)]
     pub time_ms: f64,
-    /// What belongs to it: `status`, `samples_count`, `epoch_num`.
+    /// Further values of the event: `status`, `samples_count`, `epoch_num`.
     #[serde(default)]
     pub metadata: Value,
 }

@@ -32,7 +32,7 @@ const EVALUATIONS: [&str; 2] = ["eval_accuracy", "eval_error"];
 /// before it to another rank.
 const PROGRESS: [&str; 4] = ["block_stop", "epoch_stop", "eval_accuracy", "eval_error"];
 
-/// Why an event does not have the figure that it announces.
+/// Reasons why an event does not have the figure that it announces.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum EventError {
     /// The value is not a number.
@@ -89,7 +89,7 @@ pub struct TrainingRun {
 }
 
 impl TrainingRun {
-    /// What tells it from other runs.
+    /// Returns the identity of the run.
     pub fn identity(&self) -> RunIdentity {
         let span = self.started_ms.zip(self.stopped_ms);
         RunIdentity {

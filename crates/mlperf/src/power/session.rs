@@ -23,7 +23,7 @@ const METERS: [(&str, u64); 11] = [
 ];
 /// The meter of several channels that a session must use two of.
 const TWO_CHANNELS: u64 = 77;
-/// What the meter answers to each command.
+/// The meter's answers to commands, by the beginning of the command.
 const REPLIES: [(&str, &str); 3] = [
     ("SR,A", "Range A changed"),
     ("SR,V", "Range V changed"),
@@ -76,7 +76,7 @@ impl Sessions<'_> {
         )
     }
 
-    /// What the client sent, the server received, and answered.
+    /// Checks that the server received the client's messages, and the client its replies.
     fn messages(self) -> RuleCheck {
         let [client, server] = [self.client, self.server].map(|side| list(side, "messages"));
         let is_same = |(sent, received): (&Value, &Value)| {

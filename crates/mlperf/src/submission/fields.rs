@@ -1,6 +1,6 @@
 //! The fields of a submission's JSON files, as the official checker requires them since v4.1.
 
-/// What a field must do.
+/// The requirement on a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Must {
     /// It must not be empty.
@@ -70,7 +70,7 @@ pub const TRAINING_STATUS: [&str; 4] = [
     "Preview",
 ];
 
-/// Fields that submissions with power have besides.
+/// Additional fields of submissions with power.
 pub const POWER: [&str; 15] = [
     "power_management",
     "filesystem",
@@ -89,7 +89,7 @@ pub const POWER: [&str; 15] = [
     "system_power_only",
 ];
 
-/// Fields that systems over a network have besides.
+/// Additional fields of systems over a network.
 pub const NETWORK: [&str; 13] = [
     "is_network",
     "network_type",

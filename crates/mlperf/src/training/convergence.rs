@@ -33,7 +33,7 @@ pub struct ReferencePoints {
 /// A submission's convergence compared with the reference's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Convergence {
-    /// What the score is multiplied with; at least 1.
+    /// The factor of the score; at least 1.
     pub factor: f64,
     /// Samples of the submission: the mean without the smallest and the largest.
     pub samples: f64,
@@ -43,7 +43,7 @@ pub struct Convergence {
     pub fewest: f64,
 }
 
-/// Why a score has no normalisation; a fragment each.
+/// Reasons why a score has no normalisation, as lower-case fragments.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ConvergenceError {
     /// The reference was never run at such a batch size.
@@ -83,7 +83,7 @@ struct Point {
 /// has as many as `runs`.
 ///
 /// # Errors
-/// Where they converged faster than chance can explain, more than one did not converge, or there is no
+/// If they converged faster than chance can explain, more than one did not converge, or there is no
 /// reference for the batch size.
 pub fn normalise(
     rcp: &ReferencePoints,

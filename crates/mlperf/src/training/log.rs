@@ -53,7 +53,7 @@ pub struct TrainingLog {
 }
 
 impl TrainingLog {
-    /// What tells its run from others.
+    /// Returns the identity of its run.
     pub fn identity(&self) -> RunIdentity {
         RunIdentity {
             started_ms: self.started_ms,

@@ -38,12 +38,12 @@ pub(super) struct Quality {
     blocks: Vec<(Option<f64>, f64)>,
     /// Samples or epochs that the events around evaluations log.
     counted: Vec<f64>,
-    /// Those of `run_stop`, and its time.
+    /// The samples or epochs that `run_stop` logs, and its time.
     stopped: Option<(Option<f64>, f64)>,
 }
 
 impl Quality {
-    /// Whether the run has ended.
+    /// Returns whether the run has ended.
     pub fn has_stopped(&self) -> bool {
         self.stopped.is_some()
     }

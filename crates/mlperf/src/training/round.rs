@@ -71,12 +71,12 @@ pub(super) struct Evaluation {
     /// The event that logs it.
     #[serde(default = "eval_accuracy")]
     pub key: String,
-    /// What convergence is counted in: `samples_count` or `epoch_num`.
+    /// The unit of convergence: `samples_count` or `epoch_num`.
     pub counts: String,
     /// The value that one evaluation must have.
     #[serde(default)]
     pub target: Range,
-    /// What every evaluation's value lies in.
+    /// The range of every evaluation's value.
     #[serde(default)]
     pub each: Option<Range>,
     /// When a run is evaluated.
@@ -86,7 +86,7 @@ pub(super) struct Evaluation {
     /// stopped, of checkpoints.
     #[serde(default)]
     pub metrics: BTreeMap<String, Range>,
-    /// How many evaluations there must be.
+    /// The fewest evaluations of a run.
     #[serde(default = "one")]
     pub least: usize,
 }
@@ -108,7 +108,7 @@ pub struct TrainingRules {
     pub benchmark: String,
     /// The division that the rules are for.
     pub division: Division,
-    /// How many logs a result has.
+    /// The number of logs of a result.
     pub runs: u32,
     /// Every key's rule: of all logs, of the division, of the benchmark; the last one counts.
     pub(super) keys: Keys,
@@ -122,12 +122,12 @@ pub struct TrainingRules {
 }
 
 impl TrainingRound {
-    /// Whether its submissions had ended before this day.
+    /// Returns whether its submissions had ended before this day.
     pub fn ended_before(&self, day: Date) -> bool {
         self.last_day < day
     }
 
-    /// Whether no later round is known.
+    /// Returns whether no later round is known.
     pub fn is_newest(&self) -> bool {
         rounds().last().is_some_and(|last| last.round == self.round)
     }

@@ -17,7 +17,7 @@ const START_NS: f64 = 10e9;
 const END_NS: f64 = 10e9;
 /// Local times are whole quarters of an hour from UTC.
 const QUARTER_NS: f64 = 900e9;
-/// What git's status is where LoadGen was not built from a repository.
+/// Git's status where LoadGen was not built from a repository.
 const NO_REPOSITORY: &str = "NA";
 
 impl Run {

@@ -6,10 +6,10 @@ use memchr::memmem;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What every entry begins with.
+/// The beginning of every entry.
 pub(super) const PREFIX: &[u8] = b":::MLLOG ";
 
-/// What follows it where LoadGen writes it.
+/// The text after it, as LoadGen writes it.
 pub(super) const KEY: &[u8] = br#"{"key": ""#;
 
 /// The fields of an entry that are used.

@@ -59,7 +59,7 @@ fn until_comma(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     Some(bytes.split_at(memchr::memchr(b',', bytes)?))
 }
 
-/// What follows a whole number that is spelt as JSON wants it.
+/// Returns the bytes after a whole number in JSON's spelling.
 fn digits(bytes: &[u8]) -> Option<&[u8]> {
     let count = bytes
         .iter()

@@ -8,7 +8,7 @@ use retrial_readings::nearest::shortened;
 
 const MOST_UNREAD: usize = 20;
 
-/// Where the sentences of a bulleted list go.
+/// The list that a bulleted sentence belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum List {
     #[default]
@@ -22,7 +22,7 @@ pub(super) enum List {
 
 #[derive(Debug, Default)]
 pub(super) struct Parser {
-    /// What was read so far.
+    /// The summary so far.
     pub(super) summary: Summary,
     /// Early stopping's blocks: of queries, of TTFT, of TPOT.
     pub(super) early_stopping: [Option<String>; 3],
@@ -273,7 +273,7 @@ impl Parser {
     }
 }
 
-/// Whether a last line ends in a number that may be only its beginning.
+/// Returns whether a last line ends in a number that may be only its beginning.
 fn is_cut(line: &str) -> bool {
     line.contains(':')
         && line

@@ -137,7 +137,7 @@ impl Rules {
     }
 }
 
-/// What VALID means to `LoadGen`: the run is complete, and every sample was answered.
+/// Checks what VALID means to `LoadGen`: the run is complete, and every sample was answered.
 fn completion(run: &Performance) -> [RuleCheck; 2] {
     let shown = match run.complete {
         Some(true) => "complete",
