@@ -21,7 +21,7 @@ const LONGEST: usize = 200;
 /// The heading that ends a complete list.
 const END: &str = "end";
 
-/// What is installed in a container: `packages.json`.
+/// The installed packages of a container: `packages.json`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Installed {
     /// Version of the file.
@@ -31,7 +31,7 @@ pub struct Installed {
     pub rocm: Option<String>,
     /// The databases that have packages, in the order in which the script lists them.
     pub databases: Vec<PackageDatabase>,
-    /// What could not be read, or is omitted.
+    /// Remarks on what could not be read, or is omitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
 }
@@ -41,7 +41,7 @@ pub struct Installed {
 pub struct PackageDatabase {
     /// The package manager that the database belongs to.
     pub manager: Manager,
-    /// Where it lies in the container.
+    /// The path of the database in the container.
     pub path: String,
     /// Versions by name; of several that are installed, all, separated by commas.
     pub packages: BTreeMap<String, String>,
@@ -63,7 +63,7 @@ retrial_document::word_enum! {
     }
 }
 
-/// Whether the script in the container has printed everything.
+/// Returns whether the script in the container has printed everything.
 pub fn is_complete(text: &str) -> bool {
     let rest = text.strip_suffix('\n').unwrap_or_default();
     rest.rsplit('\n')

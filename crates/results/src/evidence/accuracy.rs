@@ -17,13 +17,13 @@ use retrial_store::{blocks, open};
 pub const ACCURACY: &str = "accuracy.txt";
 /// The log of an accuracy run, which is cut short before it is published.
 pub const LOG: &str = "mlperf_log_accuracy.json";
-/// How long the log may be once it was cut short; its hash says what it was.
+/// The most bytes of the log once it was cut short; the hash is of the whole log.
 pub const MOST_LOG: u64 = 10 << 10;
 
 /// The largest that is read: the longest that was published has 140 kB.
 const CAP: u64 = 64 << 20;
 
-/// What an `accuracy.txt` beneath a folder says; `required` are the figures that the round asks for,
+/// Reads an `accuracy.txt` beneath a folder; `required` are the figures that the round asks for,
 /// where it is known.
 ///
 /// # Errors
@@ -115,7 +115,7 @@ pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCheck> {
     checks
 }
 
-/// What stands in a log where its middle was cut out.
+/// The line in place of the middle that was cut out of a log.
 const CUT: &[u8] = b"...";
 
 /// The rule for a log that nothing was cut out of: its SHA-256 is the one in `accuracy.txt`. That of a

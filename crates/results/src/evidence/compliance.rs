@@ -12,9 +12,9 @@ use retrial_mlperf::loadgen::Run;
 use retrial_mlperf::rounds::{Rules, check_audit};
 use retrial_store::open;
 
-/// Where the log of a test's run lies.
+/// The folder of the log of a test's run.
 pub const RUN: &str = "performance/run_1";
-/// What the tests' scripts write.
+/// The files that the tests' scripts write.
 pub const VERIFIED: [&str; 3] = [
     "verify_accuracy.txt",
     "verify_performance.txt",

@@ -11,7 +11,7 @@ use retrial_plan::difference::Difference;
 use retrial_plan::step::Action;
 use retrial_store::import::Mark;
 
-/// What holds for the whole run.
+/// Returns the context of the whole run.
 pub fn context(files: &RunFiles<'_>) -> Context {
     let plan = files.plan;
     let of_plan = Context::from(plan);
@@ -58,7 +58,7 @@ pub fn context(files: &RunFiles<'_>) -> Context {
     }
 }
 
-/// What may have changed the figure without being another measurement.
+/// Returns warnings of what may have changed the figure without being another measurement.
 fn warnings(files: &RunFiles<'_>) -> Vec<String> {
     let plan = files.plan;
     let mut warnings = plan.warnings.clone();
@@ -103,7 +103,7 @@ fn foreign_plan(files: &RunFiles<'_>) -> Option<String> {
     ))
 }
 
-/// Whether a digest (`debian@sha256:…`) and an image are of one repository: an engine that pulled the
+/// Returns whether a digest (`debian@sha256:…`) and an image are of one repository: an engine that pulled the
 /// same image from two registries lists both digests.
 fn is_same_repository(digest: &str, image: &str) -> bool {
     let name = |reference| ImageRef::parse(reference).ok().map(|image| image.name());

@@ -14,17 +14,17 @@ use retrial_mlperf::endpoints::{AccuracyResults, Performance, config};
 use retrial_mlperf::submission::object;
 use retrial_store::open;
 
-/// How a scenario was configured; one of them is there.
+/// The file names of a scenario's configuration; one of them exists.
 pub const CONFIGS: [&str; 2] = ["config.yaml", "config.yml"];
-/// What its performance run gave.
+/// The results of its performance run.
 pub const SUMMARY: &str = "performance/result_summary.json";
-/// What its accuracy run gave.
+/// The results of its accuracy run.
 pub const ACCURACY: &str = "accuracy/accuracy_results.json";
 
 /// The largest of these files that is read: real ones have 15 kB.
 const CAP: u64 = 8 << 20;
 
-/// Whether a folder holds results of an endpoint, and not of `LoadGen`: accuracy scripts leave an
+/// Returns whether a folder holds results of an endpoint, and not of `LoadGen`: accuracy scripts leave an
 /// `accuracy_results.json` next to `LoadGen`'s logs, too.
 pub fn is_result(folder: &Path) -> bool {
     let has_logs = ["", "performance/run_1", "accuracy"].iter().any(|run| {
@@ -50,7 +50,7 @@ fn is_output(name: &OsStr) -> bool {
     outputs.iter().any(|file| file.file_name() == Some(name))
 }
 
-/// Whether a folder holds results of an endpoint.
+/// Returns whether a folder holds results of an endpoint.
 pub fn is_there(folder: &Path) -> bool {
     let is_file = |name: &str| {
         std::fs::symlink_metadata(folder.join(name)).is_ok_and(|metadata| metadata.is_file())

@@ -109,7 +109,7 @@ fn measured_in<'a>(files: &'a RunFiles<'_>) -> impl Iterator<Item = (&'a Step, u
     })
 }
 
-/// What happened during a run that failed no step, each with the step that it concerns.
+/// Describes incidents of a run that failed no step, each with the step that it concerns.
 pub(super) fn incidents(files: &RunFiles<'_>) -> Vec<String> {
     let history = &files.state.history;
     let name = |number: &u32| {

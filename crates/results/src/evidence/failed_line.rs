@@ -9,7 +9,7 @@ use retrial_store::blocks;
 
 use super::figures::Text;
 
-/// Why a command failed by what it printed, in the words of a run. When a line was printed is not known, so that
+/// Returns why a command failed, by a line that it printed. When a line was printed is not known, so that
 /// patterns with a time count none.
 pub(super) fn failed_line(signs: &FailureSigns, output: &Text) -> Option<String> {
     if signs.output.is_empty() {

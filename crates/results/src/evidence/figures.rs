@@ -36,7 +36,7 @@ pub struct Found {
     pub missing: BTreeMap<String, String>,
 }
 
-/// Why a text gives no figure.
+/// Reasons why a text gives no figure.
 #[derive(Debug)]
 pub(super) enum Unread {
     /// The text does not have it: another may.
@@ -73,7 +73,7 @@ impl Unread {
 /// the text below its own.
 ///
 /// # Errors
-/// Where it was searched, why there is none, and the nearest line.
+/// The places that were searched, the reason, and the nearest line.
 pub(super) fn find(
     name: &str,
     source: &FigureSource,
@@ -174,7 +174,7 @@ impl Target<'_> {
     }
 }
 
-/// Where a record stands.
+/// Returns where a record stands.
 pub(super) fn origin(files: &[Text], place: Place) -> Origin {
     let file = files.get(place.file);
     let line = match place.position {
@@ -188,7 +188,7 @@ pub(super) fn origin(files: &[Text], place: Place) -> Origin {
     }
 }
 
-/// What was passed over.
+/// Returns the records that were skipped.
 pub(super) fn passed_over<E: Display>(
     files: &[Text],
     accumulator: &Accumulator<E>,
@@ -310,7 +310,7 @@ fn each_long_line(
     Ok(())
 }
 
-/// What may have been meant, near the end of a file.
+/// Describes the line near the end of a file that is most like the pattern.
 fn nearest_line(expression: &str, file: &Text) -> String {
     let mut nearest = NearestLine::to(expression);
     let Ok(mut file) = file.open() else {

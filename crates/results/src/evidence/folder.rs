@@ -22,7 +22,7 @@ pub const SUMMARY: &str = "mlperf_log_summary.txt";
 /// The name of `LoadGen`'s detail log.
 pub const DETAIL: &str = "mlperf_log_detail.txt";
 
-/// Why a folder gives no result.
+/// Reasons why a folder gives no result.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// There is no summary.
@@ -47,7 +47,7 @@ pub enum FolderError {
 /// Reads the one `LoadGen` result in or below a folder.
 ///
 /// # Errors
-/// Where there is none, there are several, or it cannot be read.
+/// If there is none, there are several, or it cannot be read.
 pub fn read(folder: &Path) -> Result<Run, FolderError> {
     let relative = match &find(folder, DEPTH, |name| name == SUMMARY)[..] {
         [] => return Err(FolderError::NoSummary),
@@ -74,7 +74,7 @@ pub fn read(folder: &Path) -> Result<Run, FolderError> {
 /// and why it cannot be read. A log that is not there is no fault: whether it must be is a rule.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Logs {
-    /// What could be read.
+    /// The logs that could be read.
     pub run: Run,
     /// Files that are there and cannot be read.
     pub faults: Vec<(&'static str, String)>,
@@ -104,7 +104,7 @@ pub fn logs(root: &Path, folder: &Path) -> Logs {
 /// Reads the summary of a folder.
 ///
 /// # Errors
-/// Where it is missing, cannot be opened, or is no summary.
+/// If it is missing, cannot be opened, or is no summary.
 pub fn summary_at(root: &Path, folder: &Path) -> Result<Summary, FolderError> {
     let text = open::read_text_beneath(root, &folder.join(SUMMARY), SUMMARY_CAP)?;
     summary::parse(&text).map_err(|error| FolderError::Unreadable {
@@ -116,7 +116,7 @@ pub fn summary_at(root: &Path, folder: &Path) -> Result<Summary, FolderError> {
 /// Reads the detail log of a folder, of any length, in bounded memory.
 ///
 /// # Errors
-/// Where it is missing or cannot be read.
+/// If it is missing or cannot be read.
 pub fn detail_at(root: &Path, folder: &Path) -> Result<detail::Detail, StoreError> {
     let relative = folder.join(DETAIL);
     let file = open::open_beneath(root, &relative)?;
@@ -126,7 +126,7 @@ pub fn detail_at(root: &Path, folder: &Path) -> Result<detail::Detail, StoreErro
     Ok(parser.finish())
 }
 
-/// Whether the file is not there at all.
+/// Returns whether the file is not there at all.
 pub fn is_missing(error: &StoreError) -> bool {
     matches!(error, StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
 }

@@ -8,10 +8,10 @@ use retrial_mlperf::loadgen::{self, Run, Scenario};
 use retrial_mlperf::other_suite::OtherSuite;
 use retrial_recipe::model::Mode;
 
-/// What LoadGen calls an error where it finds `audit.config`, which each test needs.
+/// The error that LoadGen reports where it finds `audit.config`, which each test needs.
 const AUDIT_CONFIG: &str = "Multiple conf files are used";
 
-/// What `LoadGen`'s logs say of a trial: figures under their own names and under those that
+/// Adds the contents of `LoadGen`'s logs to a trial: figures under their own names and under those that
 /// the recipe expects, validity, and what was asked for.
 pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvidence) {
     let all = run.figures();
@@ -94,7 +94,7 @@ pub(crate) fn not_of_its_kind(
     other_mode.into_iter().chain(other_scenario).collect()
 }
 
-/// Logs of another mode or scenario than that of an accuracy run are told, with the file: MLCommons'
+/// Logs of another mode or scenario than that of an accuracy run are reported with their path: MLCommons'
 /// checker takes them, and five folders of v5.1 have them.
 pub fn other_kind(run: &Run, scenario: Option<Scenario>) -> Vec<RuleCheck> {
     let file = if run.detail.is_some() {
@@ -116,7 +116,7 @@ pub fn other_kind(run: &Run, scenario: Option<Scenario>) -> Vec<RuleCheck> {
         .collect()
 }
 
-/// Whether the speed of a test's run is compared with the submitted one. The others run a few
+/// Returns whether the speed of a test's run is compared with the submitted one. The others run a few
 /// queries to look at the answers, and LoadGen calls most of them INVALID for being short.
 fn speed_counts(path: &str) -> bool {
     let mut tests = path.split('/').filter_map(|part| part.parse::<Test>().ok());

@@ -60,7 +60,7 @@ fn failed(name: &str, folder: &Path, path: &Path) -> RuleCheck {
     RuleCheck::failed("the benchmark's own checks", measured, required)
 }
 
-/// What the harness wrote into it, as one line.
+/// Returns the text that the harness wrote into it, as one line.
 fn reason(folder: &Path, path: &Path) -> Option<String> {
     let file = open::open_beneath(folder, path).ok()?;
     let mut text = Vec::new();

@@ -58,7 +58,7 @@ pub fn of_summaries(directory: &Path) -> Option<OtherSuiteResult> {
         })
 }
 
-/// By the folders of a path below a submitter's `results`.
+/// Returns the suite by the folders of a path below a submitter's `results`.
 fn of_path(path: &Path) -> Option<OtherSuite> {
     let names = path.components().filter_map(|component| match component {
         Component::Normal(name) => name.to_str(),

@@ -14,7 +14,7 @@ use retrial_recipe::{NoTemplates, Resolved, SIZE_LIMIT, Source, resolve};
 use retrial_store::open::read_text_beneath;
 use retrial_store::{Record, RunDirectory, StoreError};
 
-/// Why a plan cannot be derived again.
+/// Reasons why a plan cannot be derived again.
 #[derive(Debug, Error)]
 pub enum UnderivablePlan {
     /// A file of the run that it was made from cannot be read.

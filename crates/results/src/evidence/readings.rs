@@ -24,7 +24,7 @@ pub struct Reading {
     pub figures: BTreeMap<String, FigureValue>,
     /// Why a figure is not among them.
     pub missing: BTreeMap<String, String>,
-    /// Those of the missing ones that a record announces.
+    /// The missing figures that a record announces.
     pub announced: BTreeSet<String>,
     /// Further parameters from the log.
     pub parameters: BTreeMap<String, f64>,
@@ -140,7 +140,7 @@ fn headings_like<'a>(figures: &'a Ordered<FigureSource>, source: &FigureSource) 
 struct Logs<'a> {
     /// The figures, in the order in which the parser got them.
     figures: Vec<(&'a String, &'a FigureSource, &'a MllogFigure)>,
-    /// Where they are: the file as the recipe writes it.
+    /// The file of the logs, as the recipe writes it.
     file: Option<String>,
     runs: Result<Vec<(Text, TrainingRun)>, String>,
     several_files: bool,

@@ -13,7 +13,7 @@ use retrial_recipe::model::{Mode, Submission};
 /// The properties of a result that its path contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultPath {
-    /// What is judged together lies below this.
+    /// The folder of the results that are judged together.
     pub group: PathBuf,
     /// The scenario, where a folder has its name. An Interactive result's own log says `Server`.
     pub scenario: Option<String>,
@@ -67,12 +67,12 @@ impl ResultPath {
         }
     }
 
-    /// Whether it lies in a submission tree: `closed/AMD/results/SYSTEM/BENCHMARK`.
+    /// Returns whether it lies in a submission tree: `closed/AMD/results/SYSTEM/BENCHMARK`.
     pub fn is_submitted(&self) -> bool {
         self.submission().division.is_some()
     }
 
-    /// What was submitted, as far as the path tells.
+    /// Returns the submission that the path names, as far as it does.
     pub fn submission(&self) -> Submission {
         let names = names(&self.group);
         match names.as_slice() {

@@ -27,7 +27,7 @@ pub struct RunFiles<'a> {
 }
 
 impl<'a> RunFiles<'a> {
-    /// All files of a run.
+    /// Returns all files of a run.
     pub fn of(directory: &'a RunDirectory, plan: &'a Plan, state: &'a State) -> Self {
         Self {
             telemetry: Telemetry::of_run(directory),
@@ -35,7 +35,7 @@ impl<'a> RunFiles<'a> {
         }
     }
 
-    /// Those that contain figures.
+    /// Returns the files that contain figures.
     pub fn without_telemetry(
         directory: &'a RunDirectory,
         plan: &'a Plan,

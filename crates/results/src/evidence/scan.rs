@@ -20,10 +20,10 @@ const MOST_AT_FIRST: usize = 8;
 /// Parts whose values are held at once, at most.
 const MOST_AT_ONCE: usize = 64;
 
-/// What a pattern takes from a file, as long as it is now. It is the file of this number, from 0.
+/// Reads the figures of a pattern in a file, as long as it is now. `number` is which of several files it is, from 0.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If it cannot be read.
 pub fn file<'a>(pattern: &'a Pattern, file: &File, number: usize) -> io::Result<Reader<'a>> {
     let mut head = vec![0; HEAD];
     let length = file.read_at(&mut head, 0)?;

@@ -15,7 +15,7 @@ use retrial_telemetry::{MachineSummary, Row, Summary, table};
 /// The file's name in the directory of a run, and of each of its other machines.
 pub const FILE: &str = "telemetry.csv";
 
-/// What was recorded of a run, by machine; nothing by default.
+/// The telemetry of a run, by machine; none by default.
 #[derive(Debug, Default)]
 pub struct Telemetry {
     head: Vec<Row>,
@@ -93,7 +93,7 @@ impl Telemetry {
         }
     }
 
-    /// What it says of a step, from its beginning to its end; a step that was done again keeps nothing
+    /// Summarizes a step, from its beginning to its end; a step that was executed again keeps nothing
     /// of the first time. Within a window, where the benchmark says when it measured: samples before
     /// and after it are excluded, but not for whether the GPUs worked.
     pub fn of_step(
@@ -136,7 +136,7 @@ pub fn rows(machine: &RunDirectory) -> Vec<Row> {
     text.map(|text| table::read(&text)).unwrap_or_default()
 }
 
-/// Whether it is the step, or starts a service that the step needs.
+/// Returns whether it is the step, or starts a service that the step needs.
 fn takes_part(other: &Step, step: &Step) -> bool {
     let needs = step.command().map(|command| &command.needs);
     other.number == step.number || needs.is_some_and(|needs| needs.contains(&other.number))

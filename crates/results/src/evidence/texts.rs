@@ -19,7 +19,7 @@ const MOST_NAMES: usize = 100_000;
 /// Bytes before a line in which lines are counted: of more, counting would take longer than reading
 /// the figure from the end.
 const MAX_COUNTED: u64 = 64 << 20;
-/// How deep a glob looks.
+/// The most parts of a glob's path.
 const MOST_DEPTH: usize = 12;
 
 /// A text below a directory, which is searched for figures.

@@ -157,7 +157,7 @@ impl TrialFiles<'_> {
         add_checks(evidence, trial, checks.collect());
     }
 
-    /// What the suite's accuracy script printed: in the step that ran it, or into its file.
+    /// Adds the figures that the suite's accuracy script printed, in the step that ran it or into its file.
     fn read_accuracy(&self, trial: &mut TrialEvidence) {
         let rules = self.measured.rules.as_ref();
         let required = rules.map_or(&[][..], |rules| &rules.accuracy);
@@ -169,14 +169,14 @@ impl TrialFiles<'_> {
         accuracy::add_to(trial, self.folder, file, required);
     }
 
-    /// Whether what was printed can be among the files: the output of a submitted result is not.
+    /// Returns whether what was printed can be among the files: the output of a submitted result is not.
     fn has_output(&self) -> bool {
         let mut outputs = self.outputs.iter();
         let is_speed = self.measured.loadgen && self.measured.mode == Mode::Performance;
         !is_speed || outputs.any(|output| output.open().is_ok())
     }
 
-    /// Where a figure is searched.
+    /// Returns the texts in which a figure is searched.
     fn texts(&self, source: &FigureSource) -> Vec<Text> {
         match &source.file {
             Some(file) => vec![Text {
@@ -195,7 +195,7 @@ fn add_checks(evidence: &mut Evidence, trial: u32, checks: Vec<RuleCheck>) {
         .extend(checks.map(|check| check.on(Some(trial))));
 }
 
-/// Whether a figure is read from a file of the results, or something is required of it.
+/// Returns whether a figure is read from a file of the results, or something is required of it.
 fn is_asked_for(measured: &MeasurementPlan, name: &str) -> bool {
     let mut figures = measured.figures.iter();
     let is_in_file = figures.any(|(figure, source)| figure == name && source.file.is_some());
@@ -211,7 +211,7 @@ fn is_asked_for(measured: &MeasurementPlan, name: &str) -> bool {
             .any(|(required, _)| is_required(required))
 }
 
-/// Whether figures of a measurement are read of training logs.
+/// Returns whether figures of a measurement are read of training logs.
 pub(crate) fn is_trained(measured: &MeasurementPlan) -> bool {
     let mut figures = measured.figures.iter();
     figures.any(|(_, figure)| matches!(figure.find, Find::Mllog(_)))

@@ -8,7 +8,7 @@ use retrial_recipe::model::{Mode, Submission};
 /// The suite whose rules are known by round.
 const SUITE: &str = "mlperf-inference";
 
-/// Of a result without a recipe; `round` is the one that the command line or the seeds name.
+/// Returns the reason for a result without a recipe; `round` is the one that the command line or the seeds name.
 pub fn of_result(round: Option<&Round>, benchmark: &str, scenario: &str) -> String {
     match round {
         None => "its seeds are of no known round (choose one: --round ROUND; add its rules: \
@@ -31,7 +31,7 @@ pub fn is_asked_for(run: &Run, mode: Mode) -> bool {
     mode == Mode::Performance || run.parameters().qsl_rng_seed.is_some()
 }
 
-/// Of a recipe's measurement; none where its rules are known, or where it is of a suite that has none.
+/// Returns the reason for a recipe's measurement; none where its rules are known, or where its suite has none.
 pub fn of_recipe(submission: &Submission, measured: &MeasurementPlan) -> Option<String> {
     let is_ruled = submission.suite == SUITE && measured.loadgen;
     if !is_ruled || measured.rules.is_some() || measured.mode == Mode::Compliance {

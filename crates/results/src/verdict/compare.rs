@@ -34,7 +34,7 @@ pub(crate) struct Compared {
     pub assumed: Option<AssumedNoise>,
     /// It was published of another system.
     pub other_system: bool,
-    /// What the trials made one are multiplied with, where reference convergence points are known.
+    /// The factor of the aggregated trials, where reference convergence points are known.
     pub factor: Option<f64>,
 }
 
@@ -103,7 +103,7 @@ fn compare_one(
     })
 }
 
-/// Whether a value has a logarithm.
+/// Returns whether a value has a logarithm.
 fn is_usable(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }
@@ -196,7 +196,7 @@ pub fn exp(log: f64) -> f64 {
     log.exp().min(f64::MAX)
 }
 
-/// Which of several figures are worse, with error `alpha` that any is named so wrongly (Holm). Those
+/// Returns which of several figures are worse, with error `alpha` that any is named so wrongly (Holm). Those
 /// without a width are compared as they are, and share no error.
 pub(crate) fn worse(figures: &[&Compared]) -> Vec<bool> {
     let worse_at =

@@ -11,7 +11,7 @@ pub(crate) const MARGIN: f64 = 0.05;
 /// The margin on the same SKU: `MLPerf`'s audit guideline calls 2 % materially different.
 pub(crate) const MARGIN_SAME_SKU: f64 = 0.02;
 
-/// What holds for a whole run.
+/// The context of a whole run: its submission, rules, qualifiers and warnings.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Context {
     /// The submission whose figures are judged.
@@ -20,12 +20,12 @@ pub struct Context {
     pub rules: JudgeRules,
     /// Chosen value of each variant axis.
     pub variant: BTreeMap<String, String>,
-    /// What the runner found: `modified`, `other hardware`, `unpinned image`.
+    /// Qualifiers of the whole run: `modified`, `other hardware`, `unpinned image`.
     pub qualifiers: Vec<Qualifier>,
-    /// What was changed of the execution: `--skip`, an interruption. They do not say what else was measured, so
+    /// Qualifiers of the execution: `--skip`, an interruption. They do not say what else was measured, so
     /// they explain no figure that is far better than published.
     pub execution: Vec<Qualifier>,
-    /// What was unwise on the host.
+    /// Settings of the host that may have reduced speed or reliability.
     pub warnings: Vec<String>,
     /// The recipe's system and the host are the same SKU.
     pub same_sku: bool,

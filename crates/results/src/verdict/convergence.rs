@@ -15,7 +15,7 @@ pub const BATCH_SIZE: &str = "global_batch_size";
 /// With fewer trials a run that did not converge cannot be excluded from the bounds.
 const FEWEST_WITH_ONE_LOST: usize = 5;
 
-/// Why a score has no normalisation; a fragment each.
+/// Reasons why a score has no normalisation, as lower-case fragments.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ConvergenceError {
     /// A log lacks a parameter.
@@ -54,7 +54,7 @@ pub(crate) fn of(
     Some(from_trials(evidence, rcp))
 }
 
-/// What a figure's trials made one are multiplied with: by its convergence, and by the submission's
+/// Returns the factor of a figure's aggregated trials: by its convergence, and by the submission's
 /// own `scaling.json`.
 pub(crate) fn factor(evidence: &Evidence, figure: &str) -> Option<f64> {
     let converged = of(evidence, figure).and_then(Result::ok);

@@ -184,7 +184,7 @@ impl<'a> Draft<'a> {
         judgement
     }
 
-    /// What is said of a result that violates nothing and is not shown to be valid either: a trial is
+    /// Returns the sentence on a result that violates nothing and is not shown to be valid either: a trial is
     /// an excerpt of a log, trials are missing, or no round's rules are known for it.
     fn unshown(&self, ratio: Option<f64>) -> Option<String> {
         let figure = ratio.map(|ratio| format!("the figure agrees ({ratio:.3}), "));

@@ -17,7 +17,7 @@ use retrial_telemetry::Summary;
 /// One scenario in one mode, all trials.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
-    /// What is known of it before any trial; the trials hold its figures under their names.
+    /// The planned measurement; the trials have its figures under the names that it declares.
     pub plan: MeasurementPlan,
     /// The path of the results below the run's directory.
     pub path: String,
@@ -26,7 +26,7 @@ pub struct Evidence {
     /// Numbers of trials after which the evidence is analysed; the error is split between them.
     /// Empty or one: a fixed number of trials.
     pub stages: Vec<u32>,
-    /// What was published is of another system than this.
+    /// Whether the published figure is of another system.
     pub other_system: bool,
     /// Why no round's rules are known for it, as a fragment that says what to give: its validity is
     /// not judged then.
@@ -124,7 +124,7 @@ pub struct TrialEvidence {
     pub logs: Vec<TrialLog>,
     /// How its step ended.
     pub outcome: StepOutcome,
-    /// What it gave, by name.
+    /// The figures that it gave, by name.
     pub figures: BTreeMap<String, FigureValue>,
     /// Why a figure of the recipe's own is not among them, as a lower-case fragment, by name.
     pub missing: BTreeMap<String, String>,
@@ -134,9 +134,9 @@ pub struct TrialEvidence {
     pub validity: Validity,
     /// Only an excerpt of a summary exists: it cannot show that rules passed.
     pub excerpt: bool,
-    /// What `LoadGen` logs in addition to figures: settings, constraints, errors.
+    /// `LoadGen`'s settings, constraints and errors.
     pub run_settings: Option<RunSettings>,
-    /// What another log states in addition to figures: samples to converge, batch size.
+    /// Values of another log that are no figures: samples to converge, batch size.
     pub parameters: BTreeMap<String, f64>,
     /// Telemetry of GPUs and container.
     pub telemetry: Option<Summary>,
@@ -152,7 +152,7 @@ impl TrialEvidence {
         }
     }
 
-    /// Why a figure is not there, if anything is known of that.
+    /// Returns why a figure is not there, if anything is known of that.
     pub(crate) fn why_missing(&self, figure: &str) -> Option<&str> {
         named(&self.missing, figure).map(|(_, reason)| reason.as_str())
     }

@@ -28,7 +28,7 @@ pub struct FigureValue {
     pub origin: Option<Origin>,
 }
 
-/// Where a figure was read, and what was passed over.
+/// The place where a figure was read, and the records that were skipped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Origin {
     /// The file, below the results or the run's directory.

@@ -28,7 +28,7 @@ impl Qualifier {
 }
 
 retrial_document::word_enum! {
-    /// What limits an outcome.
+    /// The kinds of limits of an outcome.
     #[derive(JsonSchema)]
     pub enum QualifierKind {
         /// GPUs that the recipe requires were idle: the figure may be the CPU's.
@@ -95,7 +95,7 @@ pub fn merge(into: &mut Vec<Qualifier>, more: impl IntoIterator<Item = Qualifier
     into.sort_by_key(|qualifier| qualifier.kind);
 }
 
-/// Whether qualifiers explain a figure far better than the published one.
+/// Returns whether qualifiers explain a figure far better than the published one.
 pub(crate) fn explained(qualifiers: &[Qualifier]) -> bool {
     let other = [
         QualifierKind::Modified,

@@ -15,7 +15,7 @@ pub(crate) fn decisive(expectations: &[Expectation]) -> Option<usize> {
     (0..expectations.len()).min_by_key(|position| expectations[*position].kind)
 }
 
-/// Which way a figure goes and how its trials are aggregated: from the recipe, else from its name
+/// Returns which way a figure goes and how its trials are aggregated: from the recipe, else from its name
 /// and unit.
 pub(crate) fn aggregation(evidence: &Evidence, figure: &str, unit: &str) -> (Better, Aggregate) {
     evidence.source_of(figure).map_or_else(
@@ -81,7 +81,7 @@ pub(crate) fn noise(
     })
 }
 
-/// Whether `MLPerf Inference` publishes a scenario by this figure: `LoadGen`'s in any of its units, or
+/// Returns whether `MLPerf Inference` publishes a scenario by this figure: `LoadGen`'s in any of its units, or
 /// that of an endpoint.
 pub(crate) fn is_published(evidence: &Evidence, figure: &str) -> bool {
     if evidence.mode != Mode::Performance {

@@ -12,14 +12,14 @@ use super::{
 use retrial_readings::nearest::listed;
 use retrial_recipe::model::{Limit, Mode};
 
-/// What the rules say of one scenario in one mode.
+/// The outcome of the rules for one scenario in one mode.
 #[derive(Debug, Default)]
 pub(crate) struct Checked {
     /// Every rule that was checked.
     pub rules: Vec<RuleCheck>,
-    /// Why it failed, if it did.
+    /// The reasons why it failed; none if it did not.
     pub failed: Vec<String>,
-    /// Why it is invalid, if it is.
+    /// The reasons why it is invalid; none if it is not.
     pub invalid: Vec<String>,
     /// The trials that passed every rule.
     pub valid_trials: Vec<bool>,
@@ -229,7 +229,7 @@ impl TrialRules<'_> {
         }
     }
 
-    /// Compliance may be nothing but a word on validity, or rules that were checked; accuracy and
+    /// Compliance may be only a statement on validity, or rules that were checked; accuracy and
     /// speed are figures. A run that did not converge was counted where all logs of its score were
     /// checked.
     fn any_figure(&mut self) {

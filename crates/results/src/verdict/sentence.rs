@@ -17,7 +17,7 @@ use retrial_stats::Estimate;
 const SPREAD: &str =
     "; between systems with the same GPUs published results scatter by 1.9–2.0 %, tuning included";
 
-/// What bounds of several trials do not contain: docs/statistics.md has the error that it costs.
+/// The error that bounds of several trials do not contain: docs/statistics.md states it.
 const SESSION: &str = "trials of one session share its state";
 
 /// The sentence on one published figure.
@@ -56,7 +56,7 @@ pub(crate) fn of_figure(
     format!("{head}; {decision}{spread}{others}.")
 }
 
-/// What the bounds stand on: `one trial, assumed noise 0.3 % from 10 published pairs of …`.
+/// Describes the basis of the bounds: `one trial, assumed noise 0.3 % from 10 published pairs of …`.
 fn basis(compared: &Compared, judgement: &Judgement, analyses: usize) -> String {
     let mut words = vec![match judgement.trials {
         1 => "one trial".to_owned(),

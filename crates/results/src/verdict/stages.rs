@@ -5,22 +5,22 @@ use super::draft::Draft;
 use super::{Context, Evidence};
 use retrial_stats::Decision;
 
-/// What to do after a stage.
+/// The decision after a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StageDecision {
     /// Run the trials of the next stage.
     Continue {
-        /// Why, as a lower-case fragment for the journal.
+        /// The reason, as a lower-case fragment for the journal.
         reason: String,
     },
     /// The evidence decides, or there is nothing more to run.
     Stop {
-        /// Why, as a lower-case fragment for the journal.
+        /// The reason, as a lower-case fragment for the journal.
         reason: String,
     },
 }
 
-/// Whether the trials of stage number `stage` (from 0) of the evidence's stages decide.
+/// Returns whether the trials of stage number `stage` (from 0) of the evidence's stages decide.
 ///
 /// The error is shared between the run's published figures the strict way (Bonferroni), so that
 /// what stops a scenario as not reproduced stays so under the run's own correction (Holm), whatever

@@ -72,7 +72,7 @@ fn always_idle(evidence: &Evidence) -> Option<&Idle> {
     idle?.first().copied()
 }
 
-/// Said of a result whose GPUs were idle in any trial.
+/// Returns the qualifier of a result whose GPUs were idle in any trial.
 pub(crate) fn idle_gpus(evidence: &Evidence) -> Option<Qualifier> {
     let idle = evidence
         .trials

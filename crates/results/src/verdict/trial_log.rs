@@ -29,18 +29,18 @@ pub struct TrialLog {
     pub directory: String,
     /// Its file below the directory.
     pub file: String,
-    /// What tells its run from others.
+    /// The identity of the run that wrote it.
     pub identity: LogIdentity,
 }
 
-/// What tells the run of a log from all others.
+/// The identity of a log's run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LogIdentity {
     /// A run of `LoadGen`.
     LoadGen(loadgen::RunIdentity),
-    /// Of a training log.
+    /// A training run.
     Training(mllog::RunIdentity),
-    /// Of any other file.
+    /// Any other file, by its content.
     Text(TextIdentity),
 }
 
@@ -51,19 +51,19 @@ pub struct TextIdentity {
     pub digest: [u8; 20],
     /// The latest point in time that it states.
     pub latest: Option<Timestamp>,
-    /// What tells the records of its figures from those of other runs.
+    /// Hashes that identify the records of its figures.
     pub records: BTreeSet<u64>,
     /// The hash of all up to each of its lines, where a figure is reduced from many.
     pub starts: Vec<u64>,
 }
 
 impl TextIdentity {
-    /// Whether a figure is read from lines of another file.
+    /// Returns whether a figure is read from lines of another file.
     fn shares_record(&self, other: &Self) -> bool {
         !self.records.is_disjoint(&other.records)
     }
 
-    /// Whether it begins with all of another file, of which a time tells that it is of a run.
+    /// Returns whether it begins with all of another file, of which a time tells that it is of a run.
     fn begins_with(&self, other: &Self) -> bool {
         let end = other.starts.last().filter(|_| other.latest.is_some());
         let at = self.starts.get(other.starts.len().wrapping_sub(1));

@@ -65,7 +65,7 @@ pub fn add_to_evidence(
     }
 }
 
-/// Whether a recipe's scenario may be one that is configured: `online` is any but Offline.
+/// Returns whether a recipe's scenario may be one that is configured: `online` is any but Offline.
 fn may_be(scenario: &str, configured: Scenario) -> bool {
     let is_offline = Scenario::from_word(scenario) == Some(Scenario::Offline);
     is_offline == (configured == Scenario::Offline)

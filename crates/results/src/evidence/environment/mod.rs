@@ -21,7 +21,7 @@ pub use packages::of_run as packages;
 /// Stands for a value that was not recorded.
 const SECRET: &str = "(set, not recorded: it may be a secret)";
 
-/// The fact that names the machines of a run besides its head.
+/// The fact that names the machines of a run other than its head.
 pub const OTHER_MACHINES: &str = "other machines";
 
 /// Every known fact of a run, in display order.
@@ -41,7 +41,7 @@ pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
     facts
 }
 
-/// What is known of a run but for its packages, from its files as they were read.
+/// Returns every known fact of a run except its packages, from its files as they were read.
 pub fn of_files(host: &Value, plan: Option<&Plan>, state: &State) -> Vec<Fact> {
     let mut facts = image(host, plan, state);
     facts.extend(parameters(plan, state));
@@ -92,7 +92,7 @@ fn parameters(plan: Option<&Plan>, state: &State) -> Vec<Fact> {
     facts
 }
 
-/// The container's environment, and what the commands that measured were given besides.
+/// Returns the container's environment, and the variables of the commands that measured.
 fn variables(host: &Value, plan: Option<&Plan>) -> Vec<Fact> {
     let fact = |name: &str, value: &str| Fact::new(FactGroup::Variables, name, value);
     let recorded = host.pointer("/container/variables");

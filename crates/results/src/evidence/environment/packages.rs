@@ -14,7 +14,7 @@ use retrial_store::packages::FILE;
 /// A list of 50,000 packages with the longest names is smaller.
 const MOST_BYTES: u64 = 32 << 20;
 
-/// What is installed, and the release of `ROCm` in the image; nothing where it was not written down.
+/// Returns the installed packages, and the release of `ROCm` in the image; none where they were not recorded.
 pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
     let text = read_text_beneath(directory.path(), Path::new(FILE), MOST_BYTES);
     let installed: Option<Installed> = text.ok().and_then(|text| serde_json::from_str(&text).ok());

@@ -46,7 +46,7 @@ pub(super) fn in_each_file<E: Display>(
     }
 }
 
-/// Why a sum or mean over several files is of parts of them: an entry of a table that some have in common, and
+/// Returns why a sum or mean over several files is of parts of them: an entry of a table that some have in common, and
 /// not all.
 fn partial_entry(
     source: &FigureSource,

@@ -19,12 +19,12 @@ use retrial_recipe::model::{FigureSource, Find, Mode};
 /// Of the results of this suite, submitters have different programs.
 const TRAINING_SUITE: &str = "mlperf-training";
 
-/// What one directory has of a recipe's own figures.
+/// The results of a recipe's own figures in one directory.
 #[derive(Default)]
 pub(super) struct Flat {
     /// The evidence of each measurement whose files are there.
     pub evidence: Vec<Evidence>,
-    /// What a reader of the verdict must know besides.
+    /// Remarks for the reader of the verdict.
     pub warnings: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn gather(directory: &Path, measurements: &Measurements<'_>, is_alone
     flat
 }
 
-/// Why a directory has none of the figures of a plan, by measurement and figure.
+/// Returns why a directory has none of the figures of a plan, by measurement and figure.
 pub(super) fn missing(
     directory: &Path,
     measurements: &Measurements<'_>,

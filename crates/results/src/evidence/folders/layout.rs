@@ -75,7 +75,7 @@ pub(super) struct Measurements<'a> {
 }
 
 impl<'a> Measurements<'a> {
-    /// Those that are judged.
+    /// Returns the measurements that are judged.
     pub fn wanted(self) -> impl Iterator<Item = &'a MeasurementPlan> {
         let all = self.plan.measurements.iter();
         all.filter(move |one| self.is_wanted(one))
@@ -160,7 +160,7 @@ fn place_in(scenario: &Path, measured: &MeasurementPlan, plan: &Plan) -> Option<
     is_of_mode(scenario, measured, plan).then(|| scenario.to_owned())
 }
 
-/// Whether a folder that no mode's name tells apart has a measurement's results: `LoadGen`'s log has
+/// Returns whether a folder that no mode's name tells apart has a measurement's results: `LoadGen`'s log has
 /// the mode; else the scenario's first mode has it, and others whose files are there.
 fn is_of_mode(folder: &Path, measured: &MeasurementPlan, plan: &Plan) -> bool {
     if !measured.loadgen {

@@ -44,7 +44,7 @@ impl Reader<'_> {
         place: &ResultPath,
     ) -> Result<(), OtherSuiteResult> {
         let folder = self.directory.join(relative);
-        // Why logs cannot be read is told where they are read as a trial's.
+        // Logs that cannot be read are reported where they are read as a trial's.
         let run = folder::read(&folder).unwrap_or_default();
         if let Some(suite) = OtherSuite::of_run(&run) {
             return Err(OtherSuiteResult {
@@ -122,7 +122,7 @@ impl Reader<'_> {
         evidence.push(result);
     }
 
-    /// Why no rules are known for a result; none if they are.
+    /// Returns why no rules are known for a result; none if they are.
     fn unknown_rules(
         &self,
         result: &Evidence,

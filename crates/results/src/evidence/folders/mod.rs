@@ -43,11 +43,11 @@ pub struct ResultsDirectory<'a> {
     pub plan: Option<&'a Plan>,
     /// The scenario that the user names.
     pub scenario: Option<&'a str>,
-    /// What holds for results of no recipe.
+    /// How results without a recipe are judged.
     pub without_recipe: &'a dyn WithoutRecipe,
 }
 
-/// How results of no recipe are judged.
+/// Decides how results without a recipe are judged.
 pub trait WithoutRecipe {
     /// The measurement of a result.
     fn measurement(
@@ -61,7 +61,7 @@ pub trait WithoutRecipe {
     /// The rules for a result of a scenario, if they are known.
     fn rules(&self, scenario: &str, place: &ResultPath, run: &Run) -> Option<Rules>;
 
-    /// Why no rules are known for a result of a scenario; none if they are.
+    /// Returns why no rules are known for a result of a scenario; none if they are.
     fn unknown_rules(&self, scenario: &str, place: &ResultPath, run: &Run) -> Option<String>;
 }
 
@@ -72,13 +72,13 @@ pub struct Group {
     pub place: ResultPath,
     /// The evidence in their files.
     pub evidence: Vec<Evidence>,
-    /// What a reader of the verdict must know besides.
+    /// Remarks for the reader of the verdict.
     pub warnings: Vec<String>,
     /// The options that changed the plan of the script that left them: `--skip setup-clocks`.
     pub changing_options: Vec<String>,
 }
 
-/// Why a directory has nothing to judge.
+/// Reasons why a directory has nothing to judge.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum FoldersError {
     /// It holds no result that is known without a recipe.
@@ -102,7 +102,7 @@ pub enum FoldersError {
         recipe: String,
         /// The scenario that the user names.
         scenario: String,
-        /// Those that it has.
+        /// The scenarios that it has.
         known: String,
     },
     /// It holds no result of the recipe.

@@ -63,7 +63,7 @@ pub(super) fn read(
     files.read(trial, evidence)
 }
 
-/// Whether one of the files that a measurement's figures are read from is in a folder.
+/// Returns whether one of the files that a measurement's figures are read from is in a folder.
 pub(super) fn has_files(folder: &Path, measured: &MeasurementPlan) -> bool {
     let is_printed = |text: &Text| {
         let files = text.files().unwrap_or_default();
@@ -76,7 +76,7 @@ pub(super) fn has_files(folder: &Path, measured: &MeasurementPlan) -> bool {
     })
 }
 
-/// Whether a folder has a figure of a measurement, or a file that only its figures are read from.
+/// Returns whether a folder has a figure of a measurement, or a file that only its figures are read from.
 pub(super) fn has_figures(folder: &Path, measured: &MeasurementPlan) -> bool {
     let outputs = outputs(folder, measured);
     let texts = |file: Option<&str>| match file {
@@ -96,7 +96,7 @@ pub(super) fn has_figures(folder: &Path, measured: &MeasurementPlan) -> bool {
         .any(|reading| !reading.figures.is_empty())
 }
 
-/// Whether a measurement is of the mode that a scenario's results have where nothing tells it.
+/// Returns whether a measurement is of the mode that a scenario's results have where nothing tells it.
 pub(super) fn is_main_mode(measured: &MeasurementPlan, plan: &Plan) -> bool {
     let modes = || {
         let all = plan.measurements.iter();

@@ -22,7 +22,7 @@ use crate::verdict::{LogIdentity, TrialLog};
 use retrial_mlperf::loadgen;
 use retrial_mlperf::mllog;
 
-/// What tells `LoadGen`'s logs in a directory from those of other runs.
+/// Returns the identity of `LoadGen`'s logs in a directory.
 pub(crate) fn loadgen_log(run: &loadgen::Run, directory: &str) -> TrialLog {
     let file = if run.detail.is_some() {
         super::folder::DETAIL
@@ -36,7 +36,7 @@ pub(crate) fn loadgen_log(run: &loadgen::Run, directory: &str) -> TrialLog {
     }
 }
 
-/// What tells a run of a training log from other runs.
+/// Returns the identity of a run of a training log.
 pub(crate) fn training_log(text: &Text, run: &mllog::TrainingRun) -> TrialLog {
     TrialLog {
         directory: text.directory.display().to_string(),

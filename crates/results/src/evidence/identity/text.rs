@@ -124,7 +124,7 @@ impl Lines {
         digest.finalize().into()
     }
 
-    /// What tells the records of these figures from those of other runs: each with the lines up to the nearest
+    /// Returns hashes that identify the records of these figures: each with the lines up to the nearest
     /// that states a time, above and below it, and a figure of all digits with the latest time of the file.
     fn records(&self, figures: &[&FigureValue]) -> BTreeSet<u64> {
         let mut records = BTreeSet::new();

@@ -26,7 +26,7 @@ pub(crate) struct StepWindow<'a> {
 }
 
 impl StepWindow<'_> {
-    /// Why one of these logs cannot be of the step; none where all of them can.
+    /// Returns why one of these logs cannot be of the step; none where all of them can.
     pub fn why_outside<'a>(&self, logs: impl IntoIterator<Item = &'a TrialLog>) -> Option<String> {
         logs.into_iter().find_map(|log| {
             let reason = self.why_older(log).or_else(|| match &log.identity {

@@ -27,7 +27,7 @@ pub(crate) struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// What it gave: nothing where it was not needed, several trials where its step trained several
+    /// Returns the trials that it gave: none where it was not needed, several where its step trained several
     /// times.
     pub fn gather(&self, evidence: &mut Evidence) -> Vec<TrialEvidence> {
         let Some(measure) = self.step(Step::measures) else {
@@ -63,7 +63,7 @@ impl Trial<'_> {
         self.read(measure, check, &folder, trial, evidence)
     }
 
-    /// What its results say, in the folder that they were collected to.
+    /// Reads its results, in the folder that they were collected to.
     fn read(
         &self,
         measure: &Step,
@@ -92,13 +92,13 @@ impl Trial<'_> {
         files.read_figures(&trial, evidence)
     }
 
-    /// How a step ended.
+    /// Returns how a step ended.
     fn end(&self, step: &Step) -> Option<&StepEnd> {
         let (end, _) = self.files.state.ended.get(&step.number)?;
         Some(end)
     }
 
-    /// How a step ended; one that a service's failure kept from starting failed as that one did.
+    /// Returns how a step ended; one that a service's failure kept from starting failed as that one did.
     fn outcome(&self, end: Option<&StepEnd>) -> StepOutcome {
         let Some(StepEnd::Skipped {
             reason: SkipReason::InputMissing { step },
@@ -126,7 +126,7 @@ impl Trial<'_> {
         }
     }
 
-    /// What was seen while the step ran, or within a window of it.
+    /// Returns the telemetry of a step, or of a window within it.
     fn watched(&self, measure: &Step, window: Option<(Timestamp, Timestamp)>) -> Option<Summary> {
         let (files, span) = (self.files, self.span(measure)?);
         files.telemetry.of_step(files.plan, measure, &span, window)

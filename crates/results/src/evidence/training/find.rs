@@ -16,12 +16,12 @@ const DEPTH: usize = 3;
 const MOST_LOGS: usize = 1000;
 const RESULTS: &str = "results";
 
-/// What a directory holds of training results.
+/// The training results in a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrainingTrees {
-    /// What is to be judged, in the order of the paths.
+    /// The results to judge, in the order of the paths.
     pub results: Vec<TrainingResult>,
-    /// What is wrong with the tree itself.
+    /// Faults of the tree itself.
     pub faults: Vec<Fault>,
 }
 
@@ -48,7 +48,7 @@ impl TrainingResult {
     }
 }
 
-/// Which part of a submitter's results a directory is.
+/// The part of a submitter's results that a directory is.
 #[derive(Debug, Default)]
 struct Position {
     submitter: PathBuf,
@@ -60,7 +60,7 @@ struct Position {
 /// no training log lies where it should.
 ///
 /// # Errors
-/// Where the directory cannot be read.
+/// If the directory cannot be read.
 pub fn find(directory: &Path) -> std::io::Result<Option<TrainingTrees>> {
     let directory = directory.canonicalize()?;
     std::fs::read_dir(&directory)?;
@@ -97,7 +97,7 @@ fn inside(directory: &Path) -> Option<Position> {
     })
 }
 
-/// Whether a log of some run lies in `results/SYSTEM/BENCHMARK`.
+/// Returns whether a log of some run lies in `results/SYSTEM/BENCHMARK`.
 fn is_submitter(directory: &Path) -> bool {
     let results = directory.join(RESULTS);
     folders(&results).iter().any(|system| {

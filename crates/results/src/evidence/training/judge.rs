@@ -35,7 +35,7 @@ const SCENARIO: &str = "training";
 /// The largest log that is read: published ones have up to 2.4 MB.
 const LOG_CAP: u64 = 256 << 20;
 
-/// What training results are judged by.
+/// The rules by which training results are judged, and the published figures to compare with.
 #[derive(Debug, Clone, Copy)]
 pub struct TrainingContext<'a> {
     /// The round by whose rules results are judged.
@@ -55,7 +55,7 @@ pub struct TrainingContext<'a> {
 pub struct JudgedTraining {
     /// The verdict on the result, with the rules of its benchmark.
     pub judged: Judged,
-    /// What is unusual, although no rule forbids it.
+    /// Remarks on unusual facts that no rule forbids.
     pub remarks: Vec<Fault>,
 }
 
@@ -66,7 +66,7 @@ struct ResultEvidence {
     evidence: Evidence,
 }
 
-/// What holds for a result.
+/// Returns the context of a result.
 fn context(
     result: &TrainingResult,
     context: &TrainingContext<'_>,
@@ -234,7 +234,7 @@ fn read_logs(
 }
 
 /// Benchmark and division are the folder's and the system's; the first log that says otherwise is
-/// told, since logs of one result are compared besides.
+/// reported, since logs of one result are also compared with each other.
 fn as_path_says(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck> {
     let division = rules.division.to_string();
     let expected = [
@@ -289,7 +289,7 @@ fn trial(number: u32, result: &TrainingResult, log: &NamedLog) -> TrialEvidence 
     trial
 }
 
-/// What no rule forbids: a run that failed, logs of another organization, and logs of a later round
+/// Returns remarks on what no rule forbids: a run that failed, logs of another organization, and logs of a later round
 /// than is known.
 fn remarks(result: &TrainingResult, logs: &[NamedLog], round: &TrainingRound) -> Vec<Fault> {
     let remark = |path: PathBuf, actual: String, required: &str| Fault {

@@ -16,7 +16,7 @@ use retrial_store::open;
 const CAP: u64 = 1 << 16;
 const SCALING: &str = "scaling.json";
 
-/// What is known of a system.
+/// The division of a system, and the checks of its description.
 #[derive(Debug, Default)]
 pub(super) struct System {
     pub division: Option<Division>,

@@ -71,7 +71,7 @@ pub(crate) fn gather(
     evidence
 }
 
-/// Whether a place has any accuracy at all.
+/// Returns whether a place has any accuracy at all.
 pub(crate) fn is_there(place: &ScenarioFolder) -> bool {
     place.results_folder().join(RUN).is_dir()
 }

@@ -18,7 +18,7 @@ use retrial_mlperf::loadgen::Scenario;
 use retrial_mlperf::rounds::{ComplianceTest, Rules, check_audit};
 use retrial_recipe::model::Mode;
 
-/// How much more than a limit a ratio of two rounded figures may be.
+/// The most by which a ratio of two rounded figures may exceed its limit.
 const ROUNDING: f64 = 2e-5;
 
 /// One test of a place.
@@ -26,7 +26,7 @@ const ROUNDING: f64 = 2e-5;
 pub(crate) struct Tested {
     /// The name of the test's folder, `TEST06`.
     name: String,
-    /// What its files say.
+    /// The evidence in its files.
     pub evidence: Evidence,
 }
 
@@ -109,7 +109,7 @@ fn test_evidence(
     evidence
 }
 
-/// Why a test is not required, if so: it is then reported, and violates no rule.
+/// Returns why a test is not required, if so: it is then reported, and violates no rule.
 fn not_required(place: &ScenarioFolder, is_known: bool, is_required: bool) -> Option<&'static str> {
     if place.submitter.is_open() {
         Some("not in the open division")
@@ -200,10 +200,10 @@ fn against(
     ))
 }
 
-/// What the closed division requires of each test of a benchmark.
+/// The requirement of the closed division on each test of a benchmark.
 const PASSED: &str = "that the test passes";
 
-/// What the tests say of the performance result: the closed division asks for all of its
+/// Returns the checks of the performance result by its tests: the closed division asks for all of its
 /// benchmark's, and that each is passed.
 pub(crate) fn passed(
     place: &ScenarioFolder,

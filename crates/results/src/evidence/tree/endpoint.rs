@@ -10,7 +10,7 @@ use retrial_mlperf::rounds::Rules;
 use retrial_readings::Figure;
 use retrial_recipe::model::Mode;
 
-/// Whether a place is one of an endpoint.
+/// Returns whether a place is one of an endpoint.
 pub(crate) fn is_one(place: &ScenarioFolder) -> bool {
     endpoints::is_result(&place.results_folder())
 }
@@ -35,7 +35,7 @@ fn published_metric(run: &Performance, rules: Option<&Rules>, scenario: Scenario
     }
 }
 
-/// Whether its accuracy run answers the requests of its performance run.
+/// Returns whether its accuracy run answers the requests of its performance run.
 pub(crate) fn answers_same_requests(place: &ScenarioFolder) -> bool {
     let run = endpoints::performance(&place.results_folder());
     run.is_ok_and(|run| run.answers_accuracy_requests)

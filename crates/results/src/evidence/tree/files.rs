@@ -14,7 +14,7 @@ use retrial_store::open;
 
 /// The largest description that is read: real ones have 1 to 3 kB.
 const CAP: u64 = 1 << 20;
-/// How many missing files are named.
+/// The most missing files that are named.
 const NAMED: usize = 4;
 
 /// A file that is missing.

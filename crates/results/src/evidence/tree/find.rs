@@ -26,14 +26,14 @@ const NAMES: &str = "model_mapping.json";
 /// How many folders above a tree's root are looked through for it.
 const DEPTH: usize = 3;
 
-/// What a directory holds of submission trees.
+/// The submission trees in a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SubmissionTrees {
     /// The roots of the trees: the folders that hold the divisions.
     pub roots: Vec<PathBuf>,
-    /// What is to be judged, in the order of the paths.
+    /// The benchmarks to judge, in the order of the paths.
     pub benchmarks: Vec<Benchmark>,
-    /// What is wrong with the tree itself.
+    /// Faults of the tree itself.
     pub faults: Vec<Fault>,
     /// Results of other suites, which are not judged.
     pub other_suites: Vec<OtherSuiteResult>,
@@ -91,10 +91,10 @@ impl fmt::Display for Fault {
 }
 
 /// Everything in a directory, which may be a whole tree, several, or any folder of one; `None`
-/// where it has to do with none.
+/// outside any submission tree.
 ///
 /// # Errors
-/// Where the directory cannot be read.
+/// If the directory cannot be read.
 pub fn find(directory: &Path) -> std::io::Result<Option<SubmissionTrees>> {
     let directory = directory.canonicalize()?;
     std::fs::read_dir(&directory)?;
@@ -254,7 +254,7 @@ fn holds_results(place: &ScenarioFolder) -> bool {
     parts.any(|name| name == "performance" || name == "accuracy" || is_test(&name))
 }
 
-/// What is described in a submitter's `systems` besides the systems that have results.
+/// Returns the systems that a submitter's `systems` describes and that have no results.
 pub(crate) fn systems_without_results(
     root: &Path,
     submitter: &Path,

@@ -9,10 +9,10 @@ use crate::evidence::unknown_rules;
 use crate::verdict::{Evidence, RuleCheck};
 use retrial_mlperf::rounds::Rules;
 
-/// What the files of a place say.
+/// The evidence of a place, with the rules for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gathered {
-    /// What the round asks of it, where round, benchmark and scenario are known.
+    /// The round's rules for it, where round, benchmark and scenario are known.
     pub rules: Option<Rules>,
     /// Performance, accuracy, and each compliance test.
     pub evidence: Vec<Evidence>,
@@ -100,7 +100,7 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathe
     }
 }
 
-/// What the round asks of a place.
+/// Returns the round's rules for a place.
 fn rules(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Option<Rules> {
     let named = judge_context.official(&place.submitter, &place.benchmark);
     judge_context.round?.rules(named, place.scenario()?)

@@ -9,7 +9,7 @@ use retrial_readings::number::to_f64;
 /// Samples in one of MultiStream's queries.
 pub(crate) const MULTI_STREAM_SAMPLES: f64 = 8.0;
 
-/// By what the run is published in the scenario of these rules.
+/// Returns the figure by which a run is published in the scenario of these rules.
 pub(crate) fn figure(run: &Run, rules: &Rules) -> Option<Figure> {
     let logged = run.scenario();
     match (logged, rules.scenario) {

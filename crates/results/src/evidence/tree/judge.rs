@@ -11,20 +11,20 @@ use retrial_recipe::model::{Mode, Submission};
 /// The suite of all submission trees.
 const SUITE: &str = "mlperf-inference";
 
-/// What is said of one benchmark on one system.
+/// The verdicts on one benchmark on one system.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
     /// The verdict on its results.
     pub verdict: Verdict,
     /// The benchmark as a whole: its scenarios, its system.
     pub benchmark: BenchmarkVerdict,
-    /// Whose results they are: a submitter's system may have one run in several results.
+    /// The owner of the results: a submitter's system may have one run in several results.
     pub owner: String,
     /// Its runs, by which copies in other results are found.
     pub runs: Vec<ResultRun>,
 }
 
-/// What holds for a benchmark on a system, whatever its scenarios measured.
+/// Returns the context of a benchmark on a system, whatever its scenarios measured.
 pub fn context(benchmark: &Benchmark, judge_context: &JudgeContext<'_>) -> Context {
     let submitter = &benchmark.submitter;
     let with_accuracy = benchmark

@@ -5,7 +5,7 @@ use super::{Published, Submitter};
 use retrial_mlperf::rounds::Round;
 use retrial_recipe::model::JudgeRules;
 
-/// What a tree is judged by.
+/// The round and the rules by which a tree is judged, and the published figures to compare with.
 #[derive(Debug, Clone, Copy)]
 pub struct JudgeContext<'a> {
     /// The round, where it is known.
@@ -28,7 +28,7 @@ impl JudgeContext<'_> {
     }
 }
 
-/// What `MLCommons`' checker guesses where a name is neither one of the round's nor explained by the
+/// Benchmarks that `MLCommons`' checker guesses where a name is neither one of the round's nor explained by the
 /// submitter: submitters of the open division name the network, `mobilenet-v1-0.25-128`.
 const GUESSED: [(&str, &str); 6] = [
     ("mobilenet", "resnet"),

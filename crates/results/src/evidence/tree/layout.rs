@@ -12,7 +12,7 @@ pub const DIVISIONS: [&str; 3] = ["closed", "network", "open"];
 /// The folders of a submitter that are laid out by system, benchmark and scenario.
 const KINDS: [&str; 3] = ["results", "compliance", "measurements"];
 
-/// Where a directory lies.
+/// The position of a directory in a submission tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Position {
     /// The root of the tree: the folder that holds the divisions.
@@ -31,7 +31,7 @@ pub struct Position {
     pub part: Option<Part>,
 }
 
-/// Where a directory lies, if it is in a submission tree or is one; its path must be absolute.
+/// Returns where a directory lies, if it is in a submission tree or is one; its path must be absolute.
 pub fn position(directory: &Path) -> Option<Position> {
     let parts: Vec<String> = directory
         .components()
@@ -52,7 +52,7 @@ pub fn position(directory: &Path) -> Option<Position> {
     })
 }
 
-/// With the division at this place of the path.
+/// Returns the position of a directory whose path has the division at this place.
 fn inside(directory: &Path, parts: &[String], at: usize) -> Option<Position> {
     let division = parts[at].as_str();
     if !DIVISIONS.contains(&division) {
@@ -108,7 +108,7 @@ fn results_of(root: &Path, division: &str, submitter: &str) -> bool {
     submitter.join("results").is_dir() || submitter.join("systems").is_dir()
 }
 
-/// Whether some submitter has results in it.
+/// Returns whether some submitter has results in it.
 fn is_division(directory: &Path) -> bool {
     let Ok(submitters) = std::fs::read_dir(directory) else {
         return false;
@@ -118,7 +118,7 @@ fn is_division(directory: &Path) -> bool {
         .any(|entry| entry.path().join("results").is_dir())
 }
 
-/// Whether a directory has divisions with results.
+/// Returns whether a directory has divisions with results.
 pub fn is_root(directory: &Path) -> bool {
     DIVISIONS
         .into_iter()

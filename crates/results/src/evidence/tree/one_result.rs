@@ -20,7 +20,7 @@ const BETWEEN_SCENARIOS: f64 = 0.02;
 /// The logs of a published result were begun within 24 days.
 const MOST_DAYS: i64 = 60;
 
-/// What differs between the logs of a result: none of it is against a rule by itself. Where the
+/// Returns warnings of differences between the logs of a result: none violates a rule by itself. Where the
 /// round measures accuracy with samples of its own, their number means nothing.
 pub(crate) fn differences(all: &[&Evidence], rules: Option<&Rules>) -> Vec<RuleCheck> {
     let has_own = rules.is_some_and(|rules| {

@@ -105,7 +105,7 @@ impl ScenarioFolder {
             .map_or_else(|| self.folder.clone(), |scenario| scenario.to_string())
     }
 
-    /// Where its results lie, below the root.
+    /// Returns where its results lie, below the root.
     pub fn results(&self) -> PathBuf {
         self.of("results")
     }
@@ -115,7 +115,7 @@ impl ScenarioFolder {
         self.submitter.root.join(self.results())
     }
 
-    /// Where its measurements lie, below the root.
+    /// Returns where its measurements lie, below the root.
     pub fn measurements(&self) -> PathBuf {
         self.of(if self.submitter.in_one_folder {
             "results"
@@ -124,7 +124,7 @@ impl ScenarioFolder {
         })
     }
 
-    /// Where its compliance tests may lie, below the root: next to the results (to v5.1), among
+    /// Returns where its compliance tests may lie, below the root: next to the results (to v5.1), among
     /// them (v6.0), or in a folder of their own among them, as some submitters have it.
     pub fn compliance(&self) -> [PathBuf; 3] {
         let results = self.results();
@@ -135,7 +135,7 @@ impl ScenarioFolder {
         ]
     }
 
-    /// Whether this part is to be judged.
+    /// Returns whether this part is to be judged.
     pub fn wants(&self, part: &Part) -> bool {
         match (&self.only, part) {
             (None, _) | (Some(Part::Compliance), Part::Test(_)) => true,

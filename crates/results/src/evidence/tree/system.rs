@@ -10,12 +10,12 @@ use crate::verdict::RuleCheck;
 use retrial_mlperf::rounds::SystemType;
 use retrial_mlperf::submission;
 
-/// What is known of a system.
+/// The type of a system, and the checks of its description.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct System {
     /// The type of the system: datacenter, edge or both.
     pub kind: Option<SystemType>,
-    /// What is wrong with its description.
+    /// Violations of its description.
     pub checks: Vec<RuleCheck>,
 }
 

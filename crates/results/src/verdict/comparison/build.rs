@@ -158,8 +158,8 @@ pub fn pair_up<'a>(
     );
 }
 
-/// Whether benchmarks are told apart by their names: folders of one benchmark each may be named as somebody
-/// pleased.
+/// Returns whether benchmarks are distinguished by their names: folders of one benchmark each may have any
+/// name.
 pub fn are_named(baseline: &[Measured<'_>], candidate: &[Measured<'_>]) -> bool {
     let of_one = |all: &[Measured<'_>]| all.iter().map(|side| &side.measured.benchmark).all_equal();
     !(of_one(baseline) && of_one(candidate))
@@ -252,7 +252,7 @@ fn other_target(first: &Measured<'_>, second: &Measured<'_>) -> Option<String> {
     })
 }
 
-/// What each interval shows, with error `alpha` that any of them shows what is not there.
+/// Returns the change that each interval shows, with error `alpha` that any shows one that is not there.
 pub fn changes(pairs: &[Pair<'_>], alpha: f64) -> Vec<Change> {
     let change_at = |pair: &Pair<'_>, share: f64| pair.change(alpha / 2.0 / share);
     let rejected = step_down(pairs.len(), |index, share| {

@@ -33,7 +33,7 @@ pub struct Measurement {
     /// The target rate of a server, queries per second, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_qps: Option<f64>,
-    /// What is worth comparing, in order of weight.
+    /// The figures to compare, in order of weight.
     pub figures: Vec<MeasuredFigure>,
     /// Telemetry of the GPUs and the container.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -47,13 +47,13 @@ pub struct MeasuredFigure {
     pub name: String,
     /// Its unit; empty if it has none.
     pub unit: String,
-    /// Which way is better.
+    /// Whether higher or lower is better.
     pub better: Better,
-    /// How trials are made one figure.
+    /// How trials are aggregated.
     pub aggregate: Aggregate,
     /// Assumed noise of one trial, as a fraction, if there is basis to assume one.
     pub noise: Option<f64>,
-    /// Where it is from.
+    /// The source of the assumed noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_basis: Option<String>,
     /// The trials; none where one of them has no usable figure. JSON knows no infinity: a run that
@@ -98,7 +98,7 @@ fn endless<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<f64>
 }
 
 impl Measurement {
-    /// Of evidence and the verdict on it.
+    /// Returns the measurement of evidence and of the verdict on it.
     pub fn new(context: &Context, evidence: &Evidence, result: &ResultVerdict) -> Self {
         let figures = comparable(evidence, result.deciding.as_deref());
         Self {

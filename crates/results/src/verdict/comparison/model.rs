@@ -13,7 +13,7 @@ use retrial_stats::Decision;
 pub struct Comparison {
     /// Version of this document.
     pub schema: u32,
-    /// What its subjects have in common, if it is one of several.
+    /// The properties that its subjects share, if it is one of several comparisons.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The subjects; the first is the baseline.
@@ -58,7 +58,7 @@ pub struct SubjectSummary {
     pub letter: String,
     /// Its name as requested.
     pub name: String,
-    /// What it measured: suite, round, benchmark, variant.
+    /// The measured submission: suite, round, benchmark, variant.
     pub title: String,
     /// The number of its runs; 0 for a folder of results.
     #[serde(default)]
@@ -97,7 +97,7 @@ pub struct ComparedFigure {
     pub ratio: Option<f64>,
     /// The two-sided interval of the ratio, at the comparison's confidence.
     pub interval: Option<Bounds>,
-    /// What the interval shows, corrected for all figures of the comparison (Holm).
+    /// The change that the interval shows, corrected for all figures of the comparison (Holm).
     pub change: Change,
     /// The decision about the limit of `fail_if`.
     pub limit: Option<Decision>,
@@ -105,7 +105,7 @@ pub struct ComparedFigure {
     pub sentence: String,
 }
 
-/// What one subject measured.
+/// The measurement of one subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MeasuredSide {
     /// The letter of the subject, for example `A`.
@@ -117,7 +117,7 @@ pub struct MeasuredSide {
 }
 
 retrial_document::word_enum! {
-    /// What an interval shows.
+    /// The change that an interval shows.
     #[derive(JsonSchema)]
     pub enum Change {
         /// Faster than the baseline.

@@ -13,9 +13,9 @@ use crate::verdict::number;
 pub struct Options {
     /// Confidence of each two-sided interval.
     pub confidence: f64,
-    /// Trials were taken in turns.
+    /// Whether trials were interleaved.
     pub paired: bool,
-    /// What a candidate may not lose.
+    /// The loss of speed that fails a candidate.
     pub fail_if: Option<FailIf>,
 }
 
@@ -36,7 +36,7 @@ pub struct FailIf {
     pub slower: f64,
 }
 
-/// What was typed is no such limit.
+/// A text that is not such a limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid limit `{text}`: write slower:2% (0 % or more, and under 100 %)")]
 pub struct FailIfError {

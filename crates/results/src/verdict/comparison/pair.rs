@@ -15,7 +15,7 @@ use retrial_stats::{Decision, Difference, Sample, aggregate};
 pub struct Measured<'a> {
     /// The letter of the subject, `A`.
     pub letter: &'a str,
-    /// What was measured there.
+    /// The measurement.
     pub measured: &'a Measurement,
 }
 
@@ -81,24 +81,24 @@ impl<'a> Pair<'a> {
         })
     }
 
-    /// Whether both sides give the figure in one unit, as far as they say.
+    /// Returns whether both sides give the figure in one unit, as far as they say.
     pub fn has_common_unit(&self) -> bool {
         have_common_unit(self.figures.each_ref().map(AsRef::as_ref))
     }
 
-    /// How many trials each side has.
+    /// Returns how many trials each side has.
     pub fn trials(&self) -> [usize; 2] {
         self.figures
             .each_ref()
             .map(|figure| figure.trials.as_ref().map_or(0, Vec::len))
     }
 
-    /// Whether its mode is performance.
+    /// Returns whether its mode is performance.
     pub fn is_performance(&self) -> bool {
         self.candidate.measured.mode == Mode::Performance
     }
 
-    /// Whether a bound with this error shows a difference, and which.
+    /// Returns whether a bound with this error shows a difference, and which.
     pub fn change(&self, alpha: f64) -> Change {
         let Some(difference) = &self.difference else {
             return Change::NotCompared;

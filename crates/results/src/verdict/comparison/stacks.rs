@@ -49,7 +49,7 @@ const STACKS: [&str; 44] = [
     "python3",
 ];
 
-/// Where a package stands among them; all others stand last.
+/// Returns where a package stands among them; all others stand last.
 pub(crate) fn rank(package: &str) -> usize {
     let name = package.to_lowercase();
     let at = |name: &str| STACKS.iter().position(|stack| name.starts_with(stack));
@@ -61,7 +61,7 @@ pub(crate) fn rank(package: &str) -> usize {
     ranks.into_iter().flatten().min().unwrap_or(STACKS.len())
 }
 
-/// Whether a package is one of them.
+/// Returns whether a package is one of them.
 pub fn is_known_stack(package: &str) -> bool {
     rank(package) < STACKS.len()
 }

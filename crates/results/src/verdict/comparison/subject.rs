@@ -17,9 +17,9 @@ const SHOWN: usize = 6;
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subject {
-    /// What it is called.
+    /// Its name in the comparison.
     pub name: String,
-    /// What it measured: suite, round, benchmark, variant.
+    /// The measured submission: suite, round, benchmark, variant.
     pub title: String,
     /// The outcome of its verdict; of several, the worst.
     pub outcome: Outcome,
@@ -31,7 +31,7 @@ pub struct Subject {
     pub measured: Vec<Measurement>,
     /// The environment in which it was measured, in display order.
     pub environment: Vec<Fact>,
-    /// What is worth knowing of it.
+    /// Remarks on it, for the notes of the comparison.
     pub notes: Vec<String>,
     /// `MLCommons`' trademark notice, where figures are `MLPerf`'s.
     pub notice: Option<String>,
@@ -52,7 +52,7 @@ impl Subject {
         }
     }
 
-    /// Of evidence; each group is judged by itself.
+    /// Returns the subject of groups of evidence, each of which is judged by itself.
     pub fn of(
         name: impl Into<String>,
         groups: &[(Context, Vec<Evidence>)],
@@ -81,7 +81,7 @@ impl Subject {
         subject
     }
 
-    /// Of a run, by what an index stored of its verdict.
+    /// Returns the subject of a run, by the measurements that an index stores.
     pub fn of_run(
         name: impl Into<String>,
         (submission, variant): (&Submission, &BTreeMap<String, String>),

@@ -76,7 +76,7 @@ fn required(judgement: &Judgement) -> String {
     }
 }
 
-/// How well it holds.
+/// Describes how well the claim holds.
 fn comparison(compared: &Compared, judgement: &Judgement) -> String {
     match (judgement.claim, judgement.bounds) {
         (Claim::Better, Some(bounds)) => {

@@ -42,7 +42,7 @@ pub(crate) fn unlike(compared: &Compared, judgement: &Judgement) -> Vec<String> 
     words
 }
 
-/// By how much, at least, the slow trials are slower than the median of all.
+/// Returns the least share by which the slow trials are slower than the median of all.
 fn slower(compared: &Compared) -> f64 {
     let median = aggregate(&compared.values, Aggregate::Median).unwrap_or(f64::NAN);
     let slow = compared.estimate.iter().flat_map(|estimate| &estimate.slow);

@@ -30,7 +30,7 @@ pub struct Published {
     pub id: Option<String>,
 }
 
-/// What is known of a result that is to be compared.
+/// The properties by which the published rows of a result are found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ResultKey<'a> {
     /// `closed`, where it is known.
@@ -52,7 +52,7 @@ impl Published {
     /// `judge --output json` says.
     ///
     /// # Errors
-    /// Where the file cannot be read, or has no rows of results.
+    /// If the file cannot be read, or has no rows of results.
     pub fn read(path: &Path) -> Result<Self, TableError> {
         let name = path.file_name().map_or(path, Path::new);
         let bytes = retrial_store::open::read_beneath(directory_of(path), name, TABLE_CAP)?;
@@ -63,7 +63,7 @@ impl Published {
         })
     }
 
-    /// What was published for a place, in this unit.
+    /// Returns the published figure of a place, in this unit.
     pub fn of(&self, place: &ScenarioFolder, unit: &str) -> Option<Expectation> {
         self.expectation(&key(place, &place.scenario_name()), unit)
     }
@@ -74,7 +74,7 @@ impl Published {
         rows.first().copied()
     }
 
-    /// Whether what was published for a place is of another system.
+    /// Returns whether what was published for a place is of another system.
     pub fn is_of_other_system(&self, place: &ScenarioFolder) -> bool {
         let scenario = place.scenario_name();
         let rows = self.matching(&key(place, &scenario));

@@ -25,7 +25,7 @@ pub struct PublishedResult {
     pub unit: String,
     /// Its accuracy, as printed.
     pub accuracy: Option<String>,
-    /// Where it lies: `closed/AMD/results/…`.
+    /// Its path in the tree: `closed/AMD/results/…`.
     pub location: Option<String>,
     /// Its round: `v6.0`.
     pub round: Option<String>,
@@ -34,13 +34,13 @@ pub struct PublishedResult {
 }
 
 impl PublishedResult {
-    /// Whether it is of a system of this name.
+    /// Returns whether it is of a system of this name.
     pub fn is_of_system(&self, name: &str) -> bool {
         let is = |field: &Option<String>| field.as_deref() == Some(name);
         is(&self.platform) || is(&self.system)
     }
 
-    /// Where it stands, for a person.
+    /// Describes where it was published.
     pub fn source(&self, table: &str) -> String {
         match (&self.id, &self.submitter, &self.platform) {
             (Some(id), ..) => id.clone(),

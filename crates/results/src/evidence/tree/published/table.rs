@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::result::{PublishedResult, unit};
 use retrial_store::StoreError;
 
-/// Why a table cannot be used.
+/// Reasons why a table cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// It cannot be opened.
