@@ -145,7 +145,7 @@ expect:
     };
     lab.run(&[])
         .expect_exit(1)
-        .prints("rouge1 is missing: scores.json: there is nothing at `$.scores.rouge1`")
+        .prints("rouge1 is missing: scores.json: no value at `$.scores.rouge1`")
         .prints("the nearest is `$.scores.rouge_1`: 44.5");
     assert_eq!(lab.verdict()["outcome"], "invalid");
 }

@@ -51,7 +51,7 @@ pub enum RowsError {
     },
     /// Several columns have the name.
     #[error(
-        "{count} columns are named `{column}`, and which is meant is not known; rename one, or read the file by a pattern"
+        "{count} columns are named `{column}`; rename one, or read the file with a pattern"
     )]
     SameName {
         /// The name that several columns have.

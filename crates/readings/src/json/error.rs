@@ -20,10 +20,10 @@ pub enum JsonError {
         reason: String,
     },
     /// There is no document to look in.
-    #[error("there is no JSON in it")]
+    #[error("it contains no JSON")]
     Empty,
     /// Only a document that cannot be read.
-    #[error("there is no JSON in it that can be read: `{text}` was cut, or is none")]
+    #[error("it contains no readable JSON: `{text}` was cut, or is not JSON")]
     OnlyBroken {
         /// The beginning of the document that cannot be read.
         text: String,
@@ -37,7 +37,7 @@ pub enum JsonError {
         text: String,
     },
     /// A record that announces the figure lacks it.
-    #[error("`{text}` has nothing at `{path}`, and another record like it has")]
+    #[error("`{text}` has no value at `{path}`, but another record like it has one")]
     Lacking {
         /// The figure's `JSONPath`, as the recipe writes it.
         path: String,
@@ -45,7 +45,7 @@ pub enum JsonError {
         text: String,
     },
     /// The path leads nowhere.
-    #[error("there is nothing at `{path}`{near}")]
+    #[error("no value at `{path}`{near}")]
     NoMatch {
         /// The figure's `JSONPath`, as the recipe writes it.
         path: String,

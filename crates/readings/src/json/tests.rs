@@ -30,7 +30,7 @@ fn paths(#[case] path: &str, #[case] expected: f64) {
 #[rstest]
 #[case(
     "$.metrics.rougeL",
-    "there is nothing at `$.metrics.rougeL`; the nearest is `$.metrics.rouge1`: 44.5"
+    "no value at `$.metrics.rougeL`; the nearest is `$.metrics.rouge1`: 44.5"
 )]
 #[case(
     "$.metrics.lost",
@@ -81,11 +81,11 @@ fn find_in_log(path: &str, take: Take, log: &str) -> Result<(f64, Place), String
 )]
 #[case::error(
     "{\"n\": 1, \"v\": 1}\n{\"n\": 2, \"error\": \"died\"}",
-    "has nothing at `$.v`"
+    "has no value at `$.v`"
 )]
-#[case::lacking("{\"n\": 1, \"v\": 1}\n{\"n\": 2}", "`{\"n\":2}` has nothing at `$.v`")]
+#[case::lacking("{\"n\": 1, \"v\": 1}\n{\"n\": 2}", "`{\"n\":2}` has no value at `$.v`")]
 #[case::only_cut("{\"n\": 2, \"v\": 1, ", "announces `$.v`, but was cut")]
-#[case::cut_elsewhere("{\"n\": 2, ", "no JSON in it that can be read: `{\"n\": 2,")]
+#[case::cut_elsewhere("{\"n\": 2, ", "no readable JSON: `{\"n\": 2,")]
 fn a_record_that_announces_the_figure_is_not_replaced_by_another(
     #[case] log: &str,
     #[case] expected: &str,
@@ -227,7 +227,7 @@ fn hostile_documents_are_refused() {
     assert!(
         find("$.v", Take::Last, "")
             .unwrap_err()
-            .contains("no JSON in it")
+            .contains("contains no JSON")
     );
     assert!(find("$.v", Take::Last, "{\"v\": 1} }").is_err());
 }
