@@ -1,4 +1,4 @@
-//! What a figure that is missing may have been printed as: the nearest line, path or name, so that
+//! Hints for a missing figure: the nearest line, path or name, so that
 //! a person sees at once what to fix.
 
 use itertools::{Itertools as _, join};

@@ -1,4 +1,4 @@
-//! Where a record stands in the texts that were read.
+//! The places of records in the texts that were read.
 
 /// The place of a record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What programs print in place of a number: words for a missing one, and for what went wrong.
+//! Texts that programs print in place of a number: words for a missing one, and for a failure.
 
 use std::sync::LazyLock;
 

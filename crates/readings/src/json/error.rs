@@ -1,4 +1,4 @@
-//! Why a document gives no figure.
+//! Errors of JSON documents that give no figure.
 
 use crate::accumulator::MOST_ENTRIES;
 

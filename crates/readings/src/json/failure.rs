@@ -1,4 +1,4 @@
-//! What a record states of its failure.
+//! Failures that a record states.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! Why a pattern gives no figure.
+//! Errors of patterns that give no figure.
 
 use super::readers::ReaderError;
 use super::whole::{PartOfNumber, PartOfUnit};

@@ -1,4 +1,4 @@
-//! What a pattern itself matches right before and right behind a group.
+//! The parts of a pattern right before and right behind a group.
 //!
 //! The author of `^run,(\d+),` knows that a comma ends the number, that of `([0-9.]+).*` does not. So
 //! only characters that the pattern spells out count; one that is optional, one of several, or in a
