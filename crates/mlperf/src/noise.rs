@@ -1,4 +1,4 @@
-//! How much a trial of one of MLPerf Inference's benchmarks scatters on one system: the noise that is
+//! The scatter of a trial of MLPerf Inference's benchmarks on one system: the noise that is
 //! assumed of a single trial. From pairs of published runs, by `examples/noise.rs`.
 
 use std::fmt;

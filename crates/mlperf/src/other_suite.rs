@@ -43,7 +43,7 @@ const AUTOMOTIVE_SEEDS: Seeds = Seeds {
 };
 /// Folders of benchmarks in `automotive_results_v0.5`.
 const AUTOMOTIVE: [&str; 4] = ["bevformer", "deeplabv3plus", "ssd", CONSTANT_STREAM];
-/// In `mobile_results_v2.1` to v5.0; the first two are folders of runs.
+/// Folders in `mobile_results_v2.1` to v5.0; the first two are of runs.
 const MOBILE: [&str; 17] = [
     "log_performance",
     "log_accuracy",
@@ -63,9 +63,9 @@ const MOBILE: [&str; 17] = [
     "stable_diffusion",
     "super_resolution",
 ];
-/// In `tiny_results_v0.5` to v1.3.
+/// Folders in `tiny_results_v0.5` to v1.3.
 const TINY: [&str; 5] = ["ad", "ic", "kws", "vww", "sww"];
-/// In `storage_results_v0.5` to v3.0: `unet3d-h100`, and kinds of workloads since v2.0.
+/// Folders in `storage_results_v0.5` to v3.0: `unet3d-h100`, and kinds of workloads since v2.0.
 const STORAGE: [&str; 6] = [
     "unet3d",
     "cosmoflow",

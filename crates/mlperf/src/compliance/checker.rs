@@ -1,4 +1,4 @@
-//! What the checks of all tests share.
+//! The parts that the checks of all tests share.
 
 use super::words::{Word, number};
 use super::{Files, TestRequirements};
@@ -100,7 +100,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// A share as a percentage, to a thousandth of a percent.
+/// Formats a share as a percentage, to a thousandth of a percent.
 pub(super) fn percent(share: f64) -> String {
     format!("{} %", (share * 1e5).round() / 1e3)
 }

@@ -1,4 +1,4 @@
-//! What a test's script wrote: its word, and figures by the text before them.
+//! The output of a test's script: PASS or FAIL, and figures by the text before them.
 
 use retrial_readings::figure::parse_number;
 use retrial_readings::nearest::shortened;

@@ -42,12 +42,12 @@ fn at<'a>(object: &'a Map<String, Value>, path: &[&str]) -> Option<&'a Value> {
     Some(value)
 }
 
-/// A finite number, or a text that is one.
+/// Returns a finite number, of a number or a text.
 fn number(value: Option<&Value>) -> Option<f64> {
     retrial_readings::json::number(value?).map(|printed| printed.value)
 }
 
-/// A whole number, exactly: seeds have 64 bits.
+/// Returns a whole number, exactly: seeds have 64 bits.
 fn whole(value: Option<&Value>) -> Option<u64> {
     match value? {
         Value::Number(number) => number.as_u64(),

@@ -27,7 +27,7 @@ const IDLE_NS: f64 = 1e5;
 /// Tokens per sample by Server's token throughput, over those by its completed tokens: 0.990 to
 /// 1.000 in published logs.
 const TOKENS: (f64, f64) = (0.98, 1.002);
-/// With fewer samples a percentile is not yet a share of them.
+/// The fewest samples with which a percentile is a share of them.
 const ENOUGH_SAMPLES: f64 = 1000.0;
 /// LoadGen adds latencies up in 64 bits; the mean of a sum beyond that is wrong in the log.
 const LARGEST_SUM: f64 = 18_446_744_073_709_551_616.0;

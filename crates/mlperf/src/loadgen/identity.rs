@@ -1,4 +1,4 @@
-//! Which run LoadGen's logs are of: results of one run are found again in other folders.
+//! The identity of a run of LoadGen: results of one run are found again in other folders.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -46,7 +46,7 @@ impl RunIdentity {
         same_start && self.latencies.is_some() && self.latencies == other.latencies
     }
 
-    /// The same for all logs of one run, and for no others: for finding copies among very many. None where
+    /// Returns a key that all logs of one run share, and no others: for finding copies among very many. None where
     /// the logs do not tell the run from others.
     pub fn key(&self) -> Option<Self> {
         let dated = self.started_at.is_some() && self.power_begin.is_some();

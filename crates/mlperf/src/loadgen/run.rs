@@ -1,4 +1,4 @@
-//! A run's two logs put together.
+//! The two logs of a run, combined.
 
 use jiff::Timestamp;
 

@@ -77,7 +77,7 @@ pub enum Mode {
     FindPeak,
 }
 
-/// LoadGen's own word on a performance test, read in any case; the worse one is greater. It does
+/// LoadGen's own result of a performance test, read in any case; the worse one is greater. It does
 /// not count errors: see [`ValidityReport`](super::ValidityReport) for whether a run is valid.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, EnumString,

@@ -1,4 +1,4 @@
-//! Whether a run is valid by LoadGen's own rules. The rules of a round come after that.
+//! The validity of a run by LoadGen's own rules. The rules of a round come after that.
 
 use std::fmt::Display;
 
@@ -10,7 +10,7 @@ use super::{EarlyStopping, Mode, ResultWord, Run};
 /// The most error messages of a log that become reasons.
 const MESSAGES_SHOWN: usize = 3;
 
-/// The word on a run's validity.
+/// The validity of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Validity {
@@ -111,7 +111,7 @@ fn recommendations(run: &Run, reasons: &mut Vec<String>) {
     reasons.extend(texts.into_iter().map(|text| format!("LoadGen: {text}")));
 }
 
-/// A VALID run can have errors, and the official checker accepts that.
+/// Adds the reasons of counted errors: a VALID run can have some, and the official checker accepts that.
 fn errors(run: &Run, reasons: &mut Vec<String>) {
     let Some(count) = run.errors().filter(|&count| count > 0) else {
         return;
@@ -147,7 +147,7 @@ fn where_counted(run: &Run, count: u64) -> &'static str {
     }
 }
 
-/// Two logs that are not of one run prove nothing.
+/// Adds a reason if the two logs are not of one run: they prove nothing then.
 fn not_one_run(run: &Run, reasons: &mut Vec<String>) {
     let (Some(summary), Some(detail)) = (&run.summary, &run.detail) else {
         return;
@@ -194,7 +194,7 @@ fn not_one_run(run: &Run, reasons: &mut Vec<String>) {
     }
 }
 
-/// A text as the summary is read: white space does not matter.
+/// Collapses white space, which does not matter in a summary.
 fn squeezed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

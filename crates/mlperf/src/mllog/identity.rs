@@ -1,4 +1,4 @@
-//! Which run a training log is of: the same log may be copied, printed twice, or truncated.
+//! The identity of a training run: the same log may be copied, printed twice, or truncated.
 
 use std::iter;
 

@@ -1,4 +1,4 @@
-//! What the power tool's client and server recorded of a session: the official tool's checks of both.
+//! The records of a session by the power tool's client and server, and the official tool's checks of both.
 //! <https://github.com/mlcommons/power-dev/blob/master/compliance/check.py>
 
 use serde_json::{Map, Value};

@@ -71,7 +71,7 @@ impl Rules {
     }
 }
 
-/// A figure within its limit.
+/// Checks a figure against its limit.
 fn within(name: &str, found: Option<&(f64, String)>, limit: &Limit) -> RuleCheck {
     let unit = found.map_or("", |(_, unit)| unit.as_str());
     let required = limit.describe(|bound| figure(bound, unit));
@@ -81,12 +81,12 @@ fn within(name: &str, found: Option<&(f64, String)>, limit: &Limit) -> RuleCheck
     RuleCheck::new(name, figure(*value, unit), required, limit.allows(*value))
 }
 
-/// A whole number, exactly.
+/// Formats a whole number, exactly.
 fn count(value: u64) -> String {
     group_digits(&value.to_string())
 }
 
-/// A time in ns.
+/// Formats a time in ns.
 fn time(nanoseconds: f64) -> String {
     figure(nanoseconds, "ns")
 }

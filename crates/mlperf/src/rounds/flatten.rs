@@ -70,7 +70,7 @@ pub struct Rules {
     pub accuracy_delta: Ordered<f64>,
     /// The types of systems for which the scenario is required.
     pub required: Vec<SystemType>,
-    /// Those for which it is optional.
+    /// The types of systems for which it is optional.
     pub optional: Vec<SystemType>,
 }
 

@@ -64,12 +64,12 @@ impl Rounds {
         self.list.iter().map(|entry| entry.round.as_str())
     }
 
-    /// All, in the order in which they were added.
+    /// Returns all rounds, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = &Round> {
         self.list.iter().map(|entry| &*entry.rules)
     }
 
-    /// One by its name: `v6.0`, or `6.0`.
+    /// Returns a round by its name: `v6.0`, or `6.0`.
     pub fn get(&self, suite: &str, round: &str) -> Option<&Round> {
         let entry = self.list.iter().find(|entry| entry.is(suite, round))?;
         Some(&entry.rules)

@@ -42,7 +42,7 @@ impl Round {
     }
 }
 
-/// Every problem of a rules file.
+/// Returns every problem of a rules file.
 pub fn check(source: &Source) -> Diagnostics {
     Round::parse(source).err().unwrap_or_default()
 }

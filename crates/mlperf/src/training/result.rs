@@ -65,7 +65,7 @@ fn count(rules: &TrainingRules, logs: &[NamedLog]) -> RuleCheck {
     RuleCheck::new("logs", logs.len().to_string(), required, logs.len() == runs)
 }
 
-/// One run may fail: it counts as the slowest, which is dropped.
+/// Checks that all runs but one converged: that one counts as the slowest, which is dropped.
 fn unconverged(logs: &[NamedLog]) -> RuleCheck {
     let unconverged = logs
         .iter()

@@ -117,7 +117,7 @@ pub struct TrainingRules {
     pub(super) evaluation: Evaluation,
     /// Minutes from the first `init_start` to `init_stop`, at most.
     pub(super) init_minutes: f64,
-    /// In the closed division.
+    /// The reference convergence points; only the closed division has them.
     pub(super) reference: Option<ReferencePoints>,
 }
 

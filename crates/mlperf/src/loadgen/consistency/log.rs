@@ -1,4 +1,4 @@
-//! Whether a detail log is the log of one run of an unmodified LoadGen: its process, its two clocks, and
+//! Checks that a detail log is the log of one run of an unmodified LoadGen: its process, its two clocks, and
 //! what it states of its own source. All 5,895 detail logs of v4.1 and v5.1 pass.
 
 use jiff::civil::DateTime;

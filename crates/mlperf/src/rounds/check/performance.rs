@@ -40,7 +40,7 @@ fn scenario(rules: &Rules, run: &RunSettings) -> RuleCheck {
     RuleCheck::of_logs("scenario", shown, required.as_str(), passed)
 }
 
-/// A run can be VALID and have errors; LoadGen's own validity reports them.
+/// Checks the errors that LoadGen counted: a run can be VALID and have some.
 fn errors(run: &RunSettings) -> Option<RuleCheck> {
     let errors = run.errors?;
     let check = RuleCheck::new("LoadGen's errors", count(errors), "none", errors == 0);
