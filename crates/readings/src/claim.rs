@@ -30,7 +30,7 @@ pub enum Aggregate {
 }
 
 impl Aggregate {
-    /// Its name: `geometric mean`.
+    /// Returns its name in sentences: `geometric mean`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Mean => "geometric mean",
