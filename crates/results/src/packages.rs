@@ -1,4 +1,4 @@
-//! What is installed in a container, as a script in it lists its databases: dpkg, rpm, apk, conda,
+//! The packages that are installed in a container, as a script in it lists its databases: dpkg, rpm, apk, conda,
 //! and every Python's own folder of packages.
 //!
 //! The container may be hostile: what it says is bounded, and nothing of it reaches a terminal raw.

@@ -1,4 +1,4 @@
-//! The audit's tests in their folders, `TEST01/` … `TEST09/`, against what a round asks of them.
+//! The audit's tests in their folders, `TEST01/` … `TEST09/`, against the requirements of a round.
 
 use std::fs::FileType;
 use std::path::{Path, PathBuf};

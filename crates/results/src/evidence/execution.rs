@@ -1,4 +1,4 @@
-//! How a run was executed: what differs from one uninterrupted execution of its recipe's plan, by its plan and
+//! The execution of a run: its differences from one uninterrupted execution of its recipe's plan, by its plan and
 //! its journal. The plan's own changes are compared when it is made.
 
 use std::collections::BTreeSet;

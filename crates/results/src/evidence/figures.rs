@@ -289,12 +289,12 @@ fn by_json(
     })
 }
 
-/// Every line of a file, as UTF-8.
+/// Hands every line of a file to `feed`, as UTF-8.
 pub(crate) fn each_line(file: &mut impl Read, feed: impl FnMut(&str)) -> Result<(), String> {
     each_long_line(file, DEFAULT_LIMIT, feed)
 }
 
-/// Every line of a file; longer ones than the limit in pieces.
+/// Hands every line of a file to `feed`; longer ones than the limit in pieces.
 fn each_long_line(
     file: &mut impl Read,
     limit: usize,

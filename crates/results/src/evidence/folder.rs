@@ -131,7 +131,7 @@ pub fn is_missing(error: &StoreError) -> bool {
     matches!(error, StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
 }
 
-/// Every folder in or below a directory that holds a summary, sorted; links are not followed.
+/// Returns every folder in or below a directory that holds a summary, sorted; links are not followed.
 pub fn find_all(directory: &Path) -> Vec<PathBuf> {
     find(directory, DEEP, |name| name == SUMMARY)
 }

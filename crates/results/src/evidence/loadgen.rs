@@ -1,4 +1,4 @@
-//! What `LoadGen`'s logs say of a trial.
+//! The evidence in `LoadGen`'s logs of a trial.
 
 use super::folder::{DETAIL, SUMMARY};
 use super::identity::loadgen_log;

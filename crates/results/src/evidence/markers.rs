@@ -1,4 +1,4 @@
-//! A benchmark's own word that a result is invalid, outside of LoadGen's logs: AMD's harness leaves
+//! A benchmark's own statement that a result is invalid, outside of LoadGen's logs: AMD's harness leaves
 //! a file `INVALID` where the model or the data set is not the expected one, and measures on.
 
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! What a comparison needs of a run that was judged before, from its plan and its verdict alone: no
+//! The measurements of a run that was judged before, from its plan and its verdict alone: no
 //! log is read again. An index stores it for every run of a history.
 
 use crate::verdict::comparison::Measurement;

@@ -1,4 +1,4 @@
-//! What a run's plan was made from: its recipe, its settings and its host, as its files have them. Whoever signs or
+//! The sources of a run's plan: its recipe, its settings and its host, as its files have them. Whoever signs or
 //! packs a run may have written its plan by hand.
 
 use std::path::Path;

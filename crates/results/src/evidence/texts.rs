@@ -1,4 +1,4 @@
-//! Where figures are searched: a step's output, a file of its results, or all that a glob matches.
+//! Texts in which figures are searched: a step's output, a file of its results, or all that a glob matches.
 
 use std::fs::File;
 use std::io::Read as _;

@@ -1,4 +1,4 @@
-//! Why no round's rules are known for a result, and what to give so that it can be judged.
+//! Reasons why no round's rules are known for a result, and what to specify so that it can be judged.
 
 use retrial_mlperf::loadgen::Run;
 use retrial_mlperf::rounds::Round;

@@ -13,7 +13,7 @@ use retrial_stats::{AcceptanceRegion, Comparison, Decision, Estimate, step_down}
 pub(crate) struct Compared {
     pub figure: String,
     pub unit: String,
-    /// In the order of the trials; empty where one of them has no usable figure.
+    /// The values in the order of the trials; empty where one of them has no usable figure.
     pub values: Vec<f64>,
     /// The configured aggregate, or the median where rare trials are slow.
     pub aggregate: Aggregate,
@@ -38,7 +38,7 @@ pub(crate) struct Compared {
     pub factor: Option<f64>,
 }
 
-/// Every figure that something was published for.
+/// Compares every figure that something was published for.
 pub(crate) fn compare(context: &Context, evidence: &Evidence) -> Vec<Compared> {
     evidence
         .expect
@@ -158,7 +158,7 @@ impl Compared {
         })
     }
 
-    /// Its bounds have a width: it may be wrong by chance, and counts in a correction for many.
+    /// Returns whether its bounds have a width: it may be wrong by chance, and counts in a correction for many.
     pub fn is_statistical(&self) -> bool {
         let bounds = self.bounds(self.alpha);
         bounds.is_some_and(|(lower, upper)| upper > lower)

@@ -1,4 +1,4 @@
-//! What holds for a whole run, whatever its scenarios measured.
+//! The context of a whole run, whatever its scenarios measured.
 
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ impl Context {
             .unwrap_or(default)
     }
 
-    /// One-sided error of one look at the evidence, of `looks`.
+    /// Returns the one-sided error of one of `looks` analyses of the evidence.
     pub(crate) fn alpha(&self, looks: usize) -> f64 {
         let confidence = self.rules.confidence;
         let confidence = if confidence > 0.5 && confidence < 1.0 {
@@ -92,14 +92,14 @@ impl Context {
     }
 }
 
-/// A qualifier for each change.
+/// Returns a `modified` qualifier for each change.
 fn modified(changes: impl IntoIterator<Item = String>) -> Vec<Qualifier> {
     let changes = changes.into_iter();
     let changes = changes.map(|change| Qualifier::new(QualifierKind::Modified, change));
     changes.collect()
 }
 
-/// A margin of 1 would call anything reproduced; a negative one asks for better than published.
+/// Returns whether a margin is usable. One of 1 would call anything reproduced; a negative one asks for more.
 pub(crate) fn usable_margin(margin: f64) -> bool {
     margin.is_finite() && margin < 1.0
 }

@@ -12,7 +12,7 @@ pub const SAMPLES: &str = "samples_to_converge";
 /// A trial's parameter: the global batch size.
 pub const BATCH_SIZE: &str = "global_batch_size";
 
-/// With fewer trials a run that did not converge cannot be excluded from the bounds.
+/// The fewest trials with which a run that did not converge can be excluded from the bounds.
 const FEWEST_WITH_ONE_LOST: usize = 5;
 
 /// Reasons why a score has no normalisation, as lower-case fragments.

@@ -1,4 +1,4 @@
-//! What accuracy does to performance.
+//! The effect of accuracy on performance.
 
 use super::qualifier::merge;
 use super::{Context, Evidence, Outcome, Qualifier, QualifierKind, ResultVerdict};

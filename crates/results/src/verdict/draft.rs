@@ -249,7 +249,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// A trial, as it was.
+/// Returns the verdict on a trial.
 fn trial_verdict(trial: &TrialEvidence, valid: bool, deciding: Option<&str>) -> TrialVerdict {
     let figures = trial.figures.iter();
     let figures = figures.filter(|(_, figure)| figure.value.is_finite());

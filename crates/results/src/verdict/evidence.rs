@@ -1,4 +1,4 @@
-//! What a verdict is made of: one scenario in one mode, with all its trials.
+//! The evidence for a verdict: one scenario in one mode, with all its trials.
 //!
 //! The runner and `retrial judge` fill these from the run directory; nothing here knows of files.
 
@@ -31,7 +31,7 @@ pub struct Evidence {
     /// Why no round's rules are known for it, as a fragment that says what to give: its validity is
     /// not judged then.
     pub unknown_rules: Option<String>,
-    /// Which trials are planned, or numbered, and are not there, as a fragment: somebody may have chosen the
+    /// The planned or numbered trials that are missing, as a fragment: somebody may have selected the
     /// others.
     pub missing_trials: Option<String>,
     /// A score of `MLPerf` Training that was checked as a whole where its logs are: what the mean of
@@ -128,7 +128,7 @@ pub struct TrialEvidence {
     pub figures: BTreeMap<String, FigureValue>,
     /// Why a figure of the recipe's own is not among them, as a lower-case fragment, by name.
     pub missing: BTreeMap<String, String>,
-    /// Those of the missing figures that a record announces, which cannot be read.
+    /// The missing figures that a record announces, which cannot be read.
     pub announced: BTreeSet<String>,
     /// The validity that the benchmark itself states.
     pub validity: Validity,
@@ -143,7 +143,7 @@ pub struct TrialEvidence {
 }
 
 impl TrialEvidence {
-    /// A trial that finished, with nothing stated yet.
+    /// Returns a trial that finished, with nothing stated yet.
     pub fn finished(trial: u32, path: impl Into<String>) -> Self {
         Self {
             trial,
@@ -157,13 +157,13 @@ impl TrialEvidence {
         named(&self.missing, figure).map(|(_, reason)| reason.as_str())
     }
 
-    /// A figure by its name, in any case.
+    /// Returns a figure by its name, in any case.
     pub fn figure(&self, name: &str) -> Option<&FigureValue> {
         named(&self.figures, name).map(|(_, figure)| figure)
     }
 }
 
-/// A figure by its name: the one place where names are looked up. `MLCommons` publishes `ROUGE1`,
+/// Finds a figure by its name: the one place where names are looked up. `MLCommons` publishes `ROUGE1`,
 /// scripts print `rouge1`, and recipes write either.
 pub(crate) fn named<'a, Value>(
     figures: &'a BTreeMap<String, Value>,

@@ -29,7 +29,7 @@ pub enum ExitCode {
 }
 
 impl ExitCode {
-    /// In the order in which they apply.
+    /// All codes, in the order in which they apply.
     pub const PRECEDENCE: [Self; 7] = [
         Self::Interrupted,
         Self::Usage,

@@ -50,7 +50,7 @@ pub struct Skipped {
     pub first: String,
 }
 
-/// As a sentence has it: `output.log, line 12`.
+/// Writes the location as a sentence has it: `output.log, line 12`.
 impl fmt::Display for Origin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.file)?;
@@ -76,7 +76,7 @@ impl FigureValue {
         }
     }
 
-    /// The same, read there.
+    /// Returns the figure with the location where it was read.
     #[must_use]
     pub fn read_at(self, origin: Origin) -> Self {
         Self {
@@ -112,14 +112,14 @@ impl FigureValue {
         is_fine && self.is_rate_or_time()
     }
 
-    /// The same, printed to within this.
+    /// Returns the figure with this half of its last printed digit.
     #[must_use]
     pub fn printed(self, half_digit: f64) -> Self {
         Self { half_digit, ..self }
     }
 }
 
-/// As people read it: `103,480 tokens/s`.
+/// Writes the figure for readers: `103,480 tokens/s`.
 impl fmt::Display for FigureValue {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&number::figure(self.value, &self.unit))

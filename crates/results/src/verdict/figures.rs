@@ -9,7 +9,7 @@ use retrial_document::measures::format;
 use retrial_recipe::model::Mode;
 use retrial_stats::aggregate;
 
-/// Of more figures than this, a sentence names the first.
+/// The most figures that a sentence names; of more it names the first.
 const IN_A_SENTENCE: usize = 4;
 
 /// The figure that is shown first where nothing was published.
@@ -86,7 +86,7 @@ pub(crate) fn declared(
     figures.cloned().collect()
 }
 
-/// Every figure that is there in a trial, its trials made one.
+/// Returns every figure of the trials, aggregated.
 pub(crate) fn aggregated(evidence: &Evidence) -> BTreeMap<String, FigureValue> {
     let mut values: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
     for trial in &evidence.trials {

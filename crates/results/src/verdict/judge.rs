@@ -1,5 +1,5 @@
 //! From evidence to verdict: the figures of all results corrected for one another, accuracy coupled
-//! to performance, the run's own word.
+//! to performance, the outcome of the run.
 
 use super::compare::{Compared, worse};
 use super::coupling::couple_accuracy;

@@ -1,4 +1,4 @@
-//! What the evidence says about the published figures. Pure: evidence in, [`Verdict`] out.
+//! Verdicts on published figures by the evidence. Pure: evidence in, [`Verdict`] out.
 //!
 //! [`judge()`] works in this order, since validity comes before speed:
 //!

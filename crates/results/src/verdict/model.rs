@@ -247,7 +247,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Of a ratio, whose logarithm has these bounds.
+    /// Returns the bounds of a ratio whose logarithm has these bounds.
     pub fn of_logs((lower, upper): (f64, f64)) -> Self {
         Self {
             lower: exp(lower),

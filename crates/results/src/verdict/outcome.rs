@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 
 retrial_document::word_enum! {
-    /// What the evidence says, in order of precedence: of several, the largest is the run's.
+    /// The outcome by the evidence, in order of precedence: of several, the largest is the run's.
     #[derive(JsonSchema)]
     pub enum Outcome {
         /// Valid; there is no published figure to compare with.

@@ -11,7 +11,7 @@ pub(crate) const PRINTED_RATE: f64 = 1e-5;
 /// a qualifier says what else was measured.
 pub(crate) const IMPLAUSIBLE: f64 = 1.5;
 
-/// What a result's evidence adds to those of the run.
+/// Returns the qualifiers that a result's evidence adds to those of the run.
 pub(crate) fn of_result(evidence: &Evidence, context: &Context) -> Vec<Qualifier> {
     let reimplemented = context.rules.reimplemented;
     let reimplemented =

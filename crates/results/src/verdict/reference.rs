@@ -1,4 +1,4 @@
-//! Which published figure decides, which way a figure goes, and how noisy one trial is.
+//! The published figure that decides, the direction of a figure, and the noise of one trial.
 
 use super::context::usable_margin;
 use super::{Context, Evidence};

@@ -178,7 +178,7 @@ impl TrialRules<'_> {
         }
     }
 
-    /// LoadGen has no word on the result of an accuracy run.
+    /// Returns whether LoadGen states no result, as in an accuracy run.
     fn is_without_word(&self) -> bool {
         let settings = self.trial.run_settings.as_ref();
         let is_accuracy = self.evidence.mode == Mode::Accuracy;
@@ -205,7 +205,7 @@ impl TrialRules<'_> {
         samples.is_some_and(|samples| convergence::is_infinite(*samples))
     }
 
-    /// A figure that something was published for. A ratio to it is taken, which zero, less and NaN
+    /// Checks a figure that something was published for. A ratio to it is taken, which zero, less and NaN
     /// have none of.
     fn expected(&mut self, name: &str) {
         let figure = self.trial.figure(name);
@@ -249,7 +249,7 @@ impl TrialRules<'_> {
         self.violate("figures", "none", "at least one", &why);
     }
 
-    /// Every declared figure must be there, even if nothing is required of it.
+    /// Checks that every declared figure is there, even if nothing is required of it.
     fn declared(&mut self) {
         let evidence = self.evidence;
         let is_required = |declared: &str| {

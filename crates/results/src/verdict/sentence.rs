@@ -116,7 +116,7 @@ fn basis(compared: &Compared, judgement: &Judgement, analyses: usize) -> String 
     }
 }
 
-/// A noise may be far under a tenth of a percent.
+/// Formats a noise, which may be far under a tenth of a percent.
 fn fine(fraction: f64) -> String {
     if fraction < 0.000_5 {
         format!("{} %", number::grouped((fraction * 1e6).round() / 1e4))

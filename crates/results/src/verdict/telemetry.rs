@@ -9,13 +9,13 @@ use super::{
 };
 use retrial_telemetry::{Idle, Summary};
 
-/// A trial's, with the deciding figure over its power.
+/// Returns a trial's telemetry, with the deciding figure over its power.
 pub(crate) fn of_trial(trial: &TrialEvidence, deciding: Option<&str>) -> Option<Summary> {
     let summary = trial.telemetry.clone()?;
     Some(with_figure(summary, deciding, &trial.figures))
 }
 
-/// All trials together, those of one step once.
+/// Returns the telemetry of all trials together, that of one step once.
 pub(crate) fn of_result(
     evidence: &Evidence,
     deciding: Option<&str>,
@@ -40,7 +40,7 @@ fn with_figure(
     summary
 }
 
-/// A figure of idle GPUs is not theirs: where all of them were idle in every trial, nothing is decided.
+/// Leaves a result undecided if all GPUs were idle in every trial: the figure is not theirs then.
 pub(crate) fn undecide_if_idle(evidence: &[Evidence], results: &mut [ResultVerdict]) {
     for (evidence, result) in evidence.iter().zip(results) {
         let Some(idle) = always_idle(evidence).filter(|_| result.valid) else {

@@ -73,7 +73,7 @@ fn may_be(scenario: &str, configured: Scenario) -> bool {
 
 /// Reads the results in a folder as a trial of a measurement: its figures, those that the recipe
 /// names, and whether the rules of its round were followed. They are in place of `LoadGen`'s, whose
-/// word on validity an endpoint does not have.
+/// statement on validity an endpoint does not have.
 pub fn read_trial(
     folder: &Path,
     measured: &MeasurementPlan,

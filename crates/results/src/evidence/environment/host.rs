@@ -117,7 +117,7 @@ fn in_group<const COUNT: usize>(
     present.collect()
 }
 
-/// A part of the file; nothing where it is not what it should be.
+/// Reads a part of the file; the default where it is malformed.
 fn part<T: serde::de::DeserializeOwned + Default>(written: &Value, name: &str) -> T {
     let part = written.get(name).cloned();
     part.and_then(|part| serde_json::from_value(part).ok())

@@ -1,5 +1,5 @@
-//! Where a run was measured: what its `host.json`, its plan, its journal and its `packages.json` say
-//! of machine, drivers, settings, image, packages and environment. A run that came from another
+//! The environment of a run: the facts in its `host.json`, its plan, its journal and its `packages.json`
+//! on machine, drivers, settings, image, packages and environment. A run that came from another
 //! machine has the same files.
 
 mod host;

@@ -16,7 +16,7 @@ use retrial_mlperf::mllog::TIME_TO_TRAIN;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{FigureSource, Find, Mode};
 
-/// Of the results of this suite, submitters have different programs.
+/// The suite for whose results submitters have different programs.
 const TRAINING_SUITE: &str = "mlperf-training";
 
 /// The results of a recipe's own figures in one directory.

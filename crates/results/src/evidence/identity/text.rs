@@ -1,4 +1,4 @@
-//! What tells a file from the files of other runs: its content, the times in it, and the lines that figures are
+//! The identity of a file: its content, the times in it, and the lines that figures are
 //! read from.
 
 use std::collections::BTreeSet;

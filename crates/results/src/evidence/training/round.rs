@@ -1,4 +1,4 @@
-//! Which round training results are of: their path says it, else the benchmarks that the submitters
+//! The round of training results: by their path, else by the benchmarks that the submitters
 //! have, and the dates of their logs.
 
 use std::collections::BTreeSet;

@@ -86,7 +86,7 @@ pub(crate) fn system_description(
     object(root, file).map_err(failed)
 }
 
-/// All that are missing of a benchmark, as one rule.
+/// Checks that no file of a benchmark is missing, as one rule.
 pub(crate) fn check(missing: &[Missing], benchmark: &Path) -> Option<RuleCheck> {
     let names = missing.iter().map(|Missing(path)| {
         let below = path.strip_prefix(benchmark).unwrap_or(path);
@@ -124,7 +124,7 @@ pub(crate) fn check_logs(logs: &Logs, path: &Path, files: &mut Vec<Missing>) -> 
     checks
 }
 
-/// A detail log without its test's end, or with lines that are none: it was truncated or changed, and
+/// Checks a detail log without its test's end, or with lines that are none: it was truncated or changed, and
 /// what it says of errors and figures is not all.
 fn cut(logs: &Logs) -> Option<RuleCheck> {
     let detail = logs.run.detail.as_ref()?;

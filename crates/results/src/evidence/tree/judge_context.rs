@@ -1,4 +1,4 @@
-//! What a tree is judged by: the round, the suite's name of a benchmark in it, and published figures to
+//! The basis of a tree's verdicts: the round, the suite's name of a benchmark in it, and published figures to
 //! compare with.
 
 use super::{Published, Submitter};

@@ -1,4 +1,4 @@
-//! Where a directory lies in a submission tree, by its path.
+//! The position of a directory in a submission tree, by its path.
 //!
 //! `MLCommons` lays a tree out as `closed/AMD/results/SYSTEM/BENCHMARK/SCENARIO`, with `compliance`
 //! and `measurements` of the same form next to `results` to round v5.1, and among the results since.

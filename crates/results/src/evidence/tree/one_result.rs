@@ -140,7 +140,7 @@ fn far_apart(logs: &[(&str, &RunSettings)]) -> Option<RuleCheck> {
     })
 }
 
-/// A test whose log is a copy of another run's measured nothing itself.
+/// Checks that no test's log is a copy of another run's: such a test measured nothing itself.
 pub(crate) fn copies<'a>(performance: &Evidence, tests: impl Iterator<Item = &'a mut Evidence>) {
     let Some(submitted) = run(performance) else {
         return;

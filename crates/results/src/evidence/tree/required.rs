@@ -1,4 +1,4 @@
-//! What a benchmark on a system requires in addition to the existing results.
+//! Requirements on a benchmark on a system, in addition to those on its results.
 
 use super::JudgeContext;
 use super::submission::Benchmark;

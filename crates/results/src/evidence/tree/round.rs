@@ -1,4 +1,4 @@
-//! Which round a tree is of: its seeds tell, which are drawn again for each.
+//! The round of a tree, by its seeds, which are drawn again for each round.
 
 use std::cmp::Reverse;
 
@@ -65,7 +65,7 @@ fn of_logs<'a>(place: &ScenarioFolder, rounds: &'a Rounds) -> Option<&'a Round> 
     })
 }
 
-/// An endpoint's configuration has two of the three seeds.
+/// Returns the round of an endpoint, whose configuration has two of the three seeds.
 fn of_endpoint<'a>(place: &ScenarioFolder, rounds: &'a Rounds) -> Option<&'a Round> {
     let folder = place.results_folder();
     if !endpoints::is_there(&folder) {

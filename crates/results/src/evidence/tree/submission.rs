@@ -1,4 +1,4 @@
-//! What a submission tree is made of: submitters, their benchmarks on systems, and one scenario each.
+//! The parts of a submission tree: submitters, their benchmarks on systems, and one scenario each.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

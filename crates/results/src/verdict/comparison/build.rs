@@ -108,7 +108,7 @@ fn environment(subjects: &[Subject], letters: &[String]) -> Vec<EnvironmentGroup
     environments(letters, &facts)
 }
 
-/// Every figure that both have, and what only one has.
+/// Pairs every figure that both have, and notes those that only one has.
 pub fn pair_up<'a>(
     baseline: &[Measured<'a>],
     candidate: &[Measured<'a>],
@@ -233,7 +233,7 @@ fn missing<'a>(
     })
 }
 
-/// A server's throughput is its target rate, as long as it keeps up.
+/// Notes different target rates: a server's throughput is its target rate, as long as it keeps up.
 fn other_target(first: &Measured<'_>, second: &Measured<'_>) -> Option<String> {
     let scenario = first.measured.scenario.to_ascii_lowercase();
     if first.measured.mode != Mode::Performance || !matches!(&*scenario, "server" | "interactive") {

@@ -1,4 +1,4 @@
-//! What differs between the places where the subjects were measured, and what does not.
+//! Differences between the environments of the subjects, and what they have in common.
 
 use indexmap::IndexMap;
 use itertools::Itertools as _;

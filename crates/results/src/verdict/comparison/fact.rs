@@ -1,4 +1,4 @@
-//! What is known of where something was measured, a fact at a time.
+//! Facts of the environment of a measurement.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

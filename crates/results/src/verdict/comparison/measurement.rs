@@ -1,4 +1,4 @@
-//! What one scenario in one mode gave, as far as a comparison needs it: from evidence that was just
+//! The measurement of one scenario in one mode, as far as a comparison needs it: from evidence that was just
 //! judged, or from what an index has stored of a verdict.
 
 use std::borrow::Cow;
@@ -123,7 +123,7 @@ impl Measurement {
         }
     }
 
-    /// The same scenario in the same mode of the same benchmark.
+    /// Returns whether both are the same scenario in the same mode of the same benchmark.
     pub fn is_like(&self, other: &Self, by_benchmark: bool) -> bool {
         self.mode == other.mode
             && self.scenario.eq_ignore_ascii_case(&other.scenario)

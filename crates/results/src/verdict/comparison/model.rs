@@ -136,7 +136,7 @@ retrial_document::word_enum! {
 }
 
 impl Change {
-    /// One of the two is shown to be ahead.
+    /// Returns whether one of the two is shown to be ahead.
     pub fn is_difference(self) -> bool {
         !matches!(self, Self::NoDifference | Self::NotCompared)
     }

@@ -1,4 +1,4 @@
-//! How to compare, and what a build may not lose: `--fail-if slower:2%`.
+//! Options of a comparison, and the loss of speed that fails it: `--fail-if slower:2%`.
 
 use std::fmt;
 use std::str::FromStr;

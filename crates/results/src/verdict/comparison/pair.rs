@@ -20,13 +20,13 @@ pub struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    /// All that was measured of a subject.
+    /// Returns the measurements of a subject.
     pub fn all(letter: &'a str, measured: &'a [Measurement]) -> Vec<Self> {
         let measured = measured.iter();
         measured.map(|measured| Self { letter, measured }).collect()
     }
 
-    /// A figure of it.
+    /// Returns a figure of the measurement by its name.
     pub fn figure(&self, name: &str) -> Option<&'a MeasuredFigure> {
         let mut figures = self.measured.figures.iter();
         figures.find(|figure| figure.name == name)
@@ -121,7 +121,7 @@ impl<'a> Pair<'a> {
             })
     }
 
-    /// As it is shown; the sentence is still to be written.
+    /// Returns the compared figure as reports show it; its sentence is still to be written.
     pub fn finish(&self, alpha: f64, change: Change, limit: Option<Decision>) -> ComparedFigure {
         let [ours, theirs] = &self.figures;
         let side = |letter: &str, figure: &MeasuredFigure| MeasuredSide {

@@ -1,4 +1,4 @@
-//! What is compared: a run, a folder of results, or several runs of one thing, pooled.
+//! The subjects of a comparison: a run, a folder of results, or several runs of one thing, pooled.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What the bounds say of a claim, and what would decide it where they do not.
+//! The decision of the bounds on a claim, and what would decide it where they are inconclusive.
 
 use super::super::compare::Compared;
 use super::super::{Bounds, Judgement, MoreTrials, Outcome, number};

@@ -102,7 +102,7 @@ fn of_csv(bytes: &[u8]) -> Result<Vec<PublishedResult>, csv::Error> {
     Ok(rows)
 }
 
-/// A row by its columns; a row of power is no result of its own.
+/// Returns a row by its columns; a row of power is no result of its own.
 fn row(text: &dyn Fn(&[&str]) -> Option<String>) -> Option<PublishedResult> {
     let unit = unit(&text(&["Performance_Units", "Units"])?);
     if matches!(unit.as_str(), "watts" | "millijoules") {
@@ -130,7 +130,7 @@ fn row(text: &dyn Fn(&[&str]) -> Option<String>) -> Option<PublishedResult> {
     })
 }
 
-/// A performance result in the form of `judge --output json`.
+/// Returns a performance result in the form of `judge --output json`.
 fn judged(object: &Map<String, Value>) -> Option<PublishedResult> {
     let text = |name: &str| object.get(name)?.as_str().map(str::to_owned);
     if text("mode")? != "performance" {
