@@ -108,12 +108,13 @@ impl Announcement {
     }
 }
 
-/// A line with a word that stands for a missing number, or for a failure, right behind `whole`.
+/// Returns an expression for a line with a word for a missing number, or for a failure, right behind `whole`.
 fn in_place_of_number(whole: &str) -> String {
     format!("{whole}{OPENING}(?:{MISSING}{END}|{FAILED}{END_WITHOUT_NUMBER}|{MARKS})")
 }
 
-/// A line that says the contrary of the pattern: `result is INVALID` where that has `VALID`.
+/// Returns an expression for a line that states the contrary of the pattern: `result is INVALID` where that has
+/// `VALID`.
 fn failed_instead(begin: &Hir) -> String {
     format!(r"{begin}(?:{FAILED}\b|(?i:not |un)\w)")
 }

@@ -113,23 +113,23 @@ impl BoundedRegex {
         })
     }
 
-    /// The expression as it was written.
+    /// Returns the expression as it was written.
     pub fn as_str(&self) -> &str {
         &self.expression
     }
 
-    /// The number of its groups, the whole match included.
+    /// Returns the number of its groups, the whole match included.
     pub fn groups(&self) -> usize {
         self.groups.captures_len()
     }
 
-    /// The names of its groups by their index.
+    /// Returns the names of its groups by their index.
     pub fn group_names(&self) -> impl Iterator<Item = Option<&str>> {
         let only = regex_automata::PatternID::ZERO;
         self.groups.group_info().pattern_names(only)
     }
 
-    /// A search of one text, line by line.
+    /// Returns a search of one text, line by line.
     pub fn search(&self) -> Search<'_> {
         Search {
             regex: self,
@@ -156,12 +156,12 @@ pub struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The first match in a line.
+    /// Returns the first match in a line.
     pub fn find(&mut self, line: &str) -> Option<Range<usize>> {
         self.find_from(line, 0)
     }
 
-    /// The first match in a line that begins at this byte or behind it, the end of a match before.
+    /// Returns the first match in a line that begins at this byte or behind it, the end of a match before.
     pub fn find_from(&mut self, line: &str, from: usize) -> Option<Range<usize>> {
         if self.is_exhausted() || from > line.len() {
             return None;
@@ -218,20 +218,20 @@ impl Search<'_> {
         self.captures.is_match()
     }
 
-    /// The part of the line that a group of the latest match captured.
+    /// Returns the part of the line that a group of the latest match captured.
     pub fn group(&self, index: usize) -> Option<Range<usize>> {
         self.captures
             .get_group(index)
             .map(|Span { start, end }| start..end)
     }
 
-    /// The part of the line that a group of the latest match captured, by its name.
+    /// Returns the part of the line that a group of the latest match captured, by its name.
     pub fn group_named(&self, name: &str) -> Option<Range<usize>> {
         let group = self.captures.get_group_by_name(name);
         group.map(|Span { start, end }| start..end)
     }
 
-    /// The steps so far.
+    /// Returns the steps so far.
     pub fn steps(&self) -> u64 {
         if self.gave_up {
             return MAX_STEPS + 1;

@@ -82,12 +82,12 @@ fn is_digit(letter: char) -> bool {
     letter.is_ascii_digit()
 }
 
-/// The number of digits that a text begins with.
+/// Returns the number of digits that a text begins with.
 fn leading_digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }
 
-/// The number of digits that a text ends in.
+/// Returns the number of digits that a text ends in.
 fn trailing_digits(text: &str) -> usize {
     text.bytes().rev().take_while(u8::is_ascii_digit).count()
 }
@@ -130,7 +130,7 @@ fn is_cut_before(line: &str, part: &Range<usize>) -> bool {
     }
 }
 
-/// The length of a group of digits, and of the space behind it, before `captured`: `1 ` of
+/// Returns the length of a group of digits, and of the space behind it, before `captured`: `1 ` of
 /// `delay: 1 764.6`. Behind a word it is a number of its own (`batch 8 128.3`).
 fn group_before(before: &str, captured: &str) -> Option<usize> {
     let head = before.strip_suffix(' ')?;
@@ -202,7 +202,7 @@ fn begins_minutes(text: &str) -> bool {
     leading_digits(text) == 2 && text.as_bytes()[0] <= b'5'
 }
 
-/// The bytes behind `part` that belong to the number at least.
+/// Returns how many bytes behind `part` belong to the number at least.
 fn cut_behind(line: &str, part: &Range<usize>, unit: &str) -> Option<usize> {
     let captured = line[part.clone()].trim_start_matches(['+', '-', '−', '–']);
     let rest = &line[part.end..];
@@ -261,7 +261,7 @@ fn hexadecimal(captured: &str, rest: &str) -> Option<usize> {
     begins.then_some(2)
 }
 
-/// The unit behind a number, `ms` of ` ms` and of ` (ms)`, and how much of `rest` ends with it.
+/// Returns the unit behind a number, `ms` of ` ms` and of ` (ms)`, and how much of `rest` ends with it.
 fn unit_behind(rest: &str) -> (&str, usize) {
     let inner = rest.trim_start_matches([' ', '\u{a0}', '\t']);
     let bracketed = inner.strip_prefix(['(', '[']);
@@ -280,7 +280,7 @@ pub fn has_other_unit(line: &str, end: usize, unit: &str) -> bool {
         && units::is_other_multiple(word, unit)
 }
 
-/// A suffix (`k`, ` M`), or a unit that says another multiple of the figure's: `12.3ktok/s`.
+/// Returns the length of a suffix (`k`, ` M`), or of a unit that says another multiple of the figure's: `12.3ktok/s`.
 fn multiple(rest: &str, unit: &str) -> Option<usize> {
     let is_spaced = rest.starts_with([' ', '\u{a0}', '\t', '(', '[']);
     let (word, length) = unit_behind(rest);
@@ -311,7 +311,7 @@ fn multiple(rest: &str, unit: &str) -> Option<usize> {
     is_other.then_some(length)
 }
 
-/// The numbers around `part` that only commas separate, itself among them.
+/// Returns the numbers around `part` that only commas separate, itself among them.
 fn elements<'a>(line: &'a str, part: &Range<usize>) -> Vec<&'a str> {
     let is_part = |letter: char| letter.is_ascii_digit() || letter == '.';
     let mut start = part.start;
@@ -345,7 +345,7 @@ fn is_one_number(elements: &[&str]) -> bool {
     }
 }
 
-/// An integer, perhaps as `1.234.567`.
+/// Returns whether a text is an integer, perhaps as `1.234.567`.
 fn is_grouped_by_points(text: &str) -> bool {
     let mut groups = text.split('.');
     let first = groups.next().unwrap_or_default();

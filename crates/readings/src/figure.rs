@@ -32,7 +32,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// The same figure in another unit, `factor` of the old ones to one of the new.
+    /// Returns the same figure in another unit, `factor` of the old ones to one of the new.
     #[must_use]
     pub fn scaled(&self, factor: f64, unit: impl Into<Cow<'static, str>>) -> Self {
         Self {
@@ -53,7 +53,7 @@ pub struct Printed {
 }
 
 impl Printed {
-    /// The same in another unit, `factor` of the new to one of the old.
+    /// Returns the same in another unit, `factor` of the new to one of the old.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         Self {
@@ -101,7 +101,7 @@ pub fn parse_with_suffix(text: &str, unit: &str) -> Option<Printed> {
     Some(printed.scaled(units::suffix_factor(suffix, unit)?))
 }
 
-/// The number with ASCII's minus, and with `e` for a power of ten.
+/// Returns the number with ASCII's minus, and with `e` for a power of ten.
 fn spelled_plainly(text: &str) -> Cow<'_, str> {
     if text.is_ascii() && !text.contains('^') {
         return Cow::Borrowed(text);
@@ -134,7 +134,7 @@ fn without_separators(text: &str) -> Option<Cow<'_, str>> {
     })
 }
 
-/// Half of the last digit of a plain decimal or scientific number.
+/// Returns half of the last digit of a plain decimal or scientific number.
 fn half_digit(plain: &str) -> f64 {
     let (mantissa, exponent) = plain.split_once(['e', 'E']).unwrap_or((plain, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);

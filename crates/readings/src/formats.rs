@@ -26,7 +26,7 @@ pub const PATTERN: StringFormat = StringFormat::new(pattern);
 /// A `JSONPath` as RFC 9535 defines it; `$.` may be omitted.
 pub const JSON_PATH: StringFormat = StringFormat::new(json_path);
 
-/// A figure's name, or one of a table's entries.
+/// Checks a figure's name, or one of a table's entries.
 fn figure(text: &str) -> Option<Mismatch> {
     match text.split_once('[') {
         None => NAME.mismatch(text),
@@ -40,7 +40,7 @@ fn figure(text: &str) -> Option<Mismatch> {
     }
 }
 
-/// An entry of a table: whatever the benchmark prints there.
+/// Checks an entry of a table, which is whatever the benchmark prints there.
 fn entry(text: &str) -> Option<Mismatch> {
     let good = !text.trim().is_empty()
         && text.len() <= 200
@@ -53,7 +53,7 @@ fn entry(text: &str) -> Option<Mismatch> {
     )
 }
 
-/// A `JSONPath` as RFC 9535 writes it: `metrics.rouge1` is short for `$.metrics.rouge1`.
+/// Returns a `JSONPath` as RFC 9535 writes it: `metrics.rouge1` is short for `$.metrics.rouge1`.
 pub fn whole_json_path(text: &str) -> Cow<'_, str> {
     if text.starts_with('$') {
         Cow::Borrowed(text)
@@ -72,7 +72,7 @@ fn json_path(text: &str) -> Option<Mismatch> {
     )
 }
 
-/// A named reader belongs to the pattern of a figure.
+/// Rejects a named reader, which belongs to the pattern of a figure.
 fn no_reader(text: &str) -> Option<Mismatch> {
     let (_, name) = *places(text).first()?;
     mismatch(

@@ -50,7 +50,7 @@ pub struct Heading {
 }
 
 impl Heading {
-    /// A heading whose block ends with the next of its kind.
+    /// Returns a heading whose block ends with the next of its kind.
     pub fn new(own: BoundedRegex) -> Self {
         let kinds = kinds(own.as_str()).into_iter();
         let ends = kinds.filter_map(|kind| {
@@ -83,7 +83,7 @@ impl Heading {
         self.own.as_str()
     }
 
-    /// A search of one text for the heading and the ends of its blocks.
+    /// Returns a search of one text for the heading and the ends of its blocks.
     pub fn search(&self) -> HeadingSearch<'_> {
         HeadingSearch {
             heading: self,
@@ -112,7 +112,7 @@ impl HeadingSearch<'_> {
         Some(format!("{}{}{}", around(before), &line[own], around(after)))
     }
 
-    /// The heading in a line. One whose number goes on is another: `clients: 64` for `clients: 6`.
+    /// Returns the heading in a line. One whose number goes on is another: `clients: 64` for `clients: 6`.
     fn find_heading(&mut self, line: &str) -> Option<Range<usize>> {
         let mut from = 0;
         loop {
@@ -142,7 +142,7 @@ impl HeadingSearch<'_> {
         self.ends.is_empty().then(|| marks_of(line)).flatten()
     }
 
-    /// The searches of its expressions.
+    /// Returns the searches of its expressions.
     pub fn searches(&self) -> impl Iterator<Item = &Search<'_>> {
         std::iter::once(&self.own).chain(&self.ends)
     }
@@ -174,7 +174,7 @@ fn counts_on(behind: &str) -> bool {
     })
 }
 
-/// The mark of a line whose text stands between several: `---- first token ----`.
+/// Returns the mark of a line whose text stands between several: `---- first token ----`.
 fn marks_of(line: &str) -> Option<char> {
     let line = line.trim();
     let mark = line.chars().next().filter(|mark| !mark.is_alphanumeric())?;
@@ -184,7 +184,7 @@ fn marks_of(line: &str) -> Option<char> {
         .then_some(mark)
 }
 
-/// An expression with each of its words and numbers as one letter.
+/// Returns an expression with each of its words and numbers as one letter.
 fn shape(expression: &str) -> String {
     let mut shape = String::new();
     for letter in expression.chars() {

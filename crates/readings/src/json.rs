@@ -67,7 +67,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader for one path; with `by`, the members `by` of each match name an entry each, and
+    /// Returns a reader for one path; with `by`, the members `by` of each match name an entry each, and
     /// its member `value` is the figure.
     ///
     /// # Errors
@@ -341,7 +341,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A number, or a text that is one (`"1,053.2"`).
+/// Reads a number, or a text that is one (`"1,053.2"`).
 pub fn number(value: &Value) -> Option<Printed> {
     match value {
         Value::Number(number) => {
@@ -354,7 +354,7 @@ pub fn number(value: &Value) -> Option<Printed> {
     }
 }
 
-/// A value as a name or for a message.
+/// Returns a value as a name or for a message.
 fn text(value: &Value) -> String {
     let text = match value {
         Value::String(text) => stripped(text),
@@ -363,7 +363,7 @@ fn text(value: &Value) -> String {
     nearest::shortened(&text)
 }
 
-/// A text whose JSON escapes (`\u001b[1m`) are escape sequences.
+/// Removes the escape sequences of a text, which JSON spells as escapes (`\u001b[1m`).
 fn stripped(text: &str) -> Cow<'_, str> {
     match strip_escapes(text.as_bytes()) {
         Cow::Borrowed(_) => Cow::Borrowed(text),

@@ -49,12 +49,12 @@ impl Default for LineSplitter {
 }
 
 impl LineSplitter {
-    /// A splitter with the default limit of 64 KiB a line.
+    /// Returns a splitter with the default limit of 64 KiB a line.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A splitter that hands out longer lines in pieces of at most `limit` bytes (at least 8).
+    /// Returns a splitter that hands out longer lines in pieces of at most `limit` bytes (at least 8).
     pub fn with_limit(limit: usize) -> Self {
         Self {
             shown: Vec::new(),
@@ -109,7 +109,7 @@ impl LineSplitter {
         (!self.shown.is_empty()).then(|| line(&self.shown, false, self.begin).text)
     }
 
-    /// The common case, without a copy: lines that are complete in this chunk. Returns the rest.
+    /// Emits the lines that are complete in this chunk: the common case, without a copy. Returns the rest.
     fn emit_whole_lines<'a>(
         &mut self,
         mut rest: &'a [u8],
@@ -163,7 +163,7 @@ fn line(bytes: &[u8], continues: bool, begin: u64) -> Line<'_> {
     }
 }
 
-/// The length of `bytes` without a UTF-8 character that its end cuts in two.
+/// Returns the length of `bytes` without a UTF-8 character that its end cuts in two.
 fn whole_characters(bytes: &[u8]) -> usize {
     for back in 1..=bytes.len().min(3) {
         let at = bytes.len() - back;

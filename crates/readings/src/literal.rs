@@ -6,12 +6,12 @@ use regex_syntax::hir::{Hir, HirKind};
 /// A shorter literal is on nearly every line, and looking for it first costs more than it saves.
 const LEAST_LITERAL: usize = 3;
 
-/// The longest literal that every match contains, if it is worth searching for.
+/// Returns the longest literal that every match contains, if it is worth searching for.
 pub fn required(expression: &str) -> Option<Finder<'static>> {
     of(&regex_syntax::parse(expression).ok()?)
 }
 
-/// The same of an expression that was parsed.
+/// Returns the same of an expression that was parsed.
 pub fn of(expression: &Hir) -> Option<Finder<'static>> {
     let literal = longest(expression)?;
     // A replacement character also replaces bytes that are not UTF-8.

@@ -13,8 +13,8 @@ const NOTE: usize = 40;
 /// The most lines that are shown.
 const MAX_LINES: usize = 2_000;
 
-/// A message without control characters in its lines, cut to a length that a person can read. What is missing is
-/// stated.
+/// Returns a message without control characters in its lines, cut to a length that a person can read. What is missing
+/// is stated.
 pub fn message(text: &str) -> String {
     let mut out = String::with_capacity(text.len().min(MAX_LINE));
     for (number, line) in text.split('\n').enumerate() {
@@ -31,7 +31,7 @@ pub fn message(text: &str) -> String {
     out
 }
 
-/// One line of a message.
+/// Returns one line of a message.
 pub fn message_line(line: &str) -> Cow<'_, str> {
     let mut letters = line.char_indices();
     let end = letters

@@ -1,7 +1,7 @@
 //! Names in the order in which a person would put them: `result_2` before `result_10`, and release
 //! `6.4.1` before `6.10`.
 
-/// A key that sorts numbers by their value.
+/// Returns a key that sorts numbers by their value.
 pub fn natural(text: &str) -> Vec<(String, u64)> {
     let mut parts = Vec::new();
     let mut rest = text;

@@ -13,7 +13,7 @@ const MAX_PATH_CHARS: usize = 200;
 /// The most letters that are shown.
 const SHOWN: usize = 100;
 
-/// A text short enough for a sentence, on one line.
+/// Returns a text short enough for a sentence, on one line.
 pub fn shortened(text: &str) -> String {
     shortened_to(text, SHOWN)
 }

@@ -17,7 +17,7 @@ pub fn figure(value: f64, unit: &str) -> String {
     figure_like(value, unit, value)
 }
 
-/// A figure in the unit that fits `like`, so that two figures side by side have the same one.
+/// Returns a figure in the unit that fits `like`, so that two figures side by side have the same one.
 pub fn figure_like(value: f64, unit: &str, like: f64) -> String {
     let (factor, unit) = scale(unit, like);
     let number = grouped(value * factor);
@@ -27,7 +27,7 @@ pub fn figure_like(value: f64, unit: &str, like: f64) -> String {
     }
 }
 
-/// The factor and the unit in which a figure is shown.
+/// Returns the factor and the unit in which a figure is shown.
 pub fn scale(unit: &str, like: f64) -> (f64, &str) {
     let nanoseconds = match unit {
         "ns" => 1.0,
@@ -100,7 +100,7 @@ pub fn ratio(value: f64) -> String {
     }
 }
 
-/// A fraction as `5 %` or `3.1 %`.
+/// Returns a fraction as `5 %` or `3.1 %`.
 pub fn percent(fraction: f64) -> String {
     let text = format!("{:.1}", fraction * 100.0);
     let text = text.strip_suffix(".0").unwrap_or(&text);
@@ -113,7 +113,7 @@ pub fn parse_percent(text: &str) -> Option<f64> {
     (0.0..100.0).contains(&number).then_some(number / 100.0)
 }
 
-/// A fraction as a percentage with enough digits to distinguish it from another one.
+/// Returns a fraction as a percentage with enough digits to distinguish it from another one.
 pub fn percent_unlike(fraction: f64, other: f64) -> String {
     let other = other * 100.0;
     (1..=6)

@@ -181,12 +181,12 @@ impl Pattern {
         self.take
     }
 
-    /// A reader for one step's output.
+    /// Returns a reader for one step's output.
     pub fn reader(&self) -> Reader<'_> {
         Reader::new(self)
     }
 
-    /// The pattern as it was written.
+    /// Returns the pattern as it was written.
     pub fn expression(&self) -> &str {
         &self.written
     }

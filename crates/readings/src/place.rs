@@ -25,13 +25,13 @@ impl Default for Position {
 }
 
 impl Place {
-    /// The place at the line of this number, from 1.
+    /// Returns the place at the line of this number, from 1.
     pub fn line(file: usize, line: u64) -> Self {
         let position = Position::Line(line);
         Self { file, position }
     }
 
-    /// The place at the line that begins at this offset.
+    /// Returns the place at the line that begins at this offset.
     pub fn offset(file: usize, offset: u64) -> Self {
         let position = Position::Offset(offset);
         Self { file, position }
@@ -47,7 +47,7 @@ pub(crate) struct LineCounter<'a> {
 }
 
 impl<'a> LineCounter<'a> {
-    /// A counter for a text whose first line has this number.
+    /// Returns a counter for a text whose first line has this number.
     pub fn new(text: &'a [u8], first: u64) -> Self {
         Self {
             text,

@@ -63,7 +63,7 @@ fn picture(character: char) -> char {
     }
 }
 
-/// The length of the escape sequence whose ESC has just been read: 0 if it is none. A sequence is
+/// Returns the length of the escape sequence whose ESC has just been read: 0 if it is none. A sequence is
 /// of ASCII characters, and never goes beyond its line.
 fn sequence_length(rest: &[u8]) -> usize {
     let after_run = |from: usize, of: std::ops::RangeInclusive<u8>| {

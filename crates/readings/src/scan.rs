@@ -21,12 +21,12 @@ pub struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// A scanner for one output.
+    /// Returns a scanner for one output.
     pub fn new(pattern: &'a Pattern) -> Self {
         Self::at(pattern, 0, 0)
     }
 
-    /// A scanner for a part of one of several files, from this offset on.
+    /// Returns a scanner for a part of one of several files, from this offset on.
     pub fn at(pattern: &'a Pattern, file: usize, offset: u64) -> Self {
         let mut splitter = LineSplitter::new();
         splitter.skip(offset);

@@ -218,7 +218,7 @@ fn singular(text: &str) -> String {
     }
 }
 
-/// The unit with `/` for `per`: `tokens per second`, `tokens_per_second`.
+/// Returns the unit with `/` for `per`: `tokens per second`, `tokens_per_second`.
 fn spelled(text: &str) -> String {
     let words = text.replace(['_', '-'], " ");
     let words: Vec<&str> = words.split_whitespace().collect();
@@ -231,7 +231,7 @@ fn spelled(text: &str) -> String {
     parts.join("/")
 }
 
-/// The factor of a unit that is the other one with a prefix: `kwidgets/s`.
+/// Returns the factor of a unit that is the other one with a prefix: `kwidgets/s`.
 fn prefixed(from: &str, to: &str) -> Option<f64> {
     let scale = prefix(from.get(..1)?).filter(|_| from.starts_with(['k', 'K', 'M', 'G', 'T']))?;
     (to.len() > 2 && from.get(1..)?.trim() == to).then_some(scale)

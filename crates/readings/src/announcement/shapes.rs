@@ -12,7 +12,7 @@ const SUCCESS: [&str; 7] = [
     "VALID", "Valid", "valid", "PASSED", "passed", "SUCCESS", "success",
 ];
 
-/// The parts of an expression before and behind a group, on the way that goes through it.
+/// Returns the parts of an expression before and behind a group, on the way that goes through it.
 pub fn around(expression: &Hir, group: u32) -> Option<(Vec<Hir>, Vec<Hir>)> {
     match expression.kind() {
         HirKind::Capture(capture) if capture.index == group => Some((Vec::new(), Vec::new())),
@@ -59,7 +59,7 @@ pub fn is_space(expression: &Hir) -> bool {
     }
 }
 
-/// The characters of a small class.
+/// Returns the characters of a small class.
 pub fn characters(class: &Class) -> Option<Vec<char>> {
     let Class::Unicode(class) = class else {
         return None;
@@ -70,7 +70,7 @@ pub fn characters(class: &Class) -> Option<Vec<char>> {
     (all.len() <= SMALL_CLASS).then_some(all)
 }
 
-/// The expression of several parts, in which a word for a missing number may stand for each number.
+/// Returns the expression of several parts, in which a word for a missing number may stand for each number.
 pub fn with_missing(parts: &[Hir]) -> String {
     let texts = parts.iter().map(|part| match part.kind() {
         HirKind::Repetition(repetition) if repetition.min > 0 && is_number(&repetition.sub) => {
@@ -94,7 +94,7 @@ fn is_number(expression: &Hir) -> bool {
             .all(|range| is_of_number(range.start()) && is_of_number(range.end()))
 }
 
-/// The first word that the parts behind a number state.
+/// Returns the first word that the parts behind a number state.
 pub fn first_word(after: &[Hir]) -> Option<String> {
     let first = after.iter().find(|part| !is_space(part))?;
     let HirKind::Literal(literal) = first.kind() else {

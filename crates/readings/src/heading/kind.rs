@@ -71,7 +71,7 @@ pub fn kinds(expression: &str) -> Vec<Kind> {
     kinds
 }
 
-/// The expression with each literal text rewritten.
+/// Returns the expression with each literal text rewritten.
 fn rewritten(expression: &Hir, rewrite: &dyn Fn(&str) -> String) -> String {
     match expression.kind() {
         HirKind::Literal(literal) => match std::str::from_utf8(&literal.0) {
@@ -95,7 +95,7 @@ fn rewritten(expression: &Hir, rewrite: &dyn Fn(&str) -> String) -> String {
     }
 }
 
-/// A text, escaped, with any number and any quoted text in place of its own.
+/// Returns a text, escaped, with any number and any quoted text in place of its own.
 fn numbers_and_quotes(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -127,7 +127,7 @@ fn numbers_and_quotes(text: &str) -> String {
     out
 }
 
-/// A text, escaped, with any value for each of its names: `model=llama tp=8`, `--model llama --tp 8`,
+/// Returns a text, escaped, with any value for each of its names: `model=llama tp=8`, `--model llama --tp 8`,
 /// `clients: 32`.
 fn values(text: &str) -> String {
     let mut out = String::new();
@@ -159,7 +159,7 @@ fn has_number_of_its_own(text: &str) -> bool {
     })
 }
 
-/// A text, escaped, with any text behind its last separator, or between its marks; and whether it is
+/// Returns a text, escaped, with any text behind its last separator, or between its marks; and whether it is
 /// between marks.
 fn text_generalised(text: &str) -> Option<(String, bool)> {
     if let Some(at) = text
@@ -191,7 +191,7 @@ fn text_generalised(text: &str) -> Option<(String, bool)> {
     })
 }
 
-/// A text, escaped, with any word in place of its first: `Offline (8 GPUs)`, `Server:`, or a line of
+/// Returns a text, escaped, with any word in place of its first: `Offline (8 GPUs)`, `Server:`, or a line of
 /// one word.
 fn other_word(text: &str, ends: bool) -> Option<String> {
     let length = text.find(|letter: char| !letter.is_alphanumeric());

@@ -30,7 +30,7 @@ pub struct Example {
 }
 
 impl Example {
-    /// The example that a record is.
+    /// Returns the example that a record is.
     pub fn of(record: &Map<String, Value>, prefix: &str) -> Self {
         let names = record.keys().take(MAX_MEMBERS).cloned().collect();
         let kinds = record
@@ -86,7 +86,7 @@ pub struct Lacking {
 }
 
 impl Lacking {
-    /// A record that could be read.
+    /// Returns a record that could be read.
     pub fn whole(place: Place, text: String, record: &Map<String, Value>, prefix: &str) -> Self {
         Self {
             place,
@@ -109,14 +109,14 @@ impl Lacking {
         }
     }
 
-    /// The same after so many members of the way to the figure.
+    /// Returns the same after so many members of the way to the figure.
     #[must_use]
     pub fn at(mut self, level: usize) -> Self {
         self.level = level;
         self
     }
 
-    /// A text that begins as a record and is none.
+    /// Returns a text that begins as a record and is none.
     pub fn broken(place: Place, text: String, source: &str) -> Self {
         let parts = source.split('"').collect::<Vec<_>>();
         let is_name = |pair: &&[&str]| pair[1].trim_start().starts_with(':');
@@ -136,7 +136,7 @@ impl Lacking {
         }
     }
 
-    /// The same as an entry of a table, if the members that name it can be read of the text.
+    /// Returns the same as an entry of a table, if the members that name it can be read of the text.
     #[must_use]
     pub fn of_entry(mut self, source: &str, by: &[String]) -> Self {
         let names = by.iter().map(|name| text_of_member(source, name));
@@ -191,7 +191,7 @@ impl Lacking {
     }
 }
 
-/// The text of a member of a record that was cut: `bf16` of `{"dtype": "bf16", "ra`.
+/// Returns the text of a member of a record that was cut: `bf16` of `{"dtype": "bf16", "ra`.
 fn text_of_member(source: &str, name: &str) -> Option<String> {
     let (_, behind) = source.split_once(&format!("\"{name}\""))?;
     let value = behind.trim_start().strip_prefix(':')?.trim_start();

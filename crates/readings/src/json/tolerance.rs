@@ -40,7 +40,7 @@ pub fn tolerated(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// The length of such a value at the beginning of a text.
+/// Returns the length of such a value at the beginning of a text.
 fn value_length(text: &[u8]) -> Option<usize> {
     let sign = usize::from(matches!(text.first(), Some(b'-' | b'+')));
     let rest = &text[sign..];

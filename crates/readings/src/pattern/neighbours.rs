@@ -182,7 +182,7 @@ fn adjacent(part: &Hir, side: Side, letter: char) -> Adjacent {
     }
 }
 
-/// A class of one letter, small and capital, spells it.
+/// Returns how a class matches a letter: one of its small and capital form spells it.
 fn class_has(class: &Class, letter: char) -> Adjacent {
     let ranges: Vec<(u32, u32)> = match class {
         Class::Unicode(class) => class

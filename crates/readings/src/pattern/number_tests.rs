@@ -126,7 +126,7 @@ fn a_unit_is_read_whole_too(#[case] written: &str, #[case] line: &str) {
     assert!(matches!(error, PatternError::PartOfUnit { .. }), "{error}");
 }
 
-/// A value and one way to print it.
+/// Returns a value and one way to print it.
 fn printed() -> impl Strategy<Value = (f64, String)> {
     let separator = prop::sample::select(vec![",", "_", "'", "’", "\u{a0}", "\u{202f}"]);
     let forms = (

@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
         takes_one && self.pattern.by.is_empty() && self.matches > 0
     }
 
-    /// The steps that its searches took, and those of the readers that were joined.
+    /// Returns the steps that its searches took, and those of the readers that were joined.
     fn steps(&self) -> u64 {
         let headings = self.heading.iter().flat_map(HeadingSearch::searches);
         let searches = std::iter::once(&self.search)
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The names of the entry that a line announces without a number, and whether the line counts only for
+    /// Returns the names of the entry that a line announces without a number, and whether the line counts only for
     /// a known one.
     fn announced<'l>(&mut self, line: &'l str) -> Option<(Vec<&'l str>, bool)> {
         let pattern = self.pattern;

@@ -20,7 +20,7 @@ fn take(pattern: &str, take: Take, lines: &[&str]) -> Result<Vec<f64>, PatternEr
     values(reader)
 }
 
-/// The values of a figure that is not a table.
+/// Returns the values of a figure that is not a table.
 fn values(reader: Reader<'_>) -> Result<Vec<f64>, PatternError> {
     let figure = reader.entries()?.remove("").unwrap();
     if let Some(record) = figure.unreadable() {
@@ -218,7 +218,7 @@ fn a_sum_that_overflows_is_not_a_figure() {
     assert!(error.contains("which is not a figure"), "{error}");
 }
 
-/// A table's entries, each as one figure.
+/// Returns a table's entries, each as one figure.
 fn entries(pattern: &Pattern, lines: &[&str]) -> Result<Vec<(String, f64)>, String> {
     let mut reader = pattern.reader();
     for line in lines {

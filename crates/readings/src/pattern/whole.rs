@@ -106,7 +106,7 @@ fn is_spelled_behind(
     part.end == group.end && is_spelled && !extent::has_other_unit(line, part.end, figure_unit)
 }
 
-/// The next character of a line, with a space before it.
+/// Returns the next character of a line, with a space before it.
 fn next_to(line: &str, at: usize) -> &str {
     let behind = &line[at..];
     let count = 1 + usize::from(behind.starts_with(char::is_whitespace));

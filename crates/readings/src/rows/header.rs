@@ -19,7 +19,7 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// The names of the columns: the figure's, the filter's, those that name entries.
+    /// Returns the names of the columns: the figure's, the filter's, those that name entries.
     fn names(self) -> Vec<&'a str> {
         let filter = self.cell.filter.iter().map(|(column, _)| column.as_str());
         let figure = std::iter::once(self.cell.column.as_str());
@@ -157,7 +157,7 @@ fn once_each(names: &[String], required: &[&str]) -> Result<(), RowsError> {
     Ok(())
 }
 
-/// The cells of a line.
+/// Returns the cells of a line.
 fn cells(line: &[u8], separator: u8) -> Vec<String> {
     let line = &without_space_before_quotes(line, separator)[..];
     let mut reader = csv::ReaderBuilder::new()

@@ -2,7 +2,7 @@
 
 use super::prefix;
 
-/// A time in seconds.
+/// Returns how many seconds a unit of time has.
 pub(super) fn seconds(text: &str) -> Option<f64> {
     Some(match text {
         "ns" | "nsec" | "nsecs" | "nanosecond" | "nanoseconds" => 1e-9,
@@ -127,7 +127,7 @@ pub(super) fn information(text: &str) -> Option<(f64, &'static str)> {
     Some((scale, name))
 }
 
-/// The factor of a prefix of bytes or bits, which is never below one: `mbps` as `Mbps`.
+/// Returns the factor of a prefix of bytes or bits, which is never below one: `mbps` as `Mbps`.
 fn large(text: &str) -> Option<f64> {
     let mut letters = text.chars();
     let first = letters.next()?.to_ascii_uppercase();
