@@ -114,7 +114,7 @@ pub fn is_benchmark(name: &str) -> bool {
     is_known(name) || is_known(&family)
 }
 
-/// A benchmark without its accuracy target, by one name for all rounds.
+/// Returns a benchmark without its accuracy target, by one name for all rounds.
 pub fn family(benchmark: &str) -> String {
     let name = benchmark.to_ascii_lowercase().replace("-interactive", "");
     let name = name.trim_end_matches("-99.9").trim_end_matches("-99");

@@ -15,7 +15,7 @@ use retrial_readings::lines::LineSplitter;
 /// A line has at most a few channels.
 const LONGEST_LINE: usize = 4096;
 
-/// A moment as LoadGen and the meter write it: `07-15-2024 23:40:08.786`, in local time.
+/// Parses a moment as LoadGen and the meter write it: `07-15-2024 23:40:08.786`, in local time.
 pub fn moment(text: &str) -> Option<DateTime> {
     let read = strtime::parse("%m-%d-%Y %H:%M:%S%.f", text.trim()).ok()?;
     read.to_datetime().ok()

@@ -160,7 +160,7 @@ impl FigurePattern {
         }
     }
 
-    /// The value of a member whose name may begin here: no other name ends in it, and a number
+    /// Returns the value of a member whose name may begin here: no other name ends in it, and a number
     /// comes after the sign.
     fn member_at(&self, line: &str, at: usize) -> Option<Range<usize>> {
         static VALUE: LazyLock<Option<Regex>> =
@@ -193,7 +193,7 @@ pub(super) static PATTERNS: LazyLock<Vec<FigurePattern>> = LazyLock::new(|| {
     members.chain(lines).chain([hash]).collect()
 });
 
-/// A line in small letters where a pattern may match at all: most lines of a long file have none.
+/// Returns a line in small letters where a pattern may match at all: most lines of a long file have none.
 pub(super) fn small(line: &str) -> Option<String> {
     static ANY: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         let words = PATTERNS.iter().map(|pattern| pattern.word);

@@ -50,7 +50,7 @@ fn whole() -> Files {
     }
 }
 
-/// The failed checks, as `rule: measured`.
+/// Returns the failed checks, as `rule: measured`.
 fn failures(requirements: &TestRequirements, files: &Files) -> Vec<String> {
     let result = check(requirements, files);
     assert!(!result.checks.is_empty());

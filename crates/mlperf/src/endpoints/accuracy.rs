@@ -60,7 +60,7 @@ impl AccuracyResults {
         sum.filter(|_| !self.scores.is_empty())
     }
 
-    /// The figures, by their published names. `of_benchmark` is the name of a score that is one
+    /// Returns the figures, by their published names. `of_benchmark` is the name of a score that is one
     /// number; of several data sets each counts by its samples. `percent`: the round has it
     /// in percent, and a share becomes it.
     pub fn figures(&self, of_benchmark: &str, percent: bool) -> BTreeMap<String, f64> {
@@ -83,7 +83,7 @@ impl AccuracyResults {
         figures
     }
 
-    /// The mean over the data sets, each by how many different samples it has; none where one of
+    /// Returns the mean over the data sets, each by how many different samples it has; none where one of
     /// them has no value.
     fn weighted(&self, of: impl Fn(&Score) -> Option<f64>) -> Option<f64> {
         let (mut sum, mut weights) = (0.0, 0.0);

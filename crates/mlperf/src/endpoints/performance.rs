@@ -165,7 +165,7 @@ impl Performance {
         }
     }
 
-    /// The figure by which a scenario is published: a round names LoadGen's, of which an endpoint
+    /// Returns the figure by which a scenario is published: a round names LoadGen's, of which an endpoint
     /// has no early-stopping latency.
     pub fn metric<'a>(&self, of_round: &'a str) -> &'a str {
         if of_round.starts_with("early_stopping_latency")

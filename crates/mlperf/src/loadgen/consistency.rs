@@ -88,7 +88,7 @@ impl Run {
         Some(RuleCheck::failed(name.as_ref(), measured, "above zero"))
     }
 
-    /// One query: its samples over the longest latency are the throughput.
+    /// Checks Offline's one query: its samples over the longest latency are the throughput.
     fn offline(&self) -> Vec<Option<RuleCheck>> {
         let rate = self.figure("samples_per_second");
         let longest = self.value("latency_max_ns");
@@ -167,7 +167,7 @@ impl Run {
         vec![rates(), self.target_rate(), last(), duration(), tokens()]
     }
 
-    /// One query at a time.
+    /// Checks SingleStream's queries, one at a time.
     fn single_stream(&self) -> Vec<Option<RuleCheck>> {
         let rate = || {
             let rate = self.figure("queries_per_second_without_loadgen_overhead")?;
@@ -225,7 +225,7 @@ impl Run {
         Some(between(rule, took, least, f64::INFINITY))
     }
 
-    /// The statistics of a latency, from the least to the most.
+    /// Returns the statistics of a latency, from the least to the most.
     fn statistics(&self, kind: &str) -> Option<Vec<(&'static str, f64)>> {
         let names = PERCENTILES.iter().map(|(name, _)| *name);
         let names = std::iter::once("min").chain(names).chain(["max"]);
@@ -250,7 +250,7 @@ impl Run {
         Some(RuleCheck::new(rule, measured, "in order", wrong.is_none()))
     }
 
-    /// The mean lies between the means that put every sample at the lower or the upper end of its
+    /// Checks that the mean lies between the means that put every sample at the lower or the upper end of its
     /// share.
     fn mean(&self, kind: &str) -> Option<RuleCheck> {
         let statistics = self.statistics(kind)?;
@@ -284,7 +284,7 @@ impl Run {
     }
 }
 
-/// Each relation that does not hold; where all do, one passed check for all.
+/// Returns each relation that does not hold; where all do, one passed check for all.
 fn failed_or_one(rule: &str, required: &str, relations: Vec<Option<RuleCheck>>) -> Vec<RuleCheck> {
     let checked: Vec<RuleCheck> = relations.into_iter().flatten().collect();
     let count = checked.len();
@@ -309,7 +309,7 @@ fn between(rule: &str, measured: f64, least: f64, most: f64) -> RuleCheck {
     RuleCheck::new(rule, figure(measured, "ns"), required, passed)
 }
 
-/// The tolerance of a product of these, as a share: their own printed digits, and those of the value
+/// Returns the tolerance of a product of these, as a share: their own printed digits, and those of the value
 /// it is compared with.
 fn tolerance(figures: &[&Figure]) -> f64 {
     let digits = figures

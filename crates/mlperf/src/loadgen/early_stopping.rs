@@ -40,7 +40,7 @@ impl EarlyStopping {
         .filter_map(|(name, stop)| Some((name, stop.filter(|stop| !stop.text.is_empty())?)))
     }
 
-    /// Each block from here, else from `other`.
+    /// Takes each block from here, else from `other`.
     #[must_use]
     pub(super) fn or(&self, other: &Self) -> Self {
         Self {

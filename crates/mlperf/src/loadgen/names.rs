@@ -29,7 +29,7 @@ impl Named {
 /// The name of SingleStream's and MultiStream's published figure.
 pub(super) const EARLY_STOPPING_LATENCY: &str = "early_stopping_latency_ns";
 
-/// The name of a SingleStream run's estimate of the 99th percentile, from which MultiStream's figure
+/// Returns the name of a SingleStream run's estimate of the 99th percentile, from which MultiStream's figure
 /// may be inferred. With token latencies it is the time to the first token's.
 pub(super) fn multi_stream_estimate(settings: &Parameters) -> &'static str {
     if settings.use_token_latencies == Some(true) {
@@ -39,7 +39,7 @@ pub(super) fn multi_stream_estimate(settings: &Parameters) -> &'static str {
     }
 }
 
-/// The figure by which MLCommons publishes a scenario; `tokens` for benchmarks that are published in
+/// Returns the figure by which MLCommons publishes a scenario; `tokens` for benchmarks that are published in
 /// tokens per second.
 pub fn published_metric(scenario: Scenario, tokens: bool) -> &'static str {
     match (scenario, tokens) {
@@ -51,7 +51,7 @@ pub fn published_metric(scenario: Scenario, tokens: bool) -> &'static str {
     }
 }
 
-/// The other names under which a recipe may ask for a figure, each with the names that are looked
+/// Returns the other names under which a recipe may ask for a figure, each with the names that are looked
 /// for in its place, in order.
 pub fn aliases(name: &str) -> &'static [&'static str] {
     match name {
@@ -68,7 +68,7 @@ pub fn aliases(name: &str) -> &'static [&'static str] {
     }
 }
 
-/// The figure that a recipe means by `name`, of those that `figure` finds by their own names: its own
+/// Returns the figure that a recipe means by `name`, of those that `figure` finds by their own names: its own
 /// name, an [alias](aliases), or either with `_us`, `_ms` or `_s` in place of `_ns`.
 pub fn resolve<'f>(name: &str, figure: impl Fn(&str) -> Option<&'f Figure>) -> Option<Figure> {
     let find = |name: &str| {
@@ -81,7 +81,7 @@ pub fn resolve<'f>(name: &str, figure: impl Fn(&str) -> Option<&'f Figure>) -> O
     })
 }
 
-/// A figure's name with another unit of time in place of ns: the name in ns, the factor, the unit.
+/// Returns a figure's name with another unit of time in place of ns: the name in ns, the factor, the unit.
 fn in_nanoseconds(name: &str) -> Option<(String, f64, &'static str)> {
     let (stem, unit) = name.rsplit_once('_')?;
     let (factor, unit) = match unit {
@@ -138,7 +138,7 @@ const RATES: [&str; 11] = [
     "tokens_per_second_without_loadgen_overhead",
 ];
 
-/// Both logs have the same names of rates except for abbreviations, the place of `inferred`, and
+/// Returns the name of a rate: both logs have the same names except for abbreviations, the place of `inferred`, and
 /// the separator of words.
 fn rate(key: &str, separator: char) -> Option<Named> {
     let (inferred, words): (Vec<&str>, Vec<&str>) = key
@@ -166,7 +166,7 @@ fn rate(key: &str, separator: char) -> Option<Named> {
     Some(Named::new(name, unit))
 }
 
-/// The figure that a line of the summary gives, by its key (squeezed, in lower case).
+/// Returns the figure that a line of the summary gives, by its key (squeezed, in lower case).
 pub(super) fn printed(key: &str) -> Option<Named> {
     if let Some(named) = rate(key, ' ') {
         return Some(named);
@@ -194,7 +194,7 @@ pub(super) fn printed(key: &str) -> Option<Named> {
     Some(Named::new(format!("{kind}_{statistic}_ns"), NANOSECONDS))
 }
 
-/// The figure that an entry of the detail log gives, by its key. LoadGen's `_ss` and `_ms` stand
+/// Returns the figure that an entry of the detail log gives, by its key. LoadGen's `_ss` and `_ms` stand
 /// for SingleStream and MultiStream; both are nanoseconds, and are not handled here because what
 /// they mean depends on the scenario.
 pub(super) fn logged(key: &str) -> Option<Named> {

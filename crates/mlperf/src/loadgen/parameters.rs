@@ -83,7 +83,7 @@ macro_rules! parameters {
                 }
             }
 
-            /// Each setting from here, else from `other`.
+            /// Takes each setting from here, else from `other`.
             #[must_use]
             pub(super) fn or(&self, other: &Self) -> Self {
                 Self { $($field: self.$field.or(other.$field),)* }

@@ -30,13 +30,13 @@ impl Run {
         summary.is_some_and(|summary| summary.completeness == Completeness::Excerpt)
     }
 
-    /// The scenario, by the detail log, else by the summary. An Interactive run logs `Server`.
+    /// Returns the scenario, by the detail log, else by the summary. An Interactive run logs `Server`.
     pub fn scenario(&self) -> Option<Scenario> {
         let detail = self.detail.as_ref().and_then(|detail| detail.scenario);
         detail.or_else(|| self.summary.as_ref()?.scenario)
     }
 
-    /// The mode, by the detail log, else by the summary.
+    /// Returns the mode, by the detail log, else by the summary.
     pub fn mode(&self) -> Option<Mode> {
         let detail = self.detail.as_ref().and_then(|detail| detail.mode);
         detail.or_else(|| self.summary.as_ref()?.mode)
@@ -57,7 +57,7 @@ impl Run {
         all.fold(Constraints::default(), Constraints::and)
     }
 
-    /// The settings, each by the detail log, else by the summary.
+    /// Returns the settings, each by the detail log, else by the summary.
     pub fn parameters(&self) -> Parameters {
         let of_detail = self.detail.iter().map(|detail| &detail.parameters);
         let of_summary = self.summary.iter().map(|summary| &summary.parameters);
@@ -65,7 +65,7 @@ impl Run {
         all.fold(Parameters::default(), |all, next| all.or(next))
     }
 
-    /// The early-stopping blocks, each by the summary, else by the detail log.
+    /// Returns the early-stopping blocks, each by the summary, else by the detail log.
     pub fn early_stopping(&self) -> EarlyStopping {
         let of_summary = self.summary.iter().map(|summary| &summary.early_stopping);
         let of_detail = self.detail.iter().map(|detail| &detail.early_stopping);
@@ -73,7 +73,7 @@ impl Run {
         all.fold(EarlyStopping::default(), |all, next| all.or(next))
     }
 
-    /// All figures, each by the detail log, from which MLCommons publishes, else by the summary.
+    /// Returns all figures, each by the detail log, from which MLCommons publishes, else by the summary.
     pub fn figures(&self) -> Figures {
         let of_summary = self.summary.iter().flat_map(|summary| &summary.figures);
         let of_detail = self.detail.iter().flat_map(|detail| &detail.figures);
@@ -83,7 +83,7 @@ impl Run {
             .collect()
     }
 
-    /// One figure by its own name.
+    /// Returns one figure by its own name.
     pub fn figure(&self, name: &str) -> Option<&Figure> {
         let detail = self
             .detail
@@ -92,13 +92,13 @@ impl Run {
         detail.or_else(|| self.summary.as_ref()?.figures.get(name))
     }
 
-    /// The figure that a recipe means by `name`: its own name, an [alias](super::aliases), or
+    /// Returns the figure that a recipe means by `name`: its own name, an [alias](super::aliases), or
     /// either with `_us`, `_ms` or `_s` in place of `_ns`.
     pub fn resolve(&self, name: &str) -> Option<Figure> {
         names::resolve(name, |name| self.figure(name))
     }
 
-    /// The summary's figures that a whole detail log lacks: somebody removed them. Estimates of early
+    /// Returns the summary's figures that a whole detail log lacks: somebody removed them. Estimates of early
     /// stopping are sentences there, and it has a target percentile only if that is a usual one.
     pub fn unlogged(&self) -> Vec<&str> {
         let (Some(summary), Some(detail)) = (&self.summary, &self.detail) else {
@@ -113,7 +113,7 @@ impl Run {
         names.filter(|name| !is_logged(name)).collect()
     }
 
-    /// The figures for which the two logs differ by more than rounding explains, with the
+    /// Returns the figures for which the two logs differ by more than rounding explains, with the
     /// summary's value and the detail log's: they are not of one run, or somebody changed one.
     pub fn disagreements(&self) -> Vec<(&str, f64, f64)> {
         let (Some(summary), Some(detail)) = (&self.summary, &self.detail) else {
@@ -132,8 +132,8 @@ impl Run {
             .collect()
     }
 
-    /// The figures that the summary prints without a number, with what stands there, and the detail log's value:
-    /// somebody changed one of them.
+    /// Returns the figures that the summary prints without a number, with what stands there, and the detail log's
+    /// value: somebody changed one of them.
     pub fn unreadable_in_summary(&self) -> impl Iterator<Item = (&str, &str, f64)> {
         let summary = self.summary.iter();
         let unreadable = summary.flat_map(|summary| &summary.unreadable);
@@ -155,7 +155,7 @@ impl Run {
         counted.max(logged).max(own)
     }
 
-    /// The start of the run's own log, to the second (UTC); only the detail log states it. A log of
+    /// Returns the start of the run's own log, to the second (UTC); only the detail log states it. A log of
     /// a step that began at 12:00:00.7 may state 12:00:00.
     pub fn started_at(&self) -> Option<Timestamp> {
         self.detail.as_ref()?.started_at

@@ -22,7 +22,7 @@ fn summary_of(text: &str) -> Run {
     }
 }
 
-/// The detail log of the Server summary above, with further entries: the last of a key counts.
+/// Returns the detail log of the Server summary above, with further entries: the last of a key counts.
 fn detail_of(entries: &[(&str, &str)]) -> Detail {
     let log = include_str!(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -384,7 +384,7 @@ fn a_figure_missing_in_the_detail_log_is_invalid() {
     assert_validity(&run, Validity::Invalid, reason);
 }
 
-/// A `SingleStream` run of our own, its detail log with one text replaced.
+/// Returns a `SingleStream` run of our own, its detail log with one text replaced.
 fn single_stream(summary: &str, from: &str, to: &str) -> Run {
     let log = include_str!(concat!(
         env!("CARGO_MANIFEST_DIR"),

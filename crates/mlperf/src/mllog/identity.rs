@@ -71,7 +71,7 @@ impl RunIdentity {
         values.product::<f64>() >= LEAST_CHANCE
     }
 
-    /// Its start, if it is a date and not a time since the program's own start.
+    /// Returns its start, if it is a date and not a time since the program's own start.
     pub fn dated_start_ms(&self) -> Option<f64> {
         self.started_ms.filter(|started| *started >= FIRST_DATE_MS)
     }

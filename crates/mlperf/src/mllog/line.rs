@@ -24,12 +24,12 @@ pub struct Event {
 }
 
 impl Event {
-    /// A number of the metadata.
+    /// Returns a number of the metadata by its name.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.metadata.get(name)?.as_f64()
     }
 
-    /// A text of the metadata.
+    /// Returns a text of the metadata by its name.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.metadata.get(name)?.as_str()
     }
@@ -45,7 +45,7 @@ pub fn entries(line: &str) -> impl Iterator<Item = Option<Event>> {
     texts(line).map(event)
 }
 
-/// The texts of a line's events; another rank may have written something behind each.
+/// Returns the texts of a line's events; another rank may have written something behind each.
 pub fn texts(line: &str) -> impl Iterator<Item = &str> {
     line.match_indices(TOKEN)
         .map(|(at, _)| &line[at + TOKEN.len()..])

@@ -352,7 +352,7 @@ impl Runs {
         }
     }
 
-    /// The runs of the log.
+    /// Returns the runs of the log.
     ///
     /// # Errors
     /// A fragment: where there is none, or too many.

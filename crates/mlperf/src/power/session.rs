@@ -112,7 +112,7 @@ impl Sessions<'_> {
         RuleCheck::new("messages of the power session", measured, required, passed)
     }
 
-    /// The moments of a phase, by both clocks.
+    /// Returns the moments of a phase, by both clocks.
     fn phases(self, phase: &str) -> Option<RuleCheck> {
         let [client, server] = [self.client, self.server].map(|side| moments(side, phase));
         let (client, server) = (client?, server?);
@@ -148,7 +148,7 @@ fn list<'a>(session: &'a Session, key: &str) -> &'a [Value] {
         .map_or(&[], Vec::as_slice)
 }
 
-/// The commands to the meter with its answers, in order.
+/// Returns the commands to the meter with its answers, in order.
 fn commands(server: &Session) -> impl Iterator<Item = (&str, &str)> {
     let messages = list(server, "ptd_messages").iter();
     messages.filter_map(|message| Some((message["cmd"].as_str()?, message["reply"].as_str()?)))
@@ -224,7 +224,7 @@ fn debug(server: &Session) -> RuleCheck {
     RuleCheck::new("debug mode of the power server", measured, "off", passed)
 }
 
-/// Each analyzer of `ptd_config`.
+/// Checks each analyzer of `ptd_config`.
 fn meters(server: &Session) -> Vec<RuleCheck> {
     let analyzers = list(server, "ptd_config").iter();
     let checks = analyzers.map(|analyzer| {

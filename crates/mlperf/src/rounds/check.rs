@@ -46,7 +46,7 @@ impl Rules {
         checks
     }
 
-    /// The whole data set, no more and no less; skipped where the logs do not state it.
+    /// Checks that it was the whole data set, no more and no less; skipped where the logs do not state it.
     fn accuracy_samples_of(&self, run_settings: &RunSettings) -> Option<RuleCheck> {
         let required = self.accuracy_samples?;
         // v6.x logs the size of the accuracy set; before, the library was that set.

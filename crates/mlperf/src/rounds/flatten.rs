@@ -188,7 +188,7 @@ impl Round {
             .collect()
     }
 
-    /// The scenarios that a result of this benchmark lacks on a system of this type.
+    /// Returns the scenarios that a result of this benchmark lacks on a system of this type.
     pub fn missing_scenarios(
         &self,
         benchmark: &str,

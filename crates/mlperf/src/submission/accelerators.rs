@@ -19,7 +19,7 @@ pub fn check(name: &str, system: &Map<String, Value>) -> Option<RuleCheck> {
     })
 }
 
-/// The sum of the numbers in a name.
+/// Returns the sum of the numbers in a name.
 fn stated(name: &str, model: &str) -> Option<u64> {
     let is_model = |word: &str| {
         let word = letters_and_digits(word);
@@ -43,7 +43,7 @@ fn stated(name: &str, model: &str) -> Option<u64> {
     (!counts.is_empty()).then(|| counts.iter().sum())
 }
 
-/// A number, which submitters also write as text.
+/// Reads a number, which submitters also write as text.
 fn number(value: &Value) -> Option<u64> {
     match value {
         Value::String(text) => text.trim().parse().ok(),

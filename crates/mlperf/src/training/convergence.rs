@@ -116,7 +116,7 @@ pub fn normalise(
     Ok(convergence)
 }
 
-/// The point of a batch size: its own, else one between its neighbours, else the smallest where
+/// Returns the point of a batch size: its own, else one between its neighbours, else the smallest where
 /// all are larger (a smaller batch converges in fewer samples).
 fn point_at(rcp: &ReferencePoints, runs: f64, size: f64) -> Option<Point> {
     let points = pruned(rcp, runs);
@@ -133,7 +133,7 @@ fn point_at(rcp: &ReferencePoints, runs: f64, size: f64) -> Option<Point> {
     }
 }
 
-/// The points by batch size, without those that converge slower than a line between their
+/// Returns the points by batch size, without those that converge slower than a line between their
 /// neighbours, and without those below the fastest of all.
 fn pruned(rcp: &ReferencePoints, runs: f64) -> Vec<Point> {
     let mut points: Vec<Point> = rcp
@@ -185,7 +185,7 @@ fn between(size: f64, below: &Point, above: &Point, runs: f64) -> Point {
     }
 }
 
-/// The smallest mean that a one-sided t test with pooled deviation does not distinguish from the
+/// Returns the smallest mean that a one-sided t test with pooled deviation does not distinguish from the
 /// reference's. The checker searches it by halving; the test has it in closed form.
 fn fewest(mean: f64, deviation: f64, reference_runs: f64, runs: f64) -> f64 {
     let submission_runs = runs - 2.0;
@@ -199,7 +199,7 @@ fn fewest(mean: f64, deviation: f64, reference_runs: f64, runs: f64) -> f64 {
     })
 }
 
-/// The mean without the smallest and the largest.
+/// Returns the mean without the smallest and the largest.
 fn olympic(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

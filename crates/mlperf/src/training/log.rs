@@ -63,12 +63,12 @@ impl TrainingLog {
         }
     }
 
-    /// A setting as a number.
+    /// Returns a setting that is a number.
     pub fn number(&self, key: &str) -> Option<f64> {
         self.settings.get(key)?.as_f64()
     }
 
-    /// A setting as a text.
+    /// Returns a setting that is a text.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.settings.get(key)?.as_str()
     }

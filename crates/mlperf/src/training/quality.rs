@@ -208,7 +208,7 @@ impl Quality {
         Some(first)
     }
 
-    /// The time of `run_stop` is written after the checkpoints were evaluated: it is that of the end
+    /// Checks the time of `run_stop`, which is written after the checkpoints were evaluated: it is that of the end
     /// of a training block, and no block of an earlier checkpoint begins after it.
     fn stopped_with_a_block(&self, first: f64) -> Option<RuleCheck> {
         let (_, stopped) = self.stopped?;

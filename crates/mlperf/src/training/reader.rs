@@ -244,7 +244,7 @@ impl<'a> LogReader<'a> {
     }
 }
 
-/// A seed as the official checker reads it: a number, or a text of one.
+/// Reads a seed as the official checker does: a number, or a text of one.
 fn whole(value: &Value) -> Option<i64> {
     match value {
         #[expect(clippy::cast_possible_truncation, reason = "seeds are compared only")]

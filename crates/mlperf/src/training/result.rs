@@ -132,7 +132,7 @@ fn same_run(logs: &[NamedLog]) -> Option<RuleCheck> {
     (!pairs.is_empty()).then(|| RuleCheck::failed("runs", pairs.join("; "), required))
 }
 
-/// The logs of a result are of one submitter's implementation with one set of hyperparameters.
+/// Checks that the logs of a result are of one submitter's implementation with one set of hyperparameters.
 fn same_settings(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck> {
     let settings = rules.settings.iter().map(String::as_str);
     let settings = settings.filter(|key| *key != BATCH_SIZE);
@@ -202,7 +202,7 @@ fn days(logs: &[NamedLog]) -> Option<RuleCheck> {
     ))
 }
 
-/// Each run has a seed, and no other run has it on the same line of the same source.
+/// Checks that each run has a seed, and no other run has it on the same line of the same source.
 fn seeds(logs: &[NamedLog]) -> Vec<RuleCheck> {
     let mut checks = Vec::new();
     for (at, entry) in logs.iter().enumerate() {
@@ -237,7 +237,7 @@ fn seeds(logs: &[NamedLog]) -> Vec<RuleCheck> {
     checks
 }
 
-/// The convergence compared with the reference's; `None` where it is unknown, for which there is
+/// Compares the convergence with the reference's; `None` where it is unknown, for which there is
 /// another reason.
 fn convergence(
     rules: &TrainingRules,

@@ -132,7 +132,7 @@ impl TrainingRound {
         rounds().last().is_some_and(|last| last.round == self.round)
     }
 
-    /// The round's benchmarks, sorted.
+    /// Returns the round's benchmarks, sorted.
     pub fn benchmarks(&self) -> impl Iterator<Item = &str> {
         self.benchmarks.keys().map(String::as_str)
     }
@@ -178,12 +178,12 @@ static BUILT_IN: LazyLock<Vec<TrainingRound>> = LazyLock::new(|| {
     rounds.collect()
 });
 
-/// The built-in rounds, the oldest first.
+/// Returns the built-in rounds, the oldest first.
 pub fn rounds() -> &'static [TrainingRound] {
     &BUILT_IN
 }
 
-/// The round that has all of these benchmarks, and whose submissions ended no earlier than this day:
+/// Returns the round that has all of these benchmarks, and whose submissions ended no earlier than this day:
 /// the first of several. Logs do not name their round. Newer logs than those of any known round are of
 /// the newest one that is known if it has one of the benchmarks.
 pub fn round_of<'a>(benchmarks: &[&str], newest: Option<Date>) -> Option<&'a TrainingRound> {

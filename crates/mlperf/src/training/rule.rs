@@ -139,7 +139,7 @@ impl KeyRule {
         }
     }
 
-    /// Its requirements that depend on other keys; those must have been logged before.
+    /// Checks its requirements that depend on other keys; those must have been logged before.
     fn dependent(&self) -> impl Iterator<Item = &dyn DependentRule> {
         fn rule(rule: Option<&impl DependentRule>) -> Option<&dyn DependentRule> {
             rule.map(|rule| rule as &dyn DependentRule)

@@ -39,7 +39,7 @@ fn read(rules: &TrainingRules, logs: &[String]) -> Vec<NamedLog> {
     named.collect()
 }
 
-/// The rules that these logs violate.
+/// Returns the rules that these logs violate.
 fn violated(rules: &TrainingRules, logs: &[String], scaling: Option<f64>) -> Vec<String> {
     let checked = check(rules, &read(rules, logs), scaling);
     let failed = checked.checks.into_iter().filter(|check| !check.passed);
@@ -229,7 +229,7 @@ fn shifted_times_are_reported() {
     only("result_2.txt: initialization:", &violations);
 }
 
-/// A log with the times of a key moved by so many milliseconds; all times where it is empty.
+/// Returns a log with the times of a key moved by so many milliseconds; all times where it is empty.
 fn shifted(log: &str, key: &str, by: i64) -> String {
     let lines = log.lines().map(|line| {
         let (before, rest) = line.split_once("\"time_ms\": ").unwrap();

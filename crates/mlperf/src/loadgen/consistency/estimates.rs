@@ -10,7 +10,7 @@ use retrial_readings::number::{figure, to_f64};
 const MULTI_STREAM: f64 = 0.99;
 
 impl Run {
-    /// The estimate of the run's own target percentile, and a SingleStream run's for MultiStream.
+    /// Checks the estimate of the run's own target percentile, and a SingleStream run's for MultiStream.
     pub(super) fn estimates(&self) -> Vec<Option<RuleCheck>> {
         let target = self.parameters().target_latency_percentile;
         let own = match self.scenario() {
@@ -25,7 +25,7 @@ impl Run {
         relations
     }
 
-    /// One estimate: the figure `name`, which is the `position`th sentence's.
+    /// Checks one estimate: the figure `name`, which is the `position`th sentence's.
     fn estimate(&self, name: &str, percentile: f64, position: usize) -> Vec<Option<RuleCheck>> {
         let estimate = self.value(name);
         let shown = percent(percentile);

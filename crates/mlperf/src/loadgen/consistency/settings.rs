@@ -12,7 +12,7 @@ const NEAR_TARGET: f64 = 0.03;
 const DEVIATIONS: f64 = 4.0;
 
 impl Run {
-    /// The number of queries and of samples lies within the settings' bounds. Where LoadGen itself says
+    /// Checks that the number of queries and of samples lies within the settings' bounds. Where LoadGen itself says
     /// that it is not, its result is INVALID.
     pub(super) fn amounts(&self) -> Vec<Option<RuleCheck>> {
         let settings = self.parameters();

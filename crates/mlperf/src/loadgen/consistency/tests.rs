@@ -34,7 +34,7 @@ fn run(log: &str) -> Run {
     }
 }
 
-/// The log with the value of one key multiplied.
+/// Returns the log with the value of one key multiplied.
 fn edited(log: &str, key: &str, factor: f64) -> String {
     let begin = format!(r#"{{"key": "{key}", "value": "#);
     let (before, rest) = log.split_once(&begin).unwrap();
@@ -206,7 +206,7 @@ fn accuracy_logs_are_not_checked_for_consistency() {
     assert!(run(&log).check_consistency().is_empty());
 }
 
-/// One text of a log replaced by another, everywhere.
+/// Returns one text of a log replaced by another, everywhere.
 fn replaced(log: &str, from: &str, to: &str) -> String {
     let replaced = log.replace(from, to);
     assert_ne!(replaced, log, "{from} is not in the log");
@@ -277,7 +277,7 @@ fn changes_of_loadgen_are_reported(#[case] status: &str, #[case] violated: &[&st
     assert_eq!(broken_logs(&log), violated);
 }
 
-/// The value of a text in the log.
+/// Returns the value of a text in the log.
 fn text_of<'a>(log: &'a str, key: &str) -> &'a str {
     let begin = format!(r#"{{"key": "{key}", "value": ""#);
     let rest = log.split_once(&begin).unwrap().1;

@@ -52,7 +52,7 @@ pub(super) fn parse(entry: &[u8]) -> Option<Entry<'_>> {
     })
 }
 
-/// The key of an entry in the spelling that LoadGen uses, without reading the JSON.
+/// Returns the key of an entry in the spelling that LoadGen uses, without reading the JSON.
 pub(super) fn key(entry: &[u8]) -> Option<&[u8]> {
     let rest = entry.strip_prefix(KEY)?;
     let end = memchr::memchr2(b'"', b'\\', rest)?;

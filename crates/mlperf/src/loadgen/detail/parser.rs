@@ -35,7 +35,7 @@ pub struct Parser {
 }
 
 impl Parser {
-    /// A parser at the beginning of a log.
+    /// Returns a parser at the beginning of a log.
     pub fn new() -> Self {
         Self::default()
     }
@@ -297,7 +297,7 @@ fn measured_ms(detail: &Detail) -> Option<i64> {
     i64::try_from(span.as_millis()).ok()
 }
 
-/// The text of an error.
+/// Returns the text of an error.
 fn message(value: &Value) -> String {
     let text = value
         .as_str()

@@ -14,7 +14,7 @@ const TIME: &[u8] = br#", "time_ms": "#;
 /// The flags are part of it: an entry that is an error or a warning is not read here.
 const METADATA: &[u8] = br#", "namespace": "mlperf::logging", "event_type": "POINT_IN_TIME", "metadata": {"is_error": false, "is_warning": false, "file": ""#;
 
-/// The entry, which is neither an error nor a warning; `None` where it is spelt in another way.
+/// Returns the entry, which is neither an error nor a warning; `None` where it is spelt in another way.
 pub(super) fn read(entry: &[u8]) -> Option<Entry<'_>> {
     let (key, rest) = plain(entry.strip_prefix(KEY)?)?;
     let (value, rest) = value(rest.strip_prefix(VALUE)?)?;
@@ -35,7 +35,7 @@ pub(super) fn read(entry: &[u8]) -> Option<Entry<'_>> {
     })
 }
 
-/// A string without escapes from behind its first quote, and the rest.
+/// Returns a string without escapes from behind its first quote, and the rest.
 fn plain(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let end = memchr::memchr2(b'"', b'\\', bytes)?;
     let (text, rest) = bytes.split_at(end);
@@ -43,7 +43,7 @@ fn plain(bytes: &[u8]) -> Option<(&str, &[u8])> {
     Some((str::from_utf8(text).ok().filter(|_| allowed)?, &rest[1..]))
 }
 
-/// A string, number or word. An array or object could hold what looks like the metadata's flags.
+/// Reads a string, number or word. An array or object could hold what looks like the metadata's flags.
 fn value(bytes: &[u8]) -> Option<(Value, &[u8])> {
     match bytes.first()? {
         b'"' => plain(&bytes[1..]).map(|(text, rest)| (Value::String(text.to_owned()), rest)),

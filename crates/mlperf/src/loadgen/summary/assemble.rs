@@ -12,7 +12,7 @@ use retrial_readings::figure::{Figure, Figures, NANOSECONDS};
 use retrial_readings::number::to_f64;
 
 impl Parser {
-    /// The summary, after its last line.
+    /// Returns the summary, after its last line.
     pub(super) fn finish(self) -> Result<Summary, SummaryError> {
         if self.recognized == 0 {
             return Err(SummaryError::NotASummary);

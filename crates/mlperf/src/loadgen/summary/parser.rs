@@ -230,7 +230,7 @@ impl Parser {
         true
     }
 
-    /// A bulleted sentence, or its continuation on the next line.
+    /// Adds a bulleted sentence, or its continuation on the next line.
     fn sentence(&mut self, line: &str) -> bool {
         if let List::EarlyStopping(block) = self.list {
             let text = self.early_stopping[block].get_or_insert_default();

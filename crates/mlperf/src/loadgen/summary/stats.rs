@@ -9,7 +9,7 @@ pub(super) struct Stats {
 }
 
 impl Stats {
-    /// The block that a figure of this name goes into.
+    /// Returns the block that a figure of this name goes into.
     pub(super) fn block_for(&mut self, name: &str) -> Option<&mut Figures> {
         if self
             .blocks
@@ -21,7 +21,7 @@ impl Stats {
         self.blocks.last_mut()
     }
 
-    /// The block that belongs to the head.
+    /// Returns the block that belongs to the head.
     ///
     /// AMD's guide for v6.0 prints the stats of another run before those of the run itself. The
     /// block that has the head's figures is right; where none or several do, the last one counts.

@@ -11,7 +11,7 @@ fn line(key: &str, time: u64, value: &str, metadata: &str) -> String {
     )
 }
 
-/// A run that begins at `at` and takes `minutes`.
+/// Returns a run that begins at `at` and takes `minutes`.
 fn run(at: u64, minutes: u64, status: &str, loss: f64) -> Vec<String> {
     let stop = at + minutes * 60_000;
     vec![
@@ -77,7 +77,7 @@ fn a_run_is_timed_from_start_to_stop() {
     assert!(run.requested_value(2).unwrap_err().contains("no value"));
 }
 
-/// A run whose last but one line is this event.
+/// Returns a run whose last but one line is this event.
 fn run_with(key: &str, value: &str) -> Vec<String> {
     let mut lines = run(1_000_000, 21, "success", 0.92);
     lines.insert(11, line(key, 2_000_000, value, ""));

@@ -80,7 +80,7 @@ impl Rules {
         checks
     }
 
-    /// The accuracy figures, by the names and in the unit that the round has for them.
+    /// Returns the accuracy figures, by the names and in the unit that the round has for them.
     pub fn accuracy_at_endpoint(
         &self,
         results: &AccuracyResults,
@@ -102,7 +102,7 @@ impl Rules {
         RuleCheck::new("scenario", shown, self.scenario.as_str(), passed)
     }
 
-    /// The 99th percentile of a query, where token latencies do not replace it.
+    /// Checks the 99th percentile of a query, where token latencies do not replace it.
     fn endpoint_latency(&self, run: &Performance) -> Vec<RuleCheck> {
         let mut checks = Vec::new();
         if self.latency != Latency::default() && self.scenario != Scenario::Offline {

@@ -81,7 +81,7 @@ pub(super) fn seeds(rules: &Rules, run: &RunSettings) -> [RuleCheck; 3] {
     ]
 }
 
-/// The amount measured: in Offline the samples of its query, elsewhere early stopping.
+/// Checks the amount measured: in Offline the samples of its query, elsewhere early stopping.
 fn queries(rules: &Rules, run: &RunSettings) -> Vec<RuleCheck> {
     let settings = &run.settings;
     // A result may have been inferred from another scenario's log.
@@ -104,7 +104,7 @@ fn queries(rules: &Rules, run: &RunSettings) -> Vec<RuleCheck> {
     checks
 }
 
-/// The share of queries that early stopping and the limit of Server's latency are about. With a lower
+/// Checks the share of queries that early stopping and the limit of Server's latency are about. With a lower
 /// one, slower queries do not count. Only a detail log states it.
 fn target_percentile(rules: &Rules, run: &RunSettings) -> Option<RuleCheck> {
     let logged = run.scenario.filter(|_| run.has_detail)?;
@@ -125,7 +125,7 @@ fn target_percentile(rules: &Rules, run: &RunSettings) -> Option<RuleCheck> {
     ))
 }
 
-/// The 99th percentile of queries, and early stopping's target for it. Where token
+/// Checks the 99th percentile of queries, and early stopping's target for it. Where token
 /// latencies are measured `LoadGen` uses neither.
 fn query_latency(rules: &Rules, run: &RunSettings, figures: Lookup<'_>) -> Vec<RuleCheck> {
     let Some(limit) = rules.latency.query_ns.filter(|_| !rules.token_latencies) else {

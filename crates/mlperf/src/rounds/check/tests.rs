@@ -12,7 +12,7 @@ fn rules(scenario: Scenario) -> Rules {
     round.rules("llama2-70b-99", scenario).unwrap()
 }
 
-/// The settings that `LoadGen` logs in a valid run of v5.1.
+/// Returns the settings that `LoadGen` logs in a valid run of v5.1.
 fn run(scenario: Scenario) -> RunSettings {
     RunSettings {
         scenario: Some(scenario),

@@ -51,7 +51,7 @@ fn evaluations(counts: &[u64], value: &str) -> String {
     lines.collect()
 }
 
-/// The rules that the lines of one log violate.
+/// Returns the rules that the lines of one log violate.
 fn violated_by(benchmark: &str, division: Division, text: String) -> Vec<String> {
     let rules = rules("v6.1", benchmark, division);
     let log = read(&rules, &[text]).remove(0).log;
@@ -61,7 +61,7 @@ fn violated_by(benchmark: &str, division: Division, text: String) -> Vec<String>
         .collect()
 }
 
-/// A whole log of flux1, without some keys.
+/// Returns a whole log of flux1, without some keys.
 fn flux1(without: &str, changed: &[(&str, &str)]) -> String {
     let value = |key: &str, usual: &str| {
         let mut changed = changed.iter();

@@ -6,7 +6,7 @@ use rstest::rstest;
 
 use super::*;
 
-/// A log of few lines: the keys of the rules, with these values, evaluations of checkpoints.
+/// Returns a log of few lines: the keys of the rules, with these values, evaluations of checkpoints.
 fn stable_diffusion(evaluated: &[(u32, f64, f64)], stop: u64) -> String {
     let line = |key: &str, time: u64, value: &str, metadata: &str| {
         format!(
