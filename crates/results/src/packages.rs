@@ -139,7 +139,7 @@ impl PackageDatabase {
     }
 }
 
-/// Name and version of each package in the lines of a database.
+/// Returns name and version of each package in the lines of a database.
 fn packages<'a>(manager: Manager, lines: &[&'a str]) -> Vec<(Cow<'a, str>, &'a str)> {
     let lines = lines.iter().copied();
     let borrowed = |(name, version): (&'a str, &'a str)| (Cow::Borrowed(name), version);

@@ -79,7 +79,7 @@ pub fn add(trial: &mut TrialEvidence, accuracy: &Accuracy) {
     }
 }
 
-/// The rules for an accuracy run's files: the log's hash stands in `accuracy.txt`, the log was cut
+/// Checks the rules for an accuracy run's files: the log's hash stands in `accuracy.txt`, the log was cut
 /// short, and each figure was printed once. `log` is the log's length, where there is one.
 pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCheck> {
     let hash = accuracy.hash.as_deref();
@@ -118,7 +118,7 @@ pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCheck> {
 /// The line in place of the middle that was cut out of a log.
 const CUT: &[u8] = b"...";
 
-/// The rule for a log that nothing was cut out of: its SHA-256 is the one in `accuracy.txt`. That of a
+/// Checks the rule for a log that nothing was cut out of: its SHA-256 is the one in `accuracy.txt`. That of a
 /// cut one is of a log that nobody has.
 pub fn check_hash(accuracy: &Accuracy, log: &[u8]) -> Option<RuleCheck> {
     let stated = accuracy.hash.as_deref()?;

@@ -25,7 +25,7 @@ const CAP: u64 = 16 << 20;
 /// More names than this are no folder of a test.
 const MOST_NAMES: usize = 100;
 
-/// Every folder in or below a directory in which the script of a test left what it found.
+/// Returns every folder in or below a directory in which the script of a test left what it found.
 pub fn find_all(directory: &Path) -> Vec<PathBuf> {
     folder::find(directory, folder::DEEP, |name| {
         VERIFIED.into_iter().any(|verified| name == verified)
@@ -79,7 +79,7 @@ pub fn read(folder: &Path, requirements: &TestRequirements) -> ComplianceResult 
     compliance::check(requirements, &files)
 }
 
-/// The files in a folder, sorted; nothing where it is none, or a link.
+/// Returns the files in a folder, sorted; nothing where it is none, or a link.
 fn names(folder: &Path) -> Option<Vec<String>> {
     let is_folder = std::fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir());
     let files = is_folder.then(|| folder::names_in(folder, FileType::is_file))?;

@@ -35,7 +35,7 @@ pub fn is_result(folder: &Path) -> bool {
     !has_logs && is_there(folder)
 }
 
-/// The folders with results of an endpoint in or below a directory, sorted.
+/// Returns the folders with results of an endpoint in or below a directory, sorted.
 pub fn find_all(directory: &Path) -> Vec<PathBuf> {
     let runs = folder::find(directory, folder::DEEP, is_output).into_iter();
     let folders = runs.filter_map(|run| Some(run.parent()?.to_owned()));
@@ -58,7 +58,7 @@ pub fn is_there(folder: &Path) -> bool {
     is_file(SUMMARY) || is_file(ACCURACY)
 }
 
-/// The performance run of a scenario's folder.
+/// Returns the performance run of a scenario's folder.
 ///
 /// # Errors
 /// Which file, and why it cannot be read.
@@ -68,7 +68,7 @@ pub fn performance(folder: &Path) -> Result<Performance, String> {
     Ok(Performance::read(&configured, &summary))
 }
 
-/// The accuracy run of a scenario's folder.
+/// Returns the accuracy run of a scenario's folder.
 ///
 /// # Errors
 /// Which file, and why it cannot be read.

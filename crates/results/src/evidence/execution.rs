@@ -15,7 +15,7 @@ use retrial_store::journal::StepEnd;
 /// The largest number of files or processes that a text names.
 const MAX_NAMED: usize = 3;
 
-/// The qualifiers of how a run was executed, apart from the options that its plan names.
+/// Returns the qualifiers of how a run was executed, apart from the options that its plan names.
 pub(super) fn execution_qualifiers(files: &RunFiles<'_>) -> Vec<Qualifier> {
     let modified = unmet_requirements(files)
         .chain(followed_lock(files))
@@ -36,20 +36,20 @@ fn unmet_requirements(files: &RunFiles<'_>) -> impl Iterator<Item = String> {
     forced.map(|check| format!("--force: {check}"))
 }
 
-/// A lock that was made for another recipe.
+/// Returns why a run did not follow its lock: it was made for another recipe.
 fn followed_lock(files: &RunFiles<'_>) -> Option<String> {
     let lock = files.plan.lock.as_ref()?;
     let name = Path::new(&lock.path).file_name()?.to_string_lossy();
     (!lock.differs.is_empty()).then(|| format!("lock {name}: {}", join(&lock.differs, ", ")))
 }
 
-/// Without telemetry nothing shows that the GPUs worked.
+/// Returns why the GPUs may have been idle: without telemetry nothing shows that they worked.
 fn unwatched_gpus(files: &RunFiles<'_>) -> Option<String> {
     let is_off = files.plan.telemetry.pause().is_none() && files.plan.requires.gpus.is_some();
     is_off.then(|| "--telemetry off: idle GPUs are not detected".to_owned())
 }
 
-/// The run was resumed with another image.
+/// Returns why an image is another one: the run was resumed with it.
 fn replaced_image(files: &RunFiles<'_>) -> Option<String> {
     let images = &files.state.history.images;
     let (first, last) = (images.first()?, images.last()?);
@@ -99,7 +99,7 @@ fn stale_preparation(files: &RunFiles<'_>) -> Option<String> {
         .then(|| format!("{names} was not executed again after the run was interrupted"))
 }
 
-/// The measurements that finished, each with the process that created its container.
+/// Returns the measurements that finished, each with the process that created its container.
 fn measured_in<'a>(files: &'a RunFiles<'_>) -> impl Iterator<Item = (&'a Step, u32)> {
     let steps = files.plan.steps.iter().filter(|step| step.measures());
     let done = steps.filter(|step| files.state.done(step.number));

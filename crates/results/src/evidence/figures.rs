@@ -54,7 +54,7 @@ impl Unread {
         Self::Fault(reason.to_string())
     }
 
-    /// The reason, as a lower-case fragment.
+    /// Returns the reason, as a lower-case fragment.
     pub fn reason(self) -> String {
         match self {
             Self::Absent(reason) | Self::Fault(reason) => reason,

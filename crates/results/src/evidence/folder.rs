@@ -136,7 +136,7 @@ pub fn find_all(directory: &Path) -> Vec<PathBuf> {
     find(directory, DEEP, |name| name == SUMMARY)
 }
 
-/// The names of a directory's entries of some kind; none where it cannot be read.
+/// Returns the names of a directory's entries of some kind; none where it cannot be read.
 pub(crate) fn names_in(
     directory: &Path,
     accepts: fn(&FileType) -> bool,
@@ -147,7 +147,7 @@ pub(crate) fn names_in(
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
 }
 
-/// The folders with files of some name, sorted; links are not followed.
+/// Returns the folders with files of some name, sorted; links are not followed.
 pub(crate) fn find(directory: &Path, depth: usize, is_name: fn(&OsStr) -> bool) -> Vec<PathBuf> {
     let entries = WalkDir::new(directory).max_depth(depth + 1);
     let files = entries

@@ -5,7 +5,7 @@ use crate::verdict::comparison::Measurement;
 use crate::verdict::{Context, Evidence, ResultVerdict, TrialEvidence, Verdict};
 use retrial_plan::Plan;
 
-/// Every scenario in every mode that the plan measures and the verdict has.
+/// Returns every scenario in every mode that the plan measures and the verdict has.
 pub fn of_verdict(plan: &Plan, verdict: &Verdict) -> Vec<Measurement> {
     let context = Context::from(plan);
     let of_plan = plan.measurements.iter().filter_map(|measured| {

@@ -27,7 +27,7 @@ pub struct OtherSuiteResult {
     pub suite: OtherSuite,
 }
 
-/// The first result of another suite in or below a directory that holds no result of ours.
+/// Returns the first result of another suite in or below a directory that holds no result of ours.
 pub fn find(directory: &Path) -> Option<OtherSuiteResult> {
     let full = directory.canonicalize().ok()?;
     let folders = WalkDir::new(&full).max_depth(DEPTH).sort_by_file_name();
@@ -42,7 +42,7 @@ pub fn find(directory: &Path) -> Option<OtherSuiteResult> {
     })
 }
 
-/// The first result in or below a directory whose summary is another suite's.
+/// Returns the first result in or below a directory whose summary is another suite's.
 pub fn of_summaries(directory: &Path) -> Option<OtherSuiteResult> {
     folder::find_all(directory)
         .into_iter()

@@ -76,7 +76,7 @@ pub fn plan_differences(
     Ok(differences)
 }
 
-/// The recipe of a run as resolved, and the hash of its text.
+/// Returns the recipe of a run as resolved, and the hash of its text.
 fn recipe_of(run: &RunDirectory, plan: &Plan) -> Result<(Resolved, String), UnderivablePlan> {
     const FILE: &str = "recipe.yaml";
     let text = read_text_beneath(run.path(), Path::new(FILE), SIZE_LIMIT as u64)
@@ -91,7 +91,7 @@ fn recipe_of(run: &RunDirectory, plan: &Plan) -> Result<(Resolved, String), Unde
     Ok((resolved, hash))
 }
 
-/// The host of a run, or of a machine of it, by its host.json.
+/// Returns the host of a run, or of a machine of it, by its host.json.
 fn host_of(part: &Record, prefix: &str) -> Result<HostView, UnderivablePlan> {
     #[derive(serde::Deserialize)]
     struct HostFile {

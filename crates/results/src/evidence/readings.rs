@@ -117,7 +117,7 @@ pub fn readings(
     readings
 }
 
-/// The headings below which the recipe's other figures of the same pattern and file stand.
+/// Returns the headings below which the recipe's other figures of the same pattern and file stand.
 fn headings_like<'a>(figures: &'a Ordered<FigureSource>, source: &FigureSource) -> Vec<&'a str> {
     let of_file = figures
         .iter()
@@ -190,7 +190,7 @@ impl<'a> Logs<'a> {
         self.runs.as_ref().map_or(0, Vec::len)
     }
 
-    /// The file of one run, where each run has its own and this figure is read there.
+    /// Returns the file of one run, where each run has its own and this figure is read there.
     fn file_of(&self, run: usize, source: &FigureSource) -> Option<Text> {
         let same = source.file.as_ref().map(|file| &file.0) == self.file.as_ref();
         let runs = self

@@ -56,7 +56,7 @@ impl ResultPath {
         }
     }
 
-    /// The path of a folder with scenarios.
+    /// Returns the path of a folder with scenarios.
     pub fn of_group(group: &Path) -> Self {
         Self {
             group: group.to_owned(),
@@ -104,7 +104,7 @@ fn names(path: &Path) -> Vec<String> {
         .collect()
 }
 
-/// The number of a trial's folder: `run_1`, `trial-2`, `3`.
+/// Returns the number of a trial's folder: `run_1`, `trial-2`, `3`.
 pub(crate) fn trial_number(name: &str) -> Option<u32> {
     let rest = name.trim_end_matches(|character: char| character.is_ascii_digit());
     let is_trial = matches!(

@@ -50,7 +50,7 @@ impl<'a> RunFiles<'a> {
     }
 }
 
-/// The evidence of every measurement.
+/// Returns the evidence of every measurement.
 pub fn gather(files: &RunFiles<'_>) -> Vec<Evidence> {
     let indexes = 0..files.plan.measurements.len();
     let mut all: Vec<Evidence> = indexes.map(|index| gather_one(files, index)).collect();
@@ -58,7 +58,7 @@ pub fn gather(files: &RunFiles<'_>) -> Vec<Evidence> {
     all
 }
 
-/// The evidence of one measurement.
+/// Returns the evidence of one measurement.
 pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
     let Some(measured) = files.plan.measurements.get(index) else {
         return Evidence::new("unknown", Mode::Performance);

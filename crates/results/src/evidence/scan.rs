@@ -54,7 +54,7 @@ struct Source<'a> {
     mark: u64,
 }
 
-/// A file in another encoding, which cannot be read in parts.
+/// Reads a file in another encoding, which cannot be read in parts.
 fn decoded<'a>(pattern: &'a Pattern, file: &File, number: usize) -> io::Result<Reader<'a>> {
     let mut scanner = Scanner::at(pattern, number, 0);
     let mut blocks = Utf8Blocks::default();

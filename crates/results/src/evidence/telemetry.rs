@@ -45,17 +45,17 @@ pub struct StepSpan {
 }
 
 impl StepSpan {
-    /// The times that programs of the step may have read.
+    /// Returns the times that programs of the step may have read.
     pub fn wall(&self) -> Span {
         self.started.wall_span(&self.ended)
     }
 
-    /// The step on the clock as it was set when it started.
+    /// Returns the step on the clock as it was set when it started.
     fn steady(&self) -> Span {
         (self.started.time, self.ended.on_clock_of(&self.started))
     }
 
-    /// The rows on that clock: they count the seconds since the run started.
+    /// Returns the rows on that clock: they count the seconds since the run started.
     fn on_its_clock(&self, rows: &[Row]) -> Vec<Row> {
         let before = self.run.as_ref().map(|run| run.until(&self.started));
         let shift = |row: &Row| {
@@ -129,7 +129,7 @@ impl Telemetry {
     }
 }
 
-/// The rows that were recorded on one machine; none where nothing was watched.
+/// Returns the rows that were recorded on one machine; none where nothing was watched.
 pub fn rows(machine: &RunDirectory) -> Vec<Row> {
     // The header and the last look may reach beyond the limit.
     let text = read_text_beneath(machine.path(), Path::new(FILE), MOST_BYTES + (1 << 20));

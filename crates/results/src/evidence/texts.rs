@@ -32,7 +32,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// The output of a step, below a run's directory.
+    /// Returns the output of a step, below a run's directory.
     pub fn output_of(run: &Path, step_directory: &str) -> Self {
         Self {
             directory: run.to_owned(),
@@ -40,7 +40,7 @@ impl Text {
         }
     }
 
-    /// The files that are meant, each as a text of its own, in natural order: `result_2` comes
+    /// Returns the files that are meant, each as a text of its own, in natural order: `result_2` comes
     /// before `result_10`.
     ///
     /// # Errors
@@ -99,7 +99,7 @@ impl Text {
         open::open_beneath(&self.directory, &self.file).map_err(|error| error.to_string())
     }
 
-    /// The number of the line, from 1, that begins at an offset of the text as UTF-8; none where it is far
+    /// Returns the number of the line, from 1, that begins at an offset of the text as UTF-8; none where it is far
     /// from the beginning.
     pub fn line_at(&self, offset: u64) -> Option<u64> {
         if offset > MAX_COUNTED {

@@ -70,7 +70,8 @@ fn note_missing_trials(evidence: &mut Evidence) {
     evidence.missing_trials = Some(missing);
 }
 
-/// The number in the name of a trial's folder, `run_2`, or training log, `result_2.txt`, and the words around it.
+/// Returns the number in the name of a trial's folder, `run_2`, or training log, `result_2.txt`, and the words around
+/// it.
 fn numbered(path: &str) -> Option<(String, u32, &'static str)> {
     let name = Path::new(path).file_name()?.to_str()?;
     let log = name
@@ -84,7 +85,7 @@ fn numbered(path: &str) -> Option<(String, u32, &'static str)> {
     Some((stem.to_owned(), number, ""))
 }
 
-/// The names of the trials that are missing among numbered ones, of which so many are planned after the
+/// Returns the names of the trials that are missing among numbered ones, of which so many are planned after the
 /// warm-ups; none where several have the same number.
 fn missing_names(names: &[(String, u32, &'static str)], planned: u32, warmup: u32) -> Vec<String> {
     let numbers: BTreeSet<u32> = names.iter().map(|(_, number, _)| *number).collect();
@@ -114,7 +115,7 @@ fn missing_names(names: &[(String, u32, &'static str)], planned: u32, warmup: u3
         .collect()
 }
 
-/// The numbers of trials after which the evidence may have been analysed, of which there are `judged`
+/// Returns the numbers of trials after which the evidence may have been analysed, of which there are `judged`
 /// now: the recipe's stages, and every number that is none of them. After the last stage nobody
 /// knows how often somebody looked, so every further trial counts as one analysis.
 fn stages(trials: Trials, judged: u32) -> Vec<u32> {

@@ -108,7 +108,7 @@ fn is_usable(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }
 
-/// A figure's values in the order of the trials; none where one of them has no usable value.
+/// Returns a figure's values in the order of the trials; none where one of them has no usable value.
 pub(crate) fn values(evidence: &Evidence, name: &str) -> Option<Vec<f64>> {
     let dropped = convergence::dropped(evidence, name);
     let value = |(position, trial): (usize, &TrialEvidence)| {
@@ -118,13 +118,13 @@ pub(crate) fn values(evidence: &Evidence, name: &str) -> Option<Vec<f64>> {
     evidence.trials.iter().enumerate().map(value).collect()
 }
 
-/// A figure in those trials that have it.
+/// Returns a figure in those trials that have it.
 fn figures<'a>(evidence: &'a Evidence, name: &str) -> impl Iterator<Item = &'a FigureValue> {
     let trials = evidence.trials.iter();
     trials.filter_map(move |trial| trial.figure(name))
 }
 
-/// Half of the last digit that the trials print, as a fraction of the least of them. What is fixed
+/// Returns half of the last digit that the trials print, as a fraction of the least of them. What is fixed
 /// (noise 0) is no rounded measurement: accuracies are compared as they are printed.
 fn printed(evidence: &Evidence, name: &str, noise: Option<f64>) -> f64 {
     if noise == Some(0.0) {
@@ -134,7 +134,7 @@ fn printed(evidence: &Evidence, name: &str, noise: Option<f64>) -> f64 {
     shares.filter(|share| is_usable(*share)).fold(0.0, f64::max)
 }
 
-/// A figure's unit: what the trials say, else the recipe.
+/// Returns a figure's unit: by the trials, else by the recipe.
 pub(crate) fn unit(evidence: &Evidence, name: &str) -> String {
     let mut units = figures(evidence, name).map(|figure| &figure.unit);
     units
@@ -164,19 +164,19 @@ impl Compared {
         bounds.is_some_and(|(lower, upper)| upper > lower)
     }
 
-    /// The expectation that decides.
+    /// Returns the expectation that decides.
     pub fn expectation(&self) -> &Expectation {
         &self.expectations[self.decisive]
     }
 
-    /// The trials made one.
+    /// Returns the aggregate of the trials, in their unit.
     pub fn measured(&self) -> Option<FigureValue> {
         let value =
             retrial_stats::aggregate(&self.values, self.aggregate)? * self.factor.unwrap_or(1.0);
         Some(FigureValue::new(value, self.unit.clone()))
     }
 
-    /// The measured figure next to `reference`; above 1 is better.
+    /// Returns the ratio of the measured figure to `reference`; above 1 is better.
     pub fn ratio_to(&self, reference: f64) -> Option<f64> {
         let estimate = self.estimate.as_ref()?;
         let published = self.expectation().value;

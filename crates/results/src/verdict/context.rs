@@ -62,7 +62,7 @@ impl From<&Plan> for Context {
 }
 
 impl Context {
-    /// The margin of performance figures that state none of their own.
+    /// Returns the margin of performance figures that state none of their own.
     pub(crate) fn margin(&self) -> f64 {
         let default = if self.same_sku {
             MARGIN_SAME_SKU

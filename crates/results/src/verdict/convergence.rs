@@ -39,7 +39,7 @@ pub enum ConvergenceError {
     Reference(#[from] convergence::ConvergenceError),
 }
 
-/// A figure's normalisation by all the trials; none where nothing normalises it, or there are too
+/// Returns a figure's normalisation by all the trials; none where nothing normalises it, or there are too
 /// few of them.
 pub(crate) fn of(
     evidence: &Evidence,
@@ -98,12 +98,12 @@ fn from_trials(
     Ok(normalised?)
 }
 
-/// Without end: a run that did not converge, in its time as in its samples.
+/// Returns whether a value has no end: that of a run that did not converge, in its time as in its samples.
 pub(crate) fn is_infinite(value: f64) -> bool {
     value.is_infinite() && value.is_sign_positive()
 }
 
-/// The trial that did not converge and is the slowest that an Olympic mean drops, as `MLPerf`
+/// Returns the trial that did not converge and is the slowest that an Olympic mean drops, as `MLPerf`
 /// Training's rules allow one.
 pub(crate) fn dropped(evidence: &Evidence, figure: &str) -> Option<usize> {
     if !olympic(evidence, figure) || evidence.trials.len() < FEWEST_WITH_ONE_LOST {

@@ -39,7 +39,7 @@ impl<'a> Draft<'a> {
         self.checked.failed.is_empty() && self.checked.invalid.is_empty()
     }
 
-    /// The result; `worse` says for each compared figure whether it is, after correction.
+    /// Returns the result; `worse` says for each compared figure whether it is, after correction.
     pub fn finish(&self, context: &Context, worse: &[bool]) -> ResultVerdict {
         let evidence = self.evidence;
         let judgements: Vec<Judgement> = self
@@ -208,7 +208,7 @@ impl<'a> Draft<'a> {
         Some(format!("{figure}{subject} not judged: {reason}."))
     }
 
-    /// The numbers of trials at these positions.
+    /// Returns the numbers of trials at these positions.
     fn numbers(&self, positions: Vec<usize>) -> Vec<u32> {
         let trials = &self.evidence.trials;
         let number = |position: usize| trials[position].trial;
@@ -266,7 +266,7 @@ fn trial_verdict(trial: &TrialEvidence, valid: bool, deciding: Option<&str>) -> 
     }
 }
 
-/// The judgement that decides: the worst; of equals the published metric, else the first.
+/// Returns the judgement that decides: the worst; of equals the published metric, else the first.
 fn deciding<'a>(evidence: &Evidence, judgements: &'a [Judgement]) -> Option<&'a Judgement> {
     let worst = judgements.iter().map(|judgement| judgement.outcome).max()?;
     let equals = judgements

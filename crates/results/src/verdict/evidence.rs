@@ -79,12 +79,12 @@ impl From<MeasurementPlan> for Evidence {
 }
 
 impl Evidence {
-    /// Evidence without trials, expectations or limits.
+    /// Returns evidence without trials, expectations or limits.
     pub fn new(scenario: impl Into<String>, mode: Mode) -> Self {
         MeasurementPlan::new(scenario, mode).into()
     }
 
-    /// The figures that have limits, by the recipe or by the round's rules.
+    /// Returns the figures that have limits, by the recipe or by the round's rules.
     pub fn limited_figures(&self) -> impl Iterator<Item = &str> {
         let of_round = self.rules.iter().filter(|_| self.mode == Mode::Accuracy);
         let of_round = of_round.flat_map(|rules| &rules.accuracy);
@@ -92,13 +92,13 @@ impl Evidence {
         all.map(|(name, _)| name.as_str())
     }
 
-    /// The figures of which something is required: a published value or a limit.
+    /// Returns the figures of which something is required: a published value or a limit.
     pub(crate) fn required_figures(&self) -> impl Iterator<Item = &String> {
         let expected = self.expect.iter().map(|(name, _)| name);
         expected.chain(self.limits.iter().map(|(name, _)| name))
     }
 
-    /// The recipe's declaration of a figure; for an entry of a table, that of the table.
+    /// Returns the recipe's declaration of a figure; for an entry of a table, that of the table.
     pub(crate) fn source_of(&self, figure: &str) -> Option<&FigureSource> {
         let named = |expected: &str| {
             let mut figures = self.figures.iter();
@@ -108,7 +108,7 @@ impl Evidence {
     }
 }
 
-/// The table that a figure is an entry of: `gemm` of `gemm[bf16 8192]`.
+/// Returns the table that a figure is an entry of: `gemm` of `gemm[bf16 8192]`.
 pub fn table_of(figure: &str) -> Option<&str> {
     figure.split_once('[').map(|(table, _)| table)
 }

@@ -51,7 +51,7 @@ impl ExitCode {
         if is_well { Self::Success } else { self }
     }
 
-    /// The first that applies; success if there is none.
+    /// Returns the first that applies; success if there is none.
     pub fn first(codes: impl IntoIterator<Item = Self>) -> Self {
         codes
             .into_iter()

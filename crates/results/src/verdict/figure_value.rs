@@ -66,7 +66,7 @@ impl fmt::Display for Origin {
 }
 
 impl FigureValue {
-    /// A value in a unit.
+    /// Returns a value in a unit.
     pub fn new(value: f64, unit: impl Into<String>) -> Self {
         Self {
             value,

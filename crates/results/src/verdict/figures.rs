@@ -12,7 +12,7 @@ use retrial_stats::aggregate;
 /// The most figures that a sentence names; of more it names the first.
 const IN_A_SENTENCE: usize = 4;
 
-/// The figure that is shown first where nothing was published.
+/// Returns the figure that is shown first where nothing was published.
 pub(crate) fn main_figure(
     evidence: &Evidence,
     figures: &BTreeMap<String, FigureValue>,
@@ -73,7 +73,7 @@ pub(crate) fn measured_sentence(
     }
 }
 
-/// The figures that the recipe declares, in its order; of a table, each entry.
+/// Returns the figures that the recipe declares, in its order; of a table, each entry.
 pub(crate) fn declared(
     evidence: &Evidence,
     figures: &BTreeMap<String, FigureValue>,

@@ -7,7 +7,7 @@ use itertools::join;
 
 use retrial_recipe::model::Submission;
 
-/// The notice for a suite of `MLCommons`'; none for others.
+/// Returns the notice for a suite of `MLCommons`'; none for others.
 pub fn notice(submission: &Submission) -> Option<String> {
     let suite = submission.suite.strip_prefix("mlperf")?;
     let suite = join(suite.split(['-', '_', ' ']).map(capitalized), " ");

@@ -18,7 +18,7 @@ pub struct Qualifier {
 }
 
 impl Qualifier {
-    /// A qualifier with its reason.
+    /// Returns a qualifier with its reason.
     pub fn new(kind: QualifierKind, reason: impl Into<String>) -> Self {
         Self {
             kind,
@@ -60,12 +60,12 @@ pub struct QualifiedOutcome {
 }
 
 impl QualifiedOutcome {
-    /// An outcome with its qualifiers.
+    /// Returns an outcome with its qualifiers.
     pub fn new(outcome: Outcome, qualifiers: &[Qualifier]) -> Self {
         Self::of_kinds(outcome, qualifiers.iter().map(|qualifier| qualifier.kind))
     }
 
-    /// An outcome with the kinds of its qualifiers.
+    /// Returns an outcome with the kinds of its qualifiers.
     pub fn of_kinds(outcome: Outcome, kinds: impl IntoIterator<Item = QualifierKind>) -> Self {
         let mut kinds: Vec<QualifierKind> = kinds.into_iter().collect();
         kinds.sort();

@@ -24,7 +24,7 @@ pub(crate) fn of_result(evidence: &Evidence, context: &Context) -> Vec<Qualifier
     all.into_iter().flatten().collect()
 }
 
-/// The figures of a valid result that are better than published by more than the margin.
+/// Returns the figures of a valid result that are better than published by more than the margin.
 pub(crate) fn exceeding(judgements: &[Judgement]) -> impl Iterator<Item = Qualifier> {
     let exceeding = judgements.iter().filter(|judgement| {
         let most = 1.0 + judgement.margin.abs();

@@ -10,7 +10,7 @@ use retrial_recipe::model::{Aggregate, Better, Claim, Expectation, Mode};
 /// The margin of accuracy figures: `MLPerf`'s accuracy targets are 99 % of the reference.
 const MARGIN_ACCURACY: f64 = 0.01;
 
-/// Position of the expectation that decides: the most official, of equals the first.
+/// Returns the position of the expectation that decides: the most official, of equals the first.
 pub(crate) fn decisive(expectations: &[Expectation]) -> Option<usize> {
     (0..expectations.len()).min_by_key(|position| expectations[*position].kind)
 }
@@ -24,7 +24,7 @@ pub(crate) fn aggregation(evidence: &Evidence, figure: &str, unit: &str) -> (Bet
     )
 }
 
-/// The margin of a figure: its own, else the run's; in accuracy mode 1 %. What is to be better has
+/// Returns the margin of a figure: its own, else the run's; in accuracy mode 1 %. What is to be better has
 /// no margin but its own.
 pub(crate) fn margin(context: &Context, mode: Mode, expectation: &Expectation) -> f64 {
     let own = expectation.margin.filter(|margin| usable_margin(*margin));
@@ -44,7 +44,7 @@ pub(crate) struct AssumedNoise {
     pub basis: String,
 }
 
-/// The assumed noise of one trial, if there is any basis to assume one: for the figures by which
+/// Returns the assumed noise of one trial, if there is any basis to assume one: for the figures by which
 /// `MLPerf` Inference publishes its own benchmarks, how far published runs on one system are apart.
 pub(crate) fn noise(
     context: &Context,

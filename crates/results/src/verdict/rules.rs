@@ -199,7 +199,7 @@ impl TrialRules<'_> {
         }
     }
 
-    /// The run did not converge.
+    /// Returns whether the run did not converge.
     fn is_lost(&self) -> bool {
         let samples = self.trial.parameters.get(convergence::SAMPLES);
         samples.is_some_and(|samples| convergence::is_infinite(*samples))

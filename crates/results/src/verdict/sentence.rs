@@ -20,7 +20,7 @@ const SPREAD: &str =
 /// The error that bounds of several trials do not contain: docs/statistics.md states it.
 const SESSION: &str = "trials of one session share its state";
 
-/// The sentence on one published figure.
+/// Returns the sentence on one published figure.
 pub(crate) fn of_figure(
     compared: &Compared,
     judgement: &Judgement,
@@ -165,7 +165,7 @@ fn others(compared: &Compared, judgement: &Judgement) -> String {
     }
 }
 
-/// The sentence on a run.
+/// Returns the sentence on a run.
 pub(crate) fn of_run(outcome: Outcome, results: &[ResultVerdict]) -> String {
     let judged: Vec<Outcome> = results
         .iter()

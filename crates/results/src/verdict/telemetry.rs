@@ -58,7 +58,7 @@ pub(crate) fn undecide_if_idle(evidence: &[Evidence], results: &mut [ResultVerdi
     }
 }
 
-/// The GPUs, if all of them were idle in every trial that was watched.
+/// Returns the GPUs, if all of them were idle in every trial that was watched.
 fn always_idle(evidence: &Evidence) -> Option<&Idle> {
     let trials = evidence.trials.iter();
     let watched = trials.filter_map(|trial| trial.telemetry.as_ref());

@@ -97,7 +97,7 @@ impl TrialLog {
         }
     }
 
-    /// Both paths, without the directories above that they share.
+    /// Returns both paths, without the directories above that they share.
     pub fn name_with(&self, other: &Self) -> (String, String) {
         let [ours, theirs] = [self, other].map(|log| Path::new(&log.directory).join(&log.file));
         let pairs = ours.components().zip(theirs.components());

@@ -9,7 +9,7 @@ use crate::verdict::comparison::{Fact, FactGroup};
 use retrial_document::measures::format::size;
 use retrial_host::model::{Condition, Gpu, HostView, Settings};
 
-/// The GPUs that were assigned to the container; all, where that is not known.
+/// Returns facts of the GPUs that were assigned to the container; of all, where that is not known.
 pub fn gpus(written: &Value) -> Vec<Fact> {
     let host: HostView = part(written, "host");
     let assigned = written
@@ -54,14 +54,14 @@ pub fn gpus(written: &Value) -> Vec<Fact> {
     in_group(FactGroup::Gpus, facts)
 }
 
-/// The elements at these positions; all, where no positions are known.
+/// Returns the elements at these positions; all, where no positions are known.
 fn among<T>(positions: &[u64], all: Vec<T>) -> Vec<T> {
     let is_one = |index: u64| positions.is_empty() || positions.contains(&index);
     let all = (0..).zip(all).filter(|(index, _)| is_one(*index));
     all.map(|(_, gpu)| gpu).collect()
 }
 
-/// The machine and its engine.
+/// Returns facts of the machine and its engine.
 pub fn machine(written: &Value) -> Vec<Fact> {
     let host: HostView = part(written, "host");
     let text = |pointer: &str| {

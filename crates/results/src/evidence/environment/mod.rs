@@ -24,7 +24,7 @@ const SECRET: &str = "(set, not recorded: it may be a secret)";
 /// The fact that names the machines of a run other than its head.
 pub const OTHER_MACHINES: &str = "other machines";
 
-/// Every known fact of a run, in display order.
+/// Returns every known fact of a run, in display order.
 pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
     let host: Value = directory.read_json("host.json").unwrap_or_default();
     let plan: Option<Plan> = directory.read_json("plan.json").ok();
@@ -69,7 +69,7 @@ fn image(host: &Value, plan: Option<&Plan>, state: &State) -> Vec<Fact> {
     facts
 }
 
-/// The image's own digest, wherever it was pulled from; its id where it was built.
+/// Returns the image's own digest, wherever it was pulled from; its id where it was built.
 pub fn digest(state: &State) -> String {
     let mut digests = state.digests.iter();
     let digest = digests.find_map(|digest| ImageRef::parse(digest).ok()?.digest);

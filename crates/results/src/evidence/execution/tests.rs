@@ -17,7 +17,7 @@ const FIRST: u32 = 3;
 const SECOND: u32 = 4;
 const COLLECT: u32 = 5;
 
-/// A step on the host, a container, and two trials.
+/// Returns a step on the host, a container, and two trials.
 fn plan() -> Plan {
     let measure = |trial: u32| {
         Action::Exec(ExecStep {

@@ -7,7 +7,7 @@ use super::{Text, Unread};
 use retrial_readings::accumulator::Entries;
 use retrial_recipe::model::{FigureSource, Take};
 
-/// The numbers of a figure in each of its files, joined in their order. Several files have it each: one that
+/// Returns the numbers of a figure in each of its files, joined in their order. Several files have it each: one that
 /// lacks it is of a process that died, and the others are not the whole.
 pub(super) fn in_each_file<E: Display>(
     source: &FigureSource,

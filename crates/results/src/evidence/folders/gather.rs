@@ -21,7 +21,7 @@ use retrial_recipe::model::Mode;
 /// The folder of a power measurement's ranging run.
 const RANGING: &str = "ranging";
 
-/// The evidence of every result in or below a directory, grouped for judging. What cannot be read is
+/// Returns the evidence of every result in or below a directory, grouped for judging. What cannot be read is
 /// recorded in the evidence, and stops nothing else.
 ///
 /// # Errors
@@ -208,7 +208,7 @@ fn unknown_scenario(results: &ResultsDirectory<'_>, plan: &Plan) -> FoldersError
     }
 }
 
-/// The results in folders of their own: around the directory, and in each folder of a submission.
+/// Returns the results in folders of their own: around the directory, and in each folder of a submission.
 fn laid_out(
     directory: &Path,
     measurements: &Measurements<'_>,
@@ -246,7 +246,7 @@ fn without_results(group: &Group, measurements: &Measurements<'_>) -> Option<Str
     (!missing.is_empty()).then(|| format!("not among these results: {}", join(missing, ", ")))
 }
 
-/// The group that a place belongs to.
+/// Returns the group that a place belongs to.
 fn group<'g>(groups: &'g mut Vec<Group>, place: &ResultPath) -> &'g mut Group {
     let same = |group: &Group| group.place.group == place.group;
     let at = groups.iter().position(same).unwrap_or_else(|| {

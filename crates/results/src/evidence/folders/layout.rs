@@ -34,14 +34,14 @@ pub(super) struct LaidOut {
     pub folders: Vec<PathBuf>,
 }
 
-/// The results in the folders of a plan's scenarios, of those in or below `directory`; below it or
+/// Returns the results in the folders of a plan's scenarios, of those in or below `directory`; below it or
 /// above it, as a scenario's folder may be judged by itself.
 pub(super) fn around(directory: &Path, measurements: &Measurements<'_>) -> Option<LaidOut> {
     let mut roots = directory.ancestors().take(LEVELS + 1);
     roots.find_map(|root| below(root, directory, measurements))
 }
 
-/// The results in the scenarios' folders below `root`, of those in or below `directory`.
+/// Returns the results in the scenarios' folders below `root`, of those in or below `directory`.
 pub(super) fn below(
     root: &Path,
     directory: &Path,
@@ -134,7 +134,7 @@ fn read(
     evidence
 }
 
-/// The folders of a measurement's trials; none where it has none of its own.
+/// Returns the folders of a measurement's trials; none where it has none of its own.
 fn trial_folders(root: &Path, measured: &MeasurementPlan, plan: &Plan) -> Vec<TrialFolder> {
     let mut scenarios: Vec<String> = names_in(root, FileType::is_dir)
         .filter(|name| measured.is_named(name))
@@ -147,7 +147,7 @@ fn trial_folders(root: &Path, measured: &MeasurementPlan, plan: &Plan) -> Vec<Tr
     places.collect()
 }
 
-/// The folder in a scenario's that is a measurement's: that of its mode, or all of it where no mode
+/// Returns the folder in a scenario's that is a measurement's: that of its mode, or all of it where no mode
 /// has one.
 fn place_in(scenario: &Path, measured: &MeasurementPlan, plan: &Plan) -> Option<PathBuf> {
     let names: Vec<String> = names_in(scenario, FileType::is_dir).collect();
@@ -174,7 +174,7 @@ fn is_of_mode(folder: &Path, measured: &MeasurementPlan, plan: &Plan) -> bool {
     }
 }
 
-/// The trials in a folder, `run_1`, `run_2`; else all of it, unless it has several results.
+/// Returns the trials in a folder, `run_1`, `run_2`; else all of it, unless it has several results.
 fn numbered(place: &Path) -> Vec<TrialFolder> {
     let names = names_in(place, FileType::is_dir);
     let mut folders: Vec<TrialFolder> = names

@@ -23,7 +23,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The place of a folder.
+    /// Returns the place of a folder.
     pub fn place(&self, relative: &Path) -> ResultPath {
         let mut place = ResultPath::parse(&self.directory.join(relative));
         // One recipe's results belong together, whatever the names of the folders.
@@ -33,7 +33,7 @@ impl Reader<'_> {
         place
     }
 
-    /// One folder's result: a further trial of a measurement that is there, or a new one.
+    /// Adds one folder's result: a further trial of a measurement that is there, or a new one.
     ///
     /// # Errors
     /// If it is a result of a suite that is not judged.
@@ -138,7 +138,7 @@ impl Reader<'_> {
             .flatten()
     }
 
-    /// The rules for the result that a test belongs to.
+    /// Returns the rules for the result that a test belongs to.
     fn rules_of_tested(
         &self,
         scenario: &str,
@@ -152,7 +152,7 @@ impl Reader<'_> {
         of_recipe.or_else(|| self.results.without_recipe.rules(scenario, place, run))
     }
 
-    /// The recipe's measurement that a folder belongs to, else one that its log and path indicate.
+    /// Returns the recipe's measurement that a folder belongs to, else one that its log and path indicate.
     fn measurement(
         &self,
         folder: &Path,

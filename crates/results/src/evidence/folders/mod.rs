@@ -49,7 +49,7 @@ pub struct ResultsDirectory<'a> {
 
 /// Decides how results without a recipe are judged.
 pub trait WithoutRecipe {
-    /// The measurement of a result.
+    /// Returns the measurement of a result.
     fn measurement(
         &self,
         scenario: &str,
@@ -58,7 +58,7 @@ pub trait WithoutRecipe {
         run: &Run,
     ) -> MeasurementPlan;
 
-    /// The rules for a result of a scenario, if they are known.
+    /// Returns the rules for a result of a scenario, if they are known.
     fn rules(&self, scenario: &str, place: &ResultPath, run: &Run) -> Option<Rules>;
 
     /// Returns why no rules are known for a result of a scenario; none if they are.

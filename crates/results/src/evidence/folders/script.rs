@@ -20,7 +20,7 @@ const CODE_CAP: u64 = 64;
 /// The largest file of changing options.
 const OPTIONS_CAP: u64 = 64 << 10;
 
-/// The outputs of a trial's commands in its folder, the check's first.
+/// Returns the outputs of a trial's commands in its folder, the check's first.
 pub(super) fn outputs(folder: &Path, measured: &MeasurementPlan) -> Vec<Text> {
     let of_check = [CHECK_OUTPUT, ACCURACY].into_iter();
     let of_check = of_check.filter(|name| is_there(folder, name));
@@ -107,7 +107,7 @@ pub(super) fn is_main_mode(measured: &MeasurementPlan, plan: &Plan) -> bool {
     main.or_else(|| modes().next()) == Some(measured.mode)
 }
 
-/// A file beneath a folder.
+/// Names a file beneath a folder.
 pub(super) fn text(folder: &Path, file: &str) -> Text {
     Text {
         directory: folder.to_owned(),
@@ -119,7 +119,7 @@ fn is_there(folder: &Path, file: impl AsRef<Path>) -> bool {
     std::fs::symlink_metadata(folder.join(file)).is_ok()
 }
 
-/// The options that changed the plan of the script that left a directory's results, or those around it.
+/// Returns the options that changed the plan of the script that left a directory's results, or those around it.
 pub(super) fn changing_options(directory: &Path) -> Vec<String> {
     let mut around = directory.ancestors().take(LEVELS + 1);
     let text = around.find_map(|folder| {
@@ -130,7 +130,7 @@ pub(super) fn changing_options(directory: &Path) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-/// The exit code that a script kept next to the output of a command that failed.
+/// Returns the exit code that a script kept next to the output of a command that failed.
 fn exit_code(folder: &Path, output: &str) -> Option<String> {
     let file = format!("{output}.{FAILED}");
     let text = open::read_text_beneath(folder, Path::new(&file), CODE_CAP);

@@ -99,7 +99,7 @@ fn reject_shared_records(all: &mut [Evidence], plan: &Plan) {
     }
 }
 
-/// A record of which figures of both are read: `output.log, line 3`.
+/// Returns a record of which figures of both are read: `output.log, line 3`.
 fn shared_record(one: &Evidence, other: &Evidence) -> Option<String> {
     let mut pairs = one.trials.iter().cartesian_product(&other.trials);
     pairs.find_map(|(one, other)| {
@@ -135,7 +135,7 @@ fn shared_record(one: &Evidence, other: &Evidence) -> Option<String> {
     })
 }
 
-/// The first log of a trial that is a copy of an earlier trial's, with that one.
+/// Returns the first log of a trial that is a copy of an earlier trial's, with that one.
 fn copied<'a>(
     trial: &'a TrialEvidence,
     earlier: impl Iterator<Item = &'a TrialEvidence>,

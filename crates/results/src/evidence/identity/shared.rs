@@ -41,7 +41,7 @@ pub struct ResultRun {
 }
 
 impl ResultRun {
-    /// The runs of a result, as far as their logs tell them from others.
+    /// Returns the runs of a result, as far as their logs tell them from others.
     pub fn of_evidence(evidence: &[Evidence]) -> Vec<Self> {
         let trials = evidence.iter().flat_map(|one| &one.trials);
         let logs = trials.flat_map(|trial| &trial.logs);
@@ -99,7 +99,7 @@ impl SharedRuns {
         }
     }
 
-    /// A remark for each two owners that have the same runs. None is a violation: in a published round, a
+    /// Returns a remark for each two owners that have the same runs. None is a violation: in a published round, a
     /// system has been renamed and both names have stayed.
     pub fn remarks(&self) -> impl Iterator<Item = Fault> {
         self.copies.iter().map(|copies| {

@@ -29,7 +29,7 @@ static NOT_OF_A_RUN: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// How far before a time such a word counts.
 const WORDS_BEFORE: usize = 30;
 
-/// The latest point in time that a text states; one without a zone counts as UTC.
+/// Returns the latest point in time that a text states; one without a zone counts as UTC.
 pub(super) fn latest(text: &[u8]) -> Option<Timestamp> {
     let (stamp, other) = (STAMP.as_ref()?, NOT_OF_A_RUN.as_ref()?);
     let of_run = stamp.captures_iter(text).filter(|captures| {

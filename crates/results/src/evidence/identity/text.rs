@@ -22,7 +22,7 @@ const MAX_LINES_APART: usize = 1000;
 /// The most lines of which it is remembered how a file begins.
 const MAX_STARTS: usize = 10_000;
 
-/// A file that these figures are read from; none where it cannot be read. If some are reduced from many records,
+/// Reads a file that these figures are read from; none where it cannot be read. If some are reduced from many records,
 /// how the file begins counts: another run's output may stand there.
 pub(crate) fn text_log(
     text: &Text,
@@ -149,7 +149,7 @@ impl Lines {
         records
     }
 
-    /// The hash of all up to each line.
+    /// Returns the hash of all up to each line.
     fn starts(&self) -> Vec<u64> {
         if self.lines.len() > MAX_STARTS {
             return Vec::new();
@@ -162,7 +162,7 @@ impl Lines {
     }
 }
 
-/// The hashes of lines up to the first that states a time, if it is near.
+/// Returns the hashes of lines up to the first that states a time, if it is near.
 fn up_to_time<'a>(lines: impl Iterator<Item = &'a Line>) -> Option<Vec<u64>> {
     let mut hashes = Vec::new();
     for line in lines.take(MAX_LINES_APART) {

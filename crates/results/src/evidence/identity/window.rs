@@ -74,8 +74,8 @@ impl StepWindow<'_> {
             .then(|| format!("{what} at {started}, outside of the step ({from} to {to})"))
     }
 
-    /// A file that only states times of long before the step. The output of a step is its own, whatever it
-    /// lists.
+    /// Returns why a file is no output of the step: it only states times of long before. The output of a step is its
+    /// own, whatever it lists.
     fn why_text_outside(&self, log: &TrialLog, text: &TextIdentity) -> Option<String> {
         let latest = text.latest.filter(|_| self.is_result(log))?;
         let started = self.started;

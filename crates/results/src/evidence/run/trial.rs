@@ -143,7 +143,7 @@ impl Trial<'_> {
         })
     }
 
-    /// The time of its step, and of the check of its results.
+    /// Returns the time of its step, and of the check of its results.
     fn window<'w>(
         &'w self,
         (measure, check): (&Step, Option<&Step>),
@@ -163,7 +163,7 @@ impl Trial<'_> {
         })
     }
 
-    /// The outputs of the trial's steps, the check's first.
+    /// Returns the outputs of the trial's steps, the check's first.
     fn outputs(&self, measure: &Step, check: Option<&Step>) -> Vec<Text> {
         let steps = check.into_iter().chain([measure]);
         let run = self.files.directory.path();

@@ -41,7 +41,7 @@ pub struct TrainingResult {
 }
 
 impl TrainingResult {
-    /// Its folder, below the root.
+    /// Returns the path of its folder, below the root.
     pub fn relative(&self) -> PathBuf {
         let results = Path::new(&self.submitter).join(RESULTS);
         results.join(&self.system).join(&self.benchmark)
@@ -79,7 +79,7 @@ pub fn find(directory: &Path) -> std::io::Result<Option<TrainingTrees>> {
     Ok((!positions.is_empty()).then_some(trees))
 }
 
-/// A directory that lies in a submitter's `results`: the deepest folder of that name counts.
+/// Finds a directory that lies in a submitter's `results`: the deepest folder of that name counts.
 fn inside(directory: &Path) -> Option<Position> {
     let parts: Vec<Component> = directory.components().collect();
     let name = |at: usize| match parts.get(at) {

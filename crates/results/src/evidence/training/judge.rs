@@ -87,7 +87,7 @@ fn context(
     }
 }
 
-/// The evidence of one result.
+/// Returns the evidence of one result.
 pub fn evidence(result: &TrainingResult, by: &TrainingContext<'_>) -> (Context, Evidence) {
     let read = read(result, by);
     (context(result, by, read.system.division), read.evidence)
@@ -327,7 +327,7 @@ fn remarks(result: &TrainingResult, logs: &[NamedLog], round: &TrainingRound) ->
     lost.chain(other).chain(later).collect()
 }
 
-/// The day of the newest log, if the submissions of the newest round that is known had ended before.
+/// Returns the day of the newest log, if the submissions of the newest round that is known had ended before.
 fn newer_than(round: &TrainingRound, logs: &[NamedLog]) -> Option<Date> {
     let days = logs.iter().filter_map(|log| date_of(log.log.started_ms?));
     let newest = days.max()?;

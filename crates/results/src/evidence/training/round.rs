@@ -17,7 +17,7 @@ use retrial_store::open;
 /// The first events of a log are in its first lines.
 const HEAD: u64 = 1 << 16;
 
-/// The round of these results; `None` where nothing tells.
+/// Returns the round of these results; `None` where nothing tells.
 pub fn round_of(trees: &TrainingTrees) -> Option<&'static TrainingRound> {
     let mut roots = trees.results.iter().map(|result| result.root.as_path());
     roots.find_map(named).or_else(|| {
@@ -48,7 +48,7 @@ fn named(root: &Path) -> Option<&'static TrainingRound> {
     })
 }
 
-/// All benchmarks of a result's submitter.
+/// Returns all benchmarks of a result's submitter.
 fn benchmarks(result: &TrainingResult) -> Vec<String> {
     let results = result.root.join(&result.submitter).join("results");
     let systems = folders(&results).into_iter();
@@ -57,7 +57,7 @@ fn benchmarks(result: &TrainingResult) -> Vec<String> {
         .collect()
 }
 
-/// The day on which a result's first log began.
+/// Returns the day on which a result's first log began.
 fn day(result: &TrainingResult) -> Option<Date> {
     use std::io::Read;
 
@@ -73,7 +73,7 @@ fn day(result: &TrainingResult) -> Option<Date> {
     date_of(first.time_ms)
 }
 
-/// The day of a time in milliseconds since 1970.
+/// Returns the day of a time in milliseconds since 1970.
 pub(super) fn date_of(time_ms: f64) -> Option<Date> {
     #[expect(
         clippy::cast_possible_truncation,

@@ -54,7 +54,7 @@ pub(super) fn read(result: &TrainingResult, division: Option<&str>) -> System {
     }
 }
 
-/// The factor of a result's `scaling.json`, where there is one.
+/// Returns the factor of a result's `scaling.json`, where there is one.
 ///
 /// # Errors
 /// The rule that it violates: where it cannot be read as one.

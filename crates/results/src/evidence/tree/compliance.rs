@@ -151,7 +151,7 @@ fn speed(
     evidence.checks.extend(checks);
 }
 
-/// The test's speed next to the published run's. Where both were run in another scenario than they
+/// Returns the test's speed next to the published run's. Where both were run in another scenario than they
 /// are published in, by the figure of that one.
 fn against(
     rules: &Rules,
@@ -244,7 +244,7 @@ pub(crate) fn passed(
         .collect()
 }
 
-/// The folders of tests, by name; where there are several of one name, the first.
+/// Returns the folders of tests, by name; where there are several of one name, the first.
 fn find(place: &ScenarioFolder) -> BTreeMap<String, PathBuf> {
     let mut tests: BTreeMap<String, PathBuf> = BTreeMap::new();
     for at in place.compliance() {

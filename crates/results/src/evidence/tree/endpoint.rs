@@ -15,7 +15,7 @@ pub(crate) fn is_one(place: &ScenarioFolder) -> bool {
     endpoints::is_result(&place.results_folder())
 }
 
-/// The figure by which a place is published, of its results alone.
+/// Returns the figure by which a place is published, of its results alone.
 pub(crate) fn published_figure(place: &ScenarioFolder, rules: Option<&Rules>) -> Option<Figure> {
     let run = endpoints::performance(&place.results_folder()).ok()?;
     let metric = published_metric(&run, rules, place.scenario()?);
@@ -27,7 +27,7 @@ pub(crate) fn published_figure(place: &ScenarioFolder, rules: Option<&Rules>) ->
     Some(figure)
 }
 
-/// The name of the figure by which a run is published, in the unit that it is published in.
+/// Returns the name of the figure by which a run is published, in the unit that it is published in.
 fn published_metric(run: &Performance, rules: Option<&Rules>, scenario: Scenario) -> String {
     match rules {
         Some(rules) => run.published_metric(&rules.metric).name(),
@@ -110,7 +110,7 @@ pub(crate) fn accuracy(place: &ScenarioFolder, rules: Option<&Rules>, allowed: b
     evidence
 }
 
-/// The evidence of a mode without its trial, and its results where they can be read.
+/// Returns the evidence of a mode without its trial, and its results where they can be read.
 fn begun<Results>(
     place: &ScenarioFolder,
     mode: Mode,

@@ -21,7 +21,7 @@ const NAMED: usize = 4;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing(pub PathBuf);
 
-/// The files next to a scenario's logs: how it was configured and run, and what was measured. An
+/// Returns the files next to a scenario's logs: how it was configured and run, and what was measured. An
 /// endpoint is configured by `config.yaml`, and has no `user.conf` of LoadGen.
 pub(crate) fn of_place(
     place: &ScenarioFolder,
@@ -58,7 +58,7 @@ pub(crate) fn of_place(
     (missing, checks.into_iter().map(of_file).collect())
 }
 
-/// A JSON object that describes a system or a measurement.
+/// Reads a JSON object that describes a system or a measurement.
 ///
 /// # Errors
 /// A fragment: where it is missing, or cannot be read as one.
@@ -73,7 +73,7 @@ pub(crate) fn object(root: &Path, file: &Path) -> Result<Map<String, Value>, Str
     submission::object(&text)
 }
 
-/// A system's description.
+/// Reads a system's description.
 ///
 /// # Errors
 /// The rule that it violates: where it is missing, or cannot be read as one.

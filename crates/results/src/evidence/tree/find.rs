@@ -113,7 +113,7 @@ pub fn find(directory: &Path) -> std::io::Result<Option<SubmissionTrees>> {
     Ok((!positions.is_empty()).then_some(trees))
 }
 
-/// The folders for which something holds, and none below them.
+/// Returns the folders for which something holds, and none below them.
 pub(crate) fn find_below(
     directory: &Path,
     depth: usize,
@@ -221,7 +221,7 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Submission
     trees
 }
 
-/// The suite of a benchmark's folder where that is not ours, unless the submitter says what it is.
+/// Returns the suite of a benchmark's folder where that is not ours, unless the submitter says what it is.
 fn other_suite(
     submitter: &Submitter,
     system: &str,
@@ -284,14 +284,14 @@ pub(crate) fn one_or_all(name: Option<&String>, directory: &Path) -> Vec<String>
     name.map_or_else(|| folders(directory), |name| vec![name.clone()])
 }
 
-/// The folders in a directory, sorted; links are not followed, and hidden ones are no results.
+/// Returns the folders in a directory, sorted; links are not followed, and hidden ones are no results.
 pub(crate) fn folders(directory: &Path) -> Vec<String> {
     let folders = folder::names_in(directory, FileType::is_dir);
     let shown = folders.filter(|name| !name.starts_with('.'));
     shown.sorted().collect()
 }
 
-/// The submitter's own names of benchmarks; none where there is no such file.
+/// Returns the submitter's own names of benchmarks; none where there is no such file.
 fn names(root: &Path, relative: &Path) -> Result<BTreeMap<String, String>, String> {
     match open::read_text_beneath(root, relative, NAMES_CAP) {
         Ok(text) => serde_json::from_str(&text).map_err(|error| error.to_string()),

@@ -21,7 +21,7 @@ pub struct JudgeContext<'a> {
 }
 
 impl JudgeContext<'_> {
-    /// The name to look a benchmark's rules up by.
+    /// Returns the name to look a benchmark's rules up by.
     pub(crate) fn official<'a>(&'a self, submitter: &'a Submitter, benchmark: &'a str) -> &'a str {
         let own = || official(submitter, benchmark, self.round);
         self.benchmark.unwrap_or_else(own)
@@ -39,7 +39,7 @@ const GUESSED: [(&str, &str); 6] = [
     ("llama3_1-405b", "llama3.1-405b"),
 ];
 
-/// The name to look rules up by: one that the round knows, where there is one.
+/// Returns the name to look rules up by: one that the round knows, where there is one.
 pub fn official<'a>(submitter: &'a Submitter, name: &'a str, round: Option<&'a Round>) -> &'a str {
     let own = submitter.names.get(name).map(String::as_str);
     let Some(round) = round else {

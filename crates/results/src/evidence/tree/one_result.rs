@@ -158,7 +158,7 @@ fn run(evidence: &Evidence) -> Option<&TrialLog> {
     evidence.trials.first()?.logs.first()
 }
 
-/// The log's name within its result: `performance`, `accuracy`, `TEST01`.
+/// Returns the log's name within its result: `performance`, `accuracy`, `TEST01`.
 fn name_of(evidence: &Evidence) -> &str {
     match evidence.mode {
         Mode::Performance => "performance",

@@ -40,7 +40,7 @@ const FILES: [&str; 8] = [
     "performance/power/server.log",
 ];
 
-/// The figure of a place that has power; what is wrong with it where there is none.
+/// Returns the figure of a place that has power; what is wrong with it where there is none.
 pub(crate) fn figure(
     place: &ScenarioFolder,
     run: &Run,
@@ -94,7 +94,7 @@ fn span(detail: &Detail) -> Option<(DateTime, DateTime)> {
     at(&detail.power_begin).zip(at(&detail.power_end))
 }
 
-/// The mean of a meter's samples in a span of time, watts.
+/// Returns the mean of a meter's samples in a span of time, watts.
 fn mean(root: &Path, log: &Path, (from, to): (DateTime, DateTime)) -> Result<f64, String> {
     let file = open::open_beneath(root, log).map_err(|error| error.to_string())?;
     let mut meter = Meter::between(from, to);

@@ -81,7 +81,7 @@ pub(crate) fn check(
     checks
 }
 
-/// The scenarios of its folders.
+/// Returns the scenarios of its folders.
 fn scenarios(benchmark: &Benchmark) -> impl Iterator<Item = Scenario> {
     let folders = benchmark.scenarios.iter();
     folders.filter_map(super::ScenarioFolder::scenario)

@@ -18,7 +18,7 @@ pub struct RoundOfTree<'a> {
     pub counts: Vec<(&'a str, usize)>,
 }
 
-/// The round whose seeds are in most of the tree's results. A result with other seeds is then
+/// Returns the round whose seeds are in most of the tree's results. A result with other seeds is then
 /// judged by this round, and violates its rule.
 pub fn of_tree<'a>(trees: &SubmissionTrees, rounds: &'a Rounds) -> Option<RoundOfTree<'a>> {
     let places: Vec<&ScenarioFolder> = trees
@@ -45,7 +45,7 @@ pub fn of_tree<'a>(trees: &SubmissionTrees, rounds: &'a Rounds) -> Option<RoundO
     })
 }
 
-/// The round whose seeds are in the first log of a place.
+/// Returns the round whose seeds are in the first log of a place.
 fn of_logs<'a>(place: &ScenarioFolder, rounds: &'a Rounds) -> Option<&'a Round> {
     let root = &place.submitter.root;
     let mut folders = vec![place.results().join("performance/run_1")];

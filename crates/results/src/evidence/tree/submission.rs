@@ -24,7 +24,7 @@ pub struct Submitter {
 }
 
 impl Submitter {
-    /// The submitter's folder, below the root.
+    /// Returns the path of the submitter's folder, below the root.
     pub fn relative(&self) -> PathBuf {
         Path::new(&self.division).join(&self.name)
     }
@@ -34,7 +34,7 @@ impl Submitter {
         self.division == "open"
     }
 
-    /// The system's description, below the root.
+    /// Returns the path of the system's description, below the root.
     pub fn system_file(&self, system: &str) -> PathBuf {
         self.relative()
             .join("systems")
@@ -58,7 +58,7 @@ pub struct Benchmark {
 }
 
 impl Benchmark {
-    /// Its folder, below the root.
+    /// Returns the path of its folder, below the root.
     pub fn relative(&self) -> PathBuf {
         let results = self.submitter.relative().join("results");
         results.join(&self.system).join(&self.name)
@@ -94,12 +94,12 @@ pub enum Part {
 }
 
 impl ScenarioFolder {
-    /// The scenario that the folder's name says. An Interactive run's own log says `Server`.
+    /// Returns the scenario that the folder's name says. An Interactive run's own log says `Server`.
     pub fn scenario(&self) -> Option<Scenario> {
         Scenario::from_word(&self.folder.replace(['-', '_'], ""))
     }
 
-    /// The scenario as it is shown.
+    /// Returns the scenario as it is shown.
     pub fn scenario_name(&self) -> String {
         self.scenario()
             .map_or_else(|| self.folder.clone(), |scenario| scenario.to_string())
@@ -110,7 +110,7 @@ impl ScenarioFolder {
         self.of("results")
     }
 
-    /// The folder of its results.
+    /// Returns the folder of its results.
     pub fn results_folder(&self) -> PathBuf {
         self.submitter.root.join(self.results())
     }
@@ -143,7 +143,7 @@ impl ScenarioFolder {
         }
     }
 
-    /// Evidence of it that has no trials yet.
+    /// Returns evidence of it that has no trials yet.
     pub(crate) fn evidence(&self, mode: Mode, path: &Path) -> Evidence {
         let mut evidence = Evidence::new(self.scenario_name(), mode);
         evidence.path = path.display().to_string();

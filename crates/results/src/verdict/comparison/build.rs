@@ -90,7 +90,7 @@ fn letter(position: usize) -> String {
     }
 }
 
-/// The environment of each measurement, with its telemetry.
+/// Returns the environment of each measurement, with its telemetry.
 fn environment(subjects: &[Subject], letters: &[String]) -> Vec<EnvironmentGroup> {
     let facts: Vec<Vec<Fact>> = subjects
         .iter()
@@ -165,7 +165,7 @@ pub fn are_named(baseline: &[Measured<'_>], candidate: &[Measured<'_>]) -> bool 
     !(of_one(baseline) && of_one(candidate))
 }
 
-/// The length of answers is no quality: neither more nor less of it is better.
+/// Returns whether a figure is the length of answers, which is no quality: neither more nor less of it is better.
 fn is_length(mode: Mode, figure: &str) -> bool {
     let name = figure.to_ascii_lowercase();
     mode == Mode::Accuracy && ["gen_len", "gen_num", "tokens_per_sample"].contains(&name.as_str())
@@ -212,8 +212,8 @@ fn only_figure(has: &Measured<'_>, lacks: &Measured<'_>, figure: &MeasuredFigure
     format!("{} of {}{why}", only(has), figure.name)
 }
 
-/// The outcome of each performance result of which the candidate lacks a figure that the baseline has; none where it
-/// lacks the result itself.
+/// Returns the outcome of each performance result of which the candidate lacks a figure that the baseline has; none
+/// where it lacks the result itself.
 fn missing<'a>(
     baseline: &'a [Measured<'a>],
     candidate: &'a [Measured<'a>],
@@ -288,8 +288,8 @@ fn limits(pairs: &[Pair<'_>], options: &Options, alpha: f64) -> Vec<Option<Decis
     sides
 }
 
-/// Without a limit nothing can fail. With one, a figure passes only if it is shown to be within the limit: `lacking` is
-/// of those that a candidate has not got.
+/// Returns the exit code. Without a limit nothing can fail. With one, a figure passes only if it is shown to be within
+/// the limit: `lacking` is of those that a candidate has not got.
 fn exit_code(
     pairs: &[Pair<'_>],
     limits: &[Option<Decision>],

@@ -134,7 +134,7 @@ fn are_alike(values: &[Option<&Fact>]) -> bool {
 /// Values of one fact that are shown of runs that were pooled.
 const SHOWN: usize = 3;
 
-/// The facts of several runs as those of one, and the names of those in which they differ.
+/// Returns the facts of several runs as those of one, and the names of those in which they differ.
 pub(crate) fn merged(runs: &[&[Fact]]) -> (Vec<Fact>, Vec<String>) {
     if let [facts] = runs {
         return (facts.to_vec(), Vec::new());

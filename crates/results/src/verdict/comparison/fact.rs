@@ -64,7 +64,7 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// A fact that is one or the other.
+    /// Returns a fact that is one or the other.
     pub fn new(group: FactGroup, what: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             group,

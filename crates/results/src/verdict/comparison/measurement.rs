@@ -156,7 +156,7 @@ impl Measurement {
         }
     }
 
-    /// The telemetry as facts: the mean over the runs.
+    /// Returns the telemetry as facts: the mean over the runs.
     pub(crate) fn facts(&self) -> impl Iterator<Item = Fact> {
         self.seen.iter().filter_map(|figure| {
             let count = f64::from(u32::try_from(figure.values.len()).ok()?);
@@ -186,7 +186,7 @@ fn rounded(value: f64) -> f64 {
     (value * scale).round() / scale
 }
 
-/// The figures that are worth comparing, in order of their weight.
+/// Returns the figures that are worth comparing, in order of their weight.
 fn comparable<'a>(evidence: &'a Evidence, deciding: Option<&'a str>) -> Vec<&'a str> {
     let mut names: Vec<&str> = evidence.published_metric.as_deref().into_iter().collect();
     names.extend(evidence.expect.iter().map(|(name, _)| name.as_str()));
@@ -225,7 +225,7 @@ fn figure(context: &Context, evidence: &Evidence, name: &str) -> MeasuredFigure 
     }
 }
 
-/// The trials of a figure, times what their convergence makes of them; none where one of them has
+/// Returns the trials of a figure, times what their convergence makes of them; none where one of them has
 /// no usable figure.
 fn scores(evidence: &Evidence, figure: &str) -> Option<Vec<f64>> {
     let factor = convergence::factor(evidence, figure).unwrap_or(1.0);

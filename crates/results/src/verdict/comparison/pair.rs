@@ -48,7 +48,7 @@ pub struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    /// The figure of the first, if the other has it; there is no difference between units of two kinds.
+    /// Returns the figure of the first, if the other has it; there is no difference between units of two kinds.
     pub fn new(
         baseline: Measured<'a>,
         candidate: Measured<'a>,

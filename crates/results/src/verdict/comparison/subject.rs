@@ -100,7 +100,7 @@ impl Subject {
         }
     }
 
-    /// The trials of several runs one after the other, in the order in which they are given. A
+    /// Pools the trials of several runs one after the other, in the order in which they are given. A
     /// measurement that violated the rules is excluded if another run has a valid one; a note says so.
     pub fn pooled(name: impl Into<String>, runs: Vec<Self>) -> Self {
         let facts: Vec<&[Fact]> = runs.iter().map(|run| run.environment.as_slice()).collect();

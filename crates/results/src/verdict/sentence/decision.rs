@@ -65,7 +65,7 @@ fn allowed(judgement: &Judgement) -> String {
     }
 }
 
-/// The ratios that the claim requires.
+/// Returns the ratios that the claim requires.
 fn required(judgement: &Judgement) -> String {
     let least = number::ratio(1.0 - judgement.margin);
     let most = number::ratio(1.0 / (1.0 - judgement.margin));
@@ -106,7 +106,7 @@ fn within(compared: &Compared, judgement: &Judgement) -> String {
     }
 }
 
-/// The bound that speaks against the claim.
+/// Returns the bound that speaks against the claim.
 fn missed(judgement: &Judgement, bounds: Bounds) -> String {
     if judgement.claim == Claim::Equivalent && bounds.lower > 1.0 {
         format!("at least {}", number::ratio(bounds.lower))

@@ -8,7 +8,7 @@ use retrial_recipe::model::{
 
 pub const TOKENS: &str = "tokens_per_second";
 
-/// The context of a recipe for one of `MLPerf`'s results.
+/// Returns the context of a recipe for one of `MLPerf`'s results.
 pub fn context() -> Context {
     Context {
         submission: Submission {
@@ -22,7 +22,7 @@ pub fn context() -> Context {
     }
 }
 
-/// The context of a recipe of another suite: accuracy is not required, and no noise is assumed.
+/// Returns the context of a recipe of another suite: accuracy is not required, and no noise is assumed.
 pub fn context_of_other_suite() -> Context {
     let mut context = context();
     context.submission.suite = "own".to_owned();
@@ -56,7 +56,7 @@ pub fn loadgen(scenario: &str, figure: &str, unit: &str, values: &[f64]) -> Evid
     evidence
 }
 
-/// A case of a suite of one's own.
+/// Returns a case of a suite of one's own.
 pub fn own(scenario: &str, figure: &str, unit: &str, values: &[f64]) -> Evidence {
     let mut evidence = Evidence::new(scenario, Mode::Performance);
     evidence.trials = (1..)
@@ -73,7 +73,7 @@ pub fn own(scenario: &str, figure: &str, unit: &str, values: &[f64]) -> Evidence
     evidence
 }
 
-/// An accuracy result of one trial.
+/// Returns an accuracy result of one trial.
 pub fn accuracy(scenario: &str, figure: &str, value: f64) -> Evidence {
     let mut evidence = own(scenario, figure, "", &[value]);
     evidence.mode = Mode::Accuracy;
@@ -82,7 +82,7 @@ pub fn accuracy(scenario: &str, figure: &str, value: f64) -> Evidence {
     evidence
 }
 
-/// A recipe's own figure with default settings.
+/// Returns a recipe's own figure with default settings.
 pub fn source() -> FigureSource {
     FigureSource {
         find: Find::Pattern {

@@ -68,7 +68,7 @@ impl Published {
         self.expectation(&key(place, &place.scenario_name()), unit)
     }
 
-    /// The row of a place: of a system that is listed for datacenter and edge, the first of two.
+    /// Returns the row of a place: of a system that is listed for datacenter and edge, the first of two.
     pub fn row(&self, place: &ScenarioFolder) -> Option<&PublishedResult> {
         let rows = self.matching(&key(place, &place.scenario_name()));
         rows.first().copied()
@@ -81,7 +81,7 @@ impl Published {
         rows.iter().any(|row| !row.is_of_system(&place.system))
     }
 
-    /// The one published figure that is meant, in this unit; `None` where there is none, or where
+    /// Returns the one published figure that is meant, in this unit; `None` where there is none, or where
     /// there are several and none can be chosen.
     pub fn expectation(&self, key: &ResultKey<'_>, unit: &str) -> Option<Expectation> {
         let rows = self.matching(key);
@@ -105,7 +105,7 @@ impl Published {
         })
     }
 
-    /// The rows that are meant.
+    /// Returns the rows that are meant.
     pub fn matching(&self, key: &ResultKey<'_>) -> Vec<&PublishedResult> {
         let same = |row: &&PublishedResult| {
             row.scenario.eq_ignore_ascii_case(key.scenario)

@@ -50,7 +50,7 @@ impl PublishedResult {
     }
 }
 
-/// A unit as tables print it, `Latency (ms)` or `Tokens/s`, as ours.
+/// Returns a unit as tables print it, `Latency (ms)` or `Tokens/s`, as ours.
 pub(crate) fn unit(printed: &str) -> String {
     let inside = printed
         .split_once('(')

@@ -33,7 +33,7 @@ pub enum TableError {
     },
 }
 
-/// The rows of a table, whatever its form.
+/// Reads the rows of a table, whatever its form.
 pub(crate) fn rows(bytes: &[u8], path: &Path) -> Result<Vec<PublishedResult>, TableError> {
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
     let no_table = |reason| TableError::NoTable {
