@@ -1,4 +1,4 @@
-//! Regular expressions of others: of bounded size, and searched with bounded work, whatever text they meet.
+//! Regular expressions of recipes: of bounded size, and searched with bounded work, whatever text they meet.
 //!
 //! A search is done by a lazy DFA, which reads most texts at the speed of memory. What it cannot decide that way is
 //! counted in steps: its states are built from those of the NFA, and the groups of a match are found by simulating

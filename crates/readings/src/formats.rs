@@ -40,7 +40,7 @@ fn figure(text: &str) -> Option<Mismatch> {
     }
 }
 
-/// Checks an entry of a table, which is whatever the benchmark prints there.
+/// Checks an entry of a table, which is any text that the benchmark prints there.
 fn entry(text: &str) -> Option<Mismatch> {
     let good = !text.trim().is_empty()
         && text.len() <= 200

@@ -7,7 +7,7 @@ const MAX_PATH_BYTES: usize = 1000;
 /// The most descents to any depth, `..`: each multiplies the nodes by the depth of a document.
 const MAX_DESCENTS: usize = 2;
 
-/// Reads a path, in which nothing makes a search grow faster than a document: somebody else may have written both.
+/// Reads a path, in which nothing makes a search grow faster than a document: both may be untrusted.
 ///
 /// # Errors
 /// The problem, as a lower-case fragment.

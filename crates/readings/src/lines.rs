@@ -54,7 +54,7 @@ impl LineSplitter {
         Self::default()
     }
 
-    /// Returns a splitter that hands out longer lines in pieces of at most `limit` bytes (at least 8).
+    /// Returns a splitter that yields longer lines in pieces of at most `limit` bytes (at least 8).
     pub fn with_limit(limit: usize) -> Self {
         Self {
             shown: Vec::new(),

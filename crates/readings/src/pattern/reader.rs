@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
         self.end_block();
     }
 
-    /// A block that has the figure elsewhere, and ends without it, announces it in vain.
+    /// Ends a block; if other blocks have the figure, one without it announces a figure that is missing.
     fn end_block(&mut self) {
         if let Some(empty) = self.blocks.close_empty() {
             self.add_empty(&empty);
