@@ -93,7 +93,7 @@ pub struct Detail {
     pub library_samples: Option<u64>,
 }
 
-/// The processes whose entries a log has: one, unless it was put together from several.
+/// The processes whose entries a log has: one, unless it was assembled from several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Pids {
     /// The process that logged the first entry.

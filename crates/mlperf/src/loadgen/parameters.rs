@@ -152,7 +152,7 @@ parameters! {
     performance_sample_count: u64 = "performance_sample_count", "effective_performance_sample_count";
     /// Samples of the accuracy set (v6.x).
     accuracy_sample_count: u64 = "accuracy_sample_count", "effective_accuracy_sample_count";
-    /// Whether an Offline query is put together from whole permutations of the samples.
+    /// Whether an Offline query is assembled from whole permutations of the samples.
     sample_concatenate_permutation: bool = "sample_concatenate_permutation", "effective_sample_concatenate_permutation";
     /// Whether token latencies are measured.
     use_token_latencies: bool = "use_token_latencies", "requested_use_token_latencies";

@@ -98,7 +98,7 @@ impl Run {
         names::resolve(name, |name| self.figure(name))
     }
 
-    /// Returns the summary's figures that a whole detail log lacks: somebody removed them. Estimates of early
+    /// Returns the summary's figures that a whole detail log lacks because they were removed. Estimates of early
     /// stopping are sentences there, and it has a target percentile only if that is a usual one.
     pub fn unlogged(&self) -> Vec<&str> {
         let (Some(summary), Some(detail)) = (&self.summary, &self.detail) else {
@@ -114,7 +114,7 @@ impl Run {
     }
 
     /// Returns the figures for which the two logs differ by more than rounding explains, with the
-    /// summary's value and the detail log's: they are not of one run, or somebody changed one.
+    /// summary's value and the detail log's: they are not of one run, or one was changed.
     pub fn disagreements(&self) -> Vec<(&str, f64, f64)> {
         let (Some(summary), Some(detail)) = (&self.summary, &self.detail) else {
             return Vec::new();
@@ -133,7 +133,7 @@ impl Run {
     }
 
     /// Returns the figures that the summary prints without a number, with what stands there, and the detail log's
-    /// value: somebody changed one of them.
+    /// value: one of them was changed.
     pub fn unreadable_in_summary(&self) -> impl Iterator<Item = (&str, &str, f64)> {
         let summary = self.summary.iter();
         let unreadable = summary.flat_map(|summary| &summary.unreadable);

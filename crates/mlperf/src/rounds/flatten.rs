@@ -56,7 +56,7 @@ pub struct Rules {
     pub dataset: Option<u64>,
     /// Token latencies must be measured.
     pub token_latencies: bool,
-    /// Offline's query must be put together from whole permutations of the samples.
+    /// Offline's query must be assembled from whole permutations of the samples.
     pub equal_issue: bool,
     /// The open division need not have that.
     #[serde(default)]

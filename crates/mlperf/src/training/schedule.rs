@@ -1,5 +1,5 @@
-//! After how many samples a run is evaluated, where a round says so: when for the first time, and how
-//! often from then on.
+//! The schedule of evaluations, in samples, where a round has one: the first, and the
+//! interval from then on.
 
 use serde::Deserialize;
 

@@ -121,7 +121,7 @@ fn a_limited_part_of_a_score_is_checked() {
     assert!(broken(open.check_endpoint_accuracy(&results(json!(1.0)))).is_empty());
 }
 
-/// Offline has no limit on the first token, so nobody needs to know when it came.
+/// Offline has no limit on the first token, so its time is not needed.
 #[test]
 fn answers_that_were_not_streamed_count_offline() {
     let config = json!({"type": "offline", "model_params": {"streaming": "off"}, "settings": {"runtime": {
