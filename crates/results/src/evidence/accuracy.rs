@@ -119,7 +119,7 @@ pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCheck> {
 const CUT: &[u8] = b"...";
 
 /// Checks the rule for a log that nothing was cut out of: its SHA-256 is the one in `accuracy.txt`. That of a
-/// cut one is of a log that nobody has.
+/// cut one is of a log that no longer exists.
 pub fn check_hash(accuracy: &Accuracy, log: &[u8]) -> Option<RuleCheck> {
     let stated = accuracy.hash.as_deref()?;
     let mut lines = log.split(|byte| *byte == b'\n');

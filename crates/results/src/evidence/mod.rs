@@ -1,4 +1,4 @@
-//! From files to what a verdict is made of: a run's own directory, and one result folder.
+//! Evidence for verdicts, read from files: of a run's own directory, and of one result folder.
 //! Every file is opened by the store, which trusts nothing in it.
 
 pub mod accuracy;

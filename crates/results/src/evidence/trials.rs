@@ -116,8 +116,8 @@ fn missing_names(names: &[(String, u32, &'static str)], planned: u32, warmup: u3
 }
 
 /// Returns the numbers of trials after which the evidence may have been analysed, of which there are `judged`
-/// now: the recipe's stages, and every number that is none of them. After the last stage nobody
-/// knows how often somebody looked, so every further trial counts as one analysis.
+/// now: the recipe's stages, and every number that is none of them. After the last stage the
+/// number of interim analyses is unknown, so every further trial counts as one analysis.
 fn stages(trials: Trials, judged: u32) -> Vec<u32> {
     let mut stages = trials.stages();
     if trials.min < trials.max && judged > 0 {

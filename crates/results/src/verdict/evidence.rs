@@ -31,8 +31,8 @@ pub struct Evidence {
     /// Why no round's rules are known for it, as a fragment that says what to give: its validity is
     /// not judged then.
     pub unknown_rules: Option<String>,
-    /// The planned or numbered trials that are missing, as a fragment: somebody may have selected the
-    /// others.
+    /// The planned or numbered trials that are missing, as a fragment: the others may have been
+    /// selected.
     pub missing_trials: Option<String>,
     /// A score of `MLPerf` Training that was checked as a whole where its logs are: what the mean of
     /// its times is multiplied with.

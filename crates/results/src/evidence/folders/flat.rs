@@ -1,4 +1,4 @@
-//! Results that no folder tells apart: the own figures of a recipe, in one directory.
+//! Results that no folder distinguishes: the own figures of a recipe, in one directory.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -113,7 +113,7 @@ fn shared(evidence: &[Evidence]) -> Option<String> {
 }
 
 /// Removes the figures that are not `MLCommons` events if no training log has them: another submitter's
-/// program does not print or track them. If some logs have them, or announce them in vain, the others are
+/// program does not print or track them. If some logs have them, or announce them without a number, the others are
 /// incomplete. Returns their names.
 fn remove_unlogged_figures(evidence: &mut Evidence) -> Vec<String> {
     let is_timed = |figure: &FigureSource| matches!(&figure.find, Find::Mllog(figure) if figure.key == TIME_TO_TRAIN);

@@ -184,7 +184,7 @@ impl<'a> Gathering<'a> {
         Ok(())
     }
 
-    /// Reads the recipe's own figures that no folder tells apart.
+    /// Reads the recipe's own figures that no folder distinguishes.
     fn read_own_figures(&mut self, measurements: &Measurements<'_>) {
         let mut evidence = self.groups.iter().flat_map(|group| &group.evidence);
         if evidence.any(|one| !one.loadgen) {

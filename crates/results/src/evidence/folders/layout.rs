@@ -160,7 +160,7 @@ fn place_in(scenario: &Path, measured: &MeasurementPlan, plan: &Plan) -> Option<
     is_of_mode(scenario, measured, plan).then(|| scenario.to_owned())
 }
 
-/// Returns whether a folder that no mode's name tells apart has a measurement's results: `LoadGen`'s log has
+/// Returns whether a folder that no mode's name distinguishes has a measurement's results: `LoadGen`'s log has
 /// the mode; else the scenario's first mode has it, and others whose files are there.
 fn is_of_mode(folder: &Path, measured: &MeasurementPlan, plan: &Plan) -> bool {
     if !measured.loadgen {

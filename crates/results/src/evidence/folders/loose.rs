@@ -1,4 +1,4 @@
-//! Results of `LoadGen`, wherever they lie: their paths and their logs say what they are of.
+//! Results of `LoadGen`, wherever they lie: their paths and their logs say which scenario and mode they have.
 
 use std::path::{Path, PathBuf};
 

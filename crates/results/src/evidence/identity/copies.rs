@@ -13,7 +13,7 @@ use retrial_mlperf::loadgen::Scenario;
 use retrial_plan::Plan;
 
 /// Takes the figures from each trial whose log is a copy of an earlier one's, and says so: it is no trial of its
-/// own. A log that somebody also left in the folder that holds the trials claims no further one, and is only
+/// own. A log that is also in the folder that holds the trials claims no further one, and is only
 /// noted.
 pub fn reject_copies(evidence: &mut Evidence) {
     note_copies_above_trials(evidence);
@@ -77,7 +77,7 @@ pub fn check_measurements(all: &mut [Evidence], plan: Option<&Plan>) {
 }
 
 /// Adds a failed check to each of two scenarios of which a figure is read of the same record, unless one command
-/// measures both: of which it is, nobody knows.
+/// measures both: of which it is, is unknown.
 fn reject_shared_records(all: &mut [Evidence], plan: &Plan) {
     let pairs = (0..all.len()).tuple_combinations();
     let shared: Vec<(usize, usize, String)> = pairs

@@ -1,4 +1,4 @@
-//! Logs of before a step: the step measured nothing of what they say, wherever it has copied them from.
+//! Logs from before a step: the step measured none of their figures, wherever it has copied them from.
 
 use std::path::Path;
 

@@ -289,7 +289,7 @@ fn limits(pairs: &[Pair<'_>], options: &Options, alpha: f64) -> Vec<Option<Decis
 }
 
 /// Returns the exit code. Without a limit nothing can fail. With one, a figure passes only if it is shown to be within
-/// the limit: `lacking` is of those that a candidate has not got.
+/// the limit: `lacking` has a code for each that a candidate lacks.
 fn exit_code(
     pairs: &[Pair<'_>],
     limits: &[Option<Decision>],

@@ -12,7 +12,7 @@ use retrial_document::measures::format::first;
 
 /// The most differing facts of one group that are listed; an image has a few thousand packages.
 const MOST: usize = 20_000;
-/// Measured numbers that differ by less are alike: another run of one thing differs by as much.
+/// Measured numbers that differ by less are alike: a repeated run differs by as much.
 const CLOSE: f64 = 0.05;
 
 /// The facts of one kind, for all subjects.

@@ -1,4 +1,4 @@
-//! The subjects of a comparison: a run, a folder of results, or several runs of one thing, pooled.
+//! The subjects of a comparison: a run, a folder of results, or several runs of the same plan, pooled.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub struct Subject {
     pub outcome: Outcome,
     /// The kinds of its qualifiers, each once.
     pub qualifiers: Vec<QualifierKind>,
-    /// How many runs it is made of; 0 for a folder of results.
+    /// Number of its runs; 0 for a folder of results.
     pub runs: usize,
     /// Each scenario in each mode.
     pub measured: Vec<Measurement>,
