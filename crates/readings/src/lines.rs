@@ -38,7 +38,7 @@ pub struct LineSplitter {
     limit: usize,
     /// Bytes that were read or skipped.
     position: u64,
-    /// Where the line begins that is read.
+    /// The offset of the first byte of the line that is read.
     begin: u64,
 }
 

@@ -25,7 +25,7 @@ const MAX_MEMBERS: usize = 200;
 pub struct Example {
     names: Vec<String>,
     kinds: Vec<(String, Value)>,
-    /// What precedes it on its line, without its numbers.
+    /// The text before it on its line, without its numbers.
     prefix: String,
 }
 
@@ -71,13 +71,13 @@ pub struct Lacking {
     pub place: Place,
     /// The record's JSON, shortened.
     pub text: String,
-    /// How many members it has of the way to the figure.
+    /// Number of members of the way to the figure that it has.
     pub level: usize,
     members: Example,
     states_error: bool,
     /// It is not JSON, or was cut.
     pub is_broken: bool,
-    /// Where the next member of the way should be, there is no record at all.
+    /// Whether there is no record at all where the next member of the way should be.
     pub is_nothing: bool,
     /// The beginning of its first name, if it was cut there.
     cut_name: Option<String>,

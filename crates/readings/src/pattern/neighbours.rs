@@ -22,7 +22,7 @@ pub struct Neighbours {
     behind: Vec<Hir>,
 }
 
-/// How a part of an expression matches the character next to the group.
+/// The match of a part of an expression with the character next to the group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Adjacent {
     /// Always, and only this one.
