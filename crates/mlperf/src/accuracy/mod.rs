@@ -25,7 +25,7 @@ pub struct Accuracy {
     pub figures: BTreeMap<&'static str, AccuracyFigure>,
     /// The hash of the accuracy log before it was cut short: the line `hash=…`.
     pub hash: Option<String>,
-    /// How many samples were judged, where it is stated.
+    /// Number of samples that were judged, where it is stated.
     pub samples: Option<u64>,
     /// Figures that were printed as something else than a number, as they were: `nan`.
     pub not_numbers: BTreeMap<&'static str, String>,

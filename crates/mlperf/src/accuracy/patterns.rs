@@ -18,7 +18,7 @@ pub(super) enum Gives {
     Figure(&'static str, &'static str),
     /// The member `f1`, which two benchmarks have.
     F1,
-    /// How many samples were judged.
+    /// Number of samples that were judged.
     Samples,
     /// The accuracy log's hash.
     Hash,

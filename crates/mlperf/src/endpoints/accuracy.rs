@@ -29,9 +29,9 @@ pub struct Score {
     pub value: Option<f64>,
     /// Its figures by their published names, where it is several.
     pub figures: BTreeMap<&'static str, f64>,
-    /// How many samples were judged.
+    /// Number of samples that were judged.
     pub samples: Option<u64>,
-    /// How many different samples these are: with repeats, each occurs several times.
+    /// Number of different samples among these: with repeats, each occurs several times.
     pub unit_samples: Option<u64>,
     /// Whether all samples were judged.
     pub complete: bool,

@@ -23,11 +23,11 @@ pub struct Performance {
     pub differing: Vec<(&'static str, String, String)>,
     /// Whether it is complete.
     pub complete: Option<bool>,
-    /// How many samples were sent.
+    /// Number of samples that were sent.
     pub issued: Option<u64>,
-    /// How many were answered.
+    /// Number of samples that were answered.
     pub completed: Option<u64>,
-    /// How many samples failed.
+    /// Number of samples that failed.
     pub failed: Option<u64>,
     /// Tokens came one by one, so that their latencies are known.
     pub streaming: bool,

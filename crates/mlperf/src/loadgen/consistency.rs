@@ -15,7 +15,7 @@ use retrial_readings::number::{figure, grouped, to_f64};
 
 /// The most by which two factors of six printed digits may differ.
 const ROUNDING: f64 = 2e-5;
-/// How far the wall clock may be from the sum of latencies; ns. It is logged in ms, it may be set
+/// Maximum difference between the wall clock and the sum of latencies; ns. It is logged in ms, it may be set
 /// meanwhile, and a busy machine is slow between two readings: up to 14 ms on two cores.
 const CLOCK: f64 = 5e7;
 /// LoadGen computes SingleStream's rate from a clock of its own; they differed by 0.11 % at most.

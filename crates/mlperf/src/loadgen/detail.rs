@@ -34,7 +34,7 @@ pub struct Detail {
     pub git_status: Option<String>,
     /// The processes that logged the entries that are stored.
     pub pids: Pids,
-    /// When the test's own clock showed what.
+    /// Events of the test by its own clock.
     pub own_clock: OwnClock,
     /// `sut_name`.
     pub sut_name: Option<String>,
@@ -56,7 +56,7 @@ pub struct Detail {
     pub figures: Figures,
     /// The settings that the test ran with.
     pub parameters: Parameters,
-    /// When the log was begun: `test_datetime`, UTC, whole seconds. The test's own start may lie up
+    /// The time at which the log was begun: `test_datetime`, UTC, whole seconds. The test's own start may lie up
     /// to a second after it.
     pub started_at: Option<Timestamp>,
     /// `power_begin`: when the measurement began, in the local time of the container, to the ms.
@@ -81,9 +81,9 @@ pub struct Detail {
     pub warnings: u64,
     /// The texts of the first errors, shortened.
     pub error_messages: Vec<String>,
-    /// How many tests the log holds; a log that was appended to has more than one.
+    /// Number of tests in the log; a log that was appended to has more than one.
     pub tests: u64,
-    /// How many `:::MLLOG` lines there were.
+    /// Number of `:::MLLOG` lines.
     pub entries: u64,
     /// `:::MLLOG` lines that are no entry, such as the last one of a log that was truncated.
     pub malformed: u64,

@@ -18,9 +18,9 @@ pub struct RunIdentity {
     pub scenario: Option<Scenario>,
     /// The mode that was run.
     pub mode: Option<Mode>,
-    /// When the log was begun, to the second.
+    /// The time at which the log was begun, to the second.
     pub started_at: Option<Timestamp>,
-    /// When the measurement began, to the millisecond, in the container's local time.
+    /// The start of the measurement, to the millisecond, in the container's local time.
     pub power_begin: Option<String>,
     /// A hash of its latencies, which both logs have to the nanosecond: no two runs have the same.
     pub latencies: Option<u64>,

@@ -138,7 +138,7 @@ parameters! {
     accuracy_log_rng_seed: u64 = "accuracy_log_rng_seed", "effective_accuracy_log_rng_seed";
     /// The share of samples logged for accuracy in performance mode.
     accuracy_log_probability: f64 = "accuracy_log_probability", "effective_accuracy_log_probability";
-    /// How many samples are logged for accuracy in performance mode.
+    /// Number of samples that are logged for accuracy in performance mode.
     accuracy_log_sampling_target: u64 = "accuracy_log_sampling_target", "effective_accuracy_log_sampling_target";
     /// Whether timestamps are printed.
     print_timestamps: bool = "print_timestamps", "effective_print_timestamps";

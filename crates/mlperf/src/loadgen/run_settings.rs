@@ -15,11 +15,11 @@ pub struct RunSettings {
     pub mode: Option<Mode>,
     /// LoadGen's own result: VALID or INVALID.
     pub result: Option<ResultWord>,
-    /// Which constraints were met.
+    /// The constraints that were met or not.
     pub constraints: Constraints,
-    /// How many errors it counted.
+    /// Number of errors that it counted.
     pub errors: Option<u64>,
-    /// How many queries it issued.
+    /// Number of queries that it issued.
     pub queries: Option<u64>,
     /// The settings that the test ran with.
     pub settings: Parameters,
@@ -31,9 +31,9 @@ pub struct RunSettings {
     pub loadgen_version: Option<String>,
     /// The name that the system under test gave itself.
     pub sut_name: Option<String>,
-    /// When the log was begun, to the second.
+    /// The time at which the log was begun, to the second.
     pub started_at: Option<Timestamp>,
-    /// When the measurement began, to the ms, in the container's local time.
+    /// The start of the measurement, to the ms, in the container's local time.
     pub power_begin: Option<String>,
 }
 

@@ -65,7 +65,7 @@ pub enum Completeness {
     CutOff,
 }
 
-/// Which constraints the test met; `None` where the line is missing (only Server prints the first).
+/// The constraints that the test met or not; `None` where the line is missing (only Server prints the first).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Constraints {
     /// `Performance constraints satisfied`: latency.
@@ -116,7 +116,7 @@ pub struct Summary {
     pub mode: Option<Mode>,
     /// `Result is`.
     pub result: Option<ResultWord>,
-    /// Which constraints were met.
+    /// The constraints that were met or not.
     pub constraints: Constraints,
     /// LoadGen's recommendations where the result is INVALID; there may be none.
     pub recommendations: Vec<String>,
@@ -129,9 +129,9 @@ pub struct Summary {
     pub unreadable: Vec<(String, String)>,
     /// The settings that the test ran with.
     pub parameters: Parameters,
-    /// How many warnings LoadGen counted.
+    /// Number of warnings that LoadGen counted.
     pub warnings: Option<u64>,
-    /// How many errors LoadGen counted.
+    /// Number of errors that LoadGen counted.
     pub errors: Option<u64>,
     /// Whether it is all there.
     pub completeness: Completeness,

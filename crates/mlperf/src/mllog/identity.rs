@@ -5,7 +5,7 @@ use std::iter;
 /// Times before this are no dates (milliseconds, September 2001): a program counted from its own start.
 const FIRST_DATE_MS: f64 = 1e12;
 
-/// How far two runs of the quietest benchmark scatter, as a share of the time from an event to the next.
+/// Scatter between two runs of the quietest benchmark, as a share of the time from an event to the next.
 const LEAST_SCATTER: f64 = 5e-4;
 
 /// Events of two runs agree by chance in one of more cases than this.
@@ -14,7 +14,7 @@ const LEAST_CHANCE: f64 = 1e4;
 /// Milliseconds of a second: the clock of some programs has no finer times.
 const SECOND_MS: i64 = 1000;
 
-/// How far the starts and the ends that the ranks of a run log lie apart, milliseconds.
+/// Maximum distance of the starts and of the ends that the ranks of a run log, milliseconds.
 const RANKS_APART_MS: f64 = 1000.0;
 
 /// The identity of a training run.
@@ -26,7 +26,7 @@ pub struct RunIdentity {
     pub elapsed_ms: Option<f64>,
     /// Its seeds, in the order of the log.
     pub seeds: Vec<i64>,
-    /// When its events were logged, in milliseconds after its start.
+    /// The times of its events, in milliseconds after its start.
     pub offsets_ms: Vec<i64>,
 }
 

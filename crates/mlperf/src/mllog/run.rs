@@ -77,7 +77,7 @@ pub struct TrainingRun {
     pub started_ms: Option<f64>,
     stopped_ms: Option<f64>,
     seeds: Vec<i64>,
-    /// When its events until `run_stop` were logged.
+    /// The times of its events until `run_stop`.
     times_ms: Vec<f64>,
     /// The line of an evaluation after the last one that can be read.
     broken_evaluation: Option<u64>,

@@ -135,7 +135,7 @@ impl Sessions<'_> {
     }
 }
 
-/// When each part of a phase began, in seconds since 1970.
+/// Returns the start of each part of a phase, in seconds since 1970.
 pub fn moments(session: &Session, phase: &str) -> Option<Vec<f64>> {
     let moments = session.get("phases")?.get(phase)?.as_array()?.iter();
     moments.map(|moment| moment.get(0)?.as_f64()).collect()

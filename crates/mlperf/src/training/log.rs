@@ -9,7 +9,7 @@ use crate::mllog::RunIdentity;
 
 const MINUTE_MS: f64 = 60_000.0;
 
-/// How the run of a log ended.
+/// The status with which a log's run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// Its status is `success`.

@@ -64,7 +64,7 @@ struct InDivision {
     keys: Keys,
 }
 
-/// How a run's quality is logged, and its target.
+/// The form in which a run's quality is logged, and its target.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Evaluation {

@@ -7,7 +7,7 @@ use super::dependent::{Batches, DependentRule as _};
 use crate::check::RuleCheck;
 use retrial_readings::number::grouped;
 
-/// When a run is evaluated.
+/// The times at which a run is evaluated.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Schedule {

@@ -9,10 +9,10 @@ use crate::loadgen::{Detail, Mode};
 use crate::power::moment;
 use retrial_readings::number::figure;
 
-/// How long LoadGen may take between making its queries and the first of them; ns. At most 3.0 s in
+/// Maximum time of LoadGen between making its queries and the first of them; ns. At most 3.0 s in
 /// published logs. The log's start is stated in whole seconds, which is another second.
 const START_NS: f64 = 10e9;
-/// How long after the last query it may log the end, ns: at most 2.3 s after a performance test. An
+/// Maximum time from the last query until it logs the end, ns: at most 2.3 s after a performance test. An
 /// accuracy test first reads its answers.
 const END_NS: f64 = 10e9;
 /// Local times are whole quarters of an hour from UTC.

@@ -17,7 +17,7 @@ pub(super) const KEY: &[u8] = br#"{"key": ""#;
 pub(super) struct Entry<'a> {
     pub key: Cow<'a, str>,
     pub value: Value,
-    /// When it was logged, by the test's own clock; ms.
+    /// The time at which it was logged, by the test's own clock; ms.
     pub time_ms: Option<f64>,
     /// The process that logged it.
     pub pid: Option<u64>,
