@@ -61,7 +61,7 @@ pub fn is_there(folder: &Path) -> bool {
 /// Returns the performance run of a scenario's folder.
 ///
 /// # Errors
-/// Which file, and why it cannot be read.
+/// If a file cannot be read: the file, and why.
 pub fn performance(folder: &Path) -> Result<Performance, String> {
     let configured = configured(folder)?;
     let summary = json(folder, SUMMARY)?;
@@ -71,7 +71,7 @@ pub fn performance(folder: &Path) -> Result<Performance, String> {
 /// Returns the accuracy run of a scenario's folder.
 ///
 /// # Errors
-/// Which file, and why it cannot be read.
+/// If a file cannot be read: the file, and why.
 pub fn accuracy(folder: &Path) -> Result<AccuracyResults, String> {
     json(folder, ACCURACY).map(|results| AccuracyResults::read(&results))
 }

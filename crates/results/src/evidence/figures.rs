@@ -24,7 +24,7 @@ use retrial_store::blocks;
 
 /// The largest JSON or CSV file that is read.
 const DOCUMENT_CAP: u64 = 256 << 20;
-/// How much of an output's end is searched for the nearest line.
+/// Size of the end of an output that is searched for the nearest line, bytes.
 const NEAREST_CAP: u64 = 4 << 20;
 
 /// Figures by name, and why others are not among them; the entries of a table each by its own name.

@@ -12,9 +12,9 @@ use retrial_store::{StoreError, blocks, open};
 
 /// The largest summary that is read: a real one has 4 kB.
 const SUMMARY_CAP: u64 = 4 << 20;
-/// How deep below a result folder a summary is searched.
+/// Maximum depth below a result folder in which a summary is searched.
 const DEPTH: usize = 4;
-/// How deep below a directory results are searched.
+/// Maximum depth below a directory in which results are searched.
 pub(crate) const DEEP: usize = 16;
 
 /// The name of `LoadGen`'s summary.

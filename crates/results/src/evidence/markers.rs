@@ -20,7 +20,7 @@ const USUAL: &str = "INVALID";
 const LARGEST: u64 = 4096;
 /// No more letters of it are shown.
 const REASON: usize = 300;
-/// How deep in the results a marker is searched.
+/// Maximum depth in the results in which a marker is searched.
 const DEPTH: usize = 8;
 
 /// Checks the markers of a recipe: files in the results, lines of the output. Each that is there

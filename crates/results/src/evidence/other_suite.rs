@@ -8,7 +8,7 @@ use super::folder;
 use retrial_mlperf::loadgen::Run;
 use retrial_mlperf::other_suite::OtherSuite;
 
-/// How deep below a directory such results are searched.
+/// Maximum depth below a directory in which such results are searched.
 const DEPTH: usize = 7;
 /// The folder of a submitter below which results are laid out.
 const RESULTS: &str = "results";

@@ -18,11 +18,11 @@ pub use crate::verdict::convergence::{BATCH_SIZE, SAMPLES};
 /// The recipe's own figures of one trial.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reading {
-    /// Which of several runs of the step: the file's name, or its place in the log.
+    /// The one of several runs of the step: the file's name, or its place in the log.
     pub run: Option<String>,
     /// The figures that were read, by name.
     pub figures: BTreeMap<String, FigureValue>,
-    /// Why a figure is not among them.
+    /// The reason for which a figure is not among them.
     pub missing: BTreeMap<String, String>,
     /// The missing figures that a record announces.
     pub announced: BTreeSet<String>,

@@ -48,7 +48,7 @@ pub fn file<'a>(pattern: &'a Pattern, file: &File, number: usize) -> io::Result<
 /// A file whose text is ASCII or UTF-8.
 struct Source<'a> {
     file: &'a File,
-    /// Which of several files it is, from 0.
+    /// The number of its file among several, from 0.
     number: usize,
     /// The length of its byte order mark.
     mark: u64,

@@ -36,11 +36,11 @@ pub type Span = (Timestamp, Timestamp);
 /// The time of a step.
 #[derive(Debug, Clone)]
 pub struct StepSpan {
-    /// When its run started; none if that is not known.
+    /// The start of its run; none if that is not known.
     pub run: Option<Moment>,
-    /// When the step started.
+    /// The start of the step.
     pub started: Moment,
-    /// When the step ended.
+    /// The end of the step.
     pub ended: Moment,
 }
 

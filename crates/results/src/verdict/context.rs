@@ -34,7 +34,7 @@ pub struct Context {
     /// The scenarios (spelled as in the evidence) whose accuracy the recipe can measure, whether or
     /// not this run did.
     pub accuracy_scenarios: Vec<String>,
-    /// How many published performance figures the run has in all, for the error that is shared
+    /// Number of published performance figures that the run has in all, for the error that is shared
     /// between them while it runs; 0: those of the evidence at hand.
     pub published_figures: usize,
 }

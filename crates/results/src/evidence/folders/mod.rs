@@ -32,7 +32,7 @@ pub const CHECK_OUTPUT: &str = "check.log";
 /// The files with the logs of a submission's runs, as MLCommons names them.
 pub const TRAINING_LOGS: &str = "result_*.txt";
 
-/// How far above the directory that is judged its root may lie: that of `SCENARIO/MODE/run_N`.
+/// Maximum height of the root above the directory that is judged: that of `SCENARIO/MODE/run_N`.
 const LEVELS: usize = 3;
 
 /// A directory and what is known of the results in it.
@@ -43,7 +43,7 @@ pub struct ResultsDirectory<'a> {
     pub plan: Option<&'a Plan>,
     /// The scenario that the user names.
     pub scenario: Option<&'a str>,
-    /// How results without a recipe are judged.
+    /// Options for judging results without a recipe.
     pub without_recipe: &'a dyn WithoutRecipe,
 }
 

@@ -26,7 +26,7 @@ static NOT_OF_A_RUN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i-u)(?:buil[dt]|compil|version|release|copyright|modified|creat)").ok()
 });
 
-/// How far before a time such a word counts.
+/// Maximum number of bytes between such a word and a time.
 const WORDS_BEFORE: usize = 30;
 
 /// Returns the latest point in time that a text states; one without a zone counts as UTC.

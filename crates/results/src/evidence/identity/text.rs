@@ -15,9 +15,9 @@ use super::stamps;
 use crate::evidence::texts::Text;
 use crate::verdict::{FigureValue, LogIdentity, TextIdentity, TrialLog};
 
-/// How much of the beginning and of the end of a file is read: files of gigabytes differ there, too.
+/// Size of the beginning and of the end of a file that are read: files of gigabytes differ there, too.
 const END: u64 = 1 << 20;
-/// How many lines a figure's may be away from one that states a time.
+/// Maximum distance of a figure's line from one that states a time, lines.
 const MAX_LINES_APART: usize = 1000;
 /// The most lines of which it is remembered how a file begins.
 const MAX_STARTS: usize = 10_000;

@@ -8,16 +8,16 @@ use crate::evidence::readings::Reading;
 use crate::verdict::{LogIdentity, RuleCheck, StepOutcome, TextIdentity, TrialEvidence, TrialLog};
 use retrial_mlperf::mllog;
 
-/// How far a log's own time may lie outside of its step: some are logged in whole seconds.
+/// Tolerance for a log's own time outside of its step: some are logged in whole seconds.
 const CLOCK_SLACK: SignedDuration = SignedDuration::from_secs(2);
 /// Times without a zone may be a day off, and a log may state when its job was queued.
 const ZONE_SLACK: SignedDuration = SignedDuration::from_hours(26);
 
 /// The time of a step, with what it collected.
 pub(crate) struct StepWindow<'a> {
-    /// When the step started.
+    /// The start of the step.
     pub started: Timestamp,
-    /// When the step, or the check of its results, ended.
+    /// The end of the step, or of the check of its results.
     pub ended: Timestamp,
     /// The directory of its results.
     pub results: &'a Path,

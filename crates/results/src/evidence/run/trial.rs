@@ -132,7 +132,7 @@ impl Trial<'_> {
         files.telemetry.of_step(files.plan, measure, &span, window)
     }
 
-    /// When a step started and ended.
+    /// Returns the start and the end of a step.
     fn span(&self, step: &Step) -> Option<StepSpan> {
         let state = self.files.state;
         let (_, ended) = state.ended.get(&step.number)?;

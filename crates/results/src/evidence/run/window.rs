@@ -9,7 +9,7 @@ use retrial_mlperf::loadgen::Run;
 /// Time zones differ by whole quarters of an hour.
 const ZONES_S: i64 = 900;
 
-/// When `LoadGen` measured, without loading and warming up before and accuracy's logging after it.
+/// Returns the time in which `LoadGen` measured, without loading and warming up before and accuracy's logging after it.
 /// Its `power_begin` is in the container's local time; which zone that is shows in the log's own
 /// beginning, which is in UTC and at most a few minutes earlier.
 pub fn measured_window(run: &Run) -> Option<(Timestamp, Timestamp)> {

@@ -10,7 +10,7 @@ use crate::evidence::tree::Fault;
 use crate::evidence::tree::find::{find_below, folders, one_or_all, systems_without_results};
 use retrial_readings::natural::natural;
 
-/// How many folders above a submitter's are looked through for it.
+/// Number of folders above a submitter's that are searched for it.
 const DEPTH: usize = 3;
 /// More logs than this are no result.
 const MOST_LOGS: usize = 1000;

@@ -23,7 +23,7 @@ use retrial_store::open;
 const NAMES_CAP: u64 = 1 << 20;
 /// The submitter's own names of benchmarks.
 const NAMES: &str = "model_mapping.json";
-/// How many folders above a tree's root are looked through for it.
+/// Number of folders above a tree's root that are searched for it.
 const DEPTH: usize = 3;
 
 /// The submission trees in a directory.

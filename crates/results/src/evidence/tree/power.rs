@@ -88,7 +88,7 @@ fn measured(
     Ok((name, FigureValue::new(energy, "mJ")))
 }
 
-/// When a run began and ended, by its log.
+/// Returns the start and the end of a run, by its log.
 fn span(detail: &Detail) -> Option<(DateTime, DateTime)> {
     let at = |text: &Option<String>| text.as_deref().and_then(moment);
     at(&detail.power_begin).zip(at(&detail.power_end))

@@ -7,7 +7,7 @@ pub struct PublishedResult {
     pub id: Option<String>,
     /// The division, `closed`.
     pub division: Option<String>,
-    /// Who submitted it.
+    /// The name of its submitter.
     pub submitter: Option<String>,
     /// The system's folder.
     pub platform: Option<String>,
