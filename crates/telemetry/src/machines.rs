@@ -10,11 +10,11 @@ use super::summary::Summary;
 /// The telemetry of one machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MachineSummary {
-    /// Its name.
+    /// The machine's name in the run: `n2`.
     pub name: String,
     /// It has GPUs that the run may use.
     pub has_gpus: bool,
-    /// Its summary.
+    /// Its own telemetry; none if it recorded no sample.
     pub summary: Option<Summary>,
 }
 

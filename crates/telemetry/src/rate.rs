@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// Samples at one pause before it doubles: half an hour of seconds.
 pub const BEFORE_SLOWER: u32 = 1800;
-/// The longest pause.
+/// The longest time between two samples.
 const LONGEST: Duration = Duration::from_mins(2);
 /// The pause is at least this multiple of a sample's cost: 0.7 % of one core, so that with the untimed wake-up
 /// and writing it stays under 1 %.

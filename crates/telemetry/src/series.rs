@@ -10,7 +10,7 @@ use super::table::{Row, RowSource};
 /// One GPU's samples, in order.
 #[derive(Debug, Default)]
 pub(super) struct Series<'a> {
-    /// Its index.
+    /// The GPU's index among the host's GPUs of its vendor.
     pub index: u32,
     /// Time, planned interval to the next sample, and reading.
     pub samples: Vec<(Timestamp, f64, &'a GpuReading)>,

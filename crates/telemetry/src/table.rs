@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::reading::{Cause, ContainerReading, GpuReading};
 
-/// The columns.
+/// The first line of `telemetry.csv`: its columns, in order.
 pub const HEADER: &str = "seconds,time,pause_s,step,scenario,mode,trial,device,pci,utilization_percent,\
 memory_utilization_percent,power_w,energy_j,core_mhz,memory_mhz,temperature_c,vram_bytes,throttled,\
 cpu_s,memory_bytes";
@@ -17,26 +17,26 @@ const CONTAINER: &str = "container";
 /// The measurement of a step, as the rows name it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Measured {
-    /// The step's number.
+    /// The number of the measuring step in the plan.
     pub step: u32,
     /// Scenarios that it serves, joined by `+`.
     pub scenario: String,
-    /// Modes, likewise.
+    /// Modes of these scenarios (`performance`, `accuracy`), joined by `+`.
     pub mode: String,
-    /// The trial.
+    /// The number of the trial, from 1.
     pub trial: u32,
 }
 
-/// One row.
+/// One row of `telemetry.csv`: a sample of one GPU or of the container.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// Since the run began, seconds.
     pub seconds: f64,
-    /// The time.
+    /// When the sample was taken, on the wall clock.
     pub time: Timestamp,
     /// The planned time until the next sample, seconds.
     pub pause_s: f64,
-    /// The measurement.
+    /// The measurement during which it was taken.
     pub measured: Measured,
     /// The source, with its reading.
     pub of: RowSource,
@@ -45,16 +45,16 @@ pub struct Row {
 /// The source of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RowSource {
-    /// A GPU.
+    /// A sample of a GPU.
     Gpu {
         /// Its index among the host's.
         index: u32,
-        /// Its PCI address.
+        /// Its PCI address: `0000:05:00.0`.
         pci: String,
-        /// The reading.
+        /// Its sensors' values.
         reading: GpuReading,
     },
-    /// The container.
+    /// A sample of the container.
     Container(ContainerReading),
 }
 
