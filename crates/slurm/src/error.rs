@@ -10,26 +10,26 @@ pub enum SlurmError {
     #[error("failed to start `{program}`: {source}")]
     #[diagnostic(help("run this on a login host of the site, with Slurm's programs in PATH"))]
     Start {
-        /// Its name.
+        /// The Slurm program: `sbatch`, `squeue`, …
         program: &'static str,
-        /// The cause.
+        /// Why the operating system did not start it.
         #[source]
         source: std::io::Error,
     },
     /// It ended with an error: the request was rejected, or Slurm does not respond.
     #[error("`{program}` failed: {message}")]
     Failed {
-        /// Its name.
+        /// The Slurm program: `sbatch`, `squeue`, …
         program: &'static str,
-        /// Its error output.
+        /// What it printed on standard error, or its exit status if that is empty.
         message: String,
     },
-    /// It timed out.
+    /// It did not answer within its timeout and was killed.
     #[error("`{program}` did not answer within {seconds} s")]
     Silent {
-        /// Its name.
+        /// The Slurm program: `sbatch`, `squeue`, …
         program: &'static str,
-        /// The timeout.
+        /// The timeout, seconds.
         seconds: u64,
     },
     /// The cluster has no arrays, or does not report their maximum size.
@@ -38,9 +38,9 @@ pub enum SlurmError {
     /// It printed unexpected output.
     #[error("`{program}` printed no job id: {printed:?}")]
     NoId {
-        /// Its name.
+        /// The Slurm program: `sbatch`.
         program: &'static str,
-        /// Its output.
+        /// What it printed on standard output.
         printed: String,
     },
 }

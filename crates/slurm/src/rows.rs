@@ -12,9 +12,9 @@ pub const ACCOUNT_FIELDS: &str = "JobID,State,ElapsedRaw,TimelimitRaw,NodeList,E
 pub enum JobPhase {
     /// It has no nodes yet.
     Waiting,
-    /// It has nodes.
+    /// Its nodes are allocated: it runs, starts or completes.
     Active,
-    /// It has ended.
+    /// It has ended, by itself or by Slurm.
     Over,
 }
 
@@ -57,7 +57,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Its phase.
+    /// Returns whether it is pending, running or ended, by its state.
     pub fn phase(&self) -> JobPhase {
         JobPhase::from_state(&self.state)
     }
