@@ -40,7 +40,7 @@ impl EngineInfo {
 pub struct Abilities {
     /// The directory of its machine that has images and containers, if it reports one.
     pub root_directory: Option<PathBuf>,
-    /// Its runtimes, sorted.
+    /// The names of its OCI runtimes, sorted: `nvidia`, `runc`.
     pub runtimes: Vec<String>,
     /// Whether it takes devices of the Container Device Interface; none where it does not report it.
     pub cdi: Option<bool>,
@@ -57,7 +57,7 @@ pub struct ImageInfo {
     pub id: String,
     /// `repository@sha256:…`: the registry's digests, none for a built image.
     pub repo_digests: Vec<String>,
-    /// Bytes on disk.
+    /// The image's size on disk, bytes.
     pub size: u64,
     /// The image's environment, `NAME=VALUE` each.
     pub env: Vec<String>,
@@ -93,20 +93,20 @@ pub enum ImageProgress {
         id: String,
         /// `Downloading`, `Extracting`, `Pull complete`, `Already exists`, …
         status: String,
-        /// Bytes done.
+        /// Bytes of the layer transferred or extracted so far, if counted.
         current: Option<u64>,
-        /// Bytes in all.
+        /// The layer's size, bytes, if known.
         total: Option<u64>,
     },
     /// A line that belongs to no layer, or a line of a build's log.
     Line(String),
     /// A passing fault: it will be tried again.
     Retry {
-        /// What happened.
+        /// The fault, in the engine's words.
         reason: String,
-        /// Which try comes next (2, 3, …).
+        /// The number of the next attempt, from 2.
         attempt: u32,
-        /// After how many milliseconds.
+        /// The wait before it, milliseconds.
         after_ms: u64,
     },
 }
@@ -114,22 +114,22 @@ pub enum ImageProgress {
 /// Name and password, or a token, for a registry.
 #[derive(Clone, Default)]
 pub struct RegistryAuth {
-    /// User.
+    /// The account's name at the registry.
     pub username: Option<String>,
-    /// Password.
+    /// Its password, or an access token in place of one.
     pub password: Option<String>,
     /// Identity token instead of both.
     pub identity_token: Option<String>,
 }
 
-/// What to build.
+/// A build of an image from a Dockerfile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuildSpec {
     /// The context directory on this machine: a path without links.
     pub context: PathBuf,
     /// The Dockerfile, relative to the context.
     pub dockerfile: String,
-    /// Build arguments.
+    /// Build arguments (`--build-arg`), by name.
     pub args: BTreeMap<String, String>,
     /// The tag that the image gets.
     pub tag: String,
@@ -164,7 +164,7 @@ impl ExecSpec {
 /// The status of an exec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExecStatus {
-    /// Still running.
+    /// It has not ended.
     Running,
     /// Ended, with this exit code.
     Exited(i64),
@@ -175,32 +175,32 @@ pub enum ExecStatus {
 /// Output of a short process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecOutput {
-    /// Exit code.
+    /// The process's exit code.
     pub code: i64,
-    /// Standard output, lossy.
+    /// Its standard output; bytes that are not UTF-8 are replaced.
     pub stdout: String,
-    /// Standard error, lossy.
+    /// Its standard error; bytes that are not UTF-8 are replaced.
     pub stderr: String,
 }
 
 /// The state of a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContainerState {
-    /// Full id.
+    /// The container's full id, 64 hexadecimal digits.
     pub id: String,
     /// Name without the slash.
     pub name: String,
-    /// Whether it runs.
+    /// Whether its first process is running.
     pub running: bool,
     /// Exit code, once it ended.
     pub exit_code: Option<i64>,
     /// The engine saw the first process killed for memory.
     pub oom_killed: bool,
-    /// The image's id.
+    /// The id of its image: `sha256:…`.
     pub image: String,
     /// Its first process on the engine's machine, while it runs.
     pub pid: Option<u32>,
-    /// Labels.
+    /// Its labels, by name.
     pub labels: BTreeMap<String, String>,
     /// Environment of its first process, `NAME=VALUE` each: the image's and its own.
     pub env: Vec<String>,
@@ -209,25 +209,25 @@ pub struct ContainerState {
 /// A path of the engine's machine that a container mounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BindMount {
-    /// On the engine's machine.
+    /// The source, a path on the engine's machine.
     pub source: PathBuf,
-    /// In the container.
+    /// The mount point, a path in the container.
     pub target: PathBuf,
 }
 
-/// A container engine.
+/// The operations of a container engine that a run needs.
 #[async_trait]
 pub trait Engine: Send + Sync {
-    /// What was reached.
+    /// Returns the product, version and endpoint of the engine, as it reported them on connection.
     fn info(&self) -> &EngineInfo;
 
-    /// The image, if the engine has it.
+    /// Returns the image that a reference or id names; none if the engine does not have it.
     async fn image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError>;
 
     /// Returns the engine's directory, and its methods of passing devices.
     async fn abilities(&self) -> Result<Abilities, EngineError>;
 
-    /// The digest that a reference has in its registry now; nothing is pulled.
+    /// Returns the digest that a reference has in its registry now, without pulling.
     async fn registry_digest(
         &self,
         reference: &str,
@@ -249,7 +249,7 @@ pub trait Engine: Send + Sync {
         progress: UnboundedSender<ImageProgress>,
     ) -> Result<ImageInfo, EngineError>;
 
-    /// Creates a container and gives its id.
+    /// Creates a container, and returns its id.
     async fn create(&self, spec: &ContainerSpec) -> Result<String, EngineError>;
 
     /// Starts a container. A container that does not start is left for `remove`.
@@ -270,7 +270,7 @@ pub trait Engine: Send + Sync {
     /// Returns the paths that a container mounts, or will mount when it starts.
     async fn bind_mounts(&self, container: &str) -> Result<Vec<BindMount>, EngineError>;
 
-    /// Containers, running or not, that carry the label (`key` or `key=value`).
+    /// Lists the containers, running or not, that have a label (`key` or `key=value`).
     async fn containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError>;
 
     /// Waits until a container does not run any more; at once where it does not, or no longer exists.

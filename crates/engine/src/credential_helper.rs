@@ -20,13 +20,13 @@ const MAX_MESSAGE: u64 = 4 << 10;
 /// A helper's way to say that it has nothing, on its standard output.
 const NOT_FOUND: &str = "credentials not found";
 
-/// A helper's answer.
+/// A credential helper's answer to `get`, as JSON.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Answer {
     /// The user; `<token>`: the secret is an identity token.
     pub username: String,
-    /// The secret.
+    /// The password, or the identity token.
     pub secret: String,
 }
 
@@ -36,30 +36,30 @@ pub enum HelperError {
     /// It is not there.
     #[error("{program} could not be run: {source}")]
     Start {
-        /// The helper.
+        /// The helper's program: `docker-credential-NAME`.
         program: String,
-        /// The cause.
+        /// Why it could not be started, or its pipes could not be read.
         #[source]
         source: std::io::Error,
     },
     /// It took too long.
     #[error("{program} did not respond within {} s", HELPER_TIMEOUT.as_secs())]
     Silent {
-        /// The helper.
+        /// The helper's program: `docker-credential-NAME`.
         program: String,
     },
     /// It failed. Its standard output may have the secret; its standard error is for people.
     #[error("{program} failed: {message}")]
     Failed {
-        /// The helper.
+        /// The helper's program: `docker-credential-NAME`.
         program: String,
-        /// What it printed.
+        /// What it printed on standard error, at most 4 KiB of it.
         message: String,
     },
     /// Its answer is none.
     #[error("{program} did not return JSON")]
     Malformed {
-        /// The helper.
+        /// The helper's program: `docker-credential-NAME`.
         program: String,
     },
 }

@@ -23,27 +23,27 @@ enum CredentialError {
     /// A helper gave no answer.
     #[error("{helper}; it is named in {path}", path = path.display())]
     Helper {
-        /// The cause.
+        /// Why the helper gave no answer.
         #[source]
         helper: HelperError,
-        /// Docker's configuration.
+        /// The path of the `config.json` that names the helper.
         path: PathBuf,
     },
     /// The configuration cannot be read.
     #[error("{path}: {source}", path = path.display())]
     Read {
-        /// Docker's configuration.
+        /// The path of `config.json`.
         path: PathBuf,
-        /// The cause.
+        /// Why it cannot be read.
         #[source]
         source: std::io::Error,
     },
     /// The configuration is wrong.
     #[error("{path}: {reason}", path = path.display())]
     Configuration {
-        /// Docker's configuration.
+        /// The path of `config.json`.
         path: PathBuf,
-        /// The reason.
+        /// What is wrong in it: not JSON, or an entry that cannot be decoded.
         reason: String,
     },
 }
@@ -128,7 +128,7 @@ fn podman_file() -> PathBuf {
 /// Docker's configuration: the helpers that it names are asked here, and the rest is the library's.
 struct Configuration<'a> {
     path: &'a Path,
-    /// Without helpers.
+    /// The configuration as JSON, without the keys `credHelpers` and `credsStore`.
     stored: Vec<u8>,
     helpers: Value,
     store: Option<String>,

@@ -12,17 +12,17 @@ use retrial_container::ImageRef;
 /// that is unavailable (wait for it) from one that refused (do not repeat the request).
 #[derive(Debug, Error, Diagnostic)]
 pub enum EngineError {
-    /// Nothing answers.
+    /// No engine accepts a connection at the endpoint.
     #[error("no container engine answers at {endpoint} ({chosen_by}): {reason}")]
     #[diagnostic(help(
         "check that it runs (`systemctl status docker`) and that you may use its socket (group `docker`); to use another engine: --engine URL, DOCKER_HOST, or `docker context use`"
     ))]
     Unreachable {
-        /// Where.
+        /// The endpoint's URL: `unix:///var/run/docker.sock`.
         endpoint: String,
-        /// How that was chosen.
+        /// How it was chosen: `--engine`, `DOCKER_HOST`, `context NAME`, …
         chosen_by: String,
-        /// The cause.
+        /// Why the connection failed, as a fragment: `connection refused`.
         reason: String,
     },
     /// The socket is there, but not for this user.
@@ -33,9 +33,9 @@ pub enum EngineError {
         "it belongs to the group `{group}`: `sudo usermod -aG {group} $USER`, then log in again; or run a rootless engine"
     ))]
     Forbidden {
-        /// Where.
+        /// The endpoint's URL, a socket.
         endpoint: String,
-        /// How that was chosen.
+        /// How it was chosen: `--engine`, `DOCKER_HOST`, `context NAME`, …
         chosen_by: String,
         /// The group that may use the socket.
         group: String,
@@ -52,9 +52,9 @@ pub enum EngineError {
     /// An endpoint that cannot be used.
     #[error("the engine's endpoint {endpoint} ({chosen_by}) cannot be used: {reason}")]
     Endpoint {
-        /// Where.
+        /// The endpoint's URL as it was written.
         endpoint: String,
-        /// How that was chosen.
+        /// How it was chosen: `--engine`, `DOCKER_HOST`, `context NAME`, …
         chosen_by: String,
         /// The cause.
         reason: String,
@@ -65,7 +65,7 @@ pub enum EngineError {
     /// Docker's own configuration is not valid.
     #[error("{}: {reason}", path.display())]
     Configuration {
-        /// The file.
+        /// The file in Docker's configuration directory, or the seccomp profile.
         path: PathBuf,
         /// The cause.
         reason: String,
@@ -81,9 +81,9 @@ pub enum EngineError {
     #[error("{}: {reason}", failure.describe(reference, *tries))]
     #[diagnostic(help("{}", failure.remedy(reference)))]
     Pull {
-        /// The image.
+        /// The reference of the image to pull.
         reference: Box<ImageRef>,
-        /// Why.
+        /// The class of the failure, which decides on retries and advice.
         failure: PullFailure,
         /// How often it was tried.
         tries: u32,
@@ -94,9 +94,9 @@ pub enum EngineError {
     #[error("the credentials for {registry} could not be read: {reason}")]
     #[diagnostic(help("`docker login {registry}` again, or fix Docker's config.json"))]
     Credentials {
-        /// The registry.
+        /// The registry's host: `ghcr.io`.
         registry: String,
-        /// The cause.
+        /// Why the configured credentials could not be read.
         reason: String,
     },
     /// The engine's disk is full.
@@ -105,15 +105,15 @@ pub enum EngineError {
         "`docker system df` shows what takes the space; `retrial clean` and `docker image prune` free some"
     ))]
     NoSpace {
-        /// The operation.
+        /// What needed the space: `pull IMAGE`, `build TAG`, `create CONTAINER`.
         operation: String,
-        /// The engine's words.
+        /// The engine's message.
         reason: String,
     },
     /// The build's context cannot be sent.
     #[error("build context {}: {reason}", context.display())]
     BuildContext {
-        /// The directory.
+        /// The context directory.
         context: PathBuf,
         /// The cause.
         reason: String,
@@ -130,18 +130,18 @@ pub enum EngineError {
         reason: String,
         /// The last lines of the log.
         last_lines: Vec<String>,
-        /// What to do.
+        /// The fix for a failure that is known, else how to see more.
         #[help]
         help: Option<String>,
     },
-    /// The engine refused.
+    /// The engine refused a request, or its answer was not understood.
     #[error("the engine refused to {operation}: {reason}")]
     Refused {
         /// The operation, for example `start retrial-7`.
         operation: String,
         /// HTTP status, 0 where there was none.
         status: u16,
-        /// The engine's words.
+        /// The engine's message.
         reason: String,
         /// What was refused, if known.
         refusal: Option<Refusal>,
@@ -153,9 +153,9 @@ pub enum EngineError {
     #[error("{operation}: the engine has no container {container}")]
     #[diagnostic(help("it was removed by someone else"))]
     NoContainer {
-        /// The operation.
+        /// The operation that failed, without the container: `start`, `copy out of`.
         operation: String,
-        /// The container.
+        /// The container's name or id, as it was requested.
         container: String,
     },
     /// The connection was lost, or the engine shut down, in the middle of an operation.
@@ -164,17 +164,17 @@ pub enum EngineError {
         "is it being restarted? (`systemctl status docker`); continue a run with `retrial resume`"
     ))]
     Disconnected {
-        /// The operation.
+        /// The operation during which the connection was lost: `pull IMAGE`.
         operation: String,
-        /// The cause.
+        /// The last cause in the chain of errors, or the engine's message as it shut down.
         reason: String,
     },
     /// A file of this machine could not be read or written.
     #[error("{}: {source}", path.display())]
     File {
-        /// The file.
+        /// The file's path.
         path: PathBuf,
-        /// The cause.
+        /// The error of the operating system.
         #[source]
         source: std::io::Error,
     },

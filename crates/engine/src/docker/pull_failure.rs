@@ -26,7 +26,7 @@ pub enum PullFailure {
     PlainHttp,
     /// The registry's name is not known.
     UnknownHost,
-    /// Anything else.
+    /// A failure that none of the patterns matches.
     Other,
 }
 
