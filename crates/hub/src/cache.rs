@@ -37,7 +37,7 @@ impl RepositoryCache {
         }
     }
 
-    /// The whole cache.
+    /// Returns the cache's directory, which has those of all repositories.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -46,35 +46,35 @@ impl RepositoryCache {
         self.root.join(&self.folder)
     }
 
-    /// The bytes of a file.
+    /// Returns the path of a file's bytes.
     pub fn blob(&self, digest: &Digest) -> PathBuf {
         self.directory().join("blobs").join(digest.hex())
     }
 
-    /// The bytes received so far.
+    /// Returns the path of the bytes received so far.
     pub fn partial(&self, digest: &Digest) -> PathBuf {
         let name = format!("{}.incomplete", digest.hex());
         self.directory().join("blobs").join(name)
     }
 
-    /// The lock of the process that downloads the blob.
+    /// Returns the path of the lock of the process that downloads the blob.
     pub fn lock(&self, digest: &Digest) -> PathBuf {
         let name = format!("{}.lock", digest.hex());
         self.root.join(".locks").join(&self.folder).join(name)
     }
 
-    /// The directory of a commit's files, by name.
+    /// Returns the directory of a commit's files, by name.
     pub fn snapshot(&self, commit: &str) -> PathBuf {
         self.directory().join("snapshots").join(commit)
     }
 
-    /// A commit's listing.
+    /// Returns the path of a commit's listing.
     pub fn tree(&self, commit: &str) -> PathBuf {
         let name = format!("{commit}.json");
         self.directory().join("trees").join(name)
     }
 
-    /// The record that a blob was verified.
+    /// Returns the path of the record that a blob was verified.
     pub fn record(&self, digest: &Digest) -> PathBuf {
         self.directory().join(".retrial").join(digest.hex())
     }

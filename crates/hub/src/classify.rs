@@ -44,7 +44,7 @@ impl Request<'_> {
 pub enum Failure {
     /// A later attempt may succeed.
     Transient {
-        /// What happened.
+        /// The fault, as a fragment.
         reason: String,
         /// The server answered, so it can be reached.
         answered: bool,

@@ -15,9 +15,9 @@ pub enum FetchError {
     #[error("HF_ENDPOINT={endpoint:?} is not the address of a hub: {reason}")]
     #[diagnostic(help("write it as https://huggingface.co, or leave it unset"))]
     Endpoint {
-        /// Its value.
+        /// The variable's value.
         endpoint: String,
-        /// Why.
+        /// Why it is no address: the parser's message.
         reason: String,
     },
     /// The HTTP client cannot be set up.
@@ -31,22 +31,22 @@ pub enum FetchError {
     Name {
         /// `repository` or `revision`.
         kind: &'static str,
-        /// The name.
+        /// The name as it was written.
         name: String,
-        /// Why.
+        /// The format that it violates.
         reason: &'static str,
     },
     /// The hub wants a token (401), or the account has no access (403).
     #[error("the hub refuses {repository} ({status}): {reason}")]
     #[diagnostic(help("{advice}"))]
     Refused {
-        /// The HTTP status.
+        /// The HTTP status: 401 or 403.
         status: u16,
-        /// Which repository.
+        /// The repository, `owner/name`.
         repository: String,
-        /// Why.
+        /// The reason, from the hub's answer and the token in use.
         reason: String,
-        /// What to do.
+        /// The next step: request access, set a token, check the name.
         advice: String,
     },
     /// The hub does not have it.
@@ -57,18 +57,18 @@ pub enum FetchError {
         subject: String,
         /// The repository is there, the file is not.
         is_file: bool,
-        /// What to do.
+        /// The next step: where its branches, files or access can be seen.
         advice: String,
     },
     /// The hub answers with transient errors for too long.
     #[error("the hub at {endpoint} does not serve {subject}: {reason}, {attempts} times in a row")]
     #[diagnostic(help("received bytes are kept: try again later with the same command"))]
     Unavailable {
-        /// Which hub.
+        /// The hub's address.
         endpoint: String,
-        /// What was requested.
+        /// The request: a file, or a repository at a revision.
         subject: String,
-        /// The last answer.
+        /// Why the last attempt failed: the server and its status.
         reason: String,
         /// Attempts in a row.
         attempts: u32,
@@ -79,59 +79,59 @@ pub enum FetchError {
         "check the network, HF_ENDPOINT and the proxy variables; received bytes are kept; HF_HUB_OFFLINE=1 uses the cache as it is"
     ))]
     Unreachable {
-        /// Which hub.
+        /// The hub's address.
         endpoint: String,
-        /// What was requested.
+        /// The request: a file, or a repository at a revision.
         subject: String,
-        /// Why.
+        /// Why the connection failed.
         reason: String,
     },
     /// The hub requests a longer wait than is acceptable.
     #[error("the hub at {endpoint} asks to wait {} s before the next request for {subject} (429)", wait.as_secs())]
     #[diagnostic(help("try again then, or set HF_TOKEN: the limit is higher with a token"))]
     RateLimited {
-        /// Which hub.
+        /// The hub's address.
         endpoint: String,
-        /// What was requested.
+        /// The request: a file, or a repository at a revision.
         subject: String,
-        /// For how long.
+        /// The wait that the hub requests, longer than the settings allow.
         wait: Duration,
     },
     /// The hub's answer makes no sense.
     #[error("the hub's response for {subject} is unusable: {reason}")]
     #[diagnostic(help("check that HF_ENDPOINT is a hub, and that no proxy answers in its place"))]
     Malformed {
-        /// What was requested.
+        /// The request: a file, or a repository at a revision.
         subject: String,
-        /// Why.
+        /// What is wrong with the answer.
         reason: String,
     },
     /// Received files never match their hash.
     #[error("{path} of {repository} does not match what the hub lists, {attempts} times: {reason}")]
     #[diagnostic(help("a proxy or the hub damages it; it was discarded"))]
     Corrupted {
-        /// Which repository.
+        /// The repository, `owner/name`.
         repository: String,
-        /// Which file.
+        /// The file's path in the repository.
         path: String,
-        /// What differs.
+        /// The difference from the file that the hub lists, of the last download.
         reason: String,
-        /// How often it was downloaded.
+        /// The number of complete downloads that did not match.
         attempts: u32,
     },
     /// The patterns exclude every file.
     #[error("no file of {repository} at {commit} is selected: {patterns} exclude all {files}")]
     #[diagnostic(help("its files: {page}"))]
     NothingSelected {
-        /// Which repository.
+        /// The repository, `owner/name`.
         repository: String,
-        /// Which commit.
+        /// The commit, 40 hexadecimal digits.
         commit: String,
-        /// How many files it has.
+        /// The number of files in the commit.
         files: usize,
-        /// The patterns.
+        /// The `allow` and `ignore` patterns of the model, for display.
         patterns: String,
-        /// Where to look.
+        /// The address of the commit's files on the hub.
         page: String,
     },
     /// Offline, and the cache does not know the revision.
@@ -140,22 +140,22 @@ pub enum FetchError {
         "download it on a machine with a network (hf download {repository} --revision {revision}) and copy the cache, or unset HF_HUB_OFFLINE"
     ))]
     NotCached {
-        /// Which repository.
+        /// The repository, `owner/name`.
         repository: String,
-        /// Which revision.
+        /// The requested branch, tag or commit.
         revision: String,
-        /// The cache.
+        /// The directory of the hub's cache.
         cache: PathBuf,
     },
     /// Offline, and the cache has only a part of it.
     #[error("{repository} at {commit} is incomplete in {cache}, and requests are disabled (HF_HUB_OFFLINE): {}", missing(files), cache = cache.display())]
     #[diagnostic(help("unset HF_HUB_OFFLINE to download the rest"))]
     Incomplete {
-        /// Which repository.
+        /// The repository, `owner/name`.
         repository: String,
-        /// Which commit.
+        /// The commit, 40 hexadecimal digits.
         commit: String,
-        /// The cache.
+        /// The directory of the hub's cache.
         cache: PathBuf,
         /// Files that are missing or do not match their hash.
         files: Vec<String>,
@@ -164,13 +164,13 @@ pub enum FetchError {
     #[error("{repository} needs {} more, and {} has {} free", bytes(*required), cache.display(), bytes(*free))]
     #[diagnostic(help("free some space, or use another cache: HF_HUB_CACHE=DIR (HF_HOME=DIR)"))]
     Space {
-        /// Which repository.
+        /// The repository, `owner/name`.
         repository: String,
-        /// Bytes to download, and some to spare.
+        /// Bytes to download, and a reserve of one percent, at least 16 MiB.
         required: u64,
-        /// Free bytes.
+        /// Free space on the cache's disk, bytes.
         free: u64,
-        /// The cache.
+        /// The directory of the hub's cache.
         cache: PathBuf,
     },
     /// Reading or writing failed.
@@ -178,9 +178,9 @@ pub enum FetchError {
     Io {
         /// `read`, `write`, …
         operation: &'static str,
-        /// Which file.
+        /// The file or directory.
         path: PathBuf,
-        /// The cause.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
         /// The remedy, if the cause has one.

@@ -42,9 +42,9 @@ pub struct Fetched {
     pub repository: String,
     /// The branch, tag or commit that was requested.
     pub revision: String,
-    /// Its commit.
+    /// The commit of that revision, 40 hexadecimal digits.
     pub commit: String,
-    /// The hub's cache.
+    /// The directory of the hub's cache on this machine.
     pub cache: PathBuf,
     /// The commit's directory in it: links to the blobs.
     pub directory: PathBuf,
@@ -54,14 +54,14 @@ pub struct Fetched {
     pub bytes_fetched: u64,
 }
 
-/// One of them.
+/// A file of the commit on this machine, verified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FetchedFile {
     /// Its path in the repository.
     pub path: String,
     /// Its bytes: a regular file, shared with every program that uses the cache.
     pub blob: PathBuf,
-    /// Bytes.
+    /// Its size, bytes.
     pub size: u64,
     /// The hash of its bytes.
     pub digest: Digest,

@@ -26,7 +26,7 @@ pub struct Snapshot {
     pub repository: String,
     /// The branch, tag or commit that was requested.
     pub revision: String,
-    /// Its commit.
+    /// The commit of that revision, 40 hexadecimal digits.
     pub commit: String,
     /// The files, by path.
     pub files: Vec<RemoteFile>,
@@ -189,7 +189,7 @@ fn entry(listed: Listed) -> (String, Entry) {
     (listed.path, entry)
 }
 
-/// `<https://…?cursor=…>; rel="next"`
+/// Returns the address of the listing's next page, from the header `<https://…?cursor=…>; rel="next"`.
 fn next_page(headers: &HeaderMap, from: &Url) -> Option<Url> {
     let links = headers.get(LINK)?.to_str().ok()?;
     let next = links

@@ -10,9 +10,9 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// The state of a file's transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransferState {
-    /// Not started.
+    /// No byte of it was requested yet.
     Waiting,
-    /// Bytes arrive.
+    /// Its bytes arrive.
     Downloading,
     /// Its bytes are hashed.
     Verifying,
@@ -22,25 +22,25 @@ pub enum TransferState {
     Cached,
 }
 
-/// One report.
+/// A report on the progress of a download.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
     /// A file made progress.
     File {
         /// Its path in the repository.
         path: String,
-        /// Its state.
+        /// The state of its transfer.
         state: TransferState,
-        /// Bytes done.
+        /// Bytes downloaded or hashed so far.
         current: u64,
-        /// Bytes in all.
+        /// The file's size, bytes.
         total: u64,
     },
     /// A transient fault; the request is repeated.
     Retry {
-        /// What was requested.
+        /// The request: a file, or a repository at a revision.
         subject: String,
-        /// What happened.
+        /// Why the attempt failed.
         reason: String,
         /// The number of the next attempt (2, 3, …).
         attempt: u32,
@@ -51,14 +51,14 @@ pub enum Progress {
     Waiting {
         /// Its path in the repository.
         path: String,
-        /// The other process.
+        /// The other process, as far as the kernel reports it: `process 4711 (python3)`.
         holder: String,
     },
     /// A file did not match its hash and was discarded.
     Discarded {
         /// Its path in the repository.
         path: String,
-        /// What was wrong.
+        /// The difference from the file that the hub lists.
         reason: String,
     },
     /// Something the user should know.
@@ -114,7 +114,7 @@ impl Reporter {
         self.send(Progress::Waiting { path, holder });
     }
 
-    /// Reports something else.
+    /// Reports a warning that concerns no state of the file.
     pub fn warning(&self, text: String) {
         self.send(Progress::Warning(text));
     }

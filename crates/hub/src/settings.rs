@@ -17,15 +17,15 @@ const MAX_RANGE: u64 = 40_000_000_000;
 /// How to reach the hub, as whom, and where its files are cached.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The hub's address.
+    /// The hub's address, `https://huggingface.co` by default.
     pub endpoint: Url,
-    /// The account's token.
+    /// The account's token; none for anonymous requests.
     pub token: Option<Token>,
     /// Where a token would be read from, for advice.
     pub token_path: PathBuf,
     /// The cache, which has the `models--owner--name` directories.
     pub cache: PathBuf,
-    /// Requests are disabled.
+    /// Whether requests are disabled (`HF_HUB_OFFLINE`): only the cache is used.
     pub offline: bool,
     /// Reads files that are in the hub's Xet store from there.
     pub xet: bool,
@@ -33,11 +33,11 @@ pub struct Settings {
     pub parallel: usize,
     /// The most bytes in one plain request.
     pub max_range: u64,
-    /// Attempts and timeouts.
+    /// When failed requests are repeated, and how often.
     pub retries: RetryPolicy,
 }
 
-/// Attempts and timeouts.
+/// When failed requests are repeated, and how often.
 #[derive(Debug, Clone, Copy)]
 pub struct RetryPolicy {
     /// Attempts in a row that bring no byte.

@@ -73,7 +73,7 @@ impl Sink {
         })
     }
 
-    /// Bytes so far.
+    /// Returns the number of bytes written or queued so far.
     pub fn position(&self) -> u64 {
         self.position
     }

@@ -142,7 +142,7 @@ impl Transport {
 #[derive(Clone, Copy)]
 pub struct Connection<'a> {
     pub transport: &'a Transport,
-    /// Where it reports.
+    /// The channel for its progress reports.
     pub progress: &'a UnboundedSender<Progress>,
     /// Cancelled when it is to stop.
     pub stop: &'a CancellationToken,

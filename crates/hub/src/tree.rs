@@ -18,10 +18,10 @@ pub struct Tree {
     files: BTreeMap<String, Entry>,
 }
 
-/// One file.
+/// A file as the listing stores it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Bytes.
+    /// The content's size, bytes: also where git has only a pointer to LFS.
     pub size: u64,
     /// Git's id, of the pointer where the content is in LFS.
     pub blob_id: String,
@@ -41,7 +41,7 @@ pub struct Entry {
 pub struct RemoteFile {
     /// Its path in the repository.
     pub path: String,
-    /// Bytes.
+    /// The file's size, bytes.
     pub size: u64,
     /// The hash of its bytes.
     pub digest: Digest,
