@@ -57,7 +57,7 @@ impl RealPath {
         })
     }
 
-    /// The path.
+    /// Returns the path without links, as it was resolved.
     pub fn path(&self) -> &Path {
         &self.path
     }
