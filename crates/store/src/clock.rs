@@ -37,14 +37,14 @@ pub(crate) fn boot() -> &'static str {
 /// A moment on the clock of a boot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SinceBoot {
-    /// The boot.
+    /// The id of the boot, with the time namespace if it is not the kernel's own.
     pub boot: String,
     /// Seconds since it, including suspended ones.
     pub uptime_s: f64,
 }
 
 impl SinceBoot {
-    /// Now; none if the boot is unknown.
+    /// Returns the current moment; none if the boot is unknown.
     pub fn now() -> Option<Self> {
         let uptime = Duration::try_from(clock_gettime(ClockId::Boottime)).ok()?;
         (!boot().is_empty()).then(|| Self {
@@ -64,7 +64,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Now.
+    /// Returns the current moment on both clocks.
     pub fn now() -> Self {
         Self {
             time: Timestamp::now(),

@@ -124,7 +124,7 @@ impl Directory {
             .map_err(StoreError::io("write", &path))
     }
 
-    /// Renames within it.
+    /// Renames an entry within the directory, replacing an existing one.
     ///
     /// # Errors
     /// If the file system refuses.

@@ -19,7 +19,7 @@ retrial_document::word_enum! {
 }
 
 impl RecordKind {
-    /// Several of them.
+    /// Returns the word's plural, for messages.
     pub fn several(self) -> &'static str {
         match self {
             Self::Run => "runs",
@@ -36,21 +36,21 @@ pub enum StoreError {
     Io {
         /// `read`, `write`, …
         doing: &'static str,
-        /// The file.
+        /// The file or directory.
         path: PathBuf,
-        /// The cause.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
         /// The remedy, if the cause has one.
         #[help]
         help: Option<&'static str>,
     },
-    /// An invalid file.
+    /// A file or directory that has the wrong type, content or owner.
     #[error("{path} cannot be used: {reason}", path = path.display())]
     Unusable {
-        /// The file.
+        /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// What is wrong with it, as a fragment: `it is a link`.
         reason: String,
     },
     /// An archive that exceeds its limits.
@@ -58,7 +58,7 @@ pub enum StoreError {
     TooLarge {
         /// The archive, or the directory that it is made from.
         path: PathBuf,
-        /// The limit.
+        /// The limit, with its unit: `64 GiB`, `100000 files and directories`.
         limit: String,
         /// The part that exceeds it.
         reason: String,
@@ -71,29 +71,29 @@ pub enum StoreError {
     NoSuch {
         /// The kind of record.
         kind: RecordKind,
-        /// The query.
+        /// The name as the user wrote it: an id, a part of one, or `last`.
         requested: String,
         /// The directory that was searched.
         among: PathBuf,
         /// The number of matches.
         matches: usize,
-        /// The existing ones.
+        /// The names that match, or the latest ones, as further lines of the message.
         #[help]
         help: Option<String>,
     },
     /// A directory of a run disappeared while a process executed it.
     #[error("{path} was removed while the run was executed: its evidence is lost, and its benchmark was ended", path = path.display())]
     Removed {
-        /// The directory.
+        /// The removed directory.
         path: PathBuf,
     },
     /// Another process has the run.
     #[error("run {run} is being followed by {holder}")]
     #[diagnostic(help("see it: retrial logs -f {run}    end it: retrial stop {run}"))]
     Busy {
-        /// The run.
+        /// The run's id.
         run: String,
-        /// The holder.
+        /// The process that executes the run, as its lock file names it.
         holder: Box<LockHolder>,
     },
 }
@@ -113,7 +113,7 @@ impl StoreError {
         }
     }
 
-    /// An invalid file.
+    /// Returns the error of a file or directory that cannot be used, with the reason as a fragment.
     pub fn unusable(path: &Path, reason: impl Into<String>) -> Self {
         Self::Unusable {
             path: path.to_owned(),

@@ -53,7 +53,7 @@ impl Home {
         }
     }
 
-    /// Its path.
+    /// Returns the path of the home.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -66,12 +66,12 @@ impl Home {
         create_private(&self.root)
     }
 
-    /// The directory of runs.
+    /// Returns the directory of runs, `runs`.
     pub fn runs(&self) -> PathBuf {
         self.root.join("runs")
     }
 
-    /// The directory of batches.
+    /// Returns the directory of batches, `batches`.
     pub fn batches(&self) -> PathBuf {
         self.root.join("batches")
     }

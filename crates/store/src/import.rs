@@ -49,7 +49,7 @@ impl Mark {
 /// One run of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Arrival {
-    /// The run.
+    /// The run's id.
     pub run: String,
     /// The machine that it ran on.
     pub host: String,
@@ -63,7 +63,7 @@ pub struct Arrival {
 /// The result of an import.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub struct Arrivals {
-    /// The runs.
+    /// The imported runs, and those that existed already.
     pub runs: Vec<Arrival>,
     /// Files that were omitted, and why.
     pub omitted: Vec<String>,

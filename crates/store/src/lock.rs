@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(15);
 /// The outcome of one attempt to acquire a lock.
 #[derive(Debug)]
 pub enum LockAttempt {
-    /// The lock.
+    /// This process holds the lock until the value is dropped.
     Acquired(FileLock),
     /// Another process holds it.
     HeldBy(LockHolder),

@@ -18,12 +18,12 @@ use super::walk::{Entry, walk};
 /// commands.
 pub const STAYS: [&str; 3] = ["control", "lock", "host"];
 
-/// The packed files.
+/// What was packed into an archive, and what was omitted.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Packed {
-    /// Files.
+    /// The number of packed files.
     pub files: usize,
-    /// Their bytes.
+    /// Bytes of these files, uncompressed.
     pub bytes: u64,
     /// Omitted files, and why.
     pub omitted: Vec<String>,

@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use super::clock;
 
-/// This process.
+/// The identity of this process, read once.
 static OWN: LazyLock<ProcessIdentity> = LazyLock::new(ProcessIdentity::read_own);
 
 /// A process of some machine.
@@ -53,13 +53,13 @@ pub enum SignalError {
     /// It cannot be reached from here.
     #[error(transparent)]
     NotHere(#[from] NotHere),
-    /// The kernel refused.
+    /// The kernel refused the signal: the process is another user's, for example.
     #[error("the kernel refused: {0}")]
     Kernel(Errno),
 }
 
 impl ProcessIdentity {
-    /// This process.
+    /// Returns the identity of this process.
     pub fn own() -> &'static Self {
         &OWN
     }

@@ -43,27 +43,27 @@ impl Record {
         }
     }
 
-    /// Its id.
+    /// Returns the id, which is also the directory's name.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The directory.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A file or directory of it.
+    /// Returns the path of a file or directory in it.
     pub fn join(&self, relative: &str) -> PathBuf {
         self.path.join(relative)
     }
 
-    /// `journal.jsonl`
+    /// Returns the path of its journal, `journal.jsonl`.
     pub fn journal(&self) -> PathBuf {
         self.join("journal.jsonl")
     }
 
-    /// The lock of the process that follows it.
+    /// Returns the path of the lock file of the process that executes it.
     pub fn lock(&self) -> PathBuf {
         self.join("lock")
     }

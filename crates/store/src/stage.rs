@@ -46,7 +46,7 @@ impl Stage {
         Self { path, _lock: lock }
     }
 
-    /// Its path.
+    /// Returns the path of the directory, whose name begins with a dot.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -20,12 +20,12 @@ const MOST_NAMED: usize = 20;
 /// The maximum number of files from before [`Limits::written_since`] that are reported.
 const MAX_OLDER: usize = 1000;
 
-/// The unpacked files.
+/// What an archive unpacked to, and what was omitted.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Unpacked {
-    /// Files.
+    /// The number of files written.
     pub files: usize,
-    /// Bytes.
+    /// Bytes of these files.
     pub bytes: u64,
     /// Omitted entries, and why.
     pub omitted: Vec<String>,
@@ -41,7 +41,7 @@ pub struct Unpacked {
 pub struct Limits {
     /// Total bytes of all files.
     pub most_bytes: u64,
-    /// Files and directories.
+    /// The largest number of entries: files and directories.
     pub most_files: usize,
     /// Executable files stay executable.
     pub executable: bool,

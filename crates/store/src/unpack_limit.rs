@@ -53,7 +53,7 @@ impl UnpackLimit {
         Ok(Self { bytes })
     }
 
-    /// The limit, bytes.
+    /// Returns the limit, bytes.
     pub fn bytes(self) -> u64 {
         self.bytes
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::dir_handle::Directory;
 use super::error::StoreError;
 
-/// The maximum depth.
+/// The largest depth of directories that are entered.
 const DEEPEST: usize = 64;
 
 /// An entry of a directory.
@@ -14,7 +14,7 @@ const DEEPEST: usize = 64;
 pub enum Entry {
     /// A directory. Its content follows.
     Directory,
-    /// A regular file.
+    /// A regular file, opened for reading.
     File(File),
     /// Neither, or it cannot be opened: the reason.
     Other(String),

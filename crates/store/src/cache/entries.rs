@@ -16,23 +16,23 @@ use crate::files::set_mode;
 /// The largest list of extended attributes that the kernel returns, bytes.
 const MAX_ATTRIBUTES: usize = 1 << 16;
 
-/// One file.
+/// A file of a cached directory, by which changes are detected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEntry {
-    /// Bytes.
+    /// The file's size, bytes.
     pub size: u64,
     /// Time of its last change, also of its attributes, nanoseconds since 1970.
     pub changed: i64,
-    /// Its mode.
+    /// The permission bits of its mode.
     pub mode: u32,
-    /// Hexadecimal.
+    /// The SHA-256 of its content, hexadecimal.
     pub sha256: String,
 }
 
 /// The entries of a directory.
 #[derive(Default)]
 pub(super) struct Entries {
-    /// Files, without hashes.
+    /// The files by path, without hashes.
     pub files: BTreeMap<String, FileEntry>,
     /// Directories and their modes.
     pub directories: BTreeMap<String, u32>,
@@ -42,7 +42,7 @@ pub(super) struct Entries {
     pub refused: Option<String>,
 }
 
-/// Lists a directory.
+/// Lists the entries of a directory by type, without following links.
 pub(super) fn list(content: &Path) -> Result<Entries, StoreError> {
     let mut found = Entries::default();
     for entry in WalkDir::new(content).min_depth(1) {

@@ -27,7 +27,7 @@ impl CacheUsage {
         super::location(&self.path)
     }
 
-    /// Removes it.
+    /// Removes the cached directory, with its stages and invalid copies.
     ///
     /// # Errors
     /// If something in it is not ours to remove.

@@ -25,13 +25,13 @@ const BLOCK: usize = 1 << 20;
 /// The content and the origin of a cached directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Its origin.
+    /// The run, recipe and image that populated it.
     #[serde(flatten)]
     pub origin: Origin,
     /// Runs write to it, so that its files are not listed: a cache mount.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub written_by_runs: bool,
-    /// Its files.
+    /// The files by path.
     pub files: BTreeMap<String, FileEntry>,
     /// Its directories and their modes.
     pub directories: BTreeMap<String, u32>,
@@ -42,16 +42,16 @@ pub struct Manifest {
 /// The origin of a cached directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// The recipe.
+    /// The name or path of the recipe.
     pub recipe: String,
-    /// The run.
+    /// The id of the run.
     pub run: String,
-    /// The image's id.
+    /// The id of the image whose container populated it.
     pub image: String,
     /// Commits of the models that were present, by the recipe's names.
     #[serde(default)]
     pub models: BTreeMap<String, String>,
-    /// When.
+    /// The date on which it was populated: `2026-11-23`.
     pub at: String,
 }
 
@@ -88,7 +88,7 @@ impl Manifest {
         })
     }
 
-    /// Bytes in all.
+    /// Returns the bytes of all files.
     pub fn bytes(&self) -> u64 {
         self.files.values().map(|file| file.size).sum()
     }

@@ -81,7 +81,7 @@ impl Stage {
         Manifest::make(&self.content(), required, origin, stop)
     }
 
-    /// Removes it.
+    /// Removes the stage with its content.
     ///
     /// # Errors
     /// If something in it is not ours to remove.

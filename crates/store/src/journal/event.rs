@@ -11,7 +11,7 @@ use crate::process::ProcessIdentity;
 use retrial_plan::step::Step;
 use retrial_telemetry::Live;
 
-/// One event.
+/// An event of a run: what happened, when, on which machine and in which step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// The time on the wall clock.
@@ -19,15 +19,15 @@ pub struct Event {
     /// The time on the clock of its machine's boot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since_boot: Option<SinceBoot>,
-    /// The machine.
+    /// The name of the machine where it happened; `local` in a run of one machine.
     pub node: String,
-    /// The container.
+    /// The container in which the step runs, as the plan names it; none on the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
     /// The step, by number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
-    /// The step's name.
+    /// The name of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The kind of event, with its data.
@@ -61,7 +61,7 @@ impl Event {
         }
     }
 
-    /// When it happened.
+    /// Returns when it happened, on both clocks.
     pub fn moment(&self) -> Moment {
         Moment {
             time: self.time,
@@ -80,12 +80,12 @@ pub enum EventKind {
         run: String,
         /// The total number of steps.
         steps: usize,
-        /// The process.
+        /// The process that executes the run from here on.
         #[serde(default)]
         process: ProcessIdentity,
         /// Steps that are already complete and are not executed again.
         completed_steps: Vec<u32>,
-        /// The tool's version.
+        /// The version of Retrial: `1.4.0`.
         tool: String,
         /// When an earlier process started the run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,17 +93,17 @@ pub enum EventKind {
     },
     /// A job that executes the run is about to be submitted.
     Submitting {
-        /// The site.
+        /// The name of the site.
         site: String,
-        /// The job's name.
+        /// The name of the Slurm job, by which it is found again.
         job: String,
     },
     /// The terminal was detached; the run continues.
     Detached {
-        /// How to reattach.
+        /// The command that reattaches to the run.
         resume: String,
     },
-    /// A step begins.
+    /// A step was started.
     StepStarted {
         /// Its command or action, in one line.
         summary: String,
@@ -116,16 +116,16 @@ pub enum EventKind {
         /// Its command in one line.
         #[serde(default)]
         summary: String,
-        /// When it started.
+        /// When an earlier process started it, on the current setting of the clock.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         started: Option<Timestamp>,
         /// The longest time it may take since then, seconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timeout_s: Option<u64>,
     },
-    /// A step ended.
+    /// A step succeeded, failed, was skipped or was stopped.
     StepEnded {
-        /// How it ended.
+        /// The result, with its reason.
         #[serde(flatten)]
         end: StepEnd,
         /// How long it took, seconds.
@@ -140,11 +140,11 @@ pub enum EventKind {
     },
     /// The image that is launched.
     Image {
-        /// Its id.
+        /// The image's id: `sha256:…`.
         id: String,
-        /// The registry's digests.
+        /// The registry's digests of the image: `repository@sha256:…`.
         digests: Vec<String>,
-        /// Bytes.
+        /// The image's size on disk, bytes.
         size: u64,
     },
     /// A machine has another image than the first one, allowed by `--force`.
@@ -157,7 +157,7 @@ pub enum EventKind {
         repository: String,
         /// Branch, tag or commit.
         revision: String,
-        /// The commit.
+        /// The commit to which the revision was resolved.
         commit: String,
     },
     /// A model with all files present and verified.
@@ -166,20 +166,20 @@ pub enum EventKind {
         model: String,
         /// `owner/name`
         repository: String,
-        /// The commit.
+        /// The commit of its files.
         commit: String,
         /// The commit's directory in the hub's cache.
         directory: String,
-        /// Files.
+        /// The number of its files.
         files: usize,
-        /// Total bytes.
+        /// Bytes of all its files.
         bytes: u64,
-        /// Fetched bytes.
+        /// Bytes that this fetch downloaded; the rest was in the cache.
         bytes_fetched: u64,
     },
     /// The container was created.
     ContainerCreated {
-        /// Its id.
+        /// The container's id.
         id: String,
         /// Its name. The event's own `name` is the step's: a second field of that name could not be
         /// deserialized.
@@ -195,7 +195,7 @@ pub enum EventKind {
     CacheMounted(CacheMounted),
     /// The container was removed.
     ContainerRemoved {
-        /// Its id.
+        /// The container's id.
         id: String,
     },
     /// A service is ready.
@@ -221,15 +221,15 @@ pub enum EventKind {
         /// `pid name` of each.
         processes: Vec<String>,
     },
-    /// Results were collected.
+    /// The results of a trial were copied out of the container.
     Collected {
         /// The path in the container.
         from: String,
         /// The path in the run's directory.
         to: String,
-        /// Files.
+        /// The number of copied files.
         files: usize,
-        /// Bytes.
+        /// Bytes of these files.
         bytes: u64,
         /// Omitted files, and why.
         omitted: Vec<String>,
@@ -237,24 +237,24 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         older: Vec<String>,
     },
-    /// A warning.
+    /// Something that the user should know, and that fails nothing.
     Warning {
-        /// The text.
+        /// The message.
         text: String,
     },
     /// Something that failed no step, and may have changed a figure: the verdict repeats it.
     Incident {
-        /// The text.
+        /// The message.
         text: String,
     },
     /// The run was judged.
     Judged {
         /// The outcome with its qualifiers: `reproduced (modified)`.
         outcome: String,
-        /// One sentence.
+        /// The verdict's sentence, without markup.
         sentence: String,
     },
-    /// The run ended.
+    /// The run ended; `retrial resume` may still continue it.
     RunEnded {
         /// The exit code of the tool.
         exit_code: u8,
@@ -275,7 +275,7 @@ pub enum EventKind {
     },
     /// A sample of the GPUs and the container during a measurement.
     Telemetry {
-        /// The sample.
+        /// The current values.
         live: Live,
     },
     /// Output of a step, a build or a pull.
@@ -310,7 +310,7 @@ pub struct CachedAs {
 /// A cache mount of a container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheMounted {
-    /// The container's id.
+    /// The id of the container.
     #[serde(rename = "container_id")]
     pub container: String,
     /// Its name in the recipe.

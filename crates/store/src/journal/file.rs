@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::StoreError;
 
-/// An open journal.
+/// A journal that is open for appending.
 #[derive(Debug)]
 pub struct Journal {
     file: File,

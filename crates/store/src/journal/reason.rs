@@ -11,13 +11,13 @@ pub enum SkipReason {
     /// An option of the command line excludes it.
     #[error("{option}")]
     Option {
-        /// `--skip pull`
+        /// The option as it was written: `--skip pull`.
         option: String,
     },
     /// The run was aborted before it.
     #[error("{}", .reason.cause())]
     Aborted {
-        /// The reason.
+        /// Why the run was aborted.
         reason: AbortReason,
     },
     /// In a resumed run, all steps that need it are complete.
@@ -26,7 +26,7 @@ pub enum SkipReason {
     /// The step whose results it uses did not finish.
     #[error("step {step:02} did not finish")]
     InputMissing {
-        /// That step's number.
+        /// The number of the step that did not finish.
         step: u32,
     },
     /// The trials so far decide.
@@ -58,7 +58,7 @@ pub enum AbortReason {
     /// A step that the following ones need failed.
     #[error("{name} failed: {error}")]
     StepFailed {
-        /// The step's name.
+        /// The name of the failed step.
         name: String,
         /// Its error, without the remedy, which its own line has.
         error: String,
@@ -69,7 +69,7 @@ pub enum AbortReason {
     /// The run's own files could not be written, or its engine does not respond.
     #[error("{error}")]
     Error {
-        /// The error.
+        /// The message of the error that ended the run.
         #[serde(flatten)]
         error: ErrorText,
     },

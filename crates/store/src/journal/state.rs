@@ -37,7 +37,7 @@ pub struct State {
     pub service_containers: BTreeMap<u32, String>,
     /// Registry digests of the image.
     pub digests: Vec<String>,
-    /// The image's id.
+    /// The id of the image that the current container was launched from.
     pub image: Option<String>,
     /// Images that differ between machines, by the step that pulled or built them.
     pub image_differences: BTreeMap<u32, Vec<ImageDifference>>,

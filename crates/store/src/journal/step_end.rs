@@ -9,7 +9,7 @@ use super::reason::SkipReason;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
 pub enum StepEnd {
-    /// It succeeded.
+    /// It succeeded: its command ended with exit code 0, or it has none.
     Done {
         /// The exit code, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -17,21 +17,21 @@ pub enum StepEnd {
     },
     /// It was not executed.
     Skipped {
-        /// The reason.
+        /// Why it was not executed.
         reason: SkipReason,
     },
-    /// It failed.
+    /// It failed, and the run may continue without it.
     Failed {
-        /// The fault.
+        /// The class of the failure, which decides the exit code of the run.
         fault: StepFault,
-        /// The error.
+        /// The error, as a fragment.
         reason: String,
         /// The exit code, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i64>,
         /// The last lines of its output.
         last_lines: Vec<String>,
-        /// The fix.
+        /// The fix, in one line; empty if the error contains it.
         advice: String,
     },
     /// It was terminated because the run was stopped.

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 /// Progress of a layer of an image, or of a file of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
-    /// Layer or file.
+    /// Whether the part is a layer of an image or a file of a model.
     pub unit: TransferUnit,
     /// The layer's short id, or the file's path in the repository.
     pub part: String,
-    /// Its state.
+    /// Its progress so far.
     pub state: TransferState,
     /// Bytes done, if they are counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,11 +34,11 @@ pub enum TransferUnit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TransferState {
-    /// Not started.
+    /// No byte of it was requested yet.
     Waiting,
-    /// Bytes arrive.
+    /// Its bytes arrive.
     Downloading,
-    /// All bytes arrived.
+    /// All bytes arrived; a layer has still to be extracted.
     Downloaded,
     /// Its bytes are hashed.
     Verifying,
