@@ -25,17 +25,17 @@ impl AmdDevice {
         self.0.iter().find_map(|folder| read(folder))
     }
 
-    /// A file's text.
+    /// Reads a file's text, trimmed; none if no folder has it.
     pub fn text(&self, root: &Root, name: &str) -> Option<String> {
         self.first(|folder| root.text(&format!("{folder}/{name}")))
     }
 
-    /// A file's decimal number.
+    /// Reads a file's only number, decimal.
     pub fn number(&self, root: &Root, name: &str) -> Option<u64> {
         self.first(|folder| root.number(&format!("{folder}/{name}")))
     }
 
-    /// A file's hexadecimal number.
+    /// Reads a file's only number, hexadecimal.
     pub fn hexadecimal(&self, root: &Root, name: &str) -> Option<u32> {
         self.first(|folder| root.hexadecimal(&format!("{folder}/{name}")))
     }

@@ -79,9 +79,9 @@ pub struct CdiDevice {
 /// A file of the driver, and its path in a container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriverFile {
-    /// On the host.
+    /// Its path on the host.
     pub source: String,
-    /// In the container.
+    /// Its path in the container, where the dynamic loader searches.
     pub target: String,
 }
 

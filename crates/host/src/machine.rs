@@ -9,7 +9,7 @@ use super::model::OperatingSystem;
 use super::root::Root;
 use retrial_readings::sanitize;
 
-/// The machine's name.
+/// Reads the machine's name.
 pub fn hostname(root: &Root) -> String {
     root.text("proc/sys/kernel/hostname")
         .or_else(|| root.text("etc/hostname"))
@@ -21,7 +21,7 @@ pub fn machine_name(root: &Path) -> String {
     hostname(&Root::new(root))
 }
 
-/// The kernel's release.
+/// Reads the kernel's release: `6.8.0-79-generic`.
 pub fn kernel(root: &Root) -> String {
     root.text("proc/sys/kernel/osrelease").unwrap_or_default()
 }
@@ -48,15 +48,15 @@ pub fn operating_system(root: &Root) -> Option<OperatingSystem> {
 /// entry. Arm processors state neither model nor sockets.
 #[derive(Default)]
 pub struct Processors {
-    /// The model's name.
+    /// The name of the processors' model: `AMD EPYC 9575F 64-Core Processor`.
     pub model: String,
-    /// Sockets.
+    /// The number of sockets, where the kernel lists them.
     pub sockets: Option<u32>,
-    /// Cores of one socket.
+    /// The cores of one socket, where the kernel lists them.
     pub cores: Option<u32>,
 }
 
-/// Reads the processors.
+/// Reads the processors from `/proc/cpuinfo`.
 pub fn processors(root: &Root) -> Processors {
     let text = root.text("proc/cpuinfo").unwrap_or_default();
     let lines = text.lines().filter_map(|line| {
@@ -96,7 +96,7 @@ fn how_many(numbers: &str) -> Option<u32> {
     })
 }
 
-/// Total memory, bytes.
+/// Reads the total memory, bytes; 0 if unknown.
 pub fn memory(root: &Root) -> u64 {
     let text = root.text("proc/meminfo").unwrap_or_default();
     let total = text.lines().find_map(|line| {

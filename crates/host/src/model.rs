@@ -8,16 +8,16 @@ use retrial_recipe::model::GpuVendor;
 /// The host, as far as a plan depends on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostView {
-    /// Its name.
+    /// The host's name, without a domain unless the kernel has it so.
     pub hostname: String,
-    /// Kernel release.
+    /// The kernel's release: `6.8.0-79-generic`.
     pub kernel: String,
     /// The operating system, if stated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<OperatingSystem>,
     /// The processor's model name.
     pub cpu: String,
-    /// Logical processors.
+    /// The number of online logical processors.
     pub cpus: u32,
     /// Physical processors, where the kernel reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -25,7 +25,7 @@ pub struct HostView {
     /// Cores of each of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores_per_socket: Option<u32>,
-    /// Memory, bytes.
+    /// The total memory, bytes.
     pub memory: u64,
     /// GPUs, in the order of their indices.
     pub gpus: Vec<Gpu>,
@@ -94,17 +94,17 @@ impl OperatingSystem {
 /// A GPU of the host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gpu {
-    /// The vendor.
+    /// The vendor: AMD or NVIDIA.
     pub vendor: GpuVendor,
     /// Model, for example `MI355X`; the PCI id if unknown.
     pub model: String,
     /// Device nodes that give it to a container.
     pub nodes: Vec<String>,
-    /// PCI address.
+    /// The PCI address: `0000:05:00.0`.
     pub pci: String,
-    /// `gfx950`, for AMD.
+    /// The instruction set of an AMD GPU: `gfx950`.
     pub gfx: Option<String>,
-    /// Memory, bytes.
+    /// The GPU's own memory, bytes; of a partition, its share.
     pub vram: Option<u64>,
     /// Compute units of an AMD GPU, or of the partition.
     #[serde(default, skip_serializing_if = "Option::is_none")]

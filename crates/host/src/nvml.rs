@@ -15,7 +15,7 @@ use retrial_telemetry::{Cause, GpuReading};
 /// The library's names: the plain one is the developer's package, which is rarely installed.
 const NAMES: [&str; 2] = ["libnvidia-ml.so.1", "libnvidia-ml.so"];
 
-/// The library, loaded.
+/// NVIDIA's management library, loaded and initialized.
 pub struct Library(Nvml);
 
 static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
@@ -91,7 +91,7 @@ fn process(info: &nvml_wrapper::struct_wrappers::device::ProcessInfo) -> Process
 }
 
 impl Sensor {
-    /// Reads one sample.
+    /// Reads the current values of all sensors.
     pub fn look(&self) -> GpuReading {
         let device = &self.0;
         let rates = device.utilization_rates().ok();

@@ -22,7 +22,7 @@ pub enum InjectionMethod {
 }
 
 impl InjectionMethod {
-    /// Its display name.
+    /// Returns its name for display.
     pub fn name(self) -> &'static str {
         match self {
             Self::AsWritten => "as written",

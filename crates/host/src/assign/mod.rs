@@ -34,12 +34,12 @@ pub struct AssignedGpus {
     pub isolated: bool,
 }
 
-/// One of them.
+/// A GPU that a container gets, with its index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssignedGpu {
     /// Its index among the host's GPUs of its vendor: `ROCm`'s and `nvidia-smi`'s.
     pub index: u32,
-    /// The GPU.
+    /// The GPU's model, address and device nodes.
     #[serde(flatten)]
     pub gpu: Gpu,
 }
@@ -69,13 +69,13 @@ impl AssignedGpus {
 /// A request for GPUs of a host.
 #[derive(Debug, Clone, Copy)]
 pub struct AssignRequest<'a> {
-    /// The recipe's container.
+    /// The container's keys in the recipe.
     pub container: &'a Container,
     /// The GPUs that the recipe requires.
     pub gpus: &'a GpuRequest,
-    /// `--gpus`
+    /// The GPUs that `--gpus` names: indices, ranges, ids or addresses; empty without the option.
     pub chosen: &'a [String],
-    /// The host.
+    /// The host whose GPUs are assigned.
     pub host: &'a HostView,
 }
 

@@ -9,24 +9,24 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckState {
-    /// As required.
+    /// The requirement is met.
     Ok,
-    /// Cannot be determined.
+    /// It cannot be determined whether the requirement is met.
     Unknown,
     /// It works, but may lower the figure.
     Warning,
-    /// It cannot work.
+    /// The requirement is not met, and a run would fail.
     Error,
 }
 
-/// One check.
+/// One line of `doctor`: a requirement, the actual state, and the fix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// The kind: decisions depend on it, never on the name.
     pub kind: CheckKind,
     /// The name for display.
     pub name: String,
-    /// The result.
+    /// The result: only warnings and errors need a fix.
     pub state: CheckState,
     /// The actual state of the host.
     pub actual: String,

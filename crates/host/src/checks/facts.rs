@@ -65,7 +65,7 @@ pub enum EngineStatus {
 pub struct ModelStatus {
     /// `owner/name`
     pub repository: String,
-    /// The hub's response.
+    /// Whether the hub serves it to this account.
     pub access: Access,
 }
 
@@ -85,9 +85,9 @@ pub enum Access {
 /// The size of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModelSize {
-    /// Its selected files.
+    /// The number of its selected files.
     pub files: usize,
-    /// Their bytes.
+    /// Bytes of these files.
     pub bytes: u64,
     /// Bytes that are not in the cache.
     pub missing: u64,
@@ -108,7 +108,7 @@ impl fmt::Display for ModelSize {
 /// Hosts that commands of a recipe connect to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostStatuses {
-    /// Each of them.
+    /// The hosts, and whether each answered.
     pub hosts: Vec<HostStatus>,
     /// They were queried from a container of the recipe's image, in its network.
     pub from_container: bool,
@@ -117,24 +117,24 @@ pub struct HostStatuses {
 /// A host that commands of a recipe connect to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostStatus {
-    /// Its name.
+    /// The host's name: `pypi.org`.
     pub name: String,
-    /// Why it was not queried: a proxy is in between.
+    /// Why it was not queried, if it was not: a proxy is in between.
     pub unknown: Option<String>,
-    /// The error.
+    /// Why the connection failed, if it did.
     pub error: Option<String>,
 }
 
-/// All facts.
+/// Everything that the checks depend on, as it was read or queried before.
 #[derive(Debug, Clone)]
 pub struct Facts<'a> {
-    /// The host.
+    /// The host as a plan sees it.
     pub host: &'a HostView,
     /// The current condition of its GPUs, in their order.
     pub conditions: &'a [Condition],
     /// Its settings; none if they were not read.
     pub settings: Option<&'a Settings>,
-    /// The engine.
+    /// The response of the container engine, if it was queried.
     pub engine: EngineStatus,
     /// Disks that a run writes to.
     pub disks: Vec<Disk>,
@@ -144,7 +144,7 @@ pub struct Facts<'a> {
     pub image: ImageContent,
     /// The GPUs that would be assigned to a container, and how.
     pub assigned: Option<&'a AssignedGpus>,
-    /// `--gpus` chose them.
+    /// Whether `--gpus` selected the assigned GPUs.
     pub chosen: bool,
     /// Runs that have GPUs of this engine: `GPU 0000:05:00.0 by run … of …`.
     pub claims: Vec<String>,

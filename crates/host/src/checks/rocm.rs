@@ -27,7 +27,7 @@ struct Table {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Release {
-    /// The prefix.
+    /// The release, `7.1`, or the prefix of several.
     pub number: String,
     /// The series of drivers that are listed.
     drivers: Vec<String>,

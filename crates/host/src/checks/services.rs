@@ -9,7 +9,7 @@ pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
     models.chain(network(facts)).chain(ports(facts)).collect()
 }
 
-/// The container engine.
+/// Checks that the container engine responds; none if it was not queried.
 pub fn engine(engine: &EngineStatus) -> Option<Check> {
     Some(match engine {
         EngineStatus::NotQueried => return None,

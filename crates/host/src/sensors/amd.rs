@@ -46,7 +46,7 @@ impl Card {
         }
     }
 
-    /// Reads one sample.
+    /// Reads the current values of all sensors.
     pub fn look(&mut self, root: &Root) -> GpuReading {
         let device = |name: &str| root.number(&format!("{}/{name}", self.device)).map(to_f64);
         let hwmon = |name: &str| {

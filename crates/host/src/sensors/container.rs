@@ -49,7 +49,7 @@ impl ContainerSensor {
         (look.cpu_s.is_some() || look.memory.is_some()).then_some(sensor)
     }
 
-    /// Reads one sample.
+    /// Reads the current counters.
     pub fn look(&mut self) -> ContainerReading {
         let number = |path: &str| self.root.number(path);
         let field = |path: &str, name: &str| {

@@ -18,12 +18,12 @@ use crate::model::Gpu;
 use retrial_recipe::model::GpuVendor;
 use retrial_telemetry::GpuReading;
 
-/// A sampled GPU.
+/// A GPU whose sensors are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watched {
     /// Its index among the host's GPUs; of several partitions of one card, the first's.
     pub index: u32,
-    /// Its PCI address.
+    /// Its PCI address: `0000:05:00.0`.
     pub pci: String,
 }
 
