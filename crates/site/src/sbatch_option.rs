@@ -66,12 +66,12 @@ const VALUED: &str = "abcdeimnopqtwxABCDFGJLMNS";
 pub struct SbatchOption<'a> {
     /// `--mail-type` or `-w`, as written.
     pub name: &'a str,
-    /// Its value.
+    /// Its value, if one follows the name.
     pub value: Option<&'a str>,
 }
 
 impl<'a> SbatchOption<'a> {
-    /// Reads one option.
+    /// Parses one option with its value.
     ///
     /// # Errors
     /// If it is none, or may be several.

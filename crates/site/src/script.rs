@@ -26,14 +26,14 @@ done
 /// The work of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work<'a> {
-    /// A run.
+    /// The job executes one run.
     Run {
-        /// Its id.
+        /// The id of the run.
         id: &'a str,
     },
     /// Tasks of a batch, each a task of an array.
     Array {
-        /// The batch's id.
+        /// The id of the batch.
         batch: &'a str,
         /// The number of the batch's array, from 1.
         number: usize,
@@ -70,9 +70,9 @@ pub struct JobOptions {
     pub scratch: String,
     /// The number of nodes.
     pub nodes: u32,
-    /// The time limit.
+    /// The time limit of the job (`--time`).
     pub time_limit: Duration,
-    /// The site.
+    /// The site file, which has the options of `sbatch`.
     pub site: Site,
 }
 
@@ -84,9 +84,9 @@ pub enum ScriptError {
         "{field} has a line break or another control character, which no job script can have: {value:?}"
     )]
     Control {
-        /// The field.
+        /// The field, for the message: `the site's `scratch``.
         field: &'static str,
-        /// The value.
+        /// The value with the control character.
         value: String,
     },
 }
