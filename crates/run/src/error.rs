@@ -12,11 +12,11 @@ use retrial_store::journal::{StepEnd, StepFault};
 /// A fault of the run as a whole.
 #[derive(Debug, Error, Diagnostic)]
 pub enum RunError {
-    /// The run's directory.
+    /// The run's files cannot be read or written.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Store(#[from] StoreError),
-    /// The engine.
+    /// The engine refused a request, or is unavailable.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Engine(#[from] EngineError),
@@ -32,7 +32,7 @@ pub enum Halt {
 }
 
 impl Halt {
-    /// The step failed.
+    /// Returns the failure of a step, with its fix.
     pub fn failed(fault: StepFault, reason: impl Into<String>, advice: impl Into<String>) -> Self {
         Self::Ended(StepEnd::failed(fault, reason, advice))
     }

@@ -30,7 +30,7 @@ use retrial_store::process::ProcessIdentity;
 pub struct Ended {
     /// The verdict, if there is one.
     pub verdict: Option<Verdict>,
-    /// The exit code.
+    /// The exit code of the program.
     pub exit: ExitCode,
     /// The reason, if it ended early.
     pub reason: Option<AbortReason>,

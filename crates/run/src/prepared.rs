@@ -13,7 +13,7 @@ use retrial_store::{RunDirectory, StoreError};
 pub struct Prepared {
     /// The recipe as resolved, for recipe.yaml.
     pub recipe: String,
-    /// The plan.
+    /// The plan that the run executes.
     pub plan: Plan,
     /// The facts of the host, for host.json.
     pub host: Value,

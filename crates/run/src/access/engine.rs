@@ -21,7 +21,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest wait for the engine once the run is to stop: its containers should be removed.
 const STOPPED_RUN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A session's engine.
+/// The engine of a session, and how long it is waited for.
 pub struct EngineAccess {
     engine: Arc<dyn Engine>,
     /// How long the engine may be unavailable when it is needed.

@@ -60,16 +60,16 @@ impl Default for Options {
 
 /// One process's hold on a run.
 pub struct Session {
-    /// The engine.
+    /// The engine, which may be unavailable for a while.
     pub(crate) engine: EngineAccess,
-    /// The run's directory.
+    /// The run's directory, in the home that machines may share.
     pub run: RunDirectory,
     /// The directory for control directories and growing output, which the engine can access: the run's
     /// directory, or one on this machine's own disk.
     pub(crate) local: RunDirectory,
-    /// The plan.
+    /// The plan, as it was approved.
     pub plan: Plan,
-    /// The control directory.
+    /// The control directory of the run's own container.
     pub control: Control,
     /// The control directory of steps on the host.
     pub host_control: Control,

@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The cached directories that a container mounts.
 #[derive(Default)]
 pub struct CachedMounts {
-    /// The mounts.
+    /// The mounts of the cached directories' content.
     pub mounts: Vec<Mount>,
     /// Their paths, by which cleanup detects that they are in use.
     pub locations: Vec<String>,

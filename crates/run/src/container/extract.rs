@@ -25,9 +25,9 @@ const MOST_CHUNKS: usize = 16;
 
 /// A path to copy out of a container.
 pub struct Extraction<'a> {
-    /// The container.
+    /// The container's id.
     pub container: &'a str,
-    /// The path in it.
+    /// The path in the container that is copied.
     pub path: &'a str,
     /// The directory that it is copied to.
     pub to: &'a Path,

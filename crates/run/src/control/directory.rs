@@ -78,17 +78,17 @@ pub struct Control {
 type Scripts = [Option<(u64, SystemTime, String)>; SCRIPTS.len()];
 
 impl Control {
-    /// Of a run.
+    /// Returns the control directory of a run's own container.
     pub fn of(run: &RunDirectory) -> Self {
         Self::at(run.control())
     }
 
-    /// Of a run's steps on the host: no container mounts it.
+    /// Returns the control directory of a run's steps on the host, which no container mounts.
     pub fn of_host(run: &RunDirectory) -> Self {
         Self::at(run.join("host/control"))
     }
 
-    /// Of the container of a service.
+    /// Returns the control directory of the container of a service.
     pub fn of_service(run: &RunDirectory, service: &str) -> Self {
         Self::at(run.join("services").join(service))
     }
@@ -100,7 +100,7 @@ impl Control {
         }
     }
 
-    /// On this machine.
+    /// Returns its path on this machine.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -23,7 +23,7 @@ pub struct StepControl {
 /// How a step ended, as the container's side wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepExit {
-    /// Exit code.
+    /// The exit code of the step's command.
     pub code: i64,
     /// Processes killed for memory during the step; none where the kernel does not report it.
     pub oom_kills: Option<u64>,

@@ -13,9 +13,9 @@ pub enum Finding {
     Line(FailedLine),
     /// No line matched for too long.
     NoProgress {
-        /// The pattern.
+        /// The pattern that no line matched.
         pattern: String,
-        /// The limit, seconds.
+        /// The longest time without a match, seconds.
         within_s: u64,
     },
     /// A child process is dead, and its parent has not reaped it.
@@ -29,9 +29,9 @@ pub enum Finding {
 pub struct MissingChild {
     /// Its id where it ran.
     pub pid: u32,
-    /// Its parent's id.
+    /// The id of its parent.
     pub parent: u32,
-    /// Its name.
+    /// The name of its program, as the kernel has it.
     pub name: String,
     /// `HIP_VISIBLE_DEVICES=3`: the GPUs in its environment.
     pub devices: String,
@@ -44,11 +44,11 @@ pub struct DeadChild {
     pub pid: u32,
     /// Its start time, in kernel ticks: ids are reused.
     pub started: u64,
-    /// Its parent's id.
+    /// The id of its parent.
     pub parent: u32,
     /// How it ended, as `wait(2)` encodes it.
     pub status: i32,
-    /// Its name.
+    /// The name of its program, as the kernel has it.
     pub name: String,
     /// `HIP_VISIBLE_DEVICES=3`: the GPUs in its environment.
     pub devices: Option<String>,
@@ -118,7 +118,7 @@ impl Finding {
     }
 }
 
-/// `signal 9 (KILL)`
+/// Returns a signal's number and name: `signal 9 (KILL)`.
 pub fn signal_name(signal: i32) -> String {
     let name = match signal {
         2 => " (INT)",

@@ -101,7 +101,7 @@ async fn warn_if_moved(session: &StepSession<'_>, reference: &str) -> Result<(),
     Ok(())
 }
 
-/// Builds the image.
+/// Builds the image from the recipe's Dockerfile, and records it.
 pub async fn build(session: &StepSession<'_>, build: &BuildStep) -> Result<(), Halt> {
     let label = "io.retrial.recipe".to_owned();
     let spec = BuildSpec {

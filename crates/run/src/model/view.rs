@@ -24,7 +24,7 @@ const VIEWS: &str = "retrial";
 
 /// A view, or why it is not possible.
 pub enum View {
-    /// Its directory.
+    /// The view exists, in this directory.
     Ready(PathBuf),
     /// The file system cannot hard-link these files, for this reason.
     Unsupported(io::Error),
@@ -53,7 +53,7 @@ pub fn view(fetched: &Fetched) -> Result<View, StoreError> {
     Ok(View::Ready(path))
 }
 
-/// `<cache>/models--owner--name`
+/// Returns the model's directory in the hub's cache, `<cache>/models--owner--name`.
 pub fn model_directory(fetched: &Fetched) -> PathBuf {
     let name = fetched.repository.replace('/', "--");
     fetched.cache.join(format!("models--{name}"))

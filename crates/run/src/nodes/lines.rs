@@ -6,9 +6,9 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 /// A line, without its end.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
-    /// All of it.
+    /// The line is within the limit.
     Whole(Vec<u8>),
-    /// Its beginning: it is longer than the limit.
+    /// The line is longer than the limit: its beginning.
     Cut(Vec<u8>),
 }
 

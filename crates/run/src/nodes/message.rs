@@ -20,28 +20,28 @@ pub const MAX_MESSAGE: usize = 16 << 20;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case")]
 pub enum Order {
-    /// Report the time.
+    /// Report the current time, to compare the clocks.
     Clock,
     /// Check this machine, and prepare for steps. The first order apart from `Clock`.
     Begin(Box<Begin>),
-    /// Execute a step.
+    /// Execute a step of the plan.
     Execute {
-        /// Its number.
+        /// The number of the step.
         step: u32,
     },
     /// Record telemetry from here on: a step measures that this machine does not execute.
     Watch {
-        /// Its number.
+        /// The number of the measuring step.
         step: u32,
     },
     /// The watched step has ended.
     Unwatch {
-        /// Its number.
+        /// The number of the measuring step.
         step: u32,
     },
     /// End a step: another machine failed.
     Fail {
-        /// Its number.
+        /// The number of the step to end.
         step: u32,
         /// How it ended there.
         end: StepEnd,
@@ -50,7 +50,7 @@ pub enum Order {
     Stop,
     /// Leave: the run has ended.
     Leave {
-        /// Preserve the containers.
+        /// Whether the containers are preserved.
         keep: bool,
     },
 }
@@ -96,9 +96,9 @@ pub enum OnDisconnect {
 pub enum Reply {
     /// The machine's facts. The first reply, without an order.
     Facts(Box<Facts>),
-    /// The time there.
+    /// The current time there.
     Clock {
-        /// Its clock.
+        /// What its wall clock showed.
         time: Timestamp,
     },
     /// It does not meet the requirements.
@@ -111,13 +111,13 @@ pub enum Reply {
         /// The run's containers live there.
         containers_live: bool,
     },
-    /// An event there.
+    /// A warning or an incident there, for the run's journal.
     Event(Event),
     /// A step that it executed or watched ended.
     Ended {
-        /// Its number.
+        /// The number of the step.
         step: u32,
-        /// How it ended.
+        /// The result there.
         end: StepEnd,
         /// The image, if the step was to get one.
         image: Option<ImageInfo>,
@@ -126,7 +126,7 @@ pub enum Reply {
     ServiceFailed {
         /// The step that started it.
         step: u32,
-        /// How it ended.
+        /// Why the service ended.
         end: StepEnd,
     },
 }
@@ -138,7 +138,7 @@ pub struct Facts {
     pub tool: String,
     /// The content of the run's nonce there, if it has the run's directory.
     pub nonce: Option<String>,
-    /// Its usable GPUs.
+    /// The number of its usable GPUs.
     pub gpus: u32,
     /// Their models, each once.
     pub models: Vec<String>,

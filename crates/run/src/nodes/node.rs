@@ -48,7 +48,7 @@ const REPLY: &[u8] = br#"{"reply":"#;
 #[derive(Debug, Error)]
 #[error("{node}: {}", error.message)]
 pub struct NodeError {
-    /// The machine.
+    /// The name of the machine.
     pub node: String,
     /// The reason and the fix.
     pub error: ErrorText,
@@ -63,7 +63,7 @@ pub(super) struct Mailbox {
     pub(super) images: BTreeMap<String, ImageInfo>,
 }
 
-/// One other machine.
+/// The process of this run on another machine.
 pub(super) struct Node {
     name: String,
     launcher: Launcher,

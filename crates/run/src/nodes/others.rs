@@ -28,7 +28,7 @@ pub struct Others {
     pub(crate) containers_live: bool,
     /// The command that removes the run's containers on a machine whose process has exited.
     clean: Vec<String>,
-    /// Differences are allowed.
+    /// Whether `--force` allows machines that differ.
     pub(super) force: bool,
 }
 

@@ -38,7 +38,7 @@ pub trait Meanwhile {
     /// Waits until the step need not be followed any more.
     async fn outcome(&mut self) -> Result<Self::Outcome, StepEnd>;
 
-    /// Checks files, often.
+    /// Checks files of other processes, at every iteration.
     fn look(&mut self) -> Result<(), StepEnd> {
         Ok(())
     }

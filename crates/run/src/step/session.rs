@@ -35,7 +35,7 @@ impl<'a> StepSession<'a> {
         Self { session, step }
     }
 
-    /// The session.
+    /// Returns the session of the whole run.
     pub fn run_session(&self) -> &'a Session {
         self.session
     }
@@ -60,7 +60,7 @@ impl<'a> StepSession<'a> {
         self.record_event(self.event(event))
     }
 
-    /// Records a warning.
+    /// Records a warning of the step.
     ///
     /// # Errors
     /// As [`Session::record`].
@@ -79,7 +79,7 @@ impl<'a> StepSession<'a> {
     /// [`Session::with_engine`], which warns at this step.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Session::with_engine`].
     pub async fn with_engine<T, R>(
         &self,
         operation: impl FnMut(&'a dyn Engine) -> R,

@@ -18,7 +18,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Adds more output.
+    /// Adds output; only its last 8 KiB are buffered.
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes
             .extend_from_slice(&bytes[bytes.len().saturating_sub(CAPACITY)..]);

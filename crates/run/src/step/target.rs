@@ -27,9 +27,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A command of a step, where it runs.
 pub struct StepCommand<'a> {
-    /// The step.
+    /// The session at the step.
     pub session: StepSession<'a>,
-    /// The command.
+    /// The command, with its environment and limits.
     pub exec: &'a ExecStep,
     /// The container; none: it runs on this machine.
     pub container: Option<String>,
@@ -41,7 +41,7 @@ pub struct StepCommand<'a> {
 
 /// A command that this process has started.
 pub enum Started {
-    /// The engine's exec.
+    /// The id of the exec that the engine started.
     Exec(String),
     /// A process of ours.
     Process(Box<Child>),
@@ -79,7 +79,7 @@ impl<'a> StepCommand<'a> {
         }
     }
 
-    /// In the run's container.
+    /// Returns the command in the run's container.
     ///
     /// # Errors
     /// If there is none.
@@ -88,12 +88,12 @@ impl<'a> StepCommand<'a> {
         Ok(Self::new(session, exec, container, &session.control))
     }
 
-    /// On this machine.
+    /// Returns the command on this machine.
     pub fn on_host(session: &StepSession<'a>, exec: &'a ExecStep) -> Self {
         Self::new(session, exec, None, &session.host_control)
     }
 
-    /// Of a service, where that runs.
+    /// Returns the command of a service, in the container where it runs.
     ///
     /// # Errors
     /// If there is no such container.
@@ -108,7 +108,7 @@ impl<'a> StepCommand<'a> {
         Ok(Self::new(session, &service.command, Some(id), control))
     }
 
-    /// Starts it.
+    /// Starts the command: by the engine in a container, else as a child process.
     pub async fn start(&self) -> Result<Started, Halt> {
         let session = &self.session;
         let Some(container) = &self.container else {

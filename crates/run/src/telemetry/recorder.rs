@@ -36,9 +36,9 @@ pub enum TelemetryRecorder {
     /// Nothing was measured yet.
     #[default]
     NotStarted,
-    /// Between two measurements.
+    /// Sensors and file are open, and nothing is measured.
     Ready(Box<Recorder>),
-    /// During a measurement.
+    /// A thread samples while a step measures.
     Sampling(Sampling),
     /// The sensors stopped answering.
     Off,
