@@ -5,7 +5,7 @@ use retrial_document::{Mismatch, StringFormat, nearest};
 
 use crate::{CONTROL, ImageRef, is_cdi_device};
 
-/// An image's reference.
+/// An image reference: `ghcr.io/owner/name:tag`.
 pub const IMAGE: StringFormat = StringFormat::new(image);
 
 /// `sha256:` and 64 hexadecimal digits.
@@ -17,14 +17,14 @@ pub const DEVICE: StringFormat = StringFormat::new(device).pattern("^/");
 /// A Linux capability, with or without `CAP_`.
 pub const CAPABILITY: StringFormat = StringFormat::new(capability).pattern("^[A-Z_]+$");
 
-/// A security option.
+/// A security option: `seccomp=unconfined`, `no-new-privileges`.
 pub const SECURITY_OPTION: StringFormat = StringFormat::new(security_option);
 
 /// A resource limit's name.
 pub const ULIMIT: StringFormat =
     StringFormat::new(|text| one_of(text, ULIMITS, "not a resource limit"));
 
-/// An IPC namespace.
+/// An IPC namespace: `host`, `private`, `container:NAME`.
 pub const IPC: StringFormat = StringFormat::new(ipc);
 
 /// The name of an environment variable.

@@ -9,13 +9,13 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{reference}` is not an image reference: {reason}")]
 pub struct InvalidImageRef {
-    /// The text.
+    /// The text that was to be a reference.
     pub reference: String,
     /// The part that is wrong.
     pub reason: String,
 }
 
-/// Where an image is, in full.
+/// The full location of an image: registry, repository, tag and digest.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ImageRef {
     /// `docker.io`, `ghcr.io`, `127.0.0.1:5000`
@@ -32,7 +32,7 @@ pub struct ImageRef {
 const HUB: &str = "docker.io";
 
 impl ImageRef {
-    /// Reads a reference.
+    /// Parses a reference by Docker's rules.
     ///
     /// # Errors
     /// The text is not a reference; the error names the part that is wrong.

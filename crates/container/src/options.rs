@@ -16,9 +16,9 @@ pub struct RunOption {
 /// What an option is set to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OptionValue {
-    /// Nothing: a switch.
+    /// The flag takes no value.
     Switch,
-    /// A size, bytes.
+    /// A size, bytes: Docker also accepts it without a unit.
     Bytes(u64),
     /// Anything else, as Docker writes it.
     Text(String),

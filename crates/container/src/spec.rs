@@ -12,13 +12,13 @@ use crate::ExtraFlags;
 /// Everything that decides how a container is configured.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContainerSpec {
-    /// The container's name.
+    /// The container's name, unique on the engine: `retrial-ID`.
     pub name: String,
     /// The image: a reference or an image id.
     pub image: String,
     /// Entrypoint; none: the image's own.
     pub entrypoint: Option<Vec<String>>,
-    /// The command.
+    /// The words after the image; empty: the image's own command.
     pub command: Vec<String>,
     /// `--privileged`
     pub privileged: bool,
@@ -62,7 +62,7 @@ pub struct ContainerSpec {
     pub user: Option<String>,
     /// `--init`
     pub init: bool,
-    /// Rarer flags.
+    /// Flags that few recipes have.
     #[serde(default, skip_serializing_if = "ExtraFlags::is_empty")]
     pub extra: ExtraFlags,
     /// `--label`
@@ -73,7 +73,7 @@ pub struct ContainerSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GpuDevices {
-    /// `--gpus all`
+    /// All of the host (`--gpus all`).
     All,
     /// `--gpus '"device=0,1"'`
     Ids(Vec<String>),
@@ -84,9 +84,9 @@ pub enum GpuDevices {
 pub struct Mount {
     /// A path of the host, or a volume's name.
     pub source: String,
-    /// In the container.
+    /// The mount point, an absolute path in the container.
     pub target: String,
-    /// Read-only.
+    /// Whether the container may only read it.
     pub read_only: bool,
 }
 
@@ -106,7 +106,7 @@ impl fmt::Display for Mount {
     }
 }
 
-/// One resource limit.
+/// A resource limit of the container's processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ulimit {
     /// `memlock`, `nofile`, …
