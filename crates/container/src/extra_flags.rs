@@ -54,7 +54,7 @@ const CGROUP_NAMESPACES: &[Word] = &[
 ];
 
 impl ExtraFlags {
-    /// Whether none is set.
+    /// Returns whether none is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -5,7 +5,7 @@
 //! the same command line just waits. One command line for both, so that both containers
 //! have the same configuration.
 
-/// Where the run's control directory is mounted.
+/// The mount point of the run's control directory in the container.
 pub const CONTROL: &str = "/.retrial";
 
 /// The shell line that the first process runs.

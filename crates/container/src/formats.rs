@@ -120,7 +120,7 @@ fn device(text: &str) -> Option<Mismatch> {
     }
 }
 
-/// With or without `CAP_`: vendors' guides write both, and a plan shows what they write.
+/// Checks a capability, with or without `CAP_`: vendors' guides write both, and a plan shows what they write.
 fn capability(text: &str) -> Option<Mismatch> {
     let bare = text.strip_prefix("CAP_").unwrap_or(text);
     one_of(bare, CAPABILITIES, "not a capability")

@@ -43,12 +43,12 @@ impl ImageRef {
         })
     }
 
-    /// Whether a digest fixes the content.
+    /// Returns whether a digest fixes the content.
     pub fn is_pinned(&self) -> bool {
         self.digest.is_some()
     }
 
-    /// Without tag and digest, as people write it: `debian`, `rocm/x`, `ghcr.io/a/b`.
+    /// Returns registry and repository as people write them: `debian`, `rocm/x`, `ghcr.io/a/b`.
     pub fn name(&self) -> String {
         if self.registry != HUB {
             return format!("{}/{}", self.registry, self.repository);
@@ -57,7 +57,7 @@ impl ImageRef {
         short.unwrap_or(&self.repository).to_owned()
     }
 
-    /// What decides the content: the digest, else the tag, else `latest`.
+    /// Returns the part that decides the content: the digest, else the tag, else `latest`.
     pub fn version(&self) -> &str {
         self.digest
             .as_deref()
@@ -65,13 +65,13 @@ impl ImageRef {
             .unwrap_or("latest")
     }
 
-    /// The shortest reference with the same meaning; with a digest the tag has no effect.
+    /// Returns the shortest reference with the same meaning; with a digest the tag has no effect.
     pub fn lookup(&self) -> String {
         let mark = if self.is_pinned() { '@' } else { ':' };
         format!("{}{mark}{}", self.name(), self.version())
     }
 
-    /// The registry's key in Docker's credential store: the Hub has one of its own.
+    /// Returns the registry's key in Docker's credential store: the Hub has one of its own.
     pub fn credentials_key(&self) -> &str {
         if self.registry == HUB {
             "https://index.docker.io/v1/"

@@ -9,11 +9,11 @@ use crate::{ContainerSpec, ExtraFlags, GpuDevices};
 pub struct RunOption {
     /// The flag without its dashes: `cap-add`.
     pub flag: &'static str,
-    /// What it is set to.
+    /// The option's value, if it takes one.
     pub value: OptionValue,
 }
 
-/// What an option is set to.
+/// The value of an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OptionValue {
     /// The flag takes no value.
@@ -55,7 +55,7 @@ impl Options {
         }
     }
 
-    /// One option for each value: none, one or several.
+    /// Adds one option for each value: none, one or several.
     fn texts(&mut self, flag: &'static str, values: impl IntoIterator<Item = impl ToString>) {
         for value in values {
             self.add(flag, OptionValue::Text(value.to_string()));

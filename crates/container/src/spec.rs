@@ -91,7 +91,7 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// Whether it is read-only and has its source in the recipe's directory: a part of the recipe.
+    /// Returns whether it is read-only and has its source in the recipe's directory: a part of the recipe.
     pub fn is_companion(&self, recipe_directory: Option<&str>) -> bool {
         let is_in = |directory: &str| Path::new(&self.source).starts_with(directory);
         self.read_only && recipe_directory.is_some_and(is_in)
