@@ -29,7 +29,7 @@ pub struct EngineInfo {
 }
 
 impl EngineInfo {
-    /// Whether it is Podman, which differs from Docker in some answers.
+    /// Returns whether it is Podman, which differs from Docker in some answers.
     pub fn is_podman(&self) -> bool {
         self.product.starts_with("Podman")
     }
@@ -44,9 +44,9 @@ pub struct Abilities {
     pub runtimes: Vec<String>,
     /// Whether it takes devices of the Container Device Interface; none where it does not report it.
     pub cdi: Option<bool>,
-    /// Those that it has found, such as `nvidia.com/gpu=0`; not every engine reports them.
+    /// The CDI devices that it has found, such as `nvidia.com/gpu=0`; not every engine reports them.
     pub cdi_devices: Vec<String>,
-    /// It runs without root.
+    /// Whether the engine runs without root.
     pub rootless: bool,
 }
 
@@ -78,13 +78,13 @@ impl ImageInfo {
                 .any(|digest| other.digests().any(|candidate| candidate == digest))
     }
 
-    /// The digest, or the id of an image that came from no registry.
+    /// Returns the digest, or the id of an image that came from no registry.
     pub fn name(&self) -> &str {
         self.digests().next().unwrap_or(&self.id)
     }
 }
 
-/// One thing that a pull or a build reports.
+/// A report on the progress of a pull or a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ImageProgress {
     /// A layer moved on.

@@ -18,7 +18,7 @@ use super::error::EngineError;
 #[serde(rename_all = "camelCase", default)]
 pub struct ConfigFile {
     current_context: Option<String>,
-    /// By the engine's URL, or `default`.
+    /// Proxies by the engine's URL, or `default`.
     pub proxies: BTreeMap<String, Value>,
 }
 
@@ -38,7 +38,7 @@ impl ConfigFile {
     }
 }
 
-/// `DOCKER_CONFIG`, else `~/.docker`.
+/// Returns Docker's configuration directory: `DOCKER_CONFIG`, else `~/.docker`.
 pub fn configuration_directory() -> PathBuf {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty());
     set("DOCKER_CONFIG").map_or_else(
@@ -47,7 +47,7 @@ pub fn configuration_directory() -> PathBuf {
     )
 }
 
-/// The directory name of a context: the SHA-256 of its name.
+/// Returns the directory name of a context: the SHA-256 of its name.
 pub fn identity(name: &str) -> String {
     hex::encode(Sha256::digest(name.as_bytes()))
 }
@@ -81,7 +81,7 @@ pub fn context(configuration: &Path, name: &str) -> Result<(String, Option<PathB
     Ok((url.to_owned(), certificates))
 }
 
-/// A file's text; none if there is no such file.
+/// Reads a file's text; none if there is no such file.
 fn read_if_there(path: &Path) -> Result<Option<String>, EngineError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),

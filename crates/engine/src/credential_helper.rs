@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, copy, sink};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-/// How long a helper may take: it may prompt on a screen that the user does not see.
+/// The timeout of a helper: it may prompt on a screen that the user does not see.
 const HELPER_TIMEOUT: Duration = Duration::from_secs(30);
 /// The maximum size of an answer, bytes.
 const MAX_ANSWER: u64 = 1 << 20;
@@ -30,10 +30,10 @@ pub struct Answer {
     pub secret: String,
 }
 
-/// Why a helper gave no answer.
+/// A helper that returned no credentials.
 #[derive(Debug, Error)]
 pub enum HelperError {
-    /// It is not there.
+    /// The helper cannot be started, or its pipes cannot be read.
     #[error("{program} could not be run: {source}")]
     Start {
         /// The helper's program: `docker-credential-NAME`.
@@ -42,7 +42,7 @@ pub enum HelperError {
         #[source]
         source: std::io::Error,
     },
-    /// It took too long.
+    /// The helper did not respond within its timeout.
     #[error("{program} did not respond within {} s", HELPER_TIMEOUT.as_secs())]
     Silent {
         /// The helper's program: `docker-credential-NAME`.
@@ -56,7 +56,7 @@ pub enum HelperError {
         /// What it printed on standard error, at most 4 KiB of it.
         message: String,
     },
-    /// Its answer is none.
+    /// The helper succeeded, and its answer is not the JSON of credentials.
     #[error("{program} did not return JSON")]
     Malformed {
         /// The helper's program: `docker-credential-NAME`.
@@ -116,7 +116,7 @@ struct Helper {
 }
 
 impl Helper {
-    /// Whether it succeeded, its answer, and its message.
+    /// Returns whether it succeeded, its answer, and its message.
     async fn converse(&mut self, registry: &str) -> std::io::Result<(bool, Vec<u8>, Vec<u8>)> {
         let input = self.child.stdin.take();
         let (output, errors) = (self.child.stdout.take(), self.child.stderr.take());

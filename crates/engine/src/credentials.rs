@@ -17,7 +17,7 @@ use retrial_container::ImageRef;
 /// The user of an answer that is an identity token.
 const TOKEN_USER: &str = "<token>";
 
-/// Why the configured credentials could not be read.
+/// Configured credentials that could not be read.
 #[derive(Debug, Error)]
 enum CredentialError {
     /// A helper gave no answer.
@@ -48,7 +48,7 @@ enum CredentialError {
     },
 }
 
-/// What to log in with for an image's registry; none where nothing is configured.
+/// Returns the credentials for an image's registry; none where nothing is configured.
 ///
 /// # Errors
 /// The reference is none, config.json cannot be read, or a credential helper fails.
@@ -56,7 +56,7 @@ pub async fn for_image(reference: &str) -> Result<Option<RegistryAuth>, EngineEr
     for_image_in(reference, configuration_directory().join("config.json")).await
 }
 
-/// The same from a given config.json.
+/// As [`for_image`], from another config.json.
 ///
 /// # Errors
 /// As [`for_image`].
@@ -113,7 +113,7 @@ async fn configured(
     Ok(None)
 }
 
-/// Podman's file, as podman-login(1) says where it is.
+/// Returns the path of Podman's file, by the rules of podman-login(1).
 fn podman_file() -> PathBuf {
     let named = |name| std::env::var_os(name).map(PathBuf::from);
     if let Some(file) = named("REGISTRY_AUTH_FILE") {

@@ -25,7 +25,7 @@ pub struct EngineEnvironment {
     pub docker_host: Option<String>,
     /// `DOCKER_CONTEXT`
     pub docker_context: Option<String>,
-    /// Where `DOCKER_TLS_VERIFY` or `DOCKER_TLS` is set: `DOCKER_CERT_PATH`, else the configuration.
+    /// `DOCKER_CERT_PATH`, else the configuration; only where `DOCKER_TLS_VERIFY` or `DOCKER_TLS` is set.
     pub certificates: Option<PathBuf>,
     /// `DOCKER_CONFIG`, else `~/.docker`.
     pub configuration: PathBuf,

@@ -85,12 +85,12 @@ pub enum EngineError {
         reference: Box<ImageRef>,
         /// The class of the failure, which decides on retries and advice.
         failure: PullFailure,
-        /// How often it was tried.
+        /// The number of attempts.
         tries: u32,
         /// The engine's words on the last try.
         reason: String,
     },
-    /// Credentials are configured but could not be had.
+    /// Credentials are configured and cannot be read.
     #[error("the credentials for {registry} could not be read: {reason}")]
     #[diagnostic(help("`docker login {registry}` again, or fix Docker's config.json"))]
     Credentials {
@@ -143,7 +143,7 @@ pub enum EngineError {
         status: u16,
         /// The engine's message.
         reason: String,
-        /// What was refused, if known.
+        /// The class of the refusal, if known.
         refusal: Option<Refusal>,
         /// The explanation and the remedy, if known.
         #[help]

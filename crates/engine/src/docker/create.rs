@@ -15,7 +15,7 @@ use crate::error::EngineError;
 use crate::proxies;
 use retrial_container::{CONTROL, ContainerSpec, GpuDevices, is_cdi_device};
 
-/// The create request. Reads seccomp profiles, as the command line does.
+/// Returns the create request. Reads seccomp profiles, as the command line does.
 pub fn request(
     spec: &ContainerSpec,
     proxies: &[(String, String)],
@@ -52,7 +52,7 @@ pub fn request(
     })
 }
 
-/// `NAME=value`, as the engine takes it.
+/// Formats variables as `NAME=value`.
 pub fn environment(variables: &[(String, String)]) -> Vec<String> {
     variables
         .iter()
@@ -147,7 +147,7 @@ fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
     })
 }
 
-/// A decimal number of CPUs in billionths, without the rounding of a float.
+/// Converts a decimal number of CPUs to billionths, without the rounding of a float.
 fn nano(cpus: &str) -> Option<i64> {
     let (whole, part) = cpus.split_once('.').unwrap_or((cpus, ""));
     let part = part.get(..9).unwrap_or(part);

@@ -15,7 +15,7 @@ pub enum Refusal {
     MountSource(String),
 }
 
-/// A sentence for the refusals that people meet; none where the engine's words must do.
+/// Explains a refusal that people meet, with its fix; none where the engine's message must do.
 pub fn explain(message: &str) -> Option<String> {
     if let Some(device) = missing_device(message) {
         return Some(format!("this host has no {device}: {}", owner_of(&device)));
@@ -27,7 +27,7 @@ pub fn explain(message: &str) -> Option<String> {
     rule.map(|(_, hint)| (*hint).to_owned())
 }
 
-/// What a refusal is about, for those that call for more than advice.
+/// Returns the class of a refusal that calls for more than advice.
 pub fn classify(message: &str) -> Option<Refusal> {
     let lower = message.to_lowercase();
     let has = |needle: &str| lower.contains(needle);
@@ -126,7 +126,7 @@ const RULES: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// The device node that the host lacks, from the engine's or runc's words.
+/// Returns the device node that the host does not have, from the engine's or runc's message.
 fn missing_device(message: &str) -> Option<String> {
     let patterns = [
         r#"error gathering device information while adding custom device "([^"]+)": (?:no such file|not a device)"#,

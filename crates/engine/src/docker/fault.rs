@@ -9,7 +9,7 @@ use futures_util::{Stream, StreamExt};
 use super::explain::{classify, explain, is_no_space};
 use crate::error::EngineError;
 
-/// The error of an operation (`create retrial-7`) as a user should read it.
+/// Converts the error of an operation (`create retrial-7`) for users.
 pub fn fault(operation: &str, error: Error) -> EngineError {
     let operation = operation.to_owned();
     match error {
@@ -75,7 +75,7 @@ fn refused(operation: String, status: u16, message: &str) -> EngineError {
     }
 }
 
-/// Whether the engine answered 404.
+/// Returns whether the engine answered 404.
 pub fn is_missing(error: &Error) -> bool {
     matches!(
         error,
@@ -86,21 +86,21 @@ pub fn is_missing(error: &Error) -> bool {
     )
 }
 
-/// Whether a stream of messages did end, and only its last line break is left over. bollard's
+/// Returns whether a stream of messages did end, and only its last line break is left over. bollard's
 /// decoder takes a message whose line break has not come yet, and complains of the line break.
 /// A connection that really breaks off gives another error (of the chunked encoding).
 fn is_stray_line_break(error: &Error) -> bool {
     matches!(error, Error::IOError { err } if err.to_string() == "bytes remaining on stream")
 }
 
-/// The messages of a stream, without an error for its last line break.
+/// Returns the messages of a stream, without an error for its last line break.
 pub fn messages<T>(
     stream: impl Stream<Item = Result<T, Error>> + Unpin,
 ) -> impl Stream<Item = Result<T, Error>> + Unpin {
     stream.take_while(|message| ready(!message.as_ref().is_err_and(is_stray_line_break)))
 }
 
-/// The engine's words, where it answered at all.
+/// Returns the engine's message, if it answered at all.
 pub fn words(error: &Error) -> Option<&str> {
     match error {
         Error::DockerStreamError { error } => Some(error),

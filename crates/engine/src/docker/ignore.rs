@@ -48,13 +48,13 @@ impl Ignore {
         last.is_some_and(|(_, excluded)| *excluded)
     }
 
-    /// Whether a file below an excluded directory may have been taken back.
+    /// Returns whether a file below an excluded directory may have been taken back.
     pub fn takes_back(&self) -> bool {
         self.patterns.iter().any(|(_, excluded)| !excluded)
     }
 }
 
-/// Without empty and `.` parts, and without the leading slash.
+/// Removes empty and `.` parts, and the leading slash.
 fn clean(pattern: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in pattern.split('/') {

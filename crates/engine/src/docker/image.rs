@@ -8,7 +8,7 @@ use crate::api::ImageInfo;
 use crate::error::EngineError;
 use retrial_container::ImageRef;
 
-/// The image by reference or id, if the engine has it.
+/// Returns the image by reference or id, if the engine has it.
 pub async fn inspect(client: &Client, reference: &str) -> Result<Option<ImageInfo>, EngineError> {
     let name = if is_id(reference) {
         reference.to_owned()

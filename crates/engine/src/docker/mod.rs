@@ -41,7 +41,7 @@ pub struct Docker {
     proxies: Vec<(String, String)>,
 }
 
-/// Without the proxies: their addresses can hold passwords.
+/// Omits the proxies: their addresses can hold passwords.
 impl fmt::Debug for Docker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Docker").field(&self.info).finish()
@@ -58,7 +58,7 @@ impl Docker {
         Self::connect_in(engine, &EngineEnvironment::from_environment()).await
     }
 
-    /// The same with another environment than the process' own.
+    /// As [`Docker::connect`], with another environment than the process' own.
     ///
     /// # Errors
     /// As [`Docker::connect`].
@@ -77,7 +77,7 @@ impl Docker {
         })
     }
 
-    /// The same engine with another first pause between tries.
+    /// Returns the same engine with another first pause between attempts.
     #[must_use]
     pub fn with_backoff(mut self, backoff: Duration) -> Self {
         self.backoff = backoff;

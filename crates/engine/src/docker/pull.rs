@@ -18,7 +18,7 @@ use crate::api::{ImageInfo, ImageProgress, RegistryAuth};
 use crate::error::EngineError;
 use retrial_container::ImageRef;
 
-/// How often a pull is tried in all. Layers that arrived stay, so each try has less to do.
+/// The maximum number of attempts of a pull. Layers that arrived stay, so each attempt has less to do.
 const TRIES: u32 = 5;
 
 /// The engine sends its first byte only when the registry has given the manifest.

@@ -5,7 +5,7 @@ use retrial_container::ImageRef;
 
 use super::explain::is_no_space;
 
-/// Why a pull failed.
+/// The class of a failed pull.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PullFailure {
     /// The registry or the way to it failed: another try may help.
@@ -109,7 +109,7 @@ const WORDS: &[(&[&str], PullFailure)] = &[
     ),
 ];
 
-/// Reads the engine's words.
+/// Classifies a failed pull by the engine's message.
 pub fn classify(message: &str) -> PullFailure {
     // About a file on the engine's side it does not concern the registry.
     let lower = message
@@ -129,7 +129,7 @@ pub fn classify(message: &str) -> PullFailure {
 }
 
 impl PullFailure {
-    /// Whether to try again.
+    /// Returns whether another attempt may help.
     pub fn is_transient(self) -> bool {
         matches!(self, Self::Transient | Self::RateLimited)
     }
