@@ -8,7 +8,7 @@ use crate::model::Gpu;
 pub struct AmdDevice(pub Vec<String>);
 
 impl AmdDevice {
-    /// By PCI address and the minor number of the render node.
+    /// Returns the files of a GPU by its PCI address and the minor number of the render node.
     pub fn new(pci: &str, minor: Option<u64>) -> Self {
         let mut folders = vec![format!("sys/bus/pci/devices/{pci}")];
         folders.extend(minor.map(|minor| format!("sys/class/drm/renderD{minor}/device")));

@@ -86,19 +86,19 @@ pub struct DriverFile {
 }
 
 impl GpuSupport {
-    /// Whether the engine accepts CDI devices, and specifications have a vendor's GPUs.
+    /// Returns whether the engine accepts CDI devices, and specifications have a vendor's GPUs.
     pub fn has_cdi(&self, vendor: GpuVendor) -> bool {
         let kind = cdi_kind(vendor);
         let mut devices = self.cdi_devices.iter();
         self.cdi == Some(true) && devices.any(|device| device.name.starts_with(kind))
     }
 
-    /// Whether a path is one of the driver's files.
+    /// Returns whether a path is one of the driver's files.
     pub fn has_file(&self, path: &str) -> bool {
         self.nvidia_files.iter().any(|file| file.source == path)
     }
 
-    /// Whether the engine's configuration has a runtime of this name.
+    /// Returns whether the engine's configuration has a runtime of this name.
     pub fn has_runtime(&self, name: &str) -> bool {
         self.runtimes.iter().any(|runtime| runtime == name)
     }

@@ -87,7 +87,7 @@ pub fn cpus(root: &Root) -> u32 {
         .unwrap_or(0)
 }
 
-/// How many numbers are in a list such as `0-3,8`.
+/// Counts the numbers in a list such as `0-3,8`.
 fn how_many(numbers: &str) -> Option<u32> {
     numbers.split(',').try_fold(0_u32, |sum, part| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -128,7 +128,7 @@ pub fn disk_free(path: &Path) -> Option<u64> {
     Some(status.f_bavail.saturating_mul(status.f_frsize))
 }
 
-/// Whether so little is free at a path that the last write may be truncated.
+/// Returns whether so little is free at a path that the last write may be truncated.
 pub fn disk_full(path: &Path) -> bool {
     disk_free(path).is_some_and(|free| free < 64 << 10)
 }

@@ -63,7 +63,7 @@ impl HostView {
         u32::try_from(usable.count()).unwrap_or(u32::MAX)
     }
 
-    /// Whether there is a GPU of a vendor.
+    /// Returns whether there is a GPU of a vendor.
     pub fn has_gpu(&self, vendor: GpuVendor) -> bool {
         self.gpus.iter().any(|gpu| gpu.vendor == vendor)
     }
@@ -76,12 +76,12 @@ pub struct OperatingSystem {
     pub id: String,
     /// `24.04`, `9.6`; empty where it has none.
     pub version: String,
-    /// For display: `Ubuntu 24.04.3 LTS`.
+    /// The name for display: `Ubuntu 24.04.3 LTS`.
     pub name: String,
 }
 
 impl OperatingSystem {
-    /// Whether it is a listed one: `rhel 9.6`, or `ol 9` of all its 9.x.
+    /// Returns whether it is a listed one: `rhel 9.6`, or `ol 9` of all its 9.x.
     pub fn is(&self, listed: &str) -> bool {
         let Some((id, version)) = listed.split_once(' ') else {
             return false;
@@ -112,7 +112,7 @@ pub struct Gpu {
     /// Its unique id: `GPU-` and hexadecimal digits, as `ROCR_VISIBLE_DEVICES` and `nvidia-smi -L` have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
-    /// How an AMD GPU is divided, if its driver reports it.
+    /// The partition of an AMD GPU, if its driver reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition: Option<Partition>,
     /// The memory node of the processors that it is attached to.
@@ -121,7 +121,7 @@ pub struct Gpu {
     /// Groups of the host, by number, that may use its device nodes; not root's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<u32>,
-    /// Its device node is missing: this GPU is not assigned to us.
+    /// Whether its device node is missing: this GPU is not assigned to us.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub masked: bool,
 }
@@ -147,7 +147,7 @@ impl Gpu {
     }
 }
 
-/// How an AMD GPU is divided.
+/// A partition of an AMD GPU, or a whole one (`SPX`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Partition {
     /// `SPX` is one GPU; `DPX`, `QPX` and `CPX` are several.
@@ -155,7 +155,7 @@ pub struct Partition {
     /// `NPS1`, `NPS2`, `NPS4`: how its memory is divided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<String>,
-    /// Which of the card's partitions this one is, from 0.
+    /// The partition's index on its card, from 0.
     pub index: u32,
 }
 
@@ -168,7 +168,7 @@ pub struct Condition {
     /// Memory in use, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vram_used: Option<u64>,
-    /// How busy it is, per cent of the last moments.
+    /// The utilization of the last moments, percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busy_percent: Option<u32>,
     /// Programs that use it.
@@ -225,7 +225,7 @@ pub struct Settings {
     pub randomize_va_space: Option<String>,
     /// Transparent huge pages: `always`, `madvise`, `never`.
     pub huge_pages: Option<String>,
-    /// When memory is defragmented for huge pages.
+    /// The setting of defragmentation for huge pages: `always`, `defer`, `madvise`, `never`.
     pub huge_pages_defrag: Option<String>,
     /// Whether processors run two threads a core.
     pub smt: Option<String>,

@@ -39,33 +39,33 @@ impl Root {
         self.text(path)
     }
 
-    /// Notes a read error.
+    /// Records a read error.
     pub fn note(&self, reason: String) {
         self.unread.borrow_mut().push(reason);
     }
 
-    /// The read errors so far.
+    /// Returns the read errors so far.
     pub fn unread(&self) -> Vec<String> {
         self.unread.borrow().clone()
     }
 
-    /// Whether the host is the machine that we run on, not a test's tree.
+    /// Returns whether the host is the machine that we run on, not a test's tree.
     pub fn is_this_machine(&self) -> bool {
         self.path == Path::new("/")
     }
 
-    /// Whether a path exists.
+    /// Returns whether a path exists.
     pub fn exists(&self, path: &str) -> bool {
         self.path.join(path).symlink_metadata().is_ok()
     }
 
-    /// The group id of a file or a device; none for root's.
+    /// Returns the group id of a file or a device; none for root's.
     pub fn group(&self, path: &str) -> Option<u32> {
         let status = std::fs::metadata(self.path.join(path)).ok()?;
         Some(status.gid()).filter(|group| *group != 0)
     }
 
-    /// A file's bytes; none if it is not a readable file or is empty.
+    /// Reads a file's bytes; none if it is not a readable file or is empty.
     pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
         let file = self.open(path).ok()?;
         let mut bytes = Vec::new();
@@ -74,7 +74,7 @@ impl Root {
         (!bytes.is_empty()).then_some(bytes)
     }
 
-    /// A file's text, trimmed; none if it is not a readable file or is empty.
+    /// Reads a file's text, trimmed; none if it is not a readable file or is empty.
     pub fn text(&self, path: &str) -> Option<String> {
         let bytes = self.bytes(path)?;
         let text = String::from_utf8_lossy(&bytes);
@@ -82,18 +82,18 @@ impl Root {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// A file's only number, decimal.
+    /// Reads a file's only number, decimal.
     pub fn number(&self, path: &str) -> Option<u64> {
         self.text(path)?.parse().ok()
     }
 
-    /// A file's only number, hexadecimal with or without `0x`, as sysfs writes PCI ids.
+    /// Reads a file's only number, hexadecimal with or without `0x`, as sysfs writes PCI ids.
     pub fn hexadecimal(&self, path: &str) -> Option<u32> {
         let text = self.text(path)?;
         u32::from_str_radix(text.strip_prefix("0x").unwrap_or(&text), 16).ok()
     }
 
-    /// Names in a folder, sorted; none if it is not a readable folder.
+    /// Lists the names in a folder, sorted; none if it is not a readable folder.
     pub fn names(&self, path: &str) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(self.path.join(path)) else {
             return Vec::new();
@@ -122,7 +122,7 @@ impl Root {
     }
 }
 
-/// The system's message, without the error number.
+/// Returns the system's message, without the error number.
 fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let plain = text.split(" (os error").next().unwrap_or_default();

@@ -48,7 +48,7 @@ fn replaced_where(
     devices
 }
 
-/// Whether all GPUs of the host are selected, known or not.
+/// Returns whether all GPUs of the host are selected, known or not.
 fn takes_all(request: &AssignRequest<'_>, selection: &Selection) -> bool {
     selection.gpus.is_empty() || (selection.all && request.chosen.is_empty())
 }

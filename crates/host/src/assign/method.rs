@@ -7,7 +7,7 @@ use crate::gpu_support::cdi_kind;
 use crate::model::HostView;
 use retrial_recipe::model::{GpuAccess, GpuRequest, GpuVendor};
 
-/// How GPUs are injected into a container.
+/// A method of injecting GPUs into a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InjectionMethod {
@@ -126,7 +126,7 @@ fn nvidia(host: &HostView) -> Choice {
     }
 }
 
-/// Why the engine does not support a method, and the fix: known only if the engine was queried.
+/// Returns why the engine does not support a method, and the fix: known only if the engine was queried.
 pub fn unsupported_method(
     request: &GpuRequest,
     host: &HostView,

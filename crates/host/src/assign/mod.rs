@@ -24,7 +24,7 @@ pub use select::{cards, range};
 /// The GPUs assigned to a container, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssignedGpus {
-    /// How they are injected.
+    /// The method of injecting them.
     pub method: InjectionMethod,
     /// The reason for this method.
     pub reason: String,
@@ -45,7 +45,7 @@ pub struct AssignedGpu {
 }
 
 impl AssignedGpu {
-    /// Its unique name among the host's GPUs, for claims.
+    /// Returns its unique name among the host's GPUs, for claims.
     pub fn claim(&self) -> String {
         match &self.gpu.partition {
             Some(partition) if partition.compute != "SPX" => {
@@ -57,7 +57,7 @@ impl AssignedGpu {
 }
 
 impl AssignedGpus {
-    /// The claims of a run: addresses of GPUs, or `all` if unknown.
+    /// Returns the claims of a run: addresses of GPUs, or `all` if unknown.
     pub fn claims(&self) -> Vec<String> {
         if self.gpus.is_empty() {
             return vec!["all".to_owned()];
@@ -116,7 +116,7 @@ pub fn assign(request: &AssignRequest<'_>) -> Result<(GpuFlags, AssignedGpus), S
     Ok((flags, assigned))
 }
 
-/// Whether the method depends on what the engine supports.
+/// Returns whether the method depends on what the engine supports.
 pub fn depends_on_engine(container: &Container, gpus: Option<&GpuRequest>) -> bool {
     gpus.is_some_and(|gpus| match container.gpu_access {
         GpuAccess::AsWritten | GpuAccess::Devices => false,
@@ -125,18 +125,18 @@ pub fn depends_on_engine(container: &Container, gpus: Option<&GpuRequest>) -> bo
     })
 }
 
-/// Whether the recipe's own keys inject a vendor's GPUs.
+/// Returns whether the recipe's own keys inject a vendor's GPUs.
 fn names_gpus(container: &Container, vendor: GpuVendor) -> bool {
     container.extra.runtime.as_deref() == Some(vendor.into())
         || container.devices.iter().any(|name| is_of(name, vendor))
 }
 
-/// The path on the host of an entry of `devices`.
+/// Returns the path on the host of an entry of `devices`.
 fn path_of(device: &str) -> &str {
     device.split(':').next().unwrap_or_default()
 }
 
-/// Whether an entry of `devices` belongs to a vendor's GPUs.
+/// Returns whether an entry of `devices` belongs to a vendor's GPUs.
 fn is_of(device: &str, vendor: GpuVendor) -> bool {
     let path = path_of(device);
     path.starts_with(cdi_kind(vendor))

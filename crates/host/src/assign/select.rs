@@ -11,7 +11,7 @@ use crate::model::Gpu;
 pub(super) struct Selection {
     /// The GPUs, by index unless chosen.
     pub gpus: Vec<AssignedGpu>,
-    /// They are all of the host's GPUs of the vendor.
+    /// Whether they are all of the host's GPUs of the vendor.
     pub all: bool,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn select(
     })
 }
 
-/// The host's GPUs of the vendor that is requested.
+/// Returns the host's GPUs of the vendor that is requested.
 fn of_vendor(request: &AssignRequest<'_>) -> Vec<AssignedGpu> {
     let gpus = request.host.indexed_gpus();
     gpus.filter(|(_, gpu)| gpu.vendor == request.gpus.vendor)
@@ -55,13 +55,13 @@ fn of_vendor(request: &AssignRequest<'_>) -> Vec<AssignedGpu> {
         .collect()
 }
 
-/// The number of cards: partitions of one card count once, each die of an MI250 counts, as in `ROCm`.
+/// Counts cards: partitions of one card count once, each die of an MI250 counts, as in `ROCm`.
 pub fn cards<'a>(gpus: impl IntoIterator<Item = &'a Gpu>) -> usize {
     let addresses: BTreeSet<&str> = gpus.into_iter().map(|gpu| gpu.pci.as_str()).collect();
     addresses.len()
 }
 
-/// The GPUs that the recipe's own devices expose.
+/// Returns the GPUs that the recipe's own devices expose.
 fn written(request: &AssignRequest<'_>, available: &[AssignedGpu]) -> Vec<AssignedGpu> {
     let container = request.container;
     let paths = container.devices.iter().map(|device| path_of(device));
@@ -79,7 +79,7 @@ fn written(request: &AssignRequest<'_>, available: &[AssignedGpu]) -> Vec<Assign
     }
 }
 
-/// The first cards that fit, then others, up to the count; in the order of their indices.
+/// Returns the first cards that fit, then others, up to the count; in the order of their indices.
 fn as_many_as_required(request: &AssignRequest<'_>, available: &[AssignedGpu]) -> Vec<AssignedGpu> {
     let fits = |gpu: &Gpu| request.gpus.takes(&gpu.model);
     let usable: Vec<&AssignedGpu> = available
@@ -96,7 +96,7 @@ fn as_many_as_required(request: &AssignRequest<'_>, available: &[AssignedGpu]) -
     usable.into_iter().filter(is_selected).cloned().collect()
 }
 
-/// The GPUs that `--gpus` names: indices, ranges of them, `GPU-…` and PCI addresses.
+/// Returns the GPUs that `--gpus` names: indices, ranges of them, `GPU-…` and PCI addresses.
 fn chosen(
     request: &AssignRequest<'_>,
     available: &[AssignedGpu],
@@ -169,7 +169,7 @@ fn has(available: &[AssignedGpu]) -> String {
     }
 }
 
-/// The first and the last index in `3` or `0-3`.
+/// Returns the first and the last index in `3` or `0-3`.
 pub fn range(word: &str) -> Option<(usize, usize)> {
     let (first, last) = word.split_once('-').unwrap_or((word, word));
     let number = |text: &str| text.parse::<usize>().ok();

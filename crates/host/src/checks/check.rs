@@ -82,17 +82,17 @@ impl Check {
         source.named(format!("mount {target}"))
     }
 
-    /// Whether a fix is needed.
+    /// Returns whether a fix is needed.
     pub fn is_unmet(&self) -> bool {
         matches!(self.state, CheckState::Warning | CheckState::Error)
     }
 
-    /// Whether it would change the figure from the published one.
+    /// Returns whether it would change the figure from the published one.
     pub fn other_hardware(&self) -> bool {
         self.kind.is_hardware() && self.is_unmet()
     }
 
-    /// Whether it prevents a start, unless the user forces it.
+    /// Returns whether it prevents a start, unless the user forces it.
     pub fn stops(&self) -> bool {
         self.state == CheckState::Error || self.other_hardware()
     }
@@ -159,12 +159,12 @@ retrial_document::word_enum! {
 }
 
 impl CheckKind {
-    /// Whether a different value means different hardware than the published.
+    /// Returns whether a different value means different hardware than the published.
     pub fn is_hardware(self) -> bool {
         matches!(self, Self::Gpus | Self::Partition)
     }
 
-    /// Whether a recipe requires it, so that a plan lists it if unmet.
+    /// Returns whether a recipe requires it, so that a plan lists it if unmet.
     pub(super) fn is_requirement(self) -> bool {
         matches!(
             self,

@@ -1,6 +1,6 @@
 //! Releases and ranges of releases.
 
-/// Whether a text is a release such as `7.1.1`: two numbers at least.
+/// Returns whether a text is a release such as `7.1.1`: two numbers at least.
 pub fn is_release(text: &str) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     text.contains('.') && text.split('.').all(is_number)

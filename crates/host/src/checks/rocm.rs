@@ -57,12 +57,12 @@ pub fn release(rocm: &str) -> Option<&'static Release> {
 }
 
 impl Release {
-    /// Whether a driver's series is listed.
+    /// Returns whether a driver's series is listed.
     pub fn lists_driver(&self, series: &str) -> bool {
         self.drivers.iter().any(|driver| driver == series)
     }
 
-    /// Whether it has code for a GPU.
+    /// Returns whether it has code for a GPU.
     pub fn has_code_for(&self, target: &str) -> bool {
         self.gpus.contains_key(target)
     }
@@ -74,7 +74,7 @@ impl Release {
         systems_of(&gpu.model).or(target).unwrap_or(&self.systems)
     }
 
-    /// Whether an operating system is listed for a GPU.
+    /// Returns whether an operating system is listed for a GPU.
     pub fn lists_system(&self, system: &OperatingSystem, gpu: &Gpu) -> bool {
         let mut systems = self.systems(gpu).iter();
         systems.any(|listed| system.is(listed))
@@ -129,7 +129,7 @@ pub fn kernels(system: &OperatingSystem) -> Option<&'static [String]> {
     entry.map(|(_, kernels)| kernels.as_slice())
 }
 
-/// Whether a version equals a listed one, or starts with its parts: `2.6.0+rocm6.4` is of 2.6.
+/// Returns whether a version equals a listed one, or starts with its parts: `2.6.0+rocm6.4` is of 2.6.
 pub fn is_of(version: &str, listed: &str) -> bool {
     let rest = version.strip_prefix(listed);
     rest.is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_ascii_digit()))
