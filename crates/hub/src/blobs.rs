@@ -137,7 +137,7 @@ impl Blobs<'_> {
         }
     }
 
-    /// Whether the file's blob is in the cache and matches its hash.
+    /// Returns whether the file's blob is in the cache and matches its hash.
     async fn is_correct(&self, file: &RemoteFile) -> Result<bool, FetchError> {
         let (cache, digest) = (self.cache, &file.digest);
         let Some(blob) = present(cache, file) else {

@@ -12,7 +12,7 @@ use crate::transport::transient;
 /// Bytes that arrive in order, up to `end` of the file.
 pub struct Body {
     source: Source,
-    /// Where it ends, in bytes from the file's beginning.
+    /// The end of the bytes, as an offset from the file's beginning.
     pub end: u64,
 }
 
@@ -21,13 +21,13 @@ enum Source {
     Xet(Box<XetDownloadStream>),
 }
 
-/// Why an answer did not bring all of its bytes.
+/// The reason for which an answer did not bring all of its bytes.
 pub enum Interruption {
     /// The request failed or was cut.
     Cut(Failure),
     /// The file has to be read from its beginning: from this answer, if there is one.
     Restart(Option<Body>),
-    /// It is not the file that the hub lists, for this reason.
+    /// The answer is not the file that the hub lists, for this reason.
     Mismatch(String),
     /// The disk is full, as the sink will explain.
     Full,
@@ -78,12 +78,12 @@ impl Body {
         }
     }
 
-    /// Whether it comes from the Xet store.
+    /// Returns whether it comes from the Xet store.
     pub fn is_xet(&self) -> bool {
         matches!(self.source, Source::Xet(_))
     }
 
-    /// The next bytes; none at the end.
+    /// Returns the next bytes; none at the end.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
         match &mut self.source {
             Source::Http(answer) => answer.chunk().await.map_err(transient),

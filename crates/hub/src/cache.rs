@@ -29,7 +29,7 @@ pub struct RepositoryCache {
 }
 
 impl RepositoryCache {
-    /// For a model's repository.
+    /// Returns the part of a model's repository.
     pub fn new(root: &Path, repository: &str) -> Self {
         Self {
             root: root.to_owned(),

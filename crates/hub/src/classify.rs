@@ -22,7 +22,7 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Its subject, for messages.
+    /// Returns its subject, for messages.
     pub fn subject(&self) -> String {
         match self.path {
             Some(path) => format!("{path} of {}", self.repository),
@@ -30,7 +30,7 @@ impl Request<'_> {
         }
     }
 
-    /// The answer is of no use.
+    /// Returns the error of an answer that is of no use.
     pub fn malformed(&self, reason: &str) -> FetchError {
         FetchError::Malformed {
             subject: self.subject(),
@@ -39,7 +39,7 @@ impl Request<'_> {
     }
 }
 
-/// Why a request brought nothing, or not everything.
+/// The failure of a request that brought nothing, or not everything.
 #[derive(Debug)]
 pub enum Failure {
     /// A later attempt may succeed.
@@ -62,7 +62,7 @@ impl From<FetchError> for Failure {
 }
 
 impl Failure {
-    /// An answer that is of no use this time.
+    /// Returns the failure of an answer that is of no use this time.
     pub fn answer(reason: impl Into<String>) -> Self {
         Self::Transient {
             reason: reason.into(),
@@ -71,7 +71,7 @@ impl Failure {
         }
     }
 
-    /// The Xet store failed.
+    /// Returns the failure of a transfer from the Xet store.
     pub fn xet(error: &XetError) -> Self {
         let text = error.to_string();
         // Its addresses carry signatures, after the `?`.
@@ -216,7 +216,7 @@ fn missing(settings: &Settings, request: &Request<'_>, code: &str) -> FetchError
     }
 }
 
-/// The repository's page, for people.
+/// Returns the address of the repository's page, for people.
 pub fn page(settings: &Settings, repository: &str) -> String {
     format!("{}/{repository}", root(settings))
 }

@@ -33,7 +33,7 @@ impl Digest {
         Self::sha256(name).or_else(|| Self::git(name))
     }
 
-    /// The digits: the hub's `ETag`, and the blob's name in the cache.
+    /// Returns the digits: the hub's `ETag`, and the blob's name in the cache.
     pub fn hex(&self) -> &str {
         match self {
             Self::Sha256(hex) | Self::Git(hex) => hex,
@@ -50,7 +50,7 @@ impl fmt::Display for Digest {
     }
 }
 
-/// Whether a text is so many lower-case hexadecimal digits.
+/// Returns whether a text is so many lower-case hexadecimal digits.
 pub fn is_hex(text: &str, digits: usize) -> bool {
     text.len() == digits
         && text
@@ -65,7 +65,7 @@ pub struct Hasher {
 }
 
 impl Hasher {
-    /// For a file of `size` bytes with the hash `expected`.
+    /// Returns a hasher for a file of `size` bytes with the hash `expected`.
     pub fn new(expected: &Digest, size: u64) -> Self {
         match expected {
             Digest::Sha256(_) => Self {

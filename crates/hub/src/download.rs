@@ -25,7 +25,7 @@ pub struct Download<'a> {
     pub file: &'a RemoteFile,
 }
 
-/// How one transfer of the whole file ended.
+/// The result of one transfer of the whole file.
 enum Outcome {
     Verified,
     Mismatch(String),

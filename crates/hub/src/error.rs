@@ -53,7 +53,7 @@ pub enum FetchError {
     #[error("the hub has no {subject} (404)")]
     #[diagnostic(help("{advice}"))]
     Missing {
-        /// Which repository, revision or file.
+        /// The repository, the revision of one, or the file.
         subject: String,
         /// The repository is there, the file is not.
         is_file: bool,
@@ -204,7 +204,7 @@ impl FetchError {
         }
     }
 
-    /// Whether the request itself is wrong, rather than the hub or this machine.
+    /// Returns whether the request itself is wrong, rather than the hub or this machine.
     pub fn is_request(&self) -> bool {
         matches!(self, Self::Name { .. } | Self::NothingSelected { .. })
     }

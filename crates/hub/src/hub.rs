@@ -68,7 +68,7 @@ pub struct FetchedFile {
 }
 
 impl Fetched {
-    /// Bytes of all files.
+    /// Returns the bytes of all files.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.size).sum()
     }
@@ -98,7 +98,7 @@ impl Hub {
         Ok(Self { transport })
     }
 
-    /// The settings in use.
+    /// Returns the settings in use.
     pub fn settings(&self) -> &Settings {
         &self.transport.settings
     }
@@ -164,7 +164,7 @@ impl Hub {
         listing::check_access(&self.transport, &model.repository, &model.revision).await
     }
 
-    /// Bytes of a snapshot that a download would still fetch.
+    /// Returns the bytes of a snapshot that a download would still fetch.
     pub fn missing(&self, snapshot: &Snapshot) -> u64 {
         let cache = self.cache_of(&snapshot.repository);
         missing(&cache, &distinct(snapshot))

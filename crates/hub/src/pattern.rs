@@ -2,13 +2,13 @@
 
 use regex_lite::Regex;
 
-/// Whether a path is selected: it matches one of `allow`, if there are any, and none of `ignore`.
+/// Returns whether a path is selected: it matches one of `allow`, if there are any, and none of `ignore`.
 pub fn is_selected(path: &str, allow: &[String], ignore: &[String]) -> bool {
     let any = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, path));
     (allow.is_empty() || any(allow)) && !any(ignore)
 }
 
-/// Whether a path matches; a pattern that ends with `/` matches everything below.
+/// Returns whether a path matches; a pattern that ends with `/` matches everything below.
 fn matches(pattern: &str, path: &str) -> bool {
     let pattern = pattern.replace('\\', "/");
     let rest = if pattern.ends_with('/') { ".*" } else { "" };

@@ -40,7 +40,7 @@ pub enum Progress {
     Retry {
         /// The request: a file, or a repository at a revision.
         subject: String,
-        /// Why the attempt failed.
+        /// The fault of the last attempt, as a fragment.
         reason: String,
         /// The number of the next attempt (2, 3, …).
         attempt: u32,
@@ -75,7 +75,7 @@ pub struct Reporter {
 }
 
 impl Reporter {
-    /// For a file of `total` bytes.
+    /// Returns a reporter for a file of `total` bytes.
     pub fn new(channel: &UnboundedSender<Progress>, path: &str, total: u64) -> Self {
         Self {
             channel: channel.clone(),
@@ -102,7 +102,7 @@ impl Reporter {
         });
     }
 
-    /// Reports that the file did not match.
+    /// Reports that the file did not match its hash.
     pub fn discarded(&self, reason: String) {
         let path = self.path.clone();
         self.send(Progress::Discarded { path, reason });

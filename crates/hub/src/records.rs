@@ -56,7 +56,7 @@ impl Boot {
     }
 }
 
-/// Whether a blob was verified before and is unchanged.
+/// Returns whether a blob was verified before and is unchanged.
 pub fn is_verified(cache: &RepositoryCache, digest: &Digest, blob: &Metadata) -> bool {
     let record: Option<Record> = fs::read(cache.record(digest))
         .ok()

@@ -14,14 +14,14 @@ const PARALLEL: usize = 8;
 /// Python client, which refuses larger files without Xet); by ranges it serves everything.
 const MAX_RANGE: u64 = 40_000_000_000;
 
-/// How to reach the hub, as whom, and where its files are cached.
+/// The hub's address, the account, and the cache of files.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The hub's address, `https://huggingface.co` by default.
     pub endpoint: Url,
     /// The account's token; none for anonymous requests.
     pub token: Option<Token>,
-    /// Where a token would be read from, for advice.
+    /// The file that a token would be read from, for advice.
     pub token_path: PathBuf,
     /// The cache, which has the `models--owner--name` directories.
     pub cache: PathBuf,
@@ -74,7 +74,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// A token; `source` names its variable or file.
+    /// Returns a token; `source` names its variable or file.
     pub fn new(value: impl Into<String>, source: impl Into<String>) -> Self {
         Self {
             value: value.into(),
@@ -90,7 +90,7 @@ impl fmt::Debug for Token {
 }
 
 impl Settings {
-    /// A hub at `endpoint` and a cache, without a token.
+    /// Returns the settings of a hub at `endpoint` and a cache, without a token.
     ///
     /// # Errors
     /// If the endpoint is no URL.

@@ -48,7 +48,7 @@ impl Transport {
         Ok(Self { client, settings })
     }
 
-    /// An address of the hub; each segment is escaped.
+    /// Returns an address of the hub; each segment is escaped.
     pub fn url<'a>(&self, segments: impl IntoIterator<Item = &'a str>) -> Url {
         let mut url = self.settings.endpoint.clone();
         // `Settings::new` admits only addresses with a host.
@@ -58,7 +58,7 @@ impl Transport {
         url
     }
 
-    /// The `Authorization` header, if there is a token.
+    /// Returns the `Authorization` header, if there is a token.
     ///
     /// # Errors
     /// If the token is not valid in a header.
@@ -183,7 +183,7 @@ pub struct Backoff<'a> {
 }
 
 impl<'a> Backoff<'a> {
-    /// Before the first attempt.
+    /// Returns the state before the first attempt.
     pub fn new(connection: Connection<'a>, request: &'a Request<'a>) -> Self {
         Self {
             connection,

@@ -36,7 +36,7 @@ pub struct Entry {
     pub xet_hash: Option<String>,
 }
 
-/// One file of a commit.
+/// A file of a commit, as it is downloaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteFile {
     /// Its path in the repository.
@@ -50,7 +50,7 @@ pub struct RemoteFile {
 }
 
 impl Tree {
-    /// The listing of all files of a commit.
+    /// Returns the listing of all files of a commit.
     pub fn new(files: BTreeMap<String, Entry>) -> Self {
         Self {
             format_version: FORMAT,
@@ -72,7 +72,7 @@ impl Tree {
         }
     }
 
-    /// Its files.
+    /// Returns the listed files with their hashes.
     ///
     /// # Errors
     /// Names a file with an unsafe path or without a valid hash.
@@ -97,7 +97,7 @@ impl Tree {
     }
 }
 
-/// Whether a path stays within the snapshot's directory.
+/// Returns whether a path stays within the snapshot's directory.
 pub fn is_safe(path: &str) -> bool {
     !path.contains('\0') && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }

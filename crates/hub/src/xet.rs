@@ -48,7 +48,7 @@ impl XetStore {
         }
     }
 
-    /// Whether the file is to be read from here.
+    /// Returns whether the file is to be read from here.
     pub fn has(&self, file: &RemoteFile) -> bool {
         file.xet_hash.is_some() && !self.failed.load(Ordering::Relaxed)
     }
