@@ -9,7 +9,7 @@ use retrial_store::journal::{AbortReason, StepEnd, StepFault};
 pub struct Course {
     /// The most severe fault of a step; none if no step failed.
     fault: Option<StepFault>,
-    /// Why the remaining measurements are aborted, if they are: the first reason.
+    /// The first reason for which the remaining measurements are aborted, if they are.
     pub abort_reason: Option<AbortReason>,
 }
 
@@ -33,7 +33,7 @@ impl Course {
         }
     }
 
-    /// Whether no step failed, and the run was not stopped.
+    /// Returns whether no step failed, and the run was not stopped.
     pub fn is_clean(&self) -> bool {
         *self == Self::default()
     }
@@ -54,7 +54,7 @@ impl Course {
     }
 }
 
-/// Whether the following steps need one that failed.
+/// Returns whether the following steps need one that failed.
 fn is_needed(step: &Step, fault: StepFault) -> bool {
     match &step.action {
         Action::Exec(exec) => exec.purpose == Purpose::Prepare || fault == StepFault::Host,

@@ -22,7 +22,7 @@ pub enum RunError {
     Engine(#[from] EngineError),
 }
 
-/// Why a step ended early: `?` ends the step, or the whole run.
+/// The early end of a step: `?` ends the step, or the whole run.
 #[derive(Debug)]
 pub enum Halt {
     /// The step ended: it failed, or the run is to stop.

@@ -25,7 +25,7 @@ use retrial_store::clock::Moment;
 use retrial_store::journal::{AbortReason, EventKind, StepEnd};
 use retrial_store::process::ProcessIdentity;
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Ended {
     /// The verdict, if there is one.
@@ -193,7 +193,7 @@ impl Run<'_> {
         Ok(record_end(&session, end, seconds)?)
     }
 
-    /// Whether the step's command may be running since before this process.
+    /// Returns whether the step's command may be running since before this process.
     pub(super) fn may_be_running(&self, step: &Step) -> bool {
         let state = self.session.state();
         let survives = match &step.action {

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use retrial_store::journal::StepEnd;
 
-/// How long work continues after the signal: most of it is nearly done.
+/// The time that work may continue after the signal: most of it is nearly done.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// Waits for work, until a while after the signal.

@@ -84,7 +84,7 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
     Some((status.dev(), status.ino()))
 }
 
-/// Whether a path does not exist. A file system that does not answer is no proof.
+/// Returns whether a path does not exist. A file system that does not answer is no proof.
 fn is_missing(path: &Path) -> bool {
     let status = std::fs::symlink_metadata(path);
     status.is_err_and(|error| {

@@ -24,7 +24,7 @@ const STOPPED_RUN_TIMEOUT: Duration = Duration::from_secs(10);
 /// The engine of a session, and how long it is waited for.
 pub struct EngineAccess {
     engine: Arc<dyn Engine>,
-    /// How long the engine may be unavailable when it is needed.
+    /// The longest time for which the engine may be unavailable when it is needed.
     patience: Duration,
     stop: CancellationToken,
     /// The engine was unavailable for too long: nobody waits for it again.
@@ -35,16 +35,16 @@ pub struct EngineAccess {
 /// The time that was spent on waiting.
 #[derive(Default)]
 struct Waits {
-    /// How many operations wait now.
+    /// The number of operations that wait now.
     waiting: u32,
-    /// When the first of them began to.
+    /// When the first of them began to wait.
     since: Option<Instant>,
     /// Earlier waits, one after the other.
     ended: Duration,
 }
 
 impl EngineAccess {
-    /// Of a session that waits so long for its engine, and less once it is to stop.
+    /// Returns the access of a session that waits so long for its engine, and less once it is to stop.
     pub fn new(engine: Arc<dyn Engine>, patience: Duration, stop: CancellationToken) -> Self {
         Self {
             engine,
@@ -114,13 +114,13 @@ impl EngineAccess {
         })
     }
 
-    /// The time that operations have waited since [`Self::forget_waits`].
+    /// Returns the time that operations have waited since [`Self::forget_waits`].
     pub fn waited(&self) -> Duration {
         let waits = lock(&self.waits);
         waits.ended + waits.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// Begins to count the time that operations wait.
+    /// Resets the time that operations have waited.
     pub fn forget_waits(&self) {
         lock(&self.waits).ended = Duration::ZERO;
     }
@@ -146,7 +146,7 @@ impl EngineAccess {
 /// An operation that waits, as long as this lives.
 struct Wait<'a> {
     access: &'a EngineAccess,
-    /// When the operation failed for the first time: it may have gone on for long before.
+    /// When the operation failed for the first time: it may have run for long before.
     failed_at: Instant,
     /// No other operation waits.
     is_first: bool,

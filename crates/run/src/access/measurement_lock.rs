@@ -31,7 +31,7 @@ impl MeasurementLock {
     }
 }
 
-/// Whether a step measures, collects what was measured, or starts or stops a service for it.
+/// Returns whether a step measures, collects what was measured, or starts or stops a service for it.
 pub(crate) fn measures(step: &Step) -> bool {
     match &step.action {
         Action::Exec(exec) => exec.purpose != Purpose::Prepare,
@@ -40,7 +40,7 @@ pub(crate) fn measures(step: &Step) -> bool {
     }
 }
 
-/// Whether anything is measured after a step.
+/// Returns whether anything is measured after a step.
 pub(crate) fn more_is_measured(plan: &Plan, after: &Step) -> bool {
     let mut steps = plan.steps.iter();
     steps.any(|step| step.number > after.number && measures(step))

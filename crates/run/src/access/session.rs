@@ -25,14 +25,14 @@ use retrial_store::journal::{Event, EventKind, Journal, State, StepEnd};
 use retrial_store::lock::FileLock;
 use retrial_store::{RunDirectory, StoreError, scratch};
 
-/// How this process executes the run.
+/// The options with which this process executes the run.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Emit every line of output as an event, not only the latest lines at intervals.
     pub all_output: bool,
     /// Performance without accuracy is inconclusive.
     pub require_accuracy: bool,
-    /// How long an engine may be unavailable when it is needed.
+    /// The longest time for which an engine may be unavailable when it is needed.
     pub patience: Duration,
     /// The root of the host's files, for the sensors of its GPUs.
     pub root: PathBuf,
@@ -58,7 +58,7 @@ impl Default for Options {
     }
 }
 
-/// One process's hold on a run.
+/// The state of one process that executes a run: engine, plan, journal and events.
 pub struct Session {
     /// The engine, which may be unavailable for a while.
     pub(crate) engine: EngineAccess,
@@ -73,7 +73,7 @@ pub struct Session {
     pub control: Control,
     /// The control directory of steps on the host.
     pub host_control: Control,
-    /// Those of services with containers of their own, by the service's name.
+    /// The control directories of services with containers of their own, by the service's name.
     pub(crate) service_controls: BTreeMap<String, Control>,
     /// Cancelled when the run must stop.
     pub stop: CancellationToken,
@@ -81,7 +81,7 @@ pub struct Session {
     pub secrets: BTreeMap<String, String>,
     /// Removes the secrets from output and results; none without secrets.
     pub(crate) redactor: Option<Arc<Redactor>>,
-    /// How this process executes the run.
+    /// The options with which this process executes the run.
     pub options: Options,
     journal: Mutex<Journal>,
     pub(crate) state: Mutex<Arc<State>>,
@@ -163,12 +163,12 @@ impl Session {
         }
     }
 
-    /// What this process does, for those who wait for a lock that it holds.
+    /// Returns what this process does, for others who wait for a lock that it holds.
     pub(crate) fn work(&self) -> String {
         format!("run {}", self.run.id())
     }
 
-    /// Whether control directories and growing output are on this machine's own disk.
+    /// Returns whether control directories and growing output are on this machine's own disk.
     pub(crate) fn has_scratch(&self) -> bool {
         self.options.scratch.is_some()
     }
@@ -187,7 +187,7 @@ impl Session {
         places.into_iter().find(|place| disk_full(place))
     }
 
-    /// Whether this machine executes a step.
+    /// Returns whether this machine executes a step.
     pub(crate) fn does(&self, step: &Step) -> bool {
         match &self.options.machine {
             None => true,
@@ -244,13 +244,13 @@ impl Session {
         self.engine.wait(operation, report).await
     }
 
-    /// This machine's name in events.
+    /// Returns this machine's name in events.
     pub(crate) fn node(&self) -> String {
         let machine = self.options.machine.as_ref();
         machine.map_or_else(|| "local".to_owned(), |machine| machine.scope.name.clone())
     }
 
-    /// A text of a step without secrets.
+    /// Returns a text of a step without secrets.
     pub(crate) fn redacted(&self, text: &str) -> String {
         let redactor = self.redactor.as_ref();
         redactor.map_or_else(|| text.to_owned(), |redactor| redactor.text(text))
@@ -306,7 +306,7 @@ impl Session {
         }
     }
 
-    /// The container of the run's steps.
+    /// Returns the id of the container of the run's steps.
     ///
     /// # Errors
     /// If there is none.

@@ -210,7 +210,7 @@ fn size(manifest: &Manifest) -> String {
     format!("{}, {bytes}", format::count(manifest.files.len(), "file"))
 }
 
-/// Whether `--keep` asks to keep the container of a failed step.
+/// Returns whether `--keep` asks to keep the container of a failed step.
 fn keeps_failed(session: &Session) -> bool {
     let mut steps = session.plan.steps.iter();
     steps.any(|step| {

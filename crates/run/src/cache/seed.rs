@@ -16,10 +16,10 @@ use retrial_plan::cached::{SEED, STAGE};
 
 /// The interval between checks whether it has ended.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long the owner of all files may take to change.
+/// The longest time that changing the owner of all files may take.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Our user and group in a container, for `chown`.
+/// Returns our user and group in a container, for `chown`.
 pub async fn owner(session: &Session) -> String {
     let abilities = session.with_engine(Engine::abilities).await;
     if abilities.is_ok_and(|abilities| abilities.rootless) {
@@ -47,7 +47,7 @@ pub async fn own(session: &Session, directory: &Path) -> Result<(), EngineError>
     session.with_engine(|engine| engine.remove(&id)).await
 }
 
-/// A container of the image with one mounted directory of ours.
+/// Returns a container of the image with one mounted directory of ours.
 fn as_root(session: &Session, image: &str, stage: &Path) -> ContainerSpec {
     ContainerSpec {
         name: format!("retrial-{}-seed", session.run.id()),

@@ -62,7 +62,7 @@ pub async fn create_started(
     }
 }
 
-/// Why a container did not start.
+/// Returns why a container did not start.
 pub fn start_error(error: &EngineError) -> Halt {
     match error.refusal() {
         Some(Refusal::NoShell) => Halt::host(ErrorText::of(error).in_context(

@@ -31,7 +31,7 @@ pub struct Extraction<'a> {
     pub path: &'a str,
     /// The directory that it is copied to.
     pub to: &'a Path,
-    /// Its size, bytes; 0 if unknown.
+    /// The size of the files at the path, bytes; 0 if unknown.
     pub length: u64,
     /// Limits on its content.
     pub limits: Limits,

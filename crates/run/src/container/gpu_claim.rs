@@ -17,7 +17,7 @@ use retrial_engine::api::ContainerState;
 use retrial_store::StoreError;
 use retrial_store::journal::{StepEnd, StepFault};
 
-/// How long another run may take to create its container.
+/// The longest wait for another run to create its container.
 const PATIENCE: Duration = Duration::from_mins(10);
 /// Folders that all users of a machine share and may write to, by mode 1777. The first existing one is used, so
 /// that all users choose the same; `/tmp` may be private to a user.
@@ -86,7 +86,7 @@ fn gpus(claim: &str) -> String {
     }
 }
 
-/// Whether two claims name a GPU in common: a card is all of its partitions.
+/// Returns whether two claims name a GPU in common: a card is all of its partitions.
 fn overlap(claim: &str, other: &str) -> bool {
     let same = |gpu: &str, other_gpu: &str| {
         let (card, partition) = gpu.split_once('/').unwrap_or((gpu, ""));

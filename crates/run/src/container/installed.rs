@@ -15,7 +15,7 @@ use retrial_engine::api::ExecSpec;
 use retrial_results::packages::{self, Installed};
 use retrial_store::packages as package_store;
 
-/// How long a container may take to list its packages: 3,000 take 0.1 s.
+/// The longest time that a container may take to list its packages: 3,000 take 0.1 s.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The interval between checks of the list.
 const PAUSE: Duration = Duration::from_millis(3);
@@ -98,7 +98,7 @@ fn variables(env: &[String], secrets: &[&str]) -> BTreeMap<String, Option<String
         .collect()
 }
 
-/// Whether a variable of this name may hold a secret: an image may have one baked in.
+/// Returns whether a variable of this name may hold a secret: an image may have one baked in.
 fn is_secret(name: &str) -> bool {
     let mut words = name.split('_').map(str::to_ascii_uppercase);
     let is_sensitive = |word: String| {
@@ -120,7 +120,7 @@ fn is_secret(name: &str) -> bool {
     words.any(is_sensitive)
 }
 
-/// Whether a value is an address with somebody's password: `http://me:word@proxy`.
+/// Returns whether a value is an address with somebody's password: `http://me:word@proxy`.
 fn has_password(value: &str) -> bool {
     let mut addresses = value.split("://").skip(1);
     addresses.any(|rest| {

@@ -21,7 +21,7 @@ pub const CACHE_LABEL: &str = "io.retrial.cache";
 /// of a job.
 pub const JOB_LABEL: &str = "io.retrial.job";
 
-/// The labels of this run's containers: one without them is never touched.
+/// Returns the labels of this run's containers: one without them is never touched.
 pub fn own_labels(session: &Session) -> BTreeMap<String, String> {
     let path = session.run.path().display().to_string();
     let path = (PATH_LABEL.to_owned(), path);
@@ -29,7 +29,7 @@ pub fn own_labels(session: &Session) -> BTreeMap<String, String> {
     own.chain([path]).collect()
 }
 
-/// The labels of a container of ours, of a run or of another name.
+/// Returns the labels of a container of ours, of a run or of another name.
 pub fn labels_of(run: &str) -> BTreeMap<String, String> {
     let own = BTreeMap::from([
         (RUN_LABEL.to_owned(), run.to_owned()),
@@ -41,17 +41,17 @@ pub fn labels_of(run: &str) -> BTreeMap<String, String> {
     own.into_iter().chain(job).collect()
 }
 
-/// The owner of a container of ours by its labels, if that is another user.
+/// Returns the owner of a container of ours by its labels, if that is another user.
 pub fn other_user(labels: &BTreeMap<String, String>) -> Option<String> {
     not_of(labels, &uid(), &user())
 }
 
-/// A container's label; empty if it has none.
+/// Returns a container's label; empty if it has none.
 pub fn label<'a>(container: &'a ContainerState, name: &str) -> &'a str {
     container.labels.get(name).map_or("", String::as_str)
 }
 
-/// The run of a container, and its user: `run ID of USER`.
+/// Returns the run of a container, and its user: `run ID of USER`.
 pub fn run_of(container: &ContainerState) -> String {
     let run = label(container, RUN_LABEL);
     match label(container, USER_LABEL) {
@@ -60,7 +60,7 @@ pub fn run_of(container: &ContainerState) -> String {
     }
 }
 
-/// Whether a container mounts the cached directory with this path.
+/// Returns whether a container mounts the cached directory with this path.
 pub fn mounts_cached(container: &ContainerState, location: &str) -> bool {
     let mut mounted = label(container, CACHE_LABEL).lines();
     mounted.any(|line| line == location)

@@ -25,7 +25,7 @@ use retrial_plan::step::Action;
 use retrial_store::StoreError;
 use retrial_store::journal::{EventKind, SkipReason, StepEnd, StepFault};
 
-/// How often a container is created while the engine is restarted each time.
+/// The maximum number of attempts to create a container while the engine is restarted each time.
 const MAX_ATTEMPTS: u32 = 5;
 
 /// Creates and starts the container that measures.

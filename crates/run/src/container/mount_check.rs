@@ -11,7 +11,7 @@ use retrial_container::first_process::CONTROL;
 use retrial_engine::api::ExecSpec;
 use retrial_store::journal::{StepEnd, StepFault};
 
-/// How long the first process may take to copy the nonce.
+/// The longest time that the first process may take to copy the nonce.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Waits until the first process has copied the nonce.
@@ -89,7 +89,7 @@ pub fn not_shared(session: &Session) -> Halt {
     )
 }
 
-/// Whether a process in the container can read the nonce; none if unknown.
+/// Returns whether a process in the container can read the nonce; none if unknown.
 async fn sees_nonce(session: &Session, id: &str, nonce: &str) -> Option<bool> {
     let line = format!("read -r nonce <{CONTROL}/nonce; echo \"nonce $nonce\"");
     let spec = ExecSpec::as_root(["/bin/sh", "-c", &line]);

@@ -66,7 +66,7 @@ pub fn step_command(control: &str, step: &Step, command: &ExecStep) -> Vec<Strin
     words
 }
 
-/// One run's control directory.
+/// The control directory of one run, or of a service in it.
 #[derive(Debug, Clone)]
 pub struct Control {
     path: PathBuf,
@@ -164,12 +164,12 @@ impl Control {
         })
     }
 
-    /// Whether the container's first process has copied the nonce.
+    /// Returns whether the container's first process has copied the nonce.
     pub fn is_nonce_copied(&self, nonce: &str) -> bool {
         self.read("seen").is_some_and(|text| text.trim() == nonce)
     }
 
-    /// Why the first process ended, if it wrote it: `deadline` or `stopped`.
+    /// Returns why the first process ended, if it wrote it: `deadline` or `stopped`.
     pub fn ended(&self) -> Option<String> {
         let text = self.read("ended")?;
         let reason = text.lines().next()?.trim();

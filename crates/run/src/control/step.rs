@@ -13,14 +13,14 @@ const FILLED: [&str; 9] = [
     "pid.tmp", "oom", "others", "left", "code", "found", "lengths", "files", "stale",
 ];
 
-/// One step's files in the control directory.
+/// The files of one step in the control directory.
 #[derive(Debug, Clone)]
 pub struct StepControl {
     control: PathBuf,
     name: String,
 }
 
-/// How a step ended, as the container's side wrote it.
+/// The exit of a step, as the container's side wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepExit {
     /// The exit code of the step's command.
@@ -57,23 +57,23 @@ impl StepControl {
         self.steps()?.directory(&self.name)
     }
 
-    /// The directory on this machine.
+    /// Returns the directory on this machine.
     pub fn path(&self) -> PathBuf {
         self.control.join("steps").join(&self.name)
     }
 
-    /// Whether the step was prepared before.
+    /// Returns whether the step was prepared before.
     pub fn exists(&self) -> bool {
         self.directory().is_ok()
     }
 
-    /// Whether the container's side has begun.
+    /// Returns whether the container's side has begun.
     pub fn started(&self) -> bool {
         self.directory()
             .is_ok_and(|directory| directory.has("started"))
     }
 
-    /// The directory's name, also as the container sees it.
+    /// Returns the directory's name, also as the container sees it.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -133,7 +133,7 @@ impl StepControl {
         open::read_text_beneath(&self.control, &relative, 1 << 20).ok()
     }
 
-    /// How the step ended, once it has.
+    /// Reads how the step ended, once it has.
     pub fn exit(&self) -> Option<StepExit> {
         let text = self.read("exit")?;
         let mut words = text.split_whitespace();
@@ -158,7 +158,7 @@ impl StepControl {
         })
     }
 
-    /// Whether the exit code was written after the first process had begun to end everything: it lists the
+    /// Returns whether the exit code was written after the first process had begun to end everything: it lists the
     /// steps that had written theirs.
     fn is_after_the_end(&self) -> bool {
         let ended = open::read_text_beneath(&self.control, Path::new("ended"), 1 << 20);
@@ -167,7 +167,7 @@ impl StepControl {
         lines.next().is_some() && !lines.any(|line| line == self.name)
     }
 
-    /// The number of processes killed for memory before and after the step, if known.
+    /// Reads the number of processes killed for memory before and after the step, if known.
     pub fn oom(&self) -> (Option<u64>, Option<u64>) {
         let text = self.read("oom").unwrap_or_default();
         let mut counts = text.split_whitespace().map(|word| word.parse::<u64>().ok());

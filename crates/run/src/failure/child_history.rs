@@ -14,7 +14,7 @@ type Process = (u32, u64);
 pub struct ChildHistory {
     /// The GPUs of each process, by its id: a dead process no longer has an environment.
     devices: BTreeMap<u32, String>,
-    /// When each child was first found dead.
+    /// When each dead child was first found dead.
     dead: BTreeMap<Process, Instant>,
     /// Processes whose environment names GPUs.
     gpu_processes: BTreeMap<Process, GpuProcess>,
@@ -150,7 +150,7 @@ impl DeadChild {
     }
 }
 
-/// Reads `/proc/71/environ:HIP_VISIBLE_DEVICES=3`.
+/// Parses `/proc/71/environ:HIP_VISIBLE_DEVICES=3`.
 fn devices_of(text: &str) -> Option<(u32, String)> {
     let (pid, devices) = text.strip_prefix("/proc/")?.split_once("/environ:")?;
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_=,.-".contains(letter);
@@ -158,7 +158,7 @@ fn devices_of(text: &str) -> Option<(u32, String)> {
     Some((pid.parse().ok()?, plain))
 }
 
-/// Reads `71 5123 4 9 python`: id, start time, parent, status, name.
+/// Parses `71 5123 4 9 python`: id, start time, parent, status, name.
 fn dead_of(text: &str) -> Option<DeadChild> {
     let mut words = text.splitn(5, ' ');
     let (pid, started, parent) = (words.next()?, words.next()?, words.next()?);
@@ -172,7 +172,7 @@ fn dead_of(text: &str) -> Option<DeadChild> {
     })
 }
 
-/// Reads `71 5123 4 python`: id, start time, parent, name.
+/// Parses `71 5123 4 python`: id, start time, parent, name.
 fn alive_of(text: &str) -> Option<(Process, u32, String)> {
     let mut words = text.splitn(4, ' ');
     let (pid, started, parent) = (words.next()?, words.next()?, words.next()?);

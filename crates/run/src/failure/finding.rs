@@ -46,7 +46,7 @@ pub struct DeadChild {
     pub started: u64,
     /// The id of its parent.
     pub parent: u32,
-    /// How it ended, as `wait(2)` encodes it.
+    /// The status with which it ended, as `wait(2)` encodes it.
     pub status: i32,
     /// The name of its program, as the kernel has it.
     pub name: String,

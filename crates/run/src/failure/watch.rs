@@ -15,7 +15,7 @@ use retrial_store::journal::{StepEnd, StepFault};
 const BLOCK: usize = 256 << 10;
 /// The maximum number of blocks per read, so that signals are still handled.
 const BLOCKS: usize = 16;
-/// How long a command may continue after a line that shows its failure: it may be printing details.
+/// The time that a command may continue after a line that shows its failure: it may be printing details.
 const SETTLE: Duration = Duration::from_secs(2);
 
 /// The watch of one command.
@@ -37,7 +37,7 @@ struct Reader {
 }
 
 impl FailureWatch {
-    /// Of a command that was started. Earlier output is searched, too.
+    /// Starts the watch of a command that was started. Earlier output is searched, too.
     ///
     /// # Errors
     /// If a pattern is no regular expression.

@@ -48,7 +48,7 @@ pub async fn pull(
     record(session, image)
 }
 
-/// Whether the engine has the image and the policy allows using it.
+/// Returns whether the engine has the image and the policy allows using it.
 async fn is_present(
     session: &StepSession<'_>,
     reference: &str,

@@ -41,11 +41,11 @@ pub fn read_orders(input: impl AsyncRead + Unpin + Send + 'static) -> UnboundedR
 
 /// The process on a machine that is not the head.
 pub struct Agent<'a> {
-    /// Its hold on its machine's part of the run.
+    /// The session of its machine's part of the run.
     pub session: &'a Session,
     /// The channel to the head.
     pub replies: UnboundedSender<Reply>,
-    /// What happens to its containers when the head disconnects.
+    /// The action on its containers when the head disconnects.
     pub on_disconnect: OnDisconnect,
 }
 

@@ -12,7 +12,7 @@ pub struct Failures(Arc<Mutex<Recorded>>);
 
 #[derive(Debug, Default)]
 struct Recorded {
-    /// By the step, or the step that started the service.
+    /// Failures by the step, or the step that started the service.
     steps: BTreeMap<u32, StepEnd>,
     /// A machine that no longer responds: every step needs it.
     lost: Option<StepEnd>,

@@ -13,7 +13,7 @@ pub enum Line {
 }
 
 impl Line {
-    /// Its bytes, of a longer one the beginning.
+    /// Returns the line's bytes, of a longer one the beginning.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Whole(bytes) | Self::Cut(bytes) => bytes,

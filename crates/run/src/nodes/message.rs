@@ -43,7 +43,7 @@ pub enum Order {
     Fail {
         /// The number of the step to end.
         step: u32,
-        /// How it ended there.
+        /// The step's end on that machine.
         end: StepEnd,
     },
     /// End running work: the run is stopped.
@@ -66,13 +66,13 @@ pub struct Begin {
     pub force: bool,
     /// The machine is allocated to this job only: containers of earlier jobs are removed.
     pub exclusive: bool,
-    /// What happens to its containers when the head disconnects.
+    /// The action on its containers when the head disconnects.
     pub on_disconnect: OnDisconnect,
-    /// How long its engine may be unavailable when it is needed.
+    /// The longest time for which its engine may be unavailable when it is needed.
     pub patience: Duration,
 }
 
-/// Without the secrets' values.
+/// Omits the secrets' values.
 impl std::fmt::Debug for Begin {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = formatter.debug_struct("Begin");
@@ -98,7 +98,7 @@ pub enum Reply {
     Facts(Box<Facts>),
     /// The current time there.
     Clock {
-        /// What its wall clock showed.
+        /// The time on its wall clock.
         time: Timestamp,
     },
     /// It does not meet the requirements.
@@ -106,7 +106,7 @@ pub enum Reply {
         /// The unmet requirements and their fix.
         error: ErrorText,
     },
-    /// It is ready for steps.
+    /// The machine is ready for steps.
     Ready {
         /// The run's containers live there.
         containers_live: bool,
@@ -140,7 +140,7 @@ pub struct Facts {
     pub nonce: Option<String>,
     /// The number of its usable GPUs.
     pub gpus: u32,
-    /// Their models, each once.
+    /// The models of these GPUs, each once.
     pub models: Vec<String>,
     /// The version of their driver.
     pub driver: Option<String>,

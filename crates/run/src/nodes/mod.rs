@@ -30,17 +30,17 @@ use serde::{Deserialize, Serialize};
 use retrial_recipe::expression::NodeScope;
 use retrial_store::directory_of_machine;
 
-/// One of a run's machines.
+/// A machine of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
     /// The machine's values in expressions.
     pub scope: NodeScope,
-    /// It is the first one.
+    /// Whether it is the first one, the head.
     pub is_head: bool,
 }
 
 impl Machine {
-    /// Its directory within the run's: `nodes/n2/`, or nothing.
+    /// Returns its directory within the run's: `nodes/n2/`; empty for the head.
     pub fn directory(&self) -> String {
         if self.is_head {
             String::new()
@@ -56,7 +56,7 @@ pub fn whole_run(path: &Path) -> PathBuf {
     run.and_then(Path::parent).unwrap_or(path).to_owned()
 }
 
-/// Whether a name is valid for a machine: it becomes a part of paths and command lines.
+/// Returns whether a name is valid for a machine: it becomes a part of paths and command lines.
 pub fn is_name(name: &str) -> bool {
     let letters = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     name.starts_with(|first: char| first.is_ascii_alphanumeric()) && name.chars().all(letters)

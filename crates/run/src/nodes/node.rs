@@ -26,13 +26,13 @@ use retrial_store::journal::{Event, EventKind, StepEnd, StepFault};
 #[cfg(test)]
 mod tests;
 
-/// How long a machine may take to start our process, and to report its facts.
+/// The longest time that a machine may take to start our process, and to report its facts.
 const START: Duration = Duration::from_mins(2);
-/// How long it may take to check itself.
+/// The longest time that it may take to check itself.
 const PREFLIGHT: Duration = Duration::from_mins(5);
-/// How long it may take to end remaining processes.
+/// The longest time that it may take to end remaining processes.
 const END: Duration = Duration::from_secs(40);
-/// How long the last output of a process may take to arrive.
+/// The longest wait for the last output of a process.
 const ERRORS: Duration = Duration::from_secs(2);
 /// The last lines of a launcher's errors that are shown.
 const LAST_LINES: usize = 5;
@@ -40,7 +40,7 @@ const LAST_LINES: usize = 5;
 const MAX_FOREIGN: usize = 1 << 20;
 /// The bytes of each that are shown.
 const MAX_SHOWN: usize = 500;
-/// How a reply begins.
+/// The beginning of every reply.
 const REPLY: &[u8] = br#"{"reply":"#;
 
 /// Why a run cannot start on a machine: our process could not be started there, has exited, or found unmet
@@ -57,7 +57,7 @@ pub struct NodeError {
 /// Data from the other machines, until the run takes it.
 #[derive(Debug, Default)]
 pub(super) struct Mailbox {
-    /// For the run's journal.
+    /// Events for the run's journal.
     pub(super) events: Vec<Event>,
     /// The images of the last step, by machine.
     pub(super) images: BTreeMap<String, ImageInfo>,
@@ -123,7 +123,7 @@ impl Node {
         let _ = self.orders.send(order);
     }
 
-    /// The end of a step there.
+    /// Waits for the end of a step there.
     pub(super) async fn end_of(&self, step: u32) -> StepEnd {
         let reply = self.reply(|reply| match reply {
             Reply::Ended {
@@ -158,7 +158,7 @@ impl Node {
         self.answer(clock, "report its time", START).await
     }
 
-    /// Whether the run's containers are alive there.
+    /// Returns whether the run's containers are alive there.
     pub(super) async fn ready(&self) -> Result<bool, NodeError> {
         let ready = |reply| match reply {
             Reply::Ready { containers_live } => Some(Ok(containers_live)),
@@ -216,7 +216,7 @@ impl Node {
         format!("{status}{}", printed.collect::<String>())
     }
 
-    /// Whether its process has closed its output.
+    /// Returns whether its process has closed its output.
     pub(super) fn is_lost(&self) -> bool {
         let replies = self.replies.try_lock();
         replies.is_ok_and(|replies| replies.is_closed())

@@ -21,7 +21,7 @@ const UNWATCH: Duration = Duration::from_secs(10);
 /// The other machines of a run.
 pub struct Others {
     nodes: Vec<Node>,
-    /// Their failures, which end the steps here that depend on them.
+    /// Failures of the machines, which end the steps here that depend on them.
     pub(crate) failures: Failures,
     mailbox: Arc<Mutex<Mailbox>>,
     /// Whether the run's containers are alive on all of them.
@@ -152,7 +152,7 @@ impl Others {
         tokio::join!(clean, exits);
     }
 
-    /// Takes their events for the run's journal.
+    /// Takes the machines' events for the run's journal.
     pub(crate) fn events(&self) -> Vec<Event> {
         std::mem::take(&mut lock(&self.mailbox).events)
     }

@@ -13,7 +13,7 @@ use retrial_store::files::{remove_directory, rename_synced};
 use retrial_store::journal::{EventKind, StepEnd, StepFault};
 use retrial_store::unpack::{Limits, Unpacked};
 
-/// How far the clock of a file system may differ from this machine's, seconds: that of a file server may.
+/// The largest difference between a file system's clock and this machine's, seconds: a file server has its own.
 const CLOCK_SLACK_S: i64 = 60;
 
 /// Collects the one result directory that the step `producer` created.
@@ -136,7 +136,7 @@ async fn copy_results(
     record(session, path, to, &unpacked)
 }
 
-/// When a file may have been written, at the earliest, that a step wrote: seconds since 1970.
+/// Returns the earliest time of last change that a file written by the step may have, seconds since 1970.
 fn earliest_write(started: &Moment) -> Option<u64> {
     let (earliest, _) = started.wall_span(&Moment::now());
     u64::try_from(earliest.as_second() - CLOCK_SLACK_S).ok()

@@ -199,7 +199,7 @@ async fn shut_down(
     Ok(session.record(event)?)
 }
 
-/// Whether there is a container in which it may be running. Waits for an unavailable engine: without it,
+/// Returns whether there is a container in which it may be running. Waits for an unavailable engine: without it,
 /// nothing can be stopped.
 async fn has_container(session: &StepSession<'_>, command: &StepCommand<'_>) -> Result<bool, Halt> {
     let Some(container) = &command.container else {
@@ -211,7 +211,7 @@ async fn has_container(session: &StepSession<'_>, command: &StepCommand<'_>) -> 
     Ok(found.is_some())
 }
 
-/// How a service is ended: according to the recipe; a stopped run gives it no more time than any other step.
+/// Returns signal and time for ending a service: those of the recipe; a stopped run allows no more than for any step.
 fn ending_of(session: &Session, stop: StopPolicy) -> Ending {
     let mut grace = Duration::from_secs(stop.timeout_s);
     if session.stop.is_cancelled() {

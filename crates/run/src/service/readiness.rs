@@ -36,13 +36,13 @@ type Ready<'a> = Pin<Box<dyn Future<Output = Result<(), StepEnd>> + Send + 'a>>;
 /// Waits for a service's readiness.
 pub struct Readiness<'a> {
     service: &'a ServiceStep,
-    /// How long it was waited for by this process.
+    /// The time for which this process has waited for it.
     polled: Duration,
     ready: Ready<'a>,
 }
 
 impl<'a> Readiness<'a> {
-    /// Of a service that was started.
+    /// Returns the condition of a service that was started.
     pub fn new(service: &'a ServiceStep, command: &'a StepCommand<'a>) -> Result<Self, StepEnd> {
         let ready = &service.ready;
         if let ReadyWhen::Log(pattern) = ready {
@@ -82,7 +82,7 @@ impl Meanwhile for Readiness<'_> {
         self.ready.as_mut().await
     }
 
-    /// At least for as long as one probe may take.
+    /// Returns whether it was waited for as long as one probe may take.
     fn may_be_late(&self) -> bool {
         let limit = Duration::from_secs(self.service.command.timeout_s);
         self.polled >= limit.min(PROBE_TIMEOUT)
@@ -149,7 +149,7 @@ async fn until_printed(session: &StepSession<'_>, pattern: Regex) -> Result<(), 
     }
 }
 
-/// Whether the service is ready now.
+/// Returns whether the service is ready now.
 ///
 /// # Errors
 /// If the image has no program for the probe, or the engine is unavailable for too long.

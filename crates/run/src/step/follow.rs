@@ -16,12 +16,12 @@ use retrial_store::journal::{StepEnd, StepFault};
 
 /// The longest interval between checks of the files.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How often the engine is queried whether the container is running.
+/// The interval between queries whether the container is running.
 const ENGINE_INTERVAL: Duration = Duration::from_secs(2);
 /// The number of such queries per script run that searches for the step's shell, if its exec is unknown.
 const PROBE_EVERY: u32 = 5;
 
-/// How long an engine may take to notice that a step's shell has ended.
+/// The longest time that an engine may take to notice that a step's shell has ended.
 const CONFIRM_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The fix for a full disk.
@@ -70,11 +70,11 @@ pub trait Meanwhile {
     }
 }
 
-/// How following a step ended.
+/// The result of following a step.
 pub enum Followed<T> {
-    /// It wrote its exit code.
+    /// The step wrote its exit code.
     Exited(StepExit),
-    /// It is still running.
+    /// The step is still running, and need not be followed.
     Running(T),
 }
 
@@ -146,7 +146,7 @@ pub async fn follow<M: Meanwhile>(
     }
 }
 
-/// Whether a command's output is within its limit; a sparse file counts in full.
+/// Returns whether a command's output is within its limit; a sparse file counts in full.
 pub(crate) fn check_length(command: &ExecStep, output: &Output<'_>) -> Result<(), StepEnd> {
     let limit = max_log(command);
     let length = output.length_now();
@@ -181,7 +181,7 @@ fn check_limits(command: &StepCommand<'_>, last_output: Instant) -> Result<(), S
 pub(crate) struct LivenessProbe {
     /// None after a kill of the tool, or if the engine no longer has it.
     started: Option<Started>,
-    /// How many checks found its exec unknown to the engine.
+    /// The number of checks that found its exec unknown to the engine.
     unknown_count: u32,
 }
 

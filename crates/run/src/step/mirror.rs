@@ -24,7 +24,7 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// Of a step that was started. None if its output is in the run's directory itself.
+    /// Opens the copy for a started step. None if its output is in the run's directory itself.
     pub fn of(session: &StepSession<'_>) -> Option<Self> {
         if !session.has_scratch() {
             return None;

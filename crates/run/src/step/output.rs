@@ -115,7 +115,7 @@ pub struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// From the first byte.
+    /// Opens a step's output, to be read from its first byte.
     pub fn open(session: &StepSession<'a>) -> Self {
         Self {
             session: *session,
@@ -163,7 +163,7 @@ impl<'a> Output<'a> {
         self.splitter.finish(|line| show(&session, &line.text));
     }
 
-    /// Its current length, bytes.
+    /// Returns its current length, bytes.
     pub fn length_now(&self) -> u64 {
         let status = self.file.as_ref().and_then(|file| file.metadata().ok());
         status.map_or(self.length, |status| status.len())

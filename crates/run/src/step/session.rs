@@ -40,12 +40,12 @@ impl<'a> StepSession<'a> {
         self.session
     }
 
-    /// When the step began, if it has.
+    /// Returns when the step began, if it has.
     pub fn started(&self) -> Option<Moment> {
         lock(&self.state).started.get(&self.step.number).cloned()
     }
 
-    /// How long ago the step began; 0 if it has not.
+    /// Returns the time since the step began; 0 if it has not.
     pub fn age(&self) -> Duration {
         self.started()
             .map(|started| started.age())
@@ -116,12 +116,12 @@ impl<'a> StepSession<'a> {
         Event::new(&self.node(), Some(self.step), kind)
     }
 
-    /// The step's directory in the directory of a run, or in the part of it on this machine's own disk.
+    /// Returns the step's directory in that of a run, or in the part of it on this machine's own disk.
     pub fn directory_in(&self, run: &RunDirectory) -> PathBuf {
         run.steps().join(self.step.directory())
     }
 
-    /// The path of the step's output in such a directory.
+    /// Returns the path of the step's output in such a directory.
     pub fn output_in(&self, run: &RunDirectory) -> PathBuf {
         self.directory_in(run).join("output.log")
     }

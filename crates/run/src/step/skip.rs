@@ -82,14 +82,14 @@ impl Run<'_> {
         Some(SkipReason::Aborted { reason })
     }
 
-    /// Whether a service that a step needs is not running. A service whose start was skipped by an option is
+    /// Returns whether a service that a step needs is not running. A service whose start was skipped by an option is
     /// run by the user.
     fn is_service_missing(&self, state: &State, start: u32) -> bool {
         let started = self.session.plan.service(start);
         !state.services.contains_key(&start) && started.is_none_or(|(step, _)| !step.is_skipped())
     }
 
-    /// Whether something is left to run in the container: a resumed run may have all measurements from an
+    /// Returns whether something is left to run in the container: a resumed run may have all measurements from an
     /// earlier process.
     async fn is_container_needed(&self) -> bool {
         let steps = self.session.plan.steps.iter();
@@ -97,7 +97,7 @@ impl Run<'_> {
         self.is_any_left(steps.filter(measures)).await
     }
 
-    /// Whether one of these steps is left to run.
+    /// Returns whether one of these steps is left to run.
     async fn is_any_left(&self, steps: impl Iterator<Item = &Step>) -> bool {
         let incomplete = steps.filter(|step| !self.completed_steps.contains(&step.number));
         for step in incomplete.filter(|step| !step.is_skipped()) {
@@ -121,7 +121,7 @@ impl Run<'_> {
         Ok(decision)
     }
 
-    /// Whether the container is removed after the verdict, whatever that is.
+    /// Returns whether the container is removed after the verdict, whatever that is.
     pub(crate) fn is_removed_next(&self) -> bool {
         let mut steps = self.session.plan.steps.iter();
         let remove = steps.find(|step| step.action == Action::Remove);

@@ -48,7 +48,7 @@ pub enum Started {
 }
 
 impl Started {
-    /// Its status now; none if it is unknown.
+    /// Queries its current status; none if it is unknown.
     pub async fn status(&mut self, session: &Session) -> Option<ExecStatus> {
         match self {
             Self::Exec(exec) => {
@@ -124,7 +124,7 @@ impl<'a> StepCommand<'a> {
         }
     }
 
-    /// The exec that starts the container's side of it.
+    /// Returns the exec that starts the container's side of it.
     pub fn spec(&self) -> ExecSpec {
         let (session, exec) = (&self.session, self.exec);
         let mut env = exec.env.clone();
@@ -174,7 +174,7 @@ impl<'a> StepCommand<'a> {
         (output.code == 0).then_some(output.stdout)
     }
 
-    /// The program and the arguments that run a script for the step.
+    /// Returns the program and the arguments that run a script for the step.
     fn script_words(&self, name: &str, arguments: &[&str]) -> Vec<String> {
         let script = format!("{}/{name}", self.control_path());
         let words = ["/bin/sh".to_owned(), script, self.session.step.directory()];
@@ -202,7 +202,7 @@ impl<'a> StepCommand<'a> {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         output.status.success().then_some(text)
     }
-    /// The fix for a forged exit code or a changed script.
+    /// Returns the fix for a forged exit code or a changed script.
     pub fn forgery_advice(&self) -> &'static str {
         match self.container {
             Some(_) => {
@@ -216,7 +216,7 @@ impl<'a> StepCommand<'a> {
         }
     }
 
-    /// The control directory as the command sees it.
+    /// Returns the control directory as the command sees it.
     pub fn control_path(&self) -> String {
         match self.container {
             Some(_) => CONTROL.to_owned(),

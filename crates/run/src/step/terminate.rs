@@ -12,12 +12,12 @@ use retrial_recipe::model::StopSignal;
 /// terminated.
 const MOMENT: Duration = Duration::from_secs(2);
 
-/// How processes are ended.
+/// The signal and the time with which processes are ended.
 #[derive(Debug, Clone, Copy)]
 pub struct Ending {
     /// The signal that they are sent first.
     pub signal: StopSignal,
-    /// How long they may take to end after it.
+    /// The time that they may take to end after it, before they are killed.
     pub grace: Duration,
 }
 
@@ -40,7 +40,7 @@ impl Ending {
 
 /// The state of a step whose exec is not known to be running.
 pub struct Probe {
-    /// Its own shell runs.
+    /// Whether the step's own shell is running.
     pub alive: bool,
     /// Processes that the kernel killed for memory so far, if it says.
     pub oom_kills: Option<u64>,

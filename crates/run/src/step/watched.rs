@@ -17,17 +17,17 @@ use crate::nodes::Machine;
 use retrial_plan::service::ServiceStep;
 use retrial_store::journal::{StepEnd, StepFault};
 
-/// How long a service may take to write its exit code after a measurement failed: it may be the cause.
+/// The longest wait for a service's exit code after a measurement failed: the service may be the cause.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// One service that a measurement needs.
+/// A service that a measurement needs, while the measurement runs.
 pub struct Watched<'a> {
     service: &'a ServiceStep,
     command: StepCommand<'a>,
     output: Output<'a>,
     liveness: LivenessProbe,
     failure: FailureWatch,
-    /// When it was found to have ended by itself with exit code 0.
+    /// When the service was found to have ended by itself with exit code 0.
     exited_at: Option<Instant>,
 }
 
@@ -41,7 +41,7 @@ pub struct Needed<'a> {
 }
 
 impl<'a> Needed<'a> {
-    /// What a step's command needs, as it runs.
+    /// Returns the services and machines that a step's command needs.
     pub fn of(command: &StepCommand<'a>) -> Result<Self, Halt> {
         let (session, needs) = (command.session, &command.exec.needs);
         let mut steps = needs.clone();
@@ -133,7 +133,7 @@ impl Watched<'_> {
         found.map_err(|end| self.fault(end))
     }
 
-    /// How it ended, unless its container was stopped.
+    /// Returns the service's exit, unless its container was stopped.
     fn exit(&self) -> Option<StepExit> {
         self.command
             .files

@@ -47,7 +47,7 @@ pub enum TelemetryRecorder {
 /// The thread that samples during one step.
 pub struct Sampling {
     step: Box<Step>,
-    /// It samples until this is dropped.
+    /// The thread samples until this is dropped.
     keep_on: mpsc::Sender<()>,
     recorder: oneshot::Receiver<Box<Recorder>>,
 }
@@ -193,7 +193,7 @@ fn measured(plan: &Plan, step: &Step) -> Option<Measured> {
     })
 }
 
-/// The container's counters, where they can be read on this machine.
+/// Opens the container's counters, where they can be read on this machine.
 async fn container(session: &Session) -> Option<ContainerSensor> {
     let id = session.state().container.clone()?;
     let state = session
