@@ -3,7 +3,7 @@
 use super::Site;
 use retrial_document::{Diagnostics, Keys as _, Source, checked, parse};
 
-/// Whether a file is a site: it has `scheduler`, which no recipe and no batch has.
+/// Returns whether a file is a site: it has `scheduler`, which no recipe and no batch has.
 pub fn is_site(source: &Source) -> bool {
     let begins = |line: &str| line.starts_with("scheduler");
     source.text.lines().any(begins)

@@ -123,7 +123,7 @@ impl<'a> SbatchOption<'a> {
         format!("{name}{}", value.unwrap_or_default())
     }
 
-    /// Why a site may not have it as an option.
+    /// Returns why a site may not have it as an option.
     pub fn refusal(self) -> Option<Mismatch> {
         if let Some((full, reason)) = self.among(&OWN) {
             let help = format!("remove it: {reason}");

@@ -45,14 +45,14 @@ pub enum Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// The id of the run or the batch.
+    /// Returns the id of the run or the batch.
     pub fn id(self) -> &'a str {
         match self {
             Self::Run { id } | Self::Array { batch: id, .. } => id,
         }
     }
 
-    /// The name of its jobs, by which they are identified.
+    /// Returns the name of its jobs, by which they are identified.
     pub fn job_name(self) -> String {
         match self {
             Self::Run { id } => format!("retrial-{id}"),
@@ -61,7 +61,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// How jobs are executed on the nodes of a site.
+/// The options with which jobs are executed on the nodes of a site.
 #[derive(Debug, Clone)]
 pub struct JobOptions {
     /// Retrial's program on the nodes, and its options.
@@ -76,7 +76,7 @@ pub struct JobOptions {
     pub site: Site,
 }
 
-/// Why there is no script.
+/// A script that cannot be rendered.
 #[derive(Debug, Error)]
 pub enum ScriptError {
     /// A value has a control character.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Site;
 
-/// For downloads, and for a node that is slower than the published one.
+/// The time for downloads, and for a node that is slower than the published one.
 const RESERVE: Duration = Duration::from_hours(1);
 /// How long before its limit a job is warned: enough to end a benchmark, save its evidence and remove its
 /// container.
@@ -23,7 +23,7 @@ pub fn as_slurm(limit: Duration) -> String {
     format!("{}:{:02}:00", minutes / 60, minutes % 60)
 }
 
-/// How long before the limit a job gets TERM, seconds; at most half of its time.
+/// Returns how long before the limit a job gets TERM, seconds; at most half of its time.
 pub fn warning_s(limit: Duration) -> u64 {
     WARNING.min(limit / 2).as_secs()
 }
