@@ -16,7 +16,7 @@ pub enum SlurmError {
         #[source]
         source: std::io::Error,
     },
-    /// It ended with an error: the request was rejected, or Slurm does not respond.
+    /// The program failed: the request was rejected, or Slurm does not respond.
     #[error("`{program}` failed: {message}")]
     Failed {
         /// The Slurm program: `sbatch`, `squeue`, …
@@ -35,7 +35,7 @@ pub enum SlurmError {
     /// The cluster has no arrays, or does not report their maximum size.
     #[error("`scontrol show config` printed no MaxArraySize")]
     NoArrays,
-    /// It printed unexpected output.
+    /// The program succeeded, and printed no job id.
     #[error("`{program}` printed no job id: {printed:?}")]
     NoId {
         /// The Slurm program: `sbatch`.

@@ -15,12 +15,12 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// The timeout of a submission: it is not killed earlier, since its job would be unknown.
 const SUBMISSION: Duration = Duration::from_mins(5);
 
-/// The node of the job that this process is in, by Slurm's name for it.
+/// Returns the node of the job that this process is in, by Slurm's name for it.
 pub fn node_of_process() -> Option<String> {
     std::env::var("SLURMD_NODENAME").ok()
 }
 
-/// The nodes of the job that this process is in, the first one first.
+/// Returns the nodes of the job that this process is in, the first one first.
 ///
 /// # Errors
 /// If scontrol fails.
@@ -36,7 +36,7 @@ pub async fn nodes_of_job() -> Result<Vec<String>, SlurmError> {
     Ok(printed.lines().map(str::to_owned).collect())
 }
 
-/// One more than the highest index that a task of an array may have on this cluster.
+/// Returns one more than the highest index that a task of an array may have on this cluster.
 ///
 /// # Errors
 /// If scontrol fails or does not print it.
@@ -52,7 +52,7 @@ pub struct Slurm {
 }
 
 impl Slurm {
-    /// The jobs of this name.
+    /// Returns the jobs of this name.
     pub fn jobs_named(name: String) -> Self {
         Self { name }
     }
@@ -100,7 +100,7 @@ impl Slurm {
         Ok(newest_last(printed.lines().filter_map(Job::of_accounting)))
     }
 
-    /// The position of a pending job in its partition, from 1, and the number of pending jobs there.
+    /// Returns the position of a pending job in its partition, from 1, and the number of pending jobs there.
     ///
     /// # Errors
     /// If squeue fails.

@@ -34,13 +34,13 @@ impl JobPhase {
 /// A job or an array task, from the queue or the accounting.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Job {
-    /// Its id; of a task, that of its array.
+    /// The job's id; of an array task, that of its array.
     pub id: String,
     /// The index of a task in its array.
     pub index: Option<u32>,
     /// Slurm's word for its state.
     pub state: String,
-    /// Its nodes; empty before it has any.
+    /// The job's nodes; empty before it has any.
     pub nodes: String,
     /// In the queue: its partition, or several of them.
     pub partition: String,
@@ -103,12 +103,12 @@ impl Job {
         })
     }
 
-    /// Whether Slurm ended it because one of its nodes no longer responded.
+    /// Returns whether Slurm ended it because one of its nodes no longer responded.
     pub fn lost_a_node(&self) -> bool {
         self.state == "NODE_FAIL"
     }
 
-    /// Whether its time limit ended it: it ran until the warning signal, which comes up to a minute early.
+    /// Returns whether its time limit ended it: it ran until the warning signal, which comes up to a minute early.
     pub fn reached_its_limit(&self, warning_s: u64) -> bool {
         let limit = self.limit_min.map(|minutes| minutes * 60);
         self.state == "TIMEOUT"
