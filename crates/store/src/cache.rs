@@ -39,7 +39,7 @@ pub use list::{CacheUsage, list};
 pub use manifest::{Manifest, Origin};
 pub use stage::Stage;
 
-/// One cached directory: its key in the recipe and its name below that.
+/// A cached directory: its key in the recipe and its name below that.
 #[derive(Debug, Clone)]
 pub struct CacheEntry {
     root: PathBuf,
@@ -60,7 +60,7 @@ pub enum CacheState {
 }
 
 impl CacheEntry {
-    /// The directory of an identity: the first of its names that no other identity has.
+    /// Returns the directory of an identity: the first of its names that no other identity has.
     pub fn find(cache: &Path, key: &str, identity: &str) -> Self {
         let mut name = short(identity).to_owned();
         let mut number = 1;
@@ -74,7 +74,7 @@ impl CacheEntry {
         }
     }
 
-    /// The directory `name` of a key, below a cache, for an identity.
+    /// Returns the directory `name` of a key, below a cache, for an identity.
     pub fn named(cache: &Path, key: &str, name: &str, identity: &str) -> Self {
         Self {
             root: root(cache),
@@ -92,12 +92,12 @@ impl CacheEntry {
         self.path().join("current")
     }
 
-    /// Its name, below that of its key.
+    /// Returns its name, below that of its key.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// `key/name`: its unique name.
+    /// Returns `key/name`, its unique name.
     pub fn label(&self) -> String {
         format!("{}/{}", self.key, self.name)
     }
@@ -108,12 +108,12 @@ impl CacheEntry {
         location(&self.path())
     }
 
-    /// The directory that containers mount, once it is populated.
+    /// Returns the directory that containers mount, once it is populated.
     pub fn content(&self) -> PathBuf {
         self.current().join("content")
     }
 
-    /// Whether it has this identity, or does not exist yet.
+    /// Returns whether it has this identity, or does not exist yet.
     pub fn is_own(&self) -> bool {
         let actual = fs::read_to_string(self.current().join(IDENTITY));
         match actual {
@@ -209,7 +209,7 @@ impl CacheEntry {
         move_aside(&self.current())
     }
 
-    /// The directory in which a run populates it.
+    /// Returns the directory in which a run populates it.
     pub fn stage(&self, run: &str) -> Stage {
         Stage::new(self.path().join(format!("stage-{run}")), &self.identity)
     }
@@ -235,7 +235,7 @@ fn move_aside(path: &Path) -> Result<(), StoreError> {
     fs::rename(path, &aside).map_err(StoreError::io("rename", path))
 }
 
-/// Whether it is a directory, not a link to one.
+/// Returns whether it is a directory, not a link to one.
 fn is_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
@@ -249,7 +249,7 @@ fn root(cache: &Path) -> PathBuf {
     cache.join("directories")
 }
 
-/// The default cache: `$XDG_CACHE_HOME/retrial`, else `~/.cache/retrial`.
+/// Returns the default cache: `$XDG_CACHE_HOME/retrial`, else `~/.cache/retrial`.
 pub fn standard_cache() -> PathBuf {
     user_directory("XDG_CACHE_HOME", ".cache").join("retrial")
 }

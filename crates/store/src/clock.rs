@@ -57,7 +57,7 @@ impl SinceBoot {
 /// A moment, on the wall clock and on that of its boot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moment {
-    /// What the wall clock showed.
+    /// The time on the wall clock.
     pub time: Timestamp,
     /// The clock of the boot; none of a moment that was recorded without it.
     pub since_boot: Option<SinceBoot>,
@@ -72,7 +72,7 @@ impl Moment {
         }
     }
 
-    /// The time from this moment to a later one, at least 0.
+    /// Returns the time from this moment to a later one, at least 0.
     pub fn until(&self, later: &Self) -> Duration {
         match (&self.since_boot, &later.since_boot) {
             (Some(from), Some(to)) if from.boot == to.boot => {
@@ -85,12 +85,12 @@ impl Moment {
         }
     }
 
-    /// How long ago it was.
+    /// Returns the time since this moment.
     pub fn age(&self) -> Duration {
         self.until(&Self::now())
     }
 
-    /// The time that the wall clock would have shown, had it been set as at the anchor.
+    /// Returns the time that the wall clock would have shown, had it been set as at the anchor.
     pub fn on_clock_of(&self, anchor: &Self) -> Timestamp {
         let (Some(own), Some(other)) = (&self.since_boot, &anchor.since_boot) else {
             return self.time;

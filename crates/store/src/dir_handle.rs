@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use super::error::StoreError;
 use retrial_beneath::open_beneath;
 
-/// How a file is opened for reading: not through a link, and without waiting for a pipe's writer.
+/// Flags for opening a file to read: not through a link, and without waiting for a pipe's writer.
 const FILE: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK)
@@ -144,7 +144,7 @@ impl Directory {
         }
     }
 
-    /// Names of its entries, sorted; names that are not UTF-8 are excluded.
+    /// Lists the names of its entries, sorted; names that are not UTF-8 are excluded.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -163,13 +163,13 @@ impl Directory {
         Ok(names)
     }
 
-    /// Whether a directory of that name exists, not a link to one.
+    /// Returns whether a directory of that name exists, not a link to one.
     pub fn is_directory(&self, name: &str) -> bool {
         let found = statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW);
         found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Directory)
     }
 
-    /// Whether an entry of that name exists, including a link.
+    /// Returns whether an entry of that name exists, including a link.
     pub fn has(&self, name: &str) -> bool {
         statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }

@@ -148,13 +148,13 @@ impl StoreError {
         }
     }
 
-    /// Whether the disk is full.
+    /// Returns whether the disk is full.
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Self::Io { source, .. } if is_disk_full(source))
     }
 }
 
-/// Whether an error means that the disk, or a quota, is full.
+/// Returns whether an error means that the disk, or a quota, is full.
 pub fn is_disk_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -34,7 +34,7 @@ pub struct Mark {
     pub host: String,
     /// The archive or directory.
     pub source: String,
-    /// When it was imported.
+    /// The time of the import.
     pub time: Timestamp,
 }
 
@@ -46,16 +46,16 @@ impl Mark {
     }
 }
 
-/// One run of an import.
+/// The import of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Arrival {
     /// The run's id.
     pub run: String,
     /// The machine that it ran on.
     pub host: String,
-    /// It existed already: nothing was done.
+    /// Whether it existed already, so that nothing was done.
     pub already: bool,
-    /// How its verdict was changed by judging it again.
+    /// The difference between its verdict here and the imported one, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rejudged: Option<String>,
 }

@@ -16,7 +16,7 @@ const MAX_BYTES: u64 = 2000;
 pub struct LockHolder {
     /// The process; none if it has not written itself yet.
     pub process: Option<ProcessIdentity>,
-    /// What it does, if that is not clear: `run 2026…`.
+    /// The work for which it holds the lock, if that is not clear: `run 2026…`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub work: String,
 }

@@ -18,7 +18,7 @@ use super::walk::{Entry, walk};
 /// commands.
 pub const STAYS: [&str; 3] = ["control", "lock", "host"];
 
-/// What was packed into an archive, and what was omitted.
+/// The number of files in an archive, and the omitted ones.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Packed {
     /// The number of packed files.

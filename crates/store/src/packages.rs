@@ -15,7 +15,7 @@ use super::files::write_atomically;
 use super::home::Home;
 use super::run_directory::RunDirectory;
 
-/// Its name in a run's directory.
+/// The file of installed packages in a run's directory.
 pub const FILE: &str = "packages.json";
 /// The directory of the home with the contents, each by its SHA-256.
 const SHARED: &str = "packages";

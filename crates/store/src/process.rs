@@ -21,7 +21,7 @@ static OWN: LazyLock<ProcessIdentity> = LazyLock::new(ProcessIdentity::read_own)
 /// A process of some machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessIdentity {
-    /// Its number in its pid namespace.
+    /// Its id in its pid namespace.
     pub pid: u32,
     /// The name of its machine, for people.
     pub host: String,
@@ -33,7 +33,7 @@ pub struct ProcessIdentity {
     started: u64,
 }
 
-/// Why a process must not be signalled from here.
+/// The reason for which a process must not be signalled from here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum NotHere {
     /// Another machine, or an earlier boot of this one.
@@ -42,15 +42,15 @@ pub enum NotHere {
     /// This machine, in another container.
     #[error("it is in another container (pid namespace) of this machine")]
     OtherNamespace,
-    /// It has ended; another process may have its number.
+    /// The process has ended; another one may have its id.
     #[error("that process has ended, and its number may be another one's")]
     Ended,
 }
 
-/// Why a process could not be signalled.
+/// The reason for which a process could not be signalled.
 #[derive(Debug, Error)]
 pub enum SignalError {
-    /// It cannot be reached from here.
+    /// The process cannot be reached from here.
     #[error(transparent)]
     NotHere(#[from] NotHere),
     /// The kernel refused the signal: the process is another user's, for example.
@@ -76,7 +76,7 @@ impl ProcessIdentity {
         }
     }
 
-    /// Whether processes of this one's pid namespace are numbered as it is.
+    /// Returns whether processes of this one's pid namespace are numbered as it is.
     ///
     /// # Errors
     /// Where else it is.
@@ -91,7 +91,7 @@ impl ProcessIdentity {
         }
     }
 
-    /// The other machine that it was on, by its name; none if it was on this one, perhaps before a reboot.
+    /// Returns the name of the other machine that it was on; none if it was on this one, perhaps before a reboot.
     pub fn other_host(&self) -> Option<&str> {
         let is_other = self.is_here() == Err(NotHere::OtherMachine);
         let is_other = is_other && !self.host.is_empty() && self.host != Self::own().host;
@@ -125,7 +125,7 @@ impl ProcessIdentity {
         })
     }
 
-    /// Its number, with its machine unless it is of this one: `4711`, `4711 on n2`.
+    /// Returns its id, with its machine unless it is of this one: `4711`, `4711 on n2`.
     pub fn label(&self) -> String {
         let Self { pid, host, .. } = self;
         match self.is_here() {
@@ -148,7 +148,7 @@ impl fmt::Display for ProcessIdentity {
     }
 }
 
-/// The number of an open process in the pid namespace whose `/proc` this is.
+/// Returns the id of an open process in the pid namespace whose `/proc` this is.
 fn number_of(process: &OwnedFd) -> Option<String> {
     let text = fs::read_to_string(format!("/proc/self/fdinfo/{}", process.as_raw_fd())).ok()?;
     let number = text.lines().find_map(|line| line.strip_prefix("Pid:"))?;

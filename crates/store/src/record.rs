@@ -26,7 +26,7 @@ impl Record {
         Self { path, id }
     }
 
-    /// Whether a name is a valid id: no characters special to a shell or a terminal.
+    /// Returns whether a name is a valid id: no characters special to a shell or a terminal.
     pub fn is_id(name: &str) -> bool {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
         name.len() <= 128

@@ -60,7 +60,7 @@ impl RunDirectory {
         }
     }
 
-    /// Its state, from its journal.
+    /// Reads its state from its journal.
     ///
     /// # Errors
     /// If there is no journal that can be read.
@@ -68,7 +68,7 @@ impl RunDirectory {
         Ok(State::from_events(&Journal::read(&self.journal())?))
     }
 
-    /// The names of its other machines that have started.
+    /// Lists the names of its other machines that have started.
     pub fn other_machines(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path().join(MACHINES))
             .into_iter()
@@ -92,17 +92,17 @@ impl RunDirectory {
         }
     }
 
-    /// Output of the steps.
+    /// Returns the directory of the steps' output.
     pub fn steps(&self) -> PathBuf {
         self.join("steps")
     }
 
-    /// The results of the scenarios.
+    /// Returns the directory of the scenarios' results.
     pub fn results(&self) -> PathBuf {
         self.join("results")
     }
 
-    /// The directory that the container mounts as `/.retrial`.
+    /// Returns the directory that the container mounts as `/.retrial`.
     pub fn control(&self) -> PathBuf {
         self.join("control")
     }

@@ -20,7 +20,7 @@ const MOST_NAMED: usize = 20;
 /// The maximum number of files from before [`Limits::written_since`] that are reported.
 const MAX_OLDER: usize = 1000;
 
-/// What an archive unpacked to, and what was omitted.
+/// The number of unpacked files, and the omitted entries.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Unpacked {
     /// The number of files written.

@@ -70,7 +70,7 @@ impl UnpackLimit {
         Err(OverLimit { bytes, limit })
     }
 
-    /// What to do about an archive that exceeds the limit.
+    /// Returns the advice for an archive that exceeds the limit.
     pub fn advice() -> String {
         format!("if you trust its sender, allow more: {VARIABLE}=20GiB")
     }

@@ -38,7 +38,7 @@ pub(super) struct Entries {
     pub directories: BTreeMap<String, u32>,
     /// Links and their targets.
     pub links: BTreeMap<String, String>,
-    /// Why one of them may not be in a cached directory.
+    /// The first entry that may not be in a cached directory, and the reason.
     pub refused: Option<String>,
 }
 

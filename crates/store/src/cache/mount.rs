@@ -37,7 +37,7 @@ impl CacheEntry {
         written(run).write(&self.claim_file())
     }
 
-    /// Whether it is still claimed by `run`.
+    /// Returns whether it is still claimed by `run`.
     pub fn is_claimed_by(&self, run: &str) -> bool {
         Manifest::read(&self.claim_file()).is_some_and(|manifest| manifest.origin.run == run)
     }

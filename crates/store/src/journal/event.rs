@@ -87,7 +87,7 @@ pub enum EventKind {
         completed_steps: Vec<u32>,
         /// The version of Retrial: `1.4.0`.
         tool: String,
-        /// When an earlier process started the run.
+        /// The time at which an earlier process started the run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<Timestamp>,
     },
@@ -128,7 +128,7 @@ pub enum EventKind {
         /// The result, with its reason.
         #[serde(flatten)]
         end: StepEnd,
-        /// How long it took, seconds.
+        /// The step's duration, seconds.
         seconds: f64,
     },
     /// A check that ended must be rerun.
@@ -185,7 +185,7 @@ pub enum EventKind {
         /// deserialized.
         #[serde(rename = "container_name")]
         name: String,
-        /// It is a service's own container.
+        /// Whether it is a service's own container.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         service: bool,
     },
@@ -286,7 +286,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Whether it is stored in the journal.
+    /// Returns whether it is stored in the journal.
     pub fn is_kept(&self) -> bool {
         !matches!(
             self,

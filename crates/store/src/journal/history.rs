@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::event::{Event, EventKind};
 use super::step_end::StepEnd;
 
-/// What happened in a run that its state does not show.
+/// Events of a run that its state does not show.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     /// The number of processes that started or resumed it.
@@ -23,11 +23,11 @@ pub struct History {
     pub omitted: BTreeMap<u32, Vec<String>>,
     /// Processes that a step left running, and which were killed.
     pub leftovers: BTreeMap<u32, Vec<String>>,
-    /// What happened in a step, or beside all of them, that failed none.
+    /// Incidents in a step, or in none, that failed nothing.
     pub incidents: Vec<(Option<u32>, String)>,
     /// Steps that started and have not ended.
     open: Vec<u32>,
-    /// How each step ended last.
+    /// The latest end of each step.
     ends: BTreeMap<u32, StepEnd>,
     /// The process that created the current container.
     container: u32,

@@ -17,15 +17,15 @@ pub struct State {
     pub begun: bool,
     /// The latest process that executed it.
     pub process: Option<ProcessIdentity>,
-    /// When the first process started it.
+    /// The time at which the first process started it.
     pub since: Option<Moment>,
     /// The latest start of each step.
     pub started: BTreeMap<u32, Moment>,
-    /// How each step ended; without steps that started again.
+    /// The ends of the steps; without steps that started again.
     pub ended: BTreeMap<u32, (StepEnd, Moment)>,
     /// Unfinished steps of the current container: they may be running.
     pub open: BTreeSet<u32>,
-    /// Those of them that run on this machine, independent of containers.
+    /// The open steps that run on this machine, independent of containers.
     on_host: BTreeSet<u32>,
     /// The id of the current container.
     pub container: Option<String>,
@@ -51,9 +51,9 @@ pub struct State {
     pub collected: BTreeMap<u32, String>,
     /// The files that each step collected and that were last written before they were measured.
     pub older: BTreeMap<u32, Vec<String>>,
-    /// How the run ended, if it did: exit code and reason.
+    /// The end of the run, if it ended: exit code and reason.
     pub over: Option<(u8, Option<AbortReason>)>,
-    /// What happened before the latest start of each step, and next to it.
+    /// Events before the latest start of each step, and others that the state does not have.
     pub history: History,
     /// The number of containers so far, and the one in which each step ended.
     containers: u32,
@@ -61,7 +61,7 @@ pub struct State {
 }
 
 impl State {
-    /// Whether the run ended with a verdict, so that no step remains.
+    /// Returns whether the run ended with a verdict, so that no step remains.
     pub fn is_judged(&self) -> bool {
         matches!(self.over, Some((0 | 1 | 5, _)))
     }
@@ -154,7 +154,7 @@ impl State {
         }
     }
 
-    /// The start step of the service with this container.
+    /// Returns the start step of the service with this container.
     fn service_of(&self, id: &str) -> Option<u32> {
         let mut containers = self.service_containers.iter();
         containers
@@ -169,7 +169,7 @@ impl State {
         open.retain(|step| Some(*step) == maker || on_host.contains(step));
     }
 
-    /// The state from which the run is resumed: a completed run executes its failed steps again.
+    /// Returns the state from which the run is resumed: a completed run executes its failed steps again.
     #[must_use]
     pub fn resumed(&self) -> Self {
         let mut state = self.clone();
@@ -179,7 +179,7 @@ impl State {
         state
     }
 
-    /// Whether a step succeeded.
+    /// Returns whether a step succeeded.
     pub fn done(&self, number: u32) -> bool {
         self.ended
             .get(&number)
@@ -254,12 +254,12 @@ impl State {
         )
     }
 
-    /// Whether a step ended in the current or latest container.
+    /// Returns whether a step ended in the current or latest container.
     pub fn is_of_this_container(&self, number: u32) -> bool {
         self.ended_in.get(&number) == Some(&self.containers)
     }
 
-    /// Whether all results of a measurement are in the run's directory. A check that reads collected results
+    /// Returns whether all results of a measurement are in the run's directory. A check that reads collected results
     /// can be rerun, one that reads the container cannot.
     fn is_collected(&self, plan: &Plan, number: u32) -> bool {
         let mut collecting = plan
@@ -275,7 +275,7 @@ impl State {
             }
     }
 
-    /// Whether results of a complete or running measurement are only in the container.
+    /// Returns whether results of a complete or running measurement are only in the container.
     pub fn uncollected(&self, plan: &Plan) -> bool {
         plan.steps.iter().any(|step| match &step.action {
             Action::Exec(exec) => {
@@ -286,7 +286,7 @@ impl State {
         })
     }
 
-    /// Whether a step has an end that a retry would not change.
+    /// Returns whether a step has an end that a retry would not change.
     fn settled(&self, number: u32) -> bool {
         self.done(number) || self.failed(number)
     }

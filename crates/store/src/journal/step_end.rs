@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::reason::SkipReason;
 
-/// How a step ended.
+/// The end of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
 pub enum StepEnd {
@@ -34,7 +34,7 @@ pub enum StepEnd {
         /// The fix, in one line; empty if the error contains it.
         advice: String,
     },
-    /// It was terminated because the run was stopped.
+    /// The step was terminated because the run was stopped.
     Stopped,
 }
 
@@ -44,7 +44,7 @@ pub enum StepEnd {
 pub enum StepFault {
     /// A measurement left no results that can be collected: the verdict evaluates it.
     NoResult,
-    /// It ran out of time.
+    /// The step ran out of time.
     Timeout,
     /// The benchmark's own command.
     Command,
@@ -55,12 +55,12 @@ pub enum StepFault {
 }
 
 impl StepEnd {
-    /// Whether the step is complete.
+    /// Returns whether the step is complete.
     pub fn is_done(&self) -> bool {
         matches!(self, Self::Done { .. })
     }
 
-    /// A failure without output.
+    /// Returns a failure without output.
     pub fn failed(fault: StepFault, reason: impl Into<String>, advice: impl Into<String>) -> Self {
         Self::Failed {
             fault,
@@ -82,7 +82,7 @@ impl StepEnd {
         Self::error(StepFault::Host, error)
     }
 
-    /// The failure with the exit code of its command.
+    /// Returns the failure with the exit code of its command.
     #[must_use]
     pub fn with_exit_code(mut self, code: Option<i64>) -> Self {
         if let Self::Failed { exit_code, .. } = &mut self {
@@ -91,7 +91,7 @@ impl StepEnd {
         self
     }
 
-    /// The failure with lines of output, unless it has some.
+    /// Returns the failure with lines of output, unless it has some.
     #[must_use]
     pub fn with_last_lines(mut self, lines: impl FnOnce() -> Vec<String>) -> Self {
         if let Self::Failed { last_lines, .. } = &mut self
@@ -102,7 +102,7 @@ impl StepEnd {
         self
     }
 
-    /// The failure with a different reason.
+    /// Returns the failure with a different reason.
     #[must_use]
     pub fn reworded(mut self, words: impl FnOnce(&str) -> String) -> Self {
         if let Self::Failed { reason, .. } = &mut self {
