@@ -12,7 +12,7 @@ use super::summary::Summary;
 pub struct MachineSummary {
     /// The machine's name in the run: `n2`.
     pub name: String,
-    /// It has GPUs that the run may use.
+    /// Whether it has GPUs that the run may use.
     pub has_gpus: bool,
     /// Its own telemetry; none if it recorded no sample.
     pub summary: Option<Summary>,

@@ -59,7 +59,7 @@ pub enum RowSource {
 }
 
 impl Row {
-    /// Its line, with the end of line.
+    /// Formats the row as a line of CSV, with its line break.
     pub fn line(&self) -> String {
         let Self { measured, .. } = self;
         let container = ContainerReading::default();
@@ -103,7 +103,7 @@ impl Row {
     }
 }
 
-/// At most so many decimals, without zeros at the end.
+/// Formats a number with at most so many decimals, without zeros at the end.
 fn short(number: f64, digits: usize) -> String {
     let text = format!("{number:.digits$}");
     if text.contains('.') {
