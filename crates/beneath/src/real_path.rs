@@ -62,7 +62,7 @@ impl RealPath {
         &self.path
     }
 
-    /// Whether the path still names the same file, and no part of it has become a link.
+    /// Returns whether the path still names the same file, and no part of it has become a link.
     pub fn is_unchanged(&self) -> bool {
         Self::open(self.path.clone()).is_ok_and(|now| now == *self)
     }
