@@ -17,10 +17,10 @@ use super::error::EngineError;
 /// Docker 19.03 (API 1.40) is the first with device requests.
 const LEAST_API: (u64, u64) = (1, 40);
 
-/// Requests that only ask or change a record; longer ones set their own.
+/// The timeout of queries and small changes, seconds; longer requests set their own.
 const TIMEOUT_S: u64 = 120;
 
-/// An engine that takes longer to report its version is not usable.
+/// The timeout of the version request: a slower engine is not usable.
 const GREETING: Duration = Duration::from_secs(20);
 
 /// Connects and requests the version. bollard's `negotiate_version` would request it again, to set a
@@ -117,7 +117,7 @@ pub(super) fn api_version(text: &str) -> (u64, u64) {
 fn unreachable(endpoint: &Endpoint, error: &Error) -> EngineError {
     let socket = endpoint.url.strip_prefix("unix://");
     let reason = match error {
-        Error::SocketNotFoundError(_) => "there is no such socket".to_owned(),
+        Error::SocketNotFoundError(_) => "no such socket".to_owned(),
         Error::CertPathError { path } | Error::CertParseError { path } => {
             return EngineError::Endpoint {
                 endpoint: endpoint.url.clone(),
@@ -163,7 +163,7 @@ fn io_kind(error: &Error) -> Option<io::ErrorKind> {
     io_errors.last().map(io::Error::kind)
 }
 
-/// The name of the group that owns a file, its number where it has no name.
+/// Returns the name of the group that owns a file, its number where it has no name.
 fn group_of(path: &str) -> String {
     let Ok(gid) = std::fs::metadata(path).map(|metadata| metadata.gid()) else {
         return "docker".to_owned();

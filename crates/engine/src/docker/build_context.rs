@@ -32,7 +32,7 @@ const TEXT_LIMIT: u64 = 16 << 20;
 /// Pieces of the stream.
 const PIECE: usize = 1 << 18;
 
-/// What will be sent. Everything is opened by the directory's handle, so that a link that replaces a part of it leads
+/// The files to send. Everything is opened by the directory's handle, so that a link that replaces a part of it leads
 /// nowhere; links are sent as links.
 #[derive(Debug)]
 pub struct BuildContext {
@@ -43,7 +43,7 @@ pub struct BuildContext {
 }
 
 impl BuildContext {
-    /// Looks through the directory, whose path must have no links. The Dockerfile and `.dockerignore` are always
+    /// Lists the directory, whose path must have no links. The Dockerfile and `.dockerignore` are always
     /// sent, for the engine reads them from the context.
     pub fn survey(root: &Path, dockerfile: &str) -> Result<Self, EngineError> {
         let failed = |reason: String| EngineError::BuildContext {
@@ -53,7 +53,7 @@ impl BuildContext {
         };
         let handle = open_root(root).map_err(|error| {
             failed(match error {
-                Errno::NOENT => "there is no such directory".into(),
+                Errno::NOENT => "no such directory".into(),
                 Errno::LOOP | Errno::NOTDIR => {
                     "it is no directory, or reached through a link".into()
                 }
@@ -63,7 +63,7 @@ impl BuildContext {
         let read = |name: &str| {
             let text = read_inside(&handle, root, name);
             text.map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => failed(format!("it holds no `{name}`")),
+                io::ErrorKind::NotFound => failed(format!("there is no `{name}` in it")),
                 _ => failed(format!("`{name}`: {error}")),
             })
         };
@@ -152,7 +152,7 @@ impl BuildContext {
         }
         let mut header = tar::Header::new_gnu();
         header.set_metadata(&metadata);
-        // As with Docker, whose cached layers are then found: the builder's own user, whoever has the files
+        // As with Docker, whose cached layers are then found: the builder's own user, not the files' owner
         // here, and no bits of the file's type.
         header.set_mode(metadata.mode() & 0o7777);
         header.set_uid(0);
@@ -209,7 +209,7 @@ fn is_not_found(error: &walkdir::Error) -> bool {
     error.is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
-/// Gives exactly the size that the header promised, or an error: a file that shrinks while it
+/// Reads exactly the size that the header states, or fails: a file that shrinks while it
 /// is read would shift everything after it.
 struct Exactly<R> {
     inner: R,
