@@ -228,11 +228,11 @@ fn a_forged_exit_code_is_detected() {
         ),
         (
             "sed -i 's/code=$?/code=0/' ../../step; exit 7",
-            "something changed /.retrial/step",
+            "/.retrial/step, which runs the steps, was changed",
         ),
         (
             "cp ../../processes p; echo 'exit 0' >>../../processes; cat p >../../processes",
-            "something changed /.retrial/processes",
+            "/.retrial/processes, which runs the steps, was changed",
         ),
     ];
     for (commands, message) in cases {
@@ -253,7 +253,7 @@ fn a_modified_step_script_stops_further_steps() {
     for step in ["first-performance", "second-performance"] {
         let reason = lab.end_of(step)["reason"].to_string();
         assert!(
-            reason.contains("something changed /.retrial/step"),
+            reason.contains("/.retrial/step, which runs the steps, was changed"),
             "{reason}"
         );
     }

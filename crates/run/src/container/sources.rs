@@ -34,7 +34,7 @@ fn resolve(plan: &Plan, path: &str) -> Result<RealPath, Halt> {
         Halt::failed(
             StepFault::Request,
             format!("the mount's source {path} cannot be resolved: {error}"),
-            "nothing may replace it while a run starts",
+            "do not replace it while a run starts",
         )
     };
     let source = plan.source_of(path);
@@ -67,7 +67,7 @@ fn not_approved(path: &str, to: &str) -> Halt {
     Halt::failed(
         StepFault::Request,
         format!("{path} is or contains a link that leads {to}, which was not approved"),
-        "if you made the link, start a new run, which asks for approval; else look at what put it there",
+        "if you made the link, start a new run, which asks for approval; else find out which program made it",
     )
 }
 
@@ -115,7 +115,7 @@ impl ResolvedMounts {
         let is_known =
             |target: &Path| is_ours(target) || self.0.iter().any(|(_, known)| known == target);
         if let Some(other) = mounted.iter().find(|mount| !is_known(&mount.target)) {
-            return Err(replaced(&other.source, "the engine mounts it unasked"));
+            return Err(replaced(&other.source, "the engine mounts it without a request"));
         }
         self.verify_unchanged()
     }
@@ -139,6 +139,6 @@ fn replaced(path: &Path, reason: &str) -> Halt {
             "the mount's source {} is not what was approved: {reason}",
             path.display()
         ),
-        "look at what replaced it; the container was removed",
+        "find out which program replaced it; the container was removed",
     )
 }

@@ -122,7 +122,7 @@ pub async fn stop(session: &StepSession<'_>, ending: &StopStep) -> Result<(), Ha
         killed.map(|killed| format!("the kernel killed {killed} of its processes, out of memory"));
     for reason in ended.into_iter().chain(killed) {
         session.report_incident(format!(
-            "the service {} was not whole until it was stopped: {reason}; figures measured with it may be wrong",
+            "the service {} failed before it was stopped: {reason}; figures measured with it may be wrong",
             service.service
         ))?;
     }

@@ -100,7 +100,7 @@ fn check_scripts(command: &StepCommand<'_>) -> Result<(), StepEnd> {
     let changed = command.control.changed_script();
     changed.map_or(Ok(()), |name| {
         let path = command.control_path();
-        let reason = format!("something changed {path}/{name}, which runs the steps");
+        let reason = format!("{path}/{name}, which runs the steps, was changed");
         let advice = command.forgery_advice();
         Err(StepEnd::failed(StepFault::Command, reason, advice))
     })

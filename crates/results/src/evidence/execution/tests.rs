@@ -246,7 +246,7 @@ fn what_failed_no_step_is_a_warning_with_its_consequence() {
         omitted,
     };
     let processes = vec!["12 monitor".to_owned()];
-    let text = "the service server was not whole".to_owned();
+    let text = "the service server failed".to_owned();
     let script = whole()
         .start(SECOND)
         .event(SECOND, EventKind::LeftoverProcesses { processes })
@@ -259,7 +259,7 @@ fn what_failed_no_step_is_a_warning_with_its_consequence() {
     let expected = [
         "s-performance-collect-2: 1 result file was not collected, and no figure is read from there: trace.json: a link",
         "s-performance-2: processes that it left running were killed, and later steps ran without them: 12 monitor",
-        "s-performance-2: the service server was not whole",
+        "s-performance-2: the service server failed",
     ];
     assert_eq!(context(&files).warnings, expected);
 }
