@@ -1,4 +1,4 @@
-//! Formats of texts in Docker's words: images, devices, capabilities, security options, limits.
+//! Formats of Docker's values: images, devices, capabilities, security options, limits.
 
 use retrial_document::formats::{is_hexadecimal, is_word, mismatch, no_parent, one_of, unless};
 use retrial_document::{Mismatch, StringFormat, nearest};

@@ -9,14 +9,14 @@ use crate::{ContainerSpec, ExtraFlags, GpuDevices};
 pub struct RunOption {
     /// The flag without its dashes: `cap-add`.
     pub flag: &'static str,
-    /// The option's value, if it takes one.
+    /// The option's value, if it has one.
     pub value: OptionValue,
 }
 
 /// The value of an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OptionValue {
-    /// The flag takes no value.
+    /// A switch, without a value.
     Switch,
     /// A size, bytes: Docker also accepts it without a unit.
     Bytes(u64),
@@ -111,7 +111,7 @@ impl ContainerSpec {
         options.texts("user", &self.user);
         options.switch("init", self.init);
         options.extra(&self.extra);
-        // It takes one word; the others are the first of the command.
+        // The option has one word; the others are the first of the command.
         options.texts("entrypoint", self.entrypoint.iter().flatten().take(1));
         options.0
     }

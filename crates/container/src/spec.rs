@@ -18,7 +18,7 @@ pub struct ContainerSpec {
     pub image: String,
     /// Entrypoint; none: the image's own.
     pub entrypoint: Option<Vec<String>>,
-    /// The words after the image; empty: the image's own command.
+    /// The arguments after the image; empty: the image's own command.
     pub command: Vec<String>,
     /// `--privileged`
     pub privileged: bool,
@@ -98,7 +98,7 @@ impl Mount {
     }
 }
 
-/// `source:target[:ro]`, as `--volume` takes it.
+/// `source:target[:ro]`, the format of `--volume`.
 impl fmt::Display for Mount {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mode = if self.read_only { ":ro" } else { "" };
@@ -117,7 +117,7 @@ pub struct Ulimit {
     pub hard: i64,
 }
 
-/// `name=soft:hard`, as `--ulimit` takes it.
+/// `name=soft:hard`, the format of `--ulimit`.
 impl fmt::Display for Ulimit {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}={}:{}", self.name, self.soft, self.hard)
