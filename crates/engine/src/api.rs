@@ -42,7 +42,7 @@ pub struct Abilities {
     pub root_directory: Option<PathBuf>,
     /// The names of its OCI runtimes, sorted: `nvidia`, `runc`.
     pub runtimes: Vec<String>,
-    /// Whether it takes devices of the Container Device Interface; none where it does not report it.
+    /// Whether it supports devices of the Container Device Interface; none if it does not report that.
     pub cdi: Option<bool>,
     /// The CDI devices that it has found, such as `nvidia.com/gpu=0`; not every engine reports them.
     pub cdi_devices: Vec<String>,
@@ -102,7 +102,7 @@ pub enum ImageProgress {
     Line(String),
     /// A passing fault: it will be tried again.
     Retry {
-        /// The fault, in the engine's words.
+        /// The fault, as the engine reports it.
         reason: String,
         /// The number of the next attempt, from 2.
         attempt: u32,
@@ -286,7 +286,7 @@ pub trait Engine: Send + Sync {
     async fn remove(&self, container: &str) -> Result<(), EngineError>;
 
     /// Sends the tar archive of a path in the container, until the receiver is dropped.
-    /// Gives false if the path is not there.
+    /// Returns false if the path does not exist.
     async fn copy_out(
         &self,
         container: &str,

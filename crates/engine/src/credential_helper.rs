@@ -17,7 +17,7 @@ const HELPER_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_ANSWER: u64 = 1 << 20;
 /// The maximum size of a message that is shown, bytes.
 const MAX_MESSAGE: u64 = 4 << 10;
-/// A helper's way to say that it has nothing, on its standard output.
+/// The message with which a helper reports on standard output that it has no credentials.
 const NOT_FOUND: &str = "credentials not found";
 
 /// A credential helper's answer to `get`, as JSON.
@@ -67,7 +67,7 @@ pub enum HelperError {
 /// Asks a helper for a registry's credentials; none if it has none.
 ///
 /// # Errors
-/// If it cannot be started, fails, or takes too long.
+/// If it cannot be started, fails, or exceeds its timeout.
 pub async fn ask(name: &str, registry: &str) -> Result<Option<Answer>, HelperError> {
     ask_program(
         format!("docker-credential-{name}"),

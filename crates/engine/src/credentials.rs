@@ -84,7 +84,7 @@ async fn look_up(
     if let Some(found) = configured(path, &keys).await? {
         return Ok(usable(found));
     }
-    // Podman's file is a second place, so whatever is wrong with it counts as nothing there.
+    // Podman's file is only a fallback, so an invalid one counts as missing.
     let podman = podman_file();
     let found = configured(&podman, &[reference.registry.as_str()]).await;
     Ok(found.ok().flatten().and_then(usable))

@@ -25,7 +25,7 @@ pub enum EngineError {
         /// Why the connection failed, as a fragment: `connection refused`.
         reason: String,
     },
-    /// The socket is there, but not for this user.
+    /// The socket exists, and this user may not open it.
     #[error(
         "you may not use the container engine's socket {endpoint} ({chosen_by}): permission denied"
     )]
@@ -40,13 +40,13 @@ pub enum EngineError {
         /// The group that may use the socket.
         group: String,
     },
-    /// The engine is older than our least API version.
+    /// The engine is older than the required API version.
     #[error("{engine}; at least {needed} is required (Docker 19.03, Podman 3.0)")]
     #[diagnostic(help("update the engine, or choose another one with --engine URL"))]
     TooOld {
         /// The engine and its API version.
         engine: String,
-        /// The least API version.
+        /// The required API version.
         needed: String,
     },
     /// An endpoint that cannot be used.
@@ -87,7 +87,7 @@ pub enum EngineError {
         failure: PullFailure,
         /// The number of attempts.
         tries: u32,
-        /// The engine's words on the last try.
+        /// The engine's message on the last attempt.
         reason: String,
     },
     /// Credentials are configured and cannot be read.
@@ -126,7 +126,7 @@ pub enum EngineError {
     Build {
         /// The image that was to be built.
         tag: String,
-        /// The instruction (`Step 2/4 : RUN make`) and the engine's words.
+        /// The instruction (`Step 2/4 : RUN make`) and the engine's message.
         reason: String,
         /// The last lines of the log.
         last_lines: Vec<String>,
@@ -149,7 +149,7 @@ pub enum EngineError {
         #[help]
         help: Option<String>,
     },
-    /// There is no such container (any more).
+    /// The container does not exist, or no longer.
     #[error("{operation}: the engine has no container {container}")]
     #[diagnostic(help("it was removed by someone else"))]
     NoContainer {

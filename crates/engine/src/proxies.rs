@@ -1,4 +1,4 @@
-//! The proxies of Docker's config.json. `docker run` and `docker build` hand them to what they
+//! The proxies of Docker's config.json. `docker run` and `docker build` pass them to the processes that they
 //! start, so a benchmark that downloads works behind a company's proxy; so do we.
 
 use std::path::Path;
@@ -36,7 +36,7 @@ pub fn read(configuration: &Path, url: &str) -> Result<Vec<(String, String)>, En
     Ok(set.collect())
 }
 
-/// What to add to variables that are set already: both spellings of each proxy, unless that
+/// Returns the variables to add to those that are set: both spellings of each proxy, unless that
 /// spelling is set. Docker's rule.
 pub fn missing(proxies: &[(String, String)], set: &[&str]) -> Vec<(String, String)> {
     let spellings = proxies

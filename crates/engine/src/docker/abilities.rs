@@ -10,8 +10,8 @@ use crate::connect::api_version;
 /// The first API version whose engine knows the interface (Docker 25.0, as an experiment).
 const FIRST_WITH_CDI: (u64, u64) = (1, 44);
 
-/// Reads it. An engine that takes such devices names the folders where it looks for their
-/// specifications; Podman always does, and does not report it.
+/// Reads the engine's capabilities. An engine that supports CDI names the folders in which it searches for
+/// specifications; Podman always supports it, and does not report it.
 pub fn read(info: SystemInfo, engine: &EngineInfo) -> Abilities {
     let mut runtimes: Vec<String> = info.runtimes.unwrap_or_default().into_keys().collect();
     runtimes.sort();

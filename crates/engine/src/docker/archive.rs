@@ -38,7 +38,7 @@ pub async fn copy_out(
     Ok(is_there)
 }
 
-/// Both a missing path and a missing container are 404; only the words differ.
+/// Both a missing path and a missing container are 404; only the messages differ.
 fn is_missing_path(error: &Error) -> bool {
     matches!(
         error,

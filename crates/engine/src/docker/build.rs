@@ -1,4 +1,4 @@
-//! Builds by the engine's own builder: the context goes up as a stream, the log comes down.
+//! Builds by the engine's own builder: the context is sent as a stream, and the log is received.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;

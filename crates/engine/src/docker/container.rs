@@ -1,4 +1,4 @@
-//! Docker as an [`Engine`]: the life of a container (create, start, look at, stop, remove) is here, the
+//! Docker as an [`Engine`]: the life of a container (create, start, inspect, stop, remove) is here, the
 //! rest in modules of its own.
 
 use std::collections::HashMap;

@@ -60,8 +60,8 @@ pub fn environment(variables: &[(String, String)]) -> Vec<String> {
         .collect()
 }
 
-/// `--entrypoint` takes one word, so what follows it belongs to the command; `--entrypoint ''`
-/// takes the image's entrypoint away.
+/// `--entrypoint` has one word, so the others belong to the command; `--entrypoint ''`
+/// removes the image's entrypoint.
 fn process(spec: &ContainerSpec) -> (Option<Vec<String>>, Vec<String>) {
     let Some(entrypoint) = &spec.entrypoint else {
         return (None, spec.command.clone());

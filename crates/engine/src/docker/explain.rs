@@ -50,7 +50,7 @@ pub fn is_no_space(lower: &str) -> bool {
     lower.contains("no space left on device") || lower.contains("disk quota exceeded")
 }
 
-/// Each: all of these words (lower case), then this advice. The first that fits counts.
+/// Patterns of messages (lower case, all of a row must occur) and the advice. The first row that matches counts.
 const RULES: &[(&[&str], &str)] = &[
     (
         &["could not select device driver", "gpu"],

@@ -1,5 +1,5 @@
 //! `.dockerignore`: which files of a build context are not sent. Pure.
-//! The rules are Docker's: patterns in order, the last that fits counts, `!` takes back, `**`
+//! The rules are Docker's: patterns in order, the last match counts, `!` makes exceptions, `**`
 //! crosses directories, and a pattern that excludes a directory excludes all below it.
 
 use regex::Regex;
@@ -48,7 +48,7 @@ impl Ignore {
         last.is_some_and(|(_, excluded)| *excluded)
     }
 
-    /// Returns whether a file below an excluded directory may have been taken back.
+    /// Returns whether a file below an excluded directory may be an exception.
     pub fn takes_back(&self) -> bool {
         self.patterns.iter().any(|(_, excluded)| !excluded)
     }

@@ -18,7 +18,7 @@ use crate::api::ExecSpec;
 use crate::error::EngineError;
 
 impl Docker {
-    /// Runs a person's own process in a container, with our standard input and output; gives its
+    /// Runs a person's own process in a container, with our standard input and output; returns its
     /// exit code.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ use retrial_container::ImageRef;
 /// The maximum number of attempts of a pull. Layers that arrived stay, so each attempt has less to do.
 const TRIES: u32 = 5;
 
-/// The engine sends its first byte only when the registry has given the manifest.
+/// The timeout of the first byte, which the engine sends only when it has the registry's manifest.
 const FIRST_BYTE: Duration = Duration::from_mins(10);
 
 /// Asks the registry for a reference's digest, by way of the engine, as a pull would.
@@ -126,7 +126,7 @@ fn pull_error(error: Error, reference: &ImageRef, tries: u32) -> EngineError {
     }
 }
 
-/// The error of a pull, from the engine's words.
+/// Returns the error of a pull, from the engine's message.
 fn failed(failure: PullFailure, reference: &ImageRef, message: &str, tries: u32) -> EngineError {
     let reason = message.trim().to_owned();
     if failure == PullFailure::NoSpace {
@@ -143,7 +143,7 @@ fn failed(failure: PullFailure, reference: &ImageRef, message: &str, tries: u32)
     }
 }
 
-/// Credentials as the engine takes them.
+/// Converts credentials to the engine's format.
 pub fn credentials(reference: &ImageRef, auth: RegistryAuth) -> DockerCredentials {
     DockerCredentials {
         username: auth.username,

@@ -1,5 +1,5 @@
-//! Why a pull failed, from the engine's words: 20.10 answers most failures with status 500, so the
-//! words are all there is. Pure.
+//! Classifies failed pulls by the engine's message: 20.10 answers most failures with status 500, so the
+//! message is all there is. Pure.
 
 use retrial_container::ImageRef;
 
@@ -30,7 +30,7 @@ pub enum PullFailure {
     Other,
 }
 
-/// Each: any of these words (lower case), then this failure. The first that fits counts.
+/// Patterns of messages (lower case, one of a row must occur) and the class. The first row that matches counts.
 const WORDS: &[(&[&str], PullFailure)] = &[
     (
         &[

@@ -1,4 +1,4 @@
-//! Security options as the engine takes them: a seccomp profile is sent as its content.
+//! Security options in the engine's format: a seccomp profile is sent as its content.
 
 use std::path::Path;
 
