@@ -98,7 +98,7 @@ pub struct Gpu {
     pub vendor: GpuVendor,
     /// Model, for example `MI355X`; the PCI id if unknown.
     pub model: String,
-    /// Device nodes that give it to a container.
+    /// Device nodes that a container needs to use it.
     pub nodes: Vec<String>,
     /// The PCI address: `0000:05:00.0`.
     pub pci: String,

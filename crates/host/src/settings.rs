@@ -43,7 +43,7 @@ fn governor(root: &Root) -> Option<String> {
     Some(governors).filter(|all| !all.is_empty())
 }
 
-/// The word in brackets of `always [madvise] never`.
+/// Reads the setting in brackets of `always [madvise] never`.
 fn chosen(root: &Root, path: &str) -> Option<String> {
     let text = root.text(path)?;
     let word = text.split_once('[')?.1.split_once(']')?.0;

@@ -110,7 +110,7 @@ fn present(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
         (CheckState::Warning, fix)
     };
     let chosen = facts.chosen.then_some(" chosen by --gpus");
-    // Too few counts the usable ones; a host with none shows what it has.
+    // An error shows the usable GPUs; if there are none, all that the host has.
     let actual = match state {
         CheckState::Error if usable.is_empty() => all,
         CheckState::Error => usable,

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::model::{Gpu, OperatingSystem};
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    // Without it nothing would be compared, and nobody would be told.
+    // Without it nothing would be compared, and no check would report that.
     serde_saphyr::from_str(include_str!("rocm.yaml"))
         .unwrap_or_else(|error| panic!("rocm.yaml, which is built in, cannot be read: {error}"))
 });
