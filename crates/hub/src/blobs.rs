@@ -18,7 +18,7 @@ use crate::tree::RemoteFile;
 use crate::xet::XetStore;
 use crate::{records, sink};
 
-/// The time between two attempts to take a lock that another process holds.
+/// The time between two attempts to acquire a lock that another process holds.
 const LOCK_POLL: Duration = Duration::from_millis(100);
 
 /// Populates the cache with a snapshot's blobs.
@@ -49,7 +49,7 @@ impl Blobs<'_> {
                 Ok(None) => busy.push(file),
                 Err(error) => {
                     fault.get_or_insert(error);
-                    // The others write what they have, and end.
+                    // The others write the bytes that they have, and end.
                     self.connection.stop.cancel();
                 }
             }

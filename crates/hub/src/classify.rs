@@ -152,7 +152,7 @@ fn refused(
                 "visit {page} and request access, or use another account's token; a fine-grained token also needs the permission to read gated repositories"
             ),
         ),
-        // The hub refuses an unknown token whatever is requested.
+        // The hub refuses an unknown token for every request.
         Some(token) if unauthorized => (
             format!("it rejects the token of {}: {reason}", token.source),
             format!("create a new one at {tokens}, and {set_token}"),

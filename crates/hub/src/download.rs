@@ -170,7 +170,7 @@ impl Download<'_> {
         }
     }
 
-    /// Writes an answer's bytes to the sink: of `body`, or of a new request for what is missing.
+    /// Writes an answer's bytes to the sink: of `body`, or of a new request for the missing bytes.
     async fn receive(
         &self,
         body: Option<Body>,

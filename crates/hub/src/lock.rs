@@ -6,17 +6,17 @@ use std::path::Path;
 
 use crate::error::{FetchError, printable};
 
-/// Held while a blob is downloaded. The lock is the kernel's, so it ends with the process.
+/// The lock that a process holds while it downloads a blob. The lock is the kernel's, so it ends with the process.
 #[derive(Debug)]
 pub struct BlobLock {
     _file: File,
 }
 
 impl BlobLock {
-    /// Takes the lock; none if somebody else holds it.
+    /// Acquires the lock; none if another process holds it.
     pub fn take(path: &Path) -> Result<Option<Self>, FetchError> {
         let mut options = OpenOptions::new();
-        // Other users who share the cache by a group must be able to take it.
+        // Other users who share the cache by a group must be able to acquire it.
         options
             .create(true)
             .truncate(false)

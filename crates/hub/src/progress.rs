@@ -1,4 +1,4 @@
-//! What a download reports while it runs.
+//! Reports on a download while it runs.
 
 use std::time::{Duration, Instant};
 

@@ -78,7 +78,7 @@ impl Sink {
         self.position
     }
 
-    /// Takes more bytes; false if the disk takes no more, as `finish` will explain.
+    /// Queues more bytes; false if writing failed, with the error that `finish` returns.
     pub async fn take(&mut self, bytes: Bytes) -> bool {
         self.position += bytes.len() as u64;
         self.to.send(bytes).await.is_ok()
@@ -151,7 +151,7 @@ fn read_through(
     Ok(())
 }
 
-/// Does some work on a thread of its own; whatever fails after a stop is the stop.
+/// Does some work on a thread of its own; any failure after a stop is returned as the stop.
 async fn blocking<T: Send + 'static>(
     operation: &'static str,
     path: &Path,

@@ -56,7 +56,7 @@ impl XetStore {
     /// Opens a part of a file.
     ///
     /// # Errors
-    /// If the hub gives no token for the store or the store refuses.
+    /// If the hub issues no token for the store, or the store refuses.
     pub async fn open(
         &self,
         file: &RemoteFile,
