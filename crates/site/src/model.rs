@@ -1,4 +1,4 @@
-//! What a site file says: types and keys in one declaration. Pure.
+//! The content of a site file: types and keys in one declaration. Pure.
 
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ object! {
 }
 
 impl Site {
-    /// The keys that are options of sbatch with the same name, with the values that it gives.
+    /// Returns the keys that are options of sbatch with the same name, and their values.
     pub fn sbatch_keys(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let keys = [
             ("partition", &self.partition),

@@ -58,7 +58,7 @@ const KEYS: [(&[&str], &str); 9] = [
 /// Other options whose name begins the name of one above.
 const COMPLETE: [&str; 1] = ["--gpus"];
 
-/// One-letter options that take a value, of Slurm 22.05. What follows another letter would be a further option.
+/// One-letter options that take a value, of Slurm 22.05. Text after any other letter would be a further option.
 const VALUED: &str = "abcdeimnopqtwxABCDFGJLMNS";
 
 /// An option of `sbatch` and its value.
@@ -115,7 +115,7 @@ impl<'a> SbatchOption<'a> {
         Ok(Self { name, value })
     }
 
-    /// As a word of a command line, its value quoted by `quoted`.
+    /// Formats it as a word of a command line, its value quoted by `quoted`.
     pub fn word(self, quoted: impl Fn(&str) -> String) -> String {
         let Self { name, value } = self;
         let equals = if name.starts_with("--") { "=" } else { "" };

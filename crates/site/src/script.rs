@@ -159,7 +159,7 @@ impl JobOptions {
         })
     }
 
-    /// The lines of `#SBATCH`, without that word.
+    /// Returns the options of the `#SBATCH` lines.
     fn sbatch_options(&self, work: Work<'_>, directory: &str) -> Vec<String> {
         let valued = |name: &str, value: &str| format!("--{name}={}", as_sbatch(value));
         // In the name of a file, sbatch replaces %j and its like.
