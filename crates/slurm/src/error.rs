@@ -21,7 +21,7 @@ pub enum SlurmError {
     Failed {
         /// The Slurm program: `sbatch`, `squeue`, …
         program: &'static str,
-        /// What it printed on standard error, or its exit status if that is empty.
+        /// Its standard error, or its exit status if that is empty.
         message: String,
     },
     /// It did not answer within its timeout and was killed.
@@ -40,7 +40,7 @@ pub enum SlurmError {
     NoId {
         /// The Slurm program: `sbatch`.
         program: &'static str,
-        /// What it printed on standard output.
+        /// Its standard output.
         printed: String,
     },
 }

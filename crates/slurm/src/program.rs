@@ -197,7 +197,7 @@ fn prepared(program: &str) -> Command {
     command
 }
 
-/// Calls a program and returns what it printed. It gets no signal of our terminal: a Ctrl-C must not end an
+/// Calls a program and returns its standard output. It gets no signal of our terminal: a Ctrl-C must not end an
 /// sbatch whose reply is in transit.
 async fn call(
     program: &'static str,

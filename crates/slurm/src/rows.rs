@@ -38,7 +38,7 @@ pub struct Job {
     pub id: String,
     /// The index of a task in its array.
     pub index: Option<u32>,
-    /// Slurm's word for its state.
+    /// Its state, as Slurm writes it: `PENDING`.
     pub state: String,
     /// The job's nodes; empty before it has any.
     pub nodes: String,
@@ -52,7 +52,7 @@ pub struct Job {
     pub elapsed_s: Option<u64>,
     /// In the accounting: its time limit, minutes.
     pub limit_min: Option<u64>,
-    /// In the accounting: whether TERM ended its script, or what the script had started.
+    /// In the accounting: whether TERM ended its script, or a process of it.
     pub terminated: bool,
 }
 
