@@ -122,7 +122,7 @@ impl CacheEntry {
         }
     }
 
-    /// Tries to take the lock, and writes this process and its work into it.
+    /// Tries to acquire the lock, and writes this process and its work into it.
     ///
     /// # Errors
     /// If the cache cannot be written.

@@ -174,7 +174,7 @@ impl Directory {
         statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
-    /// Gives a file of ours a second name in it.
+    /// Links a file of ours into the directory.
     ///
     /// # Errors
     /// If the name is in use, or the file system has no links.

@@ -20,7 +20,7 @@ pub fn open_beneath(directory: &Path, relative: &Path) -> Result<File, StoreErro
 /// Reads a file beneath a directory, at most `cap` bytes.
 ///
 /// # Errors
-/// As [`open_beneath`], and where it is larger than the cap.
+/// As [`open_beneath`], and if it is larger than the cap.
 pub fn read_beneath(directory: &Path, relative: &Path, cap: u64) -> Result<Vec<u8>, StoreError> {
     let file = open_beneath(directory, relative)?;
     let path: PathBuf = directory.join(relative);

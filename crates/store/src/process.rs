@@ -98,7 +98,7 @@ impl ProcessIdentity {
         is_other.then_some(&self.host)
     }
 
-    /// Asks the process to end, and no other one: what is checked and what is signalled is the same process.
+    /// Asks the process to end, and no other one: the checked and the signalled process are the same.
     ///
     /// # Errors
     /// If it is not a living process of this machine and pid namespace, or of another user.

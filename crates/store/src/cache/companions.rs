@@ -16,7 +16,7 @@ use retrial_container::Mount;
 const MAX_READ: u64 = 64 << 20;
 
 /// Returns a SHA-256, hexadecimal, of the content of all mounts. Missing and unreadable files have a digest, too:
-/// whoever creates the container reports them.
+/// creating the container reports them.
 pub fn digest_of(companions: &[Mount]) -> String {
     let mut digest = Sha256::new();
     for mount in companions {

@@ -82,7 +82,7 @@ pub(super) fn list(content: &Path) -> Result<Entries, StoreError> {
     Ok(found)
 }
 
-/// Why an entry may not be in a cached directory: nobody else may change it, and it gives a program nothing but its
+/// Returns why a cached directory may not have an entry: nobody else may change it, and it gives programs only its
 /// content.
 fn refusal(path: &Path, status: &Metadata) -> Option<String> {
     let kind = status.file_type();
@@ -108,7 +108,7 @@ fn refusal(path: &Path, status: &Metadata) -> Option<String> {
     Some(format!("has the extended attribute {attribute}"))
 }
 
-/// The extended attributes that give an entry rights, or say more than its content. Those of the system itself
+/// The extended attributes that give an entry rights, or hold more than its content. Those of the system itself
 /// (labels of `SELinux`, access lists) are not among them.
 fn attributes(path: &Path) -> Vec<String> {
     let mut names = vec![0; MAX_ATTRIBUTES];
@@ -123,8 +123,8 @@ fn attributes(path: &Path) -> Vec<String> {
     names.filter(is_refused).collect()
 }
 
-/// Gives everything that is ours the modes of cached files, without attributes that [`list`] refuses: directories
-/// and files that everybody may read, and change if `writable`. What is not ours stays as it is, for [`list`].
+/// Sets the modes of cached files on all entries of ours, without attributes that [`list`] refuses: directories
+/// and files that everybody may read, and change if `writable`. Entries of other users stay as they are, for [`list`].
 pub(super) fn settle(content: &Path, writable: bool) -> Result<(), StoreError> {
     let ours = rustix::process::getuid().as_raw();
     let mut left: Vec<PathBuf> = vec![content.to_owned()];

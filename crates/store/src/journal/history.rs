@@ -1,4 +1,4 @@
-//! What a journal says of a run beside its state: steps that were executed more than once, containers and images
+//! The history of a run, which its state does not have: steps that were executed more than once, containers and images
 //! that were replaced, and what happened that failed no step. A verdict repeats it.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Progress of what is fetched, part by part, as events record it.
+//! Progress of a pull or a fetch, part by part, as events record it.
 
 use serde::{Deserialize, Serialize};
 
