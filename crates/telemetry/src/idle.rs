@@ -42,7 +42,7 @@ impl Idle {
         self.gpus.len() == self.of
     }
 
-    /// What it means, as a lower-case fragment.
+    /// Returns the reason for a warning, as a lower-case fragment.
     pub fn reason(&self) -> String {
         let machine = self.machine.as_ref();
         let of_machine = machine.map_or(String::new(), |machine| format!(" of {machine}"));

@@ -7,7 +7,7 @@
 //! - [`summary`]: the summary of one measurement.
 //! - [`machines`]: the combination of several machines.
 //! - [`idle`]: the detection of idle GPUs.
-//! - [`live`]: the latest sample in a few words.
+//! - [`live`]: the latest sample, for display.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod idle;
