@@ -17,7 +17,7 @@ use retrial_store::StoreError;
 /// check.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The directories that were there, and what is missing.
+/// The directories that have existed, and the first that is missing now.
 #[derive(Default)]
 struct Observed {
     present: BTreeSet<PathBuf>,

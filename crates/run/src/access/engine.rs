@@ -1,5 +1,5 @@
-//! A session's way to its engine, which may be restarted at any time: containers live on meanwhile. Whoever calls
-//! the engine decides whether to wait for it ([`EngineAccess::wait`]) or to be told at once
+//! A session's access to its engine, which may be restarted at any time: containers live on meanwhile. The caller of
+//! the engine decides whether to wait for it ([`EngineAccess::wait`]) or to fail at once
 //! ([`EngineAccess::ask`]); there is no third way.
 
 use std::future::Future;
@@ -15,7 +15,7 @@ use retrial_engine::api::{Engine, EngineInfo};
 
 /// The interval between attempts.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
-/// How long a question may take that is not waited for: an engine that starts takes connections before it
+/// The timeout of a request that is not repeated: an engine that starts accepts connections before it
 /// responds.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest wait for the engine once the run is to stop: its containers should be removed.

@@ -173,7 +173,7 @@ impl Session {
         self.options.scratch.is_some()
     }
 
-    /// Removes what is on this machine's own disk, once no container needs it.
+    /// Removes the run's files on this machine's own disk, once no container needs them.
     pub(crate) fn clear_scratch(&self) {
         if self.has_scratch() && self.state().container.is_none() {
             // At most a few small files are left.

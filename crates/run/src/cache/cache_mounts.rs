@@ -25,7 +25,7 @@ pub struct MountedCaches {
     mounted: Vec<(CacheMounted, FileLock)>,
 }
 
-/// Takes a directory for each cache mount of a container, and mounts it.
+/// Acquires a directory for each cache mount of a container, and mounts it.
 pub async fn take(
     session: &StepSession<'_>,
     spec: &mut ContainerSpec,

@@ -90,7 +90,7 @@ pub async fn acquire(
     loop {
         let entry = CacheEntry::find(cache, key, identity);
         let lock = lock(session, &entry).await?;
-        // Whoever held the lock may have populated it for another identity.
+        // The previous holder of the lock may have populated it for another identity.
         if entry.is_own() {
             return Ok((entry, lock));
         }

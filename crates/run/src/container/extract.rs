@@ -17,8 +17,8 @@ use retrial_store::files::remove_directory;
 use retrial_store::journal::StepEnd;
 use retrial_store::unpack::{Limits, Unpacked, unpack};
 
-/// The most bytes that are copied out at once, unless the recipe says otherwise: the results of a
-/// trial, or what a host step uses.
+/// The most bytes that are copied out at once, unless the recipe allows more: the results of a
+/// trial, or files for a host step.
 pub const MAX_BYTES: u64 = 16 << 30;
 /// The maximum number of archive chunks that wait to be unpacked.
 const MOST_CHUNKS: usize = 16;

@@ -7,7 +7,7 @@ use crate::execute::Run;
 use retrial_plan::step::{Action, Plan, Purpose, Step};
 
 impl Run<'_> {
-    /// Looks for the run's container. Returns whether it runs and can be used. One that was created but
+    /// Finds the run's container. Returns whether it runs and can be used. One that was created but
     /// never recorded is removed; from one that has ended, results are collected.
     pub(crate) async fn reattach(&mut self) -> Result<bool, RunError> {
         let session = self.session;

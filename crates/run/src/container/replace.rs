@@ -1,4 +1,4 @@
-//! Replaces the run's container if it ended before anything ran in it. An engine that is told to end while it
+//! Replaces the run's container if it ended before anything ran in it. An engine that is stopped while it
 //! starts a container reports that it was started, and then stops it, even with live-restore.
 
 use super::lifecycle;

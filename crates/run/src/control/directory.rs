@@ -54,7 +54,7 @@ pub fn mark(run: &RunDirectory, step: &Step) -> (String, String) {
 pub fn step_command(control: &str, step: &Step, command: &ExecStep) -> Vec<String> {
     let script = format!("{control}/step");
     let mut words = vec!["/bin/sh".to_owned(), script, step.directory()];
-    // The command's file becomes the last word.
+    // The path of the command's file is appended as the last argument.
     match &command.shell {
         None => words.extend(DEFAULT_SHELL.map(str::to_owned)),
         Some(shell) => words.extend_from_slice(shell),

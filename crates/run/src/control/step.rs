@@ -110,7 +110,7 @@ impl StepControl {
         steps.rename(&part, &self.name)
     }
 
-    /// Gives the step an archive of results, which it unpacks before its command.
+    /// Links an archive of results, which the step unpacks before its command.
     ///
     /// # Errors
     /// If the file system refuses.

@@ -27,7 +27,7 @@ pub enum Finding {
 /// A process with GPUs of its own that ended and was reaped by its parent, or exited with code 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingChild {
-    /// Its id where it ran.
+    /// Its process id, in the container or on the host where it ran.
     pub pid: u32,
     /// The id of its parent.
     pub parent: u32,
@@ -40,7 +40,7 @@ pub struct MissingChild {
 /// A process that ended by an error or a signal and was not reaped by its parent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeadChild {
-    /// Its id where it runs.
+    /// Its process id, in the container or on the host where it runs.
     pub pid: u32,
     /// Its start time, in kernel ticks: ids are reused.
     pub started: u64,

@@ -101,7 +101,7 @@ impl Agent<'_> {
         };
         match (keep, self.on_disconnect) {
             (Some(true), OnDisconnect::Continue) => session.set_deadline(None)?,
-            // The next head reattaches to what is running.
+            // The next head reattaches to the running steps.
             (None, OnDisconnect::Continue) => {}
             (Some(false), _) | (_, OnDisconnect::Teardown) => {
                 let _ = tokio::time::timeout(RENEWAL, work).await;

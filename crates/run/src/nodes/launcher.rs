@@ -37,7 +37,7 @@ pub(super) fn allow_pipes(machines: usize) {
     // No more than necessary: a program that closes all possible descriptors is slow with a million.
     if limit.current.is_some_and(|current| current < required) {
         let current = limit.maximum.map_or(required, |most| most.min(required));
-        // Without it, the start of a machine's process reports what is missing.
+        // Without it, the start of a machine's process reports the error.
         let _ = setrlimit(
             Resource::Nofile,
             Rlimit {

@@ -54,7 +54,7 @@ pub struct NodeError {
     pub error: ErrorText,
 }
 
-/// Data from the other machines, until the run takes it.
+/// Data from the other machines, until the run reads it.
 #[derive(Debug, Default)]
 pub(super) struct Mailbox {
     /// Events for the run's journal.

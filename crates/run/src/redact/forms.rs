@@ -9,7 +9,7 @@ use itertools::Itertools as _;
 /// Shorter secrets are searched for only in plain form: their encoded forms would match anywhere.
 pub const LONG: usize = 8;
 
-/// Forms in which a secret may be printed: as it is, in a URL, in JSON, in a shell's words, and each line of a
+/// Forms in which a secret may be printed: as it is, in a URL, in JSON, quoted for a shell, and each line of a
 /// multi-line secret. A step's filter searches for these: each costs time during a measurement.
 pub fn printed(value: &str) -> Vec<String> {
     let quoted = serde_json::to_string(value).unwrap_or_default();

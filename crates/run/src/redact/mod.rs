@@ -205,7 +205,7 @@ impl Redactor {
     }
 }
 
-/// A text without its line breaks: programs wrap what they encode, and print in pieces.
+/// A text without its line breaks: programs wrap encoded text, and print in pieces.
 struct Joined {
     bytes: Vec<u8>,
     /// The offsets of the bytes that follow a line break.

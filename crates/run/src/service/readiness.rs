@@ -1,5 +1,5 @@
 //! Waits until a service is ready: by its output, by its port, by an address, or by a command. All probes but
-//! the output's run in the service's container, where addresses mean what the recipe says.
+//! the output's run in the service's container, where the recipe's addresses are valid.
 
 use std::fs::File;
 use std::future::Future;
@@ -176,7 +176,7 @@ pub async fn answers(service: &ServiceStep, command: &StepCommand<'_>) -> Result
     Ok(code == Some(0))
 }
 
-/// The exit code of a probe; none if it takes too long and `is_limited`, or cannot run.
+/// Returns the exit code of a probe; none if it exceeds its timeout and `is_limited`, or cannot run.
 async fn exit_code(
     command: &StepCommand<'_>,
     spec: &ExecSpec,

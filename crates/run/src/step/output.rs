@@ -65,7 +65,7 @@ pub fn begin(command: &StepCommand<'_>) -> Result<(), StoreError> {
         .prepare(&command.exec.run, &command.exec.results, &path)
 }
 
-/// Takes the output of a step away from the container, cuts it at its limit, and removes secrets that
+/// Removes the container's access to a step's output, cuts it at its limit, and removes secrets that
 /// the step's own filter may have missed.
 pub async fn keep(command: &StepCommand<'_>) -> Result<(), Halt> {
     let session = &command.session;

@@ -121,7 +121,7 @@ impl Run<'_> {
         Ok(decision)
     }
 
-    /// Returns whether the container is removed after the verdict, whatever that is.
+    /// Returns whether the container is removed after any verdict.
     pub(crate) fn is_removed_next(&self) -> bool {
         let mut steps = self.session.plan.steps.iter();
         let remove = steps.find(|step| step.action == Action::Remove);

@@ -42,7 +42,7 @@ impl Ending {
 pub struct Probe {
     /// Whether the step's own shell is running.
     pub alive: bool,
-    /// Processes that the kernel killed for memory so far, if it says.
+    /// Processes that the kernel killed for memory so far, if it reports them.
     pub oom_kills: Option<u64>,
 }
 
