@@ -6,8 +6,8 @@ pub fn is_release(text: &str) -> bool {
     text.contains('.') && text.split('.').all(is_number)
 }
 
-/// Whether a release such as `7.1.1-38` is in a range such as `>=7.1.0` or `>=6.4, <7`; none if either cannot
-/// be parsed.
+/// Returns whether a release (`7.1.1-38`) is in a range (`>=7.1.0`, `>=6.4, <7`); none if either cannot be
+/// parsed.
 pub fn satisfies(release: &str, range: &str) -> Option<bool> {
     let numbers = |text: &str| -> Option<Vec<u32>> {
         text.split('-')

@@ -115,7 +115,7 @@ impl ResolvedMounts {
         let is_known =
             |target: &Path| is_ours(target) || self.0.iter().any(|(_, known)| known == target);
         if let Some(other) = mounted.iter().find(|mount| !is_known(&mount.target)) {
-            return Err(replaced(&other.source, "the engine mounts it without a request"));
+            return Err(replaced(&other.source, "the engine mounts it by itself"));
         }
         self.verify_unchanged()
     }

@@ -48,8 +48,8 @@ pub trait Meanwhile {
         Ok(())
     }
 
-    /// Whether the step was followed for long enough to be out of time: an earlier process, or an engine that did
-    /// not respond, may have taken all of it.
+    /// Returns whether the step was followed for long enough to be out of time: an earlier process may have used
+    /// all of it, or an engine that did not respond.
     fn may_be_late(&self) -> bool {
         true
     }
@@ -159,8 +159,8 @@ pub(crate) fn check_length(command: &ExecStep, output: &Output<'_>) -> Result<()
     Err(StepEnd::failed(StepFault::Command, reason, advice))
 }
 
-/// Whether a command is within its time limits. It is not blamed for the time that it took to start it while the
-/// engine was unavailable, or to learn from the engine that it is ready.
+/// Checks that a command is within its time limits. The time to start it while the engine was unavailable, or to
+/// query the engine whether it is ready, does not count.
 fn check_limits(command: &StepCommand<'_>, last_output: Instant) -> Result<(), StepEnd> {
     let exec = command.exec;
     let silent = last_output.elapsed().as_secs();
