@@ -18,29 +18,29 @@ use super::source::{Source, Span};
 use super::validate::Validator;
 use super::{formats, measures, parse};
 
-/// A type that the value of a key is read into.
+/// A Rust type that a value of a document can be read into.
 pub trait Field: Sized {
-    /// The values that are accepted where the key's declaration does not narrow them.
+    /// The values that are accepted unless the declaration of the key narrows them.
     const TYPE: FieldType;
 
-    /// Reads a checked value; `None` only where the check accepted an invalid one.
+    /// Reads a validated value; `None` only if the validation accepted an invalid one.
     fn read(node: &Node, field_type: &FieldType) -> Option<Self>;
 }
 
-/// A type that is a map of fixed keys.
+/// A Rust type that is read from a map of fixed keys.
 pub trait Keys: Sized {
-    /// Its own keys.
+    /// The keys declared by the type itself, without shared groups.
     const KEYS: &'static [Key];
 
-    /// Its own keys and those that it shares with others.
+    /// The keys declared by the type and the groups that it shares with other types.
     const OBJECT: &'static Object;
 
-    /// Reads a checked map.
+    /// Reads a validated map.
     fn from_keys(node: &Node) -> Option<Self>;
 }
 
-/// Reads a whole document: parses it, validates it and reads it. Problems are added to `problems`;
-/// `None` where one of this document's is an error.
+/// Parses, validates and reads a document. Problems are added to `problems`; returns `None` if one of this
+/// document's is an error.
 pub fn read<T: Keys>(source: &Source, problems: &mut Diagnostics) -> Option<T> {
     let mut own = Diagnostics::default();
     let checked = parse::parse(source, &mut own).map(|node| {

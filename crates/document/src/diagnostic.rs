@@ -7,39 +7,39 @@ use serde::Serialize;
 
 use super::source::Span;
 
-/// More do not help, and a hostile file must not use unbounded memory.
+/// More diagnostics do not help, and a hostile file must not use unbounded memory.
 const MOST: usize = 200;
 
-/// How bad a problem is.
+/// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The document cannot be used.
     Error,
-    /// The document can be used; somebody should look.
+    /// The document can be used, but a person should check this part.
     Warning,
 }
 
-/// One problem.
+/// A problem of a document, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
-    /// How bad.
+    /// Whether the problem prevents the use of the document.
     pub severity: Severity,
     /// A stable word for it, for example `unknown-key`.
     pub code: &'static str,
-    /// What is wrong.
+    /// The problem in one line, lower-case, without a full stop.
     pub message: String,
-    /// Where.
+    /// The position of the text that causes the problem.
     #[serde(flatten)]
     pub span: Span,
-    /// The remedy, or the intended text.
+    /// How to fix it, or the text that was probably meant.
     pub help: Option<String>,
-    /// The variants under which it shows, where it does not under all.
+    /// The settings under which the problem occurs (`rocm=7.1.1`); none if it occurs under all variants.
     pub variants: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error.
+    /// Returns an error without help.
     pub fn error(code: &'static str, message: impl Into<String>, span: Span) -> Self {
         Self {
             severity: Severity::Error,
@@ -51,7 +51,7 @@ impl Diagnostic {
         }
     }
 
-    /// A warning.
+    /// Returns a warning without help.
     pub fn warning(code: &'static str, message: impl Into<String>, span: Span) -> Self {
         Self {
             severity: Severity::Warning,
@@ -59,14 +59,14 @@ impl Diagnostic {
         }
     }
 
-    /// Adds the remedy.
+    /// Adds a line on how to fix the problem.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds the remedy, if there is one.
+    /// Adds a line on how to fix the problem, if there is one.
     #[must_use]
     pub fn maybe_help(mut self, help: Option<String>) -> Self {
         self.help = help.or(self.help);
@@ -84,7 +84,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Problems, in the order of the files.
+/// The problems of one or more documents, in the order in which they were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Diagnostics {
@@ -94,7 +94,7 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Adds one; the same problem at the same place is stored once.
+    /// Adds a problem; the same problem at the same position is stored once.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if self.list.contains(&diagnostic) {
             return;
@@ -106,7 +106,7 @@ impl Diagnostics {
         }
     }
 
-    /// Adds an error with its remedy.
+    /// Adds an error with a line on how to fix it.
     pub fn error(
         &mut self,
         code: &'static str,
@@ -117,7 +117,7 @@ impl Diagnostics {
         self.push(Diagnostic::error(code, message, span.clone()).help(help));
     }
 
-    /// Adds a warning with its remedy.
+    /// Adds a warning with a line on how to fix it.
     pub fn warning(
         &mut self,
         code: &'static str,
@@ -128,7 +128,7 @@ impl Diagnostics {
         self.push(Diagnostic::warning(code, message, span.clone()).help(help));
     }
 
-    /// Adds others.
+    /// Adds all problems of another list.
     pub fn extend(&mut self, others: Self) {
         self.omitted += others.omitted;
         for diagnostic in others.list {
@@ -141,32 +141,32 @@ impl Diagnostics {
         self.omitted += count;
     }
 
-    /// All, in order.
+    /// Returns an iterator over all stored problems.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.list.iter()
     }
 
-    /// None at all.
+    /// Returns whether no problem is stored.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// How many errors.
+    /// Returns the number of errors, problems beyond the limit included.
     pub fn error_count(&self) -> usize {
         self.count(Severity::Error) + self.omitted
     }
 
-    /// How many warnings.
+    /// Returns the number of warnings.
     pub fn warning_count(&self) -> usize {
         self.count(Severity::Warning)
     }
 
-    /// Returns how many were found but not stored.
+    /// Returns the number of problems that were found but not stored.
     pub fn omitted(&self) -> usize {
         self.omitted
     }
 
-    /// Whether one of them is an error.
+    /// Returns whether at least one problem is an error.
     pub fn has_errors(&self) -> bool {
         self.error_count() > 0
     }
@@ -196,7 +196,7 @@ impl Diagnostics {
         self.list.iter().filter(same).count()
     }
 
-    /// Sorts by file, `first` before all others, then by position.
+    /// Sorts by path, `first` before all others, then by byte offset.
     pub fn sort(&mut self, first: &str) {
         self.list.sort_by(|one, other| {
             let key = |diagnostic: &Diagnostic| {
@@ -207,10 +207,10 @@ impl Diagnostics {
         });
     }
 
-    /// Returns what was read, if it could be and none of them is an error.
+    /// Returns the value that was read, if there is one and no problem is an error.
     ///
     /// # Errors
-    /// All of them, sorted with the file `first` before all others.
+    /// Returns all problems otherwise, sorted with the file `first` before all others.
     pub fn into_result<T>(mut self, read: Option<T>, first: &str) -> Result<T, Self> {
         if !self.has_errors()
             && let Some(value) = read

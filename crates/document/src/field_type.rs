@@ -11,7 +11,7 @@ pub enum FieldType {
     Template(Scope, StringFormat),
     /// A whole number in this range.
     Integer(i64, i64),
-    /// A number.
+    /// A number with an optional fraction, finite: `103480`, `0.5`.
     Number,
     /// A share of one: `5%` or `0.05`.
     Fraction,
@@ -50,7 +50,7 @@ impl FieldType {
         }
     }
 
-    /// Returns the words that a value is of, or the items of a list are.
+    /// Returns the words that the value may be, or those that the items of the list may be.
     pub fn words(&self) -> &'static [Word] {
         match self {
             Self::Words(words) => words,
@@ -70,7 +70,7 @@ impl Scope {
     pub const DOCUMENT: Self = Self(0);
 }
 
-/// What `G` means.
+/// Selects whether `GB` counts in powers of 1000 or of 1024.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Units {
     /// `GB` is 10⁹, `G` and `GiB` are 2³⁰.
@@ -82,13 +82,13 @@ pub enum Units {
 /// A word and what it means.
 #[derive(Debug, Clone, Copy)]
 pub struct Word {
-    /// As it is written.
+    /// The word in the document: `last`.
     pub name: &'static str,
-    /// What it means.
+    /// The meaning of the word, in Markdown, for documentation and editors.
     pub doc: &'static str,
 }
 
-/// A word and what it means.
+/// Declares a word of an enum and its meaning.
 pub const fn word(name: &'static str, doc: &'static str) -> Word {
     Word { name, doc }
 }
@@ -100,7 +100,7 @@ pub struct Object {
     pub label: &'static str,
     /// Its keys, in their order; groups of several maps are shared.
     pub groups: &'static [&'static [Key]],
-    /// Exactly one of these keys is given.
+    /// Exactly one of these keys must be present; no such rule if empty.
     pub one_of: &'static [&'static str],
 }
 
@@ -130,22 +130,22 @@ impl Object {
     }
 }
 
-/// One key.
+/// The declaration of one key: its name, type, default and description.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
-    /// As it is written.
+    /// The name in the document: `shm_size`.
     pub name: &'static str,
-    /// What it is for, in Markdown.
+    /// The purpose of the key, in Markdown; shown when the key is missing.
     pub doc: &'static str,
     /// The values that it accepts.
     pub field_type: FieldType,
-    /// Whether it must be given.
+    /// The key must be present in each document.
     pub required: bool,
     /// The value of an absent key, as it would be written.
     pub default: Option<&'static str>,
 }
 
-/// An optional key without a default.
+/// Declares an optional key without a default.
 pub const fn key(name: &'static str, field_type: FieldType, doc: &'static str) -> Key {
     Key {
         name,
@@ -157,7 +157,7 @@ pub const fn key(name: &'static str, field_type: FieldType, doc: &'static str) -
 }
 
 impl Key {
-    /// Makes it required.
+    /// Declares the key as required.
     #[must_use]
     pub const fn required(self) -> Self {
         Self {

@@ -2,7 +2,7 @@
 
 use super::suggest::nearest;
 
-/// A text's fault, and its remedy.
+/// The problem of a text that violates its format, and a suggested fix.
 pub type Mismatch = (String, Option<String>);
 
 /// A format of texts. Crates declare their own as constants.
@@ -12,12 +12,12 @@ pub struct StringFormat {
     check_start: fn(&str) -> Option<Mismatch>,
     /// A regular expression for the format, where one exists.
     pub pattern: Option<&'static str>,
-    /// Whether its check gets texts with their expressions in them.
+    /// The check receives the text with its expressions, before they are evaluated.
     pub has_own_expressions: bool,
 }
 
 impl StringFormat {
-    /// A format that this function checks.
+    /// Returns a format that this function checks.
     pub const fn new(check: fn(&str) -> Option<Mismatch>) -> Self {
         Self {
             check,
@@ -27,65 +27,65 @@ impl StringFormat {
         }
     }
 
-    /// With a regular expression of it, for editors; it may be weaker than the check.
+    /// Adds a regular expression of the format for editors; it may be weaker than the check.
     #[must_use]
     pub const fn pattern(mut self, pattern: &'static str) -> Self {
         self.pattern = Some(pattern);
         self
     }
 
-    /// With a check of a text's start, for texts that go on with an expression.
+    /// Adds a check of the start of a text, for texts that continue with an expression.
     #[must_use]
     pub const fn start(mut self, check: fn(&str) -> Option<Mismatch>) -> Self {
         self.check_start = check;
         self
     }
 
-    /// Has the check get texts with their expressions in them.
+    /// Passes texts to the check with their expressions, before they are evaluated.
     #[must_use]
     pub const fn with_expressions(mut self) -> Self {
         self.has_own_expressions = true;
         self
     }
 
-    /// Returns a text's fault.
+    /// Returns the problem of a text, none if it has this format.
     pub fn mismatch(self, text: &str) -> Option<Mismatch> {
         (self.check)(text)
     }
 
-    /// Returns the fault of a text's start, up to its first expression.
+    /// Returns the problem of a text's start, up to its first expression.
     pub fn mismatch_of_start(self, start: &str) -> Option<Mismatch> {
         (self.check_start)(start)
     }
 }
 
-/// Any text.
+/// Accepts any text, empty text too.
 pub const ANY: StringFormat = StringFormat::new(|_| None);
 
-/// Not empty.
+/// Accepts text that is not empty.
 pub const FILLED: StringFormat = StringFormat::new(filled);
 
-/// One line, not empty.
+/// Accepts one line that is not empty.
 pub const LINE: StringFormat = StringFormat::new(line);
 
-/// A name of the user's choice: letters, digits, `_`, `-`, `.`.
+/// Accepts a name of the user's choice: letters, digits, `_`, `-`, `.`.
 pub const NAME: StringFormat = StringFormat::new(name).pattern("^[A-Za-z0-9_][A-Za-z0-9_.-]*$");
 
-/// A whole number above 0.
+/// Accepts a whole number above 0.
 pub const COUNT: StringFormat = StringFormat::new(count).pattern("^[1-9][0-9]*$");
 
-/// 64 hexadecimal digits.
+/// Accepts 64 hexadecimal digits.
 pub const SHA256: StringFormat = StringFormat::new(sha256).pattern("^[0-9a-fA-F]{64}$");
 
-/// A relative path that stays below its directory.
+/// Accepts a relative path that stays below its directory.
 pub const RELATIVE_PATH: StringFormat = StringFormat::new(relative_path);
 
-/// Returns a mismatch with its remedy, as the check of a format does.
+/// Returns a mismatch with a suggested fix.
 pub fn mismatch(message: impl Into<String>, help: impl Into<String>) -> Option<Mismatch> {
     Some((message.into(), Some(help.into())))
 }
 
-/// A mismatch of a text that does not fit.
+/// Returns a mismatch unless the text fits.
 pub fn unless(fits: bool, message: impl Into<String>, help: impl Into<String>) -> Option<Mismatch> {
     if fits { None } else { mismatch(message, help) }
 }
@@ -116,12 +116,12 @@ pub fn is_word(text: &str, others: &str) -> bool {
     !text.is_empty() && text.chars().all(fits)
 }
 
-/// Returns whether a text is so many hexadecimal digits.
+/// Returns whether a text has exactly this number of hexadecimal digits.
 pub fn is_hexadecimal(text: &str, digits: usize) -> bool {
     text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Returns whether a text is so many hexadecimal digits, letters in lower case.
+/// Returns whether a text has exactly this number of hexadecimal digits, all letters in lower case.
 pub fn is_lower_hexadecimal(text: &str, digits: usize) -> bool {
     is_hexadecimal(text, digits) && !text.contains(|letter: char| letter.is_ascii_uppercase())
 }

@@ -6,11 +6,10 @@ use crate::formats::{Mismatch, StringFormat};
 use crate::node::{Entry, Node, Scalar};
 use crate::source::Span;
 
-/// A language's additions to its documents. The defaults are those of a plain one: no expressions,
+/// The additions of a language to its documents. The defaults are those of a plain language: no expressions,
 /// no overlays, every required key in the document itself.
 pub trait Language {
-    /// Reports undefined names in a text's expressions. Returns whether the text can be evaluated
-    /// already.
+    /// Reports undefined names in a text's expressions. Returns whether the text can be evaluated now.
     fn check_expressions(
         &mut self,
         _scalar: &Scalar,
@@ -24,36 +23,36 @@ pub trait Language {
     /// Returns a scalar with its expressions replaced by their values.
     ///
     /// # Errors
-    /// An expression has no value.
+    /// Returns the problem of an expression that has no value.
     fn evaluate(&self, scalar: &Scalar) -> Result<Scalar, Mismatch> {
         Ok(scalar.clone())
     }
 
-    /// Returns the fault of a text that is rendered later, as far as it is known already.
+    /// Returns the format problem of a text that is rendered later, as far as it is known now.
     fn mismatch(&self, scalar: &Scalar, format: StringFormat) -> Option<Mismatch> {
         format.mismatch(&scalar.text)
     }
 
-    /// Whether a required key may be missing, because another document gives it.
+    /// Returns whether a required key may be missing because another document has it.
     fn may_be_missing(&self, _key: &Key) -> bool {
         false
     }
 
-    /// Returns the problem of an unknown key that the language knows more about than its name.
+    /// Returns a specific problem for an unknown key, for example one that is reserved.
     fn unknown_key(&self, _entry: &Entry, _object: &Object) -> Option<Diagnostic> {
         None
     }
 
-    /// Returns advice on a key that no key of the map resembles.
+    /// Returns help for an unknown key that resembles no key of the map.
     fn advice(&self, _name: &str, _object: &Object) -> Option<String> {
         None
     }
 
-    /// Checks an overlay on the document.
+    /// Checks an overlay of a variant.
     fn check_overlay(&mut self, _node: &Node, _problems: &mut Diagnostics) {}
 }
 
-/// A language of keys and values only.
+/// The language of documents that have only keys and values.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Plain;
 

@@ -2,54 +2,54 @@
 
 use super::source::Span;
 
-/// A value and its place.
+/// A value with its position in the source.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// The value.
+    /// The value as written, unless it was evaluated.
     pub value: Value,
-    /// Its place.
+    /// The position of the value in its document.
     pub span: Span,
 }
 
-/// A YAML value.
+/// A value of a YAML document.
 #[derive(Debug, Clone)]
 pub enum Value {
-    /// No value.
+    /// An absent value: `key:`, `~` or `null`.
     Null,
     /// A null that removed the value that it was merged over.
     Removed,
     /// A text, a number or a boolean.
     Scalar(Scalar),
-    /// A list.
+    /// A sequence: `[a, b]`, or lines with dashes.
     List(Vec<Node>),
-    /// A map.
+    /// A mapping, its entries in the order of the document.
     Map(Vec<Entry>),
 }
 
-/// A scalar as it was written: its reader decides its type.
+/// A scalar as written; the field type of its key decides how it is read.
 #[derive(Debug, Clone)]
 pub struct Scalar {
-    /// Its text, unquoted.
+    /// The text without quotes and escapes.
     pub text: String,
-    /// Neither quoted nor a block: may be a number or a truth value.
+    /// Written without quotes and not as a block: it may be a number or a boolean.
     pub plain: bool,
 }
 
-/// One key of a map.
+/// An entry of a map: a key and its value.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// Without the `+` of `key+:`.
+    /// The key without the `+` of `key+:`.
     pub key: String,
-    /// The place of the key.
+    /// The position of the key in its document.
     pub key_span: Span,
     /// `key+:` appends to the list that it is merged over.
     pub append: bool,
-    /// Its value.
+    /// The value; null if only the key is written.
     pub value: Node,
 }
 
 impl Node {
-    /// Returns a null.
+    /// Returns a node without a value.
     pub fn null(span: Span) -> Self {
         let value = Value::Null;
         Self { value, span }
@@ -62,24 +62,24 @@ impl Node {
         Self { value, span }
     }
 
-    /// Returns a list.
+    /// Returns a node with these items.
     pub fn list(items: Vec<Self>, span: Span) -> Self {
         let value = Value::List(items);
         Self { value, span }
     }
 
-    /// Returns a map.
+    /// Returns a node with these entries.
     pub fn map(entries: Vec<Entry>, span: Span) -> Self {
         let value = Value::Map(entries);
         Self { value, span }
     }
 
-    /// Whether it has no value.
+    /// Returns whether the node has no value.
     pub fn is_null(&self) -> bool {
         matches!(self.value, Value::Null | Value::Removed)
     }
 
-    /// The entries of a map; none for everything else.
+    /// Returns the entries of a map; none for other values.
     pub fn entries(&self) -> &[Entry] {
         match &self.value {
             Value::Map(entries) => entries,
@@ -87,7 +87,7 @@ impl Node {
         }
     }
 
-    /// The items of a list; none for everything else.
+    /// Returns the items of a list; none for other values.
     pub fn items(&self) -> &[Self] {
         match &self.value {
             Value::List(items) => items,
@@ -103,7 +103,7 @@ impl Node {
         }
     }
 
-    /// The text of a scalar.
+    /// Returns the text of a scalar; none for other values.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar(scalar) => Some(&scalar.text),
@@ -111,19 +111,19 @@ impl Node {
         }
     }
 
-    /// The entry of a key that has a value.
+    /// Returns the entry of a key that has a value.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries()
             .iter()
             .find(|entry| entry.key == key && !entry.value.is_null())
     }
 
-    /// The value of a key; null counts as absent.
+    /// Returns the value of a key; null counts as absent.
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.entry(key).map(|entry| &entry.value)
     }
 
-    /// Returns the value of a key below keys; null counts as absent.
+    /// Returns the value at a path of nested keys; null counts as absent.
     pub fn at(&self, path: &[&str]) -> Option<&Self> {
         path.iter().try_fold(self, |node, key| node.get(key))
     }
@@ -133,7 +133,7 @@ impl Node {
         self.get(key)?.text()
     }
 
-    /// Returns the items of a key's list; none for everything else.
+    /// Returns the items of a key's list; none for other values.
     pub fn items_at(&self, key: &str) -> &[Self] {
         self.get(key).map_or(&[], Self::items)
     }
@@ -144,12 +144,12 @@ impl Node {
         texts.map(str::to_owned).collect()
     }
 
-    /// Returns the entries of a key's map; none for everything else.
+    /// Returns the entries of a key's map; none for other values.
     pub fn entries_at(&self, key: &str) -> &[Entry] {
         self.get(key).map_or(&[], Self::entries)
     }
 
-    /// Entries that have a value, as name and value.
+    /// Returns the entries that have a value, as name and value.
     pub fn named(&self) -> impl Iterator<Item = (&str, &Self)> {
         self.entries()
             .iter()
@@ -162,7 +162,7 @@ impl Node {
         self.get(key).into_iter().flat_map(Self::named)
     }
 
-    /// What it is, for messages.
+    /// Returns the noun of the value with its article, for messages: `a list`.
     pub fn kind(&self) -> &'static str {
         match &self.value {
             Value::Null | Value::Removed => "nothing",
@@ -187,7 +187,7 @@ impl Entry {
 }
 
 impl Scalar {
-    /// What it is, for messages.
+    /// Returns the noun of the value with its article, for messages: `an integer`.
     pub fn kind(&self) -> &'static str {
         if !self.plain {
             "text"
@@ -202,7 +202,7 @@ impl Scalar {
         }
     }
 
-    /// Reads `true` or `false`.
+    /// Returns the boolean if the scalar is written as one.
     pub fn boolean(&self) -> Option<bool> {
         match self.text.as_str() {
             "true" | "True" | "TRUE" if self.plain => Some(true),
@@ -211,12 +211,12 @@ impl Scalar {
         }
     }
 
-    /// Reads a whole number.
+    /// Returns the whole number if the scalar is written as one.
     pub fn integer(&self) -> Option<i64> {
         self.plain.then(|| self.text.parse().ok()).flatten()
     }
 
-    /// A finite number; `inf` and `nan` are words here, not figures.
+    /// Returns the number if the scalar is written as a finite one; `inf` and `nan` are text.
     pub fn number(&self) -> Option<f64> {
         let starts_well = self
             .text

@@ -1,4 +1,4 @@
-//! Bytes of a file as a source, with their faults as a diagnostic.
+//! Reads the bytes of a file as a source; reports files that are too large or not UTF-8.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use super::diagnostic::{Diagnostic, Diagnostics};
 use super::source::{SIZE_LIMIT, Source};
 
 impl Source {
-    /// A source of bytes from a file.
+    /// Returns a source of the bytes of a file.
     ///
     /// # Errors
-    /// Too large, or not UTF-8.
+    /// Returns one problem if the file is too large or not UTF-8.
     pub fn from_bytes(path: impl Into<Arc<str>>, bytes: &[u8]) -> Result<Self, Diagnostics> {
         let path = path.into();
         if bytes.len() > SIZE_LIMIT {
@@ -33,7 +33,7 @@ impl Source {
         }
     }
 
-    /// Returns the one problem of a file over the limit.
+    /// Returns the problem of a file that exceeds the size limit.
     pub fn too_large(&self) -> Diagnostics {
         Diagnostic::error(
             "too-large",

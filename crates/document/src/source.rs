@@ -14,14 +14,14 @@ pub const SIZE_LIMIT: usize = 1 << 20;
 /// A document's text, with the path as the user knows it.
 #[derive(Clone, Eq)]
 pub struct Source {
-    /// As shown to the user.
+    /// The path or option as shown to the user: `mine.yaml`, `--set`.
     pub path: Arc<str>,
-    /// The text.
+    /// The complete text of the document, UTF-8.
     pub text: Arc<str>,
 }
 
 impl Source {
-    /// A source of this text.
+    /// Returns a source of this text under this path.
     pub fn new(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
         Self {
             path: path.into(),
@@ -29,7 +29,7 @@ impl Source {
         }
     }
 
-    /// A place in this source.
+    /// Returns the span of a range of bytes, cut to the length of the text.
     pub fn span(&self, range: Range<usize>) -> Span {
         Span {
             source: self.clone(),
@@ -53,19 +53,19 @@ impl fmt::Debug for Source {
     }
 }
 
-/// A place in a source, byte offsets.
+/// A range of bytes in a source.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Span {
-    /// Where.
+    /// The document that contains the span.
     pub source: Source,
-    /// First byte.
+    /// The byte offset of the first byte.
     pub start: usize,
-    /// After the last byte.
+    /// The byte offset after the last byte.
     pub end: usize,
 }
 
 impl Span {
-    /// Line and column of its start, from 1; the column counts characters.
+    /// Returns line and column of the first byte, from 1; the column counts characters.
     pub fn position(&self) -> (usize, usize) {
         let before = &self.source.text.as_bytes()[..self.start];
         let line_start = before
@@ -80,12 +80,12 @@ impl Span {
         (line, column)
     }
 
-    /// The text there.
+    /// Returns the text of the span.
     pub fn slice(&self) -> &str {
         self.source.text.get(self.start..self.end).unwrap_or("")
     }
 
-    /// A part of it, offsets from its start.
+    /// Returns a part of the span, by byte offsets from its start.
     #[must_use]
     pub fn part(&self, range: Range<usize>) -> Self {
         self.source

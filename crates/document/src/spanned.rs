@@ -8,9 +8,9 @@ use crate::source::Span;
 /// A value and its place in the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spanned<T> {
-    /// The value.
+    /// The value as it was read.
     pub value: T,
-    /// Where it was written.
+    /// The position of the value in its document.
     pub span: Span,
 }
 

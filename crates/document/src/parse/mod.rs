@@ -52,7 +52,7 @@ pub fn parse(source: &Source, problems: &mut Diagnostics) -> Option<Node> {
 
 type Problem = Box<Diagnostic>;
 
-/// Ends the parsing.
+/// Returns an error that ends the parsing.
 fn fatal<T>(
     code: &'static str,
     message: impl Into<String>,
@@ -62,7 +62,7 @@ fn fatal<T>(
     Err(Box::new(Diagnostic::error(code, message, span).help(help)))
 }
 
-/// A collection that has begun.
+/// A list or map whose end has not been parsed yet.
 struct Frame {
     span: Span,
     anchor: usize,
@@ -297,7 +297,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// A whole value: it becomes a key, a value, an item or the root.
+    /// Adds a complete value: as a key, a value, an item or the root.
     fn finish(&mut self, mut node: Node, anchor: usize) -> Result<(), Problem> {
         if anchor != 0 {
             let weight = weigh(&node);
