@@ -1,5 +1,5 @@
-//! What a plan can give of this machine to containers, builds and commands, and what one container is given. Reads no
-//! files, and knows nothing of steps: `given` makes the list of a plan.
+//! The access to this machine that a plan can give to containers, builds and commands, and the accesses of one
+//! container. Reads no files, and knows nothing of steps: `given` makes the list of a plan.
 
 use std::fmt;
 
@@ -9,65 +9,65 @@ mod container;
 
 pub(super) use container::of_container;
 
-/// One thing of this machine, and who gets it.
+/// Access to one part of this machine, and its recipient.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Access {
-    /// `container`, `services.NAME.container`, `step NAME`.
+    /// The recipe's key of the recipient: `container`, `services.NAME.container`, `step NAME`.
     pub recipient: String,
-    /// The thing.
+    /// The part of the machine that the recipient gets.
     #[serde(flatten)]
     pub kind: AccessKind,
 }
 
-/// A thing of this machine.
+/// A part of this machine that a container, a build or a command can use.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "gives", rename_all = "snake_case")]
 pub enum AccessKind {
-    /// `--privileged`
+    /// Full access to the host's devices: `--privileged`.
     Privileged,
-    /// `--cap-add`
+    /// A capability: `--cap-add`.
     Capability {
-        /// As written.
+        /// As written in the recipe: `SYS_PTRACE`.
         name: String,
     },
-    /// `--security-opt`
+    /// A security option: `--security-opt`.
     SecurityOption {
-        /// As written.
+        /// As written in the recipe: `seccomp=unconfined`.
         option: String,
     },
     /// A namespace of the host, or of another container.
     Namespace {
-        /// Which one.
+        /// The kind of the namespace.
         namespace: Namespace,
         /// `host`, `container:NAME`, a network's name.
         value: String,
     },
-    /// `--device`
+    /// A device: `--device`.
     Device {
-        /// As written.
+        /// As written in the recipe: `/dev/kfd`.
         device: String,
     },
-    /// A file or directory, mounted.
+    /// A mounted file or directory.
     Mount(Source),
     /// A read-only file of the GPU's driver.
     DriverFile {
-        /// On the host.
+        /// The absolute path on the host.
         path: String,
     },
     /// A directory that is sent to the builder of an image.
     BuildContext(Source),
-    /// The recipe's directory, for a command on the host.
+    /// The recipe's directory, which a command on the host reads.
     RecipeDirectory {
-        /// Absolute.
+        /// The absolute path on the host.
         path: String,
     },
     /// A command runs on the host, as this user.
     HostCommand,
     /// A secret of this user's environment.
     Secret {
-        /// Its variable.
+        /// The environment variable: `HF_TOKEN`.
         name: String,
-        /// `--secret` names it.
+        /// The user named it by `--secret`, which is approval by itself.
         named_by_user: bool,
     },
 }
@@ -77,7 +77,7 @@ pub enum AccessKind {
 pub struct Source {
     /// Absolute, as the recipe names it.
     pub path: String,
-    /// Where links lead from it: outside the recipe's directory, or from a path outside it. Recorded when the plan
+    /// The target of links in the path: outside the recipe's directory, or of a path outside it. Recorded when the plan
     /// was made, since approval covers this path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leads_to: Option<String>,
@@ -87,17 +87,17 @@ pub struct Source {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Namespace {
-    /// Network.
+    /// Network interfaces and ports.
     Network,
-    /// Shared memory and message queues.
+    /// Shared memory and message queues (IPC).
     Ipc,
-    /// Processes.
+    /// Process ids.
     Pid,
-    /// Host name.
+    /// Host name and domain name.
     Uts,
-    /// Users.
+    /// User and group ids.
     User,
-    /// Control groups.
+    /// Control groups: limits of memory, processors and processes.
     Cgroup,
 }
 
@@ -134,7 +134,7 @@ impl AccessKind {
 }
 
 impl Access {
-    /// Something that a recipient gets.
+    /// Returns the access of a recipient to a part of the machine.
     pub(super) fn new(recipient: &str, kind: AccessKind) -> Self {
         Self {
             recipient: recipient.to_owned(),

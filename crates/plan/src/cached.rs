@@ -51,7 +51,7 @@ pub struct PopulateInputs {
     pub recipe_hash: String,
     /// The container, without the GPUs of this host and without the companions.
     pub container: ContainerSpec,
-    /// The recipe's models.
+    /// The recipe's models as text: `owner/name@revision`, a path, or a command.
     pub models: Vec<String>,
     /// Read-only files next to the recipe that the container mounts.
     pub companions: Vec<Mount>,
@@ -64,7 +64,7 @@ pub struct PopulateStep {
     pub directory: CachedDirectory,
     /// Where its command runs.
     pub location: StepLocation,
-    /// Its command.
+    /// The command that populates the directory.
     pub command: ExecStep,
 }
 
@@ -85,12 +85,12 @@ impl CachedDirectory {
             how,
             (&command.shell, &command.workdir, &command.user),
         );
-        // What the hashes of all files define is the same, whatever populated it.
+        // If the hashes of all files define the content, it is the same for every command and image.
         let of_image = writable || !is_listed;
         let built_in = inputs.built_in;
         let inputs = of_image.then_some(inputs);
         // Later steps write to it, so that only the same recipe may reuse it. A built-in one is reviewed as a whole:
-        // what `--set` changes elsewhere in it does not matter here.
+        // other values of `--set` do not matter here.
         let others = inputs.filter(|_| !built_in);
         let recipe = others.filter(|_| writable).map(|one| &one.recipe_hash);
         let container = others.map(|one| &one.container);

@@ -1,5 +1,5 @@
-//! What the command line changed of the recipe's own plan, so that a verdict can say so. The plan that runs is
-//! compared with the plan that the recipe alone gives; an option counts if it alone makes a difference. Pure.
+//! Lists the options of the command line that changed the recipe's own plan, for the verdict. The plan that runs is
+//! compared with the plan of the recipe without options; an option counts if it makes a difference by itself. Pure.
 
 use itertools::{Itertools as _, join};
 
@@ -42,7 +42,7 @@ impl Plan {
 /// the plan of other options.
 ///
 /// # Errors
-/// Those of `build`.
+/// Returns an error of `build`.
 pub(super) fn changes_by_options<E>(
     recipe: &Recipe,
     options: &PlanOptions,
@@ -69,7 +69,7 @@ pub(super) fn changes_by_options<E>(
     Ok(changes)
 }
 
-/// More GPUs than the recipe requires.
+/// Returns the change of a plan that uses more GPUs than the recipe requires.
 fn more_gpus(options: &PlanOptions, plan: &Plan) -> Option<String> {
     let required = plan.requires.gpus.as_ref()?.count as usize;
     let assigned = plan.assigned_gpus.as_ref()?.gpus.iter();
@@ -79,8 +79,8 @@ fn more_gpus(options: &PlanOptions, plan: &Plan) -> Option<String> {
     is_more.then(|| format!("--gpus {gpus}: {chosen} GPUs, and the recipe requires {required}"))
 }
 
-/// The options without those that change what a measurement executes. Every option is decided here: a new one
-/// does not compile until it is.
+/// Returns the options without those that change what a measurement executes. Every option is decided here: a new
+/// one does not compile until it is.
 fn own_options(recipe: &Recipe, options: &PlanOptions) -> PlanOptions {
     let PlanOptions {
         // These select measurements; what is selected is measured as the recipe says.
@@ -116,7 +116,7 @@ fn own_options(recipe: &Recipe, options: &PlanOptions) -> PlanOptions {
     }
 }
 
-/// Each option that the recipe's own plan does not have, in words, with the options that differ by it alone.
+/// Returns each option that the recipe's own plan does not have, with the options that differ by it only.
 fn each_option(options: &PlanOptions, own: &PlanOptions) -> Vec<(String, PlanOptions)> {
     let mut all = Vec::new();
     for name in &options.skip {
@@ -171,7 +171,7 @@ fn each_option(options: &PlanOptions, own: &PlanOptions) -> Vec<(String, PlanOpt
     all
 }
 
-/// What the steps and the container of a plan lack, each with the option that removed it.
+/// Returns the steps and privileges that options removed from a plan, each with its option.
 fn removed_by_options(plan: &Plan) -> Vec<String> {
     let mut skipped: Vec<(&str, Vec<&str>)> = Vec::new();
     for step in plan.steps.iter().filter(|step| matters(step)) {
@@ -197,7 +197,7 @@ fn removed_by_options(plan: &Plan) -> Vec<String> {
     skipped.chain(privileges).collect()
 }
 
-/// Whether a step, if it is skipped, leaves something else to be measured.
+/// Returns whether something else is measured if the step is skipped.
 fn matters(step: &Step) -> bool {
     // Without a pull the container starts from the image of the same name or digest.
     !matches!(
@@ -206,7 +206,7 @@ fn matters(step: &Step) -> bool {
     )
 }
 
-/// What a plan executes, by which two are compared.
+/// The parts of a plan that decide what is executed, to compare two plans.
 #[derive(PartialEq)]
 struct Execution<'a> {
     image: &'a str,

@@ -27,9 +27,9 @@ pub struct Derivation<'a> {
 }
 
 impl Derivation<'_> {
-    /// How the recorded plan differs from the one that follows from the recipe. Nothing is compared that is no
-    /// consequence of recipe, options and host: how the run was executed, where its caches were, and the rules of
-    /// its round, which the program has, too.
+    /// Returns the differences between the recorded plan and the one that follows from the recipe. Settings that are no
+    /// consequence of recipe, options and host are not compared: execution options, cache paths, and the rules of the
+    /// round, which the program has, too.
     ///
     /// # Errors
     /// If the recipe gives no plan with these settings.
@@ -42,7 +42,8 @@ impl Derivation<'_> {
         Ok(fewest.unwrap_or_default())
     }
 
-    /// How the plan of another machine of the run differs from the recorded one as that machine executes it.
+    /// Returns the differences between the plan that another machine of the run executed and the recorded plan as
+    /// that machine has to execute it.
     ///
     /// # Errors
     /// If the recipe's container cannot have the GPUs of that machine.

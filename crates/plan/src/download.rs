@@ -11,20 +11,20 @@ pub struct PlannedDownload {
     pub step: u32,
     /// The step's name without a trial: `fetch-llama2`, `dataset-open-orca`, `offline-accuracy`.
     pub name: String,
-    /// It comes after a measurement: a missing network would be detected only then.
+    /// It comes after a measurement: a missing network would be noticed only then.
     pub late: bool,
-    /// The recipe's data about it.
+    /// The recipe's statements: source, size, licence, terms, hosts.
     #[serde(flatten)]
     pub download: Download,
 }
 
-/// This machine's settings of the hub.
+/// The settings of the hub on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HubHere {
-    /// Its host.
+    /// The hub's host name: `huggingface.co`.
     pub host: String,
-    /// The directory of its cache.
+    /// The directory of the hub's cache on this machine.
     pub cache: String,
-    /// The source of a token: a variable, a file.
+    /// Where a token was found, a variable or a file; none without one.
     pub token: Option<String>,
 }

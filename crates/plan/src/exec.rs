@@ -8,23 +8,23 @@ use super::failure::FailureSigns;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// A model, a dataset or a setup step: without it nothing can be measured.
+    /// It fetches or prepares a model, a dataset or a setup step, without which nothing can be measured.
     #[default]
     Prepare,
-    /// A measurement.
+    /// It measures one trial of one or more measurements.
     Measure {
-        /// The measurements that it serves.
+        /// Indices into the plan's measurements that share the command.
         measurements: Vec<usize>,
-        /// The trial.
+        /// The number of the trial, from 1; warm-ups come first.
         trial: u32,
     },
-    /// The check of a measurement's results.
+    /// It checks the results of a measurement, for example by the accuracy script.
     Check {
-        /// The measurement.
+        /// The index of the measurement in the plan.
         measurement: usize,
-        /// The trial.
+        /// The number of the trial, from 1; warm-ups come first.
         trial: u32,
-        /// The step that created the results.
+        /// The number of the step whose results it checks.
         of: u32,
     },
 }
@@ -32,33 +32,33 @@ pub enum Purpose {
 /// A command of the recipe.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExecStep {
-    /// Its purpose.
+    /// What the command is for, and which measurements it serves.
     pub purpose: Purpose,
-    /// The command, rendered.
+    /// The text for the shell, expressions evaluated as far as the plan can.
     pub run: String,
-    /// The shell; none: bash with pipefail where the image has it, else sh.
+    /// The words of the shell; none: bash with pipefail if the image has it, else sh.
     pub shell: Option<Vec<String>>,
-    /// Environment, in addition to the container's.
+    /// Environment variables in addition to the container's.
     pub env: Vec<(String, String)>,
-    /// Secrets that it names: passed in the environment, redacted in its output.
+    /// Names of secrets in the command: passed in the environment, redacted in its output.
     pub secrets: Vec<String>,
-    /// Working directory; none: the container's.
+    /// The working directory in the container; none: the container's.
     pub workdir: Option<String>,
-    /// User; none: the container's.
+    /// The user, a name or a number; none: the container's.
     pub user: Option<String>,
-    /// Time limit, seconds.
+    /// The longest that the command may take, seconds.
     pub timeout_s: u64,
-    /// Limit on the time without output, seconds.
+    /// The longest that the command may go without output, seconds.
     pub silence_s: Option<u64>,
-    /// Limit on its output, bytes, if the recipe has one.
+    /// The most that the command may print, bytes; none: the runner's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_log: Option<u64>,
-    /// The signs of its failure while it is running.
+    /// The signs by which the running command counts as failed.
     #[serde(default, skip_serializing_if = "FailureSigns::is_empty")]
     pub failure: FailureSigns,
-    /// Result directories (paths or globs): existing ones are moved aside.
+    /// The result directories (paths or globs); existing ones are moved aside.
     pub results: Vec<String>,
-    /// The start steps of the services that it needs.
+    /// The numbers of the steps that start the services that it needs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<u32>,
 }

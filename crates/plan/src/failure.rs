@@ -17,7 +17,7 @@ pub struct FailureSigns {
     /// Patterns that lines of its output match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<FailurePattern>,
-    /// The minimum progress.
+    /// The least progress that the output must show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
     /// The longest that a dead child process may remain unreaped.
@@ -40,7 +40,7 @@ impl FailureSigns {
         }
     }
 
-    /// Whether there is none.
+    /// Returns whether the recipe states no sign.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -1,6 +1,6 @@
-//! Everything of this machine that a plan gives to containers, builds and commands of any kind: one list. The
-//! privileges to approve, the key of a remembered approval, the check of owners, and the paths that are resolved
-//! again when a container is created are all made of it. Reads no files.
+//! Lists everything of this machine that a plan lets containers, builds and commands use. The privileges to approve,
+//! the key of a remembered approval, the check of owners, and the paths that are resolved again when a container is
+//! created are all made from this list. Reads no files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use retrial_host::gpu_support::GpuSupport;
 mod steps;
 
 impl Plan {
-    /// Derives what the plan gives, and the privileges that this needs. `named_by_user` are the secrets that the
+    /// Derives the plan's list of accesses, and the privileges that it needs. `named_by_user` are the secrets that the
     /// command line names.
     pub(super) fn derive_access(&mut self, support: &GpuSupport, named_by_user: &[String]) {
         let mut all = of_container(&self.container, "container");

@@ -41,7 +41,7 @@ impl Step {
         Some((*measurements.first()?, trial))
     }
 
-    /// Whether it measures, checks or collects this trial of a measurement, alone or with others.
+    /// Returns whether it measures, checks or collects this trial of a measurement, by itself or with others.
     pub fn is_of(&self, measurement: usize, trial: u32) -> bool {
         let own = self.trial_of();
         own.is_some_and(|(all, number)| number == trial && all.contains(&measurement))
@@ -59,17 +59,17 @@ impl Step {
         }
     }
 
-    /// Whether it measures.
+    /// Returns whether it executes the command of a measurement.
     pub fn measures(&self) -> bool {
         matches!(&self.action, Action::Exec(exec) if matches!(exec.purpose, Purpose::Measure { .. }))
     }
 
-    /// Whether it collects results.
+    /// Returns whether it copies results out of the container.
     pub fn collects(&self) -> bool {
         matches!(self.action, Action::Collect { .. })
     }
 
-    /// Whether it checks results.
+    /// Returns whether it checks the results of a measured command.
     pub fn checks(&self) -> bool {
         self.measured_step().is_some() && !self.collects()
     }
@@ -91,7 +91,7 @@ impl Plan {
         command.map(|exec| &exec.failure)
     }
 
-    /// The step of a number.
+    /// Returns the step of this number.
     pub fn step(&self, number: u32) -> Option<&Step> {
         self.steps.iter().find(|step| step.number == number)
     }
@@ -189,7 +189,7 @@ impl Plan {
             .filter(move |step| step.measured_step() == Some(command))
     }
 
-    /// The step that collects the results that a check reads, if there is one.
+    /// Returns the step that collects the results that a check reads, if there is one.
     pub fn collects_for(&self, check: &Step) -> Option<&Step> {
         let mut steps = self.steps_of(check.measured_step()?);
         steps.find(|step| step.collects() && step.trial() == check.trial())
@@ -224,7 +224,7 @@ impl Plan {
         }
     }
 
-    /// The rules by which it is judged, one for each measurement that has any.
+    /// Returns the rules by which the measurements are judged, one for each measurement that has any.
     pub fn rules(&self) -> impl Iterator<Item = &Rules> {
         self.measurements
             .iter()
@@ -241,7 +241,7 @@ impl Plan {
         }
     }
 
-    /// The rules by which it is judged, in words.
+    /// Describes the rules by which the plan is judged: benchmark, round and file.
     pub fn judged_by(&self) -> Option<String> {
         let rules = self.rules().next()?;
         let free = if rules.accuracy.is_empty() {

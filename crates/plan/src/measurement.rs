@@ -16,7 +16,7 @@ pub struct MeasurementPlan {
     pub scenario: String,
     /// The results are `LoadGen`'s files.
     pub loadgen: bool,
-    /// The mode.
+    /// Performance, accuracy or compliance.
     pub mode: Mode,
     /// The number of trials, fixed or a range.
     pub trials: Trials,
@@ -27,7 +27,7 @@ pub struct MeasurementPlan {
     pub target_qps: Option<f64>,
     /// Figures that are not `LoadGen`'s; `file` is rendered.
     pub figures: Ordered<FigureSource>,
-    /// Published figures.
+    /// The published figures, by the figure's name.
     pub expect: Ordered<Vec<Expectation>>,
     /// The benchmark's own limits, from the recipe.
     pub limits: Ordered<Limit>,

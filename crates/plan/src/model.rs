@@ -13,7 +13,7 @@ pub const HUB_CACHE: &str = "/hub-cache";
 pub struct ModelMount {
     /// The absolute path in the container.
     pub target: String,
-    /// Its form.
+    /// Whether programs see a directory, single files or the hub's cache.
     pub form: Form,
 }
 
@@ -35,7 +35,7 @@ pub enum Form {
 pub struct ModelFetch {
     /// The model's key in the recipe.
     pub model: String,
-    /// `owner/name`
+    /// The repository on the hub: `owner/name`.
     pub repository: String,
     /// Branch, tag or commit.
     pub revision: String,
@@ -48,7 +48,7 @@ pub struct ModelFetch {
     /// The hashes of its files, by path, required by a lock; empty without one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub locked: BTreeMap<String, String>,
-    /// Its mount in the container.
+    /// Where it is mounted in the container.
     pub mount: ModelMount,
 }
 

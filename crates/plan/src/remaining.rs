@@ -1,4 +1,4 @@
-//! How long the rest of a run takes: from its own steps so far, an earlier run of the recipe, or the recipe's
+//! Estimates the remaining time of a run: from its own steps so far, an earlier run of the recipe, or the recipe's
 //! expected duration. Downloads and builds are excluded. Pure: the caller provides the times.
 
 use std::collections::BTreeMap;
@@ -38,12 +38,12 @@ pub enum Basis {
     Recipe,
 }
 
-/// An estimate.
+/// The estimated time of the remaining steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// Seconds.
+    /// The remaining time, seconds.
     pub seconds: f64,
-    /// Its basis.
+    /// The source of the least reliable part of the estimate.
     pub basis: Basis,
 }
 

@@ -34,14 +34,14 @@ pub struct StopPolicy {
     pub timeout_s: u64,
 }
 
-/// The end of a service.
+/// The stop of a service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopStep {
     /// Its key in the recipe.
     pub service: String,
-    /// The step that started it.
+    /// The number of the step that started it.
     pub of: u32,
-    /// The policy.
+    /// The signal, and the time until the processes are killed.
     pub stop: StopPolicy,
 }
 

@@ -1,4 +1,4 @@
-//! Whether a host is the same SKU as a published system, by the system's name.
+//! Compares a host with the SKU that the name of a published system states.
 
 use retrial_host::assign::cards;
 use retrial_host::model::HostView;

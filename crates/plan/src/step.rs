@@ -43,7 +43,7 @@ pub struct Plan {
     /// The recipe is built in: what it leaves for later runs is never mixed with that of other recipes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub built_in: bool,
-    /// The recipe's title.
+    /// The recipe's title in one line.
     pub title: String,
     /// The duration on the published hardware, without downloads.
     #[serde(default)]
@@ -51,11 +51,11 @@ pub struct Plan {
     /// The command line excludes some of the recipe's scenarios or modes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
-    /// The published submission.
+    /// The published result that the recipe repeats.
     pub submission: Submission,
-    /// Parameters.
+    /// The values of the recipe's params, by name.
     pub params: BTreeMap<String, ParamValue>,
-    /// Variants.
+    /// The chosen value of each variant axis.
     pub variant: BTreeMap<String, String>,
     /// Parameters that `--set` changed.
     pub modified: Vec<String>,
@@ -81,7 +81,7 @@ pub struct Plan {
     /// GPUs assigned to the container, and how; none if the recipe requires none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assigned_gpus: Option<AssignedGpus>,
-    /// Warnings about the host from before the run, for its verdict.
+    /// Warnings of the checks before the run, for its verdict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Differences between the machines of the run, or from the recipe, allowed by `--force`.
@@ -95,10 +95,10 @@ pub struct Plan {
     pub removed_privileges: Vec<Privilege>,
     /// Requirements that the host does not meet.
     pub unmet: Vec<Check>,
-    /// What containers, builds and commands are given of this machine.
+    /// Everything of this machine that containers, builds and commands can use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub access: Vec<Access>,
-    /// What of it needs approval: root-equivalent privileges, and secrets.
+    /// The part of the access that needs approval: root-equivalent privileges, and secrets.
     pub privileges: Vec<Privilege>,
     /// The image that is launched: a reference, `repository@digest`, or the tag of a build.
     pub image: String,
@@ -106,9 +106,9 @@ pub struct Plan {
     pub pinned: bool,
     /// The container, except for per-run settings (name, labels, control mount).
     pub container: ContainerSpec,
-    /// The measurements.
+    /// Each selected scenario in each selected mode.
     pub measurements: Vec<MeasurementPlan>,
-    /// The rules of judging.
+    /// The margin, noise and confidence by which figures are judged.
     pub judge: JudgeRules,
     /// The host is the published system's SKU, by its name.
     #[serde(default)]
@@ -134,7 +134,7 @@ pub struct Plan {
     /// Deviations from the guide: those of the recipe, and those of every run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deviations: Vec<String>,
-    /// Secrets by name.
+    /// The names of the environment variables that commands may use as secrets.
     pub secrets: Vec<String>,
     /// The steps, in order.
     pub steps: Vec<Step>,
@@ -150,9 +150,9 @@ fn is_default(options: &PlanOptions) -> bool {
 /// The position of a run in its batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfBatch {
-    /// The batch's id.
+    /// The id of the batch: the name of its directory.
     pub id: String,
-    /// The cell: what was varied, by name.
+    /// The cell, by its axes and values.
     pub cell: String,
     /// The trial of that cell, from 1.
     pub trial: u32,
@@ -161,16 +161,16 @@ pub struct OfBatch {
 /// The lock that a plan follows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FollowedLock {
-    /// Its file.
+    /// The path of the lock file.
     pub path: String,
-    /// Where it differs from the recipe.
+    /// The differences between the lock and the recipe, a sentence each.
     pub differs: Vec<String>,
 }
 
 /// One step, executed once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// From 1.
+    /// The position in the plan, from 1.
     pub number: u32,
     /// Unique in the plan.
     pub name: String,
@@ -179,9 +179,9 @@ pub struct Step {
     pub on: Option<Placement>,
     /// The container, for steps that need one.
     pub container: Option<String>,
-    /// Its condition.
+    /// Decided during execution: an image that is present is not pulled.
     pub when: Condition,
-    /// Its action.
+    /// What the step does, with its settings.
     #[serde(flatten)]
     pub action: Action,
 }
@@ -233,13 +233,13 @@ impl Step {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
-    /// Always.
+    /// It is executed in every run.
     Always,
     /// Unless the engine has the image.
     UnlessPresent,
     /// Unless an earlier run populated the cached directory.
     UnlessCached {
-        /// The directory's key.
+        /// The name of the cached directory.
         key: String,
     },
     /// Until the evidence of the trials so far decides; evaluated after these numbers of trials.
@@ -249,12 +249,12 @@ pub enum Condition {
     },
     /// At the end, depending on `--keep`.
     Unless {
-        /// When it is kept.
+        /// `--keep`: when the container remains.
         keep: Keep,
     },
     /// Skipped by `--skip` or `--from`.
     Skipped {
-        /// The option.
+        /// The option and its value: `--skip setup-clocks`.
         option: String,
     },
 }
@@ -281,65 +281,65 @@ impl fmt::Display for Condition {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {
-    /// Pull the image.
+    /// Pulls an image from its registry.
     Pull {
-        /// With digest if pinned.
+        /// The image's reference, with the digest if it is pinned.
         reference: String,
-        /// When.
+        /// Whether a present image is pulled again.
         policy: PullPolicy,
     },
-    /// Build the image.
+    /// Builds an image from a Dockerfile.
     Build(BuildStep),
-    /// Fetch a model from the hub.
+    /// Fetches a model from the hub.
     FetchModel(ModelFetch),
-    /// Copy a path out of the image, for steps on the host.
+    /// Copies a path out of the image, for steps on the host.
     CopyOut {
-        /// In the image.
+        /// The absolute path in the image.
         path: String,
-        /// Below the run's directory for host files.
+        /// The path below the run's directory for host files.
         to: String,
     },
-    /// Populate a cached directory.
+    /// Populates a cached directory.
     Populate(PopulateStep),
-    /// Create and start the container.
+    /// Creates and starts the recipe's container.
     Create,
-    /// Run a command in the container.
+    /// Runs a command in the container.
     Exec(ExecStep),
-    /// Run a command on the host.
+    /// Runs a command on the host.
     Host(ExecStep),
-    /// Start a service, and wait until it is ready.
+    /// Starts a service, and waits until it is ready.
     StartService(Box<ServiceStep>),
-    /// Stop a service.
+    /// Stops a service.
     StopService(StopStep),
-    /// Collect the results from the container.
+    /// Collects the results of a trial from the container.
     Collect {
-        /// The measurement.
+        /// The index of the measurement in the plan.
         measurement: usize,
-        /// The trial.
+        /// The number of the trial, from 1.
         trial: u32,
-        /// The step that created them.
+        /// The number of the step that created the results.
         of: u32,
-        /// Path or glob in the container.
+        /// The path of the results in the container, or a glob.
         path: String,
-        /// The maximum size of the results, bytes, if the recipe states one.
+        /// The maximum size of the results, bytes; none: the runner's default.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_bytes: Option<u64>,
     },
-    /// Judge.
+    /// Judges the results of all measurements.
     Judge,
-    /// Remove the container.
+    /// Removes the container.
     Remove,
 }
 
-/// The build of an image.
+/// The settings of `docker build`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuildStep {
-    /// Absolute, on this machine.
+    /// The directory of the build, absolute, on this machine.
     pub context: String,
-    /// Relative to the context.
+    /// The Dockerfile, relative to the context.
     pub dockerfile: String,
-    /// Build arguments.
+    /// Build arguments, by name.
     pub args: BTreeMap<String, String>,
-    /// The image's name.
+    /// The reference under which the image is stored.
     pub tag: String,
 }

@@ -20,11 +20,11 @@ use retrial_container::OptionValue;
 use retrial_document::measures::format::{limit, size};
 use retrial_recipe::model::{Placement, StepLocation};
 
-/// The maximum number of failure signs in a step's line.
 /// The title of a list of privileges.
 pub const PRIVILEGES: &str =
     "root-equivalent privileges (need --allow, unless the recipe is built in)";
 
+/// The maximum number of failure signs in a step's line.
 const MOST_SIGNS: usize = 2;
 
 /// Renders the plan, with its estimated time here, if known, and this machine's hub settings. Long command

@@ -1,10 +1,10 @@
-//! What a container is given. Every field is named, so that a new one does not compile before somebody has decided
-//! what it gives.
+//! Lists the accesses of a container. Every field is named, so that a new one does not compile before its access is
+//! decided.
 
 use super::{Access, AccessKind, Namespace, Source};
 use retrial_container::{ContainerSpec, ExtraFlags, Mount};
 
-/// What a container is given. `recipient` is its key in the recipe.
+/// Returns what a container can use of this machine. `recipient` is its key in the recipe.
 pub fn of_container(container: &ContainerSpec, recipient: &str) -> Vec<Access> {
     let ContainerSpec {
         privileged,

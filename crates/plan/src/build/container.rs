@@ -62,14 +62,14 @@ impl Builder<'_> {
         reference
     }
 
-    /// The container that measures.
+    /// Sets the container of the plan and its GPUs.
     pub(super) fn container(&mut self) -> Result<(), PlanError> {
         let made = self.container_of(&self.recipe.container, &self.plan.image)?;
         (self.plan.container, self.plan.assigned_gpus) = made;
         Ok(())
     }
 
-    /// A container with all settings of the recipe, and the GPUs assigned to it.
+    /// Returns a container with all settings of the recipe, and the GPUs assigned to it.
     pub(super) fn container_of(
         &self,
         container: &Container,
@@ -79,7 +79,7 @@ impl Builder<'_> {
         Ok((self.spec_of(container, image, flags)?, assigned))
     }
 
-    /// A container with all settings of the recipe, and these GPUs.
+    /// Returns a container with all settings of the recipe, and these GPUs.
     pub(super) fn spec_of(
         &self,
         container: &Container,
@@ -130,7 +130,7 @@ impl Builder<'_> {
         })
     }
 
-    /// The recipe's mounts: those of its container, its files, and models of this machine.
+    /// Returns the recipe's mounts: those of its container, its files, and models of this machine.
     fn mounts(&self, container: &Container, scope: &Scope) -> Result<Vec<Mount>, PlanError> {
         let directory = self.origin.directory.as_deref().unwrap_or(".");
         let mut mounts = Vec::new();
@@ -164,7 +164,7 @@ impl Builder<'_> {
         Ok(mounts)
     }
 
-    /// The container's GPU settings.
+    /// Returns the GPU flags of a container, and the assigned GPUs.
     fn gpus(&self, container: &Container) -> Result<(GpuFlags, Option<AssignedGpus>), PlanError> {
         let chosen = &self.options.gpus;
         let error = |reason: String| PlanError::Gpus {

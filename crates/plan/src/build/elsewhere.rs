@@ -1,4 +1,4 @@
-//! A plan on another machine than the one that made it: the same steps, with the GPUs of that machine.
+//! Makes the plan for another machine than the one that made it: the same steps, with that machine's GPUs.
 
 use itertools::Itertools as _;
 
@@ -13,7 +13,7 @@ use retrial_recipe::model::Recipe;
 /// Returns the plan as a machine executes it.
 ///
 /// # Errors
-/// If the recipe's container cannot have the GPUs of this machine.
+/// Returns an error if the recipe's container cannot have the GPUs of this machine.
 pub fn on_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Plan, PlanError> {
     let mut recipe = recipe.clone();
     if plan.nodes.is_some_and(|nodes| nodes.gpus.is_some())

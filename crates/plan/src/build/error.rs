@@ -8,22 +8,22 @@ use retrial_recipe::expression::ExpressionError;
 /// Why no plan could be made: the command line requests something that the recipe does not have.
 #[derive(Debug, Error, Diagnostic)]
 pub enum PlanError {
-    /// `--scenario` or `--mode` matches nothing.
+    /// `--scenario` and `--mode` select no measurement of the recipe.
     #[error("nothing is left to measure: {requested}")]
     #[diagnostic(help("the recipe has: {available}"))]
     NothingToMeasure {
-        /// The request.
+        /// The requested options: `--scenario server --mode accuracy`.
         requested: String,
-        /// The recipe's measurements.
+        /// The measurements of the recipe: `offline performance, …`.
         available: String,
     },
-    /// `--scenario` names none of the recipe's.
+    /// `--scenario` names no scenario of the recipe.
     #[error("--scenario {name}: the recipe has no such scenario")]
     #[diagnostic(help("it has: {available}"))]
     NoSuchScenario {
-        /// The argument.
+        /// The value of `--scenario`.
         name: String,
-        /// The recipe's scenarios.
+        /// The scenarios of the recipe, comma-separated.
         available: String,
     },
     /// `--warmup` for a measurement that shares its command.
@@ -32,51 +32,51 @@ pub enum PlanError {
     )]
     #[diagnostic(help("omit it: --scenario and --mode choose what is measured"))]
     SharedWarmup {
-        /// `offline performance`
+        /// The measurement, scenario and mode: `offline performance`.
         measurement: String,
-        /// The shared command.
+        /// The key of the shared command in `commands`.
         command: String,
     },
-    /// `--skip` or `--from` names no step.
+    /// `--skip` or `--from` names no step of the plan.
     #[error("{option} {name}: the plan has no such step{hint}")]
     #[diagnostic(help("its steps: {has}"))]
     NoSuchStep {
-        /// The option.
+        /// `--skip` or `--from`.
         option: &'static str,
-        /// The argument.
+        /// The value of the option.
         name: String,
         /// ` (did you mean …?)`
         hint: String,
-        /// The plan's steps.
+        /// The names of the plan's steps, comma-separated.
         has: String,
     },
     /// `--gpus` with a recipe that requires none, or with an index that the host does not have.
     #[error("--gpus {gpus}: {reason}")]
     Gpus {
-        /// The argument.
+        /// The value of `--gpus`.
         gpus: String,
-        /// The reason.
+        /// Why these GPUs cannot be used.
         reason: String,
     },
-    /// A recipe's secret that the command line does not allow.
+    /// The recipe needs a secret that the command line does not pass.
     #[error("the recipe needs the secret {name}, which is passed only on request")]
     #[diagnostic(help("to pass it: --secret {name}"))]
     SecretNotAllowed {
-        /// The variable.
+        /// The environment variable: `HF_TOKEN`.
         name: String,
     },
-    /// An invalid path of a cached directory.
+    /// The key or the path of a cached directory is not usable.
     #[error("{step}: nothing can be cached as `{key}` at `{path}`")]
     #[diagnostic(help("a key is a directory's name, a path is absolute and not the root"))]
     Cached {
-        /// The step.
+        /// The name of the step that populates the directory.
         step: String,
-        /// The key, rendered.
+        /// The directory's key after its expressions were evaluated.
         key: String,
-        /// The path, rendered.
+        /// The directory's path after its expressions were evaluated.
         path: String,
     },
-    /// A model's fetch is skipped, and a step needs the commit that only the fetch determines.
+    /// The download of a model is skipped, and a step needs the commit that only the download determines.
     #[error(
         "{step} is skipped, and {user} uses models.{model}.commit, which is known only after the download"
     )]
@@ -84,30 +84,30 @@ pub enum PlanError {
         "give the commit as the model's revision, or lock the recipe: retrial lock"
     ))]
     CommitUnknown {
-        /// The fetch.
+        /// The name of the skipped step: `fetch-llama2`.
         step: String,
-        /// The step that names the commit.
+        /// The name of the step that uses the commit.
         user: String,
-        /// The model.
+        /// The key of the model in the recipe.
         model: String,
     },
-    /// Programs search for the hub's cache in one place only.
+    /// Two models are mounted as hub caches at different paths; programs search for one cache only.
     #[error(
         "models {first} and {second}: `as: hub-cache` at two mounts, and programs read only one"
     )]
     #[diagnostic(help("give both the same `mount`, or none"))]
     HubCaches {
-        /// A model.
+        /// The key of the first model.
         first: String,
-        /// Another model.
+        /// The key of a model with another mount.
         second: String,
     },
-    /// An expression that cannot be evaluated.
+    /// An expression of the recipe has no value.
     #[error("{place}: {source}")]
     Expression {
-        /// The key.
+        /// The key of the recipe that contains the expression.
         place: String,
-        /// The cause.
+        /// The expression, and why it has no value.
         source: ExpressionError,
     },
 }

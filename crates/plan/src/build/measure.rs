@@ -237,7 +237,7 @@ impl Builder<'_> {
 /// A measurement of the recipe.
 #[derive(Clone, Copy)]
 struct RecipeMeasurement<'a> {
-    /// The scenario's key.
+    /// The key of the scenario in the recipe.
     key: &'a str,
     /// `LoadGen`'s name of the scenario, if it has one.
     loadgen: Option<&'a str>,

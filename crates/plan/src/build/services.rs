@@ -149,7 +149,7 @@ impl<'a> Builder<'a> {
         self.step_on(service.on, step, Some(container), when.clone(), action);
     }
 
-    /// The service's own container. Its network is added when it is created, except for the host's.
+    /// Returns the service's own container. Its network is added when it is created, except for the host's.
     fn own_container(&self, service: &Service) -> Result<Option<ContainerSpec>, PlanError> {
         let Some(own) = &service.own_container else {
             return Ok(None);

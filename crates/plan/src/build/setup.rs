@@ -10,7 +10,7 @@ use retrial_host::assign::GpuFlags;
 use retrial_recipe::model::{CacheRequest, Image, ModelSource, Placement, Setup, StepLocation};
 
 impl<'a> Builder<'a> {
-    /// Copies of image files for steps on the host.
+    /// Adds the copies of image files for steps on the host.
     pub(super) fn copies(&mut self) {
         for (index, copy) in self.recipe.copy_from_image.iter().enumerate() {
             let action = Action::CopyOut {
@@ -21,7 +21,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Steps on the host that build images.
+    /// Adds the steps on the host that build images.
     pub(super) fn images_built_on_the_host(&mut self) -> Result<(), PlanError> {
         for (name, setup) in self.setups() {
             if self.builds_an_image(&name) {
@@ -45,7 +45,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// A step on the host that caches nothing.
+    /// Adds a step on the host that caches nothing.
     fn on_the_host(&mut self, name: &str, setup: &Setup) -> Result<(), PlanError> {
         let command = self.setup(name, setup)?;
         let step = self.step(name, None, Action::Host(command));
@@ -53,7 +53,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Other steps on the host, and those that populate a cached directory.
+    /// Adds the other steps on the host, and those that populate a cached directory.
     pub(super) fn before_the_container(&mut self) -> Result<(), PlanError> {
         let inputs = self.populate_inputs()?;
         for (name, setup) in self.setups() {
@@ -76,7 +76,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The other setup steps, in the run's container.
+    /// Adds the other setup steps, in the run's container.
     pub(super) fn in_the_container(&mut self) -> Result<(), PlanError> {
         for (name, setup) in self.setups() {
             if setup.on == StepLocation::Container && setup.cache.is_none() {

@@ -21,13 +21,13 @@ const UNFINISHED: Duration = Duration::from_secs(1);
 pub struct FailedLine {
     /// The pattern that it matches.
     pub pattern: String,
-    /// Its number, from 1.
+    /// The number of the line in the output, from 1.
     pub number: u64,
-    /// The line, sanitized.
+    /// The text of the line, without control characters, shortened.
     pub line: String,
-    /// The GPU that it names.
+    /// The GPU that the line names, by the pattern's group `gpu`.
     pub gpu: Option<String>,
-    /// The time after which it is a failure, seconds.
+    /// Lines before this age of the command, seconds, are no failure.
     pub after_s: Option<u64>,
 }
 

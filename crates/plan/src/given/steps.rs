@@ -1,5 +1,5 @@
-//! What each step gives. Every action is named, so that a new one does not compile before somebody has decided what
-//! it gives.
+//! Lists the access that each step needs. Every action is named, so that a new one does not compile before its access
+//! is decided.
 
 use crate::access::{Access, AccessKind, Source, of_container};
 use crate::cached::PopulateStep;
@@ -8,7 +8,7 @@ use crate::service::ServiceStep;
 use crate::step::{Action, RECIPE_DIRECTORY, Step};
 use retrial_recipe::model::StepLocation;
 
-/// What a step gives.
+/// Returns what a step can use of this machine.
 pub fn of_step(step: &Step) -> Vec<Access> {
     if step.is_skipped() {
         return Vec::new();

@@ -89,7 +89,7 @@ fn variable(env: &mut [(String, String)]) -> Option<&mut String> {
     found.map(|(_, value)| value)
 }
 
-/// Writes the files.
+/// Returns the commands that write the files next to the script.
 pub(super) fn header(files: &[&RecipeFile]) -> String {
     if files.is_empty() {
         return String::new();
