@@ -1,4 +1,4 @@
-//! What recipes have besides keys and values: expressions, overlays of variants, reserved keys.
+//! The additions of recipes to keys and values: expressions, overlays of variants, reserved keys.
 
 use std::collections::BTreeSet;
 
@@ -14,13 +14,13 @@ use crate::names::{Names, evaluate};
 
 /// The language of one recipe or template.
 pub struct RecipeLanguage<'a> {
-    /// What its expressions may name.
+    /// The names that expressions may use.
     pub names: &'a Names,
     /// A template: the recipe that extends it may have the missing keys.
     pub partial: bool,
-    /// One of its templates is missing: the same, except for keys that templates never have.
+    /// A template of the recipe is missing: it might have the missing keys, except those that templates never have.
     pub base_missing: bool,
-    /// Params that expressions name.
+    /// The params that expressions name.
     pub used: BTreeSet<String>,
 }
 
@@ -81,7 +81,7 @@ impl Language for RecipeLanguage<'_> {
         Some(problem.help("this version of retrial runs one container on one host; remove the key"))
     }
 
-    /// Advice on keys of other tools.
+    /// Returns help for keys of other tools.
     fn advice(&self, name: &str, object: &Object) -> Option<String> {
         let (key, home) = match name {
             "volumes" | "volume" => ("mounts", "container"),

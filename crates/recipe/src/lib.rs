@@ -1,4 +1,4 @@
-//! From a recipe's text to a checked recipe. Pure: texts come from the catalog.
+//! Parses and checks recipes. Pure: texts come from the catalog.
 //!
 //! ```text
 //! text ──parse──▶ tree ──load──▶ merged ──variants, --set──▶ chosen ──validate, checks──▶ checked ──build──▶ model
@@ -46,18 +46,18 @@ pub use variants::{Axis, Choice, Unsupported, Variants};
 /// The source of templates and of files next to a recipe. The catalog has an implementation
 /// that reads files.
 pub trait Templates {
-    /// The template of this name; none if there is none.
+    /// Returns the template of this name; none if there is none.
     ///
     /// # Errors
-    /// It is there, and cannot be read.
+    /// Returns why an existing template cannot be read.
     fn template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>>;
-    /// All names, for "did you mean".
+    /// Returns the names of all templates, for "did you mean".
     fn names(&self) -> Vec<String>;
-    /// Returns whether this file is next to the recipe. None: unknown.
+    /// Returns whether this file is next to the recipe; none if that is unknown.
     fn companion_exists(&self, relative: &str) -> Option<bool>;
 }
 
-/// No templates, and nothing known of companions.
+/// No templates, and no knowledge of companion files.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoTemplates;
 

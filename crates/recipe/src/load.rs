@@ -1,11 +1,11 @@
-//! A recipe's text merged over the templates that it extends.
+//! Merges a recipe's text over the templates that it extends.
 
 use super::Templates;
 use super::keys::SCHEMA;
 use super::merge::merge;
 use retrial_document::{Diagnostics, Node, Source, Span, Value, did_you_mean, parse};
 
-/// The merged tree, still symbolic. None where the text itself is not a recipe.
+/// Returns the merged tree, still symbolic; none if the text is not a recipe.
 pub fn load(
     source: &Source,
     templates: &dyn Templates,
@@ -77,7 +77,7 @@ impl Loader<'_> {
         Some(merged)
     }
 
-    /// Whether this retrial understands the file.
+    /// Returns whether this version of retrial supports the file's schema.
     fn schema(&mut self, node: &Node) -> bool {
         // What is missing or no number is reported where the keys are checked.
         let Some(Node {
@@ -149,7 +149,7 @@ fn extends(node: &Node) -> Vec<(String, Span)> {
     names.iter().filter_map(name).collect()
 }
 
-/// Kept where the checker shall complain about it.
+/// Returns whether `extends` is malformed: then it is kept in the tree, so that the checks report it.
 fn wrong_extends(node: &Node) -> bool {
     match &node.value {
         Value::Scalar(scalar) => scalar.text.trim().is_empty(),

@@ -1,5 +1,4 @@
-//! A recipe that is read once and resolved for each of its settings: a batch may have a thousand
-//! cells of one file.
+//! A recipe that is parsed once and resolved with different settings: a batch may have a thousand cells of one file.
 
 use itertools::Itertools as _;
 use retrial_document::{Diagnostics, Keys as _, Node, SIZE_LIMIT, Source, to_yaml};
@@ -17,19 +16,19 @@ use super::variants::Variants;
 /// A recipe whose variants are chosen and whose params have values.
 #[derive(Debug, Clone)]
 pub struct Resolved {
-    /// What the plan is made from.
+    /// The recipe from which the plan is made.
     pub recipe: Recipe,
-    /// The run's recipe.yaml: everything merged, it resolves to the same recipe again.
+    /// The text of the run's recipe.yaml: everything merged; it resolves to the same recipe.
     pub yaml: String,
-    /// Where each value came from.
+    /// The origin of each value: file and position, `--set` or `default`.
     pub origins: Vec<Origin>,
-    /// What somebody should look at.
+    /// Problems that do not prevent a run, but that a person should check.
     pub warnings: Diagnostics,
     /// SHA-256 of `yaml`, hexadecimal: approvals are stored by it.
     pub hash: String,
 }
 
-/// The recipe that these settings choose.
+/// Resolves a recipe with these settings.
 ///
 /// # Errors
 /// Every problem of the recipe as chosen, and of the settings.
@@ -55,22 +54,22 @@ pub struct Loaded {
     base_missing: bool,
 }
 
-/// A param as it is declared.
+/// A param as the recipe declares it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeclaredParam {
-    /// Its name.
+    /// The name for `--set`.
     pub name: String,
-    /// `string`, `int`, `path`, `enum`, `bool`
+    /// The type: `string`, `int`, `path`, `enum` or `bool`.
     pub kind: String,
-    /// The values of an enum.
+    /// The values of an enum; empty for other types.
     pub values: Vec<String>,
 }
 
 impl Loaded {
-    /// Reads a recipe.
+    /// Parses a recipe and merges it over its templates.
     ///
     /// # Errors
-    /// The text is not a recipe.
+    /// Returns the problems if the text is not a recipe.
     pub fn from_source(
         name: &str,
         source: &Source,
@@ -93,12 +92,12 @@ impl Loaded {
         })
     }
 
-    /// What it has variants of.
+    /// Returns the axes of the recipe's variants, and unsupported combinations.
     pub fn variants(&self) -> &Variants {
         &self.variants
     }
 
-    /// Returns the params that can also be set. Variants may declare more.
+    /// Returns the params that can be set. Variants may declare more.
     pub fn params(&self) -> Vec<DeclaredParam> {
         self.with_overlays()
             .flat_map(|recipe| recipe.named_at("params"))
@@ -111,13 +110,13 @@ impl Loaded {
             .collect()
     }
 
-    /// The keys of its scenarios, under all variants.
+    /// Returns the keys of the scenarios, under all variants.
     pub fn scenarios(&self) -> Vec<String> {
         let names = self.written_scenarios().map(|(name, _)| name.to_owned());
         names.unique().collect()
     }
 
-    /// The figures that it names: its own, published ones, limits. `LoadGen` has more.
+    /// Returns the figures that the recipe names: its own, published ones, limits. `LoadGen` has more.
     pub fn figures(&self) -> Vec<String> {
         let scenarios = self.written_scenarios();
         let modes = scenarios.flat_map(|(_, scenario)| scenario.named());
@@ -138,7 +137,7 @@ impl Loaded {
         std::iter::once(&self.merged).chain(overlays.map(|(_, overlay)| overlay))
     }
 
-    /// The recipe that these settings choose.
+    /// Resolves the recipe with these settings.
     ///
     /// # Errors
     /// Every problem of the recipe as chosen, and of the settings.

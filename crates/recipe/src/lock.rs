@@ -14,7 +14,7 @@ use retrial_document::{
 
 use super::model::{Image, ModelSource, Recipe, is_commit};
 
-/// The format that this retrial reads and writes.
+/// The version of the lock format that this retrial reads and writes.
 const FORMAT: &str = "1";
 
 const VERSION: &[Key] = &[key(
@@ -73,7 +73,7 @@ fn hash(text: &str) -> Option<Mismatch> {
     one_of(text, &kinds, "a hash, sha256:… or git:…")
 }
 
-/// One of these prefixes, and so many hexadecimal digits.
+/// Checks that a text has one of these prefixes and the number of hexadecimal digits of that prefix.
 fn one_of(text: &str, kinds: &[(&str, usize)], noun: &str) -> Option<Mismatch> {
     let fits = kinds.iter().any(|(prefix, digits)| {
         text.strip_prefix(prefix)
@@ -90,21 +90,21 @@ fn one_of(text: &str, kinds: &[(&str, usize)], noun: &str) -> Option<Mismatch> {
 }
 
 impl Lock {
-    /// The name of a model's revision in a lock.
+    /// Returns the key of a model's revision in a lock: `owner/name@revision`.
     pub fn model_key(repository: &str, revision: &str) -> String {
         format!("{repository}@{revision}")
     }
 
-    /// Reads a lock.
+    /// Parses and validates a lock.
     ///
     /// # Errors
-    /// Every problem of the file, with its place.
+    /// Returns every problem of the file, with its position.
     pub fn parse(source: &Source) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::default();
         read(source, &mut problems).ok_or(problems)
     }
 
-    /// The file's text.
+    /// Returns the text of the lock file.
     pub fn to_yaml(&self) -> String {
         let mut out =
             String::from("# written by `retrial lock`: the content behind the recipe's names\n");
@@ -127,7 +127,7 @@ impl Lock {
         out
     }
 
-    /// Makes a recipe use the locked versions. Returns the names that the lock does not have.
+    /// Pins a recipe to the locked versions. Returns a sentence for each name that the lock does not have.
     pub fn follow(&self, recipe: &mut Recipe) -> Vec<String> {
         let mut unknown = Vec::new();
         if let Image::Pull {

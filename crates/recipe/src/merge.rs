@@ -7,7 +7,7 @@
 use retrial_document::{Diagnostics, Entry, Node, Value};
 use std::collections::HashMap;
 
-/// `over` on top of `base`.
+/// Merges `over` over `base`; values of `over` win.
 pub fn merge(base: Node, over: Node, problems: &mut Diagnostics) -> Node {
     match (base.value, over.value) {
         (Value::Map(mut entries), Value::Map(overlay)) => {

@@ -1,5 +1,4 @@
-//! The names that the expressions of one recipe may use: its params with their values, its
-//! variants, its models.
+//! The names that the expressions of one recipe may use: its params with their values, its variants, its models.
 
 use retrial_document::{Diagnostic, Diagnostics, Node, Scalar, Span, Value, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,40 +6,40 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::expression::{self, ParamValue, Scope, Template};
 use crate::formats;
 
-/// A param's declaration.
+/// The declaration of a param.
 #[derive(Debug, Clone)]
 pub struct Param {
     pub kind: String,
     pub values: Vec<String>,
     pub span: Span,
-    /// The recipe's value, as written.
+    /// The default value, as written.
     default: Option<Node>,
-    /// The value of `--set`.
+    /// The value of `--set`, as written.
     set: Option<Node>,
 }
 
-/// All names.
+/// The names that expressions may use, with the values known so far.
 #[derive(Debug, Default)]
 pub struct Names {
     pub params: BTreeMap<String, Param>,
-    /// Axes of variants.
+    /// The axes of variants.
     pub axes: BTreeSet<String>,
-    /// Models by name, and whether they have a commit (those of the hub have).
+    /// The models by name, and whether expressions can name their commit: only for models of the hub.
     pub models: BTreeMap<String, bool>,
-    /// Whether `gpus.count` is defined.
+    /// Whether `gpus.count` is defined: the recipe requires GPUs.
     pub gpus: bool,
-    /// Whether there are several machines.
+    /// Whether the recipe has several machines.
     pub nodes: bool,
-    /// The known values.
+    /// The values that are known when the document is validated.
     pub scope: Scope,
-    /// Params that `--set` changed from the recipe's own value.
+    /// The params that `--set` changed from the recipe's own value.
     pub modified: Vec<String>,
-    /// Params that another param's default names.
+    /// The params that the default of another param names.
     pub used: BTreeSet<String>,
 }
 
 impl Names {
-    /// Reads them from a merged recipe, and evaluates and checks params' values.
+    /// Reads the names from a merged recipe, and evaluates and checks the values of params.
     pub fn read(
         recipe: &Node,
         variant: BTreeMap<String, String>,
@@ -93,7 +92,7 @@ impl Names {
         names
     }
 
-    /// Params that have neither default nor value.
+    /// Returns the params that have neither a default nor a value.
     pub fn unset(&self) -> impl Iterator<Item = (&str, &Param)> {
         self.params
             .iter()
@@ -185,7 +184,7 @@ impl Names {
     }
 }
 
-/// Params that a text names.
+/// Returns the params that a text names.
 fn params_in(node: &Node) -> Vec<String> {
     let Some(text) = node.text() else {
         return Vec::new();
@@ -200,7 +199,7 @@ fn params_in(node: &Node) -> Vec<String> {
 }
 
 impl Param {
-    /// Reads a node's value as this param's type.
+    /// Reads the value of a node as this param's type.
     fn read(&self, node: &Node, scope: &Scope, problems: &mut Diagnostics) -> Option<ParamValue> {
         // A list or a map is reported by the check of types.
         let Value::Scalar(scalar) = &node.value else {

@@ -1,4 +1,4 @@
-//! Where each value of a resolved recipe came from: for `show --resolved`.
+//! The origin of each value of a resolved recipe, for `show --resolved`.
 
 use itertools::Itertools as _;
 use retrial_document::{FieldType, Keys as _, Node, Object, Value};
@@ -7,14 +7,14 @@ use serde::Serialize;
 use super::model::Recipe;
 use super::settings::COMMAND_LINE;
 
-/// One value and where it came from.
+/// A value of a resolved recipe, and its origin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Origin {
-    /// `container.privileged`
+    /// The path of the key: `container.privileged`.
     pub key: String,
-    /// As written, in one line.
+    /// The value as written, in one line.
     pub value: String,
-    /// `templates/amd.yaml:12:3`, `--set` or `default`.
+    /// The origin: `templates/amd.yaml:12:3`, `--set` or `default`.
     pub from: String,
 }
 
@@ -78,8 +78,8 @@ fn join(key: &str, name: &str) -> String {
     }
 }
 
-/// Defaults of absent keys. Only within maps that exist, except for the container and the
-/// rules of judging, which hold whether they are written or not.
+/// Adds the defaults of absent keys. Only within maps that exist, except for the container and the rules of judging,
+/// which hold whether they are written or not.
 fn defaults(out: &mut Vec<Origin>, node: &Node, object: &'static Object, prefix: &str) {
     for key in object.keys() {
         let path = join(prefix, key.name);

@@ -1,4 +1,4 @@
-//! Words as a POSIX shell wants them.
+//! Quotes words for a POSIX shell.
 
 /// Quotes a word for a POSIX shell where it needs it. Unlike shlex, leaves `=`, `:` and `@`
 /// alone, so that flags read as a guide writes them.

@@ -1,4 +1,4 @@
-//! Names in expressions: defined, known in time, and pointed at inside of block scalars too.
+//! Checks names in expressions: defined, known in time, and located inside of block scalars too.
 
 use retrial_document::{Diagnostics, Scalar, Scope, Span, did_you_mean, nearest};
 

@@ -18,16 +18,16 @@ use super::names::Names;
 use super::settings::{self, Setting};
 use super::variants::{self, Choice, Variants};
 
-/// What a file is.
+/// The kind of a checked file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A recipe: it must be complete.
     Recipe,
-    /// A template: the recipe that extends it adds what is missing.
+    /// A template: the recipe that extends it adds the missing keys.
     Template,
 }
 
-/// Every problem of a file, under all of its variants.
+/// Returns every problem of a file, under all of its variants.
 pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnostics {
     let mut problems = Diagnostics::default();
     if let Some(merged) = load(source, templates, &mut problems) {
@@ -68,8 +68,8 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
     problems
 }
 
-/// SHA-256 of a recipe with its templates, under all variants; comments do not matter. None where
-/// it is not a recipe.
+/// Returns the SHA-256 of a recipe with its templates, under all variants; comments do not matter. None if it is not a
+/// recipe.
 pub fn fingerprint(source: &Source, templates: &dyn Templates) -> Option<String> {
     let merged = load(source, templates, &mut Diagnostics::default())?;
     Some(hex::encode(Sha256::digest(
@@ -77,10 +77,10 @@ pub fn fingerprint(source: &Source, templates: &dyn Templates) -> Option<String>
     )))
 }
 
-/// The variants of a recipe, for `show` and `--vary`.
+/// Returns the variants of a recipe, for `show` and `--vary`.
 ///
 /// # Errors
-/// The file is not a recipe, or its variants are not well formed.
+/// Returns the problems if the file is not a recipe, or its variants are malformed.
 pub fn variants(source: &Source, templates: &dyn Templates) -> Result<Variants, Diagnostics> {
     let mut problems = Diagnostics::default();
     let merged = load(source, templates, &mut problems);
@@ -158,7 +158,7 @@ impl Stage {
     }
 }
 
-/// Collects the problems of all choices; those that not all choices have list theirs.
+/// Adds the problems of all choices; a problem that not all choices have lists its settings.
 fn collect(problems: &mut Diagnostics, choices: &[Choice], by_choice: Vec<Diagnostics>) {
     let mut all: Vec<(Diagnostic, Vec<usize>)> = Vec::new();
     let count = by_choice.len();

@@ -1,6 +1,6 @@
 //! The recipe that `retrial new NAME` writes.
 
-/// A commented recipe to start from, which passes the check. `name` becomes its title.
+/// Returns a commented recipe to start from, which passes the check. `name` becomes its title.
 pub fn new(name: &str) -> String {
     // A title is one line, and must not end its quotes.
     let is_odd = |letter: char| letter.is_control() || matches!(letter, '"' | '\\');

@@ -4,20 +4,20 @@ use super::variants::{Axis, Choice, Variants};
 use itertools::Itertools as _;
 use retrial_document::{Diagnostics, Entry, Node, Source, Span, Value, did_you_mean};
 
-/// The position that is reported for a value of the command line.
+/// The path that is reported as the source of a value from the command line.
 pub const COMMAND_LINE: &str = "--set";
 
-/// One `--set name=value`.
+/// A `--set name=value` of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
-    /// A param or an axis.
+    /// The name of a param or of an axis of variants.
     pub name: String,
-    /// Its value.
+    /// The text after `=`, without expressions.
     pub value: String,
 }
 
 impl Setting {
-    /// A setting.
+    /// Returns a setting of this name.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -25,7 +25,7 @@ impl Setting {
         }
     }
 
-    /// All of it.
+    /// Returns the span of the setting, in a source of its own.
     fn span(&self) -> Span {
         let source = Source::new(COMMAND_LINE, format!("{}={}", self.name, self.value));
         source.span(0..source.text.len())
@@ -52,7 +52,7 @@ impl std::str::FromStr for Setting {
     }
 }
 
-/// The variant that the settings and the defaults choose.
+/// Chooses a value for each axis, from the settings and the defaults.
 pub fn choose(
     recipe: &Node,
     variants: &Variants,
@@ -76,7 +76,7 @@ pub fn choose(
     choice
 }
 
-/// The values of axes that settings name.
+/// Returns the values of the axes that settings name.
 fn chosen(
     recipe: &Node,
     variants: &Variants,

@@ -12,35 +12,35 @@ use super::variants::{self, Choice, Variants};
 /// A line of `retrial list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// Its title.
+    /// The recipe's title in one line.
     pub title: String,
-    /// `mlperf-inference`
+    /// The suite: `mlperf-inference`.
     pub suite: Option<String>,
-    /// `v6.0`
+    /// The round: `v6.0`.
     pub round: Option<String>,
-    /// Who submitted.
+    /// The submitter of the published result.
     pub submitter: Option<String>,
-    /// The system as published.
+    /// The system's name as published.
     pub system: Option<String>,
-    /// The benchmark as published.
+    /// The benchmark's name as published.
     pub benchmark: Option<String>,
-    /// `8 x MI355X`, or its known part.
+    /// Number and model of the GPUs: `8 x MI355X`, or the part that is known.
     pub gpus: Option<String>,
-    /// Its GPUs' models: `MI355X`.
+    /// The models of the GPUs: `MI355X`.
     #[serde(skip)]
     pub gpu_models: Vec<String>,
-    /// Where it was published, the first place.
+    /// The first source of the publication.
     pub source: Option<String>,
 }
 
 /// A recipe's summary with another value of one axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VariantSummary {
-    /// `gpu`
+    /// The axis of variants: `gpu`.
     pub axis: String,
-    /// `mi300x`
+    /// The value of the axis: `mi300x`.
     pub value: String,
-    /// The summary with it.
+    /// The summary of the recipe with this value.
     pub summary: Summary,
 }
 
@@ -48,7 +48,7 @@ pub struct VariantSummary {
 /// submission.
 ///
 /// # Errors
-/// The file is not a recipe.
+/// Returns the problems if the file is not a recipe.
 pub fn summarize(
     source: &Source,
     templates: &dyn Templates,

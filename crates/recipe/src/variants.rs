@@ -9,29 +9,29 @@ use super::merge::merge;
 /// An axis along which a recipe has variants.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Axis {
-    /// `rocm`
+    /// The axis: `rocm`.
     pub name: String,
-    /// Its values in the order of the file.
+    /// The values, in the order of the file.
     pub values: Vec<String>,
-    /// The value that holds without `--set`.
+    /// The value that is chosen without `--set`.
     pub default: Option<String>,
 }
 
-/// A combination that does not exist.
+/// A combination of variants that the recipe does not support.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Unsupported {
-    /// Axis and value, all of which must meet.
+    /// Axis and value; all of them must be chosen.
     pub combination: BTreeMap<String, String>,
-    /// Why.
+    /// The reason, as shown to users who select it.
     pub reason: String,
 }
 
 /// The variants of a recipe.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Variants {
-    /// Axes in the order of the file.
+    /// The axes, in the order of the file.
     pub axes: Vec<Axis>,
-    /// Combinations that do not exist.
+    /// The combinations that the recipe does not support.
     pub unsupported: Vec<Unsupported>,
 }
 
@@ -42,12 +42,12 @@ pub type Choice = BTreeMap<String, String>;
 const MOST_COMBINATIONS: usize = 64;
 
 impl Variants {
-    /// The axis of this name.
+    /// Returns the axis of this name.
     pub fn axis(&self, name: &str) -> Option<&Axis> {
         self.axes.iter().find(|axis| axis.name == name)
     }
 
-    /// Why this choice does not exist, if it does not.
+    /// Returns the unsupported combination that a choice contains, if any.
     pub fn unsupported(&self, choice: &Choice) -> Option<&Unsupported> {
         self.unsupported.iter().find(|unsupported| {
             let meets = |(axis, value): (&String, &String)| choice.get(axis) == Some(value);
@@ -55,7 +55,7 @@ impl Variants {
         })
     }
 
-    /// All choices that exist; where there are very many, each value once with the others' first.
+    /// Returns all supported choices; where there are very many, each value once with the others' first.
     pub fn choices(&self) -> Vec<Choice> {
         let axes = self.axes.iter().filter(|axis| !axis.values.is_empty());
         let axes: Vec<&Axis> = axes.collect();
@@ -85,7 +85,7 @@ impl Variants {
         choices
     }
 
-    /// Reads them from a merged recipe.
+    /// Reads the variants of a merged recipe.
     pub fn read(recipe: &Node, problems: &mut Diagnostics) -> Self {
         let mut variants = Self::default();
         for (name, values) in recipe.named_at("variants") {
@@ -146,7 +146,7 @@ impl Variants {
         });
     }
 
-    /// Reports an axis that does not exist, or has no such value.
+    /// Reports an axis that does not exist, or a value that the axis does not have.
     fn exists(&self, entry: &Entry, value: &str, problems: &mut Diagnostics) {
         let axis = entry.key.as_str();
         match self.axis(axis) {
@@ -172,7 +172,7 @@ impl Variants {
         }
     }
 
-    /// The default value of each axis that has one.
+    /// Returns the default value of each axis that has one.
     pub fn defaults(&self) -> Choice {
         let axes = self.axes.iter();
         axes.filter_map(|axis| Some((axis.name.clone(), axis.default.clone()?)))
@@ -200,8 +200,8 @@ fn with(choice: &Choice, axis: &Axis, value: &str) -> Choice {
     choice
 }
 
-/// The recipe with the chosen overlays merged over it, axes in the order of the file. What it
-/// keeps of `variants` is what was chosen, so that its text resolves to the same again.
+/// Returns the recipe with the chosen overlays merged over it, axes in the order of the file. It keeps only the chosen
+/// part of `variants`, so that its text resolves to the same recipe.
 pub fn apply(recipe: &Node, choice: &Choice, problems: &mut Diagnostics) -> Node {
     let span = recipe.span.clone();
     let mut merged = recipe.clone();
@@ -233,7 +233,7 @@ pub fn apply(recipe: &Node, choice: &Choice, problems: &mut Diagnostics) -> Node
     merged
 }
 
-/// Puts a map in the place of the one under a key; where there is none, an empty one adds nothing.
+/// Replaces the map under a key; if there is none, adds it unless it is empty.
 fn put(entries: &mut Vec<Entry>, key: &str, map: Vec<Entry>, recipe: &Span) {
     match entries.iter_mut().find(|entry| entry.key == key) {
         Some(entry) => entry.value = Node::map(map, entry.value.span.clone()),

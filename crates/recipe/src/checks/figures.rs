@@ -1,5 +1,4 @@
-//! Figures that something gives, ways of reading them that go together, and expectations and limits
-//! that can be met.
+//! Checks figures: each is provided, its keys fit together, and expectations and limits can be met.
 
 use super::Checks;
 use crate::keys::{ACCURACY_FIGURES, LOADGEN_FIGURES, is_accuracy_figure, is_loadgen_figure};
@@ -10,7 +9,7 @@ use retrial_readings::pattern::expanded;
 impl Checks<'_> {
     /// Checks the figures of a measurement, and the keys that name them.
     pub(super) fn figures(&mut self, measurement: &Node, accuracy: bool) {
-        // The figures that are read of a result without a declaration.
+        // The figures that are read from results without a declaration.
         let usual = match (measurement.get("results").is_some(), accuracy) {
             (false, _) => &[][..],
             (true, true) => ACCURACY_FIGURES,
@@ -74,7 +73,7 @@ impl Checks<'_> {
         }
     }
 
-    /// Checks a fetched file: it must be below `results`.
+    /// Checks the path of a figure's file: it must be below `results`.
     fn file(&mut self, measurement: &Node, figure: &Entry) {
         let Some(file) = figure.value.get("file").filter(|_| !self.partial) else {
             return;
@@ -101,7 +100,7 @@ impl Checks<'_> {
         );
     }
 
-    /// The groups that `by` names, and those that are left for the figure.
+    /// Checks the groups that `by` names, and that one is left for the figure.
     fn pattern(&mut self, figure: &Node, pattern: &Node) {
         let expression = pattern.text().and_then(|text| expanded(text).ok());
         let Some(regex) = expression.and_then(|text| regex::Regex::new(&text).ok()) else {
@@ -183,7 +182,7 @@ impl Checks<'_> {
         );
     }
 
-    /// A table is named by its entries, any other figure by its name.
+    /// Checks that a table is named by its entries, and any other figure by its name.
     fn as_table(&mut self, figure: &Entry, named: &Entry, is_entry: bool) {
         let name = &figure.key;
         let table = figure.value.get("by").is_some();

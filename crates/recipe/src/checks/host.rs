@@ -1,5 +1,4 @@
-//! Checks of requests to the host: requests for GPUs that nothing can meet, limits in the wrong order,
-//! secrets.
+//! Checks requests to the host: GPUs that no host has, limits in the wrong order, secrets.
 
 use super::Checks;
 use crate::formats::split_mount;
@@ -87,7 +86,7 @@ impl Checks<'_> {
     }
 }
 
-/// Returns the maker of a GPU, if its name has it.
+/// Returns the vendor of a GPU, if the model's name shows it.
 fn maker(name: &str) -> Option<&'static str> {
     let upper = name.to_ascii_uppercase();
     let brands = ["AMD ", "INSTINCT ", "NVIDIA ", "TESLA "];

@@ -1,4 +1,4 @@
-//! The image: warns about a moving tag, and refuses a name that is composed of parts.
+//! Checks the image: warns of a moving tag, and rejects a name that is composed of parts.
 
 use retrial_container::ImageRef;
 
@@ -20,7 +20,7 @@ impl Checks<'_> {
         }
     }
 
-    /// The reference of an image, and its digest.
+    /// Checks the reference of an image, and its digest.
     pub(super) fn reference(&mut self, image: &Node) {
         // An image that this machine builds cannot be pinned.
         let pinned = image.get("digest").is_some() || image.get("built_by").is_some();
@@ -36,7 +36,7 @@ impl Checks<'_> {
         self.floating(image.get("ref").unwrap_or(image), pinned);
     }
 
-    /// The step that builds an image which no registry has.
+    /// Checks the step that builds an image which no registry has.
     fn built_by(&mut self, image: &Node) {
         let Some(built_by) = image.get("built_by").filter(|_| !self.partial) else {
             return;

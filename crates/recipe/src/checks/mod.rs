@@ -1,5 +1,5 @@
-//! What one key says about another: checked on a walked recipe, in which what was wrong by itself
-//! is null already, so that one mistake gives one message.
+//! Checks keys of a recipe against each other. They see a validated recipe, in which a wrong value is null already, so
+//! that one mistake gives one message.
 
 mod figures;
 mod host;
@@ -13,29 +13,29 @@ use super::Templates;
 use super::formats;
 use retrial_document::{Diagnostics, Entry, Node, Span, did_you_mean};
 
-/// What the checks share.
+/// The recipe that is checked, and the problems found so far.
 pub struct Checks<'a> {
-    /// The walked recipe.
+    /// The validated recipe: expressions evaluated, wrong values null.
     pub recipe: &'a Node,
-    /// The recipe as written, before the walk: it may have errors.
+    /// The merged recipe before its validation: it may have errors.
     pub written: &'a Node,
-    /// A template: the recipe that extends it may have the missing keys.
+    /// A template is checked: the recipe that extends it may have the missing keys.
     pub partial: bool,
-    /// For companions.
+    /// Tells whether a file next to the recipe exists.
     pub templates: &'a dyn Templates,
-    /// What was found.
+    /// The problems found so far.
     pub problems: Diagnostics,
 }
 
 impl<'a> Checks<'a> {
-    /// The modes of all scenarios, and the shared commands.
+    /// Returns the modes of all scenarios, and the shared commands.
     fn measured(&self) -> impl Iterator<Item = &'a Entry> + use<'a> {
         let scenarios = self.recipe.entries_at("scenarios").iter();
         let modes = scenarios.flat_map(|scenario| scenario.value.entries());
         modes.chain(self.recipe.entries_at("commands"))
     }
 
-    /// Reports a name that none of the declared ones is.
+    /// Reports a name that is not declared.
     fn undeclared(&mut self, code: &'static str, noun: &str, named: &Node, declared: &[Entry]) {
         let name = named.text().unwrap_or("");
         if !declared.iter().any(|entry| entry.key == name) {
@@ -46,7 +46,7 @@ impl<'a> Checks<'a> {
         }
     }
 
-    /// All checks.
+    /// Runs all checks and returns the problems.
     pub fn run(mut self) -> Diagnostics {
         self.image();
         self.host();
@@ -58,7 +58,7 @@ impl<'a> Checks<'a> {
         self.problems
     }
 
-    /// Names each line of `incomplete`: a recipe may be looked at and judged by before it can run.
+    /// Warns of each line of `incomplete`: a recipe may be shown and used for judging before it can run.
     fn incomplete(&mut self) {
         let items = self.recipe.items_at("incomplete").iter();
         for (item, text) in items.filter_map(|item| Some((item, item.text()?))) {
@@ -69,7 +69,7 @@ impl<'a> Checks<'a> {
         }
     }
 
-    /// Reports a key that has no meaning where it is, unless a template's user may give it one.
+    /// Reports a key that has no meaning at its place, unless a template's user may give it one.
     fn misplaced(&mut self, node: &Node, key: &str, message: &str, help: &str) {
         if let Some(entry) = node.entry(key).filter(|_| !self.partial) {
             self.problems

@@ -1,4 +1,4 @@
-//! Several machines: as many GPUs as machines at least, and no placement without them.
+//! Checks several machines: at least as many GPUs as machines, and no placement on one machine.
 
 use super::Checks;
 
@@ -22,7 +22,7 @@ impl Checks<'_> {
         }
     }
 
-    /// A placement has no meaning on one machine.
+    /// Rejects placements, which have no meaning on one machine.
     fn no_placement(&mut self) {
         let services = self.recipe.entries_at("services");
         for entry in self.measured().chain(services) {

@@ -1,4 +1,4 @@
-//! Scenarios: modes that measure something, commands that are there, trials.
+//! Checks scenarios: each mode measures something, its command exists, and its trials are in order.
 
 use super::Checks;
 use crate::model::{CommandOptions, loadgen_name};

@@ -1,4 +1,4 @@
-//! Services: those that are needed are there, and those that are there are needed.
+//! Checks services: each needed one is declared, and each declared one is needed.
 
 use super::Checks;
 use crate::model::SHARED_NETWORK;

@@ -1,4 +1,4 @@
-//! Models, datasets, setup steps, shared commands, companions.
+//! Checks models, datasets, setup steps, shared commands and companion files.
 
 use super::Checks;
 use retrial_document::Entry;
@@ -97,7 +97,7 @@ impl Checks<'_> {
         }
     }
 
-    /// Two steps with one cache key would populate one directory.
+    /// Reports two steps with one cache key, which would populate one directory.
     fn cached_once(&mut self, steps: &[&Entry]) {
         let mut keys: Vec<(&str, &str)> = Vec::new();
         for step in steps {

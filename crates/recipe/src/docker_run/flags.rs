@@ -1,26 +1,26 @@
 //! The flags of `docker run` (Docker 29), and their treatment in a recipe.
 
-/// What becomes of a flag.
+/// How the import of `docker run` treats a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Treatment {
     /// A key of the recipe expresses it.
     Key,
-    /// It makes no difference to the benchmark, or Retrial does it: dropped, with a note why.
+    /// The flag has no effect on the benchmark, or Retrial does the same: dropped, with this reason as a note.
     Dropped(&'static str),
-    /// It may make a difference, and no key expresses it.
+    /// The flag may have an effect, and no key expresses it: an error.
     Refused,
 }
 
-/// A flag.
+/// A flag of `docker run`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flag {
-    /// Without the dashes.
+    /// The long name, without dashes: `volume`.
     pub name: &'static str,
-    /// Its letter.
+    /// The short name, one letter: `v`.
     pub short: Option<char>,
-    /// Whether a value follows.
+    /// The flag takes a value; otherwise it is a switch.
     pub takes_value: bool,
-    /// What becomes of it.
+    /// How the import treats the flag.
     pub treatment: Treatment,
 }
 
@@ -175,21 +175,21 @@ pub const FLAGS: &[Flag] = &[
     value("workdir", Key).short('w'),
 ];
 
-/// Older names of flags.
+/// Older names of flags, each with the present name.
 const ALIASES: &[(&str, &str)] = &[
     ("net", "network"),
     ("net-alias", "network-alias"),
     ("dns-opt", "dns-option"),
 ];
 
-/// The flag of this name.
+/// Finds a flag by its long name, present or older.
 pub(super) fn long(name: &str) -> Option<&'static Flag> {
     let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
     let name = alias.map_or(name, |(_, name)| name);
     FLAGS.iter().find(|flag| flag.name == name)
 }
 
-/// The flag of this letter.
+/// Finds a flag by its letter.
 pub(super) fn short(letter: char) -> Option<&'static Flag> {
     FLAGS.iter().find(|flag| flag.short == Some(letter))
 }

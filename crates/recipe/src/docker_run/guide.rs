@@ -1,22 +1,22 @@
-//! A guide's block sorted: the one `docker run`, what is executed in the container, the variables
-//! that are set before, and the rest.
+//! Sorts a guide's block: the one `docker run`, commands executed in the container, variables that are set before, and
+//! the rest.
 
 use super::error::DockerRunError;
 use super::line::{Line, line};
 use super::secret;
 use super::words::{Word, is_name};
 
-/// The rest of a guide's block, around its `docker run`.
+/// The commands of a guide's block around its `docker run`.
 #[derive(Debug, Default)]
 pub(super) struct Guide {
     runs: Vec<Line>,
-    /// `docker exec` lines; the container's name takes the place of `run`'s image.
+    /// `docker exec` commands; the container's name is in the place of `run`'s image.
     pub execs: Vec<Line>,
     /// Images of `docker pull` lines.
     pub pulls: Vec<Word>,
-    /// Variables that were set before.
+    /// Variables that are assigned or exported before, by name.
     pub variables: Vec<(String, Word)>,
-    /// Everything else, as written.
+    /// All other commands, as text without secrets.
     pub rest: Vec<String>,
     problems: Vec<DockerRunError>,
 }
@@ -70,7 +70,7 @@ impl Guide {
     }
 }
 
-/// Where a command begins, behind assignments, `sudo` and its switches.
+/// Returns the index of the command's first word, after assignments, `sudo` and its switches.
 fn start(words: &[Word]) -> usize {
     let mut sudo = false;
     let is_command = |word: &Word| {

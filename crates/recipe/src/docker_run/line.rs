@@ -1,17 +1,16 @@
-//! The words of `docker run` as flags, image and command, read as Docker's own parser (pflag)
-//! reads them.
+//! Parses the words of `docker run` into flags, image and command, by the rules of Docker's own parser (pflag).
 
 use super::error::DockerRunError;
 use super::flags::{FLAGS, Flag, long, short};
 use super::words::Word;
 use crate::nearest;
 
-/// A flag of a command line and its value; a switch has `true`.
+/// A flag of a command line with its value; a switch has `true`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlagValue {
-    /// The flag.
+    /// The flag's declaration.
     pub flag: &'static Flag,
-    /// Its value.
+    /// The value; of a switch `true`.
     pub value: Word,
 }
 
@@ -26,21 +25,21 @@ impl FlagValue {
     }
 }
 
-/// A `docker run`.
+/// A parsed `docker run` or `docker exec`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// In their order; without switches that are set to false.
+    /// The flags in their order, without switches that are set to false.
     pub flags: Vec<FlagValue>,
-    /// The image.
+    /// The image's reference; of `docker exec` the container's name.
     pub image: Word,
-    /// What follows it.
+    /// The command and its arguments after the image.
     pub command: Vec<Word>,
 }
 
-/// Reads the words after `docker run`.
+/// Parses the words after `docker run`.
 ///
 /// # Errors
-/// Everything that Docker would not take.
+/// Returns every flag and value that Docker would reject.
 pub fn line(words: &[Word]) -> Result<Line, Vec<DockerRunError>> {
     let mut flags = Vec::new();
     let mut problems = Vec::new();

@@ -1,4 +1,4 @@
-//! From a vendor's `docker run …` to a recipe.
+//! Converts a vendor's `docker run …` into a recipe.
 //!
 //! ```text
 //! block of a guide ──words──▶ commands ──line──▶ flags, image, command ──translate──▶ recipe (YAML)
@@ -38,20 +38,20 @@ pub struct Reading {
     pub notes: Vec<String>,
 }
 
-/// Reads the block of a guide that has a `docker run` commands in it, for a recipe that says more.
+/// Converts the block of a guide into the keys of a recipe, to which the caller adds others.
 ///
 /// # Errors
-/// What has no meaning in a recipe, everything at once.
+/// Returns everything that a recipe cannot express.
 pub fn draft(block: &str, surroundings: &dyn Surroundings) -> Result<Draft, Vec<DockerRunError>> {
     let commands = commands(block).map_err(|error| vec![error])?;
     let (run, guide) = guide::guide(&commands)?;
     Ok(text::draft(translate::parts(&run, guide, surroundings)?))
 }
 
-/// Reads the block of a guide that has a `docker run` commands in it. `name` becomes the recipe's title.
+/// Converts the block of a guide into a recipe's text. `name` becomes the recipe's title.
 ///
 /// # Errors
-/// What has no meaning in a recipe, everything at once.
+/// Returns everything that a recipe cannot express.
 pub fn read(
     name: &str,
     block: &str,

@@ -1,4 +1,4 @@
-//! `--volume` and `--mount`.
+//! Converts `--volume` and `--mount`.
 
 use super::parts::Parts;
 use super::words::{Piece, Word};

@@ -1,4 +1,4 @@
-//! Nodes of a recipe that is written: they have no place in a source.
+//! Builds nodes of a recipe that is written, without a position in a source.
 
 use retrial_document::{Entry, Node, Source, Span};
 
@@ -6,22 +6,22 @@ fn nowhere() -> Span {
     Source::new("docker run", "").span(0..0)
 }
 
-/// Returns a text, in quotes where it needs them.
+/// Returns a text node, which is quoted where YAML needs it.
 pub fn text(text: impl Into<String>) -> Node {
     Node::scalar(text, false, nowhere())
 }
 
-/// Returns a number or a truth value.
+/// Returns a plain node: a number or a boolean.
 pub fn plain(text: impl Into<String>) -> Node {
     Node::scalar(text, true, nowhere())
 }
 
-/// Returns a list.
+/// Returns a list node without a position.
 pub fn list(items: Vec<Node>) -> Node {
     Node::list(items, nowhere())
 }
 
-/// Returns a map.
+/// Returns a map node without a position.
 pub fn map<Key: Into<String>>(entries: impl IntoIterator<Item = (Key, Node)>) -> Node {
     let entries = entries.into_iter().map(|(key, value)| Entry {
         key: key.into(),

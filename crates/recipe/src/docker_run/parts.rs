@@ -1,4 +1,4 @@
-//! The parts of the recipe as they are collected; words of the shell become texts with params.
+//! Collects the parts of the recipe; words of the shell become texts with params.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ pub(super) struct Param {
     pub variable: String,
     pub is_path: bool,
     pub default: Option<String>,
-    /// What the guide has in the place of a value: `<path to the model>`.
+    /// The text that the guide has instead of a value: `<path to the model>`.
     pub placeholder: Option<String>,
 }
 
@@ -36,13 +36,13 @@ pub(super) struct Parts<'a> {
     pub notes: Vec<String>,
     pub params: Vec<Param>,
     pub image: String,
-    /// NVIDIA GPUs that were requested.
+    /// The number of NVIDIA GPUs that `--gpus` requests.
     pub gpus: Option<u32>,
     /// Keys of the container, by their position in its declaration.
     pub container: BTreeMap<usize, (&'static str, Node)>,
-    /// Whether `HF_TOKEN` is handed on.
+    /// Whether the command line passes `HF_TOKEN` to the container.
     pub token: bool,
-    /// In their order; the last is measured.
+    /// The commands in their order; the last is measured.
     pub steps: Vec<Step>,
     pub problems: Vec<DockerRunError>,
     set: BTreeMap<String, Word>,
@@ -73,7 +73,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Returns a word as a recipe's text: variables are params. `path` where such a param is one.
+    /// Returns a word as text of the recipe, variables as params. `path`: such a param is a path.
     pub(super) fn expand(&mut self, flag: &str, word: &Word, path: bool) -> Option<String> {
         let flag = flag.to_owned();
         let mut expanded = String::new();
@@ -130,7 +130,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// Returns the secret that a word of a command is, or has next to plain text.
+    /// Returns the name of the secret that a word is, by itself or next to plain text.
     fn secret_of(&mut self, word: &Word) -> Option<String> {
         let mut variables = word.pieces.iter().filter_map(|piece| match piece {
             Piece::Variable { name, .. } => Some(name.clone()),
@@ -155,7 +155,7 @@ impl<'a> Parts<'a> {
         Some(name)
     }
 
-    /// Returns the name of a variable's param.
+    /// Returns the name of a variable's param, declared if need be.
     fn param(&mut self, variable: &str, default: Option<&str>, is_path: bool) -> String {
         if let Some(param) = self
             .params
@@ -190,7 +190,7 @@ impl<'a> Parts<'a> {
         name
     }
 
-    /// Returns whether the key of a flag is set.
+    /// Returns whether the container has the key of a flag.
     pub(super) fn has(&self, flag: &str) -> bool {
         key(flag).is_some_and(|(position, _)| self.container.contains_key(&position))
     }

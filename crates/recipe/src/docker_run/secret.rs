@@ -1,4 +1,4 @@
-//! Secrets: a recipe and messages have the names of secrets, never their values.
+//! Finds secrets: a recipe and messages contain their names, never their values.
 
 use super::words::Word;
 
@@ -16,7 +16,7 @@ pub(super) fn is_secret(name: &str) -> bool {
     name.ends_with("_TOKEN") || name == "TOKEN" || words.iter().any(|word| name.contains(word))
 }
 
-/// A token of the Hugging Face hub in a text.
+/// Finds a token of the Hugging Face hub in a text.
 pub(super) fn token_in(text: &str) -> Option<&str> {
     let alone = |at: usize| !text[..at].ends_with(|letter: char| letter.is_ascii_alphanumeric());
     text.match_indices("hf_").find_map(|(at, _)| {
@@ -28,7 +28,7 @@ pub(super) fn token_in(text: &str) -> Option<&str> {
     })
 }
 
-/// Formats a command, without the values of `--password` and similar flags.
+/// Returns a command as text, without tokens and the values of `--password` and similar flags.
 pub(super) fn shown(words: &[Word]) -> String {
     let mut shown = Vec::new();
     let mut hide = false;

@@ -1,17 +1,17 @@
-//! The shell in which a guide is followed.
+//! The environment of the shell in which a guide is followed.
 
-/// What the shell in which the guide is followed knows.
+/// The environment of the shell in which a guide is followed.
 pub trait Surroundings {
-    /// The value of an environment variable.
+    /// Returns the value of an environment variable.
     fn variable(&self, name: &str) -> Option<String>;
-    /// The text of a file, for `--env-file`; or why it cannot be read.
+    /// Returns the text of a file, for `--env-file`.
     ///
     /// # Errors
-    /// A sentence.
+    /// Returns the reason why the file cannot be read.
     fn file(&self, path: &str) -> Result<String, String>;
 }
 
-/// A shell that knows nothing.
+/// An environment without variables and files.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Nothing;
 

@@ -1,4 +1,4 @@
-//! The recipe's text.
+//! Writes the recipe's text.
 
 use std::fmt::Write as _;
 
@@ -9,25 +9,25 @@ use super::nodes::{list, map, plain, text};
 use super::parts::{Param, Parts, Step};
 use crate::model::Recipe;
 
-/// The keys of a recipe that a `docker run` has, to be written together with the others.
+/// The keys of a recipe that follow from a `docker run`, to be written together with others.
 #[derive(Debug, Clone)]
 pub struct Draft {
     /// Differences from the command line, a line each.
     pub notes: Vec<String>,
-    /// The image's reference.
+    /// The reference of the image, variables as params.
     pub image: String,
-    /// How many NVIDIA GPUs were requested.
+    /// The number of NVIDIA GPUs that were requested; none without `--gpus`.
     pub gpus: Option<u32>,
-    /// Keys of a recipe: params, container, secrets, setup.
+    /// The keys params, container, secrets and setup, as far as the block has them.
     pub keys: Vec<(&'static str, Node)>,
-    /// The command that is measured, with its further keys, where the block has one.
+    /// The keys of the measured command; none if the block has no command.
     pub measured: Option<Vec<(&'static str, Node)>>,
 }
 
 /// The command of a block that has no measured command.
 const NOTHING: &str = "echo 'write the command that the guide runs in the container' >&2\nexit 1\n";
 
-/// Writes the recipe.
+/// Returns the recipe's text, with the notes as comments.
 pub(super) fn recipe(name: &str, draft: &Draft) -> String {
     let mut out = String::from("# From a vendor's `docker run`, by `retrial new NAME --from`.\n");
     if !draft.notes.is_empty() {
@@ -44,7 +44,7 @@ pub(super) fn recipe(name: &str, draft: &Draft) -> String {
     out + &sections.join("\n")
 }
 
-/// Keys in one section, with a blank line between sections.
+/// Returns the keys of each section; a blank line separates sections.
 fn sections(name: &str, draft: &Draft) -> Vec<Vec<(&'static str, Node)>> {
     let submission = [("suite", text("my-suite")), ("benchmark", text(name))];
     let mut sections = vec![
@@ -75,7 +75,7 @@ fn sections(name: &str, draft: &Draft) -> Vec<Vec<(&'static str, Node)>> {
     sections
 }
 
-/// Params, container, secrets and setup, where there are any.
+/// Returns the keys params, container, secrets and setup, as far as there are any.
 fn keys(parts: &Parts<'_>) -> Vec<(&'static str, Node)> {
     let mut keys = Vec::new();
     if !parts.params.is_empty() {
@@ -98,7 +98,7 @@ fn keys(parts: &Parts<'_>) -> Vec<(&'static str, Node)> {
     keys
 }
 
-/// Returns the block's keys, without the rest of a recipe.
+/// Returns the keys of a recipe that follow from the block.
 pub(super) fn draft(parts: Parts<'_>) -> Draft {
     Draft {
         keys: keys(&parts),
@@ -123,7 +123,7 @@ fn param(param: &Param) -> (&str, Node) {
     (&param.name, map(keys.chain([("help", text(help))])))
 }
 
-/// The keys of a command. A step gets a secret where it names it.
+/// Returns the keys of a command. A step that names a secret gets it.
 fn step(step: &Step, token: bool) -> Vec<(&'static str, Node)> {
     let run = if token {
         format!("HF_TOKEN=\"$HF_TOKEN\" {}", step.run)

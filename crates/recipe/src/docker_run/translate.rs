@@ -1,4 +1,4 @@
-//! Flags as keys of a recipe.
+//! Converts flags into keys of a recipe.
 
 use super::error::DockerRunError;
 use super::flags::Treatment;

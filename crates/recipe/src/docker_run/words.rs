@@ -1,42 +1,42 @@
-//! A guide's block as commands and words, as a shell splits it: continued lines, prompts,
-//! comments, quotes, variables.
+//! Splits a guide's block into commands and words as a shell does: continued lines, prompts, comments, quotes,
+//! variables.
 
 use super::error::DockerRunError;
 use crate::formats::VARIABLE;
 use retrial_readings::is_harmful;
 
-/// A part of a word.
+/// A part of a word: text, or a value that the shell inserts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// Literal text.
+    /// Literal text without quotes and escapes.
     Text(String),
-    /// `$NAME`, `${NAME}`, `${NAME:-default}`.
+    /// A variable of the shell: `$NAME`, `${NAME}`, `${NAME:-default}`.
     Variable {
-        /// Its name.
+        /// The name of the variable, without `$`.
         name: String,
-        /// Its value where it is not set.
+        /// The value if the variable is not set.
         default: Option<String>,
     },
-    /// `$(pwd)`, `$PWD`.
+    /// The working directory: `$(pwd)`, `$PWD`.
     Here,
 }
 
-/// A word of a command.
+/// A word of a command, of text and variables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Word {
-    /// Its parts, texts joined.
+    /// The parts of the word; neighbouring texts are joined.
     pub pieces: Vec<Piece>,
 }
 
 impl Word {
-    /// A word of text only.
+    /// Returns a word of text only.
     pub fn new(text: &str) -> Self {
         let mut word = Self::default();
         word.push_text(text);
         word
     }
 
-    /// The text, where nothing is the shell's to put in.
+    /// Returns the text of a word without variables; none for other words.
     pub fn plain(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [] => Some(""),
@@ -45,7 +45,7 @@ impl Word {
         }
     }
 
-    /// As a person would write it.
+    /// Returns the word as a person would write it, unquoted.
     pub fn shown(&self) -> String {
         let piece = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
@@ -58,7 +58,7 @@ impl Word {
         self.pieces.iter().map(piece).collect()
     }
 
-    /// What follows a prefix of text.
+    /// Returns the rest of the word after a prefix of text.
     pub fn strip(&self, prefix: &str) -> Option<Self> {
         let Some(Piece::Text(text)) = self.pieces.first() else {
             return None;
@@ -69,7 +69,7 @@ impl Word {
         Some(word)
     }
 
-    /// Returns both sides of the first such letter in a text.
+    /// Returns the words before and after the first such letter in a text.
     pub fn split_once(&self, letter: char) -> Option<(Self, Self)> {
         for (at, piece) in self.pieces.iter().enumerate() {
             let Piece::Text(text) = piece else { continue };
@@ -86,7 +86,7 @@ impl Word {
         None
     }
 
-    /// All parts between such letters.
+    /// Returns all words between such letters.
     pub fn split(&self, letter: char) -> Vec<Self> {
         let mut parts = Vec::new();
         let mut rest = self.clone();
@@ -109,7 +109,7 @@ impl Word {
     }
 }
 
-/// The commands of a block, each as its words.
+/// Splits a block into commands, each a list of words.
 ///
 /// # Errors
 /// Unclosed quotes, invisible characters, and syntax that only a shell can execute.
@@ -131,8 +131,8 @@ pub fn commands(block: &str) -> Result<Vec<Vec<Word>>, DockerRunError> {
     Ok(reader.commands)
 }
 
-/// The block without prompts (`$ `, `# ` before a command of root, `> ` of a continued line) and
-/// without the leftovers of copying a web page: no-break spaces, Windows' line ends.
+/// Removes prompts (`$ `, `# ` before a command of root, `> ` of a continued line) and leftovers of copying a web page:
+/// no-break spaces, Windows' line ends.
 fn unprompted(block: &str) -> String {
     let block = block.replace('\u{a0}', " ").replace("\r\n", "\n");
     let mut lines = Vec::new();
@@ -250,7 +250,7 @@ impl Reader {
         }
     }
 
-    /// `<HOST_DIR>`, as guides mark a placeholder, is a variable.
+    /// Reads `<HOST_DIR>`, the placeholder of many guides, as a variable; returns whether it is one.
     fn is_placeholder(&mut self) -> bool {
         let rest = &self.letters[self.at..];
         let Some(end) = rest.iter().position(|&letter| letter == '>') else {
@@ -343,7 +343,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads up to a letter, which is excluded.
+    /// Returns the text up to a letter, and skips the letter.
     fn until(&mut self, end: char) -> Result<String, DockerRunError> {
         let from = self.at;
         let length = self.letters[from..]
@@ -354,14 +354,14 @@ impl Reader {
         Ok(self.letters[from..from + length].iter().collect())
     }
 
-    /// The error of a quote that begins before this letter.
+    /// Returns the error of a quote that begins before this letter.
     fn open(&self, quote: char, from: usize) -> DockerRunError {
         let near = self.letters[from - 1..].iter().take(20).collect();
         DockerRunError::OpenQuote { quote, near }
     }
 }
 
-/// Whether a text names a variable.
+/// Returns whether a text is the name of a variable.
 pub(super) fn is_name(text: &str) -> bool {
     VARIABLE.mismatch(text).is_none()
 }

@@ -1,4 +1,4 @@
-//! The value of one expression, and the names in it.
+//! Evaluates one expression, and finds the names in it.
 
 use minijinja::{Environment, Expression, UndefinedBehavior};
 use retrial_document::Scalar;
@@ -47,7 +47,7 @@ fn compile<'e>(
     compiled.map_err(|error| describe(&error))
 }
 
-/// A dotted path of names; a name may hold hyphens, as keys of a recipe do.
+/// Returns whether the text is a dotted path of names; a name may have hyphens, as keys of a recipe do.
 fn is_path(text: &str) -> bool {
     let is_name = |name: &str| is_word(name, "_-") && !name.starts_with('-');
     text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')

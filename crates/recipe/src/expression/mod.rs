@@ -18,14 +18,14 @@ pub use template::{MEASUREMENT, RUN, Template};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("in `${{{{ {expression} }}}}`: {message}")]
 pub struct ExpressionError {
-    /// The text between `${{` and `}}`.
+    /// The text between `${{` and `}}`, trimmed.
     pub expression: String,
-    /// What is wrong with it.
+    /// Why the expression has no value.
     pub message: String,
 }
 
-/// Returns the template with each expression replaced by its value. Those that name what is known only on
-/// the machines stay as they are until `scope` has it.
+/// Returns the template with each expression replaced by its value. Expressions with names that are known only on the
+/// machines stay as they are until `scope` has those values.
 ///
 /// # Errors
 /// An expression that is not closed, is not valid, or has a name that `scope` does not have.

@@ -2,22 +2,22 @@
 
 use std::ops::Range;
 
-/// One `${{ … }}`.
+/// The position of one `${{ … }}` in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expression {
-    /// With its delimiters.
+    /// The byte range with the delimiters.
     pub outer: Range<usize>,
-    /// Between them.
+    /// The byte range between the delimiters.
     pub inner: Range<usize>,
 }
 
-/// `${{` at `at` is never closed.
+/// A `${{` at this byte offset that is never closed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScanError {
     pub at: usize,
 }
 
-/// All expressions of a text, in order. `}}` inside of quotes does not end one.
+/// Returns all expressions of a text, in order. `}}` inside of quotes does not end one.
 pub fn scan(text: &str) -> Result<Vec<Expression>, ScanError> {
     let mut expressions = Vec::new();
     let mut from = 0;

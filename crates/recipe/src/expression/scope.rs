@@ -1,4 +1,4 @@
-//! What expressions may name.
+//! The values that expressions may name.
 
 use std::collections::BTreeMap;
 
@@ -13,58 +13,57 @@ use crate::model::Mode;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
 #[serde(untagged)]
 pub enum ParamValue {
-    /// `bool`
+    /// A boolean: `type: bool`.
     #[strum(to_string = "{0}")]
     Bool(bool),
-    /// `int`
+    /// A whole number: `type: int`.
     #[strum(to_string = "{0}")]
     Int(i64),
-    /// `string`, `path` and `enum`
+    /// Text: `type: string`, `path` and `enum`.
     #[strum(to_string = "{0}")]
     Text(String),
 }
 
-/// The values that expressions may name. What is `None` is not defined.
+/// The values that expressions may name. A name whose value is `None` is undefined.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Scope {
-    /// `params.NAME`
+    /// The value of each param: `params.NAME`.
     pub params: BTreeMap<String, ParamValue>,
-    /// `variant.AXIS`
+    /// The chosen value of each axis: `variant.AXIS`.
     pub variant: BTreeMap<String, String>,
     /// `scenario`: MLPerf's spelling (`Offline`) if it is one of its scenarios, else the key.
     pub scenario: Option<String>,
-    /// `mode`
+    /// The mode that is measured: `mode`.
     pub mode: Option<Mode>,
-    /// `trial`, from 1.
+    /// The number of the trial, from 1: `trial`.
     pub trial: Option<u32>,
-    /// `gpus.count`
+    /// The number of GPUs that the recipe requires: `gpus.count`.
     pub gpus: Option<u32>,
-    /// What is known only on the machines: `None` until then, and expressions that name it stay as they
-    /// are.
+    /// The values known only on the machines; `None` until then, and expressions that name them stay unevaluated.
     pub node: Option<NodeScope>,
-    /// `models.NAME.commit`, by name.
+    /// The commit of each fetched model: `models.NAME.commit`.
     pub models: BTreeMap<String, String>,
-    /// The same of models whose commit is not known yet: its placeholder until it is.
+    /// The placeholder of each model whose commit is not known yet.
     pub models_later: BTreeMap<String, String>,
 }
 
 /// One of several machines, and all of them together, once they are known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeScope {
-    /// `node.name`
+    /// The name of this machine: `node.name`.
     pub name: String,
-    /// `node.gpus`: those of this machine.
+    /// The number of GPUs of this machine: `node.gpus`.
     pub gpus: u32,
-    /// `head.address`: of the first machine.
+    /// The address of the first machine: `head.address`.
     pub head: String,
-    /// `nodes.count`
+    /// The number of machines: `nodes.count`.
     pub count: u32,
-    /// `nodes.gpus`: those of all machines.
+    /// The number of GPUs of all machines: `nodes.gpus`.
     pub all_gpus: u32,
 }
 
 impl NodeScope {
-    /// One of two machines with eight GPUs each, to try expressions on.
+    /// Returns one of two machines with eight GPUs each, to try expressions on.
     pub fn example() -> Self {
         Self {
             name: "n1".to_owned(),
@@ -83,7 +82,7 @@ pub(super) fn is_late(path: &str) -> bool {
 }
 
 impl Scope {
-    /// The value of a path, for example `params.results`. A name may have dots and hyphens.
+    /// Returns the value of a path, for example `params.results`. A name may have dots and hyphens.
     pub(super) fn get(&self, path: &str) -> Option<Scalar> {
         let later = |name: &str| self.models_later.get(name).map(Value::from);
         let (root, rest) = path.split_once('.').unwrap_or((path, ""));
@@ -101,7 +100,7 @@ impl Scope {
         scalar(&value).ok()
     }
 
-    /// As minijinja wants it.
+    /// Returns the values as minijinja's context.
     pub(super) fn context(&self) -> Value {
         let params = self.params.iter().map(|(name, value)| match value {
             ParamValue::Bool(value) => (name.as_str(), Value::from(*value)),

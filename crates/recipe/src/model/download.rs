@@ -1,4 +1,4 @@
-//! What a recipe fetches from elsewhere, told before it begins.
+//! The downloads of a recipe, shown before they begin.
 
 use retrial_document::{FieldType as T, Units, object};
 use serde::{Deserialize, Serialize};

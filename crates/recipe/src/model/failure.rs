@@ -1,4 +1,4 @@
-//! What shows that a command has failed although it is still running.
+//! The signs by which a running command counts as failed.
 
 use std::time::Duration;
 

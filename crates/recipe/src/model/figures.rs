@@ -38,25 +38,25 @@ object! {
     }
 }
 
-/// What is looked for.
+/// How a figure is found in text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Find {
     /// A regular expression; the group `value`, or the first, is the figure.
     Pattern {
-        /// The regular expression.
+        /// The regular expression, with `${number}` or a group for the figure.
         expression: String,
-        /// That of a heading: only the first match below each counts.
+        /// A regular expression of a heading: only the first match below each counts.
         below: Option<String>,
-        /// That of the line at which the text below a heading ends.
+        /// A regular expression of the line at which the text below a heading ends.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<String>,
     },
     /// A path into a JSON document.
     Json {
-        /// `JSONPath` (RFC 9535).
+        /// The path by which the value is found: `JSONPath` (RFC 9535).
         path: String,
-        /// Of a table: the member of each match that is the figure.
+        /// For a table: the member of each match that is the figure.
         value: Option<String>,
     },
     /// A cell of a CSV file.
@@ -121,7 +121,7 @@ impl Find {
 pub struct MllogFigure {
     /// `time_to_train`, `samples_to_converge`, or a key of the log (`tracked_stats.throughput`).
     pub key: String,
-    /// What the last `eval_accuracy` of a run must meet.
+    /// The limits that the last `eval_accuracy` of a run must meet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Limit>,
     /// Reference convergence points, by which `MLCommons` normalises a score.
@@ -227,13 +227,13 @@ impl ExpectationKind {
     }
 }
 
-/// The name of a table's entry, however its spaces were written.
+/// Returns the name of a table's entry, however its spaces were written.
 pub fn entry_name(table: &str, entry: &str) -> String {
     let words: Vec<&str> = entry.split_whitespace().collect();
     format!("{table}[{}]", words.join(" "))
 }
 
-/// A figure's name as results have it.
+/// Returns a figure's name as results have it.
 pub fn figure_name(written: &str) -> String {
     match written
         .strip_suffix(']')

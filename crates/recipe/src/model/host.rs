@@ -42,7 +42,7 @@ object! {
 }
 
 impl GpuRequest {
-    /// Whether the figure was published on this model.
+    /// Returns whether the figure was published on this model of GPU.
     pub fn takes(&self, model: &str) -> bool {
         let same = |name: &String| name.eq_ignore_ascii_case(model);
         self.models.is_empty() || self.models.iter().any(same)

@@ -1,4 +1,4 @@
-//! Where the image comes from.
+//! The image of a recipe: pulled, or built.
 
 use retrial_document::{Field, FieldType as T, Node, Scope, object};
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::formats;
 
-/// Where the image comes from.
+/// The source of the image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Image {
@@ -16,7 +16,7 @@ pub enum Image {
     Pull {
         /// `rocm/amd-mlperf:tag`, without the digest.
         reference: String,
-        /// `sha256:…`
+        /// The digest of exactly this image: `sha256:…`.
         digest: Option<String>,
         /// The step of `setup` that builds it on the host: no registry has it, and it is not pulled.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -24,13 +24,13 @@ object! {
     }
 }
 
-/// Where a benchmark says that its result is invalid.
+/// A sign by which a benchmark marks its result as invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InvalidMarker {
-    /// A file in the results.
+    /// The path of a file in the results.
     File(String),
-    /// A line of the output.
+    /// A regular expression that a line of the output matches.
     Pattern(String),
 }
 

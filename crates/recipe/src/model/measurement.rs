@@ -21,9 +21,9 @@ pub const MOST_WARMUP: i64 = 100;
 /// One scenario: what is measured in each mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
-    /// MLPerf's name (`Offline`, `Server`, …) if the key is one of its scenarios.
+    /// The name of the scenario in MLPerf (`Offline`, `Server`, …); none if the key is no scenario of MLPerf.
     pub loadgen: Option<String>,
-    /// Modes in the order of the file.
+    /// The modes, in the order of the file.
     pub modes: Vec<(Mode, Measurement)>,
 }
 
@@ -119,13 +119,13 @@ object! {
     }
 }
 
-/// Where a measurement's command stands.
+/// The command of a measurement: its own, or a shared one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MeasurementCommand {
-    /// Its own.
+    /// The measurement's own command.
     Run(Template),
-    /// `from: NAME`: one of `commands`, run once for all that name it.
+    /// The key of one of `commands`, which runs once for all modes that name it.
     From(String),
 }
 

@@ -33,12 +33,12 @@ words! {
 }
 
 impl Placement {
-    /// Whether the first machine is one of them.
+    /// Returns whether the first machine is included.
     pub fn has_head(self) -> bool {
         self != Self::Others
     }
 
-    /// Whether machines besides the first are among them.
+    /// Returns whether machines besides the first are included.
     pub fn has_others(self) -> bool {
         self != Self::Head
     }

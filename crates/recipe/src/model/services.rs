@@ -118,16 +118,16 @@ words! {
     }
 }
 
-/// When a service is ready.
+/// The condition under which a service is ready.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ready {
-    /// What is looked for.
+    /// The sign of readiness.
     pub when: ReadyWhen,
-    /// The longest that it may take.
+    /// The longest that the service may take to be ready.
     pub timeout: Duration,
 }
 
-/// What shows that a service is ready.
+/// The sign by which a service is ready.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadyWhen {
@@ -175,5 +175,5 @@ impl Field for Ready {
     }
 }
 
-/// Keys of a container that a service's has not: its network is that of the recipe's container.
+/// Keys that a service's container does not have: its network is that of the recipe's container.
 pub const SHARED_NETWORK: [&str; 4] = ["network", "hostname", "dns", "add_host"];

@@ -18,9 +18,9 @@ use crate::formats;
 /// A script next to the recipe, mounted read-only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Companion {
-    /// Relative to the recipe's directory.
+    /// The path of the script, relative to the recipe's directory.
     pub source: String,
-    /// In the container, absolute.
+    /// The path in the container, absolute.
     pub target: String,
 }
 
@@ -72,21 +72,21 @@ fn present(_: &Node) -> Option<bool> {
     Some(true)
 }
 
-/// Where a model comes from.
+/// The source of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelSource {
     /// The Hugging Face hub.
     Hub {
-        /// `owner/name`
+        /// The repository on the hub: `owner/name`.
         repository: String,
-        /// Branch, tag or commit.
+        /// A branch, a tag or a commit.
         revision: String,
-        /// Globs of files to fetch; all if empty.
+        /// Globs of the files to fetch; all if empty.
         allow: Vec<String>,
-        /// Globs of files to leave.
+        /// Globs of the files to skip.
         ignore: Vec<String>,
-        /// What its files must hash to, by path, as a lock says; nothing without one.
+        /// The hashes of the model's files by path, from a lock; empty without one.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         locked: BTreeMap<String, String>,
     },
