@@ -92,7 +92,7 @@ pub fn object(object: &Object, keep: &dyn Fn(&Key) -> bool) -> Map<String, Value
         if let FieldType::List(item, _) = key.field_type {
             let (name, doc) = (key.name, key.doc);
             let appended = json!({
-                "description": format!("Appended to `{name}` of what this is merged over. {doc}"),
+                "description": format!("Appended to the `{name}` of templates. {doc}"),
                 "type": "array",
                 "items": value(item),
             });

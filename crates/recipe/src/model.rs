@@ -81,9 +81,9 @@ object! {
         /// The version of the recipe's language: 1.
         #[serde(skip)]
         schema: () [required, read = nothing] = T::Integer(1, i64::MAX),
-        /// One line: whose submission of what, on what.
+        /// One line: submitter, benchmark and system.
         title: String [required] = T::Text(formats::LINE),
-        /// Longer text.
+        /// A description of more than one line.
         description: Option<String>,
         /// How long all its scenarios and modes take on the published hardware, without downloads.
         expected_duration: Option<Duration>,
@@ -91,10 +91,10 @@ object! {
         host_notes: Vec<String> = T::List(&T::Text(formats::FILLED), 0),
         /// Where the recipe deviates from the guide or the published run, and why.
         deviations: Vec<String> = T::List(&T::Text(formats::FILLED), 0),
-        /// What has to be completed before the recipe can run, a line each: `check` names each, and `run` refuses.
+        /// Work that remains before the recipe can run, a line each: `check` names each, and `run` refuses.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         incomplete: Vec<String> = T::List(&T::Text(formats::FILLED), 0),
-        /// Templates that this one builds on, by name; later ones are merged over earlier ones, and this file over all.
+        /// Templates that this file extends, by name; later ones are merged over earlier ones, and this file over all.
         #[serde(skip)]
         extends: () [read = nothing] = T::Either(&[T::Text(formats::FILLED), T::List(&T::Text(formats::FILLED), 0)]),
         /// The published result.
@@ -104,23 +104,23 @@ object! {
         /// Overlays on this recipe, by axis and value: {rocm: {"7.1.1": {image: …}}}.
         #[serde(skip)]
         variants: () [read = nothing] = T::Map(formats::NAME, &T::Map(formats::FILLED, &T::Overlay)),
-        /// The value of each variant axis that holds without `--set`.
+        /// The value of each variant axis that is chosen without `--set`.
         #[serde(skip)]
         default: () [read = nothing] = T::Map(formats::NAME, &T::Text(formats::ANY)),
-        /// Combinations of variants that do not exist, each with a `reason`.
+        /// Combinations of variants that are not supported, each with a `reason`.
         #[serde(skip)]
         unsupported: () [read = nothing] = T::List(&T::Map(formats::NAME, &T::Text(formats::ANY)), 0),
         /// The image: a reference, {ref, digest}, or {build}.
         image: Image [required],
-        /// What the host must have; of several machines, each.
+        /// Requirements of the host; with several machines, of each.
         requires: Requires,
-        /// The machines, where there are several.
+        /// The number of machines, if the benchmark runs on several.
         nodes: Option<Nodes>,
         /// How the container is made, in the words of Docker and Compose.
         container: Container,
         /// Scripts next to the recipe, mounted read-only: {script.sh: /in/the/container.sh}.
         files: Vec<Companion> [read = companions] = T::Map(formats::RELATIVE_PATH, &T::Text(formats::ABSOLUTE_PATH)),
-        /// Paths taken out of the image, for steps on the host.
+        /// Paths that are copied out of the image for steps on the host.
         copy_from_image: Vec<CopyFromImage>,
         /// Models, by name.
         models: Ordered<Model>,
@@ -143,7 +143,7 @@ object! {
         missing_child: Option<Duration>,
         /// What is measured: MLPerf's scenarios, or cases with names of your own.
         scenarios: Ordered<Scenario> [required, read = scenarios] = measurement::SCENARIOS,
-        /// How figures are judged.
+        /// The margin, noise and confidence by which figures are judged.
         judge: JudgeRules,
         /// Environment variables of the host that commands may use: `HF_TOKEN` only; others are given with `--secret`.
         secrets: Vec<String> = T::List(&T::Text(formats::FILLED), 0),
@@ -176,15 +176,15 @@ object! {
         suite: String [required] = T::Text(formats::LINE),
         /// Round, for example `v6.0`.
         round: Option<String> = T::Text(formats::LINE),
-        /// `closed` or `open`.
+        /// The division of the submission.
         division: Option<String> = T::Words(DIVISIONS),
-        /// The submitter.
+        /// The organisation that submitted the result.
         submitter: Option<String> = T::Text(formats::LINE),
         /// The system's name as published.
         system: Option<String> = T::Text(formats::LINE),
         /// The benchmark as published, for example `llama2-70b-99`.
         benchmark: String [required] = T::Text(formats::LINE),
-        /// Where it was published.
+        /// Addresses of the publication: results, guide, code.
         #[serde(default)]
         sources: Vec<String>,
     }

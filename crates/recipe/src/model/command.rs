@@ -31,7 +31,7 @@ object! {
         user: Option<String> = T::Text(formats::FILLED),
         /// The shell of the command, for example `[bash, -ilc]` for one that reads .bashrc. None: bash with pipefail, else sh.
         shell: Option<Vec<String>> = T::List(&T::Text(formats::FILLED), 1),
-        /// Regular expressions: a line of its output that matches one fails it at once. `[]`: none, whatever the recipe has for all.
+        /// Regular expressions: a line of the output that matches one fails the command at once. `[]` disables those of the recipe.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fail_on: Option<Vec<FailurePattern>>,
         /// The least progress that it makes: it fails after `within` without a line that matches `pattern`.

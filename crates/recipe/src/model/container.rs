@@ -31,7 +31,7 @@ object! {
         pid: Option<String> = T::Words(HOST_NAMESPACE),
         /// Device nodes: /dev/kfd, host:container:rwm, or by the Container Device Interface: amd.com/gpu=0.
         devices: Vec<String> = T::List(&T::Text(formats::DEVICE), 0),
-        /// How the GPUs of `requires` come into the container.
+        /// The method by which the container gets the GPUs of `requires`.
         #[serde(default)]
         gpu_access: GpuAccess [default = "auto"],
         /// Capabilities, with or without `CAP_`.
@@ -48,7 +48,7 @@ object! {
         env: Ordered<Template> = T::Map(formats::VARIABLE, &T::Scalar(RUN)),
         /// Directories of the host: `source:target[:ro]`. A source is absolute, or ./ next to the recipe.
         mounts: Vec<MountRequest>,
-        /// Directories in which programs keep what they compile, by name: {vllm: /root/.cache}. Kept for later runs, as BuildKit's cache mounts are.
+        /// Directories in which programs cache compiled code, by name: {vllm: /root/.cache}. Kept for later runs, as BuildKit's cache mounts are.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         cache_mounts: Ordered<Template> = T::Map(formats::NAME, &T::Template(RUN, formats::ABSOLUTE_PATH)),
         /// The working directory of all commands.
@@ -57,7 +57,7 @@ object! {
         user: Option<String> = T::Text(formats::FILLED),
         /// Docker's own init as the first process.
         init: bool [default = "false"],
-        /// What happens to the image's entrypoint.
+        /// Whether the image's entrypoint runs.
         entrypoint: Entrypoint [default = "bypass"],
         /// The shell of the steps, for example `[bash, -ilc]` for one that reads .bashrc. None: bash with pipefail, else sh.
         shell: Option<Vec<String>> = T::List(&T::Text(formats::FILLED), 1),
@@ -83,7 +83,7 @@ words! {
 }
 
 words! {
-    /// What happens to the image's entrypoint.
+    /// Whether the image's entrypoint runs.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     pub enum Entrypoint {
         /// It runs, and is given our first process as its command.

@@ -10,22 +10,22 @@ object! {
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Download: "a download";
     keys {
-        /// Where from and by which program: `MLCommons' storage, by mlcr and rclone`.
+        /// The source and the program: `MLCommons' storage, by mlcr and rclone`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<String> = T::Text(formats::LINE),
-        /// How much, bytes: 36 GiB.
+        /// The size, bytes: 36 GiB.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         size: Option<u64> = T::Size(Units::Precise),
         /// Who states the size, and when: `the guide, 2026-04`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         size_by: Option<String> = T::Text(formats::LINE),
-        /// Its licence.
+        /// The licence of the data.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         licence: Option<String> = T::Text(formats::LINE),
-        /// The page where an account of one's own has to accept its terms before.
+        /// The page on which the user has to accept the terms before the download.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         terms: Option<String> = T::Text(formats::LINE),
-        /// Files that it brings, each with the size or sum that is published: `perf_eval_ref.parquet: MD5 e4cd…`.
+        /// Expected files, each with its published size or checksum: `perf_eval_ref.parquet: MD5 e4cd…`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<String> = T::List(&T::Text(formats::LINE), 1),
         /// Hosts that it connects to by HTTPS.

@@ -25,13 +25,13 @@ object! {
         /// A table: the groups, columns or members whose values name a figure each, for example `[dtype, shape]` gives `gemm[bf16 8192x8192x8192]`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         by: Vec<String> = T::List(&T::Text(formats::FILLED), 1),
-        /// Its unit, for example TFLOP/s.
+        /// The unit of the figure, for example TFLOP/s.
         unit: Option<String> = T::Text(formats::LINE),
         /// Whether higher or lower is better.
         better: Better [default = "higher", read = read_word] = BETTER,
-        /// Which match counts.
+        /// The match that is used where several lines match.
         take: Take [default = "last"],
-        /// How trials are made one figure.
+        /// The aggregate of several trials.
         aggregate: Aggregate [default = "mean", read = read_word] = AGGREGATE,
         /// Assumed noise of one trial, for example 0.8%.
         noise: Option<f64> = T::Fraction,
@@ -79,9 +79,9 @@ object! {
         json: Option<String> = T::Text(formats::JSON_PATH),
         /// A column of a CSV file by its head, or {column, where, row}.
         csv: Option<CsvCell>,
-        /// Of the `:::MLLOG` lines: `time_to_train`, `samples_to_converge`, or a key (`tracked_stats.throughput`).
+        /// A figure of the `:::MLLOG` lines: `time_to_train`, `samples_to_converge`, or a key (`tracked_stats.throughput`).
         mllog: String = T::Text(formats::FILLED),
-        /// Of a table from JSON: the member of each match that is the figure.
+        /// For a table from JSON: the member of each match that is the figure.
         value: Option<String> = T::Text(formats::FILLED),
         /// The limits that the last `eval_accuracy` of each run must meet; next to `mllog: time_to_train`.
         target: Option<Limit>,
@@ -134,9 +134,9 @@ object! {
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct ReferenceConvergence: "the reference convergence points";
     keys {
-        /// How many runs a submission of this benchmark has.
+        /// The number of runs in a submission of this benchmark.
         runs: u32 [default = "10"] = T::Integer(3, 100),
-        /// By global batch size: what the reference's runs took to converge, in samples or epochs.
+        /// Runs of the reference by global batch size: the samples or epochs until convergence.
         points: Vec<(u64, Vec<f64>)> [required] = T::Map(formats::COUNT, &T::List(&T::Number, 3)),
     }
 }
@@ -166,11 +166,11 @@ object! {
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct Expectation: "a published figure";
     keys {
-        /// The value.
+        /// The published value.
         value: f64,
         /// Who published it; official decides.
         kind: ExpectationKind [required],
-        /// Where it was published, for example the id of the result.
+        /// The source, for example the id of the result.
         source: Option<String>,
         /// Declared standard deviation, a share of the value.
         sigma: Option<f64> = T::Fraction,
@@ -178,7 +178,7 @@ object! {
         noise: Option<f64> = T::Fraction,
         /// The margin for this figure, where it differs from the recipe's.
         margin: Option<f64> = T::Fraction,
-        /// What is claimed of the measured figure.
+        /// The claim that the measured figure has to support.
         #[serde(default, skip_serializing_if = "Claim::is_default")]
         claim: Claim [default = "not-worse", read = read_word] = CLAIM,
     }
@@ -192,7 +192,7 @@ object! {
         figure: Expectation = Expectation::from_keys,
     }
     keys {
-        /// Of a table: the value of each entry, for example {bf16 8192x8192x8192: 1010}.
+        /// For a table: the value of each entry, for example {bf16 8192x8192x8192: 1010}.
         values: Option<Ordered<f64>> = T::Map(formats::ENTRY, &T::Number),
     }
 }

@@ -11,7 +11,7 @@ object! {
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Requires: "the requirements";
     keys {
-        /// GPUs.
+        /// The GPUs that the container needs.
         gpus: Option<GpuRequest>,
         /// `ROCm` releases, for example ">=7.1.0".
         rocm: Option<String> = T::Text(formats::VERSION_RANGE),

@@ -33,7 +33,7 @@ object! {
     keys {
         /// The reference, for example `rocm/amd-mlperf:tag`.
         reference: String [key = "ref"] = T::Text(formats::IMAGE),
-        /// `sha256:…` of exactly the image that is meant.
+        /// The digest of exactly this image: `sha256:…`.
         digest: Option<String> = T::Text(formats::DIGEST),
         /// The step of `setup` with `on: host` that builds it, where no registry has it: it is never pulled.
         built_by: Option<String> = T::Text(formats::NAME),

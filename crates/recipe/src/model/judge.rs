@@ -10,15 +10,15 @@ object! {
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct JudgeRules: "the rules of judging";
     keys {
-        /// How much worse still counts as reproduced; none: 5 %, or 2 % on the same system.
+        /// The largest loss that still counts as reproduced; none: 5 %, or 2 % on the same system.
         margin: Option<f64> = T::Fraction,
-        /// Assumed noise of one trial; none: of LoadGen's performance figures, how far published runs of the benchmark are apart.
+        /// Assumed noise of one trial; none: for LoadGen's performance figures, the spread of published runs of the benchmark.
         noise: Option<f64> = T::Fraction,
-        /// Confidence, one-sided.
+        /// The one-sided confidence of the bounds.
         confidence: f64 [default = "95%"] = T::Fraction,
         /// The script is Retrial's: the workload's own was never published.
         reimplemented: bool [default = "false"],
-        /// What makes a result invalid, where the benchmark itself says so outside of LoadGen's logs.
+        /// Signs of an invalid result outside of LoadGen's logs, as the benchmark defines them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         invalid_if: Vec<InvalidMarker> = T::List(&InvalidMarker::TYPE, 1),
     }

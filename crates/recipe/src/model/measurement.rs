@@ -32,9 +32,21 @@ static MODES: Object = Object {
     label: "a scenario",
     one_of: &[],
     groups: &[&[
-        key("performance", Measurement::TYPE, "How fast."),
-        key("accuracy", Measurement::TYPE, "How right."),
-        key("compliance", Measurement::TYPE, "The audit's tests."),
+        key(
+            "performance",
+            Measurement::TYPE,
+            "Measures speed: throughput and latency.",
+        ),
+        key(
+            "accuracy",
+            Measurement::TYPE,
+            "Measures the accuracy of the answers.",
+        ),
+        key(
+            "compliance",
+            Measurement::TYPE,
+            "Runs the compliance tests of the audit.",
+        ),
     ]],
 };
 
@@ -90,20 +102,20 @@ object! {
         check: Option<Template> = T::Template(MEASUREMENT, formats::FILLED),
         /// The longest that the check may take.
         check_timeout: Option<Duration>,
-        /// What the command or its check fetches from elsewhere.
+        /// The data that the command or its check downloads.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         download: Option<Download>,
         /// Figures that are not LoadGen's, by name.
         figures: Ordered<FigureSource>,
-        /// Published figures, by name: one, or a list. Of a table: {values: {…}}, or `name[entry]`.
+        /// Published figures, by name: one, or a list. For a table: {values: {…}}, or `name[entry]`.
         expect: Ordered<Vec<Expectation>> [read = expectations] = super::figures::EXPECT,
         /// The benchmark's own limits: outside of them a result is invalid.
         limits: Ordered<Limit> [read = limits] = T::Map(formats::FIGURE, &Limit::TYPE),
         /// The target rate of the published result, queries per second: another one is `modified`.
         target_qps: Option<f64>,
-        /// How often it is measured: 3, or {min, max} to continue until the evidence decides.
+        /// The number of trials: 3, or {min, max} to continue until the evidence decides.
         trials: Trials [default = "1"],
-        /// How many trials come first that are shown but not judged; they count as trials in `${{ trial }}`.
+        /// The number of warm-up trials, which are shown but not judged; they count in `${{ trial }}`.
         warmup: u32 [default = "0"] = T::Integer(0, MOST_WARMUP),
     }
 }
@@ -112,7 +124,7 @@ object! {
     /// A measurement's command, as a recipe has it.
     pub struct WrittenCommand: "a measurement";
     keys {
-        /// The command.
+        /// The text of the command, for the shell.
         run: Option<Template> = T::Template(MEASUREMENT, formats::FILLED),
         /// One of `commands`, run once for all modes that use it.
         from: Option<String> = T::Text(formats::FILLED),

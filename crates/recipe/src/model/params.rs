@@ -8,18 +8,18 @@ pub(super) static PARAM: Object = Object {
     label: "a param",
     one_of: &[],
     groups: &[&[
-        key("type", T::Words(TYPES), "What its value is.").required(),
+        key("type", T::Words(TYPES), "The type of the value.").required(),
         key(
             "default",
             T::Scalar(Scope::DOCUMENT),
-            "Its value where --set gives none; without, it must be set.",
+            "The value without --set; a param without a default must be set.",
         ),
         key(
             "values",
             T::List(&T::Text(ANY), 1),
             "The values of an enum.",
         ),
-        key("help", T::Text(ANY), "What it is for."),
+        key("help", T::Text(ANY), "The purpose of the param."),
         key(
             "set",
             T::Scalar(Scope::DOCUMENT),

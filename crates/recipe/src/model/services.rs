@@ -27,13 +27,13 @@ object! {
     keys {
         /// The command, which stays in the foreground.
         run: Template [required],
-        /// When the measurement may start.
+        /// The condition under which the measurement may start.
         ready: Ready [required],
-        /// How it is stopped.
+        /// The signal and the time limit of the stop.
         stop: StopRule,
         /// The machines on which it runs.
         on: Placement [default = "head"],
-        /// How long it lives.
+        /// The lifetime: one trial, or the run.
         scope: ServiceScope [default = "trial"],
         /// `same`, or a container of its own, which shares the network of the recipe's.
         #[serde(rename = "container")]
@@ -61,7 +61,7 @@ object! {
         flags: Container = Container::from_keys,
     }
     keys {
-        /// Its image; none: the recipe's.
+        /// The image; none: the recipe's.
         image: Option<Image>,
     }
 }
@@ -85,7 +85,7 @@ object! {
     keys {
         /// The signal that all its processes are sent.
         signal: StopSignal [default = "TERM"],
-        /// How long they may take until they are killed.
+        /// The time until they are killed.
         timeout: Duration [default = "60s"],
     }
 }

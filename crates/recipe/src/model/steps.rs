@@ -36,9 +36,9 @@ object! {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct CopyFromImage: "a copy out of the image";
     keys {
-        /// In the image, absolute.
+        /// The path in the image, absolute.
         path: String [required] = T::Text(formats::ABSOLUTE_PATH),
-        /// Relative to the run's directory for host files.
+        /// The path relative to the run's directory for host files.
         to: String [required] = T::Text(formats::RELATIVE_PATH),
     }
 }
@@ -48,15 +48,15 @@ object! {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Model: "a model";
     keys {
-        /// Where it comes from.
+        /// The source of the model: the hub, a directory or a command.
         source: ModelSource [required],
-        /// Where it is mounted in the container, absolute.
+        /// The path in the container, absolute.
         mount: Option<Template> = T::Template(RUN, formats::ABSOLUTE_PATH),
-        /// How it is mounted; none: a directory of real files.
+        /// The form of the mount; none: a directory of real files.
         hub_cache: bool [key = "as", read = present] = T::Words(MOUNTS),
         /// Sub-directories that a setup step writes into.
         writable: Vec<String> = T::List(&T::Text(formats::RELATIVE_PATH), 0),
-        /// What is known of it before it is fetched.
+        /// Statements on the download, shown before it begins.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         download: Option<Download>,
     }
@@ -106,7 +106,7 @@ object! {
         revision: String [default = "main"] = T::Text(formats::FILLED),
         /// Globs of the files to fetch; none: all.
         allow: Vec<String>,
-        /// Globs of files to leave.
+        /// Globs of the files to skip.
         ignore: Vec<String>,
         /// A directory of the host.
         path: Option<Template> = T::Template(Scope::DOCUMENT, formats::HOST_PATH),
@@ -146,16 +146,16 @@ object! {
     keys {
         /// The command.
         run: Template [required],
-        /// Where it runs.
+        /// The container or the host.
         on: StepLocation [default = "container"],
         /// A directory that it populates once, and that later runs reuse.
         cache: Option<CacheRequest>,
         /// The cached directory stays writable afterwards.
         writable: bool [default = "false"],
-        /// Only where something is measured in this mode.
+        /// The step is executed only if this mode is measured.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<Mode>,
-        /// What the command fetches from elsewhere.
+        /// The data that the command downloads.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         download: Option<Download>,
     }
@@ -178,11 +178,11 @@ object! {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct CacheRequest: "a cached directory";
     keys {
-        /// In the container, absolute.
+        /// The path in the container, absolute.
         path: Template [required] = T::Template(RUN, formats::ABSOLUTE_PATH),
-        /// The name under which it is cached.
+        /// The name of the cached directory.
         key: Template [required] = T::Template(RUN, formats::CACHE_KEY),
-        /// Files that must be there in the end, with size and sha256.
+        /// Files that must exist afterwards, with size and sha256.
         files: Ordered<CachedFile> = T::Map(formats::RELATIVE_PATH, &CachedFile::TYPE),
     }
 }
@@ -192,7 +192,7 @@ object! {
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     pub struct CachedFile: "a cached file";
     keys {
-        /// Bytes.
+        /// The size of the file, bytes.
         size: Option<u64> = T::Size(Units::Precise),
         /// SHA-256 in hexadecimal.
         sha256: Option<String> [read = lower_case] = T::Text(formats::SHA256),
