@@ -59,7 +59,7 @@ fn a_directory_with_templates_and_companions() {
     assert!(
         problems
             .to_string()
-            .contains("there is no `run.sh` next to the recipe"),
+            .contains("no such file next to the recipe: `run.sh`"),
         "{problems}"
     );
 }

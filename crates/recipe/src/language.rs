@@ -49,7 +49,7 @@ impl Language for RecipeLanguage<'_> {
 
     fn evaluate(&self, scalar: &Scalar) -> Result<Scalar, Mismatch> {
         evaluate(scalar, &self.names.scope).map_err(|message| {
-            let help = "see `retrial show RECIPE --resolved` for what each param is";
+            let help = "`retrial show RECIPE --resolved` lists the value of each param";
             (message, Some(help.to_owned()))
         })
     }

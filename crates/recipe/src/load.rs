@@ -135,7 +135,7 @@ impl Loader<'_> {
                 .unwrap_or(name)
                 .trim_end_matches(".yaml");
             let help = did_you_mean(bare, names.iter().map(String::as_str), "templates");
-            let message = format!("there is no template `{name}`");
+            let message = format!("no such template: `{name}`");
             self.problems.error("missing-template", message, span, help);
             return None;
         };

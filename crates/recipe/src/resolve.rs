@@ -206,7 +206,7 @@ fn common(choices: &[Choice], under: &[usize]) -> String {
 fn unused(merged: &Node, used: &BTreeSet<String>, problems: &mut Diagnostics) {
     for param in merged.entries_at("params") {
         if !used.contains(&param.key) {
-            let message = format!("nothing uses the param `{}`", param.key);
+            let message = format!("unused param `{}`", param.key);
             let help = format!("use it, `${{{{ params.{} }}}}`, or remove it", param.key);
             problems.warning("unused-param", message, &param.key_span, help);
         }

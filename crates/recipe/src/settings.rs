@@ -99,7 +99,7 @@ fn chosen(
             let names = params.iter().map(|param| param.key.as_str());
             let names = names.chain(variants.axes.iter().map(|axis| axis.name.as_str()));
             let help = did_you_mean(&setting.name, names, "param or variant that could be set");
-            let message = format!("there is no param or variant `{}`", setting.name);
+            let message = format!("no such param or variant: `{}`", setting.name);
             problems.error("setting", message, &setting.name_span(), help);
         }
     }

@@ -180,8 +180,9 @@ impl<'a> Builder<'a> {
             }
             Event::Alias(id) => self.alias(id, span),
             Event::UnresolvedAlias(name) => {
-                let message = format!("there is no anchor `&{name}` above");
-                let help = "an alias repeats what an anchor marked; for a plain `*`, use quotes";
+                let message = format!("unknown anchor `&{name}`");
+                let help =
+                    "an alias repeats the value of an anchor above it; for a plain `*`, use quotes";
                 self.problems.error("alias", message, &span, help);
                 let node = if self.at_key() {
                     Node::scalar(name, false, span)
@@ -365,7 +366,7 @@ impl<'a> Builder<'a> {
                 let Value::Map(from) = map.value else {
                     self.problems.error(
                         "merge-key",
-                        format!("`<<` takes a map, not {}", map.kind()),
+                        format!("expected a map after `<<`, found {}", map.kind()),
                         &map.span,
                         "write `<<: *anchor` with the anchor of a map",
                     );

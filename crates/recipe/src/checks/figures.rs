@@ -130,7 +130,7 @@ impl Checks<'_> {
         if converts && figure.get("unit").is_none() && !self.partial {
             self.problems.error(
                 "missing-key",
-                "the pattern reads a unit, and there is none to convert it into",
+                "the pattern reads a unit, but the figure has no `unit` to convert it to",
                 &pattern.span,
                 "write the figure's own: `unit: ms`",
             );

@@ -21,7 +21,7 @@ impl Checks<'_> {
                     format!("a recipe may name {SECRET} only; pass others with `--secret {name}`");
                 self.problems.error(
                     "secret",
-                    format!("a recipe may not request `{name}`"),
+                    format!("a recipe cannot request the secret `{name}`"),
                     &secret.span,
                     help,
                 );

@@ -41,7 +41,7 @@ impl<'a> Checks<'a> {
         if !declared.iter().any(|entry| entry.key == name) {
             let keys = declared.iter().map(|entry| entry.key.as_str());
             let help = did_you_mean(name, keys, &format!("{noun}s"));
-            let message = format!("there is no {noun} `{name}`");
+            let message = format!("no such {noun}: `{name}`");
             self.problems.error(code, message, &named.span, help);
         }
     }
@@ -86,7 +86,7 @@ impl<'a> Checks<'a> {
         if self.templates.companion_exists(clean) == Some(false) {
             self.problems.error(
                 "missing-file",
-                format!("there is no `{clean}` next to the recipe"),
+                format!("no such file next to the recipe: `{clean}`"),
                 span,
                 "paths are relative to the recipe's directory",
             );

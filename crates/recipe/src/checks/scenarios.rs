@@ -14,7 +14,7 @@ impl Checks<'_> {
         if let Some(entry) = entry.filter(|_| all.is_empty() && !self.partial) {
             self.problems.error(
                 "no-scenario",
-                "there is no scenario",
+                "the recipe has no scenario",
                 &entry.key_span,
                 "write a measurement: `offline: {performance: {run: …, results: …}}`",
             );
@@ -106,7 +106,7 @@ impl Checks<'_> {
                 "no-figure",
                 "this measures nothing: it has neither `results` nor `figures`",
                 &mode.key_span,
-                "set where LoadGen writes (`results`), or define how a figure is read (`figures`)",
+                "set LoadGen's output directory (`results`), or define a figure (`figures`)",
             );
         }
     }

@@ -260,7 +260,7 @@ fn gpus(parts: &mut Parts<'_>, written: &str) -> Result<(), String> {
             count
         }
     };
-    parts.gpus = Some(count.ok_or("a recipe takes all, a number, or device=0,1")?);
+    parts.gpus = Some(count.ok_or("expected all, a number, or device=0,1")?);
     Ok(())
 }
 

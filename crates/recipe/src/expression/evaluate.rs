@@ -34,7 +34,7 @@ pub(crate) fn references(expression: &str) -> Result<Vec<String>, String> {
 
 fn filled(expression: &str) -> Result<&str, String> {
     match expression.trim() {
-        "" => Err("there is nothing between `${{` and `}}`".into()),
+        "" => Err("the expression is empty".into()),
         trimmed => Ok(trimmed),
     }
 }

@@ -170,7 +170,7 @@ mod tests {
                 .unwrap_err()
                 .contains("never closed")
         );
-        assert!(rendered("${{ }}").unwrap_err().contains("nothing between"));
+        assert!(rendered("${{ }}").unwrap_err().contains("is empty"));
         assert!(rendered("${{ 1 + }}").is_err());
     }
 }
