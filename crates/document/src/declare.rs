@@ -192,7 +192,7 @@ impl<T: Field> Field for Vec<T> {
 
 /// A type that the name of a map's entry is read into.
 pub trait MapKey: Sized {
-    /// Reads a name; `None` where it is none of this type's.
+    /// Reads a name; `None` if the type does not have it.
     fn from_key(name: &str, span: &Span) -> Option<Self>;
 }
 

@@ -1,4 +1,4 @@
-//! What a document's keys accept: the declarations behind validation, schema and defaults.
+//! The field types of documents' keys: the declarations behind validation, schema and defaults.
 
 use super::formats::StringFormat;
 
@@ -15,7 +15,7 @@ pub enum FieldType {
     Number,
     /// A share of one: `5%` or `0.05`.
     Fraction,
-    /// `true` or `false`.
+    /// A boolean: `true` or `false`.
     Bool,
     /// Bytes: `500 GiB`, `128G`, `1073741824`.
     Size(Units),
@@ -79,7 +79,7 @@ pub enum Units {
     Docker,
 }
 
-/// A word and what it means.
+/// A word of an enum, with its meaning.
 #[derive(Debug, Clone, Copy)]
 pub struct Word {
     /// The word in the document: `last`.

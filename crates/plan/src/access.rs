@@ -116,7 +116,7 @@ impl fmt::Display for Namespace {
 }
 
 impl AccessKind {
-    /// The path that is resolved again before it is given to the engine.
+    /// Returns the path that is resolved again before the engine gets it.
     pub fn source(&self) -> Option<&Source> {
         match self {
             Self::Mount(source) | Self::BuildContext(source) => Some(source),
@@ -124,7 +124,7 @@ impl AccessKind {
         }
     }
 
-    /// The file or directory that its recipient can read, as far as it is known before the run.
+    /// Returns the path that its recipient can read, as far as it is known before the run.
     pub fn known_path(&self) -> Option<&str> {
         match self {
             Self::RecipeDirectory { path } => Some(path),
@@ -153,7 +153,7 @@ impl Source {
         known.rfind('/').map_or("", |end| &known[..=end])
     }
 
-    /// A path whose links are not known yet.
+    /// Returns a path whose links are not known yet.
     pub(super) fn new(path: &str) -> Self {
         Self {
             path: path.to_owned(),

@@ -108,8 +108,8 @@ impl CachedDirectory {
         }
     }
 
-    /// Its whole identity: SHA-256, hexadecimal. `image` is the image's id, `companions` a digest of the companions'
-    /// content, and `earlier` has the identities of the cached directories that its command sees.
+    /// Returns the full identity: SHA-256, hexadecimal. `image` is the image's id, `companions` a digest of the
+    /// companions' content, and `earlier` has the identities of the cached directories that its command sees.
     pub fn identity_on(&self, image: &str, companions: &str, earlier: &[&str]) -> String {
         if !self.of_image {
             return self.identity.clone();

@@ -19,8 +19,8 @@ pub const OPTIONS_FILE: &str = "changed-options.txt";
 const MAX_NAMED_STEPS: usize = 3;
 
 impl Plan {
-    /// The options that changed what the recipe alone would execute, as fragments: `--skip setup-clocks`. Those
-    /// that removed steps or privileges are read from the plan's own, whoever wrote its list.
+    /// Returns the options that changed the execution, as fragments: `--skip setup-clocks`. Those that removed steps or
+    /// privileges are read from the plan's own steps and privileges, whoever wrote its list of changes.
     pub fn changing_options(&self) -> Vec<String> {
         let listed = self.changes.iter().cloned();
         let all = listed.chain(removed_by_options(self));
@@ -58,7 +58,7 @@ pub(super) fn changes_by_options<E>(
     for (option, alone) in each_option(options, &own) {
         let alone = build(&alone)?;
         if Execution::of(&alone) != Execution::of(&own_plan) {
-            // The plan itself says what these removed.
+            // The plan itself names the steps and privileges that these removed.
             let removed = removed_by_options(&alone).into_iter().next();
             changes.push(removed.unwrap_or(option));
         }
@@ -83,7 +83,7 @@ fn more_gpus(options: &PlanOptions, plan: &Plan) -> Option<String> {
 /// one does not compile until it is.
 fn own_options(recipe: &Recipe, options: &PlanOptions) -> PlanOptions {
     let PlanOptions {
-        // These select measurements; what is selected is measured as the recipe says.
+        // These select measurements; each selected one is measured as the recipe states.
         scenarios,
         modes,
         // The bounds of a figure depend on the number of its trials.
@@ -224,7 +224,7 @@ impl<'a> Execution<'a> {
             container,
             measurements,
             steps,
-            // The recipe's identity, and what it says of the published result.
+            // The recipe's identity, and its statements on the published result.
             schema: _,
             recipe: _,
             recipe_hash: _,
@@ -240,7 +240,7 @@ impl<'a> Execution<'a> {
             deviations: _,
             notes: _,
             judge: _,
-            // The selection of measurements, and what is compared in itself.
+            // The selection of measurements, and settings that are compared by themselves.
             partial: _,
             modified: _,
             changes: _,

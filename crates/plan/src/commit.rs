@@ -68,7 +68,7 @@ impl Plan {
         shown
     }
 
-    /// The total GPUs of all machines, according to the recipe.
+    /// Returns the number of GPUs of all machines, according to the recipe.
     pub fn all_gpus(&self) -> Option<u32> {
         let nodes = self.nodes?;
         let each = self.requires.gpus.as_ref().map(|gpus| gpus.count);

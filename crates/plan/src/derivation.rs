@@ -13,7 +13,7 @@ use retrial_host::model::HostView;
 use retrial_recipe::lock::{Lock, LockedModel};
 use retrial_recipe::model::{Image, ModelSource, Recipe, is_commit};
 
-/// A stored plan, and what it must follow from.
+/// A stored plan, and the recipe, settings and host from which it must follow.
 #[derive(Debug, Clone, Copy)]
 pub struct Derivation<'a> {
     /// The plan as it was stored.
@@ -32,7 +32,7 @@ impl Derivation<'_> {
     /// round, which the program has, too.
     ///
     /// # Errors
-    /// If the recipe gives no plan with these settings.
+    /// Returns an error if the recipe has no plan with these settings.
     pub fn differences(&self) -> Result<Vec<Difference>, PlanError> {
         let planned = self.planned()?;
         // A job's plan is made where it is submitted, and completed on its node.

@@ -129,7 +129,7 @@ fn join(path: &str, name: &str) -> String {
     }
 }
 
-/// Both values, without most of what two long ones have in common at their beginning.
+/// Returns both values as text, without most of the beginning that two long ones share.
 fn shown(recorded: Option<&Value>, derived: Option<&Value>) -> (Option<String>, Option<String>) {
     let [recorded, derived] = [recorded, derived].map(|value| value.map(ToString::to_string));
     let (Some(left), Some(right)) = (&recorded, &derived) else {

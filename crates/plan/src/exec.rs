@@ -32,7 +32,7 @@ pub enum Purpose {
 /// A command of the recipe.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExecStep {
-    /// What the command is for, and which measurements it serves.
+    /// The purpose of the command, and the measurements that it serves.
     pub purpose: Purpose,
     /// The text for the shell, expressions evaluated as far as the plan can.
     pub run: String,

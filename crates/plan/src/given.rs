@@ -39,7 +39,7 @@ impl Plan {
         self.privileges = self.needed_privileges();
     }
 
-    /// Whether no container can write to a mounted path.
+    /// Returns whether no container can write to a mounted path.
     fn is_read_only(&self, path: &str) -> bool {
         let mut mounts = self.containers().flat_map(|container| &container.mounts);
         mounts.all(|mount| mount.source != path || mount.read_only)
@@ -55,13 +55,13 @@ impl Plan {
         self.privileges = self.needed_privileges();
     }
 
-    /// The paths that are resolved again when they are given to the engine, each once.
+    /// Returns the paths that are resolved again before the engine gets them, each once.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
         let sources = self.access.iter().filter_map(|access| access.kind.source());
         sources.unique_by(|source| &source.path)
     }
 
-    /// The source of a path that is mounted; one whose end is known only at run time matches by its beginning.
+    /// Returns the source of a mounted path; one whose end is known only at run time matches by its beginning.
     pub fn source_of(&self, path: &str) -> Option<&Source> {
         let exact = self.sources().find(|source| source.path == path);
         let is_later = |source: &&Source| {
@@ -71,7 +71,7 @@ impl Plan {
         exact.or_else(|| self.sources().find(is_later))
     }
 
-    /// Withdraws secrets that have no value: they need no approval, and none that is set later is given.
+    /// Withdraws secrets that have no value: they need no approval, and a value that is set later is not passed.
     pub fn withdraw_secrets(&mut self, has_value: impl Fn(&str) -> bool) {
         let is_given = |access: &Access| match &access.kind {
             AccessKind::Secret {
@@ -89,7 +89,7 @@ impl Plan {
         self.privileges = self.needed_privileges();
     }
 
-    /// Whether a path is in the recipe's directory, by its name alone.
+    /// Returns whether a path is in the recipe's directory, by its name; links are not followed.
     pub fn is_companion(&self, path: &str) -> bool {
         let directory = self.directory.as_deref();
         let has_parent = path.split('/').any(|part| part == "..");
@@ -121,7 +121,7 @@ impl Plan {
         access
     }
 
-    /// The privileges that its list of accesses needs, each once.
+    /// Returns the privileges that the plan's accesses need, each once.
     fn needed_privileges(&self) -> Vec<Privilege> {
         let needed = self
             .access

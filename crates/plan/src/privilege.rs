@@ -18,9 +18,9 @@ use retrial_recipe::model::{Container, Recipe};
 pub struct Privilege {
     /// The word for `--allow`.
     pub name: String,
-    /// Its source: `container.cap_add SYS_ADMIN`, `mount /etc`, `step x`.
+    /// The setting that needs it: `container.cap_add SYS_ADMIN`, `mount /etc`, `step x`.
     pub setting: String,
-    /// The access that it gives the recipe.
+    /// The access to the machine that the recipe gets by it.
     pub effect: String,
 }
 

@@ -64,7 +64,7 @@ impl<'a> Named<'a> {
     }
 }
 
-/// `8xMI355X`
+/// Splits `8xMI355X` into count and model.
 fn counted(part: &str) -> Option<(usize, &str)> {
     let (count, model) = part.split_once('x')?;
     Some((count.parse().ok()?, model)).filter(|_| !model.is_empty())

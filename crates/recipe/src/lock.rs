@@ -25,7 +25,7 @@ const VERSION: &[Key] = &[key(
 .required()];
 
 object! {
-    /// What a recipe's names stood for when it was locked.
+    /// The digests and commits of a recipe's names when it was locked.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct Lock: "a lock", first VERSION;
     keys {
@@ -33,19 +33,19 @@ object! {
         recipe: String,
         /// Of the recipe with its templates, see [`super::fingerprint`].
         fingerprint: String,
-        /// Digest by reference.
+        /// The digest of each image, by its reference.
         images: BTreeMap<String, String> = T::Map(ANY, &T::Text(StringFormat::new(digest))),
-        /// By `owner/name@revision`.
+        /// The commit and the files of each model, by `owner/name@revision`.
         models: BTreeMap<String, LockedModel> = T::Map(ANY, &LockedModel::TYPE),
     }
 }
 
 object! {
-    /// What a revision of a model was.
+    /// The content of a model's revision when it was locked.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct LockedModel: "a locked model";
     keys {
-        /// Its commit.
+        /// The commit of the revision, 40 hexadecimal digits.
         commit: String [required] = T::Text(StringFormat::new(commit)),
         /// `sha256:…` or `git:…` by path, of every file.
         files: BTreeMap<String, String> = T::Map(ANY, &T::Text(StringFormat::new(hash))),

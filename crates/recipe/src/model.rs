@@ -1,4 +1,4 @@
-//! The checked recipe: what is meant, once variants are chosen and templates are merged.
+//! The checked recipe, once variants are chosen and templates are merged.
 //!
 //! Strings in which `${{ … }}` may stand are [`Template`]s; the plan renders them for each
 //! scenario, mode and trial. Everything else was evaluated when the recipe was resolved. Each type
@@ -60,7 +60,7 @@ pub use steps::{
 pub use crate::expression::{ParamValue, Template};
 pub use retrial_document::Ordered;
 
-/// Whether a revision of the hub is a commit, which nobody can move.
+/// Returns whether a revision of the hub is a commit, which cannot be moved.
 pub fn is_commit(revision: &str) -> bool {
     is_hexadecimal(revision, 40)
 }
@@ -151,7 +151,7 @@ object! {
 }
 
 impl Recipe {
-    /// Returns what the recipe itself defines for expressions: params, variants, the number of GPUs that it asks for.
+    /// Returns the recipe's own values for expressions: params, variants, the number of GPUs that it requires.
     pub fn scope(&self) -> Scope {
         Scope {
             params: self.params.clone(),
@@ -168,7 +168,7 @@ fn nothing<T: Default>(_: &Node) -> Option<T> {
 }
 
 object! {
-    /// A published result.
+    /// The published result that a recipe repeats.
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     pub struct Submission: "a submission";
     keys {

@@ -145,7 +145,7 @@ impl RecipeLanguage<'_> {
         }
     }
 
-    /// Returns what to write in place of a name of GPUs or machines, none if it is defined.
+    /// Returns help for an undefined name of GPUs or machines; none if the name is defined.
     fn machines(&self, root: &str, rest: &str) -> Option<&'static str> {
         let has_nodes = self.names.nodes || self.partial;
         match (root, rest) {
@@ -168,7 +168,7 @@ impl RecipeLanguage<'_> {
         }
     }
 
-    /// Returns what to write in place of a name that nothing begins with.
+    /// Returns help for a name with an unknown first part.
     fn instead_of(&self, path: &str, root: &str) -> String {
         let roots = [
             "params", "variant", "scenario", "mode", "trial", "gpus", "models", "nodes", "node",
@@ -183,7 +183,7 @@ impl RecipeLanguage<'_> {
         }
     }
 
-    /// Returns what to write in place of `models.REST`, where that is not defined.
+    /// Returns help for `models.REST`; none if it is defined.
     fn model(&self, rest: &str) -> Option<String> {
         let models = &self.names.models;
         Some(match rest.strip_suffix(".commit") {

@@ -99,7 +99,7 @@ pub(super) fn misses_template(problems: &Diagnostics) -> bool {
     problems.iter().any(is_missing_template)
 }
 
-/// Checks what does not depend on the choice of variants: `variants`, `default`, `unsupported`.
+/// Checks the keys that do not depend on the choice of variants: `variants`, `default`, `unsupported`.
 pub(super) fn structure(merged: &Node, partial: bool, problems: &mut Diagnostics) -> Variants {
     let names = Names::default();
     let mut language = RecipeLanguage::new(&names, partial, false);

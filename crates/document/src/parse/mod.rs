@@ -23,7 +23,7 @@ const VALUE_LIMIT: usize = 20_000;
 /// Bytes of text after aliases are expanded.
 const TEXT_LIMIT: usize = 8 * SIZE_LIMIT;
 
-/// Returns the tree of a text. Problems are added to `problems`; none where it is not YAML at all.
+/// Returns the tree of a YAML text. Problems are added to `problems`; none if the text is not YAML.
 pub fn parse(source: &Source, problems: &mut Diagnostics) -> Option<Node> {
     if source.text.len() > SIZE_LIMIT {
         problems.extend(source.too_large());

@@ -55,7 +55,7 @@ pub(super) fn logged(plan: &Plan, exec: &ExecStep, line: &str) -> String {
     format!("logged {first} {line}{}", copies.collect::<String>())
 }
 
-/// The directories and names of files from which `retrial judge` reads what a command prints.
+/// Returns the directories and names of the files in which `retrial judge` searches the output of a command.
 fn files(plan: &Plan, exec: &ExecStep) -> Vec<(String, String)> {
     let (measurements, trial) = match &exec.purpose {
         Purpose::Prepare => return Vec::new(),

@@ -180,7 +180,7 @@ fn environment(parts: &mut Parts<'_>, word: &Word) {
     }
 }
 
-/// Translates flags whose key takes the same text.
+/// Sets the key of a flag that accepts the same text.
 fn same_words(parts: &mut Parts<'_>, name: &'static str, value: &Word) {
     let Some(expanded) = parts.expand(&format!("--{name}"), value, false) else {
         return;

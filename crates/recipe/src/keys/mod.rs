@@ -4,7 +4,7 @@ mod loadgen;
 
 pub use loadgen::{ACCURACY_FIGURES, LOADGEN_FIGURES, is_accuracy_figure, is_loadgen_figure};
 
-/// Keys that a later release will give a meaning.
+/// Keys that are reserved for a later release.
 pub const RESERVED: &[&str] = &["roles"];
 
 /// Keys that only the top level of a file has.

@@ -14,7 +14,7 @@ object! {
     #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
     pub struct Container: "a container", last ExtraFlags::KEYS;
     fields {
-        /// Rarer flags.
+        /// Flags that few recipes need, for example `cgroupns`.
         #[serde(default, skip_serializing_if = "ExtraFlags::is_empty")]
         extra: ExtraFlags = ExtraFlags::from_keys,
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::formats;
 
 object! {
-    /// What a model, a dataset or a command fetches from elsewhere.
+    /// Data that a model, a dataset or a command downloads.
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Download: "a download";
     keys {

@@ -1,4 +1,4 @@
-//! Figures: how they are read, what was published, the benchmark's own limits.
+//! The figures of a recipe: how they are read, published values, and the benchmark's own limits.
 
 use retrial_document::{
     Field, FieldType as T, Key, Keys, Node, Ordered, object, read_word, word, words,
@@ -16,7 +16,7 @@ object! {
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct FigureSource: "a figure", one of "pattern", "json", "csv", "mllog", first WrittenFind::KEYS;
     fields {
-        /// Where it is found.
+        /// The place and the pattern of the figure.
         find: Find = Find::read,
     }
     keys {
@@ -162,7 +162,7 @@ const CLAIM: T = T::Words(&[
 ]);
 
 object! {
-    /// A published figure.
+    /// A published figure with its source and claim.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct Expectation: "a published figure";
     keys {
@@ -188,7 +188,7 @@ object! {
     /// A published figure, or a table of them, as a recipe has it.
     pub struct WrittenExpectation: "a published figure", one of "value", "values", first VALUE.0, last VALUE.1;
     fields {
-        /// What holds for a table's entries, too, except its value.
+        /// The settings of the figure or of all entries of a table.
         figure: Expectation = Expectation::from_keys,
     }
     keys {
@@ -197,7 +197,7 @@ object! {
     }
 }
 
-/// `value`, which a table has not, and the other keys of a published figure.
+/// `value`, which tables do not have, and the other keys of a published figure.
 const VALUE: (&[Key], &[Key]) = Expectation::KEYS.split_at(1);
 
 words! {

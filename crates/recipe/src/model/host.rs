@@ -1,4 +1,4 @@
-//! What a recipe requires of the host.
+//! The requirements of a recipe on the host.
 
 use retrial_document::{FieldType as T, Units, Word, object, word, words};
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::formats;
 
 object! {
-    /// What a recipe requires of the host.
+    /// The requirements of a recipe on the host.
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Requires: "the requirements";
     keys {

@@ -35,7 +35,7 @@ pub enum InvalidMarker {
 }
 
 object! {
-    /// What makes a result invalid, as a recipe has it.
+    /// A sign of invalid results, as a recipe states it.
     pub struct WrittenMarker: "a marker of invalid results", one of "file", "pattern";
     keys {
         /// A file in the results; a name without a slash in any of their directories.

@@ -1,4 +1,4 @@
-//! What is measured: scenarios, modes, trials.
+//! The measurements of a recipe: scenarios, modes, trials.
 
 use retrial_document::{Field, FieldType as T, Keys, Node, Object, Ordered, Units, key, object};
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::formats;
 /// The most trials that a warm-up may have.
 pub const MOST_WARMUP: i64 = 100;
 
-/// One scenario: what is measured in each mode.
+/// One scenario with its measurements by mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
     /// The name of the scenario in MLPerf (`Offline`, `Server`, …); none if the key is no scenario of MLPerf.

@@ -20,7 +20,7 @@ object! {
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct Service: "a service", last SERVICE_OPTIONS;
     fields {
-        /// Its further settings.
+        /// Environment, limits and other settings of the command.
         #[serde(flatten)]
         options: CommandOptions = CommandOptions::from_keys,
     }
@@ -56,7 +56,7 @@ object! {
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct OwnContainer: "a service's container", first Container::KEYS, last ExtraFlags::KEYS;
     fields {
-        /// Its flags.
+        /// Flags, mounts and environment, as those of the recipe's container.
         #[serde(flatten)]
         flags: Container = Container::from_keys,
     }

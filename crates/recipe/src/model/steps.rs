@@ -44,7 +44,7 @@ object! {
 }
 
 object! {
-    /// A model.
+    /// A model and its mount in the container.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Model: "a model";
     keys {
