@@ -34,7 +34,7 @@ pub fn note_if_not_ended(
     let (program, id) = (global.home.program(), run.id());
     Some(match FileLock::holder(&run.lock()) {
         Some(holder) => ErrorText::new(format!(
-            "the run is in progress ({holder}), and what it has not reached yet counts as failed"
+            "the run is in progress ({holder}), and steps that it has not reached yet count as failed"
         ))
         .with_help(format!(
             "follow it: {program} logs -f {id}    judge it once it has ended: {program} judge {id}"

@@ -50,9 +50,7 @@ pub enum RowsError {
         has: String,
     },
     /// Several columns have the name.
-    #[error(
-        "{count} columns are named `{column}`; rename one, or read the file with a pattern"
-    )]
+    #[error("{count} columns are named `{column}`; rename one, or read the file with a pattern")]
     SameName {
         /// The name that several columns have.
         column: String,

@@ -84,7 +84,7 @@ pub enum ScriptError {
         "{field} has a line break or another control character, which no job script can have: {value:?}"
     )]
     Control {
-        /// The field, for the message: `the site's `scratch``.
+        /// The field as the message names it, for example "the site's scratch".
         field: &'static str,
         /// The value with the control character.
         value: String,

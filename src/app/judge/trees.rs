@@ -81,7 +81,7 @@ fn judge_inference(
     if context.round.is_none() {
         note(
             &ErrorText::new(
-                "no log has the seeds of a known round: nothing is judged but LoadGen's own rules",
+                "no log has the seeds of a known round: only LoadGen's own rules are checked",
             )
             .with_help("choose a round: --round v5.1    add its rules: --rules FILE"),
         );

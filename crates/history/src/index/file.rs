@@ -15,7 +15,7 @@ use super::schema::{self, APPLICATION, VERSION};
 
 /// How long a process waits for others that write the index: as long as building a large one takes.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long SQLite waits for a page that another process has locked.
+/// How long `SQLite` waits for a page that another process has locked.
 const BUSY: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(10);
 

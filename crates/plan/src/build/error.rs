@@ -9,7 +9,7 @@ use retrial_recipe::expression::ExpressionError;
 #[derive(Debug, Error, Diagnostic)]
 pub enum PlanError {
     /// `--scenario` and `--mode` select no measurement of the recipe.
-    #[error("nothing is left to measure: {requested}")]
+    #[error("no measurement is selected: {requested}")]
     #[diagnostic(help("the recipe has: {available}"))]
     NothingToMeasure {
         /// The requested options: `--scenario server --mode accuracy`.

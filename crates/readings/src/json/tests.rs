@@ -83,7 +83,10 @@ fn find_in_log(path: &str, take: Take, log: &str) -> Result<(f64, Place), String
     "{\"n\": 1, \"v\": 1}\n{\"n\": 2, \"error\": \"died\"}",
     "has no value at `$.v`"
 )]
-#[case::lacking("{\"n\": 1, \"v\": 1}\n{\"n\": 2}", "`{\"n\":2}` has no value at `$.v`")]
+#[case::lacking(
+    "{\"n\": 1, \"v\": 1}\n{\"n\": 2}",
+    "`{\"n\":2}` has no value at `$.v`"
+)]
 #[case::only_cut("{\"n\": 2, \"v\": 1, ", "announces `$.v`, but was cut")]
 #[case::cut_elsewhere("{\"n\": 2, ", "no readable JSON: `{\"n\": 2,")]
 fn a_record_that_announces_the_figure_is_not_replaced_by_another(

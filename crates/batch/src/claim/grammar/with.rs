@@ -55,7 +55,11 @@ pub(super) fn gain(
     let (head, sentence) = form.read(words, span, subjects)?;
     let to = head.iter().position(|word| word.is("to"));
     let (Some(to), true) = (to, head.get(1).is_some_and(|word| word.is("from"))) else {
-        return Err(wrong("expected `from SIDE to SIDE` after `gain`", span, FORM));
+        return Err(wrong(
+            "expected `from SIDE to SIDE` after `gain`",
+            span,
+            FORM,
+        ));
     };
     let from = side::read(&head[2..to], span, subjects)?;
     let to = side::read(&head[to + 1..], span, subjects)?;
