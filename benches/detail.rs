@@ -18,7 +18,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use retrial_mlperf::loadgen::Detail;
+use retrial_mlperf::loadgen::LoadgenDetail;
 use retrial_results::evidence::folder;
 use retrial_store::open;
 use support::paired::{self, Pairs, timed};
@@ -100,7 +100,7 @@ fn case(label: &str, directory: &Path) {
     processor.report_rate("processor time", size, MIN_RATE);
 }
 
-fn read(directory: &Path) -> Detail {
+fn read(directory: &Path) -> LoadgenDetail {
     folder::detail_at(directory, Path::new("")).unwrap()
 }
 

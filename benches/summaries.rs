@@ -15,7 +15,7 @@ use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use retrial_mlperf::loadgen::{detail, summary};
 use retrial_readings::lines::LineSplitter;
-use retrial_readings::pattern::{Pattern, Take};
+use retrial_readings::pattern::{MatchSelection, Pattern};
 
 fn main() {
     println!("{} summaries, {}", summaries().len(), source());
@@ -128,7 +128,7 @@ fn detail_log() -> String {
 fn detail_log_in_chunks(bencher: Bencher) {
     let text = detail_log();
     bencher.counter(BytesCount::of_str(&text)).bench(|| {
-        let mut parser = detail::Parser::new();
+        let mut parser = detail::DetailParser::new();
         text.as_bytes()
             .chunks(256 * 1024)
             .for_each(|chunk| parser.push(chunk));
@@ -163,7 +163,12 @@ fn lines_of_300_mb(bencher: Bencher) {
 #[divan::bench(sample_count = 5)]
 fn lines_of_300_mb_with_a_pattern(bencher: Bencher) {
     let bytes = output();
-    let pattern = Pattern::new(r"throughput: ([\d.,]+) tokens/s", Take::Last, "tokens/s").unwrap();
+    let pattern = Pattern::new(
+        r"throughput: ([\d.,]+) tokens/s",
+        MatchSelection::Last,
+        "tokens/s",
+    )
+    .unwrap();
     bencher.counter(BytesCount::of_slice(&bytes)).bench(|| {
         let mut splitter = LineSplitter::new();
         let mut reader = pattern.reader();

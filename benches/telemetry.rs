@@ -13,7 +13,7 @@ use std::process::Command;
 use jiff::Timestamp;
 use retrial_host::model::Gpu;
 use retrial_host::sensors::{ContainerSensor, Sensors};
-use retrial_telemetry::{Measured, Row, RowSource};
+use retrial_telemetry::{MeasuredTrial, RowSource, TelemetryRow};
 
 const LOOKS: u32 = 2000;
 /// A hundredth of a core at a look a second.
@@ -28,11 +28,11 @@ fn main() {
     let mut file = File::create(root.path().join("telemetry.csv")).unwrap();
     let mut look = || {
         let time = Timestamp::now();
-        let row = |source| Row {
+        let row = |source| TelemetryRow {
             seconds: 1234.5,
             time,
             pause_s: 1.0,
-            measured: Measured {
+            measured: MeasuredTrial {
                 step: 5,
                 scenario: "Offline".to_owned(),
                 mode: "performance".to_owned(),

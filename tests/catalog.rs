@@ -9,7 +9,7 @@ use retrial::app::catalog::{self, CatalogError};
 use serde_json::Value;
 
 use retrial_document::ErrorText;
-use retrial_recipe::{Kind, Templates, check, resolve, scaffold, summarize};
+use retrial_recipe::{RecipeFileKind, TemplateSource, check, resolve, scaffold, summarize};
 
 const RECIPE: &str = "schema: 1
 title: On disk
@@ -38,7 +38,7 @@ fn project() -> tempfile::TempDir {
     directory
 }
 
-fn open(path: &Path) -> retrial::app::catalog::Opened {
+fn open(path: &Path) -> retrial::app::catalog::FoundRecipe {
     catalog::open(path.to_str().unwrap()).unwrap()
 }
 
@@ -68,9 +68,12 @@ fn a_directory_with_templates_and_companions() {
 fn a_template_is_identified_by_its_directory() {
     let project = project();
     let opened = open(&project.path().join("templates/mine.yaml"));
-    assert_eq!(opened.kind, Kind::Template);
+    assert_eq!(opened.kind, RecipeFileKind::Template);
     assert!(check(&opened.source, opened.kind, &opened).is_empty());
-    assert_eq!(open(&project.path().join("recipe.yaml")).kind, Kind::Recipe);
+    assert_eq!(
+        open(&project.path().join("recipe.yaml")).kind,
+        RecipeFileKind::Recipe
+    );
 }
 
 /// A built-in template of the same name would give another recipe than the one that its author wrote.
@@ -156,7 +159,7 @@ fn a_summary_needs_no_options() {
 fn every_built_in_recipe_and_template_checks() {
     for opened in catalog::list() {
         assert_eq!(catalog::open(&opened.name).unwrap().source, opened.source);
-        let problems = check(&opened.source, Kind::Recipe, &opened);
+        let problems = check(&opened.source, RecipeFileKind::Recipe, &opened);
         assert!(!problems.has_errors(), "{}", problems.render(false));
         summarize(&opened.source, &opened).unwrap();
         // Companions are written where the engine can mount them.
@@ -165,7 +168,7 @@ fn every_built_in_recipe_and_template_checks() {
         assert!(fs::read_dir(directory.path()).unwrap().next().is_some());
         for name in opened.names() {
             let template = opened.template(&name).unwrap().unwrap();
-            let problems = check(&template, Kind::Template, &opened);
+            let problems = check(&template, RecipeFileKind::Template, &opened);
             assert!(!problems.has_errors(), "{}", problems.render(false));
         }
     }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use retrial_mlperf::loadgen::summary::Completeness;
 use retrial_mlperf::loadgen::{
-    Mode, ResultWord, Run, Scenario, Validity, detail, published_metric, summary,
+    LoadgenRun, ResultStatus, TestMode, TestScenario, Validity, detail, published_metric, summary,
 };
 use support::unpacked;
 
@@ -39,14 +39,14 @@ fn results(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn read(directory: &Path) -> Run {
+fn read(directory: &Path) -> LoadgenRun {
     let text = fs::read(directory.join(SUMMARY)).unwrap();
     let summary = summary::parse_bytes(&text);
     let summary = summary.unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
     let detail = fs::read(directory.join(DETAIL))
         .ok()
         .map(|bytes| detail::parse_bytes(&bytes));
-    Run {
+    LoadgenRun {
         summary: Some(summary),
         detail,
     }
@@ -78,7 +78,7 @@ fn published_v41_summaries_agree_with_their_detail_logs() {
             "{shown}: {:?}",
             validity.reasons
         );
-        if run.mode() == Some(Mode::Performance) {
+        if run.mode() == Some(TestMode::Performance) {
             performance += 1;
             misplaced += i32::from(directory.ends_with("accuracy"));
             let tokens = summary
@@ -95,7 +95,7 @@ fn published_v41_summaries_agree_with_their_detail_logs() {
         let (same, different) = agree(summary, detail, &shown.to_string());
         compared += same + different;
         rounded += different;
-        if run.mode() == Some(Mode::Performance) {
+        if run.mode() == Some(TestMode::Performance) {
             assert_eq!(
                 summary.early_stopping.blocks().count(),
                 detail_blocks(summary, detail),
@@ -113,8 +113,8 @@ fn published_v41_summaries_agree_with_their_detail_logs() {
 /// Asserts that a summary agrees with its detail log. Returns how many figures are equal, and how many differ by
 /// rounding.
 fn agree(
-    summary: &summary::Summary,
-    detail: &retrial_mlperf::loadgen::Detail,
+    summary: &summary::LoadgenSummary,
+    detail: &retrial_mlperf::loadgen::LoadgenDetail,
     shown: &str,
 ) -> (i32, i32) {
     let (mut same, mut different) = (0, 0);
@@ -154,7 +154,10 @@ fn agree(
 }
 
 /// The early-stopping blocks that both logs have, with the same text.
-fn detail_blocks(summary: &summary::Summary, detail: &retrial_mlperf::loadgen::Detail) -> usize {
+fn detail_blocks(
+    summary: &summary::LoadgenSummary,
+    detail: &retrial_mlperf::loadgen::LoadgenDetail,
+) -> usize {
     let of_summary: BTreeMap<_, _> = summary.early_stopping.blocks().collect();
     detail
         .early_stopping
@@ -168,7 +171,7 @@ fn detail_blocks(summary: &summary::Summary, detail: &retrial_mlperf::loadgen::D
 }
 
 /// The last line of each case: two cases were run twice, and their files are the second run's.
-fn run_log(text: &str) -> BTreeMap<String, (Option<ResultWord>, u64, u64)> {
+fn run_log(text: &str) -> BTreeMap<String, (Option<ResultStatus>, u64, u64)> {
     let mut cases = BTreeMap::new();
     for line in text.lines().filter(|line| line.contains(" rc=")) {
         let case = line.split_whitespace().next().unwrap();
@@ -183,7 +186,7 @@ fn run_log(text: &str) -> BTreeMap<String, (Option<ResultWord>, u64, u64)> {
         let result = sentences
             .iter()
             .find_map(|sentence| sentence.strip_prefix("Result is : "));
-        let result = result.map(|word| word.parse::<ResultWord>().unwrap());
+        let result = result.map(|word| word.parse::<ResultStatus>().unwrap());
         let errors = if sentences
             .iter()
             .any(|sentence| sentence.starts_with("No errors"))
@@ -231,7 +234,7 @@ fn our_own_runs_have_the_verdicts_of_their_run_log() {
             "{case}"
         );
         assert_eq!(run.disagreements(), [], "{case}");
-        let expected = if result == Some(ResultWord::Invalid) || errors > 0 {
+        let expected = if result == Some(ResultStatus::Invalid) || errors > 0 {
             invalid += 1;
             Validity::Invalid
         } else {
@@ -245,7 +248,7 @@ fn our_own_runs_have_the_verdicts_of_their_run_log() {
             expected == Validity::Valid,
             "{case}"
         );
-        let alone = Run {
+        let alone = LoadgenRun {
             detail: None,
             ..run.clone()
         };
@@ -254,7 +257,7 @@ fn our_own_runs_have_the_verdicts_of_their_run_log() {
             expected,
             "{case}, by its summary alone"
         );
-        let alone = Run {
+        let alone = LoadgenRun {
             summary: None,
             ..run.clone()
         };
@@ -264,11 +267,11 @@ fn our_own_runs_have_the_verdicts_of_their_run_log() {
             "{case}, by its detail log alone"
         );
         let word = case.split('/').next().unwrap().split('_').next().unwrap();
-        if let Some(scenario) = Scenario::from_word(word) {
+        if let Some(scenario) = TestScenario::from_word(word) {
             assert_eq!(run.scenario(), Some(scenario), "{case}");
         }
         let accuracy = case.ends_with("/accuracy");
-        assert_eq!(run.mode() == Some(Mode::Accuracy), accuracy, "{case}");
+        assert_eq!(run.mode() == Some(TestMode::Accuracy), accuracy, "{case}");
         assert!(run.started_at().is_some(), "{case}");
     }
     println!("{valid} valid, {invalid} invalid");

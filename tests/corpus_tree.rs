@@ -18,7 +18,7 @@ use copy::copy;
 use retrial::app::catalog;
 use retrial_recipe::model::{JudgeRules, Mode};
 use retrial_results::evidence::folder;
-use retrial_results::evidence::tree::{self, JudgeContext, Judged};
+use retrial_results::evidence::tree::{self, JudgeContext, JudgedBenchmark};
 use retrial_results::verdict::{Outcome, ResultVerdict, RuleCheck};
 use support::{shared, unpacked};
 
@@ -46,7 +46,7 @@ const EXPLAINED: [(&str, usize, &str); 4] = [
     ),
 ];
 
-fn judge(root: &Path, round: &str) -> Vec<Judged> {
+fn judge(root: &Path, round: &str) -> Vec<JudgedBenchmark> {
     let rules = JudgeRules::default();
     let judge_context = JudgeContext {
         round: catalog::rounds().get("mlperf-inference", round),
@@ -63,7 +63,7 @@ fn judge(root: &Path, round: &str) -> Vec<Judged> {
 }
 
 /// The results of one mode, by the folder of their scenario.
-fn by_scenario(judged: &[Judged], mode: Mode) -> BTreeMap<String, &ResultVerdict> {
+fn by_scenario(judged: &[JudgedBenchmark], mode: Mode) -> BTreeMap<String, &ResultVerdict> {
     let results = judged.iter().flat_map(|run| &run.verdict.results);
     results
         .filter(|result| result.mode == mode)

@@ -8,7 +8,7 @@ use retrial_container::ExtraFlags;
 use retrial_container::Ulimit;
 use retrial_container::{ContainerSpec, GpuDevices, Mount};
 use retrial_engine::endpoint::EngineEnvironment;
-use retrial_engine::{Docker, Engine};
+use retrial_engine::{DockerEngine, Engine};
 use serde_json::Value;
 use support::{Lab, Named, docker, inspect};
 
@@ -318,7 +318,7 @@ async fn proxies() {
         configuration: directory.path().to_owned(),
         ..EngineEnvironment::from_environment()
     };
-    let engine = Docker::connect_in(None, &around).await.unwrap();
+    let engine = DockerEngine::connect_in(None, &around).await.unwrap();
     let (ours, theirs) = (Named::new("proxies"), Named::new("proxies"));
     let mut spec = lab.waiting(&ours);
     spec.env = vec![("NO_PROXY".into(), "mine".into())];

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use retrial_container::{ContainerSpec, GpuDevices, Mount};
 use retrial_engine::api::{ExecSpec, ExecStatus};
-use retrial_engine::{Docker, Engine, EngineError};
+use retrial_engine::{DockerEngine, Engine, EngineError};
 use support::{LABEL, Lab, Named};
 
 fn shell(script: &str) -> ExecSpec {
@@ -23,7 +23,7 @@ async fn started(lab: &Lab, name: &Named) -> String {
     id
 }
 
-async fn ended(engine: &Docker, exec: &str) -> ExecStatus {
+async fn ended(engine: &DockerEngine, exec: &str) -> ExecStatus {
     for _ in 0..500 {
         match engine.exec_status(exec).await.unwrap() {
             ExecStatus::Running => tokio::time::sleep(Duration::from_millis(10)).await,
@@ -330,7 +330,7 @@ async fn mounts_show_writes_of_both_sides() {
 #[tokio::test]
 async fn an_unreachable_engine_is_reported() {
     let unreachable = |endpoint: &'static str| async move {
-        Docker::connect(Some(endpoint))
+        DockerEngine::connect(Some(endpoint))
             .await
             .unwrap_err()
             .to_string()
@@ -345,7 +345,7 @@ async fn an_unreachable_engine_is_reported() {
     let socket = directory.path().join("docker.sock");
     let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     drop(listener);
-    let dead = Docker::connect(socket.to_str()).await.unwrap_err();
+    let dead = DockerEngine::connect(socket.to_str()).await.unwrap_err();
     assert!(dead.to_string().contains("connection refused"), "{dead}");
 }
 
@@ -354,7 +354,7 @@ async fn an_unreachable_engine_is_reported() {
 async fn a_socket_without_permission_is_reported() {
     const SOCKET: &str = "RETRIAL_TEST_FORBIDDEN_SOCKET";
     if let Ok(socket) = std::env::var(SOCKET) {
-        let error = Docker::connect(Some(&socket)).await.unwrap_err();
+        let error = DockerEngine::connect(Some(&socket)).await.unwrap_err();
         assert!(matches!(error, EngineError::Forbidden { .. }), "{error:?}");
         assert!(error.to_string().contains("usermod -aG "), "{error}");
         return;

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use retrial_engine::api::{ExecSpec, ExecStatus};
-use retrial_engine::{Docker, Engine};
+use retrial_engine::{DockerEngine, Engine};
 use support::{Lab, Named};
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -42,7 +42,7 @@ async fn a_killed_engine_is_unavailable_and_containers_keep_running() {
     }
     let own = Own(format!("restart-{}", std::process::id()));
     let url = engine("start", &own.0);
-    let docker = Docker::connect(Some(&url)).await.unwrap();
+    let docker = DockerEngine::connect(Some(&url)).await.unwrap();
     let (to, _from) = unbounded_channel();
     docker.pull(&lab.busybox(), None, to).await.unwrap();
     let name = Named::new("restart");
@@ -68,7 +68,7 @@ async fn a_killed_engine_is_unavailable_and_containers_keep_running() {
     assert!(error.is_unavailable(), "{error:?}");
     let error = listening.await.unwrap().unwrap_err();
     assert!(error.is_unavailable(), "{error:?}");
-    let error = Docker::connect(Some(&url)).await.unwrap_err();
+    let error = DockerEngine::connect(Some(&url)).await.unwrap_err();
     assert!(error.is_unavailable(), "{error:?}");
     assert!(error.to_string().contains("connection refused"), "{error}");
 

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use retrial_bundle::Head;
+use retrial_bundle::BundleHead;
 use retrial_bundle::statement::Statement;
 use retrial_store::journal::Event;
 
@@ -60,6 +60,6 @@ fn seeds_of_formats_that_can_change_are_read() {
         let event: Result<Event, _> = serde_json::from_str(line);
         assert!(event.is_ok(), "{line}: {event:?}");
     }
-    let head = Head::read(&mut &seed("bundle/signed")[..]).unwrap();
+    let head = BundleHead::read(&mut &seed("bundle/signed")[..]).unwrap();
     Statement::parse(&head.statement, &head.manifest).unwrap();
 }

@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use retrial::app::catalog;
 use retrial_document::is_harmful;
-use retrial_recipe::{Diagnostics, Kind, NoTemplates, Source, check, resolve};
+use retrial_recipe::{Diagnostics, NoTemplates, RecipeFileKind, Source, check, resolve};
 
 /// Checks a text and holds it to "at once", which is seconds in a debug build on a busy machine:
 /// what grows with the square of the file takes minutes there.
 fn problems(text: &str) -> Diagnostics {
     let source = Source::new("hostile.yaml", text);
     let begin = Instant::now();
-    let problems = check(&source, Kind::Recipe, &NoTemplates);
+    let problems = check(&source, RecipeFileKind::Recipe, &NoTemplates);
     let rendered = problems.render(true);
     assert!(
         begin.elapsed() < Duration::from_secs(20),
@@ -215,14 +215,14 @@ proptest! {
     #[test]
     fn bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         if let Ok(source) = Source::from_bytes("x", &bytes) {
-            let _ = check(&source, Kind::Template, &NoTemplates).render(true);
+            let _ = check(&source, RecipeFileKind::Template, &NoTemplates).render(true);
         }
     }
 
     #[test]
     fn fragments_never_panic(text in fragments()) {
         let source = Source::new("x", text);
-        let _ = check(&source, Kind::Recipe, &NoTemplates).render(true);
+        let _ = check(&source, RecipeFileKind::Recipe, &NoTemplates).render(true);
         let _ = resolve("x", &source, &NoTemplates, &[]);
     }
 

@@ -3,14 +3,14 @@
 use retrial_bundle::allowed_signers::AllowedSigners;
 use retrial_bundle::body;
 use retrial_bundle::statement::Statement;
-use retrial_bundle::{Head, Manifest, signature};
+use retrial_bundle::{BundleHead, BundleManifest, signature};
 
 use jiff::tz::TimeZone;
 
 /// What is read of a bundle is written as it was.
 pub fn bundle(data: &[u8]) {
     let mut rest = data;
-    let Ok(head) = Head::read(&mut rest) else {
+    let Ok(head) = BundleHead::read(&mut rest) else {
         return;
     };
     let mut written = Vec::new();
@@ -19,7 +19,7 @@ pub fn bundle(data: &[u8]) {
     if let Some(signatures) = &head.signatures {
         let _ = signature::verify(&head.statement, signatures);
     }
-    let Ok(manifest) = Manifest::parse(&head.manifest) else {
+    let Ok(manifest) = BundleManifest::parse(&head.manifest) else {
         return;
     };
     let _ = Statement::parse(&head.statement, &head.manifest);

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use retrial_mlperf::loadgen::{Run, detail, summary};
-use retrial_mlperf::mllog::Runs;
+use retrial_mlperf::loadgen::{LoadgenRun, detail, summary};
+use retrial_mlperf::mllog::TrainingRunReader;
 use retrial_mlperf::training::{Division, LogReader, NamedLog};
 use retrial_readings::accumulator::Accumulator;
 use retrial_readings::lines::LineSplitter;
-use retrial_readings::pattern::{Pattern, Reader, Take};
+use retrial_readings::pattern::{MatchSelection, Pattern, PatternReader};
 use retrial_readings::sanitize;
 use retrial_readings::scan::Scanner;
 use retrial_readings::{json as documents, rows as tables, units as conversion};
 use retrial_recipe::model::CsvCell;
-use retrial_store::journal::{Event, State};
+use retrial_store::journal::{Event, JournalState};
 
 use super::{first_line, pieces};
 
@@ -21,7 +21,7 @@ pub fn summary(data: &[u8]) {
     let Ok(summary) = summary::parse_bytes(data) else {
         return;
     };
-    let run = Run {
+    let run = LoadgenRun {
         summary: Some(summary),
         detail: None,
     };
@@ -31,17 +31,17 @@ pub fn summary(data: &[u8]) {
 /// LoadGen's detail log: in pieces as at once; what is read can be judged.
 pub fn detail(data: &[u8]) {
     let whole = detail::parse_bytes(data);
-    let mut parser = detail::Parser::new();
+    let mut parser = detail::DetailParser::new();
     pieces(data).for_each(|piece| parser.push(piece));
     assert_eq!(parser.finish(), whole);
-    let run = Run {
+    let run = LoadgenRun {
         summary: None,
         detail: Some(whole),
     };
     judged(&run);
 }
 
-fn judged(run: &Run) {
+fn judged(run: &LoadgenRun) {
     let validity = run.validity();
     assert!(validity.reasons.len() < 10_000);
     let _ = (run.disagreements(), run.parameters(), run.early_stopping());
@@ -54,8 +54,8 @@ fn judged(run: &Run) {
 pub fn mllog(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let wanted = [
-        ("eval_accuracy".to_owned(), Take::Last),
-        ("tracked_stats.throughput".to_owned(), Take::Mean),
+        ("eval_accuracy".to_owned(), MatchSelection::Last),
+        ("tracked_stats.throughput".to_owned(), MatchSelection::Mean),
     ];
     for round in retrial_mlperf::training::rounds() {
         for benchmark in round.benchmarks() {
@@ -71,7 +71,7 @@ pub fn mllog(data: &[u8]) {
             let _ = retrial_mlperf::training::check(&rules, &[log], None);
         }
     }
-    let mut runs = Runs::new(&wanted);
+    let mut runs = TrainingRunReader::new(&wanted);
     text.lines().for_each(|line| runs.feed(line));
     let _ = runs.keys();
     for run in runs.finish().unwrap_or_default() {
@@ -89,7 +89,7 @@ pub fn patterns(data: &[u8]) {
     let Some((written, output)) = first_line(data) else {
         return;
     };
-    let Ok(pattern) = Pattern::new(written, Take::Sum, "tokens/s") else {
+    let Ok(pattern) = Pattern::new(written, MatchSelection::Sum, "tokens/s") else {
         return;
     };
     let mut reader = pattern.reader();
@@ -99,7 +99,7 @@ pub fn patterns(data: &[u8]) {
     reader.end_of_text();
     let mut scanner = Scanner::new(&pattern);
     pieces(output).for_each(|piece| scanner.push(piece));
-    let values = |reader: Reader<'_>| {
+    let values = |reader: PatternReader<'_>| {
         let entries = reader.entries().map(BTreeMap::into_values);
         entries.map(|entries| entries.map(Accumulator::values).collect::<Vec<_>>())
     };
@@ -127,9 +127,12 @@ pub fn json(data: &[u8]) {
     };
     let by = ["name".to_owned()];
     for by in [&[][..], &by] {
-        let Ok(mut reader) =
-            documents::Reader::new(path, by, (!by.is_empty()).then_some("value"), Take::Max)
-        else {
+        let Ok(mut reader) = documents::JsonReader::new(
+            path,
+            by,
+            (!by.is_empty()).then_some("value"),
+            MatchSelection::Max,
+        ) else {
             return;
         };
         reader.read(text);
@@ -156,7 +159,7 @@ pub fn rows(data: &[u8]) {
         .filter(|name| !name.is_empty())
         .map(str::to_owned)
         .collect();
-    let _ = tables::read(table, &cell, &by, Take::Mean, 0);
+    let _ = tables::read(table, &cell, &by, MatchSelection::Mean, 0);
 }
 
 /// Lines of an output, in pieces as at once, and harmless for a terminal.
@@ -194,5 +197,5 @@ pub fn journal(data: &[u8]) {
             "{written}"
         );
     }
-    let _ = State::from_events(&events).resumed();
+    let _ = JournalState::from_events(&events).resumed();
 }

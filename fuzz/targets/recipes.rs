@@ -2,26 +2,28 @@
 
 use std::sync::OnceLock;
 
-use retrial::app::catalog::{self, Opened};
+use retrial::app::catalog::{self, FoundRecipe};
 use retrial_host::model::HostView;
 use retrial_mlperf::rounds::{self, Round};
-use retrial_plan::build::{self, Origin};
-use retrial_plan::download::HubHere;
+use retrial_plan::build::{self, RecipeOrigin};
+use retrial_plan::download::LocalHubSettings;
 use retrial_plan::options::PlanOptions;
 use retrial_plan::{shell, text};
-use retrial_recipe::docker_run::{self as command_line, Nothing};
-use retrial_recipe::expression::{self, Scope};
-use retrial_recipe::lock::Lock;
+use retrial_recipe::docker_run::{self as command_line, EmptyEnvironment};
+use retrial_recipe::expression::{self, ExpressionScope};
+use retrial_recipe::lock::RecipeLock;
 use retrial_recipe::model::{Mode, ParamValue, Template};
-use retrial_recipe::{Diagnostics, Kind, Setting, Source, check, fingerprint, resolve};
+use retrial_recipe::{
+    Diagnostics, ParamSetting, RecipeFileKind, Source, check, fingerprint, resolve,
+};
 
 fn source(data: &[u8]) -> Option<Source> {
     Source::from_bytes("fuzz.yaml", data).ok()
 }
 
 /// The built-in templates, as a built-in recipe finds them.
-fn templates() -> &'static Opened {
-    static OPENED: OnceLock<Opened> = OnceLock::new();
+fn templates() -> &'static FoundRecipe {
+    static OPENED: OnceLock<FoundRecipe> = OnceLock::new();
     OPENED.get_or_init(|| catalog::list().swap_remove(0))
 }
 
@@ -33,8 +35,8 @@ fn shown(problems: &Diagnostics) {
 pub fn recipe(data: &[u8]) {
     let Some(source) = source(data) else { return };
     let templates = templates();
-    shown(&check(&source, Kind::Template, templates));
-    let problems = check(&source, Kind::Recipe, templates);
+    shown(&check(&source, RecipeFileKind::Template, templates));
+    let problems = check(&source, RecipeFileKind::Recipe, templates);
     shown(&problems);
     let _ = fingerprint(&source, templates);
     let resolved = match resolve("fuzz", &source, templates, &[]) {
@@ -42,7 +44,7 @@ pub fn recipe(data: &[u8]) {
         Err(problems) => {
             shown(&problems);
             shown(
-                &resolve("fuzz", &source, templates, &[Setting::new("gpu", "x")])
+                &resolve("fuzz", &source, templates, &[ParamSetting::new("gpu", "x")])
                     .err()
                     .unwrap_or_default(),
             );
@@ -59,13 +61,13 @@ pub fn recipe(data: &[u8]) {
     );
     let plan = build::build(
         &resolved.recipe,
-        &Origin::default(),
+        &RecipeOrigin::default(),
         &PlanOptions::default(),
         &HostView::default(),
     );
     let _ = plan.map(|plan| {
         (
-            text::render(&plan, None, &HubHere::default()),
+            text::render(&plan, None, &LocalHubSettings::default()),
             shell::script(&plan, &[]),
         )
     });
@@ -79,7 +81,7 @@ pub fn rules(data: &[u8]) {
     match Round::parse(&source) {
         Ok(round) => {
             for benchmark in ["llama2-70b-99", "resnet50"] {
-                let _ = round.rules(benchmark, retrial_mlperf::loadgen::Scenario::Server);
+                let _ = round.rules(benchmark, retrial_mlperf::loadgen::TestScenario::Server);
             }
         }
         Err(problems) => shown(&problems),
@@ -89,10 +91,10 @@ pub fn rules(data: &[u8]) {
 /// A recipe's lock: what is read is written so that it is read again.
 pub fn lock(data: &[u8]) {
     let Some(source) = source(data) else { return };
-    match Lock::parse(&source) {
+    match RecipeLock::parse(&source) {
         Ok(lock) => {
             let written = lock.to_yaml();
-            let again = Lock::parse(&Source::new("again.yaml", written.as_str()));
+            let again = RecipeLock::parse(&Source::new("again.yaml", written.as_str()));
             assert_eq!(again.ok().as_ref(), Some(&lock), "{written}");
         }
         Err(problems) => shown(&problems),
@@ -104,11 +106,11 @@ pub fn docker_run(data: &[u8]) {
     let Ok(block) = str::from_utf8(data) else {
         return;
     };
-    let Ok(reading) = command_line::read("fuzz", block, &Nothing) else {
+    let Ok(reading) = command_line::read("fuzz", block, &EmptyEnvironment) else {
         return;
     };
     let source = Source::new("new.yaml", reading.recipe.as_str());
-    let problems = check(&source, Kind::Recipe, templates());
+    let problems = check(&source, RecipeFileKind::Recipe, templates());
     let syntax = problems.iter().find(|problem| problem.code == "syntax");
     assert!(syntax.is_none(), "{}\n{problems}", reading.recipe);
 }
@@ -118,7 +120,7 @@ pub fn expressions(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else {
         return;
     };
-    let scope = Scope {
+    let scope = ExpressionScope {
         params: [
             ("results".into(), ParamValue::Text("/r".into())),
             ("count".into(), ParamValue::Int(4)),

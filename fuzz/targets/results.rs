@@ -1,17 +1,17 @@
 //! The files next to LoadGen's logs in a folder of results.
 
-use retrial_mlperf::accuracy::{self, Reader};
-use retrial_mlperf::compliance::{self, Files, Test, TestRequirements};
-use retrial_mlperf::endpoints::{self, AccuracyResults, Performance};
+use retrial_mlperf::accuracy::{self, AccuracyReader};
+use retrial_mlperf::compliance::{self, ComplianceFiles, Test, TestRequirements};
+use retrial_mlperf::endpoints::{self, EndpointAccuracy, EndpointPerformance};
 use retrial_mlperf::{check::RuleCheck, submission};
-use retrial_telemetry::{Row, Summary, table};
+use retrial_telemetry::{TelemetryRow, TelemetrySummary, table};
 
 use super::{first_line, pieces};
 
 /// `accuracy.txt`: in pieces as at once, and every figure a number.
 pub fn accuracy(data: &[u8]) {
     let whole = accuracy::parse_bytes(data);
-    let mut reader = Reader::default();
+    let mut reader = AccuracyReader::default();
     pieces(data).for_each(|piece| reader.push(piece));
     let in_pieces = reader.finish();
     assert_eq!(in_pieces, whole);
@@ -31,7 +31,7 @@ pub fn compliance(data: &[u8]) {
         return;
     };
     let text = String::from_utf8_lossy(written).into_owned();
-    let files = Files {
+    let files = ComplianceFiles {
         verify_accuracy: Ok(text.clone()),
         verify_performance: Ok(text.clone()),
         verify_output_len: Ok(text.clone()),
@@ -59,12 +59,12 @@ pub fn endpoints(data: &[u8]) {
     let Ok(results) = submission::object(results) else {
         return;
     };
-    let performance = Performance::read(&config, &results);
+    let performance = EndpointPerformance::read(&config, &results);
     let _ = (performance.run_settings(), performance.metric("latency"));
     for figure in performance.figures.values() {
         assert!(figure.value.is_finite());
     }
-    let scores = AccuracyResults::read(&results);
+    let scores = EndpointAccuracy::read(&results);
     let _ = (scores.samples(), scores.figures("acc", true));
 }
 
@@ -82,11 +82,11 @@ pub fn submission(data: &[u8]) {
 pub fn telemetry(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let rows = table::read(&text);
-    let lines: String = rows.iter().map(Row::line).collect();
+    let lines: String = rows.iter().map(TelemetryRow::line).collect();
     assert_eq!(table::read(&lines).len(), rows.len(), "{lines}");
     let time = rows.iter().map(|row| row.time);
     if let (Some(from), Some(to)) = (time.clone().min(), time.max()) {
-        let summary = Summary::of(&rows, (from, to), from, 8);
+        let summary = TelemetrySummary::of(&rows, (from, to), from, 8);
         let _ = summary.map(|summary| summary.per_joule("tokens_per_second", 1.0, "tokens/s"));
     }
 }

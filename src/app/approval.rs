@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
 use crate::app::failure::Failure;
-use crate::app::open::Opened;
+use crate::app::open::OpenedRecipe;
 use crate::app::{file_owners, terminal};
 use retrial_beneath::resolve_existing;
 use retrial_plan::Plan;
@@ -79,7 +79,7 @@ fn add(digest: &mut Sha256, path: &Path, left: &mut u64) -> Option<()> {
 }
 
 /// Privileges of a plan that are not approved yet, and the key of the approval.
-struct Missing<'a> {
+struct UnapprovedPrivileges<'a> {
     plan: &'a Plan,
     key: Option<String>,
     privileges: Vec<Privilege>,
@@ -91,7 +91,7 @@ struct Missing<'a> {
 /// change is refused.
 pub fn ask(
     home: &Home,
-    plans: &[(&Opened, &Plan)],
+    plans: &[(&OpenedRecipe, &Plan)],
     allowed: &[String],
     interactive: bool,
 ) -> Result<(), Failure> {
@@ -139,7 +139,7 @@ pub fn ask(
 }
 
 /// Refuses a recipe on disk that other users can change.
-fn check_owners(opened: &Opened, directory: &Path, plan: &Plan) -> Result<(), Failure> {
+fn check_owners(opened: &OpenedRecipe, directory: &Path, plan: &Plan) -> Result<(), Failure> {
     let mut files = vec![
         PathBuf::from(&*opened.entry.source.path),
         directory.join("templates"),
@@ -154,7 +154,11 @@ fn check_owners(opened: &Opened, directory: &Path, plan: &Plan) -> Result<(), Fa
     file_owners::check(directory, &files, reason)
 }
 
-fn unapproved<'a>(home: &Home, plan: &'a Plan, allowed: &[String]) -> Option<Missing<'a>> {
+fn unapproved<'a>(
+    home: &Home,
+    plan: &'a Plan,
+    allowed: &[String],
+) -> Option<UnapprovedPrivileges<'a>> {
     let mut privileges = plan.privileges.clone();
     privileges.retain(|privilege| !allowed.contains(&privilege.name));
     if privileges.is_empty() {
@@ -164,7 +168,7 @@ fn unapproved<'a>(home: &Home, plan: &'a Plan, allowed: &[String]) -> Option<Mis
     let approved = key.as_deref().map(|key| home.approved(key));
     let approved = approved.unwrap_or_default();
     privileges.retain(|privilege| !approved.contains(&privilege.name));
-    (!privileges.is_empty()).then_some(Missing {
+    (!privileges.is_empty()).then_some(UnapprovedPrivileges {
         plan,
         key,
         privileges,
@@ -172,7 +176,7 @@ fn unapproved<'a>(home: &Home, plan: &'a Plan, allowed: &[String]) -> Option<Mis
 }
 
 /// The privileges to approve, each once, by recipe.
-fn text(missing: &[Missing<'_>]) -> String {
+fn text(missing: &[UnapprovedPrivileges<'_>]) -> String {
     let mut by_recipe: IndexMap<&str, IndexSet<&Privilege>> = IndexMap::new();
     for request in missing {
         let privileges = by_recipe.entry(&request.plan.recipe).or_default();

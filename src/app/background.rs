@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::{runtime, terminal};
 use retrial_results::verdict::ExitCode;
 use retrial_store::error::RecordKind;
 use retrial_store::lock::FileLock;
-use retrial_store::{Record, StoreError};
+use retrial_store::{RecordDirectory, StoreError};
 
 /// How long the background process may take to start.
 const START_LIMIT: Duration = Duration::from_secs(10);
@@ -20,7 +20,7 @@ const START_LIMIT: Duration = Duration::from_secs(10);
 pub fn detach(
     global: &GlobalOptions,
     kind: RecordKind,
-    record: &Record,
+    record: &RecordDirectory,
 ) -> Result<ExitCode, Failure> {
     let journal = record.journal();
     let journal = std::fs::OpenOptions::new()
@@ -61,7 +61,7 @@ pub fn detach(
         std::thread::sleep(Duration::from_millis(10));
     }
     let text = match global.output {
-        Output::Json => {
+        OutputFormat::Json => {
             let mut line = json!({ "path": record.path() });
             line[kind.to_string()] = json!(id);
             format!("{line}\n")
@@ -83,6 +83,6 @@ pub fn detach(
     Ok(ExitCode::Success)
 }
 
-fn length(record: &Record) -> u64 {
+fn length(record: &RecordDirectory) -> u64 {
     std::fs::metadata(record.journal()).map_or(0, |journal| journal.len())
 }

@@ -1,16 +1,16 @@
 //! How long runs will take, by the runs of this home.
 
-use crate::app::options::{GlobalOptions, Output};
-use retrial_history::earlier::{Earlier, step_times};
-use retrial_history::{Index, entry};
+use crate::app::options::{GlobalOptions, OutputFormat};
+use retrial_history::earlier::{EarlierRun, step_times};
+use retrial_history::{RunIndex, entry};
 use retrial_plan::Plan;
-use retrial_plan::remaining::{Remaining, StepTimes};
+use retrial_plan::remaining::{RemainingSteps, StepTimes};
 use retrial_report::progress::remaining_time::RemainingTime;
 use retrial_store::RunDirectory;
 
 /// The remaining time of a run, for its reporter; empty if the progress is not shown as text.
 pub fn of_run(global: &GlobalOptions, directory: &RunDirectory) -> RemainingTime {
-    if global.quiet || global.output == Output::Json {
+    if global.quiet || global.output == OutputFormat::Json {
         return RemainingTime::default();
     }
     let Ok(plan) = directory.read_json::<Plan>("plan.json") else {
@@ -21,8 +21,11 @@ pub fn of_run(global: &GlobalOptions, directory: &RunDirectory) -> RemainingTime
 }
 
 /// The remaining time of a plan whose completed steps are `own`.
-pub fn of_plan(index: &mut Index, plan: Plan, own: StepTimes) -> RemainingTime {
-    let earlier = Earlier::find(index, &plan);
+pub fn of_plan(index: &mut RunIndex, plan: Plan, own: StepTimes) -> RemainingTime {
+    let earlier = EarlierRun::find(index, &plan);
     let (run, times) = earlier.map(|one| (one.run, one.times)).unzip();
-    RemainingTime::new(Remaining::new(plan, own, times.unwrap_or_default()), run)
+    RemainingTime::new(
+        RemainingSteps::new(plan, own, times.unwrap_or_default()),
+        run,
+    )
 }

@@ -8,11 +8,11 @@ use crate::app::judge;
 use crate::app::options::{GlobalOptions, JudgeRequest, TreeRequest};
 use retrial_document::ErrorText;
 use retrial_export::read;
-use retrial_export::write::{self, SubmissionError};
+use retrial_export::write::{self, TreeWriteError};
 use retrial_export::{
     self as export, Division, Export, ExportRequest, SourceRun, SystemInfo, Violation,
 };
-use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::Round;
 use retrial_plan::Plan;
 use retrial_recipe::{SIZE_LIMIT, Source};
@@ -23,7 +23,7 @@ use retrial_run::judge_files;
 use retrial_store::{RunDirectory, StoreError};
 
 /// A submission tree that was written.
-pub struct Written {
+pub struct WrittenTree {
     /// The files of the tree, what it lacks, and the rules that it violates.
     pub export: Export,
     /// Existing files that were replaced, by their path in the tree.
@@ -31,7 +31,7 @@ pub struct Written {
 }
 
 /// Exports runs into a directory, by the layout and the rules of a round.
-pub fn export(global: &GlobalOptions, tree_request: &TreeRequest) -> Result<Written, Failure> {
+pub fn export(global: &GlobalOptions, tree_request: &TreeRequest) -> Result<WrittenTree, Failure> {
     let mut request = tree_request.tree.clone();
     if let Some(path) = &tree_request.system_info {
         request.info = info(path)?;
@@ -59,7 +59,7 @@ pub fn export(global: &GlobalOptions, tree_request: &TreeRequest) -> Result<Writ
     if export.is_complete() {
         export.violations = judged(&export, &tree_request.to)?;
     }
-    Ok(Written { export, replaced })
+    Ok(WrittenTree { export, replaced })
 }
 
 /// The rules that the written tree violates, as `retrial judge` finds them.
@@ -121,7 +121,7 @@ fn read(
         .division
         .map_or_else(|| own.to_owned(), |division| division.to_string());
     for measured in &mut plan.measurements {
-        let scenario = Scenario::from_word(&measured.scenario);
+        let scenario = TestScenario::from_word(&measured.scenario);
         let rules = scenario.and_then(|scenario| round.rules(benchmark, scenario));
         measured.rules = rules.map(|rules| rules.in_division(&division));
     }
@@ -151,11 +151,11 @@ fn info(path: &Path) -> Result<SystemInfo, Failure> {
     Ok(info)
 }
 
-impl From<SubmissionError> for Failure {
-    fn from(error: SubmissionError) -> Self {
+impl From<TreeWriteError> for Failure {
+    fn from(error: TreeWriteError) -> Self {
         match error {
-            SubmissionError::Taken { .. } => Self::usage(ErrorText::of(&error)),
-            SubmissionError::Store(error) => Self::host(ErrorText::of(&error)),
+            TreeWriteError::NotEmpty { .. } => Self::usage(ErrorText::of(&error)),
+            TreeWriteError::Store(error) => Self::host(ErrorText::of(&error)),
         }
     }
 }

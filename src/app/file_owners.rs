@@ -21,7 +21,7 @@ const STICKY: u32 = 0o1000;
 /// # Errors
 /// The first file or directory that another user owns or can write.
 pub fn check(directory: &Path, files: &[PathBuf], reason: &str) -> Result<(), Failure> {
-    let trusted = Trusted::now(reason);
+    let trusted = TrustedOwners::now(reason);
     // Without links, so that these are the directories which lead to the files.
     let Ok(directory) = directory.canonicalize() else {
         return Ok(());
@@ -37,12 +37,12 @@ pub fn check(directory: &Path, files: &[PathBuf], reason: &str) -> Result<(), Fa
 }
 
 /// The users who may own such files: root, this one, and the one who called sudo.
-struct Trusted<'a> {
+struct TrustedOwners<'a> {
     users: Vec<u32>,
     reason: &'a str,
 }
 
-impl<'a> Trusted<'a> {
+impl<'a> TrustedOwners<'a> {
     fn now(reason: &'a str) -> Self {
         let sudo = std::env::var("SUDO_UID").ok();
         let sudo = sudo.and_then(|uid| uid.parse().ok());

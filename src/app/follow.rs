@@ -8,17 +8,17 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::app::failure::Failure;
-use crate::app::nodes::{self, Allocation};
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::nodes::{self, NodeAllocation};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::{estimate, signals, terminal, watch};
 use retrial_document::ErrorText;
-use retrial_engine::docker::Docker;
+use retrial_engine::docker::DockerEngine;
 use retrial_host as host;
 use retrial_plan::Plan;
-use retrial_report::{self as report, Entry, content};
+use retrial_report::{self as report, ReportedVerdict, content};
 use retrial_results::verdict::{ExitCode, Verdict};
-use retrial_run::{Options, Session, execute, judge_run, secrets};
-use retrial_store::journal::{AbortReason, Event, State};
+use retrial_run::{RunSession, SessionOptions, execute, judge_run, secrets};
+use retrial_store::journal::{AbortReason, Event, JournalState};
 use retrial_store::lock::FileLock;
 use retrial_store::{RunDirectory, scratch};
 
@@ -26,7 +26,7 @@ use retrial_store::{RunDirectory, scratch};
 pub fn note_if_not_ended(
     global: &GlobalOptions,
     run: &RunDirectory,
-    state: &State,
+    state: &JournalState,
 ) -> Option<ErrorText> {
     if matches!(state.over, Some((code, _)) if code != ExitCode::Interrupted.code()) {
         return None;
@@ -45,13 +45,13 @@ pub fn note_if_not_ended(
 }
 
 /// `RETRIAL_ENGINE_PATIENCE`: how many seconds an engine may be away when it is needed.
-pub fn options(global: &GlobalOptions, require_accuracy: bool) -> Options {
-    let mut options = Options {
+pub fn options(global: &GlobalOptions, require_accuracy: bool) -> SessionOptions {
+    let mut options = SessionOptions {
         all_output: global.verbose,
         require_accuracy,
         root: global.root.clone(),
         scratch: scratch(global),
-        ..Options::default()
+        ..SessionOptions::default()
     };
     let patience = std::env::var("RETRIAL_ENGINE_PATIENCE")
         .ok()
@@ -74,21 +74,21 @@ fn scratch(global: &GlobalOptions) -> Option<PathBuf> {
 /// Opens a session of a run, with its other machines if it has any.
 pub async fn session(
     global: &GlobalOptions,
-    engine: Docker,
+    engine: DockerEngine,
     directory: RunDirectory,
     events: UnboundedSender<Event>,
     require_accuracy: bool,
-) -> Result<Session, Failure> {
+) -> Result<RunSession, Failure> {
     let mut options = options(global, require_accuracy);
     let mut others = None;
-    if let Some(allocation) = Allocation::read(&directory)? {
+    if let Some(allocation) = NodeAllocation::read(&directory)? {
         let begun = nodes::begin(global, &directory, &allocation, options.patience);
         let (this, other_machines) = begun.await?;
         options.machine = Some(this);
         others = Some(other_machines);
     }
     let secrets = secrets(&directory.read_json("plan.json")?);
-    let session = Session::open(Arc::new(engine), directory, events, secrets, options)?;
+    let session = RunSession::open(Arc::new(engine), directory, events, secrets, options)?;
     Ok(match others {
         Some(others) => session.with_others(others),
         None => session,
@@ -98,14 +98,14 @@ pub async fn session(
 /// Executes the remaining steps of a run and prints its verdict.
 pub async fn follow(
     global: &GlobalOptions,
-    engine: Docker,
+    engine: DockerEngine,
     directory: RunDirectory,
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
     let (events, mut incoming) = unbounded_channel::<Event>();
     let session = Arc::new(session(global, engine, directory, events, require_accuracy).await?);
     let plan = session.plan.clone();
-    let json = global.output == Output::Json;
+    let json = global.output == OutputFormat::Json;
     let (thread_global, run) = (global.clone(), session.run.clone());
     let watcher = std::thread::spawn(move || {
         // Earlier runs are read while this one begins.
@@ -138,7 +138,7 @@ pub async fn follow(
         next_steps.fold(failure, Failure::with_help)
     })?;
     if let Some(verdict) = &ended.verdict {
-        let entry = Entry::new(evidence.as_str(), verdict).of_run(&global.home, &plan);
+        let entry = ReportedVerdict::new(evidence.as_str(), verdict).of_run(&global.home, &plan);
         print(global, &entry);
         if ended.exit == ExitCode::Host && !json {
             terminal::note(&format!("  {resume}"));
@@ -163,17 +163,17 @@ pub fn judge(
     let verdict = judge_run(run, require_accuracy)?;
     let plan: Plan = run.read_json("plan.json")?;
     let evidence = run.path().display().to_string();
-    let entry = Entry::new(evidence, &verdict).of_run(&global.home, &plan);
+    let entry = ReportedVerdict::new(evidence, &verdict).of_run(&global.home, &plan);
     print(global, &entry);
     Ok(verdict)
 }
 
 /// Prints a verdict in the format of the command line.
-pub fn print(global: &GlobalOptions, entry: &Entry<'_>) {
+pub fn print(global: &GlobalOptions, entry: &ReportedVerdict<'_>) {
     if print_for_ci(global, std::slice::from_ref(entry)) {
         return;
     }
-    if global.output == Output::Json {
+    if global.output == OutputFormat::Json {
         terminal::print_json(entry.verdict);
     } else {
         terminal::show(&content::verdict::document(entry));
@@ -181,11 +181,13 @@ pub fn print(global: &GlobalOptions, entry: &Entry<'_>) {
 }
 
 /// Prints verdicts as one document for CI, if a format for CI was requested.
-pub fn print_for_ci(global: &GlobalOptions, verdicts: &[Entry<'_>]) -> bool {
+pub fn print_for_ci(global: &GlobalOptions, verdicts: &[ReportedVerdict<'_>]) -> bool {
     let text = match global.output {
-        Output::Junit => report::junit::verdicts(verdicts),
-        Output::Markdown => report::markdown::render(&content::verdict::documents(verdicts)),
-        Output::Text | Output::Json | Output::Html | Output::Csv => return false,
+        OutputFormat::Junit => report::junit::verdicts(verdicts),
+        OutputFormat::Markdown => report::markdown::render(&content::verdict::documents(verdicts)),
+        OutputFormat::Text | OutputFormat::Json | OutputFormat::Html | OutputFormat::Csv => {
+            return false;
+        }
     };
     terminal::print(&text);
     true

@@ -10,7 +10,7 @@ use crate::app::terminal;
 use retrial_document::measures::format;
 use retrial_engine::api::Engine;
 use retrial_host as host;
-use retrial_hub::Settings;
+use retrial_hub::HubSettings;
 use retrial_plan::Plan;
 use retrial_plan::options::PullPolicy;
 use retrial_plan::step::Action;
@@ -61,7 +61,7 @@ pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Re
     let fetches = required.values().any(|(_, plan)| with_models(plan));
     let models_elsewhere = fetches
         && (required.len() > 1
-            || Settings::from_environment()
+            || HubSettings::from_environment()
                 .is_ok_and(|settings| !same_disk(&root, &settings.cache)));
     if force || models_elsewhere {
         terminal::advise(format!("warning: {text}"), FREE_IMAGES);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::app::options::GlobalOptions;
 use crate::app::runtime;
-use retrial_engine::api::{Abilities, Engine as _};
+use retrial_engine::api::{Engine as _, EngineCapabilities};
 use retrial_host::assign::depends_on_engine;
 use retrial_host::gpu_support::{CdiDevice, GpuSupport};
 use retrial_host::model::HostView;
@@ -33,7 +33,7 @@ pub fn ask_the_engine(global: &GlobalOptions, support: &mut GpuSupport) {
 }
 
 /// Adds the engine's own report, which overrides its configuration files.
-pub fn add(support: &mut GpuSupport, api: String, abilities: &Abilities) {
+pub fn add(support: &mut GpuSupport, api: String, abilities: &EngineCapabilities) {
     support.api = Some(api);
     support.runtimes.clone_from(&abilities.runtimes);
     support.cdi = abilities.cdi.or(support.cdi);

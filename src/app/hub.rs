@@ -1,16 +1,16 @@
 //! The hub of models that this machine's environment selects.
 
 use retrial_hub::Hub;
-use retrial_plan::download::HubHere;
+use retrial_plan::download::LocalHubSettings;
 
 /// Returns which hub is used, its cache, and the source of its token; empty if the settings of the hub are invalid,
 /// which `doctor` reports.
-pub fn here() -> HubHere {
+pub fn here() -> LocalHubSettings {
     let Ok(hub) = Hub::from_environment() else {
-        return HubHere::default();
+        return LocalHubSettings::default();
     };
     let settings = hub.settings();
-    HubHere {
+    LocalHubSettings {
         host: settings.endpoint.host_str().unwrap_or_default().to_owned(),
         cache: settings.cache.display().to_string(),
         token: settings.token.as_ref().map(|token| token.source.clone()),

@@ -7,35 +7,35 @@ use std::path::{Path, PathBuf};
 use super::failure::Failure;
 use super::options::GlobalOptions;
 use super::{open, terminal};
-use crate::app::catalog::Opened;
+use crate::app::catalog::FoundRecipe;
 use retrial_container::ImageRef;
 use retrial_document::ErrorText;
 use retrial_engine::EngineError;
 use retrial_engine::api::Engine;
 use retrial_engine::credentials;
 use retrial_hub::{FetchError, Hub, ModelSpec};
-use retrial_recipe::lock::{Lock, LockedModel};
+use retrial_recipe::lock::{LockedModel, RecipeLock};
 use retrial_recipe::model::{Image, ModelSource};
-use retrial_recipe::{Setting, fingerprint};
+use retrial_recipe::{ParamSetting, fingerprint};
 use retrial_run::model::hash;
 use retrial_store::StoreError;
 use retrial_store::files::{directory_of, write_atomically};
 
 /// The images and models that a recipe names, under all of its variants.
 #[derive(Default)]
-struct References {
+struct RecipeReferences {
     images: BTreeSet<String>,
     /// Repository and revision.
     models: BTreeSet<(String, String)>,
 }
 
 /// Lists the images and models that a recipe names under all of its variants.
-fn references(entry: &Opened) -> Result<References, Failure> {
+fn references(entry: &FoundRecipe) -> Result<RecipeReferences, Failure> {
     let variants = retrial_recipe::variants(&entry.source, entry).map_err(Failure::problems)?;
-    let mut references = References::default();
+    let mut references = RecipeReferences::default();
     for choice in variants.choices() {
         let settings = choice.into_iter();
-        let settings = settings.map(|(axis, value)| Setting::new(axis, value));
+        let settings = settings.map(|(axis, value)| ParamSetting::new(axis, value));
         let (opened, _) = open::look(entry.clone(), settings.collect())?;
         let recipe = opened.resolved.recipe;
         if let Image::Pull {
@@ -61,12 +61,12 @@ fn references(entry: &Opened) -> Result<References, Failure> {
 }
 
 /// Resolves the names in a recipe through the registry and the hub.
-pub async fn resolved(global: &GlobalOptions, entry: &Opened) -> Result<Lock, Failure> {
+pub async fn resolved(global: &GlobalOptions, entry: &FoundRecipe) -> Result<RecipeLock, Failure> {
     let references = references(entry)?;
-    let mut lock = Lock {
+    let mut lock = RecipeLock {
         recipe: entry.name.clone(),
         fingerprint: fingerprint(&entry.source, entry).unwrap_or_default(),
-        ..Lock::default()
+        ..RecipeLock::default()
     };
     if !references.images.is_empty() {
         let engine = open::engine(global).await?;
@@ -80,7 +80,7 @@ pub async fn resolved(global: &GlobalOptions, entry: &Opened) -> Result<Lock, Fa
         for (repository, revision) in &references.models {
             let model = commit(&hub, repository, revision).await?;
             lock.models
-                .insert(Lock::model_key(repository, revision), model);
+                .insert(RecipeLock::model_key(repository, revision), model);
         }
     }
     Ok(lock)
@@ -136,7 +136,7 @@ fn fetch_failure(error: &FetchError) -> Failure {
 }
 
 /// Writes a lock file.
-pub fn write(path: &Path, lock: &Lock) -> Result<(), Failure> {
+pub fn write(path: &Path, lock: &RecipeLock) -> Result<(), Failure> {
     let directory = directory_of(path);
     std::fs::create_dir_all(directory).map_err(StoreError::io("create", directory))?;
     let path: PathBuf = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());

@@ -8,13 +8,13 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest};
 use crate::app::terminal;
 use retrial_plan::step::FollowedLock;
-use retrial_recipe::lock::Lock;
+use retrial_recipe::lock::RecipeLock;
 use retrial_recipe::model::Recipe;
 use retrial_recipe::{Diagnostics, SIZE_LIMIT, Source, fingerprint};
 use retrial_store::StoreError;
 
 /// `mine.lock.yaml` next to `mine.yaml`; for a built-in recipe, a file below the home.
-pub fn place(global: &GlobalOptions, recipe: &catalog::Opened) -> PathBuf {
+pub fn place(global: &GlobalOptions, recipe: &catalog::FoundRecipe) -> PathBuf {
     let path = if recipe.is_builtin() {
         global.home.root().join("locks").join(&recipe.name)
     } else {
@@ -29,7 +29,7 @@ pub fn place(global: &GlobalOptions, recipe: &catalog::Opened) -> PathBuf {
 }
 
 /// Reads a lock file, and prints its problems. None if it does not exist.
-pub fn read(path: &Path) -> Result<Option<Lock>, Failure> {
+pub fn read(path: &Path) -> Result<Option<RecipeLock>, Failure> {
     match fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::io("read", path)(error).into()),
@@ -43,7 +43,7 @@ pub fn read(path: &Path) -> Result<Option<Lock>, Failure> {
     }
     let bytes = fs::read(path).map_err(StoreError::io("read", path))?;
     let source = Source::from_bytes(path.display().to_string(), &bytes);
-    match source.and_then(|source| Lock::parse(&source)) {
+    match source.and_then(|source| RecipeLock::parse(&source)) {
         Ok(lock) => Ok(Some(lock)),
         Err(problems) => {
             let failure = Failure::problems(problems);
@@ -57,7 +57,7 @@ pub fn read(path: &Path) -> Result<Option<Lock>, Failure> {
 pub fn follow(
     global: &GlobalOptions,
     arguments: &PlanRequest,
-    entry: &catalog::Opened,
+    entry: &catalog::FoundRecipe,
     recipe: &mut Recipe,
 ) -> Result<Option<FollowedLock>, Failure> {
     let (path, named) = match arguments.files.lock.as_deref() {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use retrial_host::checks::Check;
+use retrial_host::checks::HostCheck;
 use retrial_plan::{Action, Plan};
 use retrial_recipe::expression::render;
 use retrial_recipe::model::{ModelSource, Recipe};
@@ -15,12 +15,12 @@ pub fn stand_in(name: &str) -> String {
 
 /// Adds missing files to the unmet requirements.
 pub fn note(plan: &mut Plan, recipe: &Recipe) {
-    let missing: Vec<Check> = models(plan, recipe).chain(mounts(plan)).collect();
+    let missing: Vec<HostCheck> = models(plan, recipe).chain(mounts(plan)).collect();
     plan.unmet.extend(missing);
 }
 
 /// Checks of models that are read from a directory which does not exist.
-fn models(plan: &Plan, recipe: &Recipe) -> impl Iterator<Item = Check> {
+fn models(plan: &Plan, recipe: &Recipe) -> impl Iterator<Item = HostCheck> {
     let scope = recipe.scope();
     recipe.models.iter().filter_map(move |(name, model)| {
         let ModelSource::Path(path) = &model.source else {
@@ -28,12 +28,12 @@ fn models(plan: &Plan, recipe: &Recipe) -> impl Iterator<Item = Check> {
         };
         let path = render(path, &scope).ok()?;
         let path = Path::new(plan.directory.as_deref().unwrap_or("/")).join(path);
-        is_missing(&path).then(|| Check::missing_model(name, &path.display().to_string()))
+        is_missing(&path).then(|| HostCheck::missing_model(name, &path.display().to_string()))
     })
 }
 
 /// Checks of mounts whose source does not exist and that no step of the plan may make.
-fn mounts(plan: &Plan) -> Vec<Check> {
+fn mounts(plan: &Plan) -> Vec<HostCheck> {
     let runs_on_host = |action: &Action| matches!(action, Action::Host(_));
     if plan.steps.iter().any(|step| runs_on_host(&step.action)) {
         return Vec::new();
@@ -48,7 +48,7 @@ fn mounts(plan: &Plan) -> Vec<Check> {
         source.is_absolute() && !own(source) && is_missing(source)
     });
     missing
-        .map(|mount| Check::missing_source(&mount.source, &mount.target))
+        .map(|mount| HostCheck::missing_source(&mount.source, &mount.target))
         .collect()
 }
 

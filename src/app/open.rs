@@ -7,24 +7,24 @@ use crate::app::failure::Failure;
 use crate::app::missing::{self, stand_in};
 use crate::app::options::{GlobalOptions, PlanFiles, PlanRequest, RecipeRequest};
 use crate::app::{gpu_support, lock_file, terminal};
-use retrial_engine::docker::Docker;
+use retrial_engine::docker::DockerEngine;
 use retrial_host as host;
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
-use retrial_plan::build::Origin;
+use retrial_plan::build::RecipeOrigin;
 use retrial_readings::sanitize;
 use retrial_recipe::expression::render;
 use retrial_recipe::model::{Image, MountRequest};
-use retrial_recipe::{Diagnostics, Resolved, Setting, resolve};
+use retrial_recipe::{Diagnostics, ParamSetting, ResolvedRecipe, resolve};
 use retrial_run::record_links;
-use retrial_store::Record;
-use retrial_store::import::Mark;
+use retrial_store::RecordDirectory;
+use retrial_store::import::ImportOrigin;
 use retrial_store::{Home, RunDirectory, StoreError};
 
 /// A run or a batch, by the directory that it is recorded in.
 pub enum RunOrBatch {
     Run(RunDirectory),
-    Batch(Record),
+    Batch(RecordDirectory),
 }
 
 /// Finds a run or a batch by its id, a part of it, a path, or `last` (a run).
@@ -58,7 +58,7 @@ pub fn results(home: &Home, name: &str) -> Result<Option<RunOrBatch>, Failure> {
         return Ok(Some(if is_run {
             RunOrBatch::Run(RunDirectory::at(path))
         } else {
-            RunOrBatch::Batch(Record::at(path))
+            RunOrBatch::Batch(RecordDirectory::at(path))
         }));
     }
     if path.is_file() {
@@ -79,7 +79,7 @@ pub fn host_view(global: &GlobalOptions) -> HostView {
 
 /// Refuses imported runs: their plans were not approved on this machine.
 pub fn check_not_imported(run: &RunDirectory) -> Result<(), Failure> {
-    Mark::read(run).map_or(Ok(()), |mark| {
+    ImportOrigin::read(run).map_or(Ok(()), |mark| {
         Err(Failure::usage(format!(
             "{} was imported from {}: imported runs cannot be resumed",
             run.id(),
@@ -89,44 +89,49 @@ pub fn check_not_imported(run: &RunDirectory) -> Result<(), Failure> {
 }
 
 /// Connects to the engine that `--engine`, the environment or Docker's context selects.
-pub async fn engine(global: &GlobalOptions) -> Result<Docker, Failure> {
-    Ok(Docker::connect(global.engine.as_deref()).await?)
+pub async fn engine(global: &GlobalOptions) -> Result<DockerEngine, Failure> {
+    Ok(DockerEngine::connect(global.engine.as_deref()).await?)
 }
 
 /// A recipe before and after its settings are applied.
-pub struct Opened {
+pub struct OpenedRecipe {
     /// The recipe's text and where it was found.
-    pub entry: catalog::Opened,
+    pub entry: catalog::FoundRecipe,
     /// The recipe merged with its templates, variants and `--set`.
-    pub resolved: Resolved,
+    pub resolved: ResolvedRecipe,
 }
 
 /// Finds and resolves a recipe, and prints its problems.
-pub fn recipe(request: &RecipeRequest) -> Result<Opened, Failure> {
+pub fn recipe(request: &RecipeRequest) -> Result<OpenedRecipe, Failure> {
     let entry = catalog::open(&request.recipe)?;
     resolved(entry, request).map_err(Failure::problems)
 }
 
 /// Resolves a recipe with the settings of the command line.
-pub fn resolved(entry: catalog::Opened, request: &RecipeRequest) -> Result<Opened, Diagnostics> {
+pub fn resolved(
+    entry: catalog::FoundRecipe,
+    request: &RecipeRequest,
+) -> Result<OpenedRecipe, Diagnostics> {
     let resolved = resolve(&entry.name, &entry.source, &entry, &request.settings)?;
-    Ok(Opened { entry, resolved })
+    Ok(OpenedRecipe { entry, resolved })
 }
 
 /// As [`recipe`], without running it: params that must be set and are not get a stand-in. Returns
 /// their names, too.
-pub fn recipe_with_stand_ins(request: &RecipeRequest) -> Result<(Opened, Vec<String>), Failure> {
+pub fn recipe_with_stand_ins(
+    request: &RecipeRequest,
+) -> Result<(OpenedRecipe, Vec<String>), Failure> {
     let entry = catalog::open(&request.recipe)?;
     look(entry, request.settings.clone())
 }
 
 /// Resolves a recipe with a stand-in for each param that must be set and is not, and names these.
 pub fn look(
-    entry: catalog::Opened,
-    mut settings: Vec<Setting>,
-) -> Result<(Opened, Vec<String>), Failure> {
+    entry: catalog::FoundRecipe,
+    mut settings: Vec<ParamSetting>,
+) -> Result<(OpenedRecipe, Vec<String>), Failure> {
     let problems = match resolve(&entry.name, &entry.source, &entry, &settings) {
-        Ok(resolved) => return Ok((Opened { entry, resolved }, Vec::new())),
+        Ok(resolved) => return Ok((OpenedRecipe { entry, resolved }, Vec::new())),
         Err(problems) => problems,
     };
     let unset = problems.iter().filter(|problem| problem.code == "unset");
@@ -134,10 +139,10 @@ pub fn look(
         .map(|problem| problem.span.slice().to_owned())
         .collect();
     let stand_ins = unset.iter().map(|name| (name.clone(), stand_in(name)));
-    settings.extend(stand_ins.map(|(name, value)| Setting::new(name, value)));
+    settings.extend(stand_ins.map(|(name, value)| ParamSetting::new(name, value)));
     let resolved = resolve(&entry.name, &entry.source, &entry, &settings);
     let resolved = resolved.map_err(Failure::problems)?;
-    Ok((Opened { entry, resolved }, unset))
+    Ok((OpenedRecipe { entry, resolved }, unset))
 }
 
 /// Replaces stand-ins in a text by the names of their params.
@@ -151,7 +156,7 @@ pub fn name_stand_ins(text: String, unset: &[String]) -> String {
 /// the home, once for each resolved recipe.
 pub fn directory(
     global: &GlobalOptions,
-    opened: &Opened,
+    opened: &OpenedRecipe,
     extract: bool,
 ) -> Result<Option<String>, Failure> {
     if let Some(directory) = opened.entry.directory() {
@@ -179,7 +184,7 @@ pub fn directory(
 }
 
 /// Probes the host, and asks its engine if the recipe's plan depends on that.
-pub fn host_and_engine(global: &GlobalOptions, opened: &Opened) -> HostView {
+pub fn host_and_engine(global: &GlobalOptions, opened: &OpenedRecipe) -> HostView {
     let recipe = &opened.resolved.recipe;
     let mut host = host_view(global);
     gpu_support::ask_for(global, recipe, &mut host);
@@ -190,11 +195,11 @@ pub fn host_and_engine(global: &GlobalOptions, opened: &Opened) -> HostView {
 pub fn plan(
     global: &GlobalOptions,
     arguments: &PlanRequest,
-    opened: &Opened,
+    opened: &OpenedRecipe,
     extract: bool,
     host: &HostView,
 ) -> Result<Plan, Failure> {
-    let origin = Origin {
+    let origin = RecipeOrigin {
         directory: directory(global, opened, extract)?,
         hash: opened.resolved.hash.clone(),
         built_in: opened.entry.is_builtin(),
@@ -228,7 +233,7 @@ fn note_other_rules(plan: &mut Plan) {
 }
 
 /// Prints the warnings of a recipe and of its lock.
-pub fn report_warnings(global: &GlobalOptions, opened: &Opened, plan: &Plan) {
+pub fn report_warnings(global: &GlobalOptions, opened: &OpenedRecipe, plan: &Plan) {
     if global.quiet {
         return;
     }

@@ -11,17 +11,17 @@ use tokio::time::timeout;
 use crate::app::failure::Failure;
 use crate::app::network;
 use crate::app::options::GlobalOptions;
-use crate::app::probe::{self, Probed};
+use crate::app::probe::{self, ProbedImage};
 use crate::app::terminal;
 use retrial_document::ErrorText;
-use retrial_engine::api::{Abilities, Engine};
+use retrial_engine::api::{Engine, EngineCapabilities};
 use retrial_engine::error::EngineError;
 use retrial_host as host;
 use retrial_host::checks::{
-    Access, Check, CheckKind, CheckState, Disk, EngineStatus, Facts, HostStatuses, ImageContent,
-    ModelSize, ModelStatus, examine, rocm_of_image,
+    DiskSpace, EngineStatus, HostCheck, HostCheckKind, HostCheckState, HostFacts, HostStatuses,
+    ImageContent, ModelAccess, ModelSize, ModelStatus, examine, rocm_of_image,
 };
-use retrial_host::model::{Condition, HostView, Settings};
+use retrial_host::model::{GpuCondition, HostSettings, HostView};
 use retrial_hub::{FetchError, Hub, ModelSpec};
 use retrial_plan::{Action, Plan};
 use retrial_run::model::spec;
@@ -35,13 +35,13 @@ pub struct HostExamination {
     /// GPUs, drivers and kernel of the host.
     pub host: HostView,
     /// Temperature, clocks and partition of its GPUs at that moment.
-    conditions: Vec<Condition>,
+    conditions: Vec<GpuCondition>,
     /// Settings of the kernel that change what a benchmark measures.
-    settings: Settings,
+    settings: HostSettings,
     /// The abilities of its engine; none if it does not answer.
-    abilities: Option<Abilities>,
+    abilities: Option<EngineCapabilities>,
     /// The results of all checks, those that passed too.
-    pub checks: Vec<Check>,
+    pub checks: Vec<HostCheck>,
 }
 
 /// Examines everything that the plan requires, or a host in general.
@@ -66,7 +66,7 @@ pub async fn look(
         None => <_>::default(),
     };
     let (claims, models) = (claims(engine).await, models(plan).await);
-    let checks = examine(&Facts {
+    let checks = examine(&HostFacts {
         host: &host,
         conditions: &conditions,
         settings: Some(&settings),
@@ -96,9 +96,9 @@ impl HostExamination {
     pub fn allow(&self, recipe: &str, force: bool) -> Result<Vec<String>, Failure> {
         // Other hardware was refused or forced before, and a qualifier states that.
         let checks = self.checks.iter().filter(|check| !check.kind.is_hardware());
-        let errors: Vec<&Check> = checks
+        let errors: Vec<&HostCheck> = checks
             .clone()
-            .filter(|check| check.state == CheckState::Error)
+            .filter(|check| check.state == HostCheckState::Error)
             .collect();
         if !errors.is_empty() && !force {
             let lines: Vec<String> = errors.into_iter().map(with_fix).collect();
@@ -110,17 +110,17 @@ impl HostExamination {
                 "run it anyway with --force; all checks: retrial doctor {recipe}"
             )));
         }
-        let network = checks
-            .clone()
-            .filter(|check| check.kind == CheckKind::Network && check.state == CheckState::Warning);
+        let network = checks.clone().filter(|check| {
+            check.kind == HostCheckKind::Network && check.state == HostCheckState::Warning
+        });
         for check in network {
             terminal::note(&format!("warning: {check}"));
         }
         let forced = errors.iter().map(ToString::to_string);
         // A run waits for GPUs that are claimed.
         let warnings = checks
-            .filter(|check| check.kind != CheckKind::GpusClaimed)
-            .filter_map(Check::warning);
+            .filter(|check| check.kind != HostCheckKind::GpusClaimed)
+            .filter_map(HostCheck::warning);
         Ok(forced.chain(warnings).collect())
     }
 
@@ -140,13 +140,13 @@ impl HostExamination {
 }
 
 /// A check and how to fix it, as a failure lists it.
-pub fn with_fix(check: &Check) -> String {
+pub fn with_fix(check: &HostCheck) -> String {
     let lines = [format!("  {check}"), format!("    {}", check.fix)];
     let shown = if check.fix.is_empty() { 1 } else { 2 };
     lines[..shown].join("\n")
 }
 
-fn answers(engine: &dyn Engine, abilities: Option<&Abilities>) -> EngineStatus {
+fn answers(engine: &dyn Engine, abilities: Option<&EngineCapabilities>) -> EngineStatus {
     let info = engine.info();
     EngineStatus::Answers {
         product: format!("{} {}", info.product, info.version),
@@ -160,7 +160,7 @@ fn answers(engine: &dyn Engine, abilities: Option<&Abilities>) -> EngineStatus {
 /// the engine has it; otherwise hosts from this machine.
 async fn content(engine: Option<&dyn Engine>, plan: &Plan) -> (ImageContent, HostStatuses) {
     let hosts = plan.needed_hosts();
-    let (mut env, mut probed) = (Vec::new(), Probed::default());
+    let (mut env, mut probed) = (Vec::new(), ProbedImage::default());
     if let Some(engine) = engine
         && let Ok(Some(image)) = engine.image(&plan.image).await
     {
@@ -202,7 +202,7 @@ async fn models(plan: Option<&Plan>) -> Vec<ModelStatus> {
         let spec = spec(model);
         let access = match Hub::from_environment() {
             Ok(hub) => access(&hub, &spec).await,
-            Err(error) => Access::Refused(ErrorText::of(&error)),
+            Err(error) => ModelAccess::Refused(ErrorText::of(&error)),
         };
         checked.push(ModelStatus {
             repository: model.repository.clone(),
@@ -212,21 +212,23 @@ async fn models(plan: Option<&Plan>) -> Vec<ModelStatus> {
     checked
 }
 
-async fn access(hub: &Hub, model: &ModelSpec) -> Access {
+async fn access(hub: &Hub, model: &ModelSpec) -> ModelAccess {
     if hub.settings().offline {
-        return Access::NotQueried("requests to the hub are disabled (HF_HUB_OFFLINE)".to_owned());
+        return ModelAccess::NotQueried(
+            "requests to the hub are disabled (HF_HUB_OFFLINE)".to_owned(),
+        );
     }
     match hub.check_access(model).await {
         Ok(()) => {
             let size = timeout(PATIENCE, model_size(hub, model)).await;
-            Access::Granted(size.ok().flatten())
+            ModelAccess::Granted(size.ok().flatten())
         }
         Err(
             error @ (FetchError::Refused { .. }
             | FetchError::Missing { .. }
             | FetchError::Name { .. }),
-        ) => Access::Refused(ErrorText::of(&error)),
-        Err(error) => Access::Silent(ErrorText::of(&error)),
+        ) => ModelAccess::Refused(ErrorText::of(&error)),
+        Err(error) => ModelAccess::NoResponse(ErrorText::of(&error)),
     }
 }
 
@@ -243,9 +245,9 @@ async fn model_size(hub: &Hub, model: &ModelSpec) -> Option<ModelSize> {
 fn disks(
     global: &GlobalOptions,
     plan: Option<&Plan>,
-    abilities: Option<&Abilities>,
+    abilities: Option<&EngineCapabilities>,
     models: &[ModelStatus],
-) -> Vec<Disk> {
+) -> Vec<DiskSpace> {
     let mut disks = vec![disk("runs", global.home.root(), true)];
     let images = abilities.and_then(|abilities| abilities.root_directory.as_deref());
     // An engine elsewhere has its disk elsewhere.
@@ -258,19 +260,19 @@ fn disks(
         && let Ok(hub) = Hub::from_environment()
     {
         let missing = models.iter().map(|model| match model.access {
-            Access::Granted(Some(size)) => Some(size.missing),
+            ModelAccess::Granted(Some(size)) => Some(size.missing),
             _ => None,
         });
         let missing: Option<u64> = missing.sum();
         let stated = || plan.size_of(|step| matches!(step.action, Action::FetchModel(_)));
-        disks.push(Disk {
+        disks.push(DiskSpace {
             needed: missing.or_else(stated),
             ..disk("models", &hub.settings().cache, true)
         });
     }
     if plan.cached_directories().next().is_some() {
         let needed = plan.size_of(|step| matches!(step.action, Action::Populate(_)));
-        disks.push(Disk {
+        disks.push(DiskSpace {
             needed,
             ..disk("data", &global.cache, true)
         });
@@ -278,10 +280,10 @@ fn disks(
     disks
 }
 
-fn disk(label: &str, path: &Path, must_be_writable: bool) -> Disk {
+fn disk(label: &str, path: &Path, must_be_writable: bool) -> DiskSpace {
     let existing = path.ancestors().find(|path| path.exists());
     let rights = |path: &Path| rustix::fs::access(path, Rights::WRITE_OK | Rights::EXEC_OK);
-    Disk {
+    DiskSpace {
         what: label.to_owned(),
         path: path.display().to_string(),
         free: host::disk_free(path),

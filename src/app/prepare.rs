@@ -4,20 +4,20 @@
 use std::path::Path;
 
 use crate::app::failure::Failure;
-use crate::app::open::{self, Opened};
+use crate::app::open::{self, OpenedRecipe};
 use crate::app::options::{GlobalOptions, PlanRequest, RunRequest};
 use crate::app::{free_space, preflight, terminal};
 use retrial_engine::api::Engine;
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
-use retrial_run::{Prepared, secrets};
+use retrial_run::{PreparedRun, secrets};
 
 /// Plans a run as the command line requests.
 pub fn planned(
     global: &GlobalOptions,
     arguments: &PlanRequest,
     run: &RunRequest,
-    opened: &Opened,
+    opened: &OpenedRecipe,
     host: &HostView,
 ) -> Result<Plan, Failure> {
     is_complete(opened)?;
@@ -61,7 +61,7 @@ fn warn_of_unset_secret(global: &GlobalOptions, name: &str) {
 }
 
 /// Refuses a recipe that is not complete.
-fn is_complete(opened: &Opened) -> Result<(), Failure> {
+fn is_complete(opened: &OpenedRecipe) -> Result<(), Failure> {
     let open = &opened.resolved.recipe.incomplete;
     if open.is_empty() {
         return Ok(());
@@ -93,13 +93,13 @@ pub async fn prepared(
     recipe: String,
     mut plan: Plan,
     force: bool,
-) -> Result<Prepared, Failure> {
+) -> Result<PreparedRun, Failure> {
     let examination = preflight::look(global, host, Ok(engine), Some(&plan)).await;
     plan.warnings = examination.allow(&plan.recipe, force)?;
     plan.warnings.extend(described_elsewhere(global));
     free_space::for_images(engine, &[&plan], force).await?;
     let host = examination.record(engine, &plan);
-    Ok(Prepared { recipe, plan, host })
+    Ok(PreparedRun { recipe, plan, host })
 }
 
 /// The host's GPUs and settings are not those of this machine.

@@ -15,7 +15,7 @@ use retrial_host::checks::HostStatus;
 use retrial_plan::Plan;
 use retrial_readings::sanitize;
 use retrial_recipe::model::GpuVendor;
-use retrial_results::packages::{self, Manager};
+use retrial_results::packages::{self, PackageManager};
 use retrial_run::{PACKAGES, labels_of};
 
 /// The time limit of the probe. Hosts are tried concurrently, each for 5 s.
@@ -27,7 +27,7 @@ const PACKAGES_END: &str = "@end\n";
 
 /// The content of the image; empty if it was not examined, or did not answer.
 #[derive(Default)]
-pub struct Probed {
+pub struct ProbedImage {
     /// The release of `ROCm` in the image: `7.1.1`.
     pub rocm: Option<String>,
     /// Name and version of each Python package.
@@ -37,10 +37,10 @@ pub struct Probed {
 }
 
 /// Starts the container, if something is to be found: hosts, or frameworks for AMD's GPUs.
-pub async fn look(engine: &dyn Engine, plan: &Plan, image: &str, hosts: &[String]) -> Probed {
+pub async fn look(engine: &dyn Engine, plan: &Plan, image: &str, hosts: &[String]) -> ProbedImage {
     let gpus = plan.requires.gpus.as_ref();
     if hosts.is_empty() && gpus.is_none_or(|gpus| gpus.vendor != GpuVendor::Amd) {
-        return Probed::default();
+        return ProbedImage::default();
     }
     let name = format!("doctor-{}", std::process::id());
     let script = format!("{PACKAGES}{}", include_str!("probe.sh"));
@@ -65,13 +65,13 @@ pub async fn look(engine: &dyn Engine, plan: &Plan, image: &str, hosts: &[String
         ..ContainerSpec::default()
     };
     let Ok(id) = engine.create(&spec).await else {
-        return Probed::default();
+        return ProbedImage::default();
     };
     let printed = timeout(PATIENCE, printed(engine, &id)).await;
     let _ = engine.remove(&id).await;
     match printed {
         Ok(Ok(text)) => read(&text, hosts),
-        _ => Probed::default(),
+        _ => ProbedImage::default(),
     }
 }
 
@@ -81,11 +81,11 @@ async fn printed(engine: &dyn Engine, id: &str) -> Result<String, EngineError> {
     engine.container_log(id, MOST_LINES).await
 }
 
-fn read(text: &str, hosts: &[String]) -> Probed {
+fn read(text: &str, hosts: &[String]) -> ProbedImage {
     let (listed, answers) = text.split_once(PACKAGES_END).unwrap_or((text, ""));
     let installed = packages::read(listed);
     let python = installed.databases.into_iter();
-    let python = python.filter(|database| database.manager == Manager::Python);
+    let python = python.filter(|database| database.manager == PackageManager::Python);
     let result_of = |name: &String| {
         let prefix = format!("host {name} ");
         let answer = answers
@@ -103,7 +103,7 @@ fn read(text: &str, hosts: &[String]) -> Probed {
         })
     };
     let hosts: Option<Vec<HostStatus>> = hosts.iter().map(result_of).collect();
-    Probed {
+    ProbedImage {
         rocm: installed.rocm,
         packages: python.flat_map(|database| database.packages).collect(),
         hosts: hosts.filter(|hosts| !hosts.is_empty()),

@@ -7,7 +7,7 @@ use clap::Args;
 use super::recipes::{FacetValues, RecipeFilter};
 use crate::app::failure::Failure;
 use retrial_document::measures::format;
-use retrial_import::{Entry, ImportError, Index};
+use retrial_import::{ImportError, ImportableResult, ResultsIndex};
 use retrial_results::evidence::tree::DIVISIONS;
 
 /// The largest number of results that are named if several match.
@@ -50,10 +50,10 @@ impl From<ImportError> for Failure {
 
 /// Selects the requested result.
 pub fn choose<'e>(
-    index: &Index<'_>,
-    entries: &'e [Entry<'e>],
+    index: &ResultsIndex<'_>,
+    entries: &'e [ImportableResult<'e>],
     request: &ImportRequest,
-) -> Result<&'e Entry<'e>, Failure> {
+) -> Result<&'e ImportableResult<'e>, Failure> {
     let is_match = |requested: &Option<String>, names: &[&str]| {
         let requested = requested.as_ref();
         requested.is_none_or(|requested| {
@@ -76,10 +76,11 @@ pub fn choose<'e>(
                 &[&benchmark.name, index.official(benchmark)],
             )
     });
-    let matching: Vec<&Entry<'_>> = matches.collect();
+    let matching: Vec<&ImportableResult<'_>> = matches.collect();
     // A submitter's own name of a benchmark is one result, the suite's may be two: -99 and -99.9.
-    let exact = |entry: &&&Entry<'_>| is_match(&request.benchmark, &[&entry.benchmark.name]);
-    let own: Vec<&Entry<'_>> = matching.iter().filter(exact).copied().collect();
+    let exact =
+        |entry: &&&ImportableResult<'_>| is_match(&request.benchmark, &[&entry.benchmark.name]);
+    let own: Vec<&ImportableResult<'_>> = matching.iter().filter(exact).copied().collect();
     match (&matching[..], &own[..]) {
         ([entry], _) | (_, [entry]) => Ok(entry),
         ([], _) => Err(Failure::usage(
@@ -94,10 +95,10 @@ pub fn choose<'e>(
 
 /// Other submitters' results of the benchmark, in the same division on as many of the same GPUs.
 pub fn others<'e>(
-    index: &Index<'_>,
-    entries: &'e [Entry<'e>],
-    subject: &Entry<'_>,
-) -> Vec<&'e Entry<'e>> {
+    index: &ResultsIndex<'_>,
+    entries: &'e [ImportableResult<'e>],
+    subject: &ImportableResult<'_>,
+) -> Vec<&'e ImportableResult<'e>> {
     let Some(own) = &subject.system.accelerators else {
         return Vec::new();
     };
@@ -116,7 +117,7 @@ pub fn others<'e>(
     others.collect()
 }
 
-fn name(entry: &Entry<'_>) -> String {
+fn name(entry: &ImportableResult<'_>) -> String {
     let path = entry.benchmark.relative();
     let id = entry.ids.iter().map(|id| format!("{id} "));
     format!("{}{}", id.collect::<String>(), path.display())
@@ -124,14 +125,14 @@ fn name(entry: &Entry<'_>) -> String {
 
 /// The results that match.
 pub fn filter<'e>(
-    index: &Index<'_>,
-    entries: &'e [Entry<'e>],
+    index: &ResultsIndex<'_>,
+    entries: &'e [ImportableResult<'e>],
     filter: &RecipeFilter,
-) -> Result<Vec<&'e Entry<'e>>, Failure> {
+) -> Result<Vec<&'e ImportableResult<'e>>, Failure> {
     let all: Vec<FacetValues> = entries.iter().map(|entry| values(index, entry)).collect();
     filter.refuse_unknown("published result", &all)?;
     let part = filter.part.as_ref().map(|part| part.to_lowercase());
-    let has_part = |entry: &Entry<'_>| {
+    let has_part = |entry: &ImportableResult<'_>| {
         let part = part.as_ref();
         part.is_none_or(|part| name(entry).to_lowercase().contains(part))
     };
@@ -140,7 +141,7 @@ pub fn filter<'e>(
     Ok(matching.map(|(entry, _)| entry).collect())
 }
 
-fn values(index: &Index<'_>, entry: &Entry<'_>) -> FacetValues {
+fn values(index: &ResultsIndex<'_>, entry: &ImportableResult<'_>) -> FacetValues {
     let benchmark = entry.benchmark;
     [
         vec!["mlperf-inference".to_owned()],
@@ -151,7 +152,7 @@ fn values(index: &Index<'_>, entry: &Entry<'_>) -> FacetValues {
     ]
 }
 
-fn gpus(entry: &Entry<'_>) -> Vec<String> {
+fn gpus(entry: &ImportableResult<'_>) -> Vec<String> {
     let accelerators = entry.system.accelerators.as_ref();
     accelerators.map_or(Vec::new(), |one| one.names().to_vec())
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::app::catalog;
 use crate::app::failure::Failure;
-use retrial_recipe::{Summary, VariantSummary, summarize};
+use retrial_recipe::{RecipeSummary, VariantSummary, summarize};
 
 /// Filters of recipes. Each may be given several times, in any case; an unknown value is an error
 /// that lists the known ones.
@@ -42,7 +42,7 @@ pub struct ListedRecipe {
     pub name: String,
     /// The summary with default variants.
     #[serde(flatten)]
-    pub summary: Summary,
+    pub summary: RecipeSummary,
     /// Whether it matches with its default variants; else only with some of the others.
     #[serde(skip)]
     pub matches: bool,
@@ -95,7 +95,7 @@ impl RecipeFilter {
 /// The values of a recipe or a result for each filter: suite, round, GPUs, submitter, benchmark.
 pub(super) type FacetValues = [Vec<String>; 5];
 
-fn values(summary: &Summary) -> FacetValues {
+fn values(summary: &RecipeSummary) -> FacetValues {
     let word = |word: &Option<String>| word.clone().into_iter().collect();
     [
         word(&summary.suite),
@@ -129,7 +129,7 @@ pub fn find(filter: &RecipeFilter) -> Result<Vec<ListedRecipe>, Failure> {
     });
     let every: Vec<FacetValues> = every.map(values).collect();
     filter.refuse_unknown("recipe", &every)?;
-    let matches = |summary: &Summary| filter.matches(&values(summary));
+    let matches = |summary: &RecipeSummary| filter.matches(&values(summary));
     for recipe in &mut recipes {
         recipe.matches = matches(&recipe.summary);
         recipe.variants.retain(|variant| matches(&variant.summary));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::failure::Failure;
 use super::options::GlobalOptions;
-use retrial_engine::docker::Docker;
+use retrial_engine::docker::DockerEngine;
 
 /// How long a plan waits for the engine's answer.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -57,10 +57,10 @@ pub fn runtime() -> Result<Runtime, Failure> {
 /// The engine's answer to a question, if it comes soon.
 pub fn ask_engine<T>(
     global: &GlobalOptions,
-    question: impl AsyncFnOnce(&Docker) -> Option<T>,
+    question: impl AsyncFnOnce(&DockerEngine) -> Option<T>,
 ) -> Option<T> {
     let answer = async {
-        let engine = Docker::connect(global.engine.as_deref()).await.ok()?;
+        let engine = DockerEngine::connect(global.engine.as_deref()).await.ok()?;
         question(&engine).await
     };
     let answered = async { tokio::time::timeout(PATIENCE, answer).await.ok() };

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::failure::Failure;
 use crate::app::{site, terminal};
 use retrial_results::verdict::ExitCode;
-use retrial_run::Session;
+use retrial_run::RunSession;
 use retrial_store::journal::EventKind;
 
 /// The warning of a run or a batch that is stopped.
@@ -118,7 +118,7 @@ pub struct SignalTarget<F> {
 }
 
 /// A run that this process executes.
-pub fn of_session(session: Arc<Session>) -> SignalTarget<impl Fn(SignalRequest)> {
+pub fn of_session(session: Arc<RunSession>) -> SignalTarget<impl Fn(SignalRequest)> {
     SignalTarget {
         stop: session.stop.clone(),
         cleanup: format!("retrial clean --all {}", session.run.id()),

@@ -14,10 +14,10 @@ use retrial_batch::run::read_state;
 use retrial_plan::Plan;
 use retrial_results::verdict::ExitCode;
 use retrial_run::execute;
-use retrial_store::journal::State;
+use retrial_store::journal::JournalState;
 use retrial_store::lock::{FileLock, LockHolder};
-use retrial_store::process::{NotHere, ProcessIdentity, SignalError};
-use retrial_store::{Record, RunDirectory};
+use retrial_store::process::{ProcessIdentity, SignalError, SignalRefusal};
+use retrial_store::{RecordDirectory, RunDirectory};
 
 /// How long a process that follows a run may take to stop it.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -33,7 +33,7 @@ pub fn stop(global: &GlobalOptions, name: &str) -> Result<ExitCode, Failure> {
 }
 
 /// Stops the process that follows a batch, or the runs that continue without one.
-fn stop_batch(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Failure> {
+fn stop_batch(global: &GlobalOptions, directory: &RecordDirectory) -> Result<ExitCode, Failure> {
     let id = directory.id();
     if BatchRecord::site_of(&global.home, id).is_some() {
         return runtime::runtime()?.block_on(array::stop(global, directory));
@@ -53,7 +53,7 @@ fn stop_batch(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fa
 }
 
 /// Has the process that follows it stop it. False where there is none.
-fn stop_follower(record: &Record) -> Result<bool, Failure> {
+fn stop_follower(record: &RecordDirectory) -> Result<bool, Failure> {
     let id = record.id();
     let since = Instant::now();
     let mut terminated: Option<LockHolder> = None;
@@ -61,9 +61,9 @@ fn stop_follower(record: &Record) -> Result<bool, Failure> {
         if terminated.as_ref() != Some(&holder) {
             match terminate(id, &holder) {
                 // The next process has not written itself into the file yet.
-                Err(Refusal::Ended(_)) if since.elapsed() < MOMENT => {}
+                Err(StopRefusal::Ended(_)) if since.elapsed() < MOMENT => {}
                 signalled => {
-                    signalled.map_err(Refusal::into_failure)?;
+                    signalled.map_err(StopRefusal::into_failure)?;
                     terminated = Some(holder.clone());
                 }
             }
@@ -83,7 +83,7 @@ fn stop_follower(record: &Record) -> Result<bool, Failure> {
 }
 
 /// Refuses a run whose container is on another machine that shares the home: its engine is not this one's.
-fn check_host(id: &str, state: &State) -> Result<(), Failure> {
+fn check_host(id: &str, state: &JournalState) -> Result<(), Failure> {
     let process = state.process.as_ref();
     let host = process.and_then(ProcessIdentity::other_host);
     let host = host.filter(|_| state.container.is_some());
@@ -96,14 +96,14 @@ fn check_host(id: &str, state: &State) -> Result<(), Failure> {
 }
 
 /// Why the process that follows a run was not signalled.
-enum Refusal {
+enum StopRefusal {
     /// The process that the lock names has ended, but the lock is held.
     Ended(Failure),
     /// It is on another machine or in another namespace, or the signal was refused.
     Other(Failure),
 }
 
-impl Refusal {
+impl StopRefusal {
     fn into_failure(self) -> Failure {
         match self {
             Self::Ended(failure) | Self::Other(failure) => failure,
@@ -112,28 +112,28 @@ impl Refusal {
 }
 
 /// Signals the holder of a lock to end, if it is a process of this machine that cannot be mistaken for another.
-fn terminate(id: &str, holder: &LockHolder) -> Result<(), Refusal> {
+fn terminate(id: &str, holder: &LockHolder) -> Result<(), StopRefusal> {
     let Some(process) = &holder.process else {
         let reason = format!("{id}: a process follows it, and its lock file does not name it");
-        return Err(Refusal::Ended(Failure::host(reason)));
+        return Err(StopRefusal::Ended(Failure::host(reason)));
     };
     process.terminate().map_err(|error| {
         let help = match &error {
-            SignalError::NotHere(NotHere::OtherMachine) => {
+            SignalError::Refused(SignalRefusal::OtherMachine) => {
                 format!("run `retrial stop {id}` on {}", process.host)
             }
-            SignalError::NotHere(NotHere::OtherNamespace) => {
+            SignalError::Refused(SignalRefusal::OtherNamespace) => {
                 format!("run `retrial stop {id}` in the container that executes the run")
             }
-            SignalError::NotHere(NotHere::Ended) => {
+            SignalError::Refused(SignalRefusal::Ended) => {
                 format!("find who has its directory open: `fuser -v` on its `lock`, then resume it: retrial resume {id}")
             }
             SignalError::Kernel(_) => format!("run `retrial stop {id}` as the user of that process"),
         };
         let failure = Failure::host(format!("{id}: {process} follows it and was not signalled: {error}")).with_help(help);
         match error {
-            SignalError::NotHere(NotHere::Ended) => Refusal::Ended(failure),
-            _ => Refusal::Other(failure),
+            SignalError::Refused(SignalRefusal::Ended) => StopRefusal::Ended(failure),
+            _ => StopRefusal::Other(failure),
         }
     })
 }

@@ -17,7 +17,7 @@ pub use one_run::{CleanArguments, LogsArguments, ResumeArguments, ShellArguments
 pub use plan::{PlanArguments, PlanFormat};
 pub use run::{BatchArguments, BisectArguments, ExecutionArguments, RunArguments};
 pub use runs::{RemoveOptions, RunsArguments, RunsCommand};
-pub use written::{LockArguments, NewArguments, SchemaOf};
+pub use written::{LockArguments, NewArguments, SchemaSubject};
 
 use crate::app::options::{
     CompareRequest, GlobalOptions, JudgeRequest, RecipeRequest, ReportRequest, TreeRequest,
@@ -171,8 +171,8 @@ pub enum Command {
     /// Print the JSON schema of recipes, or of an output of `--output json`
     Schema {
         /// The subject of the schema
-        #[arg(value_enum, default_value_t = SchemaOf::Recipe)]
-        of: SchemaOf,
+        #[arg(value_enum, default_value_t = SchemaSubject::Recipe)]
+        of: SchemaSubject,
     },
     /// Print completions for a shell
     Completions {

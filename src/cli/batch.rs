@@ -7,10 +7,10 @@ use crate::app::batch::array;
 use crate::app::batch::file::OpenedBatch;
 use crate::app::batch::follow::follow;
 use crate::app::batch::record::{BatchRecord, RunOptions};
-use crate::app::batch::start::Planned;
+use crate::app::batch::start::BatchPlacement;
 use crate::app::batch::{self, bisect, file, start};
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output, PlanRequest};
+use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest};
 use crate::app::site::find::{self, SiteFile};
 use crate::app::site::found_or_saved;
 use crate::app::site::request::in_home;
@@ -19,7 +19,7 @@ use retrial_batch::run::read_journal;
 use retrial_batch::verdict::BatchVerdict;
 use retrial_report::content;
 use retrial_results::verdict::ExitCode;
-use retrial_store::Record;
+use retrial_store::RecordDirectory;
 use retrial_store::error::RecordKind;
 
 /// Starts a batch, or resumes the same one if it is unfinished.
@@ -68,17 +68,19 @@ fn begin(
 /// Executes the rest of a batch, and prints its verdict unless it is detached.
 fn execute(
     global: &GlobalOptions,
-    planned: Planned,
-    directory: &Record,
+    planned: BatchPlacement,
+    directory: &RecordDirectory,
     detach: bool,
 ) -> Result<ExitCode, Failure> {
     let runtime = runtime::runtime()?;
     let ended = match planned {
-        Planned::Here(_) if detach => {
+        BatchPlacement::Local(_) if detach => {
             return background::detach(global, RecordKind::Batch, directory);
         }
-        Planned::Here(planned) => Some(runtime.block_on(follow(global, &planned, directory))?),
-        Planned::OnSite(batch) => {
+        BatchPlacement::Local(planned) => {
+            Some(runtime.block_on(follow(global, &planned, directory))?)
+        }
+        BatchPlacement::OnSite(batch) => {
             runtime.block_on(array::start(global, directory, &batch, detach))?
         }
     };
@@ -88,21 +90,21 @@ fn execute(
     if let Some(verdict) = &ended.verdict {
         print(global, verdict, directory);
     }
-    if global.output != Output::Json {
+    if global.output != OutputFormat::Json {
         terminal::note_error(&ended.note);
     }
     Ok(ended.exit)
 }
 
 /// Judges a batch whose runs are all complete.
-fn measured(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Failure> {
+fn measured(global: &GlobalOptions, directory: &RecordDirectory) -> Result<ExitCode, Failure> {
     let verdict = batch::judge::write(global, directory)?;
     print(global, &verdict, directory);
     Ok(verdict.exit_code)
 }
 
 /// Resumes a batch; the verdict of one that is complete is printed again.
-pub fn resume(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Failure> {
+pub fn resume(global: &GlobalOptions, directory: &RecordDirectory) -> Result<ExitCode, Failure> {
     check_output_format(global)?;
     let record: BatchRecord = directory.read_json("batch.json")?;
     let arrays = directory.part("arrays/1");
@@ -114,7 +116,7 @@ pub fn resume(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fa
 }
 
 /// Judges the current evidence of a batch.
-pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Failure> {
+pub fn judge(global: &GlobalOptions, directory: &RecordDirectory) -> Result<ExitCode, Failure> {
     check_output_format(global)?;
     let verdict = batch::judge::judge(global, directory)?;
     print(global, &verdict, directory);
@@ -131,15 +133,17 @@ pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fai
 /// Refuses formats that only a batch's report has.
 fn check_output_format(global: &GlobalOptions) -> Result<(), Failure> {
     match global.output {
-        Output::Text | Output::Json => Ok(()),
-        Output::Junit | Output::Markdown | Output::Html | Output::Csv => Err(Failure::usage(
-            "a batch prints text or json; for CI: retrial report BATCH",
-        )),
+        OutputFormat::Text | OutputFormat::Json => Ok(()),
+        OutputFormat::Junit | OutputFormat::Markdown | OutputFormat::Html | OutputFormat::Csv => {
+            Err(Failure::usage(
+                "a batch prints text or json; for CI: retrial report BATCH",
+            ))
+        }
     }
 }
 
-fn print(global: &GlobalOptions, verdict: &BatchVerdict, directory: &Record) {
-    if global.output == Output::Json {
+fn print(global: &GlobalOptions, verdict: &BatchVerdict, directory: &RecordDirectory) {
+    if global.output == OutputFormat::Json {
         return terminal::print_json(verdict);
     }
     let evidence = directory.path().display().to_string();

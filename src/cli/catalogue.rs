@@ -5,8 +5,8 @@ use std::iter;
 use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::{open, terminal};
-use retrial_recipe::{Setting, summarize};
-use retrial_report::catalogue::{Entry, render};
+use retrial_recipe::{ParamSetting, summarize};
+use retrial_report::catalogue::{CatalogueEntry, render};
 use retrial_results::verdict::ExitCode;
 
 /// Prints docs/recipes.md: every built-in recipe, also with its variants that are submissions of their own.
@@ -16,10 +16,10 @@ pub fn catalogue() -> Result<ExitCode, Failure> {
         let (_, variants) = summarize(&opened.source, &opened)
             .map_err(|diagnostics| Failure::usage(diagnostics.render(false)))?;
         let variants = variants.into_iter();
-        let variants = variants.map(|one| Some(Setting::new(one.axis, one.value)));
+        let variants = variants.map(|one| Some(ParamSetting::new(one.axis, one.value)));
         for choice in iter::once(None).chain(variants) {
-            let settings: Vec<Setting> = choice.iter().cloned().collect();
-            entries.push(Entry {
+            let settings: Vec<ParamSetting> = choice.iter().cloned().collect();
+            entries.push(CatalogueEntry {
                 file: opened.source.path.to_string(),
                 choice: choice.map(|set| format!("--set {}={}", set.name, set.value)),
                 recipe: open::look(opened.clone(), settings)?.0.resolved.recipe,

@@ -3,7 +3,7 @@
 use crate::app::batch::file;
 use crate::app::catalog::{self, CatalogError};
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::terminal;
 use retrial_batch as batch;
 use retrial_document::measures::format;
@@ -39,7 +39,7 @@ pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {
             }
         };
         failed |= diagnostics.has_errors();
-        if global.output == Output::Json {
+        if global.output == OutputFormat::Json {
             reports.push(serde_json::json!({ "file": file, "ok": !diagnostics.has_errors(), "problems": diagnostics }));
             continue;
         }
@@ -52,7 +52,7 @@ pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {
             terminal::print_lines([format!("{file}: ok{warnings}")]);
         }
     }
-    if global.output == Output::Json {
+    if global.output == OutputFormat::Json {
         terminal::print_json(&reports);
     }
     ExitCode::Usage.unless(!failed)

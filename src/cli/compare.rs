@@ -5,9 +5,9 @@ use std::slice::from_ref;
 use serde::Serialize;
 
 use crate::app::failure::Failure;
-use crate::app::options::{CompareRequest, GlobalOptions, Output};
+use crate::app::options::{CompareRequest, GlobalOptions, OutputFormat};
 use crate::app::{compare, terminal};
-use retrial_report::content::{Detail, comparison as content};
+use retrial_report::content::{DetailLevel, comparison as content};
 use retrial_report::{junit, markdown};
 use retrial_results::verdict::ExitCode;
 use retrial_results::verdict::comparison::Comparison;
@@ -21,7 +21,7 @@ pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<ExitC
     };
     let all = compare::by(global, axis, request)?;
     print(global, &all.comparisons, &all);
-    if global.output != Output::Json {
+    if global.output != OutputFormat::Json {
         for note in &all.notes {
             terminal::note(&format!("note: {note}"));
         }
@@ -31,18 +31,18 @@ pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<ExitC
 
 fn print(global: &GlobalOptions, comparisons: &[Comparison], json: &impl Serialize) {
     match global.output {
-        Output::Json => terminal::print_json(json),
-        Output::Junit => terminal::print(&junit::comparisons(comparisons)),
-        Output::Markdown => {
-            let document = content::documents(comparisons, Detail::Brief);
+        OutputFormat::Json => terminal::print_json(json),
+        OutputFormat::Junit => terminal::print(&junit::comparisons(comparisons)),
+        OutputFormat::Markdown => {
+            let document = content::documents(comparisons, DetailLevel::Brief);
             terminal::print(&markdown::render(&document));
         }
         // A page and CSV are refused before.
-        Output::Text | Output::Html | Output::Csv => {
+        OutputFormat::Text | OutputFormat::Html | OutputFormat::Csv => {
             for comparison in comparisons {
                 terminal::show(&content::document(
                     comparison,
-                    Detail::from_verbose(global.verbose),
+                    DetailLevel::from_verbose(global.verbose),
                 ));
             }
         }

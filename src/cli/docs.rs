@@ -2,30 +2,30 @@
 
 use clap::CommandFactory;
 
-use super::arguments::{Arguments, SchemaOf};
+use super::arguments::{Arguments, SchemaSubject};
 use crate::app::failure::Failure;
 use crate::app::terminal;
 use retrial_batch::verdict::BatchVerdict;
 use retrial_bundle::verification::Verification;
 use retrial_report::content::tree::TreeVerdict;
-use retrial_report::json::Report;
+use retrial_report::json::JsonReport;
 use retrial_report::schema::json;
 use retrial_results::verdict::comparison::{Comparison, Comparisons};
 use retrial_results::verdict::{ExitCode, Verdict};
 
 /// Prints a JSON schema.
-pub fn schema(subject: SchemaOf) -> ExitCode {
+pub fn schema(subject: SchemaSubject) -> ExitCode {
     terminal::print(&match subject {
-        SchemaOf::Recipe => retrial_recipe::schema::json(),
-        SchemaOf::Verdict => json::<Verdict>("Retrial verdict"),
-        SchemaOf::Comparison => json::<Comparison>("Retrial comparison"),
-        SchemaOf::Report => json::<Report<'_>>("Retrial report"),
-        SchemaOf::Comparisons => json::<Comparisons>("Retrial comparisons"),
-        SchemaOf::Tree => json::<TreeVerdict>("Retrial verdicts on a submission tree"),
-        SchemaOf::Batch => retrial_batch::schema::json(),
-        SchemaOf::BatchVerdict => json::<BatchVerdict>("Retrial verdict on a batch"),
-        SchemaOf::Verification => json::<Verification>("Retrial verification"),
-        SchemaOf::Site => retrial_site::schema::json(),
+        SchemaSubject::Recipe => retrial_recipe::schema::json(),
+        SchemaSubject::Verdict => json::<Verdict>("Retrial verdict"),
+        SchemaSubject::Comparison => json::<Comparison>("Retrial comparison"),
+        SchemaSubject::Report => json::<JsonReport<'_>>("Retrial report"),
+        SchemaSubject::Comparisons => json::<Comparisons>("Retrial comparisons"),
+        SchemaSubject::Tree => json::<TreeVerdict>("Retrial verdicts on a submission tree"),
+        SchemaSubject::Batch => retrial_batch::schema::json(),
+        SchemaSubject::BatchVerdict => json::<BatchVerdict>("Retrial verdict on a batch"),
+        SchemaSubject::Verification => json::<Verification>("Retrial verification"),
+        SchemaSubject::Site => retrial_site::schema::json(),
     });
     ExitCode::Success
 }

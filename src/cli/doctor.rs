@@ -5,9 +5,9 @@ use serde_json::json;
 use super::arguments::DoctorArguments;
 use crate::app::doctor::look;
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output, PlanRequest, RecipeRequest};
+use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RecipeRequest};
 use crate::app::{self, gpu_support, open, terminal};
-use retrial_host::checks::CheckState;
+use retrial_host::checks::HostCheckState;
 use retrial_report::content;
 use retrial_results::verdict::ExitCode;
 
@@ -46,11 +46,13 @@ fn this_host(
         None => None,
     };
     let checks = look(global, host, plan.as_ref())?;
-    if global.output == Output::Json {
+    if global.output == OutputFormat::Json {
         terminal::print_pretty(&json!({ "checks": checks }));
     } else {
         terminal::show(&content::checks::document(&checks));
     }
-    let ready = checks.iter().all(|check| check.state != CheckState::Error);
+    let ready = checks
+        .iter()
+        .all(|check| check.state != HostCheckState::Error);
     Ok(ExitCode::Host.unless(ready))
 }

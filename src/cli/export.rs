@@ -1,7 +1,7 @@
 //! `retrial export`: writes a submission tree, and prints what it contains.
 
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output, TreeRequest};
+use crate::app::options::{GlobalOptions, OutputFormat, TreeRequest};
 use crate::app::{export, terminal};
 use retrial_document::measures::format;
 use retrial_export::Export;
@@ -18,7 +18,7 @@ pub fn export(global: &GlobalOptions, request: &TreeRequest) -> Result<ExitCode,
     }
     let export = &written.export;
     match global.output {
-        Output::Json => terminal::print(&content::json(export, &shown)),
+        OutputFormat::Json => terminal::print(&content::json(export, &shown)),
         _ => terminal::show(&content::document(export, &shown)),
     }
     Ok(exit(export))

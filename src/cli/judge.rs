@@ -6,12 +6,12 @@ use std::path::Path;
 
 use super::batch;
 use crate::app::failure::Failure;
-use crate::app::judge::{self, Judged};
+use crate::app::judge::{self, JudgedResults};
 use crate::app::open::{self, RunOrBatch};
-use crate::app::options::{GlobalOptions, JudgeRequest, Output};
+use crate::app::options::{GlobalOptions, JudgeRequest, OutputFormat};
 use crate::app::{follow, terminal};
 use retrial_document::measures::format;
-use retrial_report::{Entry, content};
+use retrial_report::{ReportedVerdict, content};
 use retrial_results::verdict::{ExitCode, Outcome, ResultVerdict};
 use retrial_store::RunDirectory;
 
@@ -75,15 +75,15 @@ pub fn one_run(
     Ok(host.unwrap_or(verdict.exit_code))
 }
 
-fn print_folders(global: &GlobalOptions, judged: &[Judged]) {
+fn print_folders(global: &GlobalOptions, judged: &[JudgedResults]) {
     let results = || judged.iter().flat_map(|one| &one.verdict.results);
-    if global.output == Output::Json && judged.len() > 1 {
+    if global.output == OutputFormat::Json && judged.len() > 1 {
         let results: Vec<_> = results().collect();
         return terminal::print_json(&serde_json::json!({ "results": results }));
     }
-    let shown: Vec<Entry<'_>> = judged
+    let shown: Vec<ReportedVerdict<'_>> = judged
         .iter()
-        .map(|one| Entry::new(one.path.clone(), &one.verdict))
+        .map(|one| ReportedVerdict::new(one.path.clone(), &one.verdict))
         .collect();
     if follow::print_for_ci(global, &shown) {
         return;
@@ -91,7 +91,7 @@ fn print_folders(global: &GlobalOptions, judged: &[Judged]) {
     for entry in &shown {
         follow::print(global, entry);
     }
-    if judged.len() > 1 && global.output != Output::Json {
+    if judged.len() > 1 && global.output != OutputFormat::Json {
         let counts = content::count_outcomes(results().map(ResultVerdict::qualified_outcome));
         terminal::print(&format!(
             "\n{} with results, each judged separately: {}\n",

@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::recipes::{self, ListedRecipe, RecipeFilter};
 use crate::app::terminal;
 use retrial_results::verdict::ExitCode;
@@ -11,7 +11,7 @@ use retrial_results::verdict::ExitCode;
 /// Lists the built-in recipes that match.
 pub fn list(global: &GlobalOptions, filter: &RecipeFilter) -> Result<ExitCode, Failure> {
     let recipes = recipes::find(filter)?;
-    if global.output == Output::Json {
+    if global.output == OutputFormat::Json {
         terminal::print_pretty(&recipes);
         return Ok(ExitCode::Success);
     }

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use crate::app::catalog;
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::published;
 use crate::app::recipes::RecipeFilter;
 use crate::app::terminal;
-use retrial_import::{Accelerators, Entry, EntryFigure, Index};
+use retrial_import::{Accelerators, ImportableFigure, ImportableResult, ResultsIndex};
 use retrial_readings::sanitize;
 use retrial_results::verdict::ExitCode;
 
@@ -23,10 +23,10 @@ pub fn list(
     tree: &Path,
     filter: &RecipeFilter,
 ) -> Result<ExitCode, Failure> {
-    let index = Index::open(tree, catalog::rounds())?;
+    let index = ResultsIndex::open(tree, catalog::rounds())?;
     let entries = index.entries();
     let matches = published::filter(&index, &entries, filter)?;
-    if global.output == Output::Json {
+    if global.output == OutputFormat::Json {
         let objects: Vec<Value> = matches.iter().map(|entry| as_json(&index, entry)).collect();
         terminal::print_pretty(&objects);
         return Ok(ExitCode::Success);
@@ -41,8 +41,8 @@ pub fn list(
     Ok(ExitCode::Success)
 }
 
-fn as_text(entries: &[&Entry<'_>]) -> Vec<String> {
-    let columns = |entry: &Entry<'_>| {
+fn as_text(entries: &[&ImportableResult<'_>]) -> Vec<String> {
+    let columns = |entry: &ImportableResult<'_>| {
         let benchmark = entry.benchmark;
         let submitter = &benchmark.submitter;
         [
@@ -72,7 +72,7 @@ fn as_text(entries: &[&Entry<'_>]) -> Vec<String> {
     lines.collect()
 }
 
-fn figure(figure: &EntryFigure) -> String {
+fn figure(figure: &ImportableFigure) -> String {
     let scenario = sanitize(&figure.scenario);
     match &figure.value {
         Some((value, unit)) => format!("{scenario} {value} {}", sanitize(unit)),
@@ -81,7 +81,7 @@ fn figure(figure: &EntryFigure) -> String {
 }
 
 /// Uses the names of fields that `list` has for a recipe.
-fn as_json(index: &Index<'_>, entry: &Entry<'_>) -> Value {
+fn as_json(index: &ResultsIndex<'_>, entry: &ImportableResult<'_>) -> Value {
     let benchmark = entry.benchmark;
     let scenarios = entry.figures.iter().map(|figure| {
         let (value, unit) = figure.value.clone().unzip();

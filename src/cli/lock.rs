@@ -9,9 +9,9 @@ use serde_json::json;
 use super::arguments::LockArguments;
 use crate::app::catalog;
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::{lock, lock_file, runtime, terminal};
-use retrial_recipe::lock::Lock;
+use retrial_recipe::lock::RecipeLock;
 use retrial_results::verdict::ExitCode;
 
 /// Locks a recipe, or compares its lock with the registry and the hub.
@@ -47,11 +47,11 @@ fn report(
     global: &GlobalOptions,
     arguments: &LockArguments,
     path: &Path,
-    before: Option<&Lock>,
-    now: &Lock,
+    before: Option<&RecipeLock>,
+    now: &RecipeLock,
 ) {
     let differences = before.map_or_else(Vec::new, |before| before.differences(now));
-    if global.output == Output::Json {
+    if global.output == OutputFormat::Json {
         let (images, models) = (&now.images, commits(now));
         return terminal::print_pretty(
             &json!({ "path": path, "images": images, "models": models, "changed": differences }),
@@ -74,16 +74,21 @@ fn report(
     }
 }
 
-fn commits(lock: &Lock) -> BTreeMap<String, String> {
+fn commits(lock: &RecipeLock) -> BTreeMap<String, String> {
     let models = lock.models.iter();
     models
         .map(|(name, model)| (name.clone(), model.commit.clone()))
         .collect()
 }
 
-fn report_differences(global: &GlobalOptions, path: &Path, before: &Lock, now: &Lock) -> ExitCode {
+fn report_differences(
+    global: &GlobalOptions,
+    path: &Path,
+    before: &RecipeLock,
+    now: &RecipeLock,
+) -> ExitCode {
     let differences = before.differences(now);
-    if global.output == Output::Json {
+    if global.output == OutputFormat::Json {
         terminal::print_pretty(&json!({ "path": path, "differences": differences }));
     } else if differences.is_empty() {
         terminal::print(&format!("{} is up to date\n", path.display()));

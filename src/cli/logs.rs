@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use super::arguments::LogsArguments;
 use crate::app::failure::Failure;
-use crate::app::nodes::Allocation;
+use crate::app::nodes::NodeAllocation;
 use crate::app::options::GlobalOptions;
 use crate::app::site::Liveness;
 use crate::app::terminal;
 use retrial_plan::Plan;
 use retrial_plan::step::Step;
-use retrial_readings::lines::{Line, LineSplitter};
+use retrial_readings::lines::{LineSplitter, StreamLine};
 use retrial_readings::sanitize;
 use retrial_results::verdict::ExitCode;
 use retrial_store::StoreError;
@@ -27,20 +27,20 @@ const OUTPUT: &str = "output.log";
 pub fn logs(global: &GlobalOptions, arguments: &LogsArguments) -> Result<ExitCode, Failure> {
     let step = arguments.step.as_deref();
     let whole = global.home.find(&arguments.run)?;
-    let directory = Allocation::directory(&whole, arguments.node.as_deref())?;
+    let directory = NodeAllocation::directory(&whole, arguments.node.as_deref())?;
     let plan: Plan = directory.read_json("plan.json")?;
     let is_selected = |planned: &&Step| {
         step.is_none_or(|step| {
             planned.name == step || planned.number.to_string() == step.trim_start_matches('0')
         })
     };
-    let mut tails: Vec<Tail> = plan
+    let mut tails: Vec<StepLogTail> = plan
         .steps
         .iter()
         .filter(is_selected)
         .map(|planned| {
             let path = directory.steps().join(planned.directory());
-            Tail::new(&planned.name, path, step.is_none(), arguments.raw)
+            StepLogTail::new(&planned.name, path, step.is_none(), arguments.raw)
         })
         .collect();
     if tails.is_empty() {
@@ -97,7 +97,7 @@ enum PrintError {
 }
 
 /// The part of one step's output that was not printed yet.
-struct Tail {
+struct StepLogTail {
     name: String,
     /// The step's directory.
     directory: PathBuf,
@@ -108,7 +108,7 @@ struct Tail {
     raw: bool,
 }
 
-impl Tail {
+impl StepLogTail {
     fn new(name: &str, directory: PathBuf, headers: bool, raw: bool) -> Self {
         Self {
             name: name.to_owned(),
@@ -182,7 +182,7 @@ impl Tail {
 }
 
 /// A line without control characters; a piece of a long one without a line break.
-fn printable(line: &Line<'_>) -> String {
+fn printable(line: &StreamLine<'_>) -> String {
     let end = if line.continues { "" } else { "\n" };
     format!("{}{end}", sanitize(&line.text))
 }
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn an_unreadable_log_is_not_a_standard_output_error() {
         let directory = tempfile::tempdir().unwrap();
-        let mut tail = Tail::new("main", directory.path().to_owned(), false, false);
+        let mut tail = StepLogTail::new("main", directory.path().to_owned(), false, false);
         // Reading a directory fails, as a disk does.
         tail.file = Some(File::open(directory.path()).unwrap());
         let Err(PrintError::Read(error)) = tail.print_file() else {

@@ -33,7 +33,7 @@ use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::{self, clean, nodes, stop, terminal};
 use arguments::{Arguments, Command};
 
@@ -131,14 +131,14 @@ fn check_format(global: &GlobalOptions, command: &Command) -> Result<(), Failure
     );
     let is_list = matches!(command, Command::Runs(runs) if runs.what.is_none());
     let message = match global.output {
-        Output::Text | Output::Json => return Ok(()),
+        OutputFormat::Text | OutputFormat::Json => return Ok(()),
         _ if is_report => return Ok(()),
-        Output::Markdown if is_list => return Ok(()),
-        Output::Junit | Output::Markdown if has_verdict => return Ok(()),
-        Output::Html | Output::Csv => {
+        OutputFormat::Markdown if is_list => return Ok(()),
+        OutputFormat::Junit | OutputFormat::Markdown if has_verdict => return Ok(()),
+        OutputFormat::Html | OutputFormat::Csv => {
             "--output html and csv are formats of reports: retrial report RUN --output html"
         }
-        Output::Junit | Output::Markdown => {
+        OutputFormat::Junit | OutputFormat::Markdown => {
             "--output junit and markdown are formats of verdicts: run, batch, bisect, resume, judge, compare \
              and report have them, `runs` has markdown, and other commands have text and json"
         }

@@ -9,7 +9,7 @@ use crate::app::failure::Failure;
 use crate::app::published::{self, ImportRequest};
 use crate::app::terminal;
 use retrial_document::measures::format;
-use retrial_import::{self as import, Index};
+use retrial_import::{self as import, ResultsIndex};
 use retrial_recipe::scaffold;
 use retrial_results::verdict::ExitCode;
 use retrial_store::files::directory_of;
@@ -64,7 +64,7 @@ pub fn new(arguments: &NewArguments) -> Result<ExitCode, Failure> {
 
 /// Returns the recipe's text, and notes on completing it.
 fn from_results(tree: &Path, request: &ImportRequest) -> Result<(String, Vec<String>), Failure> {
-    let index = Index::open(tree, catalog::rounds())?;
+    let index = ResultsIndex::open(tree, catalog::rounds())?;
     let entries = index.entries();
     let entry = published::choose(&index, &entries, request)?;
     let others = if request.with_others {

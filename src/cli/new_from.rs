@@ -5,8 +5,8 @@ use std::io::Read as _;
 use std::path::Path;
 
 use retrial_document::ErrorText;
-use retrial_recipe::docker_run::{self, Surroundings};
-use retrial_recipe::{Kind, NoTemplates, Source, check};
+use retrial_recipe::docker_run::{self, ShellEnvironment};
+use retrial_recipe::{NoTemplates, RecipeFileKind, Source, check};
 
 /// The longest command line that is read, bytes: a guide's block is a page.
 const MOST: u64 = 1 << 20;
@@ -14,14 +14,14 @@ const MOST: u64 = 1 << 20;
 /// Returns the recipe's text, and its differences from the command line.
 pub fn read(title: &str, from: &str) -> Result<(String, Vec<String>), Failure> {
     let block = block(from)?;
-    let reading = docker_run::read(title, &block, &Shell).map_err(|problems| {
+    let reading = docker_run::read(title, &block, &CurrentShell).map_err(|problems| {
         let lines = problems
             .iter()
             .flat_map(|problem| ErrorText::of(problem).to_lines());
         Failure::usage(lines.collect::<Vec<_>>().join("\n"))
     })?;
     let source = Source::new("the converted recipe", reading.recipe.clone());
-    let problems = check(&source, Kind::Recipe, &NoTemplates);
+    let problems = check(&source, RecipeFileKind::Recipe, &NoTemplates);
     if problems.has_errors() {
         return Err(Failure::usage(format!(
             "a recipe cannot express all of this\n{}",
@@ -52,9 +52,9 @@ fn block(from: &str) -> Result<String, Failure> {
 }
 
 /// The shell that this program was started from.
-struct Shell;
+struct CurrentShell;
 
-impl Surroundings for Shell {
+impl ShellEnvironment for CurrentShell {
     fn variable(&self, name: &str) -> Option<String> {
         std::env::var(name).ok().filter(|value| !value.is_empty())
     }

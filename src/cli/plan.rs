@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::arguments::PlanFormat;
 use super::plan_batch;
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output, PlanRequest};
+use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest};
 use crate::app::site::request::SiteRun;
 use crate::app::{batch, estimate, hub, open, terminal};
 use retrial_batch::CliOverrides;
@@ -14,7 +14,7 @@ use retrial_plan::remaining::StepTimes;
 use retrial_plan::shell::RecipeFile;
 use retrial_plan::{Plan, shell, text};
 use retrial_results::verdict::ExitCode;
-use retrial_site::script::Work;
+use retrial_site::script::JobWork;
 
 /// Prints the plan of a run or a batch, here or on a site's nodes.
 pub fn plan(
@@ -52,7 +52,7 @@ fn for_site(
 ) -> Result<ExitCode, Failure> {
     let run = SiteRun::open(global, site, request, None)?;
     if format == PlanFormat::Sbatch {
-        let work = Work::Run { id: "RUN" };
+        let work = JobWork::Run { id: "RUN" };
         let directory = run.global.home.runs().join("RUN");
         terminal::print(&run.target.script(work, &directory)?);
         return Ok(ExitCode::Success);
@@ -67,8 +67,8 @@ fn print(
     files: &[RecipeFile],
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
-    let json =
-        format == PlanFormat::Json || (format == PlanFormat::Text && global.output == Output::Json);
+    let json = format == PlanFormat::Json
+        || (format == PlanFormat::Text && global.output == OutputFormat::Json);
     if json {
         terminal::print_pretty(plan);
     } else if format == PlanFormat::Shell {

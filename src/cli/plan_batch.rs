@@ -3,17 +3,17 @@
 use serde_json::json;
 
 use super::arguments::PlanFormat;
-use crate::app::batch::cells::Cells;
+use crate::app::batch::cells::CellRecipes;
 use crate::app::batch::file::OpenedBatch;
 use crate::app::batch::{array, estimate, file};
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output, PlanRequest};
+use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest};
 use crate::app::site::find;
 use crate::app::site::request::in_home;
 use crate::app::{runtime, terminal};
 use retrial_batch::{BatchEstimate, CliOverrides, ResolvedCell};
-use retrial_host::checks::Check;
-use retrial_recipe::Resolved;
+use retrial_host::checks::HostCheck;
+use retrial_recipe::ResolvedRecipe;
 use retrial_report::content::batch_plan;
 use retrial_results::verdict::ExitCode;
 
@@ -40,12 +40,13 @@ fn for_site(
     if format != PlanFormat::Sbatch {
         // Times of this host do not apply to a node.
         let resolved = opened.resolve().map_err(Failure::problems)?.into_iter();
-        let cells = resolved.map(|Resolved { recipe, .. }| ResolvedCell { recipe, here: None });
+        let cells =
+            resolved.map(|ResolvedRecipe { recipe, .. }| ResolvedCell { recipe, here: None });
         let estimate = BatchEstimate::new(&opened.plan, &cells.collect::<Vec<_>>());
         print(global, &opened, &estimate, &[], format);
         return Ok(ExitCode::Success);
     }
-    let cells = Cells::open(&opened.plan)?;
+    let cells = CellRecipes::open(&opened.plan)?;
     let target = array::target(global, site_file, &opened.plan, &cells)?;
     let (script, arrays) =
         runtime::runtime()?.block_on(array::script(global, &target, &opened.plan))?;
@@ -102,10 +103,10 @@ fn print(
     global: &GlobalOptions,
     opened: &OpenedBatch,
     estimate: &BatchEstimate,
-    unmet: &[Check],
+    unmet: &[HostCheck],
     format: PlanFormat,
 ) {
-    let json = format == PlanFormat::Json || global.output == Output::Json;
+    let json = format == PlanFormat::Json || global.output == OutputFormat::Json;
     if json {
         let plan = &opened.plan;
         return terminal::print_pretty(

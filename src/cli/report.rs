@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output, ReportRequest};
+use crate::app::options::{GlobalOptions, OutputFormat, ReportRequest};
 use crate::app::report::{self, PAGE, Report, website};
 use crate::app::terminal;
 use retrial_document::measures::format;
@@ -17,12 +17,12 @@ use retrial_store::files::{directory_of, write_atomically};
 use retrial_store::open::read_beneath;
 
 /// The destination of a report.
-enum Target {
-    Standard,
+enum ReportDestination {
+    StandardOutput,
     /// A file that the user named.
-    Named(PathBuf),
+    Path(PathBuf),
     /// The default file of a page: it replaces only another report.
-    Usual(PathBuf),
+    DefaultPath(PathBuf),
 }
 
 /// Writes a report. The exit code is 0 whatever its verdicts.
@@ -30,7 +30,7 @@ pub fn report(global: &GlobalOptions, request: &ReportRequest) -> Result<ExitCod
     let output = if global.is_output_given {
         global.output
     } else {
-        Output::Html
+        OutputFormat::Html
     };
     if let Some(directory) = website_of(request, output) {
         website::write(global, request, directory)?;
@@ -49,7 +49,7 @@ pub fn report(global: &GlobalOptions, request: &ReportRequest) -> Result<ExitCod
 }
 
 /// The directory of a website of all runs: an existing one, or a name that is not a file's.
-fn website_of(request: &ReportRequest, output: Output) -> Option<&Path> {
+fn website_of(request: &ReportRequest, output: OutputFormat) -> Option<&Path> {
     let to = request.to.as_deref()?;
     let is_directory_name =
         to.extension().is_none() || to.as_os_str().as_encoded_bytes().ends_with(b"/");
@@ -57,13 +57,13 @@ fn website_of(request: &ReportRequest, output: Output) -> Option<&Path> {
         Ok(metadata) => metadata.is_dir(),
         Err(_) => is_directory_name && to.as_os_str() != "-",
     };
-    (request.all && output == Output::Html && is_directory).then_some(to)
+    (request.all && output == OutputFormat::Html && is_directory).then_some(to)
 }
 
-impl Target {
+impl ReportDestination {
     /// The directory of the page.
     fn directory(&self) -> Option<PathBuf> {
-        let (Self::Named(file) | Self::Usual(file)) = self else {
+        let (Self::Path(file) | Self::DefaultPath(file)) = self else {
             return None;
         };
         directory_of(file).canonicalize().ok()
@@ -75,33 +75,33 @@ impl Target {
 fn target(
     global: &GlobalOptions,
     request: &ReportRequest,
-    output: Output,
+    output: OutputFormat,
     report: &dyn Report,
-) -> Target {
+) -> ReportDestination {
     let is_redirected = global.is_output_given && !std::io::stdout().is_terminal();
     match &request.to {
-        Some(file) if file.as_os_str() == "-" => Target::Standard,
-        Some(file) => Target::Named(file.clone()),
-        None if output == Output::Html && !is_redirected => {
-            Target::Usual(report.directory().unwrap_or(Path::new("")).join(PAGE))
+        Some(file) if file.as_os_str() == "-" => ReportDestination::StandardOutput,
+        Some(file) => ReportDestination::Path(file.clone()),
+        None if output == OutputFormat::Html && !is_redirected => {
+            ReportDestination::DefaultPath(report.directory().unwrap_or(Path::new("")).join(PAGE))
         }
-        None => Target::Standard,
+        None => ReportDestination::StandardOutput,
     }
 }
 
-fn write(target: &Target, text: &str) -> Result<(), Failure> {
+fn write(target: &ReportDestination, text: &str) -> Result<(), Failure> {
     let file = match target {
-        Target::Standard => {
+        ReportDestination::StandardOutput => {
             terminal::print(text);
             return Ok(());
         }
-        Target::Usual(file) if !is_replaceable(file) => {
+        ReportDestination::DefaultPath(file) if !is_replaceable(file) => {
             return Err(Failure::usage(format!(
                 "{} exists and is not a report: name another file with --to FILE",
                 file.display()
             )));
         }
-        Target::Named(file) | Target::Usual(file) => file,
+        ReportDestination::Path(file) | ReportDestination::DefaultPath(file) => file,
     };
     let parent = directory_of(file);
     if !parent.is_dir() {

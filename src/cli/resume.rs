@@ -9,7 +9,7 @@ use crate::app::open::{self, RunOrBatch};
 use crate::app::options::GlobalOptions;
 use crate::app::{batch as app_batch, follow, recheck, runtime, site};
 use retrial_results::verdict::ExitCode;
-use retrial_store::{Home, Record};
+use retrial_store::{Home, RecordDirectory};
 
 /// Resumes a run or a batch; the verdict of one that is complete is printed again.
 pub fn resume(global: &GlobalOptions, arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
@@ -67,7 +67,12 @@ pub fn resume(global: &GlobalOptions, arguments: &ResumeArguments) -> Result<Exi
 
 /// Refuses records of other homes: privileges were approved when a run of this home started, and a
 /// plan from elsewhere may need any.
-fn check_home(record: &Record, parent: &Path, kind: &str, home: &Home) -> Result<(), Failure> {
+fn check_home(
+    record: &RecordDirectory,
+    parent: &Path,
+    kind: &str,
+    home: &Home,
+) -> Result<(), Failure> {
     let parent = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
     let path = record.path().canonicalize();
     if path.is_ok_and(|path| path.starts_with(&parent)) {

@@ -2,7 +2,7 @@
 
 use super::arguments::{PlanFormat, RunArguments};
 use crate::app::failure::Failure;
-use crate::app::nodes::Allocation;
+use crate::app::nodes::NodeAllocation;
 use crate::app::options::GlobalOptions;
 use crate::app::{approval, background, follow, open, prepare, runtime, site};
 use retrial_batch::CliOverrides;
@@ -26,7 +26,7 @@ pub fn run(global: &GlobalOptions, arguments: &RunArguments) -> Result<ExitCode,
     let plan = prepare::planned(global, request, execution, &opened, &host)?;
     open::report_warnings(global, &opened, &plan);
     prepare::check(global, request, execution, &plan)?;
-    Allocation::matches(nodes.as_ref(), &plan)?;
+    NodeAllocation::matches(nodes.as_ref(), &plan)?;
     approval::ask(&global.home, &[(&opened, &plan)], &execution.allow, true)?;
     runtime::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
@@ -38,7 +38,7 @@ pub fn run(global: &GlobalOptions, arguments: &RunArguments) -> Result<ExitCode,
         if let Some(nodes) = nodes {
             let force = execution.force;
             let nodes = nodes.clone();
-            Allocation { force, ..nodes }.write_down(&directory)?;
+            NodeAllocation { force, ..nodes }.write_down(&directory)?;
         }
         if run.detach {
             return background::detach(global, RecordKind::Run, &directory);

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 use super::arguments::{RunsArguments, RunsCommand};
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::runs::{self, select};
 use crate::app::terminal;
 use retrial_history::order;
@@ -47,7 +47,7 @@ fn list(global: &GlobalOptions, arguments: &RunsArguments) {
     if let Some(limit) = arguments.limit {
         rows.drain(..rows.len().saturating_sub(limit.get()));
     }
-    if global.output == Output::Json {
+    if global.output == OutputFormat::Json {
         terminal::print_json(&runs::with_states(&rows));
     } else if rows.is_empty() {
         terminal::note(&if filter.is_all() {
@@ -57,7 +57,7 @@ fn list(global: &GlobalOptions, arguments: &RunsArguments) {
         });
     } else {
         let document = content::runs::document(&rows, &TimeZone::system());
-        if global.output == Output::Markdown {
+        if global.output == OutputFormat::Markdown {
             terminal::print(&markdown::render(&document));
         } else {
             terminal::show(&document);

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::arguments::ShellArguments;
 use crate::app::failure::Failure;
-use crate::app::nodes::Allocation;
+use crate::app::nodes::NodeAllocation;
 use crate::app::options::GlobalOptions;
 use crate::app::{open, runtime, site};
 use retrial_engine::api::{Engine, ExecSpec};
@@ -80,7 +80,7 @@ fn on_node(
     node: Option<&str>,
     command: &[String],
 ) -> Result<ExitCode, Failure> {
-    let directory = Allocation::directory(run, node)?;
+    let directory = NodeAllocation::directory(run, node)?;
     let job = site::job_of(run)?;
     if site::is_submitted(run) && job.is_none() {
         return Err(Failure::usage(format!("{} has no job", run.id())));

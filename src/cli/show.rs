@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output, PlanRequest, RecipeRequest};
+use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RecipeRequest};
 use crate::app::{hub, open, terminal};
 use retrial_document::measures::format;
 use retrial_plan::Plan;
@@ -20,7 +20,7 @@ pub fn show(
 ) -> Result<ExitCode, Failure> {
     let (opened, unset) = open::recipe_with_stand_ins(request)?;
     if resolved {
-        if global.output == Output::Json {
+        if global.output == OutputFormat::Json {
             terminal::print_pretty(&opened.resolved.origins);
         } else {
             terminal::print(&origins_text(&opened.resolved));
@@ -28,7 +28,7 @@ pub fn show(
         return Ok(ExitCode::Success);
     }
     let recipe = &opened.resolved.recipe;
-    if global.output == Output::Json {
+    if global.output == OutputFormat::Json {
         terminal::print_pretty(recipe);
         return Ok(ExitCode::Success);
     }
@@ -40,7 +40,7 @@ pub fn show(
     Ok(ExitCode::Success)
 }
 
-fn origins_text(resolved: &retrial_recipe::Resolved) -> String {
+fn origins_text(resolved: &retrial_recipe::ResolvedRecipe) -> String {
     let widths = resolved.origins.iter().map(|origin| origin.key.len());
     let width = widths.max().unwrap_or(0).min(60);
     let mut out = format!("{}\n# the source of each value\n", resolved.yaml.trim_end());

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::site::find;
 use crate::app::terminal;
 use retrial_results::verdict::ExitCode;
@@ -16,7 +16,7 @@ pub fn sites(global: &GlobalOptions) -> ExitCode {
         .into_iter()
         .map(|(name, path)| (name, read(&path), path))
         .collect();
-    if global.output == Output::Json {
+    if global.output == OutputFormat::Json {
         let objects = sites.iter().map(
             |(name, site, path)| json!({ "name": name, "path": path, "ok": site.is_some(), "site": site }),
         );

@@ -1,8 +1,8 @@
 //! `retrial verify`: checks the bundle of a run that somebody else packed.
 
-use crate::app::evidence::{self, Verified};
+use crate::app::evidence::{self, VerifiedBundle};
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output, VerifyRequest};
+use crate::app::options::{GlobalOptions, OutputFormat, VerifyRequest};
 use crate::app::runtime::runtime;
 use crate::app::signals::Signals;
 use crate::app::terminal;
@@ -29,8 +29,8 @@ pub fn verify(global: &GlobalOptions, request: &VerifyRequest) -> Result<ExitCod
     let Some(verified) = verified else {
         return Ok(ExitCode::Interrupted);
     };
-    let Verified { verification, .. } = verified?;
-    if global.output == Output::Json {
+    let VerifiedBundle { verification, .. } = verified?;
+    if global.output == OutputFormat::Json {
         terminal::print_json(&verification);
     } else {
         terminal::show(&content::verification::document(&verification));

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use retrial_recipe::docker_run::{DockerRunError, FLAGS, Nothing, Treatment, read};
+use retrial_recipe::docker_run::{DockerRunError, EmptyEnvironment, FLAGS, FlagTreatment, read};
 
 use crate::{Shell, made, script};
 
@@ -14,10 +14,10 @@ fn every_flag_has_a_key_or_a_note_or_is_refused() {
         let reading = read(
             "x",
             &format!("docker run --{}{value} debian:12 true", flag.name),
-            &Nothing,
+            &EmptyEnvironment,
         );
         match (flag.treatment, reading) {
-            (Treatment::Dropped(reason), Ok(reading)) => {
+            (FlagTreatment::Dropped(reason), Ok(reading)) => {
                 assert!(
                     reading.notes.iter().any(|note| note.contains(reason)),
                     "{}",
@@ -29,7 +29,7 @@ fn every_flag_has_a_key_or_a_note_or_is_refused() {
                     flag.name
                 );
             }
-            (Treatment::Refused, Err(problems)) => {
+            (FlagTreatment::Refused, Err(problems)) => {
                 let message = problems[0].to_string();
                 assert!(
                     message.starts_with(&format!("--{}", flag.name)),
@@ -37,13 +37,13 @@ fn every_flag_has_a_key_or_a_note_or_is_refused() {
                 );
             }
             // `1` is not a mount and no namespace; otherwise it is in the recipe.
-            (Treatment::Key, Err(problems)) => assert!(
+            (FlagTreatment::Key, Err(problems)) => assert!(
                 problems[0]
                     .to_string()
                     .starts_with(&format!("--{}", flag.name)),
                 "{problems:?}"
             ),
-            (Treatment::Key, Ok(reading)) => {
+            (FlagTreatment::Key, Ok(reading)) => {
                 let key = flag.name.replace('-', "_");
                 let key = key.trim_end_matches('s');
                 let entry = flag.name == "entrypoint" && reading.recipe.contains("run: 1 true");
@@ -142,7 +142,7 @@ fn secrets_are_passed_by_name_only() {
 #[test]
 fn unsupported_arguments_are_refused_by_name() {
     let refused = |text: &str| -> String {
-        let problems: Vec<DockerRunError> = read("x", text, &Nothing).unwrap_err();
+        let problems: Vec<DockerRunError> = read("x", text, &EmptyEnvironment).unwrap_err();
         let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
         messages.join("\n")
     };

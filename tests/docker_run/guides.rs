@@ -1,6 +1,8 @@
 //! The command lines of guides: what their plans have, and what they leave to the reader.
 
-use retrial_recipe::docker_run::{Nothing, Treatment, Word, commands, line, read};
+use retrial_recipe::docker_run::{
+    EmptyEnvironment, FlagTreatment, ShellWord, commands, line, read,
+};
 
 use crate::{Shell, flags, made, script};
 
@@ -71,14 +73,14 @@ fn plans_from_guides_have_the_guides_flags() {
             }
             Some(_) => {
                 let words = commands(&executed[0]).unwrap();
-                let words: Vec<String> = words[0].iter().map(Word::shown).collect();
+                let words: Vec<String> = words[0].iter().map(ShellWord::shown).collect();
                 assert_eq!(words, theirs.2, "{title}");
             }
         }
         // Flags that are not in the plan are in the notes.
         let dropped = line(&commands(&expanded).unwrap()[0][2..]);
         for argument in dropped.iter().flat_map(|line| &line.flags) {
-            if matches!(argument.flag.treatment, Treatment::Dropped(_)) {
+            if matches!(argument.flag.treatment, FlagTreatment::Dropped(_)) {
                 let flag = format!("--{}", argument.flag.name);
                 assert!(
                     reading.notes.iter().any(|note| note.starts_with(&flag)),
@@ -96,7 +98,7 @@ fn placeholders_are_not_values() {
 export LAB_DATASET=\"<path to dataset>/open_orca/\"
 export LAB_HIST=/hist
 docker run -v ${LAB_MODEL}:/model -v ${LAB_DATASET}:/data -v ${LAB_HIST}:/hist debian:12 true";
-    let unresolved = read("x", guide, &Nothing).unwrap().recipe;
+    let unresolved = read("x", guide, &EmptyEnvironment).unwrap().recipe;
     let param = |name: &str| {
         let params = unresolved.split(&format!("\n  {name}:")).nth(1).unwrap();
         params.split("\n  lab_").next().unwrap().to_owned()

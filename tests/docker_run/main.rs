@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 
 use retrial_host::model::HostView;
 use retrial_plan as plan;
-use retrial_plan::build::Origin;
+use retrial_plan::build::RecipeOrigin;
 use retrial_plan::options::PlanOptions;
-use retrial_recipe::docker_run::{Surroundings, Treatment, Word, commands, line};
-use retrial_recipe::{Kind, NoTemplates, Setting, Source, check, resolve};
+use retrial_recipe::docker_run::{FlagTreatment, ShellEnvironment, ShellWord, commands, line};
+use retrial_recipe::{NoTemplates, ParamSetting, RecipeFileKind, Source, check, resolve};
 
 /// A shell with these variables, and one file.
 struct Shell(BTreeMap<String, String>);
@@ -24,7 +24,7 @@ impl Shell {
     }
 }
 
-impl Surroundings for Shell {
+impl ShellEnvironment for Shell {
     fn variable(&self, name: &str) -> Option<String> {
         self.0.get(name).cloned()
     }
@@ -53,7 +53,7 @@ fn flags(text: &str, ours: bool) -> Flags {
     let mut flags = Vec::new();
     for argument in &line.flags {
         let (name, value) = (argument.flag.name, argument.value.shown());
-        if argument.flag.treatment != Treatment::Key
+        if argument.flag.treatment != FlagTreatment::Key
             || name == "entrypoint"
             || (ours && value == "PYTHONUNBUFFERED=1")
         {
@@ -62,7 +62,7 @@ fn flags(text: &str, ours: bool) -> Flags {
         flags.push((name.to_owned(), spelled(name, &value)));
     }
     flags.sort();
-    let command = line.command.iter().map(Word::shown).collect();
+    let command = line.command.iter().map(ShellWord::shown).collect();
     (flags, line.image.shown(), command)
 }
 
@@ -88,15 +88,15 @@ fn spelled(name: &str, value: &str) -> String {
 /// The script that the recipe's plan prints, next to `/guide`.
 fn script(recipe: &str, settings: &[(&str, &str)]) -> String {
     let source = Source::new("recipe.yaml", recipe.to_owned());
-    let problems = check(&source, Kind::Recipe, &NoTemplates);
+    let problems = check(&source, RecipeFileKind::Recipe, &NoTemplates);
     assert!(!problems.has_errors(), "{problems}\n{recipe}");
-    let settings: Vec<Setting> = settings
+    let settings: Vec<ParamSetting> = settings
         .iter()
-        .map(|(name, value)| Setting::new(*name, *value))
+        .map(|(name, value)| ParamSetting::new(*name, *value))
         .collect();
     let resolved = resolve("guide", &source, &NoTemplates, &settings)
         .unwrap_or_else(|problems| panic!("{problems}\n{recipe}"));
-    let origin = Origin {
+    let origin = RecipeOrigin {
         directory: Some("/guide".to_owned()),
         hash: resolved.hash.clone(),
         built_in: false,
@@ -115,9 +115,9 @@ fn made(script: &str) -> (Flags, Vec<String>) {
     let at = script.find("docker run -d").unwrap();
     let flags = flags(&script[at..], true);
     let executed = commands(&script[at..]).unwrap();
-    let exec = |words: &Vec<Word>| -> Option<String> {
+    let exec = |words: &Vec<ShellWord>| -> Option<String> {
         let is_kept = words[0].plain() == Some("logged");
-        let words: &[Word] = if is_kept { &words[2..] } else { words };
+        let words: &[ShellWord] = if is_kept { &words[2..] } else { words };
         (words[1].plain() == Some("exec")).then(|| words.last().unwrap().shown())
     };
     (flags, executed.iter().filter_map(exec).collect())

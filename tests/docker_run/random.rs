@@ -1,7 +1,9 @@
 //! Random command lines, converted to a recipe and back.
 
 use proptest::prelude::*;
-use retrial_recipe::docker_run::{Nothing, Treatment, Word, commands, line, read};
+use retrial_recipe::docker_run::{
+    EmptyEnvironment, FlagTreatment, ShellWord, commands, line, read,
+};
 
 use crate::{made, script, spelled};
 
@@ -58,7 +60,7 @@ fn settled(mut flags: Vec<(String, String)>, order: &str) -> Vec<(String, String
     flags.clear();
     for argument in arguments
         .iter()
-        .filter(|argument| argument.flag.treatment == Treatment::Key)
+        .filter(|argument| argument.flag.treatment == FlagTreatment::Key)
     {
         let (name, value) = (
             argument.flag.name.to_owned(),
@@ -92,18 +94,18 @@ proptest! {
         for word in &command {
             text.extend([" ", &quoted(word)]);
         }
-        let reading = read("x", &text, &Nothing).unwrap();
+        let reading = read("x", &text, &EmptyEnvironment).unwrap();
         let ((ours, image, _), executed) = made(&script(&reading.recipe, &[]));
         let theirs = settled(Vec::new(), &text);
         prop_assert_eq!(ours, theirs);
         prop_assert_eq!(image, "debian:12");
         let again = commands(&executed[0]).unwrap();
-        let again: Vec<String> = again[0].iter().skip(1).map(Word::shown).collect();
+        let again: Vec<String> = again[0].iter().skip(1).map(ShellWord::shown).collect();
         prop_assert_eq!(again, command);
     }
 
     #[test]
     fn any_text_is_read_without_panic(text in "(docker run )?[ -~\n]{0,80}") {
-        let _ = read("x", &text, &Nothing);
+        let _ = read("x", &text, &EmptyEnvironment);
     }
 }

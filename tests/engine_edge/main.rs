@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use retrial_engine::api::{ImageInfo, ImageProgress};
 use retrial_engine::endpoint::EngineEnvironment;
-use retrial_engine::{Docker, Engine, EngineError};
+use retrial_engine::{DockerEngine, Engine, EngineError};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
 use wiremock::matchers::{method, path};
@@ -16,12 +16,12 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 const IMAGE: &str = "registry.example/team/image:1";
 
-async fn connect(url: String) -> Result<Docker, EngineError> {
+async fn connect(url: String) -> Result<DockerEngine, EngineError> {
     let environment = EngineEnvironment {
         configuration: "/nowhere".into(),
         ..EngineEnvironment::default()
     };
-    Docker::connect_in(Some(&url), &environment).await
+    DockerEngine::connect_in(Some(&url), &environment).await
 }
 
 fn version(api: &str) -> Value {
@@ -42,7 +42,7 @@ async fn serve(server: &MockServer, verb: &str, at: &str, answer: ResponseTempla
         .await;
 }
 
-async fn engine() -> (MockServer, Docker) {
+async fn engine() -> (MockServer, DockerEngine) {
     let server = MockServer::start().await;
     let answer = ResponseTemplate::new(200).set_body_json(version("1.41"));
     serve(&server, "GET", "/version", answer).await;
@@ -88,7 +88,7 @@ fn refusal(status: u16, message: &str) -> ResponseTemplate {
     ResponseTemplate::new(status).set_body_json(json!({"message": message}))
 }
 
-async fn pull(engine: &Docker) -> (Result<ImageInfo, EngineError>, Vec<String>) {
+async fn pull(engine: &DockerEngine) -> (Result<ImageInfo, EngineError>, Vec<String>) {
     let (to, mut from) = unbounded_channel();
     let result = engine.pull(IMAGE, None, to).await;
     let mut retries = Vec::new();

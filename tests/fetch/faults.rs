@@ -21,7 +21,7 @@ fn bytes() -> At {
 }
 
 #[track_caller]
-fn is_right(fetched: &retrial_hub::Fetched) {
+fn is_right(fetched: &retrial_hub::FetchedModel) {
     assert!(
         content(fetched, FILE) == Content::generated(7, SIZE).to_vec(),
         "wrong bytes"

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use retrial_hub::{FetchError, Fetched, Hub as Client, ModelSpec, Progress, Settings, Token};
+use retrial_hub::{
+    FetchError, FetchedModel, Hub as Client, HubSettings, ModelSpec, Progress, Token,
+};
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
@@ -15,13 +17,13 @@ pub const NAME: &str = "owner/model";
 pub struct Scene {
     pub hub: Hub,
     pub directory: TempDir,
-    pub settings: Settings,
+    pub settings: HubSettings,
 }
 
 /// How a fetch went.
 #[derive(Debug)]
 pub struct Went {
-    pub result: Result<Fetched, FetchError>,
+    pub result: Result<FetchedModel, FetchError>,
     pub progress: Vec<Progress>,
 }
 
@@ -38,7 +40,7 @@ impl Scene {
         let hub = Hub::start();
         hub.add(repository);
         let directory = tempfile::tempdir().unwrap();
-        let mut settings = Settings::new(hub.endpoint(), directory.path().join("hub")).unwrap();
+        let mut settings = HubSettings::new(hub.endpoint(), directory.path().join("hub")).unwrap();
         settings.token_path = PathBuf::from("/home/me/.cache/huggingface/token");
         settings.retries.base_delay = Duration::from_millis(1);
         settings.retries.read_timeout = Duration::from_secs(5);
@@ -123,7 +125,7 @@ impl Scene {
 
 impl Went {
     #[track_caller]
-    pub fn fetched(self) -> Fetched {
+    pub fn fetched(self) -> FetchedModel {
         self.result
             .unwrap_or_else(|error| panic!("{error}\n{:?}", self.progress))
     }
@@ -155,6 +157,6 @@ impl Went {
 }
 
 /// What a file of a fetched model holds, read by its name in the commit.
-pub fn content(fetched: &Fetched, path: &str) -> Vec<u8> {
+pub fn content(fetched: &FetchedModel, path: &str) -> Vec<u8> {
     std::fs::read(fetched.directory.join(path)).unwrap()
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use retrial_engine::api::{ExecOutput, ExecStatus};
-use retrial_run::{Options, execute};
+use retrial_run::{SessionOptions, execute};
 
 use crate::fake::Fake;
 use crate::faults::{
@@ -180,9 +180,9 @@ async fn an_engine_that_is_lost_in_a_long_pull_is_waited_for() {
         .with_pull_time(Duration::from_millis(1500))
         .fail("pull", disconnected());
     let (play, engine) = (Play::new(), Arc::new(engine));
-    let options = Options {
+    let options = SessionOptions {
         patience: Duration::from_secs(1),
-        ..Options::default()
+        ..SessionOptions::default()
     };
     let session = play.session_with(&engine, options).unwrap();
     let ended = Box::pin(execute(&session)).await.unwrap();

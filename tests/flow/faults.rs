@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use retrial_engine::EngineError;
 use retrial_engine::api::{ExecOutput, ExecSpec, ExecStatus};
 use retrial_plan::Plan;
-use retrial_run::{Ended, Options, RunError, Session, execute};
+use retrial_run::{RunEnd, RunError, RunSession, SessionOptions, execute};
 use retrial_store::{Home, RunDirectory};
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
@@ -54,18 +54,22 @@ impl Play {
         Self { root, run }
     }
 
-    pub async fn execute(&self, engine: &Arc<Fake>) -> Result<Ended, RunError> {
+    pub async fn execute(&self, engine: &Arc<Fake>) -> Result<RunEnd, RunError> {
         let session = self.session(engine)?;
         Box::pin(execute(&session)).await
     }
 
-    fn session(&self, engine: &Arc<Fake>) -> Result<Session, RunError> {
-        self.session_with(engine, Options::default())
+    fn session(&self, engine: &Arc<Fake>) -> Result<RunSession, RunError> {
+        self.session_with(engine, SessionOptions::default())
     }
 
-    pub fn session_with(&self, engine: &Arc<Fake>, options: Options) -> Result<Session, RunError> {
+    pub fn session_with(
+        &self,
+        engine: &Arc<Fake>,
+        options: SessionOptions,
+    ) -> Result<RunSession, RunError> {
         let (events, _incoming) = unbounded_channel();
-        Session::open(
+        RunSession::open(
             engine.clone(),
             self.run.clone(),
             events,

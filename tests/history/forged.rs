@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use retrial_bundle::signature::{self, Signer, SigningError};
-use retrial_bundle::{Head, Manifest};
+use retrial_bundle::{BundleHead, BundleManifest};
 use retrial_run::judge_run;
 use retrial_store::RunDirectory;
 use rstest::rstest;
@@ -284,12 +284,12 @@ impl Signer for Key {
 /// Signs another text in place of an archive's statement.
 fn with_statement(archive: &Path, key: &Path, statement: String) -> Vec<u8> {
     let bytes = fs::read(archive).unwrap();
-    let head = Head::read(&mut &bytes[..]).unwrap();
+    let head = BundleHead::read(&mut &bytes[..]).unwrap();
     let mut own = Vec::new();
     head.write(&mut own).unwrap();
     let mut key = Key(PrivateKey::read_openssh_file(key).unwrap());
     let signatures = signature::sign(statement.as_bytes(), &mut key).unwrap();
-    let other = Head {
+    let other = BundleHead {
         statement: statement.into_bytes(),
         signatures: Some(signatures),
         ..head
@@ -310,8 +310,8 @@ fn unknown_and_duplicate_keys_of_a_signed_statement_are_refused() {
     let allowed = packing.allow("alice@example.com", &key);
     let archive = packing.pack("a.tar.zst", Some(&key));
     let bytes = fs::read(&archive).unwrap();
-    let head = Head::read(&mut &bytes[..]).unwrap();
-    Manifest::parse(&head.manifest).unwrap();
+    let head = BundleHead::read(&mut &bytes[..]).unwrap();
+    BundleManifest::parse(&head.manifest).unwrap();
     let text = String::from_utf8(head.statement).unwrap();
     assert_eq!(with_statement(&archive, &key, text.clone()), bytes);
     for (from, to) in [
@@ -352,7 +352,7 @@ fn unknown_and_duplicate_keys_of_a_signed_statement_are_refused() {
 #[test]
 fn the_plan_of_every_built_in_recipe_follows_from_its_stored_recipe() {
     use retrial::app::catalog;
-    use retrial_plan::build::Origin;
+    use retrial_plan::build::RecipeOrigin;
     use retrial_plan::{PlanOptions, build};
     use retrial_results::evidence::plan_source::plan_differences;
 
@@ -364,7 +364,7 @@ fn the_plan_of_every_built_in_recipe_follows_from_its_stored_recipe() {
             // Some have params that must be set.
             continue;
         };
-        let origin = Origin {
+        let origin = RecipeOrigin {
             directory: Some("/recipes/one".to_owned()),
             hash: resolved.hash.clone(),
             built_in: false,

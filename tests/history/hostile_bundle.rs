@@ -5,8 +5,8 @@ use std::io::Write;
 
 use retrial_bundle::body::BodyWriter;
 use retrial_bundle::hashing::sha256;
-use retrial_bundle::manifest::{FileEntry, Sealed};
-use retrial_bundle::{Head, Manifest, blocks};
+use retrial_bundle::manifest::{FileEntry, SizedDigest};
+use retrial_bundle::{BundleHead, BundleManifest, blocks};
 use serde_json::{Value, json};
 
 use super::evidence::Packing;
@@ -15,25 +15,25 @@ use super::evidence::Packing;
 struct Maker {
     packing: Packing,
     statement: String,
-    manifest: Manifest,
+    manifest: BundleManifest,
 }
 
 impl Maker {
     fn new() -> Self {
         let packing = Packing::new();
         let bytes = fs::read(packing.pack("a.tar.zst", None)).unwrap();
-        let head = Head::read(&mut &bytes[..]).unwrap();
+        let head = BundleHead::read(&mut &bytes[..]).unwrap();
         let statement = String::from_utf8(head.statement).unwrap();
         Self {
             packing,
             statement: statement.replace(&sha256(&head.manifest), "SUM"),
-            manifest: Manifest::parse(&head.manifest).unwrap(),
+            manifest: BundleManifest::parse(&head.manifest).unwrap(),
         }
     }
 
     fn bundle(&self, manifest: &[u8], body: &[u8]) -> Vec<u8> {
         let statement = self.statement.replace("SUM", &sha256(manifest));
-        let head = Head {
+        let head = BundleHead {
             manifest: manifest.to_vec(),
             statement: statement.into_bytes(),
             signatures: None,
@@ -67,8 +67,8 @@ impl Maker {
             bytes: *bytes,
             sha256: sha256(content),
         };
-        let manifest = Manifest {
-            body: Sealed {
+        let manifest = BundleManifest {
+            body: SizedDigest {
                 bytes: body.len() as u64,
                 sha256: sha256(body),
             },

@@ -88,7 +88,7 @@ fn in_totos_tools_read_the_envelope() {
         let key = packing.key(kind, &["-t", kind]);
         let archive = packing.pack(&format!("{kind}.tar.zst"), Some(&key));
         let bytes = fs::read(archive).unwrap();
-        let head = retrial_bundle::Head::read(&mut &bytes[..]).unwrap();
+        let head = retrial_bundle::BundleHead::read(&mut &bytes[..]).unwrap();
         let envelope = packing.path("envelope.json");
         fs::write(&envelope, head.signatures.unwrap().envelope).unwrap();
         let output = Command::new(python.trim())

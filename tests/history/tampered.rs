@@ -9,7 +9,7 @@ use retrial::app::evidence::{VerifyRequest, directory, verify};
 use retrial_bundle::body::BodyWriter;
 use retrial_bundle::hashing::sha256;
 use retrial_bundle::verification::{SignatureState, Verification};
-use retrial_bundle::{Head, Manifest};
+use retrial_bundle::{BundleHead, BundleManifest};
 
 use super::evidence::{Packing, REPRODUCED, has_openssh};
 use super::ids;
@@ -20,7 +20,7 @@ type Files = Vec<(String, Vec<u8>)>;
 pub struct Bundle {
     pub packing: Packing,
     pub bytes: Vec<u8>,
-    pub head: Head,
+    pub head: BundleHead,
     pub key: PathBuf,
     pub allowed: PathBuf,
     files: Files,
@@ -50,8 +50,8 @@ impl Bundle {
             fs::copy(from, to).unwrap();
         }
         let bytes = fs::read(packing.pack("a.tar.zst", Some(&key))).unwrap();
-        let head = Head::read(&mut &bytes[..]).unwrap();
-        let manifest = Manifest::parse(&head.manifest).unwrap();
+        let head = BundleHead::read(&mut &bytes[..]).unwrap();
+        let manifest = BundleManifest::parse(&head.manifest).unwrap();
         let run = packing.scene.run(REPRODUCED);
         let read = |path: String| (path.clone(), fs::read(run.join(path)).unwrap());
         let files = manifest.files.into_iter().map(|file| read(file.path));
@@ -119,7 +119,7 @@ impl Bundle {
     }
 
     /// Packs it again in this form, with a manifest that fits, under the head that it gives.
-    fn in_form(&self, files: &Files, head: impl Fn(Vec<u8>) -> Head) -> Vec<u8> {
+    fn in_form(&self, files: &Files, head: impl Fn(Vec<u8>) -> BundleHead) -> Vec<u8> {
         let mut sorted = files.clone();
         sorted.sort_by(|a, b| Path::new(&a.0).cmp(Path::new(&b.0)));
         let mut body = BodyWriter::new(Vec::new(), &self.packing.run).unwrap();
@@ -152,19 +152,19 @@ impl Bundle {
         );
         let old = |_| self.head.clone();
         self.refused(&self.in_form(files, old), change);
-        let new_manifest = |manifest| Head {
+        let new_manifest = |manifest| BundleHead {
             manifest,
             ..self.head.clone()
         };
         self.refused(&self.in_form(files, new_manifest), change);
-        let new_statement = |manifest: Vec<u8>| Head {
+        let new_statement = |manifest: Vec<u8>| BundleHead {
             statement: self.statement_about(&manifest),
             manifest,
             ..self.head.clone()
         };
         self.refused(&self.in_form(files, new_statement), change);
         // Without a signature it is unsigned at best.
-        let unsigned = |manifest: Vec<u8>| Head {
+        let unsigned = |manifest: Vec<u8>| BundleHead {
             statement: self.statement_about(&manifest),
             manifest,
             signatures: None,

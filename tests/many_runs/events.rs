@@ -1,7 +1,7 @@
 //! The journal of a planted run: every step of its plan, one after the other.
 
 use jiff::{SignedDuration, Timestamp};
-use retrial_plan::step::{Action, Purpose};
+use retrial_plan::step::{Action, CommandPurpose};
 use retrial_plan::{Plan, Step};
 use retrial_store::journal::{AbortReason, Event, EventKind, SkipReason, StepEnd, StepFault};
 use retrial_store::process::ProcessIdentity;
@@ -43,7 +43,7 @@ pub fn journal(plan: &Plan, id: &str, started: Timestamp, went: Went) -> Planted
     );
     let mut failed = false;
     for step in &plan.steps {
-        let is_measure = matches!(&step.action, Action::Exec(exec) if matches!(exec.purpose, Purpose::Measure { .. }));
+        let is_measure = matches!(&step.action, Action::Exec(exec) if matches!(exec.purpose, CommandPurpose::Measure { .. }));
         let last = matches!(step.action, Action::Judge | Action::Remove);
         if failed && !last {
             let reason = SkipReason::Aborted {

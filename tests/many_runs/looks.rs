@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use retrial_telemetry::reading::{ContainerReading, GpuReading};
-use retrial_telemetry::table::{HEADER, Measured, Row, RowSource};
+use retrial_telemetry::table::{HEADER, MeasuredTrial, RowSource, TelemetryRow};
 
 const GPUS: u32 = 8;
 const LOOKS: i32 = 7;
@@ -13,11 +13,11 @@ pub fn telemetry(started: Timestamp, measured: Timestamp, rate: f64) -> String {
     let mut text = format!("{HEADER}\n");
     for look in 0..LOOKS {
         let time = measured + PAUSE * look;
-        let row = |source| Row {
+        let row = |source| TelemetryRow {
             seconds: time.duration_since(started).as_secs_f64(),
             time,
             pause_s: PAUSE.as_secs_f64(),
-            measured: Measured {
+            measured: MeasuredTrial {
                 step: 3,
                 scenario: "Offline".to_owned(),
                 mode: "performance".to_owned(),

@@ -24,9 +24,9 @@ use jiff::{SignedDuration, Timestamp};
 use rayon::prelude::*;
 use retrial_host as host;
 use retrial_host::model::HostView;
-use retrial_plan::build::Origin;
-use retrial_plan::{Action, OfBatch, Plan, PlanOptions, Step, build};
-use retrial_recipe::{NoTemplates, Resolved, Setting, Source, resolve};
+use retrial_plan::build::RecipeOrigin;
+use retrial_plan::{Action, BatchPosition, Plan, PlanOptions, Step, build};
+use retrial_recipe::{NoTemplates, ParamSetting, ResolvedRecipe, Source, resolve};
 use retrial_run::judge_run;
 use retrial_store::RunDirectory;
 use serde_json::json;
@@ -52,7 +52,7 @@ pub struct Many {
 struct Cell {
     rocm: usize,
     backend: usize,
-    resolved: Resolved,
+    resolved: ResolvedRecipe,
     plans: Vec<Plan>,
 }
 
@@ -83,14 +83,14 @@ impl Many {
         for (rocm, release) in ROCM.iter().enumerate() {
             for (backend, name) in BACKENDS.iter().enumerate() {
                 let settings = [
-                    Setting::new("rocm", *release),
-                    Setting::new("backend", *name),
+                    ParamSetting::new("rocm", *release),
+                    ParamSetting::new("backend", *name),
                 ];
                 let source = Source::new("./llama2.yaml", RECIPE);
                 let resolved = resolve("./llama2.yaml", &source, &NoTemplates, &settings)
                     .map_err(|problems| problems.render(false))
                     .unwrap();
-                let origin = Origin {
+                let origin = RecipeOrigin {
                     directory: None,
                     hash: resolved.hash.clone(),
                     built_in: false,
@@ -152,7 +152,7 @@ impl Many {
         let mut plan = cell.plans[on].clone();
         // Each fifth is nobody's batch.
         if batch % 5 != 4 {
-            plan.batch = Some(OfBatch {
+            plan.batch = Some(BatchPosition {
                 id: format!("{}-llama2-b{:03x}", began_of_batch(batch), batch & 0xfff),
                 cell: format!(
                     "rocm={},backend={}",

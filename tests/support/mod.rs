@@ -12,11 +12,11 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use retrial_container::ContainerSpec;
-use retrial_engine::Docker;
+use retrial_engine::DockerEngine;
 
 /// The lab's engine and registries, where `make test` brought them up.
 pub struct Lab {
-    pub engine: Docker,
+    pub engine: DockerEngine,
     pub registry: String,
     pub private: String,
     pub user: String,
@@ -28,7 +28,7 @@ impl Lab {
     pub async fn here() -> Option<Self> {
         let lab = env::var("RETRIAL_LAB").is_ok();
         let name = |name| env::var(name).unwrap_or_default();
-        match Docker::connect(None).await {
+        match DockerEngine::connect(None).await {
             Ok(engine) if lab => {
                 let lab = Self {
                     engine,

@@ -5,7 +5,7 @@ use itertools::join;
 
 use super::model::Spanned;
 use retrial_recipe::{
-    Choice, DeclaredParam, Diagnostic, Loaded, Span, Variants, did_you_mean, nearest,
+    DeclaredParam, Diagnostic, LoadedRecipe, Span, VariantChoice, Variants, did_you_mean, nearest,
 };
 
 /// A recipe of a batch, as far as cells depend on it.
@@ -25,7 +25,7 @@ pub struct AxisDomain {
 
 impl AxisDomain {
     /// Creates the domain of a recipe that was read.
-    pub fn new(name: impl Into<String>, path: impl Into<String>, recipe: &Loaded) -> Self {
+    pub fn new(name: impl Into<String>, path: impl Into<String>, recipe: &LoadedRecipe) -> Self {
         Self {
             name: name.into(),
             path: path.into(),
@@ -51,7 +51,7 @@ impl AxisDomain {
     }
 
     /// Returns the default values of its axes.
-    pub(super) fn defaults(&self) -> Choice {
+    pub(super) fn defaults(&self) -> VariantChoice {
         let axes = self.variants.axes.iter();
         axes.filter_map(|axis| Some((axis.name.clone(), axis.default.clone()?)))
             .collect()

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Values;
-use retrial_recipe::Setting;
+use super::NamedValues;
+use retrial_recipe::ParamSetting;
 use retrial_recipe::model::Mode;
 
 /// One recipe with one value of each axis, and all that its plan needs.
@@ -18,9 +18,9 @@ pub struct Cell {
     /// The recipe as `retrial run` takes it: a built-in name or a path.
     pub path: String,
     /// The values of the axes, variants and params, in order.
-    pub axes: Values,
+    pub axes: NamedValues,
     /// Variants and params that have the same value in all cells.
-    pub set: Values,
+    pub set: NamedValues,
     /// Only these scenarios; all if empty.
     pub scenarios: Vec<String>,
     /// Only these modes; all if empty. A trial run has the modes that its trial measures.
@@ -33,10 +33,10 @@ pub struct Cell {
 
 impl Cell {
     /// Returns the settings with which its recipe is resolved.
-    pub fn settings(&self) -> Vec<Setting> {
+    pub fn settings(&self) -> Vec<ParamSetting> {
         let settings = self.set.iter().chain(self.axes.iter());
         settings
-            .map(|(name, value)| Setting::new(name, value))
+            .map(|(name, value)| ParamSetting::new(name, value))
             .collect()
     }
 }
@@ -49,15 +49,15 @@ pub struct ExcludedCell {
     /// The recipe's short name in this batch.
     pub recipe: String,
     /// The values of the axes.
-    pub axes: Values,
+    pub axes: NamedValues,
     /// Why it is not run.
-    pub reason: Omission,
+    pub reason: ExclusionReason,
 }
 
 /// Why a combination is not run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Omission {
+pub enum ExclusionReason {
     /// The batch's own `exclude` matches it.
     Excluded {
         /// The reason that the batch states.
@@ -80,7 +80,7 @@ pub enum Omission {
     },
 }
 
-impl fmt::Display for Omission {
+impl fmt::Display for ExclusionReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Excluded { reason: None } => formatter.write_str("excluded"),

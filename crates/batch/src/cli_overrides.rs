@@ -3,13 +3,14 @@
 use clap::Args;
 
 use super::model::{
-    Axis, Batch, BatchRecipe, Combination, OnFailure, Order, PullAhead, Spanned, WrittenClaim,
+    Batch, BatchRecipe, Combination, OnFailure, PullAhead, RunOrder, Spanned, WrittenAxis,
+    WrittenClaim,
 };
 use super::names::short_names;
 use super::read::check_duplicates;
 use retrial_plan::PlanOptions;
 use retrial_recipe::model::Trials;
-use retrial_recipe::{Diagnostic, Diagnostics, Setting, Source};
+use retrial_recipe::{Diagnostic, Diagnostics, ParamSetting, Source};
 
 /// The cells of a batch and how to run them. These options override the batch's file.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
@@ -28,7 +29,7 @@ pub struct CliOverrides {
     pub claims: Vec<String>,
     /// Run trials in this order (default: interleaved)
     #[arg(long, value_enum)]
-    pub order: Option<Order>,
+    pub order: Option<RunOrder>,
     /// Continue or stop after a failed run (default: keep-going)
     #[arg(long, value_enum)]
     pub on_failure: Option<OnFailure>,
@@ -46,7 +47,7 @@ pub struct CliOverrides {
     pub options: PlanOptions,
     /// Settings of all cells, from `--set NAME=VALUE`.
     #[arg(skip)]
-    pub set: Vec<Setting>,
+    pub set: Vec<ParamSetting>,
 }
 
 impl CliOverrides {
@@ -84,7 +85,7 @@ impl CliOverrides {
             let exclude = Combination::of_text(&place("--exclude", text), &mut problems);
             batch.exclude.extend(exclude);
         }
-        for Setting { name, value } in &self.set {
+        for ParamSetting { name, value } in &self.set {
             batch.set.retain(|(existing, _)| existing != name);
             let span = place("--set", &format!("{name}={value}")).span;
             let value = value.clone();
@@ -139,8 +140,8 @@ fn place(option: &str, text: &str) -> Spanned<String> {
 }
 
 /// `rocm=6.4.1,7.1.1`; an axis that is typed twice has the values of both.
-fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<Axis> {
-    let mut axes: Vec<Axis> = Vec::new();
+fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<WrittenAxis> {
+    let mut axes: Vec<WrittenAxis> = Vec::new();
     for text in vary {
         let all = place("--vary", text).span;
         let named = text.split_once('=');
@@ -165,7 +166,7 @@ fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<Axis> {
         }
         match axes.iter_mut().find(|axis| axis.name.value == name.trim()) {
             Some(existing) => existing.values.extend(parts),
-            None => axes.push(Axis {
+            None => axes.push(WrittenAxis {
                 name: Spanned {
                     value: name.trim().to_owned(),
                     span: all.part(0..name.len()),
@@ -181,7 +182,7 @@ fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<Axis> {
 }
 
 /// `bert-large-radeon over rocm and backend`
-fn title(recipes: &[BatchRecipe], vary: &[Axis]) -> String {
+fn title(recipes: &[BatchRecipe], vary: &[WrittenAxis]) -> String {
     let recipes: Vec<&str> = recipes.iter().map(|recipe| recipe.name.as_str()).collect();
     let axes: Vec<&str> = vary.iter().map(|axis| axis.name.value.as_str()).collect();
     let recipes = match recipes.len() {

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use itertools::join;
 use serde::Serialize;
 
-use super::{BatchPlan, Order, TrialRun};
+use super::{BatchPlan, RunOrder, TrialRun};
 use retrial_recipe::model::{Image, ModelSource, Recipe};
 
 /// The resources that a batch needs.
@@ -164,7 +164,7 @@ fn counted<T: Hash + Eq>(items: impl Iterator<Item = T>) -> impl Iterator<Item =
     counts.into_iter()
 }
 
-impl Order {
+impl RunOrder {
     /// The order of a few cells, in letters: `A B C, C B A, A B C`.
     pub fn in_letters(self, cells: usize, trials: u32) -> String {
         let letters: Vec<&str> = ["A", "B", "C"].into_iter().take(cells).collect();

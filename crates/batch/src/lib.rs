@@ -32,19 +32,19 @@ pub mod verdict;
 mod yaml;
 
 pub use axis_domain::AxisDomain;
-pub use cell::{Cell, ExcludedCell, Omission};
-pub use claim::{Assertion, Claim, Part};
+pub use cell::{Cell, ExcludedCell, ExclusionReason};
+pub use claim::{Assertion, BatchClaim, CellPair};
 pub use cli_overrides::CliOverrides;
 pub use estimate::{BatchEstimate, ImageNeed, ImageSource, ModelNeed, ResolvedCell};
 pub use matrix::plan;
 pub use model::{
-    Axis, Batch, BatchRecipe, Combination, ExecutionOptions, ExternalResult, ExternalRuns,
-    OnFailure, Order, PullAhead, Spanned, WrittenClaim,
+    Batch, BatchRecipe, Combination, ExecutionOptions, ExternalResult, ExternalRuns, OnFailure,
+    PullAhead, RunOrder, Spanned, WrittenAxis, WrittenClaim,
 };
 pub use plan::BatchPlan;
 pub use read::{is_batch, read};
 pub use schedule::{Schedule, TrialRun};
-pub use values::Values;
+pub use values::NamedValues;
 pub use yaml::text as yaml;
 
 #[cfg(any(test, feature = "testing"))]

@@ -5,15 +5,15 @@ use indexmap::{IndexMap, IndexSet};
 use itertools::{Itertools as _, join};
 
 use super::axis_domain::AxisDomain;
-use super::cell::{Cell, ExcludedCell, Omission};
+use super::cell::{Cell, ExcludedCell, ExclusionReason};
 use super::check_names::check_names;
-use super::claim::{self, Claim, Subjects};
-use super::model::{Axis, Batch, Combination, ExternalResult};
+use super::claim::{self, BatchClaim, ClaimSubjects};
+use super::model::{Batch, Combination, ExternalResult, WrittenAxis};
 use super::names::RECIPE;
 use super::plan::BatchPlan;
-use super::{Schedule, Values};
+use super::{NamedValues, Schedule};
 use retrial_plan::measurement::same_scenario;
-use retrial_recipe::{Choice, Diagnostics};
+use retrial_recipe::{Diagnostics, VariantChoice};
 
 /// The version of batch.json's format.
 const SCHEMA: u32 = 1;
@@ -25,7 +25,7 @@ const MOST_CELLS: usize = 10_000;
 /// # Errors
 /// If the recipes do not have an axis, value or claimed cell, or no cell is left: every problem.
 pub fn plan(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Diagnostics> {
-    let mut matrix = Matrix {
+    let mut matrix = MatrixBuilder {
         batch,
         recipes,
         cells: Vec::new(),
@@ -65,7 +65,7 @@ pub fn plan(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Diagnost
     })
 }
 
-struct Matrix<'a> {
+struct MatrixBuilder<'a> {
     batch: &'a Batch,
     recipes: &'a [AxisDomain],
     cells: Vec<Cell>,
@@ -73,12 +73,13 @@ struct Matrix<'a> {
     problems: Diagnostics,
 }
 
-impl Matrix<'_> {
+impl MatrixBuilder<'_> {
     fn fill(&mut self) {
         let (batch, recipes) = (self.batch, self.recipes);
         for domain in recipes {
             let axes = batch.vary.iter();
-            let axes: Vec<&Axis> = axes.filter(|axis| domain.has(&axis.name.value)).collect();
+            let axes: Vec<&WrittenAxis> =
+                axes.filter(|axis| domain.has(&axis.name.value)).collect();
             let sizes = axes.iter().map(|axis| axis.values.len());
             let count = sizes.fold(1, usize::saturating_mul);
             let is_too_large = self.cells.len().saturating_add(count) > MOST_CELLS;
@@ -103,32 +104,32 @@ impl Matrix<'_> {
     }
 
     /// Adds a combination of the product as a cell, or omits it if it is excluded.
-    fn combination(&mut self, domain: &AxisDomain, axes: Values) {
+    fn combination(&mut self, domain: &AxisDomain, axes: NamedValues) {
         let with_recipe = with_recipe(&domain.name, &axes);
         let mut excluded = self.batch.exclude.iter();
         if let Some(by) = excluded.find(|exclude| exclude.plain().are_in(&with_recipe)) {
             let reason = by.reason.clone();
-            return self.omit(domain, axes, Omission::Excluded { reason });
+            return self.omit(domain, axes, ExclusionReason::Excluded { reason });
         }
         self.add(domain, axes);
     }
 
     /// Adds a cell, or omits it if its recipe does not support it.
-    fn add(&mut self, domain: &AxisDomain, axes: Values) {
+    fn add(&mut self, domain: &AxisDomain, axes: NamedValues) {
         let missing = axes
             .iter()
             .find(|(name, value)| !domain.has_value(name, value));
         if let Some((name, value)) = missing {
-            let reason = Omission::NoSuchValue {
+            let reason = ExclusionReason::NoSuchValue {
                 recipe: domain.name.clone(),
                 name: name.to_owned(),
                 value: value.to_owned(),
             };
             return self.omit(domain, axes, reason);
         }
-        let mut choice: Choice = domain.defaults();
+        let mut choice: VariantChoice = domain.defaults();
         let set = self.batch.set.iter().filter(|(name, _)| domain.has(name));
-        let set: Values = set
+        let set: NamedValues = set
             .map(|(name, set)| (name.clone(), set.value.clone()))
             .collect();
         for (name, value) in set.iter().chain(axes.iter()) {
@@ -136,7 +137,7 @@ impl Matrix<'_> {
         }
         if let Some(unsupported) = domain.variants.unsupported(&choice) {
             let reason = unsupported.reason.clone();
-            return self.omit(domain, axes, Omission::Unsupported { reason });
+            return self.omit(domain, axes, ExclusionReason::Unsupported { reason });
         }
         let batch = self.batch;
         self.cells.push(Cell {
@@ -175,7 +176,7 @@ impl Matrix<'_> {
         }
         for domain in recipes {
             // In the order of the other cells, what this one does not name by the recipe's default.
-            let mut axes = Values::default();
+            let mut axes = NamedValues::default();
             let defaults = domain.defaults();
             for axis in &self.batch.vary {
                 let name = &axis.name.value;
@@ -204,7 +205,7 @@ impl Matrix<'_> {
         for exclude in &self.batch.exclude {
             let plain = exclude.plain();
             let applies = |cell: &ExcludedCell| {
-                matches!(cell.reason, Omission::Excluded { .. })
+                matches!(cell.reason, ExclusionReason::Excluded { .. })
                     && plain.are_in(&with_recipe(&cell.recipe, &cell.axes))
             };
             if !self.excluded.iter().any(applies) {
@@ -269,7 +270,7 @@ impl Matrix<'_> {
         }
     }
 
-    fn omit(&mut self, domain: &AxisDomain, axes: Values, reason: Omission) {
+    fn omit(&mut self, domain: &AxisDomain, axes: NamedValues, reason: ExclusionReason) {
         self.excluded.push(ExcludedCell {
             name: self.name(domain, &axes),
             recipe: domain.name.clone(),
@@ -278,7 +279,7 @@ impl Matrix<'_> {
         });
     }
 
-    fn name(&self, domain: &AxisDomain, axes: &Values) -> String {
+    fn name(&self, domain: &AxisDomain, axes: &NamedValues) -> String {
         match (self.recipes.len(), axes.is_empty()) {
             (1, false) => axes.to_string(),
             (_, true) => domain.name.clone(),
@@ -312,7 +313,7 @@ impl Matrix<'_> {
         planned.collect()
     }
 
-    fn claims(&mut self) -> Vec<Claim> {
+    fn claims(&mut self) -> Vec<BatchClaim> {
         let (mut scenarios, mut figures) = (Vec::new(), Vec::new());
         for domain in self.recipes {
             for name in &domain.scenarios {
@@ -323,7 +324,7 @@ impl Matrix<'_> {
             }
             figures.extend(domain.figures.iter().cloned());
         }
-        let subjects = Subjects {
+        let subjects = ClaimSubjects {
             axes: &self.axes(),
             cells: &self.cells,
             excluded: &self.excluded,
@@ -338,7 +339,7 @@ impl Matrix<'_> {
     }
 }
 
-fn with_recipe(recipe: &str, axes: &Values) -> Values {
+fn with_recipe(recipe: &str, axes: &NamedValues) -> NamedValues {
     let mut values = axes.clone();
     values.set(RECIPE, recipe);
     values

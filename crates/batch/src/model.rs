@@ -1,12 +1,12 @@
 //! A batch file as written, before any recipe is read: types and keys in one declaration.
 
 use retrial_document::{
-    Diagnostics, Field, FieldType, Key, Keys as _, Node, Ordered, Scope, Span, Word, formats, key,
-    object, word,
+    Diagnostics, Field, FieldType, Key, Keys as _, Node, OrderedMap, Scope, Span, Word, formats,
+    key, object, word,
 };
 use serde::{Deserialize, Serialize};
 
-use super::Values;
+use super::NamedValues;
 use retrial_recipe::model::Mode;
 
 pub use retrial_document::Spanned;
@@ -28,7 +28,7 @@ const MODES: &[Word] = &[
     word("compliance", "Compliance tests; run in the first trial."),
 ];
 
-/// Keys from which [`Batch`] has nothing, or its recipes.
+/// Keys from which [`BatchReport`] has nothing, or its recipes.
 const FIRST: &[Key] = &[
     key(
         "schema",
@@ -64,13 +64,13 @@ object! {
         /// A longer description.
         description: Option<String> = TEXT,
         /// Axes and their values: each an axis of the recipes' variants, or a param.
-        vary: Vec<Axis> [read = axes] = AXES,
+        vary: Vec<WrittenAxis> [read = axes] = AXES,
         /// Combinations that are excluded: {rocm: "7.1.1", backend: rocm, reason: why}.
         exclude: Vec<Combination> = COMBINATIONS,
         /// Combinations in addition to the product of the axes. Axes that are not named have the recipe's default.
         include: Vec<Combination> = COMBINATIONS,
         /// Variants and params that are the same in all cells.
-        set: Ordered<Spanned<String>> = VALUES,
+        set: OrderedMap<Spanned<String>> = VALUES,
         /// Only these scenarios of the recipes.
         scenarios: Vec<Spanned<String>> = TEXTS,
         /// Only these modes.
@@ -80,7 +80,7 @@ object! {
         /// The claims, in sentences (docs/batches.md has the grammar).
         claims: Vec<WrittenClaim> [read = claims] = CLAIMS,
         /// Runs of other hosts, by the name that claims use for them.
-        external_results: Ordered<ExternalRuns> [key = "others"] = OTHERS,
+        external_results: OrderedMap<ExternalRuns> [key = "others"] = OTHERS,
     }
 }
 
@@ -93,7 +93,7 @@ object! {
         trials: u32 [default = "1"] = FieldType::Integer(1, 1000),
         /// The order of trials: interleaved goes through the cells forwards and backwards (A B C, C
         /// B A, …).
-        order: Order [default = "interleaved"],
+        order: RunOrder [default = "interleaved"],
         /// Whether other runs continue after a failed one.
         on_failure: OnFailure [default = "keep-going"],
         /// How often a run is retried after the host or its services failed (exit code 3). A benchmark's own failure is a result.
@@ -113,7 +113,7 @@ impl Default for ExecutionOptions {
     fn default() -> Self {
         Self {
             trials: 1,
-            order: Order::default(),
+            order: RunOrder::default(),
             on_failure: OnFailure::default(),
             retries: 1,
             parallel: 1,
@@ -129,7 +129,7 @@ retrial_document::words! {
     #[derive(
         Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, clap::ValueEnum,
     )]
-    pub enum Order {
+    pub enum RunOrder {
         /// Round by round, with one trial of every cell in each
         #[default]
         Interleaved = "interleaved",
@@ -169,7 +169,7 @@ retrial_document::words! {
 
 /// An axis of a batch.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Axis {
+pub struct WrittenAxis {
     /// An axis of the recipes' variants, or a param.
     pub name: Spanned<String>,
     /// Its values in order.
@@ -198,7 +198,7 @@ impl Combination {
     }
 
     /// Returns the values without their places.
-    pub fn plain(&self) -> Values {
+    pub fn plain(&self) -> NamedValues {
         let pairs = self.values.iter();
         pairs
             .map(|(name, value)| (name.value.clone(), value.value.clone()))
@@ -277,7 +277,7 @@ fn title(node: &Node) -> Option<String> {
 fn recipes(node: &Node) -> Option<Vec<BatchRecipe>> {
     let several = node.get("recipes");
     let named = match several {
-        Some(several) => Ordered::<Spanned<String>>::read(several, &VALUES)?,
+        Some(several) => OrderedMap::<Spanned<String>>::read(several, &VALUES)?,
         None => Vec::new(),
     };
     let listed = several.map_or(&[][..], Node::items).iter();
@@ -290,10 +290,13 @@ fn recipes(node: &Node) -> Option<Vec<BatchRecipe>> {
     Some(recipes.collect())
 }
 
-fn axes(node: &Node) -> Option<Vec<Axis>> {
+fn axes(node: &Node) -> Option<Vec<WrittenAxis>> {
     let axes = Vec::<(Spanned<String>, Vec<Spanned<String>>)>::read(node, &AXES)?;
     let axes = axes.into_iter();
-    Some(axes.map(|(name, values)| Axis { name, values }).collect())
+    Some(
+        axes.map(|(name, values)| WrittenAxis { name, values })
+            .collect(),
+    )
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the declaration's signature")]

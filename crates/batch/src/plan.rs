@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::search::SearchPlan;
-use super::{Cell, Claim, ExcludedCell, ExecutionOptions, ExternalResult, Schedule, TrialRun};
+use super::{BatchClaim, Cell, ExcludedCell, ExecutionOptions, ExternalResult, Schedule, TrialRun};
 
 /// A planned batch: cells, schedule and claims.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct BatchPlan {
     /// Runs of other hosts.
     pub external_results: Vec<ExternalResult>,
     /// The claims, with the cells that they compare.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<BatchClaim>,
     /// The claims were changed after a run had ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub restated: bool,

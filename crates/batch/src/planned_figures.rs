@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 
 use retrial_recipe::model::Mode;
-use retrial_results::verdict::comparison::Measurement;
+use retrial_results::verdict::comparison::PooledMeasurement;
 use retrial_results::verdict::{Evidence, ResultVerdict, table_of};
 
 /// The figures of one scenario in one mode.
@@ -20,7 +20,11 @@ pub(crate) struct PlannedFigures {
 
 impl PlannedFigures {
     /// The figures of evidence, and of the measurement and the verdict that were made of it.
-    pub fn new(evidence: &Evidence, measurement: &Measurement, result: &ResultVerdict) -> Self {
+    pub fn new(
+        evidence: &Evidence,
+        measurement: &PooledMeasurement,
+        result: &ResultVerdict,
+    ) -> Self {
         let published = evidence.published_metric.iter().cloned();
         let expected = evidence.expect.iter().map(|(name, _)| name.clone());
         let limited = evidence.limited_figures().map(str::to_owned);

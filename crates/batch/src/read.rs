@@ -1,8 +1,8 @@
-//! From a batch file's text to a checked [`Batch`].
+//! From a batch file's text to a checked [`BatchReport`].
 
 use std::path::Path;
 
-use super::model::{Axis, Batch, Combination, Spanned};
+use super::model::{Batch, Combination, Spanned, WrittenAxis};
 use super::names::{repeated, short_names};
 use retrial_document::{Diagnostics, Field as _, Keys as _, Node, Source, checked, parse};
 
@@ -62,7 +62,7 @@ fn complete(batch: &mut Batch, node: &Node, directory: &str, problems: &mut Diag
 }
 
 /// Reports values that are listed twice: they would be run twice as often.
-pub(super) fn check_duplicates(axis: &Axis, problems: &mut Diagnostics) {
+pub(super) fn check_duplicates(axis: &WrittenAxis, problems: &mut Diagnostics) {
     for value in repeated(&axis.values) {
         let message = format!("duplicate `{}` under `{}`", value.value, axis.name.value);
         let help = "remove one of them; `trials` repeats all cells";

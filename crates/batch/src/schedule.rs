@@ -7,14 +7,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cell, Order};
+use super::{Cell, RunOrder};
 use retrial_recipe::model::Mode;
 
 /// The trial runs in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
     /// The rule by which the trial runs are ordered.
-    pub order: Order,
+    pub order: RunOrder,
     /// The trial runs, in their order.
     pub trial_runs: Vec<TrialRun>,
 }
@@ -32,16 +32,16 @@ pub struct TrialRun {
 
 impl Schedule {
     /// Orders the trial runs of these cells.
-    pub fn new(cells: &[Cell], order: Order) -> Self {
+    pub fn new(cells: &[Cell], order: RunOrder) -> Self {
         let mut trial_runs = Vec::new();
         match order {
-            Order::Grouped => {
+            RunOrder::Grouped => {
                 for (position, cell) in cells.iter().enumerate() {
                     trial_runs
                         .extend((1..=cell.trials).map(|trial| trial_run(cell, position, trial)));
                 }
             }
-            Order::Interleaved => {
+            RunOrder::Interleaved => {
                 let rounds = cells.iter().map(|cell| cell.trials).max().unwrap_or(0);
                 for trial in 1..=rounds {
                     let there = cells.iter().enumerate();
@@ -81,12 +81,12 @@ mod tests {
     use crate::tests::build::cell;
 
     #[rstest]
-    #[case(Order::Interleaved, &[3, 3], "A1 B1 B2 A2 A3 B3")]
-    #[case(Order::Interleaved, &[2, 2, 2], "A1 B1 C1 C2 B2 A2")]
-    #[case(Order::Interleaved, &[1, 3], "A1 B1 B2 B3")]
-    #[case(Order::Grouped, &[3, 2], "A1 A2 A3 B1 B2")]
-    #[case(Order::Interleaved, &[], "")]
-    fn trial_runs(#[case] order: Order, #[case] trials: &[u32], #[case] expected: &str) {
+    #[case(RunOrder::Interleaved, &[3, 3], "A1 B1 B2 A2 A3 B3")]
+    #[case(RunOrder::Interleaved, &[2, 2, 2], "A1 B1 C1 C2 B2 A2")]
+    #[case(RunOrder::Interleaved, &[1, 3], "A1 B1 B2 B3")]
+    #[case(RunOrder::Grouped, &[3, 2], "A1 A2 A3 B1 B2")]
+    #[case(RunOrder::Interleaved, &[], "")]
+    fn trial_runs(#[case] order: RunOrder, #[case] trials: &[u32], #[case] expected: &str) {
         let cells: Vec<Cell> = trials.iter().map(|trials| cell("x", *trials)).collect();
         let letters = Schedule::new(&cells, order)
             .trial_runs
@@ -102,7 +102,7 @@ mod tests {
     fn accuracy_is_measured_once() {
         let mut cells = vec![cell("x", 2)];
         let modes = |cells: &[Cell]| -> Vec<Vec<Mode>> {
-            let trial_runs = Schedule::new(cells, Order::Interleaved).trial_runs;
+            let trial_runs = Schedule::new(cells, RunOrder::Interleaved).trial_runs;
             trial_runs
                 .into_iter()
                 .map(|trial_run| trial_run.modes)

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 /// Values by name, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Values(IndexMap<String, String>);
+pub struct NamedValues(IndexMap<String, String>);
 
-impl Values {
+impl NamedValues {
     /// Returns the value of a name.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
@@ -50,14 +50,14 @@ impl Values {
     }
 }
 
-impl FromIterator<(String, String)> for Values {
+impl FromIterator<(String, String)> for NamedValues {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(values: I) -> Self {
         Self(values.into_iter().collect())
     }
 }
 
 /// `rocm=7.1.1,backend=migraphx`
-impl fmt::Display for Values {
+impl fmt::Display for NamedValues {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let values = self.iter().map(|(name, value)| format!("{name}={value}"));
         formatter.write_str(&join(values, ","))
@@ -68,7 +68,7 @@ impl fmt::Display for Values {
 mod tests {
     use super::*;
 
-    fn values(all: &[(&str, &str)]) -> Values {
+    fn values(all: &[(&str, &str)]) -> NamedValues {
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         all.iter().map(own).collect()
     }
@@ -78,7 +78,7 @@ mod tests {
         let original = values(&[("rocm", "7.1.1"), ("backend", "migraphx"), ("a", "b")]);
         let json = serde_json::to_string(&original).unwrap();
         assert_eq!(json, r#"{"rocm":"7.1.1","backend":"migraphx","a":"b"}"#);
-        let again = serde_json::from_str::<Values>(&json).unwrap();
+        let again = serde_json::from_str::<NamedValues>(&json).unwrap();
         // Equality ignores the order.
         assert_eq!(again.to_string(), original.to_string());
         assert_eq!(again, original);
@@ -91,6 +91,6 @@ mod tests {
         assert!(values(&[("backend", "migraphx")]).are_in(&whole));
         assert!(!values(&[("backend", "rocm")]).are_in(&whole));
         assert!(!values(&[("gpu", "w7900")]).are_in(&whole));
-        assert!(Values::default().are_in(&whole));
+        assert!(NamedValues::default().are_in(&whole));
     }
 }

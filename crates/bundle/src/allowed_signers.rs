@@ -10,19 +10,19 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ssh_key::public::KeyData;
 
-use line::{Line, LineError};
+use line::{SignerLine, SignerLineError};
 use pattern::matches_list;
 
 /// The lines of a file.
 #[derive(Debug, Clone, Default)]
 pub struct AllowedSigners {
-    lines: Vec<(usize, Line)>,
-    unreadable: Vec<(usize, LineError)>,
+    lines: Vec<(usize, SignerLine)>,
+    unreadable: Vec<(usize, SignerLineError)>,
 }
 
 /// Whether a key may sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum KeyAuthorization {
     /// The key may sign; the principals of its line.
     Allowed(String),
     /// The key may not sign, and why: `line 3: the key is not valid before …`.
@@ -34,7 +34,7 @@ impl AllowedSigners {
     pub fn parse(text: &[u8], zone: &TimeZone) -> Self {
         let mut signers = Self::default();
         for (number, text) in (1..).zip(text.split(|byte| *byte == b'\n')) {
-            match Line::parse(text, zone) {
+            match SignerLine::parse(text, zone) {
                 Ok(line) => signers.lines.extend(line.map(|line| (number, line))),
                 Err(error) => signers.unreadable.push((number, error)),
             }
@@ -49,15 +49,15 @@ impl AllowedSigners {
         namespace: &str,
         name: Option<&str>,
         now: Timestamp,
-    ) -> Answer {
+    ) -> KeyAuthorization {
         let mut refused = None;
         for (number, line) in self.lines.iter().filter(|(_, line)| line.key == *key) {
             match refusal(line, namespace, name, now) {
-                None => return Answer::Allowed(line.principals()),
+                None => return KeyAuthorization::Allowed(line.principals()),
                 Some(reason) => refused = Some(format!("line {number}: {reason}")),
             }
         }
-        Answer::Refused(refused.unwrap_or_else(|| match self.unreadable.first() {
+        KeyAuthorization::Refused(refused.unwrap_or_else(|| match self.unreadable.first() {
             None => "its key is not in the file".to_owned(),
             Some((number, error)) => {
                 format!("no readable line has its key; line {number}: {error}")
@@ -66,7 +66,12 @@ impl AllowedSigners {
     }
 }
 
-fn refusal(line: &Line, namespace: &str, name: Option<&str>, now: Timestamp) -> Option<String> {
+fn refusal(
+    line: &SignerLine,
+    namespace: &str,
+    name: Option<&str>,
+    now: Timestamp,
+) -> Option<String> {
     if let Some(name) = name
         && !matches_list(&line.principals, name.as_bytes())
     {

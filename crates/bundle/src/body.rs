@@ -7,8 +7,8 @@ use zstd::stream::{read::Decoder, write::Encoder};
 
 use super::blocks::{END, copy, expect, header, padding};
 use super::error::BundleError;
-use super::hashing::Hashing;
-use super::manifest::{FileEntry, Manifest, Sealed};
+use super::hashing::HashingStream;
+use super::manifest::{BundleManifest, FileEntry, SizedDigest};
 
 /// The level of zstd; fixed, so that the same files give the same bytes.
 const LEVEL: i32 = 3;
@@ -18,7 +18,7 @@ const WINDOW: u32 = 23;
 /// Writes the body, and records its files.
 pub struct BodyWriter<W: Write> {
     run: String,
-    encoder: Encoder<'static, Hashing<W>>,
+    encoder: Encoder<'static, HashingStream<W>>,
     files: Vec<FileEntry>,
 }
 
@@ -28,7 +28,7 @@ impl<W: Write> BodyWriter<W> {
     /// # Errors
     /// If writing fails.
     pub fn new(out: W, run: &str) -> std::io::Result<Self> {
-        let mut encoder = Encoder::new(Hashing::new(out), LEVEL)?;
+        let mut encoder = Encoder::new(HashingStream::new(out), LEVEL)?;
         encoder.include_checksum(true)?;
         Ok(Self {
             run: run.to_owned(),
@@ -48,7 +48,7 @@ impl<W: Write> BodyWriter<W> {
         };
         let header = header(&format!("{}/{path}", self.run), bytes).map_err(failed)?;
         self.encoder.write_all(&header).map_err(failed)?;
-        let mut content = Hashing::new(content);
+        let mut content = HashingStream::new(content);
         copy(&mut content, &mut self.encoder, bytes).map_err(failed)?;
         let (_, read, sha256) = content.finish();
         if read != bytes {
@@ -69,17 +69,17 @@ impl<W: Write> BodyWriter<W> {
     ///
     /// # Errors
     /// If writing fails, or the manifest is invalid.
-    pub fn finish(mut self) -> Result<(W, Manifest), BundleError> {
+    pub fn finish(mut self) -> Result<(W, BundleManifest), BundleError> {
         let failed = |source| BundleError::Write {
             path: "the archive".to_owned(),
             source,
         };
         self.encoder.write_all(&END).map_err(failed)?;
         let (out, bytes, sha256) = self.encoder.finish().map_err(failed)?.finish();
-        let manifest = Manifest {
-            schema: Manifest::SCHEMA,
+        let manifest = BundleManifest {
+            schema: BundleManifest::SCHEMA,
             run: self.run,
-            body: Sealed { bytes, sha256 },
+            body: SizedDigest { bytes, sha256 },
             files: self.files,
         };
         manifest.check()?;
@@ -91,8 +91,8 @@ impl<W: Write> BodyWriter<W> {
 ///
 /// # Errors
 /// If it is not.
-pub fn check_seal(body: impl Read, manifest: &Manifest) -> Result<(), BundleError> {
-    let mut hashing = Hashing::new(body.take(manifest.body.bytes.saturating_add(1)));
+pub fn check_seal(body: impl Read, manifest: &BundleManifest) -> Result<(), BundleError> {
+    let mut hashing = HashingStream::new(body.take(manifest.body.bytes.saturating_add(1)));
     std::io::copy(&mut hashing, &mut std::io::sink()).map_err(BundleError::Read)?;
     let (_, bytes, sha256) = hashing.finish();
     if bytes > manifest.body.bytes {
@@ -116,7 +116,7 @@ pub fn check_seal(body: impl Read, manifest: &Manifest) -> Result<(), BundleErro
 /// At the first file whose position, path, size or digest differs from the manifest.
 pub fn unpack<W: Write>(
     body: impl BufRead,
-    manifest: &Manifest,
+    manifest: &BundleManifest,
     create: impl Fn(&str) -> std::io::Result<W>,
 ) -> Result<(), BundleError> {
     let unreadable = |error: std::io::Error| {
@@ -140,8 +140,8 @@ pub fn unpack<W: Write>(
             source,
         };
         let out = create(&file.path).map_err(failed)?;
-        let mut out = Hashing::new(out);
-        let mut content = Reading {
+        let mut out = HashingStream::new(out);
+        let mut content = ReadTracker {
             inner: &mut decoder,
             failed: None,
         };
@@ -174,12 +174,12 @@ pub fn unpack<W: Write>(
 }
 
 /// Distinguishes a failure to read from one to write.
-struct Reading<'a, R> {
+struct ReadTracker<'a, R> {
     inner: &'a mut R,
     failed: Option<std::io::Error>,
 }
 
-impl<R: Read> Read for Reading<'_, R> {
+impl<R: Read> Read for ReadTracker<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         self.inner.read(buffer).or_else(|error| {
             self.failed = Some(error);

@@ -9,9 +9,9 @@ use serde::Serialize;
 use tar::Archive;
 use zstd::stream::read::Decoder;
 
-use super::hashing::Hashing;
+use super::hashing::HashingStream;
 use super::head::{ENVELOPE, SIGNATURE, STATEMENT};
-use super::manifest::{self, FileEntry, Manifest};
+use super::manifest::{self, BundleManifest, FileEntry};
 
 /// The largest number of files of each kind that are listed.
 const MOST_NAMED: usize = 20;
@@ -20,7 +20,7 @@ const MOST_ENTRIES: usize = 200_000;
 
 /// How the files of an archive differ from its manifest.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Differences {
+pub struct BundleDifferences {
     /// Files whose size or SHA-256 is not the manifest's.
     pub changed: Vec<String>,
     /// Files of the manifest that the archive does not have.
@@ -29,7 +29,7 @@ pub struct Differences {
     pub extra: Vec<String>,
 }
 
-impl Differences {
+impl BundleDifferences {
     /// Returns whether the archive has exactly the files of its manifest.
     pub fn is_empty(&self) -> bool {
         self.changed.is_empty() && self.missing.is_empty() && self.extra.is_empty()
@@ -38,7 +38,7 @@ impl Differences {
 
 /// Compares an archive with its manifest, reading at most so many bytes of its content; none if it is not an
 /// archive, or has no manifest.
-pub fn find(archive: impl Read, max_bytes: u64) -> Option<Differences> {
+pub fn find(archive: impl Read, max_bytes: u64) -> Option<BundleDifferences> {
     let mut decoder = Decoder::new(archive).ok()?;
     decoder.window_log_max(23).ok()?;
     let mut archive = Archive::new(decoder.take(max_bytes));
@@ -55,13 +55,13 @@ pub fn find(archive: impl Read, max_bytes: u64) -> Option<Differences> {
         if path == manifest::NAME && entry.size() <= manifest::LARGEST {
             let mut text = Vec::new();
             entry.read_to_end(&mut text).ok()?;
-            manifest = Some(serde_json::from_slice::<Manifest>(&text).ok()?);
+            manifest = Some(serde_json::from_slice::<BundleManifest>(&text).ok()?);
             continue;
         }
         if [STATEMENT, SIGNATURE, ENVELOPE].contains(&path.as_str()) {
             continue;
         }
-        let mut content = Hashing::new(&mut entry);
+        let mut content = HashingStream::new(&mut entry);
         // A truncated file has a different digest.
         let _ = io::copy(&mut content, &mut io::sink());
         let (_, bytes, sum) = content.finish();
@@ -75,12 +75,12 @@ pub fn find(archive: impl Read, max_bytes: u64) -> Option<Differences> {
     Some(compare(&manifest?, files))
 }
 
-fn compare(manifest: &Manifest, files: Vec<FileEntry>) -> Differences {
+fn compare(manifest: &BundleManifest, files: Vec<FileEntry>) -> BundleDifferences {
     let named = manifest.files.iter();
     let mut named: BTreeMap<String, &FileEntry> = named
         .map(|file| (format!("{}/{}", manifest.run, file.path), file))
         .collect();
-    let mut differences = Differences::default();
+    let mut differences = BundleDifferences::default();
     for file in files {
         match named.remove(&file.path) {
             Some(listed) if listed.bytes == file.bytes && listed.sha256 == file.sha256 => {}

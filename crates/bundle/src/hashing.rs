@@ -6,13 +6,13 @@ use sha2::{Digest, Sha256};
 
 /// Counts and hashes the bytes that are read or written through it.
 #[derive(Debug)]
-pub struct Hashing<T> {
+pub struct HashingStream<T> {
     inner: T,
     hash: Sha256,
     bytes: u64,
 }
 
-impl<T> Hashing<T> {
+impl<T> HashingStream<T> {
     /// Wraps a reader or writer.
     pub fn new(inner: T) -> Self {
         Self {
@@ -33,7 +33,7 @@ impl<T> Hashing<T> {
     }
 }
 
-impl<T: Write> Write for Hashing<T> {
+impl<T: Write> Write for HashingStream<T> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.inner.write(bytes)?;
         self.pass(&bytes[..written]);
@@ -45,7 +45,7 @@ impl<T: Write> Write for Hashing<T> {
     }
 }
 
-impl<T: Read> Read for Hashing<T> {
+impl<T: Read> Read for HashingStream<T> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.pass(&buffer[..read]);
@@ -58,7 +58,7 @@ impl<T: Read> Read for Hashing<T> {
 /// # Errors
 /// If reading fails.
 pub fn sha256_of(source: impl Read) -> io::Result<String> {
-    let mut hashing = Hashing::new(source);
+    let mut hashing = HashingStream::new(source);
     io::copy(&mut hashing, &mut io::sink())?;
     Ok(hashing.finish().2)
 }

@@ -21,7 +21,7 @@ const LARGEST: u64 = 8 << 20;
 
 /// The parts of a head, as they are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Head {
+pub struct BundleHead {
     /// The text of `manifest.json`, as it was read.
     pub manifest: Vec<u8>,
     /// The text of `statement.json`, as it was read and signed.
@@ -39,7 +39,7 @@ pub struct Signatures {
     pub envelope: Vec<u8>,
 }
 
-impl Head {
+impl BundleHead {
     /// Writes the head as one zstd frame of uncompressed blocks.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Head {
     /// Reads the frame at the beginning of an archive.
     ///
     /// # Errors
-    /// If it is not as [`Head::write`] writes it.
+    /// If it is not as [`BundleHead::write`] writes it.
     pub fn read(from: &mut impl Read) -> Result<Self, BundleError> {
         let content = stored::read(from, manifest::LARGEST + 3 * LARGEST)?;
         let mut rest = &content[..];

@@ -29,5 +29,5 @@ pub mod stored;
 pub mod verification;
 
 pub use error::BundleError;
-pub use head::Head;
-pub use manifest::{FileEntry, Manifest, Sealed};
+pub use head::BundleHead;
+pub use manifest::{BundleManifest, FileEntry, SizedDigest};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::BundleError;
 use super::hashing::is_sha256;
-use retrial_store::Record;
+use retrial_store::RecordDirectory;
 
 /// The manifest's name in the archive.
 pub const NAME: &str = "manifest.json";
@@ -20,13 +20,13 @@ const LONGEST_PATH: usize = 4096;
 /// The content of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Manifest {
+pub struct BundleManifest {
     /// Version of this format.
     pub schema: u32,
     /// The id of the run: the archive's files are below a directory of this name.
     pub run: String,
     /// The rest of the archive, compressed.
-    pub body: Sealed,
+    pub body: SizedDigest,
     /// The files, in the order of the archive.
     pub files: Vec<FileEntry>,
 }
@@ -34,7 +34,7 @@ pub struct Manifest {
 /// The size and the digest of the compressed body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sealed {
+pub struct SizedDigest {
     /// The number of bytes.
     pub bytes: u64,
     /// Their SHA-256, hexadecimal.
@@ -53,7 +53,7 @@ pub struct FileEntry {
     pub sha256: String,
 }
 
-impl Manifest {
+impl BundleManifest {
     /// The version of the format.
     pub const SCHEMA: u32 = 1;
 
@@ -104,7 +104,7 @@ impl Manifest {
     /// Describes the first violation.
     pub fn check(&self) -> Result<(), BundleError> {
         let wrong = |reason: String| Err(BundleError::Malformed(format!("{NAME}: {reason}")));
-        if !Record::is_id(&self.run) {
+        if !RecordDirectory::is_id(&self.run) {
             return wrong(format!("{:?} is not the name of a run", self.run));
         }
         if self.files.is_empty() {
@@ -151,12 +151,12 @@ mod tests {
 
     use super::*;
 
-    fn manifest(paths: &[&str]) -> Manifest {
+    fn manifest(paths: &[&str]) -> BundleManifest {
         let sum = "0".repeat(64);
-        Manifest {
+        BundleManifest {
             schema: 1,
             run: "20260401-060000-a-0000".to_owned(),
-            body: Sealed {
+            body: SizedDigest {
                 bytes: 1,
                 sha256: sum.clone(),
             },
@@ -175,7 +175,7 @@ mod tests {
     fn only_the_canonical_form_is_parsed() {
         let original = manifest(&["a/b", "a-b", "c"]);
         let text = original.text().unwrap();
-        assert_eq!(Manifest::parse(text.as_bytes()).unwrap(), original);
+        assert_eq!(BundleManifest::parse(text.as_bytes()).unwrap(), original);
         for other in [
             text.replace(",\n", ", \n"),
             text.trim_end().to_owned(),
@@ -183,7 +183,7 @@ mod tests {
             text.replace("\"schema\":1", "\"schema\":2"),
             text.replace("]}", "],\"more\":1}"),
         ] {
-            assert!(Manifest::parse(other.as_bytes()).is_err(), "{other}");
+            assert!(BundleManifest::parse(other.as_bytes()).is_err(), "{other}");
         }
     }
 

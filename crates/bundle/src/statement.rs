@@ -29,7 +29,7 @@ pub struct Statement {
     #[serde(rename = "_type")]
     pub of_type: String,
     /// The manifest, and nothing else.
-    pub subject: Vec<Resource>,
+    pub subject: Vec<ResourceDescriptor>,
     /// [`PREDICATE`]
     pub predicate_type: String,
     /// The result of the run.
@@ -38,7 +38,7 @@ pub struct Statement {
 
 /// A file, an image, a model or rules, by name and hash.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Resource {
+pub struct ResourceDescriptor {
     /// The name: `recipe llama2`, `image rocm/vllm`, `model meta-llama/Llama-2-70b`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -50,7 +50,7 @@ pub struct Resource {
     pub digest: BTreeMap<String, String>,
 }
 
-impl Resource {
+impl ResourceDescriptor {
     /// A resource with one hash, unless it is empty.
     fn new(name: impl Into<String>, algorithm: &str, sum: &str) -> Self {
         let sum = Some(sum).filter(|sum| !sum.is_empty());
@@ -66,8 +66,8 @@ impl Resource {
 }
 
 /// The subject of a statement: the manifest.
-fn subject(manifest: &[u8]) -> Resource {
-    Resource::new(manifest::NAME, "sha256", &sha256(manifest))
+fn subject(manifest: &[u8]) -> ResourceDescriptor {
+    ResourceDescriptor::new(manifest::NAME, "sha256", &sha256(manifest))
 }
 
 /// The predicate test-result of in-toto: the outcome, and what was run.
@@ -75,9 +75,9 @@ fn subject(manifest: &[u8]) -> Resource {
 #[serde(rename_all = "camelCase")]
 pub struct TestResult {
     /// The run's outcome in the predicate's words.
-    pub result: TestWord,
+    pub result: TestStatus,
     /// The recipe, rules, images and models.
-    pub configuration: Vec<Resource>,
+    pub configuration: Vec<ResourceDescriptor>,
     /// Figures that were reproduced, or for which nothing was published.
     pub passed_tests: Vec<String>,
     /// Figures whose evidence is inconclusive.
@@ -92,7 +92,7 @@ pub struct TestResult {
 /// The predicate's words for a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum TestWord {
+pub enum TestStatus {
     /// Reproduced, or measured if nothing was published.
     Passed,
     /// The evidence is inconclusive.
@@ -113,7 +113,7 @@ pub struct RunResult {
     /// The qualifiers of its verdict.
     pub qualifiers: Vec<Qualifier>,
     /// Every judged figure, and the deciding figure of each result without one.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<StatementFigure>,
     /// The program that made the bundle.
     pub tool: Tool,
     /// `MLCommons`' trademark notice, if the figures are `MLPerf`'s.
@@ -123,7 +123,7 @@ pub struct RunResult {
 
 /// A judged figure, or one for which nothing was published.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
+pub struct StatementFigure {
     /// Scenario, mode and figure: as in the lists of tests.
     pub name: String,
     /// The measured value, aggregated over the trials; none if the figure is missing.
@@ -147,7 +147,7 @@ pub struct Tool {
     pub sha256: String,
 }
 
-impl From<Outcome> for TestWord {
+impl From<Outcome> for TestStatus {
     fn from(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Reproduced | Outcome::Measured => Self::Passed,
@@ -159,7 +159,7 @@ impl From<Outcome> for TestWord {
 
 /// The sources of a statement, in addition to the manifest.
 #[derive(Debug, Clone, Copy)]
-pub struct Facts<'a> {
+pub struct StatementSources<'a> {
     /// The plan of the run (`plan.json`).
     pub plan: &'a Plan,
     /// The verdict on the run (`verdict.json`).
@@ -170,12 +170,12 @@ pub struct Facts<'a> {
 
 impl Statement {
     /// Makes the statement about a run whose manifest has this text.
-    pub fn new(facts: Facts<'_>, run: &str, manifest: &[u8], tool: Tool) -> Self {
+    pub fn new(facts: StatementSources<'_>, run: &str, manifest: &[u8], tool: Tool) -> Self {
         let figures = figures(facts.verdict);
-        let named = |word: TestWord| -> Vec<String> {
+        let named = |word: TestStatus| -> Vec<String> {
             let of_word = figures
                 .iter()
-                .filter(|figure| TestWord::from(figure.outcome) == word);
+                .filter(|figure| TestStatus::from(figure.outcome) == word);
             of_word.map(|figure| figure.name.clone()).collect()
         };
         let started = facts.events.iter().find_map(|event| match &event.what {
@@ -189,9 +189,9 @@ impl Statement {
             predicate: TestResult {
                 result: facts.verdict.outcome.into(),
                 configuration: configuration(facts),
-                passed_tests: named(TestWord::Passed),
-                warned_tests: named(TestWord::Warned),
-                failed_tests: named(TestWord::Failed),
+                passed_tests: named(TestStatus::Passed),
+                warned_tests: named(TestStatus::Warned),
+                failed_tests: named(TestStatus::Failed),
                 run: RunResult {
                     id: run.to_owned(),
                     started,
@@ -238,14 +238,14 @@ impl Statement {
 }
 
 /// Every judged figure, and the deciding figure of each result without one.
-fn figures(verdict: &Verdict) -> Vec<Figure> {
+fn figures(verdict: &Verdict) -> Vec<StatementFigure> {
     let mut figures = Vec::new();
     for result in &verdict.results {
         let name = |figure: &str| format!("{} {} {figure}", result.scenario, result.mode);
         if result.judgements.is_empty() {
             let deciding = result.deciding.as_deref();
             let value = deciding.and_then(|name| result.figures.get(name));
-            figures.push(Figure {
+            figures.push(StatementFigure {
                 name: name(deciding.unwrap_or("validity")),
                 value: value.map(|value| value.value),
                 unit: value.map_or_else(String::new, |value| value.unit.clone()),
@@ -257,7 +257,7 @@ fn figures(verdict: &Verdict) -> Vec<Figure> {
         for judgement in &result.judgements {
             let decides = Reference::deciding(&judgement.references);
             let measured = judgement.measured.as_ref();
-            figures.push(Figure {
+            figures.push(StatementFigure {
                 name: name(&judgement.figure),
                 value: measured.map(|value| value.value),
                 unit: measured.map_or_else(String::new, |value| value.unit.clone()),
@@ -271,11 +271,11 @@ fn figures(verdict: &Verdict) -> Vec<Figure> {
 }
 
 /// Recipe, rules, images and models, each with its hash.
-fn configuration(facts: Facts<'_>) -> Vec<Resource> {
+fn configuration(facts: StatementSources<'_>) -> Vec<ResourceDescriptor> {
     let plan = facts.plan;
     let recipe = format!("recipe {}", plan.recipe);
-    let mut all = vec![Resource::new(recipe, "sha256", &plan.recipe_hash)];
-    let mut add = |resource: Resource| {
+    let mut all = vec![ResourceDescriptor::new(recipe, "sha256", &plan.recipe_hash)];
+    let mut add = |resource: ResourceDescriptor| {
         if !all.contains(&resource) {
             all.push(resource);
         }
@@ -286,26 +286,30 @@ fn configuration(facts: Facts<'_>) -> Vec<Resource> {
             "rules {} {} {}",
             rules.round, rules.benchmark, rules.scenario
         );
-        add(Resource::new(name, "sha256", &sha256(&text)));
+        add(ResourceDescriptor::new(name, "sha256", &sha256(&text)));
     }
     for event in facts.events {
         match &event.what {
             // Built locally or loaded: no registry has it.
             EventKind::Image { id, digests, .. } if digests.is_empty() => {
                 let sum = id.strip_prefix("sha256:").unwrap_or(id);
-                add(Resource::new("image id", "sha256", sum));
+                add(ResourceDescriptor::new("image id", "sha256", sum));
             }
             EventKind::Image { digests, .. } => {
                 for image in digests {
                     let (name, sum) = image.split_once("@sha256:").unwrap_or((image, ""));
-                    add(Resource::new(format!("image {name}"), "sha256", sum));
+                    add(ResourceDescriptor::new(
+                        format!("image {name}"),
+                        "sha256",
+                        sum,
+                    ));
                 }
             }
             EventKind::ModelResolved {
                 repository, commit, ..
-            } => add(Resource {
+            } => add(ResourceDescriptor {
                 uri: Some(format!("https://huggingface.co/{repository}")),
-                ..Resource::new(format!("model {repository}"), "gitCommit", commit)
+                ..ResourceDescriptor::new(format!("model {repository}"), "gitCommit", commit)
             }),
             _ => {}
         }

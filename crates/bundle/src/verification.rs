@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::differences::Differences;
-use retrial_plan::difference::Difference;
+use super::differences::BundleDifferences;
+use retrial_plan::difference::PlanDifference;
 use retrial_results::verdict::{ExitCode, Outcome, Verdict};
 
 /// The verification of a bundle.
@@ -24,12 +24,12 @@ pub struct Verification {
     pub problems: Vec<String>,
     /// Files that differ from the manifest, if the archive was repacked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub differences: Option<Differences>,
+    pub differences: Option<BundleDifferences>,
     /// The state of the archive's signature.
     pub signature: SignatureState,
     /// The verdict of its logs; none if an earlier check failed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub judged: Option<Judged>,
+    pub judged: Option<Rejudgement>,
     /// The exit code of the process.
     pub exit_code: ExitCode,
 }
@@ -65,7 +65,7 @@ pub enum SignatureState {
 
 /// The verdict recomputed from a bundle's logs, and the recorded one.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Judged {
+pub struct Rejudgement {
     /// The number of files in the bundle.
     pub files: usize,
     /// The total size of these files, bytes.
@@ -77,19 +77,19 @@ pub struct Judged {
     /// The outcome recomputed with the rules of this program.
     pub by_program: Outcome,
     /// Whether the rules in the bundle are those of this program.
-    pub rules: Rules,
+    pub rules: RulesComparison,
     /// Differences between the recorded and the recomputed verdict.
     pub differences: Vec<String>,
     /// The plan compared with the one that follows from its recipe.
-    pub plan: PlanSource,
+    pub plan: PlanComparison,
     /// The recipe compared with the built-in one of its name.
-    pub recipe: Recipe,
+    pub recipe: RecipeComparison,
     /// Contradictions between the statement and the run's files.
     pub statement_differs: Vec<String>,
     /// The image that the run used.
-    pub image: Image,
+    pub image: VerifiedImage,
     /// The evidence for each part of the verdict.
-    pub basis: Vec<Basis>,
+    pub basis: Vec<VerdictBasis>,
     /// Files of a run that are missing.
     pub missing: Vec<String>,
     /// The program that made the bundle: version and SHA-256.
@@ -101,7 +101,7 @@ pub struct Judged {
 /// The rules of the round in a bundle compared with those of this program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub enum Rules {
+pub enum RulesComparison {
     /// The run is not judged by rules of a round.
     None,
     /// Both have the same rules.
@@ -124,13 +124,13 @@ pub enum Rules {
 /// A plan compared with the one that its recipe gives with the recorded settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub enum PlanSource {
+pub enum PlanComparison {
     /// It is the same: expectations, limits, image, commands, everything.
     Derived,
     /// The recorded plan has other values than the derived one.
     Differs {
         /// The values that differ; of very many, the first.
-        differences: Vec<Difference>,
+        differences: Vec<PlanDifference>,
     },
     /// It cannot be derived again: a file is missing, or is of another version of the program.
     NotDerived {
@@ -142,7 +142,7 @@ pub enum PlanSource {
 /// A recipe compared with the built-in one of its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub enum Recipe {
+pub enum RecipeComparison {
     /// It equals the built-in one, with the run's settings.
     Same {
         /// The name of the recipe.
@@ -164,7 +164,7 @@ pub enum Recipe {
 
 /// The image of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Image {
+pub struct VerifiedImage {
     /// The reference in the plan.
     pub name: String,
     /// Whether a digest pins its content.
@@ -175,7 +175,7 @@ pub struct Image {
 
 /// The basis of a part of the verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Basis {
+pub struct VerdictBasis {
     /// `raw`: judged again; `declared`: accepted as stated.
     pub kind: BasisKind,
     /// A file of the run, or a directory (`results/`).

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use fastrand::Rng;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use retrial_bundle::allowed_signers::{AllowedSigners, Answer};
+use retrial_bundle::allowed_signers::{AllowedSigners, KeyAuthorization};
 use ssh_key::PublicKey;
 use tempfile::TempDir;
 
@@ -67,7 +67,7 @@ impl Signed {
         let key: PublicKey = self.public.parse().unwrap();
         let signers = AllowedSigners::parse(file, &TimeZone::get(zone).unwrap());
         let answer = signers.check(key.key_data(), NAMESPACE, Some(name), Timestamp::now());
-        matches!(answer, Answer::Allowed(_))
+        matches!(answer, KeyAuthorization::Allowed(_))
     }
 
     fn compare(&self, file: &[u8], name: &str, zone: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Rarer flags of `docker run`, which recipes, plans and the engine's request share.
 
 use retrial_document::formats::{FILLED, LINE};
-use retrial_document::{FieldType, Ordered, Scope, Units, Word, object, word};
+use retrial_document::{ByteUnits, FieldType, OrderedMap, Scope, Word, object, word};
 use serde::{Deserialize, Serialize};
 
 use crate::formats::{ABSOLUTE_PATH, CAPABILITY};
@@ -19,7 +19,7 @@ object! {
         /// A runtime of the engine: nvidia, amd.
         runtime: Option<String> = FieldType::Text(LINE),
         /// The most memory, bytes: 64G.
-        memory: Option<u64> = FieldType::Size(Units::Docker),
+        memory: Option<u64> = FieldType::Size(ByteUnits::Docker),
         /// The most CPU time, in CPUs: 1.5.
         cpus: Option<String> = FieldType::Number,
         /// Which CPUs: 0-63.
@@ -29,7 +29,7 @@ object! {
         /// The most processes; -1 is unlimited.
         pids_limit: Option<i64> = FieldType::Integer(-1, i64::MAX),
         /// Kernel settings of the container: {net.core.somaxconn: 1024}.
-        sysctls: Ordered<String> = FieldType::Map(FILLED, &FieldType::Scalar(Scope::DOCUMENT)),
+        sysctls: OrderedMap<String> = FieldType::Map(FILLED, &FieldType::Scalar(Scope::DOCUMENT)),
         /// Directories in memory: /tmp, or /tmp:size=1g.
         tmpfs: Vec<String> = FieldType::List(&FieldType::Text(ABSOLUTE_PATH), 0),
         /// The image's files cannot be written.

@@ -1,7 +1,7 @@
 //! Formats of Docker's values: images, devices, capabilities, security options, limits.
 
 use retrial_document::formats::{is_hexadecimal, is_word, mismatch, no_parent, one_of, unless};
-use retrial_document::{Mismatch, StringFormat, nearest};
+use retrial_document::{FormatMismatch, StringFormat, nearest};
 
 use crate::{CONTROL, ImageRef, is_cdi_device};
 
@@ -40,7 +40,7 @@ pub const ABSOLUTE_PATH: StringFormat = StringFormat::new(absolute)
     })
     .pattern("^/");
 
-fn digest(text: &str) -> Option<Mismatch> {
+fn digest(text: &str) -> Option<FormatMismatch> {
     let hex = text.strip_prefix("sha256:").unwrap_or("");
     unless(
         is_hexadecimal(hex, 64),
@@ -49,7 +49,7 @@ fn digest(text: &str) -> Option<Mismatch> {
     )
 }
 
-fn ipc(text: &str) -> Option<Mismatch> {
+fn ipc(text: &str) -> Option<FormatMismatch> {
     if text.starts_with("container:") {
         return None;
     }
@@ -57,7 +57,7 @@ fn ipc(text: &str) -> Option<Mismatch> {
     one_of(text, &values, "not an IPC namespace")
 }
 
-fn variable(text: &str) -> Option<Mismatch> {
+fn variable(text: &str) -> Option<FormatMismatch> {
     unless(
         is_word(text, "_") && !text.starts_with(|first: char| first.is_ascii_digit()),
         format!("`{text}` is not a valid variable name"),
@@ -65,14 +65,14 @@ fn variable(text: &str) -> Option<Mismatch> {
     )
 }
 
-fn relative() -> Option<Mismatch> {
+fn relative() -> Option<FormatMismatch> {
     mismatch(
         "a path in the container must be absolute",
         "begin it with `/`",
     )
 }
 
-fn absolute(text: &str) -> Option<Mismatch> {
+fn absolute(text: &str) -> Option<FormatMismatch> {
     if !text.starts_with('/') {
         return relative();
     }
@@ -85,7 +85,7 @@ fn absolute(text: &str) -> Option<Mismatch> {
     no_parent(text)
 }
 
-fn image(text: &str) -> Option<Mismatch> {
+fn image(text: &str) -> Option<FormatMismatch> {
     let error = ImageRef::parse(text).err()?;
     mismatch(
         error.to_string(),
@@ -93,7 +93,7 @@ fn image(text: &str) -> Option<Mismatch> {
     )
 }
 
-fn device(text: &str) -> Option<Mismatch> {
+fn device(text: &str) -> Option<FormatMismatch> {
     let mut parts = text.split(':');
     let host = parts.next().unwrap_or("");
     let target = parts.next();
@@ -121,12 +121,12 @@ fn device(text: &str) -> Option<Mismatch> {
 }
 
 /// Checks a capability, with or without `CAP_`: vendors' guides write both, and a plan shows what they write.
-fn capability(text: &str) -> Option<Mismatch> {
+fn capability(text: &str) -> Option<FormatMismatch> {
     let bare = text.strip_prefix("CAP_").unwrap_or(text);
     one_of(bare, CAPABILITIES, "not a capability")
 }
 
-fn security_option(text: &str) -> Option<Mismatch> {
+fn security_option(text: &str) -> Option<FormatMismatch> {
     let options = [
         "seccomp",
         "apparmor",

@@ -36,9 +36,9 @@ impl fmt::Display for RunOption {
 }
 
 #[derive(Default)]
-struct Options(Vec<RunOption>);
+struct RunOptionList(Vec<RunOption>);
 
-impl Options {
+impl RunOptionList {
     fn add(&mut self, flag: &'static str, value: OptionValue) {
         self.0.push(RunOption { flag, value });
     }
@@ -92,7 +92,7 @@ impl ContainerSpec {
     /// The options of `docker run` for this container, except those of a single run: its name,
     /// its labels and the mount of its control directory.
     pub fn options(&self) -> Vec<RunOption> {
-        let mut options = Options::default();
+        let mut options = RunOptionList::default();
         options.texts("ipc", &self.ipc);
         options.texts("network", &self.network);
         options.texts("uts", &self.uts);

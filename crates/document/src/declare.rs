@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::diagnostic::Diagnostics;
 use super::field_type::{FieldType, Key, Object};
-use super::language::Plain;
+use super::language::PlainLanguage;
 use super::node::{Node, Value};
 use super::source::{Source, Span};
 use super::validate::Validator;
@@ -45,7 +45,7 @@ pub fn read<T: Keys>(source: &Source, problems: &mut Diagnostics) -> Option<T> {
     let mut own = Diagnostics::default();
     let checked = parse::parse(source, &mut own).map(|node| {
         let top = FieldType::Object(T::OBJECT);
-        Validator::new(&mut Plain, &mut own).value(&node, &top, &source.span(0..0))
+        Validator::new(&mut PlainLanguage, &mut own).value(&node, &top, &source.span(0..0))
     });
     let good = !own.has_errors();
     problems.extend(own);
@@ -71,7 +71,7 @@ pub fn checked<T: Keys>(source: &Source, docs: &str, problems: &mut Diagnostics)
         problems.error("append", message, &entry.key_span, help);
     }
     let top = source.span(0..0);
-    Some(Validator::new(&mut Plain, problems).object(&node, T::OBJECT, &top))
+    Some(Validator::new(&mut PlainLanguage, problems).object(&node, T::OBJECT, &top))
 }
 
 /// Reads a required key.

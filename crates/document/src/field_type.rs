@@ -18,7 +18,7 @@ pub enum FieldType {
     /// A boolean: `true` or `false`.
     Bool,
     /// Bytes: `500 GiB`, `128G`, `1073741824`.
-    Size(Units),
+    Size(ByteUnits),
     /// `12h`, `90m`, `1h30m`, `45s`.
     Duration,
     /// One of these words.
@@ -72,7 +72,7 @@ impl Scope {
 
 /// Selects whether `GB` counts in powers of 1000 or of 1024.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Units {
+pub enum ByteUnits {
     /// `GB` is 10⁹, `G` and `GiB` are 2³⁰.
     Precise,
     /// Docker's: `G`, `GB` and `GiB` are all 2³⁰ (go-units' `RAMInBytes`).

@@ -3,13 +3,13 @@
 use super::suggest::nearest;
 
 /// The problem of a text that violates its format, and a suggested fix.
-pub type Mismatch = (String, Option<String>);
+pub type FormatMismatch = (String, Option<String>);
 
 /// A format of texts. Crates declare their own as constants.
 #[derive(Debug, Clone, Copy)]
 pub struct StringFormat {
-    check: fn(&str) -> Option<Mismatch>,
-    check_start: fn(&str) -> Option<Mismatch>,
+    check: fn(&str) -> Option<FormatMismatch>,
+    check_start: fn(&str) -> Option<FormatMismatch>,
     /// A regular expression for the format, where one exists.
     pub pattern: Option<&'static str>,
     /// The check receives the text with its expressions, before they are evaluated.
@@ -18,7 +18,7 @@ pub struct StringFormat {
 
 impl StringFormat {
     /// Returns a format that this function checks.
-    pub const fn new(check: fn(&str) -> Option<Mismatch>) -> Self {
+    pub const fn new(check: fn(&str) -> Option<FormatMismatch>) -> Self {
         Self {
             check,
             check_start: |_| None,
@@ -36,7 +36,7 @@ impl StringFormat {
 
     /// Adds a check of the start of a text, for texts that continue with an expression.
     #[must_use]
-    pub const fn start(mut self, check: fn(&str) -> Option<Mismatch>) -> Self {
+    pub const fn start(mut self, check: fn(&str) -> Option<FormatMismatch>) -> Self {
         self.check_start = check;
         self
     }
@@ -49,12 +49,12 @@ impl StringFormat {
     }
 
     /// Returns the problem of a text, none if it has this format.
-    pub fn mismatch(self, text: &str) -> Option<Mismatch> {
+    pub fn mismatch(self, text: &str) -> Option<FormatMismatch> {
         (self.check)(text)
     }
 
     /// Returns the problem of a text's start, up to its first expression.
-    pub fn mismatch_of_start(self, start: &str) -> Option<Mismatch> {
+    pub fn mismatch_of_start(self, start: &str) -> Option<FormatMismatch> {
         (self.check_start)(start)
     }
 }
@@ -81,17 +81,21 @@ pub const SHA256: StringFormat = StringFormat::new(sha256).pattern("^[0-9a-fA-F]
 pub const RELATIVE_PATH: StringFormat = StringFormat::new(relative_path);
 
 /// Returns a mismatch with a suggested fix.
-pub fn mismatch(message: impl Into<String>, help: impl Into<String>) -> Option<Mismatch> {
+pub fn mismatch(message: impl Into<String>, help: impl Into<String>) -> Option<FormatMismatch> {
     Some((message.into(), Some(help.into())))
 }
 
 /// Returns a mismatch unless the text fits.
-pub fn unless(fits: bool, message: impl Into<String>, help: impl Into<String>) -> Option<Mismatch> {
+pub fn unless(
+    fits: bool,
+    message: impl Into<String>,
+    help: impl Into<String>,
+) -> Option<FormatMismatch> {
     if fits { None } else { mismatch(message, help) }
 }
 
 /// Checks that a text is one of a list.
-pub fn one_of(text: &str, values: &[&str], problem: &str) -> Option<Mismatch> {
+pub fn one_of(text: &str, values: &[&str], problem: &str) -> Option<FormatMismatch> {
     if values.contains(&text) {
         return None;
     }
@@ -103,7 +107,7 @@ pub fn one_of(text: &str, values: &[&str], problem: &str) -> Option<Mismatch> {
 }
 
 /// Checks that a path has no `..`.
-pub fn no_parent(text: &str) -> Option<Mismatch> {
+pub fn no_parent(text: &str) -> Option<FormatMismatch> {
     if text.split('/').any(|part| part == "..") {
         return mismatch("`..` in a path", "write the resolved path, without `..`");
     }
@@ -126,14 +130,14 @@ pub fn is_lower_hexadecimal(text: &str, digits: usize) -> bool {
     is_hexadecimal(text, digits) && !text.contains(|letter: char| letter.is_ascii_uppercase())
 }
 
-fn filled(text: &str) -> Option<Mismatch> {
+fn filled(text: &str) -> Option<FormatMismatch> {
     if text.trim().is_empty() {
         return mismatch("this is empty", "write it, or remove the key");
     }
     None
 }
 
-fn line(text: &str) -> Option<Mismatch> {
+fn line(text: &str) -> Option<FormatMismatch> {
     if text.trim_end().contains('\n') {
         return mismatch(
             "this must be one line",
@@ -143,7 +147,7 @@ fn line(text: &str) -> Option<Mismatch> {
     filled(text)
 }
 
-fn name(text: &str) -> Option<Mismatch> {
+fn name(text: &str) -> Option<FormatMismatch> {
     let good = is_word(text, "_-.") && !text.starts_with(['-', '.']) && text.len() <= 100;
     unless(
         good,
@@ -152,7 +156,7 @@ fn name(text: &str) -> Option<Mismatch> {
     )
 }
 
-fn count(text: &str) -> Option<Mismatch> {
+fn count(text: &str) -> Option<FormatMismatch> {
     unless(
         text.parse::<u64>().is_ok_and(|count| count > 0),
         format!("`{text}` is not a count"),
@@ -160,7 +164,7 @@ fn count(text: &str) -> Option<Mismatch> {
     )
 }
 
-fn sha256(text: &str) -> Option<Mismatch> {
+fn sha256(text: &str) -> Option<FormatMismatch> {
     unless(
         is_hexadecimal(text, 64),
         "this is not a SHA-256",
@@ -168,7 +172,7 @@ fn sha256(text: &str) -> Option<Mismatch> {
     )
 }
 
-fn relative_path(text: &str) -> Option<Mismatch> {
+fn relative_path(text: &str) -> Option<FormatMismatch> {
     if text.is_empty() {
         return mismatch("this is empty", "write a relative path");
     }

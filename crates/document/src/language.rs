@@ -2,8 +2,8 @@
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::field_type::{Key, Object, Scope};
-use crate::formats::{Mismatch, StringFormat};
-use crate::node::{Entry, Node, Scalar};
+use crate::formats::{FormatMismatch, StringFormat};
+use crate::node::{MapEntry, Node, Scalar};
 use crate::source::Span;
 
 /// The additions of a language to its documents. The defaults are those of a plain language: no expressions,
@@ -24,12 +24,12 @@ pub trait Language {
     ///
     /// # Errors
     /// Returns the problem of an expression that has no value.
-    fn evaluate(&self, scalar: &Scalar) -> Result<Scalar, Mismatch> {
+    fn evaluate(&self, scalar: &Scalar) -> Result<Scalar, FormatMismatch> {
         Ok(scalar.clone())
     }
 
     /// Returns the format problem of a text that is rendered later, as far as it is known now.
-    fn mismatch(&self, scalar: &Scalar, format: StringFormat) -> Option<Mismatch> {
+    fn mismatch(&self, scalar: &Scalar, format: StringFormat) -> Option<FormatMismatch> {
         format.mismatch(&scalar.text)
     }
 
@@ -39,7 +39,7 @@ pub trait Language {
     }
 
     /// Returns a specific problem for an unknown key, for example one that is reserved.
-    fn unknown_key(&self, _entry: &Entry, _object: &Object) -> Option<Diagnostic> {
+    fn unknown_key(&self, _entry: &MapEntry, _object: &Object) -> Option<Diagnostic> {
         None
     }
 
@@ -54,9 +54,9 @@ pub trait Language {
 
 /// The language of documents that have only keys and values.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Plain;
+pub struct PlainLanguage;
 
-impl Language for Plain {
+impl Language for PlainLanguage {
     fn check_expressions(
         &mut self,
         scalar: &Scalar,

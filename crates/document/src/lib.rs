@@ -65,10 +65,10 @@ pub use declare::{Field, Keys, MapKey, checked, read, read_word};
 pub use declare::{by, optional, required};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use error_text::ErrorText;
-pub use field_type::{FieldType, Key, Object, Scope, Units, Word, key, word};
-pub use formats::{Mismatch, StringFormat};
-pub use language::{Language, Plain};
-pub use node::{Entry, Node, Scalar, Value};
+pub use field_type::{ByteUnits, FieldType, Key, Object, Scope, Word, key, word};
+pub use formats::{FormatMismatch, StringFormat};
+pub use language::{Language, PlainLanguage};
+pub use node::{MapEntry, Node, Scalar, Value};
 pub use parse::parse;
 pub use source::{SIZE_LIMIT, Source, Span};
 pub use spanned::Spanned;
@@ -78,4 +78,4 @@ pub use validate::Validator;
 pub use yaml::{quoted, to_yaml};
 
 /// An ordered map, in the order of the file.
-pub type Ordered<V> = Vec<(String, V)>;
+pub type OrderedMap<V> = Vec<(String, V)>;

@@ -23,7 +23,7 @@ pub enum Value {
     /// A sequence: `[a, b]`, or lines with dashes.
     List(Vec<Node>),
     /// A mapping, its entries in the order of the document.
-    Map(Vec<Entry>),
+    Map(Vec<MapEntry>),
 }
 
 /// A scalar as written; the field type of its key decides how it is read.
@@ -37,7 +37,7 @@ pub struct Scalar {
 
 /// An entry of a map: a key and its value.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct MapEntry {
     /// The key without the `+` of `key+:`.
     pub key: String,
     /// The position of the key in its document.
@@ -69,7 +69,7 @@ impl Node {
     }
 
     /// Returns a node with these entries.
-    pub fn map(entries: Vec<Entry>, span: Span) -> Self {
+    pub fn map(entries: Vec<MapEntry>, span: Span) -> Self {
         let value = Value::Map(entries);
         Self { value, span }
     }
@@ -80,7 +80,7 @@ impl Node {
     }
 
     /// Returns the entries of a map; none for other values.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[MapEntry] {
         match &self.value {
             Value::Map(entries) => entries,
             _ => &[],
@@ -112,7 +112,7 @@ impl Node {
     }
 
     /// Returns the entry of a key that has a value.
-    pub fn entry(&self, key: &str) -> Option<&Entry> {
+    pub fn entry(&self, key: &str) -> Option<&MapEntry> {
         self.entries()
             .iter()
             .find(|entry| entry.key == key && !entry.value.is_null())
@@ -145,7 +145,7 @@ impl Node {
     }
 
     /// Returns the entries of a key's map; none for other values.
-    pub fn entries_at(&self, key: &str) -> &[Entry] {
+    pub fn entries_at(&self, key: &str) -> &[MapEntry] {
         self.get(key).map_or(&[], Self::entries)
     }
 
@@ -173,7 +173,7 @@ impl Node {
     }
 }
 
-impl Entry {
+impl MapEntry {
     /// Returns the same key with another value.
     #[must_use]
     pub fn with(&self, value: Node) -> Self {

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use super::field_type::Object;
-use super::node::{Entry, Node, Scalar, Value};
+use super::node::{MapEntry, Node, Scalar, Value};
 
 /// Returns the YAML text of a map, its keys in the order of their declaration.
 pub fn to_yaml(node: &Node, object: &Object) -> String {
-    let place = |entry: &Entry| object.keys().position(|key| key.name == entry.key);
+    let place = |entry: &MapEntry| object.keys().position(|key| key.name == entry.key);
     let mut entries = node.entries().to_vec();
     entries.sort_by_key(place);
     let mut out = String::new();

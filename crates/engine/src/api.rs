@@ -37,7 +37,7 @@ impl EngineInfo {
 
 /// The engine's information on its own machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Abilities {
+pub struct EngineCapabilities {
     /// The directory of its machine that has images and containers, if it reports one.
     pub root_directory: Option<PathBuf>,
     /// The names of its OCI runtimes, sorted: `nvidia`, `runc`.
@@ -225,7 +225,7 @@ pub trait Engine: Send + Sync {
     async fn image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError>;
 
     /// Returns the engine's directory, and its methods of passing devices.
-    async fn abilities(&self) -> Result<Abilities, EngineError>;
+    async fn abilities(&self) -> Result<EngineCapabilities, EngineError>;
 
     /// Returns the digest that a reference has in its registry now, without pulling.
     async fn registry_digest(

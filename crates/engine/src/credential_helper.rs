@@ -23,7 +23,7 @@ const NOT_FOUND: &str = "credentials not found";
 /// A credential helper's answer to `get`, as JSON.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-pub struct Answer {
+pub struct HelperResponse {
     /// The user; `<token>`: the secret is an identity token.
     pub username: String,
     /// The password, or the identity token.
@@ -44,7 +44,7 @@ pub enum HelperError {
     },
     /// The helper did not respond within its timeout.
     #[error("{program} did not respond within {} s", HELPER_TIMEOUT.as_secs())]
-    Silent {
+    NoResponse {
         /// The helper's program: `docker-credential-NAME`.
         program: String,
     },
@@ -68,7 +68,7 @@ pub enum HelperError {
 ///
 /// # Errors
 /// If it cannot be started, fails, or exceeds its timeout.
-pub async fn ask(name: &str, registry: &str) -> Result<Option<Answer>, HelperError> {
+pub async fn ask(name: &str, registry: &str) -> Result<Option<HelperResponse>, HelperError> {
     ask_program(
         format!("docker-credential-{name}"),
         registry,
@@ -81,7 +81,7 @@ async fn ask_program(
     program: String,
     registry: &str,
     limit: Duration,
-) -> Result<Option<Answer>, HelperError> {
+) -> Result<Option<HelperResponse>, HelperError> {
     let started = Command::new(&program)
         .arg("get")
         .stdin(Stdio::piped())
@@ -94,7 +94,7 @@ async fn ask_program(
         Err(source) => return Err(HelperError::Start { program, source }),
     };
     let Ok(conversation) = timeout(limit, helper.converse(registry)).await else {
-        return Err(HelperError::Silent { program });
+        return Err(HelperError::NoResponse { program });
     };
     match conversation {
         Ok((true, output, _)) => match serde_json::from_slice(&output) {
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     /// Asks a helper that is this shell script.
-    async fn answer(script: &str, limit: Duration) -> Result<Option<Answer>, HelperError> {
+    async fn answer(script: &str, limit: Duration) -> Result<Option<HelperResponse>, HelperError> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("docker-credential-test");
         fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -197,7 +197,7 @@ mod tests {
         let script = format!("sleep 300 & echo $$ $! >{}; wait", pids.display());
         let since = Instant::now();
         let silent = answer(&script, Duration::from_millis(500)).await;
-        assert!(matches!(silent, Err(HelperError::Silent { .. })));
+        assert!(matches!(silent, Err(HelperError::NoResponse { .. })));
         assert!(since.elapsed() < LONG);
         for pid in fs::read_to_string(&pids).unwrap().split_whitespace() {
             let is_alive = || {

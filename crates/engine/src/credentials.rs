@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::api::RegistryAuth;
 use super::configuration::configuration_directory;
-use super::credential_helper::{self, Answer, HelperError};
+use super::credential_helper::{self, HelperError, HelperResponse};
 use super::error::EngineError;
 use retrial_container::ImageRef;
 
@@ -103,7 +103,7 @@ async fn configured(
             return Err(CredentialError::Read { path, source });
         }
     };
-    let configuration = Configuration::parse(&text, path)?;
+    let configuration = CredentialConfiguration::parse(&text, path)?;
     for key in keys {
         let found = configuration.credentials(key).await?;
         if found.is_some() {
@@ -126,7 +126,7 @@ fn podman_file() -> PathBuf {
 }
 
 /// Docker's configuration: the helpers that it names are asked here, and the rest is the library's.
-struct Configuration<'a> {
+struct CredentialConfiguration<'a> {
     path: &'a Path,
     /// The configuration as JSON, without the keys `credHelpers` and `credsStore`.
     stored: Vec<u8>,
@@ -134,7 +134,7 @@ struct Configuration<'a> {
     store: Option<String>,
 }
 
-impl<'a> Configuration<'a> {
+impl<'a> CredentialConfiguration<'a> {
     fn parse(text: &[u8], path: &'a Path) -> Result<Self, CredentialError> {
         let value: Value = serde_json::from_slice(text).map_err(|error| {
             let reason = format!("it is not JSON: {error}");
@@ -184,7 +184,7 @@ impl<'a> Configuration<'a> {
             helper,
             path: self.path.to_owned(),
         })?;
-        Ok(answer.map(|Answer { username, secret }| {
+        Ok(answer.map(|HelperResponse { username, secret }| {
             if username == TOKEN_USER {
                 DockerCredential::IdentityToken(secret)
             } else {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use miette::Diagnostic;
 use thiserror::Error;
 
-use super::docker::{PullFailure, Refusal};
+use super::docker::{EngineRefusal, PullFailure};
 use retrial_container::ImageRef;
 
 /// An engine's fault, in the user's names. [`EngineError::is_unavailable`] distinguishes an engine
@@ -144,7 +144,7 @@ pub enum EngineError {
         /// The engine's message.
         reason: String,
         /// The class of the refusal, if known.
-        refusal: Option<Refusal>,
+        refusal: Option<EngineRefusal>,
         /// The explanation and the remedy, if known.
         #[help]
         help: Option<String>,
@@ -198,7 +198,7 @@ impl EngineError {
     }
 
     /// Returns the cause of a refusal, if the engine's message states it.
-    pub fn refusal(&self) -> Option<&Refusal> {
+    pub fn refusal(&self) -> Option<&EngineRefusal> {
         match self {
             Self::Refused { refusal, .. } => refusal.as_ref(),
             _ => None,

@@ -12,5 +12,5 @@ pub mod error;
 mod proxies;
 
 pub use api::Engine;
-pub use docker::Docker;
+pub use docker::DockerEngine;
 pub use error::EngineError;

@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use itertools::Itertools as _;
 use serde_json::{Map, Value};
 
-use super::builder::{Builder, json, origin};
-use super::choose::Chosen;
+use super::builder::{ExportBuilder, json, origin};
+use super::choose::RepresentativeTrial;
 use super::collect::{BenchmarkResults, ScenarioResults, collect};
-use super::layout::Tree;
+use super::layout::TreeLayout;
 use super::model::{
-    Content, Division, Export, ExportError, ExportRequest, ExportedResult, Origin, SourceRun,
-    Violation,
+    Division, Export, ExportError, ExportRequest, ExportedResult, SourceFile, SourceRun,
+    TreeFileContent, Violation,
 };
 use super::{names, readme, system, user_conf};
-use retrial_mlperf::loadgen::Scenario;
-use retrial_mlperf::rounds::{Layout, Round};
+use retrial_mlperf::loadgen::TestScenario;
+use retrial_mlperf::rounds::{Round, SubmissionLayout};
 use retrial_mlperf::submission::fields::MEASUREMENTS;
 use retrial_recipe::model::Submission;
 use retrial_results::verdict::{Outcome, notice};
@@ -68,7 +68,7 @@ pub fn build(
         files: Vec::new(),
         notice: notice(&submission),
     };
-    let mut builder = Builder {
+    let mut builder = ExportBuilder {
         runs,
         request,
         round,
@@ -93,12 +93,12 @@ pub fn build(
     Ok(export)
 }
 
-impl Builder<'_> {
+impl ExportBuilder<'_> {
     /// Files of a benchmark in one scenario.
     fn scenario(
         &mut self,
         benchmark: &BenchmarkResults<'_>,
-        scenario: Scenario,
+        scenario: TestScenario,
         runs: &ScenarioResults<'_>,
     ) {
         let (folder, scenario) = (benchmark.folder.as_str(), scenario.as_str());
@@ -138,7 +138,7 @@ impl Builder<'_> {
         for name in ["user.conf", "mlperf.conf"] {
             let path = format!("{folder}/{name}");
             if let Some(chosen) = measured().find(|one| one.files.files.contains_key(name)) {
-                self.file(path, Content::Copy(origin(chosen, name)));
+                self.file(path, TreeFileContent::Copy(origin(chosen, name)));
             } else if name == "mlperf.conf" {
             } else if let Some(text) = measured()
                 .find_map(|one| user_conf::from_log(scenario, &one.run.id, &one.files.parameters))
@@ -170,7 +170,7 @@ impl Builder<'_> {
         &mut self,
         folder: &str,
         scenario: &str,
-        chosen: &Chosen<'_>,
+        chosen: &RepresentativeTrial<'_>,
         test: Option<&String>,
         path: String,
     ) {
@@ -201,11 +201,11 @@ impl Builder<'_> {
         let folder = self.tree.code(&benchmark.folder);
         for (index, run) in &used {
             let own = format!("{folder}/{}", names::folder(&run.id));
-            let recipe = Origin {
+            let recipe = SourceFile {
                 run: *index,
                 path: "recipe.yaml".to_owned(),
             };
-            self.file(format!("{own}/recipe.yaml"), Content::Copy(recipe));
+            self.file(format!("{own}/recipe.yaml"), TreeFileContent::Copy(recipe));
             self.text(
                 format!("{own}/run.sh"),
                 retrial_plan::shell::script(&run.plan, &[]),
@@ -224,7 +224,7 @@ impl Builder<'_> {
             Some(text) => self.text(format!("{root}/calibration.md"), text.clone()),
             // Since v6.0 the checker does not look for it.
             None if self.tree.division == Division::Closed
-                && self.tree.layout == Layout::Separate =>
+                && self.tree.layout == SubmissionLayout::Separate =>
             {
                 let item = "calibration.md: how the weights were quantized";
                 self.missing(&root, item, "`calibration: FILE` in --system-info");
@@ -241,7 +241,12 @@ impl Builder<'_> {
     }
 }
 
-fn tree(runs: &[SourceRun], request: &ExportRequest, round: &Round, division: Division) -> Tree {
+fn tree(
+    runs: &[SourceRun],
+    request: &ExportRequest,
+    round: &Round,
+    division: Division,
+) -> TreeLayout {
     let first = runs.first();
     let published = || first.and_then(|run| run.plan.submission.submitter.clone());
     let submitter = request.submitter().or_else(published).unwrap_or_default();
@@ -249,7 +254,7 @@ fn tree(runs: &[SourceRun], request: &ExportRequest, round: &Round, division: Di
     let system = system
         .or_else(|| first.map(system::name))
         .unwrap_or_default();
-    Tree {
+    TreeLayout {
         layout: round.layout,
         division,
         submitter: names::folder(&submitter),
@@ -261,7 +266,7 @@ fn tree(runs: &[SourceRun], request: &ExportRequest, round: &Round, division: Di
 struct RuleViolation {
     /// The benchmark's position among those of the export.
     benchmark: usize,
-    scenario: Scenario,
+    scenario: TestScenario,
     rule: String,
     /// The open division does not have this rule.
     closed_only: bool,
@@ -270,7 +275,7 @@ struct RuleViolation {
 fn violations(benchmarks: &[BenchmarkResults<'_>], round: &Round) -> Vec<RuleViolation> {
     let mut violations = Vec::new();
     for (index, benchmark) in benchmarks.iter().enumerate() {
-        let mut add = |scenario: Scenario, closed_only: bool, rule: String| {
+        let mut add = |scenario: TestScenario, closed_only: bool, rule: String| {
             violations.push(RuleViolation {
                 benchmark: index,
                 scenario,

@@ -2,31 +2,33 @@
 
 use serde_json::{Map, Value};
 
-use super::choose::Chosen;
-use super::layout::Tree;
-use super::model::{Content, Export, ExportRequest, File, Missing, Origin, SourceRun};
+use super::choose::RepresentativeTrial;
+use super::layout::TreeLayout;
+use super::model::{
+    Export, ExportRequest, MissingItem, SourceFile, SourceRun, TreeFile, TreeFileContent,
+};
 use retrial_mlperf::rounds::Round;
 
 /// An export that is being built.
-pub(super) struct Builder<'a> {
+pub(super) struct ExportBuilder<'a> {
     pub runs: &'a [SourceRun],
     pub request: &'a ExportRequest,
     pub round: &'a Round,
-    pub tree: Tree,
+    pub tree: TreeLayout,
     pub export: Export,
 }
 
-impl Builder<'_> {
-    pub fn file(&mut self, path: String, content: Content) {
-        self.export.files.push(File { path, content });
+impl ExportBuilder<'_> {
+    pub fn file(&mut self, path: String, content: TreeFileContent) {
+        self.export.files.push(TreeFile { path, content });
     }
 
     pub fn text(&mut self, path: String, text: String) {
-        self.file(path, Content::Text(text));
+        self.file(path, TreeFileContent::Text(text));
     }
 
     pub fn missing(&mut self, path: &str, item: impl Into<String>, fix: impl Into<String>) {
-        self.export.missing.push(Missing {
+        self.export.missing.push(MissingItem {
             path: path.to_owned(),
             item: item.into(),
             fix: fix.into(),
@@ -35,8 +37,8 @@ impl Builder<'_> {
 }
 
 /// A file of the chosen trial.
-pub(super) fn origin(chosen: &Chosen<'_>, name: &str) -> Origin {
-    Origin {
+pub(super) fn origin(chosen: &RepresentativeTrial<'_>, name: &str) -> SourceFile {
+    SourceFile {
         run: chosen.index,
         path: format!("{}/{name}", chosen.files.folder),
     }

@@ -1,14 +1,14 @@
 //! Chooses the trial that represents a result. A submission has one run of each; the best of several
 //! would overstate the system. It is the median: of an even number the worse of the middle two.
 
-use super::model::{SourceRun, TrialFiles};
+use super::model::{ExportedTrial, SourceRun};
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{FigureValue, ResultVerdict, TrialVerdict};
 
 /// The trial that represents a result.
 #[derive(Debug, Clone)]
-pub(super) struct Chosen<'a> {
+pub(super) struct RepresentativeTrial<'a> {
     /// The run's position among those of the export.
     pub index: usize,
     pub run: &'a SourceRun,
@@ -17,7 +17,7 @@ pub(super) struct Chosen<'a> {
     /// The verdict on the measurement, if the run's verdict has it.
     pub verdict: Option<&'a ResultVerdict>,
     /// The files of the trial.
-    pub files: &'a TrialFiles,
+    pub files: &'a ExportedTrial,
     /// The number of trials among which it was chosen.
     pub trials: usize,
     /// Why this trial was chosen: `the median of 3 trials`.
@@ -27,23 +27,27 @@ pub(super) struct Chosen<'a> {
 }
 
 /// Chooses among the trials of one measurement; none if no trial has results.
-pub(super) fn choose(index: usize, run: &SourceRun, measurement: usize) -> Option<Chosen<'_>> {
+pub(super) fn choose(
+    index: usize,
+    run: &SourceRun,
+    measurement: usize,
+) -> Option<RepresentativeTrial<'_>> {
     let measured = run.plan.measurements.get(measurement)?;
     let verdict = run
         .verdict
         .results
         .iter()
         .find(|result| result.scenario == measured.scenario && result.mode == measured.mode);
-    let trials: Vec<&TrialFiles> = run
+    let trials: Vec<&ExportedTrial> = run
         .results
         .iter()
         .filter(|files| files.measurement == measurement)
         .collect();
-    let verdict_of = |files: &TrialFiles| -> Option<&TrialVerdict> {
+    let verdict_of = |files: &ExportedTrial| -> Option<&TrialVerdict> {
         let mut verdicts = verdict?.trials.iter();
         verdicts.find(|trial| trial.trial == files.trial)
     };
-    let valid: Vec<&TrialFiles> = trials
+    let valid: Vec<&ExportedTrial> = trials
         .iter()
         .copied()
         .filter(|files| verdict_of(files).is_some_and(|trial| trial.valid))
@@ -55,8 +59,8 @@ pub(super) fn choose(index: usize, run: &SourceRun, measurement: usize) -> Optio
         &valid[..]
     };
     let name = verdict.and_then(|result| result.deciding.clone());
-    let value = |files: &TrialFiles| verdict_of(files)?.figures.get(name.as_ref()?).cloned();
-    let mut ranked: Vec<(&TrialFiles, Option<FigureValue>)> =
+    let value = |files: &ExportedTrial| verdict_of(files)?.figures.get(name.as_ref()?).cloned();
+    let mut ranked: Vec<(&ExportedTrial, Option<FigureValue>)> =
         among.iter().map(|files| (*files, value(files))).collect();
     if measured.mode == Mode::Performance && ranked.iter().all(|(_, value)| value.is_some()) {
         ranked.sort_by(|(_, left), (_, right)| {
@@ -73,7 +77,7 @@ pub(super) fn choose(index: usize, run: &SourceRun, measurement: usize) -> Optio
         ranked.truncate(1);
     }
     let (chosen, figure) = ranked.get(ranked.len().checked_sub(1)? / 2)?.clone();
-    Some(Chosen {
+    Some(RepresentativeTrial {
         index,
         run,
         measured,

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::choose::{Chosen, choose};
+use super::choose::{RepresentativeTrial, choose};
 use super::model::{ExportError, ExportRequest, SourceRun};
 use super::names;
 use super::system::difference;
 use retrial_document::did_you_mean;
-use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::Round;
 use retrial_recipe::model::Mode;
 use retrial_results::evidence::folder::SUMMARY;
@@ -15,17 +15,17 @@ use retrial_results::evidence::folder::SUMMARY;
 /// The results of one benchmark in one scenario.
 #[derive(Debug, Default)]
 pub(super) struct ScenarioResults<'a> {
-    pub performance: Option<Chosen<'a>>,
-    pub accuracy: Option<Chosen<'a>>,
+    pub performance: Option<RepresentativeTrial<'a>>,
+    pub accuracy: Option<RepresentativeTrial<'a>>,
     /// The runs of compliance tests by the test's name, each with the test's folder among its results.
-    pub tests: BTreeMap<String, (Chosen<'a>, String)>,
+    pub tests: BTreeMap<String, (RepresentativeTrial<'a>, String)>,
     /// Runs of the audit without a test's folder.
-    pub without_test: Vec<Chosen<'a>>,
+    pub without_test: Vec<RepresentativeTrial<'a>>,
 }
 
 impl<'a> ScenarioResults<'a> {
     /// Returns all of its runs.
-    pub fn chosen(&self) -> impl Iterator<Item = &Chosen<'a>> {
+    pub fn chosen(&self) -> impl Iterator<Item = &RepresentativeTrial<'a>> {
         let measured = self.performance.iter().chain(&self.accuracy);
         let tests = self.tests.values().map(|(chosen, _)| chosen);
         measured.chain(tests).chain(&self.without_test)
@@ -39,7 +39,7 @@ pub(super) struct BenchmarkResults<'a> {
     pub folder: String,
     /// Its official name; none if the round has no such benchmark.
     pub official: Option<String>,
-    pub scenarios: BTreeMap<Scenario, ScenarioResults<'a>>,
+    pub scenarios: BTreeMap<TestScenario, ScenarioResults<'a>>,
 }
 
 impl BenchmarkResults<'_> {
@@ -60,7 +60,7 @@ pub(super) fn collect<'a>(
     for (index, run) in runs.iter().enumerate() {
         let mut has_any = false;
         for (measurement, measured) in run.plan.measurements.iter().enumerate() {
-            let Some(scenario) = Scenario::from_word(&measured.scenario) else {
+            let Some(scenario) = TestScenario::from_word(&measured.scenario) else {
                 continue;
             };
             let Some(chosen) = choose(index, run, measurement) else {
@@ -84,7 +84,7 @@ pub(super) fn collect<'a>(
             put(results, chosen, own)?;
         }
         if !has_any {
-            return Err(ExportError::Nothing {
+            return Err(ExportError::NoResult {
                 run: run.id.clone(),
                 reason: run.verdict.sentence.clone(),
             });
@@ -96,11 +96,11 @@ pub(super) fn collect<'a>(
 
 fn put<'a>(
     results: &mut ScenarioResults<'a>,
-    chosen: Chosen<'a>,
+    chosen: RepresentativeTrial<'a>,
     benchmark: &str,
 ) -> Result<(), ExportError> {
     let scenario = &chosen.measured.scenario;
-    let conflict = |part: &str, earlier: &Chosen<'_>| ExportError::Conflict {
+    let conflict = |part: &str, earlier: &RepresentativeTrial<'_>| ExportError::Conflict {
         what: format!("{benchmark} {scenario} {part}"),
         runs: vec![earlier.run.id.clone(), chosen.run.id.clone()],
     };

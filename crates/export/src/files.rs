@@ -2,9 +2,9 @@
 
 use itertools::Itertools as _;
 
-use super::builder::{Builder, origin};
-use super::choose::Chosen;
-use super::model::Content;
+use super::builder::{ExportBuilder, origin};
+use super::choose::RepresentativeTrial;
+use super::model::TreeFileContent;
 use retrial_document::measures::format;
 use retrial_results::evidence::folder::SUMMARY;
 
@@ -19,9 +19,9 @@ const MAX_BYTES: u64 = 50 << 20;
 /// Folders of samples that belong to an accuracy log (Stable Diffusion XL, Wan).
 const SAMPLES: [&str; 2] = ["images/", "videos/"];
 
-impl Builder<'_> {
+impl ExportBuilder<'_> {
     /// Adds a log as it is, or reports that it is missing or too large.
-    fn log(&mut self, chosen: &Chosen<'_>, name: &str, folder: &str) {
+    fn log(&mut self, chosen: &RepresentativeTrial<'_>, name: &str, folder: &str) {
         let Some(size) = chosen.files.files.get(name) else {
             self.missing(folder, name, not_logged(chosen));
             return;
@@ -32,18 +32,18 @@ impl Builder<'_> {
             let fix = "the checker accepts no larger file: log less, or for a shorter time";
             self.missing(folder, item, fix);
         }
-        let content = Content::Copy(origin(chosen, name));
+        let content = TreeFileContent::Copy(origin(chosen, name));
         self.file(format!("{folder}/{name}"), content);
     }
 
     /// Adds LoadGen's logs of a performance run.
-    pub fn performance(&mut self, chosen: &Chosen<'_>, folder: &str) {
+    pub fn performance(&mut self, chosen: &RepresentativeTrial<'_>, folder: &str) {
         self.log(chosen, SUMMARY, folder);
         self.log(chosen, DETAIL, folder);
     }
 
     /// Adds the logs of an accuracy run, and the output of the accuracy script.
-    pub fn accuracy(&mut self, chosen: &Chosen<'_>, folder: &str) {
+    pub fn accuracy(&mut self, chosen: &RepresentativeTrial<'_>, folder: &str) {
         self.performance(chosen, folder);
         if !chosen.files.files.contains_key(ANSWERS) {
             self.missing(folder, ANSWERS, not_logged(chosen));
@@ -52,7 +52,7 @@ impl Builder<'_> {
         let log = origin(chosen, ANSWERS);
         self.file(
             format!("{folder}/{ANSWERS}"),
-            Content::Truncated(log.clone()),
+            TreeFileContent::Truncated(log.clone()),
         );
         let printed = chosen.files.printed.as_ref();
         let printed = printed.filter(|printed| !printed.text.trim().is_empty());
@@ -64,7 +64,7 @@ impl Builder<'_> {
             Some(&printed.text)
         });
         if let Some(text) = text.cloned() {
-            self.file(path, Content::Hashed { text, log });
+            self.file(path, TreeFileContent::Hashed { text, log });
         } else {
             let fix = "give the recipe's accuracy mode a `check:`: the benchmark's accuracy script";
             self.missing(folder, ACCURACY, fix);
@@ -77,7 +77,13 @@ impl Builder<'_> {
     }
 
     /// Adds the files of an audit's test, which are `below` the folder of the trial.
-    pub fn compliance(&mut self, chosen: &Chosen<'_>, below: &str, test: &str, folder: &str) {
+    pub fn compliance(
+        &mut self,
+        chosen: &RepresentativeTrial<'_>,
+        below: &str,
+        test: &str,
+        folder: &str,
+    ) {
         let required = required_files(test);
         for name in required.iter().chain(&TEST_FILES).unique() {
             let source = format!("{below}/{name}");
@@ -85,9 +91,9 @@ impl Builder<'_> {
             if chosen.files.files.contains_key(source) {
                 let log = origin(chosen, source);
                 let content = if name.ends_with(ANSWERS) {
-                    Content::Truncated(log)
+                    TreeFileContent::Truncated(log)
                 } else {
-                    Content::Copy(log)
+                    TreeFileContent::Copy(log)
                 };
                 self.file(format!("{folder}/{name}"), content);
             } else if required.contains(name) {
@@ -99,7 +105,7 @@ impl Builder<'_> {
     }
 }
 
-fn not_logged(chosen: &Chosen<'_>) -> String {
+fn not_logged(chosen: &RepresentativeTrial<'_>) -> String {
     let run = &chosen.run.id;
     format!("run {run} has none: let LoadGen write it where `results:` collects")
 }

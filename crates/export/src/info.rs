@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use retrial_document::parse;
 use retrial_document::{Diagnostic, Diagnostics, Source, nearest};
-use retrial_document::{Entry, Node, Value};
+use retrial_document::{MapEntry, Node, Value};
 use retrial_mlperf::rounds::SystemType;
 use retrial_mlperf::submission::fields::{MEASUREMENTS, NETWORK, POWER, STATUS, SYSTEM};
 
@@ -95,7 +95,7 @@ fn system_fields() -> impl Iterator<Item = &'static str> {
 /// Inserts a field if its name is allowed and its value valid.
 fn insert(
     fields: &mut BTreeMap<String, String>,
-    entry: &Entry,
+    entry: &MapEntry,
     allowed: impl IntoIterator<Item = &'static str>,
     problems: &mut Diagnostics,
 ) {

@@ -1,18 +1,18 @@
 //! The paths of a submission's tree, by round.
 
 use super::model::Division;
-use retrial_mlperf::rounds::Layout;
+use retrial_mlperf::rounds::SubmissionLayout;
 
 /// The tree of one submitter's one system.
 #[derive(Debug, Clone)]
-pub(super) struct Tree {
-    pub layout: Layout,
+pub(super) struct TreeLayout {
+    pub layout: SubmissionLayout,
     pub division: Division,
     pub submitter: String,
     pub system: String,
 }
 
-impl Tree {
+impl TreeLayout {
     /// Returns the submitter's folder: `closed/ACME`.
     pub fn root(&self) -> String {
         format!("{}/{}", self.division, self.submitter)
@@ -31,8 +31,8 @@ impl Tree {
     /// The folder of a scenario's configuration: `user.conf` and README.
     pub fn measurements(&self, benchmark: &str, scenario: &str) -> String {
         match self.layout {
-            Layout::Separate => self.folder("measurements", benchmark, scenario),
-            Layout::Together => self.results(benchmark, scenario),
+            SubmissionLayout::Separate => self.folder("measurements", benchmark, scenario),
+            SubmissionLayout::Together => self.results(benchmark, scenario),
         }
     }
 
@@ -40,16 +40,16 @@ impl Tree {
     pub fn measurements_file(&self, benchmark: &str, scenario: &str) -> String {
         let folder = self.measurements(benchmark, scenario);
         match self.layout {
-            Layout::Separate => format!("{folder}/{}.json", self.system),
-            Layout::Together => format!("{folder}/measurements.json"),
+            SubmissionLayout::Separate => format!("{folder}/{}.json", self.system),
+            SubmissionLayout::Together => format!("{folder}/measurements.json"),
         }
     }
 
     /// The folder of a compliance test.
     pub fn compliance(&self, benchmark: &str, scenario: &str, test: &str) -> String {
         let folder = match self.layout {
-            Layout::Separate => self.folder("compliance", benchmark, scenario),
-            Layout::Together => self.results(benchmark, scenario),
+            SubmissionLayout::Separate => self.folder("compliance", benchmark, scenario),
+            SubmissionLayout::Together => self.results(benchmark, scenario),
         };
         format!("{folder}/{test}")
     }
@@ -57,8 +57,8 @@ impl Tree {
     /// The folder of a benchmark's recipe and script.
     pub fn code(&self, benchmark: &str) -> String {
         let name = match self.layout {
-            Layout::Separate => "code",
-            Layout::Together => "src",
+            SubmissionLayout::Separate => "code",
+            SubmissionLayout::Together => "src",
         };
         format!("{}/{name}/{benchmark}", self.root())
     }
@@ -73,8 +73,8 @@ impl Tree {
 mod tests {
     use super::*;
 
-    fn tree(layout: Layout) -> Tree {
-        Tree {
+    fn tree(layout: SubmissionLayout) -> TreeLayout {
+        TreeLayout {
             layout,
             division: Division::Closed,
             submitter: "ACME".to_owned(),
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn up_to_v5_1_each_kind_has_a_separate_tree() {
-        let tree = tree(Layout::Separate);
+        let tree = tree(SubmissionLayout::Separate);
         assert_eq!(
             tree.measurements_file("bert-99", "Offline"),
             "closed/ACME/measurements/1xH200/bert-99/Offline/1xH200.json"
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn since_v6_0_files_of_a_result_share_a_directory() {
-        let tree = tree(Layout::Together);
+        let tree = tree(SubmissionLayout::Together);
         let results = "closed/ACME/results/1xH200/bert-99/Offline";
         assert_eq!(tree.results("bert-99", "Offline"), results);
         assert_eq!(

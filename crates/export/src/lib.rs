@@ -28,6 +28,6 @@ pub mod write;
 pub use build::build;
 pub use info::SystemInfo;
 pub use model::{
-    CheckOutput, Content, Division, Export, ExportError, ExportRequest, ExportedResult, File,
-    Missing, Origin, SourceRun, TrialFiles, Violation,
+    CheckOutput, Division, Export, ExportError, ExportRequest, ExportedResult, ExportedTrial,
+    MissingItem, SourceFile, SourceRun, TreeFile, TreeFileContent, Violation,
 };

@@ -1,13 +1,13 @@
 //! The requirements for acceptance of a tree: scenarios, modes, tests of the audit, and a submitter.
 
-use super::builder::Builder;
+use super::builder::ExportBuilder;
 use super::collect::{BenchmarkResults, ScenarioResults};
 use super::model::Division;
-use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::SystemType;
 use retrial_recipe::model::Mode;
 
-impl Builder<'_> {
+impl ExportBuilder<'_> {
     /// Notes the scenarios, modes and tests that a benchmark does not have.
     pub fn missing_from(&mut self, benchmark: &BenchmarkResults<'_>) {
         let tree = &self.tree;
@@ -39,7 +39,7 @@ impl Builder<'_> {
             .values()
             .find_map(|results| results.chosen().next());
         let recipe = chosen.map_or("RECIPE", |chosen| chosen.run.plan.recipe.as_str());
-        let present: Vec<Scenario> = benchmark.scenarios.keys().copied().collect();
+        let present: Vec<TestScenario> = benchmark.scenarios.keys().copied().collect();
         for scenario in self.round.missing_scenarios(official, system, &present) {
             let key = scenario.split(' ').next().unwrap_or_default();
             let key = key.to_lowercase();
@@ -63,7 +63,7 @@ impl Builder<'_> {
     fn missing_modes(
         &mut self,
         benchmark: &BenchmarkResults<'_>,
-        scenario: Scenario,
+        scenario: TestScenario,
         runs: &ScenarioResults<'_>,
     ) {
         let path = self.tree.results(&benchmark.folder, scenario.as_str());
@@ -86,7 +86,7 @@ impl Builder<'_> {
         &mut self,
         official: &str,
         benchmark: &BenchmarkResults<'_>,
-        scenario: Scenario,
+        scenario: TestScenario,
         runs: &ScenarioResults<'_>,
     ) {
         let round = self.round;

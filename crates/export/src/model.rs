@@ -30,12 +30,12 @@ pub struct SourceRun {
     /// The verdict on its results.
     pub verdict: Verdict,
     /// Its results, by measurement and trial.
-    pub results: Vec<TrialFiles>,
+    pub results: Vec<ExportedTrial>,
 }
 
 /// The results of one trial of one measurement.
 #[derive(Debug, Clone, Default)]
-pub struct TrialFiles {
+pub struct ExportedTrial {
     /// The measurement's position in the plan.
     pub measurement: usize,
     /// The trial, from 1.
@@ -122,11 +122,11 @@ pub struct Export {
     /// Rules that its results violate.
     pub violations: Vec<Violation>,
     /// Items that acceptance requires and that are missing.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingItem>,
     /// Decisions that the submitter should know of.
     pub notes: Vec<String>,
     /// Its files, by path.
-    pub files: Vec<File>,
+    pub files: Vec<TreeFile>,
     /// `MLCommons`' notice on unverified figures.
     pub notice: Option<String>,
 }
@@ -141,35 +141,35 @@ impl Export {
 /// A file of the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct File {
+pub struct TreeFile {
     /// Relative to the tree's root.
     pub path: String,
     /// How the file's content is made.
     #[serde(skip)]
-    pub content: Content,
+    pub content: TreeFileContent,
 }
 
 /// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
+pub enum TreeFileContent {
     /// A text that Retrial writes.
     Text(String),
     /// A run's file, byte for byte.
-    Copy(Origin),
+    Copy(SourceFile),
     /// A run's accuracy log: only its two ends if it is larger than a submission may have it.
-    Truncated(Origin),
+    Truncated(SourceFile),
     /// The output of an accuracy script, and the hash of the whole accuracy log.
     Hashed {
         /// The output of the accuracy script.
         text: String,
         /// The accuracy log whose hash is appended.
-        log: Origin,
+        log: SourceFile,
     },
 }
 
 /// A file of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
+pub struct SourceFile {
     /// The run's position among those of the export.
     pub run: usize,
     /// Relative to the run's directory.
@@ -203,7 +203,7 @@ pub struct ExportedResult {
 
 /// An item that acceptance requires and that is missing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Missing {
+pub struct MissingItem {
     /// Its path in the tree.
     pub path: String,
     /// The file, field or run.
@@ -247,7 +247,7 @@ pub enum ExportError {
     /// A run has no result of `LoadGen`.
     #[error("{run} has no result of LoadGen: {reason}")]
     #[diagnostic(help("the layout of MLPerf Inference holds no other results"))]
-    Nothing {
+    NoResult {
         /// The run's id.
         run: String,
         /// The verdict on it.

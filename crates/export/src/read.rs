@@ -5,13 +5,13 @@ use std::path::Path;
 
 use walkdir::WalkDir;
 
-use crate::{CheckOutput, SourceRun, TrialFiles};
+use crate::{CheckOutput, ExportedTrial, SourceRun};
 use retrial_host::model::HostView;
 use retrial_plan::step::Action;
 use retrial_results::evidence::compliance::VERIFIED;
 use retrial_results::evidence::folder::{self, SUMMARY};
 use retrial_results::evidence::run::RunFiles;
-use retrial_results::evidence::texts::Text;
+use retrial_results::evidence::texts::TextFile;
 use retrial_results::verdict::Verdict;
 use retrial_store::{StoreError, open};
 
@@ -67,7 +67,7 @@ fn trial_files(
     measurement: usize,
     trial: u32,
     collected: &str,
-) -> Option<TrialFiles> {
+) -> Option<ExportedTrial> {
     let root = files.directory.join(collected);
     if !root.is_dir() {
         return None;
@@ -85,7 +85,7 @@ fn trial_files(
     let accuracy = open::read_text_beneath(&place, Path::new("accuracy.txt"), TEXT_CAP).ok();
     let has_run = listed.contains_key(SUMMARY);
     let run = has_run.then(|| folder::read(&place).ok()).flatten();
-    Some(TrialFiles {
+    Some(ExportedTrial {
         measurement,
         trial,
         tests: tests_in(&listed, &source_path(files, measurement, trial)),
@@ -143,7 +143,7 @@ fn is_test(name: &str) -> bool {
 fn printed(files: &RunFiles<'_>, measurement: usize, trial: u32) -> Option<CheckOutput> {
     let mut steps = files.plan.steps.iter();
     let step = steps.find(|step| step.checks() && step.is_of(measurement, trial))?;
-    let output = Text::output_of(files.directory.path(), &step.directory());
+    let output = TextFile::output_of(files.directory.path(), &step.directory());
     let text = open::read_text_beneath(&output.directory, &output.file, TEXT_CAP).ok()?;
     Some(CheckOutput {
         step: step.name.clone(),

@@ -4,13 +4,17 @@ use std::fmt::Write as _;
 
 use itertools::Itertools as _;
 
-use super::choose::Chosen;
+use super::choose::RepresentativeTrial;
 use super::model::{Export, SourceRun};
 use retrial_plan::step::{Action, Step};
 use retrial_recipe::model::Mode;
 
 /// Describes how one scenario was measured.
-pub(super) fn of_scenario(benchmark: &str, scenario: &str, chosen: &[&Chosen<'_>]) -> String {
+pub(super) fn of_scenario(
+    benchmark: &str,
+    scenario: &str,
+    chosen: &[&RepresentativeTrial<'_>],
+) -> String {
     let mut text = format!("# {benchmark}, {scenario}\n");
     for chosen in chosen {
         let (run, mode) = (chosen.run, chosen.measured.mode);
@@ -33,7 +37,7 @@ pub(super) fn of_scenario(benchmark: &str, scenario: &str, chosen: &[&Chosen<'_>
 }
 
 /// The figures of all trials.
-fn trials(chosen: &Chosen<'_>) -> String {
+fn trials(chosen: &RepresentativeTrial<'_>) -> String {
     let (Some(verdict), Some((name, _))) = (chosen.verdict, &chosen.figure) else {
         return String::new();
     };
@@ -51,7 +55,7 @@ fn trials(chosen: &Chosen<'_>) -> String {
 }
 
 /// The commands of the measurement, its services and its check.
-fn commands(chosen: &Chosen<'_>) -> String {
+fn commands(chosen: &RepresentativeTrial<'_>) -> String {
     let (files, plan) = (chosen.files, &chosen.run.plan);
     let is_included = |step: &Step| step.is_of(files.measurement, files.trial);
     let steps = plan.steps.iter().filter(|step| match step.action {

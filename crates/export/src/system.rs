@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use itertools::Itertools as _;
 use serde_json::{Map, Value};
 
-use super::builder::{Builder, json};
+use super::builder::{ExportBuilder, json};
 use super::model::SourceRun;
 use retrial_document::measures::format;
 use retrial_host::model::Gpu;
-use retrial_mlperf::submission::fields::{Must, NETWORK, POWER, SYSTEM};
+use retrial_mlperf::submission::fields::{FieldRequirement, NETWORK, POWER, SYSTEM};
 
-impl Builder<'_> {
+impl ExportBuilder<'_> {
     /// Describes the system, and notes the fields without a value.
     pub fn system(&mut self) {
         let path = self.tree.system_file();
@@ -29,7 +29,7 @@ impl Builder<'_> {
         let mut object = Map::new();
         for (field, must) in SYSTEM {
             let value = values.get(field).cloned().unwrap_or_default();
-            if value.is_empty() && must == Must::BeFilled {
+            if value.is_empty() && must == FieldRequirement::BeFilled {
                 self.missing(&path, field, "no run records it; state it in --system-info");
             }
             object.insert(field.to_owned(), Value::from(value));

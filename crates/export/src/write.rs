@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::{Content, File as ExportFile, Origin};
+use crate::{SourceFile, TreeFile as ExportFile, TreeFileContent};
 use retrial_bundle::hashing::sha256_of;
 use retrial_mlperf::accuracy::parse_bytes;
 use retrial_store::error::StoreError;
@@ -19,11 +19,11 @@ const VIEWABLE: u64 = 4 << 10;
 
 /// An error of writing a tree.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
-pub enum SubmissionError {
+pub enum TreeWriteError {
     /// The directory is not empty.
     #[error("{} is not empty: it has {first}", directory.display())]
     #[diagnostic(help("name another directory with --to, or write into this one with --replace"))]
-    Taken {
+    NotEmpty {
         /// The directory to write into.
         directory: PathBuf,
         /// The name of one of its entries.
@@ -44,10 +44,10 @@ pub fn write(
     runs: &[RunDirectory],
     directory: &Path,
     replace: bool,
-) -> Result<Vec<String>, SubmissionError> {
+) -> Result<Vec<String>, TreeWriteError> {
     if !replace && let Some(first) = anything_in(directory)? {
         let directory = directory.to_owned();
-        return Err(SubmissionError::Taken { directory, first });
+        return Err(TreeWriteError::NotEmpty { directory, first });
     }
     let mut replaced = Vec::new();
     for file in files {
@@ -86,14 +86,16 @@ fn anything_in(directory: &Path) -> Result<Option<String>, StoreError> {
 fn fill(
     out: &mut File,
     path: &Path,
-    content: &Content,
+    content: &TreeFileContent,
     runs: &[RunDirectory],
 ) -> Result<(), StoreError> {
     let written = match content {
-        Content::Text(text) => out.write_all(text.as_bytes()),
-        Content::Copy(origin) => std::io::copy(&mut open_origin(origin, runs)?, out).map(drop),
-        Content::Truncated(origin) => truncate(open_origin(origin, runs)?, out),
-        Content::Hashed { text, log } => {
+        TreeFileContent::Text(text) => out.write_all(text.as_bytes()),
+        TreeFileContent::Copy(origin) => {
+            std::io::copy(&mut open_origin(origin, runs)?, out).map(drop)
+        }
+        TreeFileContent::Truncated(origin) => truncate(open_origin(origin, runs)?, out),
+        TreeFileContent::Hashed { text, log } => {
             let mut hashed = text.clone();
             // The script writes the hash if it truncates a log itself.
             if parse_bytes(text.as_bytes()).hash.is_none() {
@@ -107,7 +109,7 @@ fn fill(
     written.map_err(StoreError::io("write", path))
 }
 
-fn open_origin(origin: &Origin, runs: &[RunDirectory]) -> Result<File, StoreError> {
+fn open_origin(origin: &SourceFile, runs: &[RunDirectory]) -> Result<File, StoreError> {
     let Some(run) = runs.get(origin.run) else {
         let reason = "its run is not part of the export";
         return Err(StoreError::unusable(Path::new(&origin.path), reason));
@@ -138,14 +140,14 @@ mod tests {
         (directory, vec![run])
     }
 
-    fn log() -> Origin {
-        Origin {
+    fn log() -> SourceFile {
+        SourceFile {
             run: 0,
             path: "log.json".to_owned(),
         }
     }
 
-    fn file(path: &str, content: Content) -> ExportFile {
+    fn file(path: &str, content: TreeFileContent) -> ExportFile {
         let path = path.to_owned();
         ExportFile { path, content }
     }
@@ -158,8 +160,14 @@ mod tests {
         let to = tempfile::tempdir().unwrap();
         let text = "{'rouge1': 44.4}\n".to_owned();
         let files = [
-            file("a/mlperf_log_accuracy.json", Content::Truncated(log())),
-            file("a/accuracy.txt", Content::Hashed { text, log: log() }),
+            file(
+                "a/mlperf_log_accuracy.json",
+                TreeFileContent::Truncated(log()),
+            ),
+            file(
+                "a/accuracy.txt",
+                TreeFileContent::Hashed { text, log: log() },
+            ),
         ];
         write(&files, &runs, to.path(), false).unwrap();
         let short = fs::read_to_string(to.path().join("a/mlperf_log_accuracy.json")).unwrap();
@@ -178,10 +186,10 @@ mod tests {
         let to = tempfile::tempdir().unwrap();
         let text = "accuracy=76.1%\nhash=0f1e\n".to_owned();
         let files = [
-            file("log", Content::Truncated(log())),
+            file("log", TreeFileContent::Truncated(log())),
             file(
                 "accuracy.txt",
-                Content::Hashed {
+                TreeFileContent::Hashed {
                     text: text.clone(),
                     log: log(),
                 },
@@ -204,7 +212,7 @@ mod tests {
         std::os::unix::fs::symlink(outside.path().join("precious"), to.path().join("README.md"))
             .unwrap();
         fs::write(to.path().join("mine"), "mine").unwrap();
-        let files = [file("README.md", Content::Text("new".to_owned()))];
+        let files = [file("README.md", TreeFileContent::Text("new".to_owned()))];
         let error = write(&files, &runs, to.path(), false)
             .unwrap_err()
             .to_string();
@@ -230,7 +238,7 @@ mod tests {
         fs::remove_file(directory.path().join("log.json")).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", directory.path().join("log.json")).unwrap();
         let to = tempfile::tempdir().unwrap();
-        let files = [file("log", Content::Copy(log()))];
+        let files = [file("log", TreeFileContent::Copy(log()))];
         assert!(write(&files, &runs, to.path(), false).is_err());
     }
 }

@@ -7,10 +7,10 @@ use retrial_readings::natural::natural;
 use retrial_results::verdict::comparison::{Fact, FactGroup};
 
 /// A property of a run, with its name.
-type Property = (&'static str, fn(&RunSummary) -> &String);
+type RunProperty = (&'static str, fn(&RunSummary) -> &String);
 
 /// The properties, besides variants and parameters, by which runs can be compared.
-pub const PROPERTIES: [Property; 7] = [
+pub const PROPERTIES: [RunProperty; 7] = [
     ("host", |row| &row.host),
     ("gpus", |row| &row.gpus),
     ("driver", |row| &row.driver),

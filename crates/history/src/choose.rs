@@ -7,7 +7,7 @@ use jiff::civil::DateTime;
 use jiff::{Span, Timestamp, Zoned};
 
 use super::RunSummary;
-use retrial_recipe::Setting;
+use retrial_recipe::ParamSetting;
 
 /// Every word for a run's state.
 pub const STATES: [&str; 10] = [
@@ -25,7 +25,7 @@ pub const STATES: [&str; 10] = [
 
 /// Filters of runs. Each may be given several times; a run must match one value of each.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
-pub struct Filter {
+pub struct RunFilter {
     /// The ids of single runs; empty for runs of any id.
     #[arg(skip)]
     pub ids: Vec<String>,
@@ -50,7 +50,7 @@ pub struct Filter {
     pub gpu: Vec<String>,
     /// Match a variant or a parameter; if given several times, all must match
     #[arg(long = "set", value_name = "NAME=VALUE")]
-    pub settings: Vec<Setting>,
+    pub settings: Vec<ParamSetting>,
     /// Match runs started since this time: 2026-11-21, 2026-11-21T18:00, or an age: 12h, 7d
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub since: Option<Timestamp>,
@@ -59,7 +59,7 @@ pub struct Filter {
     pub until: Option<Timestamp>,
 }
 
-impl Filter {
+impl RunFilter {
     /// Returns whether every run matches: no filter is set.
     pub fn is_all(&self) -> bool {
         *self == Self::default()
@@ -76,7 +76,7 @@ impl Filter {
     /// Returns whether a run matches.
     pub fn fits(&self, row: &RunSummary) -> bool {
         let batch = row.batch.as_ref().map_or("", |batch| batch.id.as_str());
-        let setting = |Setting { name, value }: &Setting| {
+        let setting = |ParamSetting { name, value }: &ParamSetting| {
             let actual = row.variant.get(name).or_else(|| row.params.get(name));
             actual == Some(value)
         };
@@ -144,7 +144,7 @@ fn time(text: &str) -> Result<Timestamp, String> {
 
 /// The orders of runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Order {
+pub enum SortKey {
     /// Start time
     #[default]
     Started,
@@ -163,16 +163,16 @@ pub enum Order {
 }
 
 /// Sorts runs: those without the property first, and among equals the newest last.
-pub fn order(rows: &mut [RunSummary], by: Order) {
+pub fn order(rows: &mut [RunSummary], by: SortKey) {
     rows.sort_by(|left, right| {
         let first = match by {
-            Order::Started => Ordering::Equal,
-            Order::Duration => numbers(left.seconds(), right.seconds()),
-            Order::Figure => numbers(figure(left), figure(right)),
-            Order::Ratio => numbers(ratio(left), ratio(right)),
-            Order::Outcome => left.outcome.cmp(&right.outcome),
-            Order::Recipe => left.recipe.cmp(&right.recipe),
-            Order::Host => left.host.cmp(&right.host),
+            SortKey::Started => Ordering::Equal,
+            SortKey::Duration => numbers(left.seconds(), right.seconds()),
+            SortKey::Figure => numbers(figure(left), figure(right)),
+            SortKey::Ratio => numbers(ratio(left), ratio(right)),
+            SortKey::Outcome => left.outcome.cmp(&right.outcome),
+            SortKey::Recipe => left.recipe.cmp(&right.recipe),
+            SortKey::Host => left.host.cmp(&right.host),
         };
         first
             .then_with(|| left.started.cmp(&right.started))
@@ -222,20 +222,20 @@ mod tests {
     }
 
     #[rstest]
-    #[case::part_of_the_recipe(|filter: &mut Filter| filter.recipe.push("LLAMA2".into()), true)]
-    #[case::part_of_the_title(|filter: &mut Filter| filter.recipe.push("amd, llama".into()), true)]
-    #[case::one_of_two(|filter: &mut Filter| filter.host = vec!["node-b".into(), "Node-A".into()], true)]
-    #[case::whole_host(|filter: &mut Filter| filter.host.push("node".into()), false)]
-    #[case::benchmark(|filter: &mut Filter| filter.benchmark.push("llama2-70b".into()), true)]
-    #[case::not_its_beginning(|filter: &mut Filter| filter.benchmark.push("llama2-7".into()), false)]
-    #[case::axis(|filter: &mut Filter| filter.settings.push(Setting::new("rocm", "7.1.1")), true)]
-    #[case::both_settings(|filter: &mut Filter| filter.settings = vec![Setting::new("rocm", "7.1.1"), Setting::new("batch", "8")], false)]
-    #[case::since(|filter: &mut Filter| filter.since = "2026-11-21T00:00:00Z".parse().ok(), true)]
-    #[case::until(|filter: &mut Filter| filter.until = "2026-11-21T10:00:00Z".parse().ok(), false)]
-    #[case::state(|filter: &mut Filter| filter.outcome.push("interrupted".into()), true)]
-    #[case::no_batch(|filter: &mut Filter| filter.batch.push("2026".into()), false)]
-    fn filters_select_matching_runs(#[case] ask: fn(&mut Filter), #[case] fits: bool) {
-        let mut filter = Filter::default();
+    #[case::part_of_the_recipe(|filter: &mut RunFilter| filter.recipe.push("LLAMA2".into()), true)]
+    #[case::part_of_the_title(|filter: &mut RunFilter| filter.recipe.push("amd, llama".into()), true)]
+    #[case::one_of_two(|filter: &mut RunFilter| filter.host = vec!["node-b".into(), "Node-A".into()], true)]
+    #[case::whole_host(|filter: &mut RunFilter| filter.host.push("node".into()), false)]
+    #[case::benchmark(|filter: &mut RunFilter| filter.benchmark.push("llama2-70b".into()), true)]
+    #[case::not_its_beginning(|filter: &mut RunFilter| filter.benchmark.push("llama2-7".into()), false)]
+    #[case::axis(|filter: &mut RunFilter| filter.settings.push(ParamSetting::new("rocm", "7.1.1")), true)]
+    #[case::both_settings(|filter: &mut RunFilter| filter.settings = vec![ParamSetting::new("rocm", "7.1.1"), ParamSetting::new("batch", "8")], false)]
+    #[case::since(|filter: &mut RunFilter| filter.since = "2026-11-21T00:00:00Z".parse().ok(), true)]
+    #[case::until(|filter: &mut RunFilter| filter.until = "2026-11-21T10:00:00Z".parse().ok(), false)]
+    #[case::state(|filter: &mut RunFilter| filter.outcome.push("interrupted".into()), true)]
+    #[case::no_batch(|filter: &mut RunFilter| filter.batch.push("2026".into()), false)]
+    fn filters_select_matching_runs(#[case] ask: fn(&mut RunFilter), #[case] fits: bool) {
+        let mut filter = RunFilter::default();
         assert!(filter.is_all());
         ask(&mut filter);
         assert_eq!(filter.fits(&row("a", "2026-11-21T10:00:00Z")), fits);
@@ -257,9 +257,9 @@ mod tests {
         rows[2].ended = "2026-11-21T11:00:05Z".parse().ok();
         let ids =
             |rows: &[RunSummary]| -> String { rows.iter().map(|row| row.id.as_str()).collect() };
-        order(&mut rows, Order::Started);
+        order(&mut rows, SortKey::Started);
         assert_eq!(ids(&rows), "bac");
-        order(&mut rows, Order::Duration);
+        order(&mut rows, SortKey::Duration);
         assert_eq!(ids(&rows), "bca");
     }
 

@@ -1,28 +1,31 @@
 //! How long the steps of runs took, from their journals.
 
-use crate::{Filter, Index, RunSummary};
+use crate::{RunFilter, RunIndex, RunSummary};
 use retrial_plan::Plan;
 use retrial_plan::remaining::StepTimes;
 use retrial_store::RunDirectory;
 
 /// The latest run of a recipe that was judged on this machine, and how long its steps took.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Earlier {
+pub struct EarlierRun {
     /// The id of that run.
     pub run: String,
     /// How long each of its completed steps took.
     pub times: StepTimes,
 }
 
-impl Earlier {
+impl EarlierRun {
     /// Finds the latest run of the same resolved recipe; none if there is none yet.
-    pub fn find(index: &mut Index, plan: &Plan) -> Option<Self> {
+    pub fn find(index: &mut RunIndex, plan: &Plan) -> Option<Self> {
         let counts = |row: &RunSummary| {
             row.recipe_hash == plan.recipe_hash
                 && row.imported_from.is_none()
                 && matches!(row.exit_code, Some(0 | 1 | 5))
         };
-        let row = index.runs(&Filter::default()).into_iter().rfind(counts)?;
+        let row = index
+            .runs(&RunFilter::default())
+            .into_iter()
+            .rfind(counts)?;
         let directory = RunDirectory::at(row.path);
         let plan: Plan = directory.read_json("plan.json").ok()?;
         let times = step_times(&directory, &plan);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::{Deciding, Index, RunState, RunSummary};
+use crate::{DecidingFigure, RunIndex, RunState, RunSummary};
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
 use retrial_recipe::model::Mode;
@@ -12,8 +12,8 @@ use retrial_results::evidence::environment::{digest, gpus};
 use retrial_results::evidence::measured;
 use retrial_results::verdict::Verdict;
 use retrial_store::clock::Moment;
-use retrial_store::import::Mark;
-use retrial_store::journal::{Event, EventKind, State};
+use retrial_store::import::ImportOrigin;
+use retrial_store::journal::{Event, EventKind, JournalState};
 use retrial_store::open::read_beneath;
 use retrial_store::{Home, RunDirectory};
 
@@ -29,8 +29,8 @@ struct HostFile {
 }
 
 /// Opens the index of a home, updated from its run directories.
-pub fn open(home: &Home) -> Index {
-    Index::open(home, read)
+pub fn open(home: &Home) -> RunIndex {
+    RunIndex::open(home, read)
 }
 
 /// Reads a run's summary; fields that its files do not state are empty.
@@ -40,7 +40,7 @@ pub fn read(directory: &RunDirectory) -> RunSummary {
         path: directory.path().to_owned(),
         ..RunSummary::default()
     };
-    row.imported_from = Mark::read(directory).map(|mark| mark.host);
+    row.imported_from = ImportOrigin::read(directory).map(|mark| mark.host);
     row.read_journal(directory);
     let plan = directory.read_json::<Plan>("plan.json").ok();
     if let Ok(host) = directory.read_json::<HostFile>("host.json") {
@@ -65,7 +65,7 @@ impl RunSummary {
     fn read_journal(&mut self, directory: &RunDirectory) {
         let journal = Path::new("journal.jsonl");
         let bytes = read_beneath(directory.path(), journal, LARGEST_JOURNAL).unwrap_or_default();
-        let mut state = State::default();
+        let mut state = JournalState::default();
         let mut ended: Option<Moment> = None;
         let (mut submitted, mut is_submitted) = (None, false);
         for event in bytes.split(|byte| *byte == b'\n').filter_map(of_whole_run) {
@@ -155,7 +155,7 @@ fn of_whole_run(line: &[u8]) -> Option<Event> {
 }
 
 /// Returns the deciding figure of a result with the verdict's outcome: of performance before the other modes.
-fn deciding(verdict: &Verdict) -> Option<Deciding> {
+fn deciding(verdict: &Verdict) -> Option<DecidingFigure> {
     let result = verdict
         .results
         .iter()
@@ -169,7 +169,7 @@ fn deciding(verdict: &Verdict) -> Option<Deciding> {
         )?;
     let figure = result.deciding.clone()?;
     let measured = result.figures.get(&figure);
-    Some(Deciding {
+    Some(DecidingFigure {
         scenario: result.scenario.clone(),
         mode: result.mode,
         value: measured

@@ -9,6 +9,6 @@ pub mod index;
 mod run_summary;
 
 pub use by::{ComparableRuns, GroupedRuns, PROPERTIES, by};
-pub use choose::{Filter, Order, STATES, order};
-pub use index::Index;
-pub use run_summary::{Deciding, RunState, RunSummary};
+pub use choose::{RunFilter, STATES, SortKey, order};
+pub use index::RunIndex;
+pub use run_summary::{DecidingFigure, RunState, RunSummary};

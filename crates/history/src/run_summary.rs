@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use retrial_plan::OfBatch;
+use retrial_plan::BatchPosition;
 use retrial_recipe::model::{Mode, Submission};
 use retrial_results::verdict::{ExitCode, Outcome, QualifiedOutcome, QualifierKind};
 use retrial_store::RunDirectory;
@@ -29,7 +29,7 @@ pub struct RunSummary {
     /// Suite, round, submitter, system and benchmark of the published result.
     pub submission: Submission,
     /// The batch that it is a part of.
-    pub batch: Option<OfBatch>,
+    pub batch: Option<BatchPosition>,
     /// Chosen value of each variant axis.
     pub variant: BTreeMap<String, String>,
     /// The value of each parameter, as text.
@@ -71,7 +71,7 @@ pub struct RunSummary {
     /// The sentence of its verdict; empty if it was not judged.
     pub sentence: String,
     /// The figure that decided.
-    pub deciding: Option<Deciding>,
+    pub deciding: Option<DecidingFigure>,
     /// Its measurements as JSON, for comparisons.
     #[serde(skip)]
     pub measured: Option<String>,
@@ -79,7 +79,7 @@ pub struct RunSummary {
 
 /// The figure that decided a run's outcome, or by which its suite publishes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Deciding {
+pub struct DecidingFigure {
     /// The scenario of the result: `Offline`.
     pub scenario: String,
     /// The mode in which it was measured.

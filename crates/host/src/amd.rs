@@ -8,8 +8,8 @@ use itertools::Itertools as _;
 
 use super::amd_device::AmdDevice;
 use super::amd_models;
-use super::root::Root;
-use crate::model::{Gpu, Partition};
+use super::root::HostRoot;
+use crate::model::{Gpu, GpuPartition};
 use retrial_recipe::model::GpuVendor;
 
 pub(super) const NODES: &str = "sys/class/kfd/kfd/topology/nodes";
@@ -17,7 +17,7 @@ pub(super) const NODES: &str = "sys/class/kfd/kfd/topology/nodes";
 const ON_THE_GPU: [u64; 2] = [1, 2];
 
 /// The AMD GPUs, one for each partition where they are partitioned.
-pub fn gpus(root: &Root) -> Vec<Gpu> {
+pub fn gpus(root: &HostRoot) -> Vec<Gpu> {
     let names = root.names(NODES);
     let nodes = names.iter().filter_map(|name| name.parse().ok());
     let nodes = nodes.sorted_unstable();
@@ -25,12 +25,12 @@ pub fn gpus(root: &Root) -> Vec<Gpu> {
 }
 
 /// The version of the amdgpu driver. Only the DKMS driver has one, not the kernel's own.
-pub fn driver(root: &Root) -> Option<String> {
+pub fn driver(root: &HostRoot) -> Option<String> {
     first_line(&root.text("sys/module/amdgpu/version")?)
 }
 
 /// The installed `ROCm` release, such as `6.4.0-47`.
-pub fn rocm(root: &Root) -> Option<String> {
+pub fn rocm(root: &HostRoot) -> Option<String> {
     first_line(&root.text("opt/rocm/.info/version")?)
 }
 
@@ -38,9 +38,9 @@ fn first_line(text: &str) -> Option<String> {
     text.lines().next().map(|line| line.trim().to_owned())
 }
 
-fn gpu(root: &Root, number: u32) -> Option<Gpu> {
+fn gpu(root: &HostRoot, number: u32) -> Option<Gpu> {
     let node = &format!("{NODES}/{number}");
-    let properties = Properties::read(root, &format!("{node}/properties"))?;
+    let properties = TopologyProperties::read(root, &format!("{node}/properties"))?;
     // A node of processors only. An APU's node has both.
     if properties.get("simd_count").unwrap_or(0) == 0 {
         return None;
@@ -79,7 +79,7 @@ fn gpu(root: &Root, number: u32) -> Option<Gpu> {
             .map(|id| format!("GPU-{id:016x}")),
         partition: files
             .text(root, "current_compute_partition")
-            .map(|compute| Partition {
+            .map(|compute| GpuPartition {
                 compute,
                 memory: files.text(root, "current_memory_partition"),
                 index: partition_index(location),
@@ -99,7 +99,7 @@ fn gpu(root: &Root, number: u32) -> Option<Gpu> {
 
 /// Groups that may use a GPU, and whether its node is missing while others exist: in a container or a job with
 /// other GPUs assigned.
-fn access(root: &Root, nodes: &[String]) -> (Vec<u32>, bool) {
+fn access(root: &HostRoot, nodes: &[String]) -> (Vec<u32>, bool) {
     let paths = nodes.iter().map(String::as_str).chain(["/dev/kfd"]);
     let groups = paths.filter_map(|path| root.group(path.trim_start_matches('/')));
     let exists = |node: &String| root.exists(node.trim_start_matches('/'));
@@ -127,7 +127,7 @@ fn partition_index(location: u64) -> u32 {
     u32::try_from(location >> 28 & 0xf).unwrap_or(0)
 }
 
-fn compute_units(properties: &Properties) -> Option<u32> {
+fn compute_units(properties: &TopologyProperties) -> Option<u32> {
     let per_unit = properties.get("simd_per_cu").filter(|count| *count > 0)?;
     u32::try_from(properties.get("simd_count")? / per_unit).ok()
 }
@@ -139,10 +139,10 @@ fn gfx(version: u64) -> Option<String> {
 }
 
 /// Bytes of the GPU's own memory: `local_mem_size` of a node is 0 on today's kernels.
-fn memory_of_banks(root: &Root, node: &str) -> Option<u64> {
+fn memory_of_banks(root: &HostRoot, node: &str) -> Option<u64> {
     let banks = format!("{node}/mem_banks");
     let sizes = root.names(&banks).into_iter().filter_map(|bank| {
-        let properties = Properties::read(root, &format!("{banks}/{bank}/properties"))?;
+        let properties = TopologyProperties::read(root, &format!("{banks}/{bank}/properties"))?;
         properties
             .get("heap_type")
             .filter(|heap| ON_THE_GPU.contains(heap))?;
@@ -152,10 +152,10 @@ fn memory_of_banks(root: &Root, node: &str) -> Option<u64> {
 }
 
 /// A properties file of the topology: one `name number` a line.
-pub(super) struct Properties(BTreeMap<String, u64>);
+pub(super) struct TopologyProperties(BTreeMap<String, u64>);
 
-impl Properties {
-    pub(super) fn read(root: &Root, path: &str) -> Option<Self> {
+impl TopologyProperties {
+    pub(super) fn read(root: &HostRoot, path: &str) -> Option<Self> {
         let text = root.needed(path)?;
         let pairs = text.lines().filter_map(|line| {
             let (name, value) = line.split_once(char::is_whitespace)?;

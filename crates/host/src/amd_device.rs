@@ -1,6 +1,6 @@
 //! The files of an AMD GPU below `/sys`.
 
-use super::root::Root;
+use super::root::HostRoot;
 use crate::model::Gpu;
 
 /// The folders of a GPU: its PCI device's, and its render node's. A partition's node belongs to a platform
@@ -26,17 +26,17 @@ impl AmdDevice {
     }
 
     /// Reads a file's text, trimmed; none if no folder has it.
-    pub fn text(&self, root: &Root, name: &str) -> Option<String> {
+    pub fn text(&self, root: &HostRoot, name: &str) -> Option<String> {
         self.first(|folder| root.text(&format!("{folder}/{name}")))
     }
 
     /// Reads a file's only number, decimal.
-    pub fn number(&self, root: &Root, name: &str) -> Option<u64> {
+    pub fn number(&self, root: &HostRoot, name: &str) -> Option<u64> {
         self.first(|folder| root.number(&format!("{folder}/{name}")))
     }
 
     /// Reads a file's only number, hexadecimal.
-    pub fn hexadecimal(&self, root: &Root, name: &str) -> Option<u32> {
+    pub fn hexadecimal(&self, root: &HostRoot, name: &str) -> Option<u32> {
         self.first(|folder| root.hexadecimal(&format!("{folder}/{name}")))
     }
 }

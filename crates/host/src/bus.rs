@@ -1,7 +1,7 @@
 //! Reports GPUs on the PCI bus that no driver lists.
 
 use super::amd_models;
-use super::root::Root;
+use super::root::HostRoot;
 use crate::model::Gpu;
 
 const DEVICES: &str = "sys/bus/pci/devices";
@@ -9,7 +9,7 @@ const AMD: u32 = 0x1002;
 const NVIDIA: u32 = 0x10de;
 
 /// Notes each GPU of the bus that is not among those found.
-pub fn look(root: &Root, found: &[Gpu]) {
+pub fn look(root: &HostRoot, found: &[Gpu]) {
     for address in root.names(DEVICES) {
         if found.iter().any(|gpu| gpu.pci == address) {
             continue;

@@ -5,18 +5,18 @@
 
 use std::path::Path;
 
-use super::amd::{NODES, Properties};
+use super::amd::{NODES, TopologyProperties};
 use super::amd_device::{AmdDevice, render_minor};
 use super::nvml;
-use super::root::Root;
-use crate::model::{Condition, Errors, Gpu, Process};
+use super::root::HostRoot;
+use crate::model::{Gpu, GpuCondition, GpuProgram, HardwareErrors};
 use retrial_recipe::model::GpuVendor;
 
 const PROCESSES: &str = "sys/class/kfd/kfd/proc";
 
 /// The condition of each of the GPUs, in their order; files are read below `root`.
-pub fn conditions(root: &Path, gpus: &[Gpu]) -> Vec<Condition> {
-    let root = &Root::new(root);
+pub fn conditions(root: &Path, gpus: &[Gpu]) -> Vec<GpuCondition> {
+    let root = &HostRoot::new(root);
     let nodes = compute_nodes(root);
     // NVIDIA's driver has no such files; its library provides it, for this machine only.
     let library = nvml::library().filter(|_| root.is_this_machine());
@@ -31,21 +31,21 @@ pub fn conditions(root: &Path, gpus: &[Gpu]) -> Vec<Condition> {
 }
 
 /// Render minor and id of each GPU of the compute driver.
-fn compute_nodes(root: &Root) -> Vec<(u64, u64)> {
+fn compute_nodes(root: &HostRoot) -> Vec<(u64, u64)> {
     let node = |name: String| {
-        let properties = Properties::read(root, &format!("{NODES}/{name}/properties"))?;
+        let properties = TopologyProperties::read(root, &format!("{NODES}/{name}/properties"))?;
         let id = root.number(&format!("{NODES}/{name}/gpu_id"))?;
         Some((properties.get("drm_render_minor")?, id))
     };
     root.names(NODES).into_iter().filter_map(node).collect()
 }
 
-fn amd(root: &Root, gpu: &Gpu, nodes: &[(u64, u64)]) -> Condition {
+fn amd(root: &HostRoot, gpu: &Gpu, nodes: &[(u64, u64)]) -> GpuCondition {
     let files = AmdDevice::of(gpu);
     let number = |name: &str| files.number(root, name);
     let minor = render_minor(gpu);
     let node = nodes.iter().find(|(of_node, _)| Some(*of_node) == minor);
-    Condition {
+    GpuCondition {
         vram_total: number("mem_info_vram_total"),
         divided: None,
         vram_used: number("mem_info_vram_used"),
@@ -58,7 +58,7 @@ fn amd(root: &Root, gpu: &Gpu, nodes: &[(u64, u64)]) -> Condition {
 }
 
 /// Programs of the compute driver that hold memory or queues of the GPU.
-fn processes(root: &Root, gpu: u64) -> Vec<Process> {
+fn processes(root: &HostRoot, gpu: u64) -> Vec<GpuProgram> {
     let process = |pid: &String| {
         let folder = format!("{PROCESSES}/{pid}");
         let vram = root.number(&format!("{folder}/vram_{gpu}"));
@@ -68,7 +68,7 @@ fn processes(root: &Root, gpu: u64) -> Vec<Process> {
                 .into_iter()
                 .any(|queue| root.number(&format!("{queues}/{queue}/gpuid")) == Some(gpu))
         };
-        (vram.unwrap_or(0) > 0 || queues()).then_some(Process {
+        (vram.unwrap_or(0) > 0 || queues()).then_some(GpuProgram {
             pid: pid.parse().ok()?,
             name: root.text(&format!("proc/{pid}/comm")),
             vram,
@@ -78,14 +78,14 @@ fn processes(root: &Root, gpu: u64) -> Vec<Process> {
 }
 
 /// Sums `ras/*_err_count`, files of `ue: 0` and `ce: 0` lines (`de: 0`, deferred, on newer drivers).
-fn errors(root: &Root, device: &str) -> Option<Errors> {
+fn errors(root: &HostRoot, device: &str) -> Option<HardwareErrors> {
     let folder = format!("{device}/ras");
     let counts = root
         .names(&folder)
         .into_iter()
         .filter(|name| name.ends_with("_err_count"))
         .filter_map(|name| root.text(&format!("{folder}/{name}")));
-    counts.fold(None, |sum: Option<Errors>, text| {
+    counts.fold(None, |sum: Option<HardwareErrors>, text| {
         let mut sum = sum.unwrap_or_default();
         for (kind, count) in text.lines().filter_map(|line| line.split_once(':')) {
             let count: u64 = count.trim().parse().unwrap_or(0);
@@ -100,7 +100,7 @@ fn errors(root: &Root, device: &str) -> Option<Errors> {
 }
 
 /// The power limit: `hwmon` counts microwatts.
-fn power_cap(root: &Root, device: &str) -> Option<u32> {
+fn power_cap(root: &HostRoot, device: &str) -> Option<u32> {
     let folder = format!("{device}/hwmon");
     let microwatts = root
         .names(&folder)

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::root::Root;
+use super::root::HostRoot;
 use retrial_recipe::model::GpuVendor;
 
 /// The directories of specifications. AMD documents the first, its tool defaults to the second.
@@ -113,9 +113,9 @@ pub fn cdi_kind(vendor: GpuVendor) -> &'static str {
 }
 
 /// Reads it from the disk.
-pub(super) fn read(root: &Root, nvidia: bool) -> GpuSupport {
+pub(super) fn read(root: &HostRoot, nvidia: bool) -> GpuSupport {
     let daemon = root.text("etc/docker/daemon.json");
-    let daemon: Option<Daemon> = daemon.and_then(|text| serde_json::from_str(&text).ok());
+    let daemon: Option<DaemonConfig> = daemon.and_then(|text| serde_json::from_str(&text).ok());
     let daemon = daemon.unwrap_or_default();
     let nvidia_files = nvidia.then(|| driver_files(root));
     GpuSupport {
@@ -136,38 +136,38 @@ pub(super) fn read(root: &Root, nvidia: bool) -> GpuSupport {
 /// The relevant part of the engine's configuration.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Daemon {
+struct DaemonConfig {
     runtimes: BTreeMap<String, serde_json::Value>,
     features: BTreeMap<String, bool>,
 }
 
 /// A specification of the Container Device Interface, as far as parsed.
 #[derive(Debug, Deserialize)]
-struct Specification {
+struct CdiSpec {
     kind: String,
-    devices: Vec<Device>,
+    devices: Vec<CdiSpecDevice>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Device {
+struct CdiSpecDevice {
     name: String,
     #[serde(default, rename = "containerEdits")]
-    edits: Edits,
+    edits: CdiContainerEdits,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Edits {
+struct CdiContainerEdits {
     #[serde(default, rename = "deviceNodes")]
-    nodes: Vec<Node>,
+    nodes: Vec<CdiNode>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Node {
+struct CdiNode {
     path: String,
 }
 
 /// GPUs in specifications, each once. JSON is YAML, too.
-fn cdi_devices(root: &Root) -> Vec<CdiDevice> {
+fn cdi_devices(root: &HostRoot) -> Vec<CdiDevice> {
     let mut devices: Vec<CdiDevice> = Vec::new();
     for folder in SPECIFICATIONS {
         for name in root.names(folder) {
@@ -179,7 +179,7 @@ fn cdi_devices(root: &Root) -> Vec<CdiDevice> {
             let Some(text) = root.needed(&path) else {
                 continue;
             };
-            let Ok(specification) = serde_saphyr::from_str::<Specification>(&text) else {
+            let Ok(specification) = serde_saphyr::from_str::<CdiSpec>(&text) else {
                 root.note(format!("/{path}: it is not a CDI specification"));
                 continue;
             };
@@ -201,7 +201,7 @@ fn cdi_devices(root: &Root) -> Vec<CdiDevice> {
 
 /// The driver's files, by the names that programs load. They are mounted in the default search paths of the
 /// dynamic loaders of Debian and Red Hat.
-fn driver_files(root: &Root) -> Vec<DriverFile> {
+fn driver_files(root: &HostRoot) -> Vec<DriverFile> {
     let has = |folder: &&&str| root.exists(&format!("{folder}/libcuda.so.1"));
     let multiarch = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
     let mut files = Vec::new();

@@ -23,7 +23,7 @@ mod settings;
 use std::path::Path;
 
 use crate::model::HostView;
-use root::Root;
+use root::HostRoot;
 
 pub use condition::conditions;
 pub use machine::{disk_free, disk_full, listening, machine_name, network_file_system};
@@ -31,7 +31,7 @@ pub use settings::settings;
 
 /// Reads the host below `root`; `disk_at` is the directory of runs, which need not exist yet.
 pub fn probe(root: &Path, disk_at: &Path) -> HostView {
-    let root = Root::new(root);
+    let root = HostRoot::new(root);
     let mut gpus = amd::gpus(&root);
     gpus.extend(nvidia::gpus(&root));
     bus::look(&root, &gpus);

@@ -6,11 +6,11 @@ use std::path::Path;
 use itertools::Itertools as _;
 
 use super::model::OperatingSystem;
-use super::root::Root;
+use super::root::HostRoot;
 use retrial_readings::sanitize;
 
 /// Reads the machine's name.
-pub fn hostname(root: &Root) -> String {
+pub fn hostname(root: &HostRoot) -> String {
     root.text("proc/sys/kernel/hostname")
         .or_else(|| root.text("etc/hostname"))
         .unwrap_or_default()
@@ -18,16 +18,16 @@ pub fn hostname(root: &Root) -> String {
 
 /// The name of the machine whose files begin at `root`.
 pub fn machine_name(root: &Path) -> String {
-    hostname(&Root::new(root))
+    hostname(&HostRoot::new(root))
 }
 
 /// Reads the kernel's release: `6.8.0-79-generic`.
-pub fn kernel(root: &Root) -> String {
+pub fn kernel(root: &HostRoot) -> String {
     root.text("proc/sys/kernel/osrelease").unwrap_or_default()
 }
 
 /// The operating system, if stated.
-pub fn operating_system(root: &Root) -> Option<OperatingSystem> {
+pub fn operating_system(root: &HostRoot) -> Option<OperatingSystem> {
     let text = ["etc/os-release", "usr/lib/os-release"];
     let text = text.iter().find_map(|path| root.text(path))?;
     let value = |key: &str| {
@@ -57,7 +57,7 @@ pub struct Processors {
 }
 
 /// Reads the processors from `/proc/cpuinfo`.
-pub fn processors(root: &Root) -> Processors {
+pub fn processors(root: &HostRoot) -> Processors {
     let text = root.text("proc/cpuinfo").unwrap_or_default();
     let lines = text.lines().filter_map(|line| {
         let (key, value) = line.split_once(':')?;
@@ -81,7 +81,7 @@ pub fn processors(root: &Root) -> Processors {
 
 /// Online logical processors; 0 if unknown. Counting them in `/proc/cpuinfo` would be slower than everything
 /// else here together.
-pub fn cpus(root: &Root) -> u32 {
+pub fn cpus(root: &HostRoot) -> u32 {
     root.text("sys/devices/system/cpu/online")
         .and_then(|list| how_many(&list))
         .unwrap_or(0)
@@ -97,7 +97,7 @@ fn how_many(numbers: &str) -> Option<u32> {
 }
 
 /// Reads the total memory, bytes; 0 if unknown.
-pub fn memory(root: &Root) -> u64 {
+pub fn memory(root: &HostRoot) -> u64 {
     let text = root.text("proc/meminfo").unwrap_or_default();
     let total = text.lines().find_map(|line| {
         let rest = line.strip_prefix("MemTotal:")?;
@@ -109,7 +109,7 @@ pub fn memory(root: &Root) -> u64 {
 /// Listening ports, from the kernel's list of sockets: the local address ends in the port, in hexadecimal, and
 /// the state 0A is listening.
 pub fn listening(root: &Path) -> Vec<u16> {
-    let root = Root::new(root);
+    let root = HostRoot::new(root);
     let port = |line: &str| {
         let mut words = line.split_whitespace();
         let (_, port) = words.nth(1)?.rsplit_once(':')?;

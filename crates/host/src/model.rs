@@ -114,7 +114,7 @@ pub struct Gpu {
     pub uuid: Option<String>,
     /// The partition of an AMD GPU, if its driver reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub partition: Option<Partition>,
+    pub partition: Option<GpuPartition>,
     /// The memory node of the processors that it is attached to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numa_node: Option<u32>,
@@ -149,7 +149,7 @@ impl Gpu {
 
 /// A partition of an AMD GPU, or a whole one (`SPX`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Partition {
+pub struct GpuPartition {
     /// `SPX` is one GPU; `DPX`, `QPX` and `CPX` are several.
     pub compute: String,
     /// `NPS1`, `NPS2`, `NPS4`: how its memory is divided.
@@ -161,7 +161,7 @@ pub struct Partition {
 
 /// A GPU at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Condition {
+pub struct GpuCondition {
     /// Total memory as the driver counts it, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vram_total: Option<u64>,
@@ -173,10 +173,10 @@ pub struct Condition {
     pub busy_percent: Option<u32>,
     /// Programs that use it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub processes: Vec<Process>,
+    pub processes: Vec<GpuProgram>,
     /// Memory and link errors since the driver was loaded, where it counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub errors: Option<Errors>,
+    pub errors: Option<HardwareErrors>,
     /// The power limit, watts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_cap_w: Option<u32>,
@@ -190,7 +190,7 @@ pub struct Condition {
 
 /// A program on a GPU.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Process {
+pub struct GpuProgram {
     /// Its process id on the host.
     pub pid: u32,
     /// Its name, where it can be read.
@@ -203,7 +203,7 @@ pub struct Process {
 
 /// Errors that the hardware counted (RAS).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Errors {
+pub struct HardwareErrors {
     /// Corrected by the hardware.
     pub corrected: u64,
     /// Not corrected: results may be wrong, and the card needs inspection.
@@ -212,7 +212,7 @@ pub struct Errors {
 
 /// Settings that change what a benchmark measures; absent if they cannot be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settings {
+pub struct HostSettings {
     /// The clock governor of the processors, if all have the same; else all of them.
     pub governor: Option<String>,
     /// Whether the second idle state, which is slow to leave, is disabled.

@@ -2,7 +2,7 @@
 
 use itertools::Itertools as _;
 
-use super::root::Root;
+use super::root::HostRoot;
 use crate::checks::is_release;
 use crate::model::Gpu;
 use retrial_recipe::model::GpuVendor;
@@ -10,7 +10,7 @@ use retrial_recipe::model::GpuVendor;
 const GPUS: &str = "proc/driver/nvidia/gpus";
 
 /// The NVIDIA GPUs by PCI address, which is the order of the indices of `nvidia-smi`.
-pub fn gpus(root: &Root) -> Vec<Gpu> {
+pub fn gpus(root: &HostRoot) -> Vec<Gpu> {
     let addresses = root.names(GPUS);
     let gpus = addresses.iter().filter_map(|address| gpu(root, address));
     gpus.sorted_by(|left, right| left.pci.cmp(&right.pci))
@@ -18,7 +18,7 @@ pub fn gpus(root: &Root) -> Vec<Gpu> {
 }
 
 /// The driver's version, such as `580.159.04`.
-pub fn driver(root: &Root) -> Option<String> {
+pub fn driver(root: &HostRoot) -> Option<String> {
     let stated = root.text("proc/driver/nvidia/version");
     let from_text = stated.as_deref().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("NVRM version"))?;
@@ -29,7 +29,7 @@ pub fn driver(root: &Root) -> Option<String> {
     from_text.or_else(|| root.text("sys/module/nvidia/version"))
 }
 
-fn gpu(root: &Root, address: &str) -> Option<Gpu> {
+fn gpu(root: &HostRoot, address: &str) -> Option<Gpu> {
     let text = root.needed(&format!("{GPUS}/{address}/information"))?;
     let field = |name: &str| {
         text.lines().find_map(|line| {

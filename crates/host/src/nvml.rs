@@ -7,33 +7,33 @@ use nvml_wrapper::bitmasks::device::ThrottleReasons;
 use nvml_wrapper::enum_wrappers::device::{Clock, EccCounter, MemoryError, TemperatureSensor};
 use nvml_wrapper::{Device, Nvml};
 
-use crate::model::{Condition, Errors, Gpu, Process};
+use crate::model::{Gpu, GpuCondition, GpuProgram, HardwareErrors};
 use retrial_readings::number::to_f64;
 use retrial_recipe::model::GpuVendor;
-use retrial_telemetry::{Cause, GpuReading};
+use retrial_telemetry::{GpuReading, ThrottleCause};
 
 /// The library's names: the plain one is the developer's package, which is rarely installed.
 const NAMES: [&str; 2] = ["libnvidia-ml.so.1", "libnvidia-ml.so"];
 
 /// NVIDIA's management library, loaded and initialized.
-pub struct Library(Nvml);
+pub struct NvmlLibrary(Nvml);
 
-static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+static LIBRARY: OnceLock<Option<NvmlLibrary>> = OnceLock::new();
 
 /// The library, loaded at the first call; none if it is missing, or has no driver.
-pub fn library() -> Option<&'static Library> {
+pub fn library() -> Option<&'static NvmlLibrary> {
     let load = || {
         let mut names = NAMES.iter();
         let found = names.find_map(|name| Nvml::builder().lib_path(name.as_ref()).init().ok());
-        found.map(Library)
+        found.map(NvmlLibrary)
     };
     LIBRARY.get_or_init(load).as_ref()
 }
 
 /// The sensors of one GPU.
-pub struct Sensor(Device<'static>);
+pub struct NvmlSensor(Device<'static>);
 
-impl Library {
+impl NvmlLibrary {
     fn device(&self, gpu: &Gpu) -> Option<Device<'_>> {
         if gpu.vendor != GpuVendor::Nvidia {
             return None;
@@ -44,23 +44,23 @@ impl Library {
     }
 
     /// The sensors of a GPU; none if it is unknown to the library.
-    pub fn sensor(&'static self, gpu: &Gpu) -> Option<Sensor> {
-        self.device(gpu).map(Sensor)
+    pub fn sensor(&'static self, gpu: &Gpu) -> Option<NvmlSensor> {
+        self.device(gpu).map(NvmlSensor)
     }
 
     /// The current condition; none if the GPU is unknown to the library.
-    pub fn condition(&self, gpu: &Gpu) -> Option<Condition> {
+    pub fn condition(&self, gpu: &Gpu) -> Option<GpuCondition> {
         let device = self.device(gpu)?;
         let memory = device.memory_info().ok();
         let running = device.running_compute_processes().unwrap_or_default();
         let count = |kind| device.total_ecc_errors(kind, EccCounter::Volatile).ok();
         let errors = || {
-            Some(Errors {
+            Some(HardwareErrors {
                 corrected: count(MemoryError::Corrected)?,
                 uncorrected: count(MemoryError::Uncorrected)?,
             })
         };
-        Some(Condition {
+        Some(GpuCondition {
             vram_total: memory.as_ref().map(|memory| memory.total),
             vram_used: memory.as_ref().map(|memory| memory.used),
             busy_percent: device.utilization_rates().ok().map(|rates| rates.gpu),
@@ -76,9 +76,9 @@ impl Library {
     }
 }
 
-fn process(info: &nvml_wrapper::struct_wrappers::device::ProcessInfo) -> Process {
+fn process(info: &nvml_wrapper::struct_wrappers::device::ProcessInfo) -> GpuProgram {
     use nvml_wrapper::enums::device::UsedGpuMemory;
-    Process {
+    GpuProgram {
         pid: info.pid,
         name: std::fs::read_to_string(format!("/proc/{}/comm", info.pid))
             .ok()
@@ -90,7 +90,7 @@ fn process(info: &nvml_wrapper::struct_wrappers::device::ProcessInfo) -> Process
     }
 }
 
-impl Sensor {
+impl NvmlSensor {
     /// Reads the current values of all sensors.
     pub fn look(&self) -> GpuReading {
         let device = &self.0;
@@ -118,10 +118,10 @@ impl Sensor {
 }
 
 /// Idleness and clocks set by the user are not throttling.
-fn causes(reasons: ThrottleReasons) -> Vec<Cause> {
+fn causes(reasons: ThrottleReasons) -> Vec<ThrottleCause> {
     let heat = ThrottleReasons::SW_THERMAL_SLOWDOWN | ThrottleReasons::HW_THERMAL_SLOWDOWN;
     let board = ThrottleReasons::HW_POWER_BRAKE_SLOWDOWN | ThrottleReasons::HW_SLOWDOWN;
     let [power, heat, board] =
         [ThrottleReasons::SW_POWER_CAP, heat, board].map(|bits| reasons.intersects(bits));
-    Cause::holding(power, heat, board)
+    ThrottleCause::holding(power, heat, board)
 }

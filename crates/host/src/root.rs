@@ -14,12 +14,12 @@ const MOST_BYTES: u64 = 64 << 10;
 const MOST_ENTRIES: usize = 4096;
 
 /// The root of a host's files.
-pub struct Root {
+pub struct HostRoot {
     path: PathBuf,
     unread: RefCell<Vec<String>>,
 }
 
-impl Root {
+impl HostRoot {
     /// The host below `path`.
     pub fn new(path: &Path) -> Self {
         Self {
@@ -28,7 +28,7 @@ impl Root {
         }
     }
 
-    /// As [`Root::text`], for a file required for detection: notes one that exists and cannot be read.
+    /// As [`HostRoot::text`], for a file required for detection: notes one that exists and cannot be read.
     pub fn needed(&self, path: &str) -> Option<String> {
         if let Err(error) = self.open(path)
             && error.kind() != ErrorKind::NotFound

@@ -4,17 +4,17 @@ use std::path::Path;
 
 use itertools::Itertools as _;
 
-use super::root::Root;
-use crate::model::Settings;
+use super::root::HostRoot;
+use crate::model::HostSettings;
 
 const CPU: &str = "sys/devices/system/cpu";
 
 /// Reads the settings of the host below `root`.
-pub fn settings(root: &Path) -> Settings {
-    let root = &Root::new(root);
+pub fn settings(root: &Path) -> HostSettings {
+    let root = &HostRoot::new(root);
     let kernel = |name: &str| root.text(&format!("proc/sys/kernel/{name}"));
     let pages = "sys/kernel/mm/transparent_hugepage";
-    Settings {
+    HostSettings {
         governor: governor(root),
         deep_idle_disabled: root
             .number(&format!("{CPU}/cpu0/cpuidle/state2/disable"))
@@ -30,7 +30,7 @@ pub fn settings(root: &Path) -> Settings {
 }
 
 /// Reads policies, not processors: a machine of 384 processors may have one for all.
-fn governor(root: &Root) -> Option<String> {
+fn governor(root: &HostRoot) -> Option<String> {
     let policies = format!("{CPU}/cpufreq");
     let governor = |policy: String| root.text(&format!("{policy}/scaling_governor"));
     let names = root.names(&policies).into_iter();
@@ -44,7 +44,7 @@ fn governor(root: &Root) -> Option<String> {
 }
 
 /// Reads the setting in brackets of `always [madvise] never`.
-fn chosen(root: &Root, path: &str) -> Option<String> {
+fn chosen(root: &HostRoot, path: &str) -> Option<String> {
     let text = root.text(path)?;
     let word = text.split_once('[')?.1.split_once(']')?.0;
     Some(word.to_owned())

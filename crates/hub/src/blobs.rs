@@ -8,11 +8,11 @@ use std::time::Duration;
 use futures_util::StreamExt;
 
 use crate::cache::RepositoryCache;
-use crate::download::Download;
+use crate::download::FileDownload;
 use crate::error::{FetchError, pause};
-use crate::listing::Snapshot;
+use crate::listing::ModelSnapshot;
 use crate::lock::{BlobLock, holder};
-use crate::progress::{Reporter, TransferState};
+use crate::progress::{FileProgressReporter, TransferState};
 use crate::transport::Connection;
 use crate::tree::RemoteFile;
 use crate::xet::XetStore;
@@ -22,15 +22,15 @@ use crate::{records, sink};
 const LOCK_POLL: Duration = Duration::from_millis(100);
 
 /// Populates the cache with a snapshot's blobs.
-pub struct Blobs<'a> {
+pub struct BlobFetcher<'a> {
     /// Its stop is cancelled by the first fault, so that the other files end too.
     pub connection: Connection<'a>,
     pub xet: XetStore,
     pub cache: &'a RepositoryCache,
-    pub snapshot: &'a Snapshot,
+    pub snapshot: &'a ModelSnapshot,
 }
 
-impl Blobs<'_> {
+impl BlobFetcher<'_> {
     /// Populates the cache with several files at a time. Returns the bytes fetched, and the files
     /// that another process downloads, unless these are waited for.
     pub async fn populate<'f>(
@@ -106,7 +106,7 @@ impl Blobs<'_> {
             fs::remove_file(&blob).map_err(FetchError::io("remove", &blob))?;
             reporter.discarded("the cached file does not match its hash".to_owned());
         }
-        let download = Download {
+        let download = FileDownload {
             connection: self.connection,
             xet: &self.xet,
             cache,
@@ -122,7 +122,7 @@ impl Blobs<'_> {
     async fn wait_for_lock(
         &self,
         file: &RemoteFile,
-        reporter: &mut Reporter,
+        reporter: &mut FileProgressReporter,
     ) -> Result<BlobLock, FetchError> {
         let path = self.cache.lock(&file.digest);
         let partial = self.cache.partial(&file.digest);
@@ -158,8 +158,8 @@ impl Blobs<'_> {
         Ok(true)
     }
 
-    fn reporter(&self, file: &RemoteFile) -> Reporter {
-        Reporter::new(self.connection.progress, &file.path, file.size)
+    fn reporter(&self, file: &RemoteFile) -> FileProgressReporter {
+        FileProgressReporter::new(self.connection.progress, &file.path, file.size)
     }
 }
 

@@ -6,49 +6,54 @@ use reqwest::header::CONTENT_RANGE;
 use reqwest::{Response, StatusCode};
 use xet::xet_session::XetDownloadStream;
 
-use crate::classify::Failure;
+use crate::classify::RequestFailure;
 use crate::transport::transient;
 
 /// Bytes that arrive in order, up to `end` of the file.
-pub struct Body {
-    source: Source,
+pub struct BlobStream {
+    source: BlobSource,
     /// The end of the bytes, as an offset from the file's beginning.
     pub end: u64,
 }
 
-enum Source {
+enum BlobSource {
     Http(Box<Response>),
     Xet(Box<XetDownloadStream>),
 }
 
 /// The reason for which an answer did not bring all of its bytes.
-pub enum Interruption {
+pub enum TransferInterruption {
     /// The request failed or was cut.
-    Cut(Failure),
+    Failed(RequestFailure),
     /// The file has to be read from its beginning: from this answer, if there is one.
-    Restart(Option<Body>),
+    Restart(Option<BlobStream>),
     /// The answer is not the file that the hub lists, for this reason.
     Mismatch(String),
     /// The disk is full, as the sink will explain.
     Full,
 }
 
-impl From<Failure> for Interruption {
-    fn from(failure: Failure) -> Self {
-        Self::Cut(failure)
+impl From<RequestFailure> for TransferInterruption {
+    fn from(failure: RequestFailure) -> Self {
+        Self::Failed(failure)
     }
 }
 
-impl Body {
+impl BlobStream {
     /// A part of a file from the Xet store.
     pub fn xet(stream: XetDownloadStream, end: u64) -> Self {
-        let source = Source::Xet(Box::new(stream));
+        let source = BlobSource::Xet(Box::new(stream));
         Self { source, end }
     }
 
     /// Checks an answer to a request for the bytes `from..end` of a file of `size` bytes.
-    pub fn http(answer: Response, from: u64, end: u64, size: u64) -> Result<Self, Interruption> {
-        let mismatch = |reason| Err(Interruption::Mismatch(reason));
+    pub fn http(
+        answer: Response,
+        from: u64,
+        end: u64,
+        size: u64,
+    ) -> Result<Self, TransferInterruption> {
+        let mismatch = |reason| Err(TransferInterruption::Mismatch(reason));
         let end = match answer.status() {
             // A server that knows no ranges sends everything.
             StatusCode::OK => size,
@@ -57,7 +62,7 @@ impl Body {
                     return mismatch(format!("it has {total} bytes and lists {size}"));
                 }
                 Some((first, _)) if first != Some(from) => {
-                    return Err(Interruption::Restart(None));
+                    return Err(TransferInterruption::Restart(None));
                 }
                 _ => end,
             },
@@ -69,30 +74,33 @@ impl Body {
         let restart = answer.status() == StatusCode::OK && from > 0;
         let expected = if restart { end } else { end - from };
         let length = answer.content_length();
-        let source = Source::Http(Box::new(answer));
+        let source = BlobSource::Http(Box::new(answer));
         let body = Self { source, end };
         match length.filter(|length| *length != expected) {
             Some(length) => mismatch(format!("it sends {length} bytes instead of {expected}")),
-            None if restart => Err(Interruption::Restart(Some(body))),
+            None if restart => Err(TransferInterruption::Restart(Some(body))),
             None => Ok(body),
         }
     }
 
     /// Returns whether it comes from the Xet store.
     pub fn is_xet(&self) -> bool {
-        matches!(self.source, Source::Xet(_))
+        matches!(self.source, BlobSource::Xet(_))
     }
 
     /// Returns the next bytes; none at the end.
-    pub async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, RequestFailure> {
         match &mut self.source {
-            Source::Http(answer) => answer.chunk().await.map_err(transient),
-            Source::Xet(stream) => stream.next().await.map_err(|error| Failure::xet(&error)),
+            BlobSource::Http(answer) => answer.chunk().await.map_err(transient),
+            BlobSource::Xet(stream) => stream
+                .next()
+                .await
+                .map_err(|error| RequestFailure::xet(&error)),
         }
     }
 }
 
-impl Drop for Source {
+impl Drop for BlobSource {
     fn drop(&mut self) {
         if let Self::Xet(stream) = self {
             stream.cancel();

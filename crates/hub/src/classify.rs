@@ -8,11 +8,11 @@ use xet::XetError;
 
 use crate::error::{FetchError, printable};
 use crate::retry_after::retry_after;
-use crate::settings::Settings;
+use crate::settings::HubSettings;
 
 /// The object of a request to the hub.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
+pub struct HubRequest<'a> {
     /// `owner/name`
     pub repository: &'a str,
     /// Branch, tag or commit.
@@ -21,7 +21,7 @@ pub struct Request<'a> {
     pub path: Option<&'a str>,
 }
 
-impl Request<'_> {
+impl HubRequest<'_> {
     /// Returns its subject, for messages.
     pub fn subject(&self) -> String {
         match self.path {
@@ -41,7 +41,7 @@ impl Request<'_> {
 
 /// The failure of a request that brought nothing, or not everything.
 #[derive(Debug)]
-pub enum Failure {
+pub enum RequestFailure {
     /// A later attempt may succeed.
     Transient {
         /// The fault, as a fragment.
@@ -55,13 +55,13 @@ pub enum Failure {
     Permanent(FetchError),
 }
 
-impl From<FetchError> for Failure {
+impl From<FetchError> for RequestFailure {
     fn from(error: FetchError) -> Self {
         Self::Permanent(error)
     }
 }
 
-impl Failure {
+impl RequestFailure {
     /// Returns the failure of an answer that is of no use this time.
     pub fn answer(reason: impl Into<String>) -> Self {
         Self::Transient {
@@ -83,13 +83,13 @@ impl Failure {
 /// Classifies an answer that is no success. `redirected`: it is not the hub's own, but that of the
 /// store that the hub's signed link leads to, which expires.
 pub fn classify(
-    settings: &Settings,
-    request: &Request<'_>,
+    settings: &HubSettings,
+    request: &HubRequest<'_>,
     status: StatusCode,
     headers: &HeaderMap,
     body: &str,
     redirected: bool,
-) -> Failure {
+) -> RequestFailure {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let code = header("x-error-code").unwrap_or_default();
     let message = header("x-error-message").map_or_else(|| error_of(body), str::to_owned);
@@ -105,13 +105,13 @@ pub fn classify(
         } else {
             "the hub"
         };
-        return Failure::Transient {
+        return RequestFailure::Transient {
             reason: format!("{server} returned {status}"),
             answered: true,
             retry_after: retry_after(headers, jiff::Timestamp::now()),
         };
     }
-    Failure::Permanent(match status {
+    RequestFailure::Permanent(match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             refused(settings, request, status, code, message)
         }
@@ -122,8 +122,8 @@ pub fn classify(
 }
 
 fn refused(
-    settings: &Settings,
-    request: &Request<'_>,
+    settings: &HubSettings,
+    request: &HubRequest<'_>,
     status: StatusCode,
     code: &str,
     message: String,
@@ -182,9 +182,9 @@ fn refused(
     }
 }
 
-fn missing(settings: &Settings, request: &Request<'_>, code: &str) -> FetchError {
+fn missing(settings: &HubSettings, request: &HubRequest<'_>, code: &str) -> FetchError {
     let page = page(settings, request.repository);
-    let Request {
+    let HubRequest {
         repository,
         revision,
         path,
@@ -217,15 +217,15 @@ fn missing(settings: &Settings, request: &Request<'_>, code: &str) -> FetchError
 }
 
 /// Returns the address of the repository's page, for people.
-pub fn page(settings: &Settings, repository: &str) -> String {
+pub fn page(settings: &HubSettings, repository: &str) -> String {
     format!("{}/{repository}", root(settings))
 }
 
-fn root(settings: &Settings) -> &str {
+fn root(settings: &HubSettings) -> &str {
     settings.endpoint.as_str().trim_end_matches('/')
 }
 
-fn set_token(settings: &Settings) -> String {
+fn set_token(settings: &HubSettings) -> String {
     let path = settings.token_path.display();
     format!("set HF_TOKEN or put a token into {path} (hf auth login)")
 }
@@ -245,10 +245,10 @@ mod tests {
     use crate::settings::Token;
 
     fn message(token: bool, status: u16, code: &'static str, words: &'static str) -> String {
-        let mut settings = Settings::new("https://hub.example", "/cache").unwrap();
+        let mut settings = HubSettings::new("https://hub.example", "/cache").unwrap();
         settings.token_path = "/home/me/token".into();
         settings.token = token.then(|| Token::new("hf_secret", "HF_TOKEN"));
-        let request = Request {
+        let request = HubRequest {
             repository: "owner/name",
             revision: "v2",
             path: None,
@@ -261,11 +261,11 @@ mod tests {
         let body = serde_json::json!({ "error": words }).to_string();
         let status = StatusCode::from_u16(status).unwrap();
         match classify(&settings, &request, status, &headers, &body, false) {
-            Failure::Permanent(error) => match error.help() {
+            RequestFailure::Permanent(error) => match error.help() {
                 Some(help) => format!("{error}\n  {help}"),
                 None => error.to_string(),
             },
-            Failure::Transient { reason, .. } => reason,
+            RequestFailure::Transient { reason, .. } => reason,
         }
     }
 

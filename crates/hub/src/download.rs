@@ -4,12 +4,12 @@
 use std::fs;
 use std::sync::Arc;
 
-use crate::body::{Body, Interruption};
+use crate::body::{BlobStream, TransferInterruption};
 use crate::cache::RepositoryCache;
-use crate::classify::{Failure, Request};
+use crate::classify::{HubRequest, RequestFailure};
 use crate::error::{FetchError, until_stopped};
 use crate::lock::BlobLock;
-use crate::progress::{Reporter, TransferState};
+use crate::progress::{FileProgressReporter, TransferState};
 use crate::records;
 use crate::sink::Sink;
 use crate::transport::{Backoff, Connection};
@@ -17,26 +17,30 @@ use crate::tree::RemoteFile;
 use crate::xet::XetStore;
 
 /// A file to download, from where and to where.
-pub struct Download<'a> {
+pub struct FileDownload<'a> {
     pub connection: Connection<'a>,
     pub xet: &'a XetStore,
     pub cache: &'a RepositoryCache,
-    pub request: Request<'a>,
+    pub request: HubRequest<'a>,
     pub file: &'a RemoteFile,
 }
 
 /// The result of one transfer of the whole file.
-enum Outcome {
+enum TransferOutcome {
     Verified,
     Mismatch(String),
 }
 
-impl Download<'_> {
+impl FileDownload<'_> {
     /// Downloads the file until it matches, a few times at most. Returns the bytes fetched.
     ///
     /// # Errors
     /// If the hub refuses or stays down, nothing it sends matches, or the disk fails.
-    pub async fn run(&self, lock: BlobLock, reporter: &mut Reporter) -> Result<u64, FetchError> {
+    pub async fn run(
+        &self,
+        lock: BlobLock,
+        reporter: &mut FileProgressReporter,
+    ) -> Result<u64, FetchError> {
         let lock = Arc::new(lock);
         let digest = &self.file.digest;
         let (partial, blob) = (self.cache.partial(digest), self.cache.blob(digest));
@@ -45,13 +49,13 @@ impl Download<'_> {
         let mut last = String::new();
         for _ in 0..attempts {
             match self.transfer(&lock, reporter, &mut fetched).await? {
-                Outcome::Verified => {
+                TransferOutcome::Verified => {
                     fs::rename(&partial, &blob).map_err(FetchError::io("rename", &partial))?;
                     let metadata = fs::metadata(&blob).map_err(FetchError::io("read", &blob))?;
                     records::write(self.cache, digest, &metadata);
                     return Ok(fetched);
                 }
-                Outcome::Mismatch(reason) => {
+                TransferOutcome::Mismatch(reason) => {
                     self.xet.give_up();
                     fs::remove_file(&partial).map_err(FetchError::io("remove", &partial))?;
                     reporter.discarded(reason.clone());
@@ -71,9 +75,9 @@ impl Download<'_> {
     async fn transfer(
         &self,
         lock: &Arc<BlobLock>,
-        reporter: &mut Reporter,
+        reporter: &mut FileProgressReporter,
         fetched: &mut u64,
-    ) -> Result<Outcome, FetchError> {
+    ) -> Result<TransferOutcome, FetchError> {
         let mut sink = self.sink(lock, false).await?;
         reporter.report(TransferState::Downloading, sink.position());
         let mut backoff = Backoff::new(self.connection, &self.request);
@@ -87,8 +91,8 @@ impl Download<'_> {
             }
             match received {
                 Ok(()) => {}
-                Err(Interruption::Full) => break,
-                Err(Interruption::Cut(failure)) => {
+                Err(TransferInterruption::Full) => break,
+                Err(TransferInterruption::Failed(failure)) => {
                     if let Err(error) = backoff.wait(failure).await {
                         let empty = sink.position() == 0;
                         // What arrived is on the disk before the error is returned.
@@ -99,20 +103,20 @@ impl Download<'_> {
                         return Err(error);
                     }
                 }
-                Err(Interruption::Restart(from_start)) => {
+                Err(TransferInterruption::Restart(from_start)) => {
                     sink.finish().await?;
                     restarts += 1;
                     // A server that cuts each answer and knows no ranges would never end.
                     if restarts > self.connection.transport.settings.retries.attempts {
                         let reason = "the hub truncates every response and supports no ranges";
-                        return Ok(Outcome::Mismatch(reason.to_owned()));
+                        return Ok(TransferOutcome::Mismatch(reason.to_owned()));
                     }
                     sink = self.sink(lock, true).await?;
                     body = from_start;
                 }
-                Err(Interruption::Mismatch(reason)) => {
+                Err(TransferInterruption::Mismatch(reason)) => {
                     sink.finish().await?;
-                    return Ok(Outcome::Mismatch(reason));
+                    return Ok(TransferOutcome::Mismatch(reason));
                 }
             }
         }
@@ -120,9 +124,9 @@ impl Download<'_> {
         let actual = sink.finish().await?;
         let listed = &self.file.digest;
         Ok(if actual == *listed {
-            Outcome::Verified
+            TransferOutcome::Verified
         } else {
-            Outcome::Mismatch(format!("it hashes to {actual}, and the hub lists {listed}"))
+            TransferOutcome::Mismatch(format!("it hashes to {actual}, and the hub lists {listed}"))
         })
     }
 
@@ -134,7 +138,11 @@ impl Download<'_> {
     }
 
     /// Opens the file's bytes from `from` on, in the Xet store if it has them.
-    async fn open(&self, from: u64, reporter: &Reporter) -> Result<Body, Interruption> {
+    async fn open(
+        &self,
+        from: u64,
+        reporter: &FileProgressReporter,
+    ) -> Result<BlobStream, TransferInterruption> {
         let Connection {
             transport, stop, ..
         } = self.connection;
@@ -142,7 +150,7 @@ impl Download<'_> {
         if self.xet.has(self.file) {
             let opened = self.xet.open(self.file, from..size);
             match until_stopped(stop, opened).await {
-                Ok(stream) => return Ok(Body::xet(stream, size)),
+                Ok(stream) => return Ok(BlobStream::xet(stream, size)),
                 Err(failure) => self.give_up_xet(&failure, reporter),
             }
         }
@@ -156,12 +164,12 @@ impl Download<'_> {
             (_, false) => Some(format!("bytes={from}-{}", end - 1)),
         };
         let answer = transport.open(&self.request, url, range.as_deref());
-        Body::http(until_stopped(stop, answer).await?, from, end, size)
+        BlobStream::http(until_stopped(stop, answer).await?, from, end, size)
     }
 
-    fn give_up_xet(&self, failure: &Failure, reporter: &Reporter) {
+    fn give_up_xet(&self, failure: &RequestFailure, reporter: &FileProgressReporter) {
         if self.xet.give_up()
-            && let Failure::Transient { reason, .. } = failure
+            && let RequestFailure::Transient { reason, .. } = failure
         {
             let repository = self.request.repository;
             reporter.warning(format!(
@@ -173,10 +181,10 @@ impl Download<'_> {
     /// Writes an answer's bytes to the sink: of `body`, or of a new request for the missing bytes.
     async fn receive(
         &self,
-        body: Option<Body>,
+        body: Option<BlobStream>,
         sink: &mut Sink,
-        reporter: &mut Reporter,
-    ) -> Result<(), Interruption> {
+        reporter: &mut FileProgressReporter,
+    ) -> Result<(), TransferInterruption> {
         let mut body = match body {
             Some(body) => body,
             None => self.open(sink.position(), reporter).await?,
@@ -187,7 +195,7 @@ impl Download<'_> {
                 Ok(None) | Err(_) if sink.position() == body.end => return Ok(()),
                 Ok(Some(bytes)) => bytes,
                 other => {
-                    let early = || Failure::answer("the response ended early");
+                    let early = || RequestFailure::answer("the response ended early");
                     let failure = other.err().unwrap_or_else(early);
                     if !body.is_xet() {
                         return Err(failure.into());
@@ -199,10 +207,10 @@ impl Download<'_> {
             if sink.position() + bytes.len() as u64 > body.end {
                 let listed = self.file.size;
                 let reason = format!("it sends more than the {listed} bytes listed");
-                return Err(Interruption::Mismatch(reason));
+                return Err(TransferInterruption::Mismatch(reason));
             }
             if !sink.take(bytes).await {
-                return Err(Interruption::Full);
+                return Err(TransferInterruption::Full);
             }
             reporter.report(TransferState::Downloading, sink.position());
         }

@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-use crate::blobs::{Blobs, present};
+use crate::blobs::{BlobFetcher, present};
 use crate::cache::RepositoryCache;
-use crate::classify::{Request, page};
+use crate::classify::{HubRequest, page};
 use crate::digest::Digest;
 use crate::error::FetchError;
-use crate::listing::{self, Snapshot};
+use crate::listing::{self, ModelSnapshot};
 use crate::pattern;
-use crate::progress::{Progress, Reporter, TransferState};
-use crate::settings::Settings;
+use crate::progress::{FileProgressReporter, Progress, TransferState};
+use crate::settings::HubSettings;
 use crate::space;
 use crate::transport::{Connection, Transport};
-use crate::tree::{RemoteFile, Tree};
+use crate::tree::{CommitTree, RemoteFile};
 use crate::xet::XetStore;
 
 /// A model: a repository, a revision, and a selection of its files.
@@ -37,7 +37,7 @@ pub struct ModelSpec {
 
 /// A commit's files on this machine, each verified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fetched {
+pub struct FetchedModel {
     /// `owner/name`
     pub repository: String,
     /// The branch, tag or commit that was requested.
@@ -67,7 +67,7 @@ pub struct FetchedFile {
     pub digest: Digest,
 }
 
-impl Fetched {
+impl FetchedModel {
     /// Returns the bytes of all files.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.size).sum()
@@ -86,20 +86,20 @@ impl Hub {
     /// # Errors
     /// If the endpoint is invalid, or as [`Hub::new`].
     pub fn from_environment() -> Result<Self, FetchError> {
-        Self::new(Settings::from_environment()?)
+        Self::new(HubSettings::from_environment()?)
     }
 
     /// The hub that the settings name.
     ///
     /// # Errors
     /// If the HTTP client cannot be set up.
-    pub fn new(settings: Settings) -> Result<Self, FetchError> {
+    pub fn new(settings: HubSettings) -> Result<Self, FetchError> {
         let transport = Transport::new(settings)?;
         Ok(Self { transport })
     }
 
     /// Returns the settings in use.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &HubSettings {
         &self.transport.settings
     }
 
@@ -112,14 +112,14 @@ impl Hub {
         model: &ModelSpec,
         progress: &UnboundedSender<Progress>,
         stop: &CancellationToken,
-    ) -> Result<Snapshot, FetchError> {
+    ) -> Result<ModelSnapshot, FetchError> {
         listing::check_names(&model.repository, &model.revision)?;
         let cache = self.cache_of(&model.repository);
         if self.settings().offline {
             return self.cached_snapshot(&cache, model, progress);
         }
         let (repository, revision) = (&model.repository, &model.revision);
-        let request = |revision| Request {
+        let request = |revision| HubRequest {
             repository,
             revision,
             path: None,
@@ -127,7 +127,7 @@ impl Hub {
         let connection = self.connection(progress, stop);
         // A commit that was listed before needs no request.
         let is_listed = cache.read_ref(revision).as_ref() == Some(revision)
-            && Tree::read(&cache, revision).is_some();
+            && CommitTree::read(&cache, revision).is_some();
         let commit = if is_listed {
             revision.clone()
         } else {
@@ -143,7 +143,7 @@ impl Hub {
     ///
     /// # Errors
     /// As [`Self::resolve`].
-    pub async fn look_up(&self, model: &ModelSpec) -> Result<Snapshot, FetchError> {
+    pub async fn look_up(&self, model: &ModelSpec) -> Result<ModelSnapshot, FetchError> {
         let (progress, _unread) = unbounded_channel();
         self.resolve(model, &progress, &CancellationToken::new())
             .await
@@ -158,14 +158,14 @@ impl Hub {
         listing::check_names(&model.repository, &model.revision)?;
         let cache = self.cache_of(&model.repository);
         let commit = cache.read_ref(&model.revision);
-        if commit.is_some_and(|commit| Tree::read(&cache, &commit).is_some()) {
+        if commit.is_some_and(|commit| CommitTree::read(&cache, &commit).is_some()) {
             return Ok(());
         }
         listing::check_access(&self.transport, &model.repository, &model.revision).await
     }
 
     /// Returns the bytes of a snapshot that a download would still fetch.
-    pub fn missing(&self, snapshot: &Snapshot) -> u64 {
+    pub fn missing(&self, snapshot: &ModelSnapshot) -> u64 {
         let cache = self.cache_of(&snapshot.repository);
         missing(&cache, &distinct(snapshot))
     }
@@ -176,10 +176,10 @@ impl Hub {
     /// If there is not enough space, the hub does not serve a file, or it never matches its hash.
     pub async fn fetch(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &ModelSnapshot,
         progress: &UnboundedSender<Progress>,
         stop: &CancellationToken,
-    ) -> Result<Fetched, FetchError> {
+    ) -> Result<FetchedModel, FetchError> {
         if self.settings().offline {
             return self.verify_cached(snapshot, progress, stop).await;
         }
@@ -188,7 +188,8 @@ impl Hub {
         let missing = missing(&cache, &files);
         space::check(&self.settings().cache, &snapshot.repository, missing)?;
         for file in &files {
-            Reporter::new(progress, &file.path, file.size).report(TransferState::Waiting, 0);
+            FileProgressReporter::new(progress, &file.path, file.size)
+                .report(TransferState::Waiting, 0);
         }
         // The first fault stops the others, as a stop from outside does.
         let stop = stop.child_token();
@@ -218,14 +219,14 @@ impl Hub {
     fn blobs<'a>(
         &'a self,
         cache: &'a RepositoryCache,
-        snapshot: &'a Snapshot,
+        snapshot: &'a ModelSnapshot,
         connection: Connection<'a>,
-    ) -> Result<Blobs<'a>, FetchError> {
+    ) -> Result<BlobFetcher<'a>, FetchError> {
         let transport = &self.transport;
         let request = snapshot.request(None);
         let token_url = listing::api_url(transport, &request, "xet-read-token");
         let token = transport.authorization(&request)?;
-        Ok(Blobs {
+        Ok(BlobFetcher {
             connection,
             xet: XetStore::new(self.settings(), token_url.into(), token),
             cache,
@@ -239,7 +240,7 @@ impl Hub {
         model: &ModelSpec,
         commit: String,
         files: Vec<RemoteFile>,
-    ) -> Result<Snapshot, FetchError> {
+    ) -> Result<ModelSnapshot, FetchError> {
         let ModelSpec {
             repository,
             revision,
@@ -259,7 +260,7 @@ impl Hub {
                 patterns: format!("allow {allow:?}, ignore {ignore:?}"),
             });
         }
-        Ok(Snapshot {
+        Ok(ModelSnapshot {
             repository,
             revision,
             commit,
@@ -273,14 +274,14 @@ impl Hub {
         cache: &RepositoryCache,
         model: &ModelSpec,
         progress: &UnboundedSender<Progress>,
-    ) -> Result<Snapshot, FetchError> {
+    ) -> Result<ModelSnapshot, FetchError> {
         let not_cached = || FetchError::NotCached {
             repository: model.repository.clone(),
             revision: model.revision.clone(),
             cache: cache.root().to_owned(),
         };
         let commit = cache.read_ref(&model.revision).ok_or_else(not_cached)?;
-        if let Some(Ok(files)) = Tree::read(cache, &commit).map(|tree| tree.files()) {
+        if let Some(Ok(files)) = CommitTree::read(cache, &commit).map(|tree| tree.files()) {
             return self.select(model, commit, files);
         }
         // Older clients write no listing: only the linked files are known.
@@ -310,10 +311,10 @@ impl Hub {
     /// Verifies a snapshot that has to be complete in the cache.
     async fn verify_cached(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &ModelSnapshot,
         progress: &UnboundedSender<Progress>,
         stop: &CancellationToken,
-    ) -> Result<Fetched, FetchError> {
+    ) -> Result<FetchedModel, FetchError> {
         let (repository, commit) = (&snapshot.repository, &snapshot.commit);
         let cache = self.cache_of(repository);
         let blobs = self.blobs(&cache, snapshot, self.connection(progress, stop))?;
@@ -342,9 +343,9 @@ fn incomplete(
 /// Links every file of a snapshot to its blob.
 fn link(
     cache: &RepositoryCache,
-    snapshot: &Snapshot,
+    snapshot: &ModelSnapshot,
     bytes_fetched: u64,
-) -> Result<Fetched, FetchError> {
+) -> Result<FetchedModel, FetchError> {
     let mut files = Vec::new();
     for file in &snapshot.files {
         cache.link(&snapshot.commit, &file.path, &file.digest)?;
@@ -358,7 +359,7 @@ fn link(
         });
     }
     cache.write_ref(&snapshot.revision, &snapshot.commit)?;
-    Ok(Fetched {
+    Ok(FetchedModel {
         repository: snapshot.repository.clone(),
         revision: snapshot.revision.clone(),
         commit: snapshot.commit.clone(),
@@ -380,7 +381,7 @@ fn missing(cache: &RepositoryCache, files: &[&RemoteFile]) -> u64 {
 }
 
 /// One file of each content: a repository may hold the same bytes under several names.
-fn distinct(snapshot: &Snapshot) -> Vec<&RemoteFile> {
+fn distinct(snapshot: &ModelSnapshot) -> Vec<&RemoteFile> {
     let mut by_digest: BTreeMap<&Digest, &RemoteFile> = BTreeMap::new();
     for file in &snapshot.files {
         by_digest.entry(&file.digest).or_insert(file);

@@ -56,8 +56,8 @@ mod xet;
 
 pub use digest::Digest;
 pub use error::FetchError;
-pub use hub::{Fetched, FetchedFile, Hub, ModelSpec};
-pub use listing::Snapshot;
+pub use hub::{FetchedFile, FetchedModel, Hub, ModelSpec};
+pub use listing::ModelSnapshot;
 pub use progress::{Progress, TransferState};
-pub use settings::{RetryPolicy, Settings, Token};
+pub use settings::{HubSettings, RetryPolicy, Token};
 pub use tree::RemoteFile;

@@ -7,11 +7,11 @@ use reqwest::header::{HeaderMap, LINK};
 use serde::Deserialize;
 
 use crate::cache::RepositoryCache;
-use crate::classify::{Failure, Request};
+use crate::classify::{HubRequest, RequestFailure};
 use crate::digest::is_hex;
 use crate::error::FetchError;
 use crate::transport::{Connection, Transport};
-use crate::tree::{Entry, RemoteFile, Tree, is_safe};
+use crate::tree::{CommitTree, RemoteFile, TreeEntry, is_safe};
 
 /// More pages than any repository has.
 const MAX_PAGES: usize = 10_000;
@@ -21,7 +21,7 @@ const ANY_FILE: &str = "config.json";
 
 /// Selected files of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Snapshot {
+pub struct ModelSnapshot {
     /// `owner/name`
     pub repository: String,
     /// The branch, tag or commit that was requested.
@@ -32,10 +32,10 @@ pub struct Snapshot {
     pub files: Vec<RemoteFile>,
 }
 
-impl Snapshot {
+impl ModelSnapshot {
     /// A request about the commit, or about a file of it.
-    pub(crate) fn request<'a>(&'a self, path: Option<&'a str>) -> Request<'a> {
-        Request {
+    pub(crate) fn request<'a>(&'a self, path: Option<&'a str>) -> HubRequest<'a> {
+        HubRequest {
             repository: &self.repository,
             revision: &self.commit,
             path,
@@ -49,7 +49,7 @@ struct Revision {
 }
 
 #[derive(Deserialize)]
-struct Listed {
+struct ListedFile {
     #[serde(rename = "type")]
     kind: String,
     path: String,
@@ -57,13 +57,13 @@ struct Listed {
     size: u64,
     #[serde(default)]
     oid: String,
-    lfs: Option<Lfs>,
+    lfs: Option<LfsPointer>,
     #[serde(rename = "xetHash")]
     xet_hash: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Lfs {
+struct LfsPointer {
     oid: String,
     size: u64,
 }
@@ -99,7 +99,7 @@ pub fn check_names(repository: &str, revision: &str) -> Result<(), FetchError> {
 }
 
 /// An address of the hub's API on the repository.
-pub fn api_url(transport: &Transport, request: &Request<'_>, endpoint: &str) -> Url {
+pub fn api_url(transport: &Transport, request: &HubRequest<'_>, endpoint: &str) -> Url {
     let segments = ["api", "models"].into_iter();
     let segments = segments.chain(request.repository.split('/'));
     transport.url(segments.chain([endpoint, request.revision]))
@@ -108,7 +108,7 @@ pub fn api_url(transport: &Transport, request: &Request<'_>, endpoint: &str) -> 
 /// Asks the hub for the commit of a revision.
 pub async fn commit(
     connection: &Connection<'_>,
-    request: &Request<'_>,
+    request: &HubRequest<'_>,
 ) -> Result<String, FetchError> {
     let url = api_url(connection.transport, request, "revision");
     let (_, body) = connection.fetch(request, &url).await?;
@@ -127,7 +127,7 @@ pub async fn check_access(
     revision: &str,
 ) -> Result<(), FetchError> {
     let path = Some(ANY_FILE);
-    let request = Request {
+    let request = HubRequest {
         repository,
         revision,
         path,
@@ -135,9 +135,9 @@ pub async fn check_access(
     let segments = repository.split('/');
     let url = transport.url(segments.chain(["resolve", revision, ANY_FILE]));
     match transport.open(&request, url, Some("bytes=0-0")).await {
-        Ok(_) | Err(Failure::Permanent(FetchError::Missing { is_file: true, .. })) => Ok(()),
-        Err(Failure::Permanent(error)) => Err(error),
-        Err(Failure::Transient { reason, .. }) => Err(FetchError::Unreachable {
+        Ok(_) | Err(RequestFailure::Permanent(FetchError::Missing { is_file: true, .. })) => Ok(()),
+        Err(RequestFailure::Permanent(error)) => Err(error),
+        Err(RequestFailure::Transient { reason, .. }) => Err(FetchError::Unreachable {
             endpoint: transport.settings.endpoint.to_string(),
             subject: request.subject(),
             reason,
@@ -149,9 +149,9 @@ pub async fn check_access(
 pub async fn tree(
     connection: &Connection<'_>,
     cache: &RepositoryCache,
-    request: &Request<'_>,
-) -> Result<Tree, FetchError> {
-    if let Some(tree) = Tree::read(cache, request.revision) {
+    request: &HubRequest<'_>,
+) -> Result<CommitTree, FetchError> {
+    if let Some(tree) = CommitTree::read(cache, request.revision) {
         return Ok(tree);
     }
     let mut url = api_url(connection.transport, request, "tree");
@@ -159,12 +159,12 @@ pub async fn tree(
     let mut files = BTreeMap::new();
     for _ in 0..MAX_PAGES {
         let (headers, body) = connection.fetch(request, &url).await?;
-        let page: Vec<Listed> =
+        let page: Vec<ListedFile> =
             serde_json::from_slice(&body).map_err(|error| request.malformed(&error.to_string()))?;
         let listed = page.into_iter().filter(|listed| listed.kind == "file");
         files.extend(listed.map(entry));
         let Some(next) = next_page(&headers, &url) else {
-            let tree = Tree::new(files);
+            let tree = CommitTree::new(files);
             tree.write(cache, request.revision);
             return Ok(tree);
         };
@@ -177,8 +177,8 @@ pub async fn tree(
     Err(request.malformed("its listing does not end"))
 }
 
-fn entry(listed: Listed) -> (String, Entry) {
-    let entry = Entry {
+fn entry(listed: ListedFile) -> (String, TreeEntry) {
+    let entry = TreeEntry {
         size: listed.lfs.as_ref().map_or(listed.size, |lfs| lfs.size),
         blob_id: listed.oid,
         lfs_size: listed.lfs.as_ref().map(|lfs| lfs.size),

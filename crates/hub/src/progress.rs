@@ -67,14 +67,14 @@ pub enum Progress {
 
 /// Reports on one file, not more often than can be read.
 #[derive(Clone)]
-pub struct Reporter {
+pub struct FileProgressReporter {
     channel: UnboundedSender<Progress>,
     path: String,
     total: u64,
     last: Option<(TransferState, Instant)>,
 }
 
-impl Reporter {
+impl FileProgressReporter {
     /// Returns a reporter for a file of `total` bytes.
     pub fn new(channel: &UnboundedSender<Progress>, path: &str, total: u64) -> Self {
         Self {

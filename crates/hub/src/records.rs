@@ -14,7 +14,7 @@ use crate::cache::{RepositoryCache, replace};
 use crate::digest::Digest;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Record {
+struct BlobRecord {
     digest: Digest,
     size: u64,
     /// Seconds and nanoseconds.
@@ -24,7 +24,7 @@ struct Record {
     boot: Option<String>,
 }
 
-impl Record {
+impl BlobRecord {
     fn of(digest: &Digest, blob: &Metadata, boot: &Boot) -> Self {
         let on_disk = boot.started.is_some_and(|started| blob.mtime() < started);
         Self {
@@ -58,14 +58,14 @@ impl Boot {
 
 /// Returns whether a blob was verified before and is unchanged.
 pub fn is_verified(cache: &RepositoryCache, digest: &Digest, blob: &Metadata) -> bool {
-    let record: Option<Record> = fs::read(cache.record(digest))
+    let record: Option<BlobRecord> = fs::read(cache.record(digest))
         .ok()
         .and_then(|text| serde_json::from_slice(&text).ok());
     record.is_some_and(|record| is_valid(&record, digest, blob, &Boot::now()))
 }
 
-fn is_valid(record: &Record, digest: &Digest, blob: &Metadata, boot: &Boot) -> bool {
-    let now = Record::of(digest, blob, boot);
+fn is_valid(record: &BlobRecord, digest: &Digest, blob: &Metadata, boot: &Boot) -> bool {
+    let now = BlobRecord::of(digest, blob, boot);
     let same = (&record.digest, record.size, record.modified, record.inode)
         == (&now.digest, now.size, now.modified, now.inode);
     same && record.boot.as_ref().is_none_or(|id| *id == boot.id)
@@ -73,7 +73,7 @@ fn is_valid(record: &Record, digest: &Digest, blob: &Metadata, boot: &Boot) -> b
 
 /// Records that a blob matches its hash. If the record cannot be written, the blob is hashed again.
 pub fn write(cache: &RepositoryCache, digest: &Digest, blob: &Metadata) {
-    let record = Record::of(digest, blob, &Boot::now());
+    let record = BlobRecord::of(digest, blob, &Boot::now());
     if let Ok(text) = serde_json::to_vec(&record) {
         let _ = replace(&cache.record(digest), &text);
     }
@@ -118,10 +118,10 @@ mod tests {
             started: Some(started),
         };
         let (before, after) = (blob.mtime() - 100, blob.mtime() + 100);
-        let young = Record::of(&digest, &blob, &boot("first", before));
+        let young = BlobRecord::of(&digest, &blob, &boot("first", before));
         assert!(is_valid(&young, &digest, &blob, &boot("first", before)));
         assert!(!is_valid(&young, &digest, &blob, &boot("second", after)));
-        let old = Record::of(&digest, &blob, &boot("second", after));
+        let old = BlobRecord::of(&digest, &blob, &boot("second", after));
         assert!(is_valid(&old, &digest, &blob, &boot("third", after + 100)));
     }
 }

@@ -16,7 +16,7 @@ const MAX_RANGE: u64 = 40_000_000_000;
 
 /// The hub's address, the account, and the cache of files.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct HubSettings {
     /// The hub's address, `https://huggingface.co` by default.
     pub endpoint: Url,
     /// The account's token; none for anonymous requests.
@@ -89,7 +89,7 @@ impl fmt::Debug for Token {
     }
 }
 
-impl Settings {
+impl HubSettings {
     /// Returns the settings of a hub at `endpoint` and a cache, without a token.
     ///
     /// # Errors
@@ -199,12 +199,12 @@ fn expand(text: &str, look: &dyn Fn(&str) -> Option<String>) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn settings(variables: &[(&str, &str)]) -> Settings {
+    fn settings(variables: &[(&str, &str)]) -> HubSettings {
         let variables: Vec<(String, String)> = variables
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
-        Settings::from_lookup(&|name| {
+        HubSettings::from_lookup(&|name| {
             let variable = variables.iter().find(|(key, _)| key == name);
             variable.map(|(_, value)| value.clone())
         })
@@ -239,8 +239,8 @@ mod tests {
         assert_eq!(endpoint("http://127.0.0.1:9000/"), "http://127.0.0.1:9000/");
         assert_eq!(endpoint("https://mirror/hub/"), "https://mirror/hub");
         assert_eq!(endpoint(""), "https://huggingface.co/");
-        assert!(Settings::new("huggingface.co", "/c").is_err());
-        assert!(Settings::new("ftp://huggingface.co", "/c").is_err());
+        assert!(HubSettings::new("huggingface.co", "/c").is_err());
+        assert!(HubSettings::new("ftp://huggingface.co", "/c").is_err());
     }
 
     #[test]

@@ -8,10 +8,10 @@ use reqwest::{Client, Response, StatusCode, Url};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use crate::classify::{Failure, Request, classify};
+use crate::classify::{HubRequest, RequestFailure, classify};
 use crate::error::{FetchError, bytes, chain, pause, until_stopped};
 use crate::progress::Progress;
-use crate::settings::Settings;
+use crate::settings::HubSettings;
 
 /// The longest answer that is no file, in bytes.
 const MAX_ANSWER: usize = 64 << 20;
@@ -26,7 +26,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Transport {
     client: Client,
     /// The hub, the account and the cache.
-    pub settings: Settings,
+    pub settings: HubSettings,
 }
 
 impl Transport {
@@ -34,7 +34,7 @@ impl Transport {
     ///
     /// # Errors
     /// If proxies or certificates of this machine are unusable.
-    pub fn new(settings: Settings) -> Result<Self, FetchError> {
+    pub fn new(settings: HubSettings) -> Result<Self, FetchError> {
         // An error means that the process has a TLS provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
@@ -62,7 +62,10 @@ impl Transport {
     ///
     /// # Errors
     /// If the token is not valid in a header.
-    pub fn authorization(&self, request: &Request<'_>) -> Result<Option<HeaderValue>, FetchError> {
+    pub fn authorization(
+        &self,
+        request: &HubRequest<'_>,
+    ) -> Result<Option<HeaderValue>, FetchError> {
         let Some(token) = &self.settings.token else {
             return Ok(None);
         };
@@ -83,10 +86,10 @@ impl Transport {
     /// (`bytes=100-`). 416 is returned as an answer.
     pub async fn open(
         &self,
-        request: &Request<'_>,
+        request: &HubRequest<'_>,
         url: Url,
         range: Option<&str>,
-    ) -> Result<Response, Failure> {
+    ) -> Result<Response, RequestFailure> {
         let mut headers = HeaderMap::new();
         // A compressed answer has no ranges, and another size.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
@@ -96,7 +99,9 @@ impl Transport {
         let is_hub = |url: &Url| url.origin() == self.settings.endpoint.origin();
         // The hub's own host only: reqwest drops the header when a redirect leads elsewhere.
         if is_hub(&url)
-            && let Some(value) = self.authorization(request).map_err(Failure::Permanent)?
+            && let Some(value) = self
+                .authorization(request)
+                .map_err(RequestFailure::Permanent)?
         {
             headers.insert(AUTHORIZATION, value);
         }
@@ -123,14 +128,18 @@ impl Transport {
         ))
     }
 
-    async fn fetch(&self, request: &Request<'_>, url: Url) -> Result<(HeaderMap, Bytes), Failure> {
+    async fn fetch(
+        &self,
+        request: &HubRequest<'_>,
+        url: Url,
+    ) -> Result<(HeaderMap, Bytes), RequestFailure> {
         let mut answer = self.open(request, url, None).await?;
         let headers = answer.headers().clone();
         let mut body = Vec::new();
         while let Some(chunk) = answer.chunk().await.map_err(transient)? {
             if body.len() + chunk.len() > MAX_ANSWER {
                 let reason = format!("it is longer than {}", bytes(MAX_ANSWER as u64));
-                return Err(Failure::Permanent(request.malformed(&reason)));
+                return Err(RequestFailure::Permanent(request.malformed(&reason)));
             }
             body.extend_from_slice(&chunk);
         }
@@ -152,7 +161,7 @@ impl Connection<'_> {
     /// Fetches a whole answer that is no file, with as many attempts as the settings allow.
     pub async fn fetch(
         &self,
-        request: &Request<'_>,
+        request: &HubRequest<'_>,
         url: &Url,
     ) -> Result<(HeaderMap, Bytes), FetchError> {
         let mut backoff = Backoff::new(*self, request);
@@ -167,8 +176,8 @@ impl Connection<'_> {
 }
 
 /// A connection that failed or was cut. The address may have a signature, so it is omitted.
-pub fn transient(error: reqwest::Error) -> Failure {
-    Failure::Transient {
+pub fn transient(error: reqwest::Error) -> RequestFailure {
+    RequestFailure::Transient {
         reason: chain(&error.without_url()),
         answered: false,
         retry_after: None,
@@ -178,13 +187,13 @@ pub fn transient(error: reqwest::Error) -> Failure {
 /// Counts failed attempts in a row, and waits longer after each.
 pub struct Backoff<'a> {
     connection: Connection<'a>,
-    request: &'a Request<'a>,
+    request: &'a HubRequest<'a>,
     failed: u32,
 }
 
 impl<'a> Backoff<'a> {
     /// Returns the state before the first attempt.
-    pub fn new(connection: Connection<'a>, request: &'a Request<'a>) -> Self {
+    pub fn new(connection: Connection<'a>, request: &'a HubRequest<'a>) -> Self {
         Self {
             connection,
             request,
@@ -201,10 +210,10 @@ impl<'a> Backoff<'a> {
     ///
     /// # Errors
     /// If no further attempt makes sense, or on a stop.
-    pub async fn wait(&mut self, failure: Failure) -> Result<(), FetchError> {
+    pub async fn wait(&mut self, failure: RequestFailure) -> Result<(), FetchError> {
         let (reason, answered, retry_after) = match failure {
-            Failure::Permanent(error) => return Err(error),
-            Failure::Transient {
+            RequestFailure::Permanent(error) => return Err(error),
+            RequestFailure::Transient {
                 reason,
                 answered,
                 retry_after,

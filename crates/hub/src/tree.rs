@@ -13,14 +13,14 @@ const FORMAT: u32 = 1;
 
 /// All files of a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tree {
+pub struct CommitTree {
     format_version: u32,
-    files: BTreeMap<String, Entry>,
+    files: BTreeMap<String, TreeEntry>,
 }
 
 /// A file as the listing stores it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct TreeEntry {
     /// The content's size, bytes: also where git has only a pointer to LFS.
     pub size: u64,
     /// Git's id, of the pointer where the content is in LFS.
@@ -49,9 +49,9 @@ pub struct RemoteFile {
     pub xet_hash: Option<String>,
 }
 
-impl Tree {
+impl CommitTree {
     /// Returns the listing of all files of a commit.
-    pub fn new(files: BTreeMap<String, Entry>) -> Self {
+    pub fn new(files: BTreeMap<String, TreeEntry>) -> Self {
         Self {
             format_version: FORMAT,
             files,
@@ -77,7 +77,7 @@ impl Tree {
     /// # Errors
     /// Names a file with an unsafe path or without a valid hash.
     pub fn files(&self) -> Result<Vec<RemoteFile>, String> {
-        let file = |(path, entry): (&String, &Entry)| {
+        let file = |(path, entry): (&String, &TreeEntry)| {
             if !is_safe(path) {
                 return Err(format!("a file is named {path:?}"));
             }

@@ -13,8 +13,8 @@ use xet::xet_session::{
     XetConfig, XetDownloadStream, XetDownloadStreamGroup, XetFileInfo, XetSessionBuilder,
 };
 
-use crate::classify::Failure;
-use crate::settings::Settings;
+use crate::classify::RequestFailure;
+use crate::settings::HubSettings;
 use crate::tree::RemoteFile;
 
 /// The Xet store of one snapshot.
@@ -28,7 +28,7 @@ pub struct XetStore {
 
 impl XetStore {
     /// Returns the store that the hub names at `token_url`, requested with the hub's own token.
-    pub fn new(settings: &Settings, token_url: String, token: Option<HeaderValue>) -> Self {
+    pub fn new(settings: &HubSettings, token_url: String, token: Option<HeaderValue>) -> Self {
         let mut config = XetConfig::new();
         // By default the client reports every transfer to the store.
         config.telemetry.enabled = false;
@@ -61,13 +61,13 @@ impl XetStore {
         &self,
         file: &RemoteFile,
         range: Range<u64>,
-    ) -> Result<XetDownloadStream, Failure> {
+    ) -> Result<XetDownloadStream, RequestFailure> {
         let group = self.group.get_or_try_init(|| self.connect()).await;
-        let group = group.map_err(|error| Failure::xet(&error))?;
+        let group = group.map_err(|error| RequestFailure::xet(&error))?;
         let hash = file.xet_hash.clone().unwrap_or_default();
         let info = XetFileInfo::new(hash, file.size);
         let stream = group.download_stream(info, Some(range)).await;
-        stream.map_err(|error| Failure::xet(&error))
+        stream.map_err(|error| RequestFailure::xet(&error))
     }
 
     async fn connect(&self) -> Result<XetDownloadStreamGroup, XetError> {

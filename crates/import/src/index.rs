@@ -10,7 +10,8 @@ use retrial_mlperf::rounds::{Round, Rounds};
 use retrial_results::evidence::other_suite::{self, OtherSuiteResult};
 use retrial_results::evidence::tree::published::TableError;
 use retrial_results::evidence::tree::{
-    self, Benchmark, Published, ScenarioFolder, SubmissionTrees, description, published_figure,
+    self, PublishedFigures, ScenarioFolder, SubmissionTrees, SubmittedBenchmark, description,
+    published_figure,
 };
 
 /// The suite of all submission trees that are imported.
@@ -55,7 +56,7 @@ pub enum ImportError {
 
 /// The results of a tree.
 #[derive(Debug)]
-pub struct Index<'a> {
+pub struct ResultsIndex<'a> {
     /// Benchmarks with their paths.
     trees: SubmissionTrees,
     /// The round's rules, if they are known.
@@ -63,34 +64,34 @@ pub struct Index<'a> {
     /// The round's name, even if its rules are not known.
     pub round_name: Option<String>,
     /// The round's table of published results, if the tree has one.
-    pub published: Option<Published>,
+    pub published: Option<PublishedFigures>,
 }
 
 /// A benchmark on a system, from which a recipe is made.
 #[derive(Debug, Clone)]
-pub struct Entry<'i> {
+pub struct ImportableResult<'i> {
     /// The benchmark, with the paths of its results.
-    pub benchmark: &'i Benchmark,
+    pub benchmark: &'i SubmittedBenchmark,
     /// Its ids in the round: `6.0-0020`. A system has one for all its benchmarks.
     pub ids: Vec<String>,
     /// The system, by its description.
     pub system: SystemDescription,
     /// The published figures, by scenario.
-    pub figures: Vec<EntryFigure>,
+    pub figures: Vec<ImportableFigure>,
     /// The URL of a page about it.
     pub details: Option<String>,
 }
 
 /// The published figure of a scenario.
 #[derive(Debug, Clone, PartialEq)]
-pub struct EntryFigure {
+pub struct ImportableFigure {
     /// The scenario's name: `Offline`.
     pub scenario: String,
     /// The figure and its unit; none if neither the table nor a log has one.
     pub value: Option<(f64, String)>,
 }
 
-impl<'a> Index<'a> {
+impl<'a> ResultsIndex<'a> {
     /// Finds the results of a tree, or of any folder of one.
     ///
     /// # Errors
@@ -112,7 +113,9 @@ impl<'a> Index<'a> {
             .ok_or_else(no_tree)?;
         let tables = trees.roots.iter().map(|root| root.join(TABLE));
         let table = tables.into_iter().find(|table| table.is_file());
-        let published = table.map(|table| Published::read(&table)).transpose()?;
+        let published = table
+            .map(|table| PublishedFigures::read(&table))
+            .transpose()?;
         let rows = published.iter().flat_map(|published| &published.rows);
         let named = rows.into_iter().find_map(|row| row.round.clone());
         let round = match &named {
@@ -128,15 +131,15 @@ impl<'a> Index<'a> {
     }
 
     /// Returns every benchmark on every system, in the order of their paths.
-    pub fn entries(&self) -> Vec<Entry<'_>> {
+    pub fn entries(&self) -> Vec<ImportableResult<'_>> {
         let benchmarks = self.trees.benchmarks.par_iter();
         benchmarks.map(|benchmark| self.entry(benchmark)).collect()
     }
 
-    fn entry<'i>(&'i self, benchmark: &'i Benchmark) -> Entry<'i> {
+    fn entry<'i>(&'i self, benchmark: &'i SubmittedBenchmark) -> ImportableResult<'i> {
         let submitter = &benchmark.submitter;
         let folder = submitter.root.join(submitter.relative());
-        let mut entry = Entry {
+        let mut entry = ImportableResult {
             benchmark,
             ids: Vec::new(),
             details: None,
@@ -152,7 +155,7 @@ impl<'a> Index<'a> {
                 entry.details = entry.details.or_else(|| row.details.clone());
             }
             let value = row.map(|row| (row.value, row.unit.clone()));
-            entry.figures.push(EntryFigure {
+            entry.figures.push(ImportableFigure {
                 scenario: place.scenario_name(),
                 value: value.or_else(|| self.logged(place)),
             });
@@ -166,7 +169,7 @@ impl<'a> Index<'a> {
     }
 
     /// Returns the name that the round has for a benchmark.
-    pub fn official<'n>(&'n self, benchmark: &'n Benchmark) -> &'n str {
+    pub fn official<'n>(&'n self, benchmark: &'n SubmittedBenchmark) -> &'n str {
         tree::official(&benchmark.submitter, &benchmark.name, self.round)
     }
 }

@@ -17,6 +17,6 @@ pub mod recipe;
 mod user_conf;
 
 pub use accelerators::Accelerators;
-pub use index::{Entry, EntryFigure, ImportError, Index, SystemDescription};
-pub use model::{Expected, PublishedScenario, PublishedSubmission};
+pub use index::{ImportError, ImportableFigure, ImportableResult, ResultsIndex, SystemDescription};
+pub use model::{PublishedFigure, PublishedScenario, PublishedSubmission};
 pub use read::read;

@@ -1,7 +1,7 @@
 //! A published result as a recipe needs it.
 
-use super::Entry;
-use retrial_recipe::docker_run::Draft;
+use super::ImportableResult;
+use retrial_recipe::docker_run::DockerRunDraft;
 
 /// A benchmark on a system, as it was published.
 #[derive(Debug, Clone)]
@@ -9,7 +9,7 @@ pub struct PublishedSubmission<'i> {
     /// `v6.0`, if it is known.
     pub round: Option<&'i str>,
     /// The benchmark and the system.
-    pub entry: &'i Entry<'i>,
+    pub entry: &'i ImportableResult<'i>,
     /// The path of its results below the tree's root.
     pub path: String,
     /// The URLs and paths where it was published.
@@ -42,9 +42,9 @@ pub struct PublishedScenario {
     /// It was measured at an endpoint, by MLCommons' client in place of `LoadGen`.
     pub of_endpoint: bool,
     /// The published performance figure; none if its log has none.
-    pub performance: Option<Expected>,
+    pub performance: Option<PublishedFigure>,
     /// Its accuracy; empty if there is no accuracy run.
-    pub accuracy: Vec<Expected>,
+    pub accuracy: Vec<PublishedFigure>,
     /// The settings of its run.
     pub settings: PublishedSettings,
     /// The commands of its README.
@@ -64,7 +64,7 @@ pub struct PublishedSettings {
 
 /// A figure that a recipe expects, with its source.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Expected {
+pub struct PublishedFigure {
     /// Its name: `tokens_per_second`.
     pub figure: String,
     /// Its value, in `unit`.
@@ -74,12 +74,12 @@ pub struct Expected {
     /// The id of its row, else the submitter and the system.
     pub source: String,
     /// The figures of other submitters, in the same unit.
-    pub others: Vec<Other>,
+    pub others: Vec<OtherSubmitterFigure>,
 }
 
 /// A figure that another submitter published.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Other {
+pub struct OtherSubmitterFigure {
     /// The figure's value, in the unit of the figure with which it is listed.
     pub value: f64,
     /// The id of its row and the submitter: `6.0-0020 Dell`.
@@ -94,7 +94,7 @@ pub struct DraftedContainer {
     /// The number of other blocks that start a container.
     pub others: usize,
     /// The container that the block describes.
-    pub draft: Draft,
+    pub draft: DockerRunDraft,
 }
 
 /// Commands, as a README's blocks have them.

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::index::{Entry, ImportError, Index};
+use super::index::{ImportError, ImportableResult, ResultsIndex};
 use super::model::{
-    DraftedCommands, DraftedContainer, Expected, Other, PublishedScenario, PublishedSettings,
-    PublishedSubmission,
+    DraftedCommands, DraftedContainer, OtherSubmitterFigure, PublishedFigure, PublishedScenario,
+    PublishedSettings, PublishedSubmission,
 };
 use super::{readme, user_conf};
-use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::loadgen::TestScenario;
 use retrial_readings::units;
 use retrial_recipe::model::{JudgeRules, Mode};
 use retrial_results::evidence::tree::gather::gather;
@@ -32,15 +32,15 @@ const UNPUBLISHED: [&str; 3] = [
 /// # Errors
 /// If no log of it has a figure.
 pub fn read<'i>(
-    index: &'i Index<'_>,
-    entry: &'i Entry<'_>,
-    others: &[&Entry<'_>],
+    index: &'i ResultsIndex<'_>,
+    entry: &'i ImportableResult<'_>,
+    others: &[&ImportableResult<'_>],
 ) -> Result<PublishedSubmission<'i>, ImportError> {
     let benchmark = entry.benchmark;
     let path = benchmark.relative().display().to_string();
     let accelerators = entry.system.accelerators.as_ref();
     let models = accelerators.map(|one| &one.models[..]);
-    let reader = Reader {
+    let reader = SubmissionReader {
         index,
         entry,
         others,
@@ -48,7 +48,7 @@ pub fn read<'i>(
     let scenarios = benchmark.scenarios.iter();
     let mut scenarios: Vec<PublishedScenario> =
         scenarios.map(|place| reader.scenario(place)).collect();
-    scenarios.sort_by_key(|one| Scenario::from_word(&one.name));
+    scenarios.sort_by_key(|one| TestScenario::from_word(&one.name));
     let is_measured =
         |one: &PublishedScenario| one.performance.is_some() && one.inferred_from.is_none();
     if !scenarios.iter().any(is_measured) {
@@ -66,13 +66,13 @@ pub fn read<'i>(
     })
 }
 
-struct Reader<'r> {
-    index: &'r Index<'r>,
-    entry: &'r Entry<'r>,
-    others: &'r [&'r Entry<'r>],
+struct SubmissionReader<'r> {
+    index: &'r ResultsIndex<'r>,
+    entry: &'r ImportableResult<'r>,
+    others: &'r [&'r ImportableResult<'r>],
 }
 
-impl Reader<'_> {
+impl SubmissionReader<'_> {
     fn scenario(&self, place: &ScenarioFolder) -> PublishedScenario {
         let judge_context = JudgeContext {
             round: self.index.round,
@@ -111,12 +111,12 @@ impl Reader<'_> {
         place: &ScenarioFolder,
         evidence: &Evidence,
         trial: &TrialEvidence,
-    ) -> Option<Expected> {
+    ) -> Option<PublishedFigure> {
         let name = evidence.published_metric.clone()?;
         let figure = trial.figure(&name)?;
         let table = self.index.published.as_ref();
         let published = table.and_then(|table| table.of(place, &figure.unit));
-        Some(Expected {
+        Some(PublishedFigure {
             value: published.as_ref().map_or(figure.value, |one| one.value),
             source: self.source(place),
             others: self.others(&place.scenario_name(), &figure.unit),
@@ -131,12 +131,12 @@ impl Reader<'_> {
         place: &ScenarioFolder,
         trial: &TrialEvidence,
         limited: &[&str],
-    ) -> Vec<Expected> {
+    ) -> Vec<PublishedFigure> {
         let is_expected = |name: &str| {
             limited.contains(&name) || (limited.is_empty() && !UNPUBLISHED.contains(&name))
         };
         let figures = trial.figures.iter().filter(|(name, _)| is_expected(name));
-        let expected = figures.map(|(name, figure)| Expected {
+        let expected = figures.map(|(name, figure)| PublishedFigure {
             figure: name.clone(),
             value: figure.value,
             unit: figure.unit.clone(),
@@ -158,7 +158,7 @@ impl Reader<'_> {
     }
 
     /// The figures of other submitters in a scenario.
-    fn others(&self, scenario: &str, unit: &str) -> Vec<Other> {
+    fn others(&self, scenario: &str, unit: &str) -> Vec<OtherSubmitterFigure> {
         let others = self.others.iter().filter_map(|entry| {
             let mut figures = entry.figures.iter();
             let figure = figures.find(|one| one.scenario == scenario)?;
@@ -170,7 +170,7 @@ impl Reader<'_> {
                 Some(id) => format!("{id} {submitter}"),
                 None => format!("{submitter} {}", entry.benchmark.system),
             };
-            Some(Other {
+            Some(OtherSubmitterFigure {
                 value: value * factor,
                 source,
             })
@@ -232,8 +232,11 @@ impl Reader<'_> {
 }
 
 /// Returns the scenario of a run whose figure was submitted in another scenario.
-fn inferred_from(place: &ScenarioFolder, logged: Scenario) -> Option<&'static str> {
-    let is_edge = matches!(logged, Scenario::SingleStream | Scenario::MultiStream);
+fn inferred_from(place: &ScenarioFolder, logged: TestScenario) -> Option<&'static str> {
+    let is_edge = matches!(
+        logged,
+        TestScenario::SingleStream | TestScenario::MultiStream
+    );
     (is_edge && place.scenario() != Some(logged)).then(|| logged.as_str())
 }
 

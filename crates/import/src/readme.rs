@@ -1,7 +1,7 @@
 //! The code blocks of a README, and the commands in them. Pure.
 
 use retrial_container::ImageRef;
-use retrial_recipe::docker_run::{self, Draft, Nothing};
+use retrial_recipe::docker_run::{self, DockerRunDraft, EmptyEnvironment};
 
 /// The longest draft of a command, in lines: a longer text is a guide, not a command.
 const MOST_LINES: usize = 60;
@@ -42,17 +42,17 @@ pub(super) fn starts_container(block: &str) -> bool {
 
 /// Returns the container that a README's blocks start, and how many of them do. Of several, the first that
 /// names one of the models, else the first; none if no block can be a recipe.
-pub(super) fn container(blocks: &[String], models: &[String]) -> Option<(Draft, usize)> {
+pub(super) fn container(blocks: &[String], models: &[String]) -> Option<(DockerRunDraft, usize)> {
     let starts: Vec<&String> = blocks
         .iter()
         .filter(|block| starts_container(block))
         .collect();
     let drafts = starts
         .iter()
-        .filter_map(|block| Some((docker_run::draft(block, &Nothing).ok()?, *block)))
+        .filter_map(|block| Some((docker_run::draft(block, &EmptyEnvironment).ok()?, *block)))
         // `docker run $OPTIONS …`: an image in a variable is not named by the README.
         .filter(|(draft, _)| ImageRef::parse(&draft.image).is_ok());
-    let drafts: Vec<(Draft, &String)> = drafts.collect();
+    let drafts: Vec<(DockerRunDraft, &String)> = drafts.collect();
     let names_model = |block: &str| {
         let block = block.to_lowercase();
         let mut models = models.iter();

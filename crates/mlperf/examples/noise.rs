@@ -15,7 +15,7 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use retrial_mlperf::loadgen::{Run, Scenario, detail, published_metric, summary};
+use retrial_mlperf::loadgen::{LoadgenRun, TestScenario, detail, published_metric, summary};
 use retrial_mlperf::noise::{NoiseTable, PairGroup, family};
 
 /// What TEST01 allows: runs that are further apart are of another configuration. Such are most pairs
@@ -129,11 +129,11 @@ fn apart(
 fn figure(folder: &Path, scenario: &str) -> Option<Figure> {
     let log = fs::read_to_string(folder.join("mlperf_log_summary.txt")).ok()?;
     let detail = fs::read(folder.join("mlperf_log_detail.txt")).ok();
-    let run = Run {
+    let run = LoadgenRun {
         summary: Some(summary::parse(&log).ok()?),
         detail: detail.map(|log| detail::parse_bytes(&log)),
     };
-    let scenario = Scenario::from_word(scenario)?;
+    let scenario = TestScenario::from_word(scenario)?;
     let tokens = run.figure(published_metric(scenario, true));
     let metric = tokens.or_else(|| run.figure(published_metric(scenario, false)))?;
     Some(Figure {
@@ -217,7 +217,7 @@ fn name_of(path: &Path) -> String {
 
 /// The suite's spelling: submitters also write `offline`.
 fn canonical(scenario: &str) -> String {
-    Scenario::from_word(scenario)
+    TestScenario::from_word(scenario)
         .map_or_else(|| scenario.to_owned(), |scenario| scenario.to_string())
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The kind of evidence that a check is about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum CheckKind {
+pub enum RuleCheckKind {
     /// A measured value.
     #[default]
     Value,
@@ -23,7 +23,7 @@ pub enum CheckKind {
     Excerpt,
 }
 
-impl CheckKind {
+impl RuleCheckKind {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
     fn is_value(&self) -> bool {
         *self == Self::Value
@@ -50,8 +50,8 @@ pub struct RuleCheck {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub warning: bool,
     /// The kind of evidence; absent for a value.
-    #[serde(default, skip_serializing_if = "CheckKind::is_value")]
-    pub kind: CheckKind,
+    #[serde(default, skip_serializing_if = "RuleCheckKind::is_value")]
+    pub kind: RuleCheckKind,
 }
 
 impl RuleCheck {
@@ -69,7 +69,7 @@ impl RuleCheck {
             required: required.into(),
             passed,
             warning: false,
-            kind: CheckKind::Value,
+            kind: RuleCheckKind::Value,
         }
     }
 
@@ -83,7 +83,7 @@ impl RuleCheck {
         match measured {
             Some(measured) => Self::new(rule, measured, required, passed),
             None => Self {
-                kind: CheckKind::NotStated,
+                kind: RuleCheckKind::NotStated,
                 ..Self::new(rule, NOT_STATED, required, passed)
             },
         }
@@ -93,7 +93,7 @@ impl RuleCheck {
     #[must_use]
     pub fn by_loadgen(self) -> Self {
         Self {
-            kind: CheckKind::ByLoadgen,
+            kind: RuleCheckKind::ByLoadgen,
             ..self
         }
     }
@@ -110,7 +110,7 @@ impl RuleCheck {
     /// Returns a check of something that must be there, and is not: `this benchmark requires it`.
     pub fn missing(rule: impl Into<String>, required: impl Into<String>) -> Self {
         Self {
-            kind: CheckKind::Missing,
+            kind: RuleCheckKind::Missing,
             ..Self::failed(rule, "missing", required)
         }
     }
@@ -143,7 +143,7 @@ impl RuleCheck {
 impl fmt::Display for RuleCheck {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rule, measured, required) = (&self.rule, &self.measured, &self.required);
-        if self.kind == CheckKind::Missing {
+        if self.kind == RuleCheckKind::Missing {
             write!(formatter, "{rule} is missing; {required}")
         } else {
             write!(formatter, "{rule}: {measured}; required {required}")

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::loadgen::Run;
+use crate::loadgen::LoadgenRun;
 use crate::rounds::Seeds;
 
 /// A suite that is not judged.
@@ -105,7 +105,7 @@ impl OtherSuite {
     }
 
     /// Returns the suite by the logs of a run.
-    pub fn of_run(run: &Run) -> Option<Self> {
+    pub fn of_run(run: &LoadgenRun) -> Option<Self> {
         let settings = run.parameters();
         let seeds = || {
             Some(Seeds {
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn automotive_is_known_by_its_scenario_or_its_seeds() {
         let of = |text: &str| {
-            OtherSuite::of_run(&Run {
+            OtherSuite::of_run(&LoadgenRun {
                 summary: Some(summary::parse(text).unwrap()),
                 detail: None,
             })
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(of(&seeds.replace("1575625098", "0")), None);
         let log =
             br#":::MLLOG {"key": "effective_scenario", "value": "ConstantStream", "time_ms": 1.0}"#;
-        let run = Run {
+        let run = LoadgenRun {
             summary: None,
             detail: Some(detail::parse_bytes(log)),
         };

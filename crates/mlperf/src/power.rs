@@ -23,14 +23,14 @@ pub fn moment(text: &str) -> Option<DateTime> {
 
 /// The samples of a span of time, as they come.
 #[derive(Debug, Clone)]
-pub struct Meter {
+pub struct PowerMeter {
     span: (DateTime, DateTime),
     splitter: LineSplitter,
-    sum: Sum,
+    sum: SampleSum,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Sum {
+struct SampleSum {
     samples: u64,
     inside: u32,
     watts: f64,
@@ -38,20 +38,20 @@ struct Sum {
 
 /// The summary of a meter's samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Power {
+pub struct PowerSummary {
     /// Samples, of any time.
     pub samples: u64,
     /// Mean of those within the span, watts; none where there is none.
     pub mean_w: Option<f64>,
 }
 
-impl Meter {
+impl PowerMeter {
     /// Samples between two moments.
     pub fn between(from: DateTime, to: DateTime) -> Self {
         Self {
             span: (from, to),
             splitter: LineSplitter::with_limit(LONGEST_LINE),
-            sum: Sum::default(),
+            sum: SampleSum::default(),
         }
     }
 
@@ -62,16 +62,16 @@ impl Meter {
     }
 
     /// Summarizes them. A last line without its end was truncated, and does not count.
-    pub fn finish(self) -> Power {
+    pub fn finish(self) -> PowerSummary {
         let sum = self.sum;
-        Power {
+        PowerSummary {
             samples: sum.samples,
             mean_w: (sum.inside > 0).then(|| sum.watts / f64::from(sum.inside)),
         }
     }
 }
 
-impl Sum {
+impl SampleSum {
     /// Adds a line of the log: `Time,07-15-2024 23:37:18.249,Watts,2358.000000,Volts,…`.
     fn take(&mut self, line: &str, (from, to): (DateTime, DateTime)) {
         let mut fields = line.split(',');
@@ -96,10 +96,10 @@ impl Sum {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Power {
+    fn read(text: &str) -> PowerSummary {
         let at = |text| moment(text).unwrap();
         let mut meter =
-            Meter::between(at("07-15-2024 23:40:08.786"), at("07-15-2024 23:40:11.000"));
+            PowerMeter::between(at("07-15-2024 23:40:08.786"), at("07-15-2024 23:40:11.000"));
         for byte in text.as_bytes().chunks(7) {
             meter.push(byte);
         }

@@ -11,7 +11,7 @@ pub(super) use container::of_container;
 
 /// Access to one part of this machine, and its recipient.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Access {
+pub struct HostAccess {
     /// The recipe's key of the recipient: `container`, `services.NAME.container`, `step NAME`.
     pub recipient: String,
     /// The part of the machine that the recipient gets.
@@ -48,14 +48,14 @@ pub enum AccessKind {
         device: String,
     },
     /// A mounted file or directory.
-    Mount(Source),
+    Mount(HostPath),
     /// A read-only file of the GPU's driver.
     DriverFile {
         /// The absolute path on the host.
         path: String,
     },
     /// A directory that is sent to the builder of an image.
-    BuildContext(Source),
+    BuildContext(HostPath),
     /// The recipe's directory, which a command on the host reads.
     RecipeDirectory {
         /// The absolute path on the host.
@@ -74,7 +74,7 @@ pub enum AccessKind {
 
 /// A path on the host.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Source {
+pub struct HostPath {
     /// Absolute, as the recipe names it.
     pub path: String,
     /// The target of links in the path: outside the recipe's directory, or of a path outside it. Recorded when the plan
@@ -117,7 +117,7 @@ impl fmt::Display for Namespace {
 
 impl AccessKind {
     /// Returns the path that is resolved again before the engine gets it.
-    pub fn source(&self) -> Option<&Source> {
+    pub fn source(&self) -> Option<&HostPath> {
         match self {
             Self::Mount(source) | Self::BuildContext(source) => Some(source),
             _ => None,
@@ -128,12 +128,12 @@ impl AccessKind {
     pub fn known_path(&self) -> Option<&str> {
         match self {
             Self::RecipeDirectory { path } => Some(path),
-            _ => self.source().map(Source::known_part),
+            _ => self.source().map(HostPath::known_part),
         }
     }
 }
 
-impl Access {
+impl HostAccess {
     /// Returns the access of a recipient to a part of the machine.
     pub(super) fn new(recipient: &str, kind: AccessKind) -> Self {
         Self {
@@ -143,7 +143,7 @@ impl Access {
     }
 }
 
-impl Source {
+impl HostPath {
     /// The directories of the path that are known before the run: those before an expression.
     pub fn known_part(&self) -> &str {
         let known = self.path.split("${{").next().unwrap_or_default();

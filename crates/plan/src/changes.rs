@@ -5,7 +5,7 @@ use itertools::{Itertools as _, join};
 
 use super::measurement::MeasurementPlan;
 use super::options::PlanOptions;
-use super::step::{Action, Condition, Plan, Step};
+use super::step::{Action, Plan, Step, StepCondition};
 use retrial_container::ContainerSpec;
 use retrial_document::measures::format::first;
 use retrial_host::assign::cards;
@@ -175,7 +175,7 @@ fn each_option(options: &PlanOptions, own: &PlanOptions) -> Vec<(String, PlanOpt
 fn removed_by_options(plan: &Plan) -> Vec<String> {
     let mut skipped: Vec<(&str, Vec<&str>)> = Vec::new();
     for step in plan.steps.iter().filter(|step| matters(step)) {
-        let Condition::Skipped { option } = &step.when else {
+        let StepCondition::Skipped { option } = &step.when else {
             continue;
         };
         match skipped.iter_mut().find(|(other, _)| other == option) {

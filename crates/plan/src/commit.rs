@@ -2,12 +2,12 @@
 //! expression itself is the placeholder.
 
 use retrial_container::ContainerSpec;
-use retrial_recipe::expression::{NodeScope, Scope, render};
+use retrial_recipe::expression::{ExpressionScope, NodeScope, render};
 use retrial_recipe::model::{ReadyWhen, Template};
 
 use super::cached::{CachedDirectory, PopulateStep};
 use super::service::ServiceStep;
-use super::step::{Action, Condition, ExecStep, Plan, Step};
+use super::step::{Action, ExecStep, Plan, Step, StepCondition};
 
 /// Returns the placeholder of a model's commit, before it is known. It has no special meaning in a shell.
 pub fn commit_later(model: &str) -> String {
@@ -27,12 +27,12 @@ impl Plan {
             let measured = self.measurements.get(measurement)?;
             Some((measured.scenario.clone(), measured.mode, trial))
         });
-        let mut scope = Scope {
+        let mut scope = ExpressionScope {
             params: self.params.clone(),
             variant: self.variant.clone(),
             gpus: self.requires.gpus.as_ref().map(|gpus| gpus.count),
             node: Some(node.clone()),
-            ..Scope::default()
+            ..ExpressionScope::default()
         };
         if let Some((scenario, mode, trial)) = measured {
             (scope.scenario, scope.mode, scope.trial) = (Some(scenario), Some(mode), Some(trial));
@@ -77,22 +77,22 @@ impl Plan {
 }
 
 /// A part of a plan whose texts may contain placeholders.
-pub trait NamesCommits {
+pub trait PlaceholderTexts {
     /// Returns all texts that are made from expressions of the recipe.
     fn texts(&mut self) -> Vec<&mut String>;
 }
 
-impl NamesCommits for Step {
+impl PlaceholderTexts for Step {
     fn texts(&mut self) -> Vec<&mut String> {
         let mut texts = self.action.texts();
-        if let Condition::UnlessCached { key } = &mut self.when {
+        if let StepCondition::UnlessCached { key } = &mut self.when {
             texts.push(key);
         }
         texts
     }
 }
 
-impl NamesCommits for Action {
+impl PlaceholderTexts for Action {
     fn texts(&mut self) -> Vec<&mut String> {
         match self {
             Self::Pull { reference, .. } => vec![reference],
@@ -118,7 +118,7 @@ impl NamesCommits for Action {
     }
 }
 
-impl NamesCommits for ExecStep {
+impl PlaceholderTexts for ExecStep {
     fn texts(&mut self) -> Vec<&mut String> {
         let mut texts = vec![&mut self.run];
         texts.extend(self.shell.iter_mut().flatten());
@@ -130,7 +130,7 @@ impl NamesCommits for ExecStep {
     }
 }
 
-impl NamesCommits for CachedDirectory {
+impl PlaceholderTexts for CachedDirectory {
     fn texts(&mut self) -> Vec<&mut String> {
         let mut texts = vec![&mut self.key, &mut self.path];
         texts.extend(self.files.iter_mut().map(|(name, _)| name));
@@ -138,7 +138,7 @@ impl NamesCommits for CachedDirectory {
     }
 }
 
-impl NamesCommits for ServiceStep {
+impl PlaceholderTexts for ServiceStep {
     fn texts(&mut self) -> Vec<&mut String> {
         let mut texts = self.command.texts();
         match &mut self.ready {
@@ -152,7 +152,7 @@ impl NamesCommits for ServiceStep {
     }
 }
 
-impl NamesCommits for ContainerSpec {
+impl PlaceholderTexts for ContainerSpec {
     fn texts(&mut self) -> Vec<&mut String> {
         let mut texts: Vec<&mut String> = self.entrypoint.iter_mut().flatten().collect();
         texts.extend(&mut self.command);

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::build::{Origin, PlanError, build, on_host};
-use super::difference::{Difference, differences};
+use super::build::{PlanError, RecipeOrigin, build, on_host};
+use super::difference::{PlanDifference, differences};
 use super::options::PlanOptions;
 use super::step::{Action, Plan};
 use retrial_host::model::HostView;
-use retrial_recipe::lock::{Lock, LockedModel};
+use retrial_recipe::lock::{LockedModel, RecipeLock};
 use retrial_recipe::model::{Image, ModelSource, Recipe, is_commit};
 
 /// A stored plan, and the recipe, settings and host from which it must follow.
@@ -33,7 +33,7 @@ impl Derivation<'_> {
     ///
     /// # Errors
     /// Returns an error if the recipe has no plan with these settings.
-    pub fn differences(&self) -> Result<Vec<Difference>, PlanError> {
+    pub fn differences(&self) -> Result<Vec<PlanDifference>, PlanError> {
         let planned = self.planned()?;
         // A job's plan is made where it is submitted, and completed on its node.
         let completed = on_host(&planned, &self.pinned_recipe(), self.host)?;
@@ -51,13 +51,13 @@ impl Derivation<'_> {
         &self,
         host: &HostView,
         executed: &Plan,
-    ) -> Result<Vec<Difference>, PlanError> {
+    ) -> Result<Vec<PlanDifference>, PlanError> {
         let derived = on_host(self.recorded, &self.pinned_recipe(), host)?;
         Ok(compare(executed, derived))
     }
 
     fn planned(&self) -> Result<Plan, PlanError> {
-        let origin = Origin {
+        let origin = RecipeOrigin {
             directory: self.recorded.directory.clone(),
             hash: self.recipe_hash.to_owned(),
             built_in: self.recorded.built_in,
@@ -80,7 +80,7 @@ impl Derivation<'_> {
     }
 }
 
-fn compare(recorded: &Plan, mut derived: Plan) -> Vec<Difference> {
+fn compare(recorded: &Plan, mut derived: Plan) -> Vec<PlanDifference> {
     take_settings(&mut derived, recorded.clone());
     let [recorded, derived] = [recorded, &derived].map(as_json);
     differences(&recorded, &derived)
@@ -116,7 +116,7 @@ fn take_settings(derived: &mut Plan, recorded: Plan) {
 
 /// The lock that a plan followed, as far as the plan shows it: the image's digest, and the commits and hashes of
 /// models.
-fn locked_versions(plan: &Plan, recipe: &Recipe) -> Lock {
+fn locked_versions(plan: &Plan, recipe: &Recipe) -> RecipeLock {
     let mut images = BTreeMap::new();
     if let Image::Pull { reference, .. } = &recipe.image
         && let Some((_, digest)) = plan.image.split_once('@')
@@ -144,13 +144,13 @@ fn locked_versions(plan: &Plan, recipe: &Recipe) -> Lock {
                 commit: fetch.revision.clone(),
                 files: fetch.locked.clone(),
             };
-            models.insert(Lock::model_key(repository, revision), locked);
+            models.insert(RecipeLock::model_key(repository, revision), locked);
         }
     }
-    Lock {
+    RecipeLock {
         images,
         models,
-        ..Lock::default()
+        ..RecipeLock::default()
     }
 }
 

@@ -15,7 +15,7 @@ const SHARED_CHARS: usize = 16;
 
 /// A value that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-pub struct Difference {
+pub struct PlanDifference {
     /// The path of its key: `measurements.0.expect.speed.0.value`, `steps.create.when`.
     pub path: String,
     /// The recorded value as JSON, shortened; none if it is missing.
@@ -24,7 +24,7 @@ pub struct Difference {
     pub derived: Option<String>,
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for PlanDifference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
         let (recorded, derived) = (value(&self.recorded), value(&self.derived));
@@ -37,7 +37,7 @@ impl fmt::Display for Difference {
 }
 
 /// The differences of two documents, in the order of the recorded one.
-pub fn differences(recorded: &Value, derived: &Value) -> Vec<Difference> {
+pub fn differences(recorded: &Value, derived: &Value) -> Vec<PlanDifference> {
     let mut found = Vec::new();
     compare("", Some(recorded), Some(derived), &mut found);
     found
@@ -47,7 +47,7 @@ fn compare(
     path: &str,
     recorded: Option<&Value>,
     derived: Option<&Value>,
-    found: &mut Vec<Difference>,
+    found: &mut Vec<PlanDifference>,
 ) {
     if recorded == derived || found.len() >= MAX_DIFFERENCES {
         return;
@@ -78,7 +78,7 @@ fn compare(
         }
     }
     let (recorded, derived) = shown(recorded, derived);
-    found.push(Difference {
+    found.push(PlanDifference {
         path: path.to_owned(),
         recorded,
         derived,

@@ -20,7 +20,7 @@ pub struct PlannedDownload {
 
 /// The settings of the hub on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HubHere {
+pub struct LocalHubSettings {
     /// The hub's host name: `huggingface.co`.
     pub host: String,
     /// The directory of the hub's cache on this machine.

@@ -7,7 +7,7 @@ use super::failure::FailureSigns;
 /// The purpose of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Purpose {
+pub enum CommandPurpose {
     /// It fetches or prepares a model, a dataset or a setup step, without which nothing can be measured.
     #[default]
     Prepare,
@@ -33,7 +33,7 @@ pub enum Purpose {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExecStep {
     /// The purpose of the command, and the measurements that it serves.
-    pub purpose: Purpose,
+    pub purpose: CommandPurpose,
     /// The text for the shell, expressions evaluated as far as the plan can.
     pub run: String,
     /// The words of the shell; none: bash with pipefail if the image has it, else sh.

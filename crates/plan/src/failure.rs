@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use line_search::{FailedLine, LineSearch};
 
 use retrial_document::measures::format::limit;
-use retrial_recipe::model::{CommandOptions, FailurePattern, Progress, Recipe};
+use retrial_recipe::model::{CommandOptions, FailurePattern, ProgressRule, Recipe};
 
 /// Signs by which the failure of a running command is detected.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct FailureSigns {
     pub output: Vec<FailurePattern>,
     /// The least progress that the output must show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub progress: Option<Progress>,
+    pub progress: Option<ProgressRule>,
     /// The longest that a dead child process may remain unreaped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dead_child: Option<Duration>,

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use itertools::Itertools as _;
 
-use super::access::{Access, AccessKind, Source, of_container};
+use super::access::{AccessKind, HostAccess, HostPath, of_container};
 use super::privilege::{Privilege, needed_for};
 use super::step::Plan;
 use retrial_host::gpu_support::GpuSupport;
@@ -22,7 +22,7 @@ impl Plan {
         all.extend(self.steps.iter().flat_map(steps::of_step));
         for access in &mut all {
             match &mut access.kind {
-                AccessKind::Mount(Source { path, .. })
+                AccessKind::Mount(HostPath { path, .. })
                     if support.has_file(path) && self.is_read_only(path) =>
                 {
                     let path = std::mem::take(path);
@@ -56,15 +56,15 @@ impl Plan {
     }
 
     /// Returns the paths that are resolved again before the engine gets them, each once.
-    pub fn sources(&self) -> impl Iterator<Item = &Source> {
+    pub fn sources(&self) -> impl Iterator<Item = &HostPath> {
         let sources = self.access.iter().filter_map(|access| access.kind.source());
         sources.unique_by(|source| &source.path)
     }
 
     /// Returns the source of a mounted path; one whose end is known only at run time matches by its beginning.
-    pub fn source_of(&self, path: &str) -> Option<&Source> {
+    pub fn source_of(&self, path: &str) -> Option<&HostPath> {
         let exact = self.sources().find(|source| source.path == path);
-        let is_later = |source: &&Source| {
+        let is_later = |source: &&HostPath| {
             let known = source.known_part();
             known != source.path && path.starts_with(known)
         };
@@ -73,7 +73,7 @@ impl Plan {
 
     /// Withdraws secrets that have no value: they need no approval, and a value that is set later is not passed.
     pub fn withdraw_secrets(&mut self, has_value: impl Fn(&str) -> bool) {
-        let is_given = |access: &Access| match &access.kind {
+        let is_given = |access: &HostAccess| match &access.kind {
             AccessKind::Secret {
                 name,
                 named_by_user: false,
@@ -81,9 +81,9 @@ impl Plan {
             _ => true,
         };
         let withdrawn = self.access.extract_if(.., |access| !is_given(access));
-        let withdrawn: Vec<Access> = withdrawn.collect();
+        let withdrawn: Vec<HostAccess> = withdrawn.collect();
         self.secrets.retain(|secret| {
-            let is_withdrawn = |access: &Access| matches!(&access.kind, AccessKind::Secret { name, .. } if name == secret);
+            let is_withdrawn = |access: &HostAccess| matches!(&access.kind, AccessKind::Secret { name, .. } if name == secret);
             !withdrawn.iter().any(is_withdrawn)
         });
         self.privileges = self.needed_privileges();
@@ -99,7 +99,7 @@ impl Plan {
     /// The first privilege of this machine's plan that was not approved in the plan of another one. Links outside
     /// the recipe's directory may lead elsewhere here.
     pub fn unapproved_privilege(&self, approved: &Self) -> Option<Privilege> {
-        let known: Vec<Access> = approved
+        let known: Vec<HostAccess> = approved
             .access
             .iter()
             .map(|one| approved.comparable(one))
@@ -111,7 +111,7 @@ impl Plan {
         new.find_map(|access| self.privilege_of(access))
     }
 
-    fn comparable(&self, access: &Access) -> Access {
+    fn comparable(&self, access: &HostAccess) -> HostAccess {
         let mut access = access.clone();
         if let AccessKind::Mount(source) | AccessKind::BuildContext(source) = &mut access.kind
             && !self.is_companion(&source.path)
@@ -130,7 +130,7 @@ impl Plan {
         needed.unique().collect()
     }
 
-    fn privilege_of(&self, access: &Access) -> Option<Privilege> {
+    fn privilege_of(&self, access: &HostAccess) -> Option<Privilege> {
         needed_for(access, |path| self.is_companion(path))
     }
 }

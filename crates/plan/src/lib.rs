@@ -30,5 +30,5 @@ pub use build::{PlanError, build};
 pub use changes::OPTIONS_FILE;
 pub use derivation::Derivation;
 pub use lookup::own_containers;
-pub use options::{Keep, PlanOptions, PullPolicy};
-pub use step::{Action, Condition, OfBatch, Plan, Step};
+pub use options::{KeepContainer, PlanOptions, PullPolicy};
+pub use step::{Action, BatchPosition, Plan, Step, StepCondition};

@@ -10,23 +10,23 @@ use super::failure::FailureSigns;
 use super::measurement::MeasurementPlan;
 use super::model::ModelFetch;
 use super::service::ServiceStep;
-use super::step::{Action, Plan, Purpose, Step};
+use super::step::{Action, CommandPurpose, Plan, Step};
 use retrial_container::{ContainerSpec, Mount};
-use retrial_mlperf::rounds::{Rounds, Rules};
+use retrial_mlperf::rounds::{InferenceRules, Rounds};
 
 impl Step {
     /// The measurements and the trial that it is a part of.
     fn trial_of(&self) -> Option<(&[usize], u32)> {
         match &self.action {
             Action::Exec(exec) => match &exec.purpose {
-                Purpose::Measure {
+                CommandPurpose::Measure {
                     measurements,
                     trial,
                 } => Some((measurements.as_slice(), *trial)),
-                Purpose::Check {
+                CommandPurpose::Check {
                     measurement, trial, ..
                 } => Some((slice::from_ref(measurement), *trial)),
-                Purpose::Prepare => None,
+                CommandPurpose::Prepare => None,
             },
             Action::Collect {
                 measurement, trial, ..
@@ -52,7 +52,7 @@ impl Step {
         match &self.action {
             Action::Collect { of, .. } => Some(*of),
             Action::Exec(exec) => match exec.purpose {
-                Purpose::Check { of, .. } => Some(of),
+                CommandPurpose::Check { of, .. } => Some(of),
                 _ => None,
             },
             _ => None,
@@ -61,7 +61,7 @@ impl Step {
 
     /// Returns whether it executes the command of a measurement.
     pub fn measures(&self) -> bool {
-        matches!(&self.action, Action::Exec(exec) if matches!(exec.purpose, Purpose::Measure { .. }))
+        matches!(&self.action, Action::Exec(exec) if matches!(exec.purpose, CommandPurpose::Measure { .. }))
     }
 
     /// Returns whether it copies results out of the container.
@@ -86,7 +86,7 @@ impl Plan {
             _ => None,
         });
         let command = commands.find(|exec| {
-            matches!(&exec.purpose, Purpose::Measure { measurements, .. } if measurements.contains(&index))
+            matches!(&exec.purpose, CommandPurpose::Measure { measurements, .. } if measurements.contains(&index))
         });
         command.map(|exec| &exec.failure)
     }
@@ -225,7 +225,7 @@ impl Plan {
     }
 
     /// Returns the rules by which the measurements are judged, one for each measurement that has any.
-    pub fn rules(&self) -> impl Iterator<Item = &Rules> {
+    pub fn rules(&self) -> impl Iterator<Item = &InferenceRules> {
         self.measurements
             .iter()
             .filter_map(|measured| measured.rules.as_ref())

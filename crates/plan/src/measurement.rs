@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use retrial_mlperf::rounds::Rules;
-use retrial_recipe::model::{Expectation, FigureSource, Limit, Mode, Ordered, Trials};
+use retrial_mlperf::rounds::InferenceRules;
+use retrial_recipe::model::{Expectation, FigureSource, Limit, Mode, OrderedMap, Trials};
 
 /// One scenario in one mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,14 +26,14 @@ pub struct MeasurementPlan {
     /// The target rate of the published result, queries per second.
     pub target_qps: Option<f64>,
     /// Figures that are not `LoadGen`'s; `file` is rendered.
-    pub figures: Ordered<FigureSource>,
+    pub figures: OrderedMap<FigureSource>,
     /// The published figures, by the figure's name.
-    pub expect: Ordered<Vec<Expectation>>,
+    pub expect: OrderedMap<Vec<Expectation>>,
     /// The benchmark's own limits, from the recipe.
-    pub limits: Ordered<Limit>,
+    pub limits: OrderedMap<Limit>,
     /// The rules of the submission's round, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rules: Option<Rules>,
+    pub rules: Option<InferenceRules>,
 }
 
 impl MeasurementPlan {

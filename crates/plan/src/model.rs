@@ -14,14 +14,14 @@ pub struct ModelMount {
     /// The absolute path in the container.
     pub target: String,
     /// Whether programs see a directory, single files or the hub's cache.
-    pub form: Form,
+    pub form: MountForm,
 }
 
 /// The form in which a model is mounted into the container. Its files are always read-only: they are shared
 /// with every program that uses the hub's cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Form {
+pub enum MountForm {
     /// A read-only directory of real files.
     Directory,
     /// File by file, in directories private to the container: programs write other files there.

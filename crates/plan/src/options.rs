@@ -37,7 +37,7 @@ pub struct PlanOptions {
     pub from: Option<String>,
     /// Keep the container after the run
     #[arg(long, value_enum, default_value_t)]
-    pub keep: Keep,
+    pub keep: KeepContainer,
     /// Pull the image before the run
     #[arg(long, value_enum, default_value_t)]
     pub pull: PullPolicy,
@@ -49,7 +49,7 @@ pub struct PlanOptions {
 /// When to keep the container at the end of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub enum Keep {
+pub enum KeepContainer {
     /// Remove it
     #[default]
     Never,

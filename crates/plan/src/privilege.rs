@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::access::{Access, AccessKind, Namespace, Source, of_container};
+use super::access::{AccessKind, HostAccess, HostPath, Namespace, of_container};
 use retrial_container::{
     ContainerSpec, is_accelerator_device, is_confined_capability, is_root_capability,
     is_usual_security_option,
@@ -69,7 +69,7 @@ const SYSTEM_PATHS: &str = "systempaths=unconfined";
 
 /// The privilege that an access needs, if it needs one. `is_companion` tells paths in the recipe's directory.
 pub(super) fn needed_for(
-    access: &Access,
+    access: &HostAccess,
     is_companion: impl Fn(&str) -> bool,
 ) -> Option<Privilege> {
     let recipient = &access.recipient;
@@ -103,7 +103,7 @@ pub(super) fn needed_for(
     }
 }
 
-fn of_source(source: &Source, what: &str, is_companion: bool) -> Option<Privilege> {
+fn of_source(source: &HostPath, what: &str, is_companion: bool) -> Option<Privilege> {
     let setting = format!("{what} {}", source.path);
     let sockets = ["docker.sock", "podman.sock", "containerd.sock"];
     let mut paths = [Some(&source.path), source.leads_to.as_ref()]
@@ -123,7 +123,7 @@ fn of_source(source: &Source, what: &str, is_companion: bool) -> Option<Privileg
 }
 
 /// The privilege of a container's flag.
-fn of_flag(access: &Access) -> Option<Privilege> {
+fn of_flag(access: &HostAccess) -> Option<Privilege> {
     let place = &access.recipient;
     let (name, setting, effect) = match &access.kind {
         AccessKind::Privileged => (
@@ -241,7 +241,7 @@ fn remove(container: &mut Container, place: &str) -> Vec<Privilege> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{Origin, build};
+    use crate::build::{RecipeOrigin, build};
     use crate::options::PlanOptions;
     use retrial_host::model::HostView;
 
@@ -269,7 +269,7 @@ mod tests {
             retrial_recipe::resolve("r", &source, &retrial_recipe::NoTemplates, &[]).unwrap();
         let mut recipe = resolved.recipe;
         let needed = |recipe: &Recipe| {
-            let (origin, options) = (Origin::default(), PlanOptions::default());
+            let (origin, options) = (RecipeOrigin::default(), PlanOptions::default());
             let plan = build(recipe, &origin, &options, &HostView::default());
             plan.unwrap().privileges
         };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
 
-use super::step::{Action, Condition, Plan, Purpose, Step};
+use super::step::{Action, CommandPurpose, Plan, Step, StepCondition};
 
 /// Durations of steps: number and sum in seconds, by their work. The trials of a measurement do the same work.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,40 +29,40 @@ impl StepTimes {
 
 /// The basis of an estimate: of several, the least reliable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Basis {
+pub enum EstimateBasis {
     /// The run's own steps.
-    Own,
+    ThisRun,
     /// An earlier run of the same recipe.
-    Earlier,
+    EarlierRun,
     /// The recipe's `expected_duration`, which is that of the published system.
     Recipe,
 }
 
 /// The estimated time of the remaining steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
+pub struct TimeEstimate {
     /// The remaining time, seconds.
     pub seconds: f64,
     /// The source of the least reliable part of the estimate.
-    pub basis: Basis,
+    pub basis: EstimateBasis,
 }
 
 /// The remaining steps of a run, and how long such steps took.
 #[derive(Debug, Clone)]
-pub struct Remaining {
+pub struct RemainingSteps {
     plan: Plan,
     steps: Vec<u32>,
     own: StepTimes,
     earlier: StepTimes,
 }
 
-impl Remaining {
+impl RemainingSteps {
     /// All steps of a plan, with the times of steps in this run and in an earlier one.
     pub fn new(plan: Plan, own: StepTimes, earlier: StepTimes) -> Self {
         let is_sure = |step: &&Step| {
             !matches!(
                 step.when,
-                Condition::UntilDecided { .. } | Condition::Skipped { .. }
+                StepCondition::UntilDecided { .. } | StepCondition::Skipped { .. }
             )
         };
         let steps = plan.steps.iter().filter(is_sure);
@@ -84,10 +84,10 @@ impl Remaining {
 
     /// The time of all remaining steps, one of which may have been running for some seconds. None if the time
     /// of a remaining measurement is unknown, or if no measurement remains.
-    pub fn estimate(&self, running: Option<(u32, f64)>) -> Option<Estimate> {
-        let mut whole = Estimate {
+    pub fn estimate(&self, running: Option<(u32, f64)>) -> Option<TimeEstimate> {
+        let mut whole = TimeEstimate {
             seconds: 0.0,
-            basis: Basis::Own,
+            basis: EstimateBasis::ThisRun,
         };
         let mut measures = false;
         let steps = self.plan.steps.iter();
@@ -96,11 +96,14 @@ impl Remaining {
                 continue;
             };
             measures |= step.measures();
-            let own = self.own.mean(&work).map(|seconds| (seconds, Basis::Own));
-            let earlier = || Some((self.earlier.mean(&work)?, Basis::Earlier));
+            let own = self
+                .own
+                .mean(&work)
+                .map(|seconds| (seconds, EstimateBasis::ThisRun));
+            let earlier = || Some((self.earlier.mean(&work)?, EstimateBasis::EarlierRun));
             let (seconds, basis) = match own.or_else(earlier) {
                 Some(own) => own,
-                None if step.measures() => (self.share()?, Basis::Recipe),
+                None if step.measures() => (self.share()?, EstimateBasis::Recipe),
                 None => continue,
             };
             let since = running.filter(|(number, _)| *number == step.number);
@@ -138,9 +141,9 @@ fn work(plan: &Plan, step: &Step) -> Option<String> {
         Action::StopService(end) => return Some(format!("stop {}", end.service)),
         Action::Collect { .. } => "collect",
         Action::Exec(exec) => match exec.purpose {
-            Purpose::Check { .. } => "check",
-            Purpose::Measure { .. } => "measure",
-            Purpose::Prepare => return Some(step.name.clone()),
+            CommandPurpose::Check { .. } => "check",
+            CommandPurpose::Measure { .. } => "measure",
+            CommandPurpose::Prepare => return Some(step.name.clone()),
         },
         _ => return Some(step.name.clone()),
     };

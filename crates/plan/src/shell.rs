@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use itertools::join;
 
-use super::options::{Keep, PullPolicy};
-use super::step::{Action, BuildStep, Condition, ExecStep, Plan, Step};
+use super::options::{KeepContainer, PullPolicy};
+use super::step::{Action, BuildStep, ExecStep, Plan, Step, StepCondition};
 use retrial_container::ContainerSpec;
 pub use retrial_recipe::quote::quote;
 
@@ -84,9 +84,11 @@ pub fn script(plan: &Plan, files: &[RecipeFile]) -> String {
         }
         let commented = matches!(
             step.when,
-            Condition::Skipped { .. }
-                | Condition::UntilDecided { .. }
-                | Condition::Unless { keep: Keep::Always }
+            StepCondition::Skipped { .. }
+                | StepCondition::UntilDecided { .. }
+                | StepCondition::Unless {
+                    keep: KeepContainer::Always
+                }
         );
         for line in lines.lines() {
             let _ = writeln!(out, "{}{line}", if commented { "# " } else { "" });

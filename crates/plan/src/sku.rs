@@ -8,7 +8,7 @@ use retrial_host::model::HostView;
 ///
 /// A name with another part (a server's model, a code name) cannot be verified: `false`.
 pub fn is_same(system: &str, host: &HostView) -> bool {
-    let Some(named) = Named::read(system) else {
+    let Some(named) = SystemName::read(system) else {
         return false;
     };
     let mut gpus = host.gpus.iter();
@@ -19,14 +19,14 @@ pub fn is_same(system: &str, host: &HostView) -> bool {
 
 /// The parts of a system's name.
 #[derive(Debug, PartialEq, Eq)]
-struct Named<'a> {
+struct SystemName<'a> {
     gpus: usize,
     gpu: &'a str,
     sockets: u32,
     processor: &'a str,
 }
 
-impl<'a> Named<'a> {
+impl<'a> SystemName<'a> {
     /// `8xMI325X_2xEPYC_9575F_1`, `8xMI300X_2xEPYC-9374F`: the number at the end distinguishes two submissions
     /// of one system.
     fn read(system: &'a str) -> Option<Self> {

@@ -7,22 +7,22 @@ use std::time::Duration;
 use itertools::join;
 use serde::{Deserialize, Serialize};
 
-use super::access::Access;
+use super::access::HostAccess;
 use super::cached::PopulateStep;
 use super::download::PlannedDownload;
-pub use super::exec::{ExecStep, Purpose};
+pub use super::exec::{CommandPurpose, ExecStep};
 use super::measurement::MeasurementPlan;
 use super::model::ModelFetch;
-use super::options::{Keep, PlanOptions, PullPolicy};
+use super::options::{KeepContainer, PlanOptions, PullPolicy};
 use super::privilege::Privilege;
 use super::service::{ServiceStep, StopStep};
 use retrial_container::ContainerSpec;
 use retrial_host::assign::AssignedGpus;
-use retrial_host::checks::Check;
+use retrial_host::checks::HostCheck;
 use retrial_recipe::model::{
-    JudgeRules, Nodes, ParamValue, Placement, Requires, StepLocation, Submission,
+    HostRequirements, JudgeRules, Nodes, ParamValue, Placement, StepLocation, Submission,
 };
-use retrial_telemetry::rate::Interval;
+use retrial_telemetry::rate::SamplingInterval;
 
 /// The variable with the recipe's directory, for commands on the host that name it.
 pub const RECIPE_DIRECTORY: &str = "RETRIAL_RECIPE_DIR";
@@ -67,9 +67,9 @@ pub struct Plan {
     pub options: PlanOptions,
     /// The batch that this run is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub batch: Option<OfBatch>,
+    pub batch: Option<BatchPosition>,
     /// Requirements of the host; of several machines, for each.
-    pub requires: Requires,
+    pub requires: HostRequirements,
     /// The machines, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Nodes>,
@@ -94,10 +94,10 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub removed_privileges: Vec<Privilege>,
     /// Requirements that the host does not meet.
-    pub unmet: Vec<Check>,
+    pub unmet: Vec<HostCheck>,
     /// Everything of this machine that containers, builds and commands can use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub access: Vec<Access>,
+    pub access: Vec<HostAccess>,
     /// The part of the access that needs approval: root-equivalent privileges, and secrets.
     pub privileges: Vec<Privilege>,
     /// The image that is launched: a reference, `repository@digest`, or the tag of a build.
@@ -124,7 +124,7 @@ pub struct Plan {
     pub verify_cache: bool,
     /// The sampling interval of GPUs and container during measurements.
     #[serde(default)]
-    pub telemetry: Interval,
+    pub telemetry: SamplingInterval,
     /// The lock that was followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<FollowedLock>,
@@ -149,7 +149,7 @@ fn is_default(options: &PlanOptions) -> bool {
 
 /// The position of a run in its batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OfBatch {
+pub struct BatchPosition {
     /// The id of the batch: the name of its directory.
     pub id: String,
     /// The cell, by its axes and values.
@@ -180,7 +180,7 @@ pub struct Step {
     /// The container, for steps that need one.
     pub container: Option<String>,
     /// Decided during execution: an image that is present is not pulled.
-    pub when: Condition,
+    pub when: StepCondition,
     /// What the step does, with its settings.
     #[serde(flatten)]
     pub action: Action,
@@ -210,7 +210,7 @@ impl Step {
 
     /// Whether `--skip` or `--from` skips it.
     pub fn is_skipped(&self) -> bool {
-        matches!(self.when, Condition::Skipped { .. })
+        matches!(self.when, StepCondition::Skipped { .. })
     }
 
     /// The command of the recipe that it runs, if it does.
@@ -232,7 +232,7 @@ impl Step {
 /// A declared condition that is decided during execution.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Condition {
+pub enum StepCondition {
     /// It is executed in every run.
     Always,
     /// Unless the engine has the image.
@@ -250,7 +250,7 @@ pub enum Condition {
     /// At the end, depending on `--keep`.
     Unless {
         /// `--keep`: when the container remains.
-        keep: Keep,
+        keep: KeepContainer,
     },
     /// Skipped by `--skip` or `--from`.
     Skipped {
@@ -259,19 +259,24 @@ pub enum Condition {
     },
 }
 
-impl fmt::Display for Condition {
+impl fmt::Display for StepCondition {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Always | Self::Unless { keep: Keep::Never } => Ok(()),
+            Self::Always
+            | Self::Unless {
+                keep: KeepContainer::Never,
+            } => Ok(()),
             Self::UnlessPresent => formatter.write_str("unless the engine has it"),
             Self::UnlessCached { key } => write!(formatter, "unless cached as {key}"),
             Self::UntilDecided { stages } => {
                 write!(formatter, "until decided, stages {}", join(stages, " "))
             }
             Self::Unless {
-                keep: Keep::OnFailure,
+                keep: KeepContainer::OnFailure,
             } => formatter.write_str("unless a step failed"),
-            Self::Unless { keep: Keep::Always } => formatter.write_str("never: --keep always"),
+            Self::Unless {
+                keep: KeepContainer::Always,
+            } => formatter.write_str("never: --keep always"),
             Self::Skipped { option } => write!(formatter, "skipped by {option}"),
         }
     }

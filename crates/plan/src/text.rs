@@ -9,9 +9,9 @@ use itertools::join;
 
 use super::cached::PopulateStep;
 use super::deviation::REIMPLEMENTED;
-use super::download::HubHere;
+use super::download::LocalHubSettings;
 use super::measurement::MeasurementPlan;
-use super::model::Form;
+use super::model::MountForm;
 use super::options::PullPolicy;
 use super::service::ServiceStep;
 use super::shell::{build_line, pull_line, quote};
@@ -29,7 +29,7 @@ const MOST_SIGNS: usize = 2;
 
 /// Renders the plan, with its estimated time here, if known, and this machine's hub settings. Long command
 /// lines are not shortened.
-pub fn render(plan: &Plan, here: Option<&str>, hub: &HubHere) -> String {
+pub fn render(plan: &Plan, here: Option<&str>, hub: &LocalHubSettings) -> String {
     let plan = &plan.preview();
     let mut out = head(plan, here);
     let unmet = plan.unmet.iter().map(|check| {
@@ -182,9 +182,9 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
         Action::Build(build) => vec![build_line(build)],
         Action::FetchModel(model) => {
             let how = match model.mount.form {
-                Form::Directory => "",
-                Form::Files => " file by file",
-                Form::HubCache => " as the hub's cache",
+                MountForm::Directory => "",
+                MountForm::Files => " file by file",
+                MountForm::HubCache => " as the hub's cache",
             };
             vec![format!(
                 "{} at {}, mounted at {}{how}",

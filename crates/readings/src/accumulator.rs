@@ -5,16 +5,16 @@ use std::fmt::Display;
 
 use itertools::Itertools as _;
 
-use super::figure::Printed;
-use super::place::{PassedOver, Place, Unreadable};
-use super::sum::Sum;
-use crate::request::Take;
+use super::figure::PrintedNumber;
+use super::place::{RecordLocation, SkippedRecords, UnreadableRecord};
+use super::sum::CompensatedSum;
+use crate::request::MatchSelection;
 
 /// The most entries of a table.
 pub const MOST_ENTRIES: usize = 10_000;
 
 /// The entries of a table, by name; a figure that is not a table has the empty name.
-pub type Entries<E> = BTreeMap<String, Accumulator<E>>;
+pub type FigureEntries<E> = BTreeMap<String, Accumulator<E>>;
 
 /// The most values that `take: all` stores.
 pub const MOST_VALUES: usize = 100_000;
@@ -25,42 +25,42 @@ pub const MOST_VALUES: usize = 100_000;
 /// last announcement decides for `first` and `last`, and the others need every number.
 #[derive(Debug, Clone)]
 pub struct Accumulator<E> {
-    take: Take,
-    stored: Vec<Printed>,
-    sum: Sum,
+    take: MatchSelection,
+    stored: Vec<PrintedNumber>,
+    sum: CompensatedSum,
     count: u64,
     /// There were more values than `take: all` stores.
     overflowed: bool,
     /// The place of the number that counts; where all count, of the last.
-    place: Place,
+    place: RecordLocation,
     /// The least number that counts, and where it stands.
-    least: Option<(f64, Place)>,
+    least: Option<(f64, RecordLocation)>,
     /// The announcement that decides, if it cannot be read.
-    unreadable: Option<Unreadable<E>>,
-    passed_over: PassedOver,
+    unreadable: Option<UnreadableRecord<E>>,
+    passed_over: SkippedRecords,
 }
 
 impl<E: Display> Accumulator<E> {
     /// Returns one that has no numbers yet.
-    pub fn new(take: Take) -> Self {
+    pub fn new(take: MatchSelection) -> Self {
         Self {
             take,
             stored: Vec::new(),
-            sum: Sum::default(),
+            sum: CompensatedSum::default(),
             count: 0,
             overflowed: false,
-            place: Place::default(),
+            place: RecordLocation::default(),
             least: None,
             unreadable: None,
-            passed_over: PassedOver::default(),
+            passed_over: SkippedRecords::default(),
         }
     }
 
     /// Adds a number, after those so far.
-    pub fn add(&mut self, printed: Printed, place: Place) {
+    pub fn add(&mut self, printed: PrintedNumber, place: RecordLocation) {
         match self.take {
-            Take::First if self.is_announced() => return,
-            Take::Last => {
+            MatchSelection::First if self.is_announced() => return,
+            MatchSelection::Last => {
                 if let Some(record) = self.unreadable.take() {
                     self.passed_over.note(&record);
                 }
@@ -72,10 +72,10 @@ impl<E: Display> Accumulator<E> {
     }
 
     /// Adds a record that announces a number and cannot be read.
-    pub fn add_unreadable(&mut self, record: Unreadable<E>) {
+    pub fn add_unreadable(&mut self, record: UnreadableRecord<E>) {
         match self.take {
-            Take::First if self.is_announced() => {}
-            Take::Last => {
+            MatchSelection::First if self.is_announced() => {}
+            MatchSelection::Last => {
                 if let Some(before) = self.unreadable.replace(record) {
                     self.passed_over.note(&before);
                 }
@@ -86,10 +86,10 @@ impl<E: Display> Accumulator<E> {
 
     /// Appends the numbers that another one read after these.
     pub fn join(&mut self, after: Self) {
-        if self.take == Take::First && self.is_announced() {
+        if self.take == MatchSelection::First && self.is_announced() {
             return;
         }
-        if self.take == Take::Last && after.is_announced() {
+        if self.take == MatchSelection::Last && after.is_announced() {
             *self = after;
             return;
         }
@@ -115,23 +115,23 @@ impl<E: Display> Accumulator<E> {
 
     /// Returns where the announcement stands that decides; where all count, the last number, or the first
     /// that cannot be read.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> RecordLocation {
         let unreadable = self.unreadable.as_ref();
         unreadable.map_or(self.place, |record| record.place)
     }
 
     /// Returns the least number that counts, and where it stands.
-    pub fn least(&self) -> Option<(f64, Place)> {
+    pub fn least(&self) -> Option<(f64, RecordLocation)> {
         self.least
     }
 
     /// Returns the announcement that decides, if it cannot be read.
-    pub fn unreadable(&self) -> Option<&Unreadable<E>> {
+    pub fn unreadable(&self) -> Option<&UnreadableRecord<E>> {
         self.unreadable.as_ref()
     }
 
     /// Returns the announcements that do not matter and cannot be read.
-    pub fn passed_over(&self) -> &PassedOver {
+    pub fn passed_over(&self) -> &SkippedRecords {
         &self.passed_over
     }
 
@@ -145,20 +145,23 @@ impl<E: Display> Accumulator<E> {
     }
 
     fn is_one_of_several(&self) -> bool {
-        matches!(self.take, Take::Min | Take::Max)
+        matches!(self.take, MatchSelection::Min | MatchSelection::Max)
     }
 
-    fn store(&mut self, printed: Printed, place: Place) {
+    fn store(&mut self, printed: PrintedNumber, place: RecordLocation) {
         let mut counts = true;
         match self.take {
-            Take::Sum | Take::Mean => self.sum.add(printed),
-            Take::All if self.stored.len() == MOST_VALUES => self.overflowed = true,
-            Take::All => self.stored.push(printed),
-            Take::First | Take::Last | Take::Min | Take::Max => {
+            MatchSelection::Sum | MatchSelection::Mean => self.sum.add(printed),
+            MatchSelection::All if self.stored.len() == MOST_VALUES => self.overflowed = true,
+            MatchSelection::All => self.stored.push(printed),
+            MatchSelection::First
+            | MatchSelection::Last
+            | MatchSelection::Min
+            | MatchSelection::Max => {
                 counts = self.stored.first().is_none_or(|stored| match self.take {
-                    Take::Last => true,
-                    Take::Min => printed.value < stored.value,
-                    Take::Max => printed.value > stored.value,
+                    MatchSelection::Last => true,
+                    MatchSelection::Min => printed.value < stored.value,
+                    MatchSelection::Max => printed.value > stored.value,
                     _ => false,
                 });
                 if counts {
@@ -169,13 +172,13 @@ impl<E: Display> Accumulator<E> {
         if counts {
             self.place = place;
         }
-        if counts && self.take == Take::Last {
+        if counts && self.take == MatchSelection::Last {
             self.least = None;
         }
         self.note_least(printed.value, place);
     }
 
-    fn note_least(&mut self, value: f64, place: Place) {
+    fn note_least(&mut self, value: f64, place: RecordLocation) {
         if self.least.is_none_or(|(least, _)| value < least) {
             self.least = Some((value, place));
         }
@@ -183,11 +186,11 @@ impl<E: Display> Accumulator<E> {
 
     /// Returns the number, or with `take: all` each in order; empty where there was none, or where the
     /// announcement that decides cannot be read.
-    pub fn values(self) -> Vec<Printed> {
+    pub fn values(self) -> Vec<PrintedNumber> {
         match self.take {
             _ if self.count == 0 || self.unreadable.is_some() => Vec::new(),
-            Take::Sum => vec![self.sum.total()],
-            Take::Mean => vec![self.sum.mean(self.count)],
+            MatchSelection::Sum => vec![self.sum.total()],
+            MatchSelection::Mean => vec![self.sum.mean(self.count)],
             _ => self.stored,
         }
     }
@@ -197,7 +200,7 @@ impl<E: Display> Accumulator<E> {
     /// # Errors
     /// A lower-case fragment: where there is none, it cannot be read or is not finite, or `take: all`
     /// finds several that differ.
-    pub fn one(self) -> Result<Printed, String> {
+    pub fn one(self) -> Result<PrintedNumber, String> {
         let count = self.count;
         if let Some(record) = &self.unreadable {
             return Err(record.error.to_string());
@@ -215,7 +218,7 @@ impl<E: Display> Accumulator<E> {
                 invalid.value
             ));
         }
-        let differs = |other: &Printed| {
+        let differs = |other: &PrintedNumber| {
             let apart = (other.value - first.value).abs();
             // 1 and 2 cannot be one value, printed twice.
             apart > 0.0 && apart >= other.half_digit + first.half_digit
@@ -235,9 +238,9 @@ pub(crate) fn entry_name<'n>(texts: impl IntoIterator<Item = &'n str>) -> String
 /// Returns the entry that these texts name, their words joined by one space; none where it would be new
 /// and there is no room for it.
 pub(crate) fn entry<'a, 'n, E: Display>(
-    entries: &'a mut Entries<E>,
+    entries: &'a mut FigureEntries<E>,
     name: impl IntoIterator<Item = &'n str>,
-    take: Take,
+    take: MatchSelection,
 ) -> Option<&'a mut Accumulator<E>> {
     let key = entry_name(name);
     let has_room = entries.len() < MOST_ENTRIES || entries.contains_key(&key);
@@ -251,23 +254,23 @@ mod tests {
 
     use super::*;
 
-    fn place(line: u64) -> Place {
-        Place::line(0, line)
+    fn place(line: u64) -> RecordLocation {
+        RecordLocation::line(0, line)
     }
 
     /// Numbers, and `None` for an announcement that cannot be read.
-    fn read(take: Take, records: &[Option<f64>], first: u64) -> Accumulator<String> {
+    fn read(take: MatchSelection, records: &[Option<f64>], first: u64) -> Accumulator<String> {
         let mut accumulator = Accumulator::new(take);
         for (offset, record) in (first..).zip(records) {
             match record {
                 Some(value) => {
-                    let printed = Printed {
+                    let printed = PrintedNumber {
                         value: *value,
                         half_digit: 0.0,
                     };
                     accumulator.add(printed, place(offset));
                 }
-                None => accumulator.add_unreadable(Unreadable {
+                None => accumulator.add_unreadable(UnreadableRecord {
                     place: place(offset),
                     error: "nan".to_owned(),
                 }),
@@ -277,18 +280,18 @@ mod tests {
     }
 
     #[rstest]
-    #[case(Take::First, &[Some(1.0), None], Some((1.0, 0)))]
-    #[case(Take::First, &[None, Some(1.0)], None)]
-    #[case(Take::Last, &[None, None, Some(1.0)], Some((1.0, 2)))]
-    #[case(Take::Last, &[Some(1.0), None], None)]
-    #[case(Take::Min, &[Some(1.0), Some(2.0)], Some((1.0, 0)))]
-    #[case(Take::Max, &[Some(1.0), Some(2.0)], Some((2.0, 1)))]
-    #[case(Take::Min, &[Some(1.0), None], None)]
-    #[case(Take::Mean, &[Some(1.0), None, Some(3.0)], None)]
-    #[case(Take::Sum, &[None, Some(3.0)], None)]
-    #[case(Take::All, &[Some(3.0), None], None)]
+    #[case(MatchSelection::First, &[Some(1.0), None], Some((1.0, 0)))]
+    #[case(MatchSelection::First, &[None, Some(1.0)], None)]
+    #[case(MatchSelection::Last, &[None, None, Some(1.0)], Some((1.0, 2)))]
+    #[case(MatchSelection::Last, &[Some(1.0), None], None)]
+    #[case(MatchSelection::Min, &[Some(1.0), Some(2.0)], Some((1.0, 0)))]
+    #[case(MatchSelection::Max, &[Some(1.0), Some(2.0)], Some((2.0, 1)))]
+    #[case(MatchSelection::Min, &[Some(1.0), None], None)]
+    #[case(MatchSelection::Mean, &[Some(1.0), None, Some(3.0)], None)]
+    #[case(MatchSelection::Sum, &[None, Some(3.0)], None)]
+    #[case(MatchSelection::All, &[Some(3.0), None], None)]
     fn the_announcement_that_decides_must_have_a_number(
-        #[case] take: Take,
+        #[case] take: MatchSelection,
         #[case] records: &[Option<f64>],
         #[case] expected: Option<(f64, u64)>,
     ) {
@@ -300,7 +303,11 @@ mod tests {
 
     #[test]
     fn an_announcement_that_a_later_one_replaces_is_passed_over() {
-        let accumulator = read(Take::Last, &[None, Some(1.0), None, None, Some(2.0)], 0);
+        let accumulator = read(
+            MatchSelection::Last,
+            &[None, Some(1.0), None, None, Some(2.0)],
+            0,
+        );
         let passed_over = accumulator.passed_over();
         assert_eq!(passed_over.count, 3);
         assert_eq!(passed_over.first, Some((place(0), "nan".to_owned())));
@@ -311,7 +318,7 @@ mod tests {
         fn two_parts_give_what_the_whole_gives(
             records in prop::collection::vec(prop::option::weighted(0.8, 0_u8..9), 0..12),
             cut in 0_usize..12,
-            take in prop::sample::select(vec![Take::First, Take::Last, Take::Min, Take::Max, Take::Sum, Take::Mean, Take::All]),
+            take in prop::sample::select(vec![MatchSelection::First, MatchSelection::Last, MatchSelection::Min, MatchSelection::Max, MatchSelection::Sum, MatchSelection::Mean, MatchSelection::All]),
         ) {
             let records: Vec<Option<f64>> = records.into_iter().map(|value| value.map(f64::from)).collect();
             let (before, after) = records.split_at(cut.min(records.len()));

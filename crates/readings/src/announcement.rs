@@ -17,7 +17,7 @@ mod shapes;
 use memchr::memmem::Finder;
 use regex_syntax::hir::{Hir, HirKind};
 
-use super::bounded::{BoundedRegex, Search};
+use super::bounded::{BoundedRegex, BoundedSearch};
 use super::literal;
 use super::units;
 use super::words::{BROKEN, END, END_WITHOUT_NUMBER, FAILED, MARKS, MISSING, OPENING};
@@ -48,7 +48,7 @@ impl Announcement {
     pub fn of(expression: &str, group: usize, is_table: bool) -> Option<Self> {
         let parsed = regex_syntax::parse(expression).ok()?;
         let (before, after) = around(&parsed, u32::try_from(group).ok()?)?;
-        let name = Name::of(&before);
+        let name = FigureNamePattern::of(&before);
         let is_named = has_word(&name.hir);
         let has_words_after = after.iter().any(has_word);
         let begin = text_before_success(&before);
@@ -90,13 +90,13 @@ impl Announcement {
     }
 
     /// Returns the searches of one text that recognise its announcements.
-    pub fn searches(&self) -> Vec<Search<'_>> {
+    pub fn searches(&self) -> Vec<BoundedSearch<'_>> {
         self.lines.iter().map(BoundedRegex::search).collect()
     }
 
     /// Returns whether a line announces the figure, of which one of these searches has found the groups: a line
     /// with a number does only if the unit behind it is another multiple of the figure's.
-    pub fn announces(&self, line: &str, search: &Search<'_>) -> bool {
+    pub fn announces(&self, line: &str, search: &BoundedSearch<'_>) -> bool {
         let unit = search.group_named(UNIT).map(|unit| &line[unit]);
         let own = self.unit.as_deref().unwrap_or_default();
         unit.is_none_or(|unit| units::is_other_multiple(unit, own))
@@ -120,14 +120,14 @@ fn failed_instead(begin: &Hir) -> String {
 }
 
 /// The name of a figure: the pattern before the number, without the white space next to it.
-struct Name {
+struct FigureNamePattern {
     hir: Hir,
     ends_with_separator: bool,
     /// Whether only white space is between it and the number.
     is_next: bool,
 }
 
-impl Name {
+impl FigureNamePattern {
     fn of(before: &[Hir]) -> Self {
         let mut parts = before.to_vec();
         let (mut has_space, mut is_next) = (false, true);

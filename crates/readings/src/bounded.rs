@@ -29,7 +29,7 @@ const CACHE_BYTES_PER_STEP: u64 = 64;
 
 /// Reasons why an expression is not searched for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ExpressionError {
+pub enum RegexError {
     /// It is no regular expression.
     #[error("{0}")]
     Syntax(String),
@@ -68,20 +68,20 @@ impl BoundedRegex {
     /// Compiles an expression.
     ///
     /// # Errors
-    /// [`ExpressionError`]
-    pub fn new(expression: &str) -> Result<Self, ExpressionError> {
+    /// [`RegexError`]
+    pub fn new(expression: &str) -> Result<Self, RegexError> {
         if expression.len() > MAX_EXPRESSION_BYTES {
-            return Err(ExpressionError::TooLong(expression.len()));
+            return Err(RegexError::TooLong(expression.len()));
         }
         let mut parser = ParserBuilder::new();
         let parsed = parser.nest_limit(MAX_NESTING).build().parse(expression);
-        let parsed = parsed.map_err(|error| ExpressionError::Syntax(last_line(&error)))?;
+        let parsed = parsed.map_err(|error| RegexError::Syntax(last_line(&error)))?;
         let config = NFA::config()
             .nfa_size_limit(Some(MAX_COMPILED_BYTES))
             .which_captures(WhichCaptures::None);
         let nfa = |config| {
             let built = Compiler::new().configure(config).build_from_hir(&parsed);
-            built.map_err(|_| ExpressionError::TooLarge)
+            built.map_err(|_| RegexError::TooLarge)
         };
         let forward = nfa(config.clone())?;
         let reverse = nfa(config.reverse(true))?;
@@ -96,14 +96,14 @@ impl BoundedRegex {
                 .unicode_word_boundary(true)
                 .minimum_cache_clear_count(Some(max_fills));
             let built = DFA::builder().configure(config).build_from_nfa(nfa);
-            built.map_err(|_| ExpressionError::TooLarge)
+            built.map_err(|_| RegexError::TooLarge)
         };
         let forward = dfa(forward, MatchKind::LeftmostFirst)?;
         let reverse = dfa(reverse, MatchKind::All)?;
         let groups = GroupRegex::builder()
             .configure(GroupRegex::config().nfa_size_limit(Some(2 * MAX_COMPILED_BYTES)))
             .build_from_hir(&parsed)
-            .map_err(|_| ExpressionError::TooLarge)?;
+            .map_err(|_| RegexError::TooLarge)?;
         Ok(Self {
             expression: expression.to_owned(),
             forward,
@@ -130,8 +130,8 @@ impl BoundedRegex {
     }
 
     /// Returns a search of one text, line by line.
-    pub fn search(&self) -> Search<'_> {
-        Search {
+    pub fn search(&self) -> BoundedSearch<'_> {
+        BoundedSearch {
             regex: self,
             caches: [self.forward.create_cache(), self.reverse.create_cache()],
             captures: self.groups.create_captures(),
@@ -144,7 +144,7 @@ impl BoundedRegex {
 /// The search of an expression in the lines of a text, which counts its steps. Once they are too many, nothing is
 /// found any more.
 #[derive(Debug, Clone)]
-pub struct Search<'a> {
+pub struct BoundedSearch<'a> {
     regex: &'a BoundedRegex,
     /// The caches of the lazy DFAs, forward and reverse.
     caches: [Cache; 2],
@@ -155,7 +155,7 @@ pub struct Search<'a> {
     gave_up: bool,
 }
 
-impl Search<'_> {
+impl BoundedSearch<'_> {
     /// Returns the first match in a line.
     pub fn find(&mut self, line: &str) -> Option<Range<usize>> {
         self.find_from(line, 0)

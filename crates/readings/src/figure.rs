@@ -45,14 +45,14 @@ impl Figure {
 
 /// A printed number and how finely it was printed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Printed {
+pub struct PrintedNumber {
     /// The value; always finite.
     pub value: f64,
     /// Half of the last printed digit.
     pub half_digit: f64,
 }
 
-impl Printed {
+impl PrintedNumber {
     /// Returns the same in another unit, `factor` of the new to one of the old.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
@@ -73,7 +73,7 @@ pub const SEPARATORS: [char; 8] = [
 ///
 /// Separators must be of one kind and part groups of exactly three digits: `1,5` is not a number here,
 /// since it is fifteen tenths to one reader and a list to another. `nan` and `inf` are none either.
-pub fn parse_number(text: &str) -> Option<Printed> {
+pub fn parse_number(text: &str) -> Option<PrintedNumber> {
     let plain = spelled_plainly(text.trim());
     let plain = without_separators(&plain)?;
     let digits = plain.trim_start_matches(['+', '-']);
@@ -82,7 +82,7 @@ pub fn parse_number(text: &str) -> Option<Printed> {
         return None;
     }
     let value: f64 = plain.parse().ok()?;
-    value.is_finite().then(|| Printed {
+    value.is_finite().then(|| PrintedNumber {
         value,
         half_digit: half_digit(&plain),
     })
@@ -90,7 +90,7 @@ pub fn parse_number(text: &str) -> Option<Printed> {
 
 /// Reads a printed number that may have a suffix, of a figure in `unit`: `12.3k` with `tokens/s` is
 /// 12,300. The suffix that is the unit's own is no factor: `107.9G` with `GiB`.
-pub fn parse_with_suffix(text: &str, unit: &str) -> Option<Printed> {
+pub fn parse_with_suffix(text: &str, unit: &str) -> Option<PrintedNumber> {
     let text = text.trim();
     let number = text.trim_end_matches(['k', 'K', 'M', 'G', 'T', 'P']);
     let suffix = &text[number.len()..];

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use retrial_document::formats::{NAME, mismatch, unless};
-use retrial_document::{Mismatch, StringFormat};
+use retrial_document::{FormatMismatch, StringFormat};
 
-use crate::bounded::{BoundedRegex, ExpressionError};
+use crate::bounded::{BoundedRegex, RegexError};
 use crate::json_path::parse;
 use crate::pattern::{expanded, places};
 
@@ -27,7 +27,7 @@ pub const PATTERN: StringFormat = StringFormat::new(pattern);
 pub const JSON_PATH: StringFormat = StringFormat::new(json_path);
 
 /// Checks a figure's name, or one of a table's entries.
-fn figure(text: &str) -> Option<Mismatch> {
+fn figure(text: &str) -> Option<FormatMismatch> {
     match text.split_once('[') {
         None => NAME.mismatch(text),
         Some((table, rest)) => match rest.strip_suffix(']') {
@@ -41,7 +41,7 @@ fn figure(text: &str) -> Option<Mismatch> {
 }
 
 /// Checks an entry of a table, which is any text that the benchmark prints there.
-fn entry(text: &str) -> Option<Mismatch> {
+fn entry(text: &str) -> Option<FormatMismatch> {
     let good = !text.trim().is_empty()
         && text.len() <= 200
         && !text.contains(['[', ']'])
@@ -64,7 +64,7 @@ pub fn whole_json_path(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn json_path(text: &str) -> Option<Mismatch> {
+fn json_path(text: &str) -> Option<FormatMismatch> {
     let error = parse(&whole_json_path(text)).err()?;
     mismatch(
         format!("invalid JSONPath: {error}"),
@@ -73,7 +73,7 @@ fn json_path(text: &str) -> Option<Mismatch> {
 }
 
 /// Rejects a named reader, which belongs to the pattern of a figure.
-fn no_reader(text: &str) -> Option<Mismatch> {
+fn no_reader(text: &str) -> Option<FormatMismatch> {
     let (_, name) = *places(text).first()?;
     mismatch(
         format!("`${{{name}}}` is read in the `pattern` of a figure only"),
@@ -81,7 +81,7 @@ fn no_reader(text: &str) -> Option<Mismatch> {
     )
 }
 
-fn pattern(text: &str) -> Option<Mismatch> {
+fn pattern(text: &str) -> Option<FormatMismatch> {
     let expression = match expanded(text) {
         Ok(expression) => expression,
         Err(error) => {
@@ -99,10 +99,10 @@ fn pattern(text: &str) -> Option<Mismatch> {
     }
 }
 
-fn compiled(text: &str) -> Result<BoundedRegex, Mismatch> {
+fn compiled(text: &str) -> Result<BoundedRegex, FormatMismatch> {
     BoundedRegex::new(text).map_err(|error| {
         let help = match error {
-            ExpressionError::Syntax(_) => {
+            RegexError::Syntax(_) => {
                 "the syntax is that of https://docs.rs/regex/latest/regex/#syntax"
             }
             _ => "make it simpler: fewer alternatives, and smaller counts of repetitions",

@@ -14,18 +14,18 @@ use std::sync::LazyLock;
 
 use regex_automata::meta::Regex;
 
-use super::bounded::{BoundedRegex, Search};
+use super::bounded::{BoundedRegex, BoundedSearch};
 use kind::kinds;
 
 /// The end of a block.
 #[derive(Debug, Clone)]
-struct End {
+struct BlockEnd {
     line: BoundedRegex,
     /// Whether lines of a log look alike, and are none.
     is_any_text: bool,
 }
 
-impl End {
+impl BlockEnd {
     fn stated(line: BoundedRegex) -> Self {
         let is_any_text = false;
         Self { line, is_any_text }
@@ -46,7 +46,7 @@ pub struct Heading {
     own: BoundedRegex,
     /// Whether the recipe states them.
     stated: bool,
-    ends: Vec<End>,
+    ends: Vec<BlockEnd>,
 }
 
 impl Heading {
@@ -56,7 +56,7 @@ impl Heading {
         let ends = kinds.filter_map(|kind| {
             let line = BoundedRegex::new(&kind.expression).ok()?;
             let is_any_text = kind.is_any_text;
-            Some(End { line, is_any_text })
+            Some(BlockEnd { line, is_any_text })
         });
         Self {
             ends: ends.collect(),
@@ -68,13 +68,13 @@ impl Heading {
     /// Ends the block with the lines that match this only.
     pub fn until(&mut self, end: BoundedRegex) {
         self.stated = true;
-        self.ends = vec![End::stated(end)];
+        self.ends = vec![BlockEnd::stated(end)];
     }
 
     /// Ends the block with another heading, too, if it is of the same shape.
     pub fn end_with(&mut self, other: BoundedRegex) {
         if !self.stated && shape(other.as_str()) == shape(self.own.as_str()) {
-            self.ends.push(End::stated(other));
+            self.ends.push(BlockEnd::stated(other));
         }
     }
 
@@ -97,9 +97,9 @@ impl Heading {
 #[derive(Debug, Clone)]
 pub struct HeadingSearch<'a> {
     heading: &'a Heading,
-    own: Search<'a>,
+    own: BoundedSearch<'a>,
     /// In the order of the heading's ends.
-    ends: Vec<Search<'a>>,
+    ends: Vec<BoundedSearch<'a>>,
 }
 
 impl HeadingSearch<'_> {
@@ -143,7 +143,7 @@ impl HeadingSearch<'_> {
     }
 
     /// Returns the searches of its expressions.
-    pub fn searches(&self) -> impl Iterator<Item = &Search<'_>> {
+    pub fn searches(&self) -> impl Iterator<Item = &BoundedSearch<'_>> {
         std::iter::once(&self.own).chain(&self.ends)
     }
 }

@@ -11,18 +11,18 @@ use std::mem::take;
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
-use super::accumulator::{Entries, entry};
+use super::accumulator::{FigureEntries, entry};
 use super::decode::to_utf8;
-use super::figure::{Printed, parse_number};
+use super::figure::{PrintedNumber, parse_number};
 use super::json_path;
 use super::lines::LineSplitter;
 use super::nearest::{self, shortened};
-use super::place::{LineCounter, Place, Unreadable};
-use crate::request::Take;
+use super::place::{LineCounter, RecordLocation, UnreadableRecord};
+use crate::request::MatchSelection;
 use crate::sanitize::strip_escapes;
-use documents::{Documents, Piece};
-use record::{Example, Lacking};
-use route::{Route, Stop};
+use documents::{DocumentSplitter, LogPiece};
+use record::{ExampleRecord, IncompleteRecord};
+use route::{RecordRoute, RouteResult};
 
 mod documents;
 mod error;
@@ -40,15 +40,15 @@ const MAX_PENDING: usize = 1000;
 
 /// Reads documents, one at a time, and stores the values that the path selects.
 #[derive(Debug, Clone)]
-pub struct Reader<'a> {
+pub struct JsonReader<'a> {
     path: JsonPath,
     /// The way of a path that ends with a member.
-    route: Option<Route>,
+    route: Option<RecordRoute>,
     written: &'a str,
     by: &'a [String],
     value: Option<&'a str>,
-    take: Take,
-    entries: Entries<JsonError>,
+    take: MatchSelection,
+    entries: FigureEntries<JsonError>,
     documents: u64,
     /// The nearest members in the last document in which the path selects nothing.
     near: String,
@@ -57,16 +57,16 @@ pub struct Reader<'a> {
     file: usize,
     /// Whether that is a file of records, and no log.
     in_file: bool,
-    log: Documents,
+    log: DocumentSplitter,
     /// The text before the document on its line.
     prefix: String,
     /// The latest record that has the figure, and the latest objects from it to the figure.
-    examples: Vec<Example>,
+    examples: Vec<ExampleRecord>,
     /// The records without the figure, before one that has it.
-    pending: Vec<Lacking>,
+    pending: Vec<IncompleteRecord>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> JsonReader<'a> {
     /// Returns a reader for one path; with `by`, the members `by` of each match name an entry each, and
     /// its member `value` is the figure.
     ///
@@ -76,25 +76,25 @@ impl<'a> Reader<'a> {
         path: &'a str,
         by: &'a [String],
         value: Option<&'a str>,
-        take: Take,
+        take: MatchSelection,
     ) -> Result<Self, JsonError> {
         Ok(Self {
             path: json_path::parse(path).map_err(|reason| JsonError::Path {
                 path: path.to_owned(),
                 reason,
             })?,
-            route: Route::of(path),
+            route: RecordRoute::of(path),
             written: path,
             by,
             value,
             take,
-            entries: Entries::new(),
+            entries: FigureEntries::new(),
             documents: 0,
             near: String::new(),
             failed: None,
             file: 0,
             in_file: false,
-            log: Documents::default(),
+            log: DocumentSplitter::default(),
             prefix: String::new(),
             examples: Vec::new(),
             pending: Vec::new(),
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
         loop {
             let line = lines.line_after(documents.byte_offset());
             match documents.next() {
-                Some(Ok(document)) => self.feed(&document, Place::line(self.file, line)),
+                Some(Ok(document)) => self.feed(&document, RecordLocation::line(self.file, line)),
                 Some(Err(error)) => {
                     self.failed.get_or_insert(JsonError::Syntax {
                         reason: error.to_string(),
@@ -149,22 +149,22 @@ impl<'a> Reader<'a> {
         take(&mut self.log).finish(|piece| self.piece(piece));
     }
 
-    fn piece(&mut self, piece: Piece<'_>) {
+    fn piece(&mut self, piece: LogPiece<'_>) {
         match piece {
-            Piece::Document(document, line, prefix) => {
+            LogPiece::Document(document, line, prefix) => {
                 prefix.clone_into(&mut self.prefix);
-                self.feed(&document, Place::line(self.file, line));
+                self.feed(&document, RecordLocation::line(self.file, line));
             }
-            Piece::Broken(text, line) => {
-                let place = Place::line(self.file, line);
-                let record = Lacking::broken(place, shortened(text), text);
+            LogPiece::Broken(text, line) => {
+                let place = RecordLocation::line(self.file, line);
+                let record = IncompleteRecord::broken(place, shortened(text), text);
                 self.lacking(record.of_entry(text, self.by));
             }
         }
     }
 
     /// Reads one document: stores the values that the path selects, or notes which record lacks one.
-    pub fn feed(&mut self, document: &Value, place: Place) {
+    pub fn feed(&mut self, document: &Value, place: RecordLocation) {
         self.documents += 1;
         let path = self.path.clone();
         let matches = path.query(document).all();
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
             for value in matches {
                 let entry = value
                     .as_object()
-                    .map(|entry| Example::of(entry, &self.prefix));
+                    .map(|entry| ExampleRecord::of(entry, &self.prefix));
                 self.learn(entry.into_iter().collect());
                 self.add(value, place);
             }
@@ -183,19 +183,21 @@ impl<'a> Reader<'a> {
         };
         for stop in route.stops(document) {
             match stop {
-                Stop::Figure(value, on_the_way) => {
-                    let examples = on_the_way.iter().map(|one| Example::of(one, &self.prefix));
+                RouteResult::Figure(value, on_the_way) => {
+                    let examples = on_the_way
+                        .iter()
+                        .map(|one| ExampleRecord::of(one, &self.prefix));
                     let examples = examples.collect();
                     self.learn(examples);
                     self.add(value, place);
                 }
-                Stop::Lacking(members, level) => {
+                RouteResult::MissingMember(members, level) => {
                     let text = shortened(&serde_json::to_string(members).unwrap_or_default());
-                    let record = Lacking::whole(place, text, members, &self.prefix);
+                    let record = IncompleteRecord::whole(place, text, members, &self.prefix);
                     self.lacking(record.at(level));
                 }
-                Stop::Nothing(level) => {
-                    let record = Lacking::nothing(place, shortened(&document.to_string()));
+                RouteResult::NotAnObject(level) => {
+                    let record = IncompleteRecord::nothing(place, shortened(&document.to_string()));
                     self.lacking(record.at(level));
                 }
             }
@@ -203,7 +205,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Learns what a record with the figure is like; those before it may have announced it.
-    fn learn(&mut self, examples: Vec<Example>) {
+    fn learn(&mut self, examples: Vec<ExampleRecord>) {
         if examples.is_empty() {
             return;
         }
@@ -213,7 +215,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn lacking(&mut self, record: Lacking) {
+    fn lacking(&mut self, record: IncompleteRecord) {
         if self.examples.is_empty() {
             if self.pending.len() < MAX_PENDING {
                 self.pending.push(record);
@@ -222,11 +224,11 @@ impl<'a> Reader<'a> {
         }
         let route = self.route.as_ref();
         let member = route.and_then(|route| route.member(record.level));
-        let is_anywhere = route.is_some_and(Route::is_anywhere);
+        let is_anywhere = route.is_some_and(RecordRoute::is_anywhere);
         let mut examples = self.examples.iter().enumerate();
         let announces = examples.any(|(level, example)| {
             if record.is_broken {
-                record.announces(example, route.and_then(Route::figure), self.in_file)
+                record.announces(example, route.and_then(RecordRoute::figure), self.in_file)
             } else if is_anywhere {
                 record.is_failed_one_of(example)
             } else {
@@ -238,14 +240,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn add_unreadable(&mut self, record: Lacking) {
+    fn add_unreadable(&mut self, record: IncompleteRecord) {
         let (path, text, place) = (self.written.to_owned(), record.text, record.place);
         let error = if record.is_broken {
             JsonError::Broken { path, text }
         } else {
-            JsonError::Lacking { path, text }
+            JsonError::MissingMember { path, text }
         };
-        let record_of = |error| Unreadable { place, error };
+        let record_of = |error| UnreadableRecord { place, error };
         match record.entry {
             // Of a table, any entry may be the one that was cut.
             None if !self.by.is_empty() => {
@@ -262,7 +264,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn add(&mut self, value: &Value, place: Place) {
+    fn add(&mut self, value: &Value, place: RecordLocation) {
         let names = match self.names(value) {
             Ok(names) => names,
             Err(error) => {
@@ -274,7 +276,7 @@ impl<'a> Reader<'a> {
         let names = names.iter().map(String::as_str);
         match (entry(&mut self.entries, names, self.take), number) {
             (Some(entry), Ok(printed)) => entry.add(printed, place),
-            (Some(entry), Err(error)) => entry.add_unreadable(Unreadable { place, error }),
+            (Some(entry), Err(error)) => entry.add_unreadable(UnreadableRecord { place, error }),
             (None, _) => {
                 self.failed.get_or_insert(JsonError::TooManyEntries {
                     path: self.written.to_owned(),
@@ -298,7 +300,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn number(&self, value: &Value) -> Result<Printed, JsonError> {
+    fn number(&self, value: &Value) -> Result<PrintedNumber, JsonError> {
         let figure = match self.value {
             Some(name) => self.member(value, name)?,
             None => value,
@@ -314,7 +316,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// If a file is not JSON, or the path selects nothing. An entry whose value is not a number says
     /// so.
-    pub fn entries(self) -> Result<Entries<JsonError>, JsonError> {
+    pub fn entries(self) -> Result<FigureEntries<JsonError>, JsonError> {
         if let Some(error) = self.failed {
             return Err(error);
         }
@@ -322,7 +324,7 @@ impl<'a> Reader<'a> {
             return Ok(self.entries);
         }
         let path = || self.written.to_owned();
-        let figure = self.route.as_ref().and_then(Route::figure);
+        let figure = self.route.as_ref().and_then(RecordRoute::figure);
         let mut broken = self.pending.iter().filter(|record| record.is_broken);
         if let Some(record) = broken.clone().find(|record| record.names(figure)) {
             let text = record.text.clone();
@@ -342,12 +344,12 @@ impl<'a> Reader<'a> {
 }
 
 /// Reads a number, or a text that is one (`"1,053.2"`).
-pub fn number(value: &Value) -> Option<Printed> {
+pub fn number(value: &Value) -> Option<PrintedNumber> {
     match value {
         Value::Number(number) => {
             let value = number.as_f64().filter(|value| value.is_finite())?;
             let half_digit = 0.0;
-            Some(Printed { value, half_digit })
+            Some(PrintedNumber { value, half_digit })
         }
         Value::String(text) => parse_number(&stripped(text)),
         _ => None,

@@ -40,6 +40,6 @@ mod words;
 
 pub use figure::{Figure, Figures};
 pub use message::{message, message_line};
-pub use request::{CsvCell, Limit, Take};
-pub use retrial_document::{Ordered, is_harmful};
+pub use request::{CsvCell, Limit, MatchSelection};
+pub use retrial_document::{OrderedMap, is_harmful};
 pub use sanitize::{sanitize, strip_escapes};

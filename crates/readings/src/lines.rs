@@ -19,7 +19,7 @@ const LEAST_LIMIT: usize = 8;
 
 /// One line of a stream, without its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct StreamLine<'a> {
     /// The text as UTF-8, without escape sequences.
     pub text: Cow<'a, str>,
     /// Whether the line was too long and continues in the next one.
@@ -66,7 +66,7 @@ impl LineSplitter {
     }
 
     /// Reads the next bytes and hands each line that they finish to `emit`.
-    pub fn push(&mut self, chunk: &[u8], mut emit: impl FnMut(Line<'_>)) {
+    pub fn push(&mut self, chunk: &[u8], mut emit: impl FnMut(StreamLine<'_>)) {
         let mut rest = chunk;
         while !rest.is_empty() {
             if self.shown.is_empty() && !self.returned {
@@ -91,7 +91,7 @@ impl LineSplitter {
 
     /// Hands out the last line where the stream ended without a newline. The splitter can then begin
     /// another stream.
-    pub fn finish(&mut self, mut emit: impl FnMut(Line<'_>)) {
+    pub fn finish(&mut self, mut emit: impl FnMut(StreamLine<'_>)) {
         if !self.shown.is_empty() {
             emit(line(&self.shown, false, self.begin));
         }
@@ -113,7 +113,7 @@ impl LineSplitter {
     fn emit_whole_lines<'a>(
         &mut self,
         mut rest: &'a [u8],
-        emit: &mut impl FnMut(Line<'_>),
+        emit: &mut impl FnMut(StreamLine<'_>),
     ) -> &'a [u8] {
         while let Some(end) = memchr::memchr2(b'\n', b'\r', rest) {
             let length = match &rest[end..] {
@@ -131,7 +131,7 @@ impl LineSplitter {
         rest
     }
 
-    fn append(&mut self, mut segment: &[u8], emit: &mut impl FnMut(Line<'_>)) {
+    fn append(&mut self, mut segment: &[u8], emit: &mut impl FnMut(StreamLine<'_>)) {
         if segment.is_empty() {
             return;
         }
@@ -151,12 +151,12 @@ impl LineSplitter {
     }
 }
 
-fn line(bytes: &[u8], continues: bool, begin: u64) -> Line<'_> {
+fn line(bytes: &[u8], continues: bool, begin: u64) -> StreamLine<'_> {
     let text = match strip_escapes(bytes) {
         Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
         Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
     };
-    Line {
+    StreamLine {
         text,
         continues,
         begin,

@@ -21,11 +21,11 @@ use std::sync::OnceLock;
 use memchr::memmem::Finder;
 
 pub use super::accumulator::{MOST_ENTRIES, MOST_VALUES};
-pub use crate::request::Take;
+pub use crate::request::MatchSelection;
 pub use error::PatternError;
-pub use reader::Reader;
+pub use reader::PatternReader;
 pub use readers::{ReaderError, expanded, places};
-pub use whole::{PartOfNumber, PartOfUnit};
+pub use whole::{PartialNumber, PartialUnit};
 
 use super::announcement::Announcement;
 use super::bounded::BoundedRegex;
@@ -54,7 +54,7 @@ pub struct Pattern {
     by: Vec<usize>,
     /// A literal that every matching line contains, if one is known.
     literal: Option<Finder<'static>>,
-    take: Take,
+    take: MatchSelection,
     unit: Cow<'static, str>,
     /// The pattern with `${number}` in place of the group, and with a group for the unit too, once a line
     /// has needed them.
@@ -69,7 +69,7 @@ impl Pattern {
     /// [`PatternError::Reader`] where `${…}` in it cannot be replaced.
     pub fn new(
         pattern: &str,
-        take: Take,
+        take: MatchSelection,
         unit: impl Into<Cow<'static, str>>,
     ) -> Result<Self, PatternError> {
         let expression = expanded(pattern).map_err(|reason| PatternError::Reader {
@@ -177,13 +177,13 @@ impl Pattern {
     }
 
     /// Returns which match it takes.
-    pub fn take(&self) -> Take {
+    pub fn take(&self) -> MatchSelection {
         self.take
     }
 
     /// Returns a reader for one step's output.
-    pub fn reader(&self) -> Reader<'_> {
-        Reader::new(self)
+    pub fn reader(&self) -> PatternReader<'_> {
+        PatternReader::new(self)
     }
 
     /// Returns the pattern as it was written.
@@ -200,7 +200,8 @@ impl Pattern {
                 .iter()
                 .filter_map(|with| with(&self.written, self.group));
             let others = written.filter(|written| *written != self.written);
-            let pattern = |written: String| Self::new(&written, Take::First, self.unit.clone());
+            let pattern =
+                |written: String| Self::new(&written, MatchSelection::First, self.unit.clone());
             others.filter_map(|written| pattern(written).ok()).collect()
         });
         let reads = |pattern: &&Self| matches!(pattern.reader().number_in(line), Some(Ok(_)));

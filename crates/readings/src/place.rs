@@ -2,38 +2,38 @@
 
 /// The place of a record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct RecordLocation {
     /// The number of the file among several, from 0.
     pub file: usize,
     /// The position in the file.
-    pub position: Position,
+    pub position: TextPosition,
 }
 
 /// A position in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Position {
+pub enum TextPosition {
     /// The number of the line, from 1.
     Line(u64),
     /// The offset of the first byte of its line, in the text as UTF-8: of a log that is read in parts.
     Offset(u64),
 }
 
-impl Default for Position {
+impl Default for TextPosition {
     fn default() -> Self {
         Self::Offset(0)
     }
 }
 
-impl Place {
+impl RecordLocation {
     /// Returns the place at the line of this number, from 1.
     pub fn line(file: usize, line: u64) -> Self {
-        let position = Position::Line(line);
+        let position = TextPosition::Line(line);
         Self { file, position }
     }
 
     /// Returns the place at the line that begins at this offset.
     pub fn offset(file: usize, offset: u64) -> Self {
-        let position = Position::Offset(offset);
+        let position = TextPosition::Offset(offset);
         Self { file, position }
     }
 }
@@ -69,25 +69,25 @@ impl<'a> LineCounter<'a> {
 
 /// A record that announces a figure, and whose number cannot be read.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Unreadable<E> {
+pub struct UnreadableRecord<E> {
     /// The file and the line in which it begins.
-    pub place: Place,
+    pub place: RecordLocation,
     /// The reason why it cannot be read, with the record's text.
     pub error: E,
 }
 
 /// Records that announce the figure, cannot be read, and do not matter, since a later one counts.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct PassedOver {
+pub struct SkippedRecords {
     /// The number of such records.
     pub count: u64,
     /// The first: where it stands, and why it cannot be read.
-    pub first: Option<(Place, String)>,
+    pub first: Option<(RecordLocation, String)>,
 }
 
-impl PassedOver {
+impl SkippedRecords {
     /// Counts a record; the first one is stored with its place and its error.
-    pub fn note<E: std::fmt::Display>(&mut self, record: &Unreadable<E>) {
+    pub fn note<E: std::fmt::Display>(&mut self, record: &UnreadableRecord<E>) {
         self.count += 1;
         self.first
             .get_or_insert_with(|| (record.place, record.error.to_string()));

@@ -2,7 +2,7 @@
 
 use itertools::join;
 use retrial_document::formats::FILLED;
-use retrial_document::{FieldType, Ordered, Scope, object, words};
+use retrial_document::{FieldType, OrderedMap, Scope, object, words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ object! {
         column: String [required] = FieldType::Text(FILLED),
         /// Only rows whose cells in these columns are these.
         #[serde(rename = "where", default, skip_serializing_if = "Vec::is_empty")]
-        filter: Ordered<String> [key = "where"] = FieldType::Map(FILLED, &FieldType::Scalar(Scope::DOCUMENT)),
+        filter: OrderedMap<String> [key = "where"] = FieldType::Map(FILLED, &FieldType::Scalar(Scope::DOCUMENT)),
         /// Only the row of this number among them, from 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         row: Option<u32> = FieldType::Integer(1, 1_000_000),
@@ -35,7 +35,7 @@ impl CsvCell {
 words! {
     /// Which match counts.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    pub enum Take {
+    pub enum MatchSelection {
         /// The first.
         First = "first",
         /// The last.

@@ -18,17 +18,17 @@ use std::borrow::Cow;
 
 use itertools::join;
 
-use super::accumulator::{Entries, MOST_ENTRIES, entry};
+use super::accumulator::{FigureEntries, MOST_ENTRIES, entry};
 use super::decode::to_utf8;
 use super::figure::parse_number;
 use super::nearest::{listed, shortened};
-use super::place::{LineCounter, Place, Unreadable};
-use crate::request::{CsvCell, Take};
+use super::place::{LineCounter, RecordLocation, UnreadableRecord};
+use crate::request::{CsvCell, MatchSelection};
 use crate::sanitize::strip_escapes;
-use header::{Columns, Header, Request};
-use kind::Kind;
+use header::{TableColumns, TableHeader, TableRequest};
+use kind::RowKind;
 use quotes::{is_cut, without_space_before_quotes};
-use row::Row;
+use row::CsvRow;
 
 /// Reasons why a table gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -79,7 +79,7 @@ pub enum RowsError {
     #[error(
         "the row `{row}` ends within a quoted cell; it was cut, or a quotation mark is missing"
     )]
-    Cut {
+    TruncatedRow {
         /// The row's cells, separated by commas, shortened.
         row: String,
     },
@@ -97,13 +97,13 @@ pub fn read(
     bytes: &[u8],
     cell: &CsvCell,
     by: &[String],
-    take: Take,
+    take: MatchSelection,
     file: usize,
-) -> Result<Entries<RowsError>, RowsError> {
+) -> Result<FigureEntries<RowsError>, RowsError> {
     let bytes = to_utf8(bytes);
     let bytes = &strip_escapes(&bytes)[..];
     let request = Request { cell, by };
-    let header = Header::find(bytes, request)?;
+    let header = TableHeader::find(bytes, request)?;
     let separator = header.separator;
     let text = without_space_before_quotes(&bytes[header.begin..], separator);
     let mut reader = csv::ReaderBuilder::new()
@@ -113,7 +113,7 @@ pub fn read(
         .trim(csv::Trim::All)
         .from_reader(&text[..]);
     let mut lines = LineCounter::new(&text, header.line);
-    let mut table = Table::new(request, header.columns, take);
+    let mut table = TableReader::new(request, header.columns, take);
     let mut record = csv::ByteRecord::new();
     while let Ok(true) = reader.read_byte_record(&mut record) {
         let begin = record.position().map_or(0, csv::Position::byte);
@@ -121,8 +121,8 @@ pub fn read(
         let rest = text.get(begin..).unwrap_or_default();
         table.follows_gap |= begins_with_gap(rest, text.get(begin.saturating_sub(1)));
         let is_last = reader.position().byte() >= text.len() as u64;
-        let place = Place::line(file, lines.line_after(begin));
-        table.read(Row(&record), place, is_last && is_cut(rest, separator))?;
+        let place = RecordLocation::line(file, lines.line_after(begin));
+        table.read(CsvRow(&record), place, is_last && is_cut(rest, separator))?;
     }
     table.entries()
 }
@@ -137,38 +137,43 @@ fn begins_with_gap(row: &[u8], before: Option<&u8>) -> bool {
 }
 
 /// A table that is read.
-struct Table<'a> {
-    request: Request<'a>,
-    take: Take,
-    columns: Columns,
+struct TableReader<'a> {
+    request: TableRequest<'a>,
+    take: MatchSelection,
+    columns: TableColumns,
     /// The rows are those of another table, below its header.
     is_foreign: bool,
     /// An empty line or other text precedes the row.
     follows_gap: bool,
-    kind: Kind,
-    entries: Entries<RowsError>,
+    kind: RowKind,
+    entries: FigureEntries<RowsError>,
     rows: u32,
     matched: u32,
     rejected: Vec<String>,
 }
 
-impl<'a> Table<'a> {
-    fn new(request: Request<'a>, columns: Columns, take: Take) -> Self {
+impl<'a> TableReader<'a> {
+    fn new(request: TableRequest<'a>, columns: TableColumns, take: MatchSelection) -> Self {
         Self {
             request,
             take,
             columns,
             is_foreign: false,
             follows_gap: false,
-            kind: Kind::default(),
-            entries: Entries::new(),
+            kind: RowKind::default(),
+            entries: FigureEntries::new(),
             rows: 0,
             matched: 0,
             rejected: Vec::new(),
         }
     }
 
-    fn read(&mut self, row: Row<'_>, place: Place, is_cut: bool) -> Result<(), RowsError> {
+    fn read(
+        &mut self,
+        row: CsvRow<'_>,
+        place: RecordLocation,
+        is_cut: bool,
+    ) -> Result<(), RowsError> {
         let number = parse_number(&row.at(self.columns.figure));
         if number.is_none() && self.is_header(row)? || self.is_foreign {
             return Ok(());
@@ -208,7 +213,7 @@ impl<'a> Table<'a> {
         let entry = entry(&mut self.entries, names, self.take);
         let entry = entry.ok_or(RowsError::TooManyEntries)?;
         let error = if is_cut {
-            RowsError::Cut { row: row.text() }
+            RowsError::TruncatedRow { row: row.text() }
         } else if !is_whole {
             RowsError::Cells {
                 row: row.text(),
@@ -224,19 +229,19 @@ impl<'a> Table<'a> {
                 text: shortened(&row.at(self.columns.figure)),
             }
         };
-        entry.add_unreadable(Unreadable { place, error });
+        entry.add_unreadable(UnreadableRecord { place, error });
         Ok(())
     }
 
     /// Returns whether a row without the figure is a header: the table's once more, whose columns may have another
     /// order, or that of another table.
-    fn is_header(&mut self, row: Row<'_>) -> Result<bool, RowsError> {
+    fn is_header(&mut self, row: CsvRow<'_>) -> Result<bool, RowsError> {
         if row
             .cells()
             .any(|cell| cell == self.request.cell.column.trim())
         {
             let names = row.cells().map(Cow::into_owned).collect();
-            if let Some(columns) = Columns::of(names, self.request)? {
+            if let Some(columns) = TableColumns::of(names, self.request)? {
                 self.columns = columns;
                 self.is_foreign = false;
                 return Ok(true);
@@ -248,7 +253,7 @@ impl<'a> Table<'a> {
         Ok(is_of_another)
     }
 
-    fn entries(self) -> Result<Entries<RowsError>, RowsError> {
+    fn entries(self) -> Result<FigureEntries<RowsError>, RowsError> {
         if self.entries.is_empty() {
             let Self {
                 rows,

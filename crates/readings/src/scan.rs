@@ -8,12 +8,12 @@
 use memchr::memmem::Finder;
 
 use super::lines::LineSplitter;
-use super::pattern::{Pattern, Reader};
+use super::pattern::{Pattern, PatternReader};
 
 /// Reads one output and stores the figures of the pattern.
 #[derive(Debug)]
 pub struct Scanner<'a> {
-    reader: Reader<'a>,
+    reader: PatternReader<'a>,
     splitter: LineSplitter,
     /// Whether the bytes so far end in the middle of a line.
     within_line: bool,
@@ -63,7 +63,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns the figures, after the last byte.
-    pub fn end(mut self) -> Reader<'a> {
+    pub fn end(mut self) -> PatternReader<'a> {
         let reader = &mut self.reader;
         self.splitter
             .finish(|line| reader.feed_at(&line.text, line.begin));
@@ -95,10 +95,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::figure::Printed;
-    use crate::pattern::{PatternError, Take};
+    use crate::figure::PrintedNumber;
+    use crate::pattern::{MatchSelection, PatternError};
 
-    fn values(reader: Reader<'_>) -> Result<Vec<Printed>, PatternError> {
+    fn values(reader: PatternReader<'_>) -> Result<Vec<PrintedNumber>, PatternError> {
         let entries = reader.entries()?.into_values();
         let values = entries.map(|entry| match entry.unreadable() {
             Some(record) => Err(record.error.clone()),
@@ -108,7 +108,7 @@ mod tests {
     }
 
     /// Every line, one after the other.
-    fn plainly(pattern: &Pattern, bytes: &[u8]) -> Result<Vec<Printed>, PatternError> {
+    fn plainly(pattern: &Pattern, bytes: &[u8]) -> Result<Vec<PrintedNumber>, PatternError> {
         let mut reader = pattern.reader();
         let mut splitter = LineSplitter::new();
         splitter.push(bytes, |line| reader.feed(&line.text));
@@ -121,7 +121,7 @@ mod tests {
         pattern: &Pattern,
         bytes: &[u8],
         size: usize,
-    ) -> Result<Vec<Printed>, PatternError> {
+    ) -> Result<Vec<PrintedNumber>, PatternError> {
         let mut scanner = Scanner::new(pattern);
         bytes.chunks(size).for_each(|block| scanner.push(block));
         values(scanner.end())
@@ -150,7 +150,7 @@ mod tests {
             bytes in output(),
             size in 1_usize..60,
             expression in prop::sample::select(vec![r"speed (\d+)", r"^speed (\d+)$", r"speed (\S+)", r"(\d+)", r"speed\s+(\d+)", r"speed: (\d+)", r"^speed: (\d+)$"]),
-            take in prop::sample::select(vec![Take::First, Take::Last, Take::All, Take::Min, Take::Sum]),
+            take in prop::sample::select(vec![MatchSelection::First, MatchSelection::Last, MatchSelection::All, MatchSelection::Min, MatchSelection::Sum]),
             cut in 0_usize..200,
         ) {
             let pattern = Pattern::new(expression, take, "").unwrap();
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_line_longer_than_the_splitter_limit_is_matched() {
-        let pattern = Pattern::new(r"speed (\d+)", Take::All, "").unwrap();
+        let pattern = Pattern::new(r"speed (\d+)", MatchSelection::All, "").unwrap();
         let mut bytes = b"speed 1 ".to_vec();
         bytes.extend(vec![b'x'; 70_000]);
         bytes.extend(b" speed 2\nspeed 3\n");

@@ -1,17 +1,17 @@
 //! Sums of many printed numbers.
 
-use super::figure::Printed;
+use super::figure::PrintedNumber;
 
 /// A running sum that does not lose small terms next to large ones (Neumaier's).
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Sum {
+pub struct CompensatedSum {
     terms: f64,
     correction: f64,
     half_digits: f64,
 }
 
-impl Sum {
-    pub fn add(&mut self, printed: Printed) {
+impl CompensatedSum {
+    pub fn add(&mut self, printed: PrintedNumber) {
         self.add_value(printed.value);
         self.half_digits += printed.half_digit;
     }
@@ -33,17 +33,17 @@ impl Sum {
         self.terms = total;
     }
 
-    pub fn total(self) -> Printed {
-        Printed {
+    pub fn total(self) -> PrintedNumber {
+        PrintedNumber {
             value: self.terms + self.correction,
             half_digit: self.half_digits,
         }
     }
 
     #[expect(clippy::cast_precision_loss, reason = "no log has 2^53 lines")]
-    pub fn mean(self, count: u64) -> Printed {
+    pub fn mean(self, count: u64) -> PrintedNumber {
         let total = self.total();
-        Printed {
+        PrintedNumber {
             value: total.value / count as f64,
             half_digit: total.half_digit / count as f64,
         }

@@ -7,7 +7,7 @@ pub use retrial_document::formats::{ANY, COUNT, FILLED, LINE, NAME, RELATIVE_PAT
 pub use retrial_readings::formats::{ENTRY, FIGURE, JSON_PATH, PATTERN, REGEX, whole_json_path};
 
 use retrial_document::formats::{is_word, mismatch, no_parent, unless};
-use retrial_document::{Mismatch, StringFormat};
+use retrial_document::{FormatMismatch, StringFormat};
 
 use crate::expression;
 
@@ -51,7 +51,7 @@ pub const VERSION_RANGE: StringFormat = StringFormat::new(version_range);
 /// The name of a cached directory.
 pub const CACHE_KEY: StringFormat = StringFormat::new(cache_key);
 
-fn host_path(text: &str) -> Option<Mismatch> {
+fn host_path(text: &str) -> Option<FormatMismatch> {
     if text.starts_with('/') || text.starts_with("./") {
         return no_parent(text);
     }
@@ -61,7 +61,7 @@ fn host_path(text: &str) -> Option<Mismatch> {
     )
 }
 
-fn host(text: &str) -> Option<Mismatch> {
+fn host(text: &str) -> Option<FormatMismatch> {
     unless(
         is_word(text, "-."),
         "this is not a host name",
@@ -69,7 +69,7 @@ fn host(text: &str) -> Option<Mismatch> {
     )
 }
 
-fn http(text: &str) -> Option<Mismatch> {
+fn http(text: &str) -> Option<FormatMismatch> {
     unless(
         text.starts_with("http://") || text.starts_with("https://"),
         "this is not an address",
@@ -77,7 +77,7 @@ fn http(text: &str) -> Option<Mismatch> {
     )
 }
 
-fn hub(text: &str) -> Option<Mismatch> {
+fn hub(text: &str) -> Option<FormatMismatch> {
     match text.split_once('/') {
         Some((owner, name)) if is_word(owner, "_.-") && is_word(name, "_.-") => None,
         _ => mismatch(
@@ -87,7 +87,7 @@ fn hub(text: &str) -> Option<Mismatch> {
     }
 }
 
-fn version_range(text: &str) -> Option<Mismatch> {
+fn version_range(text: &str) -> Option<FormatMismatch> {
     let bound_fits = |bound: &str| {
         let version = bound.trim().trim_start_matches(['<', '>', '=', '~', '^']);
         let operator = &bound.trim()[..bound.trim().len() - version.len()];
@@ -105,7 +105,7 @@ fn version_range(text: &str) -> Option<Mismatch> {
     )
 }
 
-fn cache_key(text: &str) -> Option<Mismatch> {
+fn cache_key(text: &str) -> Option<FormatMismatch> {
     unless(
         is_word(text, "_-.") && !text.starts_with('.'),
         "this is not a valid key of a cached directory",
@@ -129,7 +129,7 @@ pub fn split_mount(text: &str) -> Option<(&str, &str, bool)> {
     }
 }
 
-fn mount(text: &str) -> Option<Mismatch> {
+fn mount(text: &str) -> Option<FormatMismatch> {
     let Some((source, target, _)) = split_mount(text) else {
         return mismatch(
             "this is not a mount",

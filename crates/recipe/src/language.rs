@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 
 use retrial_document::{
-    Diagnostic, Diagnostics, Entry, Key, Keys as _, Language, Mismatch, Node, Object, Scalar,
-    Scope, Span, StringFormat,
+    Diagnostic, Diagnostics, FormatMismatch, Key, Keys as _, Language, MapEntry, Node, Object,
+    Scalar, Scope, Span, StringFormat,
 };
 
 use crate::expression;
 use crate::keys::{RESERVED, TOP_ONLY};
 use crate::model::Recipe;
-use crate::names::{Names, evaluate};
+use crate::names::{DeclaredNames, evaluate};
 
 /// The language of one recipe or template.
 pub struct RecipeLanguage<'a> {
     /// The names that expressions may use.
-    pub names: &'a Names,
+    pub names: &'a DeclaredNames,
     /// A template: the recipe that extends it may have the missing keys.
     pub partial: bool,
     /// A template of the recipe is missing: it might have the missing keys, except those that templates never have.
@@ -26,7 +26,7 @@ pub struct RecipeLanguage<'a> {
 
 impl<'a> RecipeLanguage<'a> {
     /// Returns the language of a file.
-    pub fn new(names: &'a Names, partial: bool, base_missing: bool) -> Self {
+    pub fn new(names: &'a DeclaredNames, partial: bool, base_missing: bool) -> Self {
         Self {
             names,
             partial,
@@ -47,14 +47,14 @@ impl Language for RecipeLanguage<'_> {
         self.references(scalar, span, scope, problems)
     }
 
-    fn evaluate(&self, scalar: &Scalar) -> Result<Scalar, Mismatch> {
+    fn evaluate(&self, scalar: &Scalar) -> Result<Scalar, FormatMismatch> {
         evaluate(scalar, &self.names.scope).map_err(|message| {
             let help = "`retrial show RECIPE --resolved` lists the value of each param";
             (message, Some(help.to_owned()))
         })
     }
 
-    fn mismatch(&self, scalar: &Scalar, format: StringFormat) -> Option<Mismatch> {
+    fn mismatch(&self, scalar: &Scalar, format: StringFormat) -> Option<FormatMismatch> {
         // One that cannot be parsed is reported among the expressions.
         let expressions = expression::scan(&scalar.text).ok()?;
         let first = expressions.first();
@@ -71,7 +71,7 @@ impl Language for RecipeLanguage<'_> {
         self.partial || (self.base_missing && key.name != "title")
     }
 
-    fn unknown_key(&self, entry: &Entry, object: &Object) -> Option<Diagnostic> {
+    fn unknown_key(&self, entry: &MapEntry, object: &Object) -> Option<Diagnostic> {
         let name = entry.key.as_str();
         if !std::ptr::eq(object, Recipe::OBJECT) || !RESERVED.contains(&name) {
             return None;

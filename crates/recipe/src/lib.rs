@@ -33,19 +33,19 @@ mod variants;
 use std::error::Error;
 
 pub use keys::is_loadgen_figure;
-pub use loaded::{DeclaredParam, Loaded, Resolved, resolve};
-pub use origin::Origin;
-pub use resolve::{Kind, check, fingerprint, variants};
+pub use loaded::{DeclaredParam, LoadedRecipe, ResolvedRecipe, resolve};
+pub use origin::ValueOrigin;
+pub use resolve::{RecipeFileKind, check, fingerprint, variants};
 pub use retrial_document::{
     Diagnostic, Diagnostics, SIZE_LIMIT, Severity, Source, Span, did_you_mean, nearest,
 };
-pub use settings::Setting;
-pub use summary::{Summary, VariantSummary, summarize};
-pub use variants::{Axis, Choice, Unsupported, Variants};
+pub use settings::ParamSetting;
+pub use summary::{RecipeSummary, VariantSummary, summarize};
+pub use variants::{UnsupportedVariant, VariantAxis, VariantChoice, Variants};
 
 /// The source of templates and of files next to a recipe. The catalog has an implementation
 /// that reads files.
-pub trait Templates {
+pub trait TemplateSource {
     /// Returns the template of this name; none if there is none.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ pub trait Templates {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoTemplates;
 
-impl Templates for NoTemplates {
+impl TemplateSource for NoTemplates {
     fn template(&self, _name: &str) -> Result<Option<Source>, Box<dyn Error>> {
         Ok(None)
     }

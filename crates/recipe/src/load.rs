@@ -1,6 +1,6 @@
 //! Merges a recipe's text over the templates that it extends.
 
-use super::Templates;
+use super::TemplateSource;
 use super::keys::SCHEMA;
 use super::merge::merge;
 use retrial_document::{Diagnostics, Node, Source, Span, Value, did_you_mean, parse};
@@ -8,7 +8,7 @@ use retrial_document::{Diagnostics, Node, Source, Span, Value, did_you_mean, par
 /// Returns the merged tree, still symbolic; none if the text is not a recipe.
 pub fn load(
     source: &Source,
-    templates: &dyn Templates,
+    templates: &dyn TemplateSource,
     problems: &mut Diagnostics,
 ) -> Option<Node> {
     let mut loader = Loader {
@@ -20,7 +20,7 @@ pub fn load(
 }
 
 struct Loader<'a> {
-    templates: &'a dyn Templates,
+    templates: &'a dyn TemplateSource,
     problems: &'a mut Diagnostics,
     /// The templates that are being loaded, outermost first.
     circle: Vec<String>,

@@ -4,24 +4,24 @@ use itertools::Itertools as _;
 use retrial_document::{Diagnostics, Keys as _, Node, SIZE_LIMIT, Source, to_yaml};
 use sha2::{Digest, Sha256};
 
-use super::Templates;
+use super::TemplateSource;
 use super::load::load;
 use super::model::Recipe;
-use super::names::Names;
-use super::origin::{Origin, origins};
-use super::resolve::{Stage, misses_template, structure};
-use super::settings::{self, Setting};
+use super::names::DeclaredNames;
+use super::origin::{ValueOrigin, origins};
+use super::resolve::{VariantResolution, misses_template, structure};
+use super::settings::{self, ParamSetting};
 use super::variants::Variants;
 
 /// A recipe whose variants are chosen and whose params have values.
 #[derive(Debug, Clone)]
-pub struct Resolved {
+pub struct ResolvedRecipe {
     /// The recipe from which the plan is made.
     pub recipe: Recipe,
     /// The text of the run's recipe.yaml: everything merged; it resolves to the same recipe.
     pub yaml: String,
     /// The origin of each value: file and position, `--set` or `default`.
-    pub origins: Vec<Origin>,
+    pub origins: Vec<ValueOrigin>,
     /// Problems that do not prevent a run, but that a person should check.
     pub warnings: Diagnostics,
     /// SHA-256 of `yaml`, hexadecimal: approvals are stored by it.
@@ -35,15 +35,15 @@ pub struct Resolved {
 pub fn resolve(
     name: &str,
     source: &Source,
-    templates: &dyn Templates,
-    settings: &[Setting],
-) -> Result<Resolved, Diagnostics> {
-    Loaded::from_source(name, source, templates)?.resolve(templates, settings)
+    templates: &dyn TemplateSource,
+    settings: &[ParamSetting],
+) -> Result<ResolvedRecipe, Diagnostics> {
+    LoadedRecipe::from_source(name, source, templates)?.resolve(templates, settings)
 }
 
 /// A recipe's text merged over its templates, nothing chosen yet.
 #[derive(Debug, Clone)]
-pub struct Loaded {
+pub struct LoadedRecipe {
     name: String,
     source: Source,
     merged: Node,
@@ -65,7 +65,7 @@ pub struct DeclaredParam {
     pub values: Vec<String>,
 }
 
-impl Loaded {
+impl LoadedRecipe {
     /// Parses a recipe and merges it over its templates.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl Loaded {
     pub fn from_source(
         name: &str,
         source: &Source,
-        templates: &dyn Templates,
+        templates: &dyn TemplateSource,
     ) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::default();
         let Some(merged) = load(source, templates, &mut problems) else {
@@ -143,14 +143,14 @@ impl Loaded {
     /// Every problem of the recipe as chosen, and of the settings.
     pub fn resolve(
         &self,
-        templates: &dyn Templates,
-        settings: &[Setting],
-    ) -> Result<Resolved, Diagnostics> {
+        templates: &dyn TemplateSource,
+        settings: &[ParamSetting],
+    ) -> Result<ResolvedRecipe, Diagnostics> {
         let mut problems = self.problems.clone();
         let resolved = self.try_resolve(templates, settings, &mut problems);
         problems.sort(&self.source.path);
         match resolved {
-            Some(resolved) if !problems.has_errors() => Ok(Resolved {
+            Some(resolved) if !problems.has_errors() => Ok(ResolvedRecipe {
                 warnings: problems,
                 ..resolved
             }),
@@ -160,10 +160,10 @@ impl Loaded {
 
     fn try_resolve(
         &self,
-        templates: &dyn Templates,
-        settings: &[Setting],
+        templates: &dyn TemplateSource,
+        settings: &[ParamSetting],
         problems: &mut Diagnostics,
-    ) -> Option<Resolved> {
+    ) -> Option<ResolvedRecipe> {
         let choice = settings::choose(&self.merged, &self.variants, settings, problems);
         let mut axes = self.variants.axes.iter();
         if choice.len() < axes.by_ref().filter(|axis| !axis.values.is_empty()).count() {
@@ -171,7 +171,8 @@ impl Loaded {
             return None;
         }
         let flags = [false, self.base_missing];
-        let stage = Stage::new(&self.merged, &choice, settings, flags, templates, problems);
+        let stage =
+            VariantResolution::new(&self.merged, &choice, settings, flags, templates, problems);
         for (param, declared) in stage.names.unset() {
             let message = format!("the param `{param}` has no value");
             let help = format!("give one with --set {param}=VALUE");
@@ -197,7 +198,7 @@ impl Loaded {
             return None;
         }
         let hash = hex::encode(Sha256::digest(yaml.as_bytes()));
-        Some(Resolved {
+        Some(ResolvedRecipe {
             recipe,
             yaml,
             origins: origins(&stage.settled),
@@ -209,7 +210,7 @@ impl Loaded {
 
 /// Builds a recipe from a validated tree; `None` where the validation passed what cannot be read, a
 /// fault of ours.
-fn build(name: &str, node: &Node, names: &Names) -> Option<Recipe> {
+fn build(name: &str, node: &Node, names: &DeclaredNames) -> Option<Recipe> {
     let recipe = Recipe::from_keys(node)?;
     Some(Recipe {
         name: name.to_owned(),

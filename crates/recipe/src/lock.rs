@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 
 use retrial_document::formats::{ANY, is_lower_hexadecimal, mismatch, unless};
 use retrial_document::{
-    Diagnostics, Field as _, FieldType as T, Key, Mismatch, Source, StringFormat, key, object,
-    quoted, read,
+    Diagnostics, Field as _, FieldType as T, FormatMismatch, Key, Source, StringFormat, key,
+    object, quoted, read,
 };
 
 use super::model::{Image, ModelSource, Recipe, is_commit};
@@ -27,7 +27,7 @@ const VERSION: &[Key] = &[key(
 object! {
     /// The digests and commits of a recipe's names when it was locked.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
-    pub struct Lock: "a lock", first VERSION;
+    pub struct RecipeLock: "a lock", first VERSION;
     keys {
         /// The recipe's name or path.
         recipe: String,
@@ -52,7 +52,7 @@ object! {
     }
 }
 
-fn version(text: &str) -> Option<Mismatch> {
+fn version(text: &str) -> Option<FormatMismatch> {
     unless(
         text == FORMAT,
         format!("this version of retrial reads lock format {FORMAT}"),
@@ -60,21 +60,21 @@ fn version(text: &str) -> Option<Mismatch> {
     )
 }
 
-fn digest(text: &str) -> Option<Mismatch> {
+fn digest(text: &str) -> Option<FormatMismatch> {
     one_of(text, &[("sha256:", 64)], "a digest, sha256:…")
 }
 
-fn commit(text: &str) -> Option<Mismatch> {
+fn commit(text: &str) -> Option<FormatMismatch> {
     one_of(text, &[("", 40)], "a commit")
 }
 
-fn hash(text: &str) -> Option<Mismatch> {
+fn hash(text: &str) -> Option<FormatMismatch> {
     let kinds = [("sha256:", 64), ("git:", 40)];
     one_of(text, &kinds, "a hash, sha256:… or git:…")
 }
 
 /// Checks that a text has one of these prefixes and the number of hexadecimal digits of that prefix.
-fn one_of(text: &str, kinds: &[(&str, usize)], noun: &str) -> Option<Mismatch> {
+fn one_of(text: &str, kinds: &[(&str, usize)], noun: &str) -> Option<FormatMismatch> {
     let fits = kinds.iter().any(|(prefix, digits)| {
         text.strip_prefix(prefix)
             .is_some_and(|hex| is_lower_hexadecimal(hex, *digits))
@@ -89,7 +89,7 @@ fn one_of(text: &str, kinds: &[(&str, usize)], noun: &str) -> Option<Mismatch> {
     )
 }
 
-impl Lock {
+impl RecipeLock {
     /// Returns the key of a model's revision in a lock: `owner/name@revision`.
     pub fn model_key(repository: &str, revision: &str) -> String {
         format!("{repository}@{revision}")
@@ -222,7 +222,7 @@ fn compare(
 mod tests {
     use super::*;
 
-    fn lock() -> Lock {
+    fn lock() -> RecipeLock {
         let hex = "0123456789abcdef".repeat(4);
         let model = LockedModel {
             commit: hex[..40].to_owned(),
@@ -231,7 +231,7 @@ mod tests {
                 ("a: \"b\"#.bin".into(), format!("sha256:{hex}")),
             ]),
         };
-        Lock {
+        RecipeLock {
             recipe: "./mine.yaml".into(),
             fingerprint: hex.clone(),
             images: BTreeMap::from([("rocm/x:7.1".into(), format!("sha256:{hex}"))]),
@@ -240,15 +240,15 @@ mod tests {
     }
 
     fn problems(text: &str) -> String {
-        let lock = Lock::parse(&Source::new("mine.lock.yaml", text));
+        let lock = RecipeLock::parse(&Source::new("mine.lock.yaml", text));
         lock.unwrap_err().to_string()
     }
 
     #[test]
     fn a_written_lock_can_be_read_back() {
-        for lock in [lock(), Lock::default()] {
+        for lock in [lock(), RecipeLock::default()] {
             let source = Source::new("mine.lock.yaml", lock.to_yaml());
-            assert_eq!(Lock::parse(&source).unwrap(), lock);
+            assert_eq!(RecipeLock::parse(&source).unwrap(), lock);
         }
     }
 

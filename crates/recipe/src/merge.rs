@@ -4,7 +4,7 @@
 //! Merging stays symbolic (`+` and null are retained) until [`settle`], because an overlay of a
 //! variant may itself be merged over that of a template before it is applied.
 
-use retrial_document::{Diagnostics, Entry, Node, Value};
+use retrial_document::{Diagnostics, MapEntry, Node, Value};
 use std::collections::HashMap;
 
 /// Merges `over` over `base`; values of `over` win.
@@ -34,17 +34,17 @@ pub fn merge(base: Node, over: Node, problems: &mut Diagnostics) -> Node {
     }
 }
 
-fn merge_entry(old: Entry, over: Entry, problems: &mut Diagnostics) -> Entry {
+fn merge_entry(old: MapEntry, over: MapEntry, problems: &mut Diagnostics) -> MapEntry {
     if !over.append && over.value.is_null() {
         let value = Node {
             value: Value::Removed,
             ..over.value
         };
-        return Entry { value, ..over };
+        return MapEntry { value, ..over };
     }
     if !over.append {
         let value = merge(old.value, over.value, problems);
-        return Entry { value, ..over };
+        return MapEntry { value, ..over };
     }
     if !matches!(over.value.value, Value::List(_)) {
         // `settle` reports it, once, wherever it ends.
@@ -67,7 +67,7 @@ fn merge_entry(old: Entry, over: Entry, problems: &mut Diagnostics) -> Entry {
         }
     };
     let span = over.value.span;
-    Entry {
+    MapEntry {
         value: Node { value, span },
         append,
         ..over
@@ -94,7 +94,7 @@ pub fn settle(node: Node, problems: &mut Diagnostics) -> Node {
     Node { value, ..node }
 }
 
-fn settle_entry(entry: Entry, problems: &mut Diagnostics) -> Option<Entry> {
+fn settle_entry(entry: MapEntry, problems: &mut Diagnostics) -> Option<MapEntry> {
     let span = entry.key_span.clone();
     match &entry.value.value {
         Value::Removed => return None,
@@ -116,7 +116,7 @@ fn settle_entry(entry: Entry, problems: &mut Diagnostics) -> Option<Entry> {
         _ => {}
     }
     let value = settle(entry.value, problems);
-    Some(Entry {
+    Some(MapEntry {
         value,
         append: false,
         ..entry

@@ -13,7 +13,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::expression::Scope;
+use crate::expression::ExpressionScope;
 use crate::formats;
 use measurement::scenarios;
 use steps::companions;
@@ -36,12 +36,12 @@ mod steps;
 pub use command::CommandOptions;
 pub use container::{Container, Entrypoint, GpuAccess, MountRequest};
 pub use download::Download;
-pub use failure::{FailurePattern, Progress};
+pub use failure::{FailurePattern, ProgressRule};
 pub use figures::{
-    Aggregate, Better, Claim, CsvCell, Expectation, ExpectationKind, FigureSource, Find, Limit,
-    MllogFigure, ReferenceConvergence, Take, entry_name, figure_name,
+    Aggregate, Better, Claim, CsvCell, Expectation, ExpectationKind, FigureLocator, FigureSource,
+    Limit, MatchSelection, MllogFigure, ReferenceConvergence, entry_name, figure_name,
 };
-pub use host::{GpuRequest, GpuVendor, Requires};
+pub use host::{GpuRequest, GpuVendor, HostRequirements};
 pub use image::{Image, ImageBuild};
 pub use judge::{InvalidMarker, JudgeRules};
 pub use measurement::{
@@ -50,7 +50,8 @@ pub use measurement::{
 pub use mode::Mode;
 pub use nodes::{Nodes, Placement};
 pub use services::{
-    OwnContainer, Ready, ReadyWhen, SHARED_NETWORK, Service, ServiceScope, StopRule, StopSignal,
+    ReadyRule, ReadyWhen, SHARED_NETWORK, Service, ServiceContainer, ServiceScope, StopRule,
+    StopSignal,
 };
 pub use steps::{
     CacheRequest, CachedFile, Companion, CopyFromImage, Model, ModelSource, Setup, SharedCommand,
@@ -58,7 +59,7 @@ pub use steps::{
 };
 
 pub use crate::expression::{ParamValue, Template};
-pub use retrial_document::Ordered;
+pub use retrial_document::OrderedMap;
 
 /// Returns whether a revision of the hub is a commit, which cannot be moved.
 pub fn is_commit(revision: &str) -> bool {
@@ -113,7 +114,7 @@ object! {
         /// The image: a reference, {ref, digest}, or {build}.
         image: Image [required],
         /// Requirements of the host; with several machines, of each.
-        requires: Requires,
+        requires: HostRequirements,
         /// The number of machines, if the benchmark runs on several.
         nodes: Option<Nodes>,
         /// How the container is made, in the words of Docker and Compose.
@@ -123,15 +124,15 @@ object! {
         /// Paths that are copied out of the image for steps on the host.
         copy_from_image: Vec<CopyFromImage>,
         /// Models, by name.
-        models: Ordered<Model>,
+        models: OrderedMap<Model>,
         /// Datasets, by name: a command, and the directory that it populates.
-        datasets: Ordered<Setup>,
+        datasets: OrderedMap<Setup>,
         /// Setup steps after the datasets, by name, in this order.
-        setup: Ordered<Setup>,
+        setup: OrderedMap<Setup>,
         /// Commands that several scenarios share: they name them with `from`.
-        commands: Ordered<SharedCommand>,
+        commands: OrderedMap<SharedCommand>,
         /// Long-lived commands, by name: measurements name those that they need with `needs`.
-        services: Ordered<Service>,
+        services: OrderedMap<Service>,
         /// Patterns of failures for all measurements and services that have no `fail_on` of their own.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         fail_on: Vec<FailurePattern>,
@@ -142,7 +143,7 @@ object! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         missing_child: Option<Duration>,
         /// What is measured: MLPerf's scenarios, or cases with names of your own.
-        scenarios: Ordered<Scenario> [required, read = scenarios] = measurement::SCENARIOS,
+        scenarios: OrderedMap<Scenario> [required, read = scenarios] = measurement::SCENARIOS,
         /// The margin, noise and confidence by which figures are judged.
         judge: JudgeRules,
         /// Environment variables of the host that commands may use: `HF_TOKEN` only; others are given with `--secret`.
@@ -152,12 +153,12 @@ object! {
 
 impl Recipe {
     /// Returns the recipe's own values for expressions: params, variants, the number of GPUs that it requires.
-    pub fn scope(&self) -> Scope {
-        Scope {
+    pub fn scope(&self) -> ExpressionScope {
+        ExpressionScope {
             params: self.params.clone(),
             variant: self.variant.clone(),
             gpus: self.requires.gpus.as_ref().map(|gpus| gpus.count),
-            ..Scope::default()
+            ..ExpressionScope::default()
         }
     }
 }

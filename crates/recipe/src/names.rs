@@ -3,7 +3,7 @@
 use retrial_document::{Diagnostic, Diagnostics, Node, Scalar, Span, Value, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::expression::{self, ParamValue, Scope, Template};
+use super::expression::{self, ExpressionScope, ParamValue, Template};
 use crate::formats;
 
 /// The declaration of a param.
@@ -20,7 +20,7 @@ pub struct Param {
 
 /// The names that expressions may use, with the values known so far.
 #[derive(Debug, Default)]
-pub struct Names {
+pub struct DeclaredNames {
     pub params: BTreeMap<String, Param>,
     /// The axes of variants.
     pub axes: BTreeSet<String>,
@@ -31,14 +31,14 @@ pub struct Names {
     /// Whether the recipe has several machines.
     pub nodes: bool,
     /// The values that are known when the document is validated.
-    pub scope: Scope,
+    pub scope: ExpressionScope,
     /// The params that `--set` changed from the recipe's own value.
     pub modified: Vec<String>,
     /// The params that the default of another param names.
     pub used: BTreeSet<String>,
 }
 
-impl Names {
+impl DeclaredNames {
     /// Reads the names from a merged recipe, and evaluates and checks the values of params.
     pub fn read(
         recipe: &Node,
@@ -53,9 +53,9 @@ impl Names {
             models: models.collect(),
             gpus: recipe.at(&["requires", "gpus"]).is_some(),
             nodes: recipe.get("nodes").is_some(),
-            scope: Scope {
+            scope: ExpressionScope {
                 variant,
-                ..Scope::default()
+                ..ExpressionScope::default()
             },
             ..Self::default()
         };
@@ -200,7 +200,12 @@ fn params_in(node: &Node) -> Vec<String> {
 
 impl Param {
     /// Reads the value of a node as this param's type.
-    fn read(&self, node: &Node, scope: &Scope, problems: &mut Diagnostics) -> Option<ParamValue> {
+    fn read(
+        &self,
+        node: &Node,
+        scope: &ExpressionScope,
+        problems: &mut Diagnostics,
+    ) -> Option<ParamValue> {
         // A list or a map is reported by the check of types.
         let Value::Scalar(scalar) = &node.value else {
             return None;
@@ -250,7 +255,7 @@ impl Param {
 }
 
 /// A scalar with its expressions replaced. One that is exactly one expression takes its type.
-pub fn evaluate(scalar: &Scalar, scope: &Scope) -> Result<Scalar, String> {
+pub fn evaluate(scalar: &Scalar, scope: &ExpressionScope) -> Result<Scalar, String> {
     let text = &scalar.text;
     let Ok(expressions) = expression::scan(text) else {
         return Err("an expression is not closed".into());

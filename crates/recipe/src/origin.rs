@@ -9,7 +9,7 @@ use super::settings::COMMAND_LINE;
 
 /// A value of a resolved recipe, and its origin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Origin {
+pub struct ValueOrigin {
     /// The path of the key: `container.privileged`.
     pub key: String,
     /// The value as written, in one line.
@@ -19,14 +19,14 @@ pub struct Origin {
 }
 
 /// Returns all values of a settled tree, in its order, and the defaults of absent keys.
-pub fn origins(recipe: &Node) -> Vec<Origin> {
+pub fn origins(recipe: &Node) -> Vec<ValueOrigin> {
     let mut out = Vec::new();
     values(&mut out, recipe, String::new());
     defaults(&mut out, recipe, Recipe::OBJECT, "");
     out
 }
 
-fn values(out: &mut Vec<Origin>, node: &Node, key: String) {
+fn values(out: &mut Vec<ValueOrigin>, node: &Node, key: String) {
     let simple = |node: &Node| matches!(node.value, Value::Scalar(_));
     match &node.value {
         Value::Null | Value::Removed => {}
@@ -57,12 +57,12 @@ fn many(items: &[Node]) -> bool {
         .any(|pair| pair[0].span.source.path != pair[1].span.source.path)
 }
 
-fn origin(key: String, value: String, node: &Node) -> Origin {
+fn origin(key: String, value: String, node: &Node) -> ValueOrigin {
     let from = match &*node.span.source.path {
         COMMAND_LINE => COMMAND_LINE.to_owned(),
         _ => node.span.to_string(),
     };
-    Origin { key, value, from }
+    ValueOrigin { key, value, from }
 }
 
 fn join(key: &str, name: &str) -> String {
@@ -80,11 +80,11 @@ fn join(key: &str, name: &str) -> String {
 
 /// Adds the defaults of absent keys. Only within maps that exist, except for the container and the rules of judging,
 /// which hold whether they are written or not.
-fn defaults(out: &mut Vec<Origin>, node: &Node, object: &'static Object, prefix: &str) {
+fn defaults(out: &mut Vec<ValueOrigin>, node: &Node, object: &'static Object, prefix: &str) {
     for key in object.keys() {
         let path = join(prefix, key.name);
         match (node.get(key.name), key.default) {
-            (None, Some(default)) => out.push(Origin {
+            (None, Some(default)) => out.push(ValueOrigin {
                 key: path,
                 value: default.to_owned(),
                 from: "default".into(),
@@ -101,7 +101,7 @@ fn defaults(out: &mut Vec<Origin>, node: &Node, object: &'static Object, prefix:
     }
 }
 
-fn below(out: &mut Vec<Origin>, node: &Node, field_type: &FieldType, path: &str) {
+fn below(out: &mut Vec<ValueOrigin>, node: &Node, field_type: &FieldType, path: &str) {
     match (field_type, &node.value) {
         (FieldType::Object(object), Value::Map(_)) => defaults(out, node, object, path),
         (FieldType::Map(_, of), Value::Map(_)) => {

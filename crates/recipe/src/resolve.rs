@@ -8,19 +8,19 @@ use std::collections::BTreeSet;
 use itertools::Itertools as _;
 use sha2::{Digest, Sha256};
 
-use super::Templates;
-use super::checks::Checks;
+use super::TemplateSource;
+use super::checks::CheckContext;
 use super::language::RecipeLanguage;
 use super::load::load;
 use super::merge::settle;
 use super::model::Recipe;
-use super::names::Names;
-use super::settings::{self, Setting};
-use super::variants::{self, Choice, Variants};
+use super::names::DeclaredNames;
+use super::settings::{self, ParamSetting};
+use super::variants::{self, VariantChoice, Variants};
 
 /// The kind of a checked file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RecipeFileKind {
     /// A recipe: it must be complete.
     Recipe,
     /// A template: the recipe that extends it adds the missing keys.
@@ -28,10 +28,10 @@ pub enum Kind {
 }
 
 /// Returns every problem of a file, under all of its variants.
-pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnostics {
+pub fn check(source: &Source, kind: RecipeFileKind, templates: &dyn TemplateSource) -> Diagnostics {
     let mut problems = Diagnostics::default();
     if let Some(merged) = load(source, templates, &mut problems) {
-        let partial = kind == Kind::Template;
+        let partial = kind == RecipeFileKind::Template;
         let base_missing = misses_template(&problems);
         let variants = structure(&merged, partial, &mut problems);
         let choices = variants.choices();
@@ -43,7 +43,7 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
         let mut by_choice = Vec::new();
         for choice in &choices {
             let mut own = Diagnostics::default();
-            let stage = Stage::new(
+            let stage = VariantResolution::new(
                 &merged,
                 choice,
                 &[],
@@ -70,7 +70,7 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
 
 /// Returns the SHA-256 of a recipe with its templates, under all variants; comments do not matter. None if it is not a
 /// recipe.
-pub fn fingerprint(source: &Source, templates: &dyn Templates) -> Option<String> {
+pub fn fingerprint(source: &Source, templates: &dyn TemplateSource) -> Option<String> {
     let merged = load(source, templates, &mut Diagnostics::default())?;
     Some(hex::encode(Sha256::digest(
         to_yaml(&merged, Recipe::OBJECT).as_bytes(),
@@ -81,7 +81,7 @@ pub fn fingerprint(source: &Source, templates: &dyn Templates) -> Option<String>
 ///
 /// # Errors
 /// Returns the problems if the file is not a recipe, or its variants are malformed.
-pub fn variants(source: &Source, templates: &dyn Templates) -> Result<Variants, Diagnostics> {
+pub fn variants(source: &Source, templates: &dyn TemplateSource) -> Result<Variants, Diagnostics> {
     let mut problems = Diagnostics::default();
     let merged = load(source, templates, &mut problems);
     let variants = merged.map(|merged| Variants::read(&merged, &mut problems));
@@ -101,7 +101,7 @@ pub(super) fn misses_template(problems: &Diagnostics) -> bool {
 
 /// Checks the keys that do not depend on the choice of variants: `variants`, `default`, `unsupported`.
 pub(super) fn structure(merged: &Node, partial: bool, problems: &mut Diagnostics) -> Variants {
-    let names = Names::default();
+    let names = DeclaredNames::default();
     let mut language = RecipeLanguage::new(&names, partial, false);
     let mut validator = Validator::new(&mut language, problems);
     for name in ["variants", "default", "unsupported"] {
@@ -116,32 +116,32 @@ pub(super) fn structure(merged: &Node, partial: bool, problems: &mut Diagnostics
 }
 
 /// A recipe under one choice of variants.
-pub(super) struct Stage {
+pub(super) struct VariantResolution {
     pub settled: Node,
     pub validated: Node,
-    pub names: Names,
+    pub names: DeclaredNames,
     used: BTreeSet<String>,
 }
 
-impl Stage {
+impl VariantResolution {
     pub fn new(
         merged: &Node,
-        choice: &Choice,
-        settings: &[Setting],
+        choice: &VariantChoice,
+        settings: &[ParamSetting],
         [partial, base_missing]: [bool; 2],
-        templates: &dyn Templates,
+        templates: &dyn TemplateSource,
         problems: &mut Diagnostics,
     ) -> Self {
         let chosen = variants::apply(merged, choice, problems);
         let chosen = settings::apply(chosen, settings, problems);
         let settled = settle(chosen, problems);
-        let names = Names::read(&settled, choice.clone(), problems);
+        let names = DeclaredNames::read(&settled, choice.clone(), problems);
         let mut language = RecipeLanguage::new(&names, partial, base_missing);
         let top = settled.span.part(0..0);
         let validated =
             Validator::new(&mut language, problems).object(&settled, Recipe::OBJECT, &top);
         let used = language.used;
-        let checks = Checks {
+        let checks = CheckContext {
             recipe: &validated,
             written: &settled,
             partial,
@@ -159,7 +159,7 @@ impl Stage {
 }
 
 /// Adds the problems of all choices; a problem that not all choices have lists its settings.
-fn collect(problems: &mut Diagnostics, choices: &[Choice], by_choice: Vec<Diagnostics>) {
+fn collect(problems: &mut Diagnostics, choices: &[VariantChoice], by_choice: Vec<Diagnostics>) {
     let mut all: Vec<(Diagnostic, Vec<usize>)> = Vec::new();
     let count = by_choice.len();
     // Presumably the same ones are omitted under each choice.
@@ -186,7 +186,7 @@ fn collect(problems: &mut Diagnostics, choices: &[Choice], by_choice: Vec<Diagno
 }
 
 /// Returns the settings that the choices share, which alone cause the problem.
-fn common(choices: &[Choice], under: &[usize]) -> String {
+fn common(choices: &[VariantChoice], under: &[usize]) -> String {
     let shared = |axis: &String, value: &String| {
         under
             .iter()

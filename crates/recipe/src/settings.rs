@@ -1,22 +1,22 @@
 //! `--set name=value`: a param or an axis of variants.
 
-use super::variants::{Axis, Choice, Variants};
+use super::variants::{VariantAxis, VariantChoice, Variants};
 use itertools::Itertools as _;
-use retrial_document::{Diagnostics, Entry, Node, Source, Span, Value, did_you_mean};
+use retrial_document::{Diagnostics, MapEntry, Node, Source, Span, Value, did_you_mean};
 
 /// The path that is reported as the source of a value from the command line.
 pub const COMMAND_LINE: &str = "--set";
 
 /// A `--set name=value` of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting {
+pub struct ParamSetting {
     /// The name of a param or of an axis of variants.
     pub name: String,
     /// The text after `=`, without expressions.
     pub value: String,
 }
 
-impl Setting {
+impl ParamSetting {
     /// Returns a setting of this name.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
@@ -41,7 +41,7 @@ impl Setting {
     }
 }
 
-impl std::str::FromStr for Setting {
+impl std::str::FromStr for ParamSetting {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -56,9 +56,9 @@ impl std::str::FromStr for Setting {
 pub fn choose(
     recipe: &Node,
     variants: &Variants,
-    settings: &[Setting],
+    settings: &[ParamSetting],
     problems: &mut Diagnostics,
-) -> Choice {
+) -> VariantChoice {
     let mut choice = chosen(recipe, variants, settings, problems);
     for axis in &variants.axes {
         if choice.contains_key(&axis.name) {
@@ -80,10 +80,10 @@ pub fn choose(
 fn chosen(
     recipe: &Node,
     variants: &Variants,
-    settings: &[Setting],
+    settings: &[ParamSetting],
     problems: &mut Diagnostics,
-) -> Choice {
-    let mut choice = Choice::new();
+) -> VariantChoice {
+    let mut choice = VariantChoice::new();
     let params = recipe.entries_at("params");
     for setting in settings {
         if let Some(axis) = variants.axis(&setting.name) {
@@ -107,7 +107,7 @@ fn chosen(
 }
 
 /// Reports an axis that neither a setting nor a default decides.
-fn report_undecided(recipe: &Node, axis: &Axis, problems: &mut Diagnostics) {
+fn report_undecided(recipe: &Node, axis: &VariantAxis, problems: &mut Diagnostics) {
     let declared = recipe
         .get("variants")
         .and_then(|variants| variants.entry(&axis.name));
@@ -122,8 +122,8 @@ fn report_undecided(recipe: &Node, axis: &Axis, problems: &mut Diagnostics) {
 fn report_unsupported(
     recipe: &Node,
     variants: &Variants,
-    settings: &[Setting],
-    choice: &Choice,
+    settings: &[ParamSetting],
+    choice: &VariantChoice,
     problems: &mut Diagnostics,
 ) {
     let Some(unsupported) = variants.unsupported(choice) else {
@@ -136,13 +136,13 @@ fn report_unsupported(
     let setting = settings
         .iter()
         .find(|setting| unsupported.combination.contains_key(&setting.name));
-    let span = setting.map_or_else(|| recipe.span.part(0..0), Setting::span);
+    let span = setting.map_or_else(|| recipe.span.part(0..0), ParamSetting::span);
     let message = format!("{words} is not supported: {}", unsupported.reason);
     problems.error("unsupported", message, &span, "choose another combination");
 }
 
 /// Returns the recipe with the settings of params in it, as `set` next to each `default`.
-pub fn apply(mut recipe: Node, settings: &[Setting], problems: &mut Diagnostics) -> Node {
+pub fn apply(mut recipe: Node, settings: &[ParamSetting], problems: &mut Diagnostics) -> Node {
     let Value::Map(entries) = &mut recipe.value else {
         return recipe;
     };
@@ -169,7 +169,7 @@ pub fn apply(mut recipe: Node, settings: &[Setting], problems: &mut Diagnostics)
             key.key == "type" && matches!(key.value.text(), Some("string" | "path" | "enum"))
         });
         keys.retain(|key| key.key != "set");
-        keys.push(Entry {
+        keys.push(MapEntry {
             key: "set".into(),
             key_span: setting.name_span(),
             append: false,

@@ -3,15 +3,15 @@
 use retrial_document::{Diagnostics, Node, Source, Value};
 use serde::Serialize;
 
-use super::Templates;
+use super::TemplateSource;
 use super::load::load;
 use super::merge::settle;
-use super::names::{Names, evaluate};
-use super::variants::{self, Choice, Variants};
+use super::names::{DeclaredNames, evaluate};
+use super::variants::{self, VariantChoice, Variants};
 
 /// A line of `retrial list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Summary {
+pub struct RecipeSummary {
     /// The recipe's title in one line.
     pub title: String,
     /// The suite: `mlperf-inference`.
@@ -41,7 +41,7 @@ pub struct VariantSummary {
     /// The value of the axis: `mi300x`.
     pub value: String,
     /// The summary of the recipe with this value.
-    pub summary: Summary,
+    pub summary: RecipeSummary,
 }
 
 /// Returns a recipe's summary with its default variants, and one for each variant that is another
@@ -51,8 +51,8 @@ pub struct VariantSummary {
 /// Returns the problems if the file is not a recipe.
 pub fn summarize(
     source: &Source,
-    templates: &dyn Templates,
-) -> Result<(Summary, Vec<VariantSummary>), Diagnostics> {
+    templates: &dyn TemplateSource,
+) -> Result<(RecipeSummary, Vec<VariantSummary>), Diagnostics> {
     let mut problems = Diagnostics::default();
     let Some(merged) = load(source, templates, &mut problems) else {
         return Err(problems);
@@ -85,7 +85,7 @@ pub fn summarize(
     Ok((first, others))
 }
 
-impl Summary {
+impl RecipeSummary {
     /// Returns whether it is of another submitter, system, benchmark or GPU.
     fn is_another_submission(&self, other: &Self) -> bool {
         self.submitter != other.submitter
@@ -96,11 +96,11 @@ impl Summary {
 }
 
 /// Summarizes the recipe with this choice. `check` reports its problems.
-fn of(merged: &Node, choice: Choice) -> Summary {
+fn of(merged: &Node, choice: VariantChoice) -> RecipeSummary {
     let mut problems = Diagnostics::default();
     let chosen = variants::apply(merged, &choice, &mut problems);
     let recipe = settle(chosen, &mut problems);
-    let names = Names::read(&recipe, choice, &mut problems);
+    let names = DeclaredNames::read(&recipe, choice, &mut problems);
     let text = |node: Option<&Node>| match &node?.value {
         Value::Scalar(scalar) => evaluate(scalar, &names.scope).ok().map(|value| value.text),
         _ => None,
@@ -114,7 +114,7 @@ fn of(merged: &Node, choice: Choice) -> Summary {
         .iter()
         .filter_map(|model| text(Some(model)))
         .collect();
-    Summary {
+    RecipeSummary {
         title: text(recipe.get("title"))
             .unwrap_or_default()
             .trim()

@@ -1,6 +1,6 @@
 //! Variants: overlays on a recipe, by axis and value.
 
-use retrial_document::{Diagnostics, Entry, Node, Span, Value, did_you_mean};
+use retrial_document::{Diagnostics, MapEntry, Node, Span, Value, did_you_mean};
 use std::collections::BTreeMap;
 
 use super::keys::TOP_ONLY;
@@ -8,7 +8,7 @@ use super::merge::merge;
 
 /// An axis along which a recipe has variants.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Axis {
+pub struct VariantAxis {
     /// The axis: `rocm`.
     pub name: String,
     /// The values, in the order of the file.
@@ -19,7 +19,7 @@ pub struct Axis {
 
 /// A combination of variants that the recipe does not support.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Unsupported {
+pub struct UnsupportedVariant {
     /// Axis and value; all of them must be chosen.
     pub combination: BTreeMap<String, String>,
     /// The reason, as shown to users who select it.
@@ -30,25 +30,25 @@ pub struct Unsupported {
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Variants {
     /// The axes, in the order of the file.
-    pub axes: Vec<Axis>,
+    pub axes: Vec<VariantAxis>,
     /// The combinations that the recipe does not support.
-    pub unsupported: Vec<Unsupported>,
+    pub unsupported: Vec<UnsupportedVariant>,
 }
 
 /// A value for each axis.
-pub type Choice = BTreeMap<String, String>;
+pub type VariantChoice = BTreeMap<String, String>;
 
 /// More combinations than this are checked one axis at a time.
 const MOST_COMBINATIONS: usize = 64;
 
 impl Variants {
     /// Returns the axis of this name.
-    pub fn axis(&self, name: &str) -> Option<&Axis> {
+    pub fn axis(&self, name: &str) -> Option<&VariantAxis> {
         self.axes.iter().find(|axis| axis.name == name)
     }
 
     /// Returns the unsupported combination that a choice contains, if any.
-    pub fn unsupported(&self, choice: &Choice) -> Option<&Unsupported> {
+    pub fn unsupported(&self, choice: &VariantChoice) -> Option<&UnsupportedVariant> {
         self.unsupported.iter().find(|unsupported| {
             let meets = |(axis, value): (&String, &String)| choice.get(axis) == Some(value);
             !unsupported.combination.is_empty() && unsupported.combination.iter().all(meets)
@@ -56,13 +56,13 @@ impl Variants {
     }
 
     /// Returns all supported choices; where there are very many, each value once with the others' first.
-    pub fn choices(&self) -> Vec<Choice> {
+    pub fn choices(&self) -> Vec<VariantChoice> {
         let axes = self.axes.iter().filter(|axis| !axis.values.is_empty());
-        let axes: Vec<&Axis> = axes.collect();
+        let axes: Vec<&VariantAxis> = axes.collect();
         let count = axes.iter().try_fold(1_usize, |product, axis| {
             product.checked_mul(axis.values.len())
         });
-        let mut choices = vec![Choice::new()];
+        let mut choices = vec![VariantChoice::new()];
         if count.is_some_and(|count| count <= MOST_COMBINATIONS) {
             for axis in &axes {
                 choices = axis
@@ -72,7 +72,7 @@ impl Variants {
                     .collect();
             }
         } else {
-            let usual = axes.iter().fold(Choice::new(), |choice, axis| {
+            let usual = axes.iter().fold(VariantChoice::new(), |choice, axis| {
                 let value = axis.default.as_ref().unwrap_or(&axis.values[0]);
                 with(&choice, axis, value)
             });
@@ -90,7 +90,7 @@ impl Variants {
         let mut variants = Self::default();
         for (name, values) in recipe.named_at("variants") {
             let default = recipe.get("default").and_then(|default| default.get(name));
-            variants.axes.push(Axis {
+            variants.axes.push(VariantAxis {
                 name: name.to_owned(),
                 values: values.named().map(|(value, _)| value.to_owned()).collect(),
                 default: default.and_then(Node::text).map(str::to_owned),
@@ -140,14 +140,14 @@ impl Variants {
                 "give the reason: it is shown to users who select it",
             );
         }
-        self.unsupported.push(Unsupported {
+        self.unsupported.push(UnsupportedVariant {
             combination,
             reason: reason.to_owned(),
         });
     }
 
     /// Reports an axis that does not exist, or a value that the axis does not have.
-    fn exists(&self, entry: &Entry, value: &str, problems: &mut Diagnostics) {
+    fn exists(&self, entry: &MapEntry, value: &str, problems: &mut Diagnostics) {
         let axis = entry.key.as_str();
         match self.axis(axis) {
             None => {
@@ -173,7 +173,7 @@ impl Variants {
     }
 
     /// Returns the default value of each axis that has one.
-    pub fn defaults(&self) -> Choice {
+    pub fn defaults(&self) -> VariantChoice {
         let axes = self.axes.iter();
         axes.filter_map(|axis| Some((axis.name.clone(), axis.default.clone()?)))
             .collect()
@@ -194,7 +194,7 @@ impl Variants {
     }
 }
 
-fn with(choice: &Choice, axis: &Axis, value: &str) -> Choice {
+fn with(choice: &VariantChoice, axis: &VariantAxis, value: &str) -> VariantChoice {
     let mut choice = choice.clone();
     choice.insert(axis.name.clone(), value.to_owned());
     choice
@@ -202,7 +202,7 @@ fn with(choice: &Choice, axis: &Axis, value: &str) -> Choice {
 
 /// Returns the recipe with the chosen overlays merged over it, axes in the order of the file. It keeps only the chosen
 /// part of `variants`, so that its text resolves to the same recipe.
-pub fn apply(recipe: &Node, choice: &Choice, problems: &mut Diagnostics) -> Node {
+pub fn apply(recipe: &Node, choice: &VariantChoice, problems: &mut Diagnostics) -> Node {
     let span = recipe.span.clone();
     let mut merged = recipe.clone();
     let mut chosen = Vec::new();
@@ -234,13 +234,13 @@ pub fn apply(recipe: &Node, choice: &Choice, problems: &mut Diagnostics) -> Node
 }
 
 /// Replaces the map under a key; if there is none, adds it unless it is empty.
-fn put(entries: &mut Vec<Entry>, key: &str, map: Vec<Entry>, recipe: &Span) {
+fn put(entries: &mut Vec<MapEntry>, key: &str, map: Vec<MapEntry>, recipe: &Span) {
     match entries.iter_mut().find(|entry| entry.key == key) {
         Some(entry) => entry.value = Node::map(map, entry.value.span.clone()),
         None if map.is_empty() => {}
         None => {
             let key_span = recipe.part(0..0);
-            entries.push(Entry {
+            entries.push(MapEntry {
                 key: key.to_owned(),
                 key_span: key_span.clone(),
                 append: false,

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use retrial_recipe::model::{Image, ParamValue, Template, Trials};
 use retrial_recipe::{
-    Kind, NoTemplates, Resolved, Setting, Source, Templates, check, resolve, variants,
+    NoTemplates, ParamSetting, RecipeFileKind, ResolvedRecipe, Source, TemplateSource, check,
+    resolve, variants,
 };
 
 struct Fixtures;
@@ -15,7 +16,7 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures")
 }
 
-impl Templates for Fixtures {
+impl TemplateSource for Fixtures {
     fn template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>> {
         let path = fixtures().join("templates").join(format!("{name}.yaml"));
         let text = std::fs::read_to_string(path).ok();
@@ -36,10 +37,10 @@ fn source() -> Source {
     Source::new("llama2-like.yaml", text)
 }
 
-fn resolved(settings: &[(&str, &str)]) -> Resolved {
+fn resolved(settings: &[(&str, &str)]) -> ResolvedRecipe {
     let settings: Vec<_> = settings
         .iter()
-        .map(|(name, value)| Setting::new(*name, *value))
+        .map(|(name, value)| ParamSetting::new(*name, *value))
         .collect();
     match resolve("llama2-like", &source(), &Fixtures, &settings) {
         Ok(resolved) => resolved,
@@ -138,9 +139,15 @@ fn merging() {
 
 #[test]
 fn checks_clean() {
-    assert_eq!(check(&source(), Kind::Recipe, &Fixtures).to_string(), "");
+    assert_eq!(
+        check(&source(), RecipeFileKind::Recipe, &Fixtures).to_string(),
+        ""
+    );
     let template = Fixtures.template("amd-like").unwrap().unwrap();
-    assert_eq!(check(&template, Kind::Template, &Fixtures).to_string(), "");
+    assert_eq!(
+        check(&template, RecipeFileKind::Template, &Fixtures).to_string(),
+        ""
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use retrial_recipe::{Kind, Setting, Source, Templates, check, resolve};
+use retrial_recipe::{ParamSetting, RecipeFileKind, Source, TemplateSource, check, resolve};
 
 struct Fixtures;
 
@@ -12,7 +12,7 @@ fn tests() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests")
 }
 
-impl Templates for Fixtures {
+impl TemplateSource for Fixtures {
     fn template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>> {
         let path = tests()
             .join("fixtures/templates")
@@ -40,7 +40,7 @@ fn bad_recipes() {
     insta::glob!("recipes-bad/*.yaml", |path| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let source = Source::from_bytes(name, &std::fs::read(path).unwrap()).unwrap();
-        let problems = check(&source, Kind::Recipe, &Fixtures);
+        let problems = check(&source, RecipeFileKind::Recipe, &Fixtures);
         assert!(!problems.is_empty());
         insta::assert_snapshot!(problems.render(false));
     });
@@ -54,7 +54,7 @@ fn recipe(name: &str) -> Source {
 fn refused(source: &Source, settings: &[(&str, &str)]) -> String {
     let settings: Vec<_> = settings
         .iter()
-        .map(|(name, value)| Setting::new(*name, *value))
+        .map(|(name, value)| ParamSetting::new(*name, *value))
         .collect();
     match resolve("x", source, &Fixtures, &settings) {
         Ok(_) => panic!("resolved"),
@@ -100,21 +100,29 @@ fn an_unsupported_option() {
 #[test]
 fn as_json() {
     let source = Source::new("x.yaml", "schema: 1\ntitel: x\n");
-    let problems = check(&source, Kind::Template, &Fixtures);
+    let problems = check(&source, RecipeFileKind::Template, &Fixtures);
     insta::assert_json_snapshot!(problems);
 }
 
 #[test]
 fn companions() {
     let text = "schema: 1\nimage: { build: { context: there } }\nfiles: { there.sh: /x, gone.sh: /y, ../up.sh: /z }\n";
-    let problems = check(&Source::new("x.yaml", text), Kind::Template, &Fixtures);
+    let problems = check(
+        &Source::new("x.yaml", text),
+        RecipeFileKind::Template,
+        &Fixtures,
+    );
     insta::assert_snapshot!(problems.render(false));
 }
 
 #[test]
 fn settings_of_a_shared_command_have_no_effect_where_it_is_named() {
     let text = "schema: 1\ncommands: { all: { run: x } }\nscenarios: { offline: { performance: { from: all, max_log: 1G, results: /r } } }\n";
-    let problems = check(&Source::new("x.yaml", text), Kind::Template, &Fixtures);
+    let problems = check(
+        &Source::new("x.yaml", text),
+        RecipeFileKind::Template,
+        &Fixtures,
+    );
     let shown = problems.render(false);
     assert!(
         shown.contains("`max_log` has no effect with `from`"),

@@ -9,11 +9,13 @@
 use std::error::Error;
 
 use retrial_recipe::model::{Image, ParamValue, Recipe};
-use retrial_recipe::{Kind, Setting, Source, Templates, check, resolve, variants};
+use retrial_recipe::{
+    ParamSetting, RecipeFileKind, Source, TemplateSource, check, resolve, variants,
+};
 
 struct InMemory<'a>(&'a [(&'a str, &'a str)]);
 
-impl Templates for InMemory<'_> {
+impl TemplateSource for InMemory<'_> {
     fn template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>> {
         let template = self.0.iter().find(|(other, _)| *other == name);
         Ok(template.map(|(name, text)| Source::new(*name, *text)))
@@ -54,7 +56,7 @@ fn attempt(
     let source = Source::new("r.yaml", format!("{rest}{text}"));
     let settings: Vec<_> = settings
         .iter()
-        .map(|(name, value)| Setting::new(*name, *value))
+        .map(|(name, value)| ParamSetting::new(*name, *value))
         .collect();
     let templates = InMemory(templates);
     match resolve("r", &source, &templates, &settings) {
@@ -312,7 +314,10 @@ fn a_param_without_default_must_be_set() {
         "this param is a bool; `yes` is text\n`c` is not a value of this enum\n"
     );
     let source = Source::new("r.yaml", format!("{REST}{text}"));
-    assert_eq!(check(&source, Kind::Recipe, &InMemory(&[])).to_string(), "");
+    assert_eq!(
+        check(&source, RecipeFileKind::Recipe, &InMemory(&[])).to_string(),
+        ""
+    );
 }
 
 #[test]

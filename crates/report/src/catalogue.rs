@@ -13,7 +13,7 @@ use retrial_results::verdict::number::figure;
 
 /// A recipe with one choice of its variants.
 #[derive(Debug)]
-pub struct Entry {
+pub struct CatalogueEntry {
     /// The recipe's path in the repository: `recipes/…/x.yaml`.
     pub file: String,
     /// None: its default variants. Else `--set gpu=mi300x`, right after the entry with the default ones.
@@ -23,7 +23,7 @@ pub struct Entry {
 }
 
 /// Renders the page. `omitted` lists published results without a recipe, with reasons.
-pub fn render(entries: &[Entry], omitted: &str) -> String {
+pub fn render(entries: &[CatalogueEntry], omitted: &str) -> String {
     let mut out = String::from(
         "# The built-in recipes\n\n\
          Generated from the recipes by `make docs`. `retrial list` lists them, `retrial show RECIPE` shows one, \
@@ -56,7 +56,7 @@ pub fn render(entries: &[Entry], omitted: &str) -> String {
         .collect()
 }
 
-fn whole(out: &mut String, entry: &Entry) {
+fn whole(out: &mut String, entry: &CatalogueEntry) {
     let recipe = &entry.recipe;
     let _ = writeln!(out, "\n### {}\n", recipe.title);
     let _ = writeln!(out, "[`{}`](../{})\n", recipe.name, entry.file);
@@ -80,7 +80,7 @@ fn whole(out: &mut String, entry: &Entry) {
     list(out, "Deviations", &recipe.deviations);
 }
 
-fn variant(out: &mut String, entry: &Entry, choice: &str) {
+fn variant(out: &mut String, entry: &CatalogueEntry, choice: &str) {
     let recipe = &entry.recipe;
     let _ = writeln!(out, "\n`{choice}`: {}\n", recipe.title);
     about(out, recipe);

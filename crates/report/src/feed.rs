@@ -32,12 +32,12 @@ pub struct Feed {
     /// When it changed last.
     pub updated: Timestamp,
     /// Its entries, newest first.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<FeedEntry>,
 }
 
 /// An entry of a feed: one change of verdict.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Entry {
+pub struct FeedEntry {
     /// The id of the run that it is about.
     pub id: String,
     /// The submission, and its outcome before and now.
@@ -50,7 +50,7 @@ pub struct Entry {
     pub time: Timestamp,
 }
 
-impl Entry {
+impl FeedEntry {
     /// Returns the entry's id, which stays the same wherever the feed is served.
     fn urn(&self) -> String {
         let id = utf8_percent_encode(&self.id, ENCODED);

@@ -11,18 +11,18 @@ const SCHEMA: u32 = 1;
 
 /// The output of `report --output json`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Report<'a> {
+pub struct JsonReport<'a> {
     /// The version of this document's format.
     schema: u32,
     /// The reported runs, folders and benchmarks.
-    results: Vec<Reported<'a>>,
+    results: Vec<ReportedResult<'a>>,
     /// Runs with figures in common, compared with the first of them.
     comparison: Option<&'a Comparison>,
 }
 
 /// A run, a folder of results, or a benchmark of a submission tree.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Reported<'a> {
+pub struct ReportedResult<'a> {
     /// The run's id, or the folder's path.
     pub name: &'a str,
     /// The path of its evidence.
@@ -35,9 +35,9 @@ pub struct Reported<'a> {
     pub verdict: &'a Verdict,
 }
 
-impl<'a> Report<'a> {
+impl<'a> JsonReport<'a> {
     /// Creates a report of these results.
-    pub fn new(results: Vec<Reported<'a>>, comparison: Option<&'a Comparison>) -> Self {
+    pub fn new(results: Vec<ReportedResult<'a>>, comparison: Option<&'a Comparison>) -> Self {
         Self {
             schema: SCHEMA,
             results,

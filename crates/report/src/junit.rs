@@ -7,18 +7,18 @@
 use itertools::join;
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
-use crate::Entry;
+use crate::ReportedVerdict;
 use crate::content::verdict::title;
 use crate::document::clean;
 use retrial_batch::verdict::{BatchVerdict, ClaimOutcome};
-use retrial_results::evidence::tree::Fault;
+use retrial_results::evidence::tree::TreeFault;
 use retrial_stats::Decision;
 
 use retrial_results::verdict::comparison::{Change, ComparedFigure, Comparison};
 use retrial_results::verdict::{Outcome, ResultVerdict, Verdict, number};
 
 /// The suites of a submission tree: its verdicts, and the faults of the tree itself.
-pub fn tree(entries: &[Entry<'_>], faults: &[Fault]) -> String {
+pub fn tree(entries: &[ReportedVerdict<'_>], faults: &[TreeFault]) -> String {
     let cases = faults.iter().map(|fault| {
         let text = fault.to_string();
         (fault.path.clone(), status(Outcome::Invalid, &text), text)
@@ -29,7 +29,7 @@ pub fn tree(entries: &[Entry<'_>], faults: &[Fault]) -> String {
 }
 
 /// The suites of verdicts.
-pub fn verdicts(entries: &[Entry<'_>]) -> String {
+pub fn verdicts(entries: &[ReportedVerdict<'_>]) -> String {
     written(&of_verdicts(entries))
 }
 
@@ -38,7 +38,7 @@ fn written(report: &Report) -> String {
     report.to_string().unwrap_or_default()
 }
 
-fn of_verdicts(entries: &[Entry<'_>]) -> Report {
+fn of_verdicts(entries: &[ReportedVerdict<'_>]) -> Report {
     let mut report = Report::new("retrial");
     for entry in entries {
         let verdict = entry.verdict;
@@ -71,7 +71,7 @@ fn of_verdicts(entries: &[Entry<'_>]) -> Report {
 /// The suites of a history: its verdicts, and a suite of the runs that have none, each with the
 /// reason.
 pub fn history<'a>(
-    entries: &[Entry<'_>],
+    entries: &[ReportedVerdict<'_>],
     without: impl Iterator<Item = (&'a str, String)>,
 ) -> String {
     let mut report = of_verdicts(entries);
@@ -84,7 +84,7 @@ pub fn history<'a>(
 }
 
 /// The suites of a batch: its cells' results, and a suite of its claims.
-pub fn batch(batch: &BatchVerdict, cells: &[Entry<'_>]) -> String {
+pub fn batch(batch: &BatchVerdict, cells: &[ReportedVerdict<'_>]) -> String {
     let mut report = of_verdicts(cells);
     let claims = batch.claims.iter().map(|claim| {
         let status = match claim.outcome {

@@ -26,7 +26,7 @@ use retrial_store::Home;
 
 /// A verdict that is reported among others.
 #[derive(Debug, Clone)]
-pub struct Entry<'a> {
+pub struct ReportedVerdict<'a> {
     /// The path of its evidence; empty if it is not shown.
     pub evidence: String,
     /// The command line that repeats the run; none for results that no run measured.
@@ -39,7 +39,7 @@ pub struct Entry<'a> {
     pub rules: &'a [RuleCheck],
 }
 
-impl<'a> Entry<'a> {
+impl<'a> ReportedVerdict<'a> {
     /// Creates an entry of a verdict, with the path of its evidence.
     pub fn new(evidence: impl Into<String>, verdict: &'a Verdict) -> Self {
         Self {

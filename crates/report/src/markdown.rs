@@ -2,7 +2,7 @@
 
 use itertools::join;
 
-use super::document::{Block, Conclusion, Document, Item, Section, Table, Text};
+use super::document::{Block, Conclusion, Document, ListItem, Section, StyledText, Table};
 
 /// Renders a document as Markdown.
 pub fn render(document: &Document) -> String {
@@ -70,7 +70,7 @@ fn conclusion(content: &Conclusion) -> String {
     format!("{word}{}\n{gap}{list}", escaped(&content.sentence))
 }
 
-fn item(item: &Item) -> String {
+fn item(item: &ListItem) -> String {
     let sign = item.mark.map(|mark| format!("{} ", mark.sign));
     let key = match item.key.as_str() {
         "" => String::new(),
@@ -105,10 +105,10 @@ fn grid(table: &Table) -> String {
     title + &lines.collect::<String>()
 }
 
-fn styled(text: &Text) -> String {
+fn styled(text: &StyledText) -> String {
     match text {
-        Text::Plain(line) | Text::Faint(line) => escaped(line),
-        Text::Code(line) => code(line),
+        StyledText::Plain(line) | StyledText::Faint(line) => escaped(line),
+        StyledText::Code(line) => code(line),
     }
 }
 

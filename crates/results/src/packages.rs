@@ -23,7 +23,7 @@ const END: &str = "end";
 
 /// The installed packages of a container: `packages.json`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Installed {
+pub struct InstalledPackages {
     /// Version of the file.
     pub schema: u32,
     /// The release of `ROCm` in the container.
@@ -40,7 +40,7 @@ pub struct Installed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackageDatabase {
     /// The package manager that the database belongs to.
-    pub manager: Manager,
+    pub manager: PackageManager,
     /// The path of the database in the container.
     pub path: String,
     /// Versions by name; of several that are installed, all, separated by commas.
@@ -49,7 +49,7 @@ pub struct PackageDatabase {
 
 retrial_document::word_enum! {
     /// The package managers whose databases are read.
-    pub enum Manager {
+    pub enum PackageManager {
         /// Debian and Ubuntu.
         Dpkg = "dpkg",
         /// Distributions with RPM packages.
@@ -73,7 +73,7 @@ pub fn is_complete(text: &str) -> bool {
 }
 
 /// Reads what the script in the container printed: sections, each after a line `@manager path`.
-pub fn read(text: &str) -> Installed {
+pub fn read(text: &str) -> InstalledPackages {
     let mut sections: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in text.lines() {
         match (line.strip_prefix('@'), sections.last_mut()) {
@@ -82,9 +82,9 @@ pub fn read(text: &str) -> Installed {
             (None, None) => {}
         }
     }
-    let mut installed = Installed {
+    let mut installed = InstalledPackages {
         schema: SCHEMA,
-        ..Installed::default()
+        ..InstalledPackages::default()
     };
     let is_complete = sections.iter().any(|(heading, _)| *heading == END);
     let (mut count, mut omitted) = (0, 0);
@@ -95,7 +95,7 @@ pub fn read(text: &str) -> Installed {
             let release = releases.find(|release| !release.is_empty());
             installed.rocm = installed.rocm.or(release);
         }
-        let Some(manager) = Manager::from_word(word) else {
+        let Some(manager) = PackageManager::from_word(word) else {
             continue;
         };
         let mut database = PackageDatabase {
@@ -140,18 +140,18 @@ impl PackageDatabase {
 }
 
 /// Returns name and version of each package in the lines of a database.
-fn packages<'a>(manager: Manager, lines: &[&'a str]) -> Vec<(Cow<'a, str>, &'a str)> {
+fn packages<'a>(manager: PackageManager, lines: &[&'a str]) -> Vec<(Cow<'a, str>, &'a str)> {
     let lines = lines.iter().copied();
     let borrowed = |(name, version): (&'a str, &'a str)| (Cow::Borrowed(name), version);
     match manager {
-        Manager::Dpkg => stanzas(lines, "Package: ", "Version: "),
-        Manager::Apk => stanzas(lines, "P:", "V:"),
-        Manager::Rpm => lines
+        PackageManager::Dpkg => stanzas(lines, "Package: ", "Version: "),
+        PackageManager::Apk => stanzas(lines, "P:", "V:"),
+        PackageManager::Rpm => lines
             .filter_map(|line| line.split_once(' '))
             .map(borrowed)
             .collect(),
-        Manager::Conda => lines.filter_map(conda).map(borrowed).collect(),
-        Manager::Python => lines
+        PackageManager::Conda => lines.filter_map(conda).map(borrowed).collect(),
+        PackageManager::Python => lines
             .filter_map(python)
             .map(|(name, version)| (Cow::Owned(name), version))
             .collect(),
@@ -224,7 +224,7 @@ mod tests {
 
     use super::*;
 
-    fn packages(text: &str) -> Vec<(Manager, String, String)> {
+    fn packages(text: &str) -> Vec<(PackageManager, String, String)> {
         read(text)
             .databases
             .into_iter()
@@ -239,51 +239,56 @@ mod tests {
     #[rstest]
     #[case(
         "@dpkg /s\nPackage: libc6\nStatus: install ok installed\nVersion: 2.36-9\n",
-        Manager::Dpkg,
+        PackageManager::Dpkg,
         "libc6",
         "2.36-9"
     )]
     #[case(
         "@dpkg /s\nPackage: libc6\nVersion: 1\nPackage: libc6\nVersion: 2\n",
-        Manager::Dpkg,
+        PackageManager::Dpkg,
         "libc6",
         "1, 2"
     )]
-    #[case("@apk /s\nP:musl\nV:1.2.5-r0\n", Manager::Apk, "musl", "1.2.5-r0")]
+    #[case(
+        "@apk /s\nP:musl\nV:1.2.5-r0\n",
+        PackageManager::Apk,
+        "musl",
+        "1.2.5-r0"
+    )]
     #[case(
         "@rpm rpm\nbash 5.2.26-3.el10\n",
-        Manager::Rpm,
+        PackageManager::Rpm,
         "bash",
         "5.2.26-3.el10"
     )]
     #[case(
         "@python /s\ntorch-2.9.0+rocm7.1.dist-info\n",
-        Manager::Python,
+        PackageManager::Python,
         "torch",
         "2.9.0+rocm7.1"
     )]
     #[case(
         "@python /s\nNumPy-1.26.4-py3.12.egg-info\n",
-        Manager::Python,
+        PackageManager::Python,
         "numpy",
         "1.26.4"
     )]
     #[case(
         "@python /s\nruamel.yaml__clib-0.2.dist-info\n",
-        Manager::Python,
+        PackageManager::Python,
         "ruamel-yaml-clib",
         "0.2"
     )]
-    #[case("@python /s\nvllm.egg-link\n", Manager::Python, "vllm", "")]
+    #[case("@python /s\nvllm.egg-link\n", PackageManager::Python, "vllm", "")]
     #[case(
         "@conda /c\nintel-openmp-2023.1.0-hdb19cb5_46306.json\n",
-        Manager::Conda,
+        PackageManager::Conda,
         "intel-openmp",
         "2023.1.0"
     )]
     fn databases(
         #[case] text: &str,
-        #[case] manager: Manager,
+        #[case] manager: PackageManager,
         #[case] name: &str,
         #[case] version: &str,
     ) {
@@ -346,7 +351,7 @@ mod tests {
         fn any_text_is_read(text in "(@(dpkg|python|conda|apk|rpm|rocm|end) ?|Package: |Version: |P:|V:|[a-z.\\-_\u{1b}\n]){0,60}") {
             let installed = read(&text);
             let written = serde_json::to_string(&installed).unwrap();
-            prop_assert_eq!(serde_json::from_str::<Installed>(&written).unwrap(), installed);
+            prop_assert_eq!(serde_json::from_str::<InstalledPackages>(&written).unwrap(), installed);
         }
     }
 }

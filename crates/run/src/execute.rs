@@ -2,16 +2,16 @@
 
 use std::time::Instant;
 
-use crate::access::measurement_lock::{self, Shared};
-use crate::access::{Session, directories, with_run_values};
+use crate::access::measurement_lock::{self, SharedGuard};
+use crate::access::{RunSession, directories, with_run_values};
 use crate::cache::populate;
 use crate::container::{self, installed};
-use crate::course::Course;
 use crate::error::{Halt, RunError};
+use crate::failure_tracker::FailureTracker;
 use crate::image::{self, copy_out};
 use crate::interrupt::unless_stopped;
 use crate::model;
-use crate::nodes::{Others, compare_images};
+use crate::nodes::{PeerNodes, compare_images};
 use crate::results::{collect, judge, measured};
 use crate::service;
 use crate::step::{StepSession, exec, summary};
@@ -27,7 +27,7 @@ use retrial_store::process::ProcessIdentity;
 
 /// The result of a run.
 #[derive(Debug)]
-pub struct Ended {
+pub struct RunEnd {
     /// The verdict, if there is one.
     pub verdict: Option<Verdict>,
     /// The exit code of the program.
@@ -40,17 +40,17 @@ pub struct Ended {
 ///
 /// # Errors
 /// If the run's own files cannot be written.
-pub async fn execute(session: &Session) -> Result<Ended, RunError> {
+pub async fn execute(session: &RunSession) -> Result<RunEnd, RunError> {
     let before = session.state();
     if before.is_judged() {
         let verdict = judge::judge_run(&session.run, session.options.require_accuracy)?;
-        return Ok(Ended {
+        return Ok(RunEnd {
             exit: verdict.exit_code,
             verdict: Some(verdict),
             reason: None,
         });
     }
-    let (mut run, _) = Run::open(session).await?;
+    let (mut run, _) = RunExecution::open(session).await?;
     let executed = tokio::select! {
         executed = Box::pin(run.execute_steps()) => executed,
         removed = directories::until_removed(session) => Err(removed),
@@ -76,7 +76,7 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
         reason: reason.clone(),
     };
     session.record(event)?;
-    Ok(Ended {
+    Ok(RunEnd {
         verdict: run.verdict,
         exit,
         reason,
@@ -84,25 +84,25 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
 }
 
 /// The execution of the plan by one process.
-pub(super) struct Run<'a> {
-    pub(super) session: &'a Session,
+pub(super) struct RunExecution<'a> {
+    pub(super) session: &'a RunSession,
     /// Steps that are not executed again.
     pub(super) completed_steps: Vec<u32>,
-    pub(super) course: Course,
+    pub(super) course: FailureTracker,
     verdict: Option<Verdict>,
     pub(super) telemetry: TelemetryRecorder,
     /// Held from the first measurement to the last.
-    measuring: Option<Shared>,
+    measuring: Option<SharedGuard>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> RunExecution<'a> {
     /// Reattaches to the state that an earlier process left, and records that this one continues the run. Also
     /// returns whether the run's container is alive.
-    pub(super) async fn open(session: &'a Session) -> Result<(Self, bool), RunError> {
+    pub(super) async fn open(session: &'a RunSession) -> Result<(Self, bool), RunError> {
         let mut run = Self {
             session,
             completed_steps: Vec::new(),
-            course: Course::default(),
+            course: FailureTracker::default(),
             verdict: None,
             telemetry: TelemetryRecorder::default(),
             measuring: None,
@@ -140,7 +140,7 @@ impl<'a> Run<'a> {
     }
 }
 
-impl Run<'_> {
+impl RunExecution<'_> {
     async fn execute_steps(&mut self) -> Result<(), RunError> {
         if self.course.abort_reason.is_some() {
             return Ok(()); // Results of an earlier container could not be collected.
@@ -253,7 +253,7 @@ impl Run<'_> {
     async fn work_with(
         &mut self,
         session: &StepSession<'_>,
-        others: &Others,
+        others: &PeerNodes,
         reattach: bool,
     ) -> Result<Option<i64>, Halt> {
         let step = session.step;
@@ -368,14 +368,14 @@ fn record_end(
 }
 
 /// Makes the other machines execute a step, and records their events.
-async fn execute_elsewhere(session: &StepSession<'_>, others: &Others) -> Result<(), Halt> {
+async fn execute_elsewhere(session: &StepSession<'_>, others: &PeerNodes) -> Result<(), Halt> {
     let executed = others.execute(session.step.number, &session.stop).await;
     record_events(session, others)?;
     Ok(executed?)
 }
 
 /// Copies events of the other machines into the run's journal.
-fn record_events(session: &Session, others: &Others) -> Result<(), StoreError> {
+fn record_events(session: &RunSession, others: &PeerNodes) -> Result<(), StoreError> {
     let mut events = others.events().into_iter();
     events.try_for_each(|event| session.forward(event))
 }

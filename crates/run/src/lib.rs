@@ -10,10 +10,10 @@ mod access;
 mod cache;
 mod container;
 mod control;
-mod course;
 mod error;
 mod execute;
 mod failure;
+mod failure_tracker;
 mod image;
 pub mod interrupt;
 pub mod model;
@@ -27,14 +27,14 @@ mod service;
 mod step;
 mod telemetry;
 
-pub use access::{Options, Session, measurement_lock};
+pub use access::{RunSession, SessionOptions, measurement_lock};
 pub use container::{
     CACHE_LABEL, GPU_LABEL, JOB_LABEL, PATH_LABEL, RUN_LABEL, label, labels_of, other_user,
     record_links, run_of,
 };
 pub use control::PACKAGES;
 pub use error::RunError;
-pub use execute::{Ended, execute};
-pub use prepared::{Prepared, secrets};
+pub use execute::{RunEnd, execute};
+pub use prepared::{PreparedRun, secrets};
 pub use results::judge::{evidence_of, judge_files, judge_run};
 pub use step::tail;

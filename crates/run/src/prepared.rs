@@ -10,7 +10,7 @@ use retrial_store::{RunDirectory, StoreError};
 
 /// A run that is ready to start.
 #[derive(Debug, Clone)]
-pub struct Prepared {
+pub struct PreparedRun {
     /// The recipe as resolved, for recipe.yaml.
     pub recipe: String,
     /// The plan that the run executes.
@@ -28,7 +28,7 @@ pub fn secrets(plan: &Plan) -> BTreeMap<String, String> {
     set.collect()
 }
 
-impl Prepared {
+impl PreparedRun {
     /// The recipe's part of the run's id: `offline-quickstart`.
     pub fn stem(&self) -> String {
         shell::container_name(&self.plan.recipe)

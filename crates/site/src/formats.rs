@@ -1,7 +1,7 @@
 //! The formats of a site's values: text that is valid on a line of a job's script. Pure.
 
 use retrial_document::formats::{FILLED, is_word, mismatch, no_parent, unless};
-use retrial_document::{Mismatch, StringFormat};
+use retrial_document::{FormatMismatch, StringFormat};
 
 use super::sbatch_option::SbatchOption;
 
@@ -35,7 +35,7 @@ pub const OPTION: StringFormat = StringFormat::new(option).pattern("^-");
 /// Commands of a shell, several lines.
 pub const COMMANDS: StringFormat = StringFormat::new(commands);
 
-fn line(text: &str) -> Option<Mismatch> {
+fn line(text: &str) -> Option<FormatMismatch> {
     FILLED.mismatch(text).or_else(|| {
         unless(
             !text.contains(char::is_control),
@@ -45,7 +45,7 @@ fn line(text: &str) -> Option<Mismatch> {
     })
 }
 
-fn word(text: &str) -> Option<Mismatch> {
+fn word(text: &str) -> Option<FormatMismatch> {
     line(text).or_else(|| {
         unless(
             !text.contains(char::is_whitespace),
@@ -55,7 +55,7 @@ fn word(text: &str) -> Option<Mismatch> {
     })
 }
 
-fn path(text: &str) -> Option<Mismatch> {
+fn path(text: &str) -> Option<FormatMismatch> {
     line(text).or_else(|| {
         if text.starts_with('/') || text.starts_with("~/") {
             return no_parent(text);
@@ -67,7 +67,7 @@ fn path(text: &str) -> Option<Mismatch> {
     })
 }
 
-fn endpoint(text: &str) -> Option<Mismatch> {
+fn endpoint(text: &str) -> Option<FormatMismatch> {
     let schemes = ["unix:///", "tcp://", "http://", "https://"];
     if schemes.iter().any(|scheme| text.starts_with(scheme)) {
         return word(text);
@@ -81,7 +81,7 @@ fn endpoint(text: &str) -> Option<Mismatch> {
     })
 }
 
-fn gres(text: &str) -> Option<Mismatch> {
+fn gres(text: &str) -> Option<FormatMismatch> {
     let counted = text.strip_prefix("gpu:");
     unless(
         counted.is_some_and(|counted| gpus(counted).is_none()),
@@ -90,7 +90,7 @@ fn gres(text: &str) -> Option<Mismatch> {
     )
 }
 
-fn gpus(text: &str) -> Option<Mismatch> {
+fn gpus(text: &str) -> Option<FormatMismatch> {
     let (name, count) = text.rsplit_once(':').unwrap_or(("gpu", text));
     let begins = name.starts_with(|first: char| first.is_ascii_alphabetic());
     unless(
@@ -100,7 +100,7 @@ fn gpus(text: &str) -> Option<Mismatch> {
     )
 }
 
-fn variable(text: &str) -> Option<Mismatch> {
+fn variable(text: &str) -> Option<FormatMismatch> {
     unless(
         is_word(text, "_") && !text.starts_with(|first: char| first.is_ascii_digit()),
         format!("`{text}` is not an environment variable name"),
@@ -108,7 +108,7 @@ fn variable(text: &str) -> Option<Mismatch> {
     )
 }
 
-fn option(text: &str) -> Option<Mismatch> {
+fn option(text: &str) -> Option<FormatMismatch> {
     if let wrong @ Some(_) = line(text) {
         return wrong;
     }
@@ -118,7 +118,7 @@ fn option(text: &str) -> Option<Mismatch> {
     }
 }
 
-fn commands(text: &str) -> Option<Mismatch> {
+fn commands(text: &str) -> Option<FormatMismatch> {
     if text.trim().is_empty() {
         return mismatch("this is empty", "write commands, or remove the key");
     }

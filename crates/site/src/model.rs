@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use retrial_document::{FieldType, Key, Ordered, key, object};
+use retrial_document::{FieldType, Key, OrderedMap, key, object};
 use serde::{Deserialize, Serialize};
 
 use super::formats;
@@ -59,7 +59,7 @@ object! {
         /// The container engine of a node: unix:///run/docker.sock, or rootless Podman's socket unix:///run/user/UID/podman/podman.sock. Default: the one that `docker` would use there.
         engine: Option<String> = FieldType::Text(formats::ENDPOINT),
         /// Environment variables of the job, besides those that Slurm passes on.
-        env: Ordered<String> = FieldType::Map(formats::VARIABLE, &LINE),
+        env: OrderedMap<String> = FieldType::Map(formats::VARIABLE, &LINE),
         /// Commands before Retrial starts on the first node, such as `module load`. One that fails ends the job.
         prolog: Option<String> = FieldType::Text(formats::COMMANDS),
     }

@@ -1,7 +1,7 @@
 //! One option of `sbatch`, in each form that it accepts: `--name`, `--name=value`, `--name value`, `-N`, `-Nvalue` and
 //! `-N value`, and long names cut to a part that is unique (GNU's `getopt_long`). Pure.
 
-use retrial_document::Mismatch;
+use retrial_document::FormatMismatch;
 
 /// Options that Retrial sets itself, each with the reason: a run is identified by its job's name, and a job that is
 /// requeued or waited for would differ from the one that Retrial follows.
@@ -75,7 +75,7 @@ impl<'a> SbatchOption<'a> {
     ///
     /// # Errors
     /// If it is none, or may be several.
-    pub fn parse(text: &'a str) -> Result<Self, Mismatch> {
+    pub fn parse(text: &'a str) -> Result<Self, FormatMismatch> {
         let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
         let is_long = text.starts_with("--");
         let end = match text.find(|letter| !is_name(letter)) {
@@ -124,7 +124,7 @@ impl<'a> SbatchOption<'a> {
     }
 
     /// Returns why a site may not have it as an option.
-    pub fn refusal(self) -> Option<Mismatch> {
+    pub fn refusal(self) -> Option<FormatMismatch> {
         if let Some((full, reason)) = self.among(&OWN) {
             let help = format!("remove it: {reason}");
             return Some(wrong(format!("{full} is set by Retrial"), help));
@@ -162,7 +162,7 @@ impl<'a> SbatchOption<'a> {
     }
 }
 
-fn wrong(what: String, help: impl Into<String>) -> Mismatch {
+fn wrong(what: String, help: impl Into<String>) -> FormatMismatch {
     (what, Some(help.into()))
 }
 

@@ -25,7 +25,7 @@ done
 
 /// The work of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Work<'a> {
+pub enum JobWork<'a> {
     /// The job executes one run.
     Run {
         /// The id of the run.
@@ -44,7 +44,7 @@ pub enum Work<'a> {
     },
 }
 
-impl<'a> Work<'a> {
+impl<'a> JobWork<'a> {
     /// Returns the id of the run or the batch.
     pub fn id(self) -> &'a str {
         match self {
@@ -97,7 +97,7 @@ impl JobOptions {
     ///
     /// # Errors
     /// If a path has a line break.
-    pub fn script(&self, work: Work<'_>, directory: &str) -> Result<String, ScriptError> {
+    pub fn script(&self, work: JobWork<'_>, directory: &str) -> Result<String, ScriptError> {
         self.check(work, directory)?;
         let mut out = format!(
             "#!/bin/bash\n# A job of Retrial; `retrial resume {}` submits another one if it ends too early.\n",
@@ -111,9 +111,9 @@ impl JobOptions {
         let tool = command_line(&self.tool);
         let id = quote(work.id());
         let (array, clean) = match work {
-            Work::Run { .. } => (String::new(), Some(format!("--all {id}"))),
+            JobWork::Run { .. } => (String::new(), Some(format!("--all {id}"))),
             // A shared node has other tasks' containers, too.
-            Work::Array { number, .. } => (
+            JobWork::Array { number, .. } => (
                 format!(" --array {number}"),
                 self.site.exclusive.then(|| "--all".to_owned()),
             ),
@@ -143,7 +143,7 @@ impl JobOptions {
         ]
     }
 
-    fn check(&self, work: Work<'_>, directory: &str) -> Result<(), ScriptError> {
+    fn check(&self, work: JobWork<'_>, directory: &str) -> Result<(), ScriptError> {
         let values = [
             ("the id", work.id()),
             ("the directory", directory),
@@ -160,13 +160,13 @@ impl JobOptions {
     }
 
     /// Returns the options of the `#SBATCH` lines.
-    fn sbatch_options(&self, work: Work<'_>, directory: &str) -> Vec<String> {
+    fn sbatch_options(&self, work: JobWork<'_>, directory: &str) -> Vec<String> {
         let valued = |name: &str, value: &str| format!("--{name}={}", as_sbatch(value));
         // In the name of a file, sbatch replaces %j and its like.
         let literal = directory.replace('%', "%%");
         let output = match work {
-            Work::Run { .. } => format!("{literal}/slurm-%j.out"),
-            Work::Array { .. } => format!("{literal}/slurm-%A_%a.out"),
+            JobWork::Run { .. } => format!("{literal}/slurm-%j.out"),
+            JobWork::Array { .. } => format!("{literal}/slurm-%A_%a.out"),
         };
         let mut options = vec![
             valued("job-name", &work.job_name()),
@@ -176,7 +176,7 @@ impl JobOptions {
             "--no-requeue".to_owned(),
             "--dependency=singleton".to_owned(),
         ];
-        if let Work::Array { tasks, exclude, .. } = work {
+        if let JobWork::Array { tasks, exclude, .. } = work {
             let throttle = self.site.array_task_throttle;
             let throttle = throttle.map_or_else(String::new, |most| format!("%{most}"));
             options.push(format!("--array=0-{}{throttle}", tasks.saturating_sub(1)));
@@ -252,7 +252,7 @@ mod tests {
         words.map(str::to_owned).into()
     }
 
-    const RUN: Work<'_> = Work::Run {
+    const RUN: JobWork<'_> = JobWork::Run {
         id: "20261123-032259-quickstart-e66e",
     };
     const DIRECTORY: &str = "/shared/ann/retrial/runs/20261123-032259-quickstart-e66e";
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn an_array_of_a_batch() {
         let site = site("array_task_throttle: 8\n");
-        let work = Work::Array {
+        let work = JobWork::Array {
             batch: "20261123-032259-speed-e66e",
             number: 2,
             tasks: 30,

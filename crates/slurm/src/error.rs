@@ -26,7 +26,7 @@ pub enum SlurmError {
     },
     /// It did not answer within its timeout and was killed.
     #[error("`{program}` did not answer within {seconds} s")]
-    Silent {
+    NoResponse {
         /// The Slurm program: `sbatch`, `squeue`, …
         program: &'static str,
         /// The timeout, seconds.

@@ -209,7 +209,7 @@ async fn call(
     let output = tokio::time::timeout(patience, command.output()).await;
     let Ok(output) = output else {
         let seconds = patience.as_secs();
-        return Err(SlurmError::Silent { program, seconds });
+        return Err(SlurmError::NoResponse { program, seconds });
     };
     let output = output.map_err(|source| SlurmError::Start { program, source })?;
     if output.status.success() {

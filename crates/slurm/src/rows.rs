@@ -11,11 +11,11 @@ pub const ACCOUNT_FIELDS: &str = "JobID,State,ElapsedRaw,TimelimitRaw,NodeList,E
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum JobPhase {
     /// It has no nodes yet.
-    Waiting,
+    Pending,
     /// Its nodes are allocated: it runs, starts or completes.
-    Active,
+    Running,
     /// It has ended, by itself or by Slurm.
-    Over,
+    Ended,
 }
 
 impl JobPhase {
@@ -23,10 +23,10 @@ impl JobPhase {
     pub fn from_state(state: &str) -> Self {
         match state {
             "PENDING" | "CONFIGURING" | "REQUEUED" | "REQUEUE_FED" | "REQUEUE_HOLD"
-            | "RESV_DEL_HOLD" | "SPECIAL_EXIT" => Self::Waiting,
+            | "RESV_DEL_HOLD" | "SPECIAL_EXIT" => Self::Pending,
             "COMPLETED" | "CANCELLED" | "FAILED" | "TIMEOUT" | "NODE_FAIL" | "BOOT_FAIL"
-            | "DEADLINE" | "OUT_OF_MEMORY" | "PREEMPTED" | "REVOKED" => Self::Over,
-            _ => Self::Active,
+            | "DEADLINE" | "OUT_OF_MEMORY" | "PREEMPTED" | "REVOKED" => Self::Ended,
+            _ => Self::Running,
         }
     }
 }
@@ -162,11 +162,11 @@ mod tests {
         assert_eq!(jobs.len(), 3);
         assert_eq!(
             (jobs[0].phase(), &jobs[0].start),
-            (JobPhase::Waiting, &None)
+            (JobPhase::Pending, &None)
         );
         assert_eq!(
             (jobs[1].phase(), &*jobs[1].nodes),
-            (JobPhase::Active, "n[1-2]")
+            (JobPhase::Running, "n[1-2]")
         );
         assert_eq!(jobs[2].reason, "(ReqNodeNotAvail, UnavailableNodes:n1|n2)");
     }
@@ -179,7 +179,10 @@ mod tests {
             (jobs[0].elapsed_s, jobs[0].limit_min),
             (Some(31), Some(240))
         );
-        assert_eq!((jobs[1].phase(), jobs[1].limit_min), (JobPhase::Over, None));
+        assert_eq!(
+            (jobs[1].phase(), jobs[1].limit_min),
+            (JobPhase::Ended, None)
+        );
     }
 
     #[test]
@@ -192,10 +195,10 @@ mod tests {
         assert_eq!(
             tasks.iter().map(read).collect::<Vec<_>>(),
             [
-                (Some(0), JobPhase::Active, "n1".to_owned()),
-                (Some(1), JobPhase::Waiting, String::new()),
-                (None, JobPhase::Over, String::new()),
-                (None, JobPhase::Waiting, String::new()),
+                (Some(0), JobPhase::Running, "n1".to_owned()),
+                (Some(1), JobPhase::Pending, String::new()),
+                (None, JobPhase::Ended, String::new()),
+                (None, JobPhase::Pending, String::new()),
             ]
         );
         let tasks = accounted(
@@ -244,6 +247,6 @@ mod tests {
 
     #[test]
     fn an_unknown_state_is_active() {
-        assert_eq!(JobPhase::from_state("SOMETHING_NEW"), JobPhase::Active);
+        assert_eq!(JobPhase::from_state("SOMETHING_NEW"), JobPhase::Running);
     }
 }

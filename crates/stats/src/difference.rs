@@ -9,7 +9,7 @@
 //! figure scatter by less than that, not by nothing. No bound is narrower.
 
 use crate::descriptive::{half_digit, least};
-use crate::estimate::{Comparison, Estimate};
+use crate::estimate::{Estimate, ReferenceComparison};
 use crate::more_trials::{MoreTrials, more_of_two, more_trials};
 use crate::region::{AcceptanceRegion, Decision};
 use crate::standard_error::StandardError;
@@ -29,7 +29,7 @@ pub struct Sample<'a> {
 
 /// The trials from which the bounds of a difference are computed.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Basis {
+pub(crate) enum BoundsBasis {
     /// The ratios of the pairs of trials.
     Pairs(Estimate),
     /// Two independent samples.
@@ -39,18 +39,17 @@ pub(crate) enum Basis {
         range: (f64, f64),
     },
     /// The scatter of trials is unknown.
-    Nothing {
+    UnknownScatter {
         /// The least number of further trials of each side.
         trials: u32,
     },
 }
 
-impl Basis {
+impl BoundsBasis {
     fn of(center: f64, error: Option<StandardError>) -> Self {
         let range = (center, center);
-        error.map_or(Self::Nothing { trials: MORE }, |error| Self::Samples {
-            error,
-            range,
+        error.map_or(Self::UnknownScatter { trials: MORE }, |error| {
+            Self::Samples { error, range }
         })
     }
 }
@@ -62,7 +61,7 @@ pub struct Difference {
     pub center: f64,
     /// The trials of a side depend on their order, and count as one.
     pub dependent: bool,
-    pub(crate) basis: Basis,
+    pub(crate) basis: BoundsBasis,
     /// The rounding error of the ratio.
     pub(crate) printed: f64,
 }
@@ -71,7 +70,7 @@ impl Difference {
     /// Compares two independent samples.
     pub fn of(candidate: Sample<'_>, baseline: Sample<'_>, better: Better, how: Aggregate) -> Self {
         let estimate = |sample: Sample<'_>| {
-            let comparison = Comparison::of_trials(better, how, sample.noise);
+            let comparison = ReferenceComparison::of_trials(better, how, sample.noise);
             Estimate::of(sample.values, &comparison)
         };
         let (of_candidate, of_baseline) = (estimate(candidate), estimate(baseline));
@@ -79,7 +78,7 @@ impl Difference {
         Self {
             center,
             dependent: of_candidate.order.is_some() || of_baseline.order.is_some(),
-            basis: Basis::of(center, error_of_two(&of_candidate, &of_baseline)),
+            basis: BoundsBasis::of(center, error_of_two(&of_candidate, &of_baseline)),
             printed: printed(candidate, baseline),
         }
     }
@@ -99,12 +98,12 @@ impl Difference {
         // Each trial of a pair has its own noise.
         let noise = candidate.noise.zip(baseline.noise);
         let noise = noise.map(|(one, other)| one.hypot(other));
-        let comparison = Comparison::of_trials(better, how, noise);
+        let comparison = ReferenceComparison::of_trials(better, how, noise);
         let estimate = Estimate::of(&ratios, &comparison);
         Some(Self {
             center: estimate.center,
             dependent: estimate.order.is_some(),
-            basis: Basis::Pairs(estimate),
+            basis: BoundsBasis::Pairs(estimate),
             printed: printed(candidate, baseline),
         })
     }
@@ -118,31 +117,31 @@ impl Difference {
         Self {
             center,
             dependent: self.dependent || other.dependent,
-            basis: Basis::of(center, errors.map(|(one, other)| one.combined(other))),
+            basis: BoundsBasis::of(center, errors.map(|(one, other)| one.combined(other))),
             printed: self.printed + other.printed,
         }
     }
 
     fn error(&self) -> Option<StandardError> {
         match &self.basis {
-            Basis::Pairs(estimate) => estimate.error(),
-            Basis::Samples { error, .. } => Some(*error),
-            Basis::Nothing { .. } => None,
+            BoundsBasis::Pairs(estimate) => estimate.error(),
+            BoundsBasis::Samples { error, .. } => Some(*error),
+            BoundsBasis::UnknownScatter { .. } => None,
         }
     }
 
     /// One-sided bounds of the log ratio, each with error `alpha`.
     pub fn bounds(&self, alpha: f64) -> Option<(f64, f64)> {
         let (lower, upper) = match &self.basis {
-            Basis::Pairs(estimate) => estimate.bounds(alpha)?,
-            Basis::Samples {
+            BoundsBasis::Pairs(estimate) => estimate.bounds(alpha)?,
+            BoundsBasis::Samples {
                 error,
                 range: (least, most),
             } => {
                 let half = error.half_width(alpha);
                 (least - half, most + half)
             }
-            Basis::Nothing { .. } => return None,
+            BoundsBasis::UnknownScatter { .. } => return None,
         };
         Some((
             lower.min(self.center - self.printed),
@@ -162,10 +161,10 @@ impl Difference {
     pub fn more_trials(&self, claim: Claim, margin: f64, alpha: f64) -> MoreTrials {
         let distance = AcceptanceRegion::new(claim, margin).distance(self.center);
         match &self.basis {
-            Basis::Pairs(estimate) => more_trials(estimate, distance, alpha),
+            BoundsBasis::Pairs(estimate) => more_trials(estimate, distance, alpha),
             _ if self.dependent => MoreTrials::Independent,
-            Basis::Samples { error, .. } => more_of_two(*error, distance, alpha),
-            Basis::Nothing { trials } => MoreTrials::AtLeast(*trials),
+            BoundsBasis::Samples { error, .. } => more_of_two(*error, distance, alpha),
+            BoundsBasis::UnknownScatter { trials } => MoreTrials::AtLeast(*trials),
         }
     }
 }

@@ -13,11 +13,11 @@
 mod method;
 mod small;
 
-pub use method::Method;
+pub use method::BoundsMethod;
 
 use self::method::{method, with_error};
 use crate::descriptive::{mean, median, sorted, to_f64};
-use crate::order::{Order, order};
+use crate::order_effect::{OrderEffect, order};
 use crate::quantile::{order_rank, quantile};
 use crate::slow::{slow_start, slow_trials};
 use crate::standard_error::StandardError;
@@ -33,13 +33,13 @@ pub struct Estimate {
     /// Declared standard deviation of the reference, as a fraction.
     pub sigma: f64,
     /// The method by which its bounds are computed.
-    pub method: Method,
+    pub method: BoundsMethod,
     /// The aggregate of the trials: the requested one, or their median where rare ones are slow.
     pub aggregate: Aggregate,
     /// The rounding error of the printed figures, as a fraction.
     pub printed: f64,
     /// How the trials depend on their order.
-    pub order: Option<Order>,
+    pub order: Option<OrderEffect>,
     /// By how much the first trial is slower than the others, as a log ratio; none if it is not.
     pub slow_start: Option<f64>,
     /// Positions of rare slow trials.
@@ -48,7 +48,7 @@ pub struct Estimate {
 
 /// The reference of a comparison, and how trials are compared with it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Comparison {
+pub struct ReferenceComparison {
     /// The published value; positive.
     pub reference: f64,
     /// Declared standard deviation of it, as a fraction; 0: taken as exact.
@@ -65,7 +65,7 @@ pub struct Comparison {
     pub typical: bool,
 }
 
-impl Comparison {
+impl ReferenceComparison {
     /// A comparison of trials with each other: the reference is 1.
     pub(crate) fn of_trials(better: Better, aggregate: Aggregate, noise: Option<f64>) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl Comparison {
 
 impl Estimate {
     /// Compares trials, all positive and finite and at least one, with a reference.
-    pub fn of(values: &[f64], comparison: &Comparison) -> Self {
+    pub fn of(values: &[f64], comparison: &ReferenceComparison) -> Self {
         let logs = oriented_logs(values, comparison);
         let count = u32::try_from(logs.len()).unwrap_or(u32::MAX);
         // The runs of an Olympic mean come in the order of their files, and it drops the slowest.
@@ -116,7 +116,7 @@ impl Estimate {
     }
 
     /// Estimates the typical trial: the median of all, with the scatter of those that are not slow.
-    fn typical(&mut self, logs: &[f64], comparison: &Comparison) {
+    fn typical(&mut self, logs: &[f64], comparison: &ReferenceComparison) {
         let is_slow = |position: &usize| self.slow.contains(position);
         let others = (0..logs.len()).filter(|position| !is_slow(position));
         let others: Vec<f64> = others.map(|position| logs[position]).collect();
@@ -128,7 +128,7 @@ impl Estimate {
         };
         // Two others are as two trials are.
         self.method = match method(&others, comparison) {
-            Method::Student { deviation, .. } | Method::Ordered { deviation, .. } => {
+            BoundsMethod::Student { deviation, .. } | BoundsMethod::Ordered { deviation, .. } => {
                 with_error(deviation, factor, others.len())
             }
             few => few,
@@ -143,7 +143,7 @@ impl Estimate {
             Better::Lower => -factor.ln(),
         };
         self.center += shift;
-        if let Method::Ordered { sorted, .. } = &mut self.method {
+        if let BoundsMethod::Ordered { sorted, .. } = &mut self.method {
             for log in sorted {
                 *log += shift;
             }
@@ -178,7 +178,7 @@ impl Estimate {
     /// The order statistics that bound a median. None has so small an error (one of several looks)
     /// where there are few trials.
     fn order_statistics(&self, alpha: f64) -> Option<(f64, f64)> {
-        let Method::Ordered { sorted, .. } = &self.method else {
+        let BoundsMethod::Ordered { sorted, .. } = &self.method else {
             return None;
         };
         let rank = order_rank(sorted.len(), alpha)?;
@@ -189,10 +189,10 @@ impl Estimate {
     /// large for few trials.
     pub(crate) fn error(&self) -> Option<StandardError> {
         let (value, degrees) = match &self.method {
-            Method::TooFew { .. } => return None,
-            Method::Assumed { noise } => (*noise, f64::INFINITY),
-            Method::Student { error, degrees, .. } => (*error, *degrees),
-            Method::Ordered { deviation, .. } => {
+            BoundsMethod::TooFew { .. } => return None,
+            BoundsMethod::Assumed { noise } => (*noise, f64::INFINITY),
+            BoundsMethod::Student { error, degrees, .. } => (*error, *degrees),
+            BoundsMethod::Ordered { deviation, .. } => {
                 let error = deviation * small::error_of_median(self.count as usize);
                 (error, f64::from(self.count) - 1.0)
             }
@@ -207,9 +207,9 @@ impl Estimate {
     /// Standard deviation of one trial, if it is known.
     pub fn deviation(&self) -> Option<f64> {
         match self.method {
-            Method::TooFew { .. } => None,
-            Method::Assumed { noise } => Some(noise),
-            Method::Student { deviation, .. } | Method::Ordered { deviation, .. } => {
+            BoundsMethod::TooFew { .. } => None,
+            BoundsMethod::Assumed { noise } => Some(noise),
+            BoundsMethod::Student { deviation, .. } | BoundsMethod::Ordered { deviation, .. } => {
                 Some(deviation)
             }
         }
@@ -230,7 +230,7 @@ pub fn aggregate(values: &[f64], how: Aggregate) -> Option<f64> {
     if values.is_empty() || (bad > 0 && !drops_it) {
         return None;
     }
-    let same = Comparison::of_trials(Better::Higher, how, None);
+    let same = ReferenceComparison::of_trials(Better::Higher, how, None);
     match values {
         // Not through the logarithm, so that one trial is shown as it was printed.
         [first, rest @ ..] if rest.iter().all(|value| (value - first).abs() <= 0.0) => Some(*first),
@@ -255,7 +255,7 @@ pub(crate) fn half_width(error: f64, degrees: f64, sigma: f64, alpha: f64) -> f6
     quantile(alpha, degrees) * total.sqrt()
 }
 
-fn oriented_logs(values: &[f64], comparison: &Comparison) -> Vec<f64> {
+fn oriented_logs(values: &[f64], comparison: &ReferenceComparison) -> Vec<f64> {
     values
         .iter()
         .map(|value| oriented(value.ln(), comparison))
@@ -263,7 +263,7 @@ fn oriented_logs(values: &[f64], comparison: &Comparison) -> Vec<f64> {
 }
 
 /// Logarithms are subtracted rather than values divided: a quotient may overflow.
-fn oriented(log: f64, comparison: &Comparison) -> f64 {
+fn oriented(log: f64, comparison: &ReferenceComparison) -> f64 {
     let distance = log - comparison.reference.ln();
     match comparison.better {
         Better::Higher => distance,
@@ -271,7 +271,7 @@ fn oriented(log: f64, comparison: &Comparison) -> f64 {
     }
 }
 
-fn aggregate_log(values: &[f64], comparison: &Comparison) -> f64 {
+fn aggregate_log(values: &[f64], comparison: &ReferenceComparison) -> f64 {
     let logs = oriented_logs(values, comparison);
     match comparison.aggregate {
         Aggregate::Olympic if logs.len() > 2 => {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::estimate::{Estimate, Method, half_width};
+use crate::estimate::{BoundsMethod, Estimate, half_width};
 use crate::quantile::quantile;
 use crate::standard_error::StandardError;
 
@@ -43,12 +43,14 @@ pub fn more_trials(estimate: &Estimate, distance: f64, alpha: f64) -> MoreTrials
     let count = f64::from(estimate.count);
     // The error of one trial in the aggregate, and the lag of the degrees of freedom.
     let (of_one, lag) = match &estimate.method {
-        Method::TooFew { needed } => {
+        BoundsMethod::TooFew { needed } => {
             return MoreTrials::AtLeast((*needed).max(FIRST).saturating_sub(estimate.count).max(1));
         }
-        Method::Assumed { noise } => (*noise, 1.0),
-        Method::Student { error, degrees, .. } => (error * count.sqrt(), count - degrees),
-        Method::Ordered { deviation, .. } => (deviation * std::f64::consts::FRAC_PI_2.sqrt(), 1.0),
+        BoundsMethod::Assumed { noise } => (*noise, 1.0),
+        BoundsMethod::Student { error, degrees, .. } => (error * count.sqrt(), count - degrees),
+        BoundsMethod::Ordered { deviation, .. } => {
+            (deviation * std::f64::consts::FRAC_PI_2.sqrt(), 1.0)
+        }
     };
     let sigma = estimate.sigma;
     if distance < quantile(alpha, f64::INFINITY) * sigma {
@@ -79,11 +81,11 @@ pub(crate) fn more_of_two(error: StandardError, distance: f64, alpha: f64) -> Mo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::Comparison;
+    use crate::estimate::ReferenceComparison;
     use retrial_readings::claim::{Aggregate, Better};
 
     fn estimate(values: &[f64], noise: Option<f64>, sigma: f64) -> Estimate {
-        let comparison = Comparison {
+        let comparison = ReferenceComparison {
             reference: 100.0,
             sigma,
             better: Better::Higher,

@@ -7,8 +7,8 @@
 //! that with few trials. docs/statistics.md has the error rates of this one.
 
 use crate::descriptive::{deviation, half_digit, least, mean, median, to_f64};
-use crate::difference::{Basis, Difference};
-use crate::order::order;
+use crate::difference::{BoundsBasis, Difference};
+use crate::order_effect::order;
 use crate::standard_error::StandardError;
 
 /// The fewest trials that are compared: with fewer the test errs up to twice as often as stated.
@@ -75,9 +75,9 @@ impl Difference {
         let dependent = candidate.dependent || baseline.dependent;
         let trials = candidate.count.min(baseline.count);
         let basis = if dependent {
-            Basis::Nothing { trials: 0 }
+            BoundsBasis::UnknownScatter { trials: 0 }
         } else if trials < FEWEST {
-            Basis::Nothing {
+            BoundsBasis::UnknownScatter {
                 trials: FEWEST - trials,
             }
         } else {
@@ -92,7 +92,7 @@ impl Difference {
                     candidate.value - sign * candidate.printed,
                 )
             });
-            Basis::Samples {
+            BoundsBasis::Samples {
                 error: own(candidate).combined(own(baseline)),
                 range: (least, most),
             }

@@ -36,8 +36,8 @@ mod stage;
 
 pub use companions::digest_of;
 pub use list::{CacheUsage, list};
-pub use manifest::{Manifest, Origin};
-pub use stage::Stage;
+pub use manifest::{CacheManifest, CacheOrigin};
+pub use stage::CacheStagingDirectory;
 
 /// A cached directory: its key in the recipe and its name below that.
 #[derive(Debug, Clone)]
@@ -54,7 +54,7 @@ pub enum CacheState {
     /// It does not exist.
     Missing,
     /// Its files are unchanged since it was populated.
-    Valid(Manifest),
+    Valid(CacheManifest),
     /// It is invalid: the reason.
     Invalid(String),
 }
@@ -153,7 +153,7 @@ impl CacheEntry {
             return Ok(CacheState::Invalid("it is not a directory".to_owned()));
         }
         let path = self.current().join("manifest.json");
-        let Some(manifest) = Manifest::read(&path) else {
+        let Some(manifest) = CacheManifest::read(&path) else {
             return self.adopt(required, &path, stop);
         };
         if let Some(reason) = manifest.mismatch(required) {
@@ -176,11 +176,11 @@ impl CacheEntry {
         if !retrial_plan::cached::is_complete(required) {
             return Ok(CacheState::Invalid("its manifest is missing".to_owned()));
         }
-        let origin = Origin {
+        let origin = CacheOrigin {
             run: "no run of ours".to_owned(),
-            ..Origin::default()
+            ..CacheOrigin::default()
         };
-        let state = Manifest::make(&self.content(), required, origin, stop)?;
+        let state = CacheManifest::make(&self.content(), required, origin, stop)?;
         if let CacheState::Valid(manifest) = &state {
             manifest.write(path)?;
         }
@@ -210,15 +210,19 @@ impl CacheEntry {
     }
 
     /// Returns the directory in which a run populates it.
-    pub fn stage(&self, run: &str) -> Stage {
-        Stage::new(self.path().join(format!("stage-{run}")), &self.identity)
+    pub fn stage(&self, run: &str) -> CacheStagingDirectory {
+        CacheStagingDirectory::new(self.path().join(format!("stage-{run}")), &self.identity)
     }
 
     /// Publishes a directory that a run populated, for later runs.
     ///
     /// # Errors
     /// If the disk is full.
-    pub fn publish(&self, stage: &Stage, manifest: &Manifest) -> Result<(), StoreError> {
+    pub fn publish(
+        &self,
+        stage: &CacheStagingDirectory,
+        manifest: &CacheManifest,
+    ) -> Result<(), StoreError> {
         manifest.write(&stage.path().join("manifest.json"))?;
         rename_synced(stage.path(), &self.current())
     }

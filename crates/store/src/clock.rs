@@ -36,14 +36,14 @@ pub(crate) fn boot() -> &'static str {
 
 /// A moment on the clock of a boot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SinceBoot {
+pub struct BootMoment {
     /// The id of the boot, with the time namespace if it is not the kernel's own.
     pub boot: String,
     /// Seconds since it, including suspended ones.
     pub uptime_s: f64,
 }
 
-impl SinceBoot {
+impl BootMoment {
     /// Returns the current moment; none if the boot is unknown.
     pub fn now() -> Option<Self> {
         let uptime = Duration::try_from(clock_gettime(ClockId::Boottime)).ok()?;
@@ -60,7 +60,7 @@ pub struct Moment {
     /// The time on the wall clock.
     pub time: Timestamp,
     /// The clock of the boot; none of a moment that was recorded without it.
-    pub since_boot: Option<SinceBoot>,
+    pub since_boot: Option<BootMoment>,
 }
 
 impl Moment {
@@ -68,7 +68,7 @@ impl Moment {
     pub fn now() -> Self {
         Self {
             time: Timestamp::now(),
-            since_boot: SinceBoot::now(),
+            since_boot: BootMoment::now(),
         }
     }
 
@@ -120,7 +120,7 @@ mod tests {
         let boot = boot.to_owned();
         Moment {
             time: time.parse().unwrap(),
-            since_boot: Some(SinceBoot { boot, uptime_s }),
+            since_boot: Some(BootMoment { boot, uptime_s }),
         }
     }
 

@@ -25,12 +25,12 @@ const FILE: OFlags = OFlags::RDONLY
 
 /// A directory, held open.
 #[derive(Debug)]
-pub struct Directory {
+pub struct DirHandle {
     descriptor: OwnedFd,
     path: PathBuf,
 }
 
-impl Directory {
+impl DirHandle {
     /// Opens a directory of ours; its path is trusted.
     ///
     /// # Errors
@@ -235,7 +235,7 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         std::fs::write(outside.path().join("precious"), "kept").unwrap();
         let inside = tempfile::tempdir().unwrap();
-        let directory = Directory::open(inside.path()).unwrap();
+        let directory = DirHandle::open(inside.path()).unwrap();
         symlink(
             outside.path().join("precious"),
             inside.path().join("deadline"),

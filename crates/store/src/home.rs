@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::error::{RecordKind, StoreError};
 use super::files::create_private;
 use super::lookup;
-use super::record::Record;
+use super::record::RecordDirectory;
 use super::run_directory::RunDirectory;
 use retrial_recipe::quote::quote;
 
@@ -88,9 +88,9 @@ impl Home {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn new_batch(&self, stem: &str) -> Result<Record, StoreError> {
+    pub fn new_batch(&self, stem: &str) -> Result<RecordDirectory, StoreError> {
         let path = lookup::new_directory(RecordKind::Batch, &self.batches(), stem)?;
-        Ok(Record::at(path))
+        Ok(RecordDirectory::at(path))
     }
 
     /// Ids of the batches, oldest first.
@@ -110,8 +110,8 @@ impl Home {
     ///
     /// # Errors
     /// If there is none, or more than one.
-    pub fn find_batch(&self, query: &str) -> Result<Record, StoreError> {
-        lookup::find(RecordKind::Batch, &self.batches(), query).map(Record::at)
+    pub fn find_batch(&self, query: &str) -> Result<RecordDirectory, StoreError> {
+        lookup::find(RecordKind::Batch, &self.batches(), query).map(RecordDirectory::at)
     }
 
     /// Privileges that were approved for a recipe with this hash.
@@ -136,11 +136,11 @@ impl Home {
             }
         }
         self.create()?;
-        Record::at(self.root.clone()).write_json(APPROVALS, &approvals)
+        RecordDirectory::at(self.root.clone()).write_json(APPROVALS, &approvals)
     }
 
     fn approvals(&self) -> BTreeMap<String, Vec<String>> {
-        let approvals = Record::at(self.root.clone()).read_json(APPROVALS);
+        let approvals = RecordDirectory::at(self.root.clone()).read_json(APPROVALS);
         approvals.unwrap_or_default()
     }
 }

@@ -15,10 +15,10 @@ use super::files::{PRIVATE, set_mode, sync_file_system};
 use super::journal::Journal;
 use super::lock::FileLock;
 use super::pack::STAYS;
-use super::stage::{Stage, clear_left};
-use super::unpack::{Limits, unpack};
-use super::walk::{Entry, walk};
-use super::{Home, Record, RunDirectory, UnpackLimit};
+use super::staging_directory::{StagingDirectory, clear_left};
+use super::unpack::{UnpackOptions, unpack};
+use super::walk::{DirectoryEntry, walk};
+use super::{Home, RecordDirectory, RunDirectory, UnpackLimit};
 use crate::journal::{Event, EventKind};
 use retrial_plan::Plan;
 
@@ -29,7 +29,7 @@ const MOST_FILES: usize = 4_000_000;
 
 /// The origin of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
+pub struct ImportOrigin {
     /// The machine that it ran on.
     pub host: String,
     /// The archive or directory.
@@ -38,7 +38,7 @@ pub struct Mark {
     pub time: Timestamp,
 }
 
-impl Mark {
+impl ImportOrigin {
     /// Reads the origin of a run; none if it ran here.
     pub fn read(run: &RunDirectory) -> Option<Self> {
         // Called for each run: most have none, and a check is cheaper than a failed read.
@@ -48,7 +48,7 @@ impl Mark {
 
 /// The import of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Arrival {
+pub struct ImportedRun {
     /// The run's id.
     pub run: String,
     /// The machine that it ran on.
@@ -62,9 +62,9 @@ pub struct Arrival {
 
 /// The result of an import.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
-pub struct Arrivals {
+pub struct ImportReport {
     /// The imported runs, and those that existed already.
-    pub runs: Vec<Arrival>,
+    pub runs: Vec<ImportedRun>,
     /// Files that were omitted, and why.
     pub omitted: Vec<String>,
     /// Entries that were no run or could not be imported, and why.
@@ -73,11 +73,11 @@ pub struct Arrivals {
 
 /// Judges a run by its files and stores the verdict; returns the difference from the previous one, or why it
 /// cannot be judged.
-pub type Judge<'a> = &'a dyn Fn(&RunDirectory) -> Result<Option<String>, String>;
+pub type RejudgeRun<'a> = &'a dyn Fn(&RunDirectory) -> Result<Option<String>, String>;
 
 /// Unpacks the bundle of a run, checked against its manifest, into a directory; none if the file is not a
 /// bundle.
-pub type Unbundle<'a> = &'a dyn Fn(&Path, &Path) -> Option<Result<(), StoreError>>;
+pub type UnpackBundle<'a> = &'a dyn Fn(&Path, &Path) -> Option<Result<(), StoreError>>;
 
 /// Imports the runs of an archive, or one run's directory.
 ///
@@ -86,12 +86,12 @@ pub type Unbundle<'a> = &'a dyn Fn(&Path, &Path) -> Option<Result<(), StoreError
 pub fn import(
     home: &Home,
     source: &Path,
-    judge: Judge<'_>,
-    unbundle: Unbundle<'_>,
-) -> Result<Arrivals, StoreError> {
+    judge: RejudgeRun<'_>,
+    unbundle: UnpackBundle<'_>,
+) -> Result<ImportReport, StoreError> {
     let runs = home.runs();
     clear_left(&runs);
-    let stage = Stage::new(&runs)?;
+    let stage = StagingDirectory::new(&runs)?;
     let omitted = if source.is_dir() {
         copy_run(source, stage.path())?
     } else if let Some(unpacked) = unbundle(source, stage.path()) {
@@ -100,7 +100,7 @@ pub fn import(
         let archive = fs::metadata(source).map_err(StoreError::io("open", source))?;
         let limit = UnpackLimit::of_archive(archive.len())?.bytes();
         let most_bytes = limit.min(free_space(&runs));
-        let limits = Limits {
+        let limits = UnpackOptions {
             most_bytes,
             most_files: MOST_FILES,
             executable: false,
@@ -126,9 +126,9 @@ pub fn import(
             })?
             .omitted
     };
-    let mut arrivals = Arrivals {
+    let mut arrivals = ImportReport {
         omitted,
-        ..Arrivals::default()
+        ..ImportReport::default()
     };
     // Once for all of them: a directory with a run's name is complete, even after a crash of the host.
     sync_file_system(stage.path())?;
@@ -205,15 +205,17 @@ fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
     walk(run.path(), &STAYS, &mut |relative, entry| {
         let target = to.join(relative);
         match entry {
-            Entry::Directory => fs::create_dir(&target).map_err(StoreError::io("create", &target)),
-            Entry::File(mut file) => {
+            DirectoryEntry::Directory => {
+                fs::create_dir(&target).map_err(StoreError::io("create", &target))
+            }
+            DirectoryEntry::File(mut file) => {
                 let mut out =
                     File::create_new(&target).map_err(StoreError::io("create", &target))?;
                 io::copy(&mut file, &mut out)
                     .map(drop)
                     .map_err(StoreError::io("write", &target))
             }
-            Entry::Other(reason) => {
+            DirectoryEntry::Other(reason) => {
                 omitted.push(format!("{}: {reason}", relative.display()));
                 Ok(())
             }
@@ -240,10 +242,10 @@ fn import_run(
     staged: &RunDirectory,
     runs: &Path,
     source: &Path,
-    judge: Judge<'_>,
-) -> Result<Arrival, String> {
+    judge: RejudgeRun<'_>,
+) -> Result<ImportedRun, String> {
     let id = staged.id();
-    if !Record::is_id(id) {
+    if !RecordDirectory::is_id(id) {
         return Err("that is not the name of a run".to_owned());
     }
     let plan: Result<Plan, StoreError> = staged.read_json("plan.json");
@@ -265,7 +267,7 @@ fn import_run(
     let host = host
         .and_then(|host| host.as_str())
         .unwrap_or("an unknown host");
-    let arrival = Arrival {
+    let arrival = ImportedRun {
         run: id.to_owned(),
         host: host.to_owned(),
         already: false,
@@ -279,13 +281,13 @@ fn import_run(
                 runs.display()
             ));
         }
-        return Ok(Arrival {
+        return Ok(ImportedRun {
             already: true,
             ..arrival
         });
     }
     // Replaces any existing mark: ours prevents the execution of its plan here.
-    let mark = Mark {
+    let mark = ImportOrigin {
         host: host.to_owned(),
         source: source.display().to_string(),
         time: Timestamp::now(),
@@ -295,7 +297,7 @@ fn import_run(
     set_mode(staged.path(), PRIVATE).map_err(|error| error.to_string())?;
     let rejudged = judge(staged)?;
     fs::rename(staged.path(), &target).map_err(|error| error.to_string())?;
-    Ok(Arrival {
+    Ok(ImportedRun {
         rejudged,
         ..arrival
     })

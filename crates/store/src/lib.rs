@@ -22,13 +22,13 @@ pub mod record;
 pub mod remove;
 pub mod run_directory;
 pub mod scratch;
-pub mod stage;
+pub mod staging_directory;
 pub mod unpack;
 mod unpack_limit;
 pub mod walk;
 
 pub use error::StoreError;
 pub use home::Home;
-pub use record::Record;
+pub use record::RecordDirectory;
 pub use run_directory::{RunDirectory, directory_of_machine};
 pub use unpack_limit::{OverLimit, UnpackLimit};

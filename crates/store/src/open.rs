@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::dir_handle::Directory;
+use super::dir_handle::DirHandle;
 use super::error::StoreError;
 use retrial_document::measures::format;
 
@@ -14,7 +14,7 @@ use retrial_document::measures::format;
 /// # Errors
 /// If it is missing, a link, not a regular file, or outside the directory.
 pub fn open_beneath(directory: &Path, relative: &Path) -> Result<File, StoreError> {
-    Directory::open(directory)?.file(relative)
+    DirHandle::open(directory)?.file(relative)
 }
 
 /// Reads a file beneath a directory, at most `cap` bytes.

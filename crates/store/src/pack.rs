@@ -12,7 +12,7 @@ use tar::{Builder, EntryType, Header};
 
 use super::error::StoreError;
 use super::run_directory::RunDirectory;
-use super::walk::{Entry, walk};
+use super::walk::{DirectoryEntry, walk};
 
 /// The excluded parts: the container's side of a run, its process's lock, the working directories of host
 /// commands.
@@ -20,7 +20,7 @@ pub const STAYS: [&str; 3] = ["control", "lock", "host"];
 
 /// The number of files in an archive, and the omitted ones.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Packed {
+pub struct PackSummary {
     /// The number of packed files.
     pub files: usize,
     /// Bytes of these files, uncompressed.
@@ -33,7 +33,7 @@ pub struct Packed {
 ///
 /// # Errors
 /// If the archive exists already, the disk is full, or a run cannot be read.
-pub fn pack(runs: &[RunDirectory], to: &Path) -> Result<Packed, StoreError> {
+pub fn pack(runs: &[RunDirectory], to: &Path) -> Result<PackSummary, StoreError> {
     if to.exists() {
         return Err(StoreError::unusable(to, "it already exists"));
     }
@@ -59,14 +59,14 @@ pub fn pack(runs: &[RunDirectory], to: &Path) -> Result<Packed, StoreError> {
 pub fn pack_directories(
     directories: &[(PathBuf, PathBuf)],
     to: &Path,
-) -> Result<Packed, StoreError> {
+) -> Result<PackSummary, StoreError> {
     let file = File::create(to).map_err(StoreError::io("create", to))?;
     let (mut out, packed) = append_all(BufWriter::new(file), directories, &[], to)?;
     out.flush().map_err(StoreError::io("write", to))?;
     Ok(packed)
 }
 
-fn write(runs: &[RunDirectory], part: &Path, compressed: bool) -> Result<Packed, StoreError> {
+fn write(runs: &[RunDirectory], part: &Path, compressed: bool) -> Result<PackSummary, StoreError> {
     let failed = || StoreError::io::<std::io::Error>("write", part);
     let runs = runs
         .iter()
@@ -92,20 +92,20 @@ fn append_all<W: Write>(
     directories: &[(PathBuf, PathBuf)],
     excluded: &[&str],
     part: &Path,
-) -> Result<(W, Packed), StoreError> {
+) -> Result<(W, PackSummary), StoreError> {
     let mut builder = Builder::new(out);
-    let mut packed = Packed::default();
+    let mut packed = PackSummary::default();
     for (directory, top) in directories {
         walk(directory, excluded, &mut |relative, entry| {
             let path = top.join(relative);
             match entry {
-                Entry::Directory => append(&mut builder, &path, None, part)?,
-                Entry::File(file) => {
+                DirectoryEntry::Directory => append(&mut builder, &path, None, part)?,
+                DirectoryEntry::File(file) => {
                     packed.files += 1;
                     packed.bytes += file.metadata().map_or(0, |found| found.len());
                     append(&mut builder, &path, Some(file), part)?;
                 }
-                Entry::Other(reason) => {
+                DirectoryEntry::Other(reason) => {
                     let omitted = format!("{}: {reason}", path.display());
                     packed.omitted.push(omitted);
                 }

@@ -35,7 +35,7 @@ pub struct ProcessIdentity {
 
 /// The reason for which a process must not be signalled from here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum NotHere {
+pub enum SignalRefusal {
     /// Another machine, or an earlier boot of this one.
     #[error("it is on another machine, or of an earlier boot of this one")]
     OtherMachine,
@@ -52,7 +52,7 @@ pub enum NotHere {
 pub enum SignalError {
     /// The process cannot be reached from here.
     #[error(transparent)]
-    NotHere(#[from] NotHere),
+    Refused(#[from] SignalRefusal),
     /// The kernel refused the signal: the process is another user's, for example.
     #[error("the kernel refused: {0}")]
     Kernel(Errno),
@@ -80,12 +80,12 @@ impl ProcessIdentity {
     ///
     /// # Errors
     /// Where else it is.
-    pub fn is_here(&self) -> Result<(), NotHere> {
+    pub fn is_here(&self) -> Result<(), SignalRefusal> {
         let own = Self::own();
         if self.boot.is_empty() || self.boot != own.boot {
-            Err(NotHere::OtherMachine)
+            Err(SignalRefusal::OtherMachine)
         } else if self.pid_namespace.is_empty() || self.pid_namespace != own.pid_namespace {
-            Err(NotHere::OtherNamespace)
+            Err(SignalRefusal::OtherNamespace)
         } else {
             Ok(())
         }
@@ -93,7 +93,7 @@ impl ProcessIdentity {
 
     /// Returns the name of the other machine that it was on; none if it was on this one, perhaps before a reboot.
     pub fn other_host(&self) -> Option<&str> {
-        let is_other = self.is_here() == Err(NotHere::OtherMachine);
+        let is_other = self.is_here() == Err(SignalRefusal::OtherMachine);
         let is_other = is_other && !self.host.is_empty() && self.host != Self::own().host;
         is_other.then_some(&self.host)
     }
@@ -105,7 +105,7 @@ impl ProcessIdentity {
     pub fn terminate(&self) -> Result<(), SignalError> {
         self.is_here()?;
         let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
-        let pid = pid.ok_or(NotHere::Ended)?;
+        let pid = pid.ok_or(SignalRefusal::Ended)?;
         let sent = match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(process) => {
                 self.check_start(&number_of(&process).unwrap_or_default())?;
@@ -120,7 +120,7 @@ impl ProcessIdentity {
             Err(error) => Err(error),
         };
         sent.map_err(|error| match error {
-            Errno::SRCH => NotHere::Ended.into(),
+            Errno::SRCH => SignalRefusal::Ended.into(),
             error => SignalError::Kernel(error),
         })
     }
@@ -129,15 +129,15 @@ impl ProcessIdentity {
     pub fn label(&self) -> String {
         let Self { pid, host, .. } = self;
         match self.is_here() {
-            Ok(()) | Err(NotHere::Ended) => pid.to_string(),
-            Err(NotHere::OtherMachine) => format!("{pid} on {host}"),
-            Err(NotHere::OtherNamespace) => format!("{pid} in another container on {host}"),
+            Ok(()) | Err(SignalRefusal::Ended) => pid.to_string(),
+            Err(SignalRefusal::OtherMachine) => format!("{pid} on {host}"),
+            Err(SignalRefusal::OtherNamespace) => format!("{pid} in another container on {host}"),
         }
     }
 
-    fn check_start(&self, name: &str) -> Result<(), NotHere> {
+    fn check_start(&self, name: &str) -> Result<(), SignalRefusal> {
         let is_same = self.started != 0 && start_time(name) == Some(self.started);
-        is_same.then_some(()).ok_or(NotHere::Ended)
+        is_same.then_some(()).ok_or(SignalRefusal::Ended)
     }
 }
 
@@ -187,7 +187,7 @@ mod tests {
         identity.terminate().unwrap();
         assert_eq!(child.wait().unwrap().signal(), Some(15));
         let again = identity.terminate().unwrap_err();
-        assert!(matches!(again, SignalError::NotHere(NotHere::Ended)));
+        assert!(matches!(again, SignalError::Refused(SignalRefusal::Ended)));
     }
 
     #[test]
@@ -212,13 +212,13 @@ mod tests {
         };
         assert_eq!(on_n2.to_string(), format!("process {} on n2", child.id()));
         for (process, expected) in [
-            (earlier, NotHere::Ended),
-            (on_n2, NotHere::OtherMachine),
-            (in_container, NotHere::OtherNamespace),
-            (unknown, NotHere::OtherMachine),
+            (earlier, SignalRefusal::Ended),
+            (on_n2, SignalRefusal::OtherMachine),
+            (in_container, SignalRefusal::OtherNamespace),
+            (unknown, SignalRefusal::OtherMachine),
         ] {
             match process.terminate().unwrap_err() {
-                SignalError::NotHere(actual) => assert_eq!(actual, expected),
+                SignalError::Refused(actual) => assert_eq!(actual, expected),
                 SignalError::Kernel(error) => panic!("{error}"),
             }
         }

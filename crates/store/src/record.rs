@@ -11,12 +11,12 @@ use super::files::write_atomically;
 
 /// A directory with a record of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct RecordDirectory {
     path: PathBuf,
     id: String,
 }
 
-impl Record {
+impl RecordDirectory {
     /// Opens an existing one: its name is its id.
     pub fn at(path: PathBuf) -> Self {
         let id = path

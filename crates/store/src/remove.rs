@@ -10,7 +10,7 @@ use walkdir::WalkDir;
 use super::error::StoreError;
 use super::lock::FileLock;
 use super::run_directory::RunDirectory;
-use super::stage::Stage;
+use super::staging_directory::StagingDirectory;
 
 /// A block of `st_blocks`.
 const BLOCK: u64 = 512;
@@ -23,7 +23,7 @@ const BLOCK: u64 = 512;
 pub fn remove(run: &RunDirectory) -> Result<(), StoreError> {
     is_own(run)?;
     let lock = FileLock::take(&run.lock(), run.id())?;
-    let stage = Stage::for_removal(run.path())?;
+    let stage = StagingDirectory::for_removal(run.path())?;
     drop(lock);
     stage.clear()
 }

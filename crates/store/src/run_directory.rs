@@ -5,13 +5,13 @@ use std::ops::Deref;
 use std::path::PathBuf;
 
 use super::error::StoreError;
-use super::journal::{Journal, State};
-use super::record::Record;
+use super::journal::{Journal, JournalState};
+use super::record::RecordDirectory;
 
 /// The directory of one run: `<home>/runs/<id>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDirectory {
-    record: Record,
+    record: RecordDirectory,
 }
 
 /// The directory of a run's other machines.
@@ -23,9 +23,9 @@ pub fn directory_of_machine(name: &str) -> String {
 }
 
 impl Deref for RunDirectory {
-    type Target = Record;
+    type Target = RecordDirectory;
 
-    fn deref(&self) -> &Record {
+    fn deref(&self) -> &RecordDirectory {
         &self.record
     }
 }
@@ -56,7 +56,7 @@ impl RunDirectory {
     /// Opens an existing run.
     pub fn at(path: PathBuf) -> Self {
         Self {
-            record: Record::at(path),
+            record: RecordDirectory::at(path),
         }
     }
 
@@ -64,8 +64,8 @@ impl RunDirectory {
     ///
     /// # Errors
     /// If there is no journal that can be read.
-    pub fn state(&self) -> Result<State, StoreError> {
-        Ok(State::from_events(&Journal::read(&self.journal())?))
+    pub fn state(&self) -> Result<JournalState, StoreError> {
+        Ok(JournalState::from_events(&Journal::read(&self.journal())?))
     }
 
     /// Lists the names of its other machines that have started.

@@ -17,19 +17,19 @@ const MOST_FILES: usize = 100_000;
 /// The maximum number of omitted entries that are reported.
 const MOST_NAMED: usize = 20;
 
-/// The maximum number of files from before [`Limits::written_since`] that are reported.
+/// The maximum number of files from before [`UnpackOptions::written_since`] that are reported.
 const MAX_OLDER: usize = 1000;
 
 /// The number of unpacked files, and the omitted entries.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Unpacked {
+pub struct UnpackSummary {
     /// The number of files written.
     pub files: usize,
     /// Bytes of these files.
     pub bytes: u64,
     /// Omitted entries, and why.
     pub omitted: Vec<String>,
-    /// Files last written before [`Limits::written_since`], below the target; the first ones.
+    /// Files last written before [`UnpackOptions::written_since`], below the target; the first ones.
     pub older: Vec<String>,
     /// The archive contains a single file, without a directory.
     pub single: bool,
@@ -38,7 +38,7 @@ pub struct Unpacked {
 
 /// The limits for unpacking an archive.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct UnpackOptions {
     /// Total bytes of all files.
     pub most_bytes: u64,
     /// The largest number of entries: files and directories.
@@ -51,7 +51,7 @@ pub struct Limits {
     pub written_since: Option<u64>,
 }
 
-impl Limits {
+impl UnpackOptions {
     /// The limits of a result, without the folder around it.
     pub fn results(most_bytes: u64) -> Self {
         Self {
@@ -73,10 +73,10 @@ pub fn unpack(
     from: impl Read,
     archive: &Path,
     to: &Path,
-    limits: Limits,
-) -> Result<Unpacked, StoreError> {
+    limits: UnpackOptions,
+) -> Result<UnpackSummary, StoreError> {
     fs::create_dir_all(to).map_err(StoreError::io("create", to))?;
-    let mut unpacked = Unpacked::default();
+    let mut unpacked = UnpackSummary::default();
     let mut entry_count = 0;
     let too_large = |limit, reason| StoreError::too_large(archive, limit, reason);
     let mut entries = Archive::new(from);
@@ -155,7 +155,7 @@ pub fn unpack(
     Ok(unpacked)
 }
 
-impl Unpacked {
+impl UnpackSummary {
     /// Reports an omitted entry; only the first ones, since an archive may have very many.
     fn leave_out(&mut self, name: &Path, reason: &str) {
         if self.omitted.len() < MOST_NAMED {
@@ -230,7 +230,7 @@ mod tests {
                 &archive[..],
                 Path::new("/results"),
                 to,
-                Limits::results(most),
+                UnpackOptions::results(most),
             )
         };
         let to = directory.path().join("out");
@@ -256,7 +256,7 @@ mod tests {
         }
         let archive = builder.into_inner().unwrap();
         let directory = tempfile::tempdir().unwrap();
-        let mut limits = Limits::results(100);
+        let mut limits = UnpackOptions::results(100);
         let unpacked = unpack(&archive[..], Path::new("/out"), directory.path(), limits);
         assert!(unpacked.unwrap().older.is_empty());
         limits.written_since = Some(1000);
@@ -274,7 +274,7 @@ mod tests {
         header.set_cksum();
         let endless = header.as_bytes().chain(io::repeat(0));
         let directory = tempfile::tempdir().unwrap();
-        let limits = Limits::results(16 << 30);
+        let limits = UnpackOptions::results(16 << 30);
         let error = unpack(endless, Path::new("/results"), directory.path(), limits).unwrap_err();
         assert!(matches!(error, StoreError::TooLarge { .. }), "{error}");
         assert!(!directory.path().join("sparse").exists());

@@ -7,7 +7,7 @@ use miette::Diagnostic;
 use thiserror::Error;
 
 use super::error::StoreError;
-use retrial_document::Units;
+use retrial_document::ByteUnits;
 use retrial_document::measures::format;
 use retrial_document::measures::size;
 
@@ -44,7 +44,7 @@ impl UnpackLimit {
     /// If the variable is set and no size.
     pub fn of_archive(archive_bytes: u64) -> Result<Self, StoreError> {
         let bytes = match env::var(VARIABLE) {
-            Ok(text) => size(&text, Units::Precise).ok_or_else(|| {
+            Ok(text) => size(&text, ByteUnits::Precise).ok_or_else(|| {
                 let reason = format!("`{text}` is not a size; write it like this: 20GiB");
                 StoreError::unusable(Path::new(VARIABLE), reason)
             })?,

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use super::dir_handle::Directory;
+use super::dir_handle::DirHandle;
 use super::error::StoreError;
 
 /// The largest depth of directories that are entered.
@@ -11,7 +11,7 @@ const DEEPEST: usize = 64;
 
 /// An entry of a directory.
 #[derive(Debug)]
-pub enum Entry {
+pub enum DirectoryEntry {
     /// A directory. Its content follows.
     Directory,
     /// A regular file, opened for reading.
@@ -27,18 +27,18 @@ pub enum Entry {
 pub fn walk<E: From<StoreError>>(
     root: &Path,
     skip: &[&str],
-    visit: &mut dyn FnMut(&Path, Entry) -> Result<(), E>,
+    visit: &mut dyn FnMut(&Path, DirectoryEntry) -> Result<(), E>,
 ) -> Result<(), E> {
-    let directory = Directory::open(root)?;
+    let directory = DirHandle::open(root)?;
     visit_all(&directory, Path::new(""), 1, skip, visit)
 }
 
 fn visit_all<E: From<StoreError>>(
-    directory: &Directory,
+    directory: &DirHandle,
     relative: &Path,
     depth: usize,
     skip: &[&str],
-    visit: &mut dyn FnMut(&Path, Entry) -> Result<(), E>,
+    visit: &mut dyn FnMut(&Path, DirectoryEntry) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut names = directory.names()?;
     names.retain(|name| !skip.contains(&name.as_str()));
@@ -46,17 +46,20 @@ fn visit_all<E: From<StoreError>>(
         let path = relative.join(&name);
         if !directory.is_directory(&name) {
             let opened = directory.file(Path::new(&name));
-            let other = |error: StoreError| Entry::Other(error.reason());
-            visit(&path, opened.map_or_else(other, Entry::File))?;
+            let other = |error: StoreError| DirectoryEntry::Other(error.reason());
+            visit(&path, opened.map_or_else(other, DirectoryEntry::File))?;
         } else if depth > DEEPEST {
-            visit(&path, Entry::Other("it is nested too deeply".to_owned()))?;
+            visit(
+                &path,
+                DirectoryEntry::Other("it is nested too deeply".to_owned()),
+            )?;
         } else {
             match directory.directory(&name) {
                 Ok(inner) => {
-                    visit(&path, Entry::Directory)?;
+                    visit(&path, DirectoryEntry::Directory)?;
                     visit_all(&inner, &path, depth + 1, &[], visit)?;
                 }
-                Err(error) => visit(&path, Entry::Other(error.reason()))?,
+                Err(error) => visit(&path, DirectoryEntry::Other(error.reason()))?,
             }
         }
     }

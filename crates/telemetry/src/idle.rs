@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::series::{Series, between};
+use super::series::{GpuSeries, between};
 
 /// A GPU used by a benchmark exceeds this utilization in some sample, percent.
 const BUSY: f64 = 3.0;
@@ -24,7 +24,7 @@ const START_WINDOW: f64 = 2.0;
 
 /// GPUs that were idle during the benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Idle {
+pub struct IdleGpus {
     /// Their machine, if the run has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
@@ -36,7 +36,7 @@ pub struct Idle {
     pub required: usize,
 }
 
-impl Idle {
+impl IdleGpus {
     /// All of them: it was not the GPUs that were measured.
     pub fn all(&self) -> bool {
         self.gpus.len() == self.of
@@ -67,7 +67,7 @@ impl Idle {
 }
 
 /// Returns the idle GPUs, if fewer were busy than are required.
-pub(super) fn find(series: &[Series], started: Timestamp, required: usize) -> Option<Idle> {
+pub(super) fn find(series: &[GpuSeries], started: Timestamp, required: usize) -> Option<IdleGpus> {
     let idle: Vec<u32> = series
         .iter()
         .filter(|gpu| gpu.is_idle(started))
@@ -75,7 +75,7 @@ pub(super) fn find(series: &[Series], started: Timestamp, required: usize) -> Op
         .collect();
     let busy = series.len() - idle.len();
     let too_few = busy == 0 || busy < required.min(series.len());
-    (required > 0 && !idle.is_empty() && too_few).then_some(Idle {
+    (required > 0 && !idle.is_empty() && too_few).then_some(IdleGpus {
         machine: None,
         gpus: idle,
         of: series.len(),
@@ -83,7 +83,7 @@ pub(super) fn find(series: &[Series], started: Timestamp, required: usize) -> Op
     })
 }
 
-impl Series<'_> {
+impl GpuSeries<'_> {
     fn is_idle(&self, started: Timestamp) -> bool {
         let (Some(first), Some(last)) = (self.samples.first(), self.samples.last()) else {
             return false;

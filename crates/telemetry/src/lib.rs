@@ -19,13 +19,13 @@ mod series;
 pub mod summary;
 pub mod table;
 
-pub use idle::Idle;
-pub use live::Live;
+pub use idle::IdleGpus;
+pub use live::LiveSample;
 pub use machines::MachineSummary;
-pub use rate::Pace;
-pub use reading::{Cause, ContainerReading, GpuReading};
-pub use summary::{PerJoule, Summary};
-pub use table::{Measured, Row, RowSource};
+pub use rate::SamplingPace;
+pub use reading::{ContainerReading, GpuReading, ThrottleCause};
+pub use summary::{EnergyEfficiency, TelemetrySummary};
+pub use table::{MeasuredTrial, RowSource, TelemetryRow};
 
 #[cfg(test)]
 mod tests;

@@ -3,12 +3,12 @@
 use itertools::Itertools as _;
 use serde::{Deserialize, Serialize};
 
-use super::reading::{Cause, GpuReading};
+use super::reading::{GpuReading, ThrottleCause};
 use super::series::{average, highest};
 
 /// The latest sample of all GPUs and the container.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Live {
+pub struct LiveSample {
     /// The number of sampled GPUs.
     pub gpus: usize,
     /// Their mean utilization, percent.
@@ -20,14 +20,14 @@ pub struct Live {
     /// Their total memory in use, bytes.
     pub vram: Option<u64>,
     /// The throttling causes of any of them.
-    pub throttled: Vec<Cause>,
+    pub throttled: Vec<ThrottleCause>,
     /// Processors that the container keeps busy.
     pub cpus: Option<f64>,
     /// Memory of the container, bytes.
     pub memory: Option<u64>,
 }
 
-impl Live {
+impl LiveSample {
     /// Returns the sample of these GPUs; sums only if each has a value.
     pub fn of(gpus: &[&GpuReading]) -> Self {
         let power: Option<f64> = gpus.iter().map(|gpu| gpu.power_w).sum();

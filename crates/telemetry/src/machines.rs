@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::idle::Idle;
-use super::reading::Cause;
+use super::idle::IdleGpus;
+use super::reading::ThrottleCause;
 use super::series::highest;
-use super::summary::Summary;
+use super::summary::TelemetrySummary;
 
 /// The telemetry of one machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,10 +15,10 @@ pub struct MachineSummary {
     /// Whether it has GPUs that the run may use.
     pub has_gpus: bool,
     /// Its own telemetry; none if it recorded no sample.
-    pub summary: Option<Summary>,
+    pub summary: Option<TelemetrySummary>,
 }
 
-impl Summary {
+impl TelemetrySummary {
     /// Combines all machines of a measurement. Power and energy are sums, absent if a machine with GPUs was not
     /// monitored; none if no machine was.
     pub fn of_machines(all: Vec<MachineSummary>) -> Option<Self> {
@@ -87,12 +87,12 @@ impl Summary {
 }
 
 /// The GPUs of several machines, if all of them were idle.
-fn idle_everywhere(with_gpus: &[&Summary]) -> Option<Idle> {
+fn idle_everywhere(with_gpus: &[&TelemetrySummary]) -> Option<IdleGpus> {
     let idle = with_gpus.iter().map(|summary| summary.idle.as_ref());
-    let idle: Vec<&Idle> = idle
+    let idle: Vec<&IdleGpus> = idle
         .map(|idle| idle.filter(|idle| idle.all()))
         .collect::<Option<_>>()?;
-    (idle.len() > 1).then(|| Idle {
+    (idle.len() > 1).then(|| IdleGpus {
         machine: None,
         gpus: idle.iter().flat_map(|idle| &idle.gpus).copied().collect(),
         of: idle.iter().map(|idle| idle.of).sum(),
@@ -101,7 +101,7 @@ fn idle_everywhere(with_gpus: &[&Summary]) -> Option<Idle> {
 }
 
 /// By cause, the time of the machine that was throttled longest; none if no machine reported it.
-fn throttled(all: &[&Summary]) -> Option<BTreeMap<Cause, f64>> {
+fn throttled(all: &[&TelemetrySummary]) -> Option<BTreeMap<ThrottleCause, f64>> {
     let reported = all
         .iter()
         .filter_map(|summary| summary.throttled_s.as_ref());
@@ -118,7 +118,7 @@ fn throttled(all: &[&Summary]) -> Option<BTreeMap<Cause, f64>> {
 mod tests {
     use super::*;
 
-    fn machine(name: &str, summary: Option<Summary>) -> MachineSummary {
+    fn machine(name: &str, summary: Option<TelemetrySummary>) -> MachineSummary {
         MachineSummary {
             name: name.to_owned(),
             has_gpus: true,
@@ -126,8 +126,8 @@ mod tests {
         }
     }
 
-    fn eight(watts: f64) -> Summary {
-        Summary {
+    fn eight(watts: f64) -> TelemetrySummary {
+        TelemetrySummary {
             samples: 4,
             seconds: watts / 100.0,
             gpus: 8,
@@ -136,8 +136,8 @@ mod tests {
             peak_power_w: Some(watts + 50.0),
             energy_j: Some(watts * 10.0),
             mean_utilization: Some(watts / 10.0),
-            throttled_s: Some([(Cause::Heat, watts / 1000.0)].into()),
-            ..Summary::default()
+            throttled_s: Some([(ThrottleCause::Heat, watts / 1000.0)].into()),
+            ..TelemetrySummary::default()
         }
     }
 
@@ -145,19 +145,19 @@ mod tests {
     fn power_and_energy_are_sums() {
         let of_client = MachineSummary {
             has_gpus: false,
-            ..machine("n1", Some(Summary::default()))
+            ..machine("n1", Some(TelemetrySummary::default()))
         };
-        let seven = Summary {
+        let seven = TelemetrySummary {
             gpus: 7,
             ..eight(300.0)
         };
-        let idle = Idle {
+        let idle = IdleGpus {
             machine: None,
             gpus: vec![1],
             of: 8,
             required: 8,
         };
-        let one_idle = Summary {
+        let one_idle = TelemetrySummary {
             idle: Some(idle),
             ..eight(500.0)
         };
@@ -166,13 +166,13 @@ mod tests {
             machine("n3", Some(one_idle)),
             of_client,
         ];
-        let sum = Summary::of_machines(all).unwrap();
+        let sum = TelemetrySummary::of_machines(all).unwrap();
         assert_eq!((sum.machines, sum.gpus, sum.seconds), (Some(3), 15, 5.0));
         assert_eq!(sum.mean_power_w, Some(800.0));
         assert_eq!(sum.peak_power_w, Some(900.0));
         assert_eq!(sum.energy_j, Some(8000.0));
         assert_eq!(sum.mean_utilization, Some((30.0 * 7.0 + 50.0 * 8.0) / 15.0));
-        assert_eq!(sum.throttled_s, Some([(Cause::Heat, 0.5)].into()));
+        assert_eq!(sum.throttled_s, Some([(ThrottleCause::Heat, 0.5)].into()));
         let reason = sum.idle.unwrap().reason();
         assert!(
             reason.starts_with("1 of 8 GPUs of n3 were idle"),
@@ -183,31 +183,34 @@ mod tests {
     #[test]
     fn a_node_without_samples_prevents_the_sum() {
         let all = vec![machine("n1", Some(eight(300.0))), machine("n2", None)];
-        let some = Summary::of_machines(all).unwrap();
+        let some = TelemetrySummary::of_machines(all).unwrap();
         assert_eq!(some.unwatched_machines, ["n2"]);
         assert_eq!((some.machines, some.gpus), (Some(1), 8));
         assert_eq!((some.mean_power_w, some.energy_j), (None, None));
         assert_eq!(some.per_joule("t", 700.0, "TFLOPS"), None);
-        assert_eq!(Summary::of_machines(vec![machine("n1", None)]), None);
+        assert_eq!(
+            TelemetrySummary::of_machines(vec![machine("n1", None)]),
+            None
+        );
     }
 
     #[test]
     fn gpus_are_idle_everywhere_only_if_those_of_each_machine_are() {
         let idle = |gpus: u32| {
-            let all = Idle {
+            let all = IdleGpus {
                 machine: None,
                 gpus: (0..gpus).collect(),
                 of: 8,
                 required: 8,
             };
-            Some(Summary {
+            Some(TelemetrySummary {
                 idle: Some(all),
                 ..eight(100.0)
             })
         };
-        let together = |second: Option<Summary>| {
+        let together = |second: Option<TelemetrySummary>| {
             let all = vec![machine("n1", idle(8)), machine("n2", second)];
-            Summary::of_machines(all).unwrap()
+            TelemetrySummary::of_machines(all).unwrap()
         };
         let all = together(idle(8));
         assert_eq!(all.idle.as_ref().unwrap().gpus.len(), all.gpus);

@@ -20,18 +20,18 @@ pub const MOST_BYTES: u64 = 64 << 20;
 /// The sampling rate of a run, as its plan stores it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Interval {
+pub struct SamplingInterval {
     /// Milliseconds between two samples at the start of a step; 0: off.
     pub ms: u64,
 }
 
-impl Default for Interval {
+impl Default for SamplingInterval {
     fn default() -> Self {
         Self { ms: 1000 }
     }
 }
 
-impl Interval {
+impl SamplingInterval {
     /// Sampling is off.
     pub const OFF: Self = Self { ms: 0 };
 
@@ -58,7 +58,7 @@ impl Interval {
 
 /// The pauses of one step.
 #[derive(Debug, Clone)]
-pub struct Pace {
+pub struct SamplingPace {
     pause: Duration,
     samples: u32,
     /// Processor time of all samples but the first, which opens the sensors.
@@ -67,7 +67,7 @@ pub struct Pace {
     first: bool,
 }
 
-impl Pace {
+impl SamplingPace {
     /// Starts with this pause.
     pub fn new(pause: Duration) -> Self {
         Self {

@@ -22,7 +22,7 @@ pub struct GpuReading {
     /// Memory in use by all programs, bytes.
     pub vram: Option<u64>,
     /// Its throttling causes; empty: none.
-    pub throttled: Option<Vec<Cause>>,
+    pub throttled: Option<Vec<ThrottleCause>>,
 }
 
 /// One sample of the container.
@@ -37,7 +37,7 @@ pub struct ContainerReading {
 retrial_document::word_enum! {
     /// What holds a GPU's clocks down.
     #[derive(JsonSchema)]
-    pub enum Cause {
+    pub enum ThrottleCause {
         /// The power limit.
         Power = "power",
         /// Heat.
@@ -47,7 +47,7 @@ retrial_document::word_enum! {
     }
 }
 
-impl Cause {
+impl ThrottleCause {
     /// Returns the causes that hold, in their order.
     pub fn holding(power: bool, heat: bool, board: bool) -> Vec<Self> {
         let held = [power, heat, board].into_iter().zip(Self::ALL);

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::reading::{Cause, GpuReading};
-use super::table::{Row, RowSource};
+use super::reading::{GpuReading, ThrottleCause};
+use super::table::{RowSource, TelemetryRow};
 
 /// One GPU's samples, in order.
 #[derive(Debug, Default)]
-pub(super) struct Series<'a> {
+pub(super) struct GpuSeries<'a> {
     /// The GPU's index among the host's GPUs of its vendor.
     pub index: u32,
     /// Time, planned interval to the next sample, and reading.
@@ -21,8 +21,8 @@ const LATE: f64 = 2.0;
 /// The allowed delay of a busy machine, seconds.
 const LATE_S: f64 = 2.0;
 
-pub(super) fn series<'a>(rows: &[&'a Row]) -> Vec<Series<'a>> {
-    let mut series: BTreeMap<u32, Series> = BTreeMap::new();
+pub(super) fn series<'a>(rows: &[&'a TelemetryRow]) -> Vec<GpuSeries<'a>> {
+    let mut series: BTreeMap<u32, GpuSeries> = BTreeMap::new();
     for row in rows {
         if let RowSource::Gpu { index, reading, .. } = &row.of {
             let gpu = series.entry(*index).or_default();
@@ -53,7 +53,7 @@ pub(super) fn highest(values: impl Iterator<Item = Option<f64>>) -> Option<f64> 
     values.flatten().max_by(f64::total_cmp)
 }
 
-impl Series<'_> {
+impl GpuSeries<'_> {
     fn reading_at(&self, time: Timestamp) -> Option<&GpuReading> {
         let at = self.samples.binary_search_by_key(&time, |sample| sample.0);
         Some(self.samples[at.ok()?].2)
@@ -89,7 +89,7 @@ impl Series<'_> {
 }
 
 /// The highest sum over the GPUs at one sample in which all reported their power.
-pub(super) fn peak_power(series: &[Series], moments: &[(Timestamp, f64)]) -> Option<f64> {
+pub(super) fn peak_power(series: &[GpuSeries], moments: &[(Timestamp, f64)]) -> Option<f64> {
     if series.is_empty() {
         return None;
     }
@@ -102,14 +102,17 @@ pub(super) fn peak_power(series: &[Series], moments: &[(Timestamp, f64)]) -> Opt
 
 /// Seconds in which at least one GPU was throttled, by cause: the state at a sample counts for the time before
 /// it.
-pub(super) fn throttled(series: &[Series], moments: &[(Timestamp, f64)]) -> BTreeMap<Cause, f64> {
+pub(super) fn throttled(
+    series: &[GpuSeries],
+    moments: &[(Timestamp, f64)],
+) -> BTreeMap<ThrottleCause, f64> {
     let mut seconds = BTreeMap::new();
     for pair in moments.windows(2) {
         let (before, (time, _)) = (pair[0], pair[1]);
         if gap(before, time).is_some() {
             continue;
         }
-        for cause in Cause::ALL {
+        for cause in ThrottleCause::ALL {
             let held = series.iter().any(|gpu| {
                 let reading = gpu.reading_at(time);
                 let causes = reading.and_then(|reading| reading.throttled.as_deref());

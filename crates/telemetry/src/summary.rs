@@ -7,14 +7,14 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::idle::{self, Idle};
-use super::reading::{Cause, GpuReading};
-use super::series::{Series, average, between, gap, highest, peak_power, series, throttled};
-use super::table::{Row, RowSource};
+use super::idle::{self, IdleGpus};
+use super::reading::{GpuReading, ThrottleCause};
+use super::series::{GpuSeries, average, between, gap, highest, peak_power, series, throttled};
+use super::table::{RowSource, TelemetryRow};
 
 /// Telemetry of one measurement. GPUs' power and energy are those of all GPUs together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Summary {
+pub struct TelemetrySummary {
     /// The number of samples.
     pub samples: usize,
     /// From the first sample to the last, seconds.
@@ -44,7 +44,7 @@ pub struct Summary {
     pub unwatched_machines: Vec<String>,
     /// The deciding figure for each watt of mean power, within the benchmark's own measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub per_joule: Option<PerJoule>,
+    pub per_joule: Option<EnergyEfficiency>,
     /// Mean utilization of the GPUs, percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_utilization: Option<f64>,
@@ -60,7 +60,7 @@ pub struct Summary {
     /// For how long any GPU's clocks were held down, by cause, seconds; absent: not known. Of several
     /// machines, the one where it was longest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub throttled_s: Option<BTreeMap<Cause, f64>>,
+    pub throttled_s: Option<BTreeMap<ThrottleCause, f64>>,
     /// Mean number of processors that the container kept busy; of several machines, their sum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_cpus: Option<f64>,
@@ -69,7 +69,7 @@ pub struct Summary {
     pub peak_memory: Option<u64>,
     /// Idle GPUs, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub idle: Option<Idle>,
+    pub idle: Option<IdleGpus>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
@@ -79,7 +79,7 @@ fn is_zero(seconds: &f64) -> bool {
 
 /// A throughput over mean power: `tokens/s` over watts is `tokens/J`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PerJoule {
+pub struct EnergyEfficiency {
     /// The figure.
     pub figure: String,
     /// The value.
@@ -88,16 +88,16 @@ pub struct PerJoule {
     pub unit: String,
 }
 
-impl Summary {
+impl TelemetrySummary {
     /// Summarizes the rows of a step between two times; none without rows. `started`: the start of the step.
     /// `required`: the number of GPUs that the recipe requires.
     pub fn of(
-        rows: &[Row],
+        rows: &[TelemetryRow],
         (from, to): (Timestamp, Timestamp),
         started: Timestamp,
         required: usize,
     ) -> Option<Self> {
-        let rows: Vec<&Row> = rows
+        let rows: Vec<&TelemetryRow> = rows
             .iter()
             .filter(|row| from <= row.time && row.time <= to)
             .collect();
@@ -122,8 +122,8 @@ impl Summary {
         Some(summary)
     }
 
-    fn of_gpus(&mut self, series: &[Series], moments: &[(Timestamp, f64)]) {
-        let all = |each: &dyn Fn(&Series) -> Option<f64>| -> Option<Vec<f64>> {
+    fn of_gpus(&mut self, series: &[GpuSeries], moments: &[(Timestamp, f64)]) {
+        let all = |each: &dyn Fn(&GpuSeries) -> Option<f64>| -> Option<Vec<f64>> {
             let values: Option<Vec<f64>> = series.iter().map(each).collect();
             values.filter(|values| !values.is_empty())
         };
@@ -154,7 +154,7 @@ impl Summary {
         }
     }
 
-    fn of_container(&mut self, rows: &[&Row]) {
+    fn of_container(&mut self, rows: &[&TelemetryRow]) {
         let samples = rows.iter().filter_map(|row| match &row.of {
             RowSource::Container(reading) => Some((row.time, reading)),
             RowSource::Gpu { .. } => None,
@@ -191,7 +191,7 @@ impl Summary {
             parts.filter(|_| seconds > 0.0).map(|sum| sum / seconds)
         };
         let throttled = all.iter().map(|summary| summary.throttled_s.as_ref());
-        let throttled: Option<Vec<&BTreeMap<Cause, f64>>> = throttled.collect();
+        let throttled: Option<Vec<&BTreeMap<ThrottleCause, f64>>> = throttled.collect();
         let throttled_s = throttled.map(|all| {
             let mut sum = BTreeMap::new();
             for (cause, seconds) in all.into_iter().flatten() {
@@ -233,7 +233,7 @@ impl Summary {
 
     /// A throughput for each watt of mean power; none for a figure that is no throughput, or without the time
     /// of its measurement (the power of loading a model does not count).
-    pub fn per_joule(&self, figure: &str, value: f64, unit: &str) -> Option<PerJoule> {
+    pub fn per_joule(&self, figure: &str, value: f64, unit: &str) -> Option<EnergyEfficiency> {
         let within = self.within_measurement.then_some(self.mean_power_w);
         let watts = within.flatten().filter(|watts| *watts > 0.0)?;
         let unit = match (unit.strip_suffix("/s"), unit.strip_suffix("FLOPS")) {
@@ -242,7 +242,7 @@ impl Summary {
             _ => return None,
         };
         let value = value / watts;
-        value.is_finite().then(|| PerJoule {
+        value.is_finite().then(|| EnergyEfficiency {
             figure: figure.to_owned(),
             value,
             unit,

@@ -4,7 +4,7 @@
 use itertools::join;
 use jiff::Timestamp;
 
-use super::reading::{Cause, ContainerReading, GpuReading};
+use super::reading::{ContainerReading, GpuReading, ThrottleCause};
 
 /// The first line of `telemetry.csv`: its columns, in order.
 pub const HEADER: &str = "seconds,time,pause_s,step,scenario,mode,trial,device,pci,utilization_percent,\
@@ -16,7 +16,7 @@ const CONTAINER: &str = "container";
 
 /// The measurement of a step, as the rows name it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Measured {
+pub struct MeasuredTrial {
     /// The number of the measuring step in the plan.
     pub step: u32,
     /// Scenarios that it serves, joined by `+`.
@@ -29,7 +29,7 @@ pub struct Measured {
 
 /// One row of `telemetry.csv`: a sample of one GPU or of the container.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct TelemetryRow {
     /// Since the run began, seconds.
     pub seconds: f64,
     /// When the sample was taken, on the wall clock.
@@ -37,7 +37,7 @@ pub struct Row {
     /// The planned time until the next sample, seconds.
     pub pause_s: f64,
     /// The measurement during which it was taken.
-    pub measured: Measured,
+    pub measured: MeasuredTrial,
     /// The source, with its reading.
     pub of: RowSource,
 }
@@ -58,7 +58,7 @@ pub enum RowSource {
     Container(ContainerReading),
 }
 
-impl Row {
+impl TelemetryRow {
     /// Formats the row as a line of CSV, with its line break.
     pub fn line(&self) -> String {
         let Self { measured, .. } = self;
@@ -113,7 +113,7 @@ fn short(number: f64, digits: usize) -> String {
     }
 }
 
-fn causes(causes: &[Cause]) -> String {
+fn causes(causes: &[ThrottleCause]) -> String {
     if causes.is_empty() {
         return "no".to_owned();
     }
@@ -130,7 +130,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// The rows of a file; invalid lines are skipped.
-pub fn read(text: &str) -> Vec<Row> {
+pub fn read(text: &str) -> Vec<TelemetryRow> {
     // The last line counts only with its newline: a kill may have truncated it inside a number.
     let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
     let mut reader = csv::ReaderBuilder::new()
@@ -141,7 +141,7 @@ pub fn read(text: &str) -> Vec<Row> {
     records.filter_map(|record| row(&record)).collect()
 }
 
-fn row(record: &csv::StringRecord) -> Option<Row> {
+fn row(record: &csv::StringRecord) -> Option<TelemetryRow> {
     if record.len() != HEADER.split(',').count() {
         return None;
     }
@@ -172,11 +172,11 @@ fn row(record: &csv::StringRecord) -> Option<Row> {
             },
         },
     };
-    Some(Row {
+    Some(TelemetryRow {
         seconds: number(0)?,
         time: record.get(1)?.parse().ok()?,
         pause_s: number(2)?,
-        measured: Measured {
+        measured: MeasuredTrial {
             step: record.get(3)?.parse().ok()?,
             scenario: text(4),
             mode: text(5),
@@ -186,10 +186,10 @@ fn row(record: &csv::StringRecord) -> Option<Row> {
     })
 }
 
-fn read_causes(cell: &str) -> Option<Vec<Cause>> {
+fn read_causes(cell: &str) -> Option<Vec<ThrottleCause>> {
     match cell {
         "" => None,
         "no" => Some(Vec::new()),
-        words => words.split('+').map(Cause::from_word).collect(),
+        words => words.split('+').map(ThrottleCause::from_word).collect(),
     }
 }

@@ -3,7 +3,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
-use super::rate::{BEFORE_SLOWER, Interval};
+use super::rate::{BEFORE_SLOWER, SamplingInterval};
 use super::*;
 
 mod pace;
@@ -15,8 +15,8 @@ fn time(seconds: f64) -> Timestamp {
         .unwrap()
 }
 
-fn measured() -> Measured {
-    Measured {
+fn measured() -> MeasuredTrial {
+    MeasuredTrial {
         step: 5,
         scenario: "Offline".into(),
         mode: "performance".into(),
@@ -24,8 +24,8 @@ fn measured() -> Measured {
     }
 }
 
-fn row(seconds: f64, source: RowSource) -> Row {
-    Row {
+fn row(seconds: f64, source: RowSource) -> TelemetryRow {
+    TelemetryRow {
         seconds,
         time: time(seconds),
         pause_s: 1.0,
@@ -34,7 +34,7 @@ fn row(seconds: f64, source: RowSource) -> Row {
     }
 }
 
-fn gpu(seconds: f64, index: u32, reading: GpuReading) -> Row {
+fn gpu(seconds: f64, index: u32, reading: GpuReading) -> TelemetryRow {
     let pci = format!("0000:{index:02x}:00.0");
     row(
         seconds,
@@ -54,8 +54,8 @@ fn busy(utilization: f64, power_w: f64) -> GpuReading {
     }
 }
 
-fn summary(rows: &[Row], required: usize) -> Summary {
-    Summary::of(rows, (time(0.0), time(1e6)), time(0.0), required).unwrap()
+fn summary(rows: &[TelemetryRow], required: usize) -> TelemetrySummary {
+    TelemetrySummary::of(rows, (time(0.0), time(1e6)), time(0.0), required).unwrap()
 }
 
 fn close(actual: Option<f64>, expected: f64) {
@@ -149,7 +149,7 @@ fn a_gap_is_reported_and_excluded() {
 
 #[test]
 fn throttling_causes_are_counted_in_seconds() {
-    let held = |seconds: f64, index: u32, causes: &[Cause]| {
+    let held = |seconds: f64, index: u32, causes: &[ThrottleCause]| {
         let throttled = Some(causes.to_vec());
         gpu(
             seconds,
@@ -163,15 +163,15 @@ fn throttling_causes_are_counted_in_seconds() {
     let rows = [
         held(0.0, 0, &[]),
         held(0.0, 1, &[]),
-        held(1.0, 0, &[Cause::Power]),
-        held(1.0, 1, &[Cause::Power]),
-        held(2.0, 0, &[Cause::Power, Cause::Heat]),
+        held(1.0, 0, &[ThrottleCause::Power]),
+        held(1.0, 1, &[ThrottleCause::Power]),
+        held(2.0, 0, &[ThrottleCause::Power, ThrottleCause::Heat]),
         held(2.0, 1, &[]),
     ];
     let throttled = summary(&rows, 2).throttled_s.unwrap();
-    assert_eq!(throttled.get(&Cause::Power), Some(&2.0));
-    assert_eq!(throttled.get(&Cause::Heat), Some(&1.0));
-    assert_eq!(throttled.get(&Cause::Board), None);
+    assert_eq!(throttled.get(&ThrottleCause::Power), Some(&2.0));
+    assert_eq!(throttled.get(&ThrottleCause::Heat), Some(&1.0));
+    assert_eq!(throttled.get(&ThrottleCause::Board), None);
     let unknown = [gpu(0.0, 0, busy(9.0, 1.0)), gpu(1.0, 0, busy(9.0, 1.0))];
     assert_eq!(summary(&unknown, 1).throttled_s, None);
 }
@@ -202,7 +202,7 @@ fn container_usage_comes_from_its_counters() {
 }
 
 /// Samples of one GPU, a second apart.
-fn looks(readings: impl IntoIterator<Item = (Option<f64>, Option<u64>)>) -> Vec<Row> {
+fn looks(readings: impl IntoIterator<Item = (Option<f64>, Option<u64>)>) -> Vec<TelemetryRow> {
     let rows = (0_u32..).zip(readings);
     rows.map(|(second, (utilization, vram))| {
         let reading = GpuReading {
@@ -218,7 +218,7 @@ fn looks(readings: impl IntoIterator<Item = (Option<f64>, Option<u64>)>) -> Vec<
 #[test]
 fn a_gpu_is_idle_only_if_its_sensors_report_it() {
     const MIB: u64 = 1 << 20;
-    let idle = |rows: &[Row]| summary(rows, 1).idle.is_some();
+    let idle = |rows: &[TelemetryRow]| summary(rows, 1).idle.is_some();
     // A provider that fell back to the CPU.
     assert!(idle(&looks([(Some(0.0), Some(300 * MIB)); 6])));
     // Its context alone is not activity.
@@ -247,7 +247,7 @@ fn a_gpu_is_idle_only_if_its_sensors_report_it() {
     let silent = [(Some(0.0), Some(300 * MIB)), (Some(98.0), Some(300 * MIB))].into_iter();
     assert!(!idle(&looks(silent.chain([(None, Some(300 * MIB)); 8]))));
     // A sample that is not at the start does not show the state before.
-    let late: Vec<Row> = looks([(None, Some(300 * MIB)); 9]).split_off(3);
+    let late: Vec<TelemetryRow> = looks([(None, Some(300 * MIB)); 9]).split_off(3);
     assert!(!idle(&late));
     // A recipe without GPUs has none that could be idle.
     assert_eq!(summary(&looks([(Some(0.0), None); 9]), 0).idle, None);
@@ -278,23 +278,29 @@ fn fewer_busy_gpus_than_requested_are_reported() {
 
 #[test]
 fn trials_together_are_weighted_by_their_time() {
-    let trial = |seconds: f64, watts: f64| Summary {
+    let trial = |seconds: f64, watts: f64| TelemetrySummary {
         samples: 3,
         seconds,
         gpus: 8,
         mean_power_w: Some(watts),
         energy_j: Some(watts * seconds),
         peak_power_w: Some(watts + 1.0),
-        throttled_s: Some([(Cause::Power, seconds / 2.0)].into()),
-        ..Summary::default()
+        throttled_s: Some([(ThrottleCause::Power, seconds / 2.0)].into()),
+        ..TelemetrySummary::default()
     };
     let (short, long) = (trial(10.0, 100.0), trial(30.0, 500.0));
-    let both = Summary::together(&[&short, &long]).unwrap();
+    let both = TelemetrySummary::together(&[&short, &long]).unwrap();
     close(both.mean_power_w, 400.0);
     close(both.energy_j, 16_000.0);
     close(both.peak_power_w, 501.0);
-    close(both.throttled_s.unwrap().get(&Cause::Power).copied(), 20.0);
-    assert_eq!(Summary::together(&[]), None);
+    close(
+        both.throttled_s
+            .unwrap()
+            .get(&ThrottleCause::Power)
+            .copied(),
+        20.0,
+    );
+    assert_eq!(TelemetrySummary::together(&[]), None);
 }
 
 #[test]
@@ -308,7 +314,7 @@ fn rows_round_trip_and_truncated_rows_are_skipped() {
         memory_mhz: Some(1900.0),
         temperature_c: Some(71.0),
         vram: Some(250 << 30),
-        throttled: Some(vec![Cause::Power, Cause::Heat]),
+        throttled: Some(vec![ThrottleCause::Power, ThrottleCause::Heat]),
     };
     let mut full = gpu(1.5, 3, reading);
     full.measured.scenario = "a \"case\", quoted".into();
@@ -331,7 +337,7 @@ fn rows_round_trip_and_truncated_rows_are_skipped() {
             }),
         ),
     ];
-    let text: String = rows.iter().map(Row::line).collect();
+    let text: String = rows.iter().map(TelemetryRow::line).collect();
     let whole = format!("{}\n{text}", table::HEADER);
     assert_eq!(table::read(&whole), rows);
     for cut in 0..text.len() {

@@ -6,7 +6,7 @@ use super::file::{self, OpenedBatch};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest};
 use retrial_batch::search::{Criterion, FEWEST, MOST, SearchPlan};
-use retrial_batch::{AxisDomain, CliOverrides, Order, PullAhead};
+use retrial_batch::{AxisDomain, CliOverrides, PullAhead, RunOrder};
 use retrial_document::measures::fraction;
 use retrial_plan::PlanOptions;
 use retrial_recipe::Source;
@@ -65,7 +65,7 @@ pub fn open(
     let axis = &search.along;
     let overrides = CliOverrides {
         vary: vec![format!("{axis}={}", values.join(","))],
-        order: Some(Order::Grouped),
+        order: Some(RunOrder::Grouped),
         // Few of the images are needed, and which is not known before.
         pull_ahead: Some(PullAhead::Never),
         options: PlanOptions {

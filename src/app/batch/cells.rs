@@ -7,7 +7,7 @@ use itertools::join;
 
 use super::record::{BatchRecord, recipe_of};
 use crate::app::failure::Failure;
-use crate::app::open::{self, Opened};
+use crate::app::open::{self, OpenedRecipe};
 use crate::app::options::GlobalOptions;
 use crate::app::{approval, catalog, gpu_support, prepare, terminal};
 use retrial_batch::{BatchPlan, TrialRun};
@@ -19,17 +19,17 @@ use retrial_recipe::Diagnostics;
 use retrial_results::verdict::ExitCode;
 
 /// Recipes of cells, by the cells' positions.
-pub struct Cells(BTreeMap<usize, Opened>);
+pub struct CellRecipes(BTreeMap<usize, OpenedRecipe>);
 
 /// The plans of a batch's runs.
-pub struct Plans {
+pub struct TrialRunPlans {
     /// The host when it was examined.
     pub host: HostView,
     /// Trial runs of a cell differ in their modes: one plan for each.
     plans: Vec<(TrialRun, Plan)>,
 }
 
-impl Cells {
+impl CellRecipes {
     /// Reads and resolves the recipe of every cell, and reports all problems.
     pub fn open(plan: &BatchPlan) -> Result<Self, Failure> {
         Self::open_these(plan, &(0..plan.cells.len()).collect())
@@ -37,7 +37,7 @@ impl Cells {
 
     /// As [`Self::open`], of the cells at these positions.
     pub fn open_these(plan: &BatchPlan, positions: &BTreeSet<usize>) -> Result<Self, Failure> {
-        let mut failures = Failures::default();
+        let mut failures = CellFailures::default();
         // Problems that do not depend on a cell's choices are reported once.
         let mut problems = Diagnostics::default();
         let mut cells = BTreeMap::new();
@@ -75,7 +75,7 @@ impl Cells {
     }
 
     /// The recipe of a cell.
-    pub fn get(&self, cell: usize) -> Option<&Opened> {
+    pub fn get(&self, cell: usize) -> Option<&OpenedRecipe> {
         self.0.get(&cell)
     }
 
@@ -87,10 +87,10 @@ impl Cells {
         record: &BatchRecord,
         gpus: &[String],
         host: Option<HostView>,
-    ) -> Result<Plans, Failure> {
+    ) -> Result<TrialRunPlans, Failure> {
         let is_examined = host.is_some();
-        let (run, mut failures) = (&record.options.run, Failures::default());
-        let mut plans = Plans {
+        let (run, mut failures) = (&record.options.run, CellFailures::default());
+        let mut plans = TrialRunPlans {
             host: host.unwrap_or_default(),
             plans: Vec::new(),
         };
@@ -160,7 +160,7 @@ fn has_one_machine(plan: &Plan) -> Result<(), Failure> {
     )))
 }
 
-impl Plans {
+impl TrialRunPlans {
     /// The plan of a trial run.
     pub fn of(&self, trial_run: &TrialRun) -> Option<&Plan> {
         let mut plans = self.plans.iter();
@@ -181,7 +181,7 @@ fn is_same(run: &TrialRun, other: &TrialRun) -> bool {
 
 /// Problems of cells, each once, with the names of all cells that have it.
 #[derive(Default)]
-pub struct Failures {
+pub struct CellFailures {
     cells: BTreeMap<ErrorText, Vec<String>>,
     exits: Vec<ExitCode>,
 }
@@ -189,7 +189,7 @@ pub struct Failures {
 /// How many cells a problem names.
 const NAMED: usize = 4;
 
-impl Failures {
+impl CellFailures {
     /// Adds a problem of a cell; an empty name stands for the batch.
     pub fn add(&mut self, cell: &str, failure: Failure) {
         self.exits.push(failure.exit);

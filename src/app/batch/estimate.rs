@@ -6,27 +6,31 @@ use crate::app::options::GlobalOptions;
 use crate::app::{open, runtime};
 use retrial_batch::{BatchEstimate, ImageSource};
 use retrial_engine::api::Engine as _;
-use retrial_history::earlier::Earlier;
+use retrial_history::earlier::EarlierRun;
 use retrial_history::entry;
-use retrial_host::checks::Check;
+use retrial_host::checks::HostCheck;
 use retrial_plan::PlanOptions;
-use retrial_plan::build::Origin;
-use retrial_plan::remaining::{Basis, Remaining, StepTimes};
-use retrial_recipe::Resolved;
+use retrial_plan::build::RecipeOrigin;
+use retrial_plan::remaining::{EstimateBasis, RemainingSteps, StepTimes};
+use retrial_recipe::ResolvedRecipe;
 use retrial_recipe::model::Trials;
 
 /// The requirements of any cell that this host does not meet, each once.
-pub fn unmet(global: &GlobalOptions, options: &PlanOptions, cells: &[Resolved]) -> Vec<Check> {
+pub fn unmet(
+    global: &GlobalOptions,
+    options: &PlanOptions,
+    cells: &[ResolvedRecipe],
+) -> Vec<HostCheck> {
     let host = open::host_view(global);
     let mut checked = Vec::new();
-    let mut all: Vec<Check> = Vec::new();
+    let mut all: Vec<HostCheck> = Vec::new();
     for cell in cells {
         let requires = &cell.recipe.requires;
         if checked.contains(&requires) {
             continue;
         }
         checked.push(requires);
-        let plan = retrial_plan::build(&cell.recipe, &Origin::default(), options, &host);
+        let plan = retrial_plan::build(&cell.recipe, &RecipeOrigin::default(), options, &host);
         for check in plan.into_iter().flat_map(|plan| plan.unmet) {
             if !all.contains(&check) {
                 all.push(check);
@@ -40,7 +44,7 @@ pub fn unmet(global: &GlobalOptions, options: &PlanOptions, cells: &[Resolved]) 
 pub fn here(
     global: &GlobalOptions,
     options: &PlanOptions,
-    cells: &[Resolved],
+    cells: &[ResolvedRecipe],
 ) -> Vec<Option<Duration>> {
     let host = open::host_view(global);
     let mut index = entry::open(&global.home);
@@ -49,15 +53,15 @@ pub fn here(
         ..options.clone()
     };
     let here = cells.iter().map(|cell| {
-        let origin = Origin {
+        let origin = RecipeOrigin {
             hash: cell.hash.clone(),
-            ..Origin::default()
+            ..RecipeOrigin::default()
         };
         let plan = retrial_plan::build(&cell.recipe, &origin, &options, &host).ok()?;
-        let earlier = Earlier::find(&mut index, &plan)?;
-        let remaining = Remaining::new(plan, StepTimes::default(), earlier.times);
+        let earlier = EarlierRun::find(&mut index, &plan)?;
+        let remaining = RemainingSteps::new(plan, StepTimes::default(), earlier.times);
         let estimate = remaining.estimate(None);
-        let estimate = estimate.filter(|one| one.basis == Basis::Earlier)?;
+        let estimate = estimate.filter(|one| one.basis == EstimateBasis::EarlierRun)?;
         Some(Duration::from_secs_f64(estimate.seconds))
     });
     here.collect()

@@ -10,7 +10,7 @@ use crate::app::options::GlobalOptions;
 use crate::app::terminal;
 use retrial_batch::{self as batch, AxisDomain, Batch, BatchPlan, CliOverrides, Spanned};
 use retrial_document::ErrorText;
-use retrial_recipe::{Diagnostic, Diagnostics, Loaded, Resolved, Source};
+use retrial_recipe::{Diagnostic, Diagnostics, LoadedRecipe, ResolvedRecipe, Source};
 use retrial_store::Home;
 
 /// A batch, and the recipes that it is over.
@@ -21,14 +21,14 @@ pub struct OpenedBatch {
     pub plan: BatchPlan,
     /// Problems that do not prevent its execution.
     pub warnings: Diagnostics,
-    recipes: Vec<OpenedRecipe>,
+    recipes: Vec<LoadedBatchRecipe>,
 }
 
 /// A recipe of a batch, read once.
-struct OpenedRecipe {
+struct LoadedBatchRecipe {
     name: String,
-    entry: catalog::Opened,
-    loaded: Loaded,
+    entry: catalog::FoundRecipe,
+    loaded: LoadedRecipe,
 }
 
 /// Opens a batch's file, or makes a batch of one recipe, and prints the problems.
@@ -188,7 +188,7 @@ fn shortened(path: &Path) -> PathBuf {
     }
 }
 
-fn read_recipe(name: &str, recipe: &Spanned<String>) -> Result<OpenedRecipe, Diagnostics> {
+fn read_recipe(name: &str, recipe: &Spanned<String>) -> Result<LoadedBatchRecipe, Diagnostics> {
     let entry = catalog::open(&recipe.value).map_err(|error| match error {
         CatalogError::Text(problems) => problems,
         error => {
@@ -202,8 +202,8 @@ fn read_recipe(name: &str, recipe: &Spanned<String>) -> Result<OpenedRecipe, Dia
         let problem = Diagnostic::error("missing-recipe", message, recipe.span.clone());
         return Err(problem.help("name its recipes instead").into());
     }
-    let loaded = Loaded::from_source(&entry.name, &entry.source, &entry)?;
-    Ok(OpenedRecipe {
+    let loaded = LoadedRecipe::from_source(&entry.name, &entry.source, &entry)?;
+    Ok(LoadedBatchRecipe {
         name: name.to_owned(),
         entry,
         loaded,
@@ -232,7 +232,7 @@ impl OpenedBatch {
     ///
     /// # Errors
     /// Every problem of a recipe under a cell's values, once.
-    pub fn resolve(&self) -> Result<Vec<Resolved>, Diagnostics> {
+    pub fn resolve(&self) -> Result<Vec<ResolvedRecipe>, Diagnostics> {
         let resolved = self.plan.cells.par_iter().filter_map(|cell| {
             let read = self.recipes.iter().find(|read| read.name == cell.recipe)?;
             Some(read.loaded.resolve(&read.entry, &cell.settings()))

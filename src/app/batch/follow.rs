@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::judge;
-use super::make::Maker;
+use super::make::TrialRunMaker;
 use super::planned::PlannedBatch;
 use super::watch;
 use crate::app::failure::Failure;
@@ -14,17 +14,17 @@ use crate::app::signals::{STOPPING, SignalRequest, SignalTarget, handle_signals}
 use crate::app::site::end::commands;
 use crate::app::{follow, open};
 use retrial_batch::journal::BatchEventKind;
-use retrial_batch::run::{BatchEnded, BatchJob, BatchSession, execute};
+use retrial_batch::run::{BatchEnd, BatchJob, BatchSession, execute};
 use retrial_batch::verdict::BatchVerdict;
 use retrial_document::ErrorText;
 use retrial_engine::api::Engine;
 use retrial_results::verdict::ExitCode;
 use retrial_run::interrupt::on_thread;
 use retrial_slurm as slurm;
-use retrial_store::{Record, StoreError};
+use retrial_store::{RecordDirectory, StoreError};
 
 /// How a batch ended in this process.
-pub struct Followed {
+pub struct BatchOutcome {
     /// The exit code of the command.
     pub exit: ExitCode,
     /// The verdict, unless the batch was interrupted.
@@ -33,11 +33,11 @@ pub struct Followed {
     pub note: ErrorText,
 }
 
-impl Followed {
+impl BatchOutcome {
     /// How a batch ended, and why if it ended early.
     pub fn new(
         global: &GlobalOptions,
-        directory: &Record,
+        directory: &RecordDirectory,
         exit: ExitCode,
         verdict: Option<BatchVerdict>,
         reason: Option<String>,
@@ -62,10 +62,10 @@ impl Followed {
 pub async fn follow(
     global: &GlobalOptions,
     planned: &PlannedBatch,
-    directory: &Record,
-) -> Result<Followed, Failure> {
+    directory: &RecordDirectory,
+) -> Result<BatchOutcome, Failure> {
     let engine: Arc<dyn Engine> = Arc::new(open::engine(global).await?);
-    let maker = Maker {
+    let maker = TrialRunMaker {
         global,
         engine: &*engine,
         id: directory.id(),
@@ -115,11 +115,11 @@ pub async fn follow(
     let _ = watcher.join();
     let (exit, verdict) = concluded?;
     let reason = ended.ok().and_then(|ended| ended.reason);
-    Ok(Followed::new(global, directory, exit, verdict, reason))
+    Ok(BatchOutcome::new(global, directory, exit, verdict, reason))
 }
 
 /// Returns two lines: the directory of a batch's evidence, and the command that resumes the batch.
-fn next_commands(global: &GlobalOptions, directory: &Record) -> [String; 2] {
+fn next_commands(global: &GlobalOptions, directory: &RecordDirectory) -> [String; 2] {
     let evidence = directory.path().display();
     let resume = commands(&global.home, directory, &[("resume", "resume")]);
     [format!("evidence: {evidence}"), resume]
@@ -129,7 +129,7 @@ fn next_commands(global: &GlobalOptions, directory: &Record) -> [String; 2] {
 async fn conclude(
     global: &GlobalOptions,
     batch: &BatchSession<'_>,
-    ended: &BatchEnded,
+    ended: &BatchEnd,
 ) -> Result<(ExitCode, Option<BatchVerdict>), Failure> {
     let mut exit = ended.exit;
     let mut verdict = None;

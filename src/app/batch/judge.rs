@@ -9,12 +9,12 @@ use retrial_batch::verdict::{
     BatchVerdict, LostRun, RunEvidence, SubjectEvidence, judge as judge_batch,
 };
 use retrial_batch::{BatchPlan, ExternalResult};
-use retrial_results::verdict::{Context, Evidence};
+use retrial_results::verdict::{Evidence, RunContext};
 use retrial_run::evidence_of;
-use retrial_store::Record;
+use retrial_store::RecordDirectory;
 
 /// Judges the current evidence of a batch.
-pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<BatchVerdict, Failure> {
+pub fn judge(global: &GlobalOptions, directory: &RecordDirectory) -> Result<BatchVerdict, Failure> {
     let plan: BatchPlan = directory.read_json("batch.json")?;
     if let Some(search) = &plan.search {
         return super::search::judge(global, directory, &plan, search);
@@ -26,7 +26,7 @@ pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<BatchVerdict,
 }
 
 /// Judges a batch, and writes its verdict into its directory.
-pub fn write(global: &GlobalOptions, directory: &Record) -> Result<BatchVerdict, Failure> {
+pub fn write(global: &GlobalOptions, directory: &RecordDirectory) -> Result<BatchVerdict, Failure> {
     let verdict = judge(global, directory)?;
     directory.write_json("verdict.json", &verdict)?;
     Ok(verdict)
@@ -57,7 +57,10 @@ fn external(global: &GlobalOptions, result: &ExternalResult) -> SubjectEvidence 
     }
 }
 
-fn of_name(global: &GlobalOptions, name: &str) -> Result<Vec<(Context, Vec<Evidence>)>, Failure> {
+fn of_name(
+    global: &GlobalOptions,
+    name: &str,
+) -> Result<Vec<(RunContext, Vec<Evidence>)>, Failure> {
     if let Some(RunOrBatch::Run(run)) = open::results(&global.home, name)? {
         return Ok(vec![evidence_of(&run)?]);
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 
-use super::cells::Failures;
+use super::cells::CellFailures;
 use super::planned::PlannedBatch;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
@@ -14,19 +14,19 @@ use retrial_batch::run::RunMaker;
 use retrial_engine::api::Engine;
 use retrial_plan::options::PullPolicy;
 use retrial_plan::step::Action;
-use retrial_plan::{OfBatch, Plan};
+use retrial_plan::{BatchPosition, Plan};
 use retrial_results::verdict::ExitCode;
-use retrial_run::Prepared;
+use retrial_run::PreparedRun;
 
 /// Prepares the trial runs of one batch.
-pub struct Maker<'a> {
+pub struct TrialRunMaker<'a> {
     pub global: &'a GlobalOptions,
     pub engine: &'a dyn Engine,
     pub id: &'a str,
     pub planned: &'a PlannedBatch,
 }
 
-impl Maker<'_> {
+impl TrialRunMaker<'_> {
     /// Returns the resolved recipe, as YAML, and the plan of a trial run in a worker.
     fn plan(&self, number: usize, worker: usize) -> Result<(String, Plan), Failure> {
         let PlannedBatch { record, gpus, .. } = self.planned;
@@ -51,7 +51,7 @@ impl Maker<'_> {
             }
             plan
         };
-        plan.batch = Some(OfBatch {
+        plan.batch = Some(BatchPosition {
             id: self.id.to_owned(),
             cell: cell.name.clone(),
             trial: trial_run.trial,
@@ -61,7 +61,7 @@ impl Maker<'_> {
 
     /// Examines the host and its engine for the requirements of all runs, before the first starts.
     pub async fn look(&self) -> Result<(), Failure> {
-        let mut failures = Failures::default();
+        let mut failures = CellFailures::default();
         let mut checked = BTreeSet::new();
         let PlannedBatch { record, plans, .. } = self.planned;
         let force = record.options.run.force;
@@ -105,7 +105,7 @@ fn needs(plan: &Plan) -> String {
 }
 
 #[async_trait(?Send)]
-impl RunMaker for Maker<'_> {
+impl RunMaker for TrialRunMaker<'_> {
     fn image(&self, trial_run: usize) -> Option<String> {
         let trial_run = self.planned.record.plan.trial_run(trial_run)?;
         let plan = self.planned.plans.of(&trial_run)?;
@@ -118,7 +118,7 @@ impl RunMaker for Maker<'_> {
         })
     }
 
-    async fn make(&self, trial_run: usize, worker: usize) -> Result<Prepared, TrialRunEnd> {
+    async fn make(&self, trial_run: usize, worker: usize) -> Result<PreparedRun, TrialRunEnd> {
         let made = async {
             let (recipe, plan) = self.plan(trial_run, worker)?;
             let mut host = open::host_view(self.global);

@@ -1,22 +1,22 @@
 //! A batch whose runs are planned, ready to be executed on this host.
 
-use super::cells::{Cells, Plans};
+use super::cells::{CellRecipes, TrialRunPlans};
 use super::record::BatchRecord;
 use super::workers::gpus_of_workers;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use retrial_batch::run::{Workers, workers};
+use retrial_batch::run::{WorkerQueues, workers};
 use retrial_plan::Plan;
 
 /// A batch with everything that is known without an engine.
 pub struct PlannedBatch {
     /// The batch's plan and options.
     pub record: BatchRecord,
-    pub(super) cells: Cells,
-    pub(super) plans: Plans,
+    pub(super) cells: CellRecipes,
+    pub(super) plans: TrialRunPlans,
     /// The GPUs of each worker; a single worker has all that the batch may use.
     pub(super) gpus: Vec<Vec<String>>,
-    pub(super) workers: Workers,
+    pub(super) workers: WorkerQueues,
     /// The host of this task of a batch on several hosts; none for a whole batch.
     pub(super) host: Option<String>,
 }
@@ -26,7 +26,7 @@ impl PlannedBatch {
     pub fn new(
         global: &GlobalOptions,
         record: &BatchRecord,
-        cells: Cells,
+        cells: CellRecipes,
     ) -> Result<Self, Failure> {
         let workers = workers(&record.plan);
         let gpus = &record.plan.execution.gpus;
@@ -37,7 +37,7 @@ impl PlannedBatch {
     pub fn of_task(
         global: &GlobalOptions,
         record: BatchRecord,
-        cells: Cells,
+        cells: CellRecipes,
         trial_runs: Vec<usize>,
         gpus: &[String],
     ) -> Result<Self, Failure> {
@@ -49,8 +49,8 @@ impl PlannedBatch {
     fn of_workers(
         global: &GlobalOptions,
         record: BatchRecord,
-        cells: Cells,
-        workers: Workers,
+        cells: CellRecipes,
+        workers: WorkerQueues,
         gpus: &[String],
     ) -> Result<Self, Failure> {
         let host = Some(cells.this_host(global));

@@ -7,7 +7,7 @@ use crate::app::options::{PlanFiles, PlanRequest, RecipeRequest, RunRequest};
 use retrial_batch::{BatchPlan, Cell, TrialRun};
 use retrial_plan::PlanOptions;
 use retrial_recipe::model::Trials;
-use retrial_store::{Home, Record};
+use retrial_store::{Home, RecordDirectory};
 
 /// The content of batch.json.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub struct RunOptions {
 impl BatchRecord {
     /// The site of a batch in this home; none if it is executed on one host, or cannot be read.
     pub fn site_of(home: &Home, batch: &str) -> Option<String> {
-        let directory = Record::at(home.batches().join(batch));
+        let directory = RecordDirectory::at(home.batches().join(batch));
         directory.read_json::<Self>("batch.json").ok()?.site
     }
 }

@@ -4,25 +4,25 @@
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use retrial_batch::BatchPlan;
-use retrial_batch::run::{Observations, evidence_of_cells, read_state};
-use retrial_batch::search::{self, Course, SearchPlan, SearchVerdict};
+use retrial_batch::run::{RunObservations, evidence_of_cells, read_state};
+use retrial_batch::search::{self, SearchPlan, SearchState, SearchVerdict};
 use retrial_batch::verdict::{BatchVerdict, judge as judge_batch};
 use retrial_recipe::model::Mode;
 use retrial_results::evidence::environment;
 use retrial_results::verdict::comparison::{EnvironmentGroup, Fact, FactGroup, environments};
-use retrial_store::{Home, Record, RunDirectory};
+use retrial_store::{Home, RecordDirectory, RunDirectory};
 
 /// Judges the current evidence of a search.
 pub fn judge(
     global: &GlobalOptions,
-    directory: &Record,
+    directory: &RecordDirectory,
     plan: &BatchPlan,
     search: &SearchPlan,
 ) -> Result<BatchVerdict, Failure> {
     let home = &global.home;
     let state = read_state(directory)?;
-    let trials = Observations::default().trials(home, plan, search, &state);
-    let mut outcome = search::judge(plan, &Course::new(plan, search, &trials));
+    let trials = RunObservations::default().trials(home, plan, search, &state);
+    let mut outcome = search::judge(plan, &SearchState::new(plan, search, &trials));
     outcome.changes = changes(home, &outcome);
     // A cell without measurements has no row.
     let mut cells = evidence_of_cells(home, directory, plan)?;

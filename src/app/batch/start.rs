@@ -3,7 +3,7 @@
 use itertools::join;
 
 use super::array::{self, SiteBatch};
-use super::cells::Cells;
+use super::cells::CellRecipes;
 use super::file::OpenedBatch;
 use super::planned::PlannedBatch;
 use super::record::{BatchRecord, RunOptions};
@@ -16,12 +16,12 @@ use retrial_batch::run::read_state;
 use retrial_batch::{self as batch, BatchPlan};
 use retrial_store::files::write_atomically;
 use retrial_store::lock::FileLock;
-use retrial_store::{Home, Record};
+use retrial_store::{Home, RecordDirectory};
 
 /// A batch whose runs are planned.
-pub enum Planned {
+pub enum BatchPlacement {
     /// For this host.
-    Here(Box<PlannedBatch>),
+    Local(Box<PlannedBatch>),
     /// For the nodes of a site.
     OnSite(Box<SiteBatch>),
 }
@@ -34,8 +34,8 @@ pub fn start(
     options: RunOptions,
     site: Option<SiteFile>,
     new: bool,
-) -> Result<(Option<Planned>, Record), Failure> {
-    let cells = Cells::open(&opened.plan)?;
+) -> Result<(Option<BatchPlacement>, RecordDirectory), Failure> {
+    let cells = CellRecipes::open(&opened.plan)?;
     let mut record = BatchRecord {
         recipe_hashes: cells.hashes(),
         site: site.as_ref().map(|site| site.name.clone()),
@@ -73,9 +73,9 @@ pub fn start(
 /// Plans the rest of a batch. None if it has ended, with all of its runs.
 pub fn resume(
     global: &GlobalOptions,
-    directory: &Record,
+    directory: &RecordDirectory,
     site: Option<SiteFile>,
-) -> Result<Option<Planned>, Failure> {
+) -> Result<Option<BatchPlacement>, Failure> {
     let record: BatchRecord = directory.read_json("batch.json")?;
     let state = read_state(directory)?;
     let mut trial_runs = 1..=record.plan.schedule.trial_runs.len();
@@ -87,7 +87,7 @@ pub fn resume(
     if state.is_over() && is_whole {
         return Ok(None);
     }
-    let cells = Cells::open(&record.plan)?;
+    let cells = CellRecipes::open(&record.plan)?;
     is_unchanged(&record, &cells, directory.id())?;
     plan(global, site, &record, cells).map(Some)
 }
@@ -97,16 +97,16 @@ fn plan(
     global: &GlobalOptions,
     site: Option<SiteFile>,
     record: &BatchRecord,
-    cells: Cells,
-) -> Result<Planned, Failure> {
+    cells: CellRecipes,
+) -> Result<BatchPlacement, Failure> {
     Ok(match site {
-        Some(site) => Planned::OnSite(Box::new(array::take(global, site, record, &cells)?)),
-        None => Planned::Here(Box::new(PlannedBatch::new(global, record, cells)?)),
+        Some(site) => BatchPlacement::OnSite(Box::new(array::take(global, site, record, &cells)?)),
+        None => BatchPlacement::Local(Box::new(PlannedBatch::new(global, record, cells)?)),
     })
 }
 
 /// Refuses a recipe that has changed since the batch started: its trials are one sample.
-pub fn is_unchanged(record: &BatchRecord, cells: &Cells, id: &str) -> Result<(), Failure> {
+pub fn is_unchanged(record: &BatchRecord, cells: &CellRecipes, id: &str) -> Result<(), Failure> {
     let changed = cells.changed(&record.recipe_hashes);
     let Some(cell) = changed.and_then(|cell| record.plan.cells.get(cell)) else {
         return Ok(());
@@ -116,29 +116,29 @@ pub fn is_unchanged(record: &BatchRecord, cells: &Cells, id: &str) -> Result<(),
 }
 
 /// A batch of this home with the same runs.
-struct Earlier {
-    directory: Record,
+struct EarlierBatch {
+    directory: RecordDirectory,
     plan: BatchPlan,
     state: BatchState,
 }
 
 /// The latest batch that is the same but for its claims: an unfinished one, or else one whose claims
 /// are others. A finished batch with the same claims is measured again.
-fn earlier(home: &Home, record: &BatchRecord) -> Option<Earlier> {
+fn earlier(home: &Home, record: &BatchRecord) -> Option<EarlierBatch> {
     let ids = home.batch_ids();
     let found = ids.iter().rev().filter_map(|id| {
-        let directory = Record::at(home.batches().join(id));
+        let directory = RecordDirectory::at(home.batches().join(id));
         let stored: BatchRecord = directory.read_json("batch.json").ok()?;
         let mut same = stored.clone();
         same.plan.claims.clone_from(&record.plan.claims);
         same.plan.restated = record.plan.restated;
-        (same == *record).then(|| Earlier {
+        (same == *record).then(|| EarlierBatch {
             state: read_state(&directory).unwrap_or_default(),
             directory,
             plan: stored.plan,
         })
     });
-    let mut found: Vec<Earlier> = found.collect();
+    let mut found: Vec<EarlierBatch> = found.collect();
     let unfinished = found.iter().position(|one| !one.state.is_over());
     let at = unfinished.or_else(|| {
         let latest = found.first()?;
@@ -148,7 +148,7 @@ fn earlier(home: &Home, record: &BatchRecord) -> Option<Earlier> {
 }
 
 /// Writes the batch's record, before anything else happens.
-fn write(directory: &Record, yaml: &str, record: &BatchRecord) -> Result<(), Failure> {
+fn write(directory: &RecordDirectory, yaml: &str, record: &BatchRecord) -> Result<(), Failure> {
     write_atomically(&directory.join("batch.yaml"), yaml.as_bytes())?;
     directory.write_json("batch.json", record)?;
     Ok(())

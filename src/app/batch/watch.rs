@@ -8,7 +8,7 @@ use itertools::join;
 use jiff::Timestamp;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::watch::{Reporter, reporter};
 use crate::app::{estimate, terminal};
 use retrial_batch::BatchPlan;
@@ -17,7 +17,7 @@ use retrial_batch::run::{ProgressEvent, workers};
 use retrial_history::entry;
 use retrial_plan::Plan;
 use retrial_plan::remaining::StepTimes;
-use retrial_report::progress::batch::Lines;
+use retrial_report::progress::batch::PlainBatchProgress;
 use retrial_report::progress::remaining_time::RemainingTime;
 use retrial_report::terminal::wrap::wrap;
 use retrial_store::journal::{Event, EventKind, StepEnd, StepFault};
@@ -46,7 +46,7 @@ struct BatchDisplay {
     global: GlobalOptions,
     /// The current run's progress is drawn on a terminal.
     live: bool,
-    lines: Lines,
+    lines: PlainBatchProgress,
     /// The current run's reporter, where one is shown.
     run: Option<Box<dyn Reporter>>,
     /// A run of each cell, before it begins.
@@ -75,7 +75,7 @@ impl BatchDisplay {
         Self {
             // One view cannot show the progress of several runs.
             live: workers == 1 && std::io::stderr().is_terminal(),
-            lines: Lines::new(plan, workers, global.verbose, expected),
+            lines: PlainBatchProgress::new(plan, workers, global.verbose, expected),
             run: None,
             cells,
             reported: BTreeSet::new(),
@@ -87,7 +87,7 @@ impl BatchDisplay {
     fn batch(&mut self, event: &BatchEvent) {
         let lines = self.lines.take(event);
         // Quiet prints only the verdict, as for a single run.
-        if self.global.output == Output::Json && !self.global.quiet {
+        if self.global.output == OutputFormat::Json && !self.global.quiet {
             return terminal::print_json(event);
         }
         if matches!(event.what, BatchEventKind::TrialRunEnded { .. }) {
@@ -123,7 +123,7 @@ impl BatchDisplay {
         } = &event.what
             && !self.reported.insert(reason.clone())
             && !self.live
-            && self.global.output != Output::Json
+            && self.global.output != OutputFormat::Json
         {
             return;
         }

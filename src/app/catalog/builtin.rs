@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, DirEntry, File, include_dir};
 
-use super::{CatalogError, Home, Opened};
+use super::{CatalogError, CompanionRoot, FoundRecipe};
 use retrial_plan::shell::RecipeFile;
-use retrial_recipe::{Kind, Source};
+use retrial_recipe::{RecipeFileKind, Source};
 use retrial_store::files::directory_of;
 
 static RECIPES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/recipes");
@@ -46,7 +46,7 @@ fn stem(file: &File<'_>) -> Option<String> {
     path.strip_suffix(".yaml").map(str::to_owned)
 }
 
-pub(super) fn open(name: &str) -> Option<Opened> {
+pub(super) fn open(name: &str) -> Option<FoundRecipe> {
     let file = RECIPES.get_file(format!("{name}.yaml"));
     // A file of a recipe's directory is not a recipe of its own.
     let file = match file {
@@ -54,11 +54,11 @@ pub(super) fn open(name: &str) -> Option<Opened> {
         _ => RECIPES.get_file(format!("{name}/recipe.yaml"))?,
     };
     let path = file.path();
-    Some(Opened {
+    Some(FoundRecipe {
         name: name.to_owned(),
         source: Source::new(format!("recipes/{}", path.display()), file.contents_utf8()?),
-        kind: Kind::Recipe,
-        home: Home::BuiltIn(path.parent()?.to_owned()),
+        kind: RecipeFileKind::Recipe,
+        home: CompanionRoot::BuiltIn(path.parent()?.to_owned()),
     })
 }
 

@@ -4,15 +4,15 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::{CatalogError, Home, Opened};
-use retrial_recipe::{Kind, SIZE_LIMIT, Source};
+use super::{CatalogError, CompanionRoot, FoundRecipe};
+use retrial_recipe::{RecipeFileKind, SIZE_LIMIT, Source};
 use retrial_store::files::directory_of;
 
 /// Opens a file, or a directory that contains recipe.yaml.
 ///
 /// # Errors
 /// It does not exist, or cannot be read.
-pub fn open(path: &Path) -> Result<Opened, CatalogError> {
+pub fn open(path: &Path) -> Result<FoundRecipe, CatalogError> {
     let metadata = fs::metadata(path).map_err(|error| unreadable(path, error))?;
     let file = if metadata.is_dir() {
         path.join("recipe.yaml")
@@ -31,14 +31,14 @@ pub fn open(path: &Path) -> Result<Opened, CatalogError> {
     let name = path.file_name().map_or(&*directory, |_| path);
     let named_recipe = file.file_name().is_some_and(|name| name == "recipe.yaml");
     let kind = match templates_above(&directory) {
-        Some(_) if !named_recipe => Kind::Template,
-        _ => Kind::Recipe,
+        Some(_) if !named_recipe => RecipeFileKind::Template,
+        _ => RecipeFileKind::Recipe,
     };
-    Ok(Opened {
+    Ok(FoundRecipe {
         name: name.display().to_string(),
         source,
         kind,
-        home: Home::Disk(directory),
+        home: CompanionRoot::Disk(directory),
     })
 }
 
@@ -67,7 +67,7 @@ pub(super) fn read(path: &Path) -> Result<Source, CatalogError> {
 /// It cannot be read.
 pub(super) fn template(
     directory: &Path,
-    kind: Kind,
+    kind: RecipeFileKind,
     name: &str,
 ) -> Result<Option<Source>, CatalogError> {
     let path = templates(directory, kind).join(format!("{name}.yaml"));
@@ -77,7 +77,7 @@ pub(super) fn template(
     }
 }
 
-pub(super) fn template_names(directory: &Path, kind: Kind) -> Vec<String> {
+pub(super) fn template_names(directory: &Path, kind: RecipeFileKind) -> Vec<String> {
     let Ok(entries) = fs::read_dir(templates(directory, kind)) else {
         return Vec::new();
     };
@@ -89,10 +89,10 @@ pub(super) fn template_names(directory: &Path, kind: Kind) -> Vec<String> {
         .collect()
 }
 
-fn templates(directory: &Path, kind: Kind) -> PathBuf {
+fn templates(directory: &Path, kind: RecipeFileKind) -> PathBuf {
     match kind {
-        Kind::Recipe => directory.join("templates"),
-        Kind::Template => templates_above(directory).unwrap_or(directory).to_owned(),
+        RecipeFileKind::Recipe => directory.join("templates"),
+        RecipeFileKind::Template => templates_above(directory).unwrap_or(directory).to_owned(),
     }
 }
 

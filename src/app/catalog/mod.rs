@@ -19,23 +19,23 @@ pub use retrial_mlperf::rounds::rounds;
 
 use retrial_mlperf::rounds::{Round, Rounds};
 use retrial_plan::shell::RecipeFile;
-use retrial_recipe::{Kind, Source, Templates};
+use retrial_recipe::{RecipeFileKind, Source, TemplateSource};
 
 /// A recipe that was found, before it is read.
 #[derive(Debug, Clone)]
-pub struct Opened {
+pub struct FoundRecipe {
     /// Built-in name, or the path that the user gave.
     pub name: String,
     /// The YAML text, with the path that diagnostics name.
     pub source: Source,
     /// Whether it is a recipe or a template.
-    pub kind: Kind,
-    home: Home,
+    pub kind: RecipeFileKind,
+    home: CompanionRoot,
 }
 
 /// The directory that a recipe's companion files are relative to.
 #[derive(Debug, Clone)]
-enum Home {
+enum CompanionRoot {
     /// A directory below the embedded `recipes/`.
     BuiltIn(PathBuf),
     /// A directory of the file system.
@@ -43,7 +43,7 @@ enum Home {
 }
 
 /// All built-in recipes, sorted by name.
-pub fn list() -> Vec<Opened> {
+pub fn list() -> Vec<FoundRecipe> {
     let names = names().into_iter();
     names.filter_map(|name| builtin::open(&name)).collect()
 }
@@ -52,7 +52,7 @@ pub fn list() -> Vec<Opened> {
 ///
 /// # Errors
 /// No recipe has this name or path, or it cannot be read.
-pub fn open(recipe: &str) -> Result<Opened, CatalogError> {
+pub fn open(recipe: &str) -> Result<FoundRecipe, CatalogError> {
     if is_path(recipe) {
         return open_path(Path::new(recipe));
     }
@@ -76,25 +76,25 @@ fn is_path(recipe: &str) -> bool {
     recipe.starts_with(['/', '~']) || matches!(recipe.split('/').next(), Some("." | ".."))
 }
 
-impl Opened {
+impl FoundRecipe {
     /// Returns whether it is built in: then it needs no approval.
     pub fn is_builtin(&self) -> bool {
-        matches!(self.home, Home::BuiltIn(_))
+        matches!(self.home, CompanionRoot::BuiltIn(_))
     }
 
-    /// The recipe's directory on disk; none for a built-in one, see [`Opened::extract_to`].
+    /// The recipe's directory on disk; none for a built-in one, see [`FoundRecipe::extract_to`].
     pub fn directory(&self) -> Option<&Path> {
         match &self.home {
-            Home::Disk(directory) => Some(directory),
-            Home::BuiltIn(_) => None,
+            CompanionRoot::Disk(directory) => Some(directory),
+            CompanionRoot::BuiltIn(_) => None,
         }
     }
 
     /// The files of a built-in recipe's directory. None of one on disk: they are where they are.
     pub fn files(&self) -> Vec<RecipeFile> {
         match &self.home {
-            Home::BuiltIn(home) => builtin::files(home),
-            Home::Disk(_) => Vec::new(),
+            CompanionRoot::BuiltIn(home) => builtin::files(home),
+            CompanionRoot::Disk(_) => Vec::new(),
         }
     }
 
@@ -105,14 +105,14 @@ impl Opened {
     /// A file cannot be written.
     pub fn extract_to(&self, directory: &Path) -> Result<(), CatalogError> {
         match &self.home {
-            Home::BuiltIn(home) => builtin::extract(home, directory),
-            Home::Disk(_) => Ok(()),
+            CompanionRoot::BuiltIn(home) => builtin::extract(home, directory),
+            CompanionRoot::Disk(_) => Ok(()),
         }
     }
 }
 
 /// Templates of `templates/` in the recipe's directory, then the built-in ones.
-impl Templates for Opened {
+impl TemplateSource for FoundRecipe {
     fn template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>> {
         if !is_template_name(name) {
             return Ok(None);
@@ -132,8 +132,8 @@ impl Templates for Opened {
 
     fn companion_exists(&self, relative: &str) -> Option<bool> {
         match &self.home {
-            Home::BuiltIn(home) => Some(builtin::exists(&home.join(relative))),
-            Home::Disk(directory) => directory.join(relative).try_exists().ok(),
+            CompanionRoot::BuiltIn(home) => Some(builtin::exists(&home.join(relative))),
+            CompanionRoot::Disk(directory) => directory.join(relative).try_exists().ok(),
         }
     }
 }

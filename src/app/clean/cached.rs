@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use super::containers::Extent;
+use super::containers::CleanScope;
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::{open, runtime, terminal};
 use retrial_document::measures::format;
 use retrial_engine::api::Engine;
 use retrial_results::verdict::ExitCode;
 use retrial_run::{CACHE_LABEL, RUN_LABEL};
-use retrial_store::cache::{self, CacheEntry, CacheUsage, Origin};
+use retrial_store::cache::{self, CacheEntry, CacheOrigin, CacheUsage};
 use retrial_store::lock::LockAttempt;
 
 /// Lists the cached directories.
@@ -25,7 +25,7 @@ pub fn list(global: &GlobalOptions) -> ExitCode {
 }
 
 /// Removes a cached directory. One that a Retrial container has mounted is removed with `all` only.
-pub fn remove(global: &GlobalOptions, key: &str, extent: Extent) -> Result<ExitCode, Failure> {
+pub fn remove(global: &GlobalOptions, key: &str, extent: CleanScope) -> Result<ExitCode, Failure> {
     let cache = &global.cache;
     let mut directories = cache::list(cache);
     directories.retain(|one| one.key == key || one.label == key);
@@ -78,7 +78,7 @@ fn described(directory: &CacheUsage) -> String {
     let about = match &directory.manifest {
         None => "incomplete".to_owned(),
         Some(manifest) if manifest.written_by_runs => {
-            let Origin { run, at, .. } = &manifest.origin;
+            let CacheOrigin { run, at, .. } = &manifest.origin;
             format!("cache mount, last used by {run}, {at}")
         }
         Some(manifest) => {
@@ -99,7 +99,7 @@ fn print(
     directories: &[CacheUsage],
     line: impl Fn(&CacheUsage) -> String,
 ) {
-    if global.output == Output::Json {
+    if global.output == OutputFormat::Json {
         let directories = directories.iter();
         let directories: Vec<_> = directories
             .map(|one| json!({ "directory": one.label, "bytes": one.bytes }))

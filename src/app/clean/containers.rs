@@ -6,19 +6,19 @@ use clap::Args;
 use serde_json::json;
 
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::{open, runtime, terminal};
 use retrial_document::ErrorText;
 use retrial_engine::api::{ContainerState, Engine};
 use retrial_results::verdict::ExitCode;
 use retrial_run::nodes::whole_run;
 use retrial_run::{JOB_LABEL, PATH_LABEL, RUN_LABEL, label, other_user};
-use retrial_store::journal::{Event, Journal, State};
+use retrial_store::journal::{Event, Journal, JournalState};
 use retrial_store::lock::FileLock;
 
 /// Which containers are removed.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct Extent {
+pub struct CleanScope {
     /// Also remove containers with a running benchmark or uncollected results
     #[arg(long)]
     pub all: bool,
@@ -34,7 +34,7 @@ pub struct Extent {
 pub fn clean(
     global: &GlobalOptions,
     run: Option<&str>,
-    extent: Extent,
+    extent: CleanScope,
 ) -> Result<ExitCode, Failure> {
     let dry_run = extent.dry_run;
     if extent.all_users && !rustix::process::getuid().is_root() {
@@ -78,7 +78,7 @@ pub fn clean(
             removed.push(container.name);
         }
         match global.output {
-            Output::Json => {
+            OutputFormat::Json => {
                 terminal::print_json(&json!({ "removed": removed, "dry_run": dry_run }));
             }
             _ if removed.is_empty() => terminal::print("nothing to remove\n"),
@@ -131,7 +131,7 @@ fn in_use(container: &ContainerState, all: bool) -> Option<ErrorText> {
     // If a run has several machines, the journal of the head states whether it is over.
     let events = path.map(|path| Journal::read::<Event>(&whole_run(path).join("journal.jsonl")));
     match events {
-        Some(Ok(events)) if State::from_events(&events).over.is_some() => None,
+        Some(Ok(events)) if JournalState::from_events(&events).over.is_some() => None,
         Some(Ok(_)) if container.running => Some(
             ErrorText::new("its benchmark is still running, though no process follows it")
                 .with_help(format!("continue it: retrial resume {id}    end it and keep its evidence: retrial stop {id}    remove it anyway: --all")),

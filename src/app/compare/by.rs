@@ -12,7 +12,7 @@ use retrial_history::{ComparableRuns, GroupedRuns, PROPERTIES, RunSummary, by as
 use retrial_results::evidence::environment;
 use retrial_results::verdict::ExitCode;
 use retrial_results::verdict::comparison::{
-    Comparison, Comparisons, Fact, Measurement, Subject, compare,
+    Comparison, ComparisonSubject, Comparisons, Fact, PooledMeasurement, compare,
 };
 
 /// With at most so many values, the environments are read from the runs' files; with more, from
@@ -76,7 +76,7 @@ fn compare_group(
         };
         sides[..=position].rotate_right(1);
     }
-    let subjects: Vec<Subject> = sides
+    let subjects: Vec<ComparisonSubject> = sides
         .into_iter()
         .map(|(value, runs)| side(&format!("{axis}={value}"), &runs, all_files))
         .collect();
@@ -86,8 +86,8 @@ fn compare_group(
 }
 
 /// One value of the axis: its runs pooled, in the order in which they began.
-fn side(name: &str, runs: &[&RunSummary], all_files: bool) -> Subject {
-    let measured: Vec<Vec<Measurement>> = runs.par_iter().map(|row| measured(row)).collect();
+fn side(name: &str, runs: &[&RunSummary], all_files: bool) -> ComparisonSubject {
+    let measured: Vec<Vec<PooledMeasurement>> = runs.par_iter().map(|row| measured(row)).collect();
     // Hundreds of runs in one environment list its facts once.
     let mut listed: Vec<Vec<Fact>> = Vec::new();
     let subjects = runs.iter().zip(measured).map(|(row, measured)| {
@@ -98,10 +98,10 @@ fn side(name: &str, runs: &[&RunSummary], all_files: bool) -> Subject {
             listed.push(facts.clone());
         }
         let labels = (&row.submission, &row.variant);
-        Subject::of_run(&*row.id, labels, measured, &row.qualifiers, facts)
+        ComparisonSubject::of_run(&*row.id, labels, measured, &row.qualifiers, facts)
     });
-    let subjects: Vec<Subject> = subjects.collect();
-    let mut pool = Subject::pooled(name, subjects);
+    let subjects: Vec<ComparisonSubject> = subjects.collect();
+    let mut pool = ComparisonSubject::pooled(name, subjects);
     let newest = runs.iter().rev().find(|row| row.outcome.is_some());
     if let Some(row) = newest.filter(|_| all_files) {
         let files = environment::of_run(&row.directory());
@@ -118,7 +118,7 @@ fn side(name: &str, runs: &[&RunSummary], all_files: bool) -> Subject {
     pool
 }
 
-fn measured(row: &RunSummary) -> Vec<Measurement> {
+fn measured(row: &RunSummary) -> Vec<PooledMeasurement> {
     let measured = row.measured.as_deref();
     let measured = measured.and_then(|text| serde_json::from_str(text).ok());
     measured.unwrap_or_default()

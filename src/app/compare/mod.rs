@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use crate::app::failure::Failure;
 use crate::app::options::{CompareRequest, GlobalOptions};
 use retrial_results::verdict::comparison::{
-    Comparison, Options, Subject, compare as compare_subjects,
+    Comparison, ComparisonOptions, ComparisonSubject, compare as compare_subjects,
 };
 
 /// Lines of a list that are shown below an error.
@@ -21,7 +21,7 @@ pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<Compa
     let mut subjects = subject::all(global, request)?;
     refuse_duplicates(&subjects)?;
     if let Some(baseline) = &request.baseline {
-        let is_baseline = |subject: &Subject| subject.name.contains(baseline.as_str());
+        let is_baseline = |subject: &ComparisonSubject| subject.name.contains(baseline.as_str());
         let Some(position) = subjects.iter().position(is_baseline) else {
             let names: Vec<&str> = subjects.iter().map(|one| one.name.as_str()).collect();
             return Err(Failure::usage(format!(
@@ -41,7 +41,7 @@ pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<Compa
 }
 
 /// Refuses a comparison of results with themselves.
-fn refuse_duplicates(subjects: &[Subject]) -> Result<(), Failure> {
+fn refuse_duplicates(subjects: &[ComparisonSubject]) -> Result<(), Failure> {
     let mut names = BTreeSet::new();
     let duplicate = subjects.iter().find(|one| !names.insert(one.name.as_str()));
     duplicate.map_or(Ok(()), |subject| {
@@ -53,11 +53,11 @@ fn refuse_duplicates(subjects: &[Subject]) -> Result<(), Failure> {
     })
 }
 
-fn options(request: &CompareRequest) -> Options {
-    Options {
+fn options(request: &CompareRequest) -> ComparisonOptions {
+    ComparisonOptions {
         paired: request.paired,
         fail_if: request.fail_if,
-        ..Options::default()
+        ..ComparisonOptions::default()
     }
 }
 

@@ -10,15 +10,18 @@ use crate::app::judge;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{CompareRequest, GlobalOptions, JudgeRequest};
 use crate::app::runs;
-use retrial_history::{Filter, RunSummary};
-use retrial_plan::OfBatch;
+use retrial_history::{RunFilter, RunSummary};
+use retrial_plan::BatchPosition;
 use retrial_results::evidence::environment;
-use retrial_results::verdict::comparison::Subject;
+use retrial_results::verdict::comparison::ComparisonSubject;
 use retrial_run::evidence_of;
 use retrial_store::RunDirectory;
 
 /// Reads every subject that is named.
-pub fn all(global: &GlobalOptions, request: &CompareRequest) -> Result<Vec<Subject>, Failure> {
+pub fn all(
+    global: &GlobalOptions,
+    request: &CompareRequest,
+) -> Result<Vec<ComparisonSubject>, Failure> {
     refuse_filters(request)?;
     let subjects = request.subjects.iter();
     subjects
@@ -28,7 +31,7 @@ pub fn all(global: &GlobalOptions, request: &CompareRequest) -> Result<Vec<Subje
 
 /// Refuses filters, which select runs of the history, if subjects are named.
 fn refuse_filters(request: &CompareRequest) -> Result<(), Failure> {
-    let filter = Filter {
+    let filter = RunFilter {
         recipe: Vec::new(),
         settings: Vec::new(),
         ..request.filter.clone()
@@ -49,14 +52,17 @@ fn subject(
     global: &GlobalOptions,
     name: &str,
     request: &CompareRequest,
-) -> Result<Subject, Failure> {
+) -> Result<ComparisonSubject, Failure> {
     if !Path::new(name).exists() {
         if let Some((batch, cell)) = name.split_once(':') {
             return of_cell(global, batch, cell);
         }
         if name.contains('+') {
             let runs = name.split('+').map(|one| run(global, one.trim()));
-            return Ok(Subject::pooled(name, runs.collect::<Result<_, _>>()?));
+            return Ok(ComparisonSubject::pooled(
+                name,
+                runs.collect::<Result<_, _>>()?,
+            ));
         }
     }
     match open::results(&global.home, name) {
@@ -77,7 +83,7 @@ fn folder(
     global: &GlobalOptions,
     name: &str,
     request: &CompareRequest,
-) -> Result<Subject, Failure> {
+) -> Result<ComparisonSubject, Failure> {
     let request = JudgeRequest {
         recipe: request.filter.recipe.first().cloned(),
         settings: request.filter.settings.clone(),
@@ -86,11 +92,11 @@ fn folder(
     };
     let groups = judge::gather(global, Path::new(name), &request)?.into_iter();
     let groups: Vec<_> = groups.map(|one| (one.context, one.evidence)).collect();
-    Ok(Subject::of(name, &groups, Vec::new()))
+    Ok(ComparisonSubject::of(name, &groups, Vec::new()))
 }
 
 /// A run by its directory or id.
-fn run(global: &GlobalOptions, name: &str) -> Result<Subject, Failure> {
+fn run(global: &GlobalOptions, name: &str) -> Result<ComparisonSubject, Failure> {
     match open::results(&global.home, name)? {
         Some(RunOrBatch::Run(run)) => of_directory(&run),
         _ => Err(global.home.find(name).err().map_or_else(
@@ -100,20 +106,20 @@ fn run(global: &GlobalOptions, name: &str) -> Result<Subject, Failure> {
     }
 }
 
-fn of_directory(run: &RunDirectory) -> Result<Subject, Failure> {
+fn of_directory(run: &RunDirectory) -> Result<ComparisonSubject, Failure> {
     let evidence = evidence_of(run)?;
-    let mut subject = Subject::of(run.id(), &[evidence], environment::of_run(run));
+    let mut subject = ComparisonSubject::of(run.id(), &[evidence], environment::of_run(run));
     subject.runs = 1;
     Ok(subject)
 }
 
 /// The runs of batches whose id contains this.
 fn of_batch(global: &GlobalOptions, id: &str) -> Vec<RunSummary> {
-    runs::index(global).runs(&Filter::of_batch(id))
+    runs::index(global).runs(&RunFilter::of_batch(id))
 }
 
 /// All runs of a batch's cell, in the order of its rounds.
-fn of_cell(global: &GlobalOptions, batch: &str, cell: &str) -> Result<Subject, Failure> {
+fn of_cell(global: &GlobalOptions, batch: &str, cell: &str) -> Result<ComparisonSubject, Failure> {
     let rows = of_batch(global, batch);
     let batches = distinct(&rows, |batch| &batch.id);
     let [id] = &batches[..] else {
@@ -137,8 +143,8 @@ fn of_cell(global: &GlobalOptions, batch: &str, cell: &str) -> Result<Subject, F
     let runs = found
         .iter()
         .map(|row| of_directory(&row.directory()))
-        .collect::<Result<Vec<Subject>, Failure>>()?;
-    Ok(Subject::pooled(format!("{id}:{cell}"), runs))
+        .collect::<Result<Vec<ComparisonSubject>, Failure>>()?;
+    Ok(ComparisonSubject::pooled(format!("{id}:{cell}"), runs))
 }
 
 /// A cell's name is its axes' values, in whichever order they are typed.
@@ -152,7 +158,7 @@ fn parts(cell: &str) -> Vec<&str> {
 }
 
 /// Returns a property of the batches of these runs, each value once.
-fn distinct(rows: &[RunSummary], value: impl Fn(&OfBatch) -> &String) -> Vec<String> {
+fn distinct(rows: &[RunSummary], value: impl Fn(&BatchPosition) -> &String) -> Vec<String> {
     let batches = rows.iter().filter_map(|row| row.batch.as_ref());
     batches.map(value).sorted().dedup().cloned().collect()
 }

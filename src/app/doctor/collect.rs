@@ -9,9 +9,9 @@ use tokio::io::AsyncRead;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-use super::machine::Answer;
+use super::machine::ExaminedMachine;
 use crate::app::failure::Failure;
-use crate::app::nodes::{Allocation, KnownMachine};
+use crate::app::nodes::{KnownMachine, NodeAllocation};
 use crate::app::signals::Signals;
 use crate::app::terminal;
 use retrial_document::measures::format;
@@ -36,7 +36,7 @@ const END: Duration = Duration::from_secs(10);
 /// If a process cannot be started, or this one is interrupted.
 pub async fn machines(
     host: &str,
-    allocation: &Allocation,
+    allocation: &NodeAllocation,
     command: impl Fn(&str) -> Vec<String>,
 ) -> Result<Vec<KnownMachine>, Failure> {
     let cannot = |name: &str, error: &std::io::Error| {
@@ -128,7 +128,7 @@ impl Examination {
                 each_line(answers, |line| {
                     let received = Timestamp::now();
                     let sent = started.max(received - ON_THE_WAY);
-                    machines.extend(Answer::read(line).map(|answer| KnownMachine {
+                    machines.extend(ExaminedMachine::read(line).map(|answer| KnownMachine {
                         name: answer.name,
                         ahead: ahead(answer.time, sent, received),
                         facts: answer.facts,

@@ -11,28 +11,28 @@ use crate::app::nodes::{self, recipe_of};
 use crate::app::options::GlobalOptions;
 use crate::app::{gpu_support, missing, open, preflight, runtime, terminal};
 use retrial_engine::api::Engine;
-use retrial_engine::docker::Docker;
-use retrial_host::checks::{Check, CheckKind};
+use retrial_engine::docker::DockerEngine;
+use retrial_host::checks::{HostCheck, HostCheckKind};
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
 use retrial_plan::build::on_host;
 use retrial_results::verdict::ExitCode;
-use retrial_run::nodes::{Facts, is_name};
+use retrial_run::nodes::{MachineFacts, is_name};
 use retrial_slurm::node_of_process;
 use retrial_store::RunDirectory;
 
 /// The answer that a machine prints.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Answer {
+pub struct ExaminedMachine {
     /// The name by which it was started; else Slurm's name of the node, or the host name.
     pub name: String,
     /// Version of Retrial, GPUs and driver, which must be those of the other machines.
-    pub facts: Facts,
+    pub facts: MachineFacts,
     /// The time by its clock when it answered.
     pub time: Timestamp,
 }
 
-impl Answer {
+impl ExaminedMachine {
     /// Reads a line; none if it is another program's.
     pub fn read(line: &str) -> Option<Self> {
         let answer: Self = serde_json::from_str(line).ok()?;
@@ -53,16 +53,17 @@ pub fn look(
     global: &GlobalOptions,
     host: HostView,
     plan: Option<&Plan>,
-) -> Result<Vec<Check>, Failure> {
+) -> Result<Vec<HostCheck>, Failure> {
     let result = runtime::runtime()?.block_on(async {
-        let engine = Docker::connect(global.engine.as_deref()).await;
+        let engine = DockerEngine::connect(global.engine.as_deref()).await;
         let engine = engine.as_ref();
         let engine = engine.map(|engine| engine as &dyn Engine);
         preflight::look(global, host, engine, plan).await
     });
     // Files of this host were checked during planning.
     let unmet = plan.into_iter().flat_map(|plan| &plan.unmet);
-    let missing = unmet.filter(|check| matches!(check.kind, CheckKind::Model | CheckKind::Mount));
+    let missing =
+        unmet.filter(|check| matches!(check.kind, HostCheckKind::Model | HostCheckKind::Mount));
     Ok(result.checks.into_iter().chain(missing.cloned()).collect())
 }
 
@@ -78,7 +79,7 @@ pub fn examine(
     let shared = RunDirectory::at(directory.to_owned());
     let mut host = open::host_view(global);
     let (facts, plan) = nodes::examine(&host, &shared)?;
-    let answer = Answer {
+    let answer = ExaminedMachine {
         name: name
             .or_else(node_of_process)
             .unwrap_or_else(|| host.hostname.clone()),
@@ -106,7 +107,7 @@ mod tests {
     #[test]
     fn lines_of_other_programs_are_ignored() {
         let line = |name: &str| {
-            let facts = Facts {
+            let facts = MachineFacts {
                 tool: "1".to_owned(),
                 nonce: None,
                 gpus: 8,
@@ -116,13 +117,13 @@ mod tests {
             };
             let name = name.to_owned();
             let time = Timestamp::UNIX_EPOCH;
-            serde_json::to_string(&Answer { name, facts, time }).unwrap()
+            serde_json::to_string(&ExaminedMachine { name, facts, time }).unwrap()
         };
         assert_eq!(
-            Answer::read(&line("n1")).map(|answer| answer.name),
+            ExaminedMachine::read(&line("n1")).map(|answer| answer.name),
             Some("n1".to_owned())
         );
-        assert!(Answer::read(&line("../n1")).is_none());
-        assert!(Answer::read("Loading rocm/7.1").is_none());
+        assert!(ExaminedMachine::read(&line("../n1")).is_none());
+        assert!(ExaminedMachine::read("Loading rocm/7.1").is_none());
     }
 }

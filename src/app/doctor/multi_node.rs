@@ -9,13 +9,13 @@ use tempfile::TempDir;
 use super::collect;
 use super::machine::file;
 use crate::app::failure::Failure;
-use crate::app::nodes::{Allocation, Differences, KnownMachine, compare, write_nonce};
-use crate::app::options::{GlobalOptions, Output, PlanRequest, RecipeRequest};
+use crate::app::nodes::{KnownMachine, MachineDifferences, NodeAllocation, compare, write_nonce};
+use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RecipeRequest};
 use crate::app::site::request::SiteRun;
 use crate::app::{open, runtime, terminal};
-use retrial_host::checks::CheckState;
+use retrial_host::checks::HostCheckState;
 use retrial_plan::Plan;
-use retrial_report::content::machines::{self, Machine};
+use retrial_report::content::machines::{self, MachineReport};
 use retrial_results::verdict::ExitCode;
 use retrial_store::RunDirectory;
 use retrial_store::files::write_atomically;
@@ -30,14 +30,14 @@ const JOB: Duration = Duration::from_mins(10);
 pub fn nodes(
     global: &GlobalOptions,
     recipe: RecipeRequest,
-    allocation: &Allocation,
+    allocation: &NodeAllocation,
 ) -> Result<ExitCode, Failure> {
     let (opened, _) = open::recipe_with_stand_ins(&recipe)?;
     let request = PlanRequest::everything(recipe);
     let host = open::host_view(global);
     let plan = open::plan(global, &request, &opened, false, &host)?;
-    Allocation::matches(Some(allocation), &plan)?;
-    let shared = Shared::new(global, &plan, &opened.resolved.yaml)?;
+    NodeAllocation::matches(Some(allocation), &plan)?;
+    let shared = SharedDirectory::new(global, &plan, &opened.resolved.yaml)?;
     let program = runtime::program()?;
     let directory = shared.directory.path().display().to_string();
     let command = |name: &str| runtime::command(&program, global, &["examine", &directory, name]);
@@ -57,20 +57,20 @@ pub fn site(
 ) -> Result<ExitCode, Failure> {
     let request = PlanRequest::everything(recipe);
     let site = SiteRun::open(global, name, &request, None)?;
-    let shared = Shared::new(&site.global, &site.plan, &site.opened.resolved.yaml)?;
+    let shared = SharedDirectory::new(&site.global, &site.plan, &site.opened.resolved.yaml)?;
     let [options, command] = site.target.examination(shared.directory.path(), JOB)?;
     let answers = runtime::runtime()?.block_on(collect::job(&options, &command))?;
     Ok(shared.conclude(&site.global, &site.plan, &answers))
 }
 
 /// A directory in the home for the time of the examination, which all machines should see.
-struct Shared {
+struct SharedDirectory {
     directory: RunDirectory,
     nonce: String,
     _removed_at_the_end: TempDir,
 }
 
-impl Shared {
+impl SharedDirectory {
     fn new(global: &GlobalOptions, plan: &Plan, recipe: &str) -> Result<Self, Failure> {
         global.home.create()?;
         let root = global.home.root();
@@ -90,31 +90,31 @@ impl Shared {
     /// Compares the machines, and shows everything.
     fn conclude(&self, global: &GlobalOptions, plan: &Plan, answers: &[KnownMachine]) -> ExitCode {
         let differences = self.differences(plan, answers);
-        let machines: Vec<Machine> = answers.iter().map(|one| self.machine(one)).collect();
-        if global.output == Output::Json {
+        let machines: Vec<MachineReport> = answers.iter().map(|one| self.machine(one)).collect();
+        if global.output == OutputFormat::Json {
             terminal::print_pretty(&json!({ "machines": machines, "differences": differences }));
         } else {
             terminal::show(&machines::document(&machines, &differences));
         }
         let mut checks = machines.iter().flat_map(|machine| &machine.checks);
         let is_ready =
-            differences.is_empty() && checks.all(|check| check.state != CheckState::Error);
+            differences.is_empty() && checks.all(|check| check.state != HostCheckState::Error);
         ExitCode::Host.unless(is_ready)
     }
 
     fn differences(&self, plan: &Plan, answers: &[KnownMachine]) -> Vec<String> {
         let directory = self.directory.path().display().to_string();
         let differences = compare(answers, &self.nonce, plan.all_gpus(), &directory);
-        let Differences { errors, refusals } = differences;
+        let MachineDifferences { errors, refusals } = differences;
         let required = plan.nodes.map_or(1, |nodes| nodes.count);
         let silent = (answers.len() < usize::try_from(required).unwrap_or(usize::MAX))
             .then(|| format!("{} of {required} machines answered", answers.len()));
         silent.into_iter().chain(errors).chain(refusals).collect()
     }
 
-    fn machine(&self, machine: &KnownMachine) -> Machine {
+    fn machine(&self, machine: &KnownMachine) -> MachineReport {
         let facts = &machine.facts;
-        Machine {
+        MachineReport {
             name: machine.name.clone(),
             gpus: facts.gpus,
             models: facts.models.clone(),

@@ -2,9 +2,9 @@
 
 use std::fmt::Display;
 
-use retrial_bundle::manifest::Manifest;
-use retrial_bundle::statement::{Facts, Statement};
-use retrial_bundle::verification::{Basis, BasisKind};
+use retrial_bundle::manifest::BundleManifest;
+use retrial_bundle::statement::{Statement, StatementSources};
+use retrial_bundle::verification::{BasisKind, VerdictBasis};
 use retrial_results::verdict::{Qualifier, ResultVerdict, Verdict};
 
 /// Figures that differ by less are the same: JSON keeps every digit, but another version may add up in another
@@ -133,8 +133,8 @@ fn is_same(a: f64, b: f64) -> bool {
 /// Returns the parts of a statement that differ from the files.
 pub fn statement(
     statement: &Statement,
-    facts: Facts<'_>,
-    manifest: &Manifest,
+    facts: StatementSources<'_>,
+    manifest: &BundleManifest,
     text: &[u8],
 ) -> Vec<String> {
     let own = &statement.predicate;
@@ -152,7 +152,7 @@ pub fn statement(
 }
 
 /// Returns the basis of a verdict: files that were judged again, and files whose statements are accepted.
-pub fn basis(manifest: &Manifest) -> Vec<Basis> {
+pub fn basis(manifest: &BundleManifest) -> Vec<VerdictBasis> {
     /// Files that were judged again.
     const RAW: [(&str, &str); 2] = [
         ("results/", "the benchmark's own logs: figures and rules"),
@@ -182,7 +182,7 @@ pub fn basis(manifest: &Manifest) -> Vec<Basis> {
         let (files, bytes) = of_kind.fold((0, 0), |(files, bytes), file| {
             (files + 1, bytes + file.bytes)
         });
-        Basis {
+        VerdictBasis {
             kind,
             path: path.to_owned(),
             files,

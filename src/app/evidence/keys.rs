@@ -34,7 +34,7 @@ pub fn open(path: &Path) -> Result<Box<dyn Signer>, Failure> {
         if key.is_encrypted() {
             key = decrypt(&key, path)?;
         }
-        return Ok(Box::new(InFile(key)));
+        return Ok(Box::new(FileSigner(key)));
     }
     if text.starts_with("-----BEGIN") {
         return Err(refuse("not an OpenSSH private key")
@@ -55,7 +55,7 @@ pub fn open(path: &Path) -> Result<Box<dyn Signer>, Failure> {
     })?;
     let stream = UnixStream::connect(&socket)
         .map_err(|error| refuse(&format!("no ssh-agent answers at {AGENT}: {error}")))?;
-    Ok(Box::new(InAgent {
+    Ok(Box::new(AgentSigner {
         public,
         agent: Client::new(stream),
     }))
@@ -77,9 +77,9 @@ fn decrypt(key: &PrivateKey, path: &Path) -> Result<PrivateKey, Failure> {
 }
 
 /// A key from a file.
-struct InFile(PrivateKey);
+struct FileSigner(PrivateKey);
 
-impl Signer for InFile {
+impl Signer for FileSigner {
     fn public_key(&self) -> &KeyData {
         self.0.public_key().key_data()
     }
@@ -116,12 +116,12 @@ fn sign_rsa(pair: &RsaKeypair, bytes: &[u8], hash: HashAlg) -> Result<Signature,
 }
 
 /// A key in an agent.
-struct InAgent {
+struct AgentSigner {
     public: KeyData,
     agent: Client<UnixStream>,
 }
 
-impl Signer for InAgent {
+impl Signer for AgentSigner {
     fn public_key(&self) -> &KeyData {
         &self.public
     }

@@ -12,4 +12,4 @@ mod verify;
 pub use crate::app::options::VerifyRequest;
 pub use pack::pack;
 pub use unpack::{is_bundle, unpack_run};
-pub use verify::{Verified, directory, verify};
+pub use verify::{VerifiedBundle, directory, verify};

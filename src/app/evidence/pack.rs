@@ -8,24 +8,24 @@ use std::path::Path;
 use super::keys;
 use crate::app::failure::Failure;
 use retrial_bundle::body::BodyWriter;
-use retrial_bundle::hashing::{Hashing, sha256_of};
+use retrial_bundle::hashing::{HashingStream, sha256_of};
 use retrial_bundle::signature::{self, Signer};
-use retrial_bundle::statement::{Facts, Statement, Tool};
-use retrial_bundle::{BundleError, Head, Manifest};
+use retrial_bundle::statement::{Statement, StatementSources, Tool};
+use retrial_bundle::{BundleError, BundleHead, BundleManifest};
 use retrial_document::ErrorText;
 use retrial_plan::Plan;
 use retrial_results::verdict::Verdict;
 use retrial_store::files::directory_of;
 use retrial_store::journal::{Event, Journal};
-use retrial_store::pack::{Packed, STAYS};
-use retrial_store::walk::{Entry, walk};
+use retrial_store::pack::{PackSummary, STAYS};
+use retrial_store::walk::{DirectoryEntry, walk};
 use retrial_store::{RunDirectory, StoreError};
 
 /// A bundle that was written.
 #[derive(Debug)]
 pub struct PackedBundle {
     /// The packed files of the run.
-    pub packed: Packed,
+    pub packed: PackSummary,
     /// Bytes of the archive.
     pub size: u64,
     /// SHA-256 of the archive, hexadecimal.
@@ -61,7 +61,7 @@ pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<PackedB
         |error: io::Error| Failure::host(format!("failed to write {}: {error}", to.display()));
     let folder = directory_of(to);
     let (mut body, manifest, omitted) = write_body(run, folder)?;
-    let facts = Facts {
+    let facts = StatementSources {
         plan: &plan,
         verdict: &verdict,
         events: &events,
@@ -72,7 +72,7 @@ pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<PackedB
     // Like any file that is written: the umask decides who reads it.
     let part = part.permissions(Permissions::from_mode(0o666));
     let mut part = part.tempfile_in(folder).map_err(failed)?;
-    let mut out = Hashing::new(BufWriter::new(part.as_file_mut()));
+    let mut out = HashingStream::new(BufWriter::new(part.as_file_mut()));
     head.write(&mut out).map_err(failed)?;
     body.rewind().map_err(failed)?;
     io::copy(&mut body, &mut out).map_err(failed)?;
@@ -82,7 +82,7 @@ pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<PackedB
     part.persist_noclobber(to)
         .map_err(|error| failed(error.error))?;
     Ok(PackedBundle {
-        packed: Packed {
+        packed: PackSummary {
             files: manifest.files.len(),
             bytes: manifest.bytes().unwrap_or_default(),
             omitted,
@@ -95,7 +95,10 @@ pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<PackedB
 
 /// Compresses the run's files into an unnamed file next to the archive: the manifest precedes them, but is
 /// known only after them.
-fn write_body(run: &RunDirectory, folder: &Path) -> Result<(File, Manifest, Vec<String>), Failure> {
+fn write_body(
+    run: &RunDirectory,
+    folder: &Path,
+) -> Result<(File, BundleManifest, Vec<String>), Failure> {
     let failed = |error| StoreError::io("write", folder)(error);
     let file = tempfile::tempfile_in(folder).map_err(failed)?;
     let mut body = BodyWriter::new(BufWriter::new(file), run.id()).map_err(failed)?;
@@ -103,12 +106,12 @@ fn write_body(run: &RunDirectory, folder: &Path) -> Result<(File, Manifest, Vec<
     walk(run.path(), &STAYS, &mut |relative, entry| {
         let path = relative.display().to_string();
         match entry {
-            Entry::Directory => {}
-            Entry::File(file) => {
+            DirectoryEntry::Directory => {}
+            DirectoryEntry::File(file) => {
                 let bytes = file.metadata().map_err(StoreError::io("read", relative))?;
                 body.add(&path, bytes.len(), file)?;
             }
-            Entry::Other(reason) => omitted.push(format!("{path}: {reason}")),
+            DirectoryEntry::Other(reason) => omitted.push(format!("{path}: {reason}")),
         }
         Ok::<_, Failure>(())
     })?;
@@ -120,10 +123,10 @@ fn write_body(run: &RunDirectory, folder: &Path) -> Result<(File, Manifest, Vec<
 }
 
 fn head(
-    facts: Facts<'_>,
-    manifest: &Manifest,
+    facts: StatementSources<'_>,
+    manifest: &BundleManifest,
     signer: Option<&mut (dyn Signer + 'static)>,
-) -> Result<Head, Failure> {
+) -> Result<BundleHead, Failure> {
     let tool = Tool {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         // Whatever has become of the running program's file.
@@ -138,7 +141,7 @@ fn head(
     let signatures = signatures
         .transpose()
         .map_err(|error| Failure::usage(ErrorText::of(&error).in_context("not signed: ")))?;
-    Ok(Head {
+    Ok(BundleHead {
         manifest: text,
         statement,
         signatures,

@@ -5,9 +5,9 @@ use std::time::Duration;
 use similar::{ChangeTag, TextDiff};
 
 use crate::app::catalog;
-use retrial_bundle::verification::Recipe;
+use retrial_bundle::verification::RecipeComparison;
 use retrial_plan::Plan;
-use retrial_recipe::{Setting, resolve};
+use retrial_recipe::{ParamSetting, resolve};
 
 /// The time limit of the comparison; the rest counts as different.
 const LONGEST: Duration = Duration::from_secs(2);
@@ -15,34 +15,34 @@ const LONGEST: Duration = Duration::from_secs(2);
 const MOST_LINES: usize = 20;
 
 /// Compares the resolved recipe of a run with the built-in one, resolved with the same settings.
-pub fn compare(plan: &Plan, text: &str) -> Recipe {
+pub fn compare(plan: &Plan, text: &str) -> RecipeComparison {
     let variants = plan.variant.iter();
-    let variants = variants.map(|(axis, value)| Setting::new(axis, value));
+    let variants = variants.map(|(axis, value)| ParamSetting::new(axis, value));
     let params = plan.modified.iter().filter_map(|name| {
         let value = plan.params.get(name)?;
-        Some(Setting::new(name, value.to_string()))
+        Some(ParamSetting::new(name, value.to_string()))
     });
-    let settings: Vec<Setting> = variants.chain(params).collect();
+    let settings: Vec<ParamSetting> = variants.chain(params).collect();
     with_settings(&plan.recipe, &settings, text)
 }
 
-fn with_settings(name: &str, settings: &[Setting], text: &str) -> Recipe {
+fn with_settings(name: &str, settings: &[ParamSetting], text: &str) -> RecipeComparison {
     let name = name.to_owned();
     // A path is never a built-in recipe, even if the file exists on this machine.
     let is_builtin = catalog::names().contains(&name);
     let entry = is_builtin.then(|| catalog::open(&name).ok()).flatten();
     let Some(entry) = entry else {
-        return Recipe::NotBuiltIn { name };
+        return RecipeComparison::NotBuiltIn { name };
     };
     let Ok(builtin) = resolve(&entry.name, &entry.source, &entry, settings) else {
         let diff = vec!["the built-in recipe does not have the settings of the run".to_owned()];
-        return Recipe::Differs { name, diff };
+        return RecipeComparison::Differs { name, diff };
     };
     if builtin.yaml == text {
-        return Recipe::Same { name };
+        return RecipeComparison::Same { name };
     }
     let diff = diff(&builtin.yaml, text);
-    Recipe::Differs { name, diff }
+    RecipeComparison::Differs { name, diff }
 }
 
 fn diff(builtin: &str, own: &str) -> Vec<String> {
@@ -81,16 +81,18 @@ mod tests {
                 continue;
             };
             let variants = resolved.recipe.variant.iter();
-            let settings: Vec<Setting> = variants
-                .map(|(axis, value)| Setting::new(axis.clone(), value.clone()))
+            let settings: Vec<ParamSetting> = variants
+                .map(|(axis, value)| ParamSetting::new(axis.clone(), value.clone()))
                 .collect();
-            let same = Recipe::Same {
+            let same = RecipeComparison::Same {
                 name: entry.name.clone(),
             };
             let compared = with_settings(&entry.name, &settings, &resolved.yaml);
             assert_eq!(compared, same);
             let other = resolved.yaml.replacen("title:", "title: another", 1);
-            let Recipe::Differs { diff, .. } = with_settings(&entry.name, &settings, &other) else {
+            let RecipeComparison::Differs { diff, .. } =
+                with_settings(&entry.name, &settings, &other)
+            else {
                 panic!("{}", entry.name)
             };
             assert_eq!(diff.len(), 2, "{diff:?}");
@@ -103,10 +105,16 @@ mod tests {
     #[test]
     fn a_path_or_unknown_setting_is_not_a_built_in_recipe() {
         let not = with_settings("./mine.yaml", &[], "");
-        assert!(matches!(not, Recipe::NotBuiltIn { .. }), "{not:?}");
+        assert!(
+            matches!(not, RecipeComparison::NotBuiltIn { .. }),
+            "{not:?}"
+        );
         let entry = &catalog::list()[0];
-        let settings = [Setting::new("no-such-thing", "1")];
+        let settings = [ParamSetting::new("no-such-thing", "1")];
         let differs = with_settings(&entry.name, &settings, "");
-        assert!(matches!(differs, Recipe::Differs { .. }), "{differs:?}");
+        assert!(
+            matches!(differs, RecipeComparison::Differs { .. }),
+            "{differs:?}"
+        );
     }
 }

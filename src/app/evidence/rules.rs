@@ -1,31 +1,31 @@
 //! The rules of the round that a bundle's run was judged by, compared with the built-in ones.
 
 use crate::app::catalog;
-use retrial_bundle::verification::Rules;
+use retrial_bundle::verification::RulesComparison;
 use retrial_plan::Plan;
 use retrial_results::evidence::run::RunFiles;
 use retrial_results::verdict::Verdict;
 use retrial_run::judge_files;
 use retrial_store::RunDirectory;
-use retrial_store::journal::{Event, State};
+use retrial_store::journal::{Event, JournalState};
 
 /// Compares the rules in a plan with the built-in ones.
-pub fn compare(plan: &Plan) -> Rules {
+pub fn compare(plan: &Plan) -> RulesComparison {
     let Some(name) = plan.judged_by() else {
-        return Rules::None;
+        return RulesComparison::None;
     };
     let builtin = by_program(plan);
     if builtin.rules().next().is_none() {
-        return Rules::Unknown { name };
+        return RulesComparison::Unknown { name };
     }
     let rules_of = |plan: &Plan| -> Vec<_> {
         let measurements = plan.measurements.iter();
         measurements.map(|one| one.rules.clone()).collect()
     };
     if rules_of(&builtin) == rules_of(plan) {
-        Rules::Same { name }
+        RulesComparison::Same { name }
     } else {
-        Rules::Differ { name }
+        RulesComparison::Differ { name }
     }
 }
 
@@ -38,6 +38,6 @@ fn by_program(plan: &Plan) -> Plan {
 
 /// The verdict on a run by the built-in rules of its round.
 pub fn judge_by_program(directory: &RunDirectory, plan: &Plan, events: &[Event]) -> Verdict {
-    let state = State::from_events(events);
+    let state = JournalState::from_events(events);
     judge_files(&RunFiles::of(directory, &by_program(plan), &state))
 }

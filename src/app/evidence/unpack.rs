@@ -5,18 +5,18 @@ use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use retrial_bundle::body;
-use retrial_bundle::{BundleError, Head, Manifest, stored};
+use retrial_bundle::{BundleError, BundleHead, BundleManifest, stored};
 use retrial_document::measures::format;
 use retrial_store::import::free_space;
 use retrial_store::{StoreError, UnpackLimit};
 
 /// A bundle whose archive is whole: its size and digest match its manifest. The signature of the manifest is not
 /// checked yet.
-pub struct Opened {
+pub struct OpenedBundle {
     /// The manifest, statement and signatures as they are in the archive.
-    pub head: Head,
+    pub head: BundleHead,
     /// The manifest of the head, parsed.
-    pub manifest: Manifest,
+    pub manifest: BundleManifest,
     body: BufReader<File>,
 }
 
@@ -31,22 +31,22 @@ pub fn is_bundle(path: &Path) -> bool {
 ///
 /// # Errors
 /// If it cannot be read, or is not as `runs pack` writes it.
-pub fn open(file: File) -> Result<Opened, BundleError> {
+pub fn open(file: File) -> Result<OpenedBundle, BundleError> {
     let mut file = BufReader::new(file);
-    let head = Head::read(&mut file)?;
-    let manifest = Manifest::parse(&head.manifest)?;
+    let head = BundleHead::read(&mut file)?;
+    let manifest = BundleManifest::parse(&head.manifest)?;
     let begin = file.stream_position().map_err(BundleError::Read)?;
     body::check_seal(&mut file, &manifest)?;
     file.seek(io::SeekFrom::Start(begin))
         .map_err(BundleError::Read)?;
-    Ok(Opened {
+    Ok(OpenedBundle {
         head,
         manifest,
         body: file,
     })
 }
 
-impl Opened {
+impl OpenedBundle {
     /// Unpacks the run into a directory; it becomes a directory of its name there.
     ///
     /// # Errors

@@ -11,19 +11,21 @@ use tempfile::TempDir;
 use super::{canonical, compare, recipe, rules, unpack};
 use crate::app::failure::Failure;
 use crate::app::options::VerifyRequest;
-use retrial_bundle::allowed_signers::{AllowedSigners, Answer};
-use retrial_bundle::differences::Differences;
+use retrial_bundle::allowed_signers::{AllowedSigners, KeyAuthorization};
+use retrial_bundle::differences::BundleDifferences;
 use retrial_bundle::hashing::{sha256, sha256_of};
 use retrial_bundle::signature::{self, NAMESPACE};
-use retrial_bundle::statement::{Facts, Statement};
-use retrial_bundle::verification::{Image, Judged, PlanSource, SignatureState, Verification};
-use retrial_bundle::{BundleError, Head, Manifest, differences};
+use retrial_bundle::statement::{Statement, StatementSources};
+use retrial_bundle::verification::{
+    PlanComparison, Rejudgement, SignatureState, Verification, VerifiedImage,
+};
+use retrial_bundle::{BundleError, BundleHead, BundleManifest, differences};
 use retrial_document::ErrorText;
 use retrial_plan::Plan;
 use retrial_results::evidence::plan_source::plan_differences;
 use retrial_results::verdict::{ExitCode, QualifierKind, Verdict};
 use retrial_run::judge_run;
-use retrial_store::journal::{Event, Journal, State};
+use retrial_store::journal::{Event, Journal, JournalState};
 use retrial_store::open::read_text_beneath;
 use retrial_store::{RunDirectory, UnpackLimit};
 
@@ -34,7 +36,7 @@ const LARGEST: u64 = 64 << 20;
 const MAX_NAMED_DIFFERENCES: usize = 10;
 
 /// The result of a verification, and the run that was unpacked for it.
-pub struct Verified {
+pub struct VerifiedBundle {
     /// What was checked, and the problems that were found.
     pub verification: Verification,
     /// The run, unpacked below the directory; none if it was not unpacked.
@@ -62,7 +64,7 @@ pub fn directory() -> Result<TempDir, Failure> {
 ///
 /// # Errors
 /// If the file or the allowed signers cannot be read, or it does not even begin like a bundle.
-pub fn verify(request: &VerifyRequest, to: &Path) -> Result<Verified, Failure> {
+pub fn verify(request: &VerifyRequest, to: &Path) -> Result<VerifiedBundle, Failure> {
     let path = &request.bundle;
     let signers = request.signers.as_deref().map(allowed).transpose()?;
     let unreadable = |error: std::io::Error| {
@@ -113,11 +115,11 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<Verified, Failure> {
             None
         }
     };
-    Ok(Verified { verification, run })
+    Ok(VerifiedBundle { verification, run })
 }
 
 /// Compares a bundle that somebody packed again with its manifest; none if they do not differ.
-fn differences_of(path: &Path) -> Option<Differences> {
+fn differences_of(path: &Path) -> Option<BundleDifferences> {
     let archive = File::open(path).ok()?;
     let limit = UnpackLimit::of_archive(archive.metadata().ok()?.len()).ok()?;
     differences::find(archive, limit.bytes()).filter(|differences| !differences.is_empty())
@@ -171,7 +173,7 @@ fn examine(
 }
 
 fn signature(
-    head: &Head,
+    head: &BundleHead,
     signers: Option<&AllowedSigners>,
     identity: Option<&str>,
 ) -> Result<SignatureState, BundleError> {
@@ -185,18 +187,18 @@ fn signature(
     };
     let answer = signers.check(&signed_by, NAMESPACE, identity, Timestamp::now());
     Ok(match answer {
-        Answer::Allowed(principals) => SignatureState::Allowed { key, principals },
-        Answer::Refused(reason) => SignatureState::NotAllowed { key, reason },
+        KeyAuthorization::Allowed(principals) => SignatureState::Allowed { key, principals },
+        KeyAuthorization::Refused(reason) => SignatureState::NotAllowed { key, reason },
     })
 }
 
 /// Judges an unpacked run again, and compares the verdict with the recorded one.
 fn judge(
     run: &RunDirectory,
-    manifest: &Manifest,
+    manifest: &BundleManifest,
     statement: &Statement,
-    head: &Head,
-) -> Result<Judged, String> {
+    head: &BundleHead,
+) -> Result<Rejudgement, String> {
     let mut large = manifest.files.iter().filter(|file| file.bytes > LARGEST);
     if large.any(|file| file.path == "journal.jsonl") {
         return Err("journal.jsonl: it is larger than that of any run".to_owned());
@@ -216,17 +218,17 @@ fn judge(
     if sha256(text.as_bytes()) != plan.recipe_hash {
         differences.push("recipe.yaml is not the recipe of plan.json".to_owned());
     }
-    let facts = Facts {
+    let facts = StatementSources {
         plan: &plan,
         verdict: &recorded,
         events: &events,
     };
-    let state = State::from_events(&events);
+    let state = JournalState::from_events(&events);
     let unpinned = |verdict: &Verdict| {
         let mut qualifiers = verdict.qualifiers.iter();
         qualifiers.any(|one| one.kind == QualifierKind::UnpinnedImage)
     };
-    Ok(Judged {
+    Ok(Rejudgement {
         files: manifest.files.len(),
         bytes: manifest.bytes().unwrap_or_default(),
         recorded: recorded.outcome,
@@ -237,7 +239,7 @@ fn judge(
         plan: plan_source(run, &plan),
         recipe: recipe::compare(&plan, &text),
         statement_differs: compare::statement(statement, facts, manifest, &head.manifest),
-        image: Image {
+        image: VerifiedImage {
             name: plan.image.clone(),
             pinned: !unpinned(&verdict),
             digests: state.digests.clone(),
@@ -250,18 +252,18 @@ fn judge(
 }
 
 /// Derives the plan again from the recipe of the bundle: a plan that was written by hand can make any log pass.
-fn plan_source(run: &RunDirectory, plan: &Plan) -> PlanSource {
+fn plan_source(run: &RunDirectory, plan: &Plan) -> PlanComparison {
     match plan_differences(run, plan) {
-        Ok(differences) if differences.is_empty() => PlanSource::Derived,
-        Ok(differences) => PlanSource::Differs { differences },
-        Err(error) => PlanSource::NotDerived {
+        Ok(differences) if differences.is_empty() => PlanComparison::Derived,
+        Ok(differences) => PlanComparison::Differs { differences },
+        Err(error) => PlanComparison::NotDerived {
             reason: error.to_string(),
         },
     }
 }
 
 /// The files that runs usually have and that this one does not have.
-fn missing(plan: &Plan, manifest: &Manifest) -> Vec<String> {
+fn missing(plan: &Plan, manifest: &BundleManifest) -> Vec<String> {
     const FILES: [&str; 6] = [
         "recipe.yaml",
         "plan.json",
@@ -285,7 +287,7 @@ fn missing(plan: &Plan, manifest: &Manifest) -> Vec<String> {
 }
 
 /// The problems because of which a bundle is not verified.
-fn problems(judged: &Judged) -> Vec<String> {
+fn problems(judged: &Rejudgement) -> Vec<String> {
     let mut problems: Vec<String> = judged
         .differences
         .iter()
@@ -297,8 +299,8 @@ fn problems(judged: &Judged) -> Vec<String> {
         ));
     }
     match &judged.plan {
-        PlanSource::Derived => {}
-        PlanSource::Differs { differences } => {
+        PlanComparison::Derived => {}
+        PlanComparison::Differs { differences } => {
             let more = differences.len().saturating_sub(MAX_NAMED_DIFFERENCES);
             let named = differences.iter().take(MAX_NAMED_DIFFERENCES);
             problems.extend(
@@ -308,12 +310,12 @@ fn problems(judged: &Judged) -> Vec<String> {
                 problems.push(format!("its plan differs in {more} more values"));
             }
         }
-        PlanSource::NotDerived { reason } => problems.push(format!(
+        PlanComparison::NotDerived { reason } => problems.push(format!(
             "its plan cannot be derived again from its recipe: {reason}"
         )),
     }
     let made_by = &judged.tool.version;
-    if judged.plan != PlanSource::Derived && made_by != env!("CARGO_PKG_VERSION") {
+    if judged.plan != PlanComparison::Derived && made_by != env!("CARGO_PKG_VERSION") {
         problems.push(format!(
             "it was packed by retrial {made_by}, whose plans may differ: verify it with that version"
         ));

@@ -7,29 +7,29 @@ use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::options::JudgeRequest;
 use retrial_document::measures::format;
-use retrial_mlperf::loadgen::{Run, Scenario};
-use retrial_mlperf::rounds::{Round, Rounds, Rules};
+use retrial_mlperf::loadgen::{LoadgenRun, TestScenario};
+use retrial_mlperf::rounds::{InferenceRules, Round, Rounds};
 use retrial_mlperf::training::rounds as training_rules;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{JudgeRules, Mode, Submission};
-use retrial_results::evidence::folders::WithoutRecipe;
+use retrial_results::evidence::folders::RecipelessRules;
 use retrial_results::evidence::result_path::ResultPath;
 use retrial_results::evidence::training::{self, TrainingContext, TrainingTrees};
 use retrial_results::evidence::tree::published::ResultKey;
 use retrial_results::evidence::tree::{
-    self, Fault, JudgeContext, Published, RoundOfTree, SubmissionTrees,
+    self, JudgeContext, PublishedFigures, SubmissionTrees, TreeFault, TreeRound,
 };
 use retrial_results::evidence::unknown_rules;
 
 /// The request of the command line, with the files that it names.
-pub struct Basis<'a> {
+pub struct JudgeInputs<'a> {
     pub(super) request: &'a JudgeRequest,
     pub(super) rounds: Rounds,
-    pub(super) published: Option<Published>,
+    pub(super) published: Option<PublishedFigures>,
     pub(super) rules: JudgeRules,
 }
 
-impl<'a> Basis<'a> {
+impl<'a> JudgeInputs<'a> {
     /// Reads the rules; there are no published figures yet.
     pub fn read(request: &'a JudgeRequest) -> Result<Self, Failure> {
         let basis = Self {
@@ -57,7 +57,7 @@ impl<'a> Basis<'a> {
 
     /// The context for submission trees: the named round, else the one whose seeds are in most of the
     /// logs; and a fault if some logs have other seeds.
-    pub fn context(&self, trees: &SubmissionTrees) -> (JudgeContext<'_>, Option<Fault>) {
+    pub fn context(&self, trees: &SubmissionTrees) -> (JudgeContext<'_>, Option<TreeFault>) {
         let named = self.named_round();
         let tree_round = match named {
             Some(_) => None,
@@ -107,7 +107,7 @@ impl<'a> Basis<'a> {
     }
 
     /// The submission that results belong to, by their path, their rules and the command line.
-    pub fn submission(&self, place: &ResultPath, rules: Option<&Rules>) -> Submission {
+    pub fn submission(&self, place: &ResultPath, rules: Option<&InferenceRules>) -> Submission {
         let mut submission = place.submission();
         submission.benchmark = self.benchmark(place);
         if let Some(rules) = rules {
@@ -126,15 +126,20 @@ impl<'a> Basis<'a> {
     }
 
     /// The named round, or the one whose seeds a log has.
-    fn round_of(&self, run: &Run) -> Option<&Round> {
+    fn round_of(&self, run: &LoadgenRun) -> Option<&Round> {
         let seeds = || self.rounds.by_seeds(&run.parameters());
         self.named_round().or_else(seeds)
     }
 
     /// The rules for a benchmark in a scenario, of the named round or the one whose seeds a log has.
-    fn rules_of(&self, benchmark: &str, scenario: &str, run: &Run) -> Option<Rules> {
+    fn rules_of(
+        &self,
+        benchmark: &str,
+        scenario: &str,
+        run: &LoadgenRun,
+    ) -> Option<InferenceRules> {
         let round = self.round_of(run)?;
-        let rules = round.rules(benchmark, Scenario::from_word(scenario)?)?;
+        let rules = round.rules(benchmark, TestScenario::from_word(scenario)?)?;
         Some(match &self.request.division {
             Some(division) => rules.in_division(division),
             None => rules,
@@ -142,13 +147,13 @@ impl<'a> Basis<'a> {
     }
 }
 
-impl WithoutRecipe for Basis<'_> {
+impl RecipelessRules for JudgeInputs<'_> {
     fn measurement(
         &self,
         scenario: &str,
         mode: Mode,
         place: &ResultPath,
-        run: &Run,
+        run: &LoadgenRun,
     ) -> MeasurementPlan {
         let benchmark = self.benchmark(place);
         let rules = self.rules_of(&benchmark, scenario, run);
@@ -174,11 +179,21 @@ impl WithoutRecipe for Basis<'_> {
         measurement
     }
 
-    fn rules(&self, scenario: &str, place: &ResultPath, run: &Run) -> Option<Rules> {
+    fn rules(
+        &self,
+        scenario: &str,
+        place: &ResultPath,
+        run: &LoadgenRun,
+    ) -> Option<InferenceRules> {
         self.rules_of(&self.benchmark(place), scenario, run)
     }
 
-    fn unknown_rules(&self, scenario: &str, place: &ResultPath, run: &Run) -> Option<String> {
+    fn unknown_rules(
+        &self,
+        scenario: &str,
+        place: &ResultPath,
+        run: &LoadgenRun,
+    ) -> Option<String> {
         let benchmark = self.benchmark(place);
         let is_known = self.rules_of(&benchmark, scenario, run).is_some();
         (!is_known).then(|| unknown_rules::of_result(self.round_of(run), &benchmark, scenario))
@@ -191,13 +206,13 @@ fn training_rounds() -> String {
     rounds.map(|round| &round.round).join(", ")
 }
 
-fn mixed(tree_round: &RoundOfTree<'_>) -> Option<Fault> {
+fn mixed(tree_round: &TreeRound<'_>) -> Option<TreeFault> {
     let counts = tree_round.counts.iter();
     let counts: Vec<String> = counts
         .map(|(round, count)| format!("{} of {round}", format::count(*count, "result")))
         .collect();
     let round = &tree_round.round.round;
-    (counts.len() > 1).then(|| Fault {
+    (counts.len() > 1).then(|| TreeFault {
         path: ".".to_owned(),
         actual: format!("the seeds of several rounds: {}", counts.join(", ")),
         required: format!("one round; all are judged by {round} (choose another: --round ROUND)"),

@@ -2,23 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Gathered;
-use super::basis::Basis;
-use super::other_system::Origin;
+use super::ResultSet;
+use super::basis::JudgeInputs;
+use super::other_system::SubmissionOrigin;
 use crate::app::failure::Failure;
 use crate::app::open;
 use crate::app::options::{GlobalOptions, JudgeRequest, PlanRequest, RecipeRequest};
 use retrial_document::ErrorText;
 use retrial_plan::Plan;
-use retrial_results::evidence::folders::{self, Group, ResultsDirectory};
-use retrial_results::verdict::{Context, Qualifier, QualifierKind};
+use retrial_results::evidence::folders::{self, ResultGroup, ResultsDirectory};
+use retrial_results::verdict::{Qualifier, QualifierKind, RunContext};
 
 /// The evidence of every result in or below a directory, grouped for judging.
 pub fn gather(
     global: &GlobalOptions,
     directory: &Path,
-    basis: &Basis<'_>,
-) -> Result<Vec<Gathered>, Failure> {
+    basis: &JudgeInputs<'_>,
+) -> Result<Vec<ResultSet>, Failure> {
     let plan = plan(global, basis.request)?;
     let groups = folders::gather(&ResultsDirectory {
         path: directory,
@@ -35,17 +35,17 @@ pub fn gather(
 
 /// Adds the context of a group: that of the recipe, or the one that its folder and its rules state.
 fn with_context(
-    group: Group,
+    group: ResultGroup,
     directory: &Path,
     plan: Option<&Plan>,
-    basis: &Basis<'_>,
-) -> Result<Gathered, Failure> {
+    basis: &JudgeInputs<'_>,
+) -> Result<ResultSet, Failure> {
     let rules = || group.evidence.iter().find_map(|one| one.rules.as_ref());
     let mut context = match plan {
-        Some(plan) => Context::from(plan),
-        None => Context {
+        Some(plan) => RunContext::from(plan),
+        None => RunContext {
             submission: basis.submission(&group.place, rules()),
-            ..Context::default()
+            ..RunContext::default()
         },
     };
     if let Some(plan) = plan {
@@ -62,7 +62,7 @@ fn with_context(
     context.execution.extend(changes);
     context.require_accuracy |= basis.request.require_accuracy;
     context.warnings.extend(group.warnings);
-    Ok(Gathered {
+    Ok(ResultSet {
         path: as_named(directory, group.place.group),
         context,
         evidence: group.evidence,
@@ -81,12 +81,16 @@ fn as_named(directory: &Path, folder: PathBuf) -> PathBuf {
 }
 
 /// Qualifiers of results of another system: they are compared with a recipe's figures on demand only.
-fn other_system(group: &Group, plan: &Plan, basis: &Basis<'_>) -> Result<Vec<Qualifier>, Failure> {
+fn other_system(
+    group: &ResultGroup,
+    plan: &Plan,
+    basis: &JudgeInputs<'_>,
+) -> Result<Vec<Qualifier>, Failure> {
     let is_of_loadgen = group.evidence.iter().any(|one| one.loadgen);
     let origin = if is_of_loadgen {
-        Origin::of_inference(&group.place)
+        SubmissionOrigin::of_inference(&group.place)
     } else {
-        Origin::of_training(&group.place.group)
+        SubmissionOrigin::of_training(&group.place.group)
     };
     let qualifiers = origin.map(|origin| origin.modified(plan, &basis.rounds, basis.request.force));
     Ok(qualifiers.transpose()?.unwrap_or_default())

@@ -9,29 +9,29 @@ mod trees;
 
 use std::path::{Path, PathBuf};
 
-pub use self::trees::Trees;
+pub use self::trees::SuiteTrees;
 
-use self::basis::Basis;
+use self::basis::JudgeInputs;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, JudgeRequest};
 use crate::app::terminal;
 use retrial_results::evidence::other_suite::OtherSuiteResult;
 use retrial_results::evidence::training;
-use retrial_results::evidence::tree::{self, Fault};
-use retrial_results::verdict::{self, Context, Evidence, ExitCode, RuleCheck, Verdict};
+use retrial_results::evidence::tree::{self, TreeFault};
+use retrial_results::verdict::{self, Evidence, ExitCode, RuleCheck, RunContext, Verdict};
 
 /// Results that are judged together.
-pub struct Gathered {
+pub struct ResultSet {
     /// The folder that contains them.
     pub path: PathBuf,
     /// The submission, qualifiers and warnings that all of them have.
-    pub context: Context,
+    pub context: RunContext,
     /// The evidence in their files.
     pub evidence: Vec<Evidence>,
 }
 
 /// A verdict on results of a folder.
-pub struct Judged {
+pub struct JudgedResults {
     /// The folder's path, as the user named the directory that it is in.
     pub path: String,
     /// The verdict on all results of the folder.
@@ -42,17 +42,17 @@ pub struct Judged {
 
 /// Finds the submission trees in a directory. None if there are none, or if a recipe determines how
 /// results are judged.
-pub fn trees(directory: &Path, request: &JudgeRequest) -> Result<Option<Trees>, Failure> {
+pub fn trees(directory: &Path, request: &JudgeRequest) -> Result<Option<SuiteTrees>, Failure> {
     if request.recipe.is_some() {
         return Ok(None);
     }
-    let trees = Trees::find(directory).map_err(|error| {
+    let trees = SuiteTrees::find(directory).map_err(|error| {
         Failure::host(format!("failed to read {}: {error}", directory.display()))
     })?;
     match trees {
-        Some(Trees::Inference(trees)) => {
+        Some(SuiteTrees::Inference(trees)) => {
             let trees = trees.of_our_suite().map_err(|other| refusal(&other))?;
-            Ok(Some(Trees::Inference(trees)))
+            Ok(Some(SuiteTrees::Inference(trees)))
         }
         trees => Ok(trees),
     }
@@ -64,8 +64,8 @@ fn refusal(other: &OtherSuiteResult) -> Failure {
 }
 
 /// Reads the rules, and the published figures that results are compared with.
-fn basis(request: &JudgeRequest) -> Result<Basis<'_>, Failure> {
-    let mut basis = Basis::read(request)?;
+fn basis(request: &JudgeRequest) -> Result<JudgeInputs<'_>, Failure> {
+    let mut basis = JudgeInputs::read(request)?;
     basis.published = reference::read(&basis)?;
     Ok(basis)
 }
@@ -75,18 +75,18 @@ pub fn gather(
     global: &GlobalOptions,
     directory: &Path,
     request: &JudgeRequest,
-) -> Result<Vec<Gathered>, Failure> {
+) -> Result<Vec<ResultSet>, Failure> {
     let Some(trees) = trees(directory, request)? else {
         return folders::gather(global, directory, &basis(request)?);
     };
     let basis = basis(request)?;
     let trees = match trees {
-        Trees::Inference(trees) => trees,
-        Trees::Training(trees) => {
+        SuiteTrees::Inference(trees) => trees,
+        SuiteTrees::Training(trees) => {
             let context = basis.training_context(&trees)?;
             let gathered = trees.results.iter().map(|result| {
                 let (context, evidence) = training::evidence(result, &context);
-                Gathered {
+                ResultSet {
                     path: result.root.join(result.relative()),
                     context,
                     evidence: vec![evidence],
@@ -99,7 +99,7 @@ pub fn gather(
     let gathered = trees.benchmarks.iter().map(|benchmark| {
         let places = benchmark.scenarios.iter();
         let evidence = places.flat_map(|place| tree::gather::gather(place, &context).evidence);
-        Gathered {
+        ResultSet {
             path: benchmark.submitter.root.join(benchmark.relative()),
             context: tree::judge::context(benchmark, &context),
             evidence: evidence.collect(),
@@ -113,11 +113,11 @@ pub fn judged(
     global: &GlobalOptions,
     directory: &Path,
     request: &JudgeRequest,
-) -> Result<Vec<Judged>, Failure> {
+) -> Result<Vec<JudgedResults>, Failure> {
     if let Some(trees) = trees(directory, request)? {
         let mut all = Vec::new();
         judge_trees(&trees, request, |judged| {
-            all.push(Judged {
+            all.push(JudgedResults {
                 path: judged.benchmark.path,
                 verdict: judged.verdict,
                 rules: judged.benchmark.rules,
@@ -126,12 +126,12 @@ pub fn judged(
         return Ok(all);
     }
     let gathered = folders::gather(global, directory, &basis(request)?)?.into_iter();
-    let judged = gathered.map(|one| Judged {
+    let judged = gathered.map(|one| JudgedResults {
         path: one.path.display().to_string(),
         verdict: verdict::judge(&one.context, &one.evidence),
         rules: Vec::new(),
     });
-    let judged: Vec<Judged> = judged.collect();
+    let judged: Vec<JudgedResults> = judged.collect();
     let compared = judged.iter().any(|one| is_compared(&one.verdict));
     reference::refuse_unused(request, compared)?;
     Ok(judged)
@@ -140,10 +140,10 @@ pub fn judged(
 /// Judges the benchmarks of submission trees, and passes on each verdict in its order. Returns the
 /// faults of the tree itself with the exit code.
 pub fn judge_trees(
-    trees: &Trees,
+    trees: &SuiteTrees,
     request: &JudgeRequest,
-    mut each: impl FnMut(tree::Judged),
-) -> Result<(ExitCode, Vec<Fault>), Failure> {
+    mut each: impl FnMut(tree::JudgedBenchmark),
+) -> Result<(ExitCode, Vec<TreeFault>), Failure> {
     let mut compared = false;
     let ended = trees.judge(&basis(request)?, terminal::note_error, |judged| {
         compared |= is_compared(&judged.verdict);

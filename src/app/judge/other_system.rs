@@ -13,14 +13,14 @@ use retrial_results::evidence::tree::description;
 use retrial_results::verdict::{Qualifier, QualifierKind};
 
 /// The origin of results, as their submission tree states it.
-pub struct Origin {
+pub struct SubmissionOrigin {
     folder: PathBuf,
     benchmark: String,
     system: String,
     accelerators: Option<u64>,
 }
 
-impl Origin {
+impl SubmissionOrigin {
     /// The origin of inference results; none outside a submission tree.
     pub fn of_inference(place: &ResultPath) -> Option<Self> {
         let submission = place.submission();

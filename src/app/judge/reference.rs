@@ -2,31 +2,31 @@
 
 use std::path::Path;
 
-use super::basis::Basis;
-use super::trees::Trees;
+use super::basis::JudgeInputs;
+use super::trees::SuiteTrees;
 use crate::app::failure::Failure;
 use crate::app::options::JudgeRequest;
 use retrial_recipe::model::Mode;
-use retrial_results::evidence::tree::Judged;
-use retrial_results::evidence::tree::published::{Published, PublishedResult};
+use retrial_results::evidence::tree::JudgedBenchmark;
+use retrial_results::evidence::tree::published::{PublishedFigures, PublishedResult};
 use retrial_results::verdict::Verdict;
 use retrial_run::judge_run;
 use retrial_store::RunDirectory;
 
 /// The figures that results are compared with.
-pub fn read(basis: &Basis<'_>) -> Result<Option<Published>, Failure> {
+pub fn read(basis: &JudgeInputs<'_>) -> Result<Option<PublishedFigures>, Failure> {
     let request = basis.request;
     let Some(path) = &request.reference else {
         return Ok(None);
     };
     let mut published = if path.is_dir() {
-        Published {
+        PublishedFigures {
             name: path.display().to_string(),
             rows: of_directory(path, basis)?,
-            ..Published::default()
+            ..PublishedFigures::default()
         }
     } else {
-        Published::read(path).map_err(|error| Failure::usage(error.to_string()))?
+        PublishedFigures::read(path).map_err(|error| Failure::usage(error.to_string()))?
     };
     published.id.clone_from(&request.reference_id);
     published.system.clone_from(&request.reference_system);
@@ -68,13 +68,13 @@ pub fn refuse_unused(request: &JudgeRequest, compared: bool) -> Result<(), Failu
     .with_help("choose a row: --reference-id ID, or the rows of a system: --reference-system NAME"))
 }
 
-fn of_directory(path: &Path, basis: &Basis<'_>) -> Result<Vec<PublishedResult>, Failure> {
+fn of_directory(path: &Path, basis: &JudgeInputs<'_>) -> Result<Vec<PublishedResult>, Failure> {
     if path.join("plan.json").exists() {
         let at = path.canonicalize();
         let at = at.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
         return Ok(rows(&judge_run(&RunDirectory::at(at), false)?, None));
     }
-    let trees = Trees::find(path)
+    let trees = SuiteTrees::find(path)
         .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
     let Some(trees) = trees else {
         return Err(Failure::usage(format!(
@@ -89,11 +89,11 @@ fn of_directory(path: &Path, basis: &Basis<'_>) -> Result<Vec<PublishedResult>, 
         ..basis.request.clone()
     };
     let mut all = Vec::new();
-    let each = |judged: Judged| {
+    let each = |judged: JudgedBenchmark| {
         let official = judged.benchmark.official.as_deref();
         all.extend(rows(&judged.verdict, official));
     };
-    trees.judge(&Basis::read(&request)?, |_| {}, each)?;
+    trees.judge(&JudgeInputs::read(&request)?, |_| {}, each)?;
     Ok(all)
 }
 

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::basis::Basis;
+use super::basis::JudgeInputs;
 use crate::app::failure::Failure;
 use retrial_document::ErrorText;
 use retrial_results::evidence::identity::SharedRuns;
 use retrial_results::evidence::training::{self, TrainingTrees};
-use retrial_results::evidence::tree::{self, Fault, Judged, SubmissionTrees};
+use retrial_results::evidence::tree::{self, JudgedBenchmark, SubmissionTrees, TreeFault};
 use retrial_results::verdict::ExitCode;
 
 /// How many benchmarks all cores read before the first is shown, in their order: enough that no
@@ -18,14 +18,14 @@ use retrial_results::verdict::ExitCode;
 const TOGETHER: usize = 64;
 
 /// The submission trees of a directory: all are of one suite.
-pub enum Trees {
+pub enum SuiteTrees {
     /// `MLPerf Inference`
     Inference(SubmissionTrees),
     /// `MLPerf Training`
     Training(TrainingTrees),
 }
 
-impl Trees {
+impl SuiteTrees {
     /// Finds the submission trees in a directory; none if there are none.
     pub fn find(directory: &Path) -> io::Result<Option<Self>> {
         Ok(match tree::find(directory)? {
@@ -38,12 +38,12 @@ impl Trees {
     /// itself with the exit code. If only `LoadGen`'s own rules are checked, `note` says so first.
     pub(super) fn judge(
         &self,
-        basis: &Basis<'_>,
+        basis: &JudgeInputs<'_>,
         note: impl FnOnce(&ErrorText),
-        mut each: impl FnMut(Judged),
-    ) -> Result<(ExitCode, Vec<Fault>), Failure> {
+        mut each: impl FnMut(JudgedBenchmark),
+    ) -> Result<(ExitCode, Vec<TreeFault>), Failure> {
         let mut exits = Vec::new();
-        let mut each = |judged: Judged| {
+        let mut each = |judged: JudgedBenchmark| {
             exits.push(judged.verdict.exit_code);
             let is_passed = judged.benchmark.rules.iter().all(|rule| rule.passed);
             exits.push(ExitCode::NotReproduced.unless(is_passed));
@@ -73,10 +73,10 @@ fn judge_each<T: Sync, J: Send>(
 
 fn judge_inference(
     trees: &SubmissionTrees,
-    basis: &Basis<'_>,
+    basis: &JudgeInputs<'_>,
     note: impl FnOnce(&ErrorText),
-    each: &mut dyn FnMut(Judged),
-) -> Vec<Fault> {
+    each: &mut dyn FnMut(JudgedBenchmark),
+) -> Vec<TreeFault> {
     let (context, mixed) = basis.context(trees);
     if context.round.is_none() {
         note(
@@ -86,7 +86,7 @@ fn judge_inference(
             .with_help("choose a round: --round v5.1    add its rules: --rules FILE"),
         );
     }
-    let mut faults: Vec<Fault> = mixed.into_iter().chain(trees.faults.clone()).collect();
+    let mut faults: Vec<TreeFault> = mixed.into_iter().chain(trees.faults.clone()).collect();
     let mut shared = SharedRuns::default();
     let judge = |benchmark: &_| tree::judge(benchmark, &context);
     judge_each(&trees.benchmarks, judge, |judged| {
@@ -99,9 +99,9 @@ fn judge_inference(
 
 fn judge_training(
     trees: &TrainingTrees,
-    basis: &Basis<'_>,
-    each: &mut dyn FnMut(Judged),
-) -> Result<Vec<Fault>, Failure> {
+    basis: &JudgeInputs<'_>,
+    each: &mut dyn FnMut(JudgedBenchmark),
+) -> Result<Vec<TreeFault>, Failure> {
     let context = basis.training_context(trees)?;
     let mut faults = trees.faults.clone();
     let mut shared = SharedRuns::default();

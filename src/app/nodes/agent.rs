@@ -13,14 +13,16 @@ use crate::app::runtime::runtime;
 use crate::app::signals::Signals;
 use crate::app::{clean, follow, free_space, gpu_support, open, preflight, prepare};
 use retrial_engine::api::Engine as _;
-use retrial_engine::docker::Docker;
+use retrial_engine::docker::DockerEngine;
 use retrial_host::assign::depends_on_engine;
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
 use retrial_plan::build::on_host;
 use retrial_results::verdict::ExitCode;
-use retrial_run::nodes::{Agent, Begin, Machine, Order, Reply, read_orders, write_messages};
-use retrial_run::{Options, Session, record_links};
+use retrial_run::nodes::{
+    Agent, AgentReply, AgentRequest, AgentSetup, RunMachine, read_orders, write_messages,
+};
+use retrial_run::{RunSession, SessionOptions, record_links};
 use retrial_store::RunDirectory;
 use retrial_store::journal::Event;
 
@@ -56,18 +58,18 @@ async fn serve_head(
     global: &GlobalOptions,
     run: &RunDirectory,
     name: &str,
-    replies: &UnboundedSender<Reply>,
+    replies: &UnboundedSender<AgentReply>,
 ) -> Result<(), Failure> {
     let host = open::host_view(global);
     let (answer, shared) = examine(&host, run)?;
-    let _ = replies.send(Reply::Facts(Box::new(answer)));
+    let _ = replies.send(AgentReply::Facts(Box::new(answer)));
     let mut orders = read_orders(tokio::io::stdin());
     let begin = loop {
         match orders.recv().await {
-            Some(Order::Begin(begin)) => break *begin,
-            Some(Order::Clock) => {
+            Some(AgentRequest::Begin(begin)) => break *begin,
+            Some(AgentRequest::Clock) => {
                 let time = Timestamp::now();
-                let _ = replies.send(Reply::Clock { time });
+                let _ = replies.send(AgentReply::Clock { time });
             }
             Some(_) => {}
             None => return Ok(()),
@@ -82,7 +84,7 @@ async fn serve_head(
         Ok(engine) => engine,
         Err(failure) => {
             let error = failure.into_error();
-            let _ = replies.send(Reply::Refused { error });
+            let _ = replies.send(AgentReply::Refused { error });
             return Ok(());
         }
     };
@@ -95,9 +97,9 @@ async fn ready(
     run: &RunDirectory,
     part: &RunDirectory,
     shared: Plan,
-    begin: &Begin,
+    begin: &AgentSetup,
     mut host: HostView,
-) -> Result<Docker, Failure> {
+) -> Result<DockerEngine, Failure> {
     let engine = open::engine(global).await?;
     if begin.exclusive {
         clean::containers::of_earlier_jobs(&engine, &[run.id()]).await?;
@@ -122,22 +124,22 @@ async fn ready(
 
 async fn execute(
     global: &GlobalOptions,
-    engine: Docker,
+    engine: DockerEngine,
     part: RunDirectory,
-    begin: Begin,
-    replies: &UnboundedSender<Reply>,
-    orders: UnboundedReceiver<Order>,
+    begin: AgentSetup,
+    replies: &UnboundedSender<AgentReply>,
+    orders: UnboundedReceiver<AgentRequest>,
 ) -> Result<(), Failure> {
     let (events, incoming) = unbounded_channel();
-    let options = Options {
+    let options = SessionOptions {
         patience: begin.patience,
-        machine: Some(Machine {
+        machine: Some(RunMachine {
             scope: begin.scope,
             is_head: false,
         }),
         ..follow::options(global, false)
     };
-    let session = Session::open(
+    let session = RunSession::open(
         std::sync::Arc::new(engine),
         part,
         events,
@@ -156,10 +158,10 @@ async fn execute(
     Ok(served?)
 }
 
-async fn forward(mut incoming: UnboundedReceiver<Event>, replies: UnboundedSender<Reply>) {
+async fn forward(mut incoming: UnboundedReceiver<Event>, replies: UnboundedSender<AgentReply>) {
     while let Some(event) = incoming.recv().await {
         if event.what.is_kept() {
-            let _ = replies.send(Reply::Event(event));
+            let _ = replies.send(AgentReply::Event(event));
         }
     }
 }

@@ -13,7 +13,7 @@ const RECORD: &str = "nodes.json";
 
 /// The machines of a run other than the head, which executes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Allocation {
+pub struct NodeAllocation {
     /// The launcher that starts a process on them.
     pub launcher: Launcher,
     /// The names of these machines, as the launcher takes them.
@@ -44,7 +44,7 @@ pub enum InvalidNodes {
 ///
 /// # Errors
 /// If the launcher is another one, or a name is invalid.
-pub fn parse(text: &str) -> Result<Allocation, InvalidNodes> {
+pub fn parse(text: &str) -> Result<NodeAllocation, InvalidNodes> {
     let Some(names) = text.strip_prefix("ssh:") else {
         return Err(InvalidNodes::Launcher);
     };
@@ -55,7 +55,7 @@ pub fn parse(text: &str) -> Result<Allocation, InvalidNodes> {
     if let Some(name) = others.iter().duplicates().next() {
         return Err(InvalidNodes::Duplicate(name.clone()));
     }
-    Ok(Allocation {
+    Ok(NodeAllocation {
         launcher: Launcher::Ssh,
         others,
         force: false,
@@ -63,7 +63,7 @@ pub fn parse(text: &str) -> Result<Allocation, InvalidNodes> {
     })
 }
 
-impl Allocation {
+impl NodeAllocation {
     /// The machines of a run, if it has several.
     ///
     /// # Errors

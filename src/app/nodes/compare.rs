@@ -7,7 +7,7 @@ use super::shared::nonce;
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
 use retrial_recipe::model::GpuVendor;
-use retrial_run::nodes::Facts;
+use retrial_run::nodes::MachineFacts;
 use retrial_store::{RunDirectory, StoreError};
 
 /// The most by which clocks may differ, seconds: logs are matched with steps by time.
@@ -18,14 +18,14 @@ pub struct KnownMachine {
     /// The name that `--nodes` or Slurm gives it, or the host name.
     pub name: String,
     /// Version of Retrial, GPUs and driver, as it stated them.
-    pub facts: Facts,
+    pub facts: MachineFacts,
     /// How far its clock is ahead of the head's, seconds.
     pub ahead: f64,
 }
 
 /// The differences between the machines.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Differences {
+pub struct MachineDifferences {
     /// Differences because of which the run cannot work.
     pub errors: Vec<String>,
     /// Differences that change what is measured: `--force` allows them.
@@ -36,7 +36,10 @@ pub struct Differences {
 ///
 /// # Errors
 /// If the plan cannot be read.
-pub fn examine(host: &HostView, run: &RunDirectory) -> Result<(Facts, Option<Plan>), StoreError> {
+pub fn examine(
+    host: &HostView,
+    run: &RunDirectory,
+) -> Result<(MachineFacts, Option<Plan>), StoreError> {
     let nonce = nonce(run);
     let plan = nonce.as_ref().map(|_| run.read_json("plan.json"));
     let plan: Option<Plan> = plan.transpose()?;
@@ -44,7 +47,7 @@ pub fn examine(host: &HostView, run: &RunDirectory) -> Result<(Facts, Option<Pla
 }
 
 /// The facts of a machine.
-pub fn facts(host: &HostView, plan: Option<&Plan>, nonce: Option<String>) -> Facts {
+pub fn facts(host: &HostView, plan: Option<&Plan>, nonce: Option<String>) -> MachineFacts {
     let requested = plan.and_then(|plan| plan.requires.gpus.as_ref());
     let vendor = requested.map(|gpus| gpus.vendor);
     let gpus = host.gpus.iter();
@@ -57,7 +60,7 @@ pub fn facts(host: &HostView, plan: Option<&Plan>, nonce: Option<String>) -> Fac
         Some(GpuVendor::Amd) => host.amdgpu.clone(),
         None => None,
     };
-    Facts {
+    MachineFacts {
         tool: env!("CARGO_PKG_VERSION").to_owned(),
         nonce,
         gpus: vendor.map_or(0, |vendor| host.usable_gpus(vendor)),
@@ -74,8 +77,8 @@ pub fn compare(
     nonce: &str,
     all_gpus: Option<u32>,
     directory: &str,
-) -> Differences {
-    let mut differences = Differences::default();
+) -> MachineDifferences {
+    let mut differences = MachineDifferences::default();
     let Some((head, others)) = machines.split_first() else {
         return differences;
     };
@@ -133,7 +136,7 @@ pub fn compare(
 }
 
 /// The hardware that must be alike on all machines.
-fn hardware(facts: &Facts) -> [(&'static str, String); 3] {
+fn hardware(facts: &MachineFacts) -> [(&'static str, String); 3] {
     let or_none = |text: Option<String>| {
         text.filter(|text| !text.is_empty())
             .unwrap_or_else(|| "none".to_owned())
@@ -154,7 +157,7 @@ mod tests {
         let machine = |(name, gpus): (&str, u32)| KnownMachine {
             name: name.to_owned(),
             ahead: 0.0,
-            facts: Facts {
+            facts: MachineFacts {
                 tool: "1".to_owned(),
                 nonce: Some("here".to_owned()),
                 gpus,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use itertools::join;
 
-use super::Allocation;
+use super::NodeAllocation;
 use super::compare::{KnownMachine, compare, facts};
 use super::shared::write_nonce;
 use crate::app::failure::Failure;
@@ -13,7 +13,7 @@ use crate::app::options::GlobalOptions;
 use crate::app::{open, runtime};
 use retrial_plan::Plan;
 use retrial_recipe::expression::NodeScope;
-use retrial_run::nodes::{Begin, Machine, NodeError, Others};
+use retrial_run::nodes::{AgentSetup, NodeError, PeerNodes, RunMachine};
 use retrial_run::secrets;
 use retrial_slurm::node_of_process;
 use retrial_store::RunDirectory;
@@ -26,9 +26,9 @@ use retrial_store::RunDirectory;
 pub async fn begin(
     global: &GlobalOptions,
     run: &RunDirectory,
-    allocation: &Allocation,
+    allocation: &NodeAllocation,
     patience: Duration,
-) -> Result<(Machine, Others), Failure> {
+) -> Result<(RunMachine, PeerNodes), Failure> {
     let mut plan: Plan = run.read_json("plan.json")?;
     for name in &allocation.others {
         run.machine(name).lay_out()?;
@@ -39,7 +39,7 @@ pub async fn begin(
     let command = |words: &[&str]| runtime::command(&program, global, words);
     let serve = |name: &str| command(&["node", &path, name]);
     let clean = command(&["clean", "--all", &path]);
-    let started = Others::start(
+    let started = PeerNodes::start(
         allocation.launcher,
         &allocation.others,
         serve,
@@ -68,7 +68,7 @@ pub async fn begin(
         all_gpus,
     };
     let secrets = secrets(&plan);
-    let ready = others.begin(|index| Begin {
+    let ready = others.begin(|index| AgentSetup {
         scope: scope(&machines[index + 1]),
         secrets: secrets.clone(),
         force: allocation.force,
@@ -77,7 +77,7 @@ pub async fn begin(
         patience,
     });
     ready.await?;
-    let machine = Machine {
+    let machine = RunMachine {
         scope: scope(&machines[0]),
         is_head: true,
     };

@@ -8,7 +8,7 @@ mod head;
 mod shared;
 
 pub use agent::serve;
-pub use allocation::{Allocation, parse};
-pub use compare::{Differences, KnownMachine, compare, examine};
+pub use allocation::{NodeAllocation, parse};
+pub use compare::{KnownMachine, MachineDifferences, compare, examine};
 pub use head::begin;
 pub use shared::{recipe_of, write_nonce};

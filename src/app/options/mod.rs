@@ -13,10 +13,10 @@ pub use results::{CompareRequest, JudgeRequest, ReportRequest, TreeRequest, Veri
 
 use retrial_plan::PlanOptions;
 use retrial_plan::privilege;
-use retrial_recipe::Setting;
+use retrial_recipe::ParamSetting;
 use retrial_store::Home;
 use retrial_store::cache::standard_cache;
-use retrial_telemetry::rate::Interval;
+use retrial_telemetry::rate::SamplingInterval;
 
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
@@ -48,8 +48,8 @@ pub struct GlobalOptions {
     )]
     pub cache: PathBuf,
     /// Set the format of the result on standard output
-    #[arg(long, global = true, value_enum, default_value_t = Output::Text)]
-    pub output: Output,
+    #[arg(long, global = true, value_enum, default_value_t = OutputFormat::Text)]
+    pub output: OutputFormat,
     /// Whether `--output` was given. Without it, a report is an HTML page.
     #[arg(skip)]
     pub is_output_given: bool,
@@ -80,7 +80,7 @@ pub(super) fn existing(path: PathBuf) -> std::io::Result<PathBuf> {
 
 /// The format of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Output {
+pub enum OutputFormat {
     /// Text for a terminal
     Text,
     /// JSON for programs
@@ -102,7 +102,7 @@ pub struct RecipeRequest {
     pub recipe: String,
     /// Select a variant or set a parameter
     #[arg(long = "set", value_name = "NAME=VALUE")]
-    pub settings: Vec<Setting>,
+    pub settings: Vec<ParamSetting>,
 }
 
 /// A plan of a recipe.
@@ -166,8 +166,8 @@ pub struct RunRequest {
     )]
     pub allow: Vec<String>,
     /// Sample GPUs and container at this interval during measurements: 500ms, 1s, off
-    #[arg(long, value_name = "INTERVAL", default_value = "1s", value_parser = Interval::read)]
-    pub telemetry: Interval,
+    #[arg(long, value_name = "INTERVAL", default_value = "1s", value_parser = SamplingInterval::read)]
+    pub telemetry: SamplingInterval,
     /// Run even if the host does not meet the recipe's requirements
     #[arg(long)]
     pub force: bool,

@@ -7,8 +7,8 @@ use clap::builder::{PathBufValueParser, TypedValueParser as _};
 
 use super::existing;
 use retrial_export::ExportRequest;
-use retrial_history::Filter;
-use retrial_recipe::Setting;
+use retrial_history::RunFilter;
+use retrial_recipe::ParamSetting;
 use retrial_results::verdict::comparison::FailIf;
 
 /// Results, and what they are judged by.
@@ -22,7 +22,7 @@ pub struct JudgeRequest {
     pub recipe: Option<String>,
     /// Select a variant of that recipe or set a parameter
     #[arg(long = "set", value_name = "NAME=VALUE", requires = "recipe")]
-    pub settings: Vec<Setting>,
+    pub settings: Vec<ParamSetting>,
     /// Judge this scenario of the recipe; without a recipe, set the scenario, if neither the folder's name
     /// nor the log has it
     #[arg(long)]
@@ -100,7 +100,7 @@ pub struct CompareRequest {
     /// Filters of the history; without --by, --recipe and --set determine how folders of results
     /// are read.
     #[command(flatten)]
-    pub filter: Filter,
+    pub filter: RunFilter,
 }
 
 /// Subjects of a report, and where it is written.
@@ -127,7 +127,7 @@ pub struct ReportRequest {
     /// Filters of runs; without --all, --recipe and --set determine how folders of results are
     /// read.
     #[command(flatten)]
-    pub filter: Filter,
+    pub filter: RunFilter,
     /// Judge folders by the rules of this round (default: the round whose seeds are in the logs)
     #[arg(long, value_name = "ROUND", conflicts_with = "recipe")]
     pub round: Option<String>,

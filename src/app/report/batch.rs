@@ -4,35 +4,35 @@ use std::path::Path;
 
 use super::{Report, steps};
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::{batch, terminal};
 use retrial_batch::verdict::{BatchVerdict, CellRun, CellVerdict};
 use retrial_plan::{Plan, shell};
 use retrial_report::charts::{self, Chart};
-use retrial_report::content::page::{self, Environments, Page};
-use retrial_report::content::subject::Subject;
+use retrial_report::content::page::{self, EnvironmentDifferences, ReportPage};
+use retrial_report::content::subject::ReportSubject;
 use retrial_report::content::{self, trials};
 use retrial_report::document::Block;
-use retrial_report::{Entry, html, junit, markdown, terminal as text};
+use retrial_report::{ReportedVerdict, html, junit, markdown, terminal as text};
 use retrial_results::evidence::environment;
 use retrial_results::verdict::Verdict;
 use retrial_results::verdict::comparison::{Fact, FactGroup, environments};
 use retrial_store::journal::{Event, Journal};
-use retrial_store::{Home, Record, RunDirectory};
+use retrial_store::{Home, RecordDirectory, RunDirectory};
 
 /// The largest number of cells whose environments are compared: a wider table is not readable.
 const CELLS: usize = 12;
 
 /// A batch with its current evidence.
-pub struct Batch<'a> {
+pub struct BatchReport<'a> {
     home: &'a Home,
-    directory: Record,
+    directory: RecordDirectory,
     verdict: BatchVerdict,
 }
 
-impl<'a> Batch<'a> {
+impl<'a> BatchReport<'a> {
     /// Judges the current evidence of a batch.
-    pub fn open(global: &'a GlobalOptions, directory: Record) -> Result<Self, Failure> {
+    pub fn open(global: &'a GlobalOptions, directory: RecordDirectory) -> Result<Self, Failure> {
         Ok(Self {
             home: &global.home,
             verdict: batch::judge::judge(global, &directory)?,
@@ -45,10 +45,10 @@ impl<'a> Batch<'a> {
         cells.filter_map(|cell| Some((cell, cell.verdict.as_ref()?)))
     }
 
-    fn entries(&self) -> Vec<Entry<'_>> {
+    fn entries(&self) -> Vec<ReportedVerdict<'_>> {
         let measured = self.measured();
         measured
-            .map(|(cell, verdict)| Entry::new(cell.name.clone(), verdict))
+            .map(|(cell, verdict)| ReportedVerdict::new(cell.name.clone(), verdict))
             .collect()
     }
 
@@ -58,9 +58,9 @@ impl<'a> Batch<'a> {
         let mut events: Vec<Event> = Vec::new();
         let mut recipes: Vec<String> = Vec::new();
         for (cell, verdict) in self.measured() {
-            let mut subject = Subject {
+            let mut subject = ReportSubject {
                 runs: self.runs(cell, from),
-                ..Subject::new(cell.name.clone(), Entry::new("", verdict))
+                ..ReportSubject::new(cell.name.clone(), ReportedVerdict::new("", verdict))
             };
             // All containers are of the same image: the first run represents them.
             let first = cell.runs.iter().find(|run| run.lost.is_none());
@@ -86,13 +86,13 @@ impl<'a> Batch<'a> {
         let facts: Vec<&[Fact]> = facts.iter().map(Vec::as_slice).take(CELLS).collect();
         let groups = environments(&names, &facts);
         events.sort_by_key(|event| event.time);
-        html::render(&page::document(&Page {
+        html::render(&page::document(&ReportPage {
             made: super::made(),
             about: super::about(&recipes.join(", "), &host, &events),
             subjects,
             batch: Some(&self.verdict),
-            environments: (names.len() > 1).then_some(Environments { names, groups }),
-            ..Page::default()
+            environments: (names.len() > 1).then_some(EnvironmentDifferences { names, groups }),
+            ..ReportPage::default()
         }))
     }
 
@@ -111,7 +111,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-impl Report for Batch<'_> {
+impl Report for BatchReport<'_> {
     fn directory(&self) -> Option<&Path> {
         Some(self.directory.path())
     }
@@ -120,21 +120,21 @@ impl Report for Batch<'_> {
         charts::of_batch(&self.verdict)
     }
 
-    fn render(&self, output: Output, page: Option<&Path>) -> Result<String, Failure> {
+    fn render(&self, output: OutputFormat, page: Option<&Path>) -> Result<String, Failure> {
         let verdict = &self.verdict;
-        let document = |evidence: &str, entries: &[Entry<'_>]| {
+        let document = |evidence: &str, entries: &[ReportedVerdict<'_>]| {
             content::batch::document(verdict, evidence, entries)
         };
         Ok(match output {
-            Output::Html => self.page(page),
-            Output::Text => {
+            OutputFormat::Html => self.page(page),
+            OutputFormat::Text => {
                 let evidence = self.directory.path().display().to_string();
                 let mut document = document(&evidence, &[]);
                 document.blocks.extend(Block::charts(self.charts()));
                 text::render(&document, terminal::shape())
             }
-            Output::Json => terminal::json(verdict),
-            Output::Csv => {
+            OutputFormat::Json => terminal::json(verdict),
+            OutputFormat::Csv => {
                 let rows = self.measured().map(|(cell, verdict)| {
                     trials::rows(verdict, |trial| {
                         let mut runs = cell.runs.iter();
@@ -144,8 +144,8 @@ impl Report for Batch<'_> {
                 });
                 trials::head() + &rows.collect::<String>()
             }
-            Output::Junit => junit::batch(verdict, &self.entries()),
-            Output::Markdown => markdown::render(&document("", &self.entries())),
+            OutputFormat::Junit => junit::batch(verdict, &self.entries()),
+            OutputFormat::Markdown => markdown::render(&document("", &self.entries())),
         })
     }
 }

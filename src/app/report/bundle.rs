@@ -11,7 +11,7 @@ use retrial_results::verdict::ExitCode;
 use retrial_store::RunDirectory;
 
 /// A run out of an archive.
-pub struct Bundle {
+pub struct UnpackedBundle {
     /// The run, there as long as this value.
     pub run: RunDirectory,
     /// The archive, its digest and who signed it.
@@ -20,7 +20,7 @@ pub struct Bundle {
 }
 
 /// Opens an archive, if it verifies.
-pub fn open(path: &Path) -> Result<Bundle, Failure> {
+pub fn open(path: &Path) -> Result<UnpackedBundle, Failure> {
     let request = VerifyRequest {
         bundle: path.to_owned(),
         signers: None,
@@ -41,7 +41,7 @@ pub fn open(path: &Path) -> Result<Bundle, Failure> {
         }
         _ => "unsigned".to_owned(),
     };
-    Ok(Bundle {
+    Ok(UnpackedBundle {
         run,
         name: format!("{}, sha256:{}, {signed}", path.display(), result.sha256),
         _directory: directory,

@@ -7,23 +7,23 @@ use rayon::prelude::*;
 
 use super::{Report, steps};
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output, ReportRequest};
+use crate::app::options::{GlobalOptions, OutputFormat, ReportRequest};
 use crate::app::{runs, terminal};
 use retrial_history::{RunState, RunSummary};
 use retrial_report::content::history::{self, RunsPage};
 use retrial_report::content::{runs as listed, trials};
-use retrial_report::{Entry, html, junit, markdown, terminal as text};
+use retrial_report::{ReportedVerdict, html, junit, markdown, terminal as text};
 use retrial_results::verdict::Verdict;
 
 /// The number of verdicts that are read at a time for CSV, so that ten thousand runs take little memory.
 const TOGETHER: usize = 256;
 
 /// Runs of the history.
-pub struct History {
+pub struct HistoryReport {
     rows: Vec<RunSummary>,
 }
 
-impl History {
+impl HistoryReport {
     pub fn open(global: &GlobalOptions, request: &ReportRequest) -> Result<Self, Failure> {
         let rows = runs::index(global).runs(&request.filter);
         if rows.is_empty() {
@@ -33,12 +33,12 @@ impl History {
     }
 }
 
-impl Report for History {
-    fn render(&self, output: Output, page: Option<&Path>) -> Result<String, Failure> {
+impl Report for HistoryReport {
+    fn render(&self, output: OutputFormat, page: Option<&Path>) -> Result<String, Failure> {
         let (rows, zone) = (&self.rows, TimeZone::system());
         let list = || listed::document(rows, &zone);
         Ok(match output {
-            Output::Html => {
+            OutputFormat::Html => {
                 let link = |row: &RunSummary| {
                     let path = steps::relative(page?, &row.path);
                     Some(path.display().to_string())
@@ -50,11 +50,11 @@ impl Report for History {
                     zone: &zone,
                 }))
             }
-            Output::Text => text::render(&list(), terminal::shape()),
-            Output::Markdown => markdown::render(&list()),
-            Output::Json => terminal::json(&runs::with_states(rows)),
-            Output::Csv => trials(rows),
-            Output::Junit => junit(rows),
+            OutputFormat::Text => text::render(&list(), terminal::shape()),
+            OutputFormat::Markdown => markdown::render(&list()),
+            OutputFormat::Json => terminal::json(&runs::with_states(rows)),
+            OutputFormat::Csv => trials(rows),
+            OutputFormat::Junit => junit(rows),
         })
     }
 }
@@ -67,9 +67,9 @@ fn junit(rows: &[RunSummary]) -> String {
     let read: Vec<_> = over.map(|row| (row, verdict(row))).collect();
     let entries = read.iter().filter_map(|(row, verdict)| {
         let evidence = row.path.display().to_string();
-        Some(Entry::new(evidence, verdict.as_ref()?))
+        Some(ReportedVerdict::new(evidence, verdict.as_ref()?))
     });
-    let entries: Vec<Entry<'_>> = entries.collect();
+    let entries: Vec<ReportedVerdict<'_>> = entries.collect();
     let without = read.iter().filter(|(_, verdict)| verdict.is_none());
     let without = without.map(|(row, _)| {
         let reason = row.reason.clone();

@@ -14,13 +14,13 @@ use itertools::join;
 use crate::app::evidence;
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
-use crate::app::options::{GlobalOptions, Output, ReportRequest};
+use crate::app::options::{GlobalOptions, OutputFormat, ReportRequest};
 use retrial_document::measures::format;
 use retrial_report::charts::Chart;
-use retrial_report::document::{Line, Text};
+use retrial_report::document::{Line, StyledText};
 use retrial_results::evidence::environment::OTHER_MACHINES;
 use retrial_results::verdict::comparison::Fact;
-use retrial_store::Record;
+use retrial_store::RecordDirectory;
 use retrial_store::journal::Event;
 
 /// The default name of a page.
@@ -39,17 +39,17 @@ pub trait Report {
     }
 
     /// Renders it in a format. Links on a page are relative to the page's directory.
-    fn render(&self, output: Output, page: Option<&Path>) -> Result<String, Failure>;
+    fn render(&self, output: OutputFormat, page: Option<&Path>) -> Result<String, Failure>;
 }
 
 /// Reads and judges the subjects of a report.
 pub fn open<'a>(
     global: &'a GlobalOptions,
     request: &ReportRequest,
-    output: Output,
+    output: OutputFormat,
 ) -> Result<Box<dyn Report + 'a>, Failure> {
     if request.all {
-        return Ok(Box::new(history::History::open(global, request)?));
+        return Ok(Box::new(history::HistoryReport::open(global, request)?));
     }
     let mut subjects = Vec::new();
     let mut bundles = Vec::new();
@@ -68,14 +68,15 @@ pub fn open<'a>(
         Some(RunOrBatch::Batch(directory)) => Some(directory),
         _ => None,
     });
-    let batches: Vec<&Record> = batches.collect();
+    let batches: Vec<&RecordDirectory> = batches.collect();
     match batches[..] {
-        [] => Ok(Box::new(runs::Runs::open(
+        [] => Ok(Box::new(runs::RunsReport::open(
             global, request, output, subjects, bundles,
         )?)),
-        [directory] if subjects.len() == 1 => {
-            Ok(Box::new(batch::Batch::open(global, directory.clone())?))
-        }
+        [directory] if subjects.len() == 1 => Ok(Box::new(batch::BatchReport::open(
+            global,
+            directory.clone(),
+        )?)),
         _ => Err(Failure::usage(
             "a batch has its own report: give only its name; `retrial compare` compares its cells \
              with other runs",
@@ -84,8 +85,8 @@ pub fn open<'a>(
 }
 
 /// The recipe, the machine and the time.
-fn about(recipe: &str, environment: &[Fact], events: &[Event]) -> Vec<(Line, Text)> {
-    let mut about = vec![("recipe".into(), Text::Code(recipe.into()))];
+fn about(recipe: &str, environment: &[Fact], events: &[Event]) -> Vec<(Line, StyledText)> {
+    let mut about = vec![("recipe".into(), StyledText::Code(recipe.into()))];
     // The facts of `retrial_results::evidence::environment` that name a machine.
     let value = |name| {
         let fact = environment.iter().find(|fact| fact.what == name)?;

@@ -2,39 +2,39 @@
 
 use std::path::Path;
 
-use super::bundle::Bundle;
+use super::bundle::UnpackedBundle;
 use super::{Report, steps};
 use crate::app::failure::Failure;
 use crate::app::open::RunOrBatch;
-use crate::app::options::{GlobalOptions, JudgeRequest, Output, ReportRequest};
+use crate::app::options::{GlobalOptions, JudgeRequest, OutputFormat, ReportRequest};
 use crate::app::{follow, judge, terminal};
 use retrial_plan::{Plan, shell};
 use retrial_report::charts::{self, Chart};
-use retrial_report::content::page::{self, Page};
-use retrial_report::content::subject::Subject;
-use retrial_report::content::{self, Detail, trials};
+use retrial_report::content::page::{self, ReportPage};
+use retrial_report::content::subject::ReportSubject;
+use retrial_report::content::{self, DetailLevel, trials};
 use retrial_report::document::Block;
-use retrial_report::{Entry, html, json, junit, markdown, terminal as text};
+use retrial_report::{ReportedVerdict, html, json, junit, markdown, terminal as text};
 use retrial_results::evidence::{environment, telemetry};
-use retrial_results::verdict::comparison::{self, Comparison, Fact, Options, compare};
+use retrial_results::verdict::comparison::{self, Comparison, ComparisonOptions, Fact, compare};
 use retrial_results::verdict::{self, RuleCheck, Verdict};
 use retrial_run::evidence_of;
-use retrial_store::journal::{Event, Journal, State};
+use retrial_store::journal::{Event, Journal, JournalState};
 use retrial_store::{Home, RunDirectory};
-use retrial_telemetry::Row;
+use retrial_telemetry::TelemetryRow;
 
 /// The subjects of a report, and their comparison.
-pub struct Runs<'a> {
+pub struct RunsReport<'a> {
     global: &'a GlobalOptions,
-    results: Vec<Results>,
+    results: Vec<ReportInput>,
     /// Runs with figures in common, compared with the first of them.
     comparison: Option<Comparison>,
     /// The archives among them, unpacked until the report is written.
-    bundles: Vec<Bundle>,
+    bundles: Vec<UnpackedBundle>,
 }
 
 /// A run, a folder of results, or a benchmark of a submission tree.
-struct Results {
+struct ReportInput {
     /// The run's id, or the folder's path.
     name: String,
     /// The path of its evidence.
@@ -42,28 +42,28 @@ struct Results {
     verdict: Verdict,
     /// Rules of a benchmark as a whole.
     rules: Vec<RuleCheck>,
-    run: Option<Run>,
+    run: Option<ReportedRun>,
 }
 
 /// The content of a run's directory in addition to its evidence.
-struct Run {
+struct ReportedRun {
     directory: RunDirectory,
     /// Whether it is in an archive, so that nothing of it can be linked.
     is_packed: bool,
     plan: Plan,
     events: Vec<Event>,
     environment: Vec<Fact>,
-    telemetry: Vec<Row>,
+    telemetry: Vec<TelemetryRow>,
 }
 
-impl<'a> Runs<'a> {
+impl<'a> RunsReport<'a> {
     /// Reads and judges the subjects.
     pub fn open(
         global: &'a GlobalOptions,
         request: &ReportRequest,
-        output: Output,
+        output: OutputFormat,
         subjects: Vec<(&String, Option<RunOrBatch>)>,
-        bundles: Vec<Bundle>,
+        bundles: Vec<UnpackedBundle>,
     ) -> Result<Self, Failure> {
         let mut results = Vec::new();
         let mut compared = Vec::new();
@@ -73,7 +73,7 @@ impl<'a> Runs<'a> {
                 let bundle = bundles.iter().find(|one| one.run == directory);
                 let (result, subject) = run(directory, output, bundle)?;
                 if let Some(run) = result.run.as_ref().filter(|run| !run.is_packed) {
-                    let state = State::from_events(&run.events);
+                    let state = JournalState::from_events(&run.events);
                     if let Some(note) = follow::note_if_not_ended(global, &run.directory, &state) {
                         terminal::note_error(&note);
                     }
@@ -85,7 +85,7 @@ impl<'a> Runs<'a> {
             }
         }
         let comparison = (all_runs && compared.len() > 1)
-            .then(|| compare(&compared, &Options::default()))
+            .then(|| compare(&compared, &ComparisonOptions::default()))
             .filter(|comparison| !comparison.figures.is_empty());
         Ok(Self {
             global,
@@ -102,7 +102,7 @@ impl<'a> Runs<'a> {
             (document, one.charts())
         });
         let compared = self.comparison.iter().map(|one| {
-            let detail = Detail::from_verbose(self.global.verbose);
+            let detail = DetailLevel::from_verbose(self.global.verbose);
             let document = content::comparison::document(one, detail);
             (document, charts::of_comparison(one))
         });
@@ -118,7 +118,7 @@ impl<'a> Runs<'a> {
     }
 }
 
-impl Report for Runs<'_> {
+impl Report for RunsReport<'_> {
     fn directory(&self) -> Option<&Path> {
         match &self.results[..] {
             // An archive's directory is gone when its report is read.
@@ -145,31 +145,32 @@ impl Report for Runs<'_> {
         all
     }
 
-    fn render(&self, output: Output, page: Option<&Path>) -> Result<String, Failure> {
+    fn render(&self, output: OutputFormat, page: Option<&Path>) -> Result<String, Failure> {
         let (home, results) = (&self.global.home, &self.results);
-        let entries: Vec<Entry<'_>> = results.iter().map(|one| one.entry(home)).collect();
+        let entries: Vec<ReportedVerdict<'_>> = results.iter().map(|one| one.entry(home)).collect();
         Ok(match output {
-            Output::Html => html::render(&page::document(&Page {
+            OutputFormat::Html => html::render(&page::document(&ReportPage {
                 made: super::made(),
                 subjects: results.iter().map(|one| one.subject(home, page)).collect(),
                 comparison: self.comparison.as_ref(),
-                ..Page::default()
+                ..ReportPage::default()
             })),
-            Output::Text => self.text(),
-            Output::Json => {
-                let results = results.iter().map(Results::reported).collect();
-                terminal::json(&json::Report::new(results, self.comparison.as_ref()))
+            OutputFormat::Text => self.text(),
+            OutputFormat::Json => {
+                let results = results.iter().map(ReportInput::reported).collect();
+                terminal::json(&json::JsonReport::new(results, self.comparison.as_ref()))
             }
-            Output::Csv => {
+            OutputFormat::Csv => {
                 let rows = results.iter();
                 let rows = rows.map(|one| trials::rows(&one.verdict, |_| one.name.clone()));
                 trials::head() + &rows.collect::<String>()
             }
-            Output::Junit => junit::verdicts(&entries),
-            Output::Markdown => {
+            OutputFormat::Junit => junit::verdicts(&entries),
+            OutputFormat::Markdown => {
                 let mut document = content::verdict::documents(&entries);
                 let compared = self.comparison.iter();
-                let compared = compared.map(|one| content::comparison::section(one, Detail::Brief));
+                let compared =
+                    compared.map(|one| content::comparison::section(one, DetailLevel::Brief));
                 document.blocks.extend(compared);
                 markdown::render(&document)
             }
@@ -177,22 +178,22 @@ impl Report for Runs<'_> {
     }
 }
 
-impl Results {
-    fn entry(&self, home: &Home) -> Entry<'_> {
-        let entry = Entry::new(self.evidence.clone(), &self.verdict);
+impl ReportInput {
+    fn entry(&self, home: &Home) -> ReportedVerdict<'_> {
+        let entry = ReportedVerdict::new(self.evidence.clone(), &self.verdict);
         let entry = match &self.run {
             Some(run) => entry.of_run(home, &run.plan),
             None => entry,
         };
-        Entry {
+        ReportedVerdict {
             rules: &self.rules,
             ..entry
         }
     }
 
     /// The subject of a page; `page` is the directory of the page, if it is known.
-    fn subject(&self, home: &Home, page: Option<&Path>) -> Subject<'_> {
-        let subject = Subject::new(self.name.clone(), self.entry(home));
+    fn subject(&self, home: &Home, page: Option<&Path>) -> ReportSubject<'_> {
+        let subject = ReportSubject::new(self.name.clone(), self.entry(home));
         let Some(run) = &self.run else {
             return subject;
         };
@@ -202,7 +203,7 @@ impl Results {
                 step.log = None;
             }
         }
-        Subject {
+        ReportSubject {
             about: super::about(&run.plan.recipe, &run.environment, &run.events),
             telemetry: run.telemetry.clone(),
             environment: run.environment.clone(),
@@ -221,8 +222,8 @@ impl Results {
         charts
     }
 
-    fn reported(&self) -> json::Reported<'_> {
-        json::Reported {
+    fn reported(&self) -> json::ReportedResult<'_> {
+        json::ReportedResult {
             name: &self.name,
             evidence: &self.evidence,
             rules: &self.rules,
@@ -234,16 +235,16 @@ impl Results {
 
 fn run(
     directory: RunDirectory,
-    output: Output,
-    bundle: Option<&Bundle>,
-) -> Result<(Results, comparison::Subject), Failure> {
+    output: OutputFormat,
+    bundle: Option<&UnpackedBundle>,
+) -> Result<(ReportInput, comparison::ComparisonSubject), Failure> {
     let (context, evidence) = evidence_of(&directory)?;
     let verdict = verdict::judge(&context, &evidence);
     let facts = environment::of_run(&directory);
     let name = directory.id().to_owned();
-    let is_shown = matches!(output, Output::Html | Output::Text);
+    let is_shown = matches!(output, OutputFormat::Html | OutputFormat::Text);
     let telemetry = is_shown.then(|| telemetry::rows(&directory));
-    let run = Run {
+    let run = ReportedRun {
         is_packed: bundle.is_some(),
         plan: directory.read_json("plan.json")?,
         events: Journal::read(&directory.journal()).unwrap_or_default(),
@@ -251,8 +252,8 @@ fn run(
         environment: facts.clone(),
         directory,
     };
-    let subject = comparison::Subject::of(name.clone(), &[(context, evidence)], facts);
-    let results = Results {
+    let subject = comparison::ComparisonSubject::of(name.clone(), &[(context, evidence)], facts);
+    let results = ReportInput {
         name,
         evidence: bundle.map_or_else(
             || run.directory.path().display().to_string(),
@@ -269,7 +270,7 @@ fn folder(
     global: &GlobalOptions,
     request: &ReportRequest,
     path: &Path,
-) -> Result<Vec<Results>, Failure> {
+) -> Result<Vec<ReportInput>, Failure> {
     let request = JudgeRequest {
         recipe: request.filter.recipe.first().cloned(),
         settings: request.filter.settings.clone(),
@@ -279,7 +280,7 @@ fn folder(
         ..JudgeRequest::default()
     };
     let judged = judge::judged(global, path, &request)?.into_iter();
-    let results = judged.map(|judged| Results {
+    let results = judged.map(|judged| ReportInput {
         name: judged.path.clone(),
         evidence: judged.path,
         verdict: judged.verdict,

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use retrial_plan::Plan;
-use retrial_report::content::subject::Step;
+use retrial_report::content::subject::StepReport;
 use retrial_store::RunDirectory;
 use retrial_store::journal::{Event, EventKind};
 
@@ -13,7 +13,7 @@ pub fn of(
     events: &[Event],
     directory: &RunDirectory,
     page: Option<&Path>,
-) -> Vec<Step> {
+) -> Vec<StepReport> {
     let steps = plan.steps.iter().map(|step| {
         let log = directory.steps().join(step.directory()).join("output.log");
         let is_log = std::fs::symlink_metadata(&log).is_ok_and(|metadata| metadata.is_file());
@@ -24,7 +24,7 @@ pub fn of(
             EventKind::StepEnded { end, seconds } => Some((end.clone(), *seconds)),
             _ => None,
         });
-        Step {
+        StepReport {
             number: step.number,
             name: step.name.clone(),
             end: ends.next(),

@@ -5,14 +5,14 @@ use std::path::Path;
 use crate::app::evidence::{is_bundle, unpack_run};
 use retrial_results::verdict::Verdict;
 use retrial_run::judge_run;
-use retrial_store::import::{self, Arrivals};
+use retrial_store::import::{self, ImportReport};
 use retrial_store::{Home, RunDirectory, StoreError};
 
 /// Takes in the runs of an archive, or one run's directory.
 ///
 /// # Errors
 /// See [`import::import`].
-pub fn import(home: &Home, source: &Path) -> Result<Arrivals, StoreError> {
+pub fn import(home: &Home, source: &Path) -> Result<ImportReport, StoreError> {
     let unbundle = |from: &Path, to: &Path| is_bundle(from).then(|| unpack_run(from, to));
     import::import(home, source, &judge_again, &unbundle)
 }

@@ -8,10 +8,10 @@ use serde::Serialize;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
-use retrial_history::{Filter, Index, RunSummary, entry};
+use retrial_history::{RunFilter, RunIndex, RunSummary, entry};
 
 /// The index of the home, up to date.
-pub fn index(global: &GlobalOptions) -> Index {
+pub fn index(global: &GlobalOptions) -> RunIndex {
     let index = entry::open(&global.home);
     if let Some(note) = index.note()
         && !global.quiet
@@ -33,7 +33,7 @@ pub fn none_matches(global: &GlobalOptions) -> String {
 pub fn select(
     global: &GlobalOptions,
     named: &[String],
-    mut filter: Filter,
+    mut filter: RunFilter,
 ) -> Result<Vec<RunSummary>, Failure> {
     if named.is_empty() && filter.is_all() {
         return Err(Failure::usage("no runs selected")
@@ -58,16 +58,16 @@ pub fn select(
 
 /// A run, with the word for its state.
 #[derive(Serialize)]
-pub struct WithState<'a> {
+pub struct RunWithState<'a> {
     #[serde(flatten)]
     row: &'a RunSummary,
     state: &'static str,
 }
 
 /// The runs as programs read them.
-pub fn with_states(rows: &[RunSummary]) -> Vec<WithState<'_>> {
+pub fn with_states(rows: &[RunSummary]) -> Vec<RunWithState<'_>> {
     let rows = rows.iter();
-    rows.map(|row| WithState {
+    rows.map(|row| RunWithState {
         row,
         state: row.state(),
     })

@@ -10,10 +10,10 @@ use crate::app::{open, runtime};
 use retrial_engine::api::Engine;
 use retrial_history::{RunState, RunSummary};
 use retrial_run::RUN_LABEL;
-use retrial_store::journal::State;
+use retrial_store::journal::JournalState;
 use retrial_store::process::ProcessIdentity;
 use retrial_store::remove::{frees, remove as remove_run};
-use retrial_store::stage::clear_left;
+use retrial_store::staging_directory::clear_left;
 use retrial_store::{Home, packages};
 
 /// Runs that can be removed, and runs that cannot.
@@ -97,7 +97,7 @@ fn with_container<'a>(global: &GlobalOptions, rows: &'a [RunSummary]) -> BTreeMa
         let state = row.directory().state().unwrap_or_default();
         state.container.is_some().then_some((row, state))
     });
-    let open: Vec<(&RunSummary, State)> = open.collect();
+    let open: Vec<(&RunSummary, JournalState)> = open.collect();
     if open.is_empty() {
         return BTreeMap::new();
     }

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 
-use super::waiting::Waiting;
+use super::waiting::WaitingLine;
 use crate::app::estimate;
 use crate::app::options::GlobalOptions;
 use crate::app::watch::{self, Reporter};
@@ -11,21 +11,21 @@ use retrial_store::RunDirectory;
 use retrial_store::journal::{Event, EventKind};
 
 /// Prints or draws a job: its place in the queue, then the events of its run.
-pub struct Display<'a> {
+pub struct JobDisplay<'a> {
     global: &'a GlobalOptions,
     run: &'a RunDirectory,
-    waiting: Waiting,
+    waiting: WaitingLine,
     reporter: Option<Box<dyn Reporter>>,
     is_silent: bool,
 }
 
-impl<'a> Display<'a> {
+impl<'a> JobDisplay<'a> {
     /// Shows events in the format of the command line; nothing if it is silent.
     pub fn new(global: &'a GlobalOptions, run: &'a RunDirectory, is_silent: bool) -> Self {
         Self {
             global,
             run,
-            waiting: Waiting::new(global.quiet || is_silent),
+            waiting: WaitingLine::new(global.quiet || is_silent),
             reporter: None,
             is_silent,
         }

@@ -5,11 +5,11 @@ use std::time::Duration;
 use itertools::{Itertools as _, join};
 use serde_json::Value;
 
-use super::follow::End;
-use super::record::{self, Submission};
+use super::follow::JobOutcome;
+use super::record::{self, JobSubmission};
 use super::submit::is_living;
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::{follow, terminal};
 use retrial_document::ErrorText;
 use retrial_document::measures::format;
@@ -18,7 +18,7 @@ use retrial_results::verdict::ExitCode;
 use retrial_site::time_limit::warning_s;
 use retrial_slurm::{Job, Slurm};
 use retrial_store::open::read_text_beneath;
-use retrial_store::{Home, Record, RunDirectory};
+use retrial_store::{Home, RecordDirectory, RunDirectory};
 
 /// The largest number of lines of a job's output that are shown.
 const LINES: usize = 12;
@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 const OUTPUT: u64 = 16 << 20;
 
 /// Commands for a run or a batch in this home: `follow it: retrial resume ID    stop it: retrial stop ID`.
-pub fn commands(home: &Home, record: &Record, words: &[(&str, &str)]) -> String {
+pub fn commands(home: &Home, record: &RecordDirectory, words: &[(&str, &str)]) -> String {
     let (program, id) = (home.program(), record.id());
     let words = words.iter();
     let commands = words.map(|(action, command)| format!("{action} it: {program} {command} {id}"));
@@ -38,14 +38,14 @@ pub fn commands(home: &Home, record: &Record, words: &[(&str, &str)]) -> String 
 }
 
 /// Returns a message that a run or a batch continues, and how to follow and stop it.
-pub fn continues(home: &Home, record: &Record, subject: &str) -> ErrorText {
+pub fn continues(home: &Home, record: &RecordDirectory, subject: &str) -> ErrorText {
     let commands = commands(home, record, &[("follow", "resume"), ("stop", "stop")]);
     ErrorText::new(format!("{subject} continues")).with_help(commands)
 }
 
 /// Prints a submitted run or batch that no process follows.
-pub fn print_detached(global: &GlobalOptions, record: &Record, json: &Value, note: &str) {
-    if global.output == Output::Json {
+pub fn print_detached(global: &GlobalOptions, record: &RecordDirectory, json: &Value, note: &str) {
+    if global.output == OutputFormat::Json {
         terminal::print_json(json);
     } else {
         terminal::print(&format!("{}\n", record.id()));
@@ -63,7 +63,7 @@ pub async fn conclude(
     slurm: &Slurm,
     run: &RunDirectory,
     id: &str,
-    end: End,
+    end: JobOutcome,
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
     let submission = record::latest(run)?.unwrap_or_default();
@@ -73,7 +73,7 @@ pub async fn conclude(
         text.with_help(evidence).with_help(resume.as_str())
     };
     let (exit, note) = match end {
-        End::Run {
+        JobOutcome::Run {
             code,
             reason,
             judged,
@@ -94,18 +94,18 @@ pub async fn conclude(
                 follow::judge(global, run, require_accuracy)?;
             }
             let note = match why {
-                _ if global.output == Output::Json => None,
+                _ if global.output == OutputFormat::Json => None,
                 Some(why) => Some(with_next_steps(why)),
                 None => (exit == ExitCode::Host)
                     .then(|| ErrorText::default().with_help(resume.as_str())),
             };
             (exit, note)
         }
-        End::Job { .. } if submission.stop_requested => {
+        JobOutcome::Job { .. } if submission.stop_requested => {
             let note = with_next_steps(format!("stopped: job {id} has ended").into());
             (ExitCode::Interrupted, Some(note))
         }
-        End::Job { state } => {
+        JobOutcome::Job { state } => {
             let job = accounted(slurm, &submission, id).await;
             // A warning or a scancel before the run could handle it.
             if job.as_ref().is_none_or(|job| !job.terminated) {
@@ -118,12 +118,12 @@ pub async fn conclude(
             let note = with_next_steps(format!("no verdict: {why}").into());
             (exit, Some(note))
         }
-        End::Unknown => {
+        JobOutcome::Unknown => {
             let message =
                 format!("the state of job {id} is unknown: neither squeue nor sacct lists it");
             return Err(Failure::host(with_next_steps(message.into())));
         }
-        End::Detached => {
+        JobOutcome::Detached => {
             let note = continues(&global.home, run, &format!("job {id}"));
             (ExitCode::Interrupted, Some(note))
         }
@@ -135,7 +135,7 @@ pub async fn conclude(
 }
 
 /// Returns a job that is ending or has ended, from the accounting.
-async fn accounted(slurm: &Slurm, submission: &Submission, id: &str) -> Option<Job> {
+async fn accounted(slurm: &Slurm, submission: &JobSubmission, id: &str) -> Option<Job> {
     let mut job = None;
     for _ in 0..QUESTIONS {
         // A site may have no accounting.
@@ -151,7 +151,7 @@ async fn accounted(slurm: &Slurm, submission: &Submission, id: &str) -> Option<J
 }
 
 /// Returns the cause of an unrequested stop of a run: a failed node, the time limit, or a manual scancel.
-fn stop_cause(job: Option<&Job>, submission: &Submission, id: &str) -> (ExitCode, String) {
+fn stop_cause(job: Option<&Job>, submission: &JobSubmission, id: &str) -> (ExitCode, String) {
     if let Some(job) = job.filter(|job| job.lost_a_node()) {
         let why = format!(
             "a node of job {id} failed ({}); completed measurements are kept, and `resume` continues in a new job",
@@ -173,7 +173,7 @@ fn stop_cause(job: Option<&Job>, submission: &Submission, id: &str) -> (ExitCode
 }
 
 /// The last lines of the job's own output, below a title: a prolog's error, a missing program.
-pub fn output(run: &Record, id: &str) -> Vec<String> {
+pub fn output(run: &RecordDirectory, id: &str) -> Vec<String> {
     let name = format!("slurm-{id}.out");
     let text = read_text_beneath(run.path(), name.as_ref(), OUTPUT).unwrap_or_default();
     let lines = text.lines().filter(|line| !line.trim().is_empty());

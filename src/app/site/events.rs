@@ -5,10 +5,10 @@
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-use super::incoming::{Incoming, MOST};
+use super::incoming::{IncomingJournal, MOST};
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::sanitize;
-use retrial_run::tail::Tail;
+use retrial_run::tail::OutputTail;
 use retrial_store::RunDirectory;
 use retrial_store::journal::{Event, EventKind};
 use retrial_store::open::open_beneath;
@@ -17,9 +17,9 @@ use retrial_store::open::open_beneath;
 const LATEST: u64 = 4096;
 
 /// The events of a job, as they come.
-pub struct Events {
+pub struct JobEvents {
     run: RunDirectory,
-    journal: Incoming,
+    journal: IncomingJournal,
     step: Option<StepOutput>,
     all_output: bool,
 }
@@ -30,16 +30,16 @@ struct StepOutput {
     event: Event,
     path: PathBuf,
     position: u64,
-    tail: Tail,
+    tail: OutputTail,
     splitter: LineSplitter,
 }
 
-impl Events {
+impl JobEvents {
     /// Reads the events of a run from a position in its journal; every line of output with `all_output`.
     pub fn from(run: &RunDirectory, position: u64, all_output: bool) -> Self {
         Self {
             run: run.clone(),
-            journal: Incoming::from(run.journal(), position),
+            journal: IncomingJournal::from(run.journal(), position),
             step: None,
             all_output,
         }
@@ -83,7 +83,7 @@ impl StepOutput {
             path: PathBuf::from(format!("{:02}-{name}", event.step?)).join("output.log"),
             event: event.clone(),
             position: 0,
-            tail: Tail::default(),
+            tail: OutputTail::default(),
             splitter: LineSplitter::new(),
         })
     }
@@ -152,7 +152,7 @@ mod tests {
         let run = Home::at(directory.path().to_owned()).new_run("r").unwrap();
         let mut journal = File::create(run.journal()).unwrap();
         journal.write_all(b"earlier\n").unwrap();
-        let mut events = Events::from(&run, 8, true);
+        let mut events = JobEvents::from(&run, 8, true);
         assert_eq!(events.look(), []);
         let started = event(
             4,

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use tokio::time::timeout;
 
-use super::display::Display;
-use super::events::Events;
-use super::question::{Answer, Questions};
+use super::display::JobDisplay;
+use super::events::JobEvents;
+use super::job_stopper::JobStopper;
+use super::question::{JobStatus, RepeatedQuery};
 use super::record::{self, JobEventKind};
-use super::stopping::Stopping;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::signals::{SignalRequest, Signals};
@@ -26,7 +26,7 @@ pub const MISSING: Duration = Duration::from_secs(30);
 
 /// How a job was followed to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
+pub enum JobOutcome {
     /// The run ended by itself, or was stopped.
     Run {
         /// The exit code of Retrial in the job.
@@ -48,14 +48,14 @@ pub enum End {
 }
 
 /// A job that is followed.
-pub struct Following<'a> {
+pub struct JobFollower<'a> {
     slurm: &'a Slurm,
     run: &'a RunDirectory,
     id: String,
-    events: Events,
-    questions: Questions<Answer>,
-    display: Display<'a>,
-    stopping: Option<Stopping>,
+    events: JobEvents,
+    questions: RepeatedQuery<JobStatus>,
+    display: JobDisplay<'a>,
+    stopping: Option<JobStopper>,
     /// The run began in this job.
     has_begun: bool,
     judged: bool,
@@ -65,7 +65,7 @@ pub struct Following<'a> {
     over: Option<(String, Instant)>,
 }
 
-impl<'a> Following<'a> {
+impl<'a> JobFollower<'a> {
     /// Follows a job; shows nothing if it is silent.
     pub fn new(
         global: &'a GlobalOptions,
@@ -77,23 +77,23 @@ impl<'a> Following<'a> {
         let submission = record::latest(run)?.unwrap_or_default();
         let all_output = global.verbose && !is_silent;
         Ok(Self {
-            events: Events::from(run, submission.journal, all_output),
-            questions: Questions::about(slurm.clone(), id.clone(), submission.since()),
-            display: Display::new(global, run, is_silent),
+            events: JobEvents::from(run, submission.journal, all_output),
+            questions: RepeatedQuery::about(slurm.clone(), id.clone(), submission.since()),
+            display: JobDisplay::new(global, run, is_silent),
             slurm,
             run,
             id,
             stopping: None,
             has_begun: false,
             judged: false,
-            phase: JobPhase::Waiting,
+            phase: JobPhase::Pending,
             missing: None,
             over: None,
         })
     }
 
     /// Follows it until it has ended.
-    pub async fn until_the_end(mut self) -> Result<End, Failure> {
+    pub async fn until_the_end(mut self) -> Result<JobOutcome, Failure> {
         let mut signals = listen()?;
         let end = loop {
             if let Some(end) = self.look() {
@@ -108,13 +108,13 @@ impl<'a> Following<'a> {
                 stopping.next(self.phase, note).await?;
             }
             match timeout(LOOK, signals.next()).await {
-                Ok(SignalRequest::Detach) => break End::Detached,
-                Ok(SignalRequest::Stop) if self.stop()? => break End::Detached,
+                Ok(SignalRequest::Detach) => break JobOutcome::Detached,
+                Ok(SignalRequest::Stop) if self.stop()? => break JobOutcome::Detached,
                 _ => {}
             }
         };
         self.display.finish();
-        if let End::Job { state } = &end {
+        if let JobOutcome::Job { state } = &end {
             let (id, state) = (self.id.clone(), state.clone());
             record::record(self.run, JobEventKind::Over { id, state })?;
         }
@@ -128,26 +128,26 @@ impl<'a> Following<'a> {
         }
         let note = |text: &str| self.display.note(text);
         let (slurm, id) = (self.slurm.clone(), self.id.clone());
-        self.stopping = Some(Stopping::start(slurm, id, self.run, note)?);
+        self.stopping = Some(JobStopper::start(slurm, id, self.run, note)?);
         self.questions.ask_now();
         Ok(false)
     }
 
     /// Shows new events, and returns how the job ended if it did.
-    fn look(&mut self) -> Option<End> {
+    fn look(&mut self) -> Option<JobOutcome> {
         let mut end = None;
         for event in self.events.look() {
             match &event.what {
                 EventKind::RunStarted { .. } => {
                     self.has_begun = true;
                     self.judged = false;
-                    self.phase = JobPhase::Active;
+                    self.phase = JobPhase::Running;
                 }
                 EventKind::Judged { .. } => self.judged = true,
                 // A process on a node that failed may outlive its job, and end after this one was submitted.
                 EventKind::RunEnded { reason: None, .. } if !self.has_begun => {}
                 EventKind::RunEnded { exit_code, reason } => {
-                    end = Some(End::Run {
+                    end = Some(JobOutcome::Run {
                         code: *exit_code,
                         reason: reason.clone(),
                         judged: self.judged,
@@ -161,30 +161,30 @@ impl<'a> Following<'a> {
             return end;
         }
         if self.missing.is_some_and(|since| since.elapsed() > MISSING) {
-            return Some(End::Unknown);
+            return Some(JobOutcome::Unknown);
         }
         let (state, since) = self.over.as_ref()?;
         let state = state.clone();
-        (since.elapsed() > ARRIVAL).then_some(End::Job { state })
+        (since.elapsed() > ARRIVAL).then_some(JobOutcome::Job { state })
     }
 
-    fn take(&mut self, answer: Answer) {
-        let Answer::Known(job, position) = answer else {
+    fn take(&mut self, answer: JobStatus) {
+        let JobStatus::Known(job, position) = answer else {
             self.missing.get_or_insert_with(Instant::now);
             return;
         };
         self.missing = None;
         match job.phase() {
-            JobPhase::Over => {
-                self.phase = JobPhase::Over;
+            JobPhase::Ended => {
+                self.phase = JobPhase::Ended;
                 let ended = || (job.state, Instant::now());
                 self.over.get_or_insert_with(ended);
             }
             // An answer may be older than what the job has written since.
-            _ if self.phase == JobPhase::Active => {}
-            JobPhase::Waiting => self.display.waits(&job, position),
-            JobPhase::Active => {
-                self.phase = JobPhase::Active;
+            _ if self.phase == JobPhase::Running => {}
+            JobPhase::Pending => self.display.waits(&job, position),
+            JobPhase::Running => {
+                self.phase = JobPhase::Running;
                 let text = format!("job {} runs on {}", job.id, job.nodes);
                 self.display.note(&text);
             }

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 pub const MOST: u64 = 4 << 20;
 
 /// A journal that grows.
-pub struct Incoming {
+pub struct IncomingJournal {
     path: PathBuf,
     /// How much was read.
     position: u64,
@@ -19,7 +19,7 @@ pub struct Incoming {
     rest: Vec<u8>,
 }
 
-impl Incoming {
+impl IncomingJournal {
     /// Reads the journal at a path from a position in bytes.
     pub fn from(path: PathBuf, position: u64) -> Self {
         Self {

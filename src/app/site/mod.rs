@@ -14,12 +14,12 @@ mod events;
 pub mod find;
 pub mod follow;
 pub mod incoming;
+pub mod job_stopper;
 pub mod node;
 pub mod question;
 pub mod record;
 pub mod request;
 mod start;
-pub mod stopping;
 pub mod submit;
 pub mod waiting;
 

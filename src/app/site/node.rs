@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::record::{self, REQUEST, SITE, SiteRequest};
 use crate::app::failure::Failure;
-use crate::app::nodes::Allocation;
+use crate::app::nodes::NodeAllocation;
 use crate::app::options::GlobalOptions;
 use crate::app::{clean, gpu_support, missing, open, prepare, runtime};
 use retrial_document::ErrorText;
@@ -19,7 +19,7 @@ use retrial_site::Site;
 use retrial_slurm as slurm;
 use retrial_store::journal::{AbortReason, EventKind};
 use retrial_store::open::read_text_beneath;
-use retrial_store::{Record, RunDirectory, StoreError};
+use retrial_store::{RecordDirectory, RunDirectory, StoreError};
 
 /// The GPUs of this node that Slurm assigned, as indices.
 const ASSIGNED: &str = "SLURM_JOB_GPUS";
@@ -62,16 +62,16 @@ pub fn prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), F
         let text = "the job shared its node (`exclusive: false`): other jobs may have slowed it";
         prepared.plan.warnings.push(text.to_owned());
     }
-    Allocation::matches(Some(&allocation), &prepared.plan)?;
+    NodeAllocation::matches(Some(&allocation), &prepared.plan)?;
     allocation.write_down(directory)?;
     prepared.write_down(directory).map_err(Failure::from)
 }
 
 /// The nodes of the job, of which this is the first.
-async fn allocation(directory: &RunDirectory, force: bool) -> Result<Allocation, Failure> {
+async fn allocation(directory: &RunDirectory, force: bool) -> Result<NodeAllocation, Failure> {
     let names = slurm::nodes_of_job().await;
     let names = names.map_err(|error| Failure::host(ErrorText::of(&error)))?;
-    Ok(Allocation {
+    Ok(NodeAllocation {
         launcher: Launcher::Srun,
         others: names.into_iter().skip(1).collect(),
         force,
@@ -115,7 +115,7 @@ pub fn gpus_of_node(requested: &[String], site: &Site) -> Vec<String> {
 }
 
 /// The site as it was when the run or the array was submitted.
-pub fn site(directory: &Record) -> Result<Site, Failure> {
+pub fn site(directory: &RecordDirectory) -> Result<Site, Failure> {
     let text = read_text_beneath(directory.path(), SITE.as_ref(), RECIPE)?;
     retrial_site::read(&Source::new(SITE, text)).map_err(Failure::problems)
 }

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use retrial_slurm::{Job, JobPhase, Slurm, SlurmError};
 
 /// Slurm's answer about a job.
-pub enum Answer {
+pub enum JobStatus {
     /// The job, and its place in the queue.
     Known(Box<Job>, Option<(usize, usize)>),
     /// Slurm does not list it.
@@ -18,7 +18,7 @@ pub enum Answer {
 }
 
 /// A query that is repeated.
-pub struct Questions<T> {
+pub struct RepeatedQuery<T> {
     query: Box<dyn Fn() -> BoxFuture<'static, Result<T, SlurmError>> + Send>,
     started: Instant,
     queried: Option<Instant>,
@@ -27,14 +27,14 @@ pub struct Questions<T> {
     pub is_away: bool,
 }
 
-impl Questions<Answer> {
+impl RepeatedQuery<JobStatus> {
     /// Queries the job with this id, with the accounting since a day.
     pub fn about(slurm: Slurm, id: String, since: String) -> Self {
         Self::new(move || answer(slurm.clone(), id.clone(), since.clone()).boxed())
     }
 }
 
-impl<T: Send + 'static> Questions<T> {
+impl<T: Send + 'static> RepeatedQuery<T> {
     /// Repeats a query, at first every 2 s, later every 30 s.
     pub fn new(
         query: impl Fn() -> BoxFuture<'static, Result<T, SlurmError>> + Send + 'static,
@@ -78,15 +78,15 @@ impl<T: Send + 'static> Questions<T> {
     }
 }
 
-async fn answer(slurm: Slurm, id: String, since: String) -> Result<Answer, SlurmError> {
+async fn answer(slurm: Slurm, id: String, since: String) -> Result<JobStatus, SlurmError> {
     let Some(job) = jobs(&slurm, &id, &since, None).await?.pop() else {
-        return Ok(Answer::Missing);
+        return Ok(JobStatus::Missing);
     };
     let position = match job.phase() {
-        JobPhase::Waiting => slurm.position(&job).await.ok().flatten(),
+        JobPhase::Pending => slurm.position(&job).await.ok().flatten(),
         _ => None,
     };
-    Ok(Answer::Known(Box::new(job), position))
+    Ok(JobStatus::Known(Box::new(job), position))
 }
 
 /// Returns the job with an id, or the tasks of an array with `tasks` tasks. Queries the controller first, then
@@ -104,7 +104,7 @@ pub async fn jobs(
         let is_new = |job: &Job| {
             job.id == id
                 && job.index.is_some() == tasks.is_some()
-                && job.phase() == JobPhase::Over
+                && job.phase() == JobPhase::Ended
                 && !jobs.iter().any(|queued| queued.index == job.index)
         };
         let new: Vec<Job> = accounted.into_iter().filter(is_new).collect();

@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::events::Events;
+use super::events::JobEvents;
 use retrial_plan::PlanOptions;
 use retrial_recipe::model::Recipe;
 use retrial_store::journal::{Event, EventKind, Journal};
-use retrial_store::{Record, RunDirectory, StoreError};
+use retrial_store::{RecordDirectory, RunDirectory, StoreError};
 
 /// The request, for the node that completes the plan.
 pub const REQUEST: &str = "site-request.json";
@@ -79,7 +79,7 @@ pub enum JobEventKind {
 
 /// The latest submission of a run or an array.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Submission {
+pub struct JobSubmission {
     /// When it was intended.
     pub time: Timestamp,
     /// The job's id, once it is known.
@@ -98,7 +98,7 @@ pub fn is_submitted(run: &RunDirectory) -> bool {
 }
 
 /// Writes an event, synced, before anything else is done.
-pub fn record(run: &Record, what: JobEventKind) -> Result<(), StoreError> {
+pub fn record(run: &RecordDirectory, what: JobEventKind) -> Result<(), StoreError> {
     let time = Timestamp::now();
     Journal::open(&run.join(JOBS))?.write(&JobEvent { time, what })
 }
@@ -109,12 +109,12 @@ pub fn write(run: &RunDirectory, what: EventKind) -> Result<(), StoreError> {
 }
 
 /// The latest submission of a run or an array; none if there was none.
-pub fn latest(run: &Record) -> Result<Option<Submission>, StoreError> {
+pub fn latest(run: &RecordDirectory) -> Result<Option<JobSubmission>, StoreError> {
     let path = run.join(JOBS);
     if !path.exists() {
         return Ok(None);
     }
-    Ok(Submission::from_events(&Journal::read(&path)?))
+    Ok(JobSubmission::from_events(&Journal::read(&path)?))
 }
 
 /// The id of the run's latest job, if it had one.
@@ -127,11 +127,13 @@ pub fn has_ended(run: &RunDirectory) -> Result<bool, StoreError> {
     let Some(latest) = latest(run)? else {
         return Ok(false);
     };
-    let mut events = Events::from(run, latest.journal, false).look().into_iter();
+    let mut events = JobEvents::from(run, latest.journal, false)
+        .look()
+        .into_iter();
     Ok(events.any(|event| matches!(event.what, EventKind::RunEnded { .. })))
 }
 
-impl Submission {
+impl JobSubmission {
     /// The latest of these events.
     fn from_events(events: &[JobEvent]) -> Option<Self> {
         let is_new = |event: &JobEvent| matches!(event.what, JobEventKind::Intended { .. });
@@ -188,12 +190,12 @@ mod tests {
             state: "TIMEOUT".to_owned(),
         });
         let stop = event(JobEventKind::StopRequested);
-        assert_eq!(Submission::from_events(&[]), None);
+        assert_eq!(JobSubmission::from_events(&[]), None);
         let events = [intended(0), id("7"), stop, over, intended(90)];
-        let latest = Submission::from_events(&events).unwrap();
+        let latest = JobSubmission::from_events(&events).unwrap();
         assert_eq!((latest.id, latest.journal), (None, 90));
         assert!(!latest.stop_requested);
-        let first = Submission::from_events(&events[..4]).unwrap();
+        let first = JobSubmission::from_events(&events[..4]).unwrap();
         assert_eq!(first.id.as_deref(), Some("7"));
         assert!(first.stop_requested);
         assert_eq!(first.since(), "1969-12-31");

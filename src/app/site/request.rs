@@ -11,13 +11,13 @@ use crate::app::options::{GlobalOptions, PlanRequest, RunRequest};
 use crate::app::{open, prepare, runtime};
 use retrial_host::model::HostView;
 use retrial_plan::{Plan, PlanOptions};
-use retrial_site::script::{JobOptions, Work};
+use retrial_site::script::{JobOptions, JobWork};
 use retrial_site::time_limit::{as_slurm, time_limit};
 use retrial_store::cache::standard_cache;
 use retrial_store::{Home, scratch};
 
 /// How a run's jobs are submitted.
-pub struct Target {
+pub struct JobTarget {
     /// The site, with the file that describes it.
     pub site_file: SiteFile,
     /// How its jobs are executed.
@@ -27,11 +27,11 @@ pub struct Target {
 /// A run that can be submitted.
 pub struct SiteRun {
     /// How its jobs are submitted.
-    pub target: Target,
+    pub target: JobTarget,
     /// Options with the site's home.
     pub global: GlobalOptions,
     /// The recipe with its settings.
-    pub opened: open::Opened,
+    pub opened: open::OpenedRecipe,
     /// The plan, with the GPUs of no host.
     pub plan: Plan,
 }
@@ -49,7 +49,7 @@ impl SiteRun {
         let opened = open::recipe(&request.recipe)?;
         let plan = planned(&global, request, run, &opened)?;
         open::report_warnings(&global, &opened, &plan);
-        let target = Target::of_run(&global, site_file, &plan, &request.options)?;
+        let target = JobTarget::of_run(&global, site_file, &plan, &request.options)?;
         Ok(Self {
             target,
             global,
@@ -68,7 +68,7 @@ pub fn in_home(global: &GlobalOptions, site_file: &SiteFile) -> GlobalOptions {
     }
 }
 
-impl Target {
+impl JobTarget {
     /// A site as it submits the jobs of a run.
     pub fn of_run(
         global: &GlobalOptions,
@@ -117,7 +117,7 @@ impl Target {
     }
 
     /// The script of the job of a run or an array in this directory.
-    pub fn script(&self, work: Work<'_>, directory: &Path) -> Result<String, Failure> {
+    pub fn script(&self, work: JobWork<'_>, directory: &Path) -> Result<String, Failure> {
         let script = self.job.script(work, &text(directory)?);
         script.map_err(|error| Failure::usage(error.to_string()))
     }
@@ -177,7 +177,7 @@ fn planned(
     global: &GlobalOptions,
     request: &PlanRequest,
     run: Option<&RunRequest>,
-    opened: &open::Opened,
+    opened: &open::OpenedRecipe,
 ) -> Result<Plan, Failure> {
     let mut request = request.clone();
     // Determined on the node.

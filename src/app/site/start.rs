@@ -6,22 +6,22 @@ use serde_json::json;
 
 use super::end::{conclude, print_detached};
 use super::find::{self, SiteFile};
-use super::follow::{End, Following};
-use super::incoming::Incoming;
+use super::follow::{JobFollower, JobOutcome};
+use super::incoming::IncomingJournal;
 use super::record::{self, REQUEST, SITE, SiteRequest};
-use super::request::{SiteRun, Target};
-use super::submit::{self, Request, SubmittedJob};
+use super::request::{JobTarget, SiteRun};
+use super::submit::{self, SubmitRequest, SubmittedJob};
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output, PlanRequest, RunRequest};
+use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RunRequest};
 use crate::app::{approval, lock_file, open, prepare, runtime, terminal};
 use retrial_plan::Plan;
 use retrial_results::verdict::ExitCode;
-use retrial_run::Prepared;
-use retrial_site::script::Work;
+use retrial_run::PreparedRun;
+use retrial_site::script::JobWork;
 use retrial_slurm::Slurm;
 use retrial_store::journal::{Event, EventKind};
 use retrial_store::lock::FileLock;
-use retrial_store::{Record, RunDirectory};
+use retrial_store::{RecordDirectory, RunDirectory};
 
 /// The time between two queries of the queue for a run without a process.
 const LOOK: Duration = Duration::from_secs(10);
@@ -42,7 +42,7 @@ pub fn run(
     let global = &site.global;
     let slurm = jobs_of(&directory);
     runtime::runtime()?.block_on(async {
-        let request = Request::of_run(&directory, &site.target);
+        let request = SubmitRequest::of_run(&directory, &site.target);
         let job = submit::submit_once(&slurm, &request, global.quiet).await?;
         if detach {
             let json = json!({ "run": directory.id(), "path": directory.path(), "job": job.id });
@@ -63,14 +63,14 @@ fn write_down(
     let global = &site.global;
     let mut recipe = site.opened.resolved.recipe.clone();
     lock_file::follow(global, request, &site.opened.entry, &mut recipe)?;
-    let prepared = Prepared {
+    let prepared = PreparedRun {
         recipe: site.opened.resolved.yaml.clone(),
         plan: site.plan.clone(),
         host: json!({ "site": site.target.site_file.name }),
     };
     let directory = global.home.new_run(&prepared.stem())?;
     // A script with a path that cannot be in one is refused while there is no job.
-    let work = Work::Run { id: directory.id() };
+    let work = JobWork::Run { id: directory.id() };
     site.target.script(work, directory.path())?;
     prepared.write_down(&directory)?;
     let request = SiteRequest {
@@ -93,22 +93,22 @@ pub fn resume(
     let request: SiteRequest = directory.read_json(REQUEST)?;
     let plan: Plan = directory.read_json("plan.json")?;
     let site_file = found_or_saved(directory, &request.site)?;
-    let target = Target::of_run(global, site_file, &plan, &request.options)?;
+    let target = JobTarget::of_run(global, site_file, &plan, &request.options)?;
     let slurm = jobs_of(directory);
     runtime::runtime()?.block_on(async {
-        let request = Request::of_run(directory, &target);
+        let request = SubmitRequest::of_run(directory, &target);
         let job = submit::submit_once(&slurm, &request, global.quiet).await?;
         follow(global, &slurm, directory, job, require_accuracy).await
     })
 }
 
 fn jobs_of(directory: &RunDirectory) -> Slurm {
-    let work = Work::Run { id: directory.id() };
+    let work = JobWork::Run { id: directory.id() };
     Slurm::jobs_named(work.job_name())
 }
 
 /// A site by its name; else as it was when a run or an array in this directory was submitted.
-pub fn found_or_saved(directory: &Record, name: &str) -> Result<SiteFile, Failure> {
+pub fn found_or_saved(directory: &RecordDirectory, name: &str) -> Result<SiteFile, Failure> {
     // Its file may have been corrected since.
     find::open(name).or_else(|_| find::read(name, directory.join(SITE)))
 }
@@ -120,10 +120,10 @@ async fn follow(
     job: SubmittedJob,
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
-    if !global.quiet && global.output == Output::Text {
+    if !global.quiet && global.output == OutputFormat::Text {
         terminal::note(&format!("run {}: {job}", directory.id()));
     }
-    let following = Following::new(global, slurm, directory, job.id.clone(), false)?;
+    let following = JobFollower::new(global, slurm, directory, job.id.clone(), false)?;
     let end = following.until_the_end().await?;
     conclude(global, slurm, directory, &job.id, end, require_accuracy).await
 }
@@ -138,9 +138,9 @@ pub fn stop(global: &GlobalOptions, directory: &RunDirectory) -> Result<ExitCode
             terminal::note(&format!("{id}: it has no job to stop"));
             return Ok(ExitCode::Success);
         };
-        let mut following = Following::new(global, &slurm, directory, job.id.clone(), true)?;
+        let mut following = JobFollower::new(global, &slurm, directory, job.id.clone(), true)?;
         following.stop()?;
-        if following.until_the_end().await? == End::Detached {
+        if following.until_the_end().await? == JobOutcome::Detached {
             return Ok(ExitCode::Interrupted);
         }
         terminal::note(&format!("{id}: stopped"));
@@ -152,7 +152,7 @@ pub fn stop(global: &GlobalOptions, directory: &RunDirectory) -> Result<ExitCode
 pub struct Liveness {
     directory: RunDirectory,
     /// The journal since its latest job, if it is a run of a site.
-    journal: Option<Incoming>,
+    journal: Option<IncomingJournal>,
     has_ended: bool,
     queried: Option<(Instant, bool)>,
 }
@@ -164,7 +164,7 @@ impl Liveness {
         let from = latest.map_or(0, |latest| latest.journal);
         Self {
             journal: record::is_submitted(directory)
-                .then(|| Incoming::from(directory.journal(), from)),
+                .then(|| IncomingJournal::from(directory.journal(), from)),
             has_ended: false,
             directory: directory.clone(),
             queried: None,

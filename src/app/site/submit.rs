@@ -5,16 +5,16 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use super::record::{self, JobEventKind, SCRIPT, SITE};
-use super::request::Target;
+use super::request::JobTarget;
 use crate::app::failure::Failure;
 use crate::app::terminal;
 use retrial_document::ErrorText;
-use retrial_site::script::Work;
+use retrial_site::script::JobWork;
 use retrial_slurm::{Job, JobPhase, Slurm, SlurmError};
 use retrial_store::files::write_atomically;
 use retrial_store::journal::EventKind;
 use retrial_store::lock::FileLock;
-use retrial_store::{Record, RunDirectory};
+use retrial_store::{RecordDirectory, RunDirectory};
 
 /// How long to wait for a controller that does not answer.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -41,22 +41,22 @@ impl fmt::Display for SubmittedJob {
 }
 
 /// A job or an array that is to be submitted.
-pub struct Request<'a> {
+pub struct SubmitRequest<'a> {
     /// The work of its tasks: a run, or tasks of a batch.
-    pub work: Work<'a>,
+    pub work: JobWork<'a>,
     /// The directory of the run or the array, with the records of its jobs.
-    pub directory: &'a Record,
+    pub directory: &'a RecordDirectory,
     /// The run, whose journal records the submission.
     pub run: Option<&'a RunDirectory>,
     /// How it is submitted.
-    pub target: &'a Target,
+    pub target: &'a JobTarget,
 }
 
-impl<'a> Request<'a> {
+impl<'a> SubmitRequest<'a> {
     /// The job of a run.
-    pub fn of_run(run: &'a RunDirectory, target: &'a Target) -> Self {
+    pub fn of_run(run: &'a RunDirectory, target: &'a JobTarget) -> Self {
         Self {
-            work: Work::Run { id: run.id() },
+            work: JobWork::Run { id: run.id() },
             directory: run,
             run: Some(run),
             target,
@@ -79,7 +79,7 @@ impl<'a> Request<'a> {
 /// Finds the existing job, or submits one.
 pub async fn submit_once(
     slurm: &Slurm,
-    request: &Request<'_>,
+    request: &SubmitRequest<'_>,
     quiet: bool,
 ) -> Result<SubmittedJob, Failure> {
     let directory = request.directory;
@@ -97,17 +97,21 @@ pub async fn submit_once(
 }
 
 /// Returns the job of a run or an array that is not over.
-pub async fn living(slurm: &Slurm, run: &Record, quiet: bool) -> Result<Option<Job>, Failure> {
+pub async fn living(
+    slurm: &Slurm,
+    run: &RecordDirectory,
+    quiet: bool,
+) -> Result<Option<Job>, Failure> {
     let (jobs, _) = wait_for_queue(slurm, run, quiet).await?;
     Ok(jobs.into_iter().rev().find(is_living))
 }
 
 /// Returns whether a job waits or runs.
 pub fn is_living(job: &Job) -> bool {
-    job.phase() != JobPhase::Over
+    job.phase() != JobPhase::Ended
 }
 
-fn record_job(run: &Record, job: &Job) -> Result<SubmittedJob, Failure> {
+fn record_job(run: &RecordDirectory, job: &Job) -> Result<SubmittedJob, Failure> {
     let recorded = record::latest(run)?.and_then(|latest| latest.id);
     let id = job.id.clone();
     if recorded.as_ref() != Some(&id) {
@@ -118,7 +122,7 @@ fn record_job(run: &Record, job: &Job) -> Result<SubmittedJob, Failure> {
 
 async fn submit(
     slurm: &Slurm,
-    request: &Request<'_>,
+    request: &SubmitRequest<'_>,
     earlier: &[String],
     quiet: bool,
 ) -> Result<SubmittedJob, Failure> {
@@ -175,7 +179,7 @@ async fn submit(
 /// Queries the queue until the controller answers. Also returns whether it was unavailable.
 pub async fn wait_for_queue(
     slurm: &Slurm,
-    run: &Record,
+    run: &RecordDirectory,
     quiet: bool,
 ) -> Result<(Vec<Job>, bool), Failure> {
     let since = Instant::now();
@@ -204,7 +208,11 @@ pub async fn wait_for_queue(
     }
 }
 
-fn refused(run: &Record, target: &Target, error: &SlurmError) -> Result<SubmittedJob, Failure> {
+fn refused(
+    run: &RecordDirectory,
+    target: &JobTarget,
+    error: &SlurmError,
+) -> Result<SubmittedJob, Failure> {
     let message = error.to_string();
     record::record(run, JobEventKind::Refused { message })?;
     let options = target.options();

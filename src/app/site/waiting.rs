@@ -9,7 +9,7 @@ use retrial_report::progress::sentence;
 use retrial_slurm::Job;
 
 /// The line of a job that waits.
-pub struct Waiting {
+pub struct WaitingLine {
     /// Nothing is printed or drawn.
     pub is_quiet: bool,
     /// The terminal that the line is on, if there is one.
@@ -18,7 +18,7 @@ pub struct Waiting {
     is_drawn: bool,
 }
 
-impl Waiting {
+impl WaitingLine {
     /// Creates the line; nothing is printed or drawn if it `is_quiet`.
     pub fn new(is_quiet: bool) -> Self {
         let draws = std::io::stderr().is_terminal() && terminal::can_draw();

@@ -5,9 +5,9 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle, T
 use jiff::Timestamp;
 
 use retrial_document::measures::format::{elapsed, limit, size};
-use retrial_report::progress::batch::Overall;
+use retrial_report::progress::batch::BatchProgress;
 use retrial_report::progress::transfers::seconds;
-use retrial_report::progress::view::{ActiveStep, View};
+use retrial_report::progress::view::{ActiveStep, LiveView};
 use retrial_store::journal::{Transfer, TransferState, TransferUnit};
 
 /// The default timeout of a step, which is not shown.
@@ -19,14 +19,14 @@ const FILES: usize = 8;
 
 /// Bars of indicatif, from top to bottom.
 #[derive(Debug)]
-pub struct Bars {
+pub struct ProgressBars {
     multi: MultiProgress,
     bars: Vec<ProgressBar>,
 }
 
 /// A bar as it is drawn at one moment.
 #[derive(Default)]
-struct Bar {
+struct BarState {
     /// The template of indicatif: `{bar}`, `{prefix}` and `{msg}` with their styles.
     template: String,
     prefix: String,
@@ -35,7 +35,7 @@ struct Bar {
     total: u64,
 }
 
-impl Bars {
+impl ProgressBars {
     /// Bars on a terminal. Every change draws: the terminal decides when that is shown.
     pub fn new(terminal: impl TermLike + 'static) -> Self {
         let target = ProgressDrawTarget::term_like(Box::new(terminal));
@@ -46,7 +46,7 @@ impl Bars {
     }
 
     /// Draws the step under way; nothing if there is none.
-    pub fn draw(&mut self, view: &View, now: Timestamp, columns: usize, rows: usize) {
+    pub fn draw(&mut self, view: &LiveView, now: Timestamp, columns: usize, rows: usize) {
         let new_bars = match &view.step {
             Some(step) => bars(view, step, now, columns, rows),
             None => Vec::new(),
@@ -75,7 +75,13 @@ impl Bars {
     }
 }
 
-fn bars(view: &View, step: &ActiveStep, now: Timestamp, columns: usize, rows: usize) -> Vec<Bar> {
+fn bars(
+    view: &LiveView,
+    step: &ActiveStep,
+    now: Timestamp,
+    columns: usize,
+    rows: usize,
+) -> Vec<BarState> {
     let mut bars = vec![head(view, step, now, columns)];
     let mut lines = Vec::new();
     if !step.summary.is_empty() {
@@ -91,10 +97,10 @@ fn bars(view: &View, step: &ActiveStep, now: Timestamp, columns: usize, rows: us
         let quote = style("  │").dim();
         lines.extend(tail.map(|line| format!("{quote} {}", fit(line, columns, 4))));
     }
-    bars.push(Bar {
+    bars.push(BarState {
         template: "{msg}".to_owned(),
         message: lines.join("\n"),
-        ..Bar::default()
+        ..BarState::default()
     });
     if !step.transfers.is_empty() {
         bars.push(sum(step, now, columns));
@@ -111,20 +117,20 @@ fn bars(view: &View, step: &ActiveStep, now: Timestamp, columns: usize, rows: us
 }
 
 /// `━━━━━━╸───  [6/12] rocm=7.1.1 trial 2/3; 7 remaining, about 12m 10s`
-fn of_batch(overall: &Overall, columns: usize) -> Bar {
+fn of_batch(overall: &BatchProgress, columns: usize) -> BarState {
     let message = fit(&overall.text, columns, 14);
     let bar = columns.saturating_sub(measure_text_width(&message) + 4);
-    Bar {
+    BarState {
         template: format!("  {{bar:{}.cyan/dim}}  {{msg}}", bar.clamp(10, 30)),
         message,
         done: overall.done as u64,
         total: overall.all as u64,
-        ..Bar::default()
+        ..BarState::default()
     }
 }
 
 /// `⠹ 05 offline-performance  3m 12s, timeout 1h        step 5 of 9, 13m 02s in all`
-fn head(view: &View, step: &ActiveStep, now: Timestamp, columns: usize) -> Bar {
+fn head(view: &LiveView, step: &ActiveStep, now: Timestamp, columns: usize) -> BarState {
     let mut time = elapsed(seconds(step.started, now));
     if let Some(timeout) = step.timeout_s.filter(|timeout| *timeout < NO_TIMEOUT_S) {
         time = format!("{time}, timeout {}", limit(timeout));
@@ -144,16 +150,16 @@ fn head(view: &View, step: &ActiveStep, now: Timestamp, columns: usize) -> Bar {
     let fitting = [whole, brief, short]
         .into_iter()
         .find(|text| measure_text_width(text) + 2 <= left);
-    Bar {
+    BarState {
         template: "{spinner:.cyan} {prefix}{wide_msg:>.dim}".to_owned(),
         prefix,
         message: fitting.unwrap_or_default(),
-        ..Bar::default()
+        ..BarState::default()
     }
 }
 
 /// `━━━━━━╸───  2.22 GiB of 2.84 GiB  186 MB/s  3 s left  1 of 4 layers`
-fn sum(step: &ActiveStep, now: Timestamp, columns: usize) -> Bar {
+fn sum(step: &ActiveStep, now: Timestamp, columns: usize) -> BarState {
     let sum = step.transfers.sum(now);
     let facts = [sum.facts(), vec![sum.parts()]].concat();
     let room = columns.saturating_sub(2);
@@ -172,17 +178,17 @@ fn sum(step: &ActiveStep, now: Timestamp, columns: usize) -> Bar {
         0 => "  {msg}".to_owned(),
         _ => format!("  {{bar:{bar}.cyan/dim}}  {{msg}}"),
     };
-    Bar {
+    BarState {
         template,
         message,
         done: sum.done,
         total: sum.total,
-        ..Bar::default()
+        ..BarState::default()
     }
 }
 
 /// `model-00001-of-00004.safetensors     downloading ━━━━━━━━╸───  3.30 GiB of 4.56 GiB`
-fn transfer(part: &Transfer, name: usize, columns: usize) -> Bar {
+fn transfer(part: &Transfer, name: usize, columns: usize) -> BarState {
     let doing = match part.state {
         TransferState::Extracting => "extracting ",
         TransferState::Verifying => "verifying  ",
@@ -191,10 +197,10 @@ fn transfer(part: &Transfer, name: usize, columns: usize) -> Bar {
     let name = pad_str(&part.part, name, Alignment::Left, Some("…"));
     let prefix = format!("    {name} {doing}");
     let Some(total) = part.total else {
-        return Bar {
+        return BarState {
             template: "{prefix}".to_owned(),
             prefix,
-            ..Bar::default()
+            ..BarState::default()
         };
     };
     let done = part.current.unwrap_or(0);
@@ -204,7 +210,7 @@ fn transfer(part: &Transfer, name: usize, columns: usize) -> Bar {
         .saturating_sub(measure_text_width(&message))
         .clamp(6, 12);
     let fits = bar + measure_text_width(&message) <= room;
-    Bar {
+    BarState {
         template: format!("{{prefix}} {{bar:{bar}.cyan/dim}}{{msg}}"),
         prefix,
         message: if fits { message } else { String::new() },

@@ -7,19 +7,19 @@ use retrial_report::progress::sentence;
 use retrial_store::journal::{Event, EventKind, StepEnd};
 
 /// Writes the lines of each event.
-pub struct Lines<W, F> {
+pub struct LineReporter<W, F> {
     to: W,
     lines: F,
 }
 
-impl<W: Write, F: FnMut(&Event) -> Vec<String>> Lines<W, F> {
+impl<W: Write, F: FnMut(&Event) -> Vec<String>> LineReporter<W, F> {
     /// Writes what `lines` makes of an event to `to`.
     pub fn new(to: W, lines: F) -> Self {
         Self { to, lines }
     }
 }
 
-impl<W: Write + Send, F: FnMut(&Event) -> Vec<String> + Send> Reporter for Lines<W, F> {
+impl<W: Write + Send, F: FnMut(&Event) -> Vec<String> + Send> Reporter for LineReporter<W, F> {
     fn event(&mut self, event: &Event) {
         let mut text = (self.lines)(event).join("\n");
         if !text.is_empty() {
@@ -61,13 +61,13 @@ pub fn failure(event: &Event) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use retrial_report::progress::plain::Plain;
+    use retrial_report::progress::plain::PlainProgress;
     use retrial_report::progress::remaining_time::RemainingTime;
     use retrial_report::progress::tests::script;
 
     fn written(events: &[Event], lines: impl FnMut(&Event) -> Vec<String> + Send) -> String {
         let mut out = Vec::new();
-        let mut reporter = Lines::new(&mut out, lines);
+        let mut reporter = LineReporter::new(&mut out, lines);
         for event in events {
             reporter.event(event);
         }
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn plain_writes_the_lines_of_every_event() {
-        let mut plain = Plain::new(false, RemainingTime::default());
+        let mut plain = PlainProgress::new(false, RemainingTime::default());
         let text = written(&script::run(), |event| plain.take(event));
         assert!(
             text.starts_with("run 20250615-llama2-70b-k3f9: 9 steps\n01 pull: started: "),

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::Reporter;
-use super::bars::Bars;
-use super::screen::{Screen, Terminal};
+use super::bars::ProgressBars;
+use super::screen::{Screen, ScreenTerminal};
 use super::steady::SteadyClock;
-use retrial_report::progress::view::View;
+use retrial_report::progress::view::LiveView;
 use retrial_store::journal::Event;
 
 /// The time between two drawings.
@@ -23,25 +23,25 @@ const STOPPED: Duration = Duration::from_secs(2);
 const WAITING: usize = 1000;
 
 /// Shows a run on a terminal.
-pub struct Live<T> {
-    shared: Arc<Mutex<Shared<T>>>,
+pub struct LiveReporter<T> {
+    shared: Arc<Mutex<LiveState<T>>>,
     clock: SteadyClock,
     /// Dropped to end the thread that draws.
     drawer: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 /// The state of the thread that takes events in and the one that draws.
-pub struct Shared<T> {
-    view: View,
+pub struct LiveState<T> {
+    view: LiveView,
     waiting: Vec<String>,
     screen: Screen<T>,
-    bars: Bars,
+    bars: ProgressBars,
 }
 
-impl<T: Terminal> Live<T> {
+impl<T: ScreenTerminal> LiveReporter<T> {
     /// Starts to draw a view on a terminal.
-    pub fn start(terminal: T, view: View) -> Self {
-        let shared = Arc::new(Mutex::new(Shared::new(terminal, view)));
+    pub fn start(terminal: T, view: LiveView) -> Self {
+        let shared = Arc::new(Mutex::new(LiveState::new(terminal, view)));
         let (sender, receiver) = channel();
         let drawn = Arc::clone(&shared);
         let clock = SteadyClock::start();
@@ -68,7 +68,7 @@ impl<T: Terminal> Live<T> {
     }
 }
 
-impl<T: Terminal> Reporter for Live<T> {
+impl<T: ScreenTerminal> Reporter for LiveReporter<T> {
     fn event(&mut self, event: &Event) {
         let mut shared = locked(&self.shared);
         shared.take(&self.clock.on(event));
@@ -88,14 +88,14 @@ impl<T: Terminal> Reporter for Live<T> {
     }
 }
 
-impl<T: Terminal> Shared<T> {
+impl<T: ScreenTerminal> LiveState<T> {
     /// Starts with no event.
-    pub fn new(terminal: T, view: View) -> Self {
+    pub fn new(terminal: T, view: LiveView) -> Self {
         let screen = Screen::new(terminal);
         Self {
             view,
             waiting: Vec::new(),
-            bars: Bars::new(screen.clone()),
+            bars: ProgressBars::new(screen.clone()),
             screen,
         }
     }
@@ -114,6 +114,6 @@ impl<T: Terminal> Shared<T> {
     }
 }
 
-fn locked<T>(shared: &Mutex<Shared<T>>) -> MutexGuard<'_, Shared<T>> {
+fn locked<T>(shared: &Mutex<LiveState<T>>) -> MutexGuard<'_, LiveState<T>> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -12,14 +12,14 @@ mod live;
 mod screen;
 mod steady;
 
-use self::lines::Lines;
+use self::lines::LineReporter;
 use self::steady::SteadyClock;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::terminal;
-use retrial_report::progress::batch::Overall;
-use retrial_report::progress::plain::Plain;
+use retrial_report::progress::batch::BatchProgress;
+use retrial_report::progress::plain::PlainProgress;
 use retrial_report::progress::remaining_time::RemainingTime;
-use retrial_report::progress::view::View;
+use retrial_report::progress::view::LiveView;
 use retrial_store::journal::Event;
 
 /// Shows what happens in a run.
@@ -34,7 +34,7 @@ pub trait Reporter: Send {
 /// A run of a batch is shown between the batch's lines: of what has finished only failures, if not `verbose`.
 pub fn reporter(
     global: &GlobalOptions,
-    of_batch: Option<Overall>,
+    of_batch: Option<BatchProgress>,
     remaining: RemainingTime,
     is_terminal: bool,
 ) -> Box<dyn Reporter> {
@@ -42,20 +42,20 @@ pub fn reporter(
     let brief = of_batch.is_some() && !verbose;
     let can_draw = is_terminal && terminal::can_draw();
     if quiet || (brief && !can_draw) {
-        Box::new(Lines::new(std::io::stderr(), lines::failure))
-    } else if global.output == Output::Json {
+        Box::new(LineReporter::new(std::io::stderr(), lines::failure))
+    } else if global.output == OutputFormat::Json {
         let json = move |event: &Event| lines::json(event, verbose);
-        Box::new(Lines::new(terminal::Stdout, json))
+        Box::new(LineReporter::new(terminal::Stdout, json))
     } else if can_draw {
         console::set_colors_enabled(terminal::error_color());
-        Box::new(live::Live::start(
+        Box::new(live::LiveReporter::start(
             screen::Stderr,
-            View::new(verbose, of_batch, remaining),
+            LiveView::new(verbose, of_batch, remaining),
         ))
     } else {
-        let mut plain = Plain::new(verbose, remaining);
+        let mut plain = PlainProgress::new(verbose, remaining);
         let clock = SteadyClock::start();
         let plain = move |event: &Event| plain.take(&clock.on(event));
-        Box::new(Lines::new(std::io::stderr(), plain))
+        Box::new(LineReporter::new(std::io::stderr(), plain))
     }
 }

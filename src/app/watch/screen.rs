@@ -15,7 +15,7 @@ use console::{measure_text_width, truncate_str};
 use indicatif::TermLike;
 
 /// A terminal that a live view is drawn on.
-pub trait Terminal: Debug + Send + 'static {
+pub trait ScreenTerminal: Debug + Send + 'static {
     /// Returns its columns and rows.
     fn size(&self) -> (usize, usize);
     /// Writes a drawing. It may fail: the terminal may be closed.
@@ -28,7 +28,7 @@ pub trait Terminal: Debug + Send + 'static {
 #[derive(Debug)]
 pub struct Stderr;
 
-impl Terminal for Stderr {
+impl ScreenTerminal for Stderr {
     fn size(&self) -> (usize, usize) {
         terminal_size::terminal_size_of(std::io::stderr()).map_or((80, 24), |(width, height)| {
             (usize::from(width.0).max(1), usize::from(height.0).max(1))
@@ -49,10 +49,10 @@ impl Terminal for Stderr {
 
 /// A terminal with lines at its end that are replaced.
 #[derive(Debug)]
-pub struct Screen<T>(Arc<Mutex<State<T>>>);
+pub struct Screen<T>(Arc<Mutex<ScreenState<T>>>);
 
 #[derive(Debug)]
-struct State<T> {
+struct ScreenState<T> {
     terminal: T,
     /// The lines of indicatif's latest drawing.
     drawn: Vec<String>,
@@ -61,10 +61,10 @@ struct State<T> {
     is_closed: bool,
 }
 
-impl<T: Terminal> Screen<T> {
+impl<T: ScreenTerminal> Screen<T> {
     /// Nothing is shown yet.
     pub fn new(terminal: T) -> Self {
-        Self(Arc::new(Mutex::new(State {
+        Self(Arc::new(Mutex::new(ScreenState {
             terminal,
             drawn: Vec::new(),
             shown: Vec::new(),
@@ -89,7 +89,7 @@ impl<T: Terminal> Screen<T> {
         self.state().shown.clear();
     }
 
-    fn state(&self) -> MutexGuard<'_, State<T>> {
+    fn state(&self) -> MutexGuard<'_, ScreenState<T>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -100,7 +100,7 @@ impl<T> Clone for Screen<T> {
     }
 }
 
-impl<T: Terminal> State<T> {
+impl<T: ScreenTerminal> ScreenState<T> {
     fn show(&mut self, stay: &[String]) {
         if self.is_closed || (stay.is_empty() && self.drawn == self.shown) {
             return;
@@ -137,7 +137,7 @@ impl<T: Terminal> State<T> {
     }
 }
 
-impl<T: Terminal> TermLike for Screen<T> {
+impl<T: ScreenTerminal> TermLike for Screen<T> {
     fn width(&self) -> u16 {
         // indicatif 0.18.6 panics if a wide character is wider than the terminal.
         u16::try_from(self.room().0.max(2)).unwrap_or(u16::MAX)

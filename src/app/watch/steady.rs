@@ -35,7 +35,7 @@ impl SteadyClock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use retrial_store::clock::SinceBoot;
+    use retrial_store::clock::BootMoment;
     use retrial_store::journal::EventKind;
 
     #[test]
@@ -43,9 +43,9 @@ mod tests {
         let clock = SteadyClock::start();
         let mut event = Event::new("local", None, EventKind::CheckReset);
         event.time = clock.anchor.time - jiff::SignedDuration::from_hours(3);
-        let SinceBoot { boot, uptime_s } = clock.anchor.since_boot.clone().unwrap();
+        let BootMoment { boot, uptime_s } = clock.anchor.since_boot.clone().unwrap();
         let uptime_s = uptime_s + 60.0;
-        event.since_boot = Some(SinceBoot { boot, uptime_s });
+        event.since_boot = Some(BootMoment { boot, uptime_s });
         let shown = clock.on(&event).time;
         let after = shown.duration_since(clock.anchor.time).as_secs_f64();
         assert!((after - 60.0).abs() < 0.01, "{after}");

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use crate::app::nodes::{self, Allocation};
-use retrial_recipe::Setting;
+use crate::app::nodes::{self, NodeAllocation};
+use retrial_recipe::ParamSetting;
 
 /// Which host or machines are checked, and for which recipe.
 #[derive(Debug, Clone, Args)]
@@ -12,13 +12,13 @@ pub struct DoctorArguments {
     pub recipe: Option<String>,
     /// Select a variant of the recipe or set a parameter
     #[arg(long = "set", value_name = "NAME=VALUE", requires = "recipe")]
-    pub settings: Vec<Setting>,
+    pub settings: Vec<ParamSetting>,
     /// Check these GPUs: index (0,2 or 0-3), GPU-… or PCI address
     #[arg(long, value_name = "GPU", value_delimiter = ',', requires = "recipe")]
     pub gpus: Vec<String>,
     /// Check these machines, too, and compare them: ssh:n2,n3. All share the home
     #[arg(long, value_name = "ssh:NODE,…", value_parser = nodes::parse, requires = "recipe")]
-    pub nodes: Option<Allocation>,
+    pub nodes: Option<NodeAllocation>,
     /// Check as many nodes of this site as the recipe needs, in a job of their own
     #[arg(long, value_name = "NAME", requires = "recipe", conflicts_with_all = ["nodes", "gpus"])]
     pub site: Option<String>,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::app::clean::containers::Extent;
+use crate::app::clean::containers::CleanScope;
 
 /// Which run or batch is resumed, and how.
 #[derive(Debug, Clone, Args)]
@@ -65,7 +65,7 @@ pub struct CleanArguments {
     pub run: Option<String>,
     /// Which containers are removed.
     #[command(flatten)]
-    pub extent: Extent,
+    pub extent: CleanScope,
     /// Remove this cached directory instead of containers; without KEY, list cached directories
     /// and their sizes
     #[arg(long, value_name = "KEY", num_args = 0..=1, default_missing_value = "", conflicts_with = "run")]

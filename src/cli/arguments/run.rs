@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::app::batch::bisect::SearchRequest;
-use crate::app::nodes::{self, Allocation};
+use crate::app::nodes::{self, NodeAllocation};
 use crate::app::options::{PlanRequest, RunRequest};
 use retrial_batch::CliOverrides;
 
@@ -66,7 +66,7 @@ pub struct RunArguments {
     pub plan: PlanRequest,
     /// Run on these machines, too: ssh:n2,n3. This one is the head; all share the home
     #[arg(long, value_name = "ssh:NODE,…", value_parser = nodes::parse)]
-    pub nodes: Option<Allocation>,
+    pub nodes: Option<NodeAllocation>,
     /// How the plan is executed.
     #[command(flatten)]
     pub run: ExecutionArguments,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use retrial_history::{Filter, Order};
+use retrial_history::{RunFilter, SortKey};
 
 /// Which runs are listed, and in which order; or a subcommand.
 #[derive(Debug, Clone, Args)]
@@ -16,10 +16,10 @@ pub struct RunsArguments {
     pub what: Option<RunsCommand>,
     /// Filters that the listed runs match.
     #[command(flatten)]
-    pub filter: Filter,
+    pub filter: RunFilter,
     /// Sort by this property, ascending: the newest, slowest or best run is last
     #[arg(long, value_enum, default_value_t)]
-    pub sort: Order,
+    pub sort: SortKey,
     /// List only the last COUNT runs
     #[arg(short = 'n', long, value_name = "COUNT")]
     pub limit: Option<NonZeroUsize>,
@@ -49,7 +49,7 @@ pub enum RunsCommand {
         runs: Vec<String>,
         /// Filters that the removed runs must match, too.
         #[command(flatten)]
-        filter: Filter,
+        filter: RunFilter,
         /// How they are removed.
         #[command(flatten)]
         options: RemoveOptions,
@@ -61,7 +61,7 @@ pub enum RunsCommand {
         runs: Vec<String>,
         /// Filters that the packed runs must match, too.
         #[command(flatten)]
-        filter: Filter,
+        filter: RunFilter,
         /// Write this archive, which must not exist: .tar or .tar.gz; .tar.zst for one run that others can
         /// verify (default: runs.tar.gz, with --sign RUN.tar.zst)
         #[arg(short = 'o', long, value_name = "FILE")]

@@ -36,7 +36,7 @@ pub struct LockArguments {
 
 /// The subjects of `schema`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SchemaOf {
+pub enum SchemaSubject {
     /// Recipes and templates
     Recipe,
     /// The verdict: verdict.json, and `run` and `judge` with --output json

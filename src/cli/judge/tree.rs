@@ -1,23 +1,23 @@
 //! Prints the verdicts on submission trees.
 
 use crate::app::failure::Failure;
-use crate::app::judge::Trees;
-use crate::app::options::{GlobalOptions, JudgeRequest, Output};
+use crate::app::judge::SuiteTrees;
+use crate::app::options::{GlobalOptions, JudgeRequest, OutputFormat};
 use crate::app::{judge, terminal};
-use retrial_report::content::tree::{self as content, Style, Tree, TreeVerdict};
-use retrial_report::{Entry, junit, markdown};
-use retrial_results::evidence::tree::{Fault, Judged};
+use retrial_report::content::tree::{self as content, TreeReport, TreeReportStyle, TreeVerdict};
+use retrial_report::{ReportedVerdict, junit, markdown};
+use retrial_results::evidence::tree::{JudgedBenchmark, TreeFault};
 use retrial_results::verdict::{BenchmarkVerdict, ExitCode, Verdict};
 
 /// Judges submission trees and prints the verdicts.
 pub fn judge(
     global: &GlobalOptions,
-    trees: &Trees,
+    trees: &SuiteTrees,
     request: &JudgeRequest,
 ) -> Result<ExitCode, Failure> {
-    let mut printer = Printer {
+    let mut printer = TreePrinter {
         output: global.output,
-        tree: Tree::new(Style {
+        tree: TreeReport::new(TreeReportStyle {
             verbose: global.verbose,
             quiet: global.quiet,
         }),
@@ -31,47 +31,49 @@ pub fn judge(
 
 /// Prints each benchmark as soon as it is judged in text, so that a whole round is never held;
 /// the other formats are one document, which is printed at the end.
-struct Printer {
-    output: Output,
-    tree: Tree,
+struct TreePrinter {
+    output: OutputFormat,
+    tree: TreeReport,
     benchmarks: Vec<BenchmarkVerdict>,
     verdicts: Vec<Verdict>,
 }
 
-impl Printer {
-    fn benchmark(&mut self, judged: Judged) {
+impl TreePrinter {
+    fn benchmark(&mut self, judged: JudgedBenchmark) {
         let blocks = self.tree.benchmark(&judged.benchmark, &judged.verdict);
         match self.output {
-            Output::Text | Output::Html | Output::Csv => terminal::show_blocks(&blocks),
-            Output::Json | Output::Junit | Output::Markdown => {
+            OutputFormat::Text | OutputFormat::Html | OutputFormat::Csv => {
+                terminal::show_blocks(&blocks)
+            }
+            OutputFormat::Json | OutputFormat::Junit | OutputFormat::Markdown => {
                 self.verdicts.push(judged.verdict);
                 self.benchmarks.push(judged.benchmark);
             }
         }
     }
 
-    fn end(self, faults: &[Fault]) {
+    fn end(self, faults: &[TreeFault]) {
         let text = match self.output {
-            Output::Text | Output::Html | Output::Csv => {
+            OutputFormat::Text | OutputFormat::Html | OutputFormat::Csv => {
                 return terminal::show_blocks(&self.tree.end(faults));
             }
-            Output::Junit => junit::tree(&self.entries(), faults),
-            Output::Markdown => markdown::render(&content::document(&self.entries(), faults)),
-            Output::Json => return terminal::print_json(&self.json(faults.to_vec())),
+            OutputFormat::Junit => junit::tree(&self.entries(), faults),
+            OutputFormat::Markdown => markdown::render(&content::document(&self.entries(), faults)),
+            OutputFormat::Json => return terminal::print_json(&self.json(faults.to_vec())),
         };
         terminal::print(&text);
     }
 
-    fn entries(&self) -> Vec<Entry<'_>> {
+    fn entries(&self) -> Vec<ReportedVerdict<'_>> {
         let judged = self.benchmarks.iter().zip(&self.verdicts);
-        let entries = judged.map(|(benchmark, verdict)| Entry {
+        let entries = judged.map(|(benchmark, verdict)| ReportedVerdict {
             rules: &benchmark.rules,
-            ..Entry::new(benchmark.path.clone(), verdict)
+            ..ReportedVerdict::new(benchmark.path.clone(), verdict)
         });
         entries.collect()
     }
 
-    fn json(self, faults: Vec<Fault>) -> TreeVerdict {
+    fn json(self, faults: Vec<TreeFault>) -> TreeVerdict {
         let notice = self.verdicts.iter().find_map(|one| one.notice.clone());
         let results = self.verdicts.into_iter().flat_map(|one| one.results);
         TreeVerdict {

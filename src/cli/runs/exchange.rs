@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::app::evidence;
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::runs::import::import as import_one;
 use crate::app::terminal;
 use retrial_document::measures::format;
@@ -14,8 +14,8 @@ use retrial_history::{RunState, RunSummary};
 use retrial_readings::sanitize;
 use retrial_results::verdict::ExitCode;
 use retrial_store::RunDirectory;
-use retrial_store::import::Arrivals;
-use retrial_store::pack::{Packed, pack as pack_all};
+use retrial_store::import::ImportReport;
+use retrial_store::pack::{PackSummary, pack as pack_all};
 
 /// Packs these runs into an archive.
 pub fn pack(
@@ -50,7 +50,7 @@ pub fn pack(
     for omitted in &packed.omitted {
         terminal::note(&sanitize(&format!("omitted: {omitted}")));
     }
-    if global.output == Output::Json {
+    if global.output == OutputFormat::Json {
         let mut object = json!({
             "archive": to,
             "bytes": size,
@@ -82,14 +82,14 @@ pub fn pack(
 }
 
 /// The digest of an archive that others can verify, and the key that signed it.
-type Seal = (String, Option<String>);
+type ArchiveSeal = (String, Option<String>);
 
 /// Writes an archive, which others can verify if its name ends in `.zst`. Also returns its size.
 fn write(
     runs: &[RunDirectory],
     to: &Path,
     sign: Option<&Path>,
-) -> Result<(Packed, u64, Option<Seal>), Failure> {
+) -> Result<(PackSummary, u64, Option<ArchiveSeal>), Failure> {
     let is_bundle = to.extension().is_some_and(|ending| ending == "zst");
     match runs {
         [run] if is_bundle => {
@@ -116,7 +116,7 @@ fn write(
 
 /// Imports the runs of archives and directories.
 pub fn import(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
-    let mut all = Arrivals::default();
+    let mut all = ImportReport::default();
     for path in paths {
         match import_one(&global.home, path) {
             Ok(arrivals) => {
@@ -139,7 +139,7 @@ pub fn import(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
             terminal::note(&format!("warning: {}: {rejudged}", arrival.run));
         }
     }
-    if global.output == Output::Json {
+    if global.output == OutputFormat::Json {
         terminal::print_json(&all);
     } else {
         terminal::print_lines(all.runs.iter().map(|arrival| {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::runs::remove::Removal;
 use crate::app::terminal;
 use crate::cli::arguments::RemoveOptions;
@@ -37,7 +37,7 @@ pub fn remove(
 }
 
 fn print(global: &GlobalOptions, removal: &Removal<'_>, dry_run: bool) {
-    if global.output == Output::Json {
+    if global.output == OutputFormat::Json {
         let ids: Vec<&str> = removal
             .runs
             .iter()

@@ -8,8 +8,8 @@ use super::{Fake, end, image};
 use retrial_container::ContainerSpec;
 use retrial_engine::EngineError;
 use retrial_engine::api::{
-    Abilities, BindMount, BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec,
-    ExecStatus, ImageInfo, ImageProgress, RegistryAuth,
+    BindMount, BuildSpec, ContainerState, Engine, EngineCapabilities, EngineInfo, ExecOutput,
+    ExecSpec, ExecStatus, ImageInfo, ImageProgress, RegistryAuth,
 };
 
 #[async_trait]
@@ -23,8 +23,8 @@ impl Engine for Fake {
         Ok(state.images.contains(reference).then(|| image(reference)))
     }
 
-    async fn abilities(&self) -> Result<Abilities, EngineError> {
-        Ok(Abilities::default())
+    async fn abilities(&self) -> Result<EngineCapabilities, EngineError> {
+        Ok(EngineCapabilities::default())
     }
 
     async fn registry_digest(

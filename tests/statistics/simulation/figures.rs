@@ -1,10 +1,11 @@
 //! Whole verdicts: stages, several figures, equivalence.
 
 use retrial_recipe::model::{
-    Aggregate, Better, Claim, Expectation, ExpectationKind, FigureSource, Find, Mode, Take,
+    Aggregate, Better, Claim, Expectation, ExpectationKind, FigureLocator, FigureSource,
+    MatchSelection, Mode,
 };
 use retrial_results::verdict::{
-    Context, Evidence, FigureValue, Outcome, StageDecision, TrialEvidence, decide_stage, judge,
+    Evidence, FigureValue, Outcome, RunContext, StageDecision, TrialEvidence, decide_stage, judge,
 };
 
 use super::noise::{Generator, Noise};
@@ -27,7 +28,7 @@ fn evidence(logs: &[f64], truth: f64, claim: Claim, aggregate: Aggregate) -> Evi
     };
     evidence.expect = vec![(FIGURE.to_owned(), vec![published])];
     let source = FigureSource {
-        find: Find::Pattern {
+        find: FigureLocator::Pattern {
             expression: String::new(),
             below: None,
             until: None,
@@ -36,7 +37,7 @@ fn evidence(logs: &[f64], truth: f64, claim: Claim, aggregate: Aggregate) -> Evi
         by: Vec::new(),
         unit: None,
         better: Better::Higher,
-        take: Take::Last,
+        take: MatchSelection::Last,
         aggregate,
         noise: None,
     };
@@ -60,8 +61,8 @@ fn staged(truth: f64, aggregate: Aggregate, generator: &mut Generator) -> (Outco
     for (stage, trials) in stages.into_iter().enumerate() {
         let mut so_far = evidence(&logs[..trials], truth, Claim::NotWorse, aggregate);
         so_far.stages = vec![3, 5, 8];
-        if let StageDecision::Stop { .. } = decide_stage(&Context::default(), &so_far, stage) {
-            return (judge(&Context::default(), &[so_far]).outcome, trials);
+        if let StageDecision::Stop { .. } = decide_stage(&RunContext::default(), &so_far, stage) {
+            return (judge(&RunContext::default(), &[so_far]).outcome, trials);
         }
     }
     unreachable!("the last stage stops")
@@ -134,7 +135,7 @@ pub fn holm() -> Table {
             .collect()
     };
     let is_worse = |evidence: &[Evidence]| {
-        judge(&Context::default(), evidence).outcome == Outcome::NotReproduced
+        judge(&RunContext::default(), evidence).outcome == Outcome::NotReproduced
     };
     table.row("not reproduced (Holm)", shares(&is_worse));
     table.row(
@@ -146,7 +147,7 @@ pub fn holm() -> Table {
     );
     table.row(
         "reproduced (all must hold)",
-        shares(&|evidence| judge(&Context::default(), evidence).outcome == Outcome::Reproduced),
+        shares(&|evidence| judge(&RunContext::default(), evidence).outcome == Outcome::Reproduced),
     );
     table
 }
@@ -165,7 +166,7 @@ pub fn equivalence() -> Table {
             Some(share(DRAWS, || {
                 let logs = NOISE.run(trials, &mut generator);
                 let figure = evidence(&logs, truth, Claim::Equivalent, Aggregate::Mean);
-                judge(&Context::default(), &[figure]).outcome == Outcome::Reproduced
+                judge(&RunContext::default(), &[figure]).outcome == Outcome::Reproduced
             }))
         };
         table.row(name, [2, 3, 5, 8].into_iter().map(share_of).collect());

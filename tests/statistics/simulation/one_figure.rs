@@ -1,7 +1,7 @@
 //! One figure against a published one that is exact: power, error, heavy tails.
 
 use retrial_recipe::model::{Aggregate, Better};
-use retrial_stats::{AcceptanceRegion, Claim, Comparison, Decision, Estimate, quantile};
+use retrial_stats::{AcceptanceRegion, Claim, Decision, Estimate, ReferenceComparison, quantile};
 
 use super::noise::{Generator, Noise};
 use super::table::{Table, share};
@@ -13,7 +13,7 @@ const NOISE: f64 = 0.018;
 
 fn estimate(logs: &[f64], truth: f64, aggregate: Aggregate, noise: Option<f64>) -> Estimate {
     let values: Vec<f64> = logs.iter().map(|log| 100.0 * truth * log.exp()).collect();
-    let comparison = Comparison {
+    let comparison = ReferenceComparison {
         reference: 100.0,
         sigma: 0.0,
         better: Better::Higher,
@@ -293,7 +293,7 @@ pub fn printed() -> Table {
                 Some(share(DRAWS, || {
                     let logs = Noise::Normal(noise).run(trials, &mut generator);
                     let values = logs.iter().map(|log| (94.7 * log.exp()).round());
-                    let comparison = Comparison {
+                    let comparison = ReferenceComparison {
                         reference: 100.0,
                         sigma: 0.0,
                         better: Better::Higher,

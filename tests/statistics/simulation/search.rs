@@ -1,7 +1,7 @@
 //! A search for the change between two neighbours, against sweeps over all positions.
 
 use retrial_stats::Better;
-use retrial_stats::search::{Change, Observation, Search, Step};
+use retrial_stats::search::{ChangeCriterion, ChangeSearch, Observation, SearchStep};
 
 use super::noise::{Generator, Noise};
 use super::table::{Table, share};
@@ -46,9 +46,9 @@ fn search(
     drift: f64,
     generator: &mut Generator,
 ) -> (Option<usize>, u32) {
-    let search = Search {
+    let search = ChangeSearch {
         positions: truth.len(),
-        change: Change::Slower {
+        change: ChangeCriterion::Slower {
             better: Better::Higher,
             margin: 0.0,
         },
@@ -60,7 +60,7 @@ fn search(
     let mut count = 0;
     loop {
         match search.next(&trials) {
-            Step::Measure(position) => {
+            SearchStep::Measure(position) => {
                 let log = truth[position] + noise.run(1, generator)[0] - drift * f64::from(count);
                 trials.push(Observation {
                     position,
@@ -68,8 +68,8 @@ fn search(
                 });
                 count += 1;
             }
-            Step::Found(found) => return (Some(found.before), count),
-            Step::NoDifference | Step::EndsUndecided | Step::Undecided { .. } => {
+            SearchStep::Found(found) => return (Some(found.before), count),
+            SearchStep::NoDifference | SearchStep::EndsUndecided | SearchStep::Undecided { .. } => {
                 return (None, count);
             }
         }

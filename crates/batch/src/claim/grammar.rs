@@ -8,9 +8,11 @@ use itertools::join;
 use self::tail::tail;
 use self::with::{gain, gap};
 use super::model::Assertion;
-use super::sentence::{Amount, Problem, Sentence, Subjects, Tail, wrong};
+use super::sentence::{
+    AmountQualifier, ClaimModifiers, ClaimProblem, ClaimSubjects, ParsedClaim, wrong,
+};
 use super::side;
-use super::words::{self, Word, find, place, text};
+use super::words::{self, ClaimWord, find, place, text};
 use crate::Spanned;
 use retrial_recipe::model::Claim;
 use retrial_recipe::{Span, nearest};
@@ -21,35 +23,35 @@ const NOT_ALWAYS: &str = "is not always";
 /// A verb: its claim, and whether the sides are swapped.
 struct Verb {
     words: &'static str,
-    quantity: Quantity,
+    quantity: ComparedQuantity,
     claim: Claim,
     swaps: bool,
 }
 
 /// The property that a verb compares.
-struct Quantity {
+struct ComparedQuantity {
     assertion: fn(Claim, f64) -> Assertion,
     /// The margin of a claim without a number.
     margin: f64,
 }
 
 /// 2 % of speed are materially different to `MLPerf`'s auditors.
-const SPEED: Quantity = Quantity {
+const SPEED: ComparedQuantity = ComparedQuantity {
     assertion: |claim, by| Assertion::Speed { claim, by },
     margin: 0.02,
 };
 /// 1 % of accuracy are different to most of `MLPerf`'s benchmarks.
-const ACCURACY: Quantity = Quantity {
+const ACCURACY: ComparedQuantity = ComparedQuantity {
     assertion: |claim, by| Assertion::Accuracy { claim, by },
     margin: 0.01,
 };
 /// Scatters differ by a factor of two before anybody would call them different.
-const CONSISTENCY: Quantity = Quantity {
+const CONSISTENCY: ComparedQuantity = ComparedQuantity {
     assertion: |claim, by| Assertion::Consistency { claim, by },
     margin: 0.5,
 };
 
-const fn verb(words: &'static str, quantity: Quantity, claim: Claim, swaps: bool) -> Verb {
+const fn verb(words: &'static str, quantity: ComparedQuantity, claim: Claim, swaps: bool) -> Verb {
     Verb {
         words,
         quantity,
@@ -81,7 +83,10 @@ const VERBS: [Verb; 16] = {
 };
 
 /// Parses a claim's sentence.
-pub(super) fn read(claim: &Spanned<String>, subjects: &Subjects<'_>) -> Result<Sentence, Problem> {
+pub(super) fn read(
+    claim: &Spanned<String>,
+    subjects: &ClaimSubjects<'_>,
+) -> Result<ParsedClaim, ClaimProblem> {
     let mut words = words::of(claim);
     let bare = match &words[..] {
         [first, bare @ ..] if first.is("the") => bare,
@@ -112,9 +117,9 @@ pub(super) fn read(claim: &Spanned<String>, subjects: &Subjects<'_>) -> Result<S
             (left, right)
         };
         let assertion = (verb.quantity.assertion)(verb.claim, by);
-        return Ok(Sentence {
+        return Ok(ParsedClaim {
             not_always,
-            ..Sentence::new(assertion, candidate, Some(baseline), tail, &claim.span)
+            ..ParsedClaim::new(assertion, candidate, Some(baseline), tail, &claim.span)
         });
     }
     if let Some(at) = find(&words, "is accurate") {
@@ -128,16 +133,16 @@ pub(super) fn read(claim: &Spanned<String>, subjects: &Subjects<'_>) -> Result<S
             return Err(wrong("this claim does not accept a percentage", at, help));
         }
         let candidate = side::read(&words[..at], &claim.span, subjects)?;
-        return Ok(Sentence {
+        return Ok(ParsedClaim {
             not_always,
-            ..Sentence::new(Assertion::Accurate, candidate, None, tail, &claim.span)
+            ..ParsedClaim::new(Assertion::Accurate, candidate, None, tail, &claim.span)
         });
     }
     Err(no_claim(&words, &claim.span))
 }
 
 /// Returns the number of the claim, or the verb's default; the verb may not accept such a number.
-fn amount(verb: &Verb, tail: &Tail, span: &Span) -> Result<f64, Problem> {
+fn amount(verb: &Verb, tail: &ClaimModifiers, span: &Span) -> Result<f64, ClaimProblem> {
     let Some((by, kind, at)) = &tail.by else {
         return Ok(match verb.claim {
             Claim::Better => 0.0,
@@ -145,11 +150,11 @@ fn amount(verb: &Verb, tail: &Tail, span: &Span) -> Result<f64, Problem> {
         });
     };
     let (expected, help) = match verb.claim {
-        Claim::Better => (Amount::By, "write `by 10%`"),
-        Claim::NotWorse => (Amount::MoreThan, "write `by more than 2%`"),
-        Claim::Equivalent => (Amount::Within, "write `to within 5%`"),
+        Claim::Better => (AmountQualifier::By, "write `by 10%`"),
+        Claim::NotWorse => (AmountQualifier::MoreThan, "write `by more than 2%`"),
+        Claim::Equivalent => (AmountQualifier::Within, "write `to within 5%`"),
     };
-    if *kind != expected && !(verb.claim == Claim::NotWorse && *kind == Amount::Within) {
+    if *kind != expected && !(verb.claim == Claim::NotWorse && *kind == AmountQualifier::Within) {
         let message = format!("`{}` does not accept such a percentage", verb.words);
         return Err(wrong(&message, at, help));
     }
@@ -166,12 +171,12 @@ fn amount(verb: &Verb, tail: &Tail, span: &Span) -> Result<f64, Problem> {
     Ok(*by)
 }
 
-fn no_claim(words: &[Word], span: &Span) -> Problem {
+fn no_claim(words: &[ClaimWord], span: &Span) -> ClaimProblem {
     // The words from `is` to `than` or `as`, as somebody may have put them.
     let from = words.iter().position(|word| word.is("is"));
     let verbs = VERBS.iter().map(|verb| verb.words).chain(["is accurate"]);
     if let Some(from) = from {
-        let ends = |word: &Word| word.is("than") || word.is("as");
+        let ends = |word: &ClaimWord| word.is("than") || word.is("as");
         let to = words.iter().rposition(ends).filter(|to| *to > from);
         let written = &words[from..=to.unwrap_or_else(|| (from + 2).min(words.len() - 1))];
         let message = format!("`{}` cannot be checked", text(written));

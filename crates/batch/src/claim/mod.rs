@@ -23,22 +23,22 @@ mod sentence;
 mod side;
 mod words;
 
-pub use model::{Assertion, Claim, Part};
+pub use model::{Assertion, BatchClaim, CellPair};
 
 use super::model::WrittenClaim;
 use retrial_recipe::Diagnostics;
 
-pub(super) use sentence::Subjects;
+pub(super) use sentence::ClaimSubjects;
 
 /// Parses a claim; none if nothing in it can be checked.
 pub(super) fn read(
     written: &WrittenClaim,
-    subjects: &Subjects<'_>,
+    subjects: &ClaimSubjects<'_>,
     problems: &mut Diagnostics,
-) -> Option<Claim> {
+) -> Option<BatchClaim> {
     let read = grammar::read(&written.text, subjects).and_then(|sentence| {
         let parts = pairs::of(&sentence, subjects)?;
-        Ok(Claim {
+        Ok(BatchClaim {
             text: written.text.value.trim().to_owned(),
             source: written.source.clone(),
             assertion: sentence.assertion,

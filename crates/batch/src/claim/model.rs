@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Values;
+use crate::NamedValues;
 use retrial_recipe::model;
 
 /// A claim whose sides are resolved to cells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Claim {
+pub struct BatchClaim {
     /// The claim's text, as it was written.
     pub text: String,
     /// Where it was published.
@@ -21,7 +21,7 @@ pub struct Claim {
     /// The claim is that at least one part is an exception: `is not always …`.
     pub not_always: bool,
     /// The pairs of cells that the claim compares; at least one.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CellPair>,
 }
 
 /// An assertion about each part of a claim.
@@ -65,7 +65,7 @@ pub enum Assertion {
 
 impl Assertion {
     /// Returns the required ratio of the candidate to the baseline: a claim, and the margin that
-    /// leaves `1 - margin` of it (the word of [`model::Claim`]).
+    /// leaves `1 - margin` of it (the word of [`model::BatchClaim`]).
     pub fn required(self) -> Option<(model::Claim, f64)> {
         use model::Claim::Better;
         match self {
@@ -89,9 +89,9 @@ impl Assertion {
 
 /// One pair of cells that a claim is about. Names are cells' or other hosts'.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct CellPair {
     /// The axis values that distinguish it from the other parts: `gpu=w7900`.
-    pub of: Values,
+    pub of: NamedValues,
     /// The candidate: the cell, or the other host, that the claim is about.
     pub candidate: String,
     /// The baseline, compared with the candidate; none for a claim about one side.

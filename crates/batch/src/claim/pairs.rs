@@ -8,13 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::join;
 
-use super::model::Part;
-use super::sentence::{Problem, Sentence, Side, Subjects, wrong};
+use super::model::CellPair;
+use super::sentence::{ClaimProblem, ClaimSide, ClaimSubjects, ParsedClaim, wrong};
 use crate::names::RECIPE;
-use crate::{Cell, Values};
+use crate::{Cell, NamedValues};
 
 /// The parts of a sentence; at least one.
-pub(super) fn of(sentence: &Sentence, subjects: &Subjects<'_>) -> Result<Vec<Part>, Problem> {
+pub(super) fn of(
+    sentence: &ParsedClaim,
+    subjects: &ClaimSubjects<'_>,
+) -> Result<Vec<CellPair>, ClaimProblem> {
     let pairing = Pairing { sentence, subjects };
     let candidate = &sentence.candidate;
     let mut parts = match (&sentence.step, &sentence.baseline) {
@@ -28,8 +31,8 @@ pub(super) fn of(sentence: &Sentence, subjects: &Subjects<'_>) -> Result<Vec<Par
     for part in &mut parts {
         part.gap_to = match &sentence.gap_to {
             None => None,
-            Some(Side::ExternalResult(name)) => Some(name.clone()),
-            Some(Side::Cells(values)) => Some(pairing.third(part, values)?),
+            Some(ClaimSide::ExternalResult(name)) => Some(name.clone()),
+            Some(ClaimSide::Cells(values)) => Some(pairing.third(part, values)?),
         };
     }
     only_what_differs(&mut parts);
@@ -38,24 +41,28 @@ pub(super) fn of(sentence: &Sentence, subjects: &Subjects<'_>) -> Result<Vec<Par
 
 /// Finds the cells that a sentence is about.
 struct Pairing<'a> {
-    sentence: &'a Sentence,
-    subjects: &'a Subjects<'a>,
+    sentence: &'a ParsedClaim,
+    subjects: &'a ClaimSubjects<'a>,
 }
 
 impl Pairing<'_> {
-    fn wrong(&self, message: &str, help: &str) -> Problem {
+    fn wrong(&self, message: &str, help: &str) -> ClaimProblem {
         wrong(message, &self.sentence.span, help)
     }
 
     /// The parts of a claim on a gain: the same step, twice.
-    fn steps(&self, step: [&Side; 2], with: [&Side; 2]) -> Result<Vec<Part>, Problem> {
-        let [Side::Cells(first), Side::Cells(second)] = with else {
+    fn steps(
+        &self,
+        step: [&ClaimSide; 2],
+        with: [&ClaimSide; 2],
+    ) -> Result<Vec<CellPair>, ClaimProblem> {
+        let [ClaimSide::Cells(first), ClaimSide::Cells(second)] = with else {
             let message = "a gain is larger with some cells of this batch than with others";
             let help = "write: the gain from SIDE to SIDE is larger with bert than with resnet50";
             return Err(self.wrong(message, help));
         };
         let mut ends = step.iter();
-        if ends.all(|side| matches!(side, Side::ExternalResult(_))) {
+        if ends.all(|side| matches!(side, ClaimSide::ExternalResult(_))) {
             let message = "both ends of the step are other hosts' runs";
             let help = "name values of this batch's cells for one of them";
             return Err(self.wrong(message, help));
@@ -65,10 +72,10 @@ impl Pairing<'_> {
             let message = "both sides mean the same cells";
             return Err(self.wrong(message, "name the axis that differs"));
         }
-        let parts_with = |with: &Values| -> Result<Vec<Part>, Problem> {
+        let parts_with = |with: &NamedValues| -> Result<Vec<CellPair>, ClaimProblem> {
             let [from, to] = step.map(|side| match side {
-                Side::Cells(values) => Side::Cells(completed(values, with)),
-                Side::ExternalResult(name) => Side::ExternalResult(name.clone()),
+                ClaimSide::Cells(values) => ClaimSide::Cells(completed(values, with)),
+                ClaimSide::ExternalResult(name) => ClaimSide::ExternalResult(name.clone()),
             });
             self.both(&to, &from)
         };
@@ -76,7 +83,7 @@ impl Pairing<'_> {
         let steps = parts_with(&first)?.into_iter().filter_map(|part| {
             let other = baselines.iter().find(|other| other.of == part.of)?;
             let from = [part.baseline?, other.baseline.clone()?];
-            Some(Part {
+            Some(CellPair {
                 baseline: Some(other.candidate.clone()),
                 from: Some(from),
                 ..part
@@ -86,8 +93,8 @@ impl Pairing<'_> {
     }
 
     /// A part for each cell of a side, or for another host's runs.
-    fn alone(&self, side: &Side) -> Vec<Part> {
-        let part = |candidate: &str, of| Part {
+    fn alone(&self, side: &ClaimSide) -> Vec<CellPair> {
+        let part = |candidate: &str, of| CellPair {
             of,
             candidate: candidate.to_owned(),
             baseline: None,
@@ -95,8 +102,8 @@ impl Pairing<'_> {
             from: None,
         };
         match side {
-            Side::ExternalResult(name) => vec![part(name, Values::default())],
-            Side::Cells(values) => {
+            ClaimSide::ExternalResult(name) => vec![part(name, NamedValues::default())],
+            ClaimSide::Cells(values) => {
                 let cells = having(values, self.subjects).into_iter();
                 cells.map(|(cell, of)| part(&cell.name, of)).collect()
             }
@@ -104,29 +111,35 @@ impl Pairing<'_> {
     }
 
     /// A part for each pair of cells that are equal in what no side names.
-    fn both(&self, candidate: &Side, baseline: &Side) -> Result<Vec<Part>, Problem> {
-        let with = |part: Part, baseline: &str| Part {
+    fn both(
+        &self,
+        candidate: &ClaimSide,
+        baseline: &ClaimSide,
+    ) -> Result<Vec<CellPair>, ClaimProblem> {
+        let with = |part: CellPair, baseline: &str| CellPair {
             baseline: Some(baseline.to_owned()),
             ..part
         };
         let parts = match (candidate, baseline) {
-            (Side::ExternalResult(first), Side::ExternalResult(second)) if first == second => {
+            (ClaimSide::ExternalResult(first), ClaimSide::ExternalResult(second))
+                if first == second =>
+            {
                 return Err(self.wrong("both sides are the same", "name two different ones"));
             }
-            (side, Side::ExternalResult(other)) => {
+            (side, ClaimSide::ExternalResult(other)) => {
                 let parts = self.alone(side).into_iter();
                 parts.map(|part| with(part, other)).collect()
             }
-            (Side::ExternalResult(name), cells) => {
+            (ClaimSide::ExternalResult(name), cells) => {
                 let parts = self.alone(cells).into_iter();
-                let turned = parts.map(|part| Part {
+                let turned = parts.map(|part| CellPair {
                     baseline: Some(part.candidate),
                     candidate: name.clone(),
                     ..part
                 });
                 turned.collect()
             }
-            (Side::Cells(first), Side::Cells(second)) => {
+            (ClaimSide::Cells(first), ClaimSide::Cells(second)) => {
                 let (full, other_full) = (completed(first, second), completed(second, first));
                 if full.are_in(&other_full) {
                     let help = "an axis that only one side names is the same on both; name the axis that differs";
@@ -137,7 +150,7 @@ impl Pairing<'_> {
                 for (partner, alike) in having(&other_full, self.subjects) {
                     partners.entry(alike.to_string()).or_insert(partner);
                 }
-                let parts = self.alone(&Side::Cells(full)).into_iter();
+                let parts = self.alone(&ClaimSide::Cells(full)).into_iter();
                 let paired = parts.filter_map(|part| {
                     let partner = partners.get(&part.of.to_string())?;
                     Some(with(part, &partner.name))
@@ -149,8 +162,8 @@ impl Pairing<'_> {
     }
 
     /// The one cell that a gap is measured to.
-    fn third(&self, part: &Part, values: &Values) -> Result<String, Problem> {
-        let alike = |others: &Values| {
+    fn third(&self, part: &CellPair, values: &NamedValues) -> Result<String, ClaimProblem> {
+        let alike = |others: &NamedValues| {
             let mut alike = part.of.iter();
             alike.all(|(axis, value)| values.get(axis).is_some() || others.get(axis) == Some(value))
         };
@@ -177,10 +190,10 @@ impl Pairing<'_> {
     }
 }
 
-fn nobody(sentence: &Sentence, subjects: &Subjects<'_>) -> Problem {
-    let side = |side: &Side| match side {
-        Side::Cells(values) => values.to_string(),
-        Side::ExternalResult(name) => name.clone(),
+fn nobody(sentence: &ParsedClaim, subjects: &ClaimSubjects<'_>) -> ClaimProblem {
+    let side = |side: &ClaimSide| match side {
+        ClaimSide::Cells(values) => values.to_string(),
+        ClaimSide::ExternalResult(name) => name.clone(),
     };
     let candidate = side(&sentence.candidate);
     let baseline = sentence.baseline.as_ref().map(side).unwrap_or_default();
@@ -200,7 +213,7 @@ fn nobody(sentence: &Sentence, subjects: &Subjects<'_>) -> Problem {
 
 /// The cells that have these values, each with its others, sorted by axis. A cell's recipe is one of its
 /// values where there are several.
-fn having<'a>(named: &Values, subjects: &Subjects<'a>) -> Vec<(&'a Cell, Values)> {
+fn having<'a>(named: &NamedValues, subjects: &ClaimSubjects<'a>) -> Vec<(&'a Cell, NamedValues)> {
     let has_recipes = subjects.axes.iter().any(|(name, _)| name == RECIPE);
     let with_others = |cell: &'a Cell| {
         let mut values = cell.axes.clone();
@@ -217,7 +230,7 @@ fn having<'a>(named: &Values, subjects: &Subjects<'a>) -> Vec<(&'a Cell, Values)
     subjects.cells.iter().filter_map(with_others).collect()
 }
 
-fn completed(first: &Values, second: &Values) -> Values {
+fn completed(first: &NamedValues, second: &NamedValues) -> NamedValues {
     let mut full = first.clone();
     for (axis, value) in second.iter() {
         if full.get(axis).is_none() {
@@ -228,7 +241,7 @@ fn completed(first: &Values, second: &Values) -> Values {
 }
 
 /// Reduces the axis values of parts to those in which they differ.
-fn only_what_differs(parts: &mut [Part]) {
+fn only_what_differs(parts: &mut [CellPair]) {
     let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (axis, value) in parts.iter().flat_map(|part| part.of.iter()) {
         let distinct = values.entry(axis.to_owned()).or_default();

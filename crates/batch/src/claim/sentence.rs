@@ -1,17 +1,17 @@
 //! The parts of speech of a claim, before it is known which cells it is about.
 
 use super::model::Assertion;
-use crate::Values;
+use crate::NamedValues;
 use crate::cell::{Cell, ExcludedCell};
 use crate::model::ExternalResult;
 use retrial_recipe::{Diagnostic, Span};
 
 /// A problem of a claim, with its place.
-pub(super) type Problem = Box<Diagnostic>;
+pub(super) type ClaimProblem = Box<Diagnostic>;
 
 /// The names that sides may use.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Subjects<'a> {
+pub(crate) struct ClaimSubjects<'a> {
     pub axes: &'a [(String, Vec<String>)],
     pub cells: &'a [Cell],
     pub excluded: &'a [ExcludedCell],
@@ -22,16 +22,16 @@ pub(crate) struct Subjects<'a> {
 
 /// The subject of a claim, or what it is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum ClaimSide {
     /// Cells that have these values.
-    Cells(Values),
+    Cells(NamedValues),
     /// Runs of another host.
     ExternalResult(String),
 }
 
 /// How a claim states a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Amount {
+pub(super) enum AmountQualifier {
     By,
     MoreThan,
     Within,
@@ -39,33 +39,33 @@ pub(super) enum Amount {
 
 /// The conditions that may follow the sides.
 #[derive(Debug, Default)]
-pub(super) struct Tail {
-    pub by: Option<(f64, Amount, Span)>,
+pub(super) struct ClaimModifiers {
+    pub by: Option<(f64, AmountQualifier, Span)>,
     pub scenario: Option<String>,
     pub figure: Option<String>,
 }
 
 /// A claim's parts of speech.
 #[derive(Debug)]
-pub(super) struct Sentence {
+pub(super) struct ParsedClaim {
     pub assertion: Assertion,
-    pub candidate: Side,
-    pub baseline: Option<Side>,
-    pub gap_to: Option<Side>,
+    pub candidate: ClaimSide,
+    pub baseline: Option<ClaimSide>,
+    pub gap_to: Option<ClaimSide>,
     /// The cells from which and to which the step of a gain leads.
-    pub step: Option<[Side; 2]>,
+    pub step: Option<[ClaimSide; 2]>,
     pub not_always: bool,
-    pub tail: Tail,
+    pub tail: ClaimModifiers,
     pub span: Span,
 }
 
-impl Sentence {
+impl ParsedClaim {
     /// A claim about a candidate, compared with a baseline if there is one.
     pub fn new(
         assertion: Assertion,
-        candidate: Side,
-        baseline: Option<Side>,
-        tail: Tail,
+        candidate: ClaimSide,
+        baseline: Option<ClaimSide>,
+        tail: ClaimModifiers,
         span: &Span,
     ) -> Self {
         Self {
@@ -81,6 +81,6 @@ impl Sentence {
     }
 }
 
-pub(super) fn wrong(message: &str, span: &Span, help: &str) -> Problem {
+pub(super) fn wrong(message: &str, span: &Span, help: &str) -> ClaimProblem {
     Box::new(Diagnostic::error("claim", message, span.clone()).help(help))
 }

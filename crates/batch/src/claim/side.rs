@@ -2,14 +2,18 @@
 
 use itertools::join;
 
-use super::sentence::{Problem, Side, Subjects, wrong};
-use super::words::{Word, place, text};
-use crate::Values;
+use super::sentence::{ClaimProblem, ClaimSide, ClaimSubjects, wrong};
+use super::words::{ClaimWord, place, text};
+use crate::NamedValues;
 use crate::names::RECIPE;
 use retrial_recipe::{Span, did_you_mean};
 
 /// Parses a side: the values of its cells, or the name of another host's runs.
-pub(super) fn read(words: &[Word], claim: &Span, subjects: &Subjects<'_>) -> Result<Side, Problem> {
+pub(super) fn read(
+    words: &[ClaimWord],
+    claim: &Span,
+    subjects: &ClaimSubjects<'_>,
+) -> Result<ClaimSide, ClaimProblem> {
     let all = place(words, claim);
     if words.is_empty() {
         return Err(wrong(
@@ -18,7 +22,7 @@ pub(super) fn read(words: &[Word], claim: &Span, subjects: &Subjects<'_>) -> Res
             "name cells by their values",
         ));
     }
-    let mut values = Values::default();
+    let mut values = NamedValues::default();
     for term in words.split(|word| !word.quoted && word.text == "+") {
         if let [word] = term
             && let Some(other) = subjects.other_host(&word.text)
@@ -27,7 +31,7 @@ pub(super) fn read(words: &[Word], claim: &Span, subjects: &Subjects<'_>) -> Res
                 let message = format!("`{other}` names runs of another host and has no axes");
                 return Err(wrong(&message, &all, "write the name only"));
             }
-            return Ok(Side::ExternalResult(other.to_owned()));
+            return Ok(ClaimSide::ExternalResult(other.to_owned()));
         }
         for (axis, value) in subjects.term(term, &all)? {
             if let Some(earlier) = values.get(&axis)
@@ -43,13 +47,13 @@ pub(super) fn read(words: &[Word], claim: &Span, subjects: &Subjects<'_>) -> Res
         let help = "name values that tell them apart";
         return Err(wrong("this matches every cell", &all, help));
     }
-    Ok(Side::Cells(values))
+    Ok(ClaimSide::Cells(values))
 }
 
 /// An axis and its value.
 type AxisValue = (String, String);
 
-impl Subjects<'_> {
+impl ClaimSubjects<'_> {
     /// Returns the name of another host's runs, if this is one.
     fn other_host(&self, name: &str) -> Option<&str> {
         let mut names = self.external_results.iter().map(|other| &*other.name);
@@ -57,7 +61,7 @@ impl Subjects<'_> {
     }
 
     /// The values of a term: `migraphx`, `rocm 7.1.1`, `rocm=7.1.1,backend=migraphx`.
-    fn term(&self, term: &[Word], all: &Span) -> Result<Vec<AxisValue>, Problem> {
+    fn term(&self, term: &[ClaimWord], all: &Span) -> Result<Vec<AxisValue>, ClaimProblem> {
         match term {
             [] => Err(wrong("nothing between two +", all, "remove one")),
             [word] if !word.quoted && word.text.contains('=') => {
@@ -85,7 +89,7 @@ impl Subjects<'_> {
     }
 
     /// A value after its axis.
-    fn of_axis(&self, axis: &str, value: &str, span: &Span) -> Result<AxisValue, Problem> {
+    fn of_axis(&self, axis: &str, value: &str, span: &Span) -> Result<AxisValue, ClaimProblem> {
         let Some((name, values)) = self.axes.iter().find(|(name, _)| name == axis) else {
             let mut all = self.axes.iter();
             if all.any(|(_, values)| same(values, axis).is_some()) {
@@ -117,8 +121,8 @@ impl Subjects<'_> {
         &self,
         value: &str,
         span: &Span,
-        has: impl Fn(&Values) -> bool,
-    ) -> Result<(), Problem> {
+        has: impl Fn(&NamedValues) -> bool,
+    ) -> Result<(), ClaimProblem> {
         let Some(cell) = self.excluded.iter().find(|cell| has(&cell.axes)) else {
             return Ok(());
         };
@@ -127,7 +131,7 @@ impl Subjects<'_> {
     }
 
     /// A value with the axis that has it; none for the only recipe's name.
-    fn alone(&self, value: &str, span: &Span) -> Result<Option<AxisValue>, Problem> {
+    fn alone(&self, value: &str, span: &Span) -> Result<Option<AxisValue>, ClaimProblem> {
         let all = self.axes.iter();
         let having = all.filter_map(|(axis, values)| Some((axis, same(values, value)?)));
         let having: Vec<(&String, &str)> = having.collect();
@@ -135,7 +139,7 @@ impl Subjects<'_> {
             [(axis, value)] => Ok(Some((axis.clone(), value.to_owned()))),
             [] if self.cells.iter().any(|cell| cell.recipe == value) => Ok(None),
             [] => {
-                let has = |axes: &Values| axes.iter().any(|(_, candidate)| candidate == value);
+                let has = |axes: &NamedValues| axes.iter().any(|(_, candidate)| candidate == value);
                 self.refuse_omitted(&format!("`{value}`"), span, has)?;
                 let values = self.axes.iter().flat_map(|(_, values)| values);
                 let others = self.external_results.iter().map(|other| &other.name);

@@ -8,7 +8,7 @@ use retrial_recipe::model;
 
 const BATCH: &str = "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rocm: [6.4.1, 7.0.0, 7.1.1]\n  backend: [rocm, migraphx]\nothers: { rtx4090: { runs: [20260101-x] } }\nclaims:\n";
 
-fn claim(text: &str) -> Result<Claim, String> {
+fn claim(text: &str) -> Result<BatchClaim, String> {
     let plan = planned(&format!("{BATCH}  - {text}\n"));
     plan.map(|plan| plan.claims[0].clone())
         .map_err(|problems| problems.render(false))

@@ -7,13 +7,13 @@ use retrial_recipe::Span;
 
 /// A word, or a quoted text.
 #[derive(Debug, Clone)]
-pub(super) struct Word {
+pub(super) struct ClaimWord {
     pub text: String,
     pub quoted: bool,
     pub span: Span,
 }
 
-impl Word {
+impl ClaimWord {
     /// Returns whether it is this word of the grammar, in any case.
     pub fn is(&self, word: &str) -> bool {
         !self.quoted && self.text.eq_ignore_ascii_case(word)
@@ -21,7 +21,7 @@ impl Word {
 }
 
 /// The words of a text. A full stop at its end belongs to no word.
-pub(super) fn of(text: &Spanned<String>) -> Vec<Word> {
+pub(super) fn of(text: &Spanned<String>) -> Vec<ClaimWord> {
     // In the file the text may be quoted or folded: then all of it is the place.
     let offset = text.span.slice().find(&text.value);
     let span = |start: usize, end: usize| {
@@ -53,7 +53,7 @@ pub(super) fn of(text: &Spanned<String>) -> Vec<Word> {
             }
         }
         let (from, to) = closed.map_or((start, end), |at| (start + 1, at));
-        words.push(Word {
+        words.push(ClaimWord {
             text: sentence[from..to].to_owned(),
             quoted: closed.is_some(),
             span: span(start, end),
@@ -63,7 +63,7 @@ pub(super) fn of(text: &Spanned<String>) -> Vec<Word> {
 }
 
 /// Returns the place from the first word to the last.
-pub(super) fn place(words: &[Word], otherwise: &Span) -> Span {
+pub(super) fn place(words: &[ClaimWord], otherwise: &Span) -> Span {
     match (words.first(), words.last()) {
         (Some(first), Some(last)) => first.span.source.span(first.span.start..last.span.end),
         _ => otherwise.clone(),
@@ -71,14 +71,14 @@ pub(super) fn place(words: &[Word], otherwise: &Span) -> Span {
 }
 
 /// Joins words with spaces.
-pub(super) fn text(words: &[Word]) -> String {
+pub(super) fn text(words: &[ClaimWord]) -> String {
     join(words.iter().map(|word| &word.text), " ")
 }
 
 /// Returns the position of a phrase of the grammar.
-pub(super) fn find(words: &[Word], phrase: &str) -> Option<usize> {
+pub(super) fn find(words: &[ClaimWord], phrase: &str) -> Option<usize> {
     let phrase: Vec<&str> = phrase.split(' ').collect();
-    let fits = |part: &[Word]| {
+    let fits = |part: &[ClaimWord]| {
         part.iter()
             .zip(&phrase)
             .all(|(word, expected)| word.is(expected))

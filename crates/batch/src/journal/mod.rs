@@ -5,4 +5,4 @@ mod event;
 mod state;
 
 pub use event::{BatchEvent, BatchEventKind, TrialRunEnd, TrialRunFigure};
-pub use state::{BatchState, Next, TrialRunState};
+pub use state::{BatchState, TrialRunAction, TrialRunState};

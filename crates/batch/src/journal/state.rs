@@ -39,7 +39,7 @@ pub struct TrialRunState {
 
 /// The next action for a trial run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Next {
+pub enum TrialRunAction {
     /// Start a new run.
     Start {
         /// The number of the attempt, from 1.
@@ -115,17 +115,17 @@ impl BatchState {
     }
 
     /// Returns the next action for a trial run, which is retried so often after failures of the host.
-    pub fn next(&self, trial_run: usize, retries: u32) -> Next {
+    pub fn next(&self, trial_run: usize, retries: u32) -> TrialRunAction {
         let Some(state) = self.trial_runs.get(&trial_run) else {
-            return Next::Start { attempt: 1 };
+            return TrialRunAction::Start { attempt: 1 };
         };
         match (state.exit_code(), &state.run) {
-            (None | Some(INTERRUPTED), Some(run)) => Next::Continue { run: run.clone() },
-            (None | Some(INTERRUPTED), None) => Next::Start { attempt: 1 },
-            (Some(HOST), _) if state.attempt <= retries => Next::Start {
+            (None | Some(INTERRUPTED), Some(run)) => TrialRunAction::Continue { run: run.clone() },
+            (None | Some(INTERRUPTED), None) => TrialRunAction::Start { attempt: 1 },
+            (Some(HOST), _) if state.attempt <= retries => TrialRunAction::Start {
                 attempt: state.attempt + 1,
             },
-            (Some(_), _) => Next::Complete,
+            (Some(_), _) => TrialRunAction::Complete,
         }
     }
 
@@ -232,8 +232,8 @@ mod tests {
         BatchState::from_events(&read.collect::<Vec<_>>())
     }
 
-    fn go_on(run: &str) -> Next {
-        Next::Continue {
+    fn go_on(run: &str) -> TrialRunAction {
+        TrialRunAction::Continue {
             run: run.to_owned(),
         }
     }
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn a_killed_or_stopped_trial_run_resumes_its_run() {
         let fresh = state([started()]);
-        assert_eq!(fresh.next(1, 1), Next::Start { attempt: 1 });
+        assert_eq!(fresh.next(1, 1), TrialRunAction::Start { attempt: 1 });
         let killed = state([started(), trial_run_started(1, "r1", 1)]);
         assert_eq!(killed.next(1, 1), go_on("r1"));
         assert_eq!(killed.running(), ["r1"]);
@@ -263,7 +263,7 @@ mod tests {
                 trial_run_started(1, "r1", 1),
                 trial_run_ended(1, Some("r1"), code),
             ]);
-            assert_eq!(state.next(1, 9), Next::Complete);
+            assert_eq!(state.next(1, 9), TrialRunAction::Complete);
             assert!(state.has_ended(1));
         }
     }
@@ -275,26 +275,35 @@ mod tests {
             trial_run_started(1, "r1", 1),
             trial_run_ended(1, Some("r1"), 3),
         ];
-        assert_eq!(state(events.clone()).next(1, 0), Next::Complete);
-        assert_eq!(state(events.clone()).next(1, 1), Next::Start { attempt: 2 });
+        assert_eq!(state(events.clone()).next(1, 0), TrialRunAction::Complete);
+        assert_eq!(
+            state(events.clone()).next(1, 1),
+            TrialRunAction::Start { attempt: 2 }
+        );
         events.extend([
             trial_run_started(1, "r2", 2),
             trial_run_ended(1, Some("r2"), 3),
         ]);
         let after = state(events.clone());
-        assert_eq!(after.next(1, 1), Next::Complete);
+        assert_eq!(after.next(1, 1), TrialRunAction::Complete);
         assert!(!after.has_ended(1));
         // Resumed after its end, it may retry as often again.
         events.extend([ended(3), started()]);
-        assert_eq!(state(events).next(1, 1), Next::Start { attempt: 1 });
+        assert_eq!(
+            state(events).next(1, 1),
+            TrialRunAction::Start { attempt: 1 }
+        );
     }
 
     #[test]
     fn an_attempt_that_could_not_start_counts() {
         let mut events = vec![started(), trial_run_ended(1, None, 3)];
-        assert_eq!(state(events.clone()).next(1, 1), Next::Start { attempt: 2 });
+        assert_eq!(
+            state(events.clone()).next(1, 1),
+            TrialRunAction::Start { attempt: 2 }
+        );
         events.push(trial_run_ended(1, None, 3));
-        assert_eq!(state(events).next(1, 1), Next::Complete);
+        assert_eq!(state(events).next(1, 1), TrialRunAction::Complete);
     }
 
     #[test]
@@ -310,7 +319,7 @@ mod tests {
             lost,
         ];
         let state = state(events);
-        assert_eq!(state.next(1, 1), Next::Start { attempt: 1 });
+        assert_eq!(state.next(1, 1), TrialRunAction::Start { attempt: 1 });
         assert_eq!(state.runs().count(), 0);
     }
 

@@ -5,7 +5,7 @@ use retrial_results::verdict::ExitCode;
 
 /// How a process ended a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BatchEnded {
+pub struct BatchEnd {
     /// The first failure that applies: interrupted, refused, a failure of the host, a failed step. The verdict reports
     /// what was measured.
     pub exit: ExitCode,
@@ -13,7 +13,7 @@ pub struct BatchEnded {
     pub reason: Option<String>,
 }
 
-impl BatchEnded {
+impl BatchEnd {
     /// Summarizes these trial runs; `halted` is the reason why no more were started.
     pub fn new(state: &BatchState, trial_runs: &[usize], halted: Option<String>) -> Self {
         let count = trial_runs.len();

@@ -4,9 +4,9 @@ use super::tasks::read_state;
 use crate::journal::{TrialRunEnd, TrialRunState};
 use crate::verdict::{LostRun, RunEvidence, SubjectEvidence};
 use crate::{BatchPlan, Cell};
-use retrial_results::verdict::{Context, Evidence, ExitCode};
+use retrial_results::verdict::{Evidence, ExitCode, RunContext};
 use retrial_run::evidence_of;
-use retrial_store::{Home, Record, RunDirectory, StoreError};
+use retrial_store::{Home, RecordDirectory, RunDirectory, StoreError};
 
 /// The evidence of each cell, its runs in the order of trials; a run without any has the reason.
 ///
@@ -14,7 +14,7 @@ use retrial_store::{Home, Record, RunDirectory, StoreError};
 /// If the batch's journal cannot be read.
 pub fn evidence_of_cells(
     home: &Home,
-    directory: &Record,
+    directory: &RecordDirectory,
     plan: &BatchPlan,
 ) -> Result<Vec<SubjectEvidence>, StoreError> {
     let state = read_state(directory)?;
@@ -57,7 +57,7 @@ fn of_trial_run(home: &Home, state: Option<&TrialRunState>, trial: u32) -> RunEv
     }
 }
 
-fn of_end(home: &Home, end: &TrialRunEnd) -> Result<(Context, Vec<Evidence>), LostRun> {
+fn of_end(home: &Home, end: &TrialRunEnd) -> Result<(RunContext, Vec<Evidence>), LostRun> {
     let exit = ExitCode::try_from(end.exit_code).unwrap_or(ExitCode::Host);
     let reason = match exit {
         ExitCode::Interrupted => "it was stopped",

@@ -3,26 +3,27 @@
 use futures_util::future::join_all;
 use serde_json::Value;
 
-use super::ended::BatchEnded;
+use super::ended::BatchEnd;
 use super::images::pull_ahead;
 use super::search::search;
 use super::session::BatchSession;
 use super::trial_run::take;
 use crate::PullAhead;
-use crate::journal::{BatchEventKind, BatchState, Next};
+use crate::journal::{BatchEventKind, BatchState, TrialRunAction};
 use retrial_store::{RunDirectory, StoreError};
 
 /// Executes the rest of the schedule.
 ///
 /// # Errors
 /// If the batch's own files cannot be written, or another process has one of its runs.
-pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, StoreError> {
+pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnd, StoreError> {
     lost_runs(batch)?;
     let all = batch.trial_runs();
     let retries = batch.job.plan.execution.retries;
     let is_resumed = batch.ask(|state| state.sessions > 0);
-    let is_complete =
-        |state: &BatchState, trial_run: &usize| state.next(*trial_run, retries) == Next::Complete;
+    let is_complete = |state: &BatchState, trial_run: &usize| {
+        state.next(*trial_run, retries) == TrialRunAction::Complete
+    };
     batch.record(BatchEventKind::started(batch.job.directory.id(), all.len()))?;
     if is_resumed {
         // Only now is it known what is retried on a fixed host.
@@ -68,7 +69,7 @@ pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, StoreError>
     };
     ends.into_iter().collect::<Result<Vec<()>, StoreError>>()?;
     let halted = batch.halted().cloned();
-    Ok(batch.ask(|state| BatchEnded::new(state, &all, halted)))
+    Ok(batch.ask(|state| BatchEnd::new(state, &all, halted)))
 }
 
 /// Runs that ended and no longer exist are repeated: without them nothing can be judged. So are

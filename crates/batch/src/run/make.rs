@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::journal::TrialRunEnd;
-use retrial_run::Prepared;
+use retrial_run::PreparedRun;
 
 /// Makes ordinary runs of the trial runs of a schedule, numbered from 1.
 #[async_trait(?Send)]
@@ -12,5 +12,5 @@ pub trait RunMaker {
     fn image(&self, trial_run: usize) -> Option<String>;
 
     /// Checks the host again and prepares the run, on the GPUs of a worker; else returns how the trial run ended.
-    async fn make(&self, trial_run: usize, worker: usize) -> Result<Prepared, TrialRunEnd>;
+    async fn make(&self, trial_run: usize, worker: usize) -> Result<PreparedRun, TrialRunEnd>;
 }

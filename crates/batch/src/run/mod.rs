@@ -23,11 +23,11 @@ mod tasks;
 mod trial_run;
 mod workers;
 
-pub use ended::BatchEnded;
+pub use ended::BatchEnd;
 pub use evidence::evidence_of_cells;
 pub use execute::execute;
 pub use make::RunMaker;
-pub use search::Observations;
+pub use search::RunObservations;
 pub use session::{BatchJob, BatchSession, Emitter, ProgressEvent};
 pub use tasks::{read_journal, read_state, task_directory};
-pub use workers::{Workers, tasks, workers};
+pub use workers::{WorkerQueues, tasks, workers};

@@ -2,21 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use super::ended::BatchEnded;
+use super::ended::BatchEnd;
 use super::session::BatchSession;
 use super::trial_run::take;
 use crate::BatchPlan;
 use crate::journal::BatchState;
-use crate::search::{Course, Next, Observed, SearchPlan, Trial, observe};
+use crate::search::{
+    CellSearchStep, ObservedTrial, RunObservation, SearchPlan, SearchState, observe,
+};
 use retrial_results::verdict::ExitCode;
 use retrial_run::evidence_of;
 use retrial_store::{Home, RunDirectory, StoreError};
 
 /// The observations of a search's runs, each read once.
 #[derive(Debug, Default)]
-pub struct Observations(BTreeMap<String, Observed>);
+pub struct RunObservations(BTreeMap<String, RunObservation>);
 
-impl Observations {
+impl RunObservations {
     /// Returns the trials that ended, in the order in which they started.
     pub fn trials(
         &mut self,
@@ -24,7 +26,7 @@ impl Observations {
         plan: &BatchPlan,
         search: &SearchPlan,
         state: &BatchState,
-    ) -> Vec<Trial> {
+    ) -> Vec<ObservedTrial> {
         let ended = state.trial_runs.iter();
         let ended = ended.filter(|(number, _)| state.has_ended(**number));
         let mut ended: Vec<_> = ended.collect();
@@ -36,10 +38,10 @@ impl Observations {
                 let directory = RunDirectory::at(home.runs().join(&run));
                 match evidence_of(&directory) {
                     Ok((context, evidence)) => observe(search, &context, &evidence),
-                    Err(error) => Observed::Nothing(error.to_string()),
+                    Err(error) => RunObservation::NotMeasured(error.to_string()),
                 }
             });
-            Some(Trial {
+            Some(ObservedTrial {
                 cell,
                 observed: observed.clone(),
                 run,
@@ -53,13 +55,13 @@ impl Observations {
 pub(super) async fn search(
     batch: &BatchSession<'_>,
     search: &SearchPlan,
-) -> Result<BatchEnded, StoreError> {
+) -> Result<BatchEnd, StoreError> {
     let plan = &batch.job.plan;
-    let mut observations = Observations::default();
-    let ended = |exit, reason| Ok(BatchEnded { exit, reason });
+    let mut observations = RunObservations::default();
+    let ended = |exit, reason| Ok(BatchEnd { exit, reason });
     loop {
         let trials = batch.ask(|state| observations.trials(&batch.job.home, plan, search, state));
-        let Next::Measure(cell) = Course::new(plan, search, &trials).next() else {
+        let CellSearchStep::Measure(cell) = SearchState::new(plan, search, &trials).next() else {
             return ended(ExitCode::Success, None);
         };
         // An interrupted trial of the cell continues.

@@ -8,13 +8,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::make::RunMaker;
 use super::tasks::read_journal;
-use super::workers::Workers;
+use super::workers::WorkerQueues;
 use crate::journal::{BatchEvent, BatchEventKind, BatchState};
 use crate::{BatchPlan, PullAhead};
 use retrial_engine::api::Engine;
-use retrial_run::Options;
+use retrial_run::SessionOptions;
 use retrial_run::measurement_lock::MeasurementLock;
-use retrial_store::Record;
+use retrial_store::RecordDirectory;
 use retrial_store::journal::Event;
 use retrial_store::journal::Journal;
 use retrial_store::lock::FileLock;
@@ -41,18 +41,18 @@ pub struct BatchJob<'a> {
     /// The container engine.
     pub engine: Arc<dyn Engine>,
     /// The batch's directory, with its journal.
-    pub directory: Record,
+    pub directory: RecordDirectory,
     /// The cells, the schedule and the claims.
     pub plan: BatchPlan,
     /// The trial runs of each worker.
-    pub workers: Workers,
+    pub workers: WorkerQueues,
     /// The name of this host, if the batch's trial runs are distributed over several: what another one has
     /// measured of these is measured again.
     pub host: Option<String>,
     /// Makes ordinary runs of trial runs.
     pub makes: &'a dyn RunMaker,
     /// How each run is executed.
-    pub options: Options,
+    pub options: SessionOptions,
     /// The receiver of events.
     pub seen: UnboundedSender<ProgressEvent>,
 }

@@ -3,13 +3,13 @@
 
 use crate::journal::{BatchEvent, BatchState};
 use retrial_store::journal::Journal;
-use retrial_store::{Record, StoreError};
+use retrial_store::{RecordDirectory, StoreError};
 
 /// The directories of the tasks.
 const TASKS: &str = "tasks";
 
 /// The directory of a task of a batch, by its number from 1.
-pub fn task_directory(batch: &Record, task: usize) -> Record {
+pub fn task_directory(batch: &RecordDirectory, task: usize) -> RecordDirectory {
     batch.part(&format!("{TASKS}/{task}"))
 }
 
@@ -17,11 +17,11 @@ pub fn task_directory(batch: &Record, task: usize) -> Record {
 ///
 /// # Errors
 /// If a journal cannot be read.
-pub fn read_state(batch: &Record) -> Result<BatchState, StoreError> {
+pub fn read_state(batch: &RecordDirectory) -> Result<BatchState, StoreError> {
     let mut state = read_journal(batch)?;
     let tasks = std::fs::read_dir(batch.join(TASKS)).into_iter().flatten();
     for task in tasks.flatten() {
-        let task = read_journal(&Record::at(task.path()))?;
+        let task = read_journal(&RecordDirectory::at(task.path()))?;
         state.trial_runs.extend(task.trial_runs);
     }
     Ok(state)
@@ -31,7 +31,7 @@ pub fn read_state(batch: &Record) -> Result<BatchState, StoreError> {
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn read_journal(record: &Record) -> Result<BatchState, StoreError> {
+pub fn read_journal(record: &RecordDirectory) -> Result<BatchState, StoreError> {
     let path = record.journal();
     if !path.exists() {
         return Ok(BatchState::default());

@@ -8,12 +8,12 @@ use tokio::sync::mpsc::unbounded_channel;
 use super::ended::is_failure;
 use super::session::{BatchSession, ProgressEvent};
 use crate::OnFailure;
-use crate::journal::{BatchEventKind, BatchState, Next, TrialRunEnd, TrialRunFigure};
+use crate::journal::{BatchEventKind, BatchState, TrialRunAction, TrialRunEnd, TrialRunFigure};
 use retrial_document::ErrorText;
 use retrial_host::assign::AssignedGpus;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{ExitCode, Verdict};
-use retrial_run::{RunError, Session, secrets};
+use retrial_run::{RunError, RunSession, secrets};
 use retrial_store::journal::{AbortReason, Event, EventKind};
 use retrial_store::{RunDirectory, StoreError};
 
@@ -32,19 +32,21 @@ pub(super) async fn take(
             return Ok(());
         }
         let end = match next {
-            Next::Complete => return Ok(()),
-            Next::Start { attempt } => begin(batch, trial_run, worker, attempt).await?,
-            Next::Continue { run } => match go_on(batch, trial_run, worker, &run).await? {
-                Some(end) => end,
-                None => continue,
-            },
+            TrialRunAction::Complete => return Ok(()),
+            TrialRunAction::Start { attempt } => begin(batch, trial_run, worker, attempt).await?,
+            TrialRunAction::Continue { run } => {
+                match go_on(batch, trial_run, worker, &run).await? {
+                    Some(end) => end,
+                    None => continue,
+                }
+            }
         };
         let exit = ExitCode::try_from(end.exit_code).unwrap_or(ExitCode::Host);
         batch.record(BatchEventKind::TrialRunEnded { trial_run, end })?;
         if exit == ExitCode::Interrupted {
             batch.stop.cancel();
         }
-        let last = batch.ask(|state| state.next(trial_run, retries)) == Next::Complete;
+        let last = batch.ask(|state| state.next(trial_run, retries)) == TrialRunAction::Complete;
         if is_failure(exit) && last && batch.job.plan.execution.on_failure == OnFailure::FailFast {
             batch.halt(format!("{} failed", batch.named(trial_run)));
         }
@@ -136,7 +138,7 @@ async fn run(
     let since = Instant::now();
     let (sender, mut events) = unbounded_channel::<Event>();
     let secrets = secrets(&directory.read_json("plan.json")?);
-    let opened = Session::open(
+    let opened = RunSession::open(
         Arc::clone(&batch.job.engine),
         directory.clone(),
         sender,

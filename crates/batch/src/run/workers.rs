@@ -6,19 +6,19 @@
 use crate::{BatchPlan, TrialRun};
 
 /// The trial runs of each worker, numbered from 1, in the order of the schedule.
-pub type Workers = Vec<Vec<usize>>;
+pub type WorkerQueues = Vec<Vec<usize>>;
 
 /// Deals the trial runs of a batch to at most as many workers as its options allow; none is empty.
-pub fn workers(plan: &BatchPlan) -> Workers {
+pub fn workers(plan: &BatchPlan) -> WorkerQueues {
     deal(plan, plan.execution.parallel as usize)
 }
 
 /// The tasks of a batch, each for a node: a round each, or a cell if there is one trial.
-pub fn tasks(plan: &BatchPlan) -> Workers {
+pub fn tasks(plan: &BatchPlan) -> WorkerQueues {
     deal(plan, usize::MAX)
 }
 
-fn deal(plan: &BatchPlan, at_once: usize) -> Workers {
+fn deal(plan: &BatchPlan, at_once: usize) -> WorkerQueues {
     let trial_runs = &plan.schedule.trial_runs;
     let has_rounds = trial_runs.iter().any(|trial_run| trial_run.trial > 1);
     // Its round, or its cell.
@@ -43,12 +43,12 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::Order;
+    use crate::RunOrder;
     use crate::tests::build::{cell, plan_of};
 
     fn plan(cells: usize, trials: u32, parallel: u32) -> BatchPlan {
         let cells = (0..cells).map(|number| cell(&format!("c{number}"), trials));
-        let mut plan = plan_of(cells.collect(), Order::Interleaved);
+        let mut plan = plan_of(cells.collect(), RunOrder::Interleaved);
         plan.execution.parallel = parallel;
         plan
     }

@@ -1,13 +1,14 @@
 //! From the trials of a search to its verdict.
 
 use super::{
-    Course, Criterion, Next, Observed, SearchOutcome, SearchTrial, SearchVerdict, sentence,
+    CellSearchStep, Criterion, RunObservation, SearchOutcome, SearchState, SearchTrial,
+    SearchVerdict, sentence,
 };
 use crate::BatchPlan;
 use retrial_results::verdict::{Bounds, ExitCode};
 
 /// Judges a search by its trials so far. The caller adds the differences between environments.
-pub fn judge(plan: &BatchPlan, course: &Course<'_>) -> SearchVerdict {
+pub fn judge(plan: &BatchPlan, course: &SearchState<'_>) -> SearchVerdict {
     let axis = &course.search.axis;
     let value = |cell: usize| {
         let cell = plan.cells.get(cell);
@@ -16,14 +17,16 @@ pub fn judge(plan: &BatchPlan, course: &Course<'_>) -> SearchVerdict {
     };
     let next = course.next();
     let (outcome, pair, found) = match &next {
-        Next::Found {
+        CellSearchStep::Found {
             before,
             after,
             found,
         } => (SearchOutcome::Found, Some((*before, *after)), Some(found)),
-        Next::NoDifference => (SearchOutcome::NoDifference, None, None),
-        Next::Undecided { first, last } => (SearchOutcome::NotDecided, Some((*first, *last)), None),
-        Next::Measure(_) | Next::EndsUndecided | Next::NoEnd(_) => {
+        CellSearchStep::NoDifference => (SearchOutcome::NoDifference, None, None),
+        CellSearchStep::Undecided { first, last } => {
+            (SearchOutcome::NotDecided, Some((*first, *last)), None)
+        }
+        CellSearchStep::Measure(_) | CellSearchStep::EndsUndecided | CellSearchStep::NoEnd(_) => {
             (SearchOutcome::NotDecided, None, None)
         }
     };
@@ -52,7 +55,7 @@ pub fn judge(plan: &BatchPlan, course: &Course<'_>) -> SearchVerdict {
                 run: trial.run.clone(),
                 figure: trial.observed.figure().map(|measured| measured.value),
                 answer: match &trial.observed {
-                    Observed::Answer(yes) => Some(*yes),
+                    RunObservation::Answer(yes) => Some(*yes),
                     _ => None,
                 },
             })

@@ -8,18 +8,18 @@
 //! that cannot be measured is skipped, and the search continues without it. Pure: the same runs in
 //! the same order give the same step, so that a search continues wherever it was interrupted.
 
-mod course;
 mod criterion;
 mod judge;
 mod model;
 mod observe;
+mod search_state;
 mod sentence;
 
-pub use course::{Course, Next, Trial};
 pub use criterion::{Criterion, CriterionError, SearchPlan};
 pub use judge::judge;
 pub use model::{SearchOutcome, SearchTrial, SearchVerdict};
-pub use observe::{Measured, Observed, observe};
+pub use observe::{ObservedFigure, RunObservation, observe};
+pub use search_state::{CellSearchStep, ObservedTrial, SearchState};
 
 /// Fewer positions are a comparison.
 pub const FEWEST: usize = 3;

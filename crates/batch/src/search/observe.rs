@@ -4,23 +4,23 @@ use super::{Criterion, SearchPlan};
 use crate::accuracy::{AccuracyLimits, accuracy_limits};
 use crate::planned_figures::PlannedFigures;
 use retrial_recipe::model::{Better, Mode};
-use retrial_results::verdict::comparison::{MeasuredFigure, Measurement};
-use retrial_results::verdict::{Context, Evidence, Outcome, ResultVerdict, judge};
+use retrial_results::verdict::comparison::{MeasuredFigure, PooledMeasurement};
+use retrial_results::verdict::{Evidence, Outcome, ResultVerdict, RunContext, judge};
 
 /// The observation of one run.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Observed {
+pub enum RunObservation {
     /// The value of the searched figure.
-    Figure(Measured),
+    Figure(ObservedFigure),
     /// The answer to whether it is accurate, or valid.
     Answer(bool),
     /// Nothing usable, with the reason: the cell is skipped.
-    Nothing(String),
+    NotMeasured(String),
 }
 
 /// A figure of one trial.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub struct ObservedFigure {
     /// The scenario's name: `Offline`.
     pub scenario: String,
     /// The figure's name.
@@ -34,17 +34,17 @@ pub struct Measured {
 }
 
 /// Judges the evidence of a run by the criterion of the search.
-pub fn observe(search: &SearchPlan, context: &Context, evidence: &[Evidence]) -> Observed {
+pub fn observe(search: &SearchPlan, context: &RunContext, evidence: &[Evidence]) -> RunObservation {
     let verdict = judge(context, evidence);
     match search.criterion {
         Criterion::Validity => {
             let is_bad = |outcome| matches!(outcome, Outcome::Invalid | Outcome::Failed);
             let mut results = verdict.results.iter();
             match results.find(|result| !result.valid) {
-                _ if is_bad(verdict.outcome) => Observed::Answer(false),
+                _ if is_bad(verdict.outcome) => RunObservation::Answer(false),
                 // Neither shown to be valid nor to violate a rule.
-                Some(unknown) => Observed::Nothing(unknown.sentence.clone()),
-                None => Observed::Answer(true),
+                Some(unknown) => RunObservation::NotMeasured(unknown.sentence.clone()),
+                None => RunObservation::Answer(true),
             }
         }
         Criterion::Accuracy => of_accuracy(evidence, &verdict.results),
@@ -59,7 +59,7 @@ pub fn observe(search: &SearchPlan, context: &Context, evidence: &[Evidence]) ->
 
 /// Answers whether every accuracy run is within its limits. One that is unknown leaves the answer open, unless another
 /// is outside.
-fn of_accuracy(evidence: &[Evidence], results: &[ResultVerdict]) -> Observed {
+fn of_accuracy(evidence: &[Evidence], results: &[ResultVerdict]) -> RunObservation {
     let pairs = evidence.iter().zip(results);
     let accuracy = pairs.filter(|(evidence, _)| evidence.mode == Mode::Accuracy);
     let limits = accuracy.map(|(evidence, result)| {
@@ -70,10 +70,10 @@ fn of_accuracy(evidence: &[Evidence], results: &[ResultVerdict]) -> Observed {
     let is_outside =
         |(_, limits): &(_, AccuracyLimits)| matches!(limits, AccuracyLimits::Outside(_));
     if limits.is_empty() {
-        return Observed::Nothing("its accuracy was not measured".to_owned());
+        return RunObservation::NotMeasured("its accuracy was not measured".to_owned());
     }
     if limits.iter().any(is_outside) {
-        return Observed::Answer(false);
+        return RunObservation::Answer(false);
     }
     let mut unknown = limits.iter().filter_map(|(scenario, limits)| match limits {
         AccuracyLimits::Unknown(reason) => Some(format!("{scenario}: {reason}")),
@@ -81,21 +81,21 @@ fn of_accuracy(evidence: &[Evidence], results: &[ResultVerdict]) -> Observed {
     });
     unknown
         .next()
-        .map_or(Observed::Answer(true), Observed::Nothing)
+        .map_or(RunObservation::Answer(true), RunObservation::NotMeasured)
 }
 
 /// The figure that is searched, of the first scenario that was planned to give it: where that one failed, another
 /// scenario's figure does not stand in for it.
 fn of_speed(
     name: Option<&str>,
-    context: &Context,
+    context: &RunContext,
     evidence: &[Evidence],
     results: &[ResultVerdict],
-) -> Observed {
+) -> RunObservation {
     let pairs = evidence.iter().zip(results);
     let performance = pairs.filter(|(evidence, _)| evidence.mode == Mode::Performance);
     for (evidence, result) in performance {
-        let measurement = Measurement::new(context, evidence, result);
+        let measurement = PooledMeasurement::new(context, evidence, result);
         let planned = PlannedFigures::new(evidence, &measurement, result);
         let figure = match name {
             Some(name) if planned.plans(name) == Some(false) => continue,
@@ -103,50 +103,52 @@ fn of_speed(
             None => planned.names.first().map_or("", String::as_str),
         };
         if result.violates() {
-            return Observed::Nothing(result.sentence.clone());
+            return RunObservation::NotMeasured(result.sentence.clone());
         }
         let mut figures = measurement.figures.iter();
         let found = figures.find(|known| known.name == figure);
         return match found {
             Some(figure) => of_figure(&result.scenario, figure.clone()),
             None if figure.is_empty() => {
-                Observed::Nothing(format!("its {} has no figure", result.scenario))
+                RunObservation::NotMeasured(format!("its {} has no figure", result.scenario))
             }
-            None => Observed::Nothing(format!("its {} has no `{figure}`", result.scenario)),
+            None => {
+                RunObservation::NotMeasured(format!("its {} has no `{figure}`", result.scenario))
+            }
         };
     }
-    Observed::Nothing(name.map_or_else(
+    RunObservation::NotMeasured(name.map_or_else(
         || "it has no performance figure".to_owned(),
         |name| format!("it has no figure `{name}`"),
     ))
 }
 
 /// The first trial of a figure.
-fn of_figure(scenario: &str, figure: MeasuredFigure) -> Observed {
+fn of_figure(scenario: &str, figure: MeasuredFigure) -> RunObservation {
     let value = figure.trials.and_then(|trials| trials.first().copied());
     match value {
-        Some(value) if value.is_finite() && value > 0.0 => Observed::Figure(Measured {
+        Some(value) if value.is_finite() && value > 0.0 => RunObservation::Figure(ObservedFigure {
             scenario: scenario.to_owned(),
             figure: figure.name,
             unit: figure.unit,
             better: figure.better,
             value,
         }),
-        _ => Observed::Nothing("its figure is not a positive number".to_owned()),
+        _ => RunObservation::NotMeasured("its figure is not a positive number".to_owned()),
     }
 }
 
-impl Observed {
+impl RunObservation {
     /// Returns the figure, if there is one.
-    pub fn figure(&self) -> Option<&Measured> {
+    pub fn figure(&self) -> Option<&ObservedFigure> {
         match self {
             Self::Figure(measured) => Some(measured),
-            Self::Answer(_) | Self::Nothing(_) => None,
+            Self::Answer(_) | Self::NotMeasured(_) => None,
         }
     }
 }
 
-impl Measured {
+impl ObservedFigure {
     /// Returns whether another value is one of the same figure.
     pub fn is_same_figure(&self, other: &Self) -> bool {
         let names =

@@ -30,7 +30,10 @@ fn a_failed_scenario_is_not_replaced_by_the_next() {
         let whole = observe(&search, &context(), &[offline(&[100.0]), server.clone()]);
         assert_eq!(whole.figure().unwrap().scenario, "Offline");
         let broken = observe(&search, &context(), &[failed.clone(), server.clone()]);
-        assert!(matches!(broken, Observed::Nothing(_)), "{broken:?}");
+        assert!(
+            matches!(broken, RunObservation::NotMeasured(_)),
+            "{broken:?}"
+        );
     }
 }
 
@@ -46,7 +49,7 @@ fn a_missing_figure_is_not_replaced_by_another() {
     let missing = observe(&search, &context(), &[evidence]);
     assert_eq!(
         missing,
-        Observed::Nothing("its case has no `speed`".to_owned())
+        RunObservation::NotMeasured("its case has no `speed`".to_owned())
     );
 }
 
@@ -60,8 +63,8 @@ fn an_accuracy_that_is_missing_or_has_no_limit_answers_nothing() {
     let search = searched(Criterion::Accuracy, None);
     let answer = |evidence: Evidence| observe(&search, &context(), &[evidence]);
     let limited = |value: f64| accuracy("Offline", "ROUGE1", value).limited("ROUGE1", limit);
-    assert_eq!(answer(limited(45.0)), Observed::Answer(true));
-    assert_eq!(answer(limited(43.0)), Observed::Answer(false));
+    assert_eq!(answer(limited(45.0)), RunObservation::Answer(true));
+    assert_eq!(answer(limited(43.0)), RunObservation::Answer(false));
     let missing = accuracy("Offline", "GEN_LEN", 300.0).limited("ROUGE1", limit);
     for unknown in [
         missing,
@@ -69,7 +72,10 @@ fn an_accuracy_that_is_missing_or_has_no_limit_answers_nothing() {
         offline(&[1.0]),
     ] {
         let observed = answer(unknown);
-        assert!(matches!(observed, Observed::Nothing(_)), "{observed:?}");
+        assert!(
+            matches!(observed, RunObservation::NotMeasured(_)),
+            "{observed:?}"
+        );
     }
     assert_eq!(limited(45.0).mode, Mode::Accuracy);
 }

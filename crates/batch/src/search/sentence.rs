@@ -2,13 +2,18 @@
 
 use std::fmt::Write as _;
 
-use super::{Next, SearchVerdict};
+use super::{CellSearchStep, SearchVerdict};
 use retrial_document::measures::format;
 use retrial_results::verdict::number;
 use retrial_stats::{Aggregate, aggregate};
 
 /// Describes the change that was found, or why none was.
-pub(super) fn of(verdict: &SearchVerdict, next: &Next, is_answer: bool, confidence: f64) -> String {
+pub(super) fn of(
+    verdict: &SearchVerdict,
+    next: &CellSearchStep,
+    is_answer: bool,
+    confidence: f64,
+) -> String {
     let axis = &verdict.axis;
     let criterion = &verdict.criterion;
     let trials = format::count(verdict.trials.len(), "trial");
@@ -21,7 +26,7 @@ pub(super) fn of(verdict: &SearchVerdict, next: &Next, is_answer: bool, confiden
     let after = verdict.after.as_deref().unwrap_or_default();
     let word = criterion.trim_start_matches("not ");
     match next {
-        Next::Found { found, .. } => {
+        CellSearchStep::Found { found, .. } => {
             let detail = if is_answer {
                 format!("{before} is {word}, {after} is not")
             } else {
@@ -32,26 +37,26 @@ pub(super) fn of(verdict: &SearchVerdict, next: &Next, is_answer: bool, confiden
                 "The change is between {axis} {before} and {after}: {detail}. {trials}; a sweep with the same error rate takes {sweep}."
             )
         }
-        Next::NoDifference if is_answer => format!(
+        CellSearchStep::NoDifference if is_answer => format!(
             "{axis} {first} is not {word}, or {last} is ({trials}): there is no change to search for."
         ),
-        Next::NoDifference => format!(
+        CellSearchStep::NoDifference => format!(
             "{axis} {last} is not {criterion}, compared with {first}, at {confidence} confidence ({trials})."
         ),
-        Next::EndsUndecided => format!(
+        CellSearchStep::EndsUndecided => format!(
             "{trials} do not show that {axis} {last} is {criterion}, compared with {first}; more trials: --max-trials."
         ),
-        Next::Undecided { .. } => format!(
+        CellSearchStep::Undecided { .. } => format!(
             "The change is between {axis} {before} and {after}; {trials} cannot narrow it down; allow more with --max-trials."
         ),
-        Next::NoEnd(end) => {
+        CellSearchStep::NoEnd(end) => {
             let value = verdict.values.get(*end).cloned().unwrap_or_default();
             let mut reasons = verdict.skipped.iter();
             let reason = reasons.find(|(known, _)| *known == value);
             let reason = reason.map_or("", |(_, reason)| reason.trim_end_matches('.'));
             format!("{axis} {value} is an end of the search range and has no result: {reason}.")
         }
-        Next::Measure(_) => format!("The search has not ended; {trials} so far."),
+        CellSearchStep::Measure(_) => format!("The search has not ended; {trials} so far."),
     }
 }
 

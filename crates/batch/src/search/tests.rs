@@ -2,7 +2,7 @@ use retrial_recipe::model::Better;
 
 use super::*;
 use crate::tests::build::{cell, plan_of};
-use crate::{BatchPlan, Cell, Order};
+use crate::{BatchPlan, Cell, RunOrder};
 
 fn plan(values: &[&str], criterion: Criterion) -> BatchPlan {
     let with_value = |value: &&str| {
@@ -20,19 +20,19 @@ fn plan(values: &[&str], criterion: Criterion) -> BatchPlan {
             criterion,
             most: 64,
         }),
-        ..plan_of(cells, Order::Grouped)
+        ..plan_of(cells, RunOrder::Grouped)
     }
 }
 
 /// Takes the trials that the search asks for, until it ends.
-fn search(plan: &BatchPlan, observe: impl Fn(usize, usize) -> Observed) -> SearchVerdict {
-    let mut trials: Vec<Trial> = Vec::new();
+fn search(plan: &BatchPlan, observe: impl Fn(usize, usize) -> RunObservation) -> SearchVerdict {
+    let mut trials: Vec<ObservedTrial> = Vec::new();
     loop {
-        let course = Course::new(plan, plan.search.as_ref().unwrap(), &trials);
-        let Next::Measure(cell) = course.next() else {
+        let course = SearchState::new(plan, plan.search.as_ref().unwrap(), &trials);
+        let CellSearchStep::Measure(cell) = course.next() else {
             return judge(plan, &course);
         };
-        trials.push(Trial {
+        trials.push(ObservedTrial {
             cell,
             run: format!("run-{}", trials.len() + 1),
             observed: observe(cell, trials.len()),
@@ -40,8 +40,8 @@ fn search(plan: &BatchPlan, observe: impl Fn(usize, usize) -> Observed) -> Searc
     }
 }
 
-fn figure(value: f64) -> Observed {
-    Observed::Figure(Measured {
+fn figure(value: f64) -> RunObservation {
+    RunObservation::Figure(ObservedFigure {
         scenario: "sorting".to_owned(),
         figure: "speed".to_owned(),
         unit: "items/s".to_owned(),
@@ -51,7 +51,7 @@ fn figure(value: f64) -> Observed {
 }
 
 /// A figure with a little noise, 10 % less from the fourth value on.
-fn speed(cell: usize, trial: usize) -> Observed {
+fn speed(cell: usize, trial: usize) -> RunObservation {
     let noise = [0.1, -0.2, 0.15, 0.0, -0.1][trial % 5];
     figure(if cell < 3 { 100.0 } else { 90.0 } + noise)
 }
@@ -75,7 +75,7 @@ fn a_search_reports_pair_ratio_and_sweep_cost() {
 #[test]
 fn a_value_without_a_result_is_skipped() {
     let verdict = search(&plan(&RELEASES, SLOWER), |cell, trial| match cell {
-        2 => Observed::Nothing("it failed".to_owned()),
+        2 => RunObservation::NotMeasured("it failed".to_owned()),
         _ => speed(cell, trial),
     });
     assert_eq!(
@@ -92,7 +92,7 @@ fn a_value_without_a_result_is_skipped() {
 #[test]
 fn a_value_with_another_figure_is_skipped() {
     let verdict = search(&plan(&RELEASES, SLOWER), |cell, trial| match cell {
-        2 => Observed::Figure(Measured {
+        2 => RunObservation::Figure(ObservedFigure {
             unit: "ms".to_owned(),
             ..speed(cell, trial).figure().unwrap().clone()
         }),
@@ -108,7 +108,7 @@ fn a_value_with_another_figure_is_skipped() {
 #[test]
 fn an_end_without_a_result_ends_the_search() {
     let verdict = search(&plan(&RELEASES, SLOWER), |cell, trial| match cell {
-        5 => Observed::Nothing("it failed.".to_owned()),
+        5 => RunObservation::NotMeasured("it failed.".to_owned()),
         _ => speed(cell, trial),
     });
     assert_eq!(verdict.exit_code.code(), 5);
@@ -127,7 +127,7 @@ fn ends_without_a_difference_are_reported() {
 #[test]
 fn validity_is_searched_by_yes_or_no() {
     let verdict = search(&plan(&RELEASES, Criterion::Validity), |cell, _| {
-        Observed::Answer(cell < 5)
+        RunObservation::Answer(cell < 5)
     });
     assert_eq!(verdict.after.as_deref(), Some("1.5"));
     insta::assert_snapshot!(verdict.sentence, @"The change is between release 1.4 and 1.5: 1.4 is valid, 1.5 is not. 8 trials; a sweep with the same error rate takes 18 trials.");

@@ -1,6 +1,6 @@
 //! Cells and their plan, for tests.
 
-use crate::{BatchPlan, Cell, ExecutionOptions, Order, Schedule, Values};
+use crate::{BatchPlan, Cell, ExecutionOptions, NamedValues, RunOrder, Schedule};
 
 /// A cell of a recipe without axes.
 pub fn cell(name: &str, trials: u32) -> Cell {
@@ -8,8 +8,8 @@ pub fn cell(name: &str, trials: u32) -> Cell {
         name: name.to_owned(),
         recipe: "r".to_owned(),
         path: "./r.yaml".to_owned(),
-        axes: Values::default(),
-        set: Values::default(),
+        axes: NamedValues::default(),
+        set: NamedValues::default(),
         scenarios: Vec::new(),
         modes: Vec::new(),
         trials,
@@ -18,7 +18,7 @@ pub fn cell(name: &str, trials: u32) -> Cell {
 }
 
 /// The plan of these cells.
-pub fn plan_of(cells: Vec<Cell>, order: Order) -> BatchPlan {
+pub fn plan_of(cells: Vec<Cell>, order: RunOrder) -> BatchPlan {
     BatchPlan {
         schema: 1,
         title: String::new(),

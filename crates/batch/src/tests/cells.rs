@@ -1,7 +1,7 @@
 //! Batches over a recipe with two axes: cells, reasons, diagnostics.
 
 use crate::*;
-use retrial_recipe::{Diagnostics, Loaded, NoTemplates, Source};
+use retrial_recipe::{Diagnostics, LoadedRecipe, NoTemplates, Source};
 
 const RECIPE: &str = r#"
 schema: 1
@@ -28,7 +28,7 @@ scenarios:
 
 pub(crate) fn domain(name: &str, text: &str) -> AxisDomain {
     let source = Source::new("recipe.yaml", text);
-    let loaded = Loaded::from_source(name, &source, &NoTemplates).unwrap();
+    let loaded = LoadedRecipe::from_source(name, &source, &NoTemplates).unwrap();
     AxisDomain::new(name, format!("./{name}.yaml"), &loaded)
 }
 

@@ -5,22 +5,26 @@ use std::fmt::Write as _;
 use itertools::Itertools as _;
 
 use super::model::{ClaimOutcome, ClaimPart, ClaimVerdict, RequiredRatio};
-use super::part::{PartTest, Test};
+use super::part::{DecisionMethod, PartTest};
 use super::sentence;
-use super::subject::Subject;
-use super::tester::{Rules, Tester};
-use crate::Claim;
+use super::subject::JudgedSubject;
+use super::tester::{ClaimTestOptions, ClaimTester};
+use crate::BatchClaim;
 use retrial_results::verdict::Bounds;
 use retrial_results::verdict::compare::exp;
 use retrial_stats::step_down;
 
 /// Returns notes on what the claims leave out by the plan.
-pub(super) fn notes(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec<String> {
+pub(super) fn notes(
+    claims: &[BatchClaim],
+    subjects: &[JudgedSubject],
+    rules: ClaimTestOptions,
+) -> Vec<String> {
     let find = |name: &str| subjects.iter().find(|subject| subject.name == name);
     let parts = claims
         .iter()
         .flat_map(|claim| claim.parts.iter().map(move |part| (claim, part)));
-    let testers = parts.map(|(claim, part)| Tester { claim, part, rules });
+    let testers = parts.map(|(claim, part)| ClaimTester { claim, part, rules });
     testers
         .flat_map(|tester| tester.notes(&find))
         .unique()
@@ -28,13 +32,17 @@ pub(super) fn notes(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec
 }
 
 /// Judges all claims: the error that any of them is decided wrongly is shared between them.
-pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec<ClaimVerdict> {
+pub(super) fn judge(
+    claims: &[BatchClaim],
+    subjects: &[JudgedSubject],
+    rules: ClaimTestOptions,
+) -> Vec<ClaimVerdict> {
     let find = |name: &str| subjects.iter().find(|subject| subject.name == name);
     let tested: Vec<Vec<PartTest>> = claims
         .iter()
         .map(|claim| {
             let parts = claim.parts.iter();
-            let tester = |part| Tester { claim, part, rules };
+            let tester = |part| ClaimTester { claim, part, rules };
             parts.flat_map(|part| tester(part).tests(&find)).collect()
         })
         .collect();
@@ -76,9 +84,9 @@ pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec
 /// while none of them is decided.
 fn finish(mut tested: PartTest, outcome: ClaimOutcome, alpha: f64, open: usize) -> ClaimPart {
     let difference = match &tested.test {
-        Test::Ratio(difference) => Some((difference, 1.0)),
-        Test::Gap(gap) => Some((&gap.between, -1.0)),
-        Test::Limits(..) | Test::Nothing(_) => None,
+        DecisionMethod::Ratio(difference) => Some((difference, 1.0)),
+        DecisionMethod::Gap(gap) => Some((&gap.between, -1.0)),
+        DecisionMethod::Limits(..) | DecisionMethod::NotTestable(_) => None,
     };
     let part = &mut tested.part;
     part.outcome = outcome;
@@ -107,7 +115,7 @@ fn finish(mut tested: PartTest, outcome: ClaimOutcome, alpha: f64, open: usize) 
 
 /// Combines the outcomes of parts: supported if all are, contradicted if one is; the other way round for a claim of an
 /// exception.
-fn of_all(claim: &Claim, parts: &[ClaimPart]) -> ClaimOutcome {
+fn of_all(claim: &BatchClaim, parts: &[ClaimPart]) -> ClaimOutcome {
     let outcomes = parts.iter().map(|part| part.outcome);
     let decisive = if claim.not_always {
         outcomes.min()

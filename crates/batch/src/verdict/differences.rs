@@ -1,16 +1,16 @@
 //! Compares each cell with its baseline.
 
-use super::subject::{Cut, Subject};
+use super::subject::{AlignedSubjects, JudgedSubject};
 use crate::BatchPlan;
 use retrial_results::verdict::comparison::{
-    ComparedFigure, Options, Pair, changes, pair_up, sentence,
+    ComparedFigure, ComparisonOptions, FigurePair, changes, pair_up, sentence,
 };
 
 /// The differences of all cells, by the position of the cell, and notes on them. A cell is compared with its
 /// baseline where both have figures.
 pub(super) fn differences(
     plan: &BatchPlan,
-    subjects: &[Subject],
+    subjects: &[JudgedSubject],
     paired: bool,
 ) -> (Vec<(usize, ComparedFigure)>, Vec<String>) {
     let confidence = plan.execution.confidence;
@@ -20,13 +20,13 @@ pub(super) fn differences(
         let baseline = plan.cells.iter().position(|other| other.name == *name)?;
         let (candidate, baseline) = (&subjects[position], &subjects[baseline]);
         let both = !candidate.measured.is_empty() && !baseline.measured.is_empty();
-        both.then(|| (position, Cut::new(baseline, candidate, paired)))
+        both.then(|| (position, AlignedSubjects::new(baseline, candidate, paired)))
     });
-    let cuts: Vec<(usize, Cut<'_>)> = cuts.collect();
+    let cuts: Vec<(usize, AlignedSubjects<'_>)> = cuts.collect();
     let sides: Vec<_> = cuts.iter().map(|(_, cut)| cut.sides()).collect();
     let notes = cuts.iter().flat_map(|(_, cut)| cut.notes.clone());
     let mut notes: Vec<String> = notes.collect();
-    let mut pairs: Vec<Pair<'_>> = Vec::new();
+    let mut pairs: Vec<FigurePair<'_>> = Vec::new();
     let mut cells = Vec::new();
     for ((cell, cut), [baseline, candidate]) in cuts.iter().zip(&sides) {
         let mut own = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn differences(
         cells.resize(pairs.len(), *cell);
     }
     let alpha = 1.0 - confidence;
-    let options = Options {
+    let options = ComparisonOptions {
         confidence,
         paired,
         fail_if: None,

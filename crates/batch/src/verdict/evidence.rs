@@ -1,6 +1,6 @@
 //! The evidence of a batch's verdict.
 
-use retrial_results::verdict::{Context, Evidence, ExitCode};
+use retrial_results::verdict::{Evidence, ExitCode, RunContext};
 
 /// The runs of a cell, or those of another host.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +19,7 @@ pub struct RunEvidence {
     /// The number of its cell's trial, from 1; another host's runs are counted.
     pub trial: u32,
     /// The evidence of its results, or why there is none.
-    pub found: Result<(Context, Vec<Evidence>), LostRun>,
+    pub found: Result<(RunContext, Vec<Evidence>), LostRun>,
 }
 
 /// A run without evidence.

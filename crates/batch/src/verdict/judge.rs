@@ -8,9 +8,9 @@ use super::model::{
     ExternalVerdict,
 };
 use super::sentence;
-use super::subject::Subject;
-use super::tester::Rules;
-use crate::{BatchPlan, Cell, Order};
+use super::subject::JudgedSubject;
+use super::tester::ClaimTestOptions;
+use crate::{BatchPlan, Cell, RunOrder};
 use retrial_recipe::model::Claim;
 use retrial_results::verdict::comparison::Change;
 use retrial_results::verdict::{ExitCode, Outcome, Verdict};
@@ -30,11 +30,11 @@ pub fn judge(
         subject.map_or(&[], |subject| subject.runs.as_slice())
     };
     let of_cells = plan.cells.iter();
-    let of_cells = of_cells.map(|cell| Subject::of(&cell.name, runs_of(cell), true));
+    let of_cells = of_cells.map(|cell| JudgedSubject::of(&cell.name, runs_of(cell), true));
     let others = external_results.iter();
-    let others = others.map(|evidence| Subject::of(&evidence.name, &evidence.runs, false));
-    let subjects: Vec<Subject> = of_cells.chain(others).collect();
-    let paired = plan.execution.order == Order::Interleaved;
+    let others = others.map(|evidence| JudgedSubject::of(&evidence.name, &evidence.runs, false));
+    let subjects: Vec<JudgedSubject> = of_cells.chain(others).collect();
+    let paired = plan.execution.order == RunOrder::Interleaved;
     let confidence = plan.execution.confidence;
     let (by_cell, mut notes) = differences(plan, &subjects, paired);
     let mut of_cells: Vec<CellVerdict> = plan
@@ -46,7 +46,7 @@ pub fn judge(
     for (cell, difference) in by_cell {
         of_cells[cell].differences.push(difference);
     }
-    let rules = Rules {
+    let rules = ClaimTestOptions {
         paired,
         alpha: 1.0 - confidence,
     };
@@ -101,7 +101,12 @@ fn worst(cells: &[Option<Outcome>], is_search: bool) -> Option<Outcome> {
     })
 }
 
-fn of_cell(plan: &BatchPlan, cell: &Cell, subject: &Subject, runs: &[RunEvidence]) -> CellVerdict {
+fn of_cell(
+    plan: &BatchPlan,
+    cell: &Cell,
+    subject: &JudgedSubject,
+    runs: &[RunEvidence],
+) -> CellVerdict {
     let verdict = subject.verdicts.first().cloned();
     let mut lost = runs.iter().filter_map(|run| run.found.as_ref().err());
     let is_baseline = |other: &Cell| other.baseline.as_ref() == Some(&cell.name);
@@ -132,7 +137,10 @@ fn of_cell(plan: &BatchPlan, cell: &Cell, subject: &Subject, runs: &[RunEvidence
     }
 }
 
-fn of_others(external_results: &[SubjectEvidence], subjects: &[Subject]) -> Vec<ExternalVerdict> {
+fn of_others(
+    external_results: &[SubjectEvidence],
+    subjects: &[JudgedSubject],
+) -> Vec<ExternalVerdict> {
     let pairs = external_results.iter().zip(subjects);
     pairs
         .map(|(other, subject)| ExternalVerdict {
@@ -153,7 +161,7 @@ fn of_conduct(plan: &BatchPlan) -> Vec<String> {
     );
     let grouped = "trials ran cell by cell: drift cannot be distinguished from a difference";
     let is_grouped =
-        execution.order == Order::Grouped && plan.cells.len() > 1 && plan.search.is_none();
+        execution.order == RunOrder::Grouped && plan.cells.len() > 1 && plan.search.is_none();
     let restated = "the claims were changed after a run had ended: they were not fixed before anything was measured";
     let notes = [
         (execution.parallel > 1, at_once.as_str()),

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::search::SearchVerdict;
-use crate::{ExcludedCell, Order, Values};
+use crate::{ExcludedCell, NamedValues, RunOrder};
 use retrial_recipe::model::{Better, Claim, Mode};
 use retrial_results::verdict::comparison::{ComparedFigure, MeasuredSide};
 use retrial_results::verdict::{Bounds, ExitCode, MoreTrials, Outcome, Verdict};
@@ -27,7 +27,7 @@ pub struct BatchVerdict {
     /// Confidence of each one-sided bound of a claim, and of each two-sided interval.
     pub confidence: f64,
     /// The order of the trials.
-    pub order: Order,
+    pub order: RunOrder,
     /// The number of concurrent runs.
     pub parallel: u32,
     /// Notes on how it was measured.
@@ -66,7 +66,7 @@ pub struct CellVerdict {
     /// The recipe's short name in the batch.
     pub recipe: String,
     /// The values of its axes.
-    pub axes: Values,
+    pub axes: NamedValues,
     /// Whether other cells are compared with it.
     pub is_baseline: bool,
     /// The cell that it is compared with.

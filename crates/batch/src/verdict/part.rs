@@ -2,18 +2,18 @@
 
 use super::gap::GapTest;
 use super::model::{ClaimOutcome, ClaimPart, RequiredRatio};
-use super::subject::Rounds;
+use super::subject::SubjectMeasurement;
 use crate::accuracy::{AccuracyLimits, accuracy_limits};
 use retrial_stats::{Decision, Difference};
 
 /// A part, and how it is decided.
 pub(super) struct PartTest {
     pub part: ClaimPart,
-    pub test: Test,
+    pub test: DecisionMethod,
 }
 
 /// How a part is decided.
-pub(super) enum Test {
+pub(super) enum DecisionMethod {
     /// Decided by the ratio of two samples.
     Ratio(Difference),
     /// Decided by the ratios of three samples.
@@ -21,13 +21,13 @@ pub(super) enum Test {
     /// Decided by the benchmark's own limits: there is no error.
     Limits(ClaimOutcome, String),
     /// Undecidable, since a part of it is missing or unusable; with the reason.
-    Nothing(String),
+    NotTestable(String),
 }
 
 impl PartTest {
     /// Returns whether it is one of the family of tests that shares the error.
     pub fn shares_error(&self) -> bool {
-        matches!(self.test, Test::Ratio(_) | Test::Gap(_))
+        matches!(self.test, DecisionMethod::Ratio(_) | DecisionMethod::Gap(_))
     }
 
     /// Returns its outcome with error `alpha` either way.
@@ -43,7 +43,7 @@ impl PartTest {
     /// Tests whether the ratio is as required.
     fn holds(&self, alpha: f64) -> ClaimOutcome {
         match &self.test {
-            Test::Ratio(difference) => {
+            DecisionMethod::Ratio(difference) => {
                 let RequiredRatio { claim, margin, .. } = self.part.required;
                 match claim.map(|claim| difference.decide(claim, margin, alpha)) {
                     Some(Decision::Holds) => ClaimOutcome::Supported,
@@ -51,18 +51,20 @@ impl PartTest {
                     Some(Decision::Open) | None => ClaimOutcome::NotDecided,
                 }
             }
-            Test::Gap(gap) => gap.outcome(self.part.required.margin, alpha),
-            Test::Limits(outcome, _) => *outcome,
-            Test::Nothing(_) => ClaimOutcome::NotDecided,
+            DecisionMethod::Gap(gap) => gap.outcome(self.part.required.margin, alpha),
+            DecisionMethod::Limits(outcome, _) => *outcome,
+            DecisionMethod::NotTestable(_) => ClaimOutcome::NotDecided,
         }
     }
 }
 
 /// Tests whether a cell is within the benchmark's own limits of accuracy.
-pub(super) fn limits(measured: &Rounds, figure: Option<&str>) -> Test {
+pub(super) fn limits(measured: &SubjectMeasurement, figure: Option<&str>) -> DecisionMethod {
     match accuracy_limits(&measured.result, &measured.limited, figure) {
-        AccuracyLimits::Within(figures) => Test::Limits(ClaimOutcome::Supported, figures),
-        AccuracyLimits::Outside(figure) => Test::Limits(ClaimOutcome::Contradicted, figure),
-        AccuracyLimits::Unknown(reason) => Test::Nothing(reason),
+        AccuracyLimits::Within(figures) => DecisionMethod::Limits(ClaimOutcome::Supported, figures),
+        AccuracyLimits::Outside(figure) => {
+            DecisionMethod::Limits(ClaimOutcome::Contradicted, figure)
+        }
+        AccuracyLimits::Unknown(reason) => DecisionMethod::NotTestable(reason),
     }
 }

@@ -3,10 +3,10 @@
 
 use retrial_plan::measurement::same_scenario;
 use retrial_recipe::model::Mode;
-use retrial_results::verdict::comparison::{Measured, Pair, are_named};
+use retrial_results::verdict::comparison::{FigurePair, SideMeasurement, are_named};
 
-use super::subject::{Cut, Rounds, Subject};
-use crate::Claim;
+use super::subject::{AlignedSubjects, JudgedSubject, SubjectMeasurement};
+use crate::BatchClaim;
 
 /// One scenario and figure of two subjects.
 pub(super) struct PlannedPair<'a> {
@@ -16,21 +16,21 @@ pub(super) struct PlannedPair<'a> {
     /// The figure; empty where neither plan nor result names one.
     pub figure: String,
     /// Both sides, or why they cannot be compared.
-    pub found: Result<Pair<'a>, String>,
+    pub found: Result<FigurePair<'a>, String>,
 }
 
 /// The planned scenarios of a claim, each with its figure.
 pub(super) fn planned_pairs<'a>(
-    claim: &Claim,
-    cut: &'a Cut<'_>,
+    claim: &BatchClaim,
+    cut: &'a AlignedSubjects<'_>,
     mode: Mode,
 ) -> Vec<PlannedPair<'a>> {
     let [baseline, candidate] = cut.sides();
     let by_benchmark = are_named(&baseline, &candidate);
-    let is_like = |first: &Measured<'_>, second: &Measured<'_>| {
+    let is_like = |first: &SideMeasurement<'_>, second: &SideMeasurement<'_>| {
         first.measured.is_like(second.measured, by_benchmark)
     };
-    let applies = |side: &Measured<'_>| {
+    let applies = |side: &SideMeasurement<'_>| {
         side.measured.mode == mode && is_selected(claim, &side.measured.scenario)
     };
     let mut pairs = Vec::new();
@@ -70,17 +70,17 @@ pub(super) fn planned_pairs<'a>(
 }
 
 /// Returns whether a claim is about a scenario.
-pub(super) fn is_selected(claim: &Claim, scenario: &str) -> bool {
+pub(super) fn is_selected(claim: &BatchClaim, scenario: &str) -> bool {
     let required = claim.scenario.as_deref();
     required.is_none_or(|required| same_scenario(required, scenario))
 }
 
 /// A scenario that both subjects were planned to have; none where neither has the figure that the claim names.
 fn of_scenario<'a>(
-    claim: &Claim,
-    cut: &'a Cut<'_>,
-    sides: [Measured<'a>; 2],
-    rounds: [&Rounds; 2],
+    claim: &BatchClaim,
+    cut: &'a AlignedSubjects<'_>,
+    sides: [SideMeasurement<'a>; 2],
+    rounds: [&SubjectMeasurement; 2],
 ) -> Option<PlannedPair<'a>> {
     let plans = |figure: &str| rounds.map(|rounds| rounds.figures.plans(figure));
     let figure = if let Some(figure) = &claim.figure {
@@ -94,7 +94,7 @@ fn of_scenario<'a>(
     };
     let [baseline, candidate] = sides;
     let own = baseline.figure(&figure);
-    let pair = own.and_then(|own| Pair::new(baseline, candidate, own, cut.paired));
+    let pair = own.and_then(|own| FigurePair::new(baseline, candidate, own, cut.paired));
     let found = pair.ok_or_else(|| {
         let reasons = why_unusable(cut.subjects, baseline, &figure);
         reasons.unwrap_or_else(|| "they have no figure in common".to_owned())
@@ -111,10 +111,10 @@ fn of_scenario<'a>(
 /// A scenario of one subject alone: a missing part, unless the other was not to have it. Other hosts' results have no
 /// plan: they are to have the scenarios of the batch.
 fn without_other<'a>(
-    claim: &Claim,
-    side: Measured<'a>,
-    rounds: &Rounds,
-    lacks: &Subject,
+    claim: &BatchClaim,
+    side: SideMeasurement<'a>,
+    rounds: &SubjectMeasurement,
+    lacks: &JudgedSubject,
 ) -> Option<PlannedPair<'a>> {
     let named = claim.figure.as_deref();
     if named.is_some_and(|figure| rounds.figures.plans(figure) == Some(false)) {
@@ -136,7 +136,11 @@ fn without_other<'a>(
 
 /// Explains why a figure of these subjects cannot be compared, each subject by itself; none if nothing is wrong with
 /// either.
-fn why_unusable(subjects: [&Subject; 2], like: Measured<'_>, figure: &str) -> Option<String> {
+fn why_unusable(
+    subjects: [&JudgedSubject; 2],
+    like: SideMeasurement<'_>,
+    figure: &str,
+) -> Option<String> {
     let [baseline, candidate] = subjects;
     let reasons = [candidate, baseline].map(|one| one.why_unusable(like.measured, figure));
     let reasons: Vec<String> = reasons.into_iter().flatten().collect();
@@ -144,7 +148,7 @@ fn why_unusable(subjects: [&Subject; 2], like: Measured<'_>, figure: &str) -> Op
 }
 
 /// Explains why the two sides of a pair have no ratio.
-pub(super) fn obstacle(pair: &Pair<'_>, subjects: [&Subject; 2]) -> String {
+pub(super) fn obstacle(pair: &FigurePair<'_>, subjects: [&JudgedSubject; 2]) -> String {
     let [ours, theirs] = &pair.figures;
     if let Some(reasons) = why_unusable(subjects, pair.baseline, &ours.name) {
         return reasons;
@@ -163,10 +167,16 @@ pub(super) fn obstacle(pair: &Pair<'_>, subjects: [&Subject; 2]) -> String {
 }
 
 /// The scenarios that only one of two cells was planned to have: no part of a claim.
-pub(super) fn planned_in_one(claim: &Claim, cut: &Cut<'_>, mode: Mode) -> Vec<String> {
+pub(super) fn planned_in_one(
+    claim: &BatchClaim,
+    cut: &AlignedSubjects<'_>,
+    mode: Mode,
+) -> Vec<String> {
     let [baseline, candidate] = cut.sides();
     let by_benchmark = are_named(&baseline, &candidate);
-    let only = |own: &[Measured<'_>], [has, lacks]: [&Subject; 2], others: &[Measured<'_>]| {
+    let only = |own: &[SideMeasurement<'_>],
+                [has, lacks]: [&JudgedSubject; 2],
+                others: &[SideMeasurement<'_>]| {
         let alone = own.iter().filter(|side| {
             side.measured.mode == mode
                 && is_selected(claim, &side.measured.scenario)

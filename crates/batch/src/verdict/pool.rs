@@ -2,20 +2,20 @@
 
 use super::RunEvidence;
 use retrial_results::verdict::qualifier::merge;
-use retrial_results::verdict::{Context, Evidence};
+use retrial_results::verdict::{Evidence, RunContext};
 
 /// Runs' evidence by benchmark, each scenario's trials one after the other. A trial is numbered as
 /// its run's turn; where a run has several, they are counted on.
-pub(super) fn pool(runs: &[RunEvidence]) -> Vec<(Context, Vec<Evidence>)> {
+pub(super) fn pool(runs: &[RunEvidence]) -> Vec<(RunContext, Vec<Evidence>)> {
     let mut sorted: Vec<&RunEvidence> = runs.iter().collect();
     sorted.sort_by_key(|run| run.trial);
-    let mut groups: Vec<(Context, Vec<Evidence>)> = Vec::new();
+    let mut groups: Vec<(RunContext, Vec<Evidence>)> = Vec::new();
     for run in sorted {
         let Ok((context, evidence)) = &run.found else {
             continue;
         };
         let benchmark = &context.submission.benchmark;
-        let of_it = |(pooled, _): &(Context, _)| pooled.submission.benchmark == *benchmark;
+        let of_it = |(pooled, _): &(RunContext, _)| pooled.submission.benchmark == *benchmark;
         let at = groups.iter().position(of_it).unwrap_or_else(|| {
             groups.push((context.clone(), Vec::new()));
             groups.len() - 1

@@ -5,7 +5,7 @@ use std::fmt::{Display, Write as _};
 use itertools::{Itertools as _, join};
 
 use super::model::{ClaimOutcome, ClaimPart, Gap, Statistic};
-use super::part::{PartTest, Test};
+use super::part::{DecisionMethod, PartTest};
 use retrial_document::measures::format;
 use retrial_recipe::model::{Claim, Mode};
 use retrial_results::verdict::comparison::MeasuredSide;
@@ -15,9 +15,11 @@ use retrial_results::verdict::{MoreTrials, Outcome, number};
 pub(super) fn of_part(tested: &PartTest, alpha: f64) -> String {
     let part = &tested.part;
     match &tested.test {
-        Test::Nothing(reason) if part.scenario.is_empty() => format!("Not compared: {reason}."),
-        Test::Nothing(reason) => format!("{}not compared: {reason}.", place(part)),
-        Test::Limits(outcome, message) => {
+        DecisionMethod::NotTestable(reason) if part.scenario.is_empty() => {
+            format!("Not compared: {reason}.")
+        }
+        DecisionMethod::NotTestable(reason) => format!("{}not compared: {reason}.", place(part)),
+        DecisionMethod::Limits(outcome, message) => {
             // The word is about the accuracy, also where the claim is negated.
             let word = match outcome {
                 ClaimOutcome::Contradicted => "not accurate",
@@ -28,7 +30,7 @@ pub(super) fn of_part(tested: &PartTest, alpha: f64) -> String {
                 part.candidate.subject, part.scenario
             )
         }
-        Test::Ratio(_) if part.statistic == Statistic::Gain => {
+        DecisionMethod::Ratio(_) if part.statistic == Statistic::Gain => {
             let gain = |gap: &Gap| {
                 let ratio = gap.ratio.map(number::ratio).unwrap_or_default();
                 format!("{ratio} from {} to {}", gap.cell, gap.to.subject)
@@ -36,7 +38,7 @@ pub(super) fn of_part(tested: &PartTest, alpha: f64) -> String {
             let gains = join(part.gaps.iter().map(gain), ", and ");
             format!("{}{gains}{}.", place(part), evidence(part, alpha))
         }
-        Test::Ratio(_) if part.statistic == Statistic::Scatter => {
+        DecisionMethod::Ratio(_) if part.statistic == Statistic::Scatter => {
             let scatter = |side: &MeasuredSide| side.value.map(number::ratio).unwrap_or_default();
             let theirs = part.baseline.as_ref();
             let theirs = theirs.map(|side| format!(", {}'s by {} %", side.subject, scatter(side)));
@@ -49,8 +51,8 @@ pub(super) fn of_part(tested: &PartTest, alpha: f64) -> String {
                 evidence(part, alpha),
             )
         }
-        Test::Ratio(_) => format!("{}{}.", values(part), evidence(part, alpha)),
-        Test::Gap(gap) => {
+        DecisionMethod::Ratio(_) => format!("{}{}.", values(part), evidence(part, alpha)),
+        DecisionMethod::Gap(gap) => {
             let words = |gap: &Gap| Some(format!("{} of {}", number::ratio(gap.ratio?), gap.cell));
             let gaps = join(part.gaps.iter().filter_map(words), " and ");
             let to = part.gaps.first().map_or("", |gap| &gap.to.subject);

@@ -1,8 +1,8 @@
 //! A cell, or another host's runs, as far as comparisons need them.
 
 use retrial_recipe::model::Mode;
-use retrial_results::verdict::comparison::{Measured, Measurement};
-use retrial_results::verdict::{Context, Evidence, Outcome, ResultVerdict, Verdict, judge};
+use retrial_results::verdict::comparison::{PooledMeasurement, SideMeasurement};
+use retrial_results::verdict::{Evidence, Outcome, ResultVerdict, RunContext, Verdict, judge};
 
 use super::evidence::RunEvidence;
 use super::pool::pool;
@@ -10,11 +10,11 @@ use crate::accuracy::violates_only_limits;
 use crate::planned_figures::PlannedFigures;
 
 /// A cell or another host's runs, judged.
-pub(super) struct Subject {
+pub(super) struct JudgedSubject {
     pub name: String,
     /// The verdicts, one for each benchmark.
     pub verdicts: Vec<Verdict>,
-    pub measured: Vec<Rounds>,
+    pub measured: Vec<SubjectMeasurement>,
     /// The first run that has no evidence: the number of its trial, and why.
     pub lost: Option<(u32, String)>,
     /// A cell's trials belong to rounds; another host's to none.
@@ -22,8 +22,8 @@ pub(super) struct Subject {
 }
 
 /// One scenario in one mode, with the trials behind its figures, and its limits.
-pub(super) struct Rounds {
-    pub measurement: Measurement,
+pub(super) struct SubjectMeasurement {
+    pub measurement: PooledMeasurement,
     /// The trial number of each of its values, in their order.
     pub trials: Vec<u32>,
     pub result: ResultVerdict,
@@ -33,7 +33,7 @@ pub(super) struct Rounds {
     pub figures: PlannedFigures,
 }
 
-impl Subject {
+impl JudgedSubject {
     /// Judges the trials of all runs together.
     pub fn of(name: &str, runs: &[RunEvidence], is_cell: bool) -> Self {
         let mut subject = Self {
@@ -49,7 +49,8 @@ impl Subject {
         for (context, evidence) in pool(runs) {
             let verdict = judge(&context, &evidence);
             let results = evidence.iter().zip(&verdict.results);
-            let measured = results.map(|(evidence, result)| Rounds::of(&context, evidence, result));
+            let measured = results
+                .map(|(evidence, result)| SubjectMeasurement::of(&context, evidence, result));
             subject.measured.extend(measured);
             subject.verdicts.push(verdict);
         }
@@ -58,14 +59,14 @@ impl Subject {
 
     /// Explains why it has no result at all, or none in this mode: accuracy is measured in the first trial only.
     pub fn why_lost(&self, mode: Mode) -> Option<String> {
-        let has_mode = |rounds: &Rounds| rounds.measurement.mode == mode;
+        let has_mode = |rounds: &SubjectMeasurement| rounds.measurement.mode == mode;
         let (trial, reason) = self.lost.as_ref()?;
         (!self.measured.iter().any(has_mode))
             .then(|| format!("trial {trial} of {} has no result: {reason}", self.name))
     }
 
     /// Explains why a figure of it cannot be compared; none if it can.
-    pub fn why_unusable(&self, like: &Measurement, figure: &str) -> Option<String> {
+    pub fn why_unusable(&self, like: &PooledMeasurement, figure: &str) -> Option<String> {
         let find = |by_benchmark| {
             let mut all = self.measured.iter();
             all.find(|rounds| rounds.measurement.is_like(like, by_benchmark))
@@ -98,10 +99,10 @@ impl Subject {
     }
 }
 
-impl Rounds {
-    fn of(context: &Context, evidence: &Evidence, result: &ResultVerdict) -> Self {
+impl SubjectMeasurement {
+    fn of(context: &RunContext, evidence: &Evidence, result: &ResultVerdict) -> Self {
         let limited: Vec<String> = evidence.limited_figures().map(str::to_owned).collect();
-        let mut measurement = Measurement::new(context, evidence, result);
+        let mut measurement = PooledMeasurement::new(context, evidence, result);
         // An accuracy below its limit is not a valid result, but a figure: how it compares with
         // another's is what one would know.
         measurement.valid |= evidence.mode == Mode::Accuracy
@@ -117,7 +118,7 @@ impl Rounds {
     }
 
     /// Returns the measurement with the trials of these rounds only.
-    fn cut(&self, rounds: &[u32]) -> Measurement {
+    fn cut(&self, rounds: &[u32]) -> PooledMeasurement {
         let mut cut = self.measurement.clone();
         for figure in &mut cut.figures {
             let Some(trials) = &mut figure.trials else {
@@ -135,17 +136,21 @@ impl Rounds {
 }
 
 /// Two subjects as they are compared: cut to the rounds that both have, where rounds make pairs.
-pub(super) struct Cut<'a> {
-    pub subjects: [&'a Subject; 2],
-    measurements: [Vec<Measurement>; 2],
+pub(super) struct AlignedSubjects<'a> {
+    pub subjects: [&'a JudgedSubject; 2],
+    measurements: [Vec<PooledMeasurement>; 2],
     /// Whether the trials of a round are compared as pairs.
     pub paired: bool,
     pub notes: Vec<String>,
 }
 
-impl<'a> Cut<'a> {
+impl<'a> AlignedSubjects<'a> {
     /// A baseline and a candidate; rounds of two cells make pairs if they were interleaved.
-    pub fn new(baseline: &'a Subject, candidate: &'a Subject, interleaved: bool) -> Self {
+    pub fn new(
+        baseline: &'a JudgedSubject,
+        candidate: &'a JudgedSubject,
+        interleaved: bool,
+    ) -> Self {
         let subjects = [baseline, candidate];
         let mut cut = Self {
             measurements: subjects.map(|subject| {
@@ -160,7 +165,8 @@ impl<'a> Cut<'a> {
             return cut;
         }
         for (at, ours) in baseline.measured.iter().enumerate() {
-            let like = |theirs: &Rounds| ours.measurement.is_like(&theirs.measurement, false);
+            let like =
+                |theirs: &SubjectMeasurement| ours.measurement.is_like(&theirs.measurement, false);
             let Some(position) = candidate.measured.iter().position(like) else {
                 continue;
             };
@@ -186,7 +192,7 @@ impl<'a> Cut<'a> {
     }
 
     /// Returns the measurements of the baseline and of the candidate, with their names.
-    pub fn sides(&self) -> [Vec<Measured<'_>>; 2] {
-        [0, 1].map(|side| Measured::all(&self.subjects[side].name, &self.measurements[side]))
+    pub fn sides(&self) -> [Vec<SideMeasurement<'_>>; 2] {
+        [0, 1].map(|side| SideMeasurement::all(&self.subjects[side].name, &self.measurements[side]))
     }
 }

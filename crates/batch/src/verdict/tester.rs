@@ -4,20 +4,20 @@ use itertools::join;
 
 use super::gap::GapTest;
 use super::model::{ClaimOutcome, ClaimPart, Gap, RequiredRatio, Statistic};
-use super::part::{PartTest, Test, limits};
+use super::part::{DecisionMethod, PartTest, limits};
 use super::planned::{PlannedPair, is_selected, obstacle, planned_in_one, planned_pairs};
-use super::subject::{Cut, Subject};
-use crate::{Assertion, Claim, Part};
+use super::subject::{AlignedSubjects, JudgedSubject};
+use crate::{Assertion, BatchClaim, CellPair};
 use retrial_plan::measurement::same_scenario;
 use retrial_recipe::model::{Better, Mode};
 use retrial_results::verdict::comparison::{
-    Change, ComparedFigure, Measured, MeasuredFigure, MeasuredSide, Pair, are_named,
+    Change, ComparedFigure, FigurePair, MeasuredFigure, MeasuredSide, SideMeasurement, are_named,
 };
 use retrial_stats::{Difference, Scatter};
 
 /// How claims are judged.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rules {
+pub(super) struct ClaimTestOptions {
     /// Whether the trials of a round are compared as pairs.
     pub paired: bool,
     /// Error of each one-sided bound.
@@ -25,29 +25,29 @@ pub(super) struct Rules {
 }
 
 /// A part of a claim, and how it is judged.
-pub(super) struct Tester<'a> {
-    pub claim: &'a Claim,
-    pub part: &'a Part,
-    pub rules: Rules,
+pub(super) struct ClaimTester<'a> {
+    pub claim: &'a BatchClaim,
+    pub part: &'a CellPair,
+    pub rules: ClaimTestOptions,
 }
 
-impl Tester<'_> {
+impl ClaimTester<'_> {
     /// The tests of a part: one for each benchmark, scenario and figure that the claim is about.
-    pub fn tests<'a>(&self, find: &impl Fn(&str) -> Option<&'a Subject>) -> Vec<PartTest> {
+    pub fn tests<'a>(&self, find: &impl Fn(&str) -> Option<&'a JudgedSubject>) -> Vec<PartTest> {
         let reason = match self.tests_of_figures(find) {
             Ok(tests) if !tests.is_empty() => return tests,
             Ok(_) => self.no_figure(find),
             Err(missing) => missing,
         };
         let part = self.blank(&self.part.candidate, self.part.baseline.as_deref());
-        let test = Test::Nothing(reason);
+        let test = DecisionMethod::NotTestable(reason);
         vec![PartTest { part, test }]
     }
 
     /// The tests of the figures that there are, or which subject has no result.
     fn tests_of_figures<'a>(
         &self,
-        find: &impl Fn(&str) -> Option<&'a Subject>,
+        find: &impl Fn(&str) -> Option<&'a JudgedSubject>,
     ) -> Result<Vec<PartTest>, String> {
         let measured = |name: &String| {
             let subject = find(name).filter(|subject| !subject.measured.is_empty());
@@ -69,7 +69,7 @@ impl Tester<'_> {
     }
 
     /// Notes on scenarios that only one of the two cells was planned to have.
-    pub fn notes<'a>(&self, find: &impl Fn(&str) -> Option<&'a Subject>) -> Vec<String> {
+    pub fn notes<'a>(&self, find: &impl Fn(&str) -> Option<&'a JudgedSubject>) -> Vec<String> {
         let measured = |name: &String| find(name).filter(|subject| !subject.measured.is_empty());
         let candidate = measured(&self.part.candidate);
         let baseline = self.part.baseline.as_ref().and_then(measured);
@@ -91,7 +91,7 @@ impl Tester<'_> {
     }
 
     /// Explains why there is nothing to test.
-    fn no_figure<'a>(&self, find: &impl Fn(&str) -> Option<&'a Subject>) -> String {
+    fn no_figure<'a>(&self, find: &impl Fn(&str) -> Option<&'a JudgedSubject>) -> String {
         let baseline = self.part.baseline.as_ref();
         let mut names = [Some(&self.part.candidate), baseline].into_iter().flatten();
         let lost = names.find_map(|name| find(name)?.why_lost(self.mode()));
@@ -158,7 +158,7 @@ impl Tester<'_> {
     }
 
     /// Tests one subject against the benchmark's own limits of accuracy.
-    fn alone(&self, candidate: &Subject) -> Vec<PartTest> {
+    fn alone(&self, candidate: &JudgedSubject) -> Vec<PartTest> {
         let measured = candidate.measured.iter().filter(|rounds| {
             rounds.measurement.mode == Mode::Accuracy
                 && is_selected(self.claim, &rounds.measurement.scenario)
@@ -187,11 +187,15 @@ impl Tester<'_> {
     }
 
     /// Cuts two subjects to the rounds that they have in common.
-    fn cut<'a>(&self, candidate: &'a Subject, baseline: &'a Subject) -> Cut<'a> {
-        Cut::new(baseline, candidate, self.rules.paired)
+    fn cut<'a>(
+        &self,
+        candidate: &'a JudgedSubject,
+        baseline: &'a JudgedSubject,
+    ) -> AlignedSubjects<'a> {
+        AlignedSubjects::new(baseline, candidate, self.rules.paired)
     }
 
-    fn two(&self, both: [&Subject; 2], third: Option<&Subject>) -> Vec<PartTest> {
+    fn two(&self, both: [&JudgedSubject; 2], third: Option<&JudgedSubject>) -> Vec<PartTest> {
         let [candidate, baseline] = both;
         let cut = self.cut(candidate, baseline);
         let pairs = planned_pairs(self.claim, &cut, self.mode()).into_iter();
@@ -212,11 +216,16 @@ impl Tester<'_> {
             figure: planned.figure.clone(),
             ..self.blank(candidate, Some(baseline))
         };
-        let test = Test::Nothing(reason.to_owned());
+        let test = DecisionMethod::NotTestable(reason.to_owned());
         PartTest { part, test }
     }
 
-    fn of_pair(&self, pair: &Pair<'_>, both: [&Subject; 2], third: Option<&Subject>) -> PartTest {
+    fn of_pair(
+        &self,
+        pair: &FigurePair<'_>,
+        both: [&JudgedSubject; 2],
+        third: Option<&JudgedSubject>,
+    ) -> PartTest {
         let alpha = self.rules.alpha;
         let compared = pair.finish(alpha, Change::NotCompared, None);
         let [candidate, baseline] = [&compared.candidate, &compared.baseline];
@@ -224,22 +233,22 @@ impl Tester<'_> {
         let mut gaps = Vec::new();
         let mut scatters = None;
         let test = match (&pair.difference, third) {
-            (None, _) => Test::Nothing(obstacle(pair, [both[1], both[0]])),
+            (None, _) => DecisionMethod::NotTestable(obstacle(pair, [both[1], both[0]])),
             (Some(_), _) if matches!(self.claim.assertion, Assertion::Consistency { .. }) => {
                 scatters = scatter_of(pair);
                 scatters.map_or_else(
-                    || Test::Nothing("one trial has no scatter".to_owned()),
+                    || DecisionMethod::NotTestable("one trial has no scatter".to_owned()),
                     |[candidate, baseline]| {
-                        Test::Ratio(Difference::of_scatters(&candidate, &baseline))
+                        DecisionMethod::Ratio(Difference::of_scatters(&candidate, &baseline))
                     },
                 )
             }
-            (Some(difference), None) => Test::Ratio(difference.clone()),
+            (Some(difference), None) => DecisionMethod::Ratio(difference.clone()),
             (Some(_), Some(third)) => match self.gap(pair, both, third) {
-                Err(reason) => Test::Nothing(reason),
+                Err(reason) => DecisionMethod::NotTestable(reason),
                 Ok((gap, to)) => {
                     gaps = gap.gaps([&cells[0], &cells[1]], &to, alpha);
-                    Test::Gap(Box::new(gap))
+                    DecisionMethod::Gap(Box::new(gap))
                 }
             },
         };
@@ -269,7 +278,11 @@ impl Tester<'_> {
     }
 
     /// Tests one step against another, each from its first subject to its second, scenario by scenario.
-    fn gains(&self, candidate: [&Subject; 2], baseline: [&Subject; 2]) -> Vec<PartTest> {
+    fn gains(
+        &self,
+        candidate: [&JudgedSubject; 2],
+        baseline: [&JudgedSubject; 2],
+    ) -> Vec<PartTest> {
         let cuts = [candidate, baseline].map(|[from, to]| self.cut(to, from));
         let [ours, theirs] = cuts
             .each_ref()
@@ -288,15 +301,19 @@ impl Tester<'_> {
         tests.collect()
     }
 
-    fn of_gains(&self, [first, second]: [&Pair<'_>; 2], steps: [[&Subject; 2]; 2]) -> PartTest {
+    fn of_gains(
+        &self,
+        [first, second]: [&FigurePair<'_>; 2],
+        steps: [[&JudgedSubject; 2]; 2],
+    ) -> PartTest {
         let alpha = self.rules.alpha;
         let compared = [first, second].map(|pair| pair.finish(alpha, Change::NotCompared, None));
         let test = match (&first.difference, &second.difference) {
-            (Some(gain), Some(next_to)) => Test::Ratio(gain.beyond(next_to)),
-            (None, _) => Test::Nothing(obstacle(first, steps[0])),
-            (_, None) => Test::Nothing(obstacle(second, steps[1])),
+            (Some(gain), Some(next_to)) => DecisionMethod::Ratio(gain.beyond(next_to)),
+            (None, _) => DecisionMethod::NotTestable(obstacle(first, steps[0])),
+            (_, None) => DecisionMethod::NotTestable(obstacle(second, steps[1])),
         };
-        let gain = |pair: &Pair<'_>, figure: &ComparedFigure| {
+        let gain = |pair: &FigurePair<'_>, figure: &ComparedFigure| {
             let (from, to) = (&figure.baseline.subject, &figure.candidate);
             Gap::of(from, to, pair.difference.as_ref(), alpha)
         };
@@ -318,17 +335,17 @@ impl Tester<'_> {
     /// Compares the third with both, in the figure of the pair.
     fn gap(
         &self,
-        pair: &Pair<'_>,
-        [candidate, baseline]: [&Subject; 2],
-        third: &Subject,
+        pair: &FigurePair<'_>,
+        [candidate, baseline]: [&JudgedSubject; 2],
+        third: &JudgedSubject,
     ) -> Result<(GapTest, MeasuredSide), String> {
         let figure = &pair.figures[0].name;
         let reference = pair.baseline.measured;
-        let next_to = |other: &Subject| {
+        let next_to = |other: &JudgedSubject| {
             let cut = self.cut(third, other);
             let [theirs, its] = cut.sides();
             let by_benchmark = are_named(&theirs, &its);
-            let like = |side: &&Measured<'_>| {
+            let like = |side: &&SideMeasurement<'_>| {
                 side.measured.is_like(reference, true)
                     || (!by_benchmark && side.measured.is_like(reference, false))
             };
@@ -337,7 +354,7 @@ impl Tester<'_> {
                 both.ok_or_else(|| format!("{} has no {}", third.name, reference.scenario))?;
             let subjects = [other, third];
             let of_figure = first.figure(figure);
-            let pair = of_figure.and_then(|own| Pair::new(*first, *second, own, cut.paired));
+            let pair = of_figure.and_then(|own| FigurePair::new(*first, *second, own, cut.paired));
             let pair = pair.ok_or_else(|| {
                 let reason = third.why_unusable(reference, figure);
                 reason.unwrap_or_else(|| format!("{} has no {figure}", third.name))
@@ -362,7 +379,7 @@ impl Tester<'_> {
 }
 
 /// Explains why nothing can be compared with a subject that has no result.
-fn without_result(name: &str, subject: Option<&Subject>) -> String {
+fn without_result(name: &str, subject: Option<&JudgedSubject>) -> String {
     match subject.and_then(|subject| subject.lost.as_ref()) {
         Some((trial, reason)) => format!("{name} has no result (trial {trial}: {reason})"),
         None => format!("{name} has no result"),
@@ -370,7 +387,7 @@ fn without_result(name: &str, subject: Option<&Subject>) -> String {
 }
 
 /// Returns the scatter of the candidate's trials, and of the baseline's.
-fn scatter_of(pair: &Pair<'_>) -> Option<[Scatter; 2]> {
+fn scatter_of(pair: &FigurePair<'_>) -> Option<[Scatter; 2]> {
     let [baseline, candidate] = &pair.figures;
     let scatter = |figure: &MeasuredFigure| Scatter::of(figure.trials.as_deref()?);
     Some([scatter(candidate)?, scatter(baseline)?])

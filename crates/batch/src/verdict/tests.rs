@@ -5,7 +5,7 @@ mod forms;
 use super::*;
 use crate::{AxisDomain, BatchPlan, CliOverrides, plan};
 use retrial_recipe::model::{Limit, Mode};
-use retrial_recipe::{Loaded, NoTemplates, Source};
+use retrial_recipe::{LoadedRecipe, NoTemplates, Source};
 use retrial_results::verdict::tests::build::{accuracy, context, offline};
 use retrial_results::verdict::{Evidence, ExitCode, Outcome, StepOutcome};
 
@@ -24,9 +24,9 @@ image: lab/x
 scenarios: { offline: { performance: { run: "true", results: /out }, accuracy: { run: "true", results: /out } } }
 "#;
 
-fn planned(vary: &[&str], claims: &[&str], order: crate::Order) -> BatchPlan {
+fn planned(vary: &[&str], claims: &[&str], order: crate::RunOrder) -> BatchPlan {
     let source = Source::new("recipe.yaml", RECIPE);
-    let loaded = Loaded::from_source("r", &source, &NoTemplates).unwrap();
+    let loaded = LoadedRecipe::from_source("r", &source, &NoTemplates).unwrap();
     let own = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect();
     let overrides = CliOverrides {
         vary: own(vary),
@@ -45,8 +45,8 @@ fn planned(vary: &[&str], claims: &[&str], order: crate::Order) -> BatchPlan {
     plan(&batch, &[domain]).unwrap_or_else(|problems| panic!("{}", problems.render(false)))
 }
 
-const INTERLEAVED: crate::Order = crate::Order::Interleaved;
-const GROUPED: crate::Order = crate::Order::Grouped;
+const INTERLEAVED: crate::RunOrder = crate::RunOrder::Interleaved;
+const GROUPED: crate::RunOrder = crate::RunOrder::Grouped;
 
 fn run(trial: u32, evidence: Vec<Evidence>) -> RunEvidence {
     RunEvidence {

@@ -11,7 +11,7 @@ use super::options::{OptionError, SignerOptions};
 
 /// A line with a key that can sign bundles.
 #[derive(Debug, Clone)]
-pub struct Line {
+pub struct SignerLine {
     /// Patterns of names, as the file has them: `*@example.com,!intern@example.com`.
     pub principals: Vec<u8>,
     /// The public key that may sign.
@@ -22,7 +22,7 @@ pub struct Line {
 
 /// Why a line allows nobody.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum LineError {
+pub enum SignerLineError {
     /// A quote does not end.
     #[error("unclosed quote")]
     Quote,
@@ -37,10 +37,10 @@ pub enum LineError {
     Options(#[from] OptionError),
 }
 
-impl Line {
+impl SignerLine {
     /// Reads a line; none if it is empty, a comment, or of a key that cannot sign bundles: a certificate authority,
     /// or one of another kind.
-    pub fn parse(text: &[u8], zone: &TimeZone) -> Result<Option<Self>, LineError> {
+    pub fn parse(text: &[u8], zone: &TimeZone) -> Result<Option<Self>, SignerLineError> {
         // OpenSSH reads lines as C strings.
         let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
         let text = trim_start(text, b" \t\r\n");
@@ -50,16 +50,16 @@ impl Line {
         let (principals, rest) = first_word(text)?;
         let (options, key) = match read_key(rest) {
             Ok(key) => (SignerOptions::default(), key),
-            Err(NoKey::OtherKind) => return Ok(None),
-            Err(NoKey::Unreadable) => {
+            Err(SignerKeyError::OtherKind) => return Ok(None),
+            Err(SignerKeyError::Unreadable) => {
                 let (options, rest) = split_options(rest)?;
                 let key = match read_key(rest) {
                     Ok(key) => key,
-                    Err(NoKey::OtherKind) => return Ok(None),
-                    Err(NoKey::Unreadable) => {
+                    Err(SignerKeyError::OtherKind) => return Ok(None),
+                    Err(SignerKeyError::Unreadable) => {
                         // Options that cannot be read are the likelier mistake.
                         SignerOptions::parse(options, zone)?;
-                        return Err(LineError::Key);
+                        return Err(SignerLineError::Key);
                     }
                 };
                 (SignerOptions::parse(options, zone)?, key)
@@ -79,7 +79,7 @@ impl Line {
 }
 
 /// Why a text does not begin with a key that can sign bundles.
-enum NoKey {
+enum SignerKeyError {
     /// It begins with something else.
     Unreadable,
     /// It is a key of another kind.
@@ -92,21 +92,21 @@ fn trim_start<'a>(text: &'a [u8], blanks: &[u8]) -> &'a [u8] {
 }
 
 /// Splits off the first word, of which a part may be quoted; the quote ends it.
-fn first_word(text: &[u8]) -> Result<(Vec<u8>, &[u8]), LineError> {
+fn first_word(text: &[u8]) -> Result<(Vec<u8>, &[u8]), SignerLineError> {
     const BLANKS: &[u8] = b" \t\r\n";
     let is_end = |byte: &u8| BLANKS.contains(byte) || *byte == b'"';
-    let end = text.iter().position(is_end).ok_or(LineError::NoKey)?;
+    let end = text.iter().position(is_end).ok_or(SignerLineError::NoKey)?;
     let (word, rest) = text.split_at(end);
     let Some(quoted) = rest.strip_prefix(b"\"") else {
         return Ok((word.to_vec(), trim_start(rest, BLANKS)));
     };
     let end = quoted.iter().position(|byte| *byte == b'"');
-    let (quoted, rest) = quoted.split_at(end.ok_or(LineError::Quote)?);
+    let (quoted, rest) = quoted.split_at(end.ok_or(SignerLineError::Quote)?);
     Ok(([word, quoted].concat(), trim_start(&rest[1..], BLANKS)))
 }
 
 /// Splits off the options: all up to a blank that is not quoted.
-fn split_options(text: &[u8]) -> Result<(&[u8], &[u8]), LineError> {
+fn split_options(text: &[u8]) -> Result<(&[u8], &[u8]), SignerLineError> {
     let mut is_quoted = false;
     let mut at = 0;
     while let Some(byte) = text.get(at) {
@@ -120,18 +120,18 @@ fn split_options(text: &[u8]) -> Result<(&[u8], &[u8]), LineError> {
     }
     let at = at.min(text.len());
     if is_quoted {
-        return Err(LineError::Quote);
+        return Err(SignerLineError::Quote);
     }
     let (options, rest) = text.split_at(at);
     Ok((options, trim_start(rest, b" \t")))
 }
 
 /// Reads the key at the beginning of a text: its kind and its base64, which ends at a blank.
-fn read_key(text: &[u8]) -> Result<KeyData, NoKey> {
+fn read_key(text: &[u8]) -> Result<KeyData, SignerKeyError> {
     let mut words = text.splitn(2, |byte| matches!(byte, b' ' | b'\t'));
     let kind = words.next().unwrap_or_default();
-    let rest = trim_start(words.next().ok_or(NoKey::Unreadable)?, b" \t");
-    let kind = std::str::from_utf8(kind).map_err(|_| NoKey::Unreadable)?;
+    let rest = trim_start(words.next().ok_or(SignerKeyError::Unreadable)?, b" \t");
+    let kind = std::str::from_utf8(kind).map_err(|_| SignerKeyError::Unreadable)?;
     let is_ours = match kind {
         "ssh-ed25519" | "ssh-rsa" | "rsa-sha2-256" | "rsa-sha2-512" => true,
         _ if ["ssh-", "ecdsa-sha2-", "sk-"]
@@ -140,7 +140,7 @@ fn read_key(text: &[u8]) -> Result<KeyData, NoKey> {
         {
             false
         }
-        _ => return Err(NoKey::Unreadable),
+        _ => return Err(SignerKeyError::Unreadable),
     };
     let base64 = rest.split(|byte| matches!(byte, b' ' | b'\t')).next();
     // Other white space within it, such as the end of a line, does not count.
@@ -150,16 +150,20 @@ fn read_key(text: &[u8]) -> Result<KeyData, NoKey> {
         .filter(|byte| !matches!(byte, b'\n' | b'\r' | 0x0b | 0x0c))
         .copied()
         .collect();
-    let blob = STANDARD.decode(base64).map_err(|_| NoKey::Unreadable)?;
+    let blob = STANDARD
+        .decode(base64)
+        .map_err(|_| SignerKeyError::Unreadable)?;
     if !is_ours {
-        return Err(NoKey::OtherKind);
+        return Err(SignerKeyError::OtherKind);
     }
-    let key = PublicKey::from_bytes(&blob).map_err(|_| NoKey::Unreadable)?;
+    let key = PublicKey::from_bytes(&blob).map_err(|_| SignerKeyError::Unreadable)?;
     let key = key.key_data();
     let is_of_kind = match key {
         KeyData::Ed25519(_) => kind == "ssh-ed25519",
         KeyData::Rsa(_) => kind != "ssh-ed25519",
         _ => false,
     };
-    is_of_kind.then(|| key.clone()).ok_or(NoKey::Unreadable)
+    is_of_kind
+        .then(|| key.clone())
+        .ok_or(SignerKeyError::Unreadable)
 }

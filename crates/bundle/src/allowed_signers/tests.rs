@@ -5,11 +5,11 @@ use super::*;
 const KEY: &str =
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti a key";
 
-fn answer(line: &str, name: Option<&str>) -> Answer {
+fn answer(line: &str, name: Option<&str>) -> KeyAuthorization {
     check_file(&format!("# ours\n\n{line} {KEY}\n"), name)
 }
 
-fn check_file(text: &str, name: Option<&str>) -> Answer {
+fn check_file(text: &str, name: Option<&str>) -> KeyAuthorization {
     let signers = AllowedSigners::parse(text.as_bytes(), &TimeZone::UTC);
     let key: ssh_key::PublicKey = KEY.parse().unwrap();
     let now = "2026-04-01T06:00:00Z".parse().unwrap();
@@ -27,9 +27,15 @@ fn check_file(text: &str, name: Option<&str>) -> Answer {
 #[case::escape("alice@example.com namespaces=\"a\\\"b,retrial-evidence\"")]
 #[case::beyond_its_month("alice@example.com valid-before=\"20260431\"")]
 fn allowed(#[case] line: &str) {
-    assert!(matches!(answer(line, None), Answer::Allowed(_)), "{line}");
+    assert!(
+        matches!(answer(line, None), KeyAuthorization::Allowed(_)),
+        "{line}"
+    );
     let name = Some("alice@example.com");
-    assert!(matches!(answer(line, name), Answer::Allowed(_)), "{line}");
+    assert!(
+        matches!(answer(line, name), KeyAuthorization::Allowed(_)),
+        "{line}"
+    );
 }
 
 #[test]
@@ -38,7 +44,7 @@ fn neither_a_comment_nor_a_newline_is_needed() {
     for text in [line.clone(), format!("{line}\r\n"), format!("bad\n{line}")] {
         assert_eq!(
             check_file(&text, None),
-            Answer::Allowed("alice".to_owned()),
+            KeyAuthorization::Allowed("alice".to_owned()),
             "{text}"
         );
     }
@@ -67,7 +73,7 @@ fn neither_a_comment_nor_a_newline_is_needed() {
 )]
 #[case("alice@example.com cert-authority", "its key is not in the file")]
 fn refused(#[case] line: &str, #[case] reason: &str) {
-    let Answer::Refused(actual) = answer(line, Some("alice@example.com")) else {
+    let KeyAuthorization::Refused(actual) = answer(line, Some("alice@example.com")) else {
         panic!("{line}")
     };
     assert!(actual.ends_with(reason), "{actual}");
@@ -98,7 +104,7 @@ fn refused(#[case] line: &str, #[case] reason: &str) {
 #[case("alice ssh-ed25519 AAAA", "unknown option \"ssh-ed25519\"")]
 fn unreadable(#[case] line: &str, #[case] reason: &str) {
     let answer = check_file(&line.replace("KEY", KEY), None);
-    let Answer::Refused(actual) = answer else {
+    let KeyAuthorization::Refused(actual) = answer else {
         panic!("{line}")
     };
     assert!(

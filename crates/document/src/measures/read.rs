@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::field_type::Units;
+use crate::field_type::ByteUnits;
 
 /// Reads a duration: `12h`, `90m`, `1h30m`, `45s`, `1d`; more than zero.
 pub fn duration(text: &str) -> Option<Duration> {
@@ -38,7 +38,7 @@ pub fn duration(text: &str) -> Option<Duration> {
 }
 
 /// Reads a size, bytes: `500 GiB`, `128G`, `1.5TiB`, `1073741824`.
-pub fn size(text: &str, units: Units) -> Option<u64> {
+pub fn size(text: &str, units: ByteUnits) -> Option<u64> {
     let text = text.trim();
     let digits = text
         .find(|letter: char| !letter.is_ascii_digit() && letter != '.')
@@ -54,7 +54,7 @@ pub fn size(text: &str, units: Units) -> Option<u64> {
     };
     let base: u64 = match rest {
         "" | "ib" => 1024,
-        "b" if units == Units::Docker => 1024,
+        "b" if units == ByteUnits::Docker => 1024,
         "b" => 1000,
         _ => return None,
     };
@@ -119,14 +119,14 @@ mod tests {
 
     #[test]
     fn sizes() {
-        let precise = |text| size(text, Units::Precise);
+        let precise = |text| size(text, ByteUnits::Precise);
         assert_eq!(precise("500 GiB"), Some(500 << 30));
         assert_eq!(precise("128G"), Some(128 << 30));
         assert_eq!(precise("1.5 TiB"), Some(3 << 39));
         assert_eq!(precise("10GB"), Some(10_000_000_000));
         assert_eq!(precise("1073741824"), Some(1 << 30));
         assert_eq!(precise("512b"), Some(512));
-        assert_eq!(size("16gb", Units::Docker), Some(16 << 30));
+        assert_eq!(size("16gb", ByteUnits::Docker), Some(16 << 30));
         for bad in [
             "",
             "GiB",

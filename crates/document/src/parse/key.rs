@@ -1,11 +1,11 @@
 //! The keys of maps, as the parser meets them.
 
-use super::{Problem, fatal};
+use super::{ParseProblem, fatal};
 use crate::node::{Node, Value};
 use crate::source::Span;
 
 /// Reads a key: its text, its place, and whether it is written without quotes.
-pub(super) fn read_key(node: Node) -> Result<(String, Span, bool), Problem> {
+pub(super) fn read_key(node: Node) -> Result<(String, Span, bool), ParseProblem> {
     match node.value {
         Value::Scalar(scalar) if !scalar.text.is_empty() => {
             Ok((scalar.text, node.span, scalar.plain))

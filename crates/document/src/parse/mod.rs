@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use serde_saphyr::granit_parser::{self, Event, Parser, ScalarStyle};
 
 use super::diagnostic::{Diagnostic, Diagnostics};
-use super::node::{Entry, Node, Value};
+use super::node::{MapEntry, Node, Value};
 use super::source::{SIZE_LIMIT, Source, Span};
 use super::text::is_harmful;
 
@@ -38,7 +38,7 @@ pub fn parse(source: &Source, problems: &mut Diagnostics) -> Option<Node> {
         );
         return None;
     }
-    let mut builder = Builder::new(source);
+    let mut builder = NodeBuilder::new(source);
     let outcome = builder.run();
     problems.extend(builder.problems);
     match outcome {
@@ -50,7 +50,7 @@ pub fn parse(source: &Source, problems: &mut Diagnostics) -> Option<Node> {
     }
 }
 
-type Problem = Box<Diagnostic>;
+type ParseProblem = Box<Diagnostic>;
 
 /// Returns an error that ends the parsing.
 fn fatal<T>(
@@ -58,7 +58,7 @@ fn fatal<T>(
     message: impl Into<String>,
     span: Span,
     help: &str,
-) -> Result<T, Problem> {
+) -> Result<T, ParseProblem> {
     Err(Box::new(Diagnostic::error(code, message, span).help(help)))
 }
 
@@ -72,7 +72,7 @@ struct Frame {
 enum FrameKind {
     List(Vec<Node>),
     Map {
-        entries: Vec<Entry>,
+        entries: Vec<MapEntry>,
         /// A key that waits for its value.
         key: Option<(String, Span, bool)>,
         /// Values of `<<`, with their positions among the entries.
@@ -89,7 +89,7 @@ struct Weight {
     depth: usize,
 }
 
-struct Builder<'a> {
+struct NodeBuilder<'a> {
     source: &'a Source,
     problems: Diagnostics,
     stack: Vec<Frame>,
@@ -99,7 +99,7 @@ struct Builder<'a> {
     documents: usize,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> NodeBuilder<'a> {
     fn new(source: &'a Source) -> Self {
         Self {
             source,
@@ -112,7 +112,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn run(&mut self) -> Result<Option<Node>, Problem> {
+    fn run(&mut self) -> Result<Option<Node>, ParseProblem> {
         let options = granit_parser::options! {
             emit_comments: false,
             emit_unresolved_aliases: true,
@@ -138,7 +138,7 @@ impl<'a> Builder<'a> {
         self.source.span(range)
     }
 
-    fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), Problem> {
+    fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), ParseProblem> {
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
@@ -215,7 +215,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Returns whether a tag means "this is text". All other tags are types that documents do not have.
-    fn tag(tag: Option<&granit_parser::Tag>, span: &Span) -> Result<bool, Problem> {
+    fn tag(tag: Option<&granit_parser::Tag>, span: &Span) -> Result<bool, ParseProblem> {
         let Some(tag) = tag else { return Ok(false) };
         match tag.core_suffix() {
             Some("str") => Ok(true),
@@ -233,7 +233,7 @@ impl<'a> Builder<'a> {
         frame.is_some_and(|frame| matches!(frame.kind, FrameKind::Map { key: None, .. }))
     }
 
-    fn open(&mut self, kind: FrameKind, anchor: usize, span: Span) -> Result<(), Problem> {
+    fn open(&mut self, kind: FrameKind, anchor: usize, span: Span) -> Result<(), ParseProblem> {
         self.spend(1, 0, &span)?;
         if self.at_key() {
             let help = "an expression that begins a value needs quotes: \"${{ … }}\"";
@@ -251,7 +251,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn close(&mut self, end: &Span) -> Result<(), Problem> {
+    fn close(&mut self, end: &Span) -> Result<(), ParseProblem> {
         let Some(frame) = self.stack.pop() else {
             return Ok(());
         };
@@ -267,7 +267,7 @@ impl<'a> Builder<'a> {
         self.finish(Node { value, span }, frame.anchor)
     }
 
-    fn alias(&mut self, id: usize, span: Span) -> Result<(), Problem> {
+    fn alias(&mut self, id: usize, span: Span) -> Result<(), ParseProblem> {
         let Some((node, weight)) = self.anchors.get(&id).cloned() else {
             return Err(Box::new(Diagnostic::error(
                 "alias",
@@ -285,7 +285,7 @@ impl<'a> Builder<'a> {
         self.finish(node, 0)
     }
 
-    fn spend(&mut self, values: usize, bytes: usize, span: &Span) -> Result<(), Problem> {
+    fn spend(&mut self, values: usize, bytes: usize, span: &Span) -> Result<(), ParseProblem> {
         self.weight.values = self.weight.values.saturating_add(values);
         self.weight.bytes = self.weight.bytes.saturating_add(bytes);
         if self.weight.values > VALUE_LIMIT || self.weight.bytes > TEXT_LIMIT {
@@ -299,7 +299,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds a complete value: as a key, a value, an item or the root.
-    fn finish(&mut self, mut node: Node, anchor: usize) -> Result<(), Problem> {
+    fn finish(&mut self, mut node: Node, anchor: usize) -> Result<(), ParseProblem> {
         if anchor != 0 {
             let weight = weigh(&node);
             self.anchors.insert(anchor, (node.clone(), weight));
@@ -342,7 +342,7 @@ impl<'a> Builder<'a> {
                         );
                     } else {
                         places.insert(name.clone(), entries.len());
-                        entries.push(Entry {
+                        entries.push(MapEntry {
                             key: name,
                             key_span: span,
                             append,
@@ -356,7 +356,11 @@ impl<'a> Builder<'a> {
     }
 
     /// `<<: *base` and `<<: [*one, *other]`: keys that the map itself has win, then the first.
-    fn merge_keys(&mut self, mut entries: Vec<Entry>, merges: Vec<(usize, Node)>) -> Vec<Entry> {
+    fn merge_keys(
+        &mut self,
+        mut entries: Vec<MapEntry>,
+        merges: Vec<(usize, Node)>,
+    ) -> Vec<MapEntry> {
         for (mut at, node) in merges.into_iter().rev() {
             let maps = match node.value {
                 Value::List(items) => items,

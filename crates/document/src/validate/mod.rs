@@ -11,7 +11,7 @@ use super::diagnostic::Diagnostics;
 use super::field_type::{FieldType, Key, Object};
 use super::formats::StringFormat;
 use super::language::Language;
-use super::node::{Entry, Node, Value};
+use super::node::{MapEntry, Node, Value};
 use super::source::Span;
 use super::suggest::{did_you_mean, nearest};
 use crate::describe::{describe, example, fits, is_scalar};
@@ -92,7 +92,7 @@ impl<'a, L: Language> Validator<'a, L> {
                 self.problems.error("missing-key", message, at, help);
             }
         }
-        let present: Vec<&Entry> = object
+        let present: Vec<&MapEntry> = object
             .one_of
             .iter()
             .filter_map(|name| node.entry(name))
@@ -124,7 +124,7 @@ impl<'a, L: Language> Validator<'a, L> {
         }
     }
 
-    fn unknown_key(&mut self, entry: &Entry, object: &'static Object) {
+    fn unknown_key(&mut self, entry: &MapEntry, object: &'static Object) {
         if let Some(problem) = self.language.unknown_key(entry, object) {
             return self.problems.push(problem);
         }
@@ -144,7 +144,7 @@ impl<'a, L: Language> Validator<'a, L> {
 
     fn map(
         &mut self,
-        entries: &[Entry],
+        entries: &[MapEntry],
         format: StringFormat,
         of: &FieldType,
         span: &Span,

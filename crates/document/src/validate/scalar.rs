@@ -4,7 +4,7 @@ use super::Validator;
 use crate::describe::{describe, example};
 use crate::diagnostic::Diagnostic;
 use crate::field_type::{FieldType, Scope, Word};
-use crate::formats::Mismatch;
+use crate::formats::FormatMismatch;
 use crate::language::Language;
 use crate::measures;
 use crate::node::{Node, Scalar};
@@ -134,7 +134,7 @@ impl<L: Language> Validator<'_, L> {
     }
 
     /// Reports a text's fault, or a truth value in its place; returns whether there is neither.
-    fn text(&mut self, scalar: &Scalar, mismatch: Option<Mismatch>, span: &Span) -> bool {
+    fn text(&mut self, scalar: &Scalar, mismatch: Option<FormatMismatch>, span: &Span) -> bool {
         if scalar.boolean().is_some() {
             let help = format!("for the text, write \"{}\" in quotes", scalar.text);
             let message = "expected text, found a boolean";
@@ -146,7 +146,12 @@ impl<L: Language> Validator<'_, L> {
         fits
     }
 
-    pub(super) fn report(&mut self, code: &'static str, mismatch: Option<Mismatch>, span: &Span) {
+    pub(super) fn report(
+        &mut self,
+        code: &'static str,
+        mismatch: Option<FormatMismatch>,
+        span: &Span,
+    ) {
         if let Some((message, help)) = mismatch {
             let problem = Diagnostic::error(code, message, span.clone());
             self.problems.push(problem.maybe_help(help));

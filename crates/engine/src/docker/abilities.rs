@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use bollard::models::SystemInfo;
 
-use crate::api::{Abilities, EngineInfo};
+use crate::api::{EngineCapabilities, EngineInfo};
 use crate::connect::api_version;
 
 /// The first API version whose engine knows the interface (Docker 25.0, as an experiment).
@@ -12,7 +12,7 @@ const FIRST_WITH_CDI: (u64, u64) = (1, 44);
 
 /// Reads the engine's capabilities. An engine that supports CDI names the folders in which it searches for
 /// specifications; Podman always supports it, and does not report it.
-pub fn read(info: SystemInfo, engine: &EngineInfo) -> Abilities {
+pub fn read(info: SystemInfo, engine: &EngineInfo) -> EngineCapabilities {
     let mut runtimes: Vec<String> = info.runtimes.unwrap_or_default().into_keys().collect();
     runtimes.sort();
     let discovered = info.discovered_devices.unwrap_or_default();
@@ -21,7 +21,7 @@ pub fn read(info: SystemInfo, engine: &EngineInfo) -> Abilities {
         .cdi_spec_dirs
         .is_some_and(|folders| !folders.is_empty());
     let cdi = (!engine.is_podman()).then_some(is_known && has_folders);
-    Abilities {
+    EngineCapabilities {
         root_directory: info.docker_root_dir.map(PathBuf::from),
         runtimes,
         cdi,

@@ -67,7 +67,7 @@ pub async fn build(
     let body = bollard::body_try_stream(stream::poll_fn(move |task| pieces.poll_recv(task)));
     let patient = client.clone().with_timeout(UPLOAD);
     let mut messages = messages(patient.build_image(options, Some(logins), Some(body)));
-    let mut log = Log::default();
+    let mut log = BuildLog::default();
     while let Some(message) = messages.next().await {
         match message {
             Ok(message) => log.take(message, progress),
@@ -84,7 +84,7 @@ pub async fn build(
 
 /// The builder's output so far.
 #[derive(Default)]
-struct Log {
+struct BuildLog {
     /// A line whose end has not come yet.
     open: String,
     tail: VecDeque<String>,
@@ -92,7 +92,7 @@ struct Log {
     id: Option<String>,
 }
 
-impl Log {
+impl BuildLog {
     fn take(&mut self, message: BuildInfo, progress: &UnboundedSender<ImageProgress>) {
         if let Some(id) = message.aux.and_then(|aux| aux.id) {
             self.id = Some(id);
@@ -132,7 +132,7 @@ fn unsent(spec: &BuildSpec, reason: &dyn ToString) -> EngineError {
 async fn build_error(
     spec: &BuildSpec,
     error: Error,
-    log: Log,
+    log: BuildLog,
     upload: JoinHandle<io::Result<()>>,
 ) -> EngineError {
     let Some(reason) = words(&error) else {
@@ -152,7 +152,7 @@ async fn build_error(
     failed(spec, log, &reason)
 }
 
-fn failed(spec: &BuildSpec, log: Log, message: &str) -> EngineError {
+fn failed(spec: &BuildSpec, log: BuildLog, message: &str) -> EngineError {
     let hint = hint(message, &log.step);
     let place = if log.step.is_empty() {
         spec.dockerfile.clone()
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn the_log_is_split_into_lines() {
         let (to, mut from) = mpsc::unbounded_channel();
-        let mut log = Log::default();
+        let mut log = BuildLog::default();
         for text in ["Step 1/2 : FROM x\n", "half", " a line\nnext\n", "open"] {
             let message = BuildInfo {
                 stream: Some(text.into()),

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use tokio::sync::mpsc::Sender;
 use walkdir::WalkDir;
 
-use super::ignore::Ignore;
+use super::ignore::IgnorePatterns;
 use crate::error::EngineError;
 use retrial_beneath::{RealPath, open_beneath};
 
@@ -73,7 +73,7 @@ impl BuildContext {
         } else {
             String::new()
         };
-        let ignore = Ignore::parse(&rules).map_err(|error| failed(error.to_string()))?;
+        let ignore = IgnorePatterns::parse(&rules).map_err(|error| failed(error.to_string()))?;
         let always = [dockerfile, ".dockerignore"].map(Path::new);
         let (mut entries, mut size, mut largest) = (Vec::new(), 0, (0, PathBuf::new()));
         let mut walk = WalkDir::new(root)
@@ -128,7 +128,7 @@ impl BuildContext {
 
     /// Sends the archive piece by piece. Blocks: for a thread of its own.
     pub fn send(&self, to: &Sender<io::Result<Bytes>>) -> io::Result<()> {
-        let pieces = io::BufWriter::with_capacity(PIECE, Pieces(to));
+        let pieces = io::BufWriter::with_capacity(PIECE, ChunkSender(to));
         let mut archive = tar::Builder::new(pieces);
         for path in &self.entries {
             match self.add(&mut archive, path) {
@@ -168,7 +168,7 @@ impl BuildContext {
             archive.append_data(&mut header, path.join(""), io::empty())
         } else if metadata.is_file() {
             let size = metadata.len();
-            let mut content = Exactly {
+            let mut content = ExactSizeReader {
                 inner: opened.take(size),
                 missing: size,
             };
@@ -211,12 +211,12 @@ fn is_not_found(error: &walkdir::Error) -> bool {
 
 /// Reads exactly the size that the header states, or fails: a file that shrinks while it
 /// is read would shift everything after it.
-struct Exactly<R> {
+struct ExactSizeReader<R> {
     inner: R,
     missing: u64,
 }
 
-impl<R: Read> Read for Exactly<R> {
+impl<R: Read> Read for ExactSizeReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.missing -= count as u64;
@@ -227,9 +227,9 @@ impl<R: Read> Read for Exactly<R> {
     }
 }
 
-struct Pieces<'a>(&'a Sender<io::Result<Bytes>>);
+struct ChunkSender<'a>(&'a Sender<io::Result<Bytes>>);
 
-impl Write for Pieces<'_> {
+impl Write for ChunkSender<'_> {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         let sent = self.0.blocking_send(Ok(Bytes::copy_from_slice(piece)));
         sent.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;

@@ -20,10 +20,10 @@ use tokio::sync::mpsc::{Sender, UnboundedSender};
 use tokio::time::{Instant, sleep};
 
 use super::fault::{container_fault, fault, is_missing, words};
-use super::{Docker, abilities, archive, build, create, exec, image, pull};
+use super::{DockerEngine, abilities, archive, build, create, exec, image, pull};
 use crate::api::{
-    Abilities, BindMount, BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec,
-    ExecStatus, ImageInfo, ImageProgress, RegistryAuth,
+    BindMount, BuildSpec, ContainerState, Engine, EngineCapabilities, EngineInfo, ExecOutput,
+    ExecSpec, ExecStatus, ImageInfo, ImageProgress, RegistryAuth,
 };
 use crate::error::EngineError;
 use retrial_container::ContainerSpec;
@@ -41,7 +41,7 @@ const LOG_LIMIT: usize = 1 << 20;
 const LONGEST_RUN: Duration = Duration::from_hours(24 * 30);
 
 #[async_trait]
-impl Engine for Docker {
+impl Engine for DockerEngine {
     fn info(&self) -> &EngineInfo {
         &self.info
     }
@@ -50,7 +50,7 @@ impl Engine for Docker {
         image::inspect(&self.client, reference).await
     }
 
-    async fn abilities(&self) -> Result<Abilities, EngineError> {
+    async fn abilities(&self) -> Result<EngineCapabilities, EngineError> {
         let info = self.client.info().await;
         let info = info.map_err(|error| fault("report its capabilities", error))?;
         Ok(abilities::read(info, &self.info))

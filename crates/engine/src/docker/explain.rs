@@ -4,7 +4,7 @@ use regex::Regex;
 
 /// The cause of an engine's refusal, if its message states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
+pub enum EngineRefusal {
     /// The image has no such user.
     UnknownUser,
     /// A process cannot enter its working directory.
@@ -28,18 +28,18 @@ pub fn explain(message: &str) -> Option<String> {
 }
 
 /// Returns the class of a refusal that calls for more than advice.
-pub fn classify(message: &str) -> Option<Refusal> {
+pub fn classify(message: &str) -> Option<EngineRefusal> {
     let lower = message.to_lowercase();
     let has = |needle: &str| lower.contains(needle);
     if let Some((_, path)) = message.split_once("bind source path does not exist: ") {
-        return Some(Refusal::MountSource(path.trim().to_owned()));
+        return Some(EngineRefusal::MountSource(path.trim().to_owned()));
     }
     if has("unable to find user") || has("no matching entries") {
-        Some(Refusal::UnknownUser)
+        Some(EngineRefusal::UnknownUser)
     } else if has("chdir to cwd") {
-        Some(Refusal::WorkingDirectory)
+        Some(EngineRefusal::WorkingDirectory)
     } else if has("/bin/sh") && (has("no such file") || has("not found")) {
-        Some(Refusal::NoShell)
+        Some(EngineRefusal::NoShell)
     } else {
         None
     }
@@ -170,11 +170,11 @@ mod tests {
             "OCI runtime create failed: exec: \"/bin/sh\": stat /bin/sh: no such file or directory";
         let user = "unable to find user nobody2: no matching entries in passwd file";
         let workdir = "OCI runtime exec failed: chdir to cwd (\"/nowhere\") set in config.json failed: no such file or directory";
-        let of_source = Refusal::MountSource("/runs/1/control".to_owned());
+        let of_source = EngineRefusal::MountSource("/runs/1/control".to_owned());
         assert_eq!(classify(source), Some(of_source));
-        assert_eq!(classify(shell), Some(Refusal::NoShell));
-        assert_eq!(classify(user), Some(Refusal::UnknownUser));
-        assert_eq!(classify(workdir), Some(Refusal::WorkingDirectory));
+        assert_eq!(classify(shell), Some(EngineRefusal::NoShell));
+        assert_eq!(classify(user), Some(EngineRefusal::UnknownUser));
+        assert_eq!(classify(workdir), Some(EngineRefusal::WorkingDirectory));
         assert_eq!(classify("something else"), None);
     }
 

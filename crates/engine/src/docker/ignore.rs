@@ -12,11 +12,11 @@ pub struct InvalidPattern(String);
 
 /// The patterns of a `.dockerignore`.
 #[derive(Debug, Default)]
-pub struct Ignore {
+pub struct IgnorePatterns {
     patterns: Vec<(Regex, bool)>,
 }
 
-impl Ignore {
+impl IgnorePatterns {
     /// Reads the file's text; the error names the pattern that cannot be read.
     pub fn parse(text: &str) -> Result<Self, InvalidPattern> {
         let lines = text.trim_start_matches('\u{feff}').lines();
@@ -124,15 +124,15 @@ mod tests {
             ("a\\*b", "axb", false),
         ];
         for (text, path, expected) in cases {
-            let ignore = Ignore::parse(text).unwrap();
+            let ignore = IgnorePatterns::parse(text).unwrap();
             assert_eq!(ignore.excludes(path), *expected, "{text:?} on {path}");
         }
     }
 
     #[test]
     fn an_invalid_pattern_is_reported() {
-        let error = Ignore::parse("ok\nbad[").unwrap_err();
+        let error = IgnorePatterns::parse("ok\nbad[").unwrap_err();
         assert!(error.to_string().contains("`bad[`"), "{error}");
-        assert!(Ignore::parse("a\n!b").unwrap().takes_back());
+        assert!(IgnorePatterns::parse("a\n!b").unwrap().takes_back());
     }
 }

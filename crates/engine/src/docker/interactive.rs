@@ -11,13 +11,13 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::io::AsyncWriteExt;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::Docker;
+use super::DockerEngine;
 use super::exec::{exit_code, prepare};
 use super::fault::container_fault;
 use crate::api::ExecSpec;
 use crate::error::EngineError;
 
-impl Docker {
+impl DockerEngine {
     /// Runs a person's own process in a container, with our standard input and output; returns its
     /// exit code.
     ///

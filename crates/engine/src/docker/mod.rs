@@ -25,7 +25,7 @@ use super::endpoint::{self, EngineEnvironment};
 use super::error::EngineError;
 use super::proxies;
 
-pub use explain::Refusal;
+pub use explain::EngineRefusal;
 pub use pull_failure::PullFailure;
 
 /// The first pause before a passing fault is tried again; each next one is twice as long.
@@ -33,7 +33,7 @@ const BACKOFF: Duration = Duration::from_secs(1);
 
 /// An engine that speaks Docker's API.
 #[derive(Clone)]
-pub struct Docker {
+pub struct DockerEngine {
     client: bollard::Docker,
     info: EngineInfo,
     backoff: Duration,
@@ -42,13 +42,13 @@ pub struct Docker {
 }
 
 /// Omits the proxies: their addresses can hold passwords.
-impl fmt::Debug for Docker {
+impl fmt::Debug for DockerEngine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Docker").field(&self.info).finish()
+        f.debug_tuple("DockerEngine").field(&self.info).finish()
     }
 }
 
-impl Docker {
+impl DockerEngine {
     /// Connects to the engine that `--engine` or the environment names.
     ///
     /// # Errors
@@ -58,10 +58,10 @@ impl Docker {
         Self::connect_in(engine, &EngineEnvironment::from_environment()).await
     }
 
-    /// As [`Docker::connect`], with another environment than the process' own.
+    /// As [`DockerEngine::connect`], with another environment than the process' own.
     ///
     /// # Errors
-    /// As [`Docker::connect`].
+    /// As [`DockerEngine::connect`].
     pub async fn connect_in(
         engine: Option<&str>,
         environment: &EngineEnvironment,

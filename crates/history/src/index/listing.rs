@@ -16,7 +16,7 @@ const RACY: Duration = Duration::from_secs(2);
 
 /// A run's directory, with the state of its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedRun {
     /// Its name: the run's id.
     pub id: String,
     /// Sizes, times and inodes of its files. None where one of them was written just now: equal
@@ -25,7 +25,7 @@ pub struct Listed {
 }
 
 /// Lists the runs below a directory, in no order; none if the directory does not exist.
-pub fn list(runs: &Path) -> Vec<Listed> {
+pub fn list(runs: &Path) -> Vec<ListedRun> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(directory) = open(runs, flags, Mode::empty()) else {
         return Vec::new();
@@ -49,7 +49,7 @@ pub fn names(runs: &Path) -> impl Iterator<Item = String> + use<> {
         .filter(|name| !name.starts_with('.'))
 }
 
-fn look(runs: BorrowedFd<'_>, id: String, racy: i64) -> Option<Listed> {
+fn look(runs: BorrowedFd<'_>, id: String, racy: i64) -> Option<ListedRun> {
     let mut bytes = Vec::with_capacity(WATCHED.len() * 32);
     let mut settled = true;
     for (position, name) in WATCHED.iter().enumerate() {
@@ -68,5 +68,5 @@ fn look(runs: BorrowedFd<'_>, id: String, racy: i64) -> Option<Listed> {
         bytes.extend(status.st_ino.to_le_bytes());
     }
     let signature = settled.then_some(bytes);
-    Some(Listed { id, signature })
+    Some(ListedRun { id, signature })
 }

@@ -20,22 +20,22 @@ use std::io::ErrorKind;
 use rusqlite::Connection;
 
 use self::file::IndexFile;
-use self::sync::Directories;
-use crate::{Filter, RunState, RunSummary};
+use self::sync::RunDirectories;
+use crate::{RunFilter, RunState, RunSummary};
 use retrial_store::lock::FileLock;
 use retrial_store::{Home, RunDirectory};
 
 pub use listing::names;
 
 /// Reads a run's files. It never fails: what cannot be read is empty.
-pub type Read = fn(&RunDirectory) -> RunSummary;
+pub type ReadSummary = fn(&RunDirectory) -> RunSummary;
 
 /// The index, updated when it was opened.
 #[derive(Debug)]
-pub struct Index {
+pub struct RunIndex {
     storage: Storage,
     place: IndexFile,
-    directories: Directories,
+    directories: RunDirectories,
     note: Option<String>,
 }
 
@@ -46,13 +46,13 @@ enum Storage {
     Memory(Vec<RunSummary>),
 }
 
-impl Index {
+impl RunIndex {
     /// Opens the index of a home, and updates it.
-    pub fn open(home: &Home, read: Read) -> Self {
+    pub fn open(home: &Home, read: ReadSummary) -> Self {
         let mut index = Self {
             storage: Storage::Memory(Vec::new()),
             place: IndexFile::new(home.root()),
-            directories: Directories {
+            directories: RunDirectories {
                 runs: home.runs(),
                 read,
             },
@@ -92,7 +92,7 @@ impl Index {
     }
 
     /// The runs that match, the newest last.
-    pub fn runs(&mut self, filter: &Filter) -> Vec<RunSummary> {
+    pub fn runs(&mut self, filter: &RunFilter) -> Vec<RunSummary> {
         let rows = match &self.storage {
             Storage::Disk(connection) => rows::some(connection, &self.directories.runs, filter),
             Storage::Memory(rows) => Ok(rows.clone()),

@@ -6,12 +6,12 @@ use rayon::prelude::*;
 use rusqlite::Connection;
 use rusqlite::types::Type;
 
-use super::listing::Listed;
-use crate::{Filter, RunSummary};
+use super::listing::ListedRun;
+use crate::{RunFilter, RunSummary};
 
 /// Reads every run, the newest last.
 pub fn all(connection: &Connection, runs: &Path) -> rusqlite::Result<Vec<RunSummary>> {
-    some(connection, runs, &Filter::default())
+    some(connection, runs, &RunFilter::default())
 }
 
 /// Reads at least the runs that match a filter, the newest last. The caller applies the filter; this spares
@@ -19,7 +19,7 @@ pub fn all(connection: &Connection, runs: &Path) -> rusqlite::Result<Vec<RunSumm
 pub fn some(
     connection: &Connection,
     runs: &Path,
-    filter: &Filter,
+    filter: &RunFilter,
 ) -> rusqlite::Result<Vec<RunSummary>> {
     let (condition, values) = match filter.batch.as_slice() {
         [batch] => (
@@ -55,7 +55,7 @@ pub fn some(
 }
 
 /// Writes a run's row in place of its earlier one.
-pub fn put(connection: &Connection, listed: &Listed, row: &RunSummary) -> rusqlite::Result<()> {
+pub fn put(connection: &Connection, listed: &ListedRun, row: &RunSummary) -> rusqlite::Result<()> {
     // An empty signature matches no directory: one that was written just now is read again next time.
     let signature = listed.signature.as_deref().unwrap_or_default();
     connection

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 use rusqlite::Connection;
 
-use super::Read;
+use super::ReadSummary;
 use super::file::{IndexError, IndexFile, passes};
-use super::listing::{self, Listed};
+use super::listing::{self, ListedRun};
 use super::rows;
-use crate::{Order, RunSummary, order};
+use crate::{RunSummary, SortKey, order};
 use retrial_store::RunDirectory;
 
 /// How many runs are read before they are written, to limit memory.
@@ -19,23 +19,23 @@ const CHUNK: usize = 4096;
 
 /// The directory of runs, and the function that reads a run's summary.
 #[derive(Debug)]
-pub struct Directories {
+pub struct RunDirectories {
     pub runs: PathBuf,
-    pub read: Read,
+    pub read: ReadSummary,
 }
 
 /// The changes that an update makes.
 #[derive(Debug, Default)]
-struct Changes {
-    read: Vec<Listed>,
+struct IndexChanges {
+    read: Vec<ListedRun>,
     removed: Vec<String>,
 }
 
 /// Opens the index on disk, and updates it.
 pub fn update(
     place: &IndexFile,
-    directories: &Directories,
-    listed: &[Listed],
+    directories: &RunDirectories,
+    listed: &[ListedRun],
 ) -> Result<Connection, IndexError> {
     if let Some(connection) = place.open()?
         && let Ok(changes) = changes(&connection, listed)
@@ -61,7 +61,7 @@ pub fn update(
 }
 
 /// Rebuilds the index on disk.
-pub fn rebuild(place: &IndexFile, directories: &Directories) -> Result<Connection, IndexError> {
+pub fn rebuild(place: &IndexFile, directories: &RunDirectories) -> Result<Connection, IndexError> {
     let _lock = place.lock()?;
     place.replace(|connection| directories.fill(connection, &directories.list()))
 }
@@ -69,8 +69,8 @@ pub fn rebuild(place: &IndexFile, directories: &Directories) -> Result<Connectio
 /// Every run, from the index on disk as far as it can be read; nothing is written.
 pub fn in_memory(
     place: &IndexFile,
-    directories: &Directories,
-    listed: &[Listed],
+    directories: &RunDirectories,
+    listed: &[ListedRun],
 ) -> Vec<RunSummary> {
     let indexed = place.open().ok().flatten().and_then(|connection| {
         let changes = changes(&connection, listed).ok()?;
@@ -84,21 +84,21 @@ pub fn in_memory(
 }
 
 fn sorted(mut rows: Vec<RunSummary>) -> Vec<RunSummary> {
-    order(&mut rows, Order::Started);
+    order(&mut rows, SortKey::Started);
     rows
 }
 
 /// Compares the index with the directories.
-fn changes(connection: &Connection, listed: &[Listed]) -> rusqlite::Result<Changes> {
+fn changes(connection: &Connection, listed: &[ListedRun]) -> rusqlite::Result<IndexChanges> {
     let mut statement = connection.prepare("SELECT id, signature FROM directories")?;
     let pairs = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let indexed: HashMap<String, Vec<u8>> = pairs.collect::<rusqlite::Result<_>>()?;
     let there: HashSet<&str> = listed.iter().map(|run| run.id.as_str()).collect();
-    let is_new = |run: &&Listed| {
+    let is_new = |run: &&ListedRun| {
         let signature = run.signature.as_ref();
         signature.is_none() || indexed.get(&run.id) != signature
     };
-    Ok(Changes {
+    Ok(IndexChanges {
         read: listed.iter().filter(is_new).cloned().collect(),
         removed: indexed
             .keys()
@@ -108,9 +108,9 @@ fn changes(connection: &Connection, listed: &[Listed]) -> rusqlite::Result<Chang
     })
 }
 
-impl Directories {
+impl RunDirectories {
     /// The runs as their directories are now.
-    pub fn list(&self) -> Vec<Listed> {
+    pub fn list(&self) -> Vec<ListedRun> {
         listing::list(&self.runs)
     }
 
@@ -120,7 +120,7 @@ impl Directories {
     }
 
     /// Writes what changed, all of it or nothing.
-    fn write(&self, connection: &Connection, changes: &Changes) -> rusqlite::Result<()> {
+    fn write(&self, connection: &Connection, changes: &IndexChanges) -> rusqlite::Result<()> {
         let transaction = connection.unchecked_transaction()?;
         for id in &changes.removed {
             rows::forget(&transaction, id)?;
@@ -130,7 +130,7 @@ impl Directories {
     }
 
     /// Reads runs and writes their rows.
-    fn fill(&self, connection: &Connection, listed: &[Listed]) -> rusqlite::Result<()> {
+    fn fill(&self, connection: &Connection, listed: &[ListedRun]) -> rusqlite::Result<()> {
         for chunk in listed.chunks(CHUNK) {
             for (run, row) in chunk.iter().zip(&self.rows(chunk)) {
                 rows::put(connection, run, row)?;
@@ -139,7 +139,7 @@ impl Directories {
         Ok(())
     }
 
-    fn rows(&self, listed: &[Listed]) -> Vec<RunSummary> {
+    fn rows(&self, listed: &[ListedRun]) -> Vec<RunSummary> {
         let rows = listed.par_iter();
         rows.map(|run| (self.read)(&RunDirectory::at(self.runs.join(&run.id))))
             .collect()

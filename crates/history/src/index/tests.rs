@@ -61,14 +61,14 @@ impl Scene {
         }
     }
 
-    fn open(&self) -> Index {
-        Index::open(&self.home, read)
+    fn open(&self) -> RunIndex {
+        RunIndex::open(&self.home, read)
     }
 
     /// `id title` of each run, and the note.
     fn listing(&self) -> (Vec<String>, Option<String>) {
         let mut index = self.open();
-        let rows = index.runs(&Filter::default());
+        let rows = index.runs(&RunFilter::default());
         let rows = rows.iter().map(|row| format!("{} {}", row.id, row.title));
         (rows.collect(), index.note().map(str::to_owned))
     }
@@ -94,7 +94,7 @@ fn only_new_and_changed_runs_are_read() {
     }
     let scene = Scene::new(&["a", "b", "c"]);
     let titles = || -> Vec<String> {
-        let rows = Index::open(&scene.home, counted).runs(&Filter::default());
+        let rows = RunIndex::open(&scene.home, counted).runs(&RunFilter::default());
         rows.into_iter().map(|row| row.title).collect()
     };
     let since = || READ.swap(0, Ordering::SeqCst);
@@ -303,7 +303,7 @@ fn the_state_of_an_open_run_is_not_cached() {
     let scene = Scene::new(&["over"]);
     scene.plant("open", "going on", "");
     let states = || -> Vec<RunState> {
-        let rows = scene.open().runs(&Filter::default());
+        let rows = scene.open().runs(&RunFilter::default());
         rows.into_iter().map(|row| row.run_state).collect()
     };
     assert_eq!(states(), [RunState::Interrupted, RunState::Ended]);
@@ -323,7 +323,7 @@ fn every_column_round_trips() {
         row
     }
     let scene = Scene::new(&["a"]);
-    let rows = Index::open(&scene.home, full).runs(&Filter::default());
+    let rows = RunIndex::open(&scene.home, full).runs(&RunFilter::default());
     assert_eq!(rows, [full(&RunDirectory::at(scene.run("a")))]);
     let count: i64 = Connection::open(scene.file())
         .unwrap()

@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 
 use super::method::is_numbered;
-use super::select::Selection;
+use super::select::GpuSelection;
 use super::{AssignRequest, AssignedGpu, GpuFlags, InjectionMethod, is_of};
 use crate::gpu_support::cdi_kind;
 use retrial_container::{GpuDevices, Mount};
@@ -12,7 +12,7 @@ use retrial_recipe::model::GpuVendor;
 pub(super) fn flags(
     request: &AssignRequest<'_>,
     method: InjectionMethod,
-    selection: &Selection,
+    selection: &GpuSelection,
 ) -> GpuFlags {
     match (method, request.gpus.vendor) {
         (InjectionMethod::AsWritten, _) => GpuFlags {
@@ -49,11 +49,11 @@ fn replaced_where(
 }
 
 /// Returns whether all GPUs of the host are selected, known or not.
-fn takes_all(request: &AssignRequest<'_>, selection: &Selection) -> bool {
+fn takes_all(request: &AssignRequest<'_>, selection: &GpuSelection) -> bool {
     selection.gpus.is_empty() || (selection.all && request.chosen.is_empty())
 }
 
-fn amd_devices(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlags {
+fn amd_devices(request: &AssignRequest<'_>, selection: &GpuSelection) -> GpuFlags {
     let mut nodes = vec!["/dev/kfd".to_owned()];
     let mut groups: Vec<String> = Vec::new();
     for assigned in &selection.gpus {
@@ -77,7 +77,7 @@ fn amd_devices(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlags {
 
 /// A privileged container has every device of the host, regardless of the assignment: variables tell `ROCm` the
 /// selected GPUs by topology index, as ours are.
-fn visible(request: &AssignRequest<'_>, selection: &Selection) -> Option<(String, String)> {
+fn visible(request: &AssignRequest<'_>, selection: &GpuSelection) -> Option<(String, String)> {
     let name = "ROCR_VISIBLE_DEVICES";
     let container = request.container;
     let stated = container.env.iter().any(|(stated, _)| stated == name);
@@ -89,7 +89,7 @@ fn indices(gpus: &[AssignedGpu]) -> Vec<String> {
     gpus.iter().map(|gpu| gpu.index.to_string()).collect()
 }
 
-fn nvidia_devices(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlags {
+fn nvidia_devices(request: &AssignRequest<'_>, selection: &GpuSelection) -> GpuFlags {
     let support = &request.host.gpu_support;
     let nodes = selection
         .gpus
@@ -125,7 +125,7 @@ fn nvidia_devices(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlag
 }
 
 /// CDI names: that of a GPU's node in the host's specification, else its index.
-fn cdi(request: &AssignRequest<'_>, selection: &Selection, kind: &str) -> GpuFlags {
+fn cdi(request: &AssignRequest<'_>, selection: &GpuSelection, kind: &str) -> GpuFlags {
     let cdi_devices = &request.host.gpu_support.cdi_devices;
     let all = format!("{kind}all");
     let has_all = cdi_devices.iter().any(|device| device.name == all);
@@ -153,7 +153,7 @@ fn cdi(request: &AssignRequest<'_>, selection: &Selection, kind: &str) -> GpuFla
     }
 }
 
-fn amd_toolkit(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlags {
+fn amd_toolkit(request: &AssignRequest<'_>, selection: &GpuSelection) -> GpuFlags {
     let visible = if takes_all(request, selection) {
         "all".to_owned()
     } else {
@@ -181,7 +181,7 @@ fn rank(request: &AssignRequest<'_>, assigned: &AssignedGpu) -> usize {
     rank.unwrap_or(assigned.index as usize)
 }
 
-fn nvidia_toolkit(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlags {
+fn nvidia_toolkit(request: &AssignRequest<'_>, selection: &GpuSelection) -> GpuFlags {
     let gpus = if takes_all(request, selection) {
         GpuDevices::All
     } else {

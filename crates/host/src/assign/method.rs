@@ -34,12 +34,12 @@ impl InjectionMethod {
 }
 
 /// A method, and the reason for it.
-type Choice = (InjectionMethod, &'static str);
+type MethodChoice = (InjectionMethod, &'static str);
 
 /// Chooses a method. A recipe that names its GPUs' devices follows a vendor's guide verbatim and is used as
 /// written. Otherwise device nodes are preferred for AMD (they require only the driver, and work with every
 /// engine), and the toolkit for NVIDIA (the driver's libraries must be injected, too).
-pub(super) fn choose(request: &AssignRequest<'_>) -> Result<Choice, String> {
+pub(super) fn choose(request: &AssignRequest<'_>) -> Result<MethodChoice, String> {
     let forced = "the recipe requests it (container.gpu_access)";
     let vendor = request.gpus.vendor;
     Ok(match request.container.gpu_access {
@@ -62,7 +62,7 @@ pub(super) fn choose(request: &AssignRequest<'_>) -> Result<Choice, String> {
 }
 
 /// The recipe names devices of a GPU.
-fn named(request: &AssignRequest<'_>) -> Result<Choice, String> {
+fn named(request: &AssignRequest<'_>) -> Result<MethodChoice, String> {
     if request.chosen.is_empty() {
         let reason = "the recipe names its devices, as the vendor's guide does";
         return Ok((InjectionMethod::AsWritten, reason));
@@ -89,7 +89,7 @@ pub(super) fn is_numbered(device: &str) -> bool {
         .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-fn amd(host: &HostView) -> Choice {
+fn amd(host: &HostView) -> MethodChoice {
     let support = &host.gpu_support;
     let mut gpus = host.gpus.iter();
     if gpus.any(|gpu| gpu.vendor == GpuVendor::Amd && !gpu.nodes.is_empty()) {
@@ -108,7 +108,7 @@ fn amd(host: &HostView) -> Choice {
     }
 }
 
-fn nvidia(host: &HostView) -> Choice {
+fn nvidia(host: &HostView) -> MethodChoice {
     let support = &host.gpu_support;
     if support.has_runtime("nvidia") || support.nvidia_toolkit {
         let reason = "NVIDIA's container toolkit is installed";

@@ -8,7 +8,7 @@ use super::{AssignRequest, AssignedGpu, InjectionMethod, path_of};
 use crate::model::Gpu;
 
 /// GPUs of the host.
-pub(super) struct Selection {
+pub(super) struct GpuSelection {
     /// The GPUs, by index unless chosen.
     pub gpus: Vec<AssignedGpu>,
     /// Whether they are all of the host's GPUs of the vendor.
@@ -19,7 +19,7 @@ pub(super) struct Selection {
 pub(super) fn select(
     request: &AssignRequest<'_>,
     method: InjectionMethod,
-) -> Result<Selection, String> {
+) -> Result<GpuSelection, String> {
     let available = of_vendor(request);
     let gpus = if !request.chosen.is_empty() {
         chosen(request, &available)?
@@ -38,7 +38,7 @@ pub(super) fn select(
             masked.gpu.nodes.join(", ")
         ));
     }
-    Ok(Selection {
+    Ok(GpuSelection {
         all: gpus.len() == available.len(),
         gpus,
     })

@@ -4,7 +4,7 @@ use rstest::rstest;
 
 use super::*;
 use crate::gpu_support::{CdiDevice, DriverFile, GpuSupport};
-use crate::model::Partition;
+use crate::model::GpuPartition;
 
 fn amd(model: &str, number: u32) -> Gpu {
     // Not in the order of the indices, as on an MI300X board.
@@ -189,7 +189,7 @@ fn cpx() -> HostView {
         nodes: vec![format!("/dev/dri/renderD{}", 128 + number)],
         pci: format!("0000:{:02x}:00.0", 5 + number / 8),
         uuid: Some(format!("GPU-{:016x}", number / 8 + 1)),
-        partition: Some(Partition {
+        partition: Some(GpuPartition {
             compute: "CPX".to_owned(),
             memory: None,
             index: number % 8,

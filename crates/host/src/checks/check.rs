@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum CheckState {
+pub enum HostCheckState {
     /// The requirement is met.
     Ok,
     /// It cannot be determined whether the requirement is met.
@@ -21,13 +21,13 @@ pub enum CheckState {
 
 /// One line of `doctor`: a requirement, the actual state, and the fix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Check {
+pub struct HostCheck {
     /// The kind: decisions depend on it, never on the name.
-    pub kind: CheckKind,
+    pub kind: HostCheckKind,
     /// The name for display.
     pub name: String,
     /// The result: only warnings and errors need a fix.
-    pub state: CheckState,
+    pub state: HostCheckState,
     /// The actual state of the host.
     pub actual: String,
     /// The requirement; empty if there is none.
@@ -37,7 +37,7 @@ pub struct Check {
 }
 
 /// `gpus: 8 x W7900; required: 8 x MI355X`
-impl fmt::Display for Check {
+impl fmt::Display for HostCheck {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", self.name, self.actual)?;
         if self.required.is_empty() {
@@ -47,7 +47,7 @@ impl fmt::Display for Check {
     }
 }
 
-impl Check {
+impl HostCheck {
     pub(super) fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
@@ -68,7 +68,7 @@ impl Check {
 
     /// A model's directory on this host that does not exist.
     pub fn missing_model(name: &str, path: &str) -> Self {
-        CheckKind::Model
+        HostCheckKind::Model
             .error("no such directory")
             .named(format!("model {name}"))
             .required(path)
@@ -76,7 +76,7 @@ impl Check {
 
     /// A mount's source on this host that does not exist.
     pub fn missing_source(source: &str, target: &str) -> Self {
-        let source = CheckKind::Mount
+        let source = HostCheckKind::Mount
             .error("no such file or directory")
             .required(source);
         source.named(format!("mount {target}"))
@@ -84,7 +84,7 @@ impl Check {
 
     /// Returns whether a fix is needed.
     pub fn is_unmet(&self) -> bool {
-        matches!(self.state, CheckState::Warning | CheckState::Error)
+        matches!(self.state, HostCheckState::Warning | HostCheckState::Error)
     }
 
     /// Returns whether it would change the figure from the published one.
@@ -94,21 +94,21 @@ impl Check {
 
     /// Returns whether it prevents a start, unless the user forces it.
     pub fn stops(&self) -> bool {
-        self.state == CheckState::Error || self.other_hardware()
+        self.state == HostCheckState::Error || self.other_hardware()
     }
 
     /// The warning for a verdict: the run continued, but its figure may be lower. Disk space and the network
     /// are excluded: a run without them has failed.
     pub fn warning(&self) -> Option<String> {
-        let is_told_by_failing = matches!(self.kind, CheckKind::Disk | CheckKind::Network);
-        let unwise = self.state == CheckState::Warning && !is_told_by_failing;
+        let is_told_by_failing = matches!(self.kind, HostCheckKind::Disk | HostCheckKind::Network);
+        let unwise = self.state == HostCheckState::Warning && !is_told_by_failing;
         unwise.then(|| self.to_string())
     }
 }
 
 retrial_document::word_enum! {
     /// The kind of a check.
-    pub enum CheckKind {
+    pub enum HostCheckKind {
         /// The container engine responds.
         Engine = "engine",
         /// The required GPUs exist, in number and model.
@@ -158,7 +158,7 @@ retrial_document::word_enum! {
     }
 }
 
-impl CheckKind {
+impl HostCheckKind {
     /// Returns whether a different value means different hardware than the published.
     pub fn is_hardware(self) -> bool {
         matches!(self, Self::Gpus | Self::Partition)
@@ -172,8 +172,8 @@ impl CheckKind {
         )
     }
 
-    pub(super) fn check(self, state: CheckState, actual: impl Into<String>) -> Check {
-        Check {
+    pub(super) fn check(self, state: HostCheckState, actual: impl Into<String>) -> HostCheck {
+        HostCheck {
             kind: self,
             name: self.word().to_owned(),
             state,
@@ -183,29 +183,29 @@ impl CheckKind {
         }
     }
 
-    pub(super) fn ok(self, actual: impl Into<String>) -> Check {
-        self.check(CheckState::Ok, actual)
+    pub(super) fn ok(self, actual: impl Into<String>) -> HostCheck {
+        self.check(HostCheckState::Ok, actual)
     }
 
-    pub(super) fn unknown(self, actual: impl Into<String>) -> Check {
-        self.check(CheckState::Unknown, actual)
+    pub(super) fn unknown(self, actual: impl Into<String>) -> HostCheck {
+        self.check(HostCheckState::Unknown, actual)
     }
 
-    pub(super) fn warning(self, actual: impl Into<String>) -> Check {
-        self.check(CheckState::Warning, actual)
+    pub(super) fn warning(self, actual: impl Into<String>) -> HostCheck {
+        self.check(HostCheckState::Warning, actual)
     }
 
-    pub(super) fn error(self, actual: impl Into<String>) -> Check {
-        self.check(CheckState::Error, actual)
+    pub(super) fn error(self, actual: impl Into<String>) -> HostCheck {
+        self.check(HostCheckState::Error, actual)
     }
 
     /// A check that exists only if something is wrong: a warning with all problems.
-    pub(super) fn warning_of(self, wrong: &[String]) -> Option<Check> {
+    pub(super) fn warning_of(self, wrong: &[String]) -> Option<HostCheck> {
         (!wrong.is_empty()).then(|| self.warning(wrong.join("; ")))
     }
 
     /// A check from an error, whose remedies are the fix.
-    pub(super) fn failed(self, state: CheckState, error: &ErrorText) -> Check {
+    pub(super) fn failed(self, state: HostCheckState, error: &ErrorText) -> HostCheck {
         self.check(state, &error.message).fix(error.help.join("; "))
     }
 }

@@ -5,10 +5,10 @@ use itertools::Itertools as _;
 use super::release::satisfies;
 use super::rocm::{release, series};
 use super::system::{frameworks, system};
-use super::{Check, CheckKind, CheckState, Facts};
+use super::{HostCheck, HostCheckKind, HostCheckState, HostFacts};
 use retrial_recipe::model::GpuVendor;
 
-pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
+pub fn checks(facts: &HostFacts<'_>) -> Vec<HostCheck> {
     let host = facts.host;
     let uses = |vendor| {
         let request = facts.request();
@@ -24,8 +24,8 @@ pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
     }
     if uses(GpuVendor::Nvidia) {
         let check = match &host.nvidia {
-            Some(version) => CheckKind::Driver.ok(version),
-            None => CheckKind::Driver.unknown("its version cannot be read"),
+            Some(version) => HostCheckKind::Driver.ok(version),
+            None => HostCheckKind::Driver.unknown("its version cannot be read"),
         };
         checks.push(check.named("nvidia driver"));
     }
@@ -33,16 +33,16 @@ pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
 }
 
 /// Ok or a warning; unknown without data.
-fn advisable(supported: Option<bool>) -> CheckState {
+fn advisable(supported: Option<bool>) -> HostCheckState {
     match supported {
-        Some(true) => CheckState::Ok,
-        Some(false) => CheckState::Warning,
-        None => CheckState::Unknown,
+        Some(true) => HostCheckState::Ok,
+        Some(false) => HostCheckState::Warning,
+        None => HostCheckState::Unknown,
     }
 }
 
-fn amdgpu(facts: &Facts<'_>) -> Check {
-    let kind = CheckKind::Driver;
+fn amdgpu(facts: &HostFacts<'_>) -> HostCheck {
+    let kind = HostCheckKind::Driver;
     let check = match &facts.host.amdgpu {
         None => kind.unknown("the kernel's own, which states no version"),
         Some(module) => match (series(module), &facts.image.rocm) {
@@ -63,11 +63,11 @@ fn amdgpu(facts: &Facts<'_>) -> Check {
 }
 
 /// The release on the host: containers have their own, so a difference is not an error.
-fn rocm(facts: &Facts<'_>) -> Option<Check> {
+fn rocm(facts: &HostFacts<'_>) -> Option<HostCheck> {
     let required = facts.requires?.rocm.as_ref()?;
     let check = match &facts.host.rocm {
-        None => CheckKind::Rocm.unknown("none at /opt/rocm; the image has its own"),
-        Some(actual) => CheckKind::Rocm.check(advisable(satisfies(actual, required)), actual),
+        None => HostCheckKind::Rocm.unknown("none at /opt/rocm; the image has its own"),
+        Some(actual) => HostCheckKind::Rocm.check(advisable(satisfies(actual, required)), actual),
     };
     Some(
         check
@@ -77,7 +77,7 @@ fn rocm(facts: &Facts<'_>) -> Option<Check> {
 }
 
 /// The GPUs that the image has code for.
-fn target(facts: &Facts<'_>) -> Option<Check> {
+fn target(facts: &HostFacts<'_>) -> Option<HostCheck> {
     let rocm = facts.image.rocm.as_ref()?;
     let listed = release(rocm)?;
     let gpus = facts.host.gpus.iter();
@@ -85,7 +85,7 @@ fn target(facts: &Facts<'_>) -> Option<Check> {
         .filter_map(|gpu| gpu.gfx.as_deref())
         .filter(|gfx| !listed.has_code_for(gfx));
     let missing = missing.sorted().dedup().join(", ");
-    let kind = CheckKind::ImageTarget;
+    let kind = HostCheckKind::ImageTarget;
     let check = if missing.is_empty() {
         kind.ok(format!("ROCm {rocm} has code for these GPUs"))
     } else {

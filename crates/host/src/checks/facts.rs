@@ -4,14 +4,14 @@ use std::fmt;
 
 use super::image::ImageContent;
 use crate::assign::AssignedGpus;
-use crate::model::{Condition, HostView, Settings};
+use crate::model::{GpuCondition, HostSettings, HostView};
 use retrial_document::ErrorText;
 use retrial_document::measures::format::{count, size};
-use retrial_recipe::model::{GpuRequest, Requires};
+use retrial_recipe::model::{GpuRequest, HostRequirements};
 
 /// Free space of one disk, and its use.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Disk {
+pub struct DiskSpace {
     /// `runs`, `images`, `models`, …
     pub what: String,
     /// The path; empty if only the space is known.
@@ -28,7 +28,7 @@ pub struct Disk {
     pub device: Option<u64>,
 }
 
-impl Disk {
+impl DiskSpace {
     /// The disk of the runs, of which a plan knows only the space.
     pub(super) fn of_runs(free: Option<u64>) -> Self {
         Self {
@@ -66,12 +66,12 @@ pub struct ModelStatus {
     /// `owner/name`
     pub repository: String,
     /// Whether the hub serves it to this account.
-    pub access: Access,
+    pub access: ModelAccess,
 }
 
 /// Whether a model can be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Access {
+pub enum ModelAccess {
     /// The hub serves it: its size, if reported in time.
     Granted(Option<ModelSize>),
     /// It is in the cache, or queries are not allowed.
@@ -79,7 +79,7 @@ pub enum Access {
     /// The hub refuses it, with its message and the fix.
     Refused(ErrorText),
     /// It does not respond.
-    Silent(ErrorText),
+    NoResponse(ErrorText),
 }
 
 /// The size of a model.
@@ -127,19 +127,19 @@ pub struct HostStatus {
 
 /// Everything that the checks depend on, as it was read or queried before.
 #[derive(Debug, Clone)]
-pub struct Facts<'a> {
+pub struct HostFacts<'a> {
     /// The host as a plan sees it.
     pub host: &'a HostView,
     /// The current condition of its GPUs, in their order.
-    pub conditions: &'a [Condition],
+    pub conditions: &'a [GpuCondition],
     /// Its settings; none if they were not read.
-    pub settings: Option<&'a Settings>,
+    pub settings: Option<&'a HostSettings>,
     /// The response of the container engine, if it was queried.
     pub engine: EngineStatus,
     /// Disks that a run writes to.
-    pub disks: Vec<Disk>,
+    pub disks: Vec<DiskSpace>,
     /// The recipe's requirements, if there is a recipe.
-    pub requires: Option<&'a Requires>,
+    pub requires: Option<&'a HostRequirements>,
     /// The content of the image.
     pub image: ImageContent,
     /// The GPUs that would be assigned to a container, and how.
@@ -156,7 +156,7 @@ pub struct Facts<'a> {
     pub listening: Vec<u16>,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> HostFacts<'a> {
     /// The host alone: nothing else was queried.
     pub fn of(host: &'a HostView) -> Self {
         Self {

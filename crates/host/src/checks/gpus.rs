@@ -2,10 +2,10 @@
 
 use itertools::{Itertools as _, join};
 
-use super::{Check, CheckKind, CheckState, Facts};
+use super::{HostCheck, HostCheckKind, HostCheckState, HostFacts};
 use crate::amd_models::memory as published_memory;
 use crate::assign::{cards, unsupported_method};
-use crate::model::{Condition, Gpu};
+use crate::model::{Gpu, GpuCondition};
 use retrial_document::measures::format::size;
 use retrial_recipe::model::GpuVendor;
 
@@ -17,19 +17,19 @@ const LEAST_MEMORY: u64 = 19;
 const DUAL_DIE_MODELS: [&str; 2] = ["MI250", "MI250X"];
 
 /// A GPU that is checked.
-struct Checked<'a> {
+struct CheckedGpu<'a> {
     /// Its index among those of its vendor.
     index: u32,
     gpu: &'a Gpu,
-    condition: Option<&'a Condition>,
+    condition: Option<&'a GpuCondition>,
 }
 
-pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
+pub fn checks(facts: &HostFacts<'_>) -> Vec<HostCheck> {
     let gpus = checked(facts);
     let mut checks = vec![present(facts, &gpus)];
     checks.extend(readable(facts));
     if gpus.is_empty() {
-        checks.extend(access(facts).filter(Check::is_unmet));
+        checks.extend(access(facts).filter(HostCheck::is_unmet));
         return checks;
     }
     checks.extend(partition(facts, &gpus));
@@ -44,7 +44,7 @@ pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
 }
 
 /// The GPUs that the run would get; without a recipe, all.
-fn checked<'a>(facts: &Facts<'a>) -> Vec<Checked<'a>> {
+fn checked<'a>(facts: &HostFacts<'a>) -> Vec<CheckedGpu<'a>> {
     let is_assigned = |index: u32| {
         let assigned = facts.assigned.map(|assigned| assigned.gpus.as_slice());
         let assigned = assigned.filter(|gpus| !gpus.is_empty());
@@ -56,7 +56,7 @@ fn checked<'a>(facts: &Facts<'a>) -> Vec<Checked<'a>> {
             let request = facts.request();
             request.is_none_or(|request| request.vendor == gpu.vendor && is_assigned(*index))
         })
-        .map(|((index, gpu), at)| Checked {
+        .map(|((index, gpu), at)| CheckedGpu {
             index,
             gpu,
             condition: facts.conditions.get(at),
@@ -65,12 +65,12 @@ fn checked<'a>(facts: &Facts<'a>) -> Vec<Checked<'a>> {
 }
 
 /// The GPUs that the checks are about.
-pub fn checked_gpus<'a>(facts: &Facts<'a>) -> impl Iterator<Item = &'a Gpu> {
+pub fn checked_gpus<'a>(facts: &HostFacts<'a>) -> impl Iterator<Item = &'a Gpu> {
     checked(facts).into_iter().map(|checked| checked.gpu)
 }
 
 /// The number that the recipe requires, all of its models.
-fn present(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
+fn present(facts: &HostFacts<'_>, gpus: &[CheckedGpu<'_>]) -> HostCheck {
     let usable = gpus
         .iter()
         .map(|checked| checked.gpu)
@@ -79,11 +79,11 @@ fn present(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
     let all: Vec<&Gpu> = facts.host.gpus.iter().collect();
     let Some(request) = facts.request() else {
         let state = if all.is_empty() {
-            CheckState::Unknown
+            HostCheckState::Unknown
         } else {
-            CheckState::Ok
+            HostCheckState::Ok
         };
-        return CheckKind::Gpus.check(state, summary(&all));
+        return HostCheckKind::Gpus.check(state, summary(&all));
     };
     let models = if request.models.is_empty() {
         format!("{} GPUs", request.vendor.name())
@@ -102,21 +102,21 @@ fn present(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
             _ if facts.chosen => "choose more of them with --gpus",
             _ => "run on a host that has them",
         };
-        (CheckState::Error, fix)
+        (HostCheckState::Error, fix)
     } else if usable.iter().all(|gpu| request.takes(&gpu.model)) {
-        (CheckState::Ok, "")
+        (HostCheckState::Ok, "")
     } else {
         let fix = "use that GPU model, or --force: the verdict is then marked 'other hardware'";
-        (CheckState::Warning, fix)
+        (HostCheckState::Warning, fix)
     };
     let chosen = facts.chosen.then_some(" chosen by --gpus");
     // An error shows the usable GPUs; if there are none, all that the host has.
     let actual = match state {
-        CheckState::Error if usable.is_empty() => all,
-        CheckState::Error => usable,
+        HostCheckState::Error if usable.is_empty() => all,
+        HostCheckState::Error => usable,
         _ => gpus.iter().map(|checked| checked.gpu).collect(),
     };
-    CheckKind::Gpus
+    HostCheckKind::Gpus
         .check(state, summary(&actual) + chosen.unwrap_or_default())
         .required(format!("{} x {models}", request.count))
         .fix(fix)
@@ -144,14 +144,14 @@ fn summary(gpus: &[&Gpu]) -> String {
 }
 
 /// Read errors of them.
-fn readable(facts: &Facts<'_>) -> Option<Check> {
-    let check = CheckKind::GpusReadable.warning_of(&facts.host.unread)?;
+fn readable(facts: &HostFacts<'_>) -> Option<HostCheck> {
+    let check = HostCheckKind::GpusReadable.warning_of(&facts.host.unread)?;
     Some(check.required("every GPU of the host").fix(
         "a container or a batch system may hide GPUs; otherwise check the driver: `dmesg | grep -e amdgpu -e NVRM`",
     ))
 }
 
-fn partition(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Option<Check> {
+fn partition(facts: &HostFacts<'_>, gpus: &[CheckedGpu<'_>]) -> Option<HostCheck> {
     let modes = gpus
         .iter()
         .filter_map(|checked| checked.gpu.partition.as_ref());
@@ -163,11 +163,11 @@ fn partition(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Option<Check> {
     let actual = join(modes.clone(), ", ");
     let check = if actual.is_empty() {
         stated?;
-        CheckKind::Partition.unknown("the driver does not report it")
+        HostCheckKind::Partition.unknown("the driver does not report it")
     } else if modes.all(|mode| mode.eq_ignore_ascii_case(required)) {
-        CheckKind::Partition.ok(actual)
+        HostCheckKind::Partition.ok(actual)
     } else {
-        CheckKind::Partition.error(actual)
+        HostCheckKind::Partition.error(actual)
     };
     Some(check.required(required).fix(format!(
         "with nothing running on them: sudo amd-smi set --compute-partition {required}"
@@ -175,20 +175,20 @@ fn partition(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Option<Check> {
 }
 
 /// NVIDIA's partitions: a program sees one slice of such a GPU at most.
-fn undivided(gpus: &[Checked<'_>]) -> Option<Check> {
+fn undivided(gpus: &[CheckedGpu<'_>]) -> Option<HostCheck> {
     let divided: Vec<String> = gpus
         .iter()
         .filter(|checked| checked.condition.and_then(|condition| condition.divided) == Some(true))
         .map(|checked| format!("GPU {} is divided (MIG)", checked.index))
         .collect();
-    let check = CheckKind::GpusWhole.warning_of(&divided)?;
+    let check = HostCheckKind::GpusWhole.warning_of(&divided)?;
     Some(check.required("undivided GPUs, as for published figures").fix(
         "with nothing running on it: sudo nvidia-smi -i INDEX -mig 0; or choose others with --gpus",
     ))
 }
 
 /// A GPU whose driver shows less memory than its model has is divided, or shared.
-fn memory(gpus: &[Checked<'_>]) -> Option<Check> {
+fn memory(gpus: &[CheckedGpu<'_>]) -> Option<HostCheck> {
     let whole = |gpu: &Gpu| {
         let partition = gpu.partition.as_ref();
         partition.is_none_or(|partition| partition.compute.eq_ignore_ascii_case("SPX"))
@@ -205,16 +205,16 @@ fn memory(gpus: &[Checked<'_>]) -> Option<Check> {
     let (_, actual, published) = short.or(sizes.first())?;
     let check = match short {
         Some((gpu, ..)) => {
-            CheckKind::GpuMemory.warning(format!("{} on a {}", size(*actual), gpu.model))
+            HostCheckKind::GpuMemory.warning(format!("{} on a {}", size(*actual), gpu.model))
         }
-        None => CheckKind::GpuMemory.ok(format!("{} each", size(*actual))),
+        None => HostCheckKind::GpuMemory.ok(format!("{} each", size(*actual))),
     };
     Some(check.required(size(*published)).fix(
         "is it divided, or a virtual function? The published figure used all of it: amd-smi static --vram",
     ))
 }
 
-fn idle(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
+fn idle(facts: &HostFacts<'_>, gpus: &[CheckedGpu<'_>]) -> HostCheck {
     let conditions = gpus.iter();
     let conditions = conditions.filter_map(|checked| Some((checked.index, checked.condition?)));
     let busy: Vec<String> = conditions.clone().filter_map(in_use).collect();
@@ -223,9 +223,9 @@ fn idle(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
         .flat_map(|(_, condition)| &condition.processes);
     let processes = processes.map(|process| process.pid.to_string());
     let processes = processes.sorted().dedup().join(",");
-    let kind = CheckKind::GpusIdle;
+    let kind = HostCheckKind::GpusIdle;
     let check = kind.warning_of(&busy).unwrap_or_else(|| {
-        let is_known = |(_, condition): (u32, &Condition)| condition.vram_used.is_some();
+        let is_known = |(_, condition): (u32, &GpuCondition)| condition.vram_used.is_some();
         if conditions.clone().any(is_known) {
             kind.ok("nothing runs on them")
         } else if facts.host.nvidia.is_some() {
@@ -244,7 +244,7 @@ fn idle(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
 }
 
 /// `GPU 3: 12 GiB in use by python (71)`; none if it is idle.
-fn in_use((index, condition): (u32, &Condition)) -> Option<String> {
+fn in_use((index, condition): (u32, &GpuCondition)) -> Option<String> {
     let used = condition.vram_used.unwrap_or(0);
     if used <= IDLE_VRAM && condition.processes.is_empty() {
         return None;
@@ -260,8 +260,8 @@ fn in_use((index, condition): (u32, &Condition)) -> Option<String> {
 }
 
 /// Runs of ours, of any user, that have GPUs of this engine.
-fn claimed(facts: &Facts<'_>) -> Option<Check> {
-    let check = CheckKind::GpusClaimed.warning_of(&facts.claims)?;
+fn claimed(facts: &HostFacts<'_>) -> Option<HostCheck> {
+    let check = HostCheckKind::GpusClaimed.warning_of(&facts.claims)?;
     Some(
         check
             .required("no other run on them")
@@ -269,7 +269,7 @@ fn claimed(facts: &Facts<'_>) -> Option<Check> {
     )
 }
 
-fn healthy(gpus: &[Checked<'_>]) -> Option<Check> {
+fn healthy(gpus: &[CheckedGpu<'_>]) -> Option<HostCheck> {
     let errors = gpus
         .iter()
         .filter_map(|checked| Some((checked.index, checked.condition?.errors?)));
@@ -283,7 +283,7 @@ fn healthy(gpus: &[Checked<'_>]) -> Option<Check> {
         .map(|(index, errors)| format!("GPU {index}: {} uncorrected errors", errors.uncorrected))
         .collect();
     let corrected: u64 = errors.iter().map(|(_, errors)| errors.corrected).sum();
-    let kind = CheckKind::GpusHealthy;
+    let kind = HostCheckKind::GpusHealthy;
     let check = kind
         .warning_of(&bad)
         .unwrap_or_else(|| kind.ok(format!("no uncorrected errors, {corrected} corrected")));
@@ -293,13 +293,13 @@ fn healthy(gpus: &[Checked<'_>]) -> Option<Check> {
 }
 
 /// GPUs whose device nodes are missing for us.
-fn devices(gpus: &[Checked<'_>]) -> Option<Check> {
+fn devices(gpus: &[CheckedGpu<'_>]) -> Option<HostCheck> {
     let masked: Vec<String> = gpus
         .iter()
         .filter(|checked| checked.gpu.masked)
         .map(|checked| format!("GPU {}: no {}", checked.index, checked.gpu.nodes.join(", ")))
         .collect();
-    let check = CheckKind::GpuDevices.warning_of(&masked)?;
+    let check = HostCheckKind::GpuDevices.warning_of(&masked)?;
     Some(
         check.required("a device node of each GPU").fix(
             "this container or batch job got only some of them: choose among those with --gpus",
@@ -308,13 +308,13 @@ fn devices(gpus: &[Checked<'_>]) -> Option<Check> {
 }
 
 /// The method by which a container would get them.
-fn access(facts: &Facts<'_>) -> Option<Check> {
+fn access(facts: &HostFacts<'_>) -> Option<HostCheck> {
     let (assigned, request) = (facts.assigned?, facts.request()?);
     let method = assigned.method.name();
     let unsupported = unsupported_method(request, facts.host, assigned.method);
     let check = match &unsupported {
-        Some((reason, _)) => CheckKind::GpuAccess.error(reason),
-        None => CheckKind::GpuAccess.ok(format!("{method}: {}", assigned.reason)),
+        Some((reason, _)) => HostCheckKind::GpuAccess.error(reason),
+        None => HostCheckKind::GpuAccess.ok(format!("{method}: {}", assigned.reason)),
     };
     let fix = unsupported.map(|(_, fix)| fix).unwrap_or_default();
     Some(check.required(method).fix(fix))

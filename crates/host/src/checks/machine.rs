@@ -2,10 +2,10 @@
 
 use itertools::join;
 
-use super::{Check, CheckKind, CheckState, Disk, Facts};
+use super::{DiskSpace, HostCheck, HostCheckKind, HostCheckState, HostFacts};
 use retrial_document::measures::format::size;
 
-pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
+pub fn checks(facts: &HostFacts<'_>) -> Vec<HostCheck> {
     let required = facts.requires.and_then(|requires| requires.disk);
     let disks = by_file_system(&facts.disks, required);
     let disks = disks.iter().map(|entry| disk(entry, required));
@@ -14,10 +14,10 @@ pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
 
 /// Directories of one file system share its space: it needs the sum of the parts, or the recipe's total,
 /// whichever is more.
-fn by_file_system(disks: &[Disk], required: Option<u64>) -> Vec<Disk> {
-    let mut groups: Vec<Vec<&Disk>> = Vec::new();
+fn by_file_system(disks: &[DiskSpace], required: Option<u64>) -> Vec<DiskSpace> {
+    let mut groups: Vec<Vec<&DiskSpace>> = Vec::new();
     for disk in disks {
-        let shares = |group: &&mut Vec<&Disk>| {
+        let shares = |group: &&mut Vec<&DiskSpace>| {
             let first = group[0];
             first.device.is_some() && first.device == disk.device && first.writable && disk.writable
         };
@@ -26,13 +26,13 @@ fn by_file_system(disks: &[Disk], required: Option<u64>) -> Vec<Disk> {
             None => groups.push(vec![disk]),
         }
     }
-    let merge = |group: Vec<&Disk>| {
+    let merge = |group: Vec<&DiskSpace>| {
         if group.len() == 1 {
             return group[0].clone();
         }
-        let list = |field: fn(&Disk) -> &str| join(group.iter().map(|disk| field(disk)), ", ");
+        let list = |field: fn(&DiskSpace) -> &str| join(group.iter().map(|disk| field(disk)), ", ");
         let needed = group.iter().filter_map(|disk| disk.needed);
-        Disk {
+        DiskSpace {
             what: list(|disk| &disk.what),
             path: list(|disk| &disk.path),
             needed: needed.reduce(u64::saturating_add).max(required),
@@ -44,7 +44,7 @@ fn by_file_system(disks: &[Disk], required: Option<u64>) -> Vec<Disk> {
 
 /// The recipe states the total; its distribution depends on the disks, so each disk that cannot hold it alone
 /// gets a warning.
-fn disk(disk: &Disk, required: Option<u64>) -> Check {
+fn disk(disk: &DiskSpace, required: Option<u64>) -> HostCheck {
     let system = disk.network.iter().map(|system| format!(" ({system})"));
     let path = disk.path.clone() + &system.collect::<String>();
     let needed = disk.needed.or(required);
@@ -54,18 +54,18 @@ fn disk(disk: &Disk, required: Option<u64>) -> Check {
         .free
         .map(|free| format!("{} free{at}{path}", size(free)));
     let check = match free {
-        None => CheckKind::Disk.unknown(path),
-        Some(_) if !disk.writable => CheckKind::Disk
+        None => HostCheckKind::Disk.unknown(path),
+        Some(_) if !disk.writable => HostCheckKind::Disk
             .error(format!("{path}: not writable"))
             .required("a writable directory")
             .fix("choose another: --home DIR, --cache DIR, HF_HOME"),
-        Some(free) if short => CheckKind::Disk.warning(free).fix(
+        Some(free) if short => HostCheckKind::Disk.warning(free).fix(
             "free some (`retrial clean`, `docker system df`), or choose another disk: --home DIR, --cache DIR, HF_HOME",
         ),
-        Some(free) if disk.network.is_some() => CheckKind::Disk.warning(free).fix(
+        Some(free) if disk.network.is_some() => HostCheckKind::Disk.warning(free).fix(
             "the engine's root may not write to a network home (root_squash): choose a local disk with --home DIR",
         ),
-        Some(free) => CheckKind::Disk.ok(free),
+        Some(free) => HostCheckKind::Disk.ok(free),
     };
     let check = check.named(format!("disk for {}", disk.what));
     if !check.required.is_empty() {
@@ -78,17 +78,17 @@ fn disk(disk: &Disk, required: Option<u64>) -> Check {
     }
 }
 
-fn memory(facts: &Facts<'_>) -> Option<Check> {
+fn memory(facts: &HostFacts<'_>) -> Option<HostCheck> {
     let actual = Some(facts.host.memory).filter(|bytes| *bytes > 0)?;
     let Some(required) = facts.requires.and_then(|requires| requires.memory) else {
-        return Some(CheckKind::Memory.ok(size(actual)));
+        return Some(HostCheckKind::Memory.ok(size(actual)));
     };
     let state = if actual < required {
-        CheckState::Warning
+        HostCheckState::Warning
     } else {
-        CheckState::Ok
+        HostCheckState::Ok
     };
-    let check = CheckKind::Memory.check(state, size(actual));
+    let check = HostCheckKind::Memory.check(state, size(actual));
     Some(
         check
             .required(size(required))

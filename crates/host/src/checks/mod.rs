@@ -2,7 +2,7 @@
 //! of checks.
 //!
 //! `doctor` prints all of them. A plan stores the unmet requirements of its recipe ([`unmet`]), and a run stops
-//! on fatal ones ([`Check::stops`]).
+//! on fatal ones ([`HostCheck::stops`]).
 
 mod check;
 mod driver;
@@ -18,18 +18,19 @@ mod system;
 
 use crate::assign::AssignedGpus;
 use crate::model::HostView;
-use retrial_recipe::model::Requires;
+use retrial_recipe::model::HostRequirements;
 
-pub use check::{Check, CheckKind, CheckState};
+pub use check::{HostCheck, HostCheckKind, HostCheckState};
 pub use facts::{
-    Access, Disk, EngineStatus, Facts, HostStatus, HostStatuses, ModelSize, ModelStatus,
+    DiskSpace, EngineStatus, HostFacts, HostStatus, HostStatuses, ModelAccess, ModelSize,
+    ModelStatus,
 };
 pub use image::{ImageContent, rocm_of_image};
 pub(crate) use release::is_release;
 
 /// All checks, in the order in which a person would fix them.
-pub fn examine(facts: &Facts<'_>) -> Vec<Check> {
-    let mut checks: Vec<Check> = services::engine(&facts.engine).into_iter().collect();
+pub fn examine(facts: &HostFacts<'_>) -> Vec<HostCheck> {
+    let mut checks: Vec<HostCheck> = services::engine(&facts.engine).into_iter().collect();
     checks.extend(gpus::checks(facts));
     checks.extend(driver::checks(facts));
     checks.extend(machine::checks(facts));
@@ -41,17 +42,17 @@ pub fn examine(facts: &Facts<'_>) -> Vec<Check> {
 /// The requirements of a recipe that the host does not meet, as far as a plan can know them: from the host and
 /// the assigned GPUs, without querying an engine or the hub.
 pub fn unmet(
-    requires: &Requires,
+    requires: &HostRequirements,
     host: &HostView,
     assigned: Option<&AssignedGpus>,
     chosen: bool,
-) -> Vec<Check> {
-    let facts = Facts {
+) -> Vec<HostCheck> {
+    let facts = HostFacts {
         requires: Some(requires),
         assigned,
         chosen,
-        disks: vec![Disk::of_runs(host.disk_free)],
-        ..Facts::of(host)
+        disks: vec![DiskSpace::of_runs(host.disk_free)],
+        ..HostFacts::of(host)
     };
     let mut checks = examine(&facts);
     checks.retain(|check| check.kind.is_requirement() && check.is_unmet());

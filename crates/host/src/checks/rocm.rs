@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::model::{Gpu, OperatingSystem};
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
+static TABLE: LazyLock<RocmSupportMatrix> = LazyLock::new(|| {
     // Without it nothing would be compared, and no check would report that.
     serde_saphyr::from_str(include_str!("rocm.yaml"))
         .unwrap_or_else(|error| panic!("rocm.yaml, which is built in, cannot be read: {error}"))
@@ -17,16 +17,16 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct RocmSupportMatrix {
     drivers: BTreeMap<String, String>,
     kernels: BTreeMap<String, Vec<String>>,
-    releases: Vec<Release>,
+    releases: Vec<RocmRelease>,
 }
 
 /// A release of `ROCm`, or several with a common prefix.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Release {
+pub struct RocmRelease {
     /// The release, `7.1`, or the prefix of several.
     pub number: String,
     /// The series of drivers that are listed.
@@ -45,7 +45,7 @@ pub fn series(module: &str) -> Option<&'static str> {
 }
 
 /// The entry of a release such as `7.1.1-38`; none if unknown. `6.4` is 6.4.0.
-pub fn release(rocm: &str) -> Option<&'static Release> {
+pub fn release(rocm: &str) -> Option<&'static RocmRelease> {
     let mut number = rocm.split('-').next().unwrap_or_default().to_owned();
     if number.matches('.').count() == 1 {
         number.push_str(".0");
@@ -56,7 +56,7 @@ pub fn release(rocm: &str) -> Option<&'static Release> {
         .max_by_key(|release| release.number.len())
 }
 
-impl Release {
+impl RocmRelease {
     /// Returns whether a driver's series is listed.
     pub fn lists_driver(&self, series: &str) -> bool {
         self.drivers.iter().any(|driver| driver == series)
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_table_can_be_read() {
-        let table: Table = serde_saphyr::from_str(include_str!("rocm.yaml")).unwrap();
+        let table: RocmSupportMatrix = serde_saphyr::from_str(include_str!("rocm.yaml")).unwrap();
         assert!(table.releases.len() > 7);
         for release in &table.releases {
             assert!(!release.systems.is_empty() && release.gpus.contains_key("gfx942"));

@@ -2,15 +2,18 @@
 
 use itertools::Itertools as _;
 
-use super::{Access, Check, CheckKind, CheckState, EngineStatus, Facts, HostStatuses, ModelStatus};
+use super::{
+    EngineStatus, HostCheck, HostCheckKind, HostCheckState, HostFacts, HostStatuses, ModelAccess,
+    ModelStatus,
+};
 
-pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
+pub fn checks(facts: &HostFacts<'_>) -> Vec<HostCheck> {
     let models = facts.models.iter().map(model);
     models.chain(network(facts)).chain(ports(facts)).collect()
 }
 
 /// Checks that the container engine responds; none if it was not queried.
-pub fn engine(engine: &EngineStatus) -> Option<Check> {
+pub fn engine(engine: &EngineStatus) -> Option<HostCheck> {
     Some(match engine {
         EngineStatus::NotQueried => return None,
         EngineStatus::Answers {
@@ -20,29 +23,29 @@ pub fn engine(engine: &EngineStatus) -> Option<Check> {
             rootless,
         } => {
             let rootless = if *rootless { ", without root" } else { "" };
-            CheckKind::Engine.ok(format!("{product}, API {api}, {endpoint}{rootless}"))
+            HostCheckKind::Engine.ok(format!("{product}, API {api}, {endpoint}{rootless}"))
         }
-        EngineStatus::Fails(error) => CheckKind::Engine
-            .failed(CheckState::Error, error)
+        EngineStatus::Fails(error) => HostCheckKind::Engine
+            .failed(HostCheckState::Error, error)
             .required("an engine that answers"),
     })
 }
 
-fn model(model: &ModelStatus) -> Check {
-    let kind = CheckKind::Model;
+fn model(model: &ModelStatus) -> HostCheck {
+    let kind = HostCheckKind::Model;
     let check = match &model.access {
-        Access::Granted(None) => kind.ok("the hub serves it"),
-        Access::Granted(Some(size)) => kind.ok(format!("the hub serves it: {size}")),
-        Access::NotQueried(reason) => kind.unknown(reason),
-        Access::Refused(error) => kind.failed(CheckState::Error, error),
-        Access::Silent(error) => kind.failed(CheckState::Warning, error),
+        ModelAccess::Granted(None) => kind.ok("the hub serves it"),
+        ModelAccess::Granted(Some(size)) => kind.ok(format!("the hub serves it: {size}")),
+        ModelAccess::NotQueried(reason) => kind.unknown(reason),
+        ModelAccess::Refused(error) => kind.failed(HostCheckState::Error, error),
+        ModelAccess::NoResponse(error) => kind.failed(HostCheckState::Warning, error),
     };
     check
         .named(format!("model {}", model.repository))
         .required("the hub serves it")
 }
 
-fn network(facts: &Facts<'_>) -> Option<Check> {
+fn network(facts: &HostFacts<'_>) -> Option<HostCheck> {
     let HostStatuses {
         hosts,
         from_container,
@@ -63,9 +66,9 @@ fn network(facts: &Facts<'_>) -> Option<Check> {
         "from this machine"
     };
     let check = match unknown {
-        _ if !failed.is_empty() => CheckKind::Network.warning(format!("{from}: {failed}")),
-        Some(reason) => CheckKind::Network.unknown(reason),
-        None => CheckKind::Network.ok(format!("all hosts answer {from}")),
+        _ if !failed.is_empty() => HostCheckKind::Network.warning(format!("{from}: {failed}")),
+        Some(reason) => HostCheckKind::Network.unknown(reason),
+        None => HostCheckKind::Network.ok(format!("all hosts answer {from}")),
     };
     Some(check.required(all).fix(
         "allow connections to them (HTTPS, port 443), or set https_proxy: the recipe's commands fail without them",
@@ -73,7 +76,7 @@ fn network(facts: &Facts<'_>) -> Option<Check> {
 }
 
 /// Only with the host's network are a container's ports the host's.
-fn ports(facts: &Facts<'_>) -> Option<Check> {
+fn ports(facts: &HostFacts<'_>) -> Option<HostCheck> {
     let required = &facts.requires?.ports;
     if required.is_empty() {
         return None;
@@ -86,9 +89,9 @@ fn ports(facts: &Facts<'_>) -> Option<Check> {
     in_use.retain(|port| facts.listening.contains(port));
     let free = format!("{} free", list(required, "", ", "));
     let check = if in_use.is_empty() {
-        CheckKind::Ports.ok(&free)
+        HostCheckKind::Ports.ok(&free)
     } else {
-        CheckKind::Ports.error(format!("{} in use", list(&in_use, "", ", ")))
+        HostCheckKind::Ports.error(format!("{} in use", list(&in_use, "", ", ")))
     };
     Some(check.required(free).fix(format!(
         "find the process that listens there: sudo ss -ltnp '{}'",

@@ -1,13 +1,13 @@
 //! Settings that AMD's reproduction guides recommend. They change the figure by some per cent, and need root:
 //! they are reported, never changed.
 
-use super::{Check, CheckKind, CheckState, Facts};
+use super::{HostCheck, HostCheckKind, HostCheckState, HostFacts};
 use retrial_recipe::model::GpuVendor;
 
 /// The guides' options for the kernel's command line.
 const COMMAND_LINE: [&str; 2] = ["pci=realloc=off", "iommu=pt"];
 
-pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
+pub fn checks(facts: &HostFacts<'_>) -> Vec<HostCheck> {
     let is_amd = match facts.request() {
         Some(request) => request.vendor == GpuVendor::Amd,
         None => facts.host.has_gpu(GpuVendor::Amd),
@@ -64,25 +64,25 @@ pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
     ];
     let checks = table.into_iter().map(|(name, actual, required, fix)| {
         let state = match actual {
-            None => CheckState::Unknown,
-            Some(actual) if actual == required => CheckState::Ok,
-            Some(_) => CheckState::Warning,
+            None => HostCheckState::Unknown,
+            Some(actual) if actual == required => HostCheckState::Ok,
+            Some(_) => HostCheckState::Warning,
         };
         let actual = actual.as_deref().unwrap_or("it cannot be read");
-        let check = CheckKind::Setting.check(state, actual).named(name);
+        let check = HostCheckKind::Setting.check(state, actual).named(name);
         check.required(required).fix(fix)
     });
     let command_line = settings.command_line.as_deref().map(command_line);
     checks.chain(command_line).collect()
 }
 
-fn command_line(actual: &str) -> Check {
+fn command_line(actual: &str) -> HostCheck {
     let mut missing = COMMAND_LINE.to_vec();
     missing.retain(|word| !actual.split_whitespace().any(|present| present == *word));
     let check = if missing.is_empty() {
-        CheckKind::Setting.ok(COMMAND_LINE.join(" "))
+        HostCheckKind::Setting.ok(COMMAND_LINE.join(" "))
     } else {
-        CheckKind::Setting.warning(format!("without {}", missing.join(" ")))
+        HostCheckKind::Setting.warning(format!("without {}", missing.join(" ")))
     };
     check
         .named("kernel command line")

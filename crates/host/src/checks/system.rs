@@ -4,13 +4,13 @@ use itertools::join;
 
 use super::gpus::checked_gpus;
 use super::rocm::{framework, is_of, kernels, release};
-use super::{Check, CheckKind, CheckState, Facts};
+use super::{HostCheck, HostCheckKind, HostCheckState, HostFacts};
 use retrial_recipe::model::GpuVendor;
 
 /// The operating system: AMD lists, by release and GPU, those with whose kernels the driver is tested. The
 /// release is the image's, or the host's if the image's is unknown.
-pub fn system(facts: &Facts<'_>) -> Check {
-    let kind = CheckKind::System;
+pub fn system(facts: &HostFacts<'_>) -> HostCheck {
+    let kind = HostCheckKind::System;
     let host = facts.host;
     let Some(system) = &host.system else {
         return kind.unknown("/etc/os-release cannot be read");
@@ -37,9 +37,9 @@ pub fn system(facts: &Facts<'_>) -> Check {
     };
     let is_listed = kernels.iter().any(|kernel| is_of(&host.kernel, kernel));
     let state = if is_listed {
-        CheckState::Ok
+        HostCheckState::Ok
     } else {
-        CheckState::Unknown
+        HostCheckState::Unknown
     };
     let kernels = kernels.join(", ");
     kind.check(state, actual)
@@ -47,7 +47,7 @@ pub fn system(facts: &Facts<'_>) -> Check {
 }
 
 /// Versions of frameworks: AMD's own images are sometimes ahead of the list, so another version is not a fault.
-pub fn frameworks(facts: &Facts<'_>) -> Option<Check> {
+pub fn frameworks(facts: &HostFacts<'_>) -> Option<HostCheck> {
     let rocm = facts.image.rocm.as_ref()?;
     let listed = release(rocm)?;
     let found = facts.image.packages.iter();
@@ -58,17 +58,17 @@ pub fn frameworks(facts: &Facts<'_>) -> Option<Check> {
         return None;
     }
     let mut required = Vec::new();
-    let mut state = CheckState::Ok;
+    let mut state = HostCheckState::Ok;
     for (package, version) in &found {
         let (name, versions) = listed.versions(package)?;
         if !versions.iter().any(|listed| is_of(version, listed)) {
-            state = CheckState::Unknown;
+            state = HostCheckState::Unknown;
         }
         required.push(format!("{name} {}", versions.join(", ")));
     }
     let found = found.iter();
     let found = found.map(|(package, version)| format!("{package} {version}"));
-    let check = CheckKind::Frameworks.check(state, join(found, ", "));
+    let check = HostCheckKind::Frameworks.check(state, join(found, ", "));
     let required = required.join("; ");
     Some(check.required(format!("{required}, which ROCm {} lists", listed.number)))
 }

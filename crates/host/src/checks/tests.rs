@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::model::{
-    Condition, Errors, Gpu, HostView, OperatingSystem, Partition, Process, Settings,
+    Gpu, GpuCondition, GpuPartition, GpuProgram, HardwareErrors, HostSettings, HostView,
+    OperatingSystem,
 };
 use retrial_document::ErrorText;
-use retrial_recipe::model::{GpuRequest, GpuVendor, Requires};
+use retrial_recipe::model::{GpuRequest, GpuVendor, HostRequirements};
 
 mod services;
 mod stack;
@@ -16,7 +17,7 @@ fn gpu(model: &str, gfx: &str, number: u32) -> Gpu {
         gfx: Some(gfx.to_owned()),
         vram: Some(288 << 30),
         compute_units: Some(256),
-        partition: Some(Partition {
+        partition: Some(GpuPartition {
             compute: "SPX".to_owned(),
             memory: Some("NPS1".to_owned()),
             index: 0,
@@ -44,8 +45,8 @@ fn eight() -> HostView {
     }
 }
 
-fn requirements(models: &[&str], count: u32) -> Requires {
-    Requires {
+fn requirements(models: &[&str], count: u32) -> HostRequirements {
+    HostRequirements {
         gpus: Some(GpuRequest {
             vendor: GpuVendor::Amd,
             models: models.iter().map(|model| (*model).to_owned()).collect(),
@@ -59,9 +60,9 @@ fn requirements(models: &[&str], count: u32) -> Requires {
     }
 }
 
-fn tuned() -> Settings {
+fn tuned() -> HostSettings {
     let word = |word: &str| Some(word.to_owned());
-    Settings {
+    HostSettings {
         governor: word("performance"),
         deep_idle_disabled: Some(true),
         nmi_watchdog: word("0"),
@@ -76,11 +77,11 @@ fn tuned() -> Settings {
 
 fn facts<'a>(
     host: &'a HostView,
-    conditions: &'a [Condition],
-    settings: &'a Settings,
-    requires: &'a Requires,
-) -> Facts<'a> {
-    Facts {
+    conditions: &'a [GpuCondition],
+    settings: &'a HostSettings,
+    requires: &'a HostRequirements,
+) -> HostFacts<'a> {
+    HostFacts {
         host,
         conditions,
         settings: Some(settings),
@@ -90,7 +91,7 @@ fn facts<'a>(
             endpoint: "unix:///var/run/docker.sock (default socket)".to_owned(),
             rootless: false,
         },
-        disks: vec![Disk {
+        disks: vec![DiskSpace {
             what: "runs".to_owned(),
             path: "/data".to_owned(),
             free: Some(1 << 40),
@@ -113,7 +114,7 @@ fn facts<'a>(
     }
 }
 
-fn find_check<'a>(checks: &'a [Check], name: &str) -> &'a Check {
+fn find_check<'a>(checks: &'a [HostCheck], name: &str) -> &'a HostCheck {
     checks
         .iter()
         .find(|check| check.name == name)
@@ -124,10 +125,10 @@ fn find_check<'a>(checks: &'a [Check], name: &str) -> &'a Check {
 fn a_tuned_host_with_the_right_gpus_is_ready() {
     let (host, settings, requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
     let idle = vec![
-        Condition {
+        GpuCondition {
             vram_used: Some(300 << 20),
-            errors: Some(Errors::default()),
-            ..Condition::default()
+            errors: Some(HardwareErrors::default()),
+            ..GpuCondition::default()
         };
         8
     ];
@@ -135,7 +136,7 @@ fn a_tuned_host_with_the_right_gpus_is_ready() {
     assert!(
         checks
             .iter()
-            .all(|check| check.state == CheckState::Ok && check.fix.is_empty()),
+            .all(|check| check.state == HostCheckState::Ok && check.fix.is_empty()),
         "{checks:#?}"
     );
 }
@@ -146,10 +147,10 @@ fn too_few_gpus_are_an_error_and_other_models_a_warning() {
     let sixteen = requirements(&["MI355X"], 16);
     let other = requirements(&["MI300X"], 8);
     let checks = examine(&facts(&host, &[], &settings, &sixteen));
-    assert_eq!(find_check(&checks, "gpus").state, CheckState::Error);
+    assert_eq!(find_check(&checks, "gpus").state, HostCheckState::Error);
     assert_eq!(find_check(&checks, "gpus").required, "16 x MI355X");
     let checks = examine(&facts(&host, &[], &settings, &other));
-    assert_eq!(find_check(&checks, "gpus").state, CheckState::Warning);
+    assert_eq!(find_check(&checks, "gpus").state, HostCheckState::Warning);
     assert!(find_check(&checks, "gpus").fix.contains("--force"));
 }
 
@@ -157,33 +158,33 @@ fn too_few_gpus_are_an_error_and_other_models_a_warning() {
 fn programs_on_a_gpu_are_reported_with_a_fix() {
     let (host, settings, requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
     let mut conditions = vec![
-        Condition {
+        GpuCondition {
             vram_used: Some(0),
-            ..Condition::default()
+            ..GpuCondition::default()
         };
         8
     ];
-    conditions[3] = Condition {
+    conditions[3] = GpuCondition {
         vram_used: Some(200 << 30),
-        processes: vec![Process {
+        processes: vec![GpuProgram {
             pid: 4711,
             name: Some("vllm".to_owned()),
             vram: None,
         }],
-        errors: Some(Errors {
+        errors: Some(HardwareErrors {
             corrected: 2,
             uncorrected: 1,
         }),
-        ..Condition::default()
+        ..GpuCondition::default()
     };
     let checks = examine(&facts(&host, &conditions, &settings, &requires));
     let idle = find_check(&checks, "gpus idle");
-    assert_eq!(idle.state, CheckState::Warning);
+    assert_eq!(idle.state, HostCheckState::Warning);
     assert_eq!(idle.actual, "GPU 3: 200 GiB in use by vllm (4711)");
     assert!(idle.fix.starts_with("ps -fp 4711"));
     assert_eq!(
         find_check(&checks, "gpus healthy").state,
-        CheckState::Warning
+        HostCheckState::Warning
     );
 }
 
@@ -191,14 +192,17 @@ fn programs_on_a_gpu_are_reported_with_a_fix() {
 fn unrequested_partitions_are_an_error() {
     let (mut host, settings, requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
     for gpu in &mut host.gpus {
-        gpu.partition = Some(Partition {
+        gpu.partition = Some(GpuPartition {
             compute: "CPX".to_owned(),
             memory: None,
             index: 0,
         });
     }
     let checks = examine(&facts(&host, &[], &settings, &requires));
-    assert_eq!(find_check(&checks, "partition").state, CheckState::Error);
+    assert_eq!(
+        find_check(&checks, "partition").state,
+        HostCheckState::Error
+    );
     assert!(
         find_check(&checks, "partition")
             .fix
@@ -209,7 +213,7 @@ fn unrequested_partitions_are_an_error() {
 #[test]
 fn settings_and_disks_are_reported_with_a_fix() {
     let (host, requires) = (eight(), requirements(&["MI355X"], 8));
-    let settings = Settings {
+    let settings = HostSettings {
         governor: Some("powersave".to_owned()),
         command_line: Some("quiet".to_owned()),
         ..tuned()
@@ -231,19 +235,19 @@ fn settings_and_disks_are_reported_with_a_fix() {
     let disk = find_check(&checks, "disk for runs");
     assert_eq!(
         (disk.state, disk.actual.as_str()),
-        (CheckState::Warning, "20 GiB free at /data")
+        (HostCheckState::Warning, "20 GiB free at /data")
     );
     let engine = find_check(&checks, "engine");
     assert_eq!(
         (engine.state, engine.fix.as_str()),
-        (CheckState::Error, "is it running?")
+        (HostCheckState::Error, "is it running?")
     );
 }
 
 #[test]
 fn directories_of_one_disk_are_one_check() {
     let (host, settings, requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
-    let disk = |what: &str, device: u64, needed: Option<u64>| Disk {
+    let disk = |what: &str, device: u64, needed: Option<u64>| DiskSpace {
         what: what.to_owned(),
         path: format!("/{what}"),
         free: Some(600 << 30),
@@ -264,12 +268,12 @@ fn directories_of_one_disk_are_one_check() {
     assert_eq!(shared.actual, "600 GiB free at /runs, /images, /data");
     assert_eq!(
         (shared.state, shared.required.as_str()),
-        (CheckState::Warning, "1 TiB")
+        (HostCheckState::Warning, "1 TiB")
     );
     let models = find_check(&checks, "disk for models");
     assert_eq!(
         (models.state, models.required.as_str()),
-        (CheckState::Warning, "700 GiB")
+        (HostCheckState::Warning, "700 GiB")
     );
 }
 
@@ -290,10 +294,10 @@ fn an_unsupported_injection_method_is_an_error() {
         find_check(&checks, "gpu injection").clone()
     };
     // No engine was queried: it may support it.
-    assert_eq!(with(&host).state, CheckState::Ok);
+    assert_eq!(with(&host).state, HostCheckState::Ok);
     host.gpu_support.api = Some("1.41".to_owned());
     host.gpu_support.cdi = Some(false);
-    assert_eq!(with(&host).state, CheckState::Error);
+    assert_eq!(with(&host).state, HostCheckState::Error);
     assert!(with(&host).fix.contains("Docker 28.2"), "{:?}", with(&host));
     host.gpu_support.cdi = Some(true);
     assert!(
@@ -312,9 +316,9 @@ fn partitions_dies_and_slices_are_reported() {
     }
     host.unread = vec!["/sys/x: permission denied".to_owned()];
     let sliced = vec![
-        Condition {
+        GpuCondition {
             divided: Some(true),
-            ..Condition::default()
+            ..GpuCondition::default()
         };
         8
     ];
@@ -336,7 +340,7 @@ fn partitions_dies_and_slices_are_reported() {
             .actual
             .contains("GPU 3 is divided")
     );
-    let warnings: Vec<String> = checks.iter().filter_map(Check::warning).collect();
+    let warnings: Vec<String> = checks.iter().filter_map(HostCheck::warning).collect();
     assert!(
         warnings.contains(
             &"gpus readable: /sys/x: permission denied; required: every GPU of the host".to_owned()

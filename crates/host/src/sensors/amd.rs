@@ -3,24 +3,24 @@
 //! The files differ between cards and drivers; each may be missing, empty, or unreadable (`EBUSY` while the
 //! card is suspended). Units are `hwmon`'s: microwatts, thousandths of a degree, hertz.
 
-use super::amd_metrics::{self, Metrics};
+use super::amd_metrics::{self, AmdMetrics};
 use crate::amd_device::AmdDevice;
 use crate::model::Gpu;
-use crate::root::Root;
+use crate::root::HostRoot;
 use retrial_readings::number::to_f64;
 use retrial_telemetry::GpuReading;
 
 /// The paths of a card's files.
-pub struct Card {
+pub struct AmdCard {
     device: String,
     hwmon: Option<String>,
     temperatures: Vec<String>,
-    before: Option<Metrics>,
+    before: Option<AmdMetrics>,
 }
 
-impl Card {
+impl AmdCard {
     /// Finds a card's files.
-    pub fn new(root: &Root, gpu: &Gpu) -> Self {
+    pub fn new(root: &HostRoot, gpu: &Gpu) -> Self {
         let folders = AmdDevice::of(gpu).0;
         // A partition's own device has no sensors, and a hidden one has no files at all.
         let device = folders
@@ -47,7 +47,7 @@ impl Card {
     }
 
     /// Reads the current values of all sensors.
-    pub fn look(&mut self, root: &Root) -> GpuReading {
+    pub fn look(&mut self, root: &HostRoot) -> GpuReading {
         let device = |name: &str| root.number(&format!("{}/{name}", self.device)).map(to_f64);
         let hwmon = |name: &str| {
             root.number(&format!("{}/{name}", self.hwmon.as_ref()?))

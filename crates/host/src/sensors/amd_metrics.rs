@@ -6,29 +6,29 @@
 //! throttle bits are the chip's own, and from 1.9 on the table is a list of attributes.
 
 use retrial_readings::number::to_f64;
-use retrial_telemetry::Cause;
+use retrial_telemetry::ThrottleCause;
 
 /// Joules of one count of the energy accumulator.
 const ENERGY_UNIT: f64 = 15.259e-6;
 
 /// The values of one table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Metrics {
+pub struct AmdMetrics {
     /// Joules since an arbitrary start.
     pub energy_j: Option<f64>,
-    held: Held,
+    held: ThrottleState,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Held {
+enum ThrottleState {
     /// Bits of current throttling causes, the same for all chips (`amdgpu_smu.h`).
-    Now(u64),
+    CurrentCauses(u64),
     /// Accumulated time of each cause: signal of the board, package power, heat of socket, regulators, memory.
     Counters([u32; 5]),
 }
 
 /// Reads a table; none for unknown layouts.
-pub fn read(bytes: &[u8]) -> Option<Metrics> {
+pub fn read(bytes: &[u8]) -> Option<AmdMetrics> {
     let size = u16::from_le_bytes(bytes.get(..2)?.try_into().ok()?);
     let (format, content) = (*bytes.get(2)?, *bytes.get(3)?);
     if bytes.len() < usize::from(size) {
@@ -38,9 +38,9 @@ pub fn read(bytes: &[u8]) -> Option<Metrics> {
         // The unit of its energy differs from chip to chip.
         (1, 3, 120) => {
             let bits = u64::from_le_bytes(bytes.get(112..120)?.try_into().ok()?);
-            return (bits != u64::MAX).then_some(Metrics {
+            return (bits != u64::MAX).then_some(AmdMetrics {
                 energy_j: None,
-                held: Held::Now(bits),
+                held: ThrottleState::CurrentCauses(bits),
             });
         }
         (1, 6, 1664) => (16, 36),
@@ -54,26 +54,26 @@ pub fn read(bytes: &[u8]) -> Option<Metrics> {
         *counter = u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?);
     }
     // Fields that a driver does not fill are all ones.
-    Some(Metrics {
+    Some(AmdMetrics {
         energy_j: (count != u64::MAX).then_some(to_f64(count) * ENERGY_UNIT),
-        held: Held::Counters(held),
+        held: ThrottleState::Counters(held),
     })
 }
 
-impl Metrics {
+impl AmdMetrics {
     /// The throttling causes now, or since the previous sample; none if unknown.
-    pub fn causes(&self, before: Option<&Self>) -> Option<Vec<Cause>> {
+    pub fn causes(&self, before: Option<&Self>) -> Option<Vec<ThrottleCause>> {
         match (&self.held, before.map(|before| &before.held)) {
-            (Held::Now(bits), _) => {
+            (ThrottleState::CurrentCauses(bits), _) => {
                 let any = |from: u32, to: u32| bits >> from & ((1 << (to - from + 1)) - 1) != 0;
-                Some(Cause::holding(any(0, 31), any(32, 45), any(46, 57)))
+                Some(ThrottleCause::holding(any(0, 31), any(32, 45), any(46, 57)))
             }
-            (Held::Counters(now), Some(Held::Counters(then))) => {
+            (ThrottleState::Counters(now), Some(ThrottleState::Counters(then))) => {
                 let grew = |at: usize| now[at] != u32::MAX && now[at] > then[at];
                 let heat = grew(2) || grew(3) || grew(4);
-                Some(Cause::holding(grew(1), heat, grew(0)))
+                Some(ThrottleCause::holding(grew(1), heat, grew(0)))
             }
-            (Held::Counters(_), _) => None,
+            (ThrottleState::Counters(_), _) => None,
         }
     }
 }
@@ -110,8 +110,11 @@ mod tests {
         let (first, second, third) = (at(5, 0), at(9, 0), at(9, 3));
         assert!((first.energy_j.unwrap() - 15.259).abs() < 1e-9);
         assert_eq!(first.causes(None), None);
-        assert_eq!(second.causes(Some(&first)), Some(vec![Cause::Power]));
-        assert_eq!(third.causes(Some(&second)), Some(vec![Cause::Heat]));
+        assert_eq!(
+            second.causes(Some(&first)),
+            Some(vec![ThrottleCause::Power])
+        );
+        assert_eq!(third.causes(Some(&second)), Some(vec![ThrottleCause::Heat]));
         assert_eq!(third.causes(Some(&third)), Some(Vec::new()));
     }
 
@@ -120,10 +123,10 @@ mod tests {
         let bits = |bits: u64| read(&table(1, 3, 120, &[(112, &bits.to_le_bytes())]));
         let causes = |bits_: u64| bits(bits_).unwrap().causes(None);
         assert_eq!(causes(0), Some(Vec::new()));
-        assert_eq!(causes(1 << 22), Some(vec![Cause::Power]));
+        assert_eq!(causes(1 << 22), Some(vec![ThrottleCause::Power]));
         assert_eq!(
             causes(1 << 36 | 1 << 47),
-            Some(vec![Cause::Heat, Cause::Board])
+            Some(vec![ThrottleCause::Heat, ThrottleCause::Board])
         );
         assert_eq!(bits(u64::MAX), None);
     }

@@ -3,17 +3,17 @@
 
 use std::path::Path;
 
-use crate::root::Root;
+use crate::root::HostRoot;
 use retrial_readings::number::to_f64;
 use retrial_telemetry::ContainerReading;
 
 /// The paths of a container's counters.
 pub struct ContainerSensor {
-    root: Root,
-    files: Files,
+    root: HostRoot,
+    files: CgroupFiles,
 }
 
-enum Files {
+enum CgroupFiles {
     /// Cgroup v2: one folder.
     Unified(String),
     /// Cgroup v1: a folder for each controller.
@@ -25,7 +25,7 @@ impl ContainerSensor {
     /// container's (an engine on another machine or in its own namespace has other pids): its group contains
     /// the container's id.
     pub fn open(root: &Path, container: &str, pid: u32) -> Option<Self> {
-        let root = Root::new(root);
+        let root = HostRoot::new(root);
         let groups = root.text(&format!("proc/{pid}/cgroup"))?;
         let path_of = |controller: &str| {
             groups.lines().find_map(|line| {
@@ -37,11 +37,11 @@ impl ContainerSensor {
             })
         };
         let files = match (path_of("cpuacct"), path_of("memory"), path_of("")) {
-            (Some(cpu), Some(memory), _) => Files::Split {
+            (Some(cpu), Some(memory), _) => CgroupFiles::Split {
                 cpu: format!("sys/fs/cgroup/cpuacct{cpu}"),
                 memory: format!("sys/fs/cgroup/memory{memory}"),
             },
-            (_, _, Some(path)) => Files::Unified(format!("sys/fs/cgroup{path}")),
+            (_, _, Some(path)) => CgroupFiles::Unified(format!("sys/fs/cgroup{path}")),
             _ => return None,
         };
         let mut sensor = Self { root, files };
@@ -58,12 +58,12 @@ impl ContainerSensor {
             lines.find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok())
         };
         let (cpu_s, memory, cache) = match &self.files {
-            Files::Unified(path) => (
+            CgroupFiles::Unified(path) => (
                 field(&format!("{path}/cpu.stat"), "usage_usec ").map(|us| to_f64(us) / 1e6),
                 number(&format!("{path}/memory.current")),
                 field(&format!("{path}/memory.stat"), "inactive_file "),
             ),
-            Files::Split { cpu, memory } => (
+            CgroupFiles::Split { cpu, memory } => (
                 number(&format!("{cpu}/cpuacct.usage")).map(|ns| to_f64(ns) / 1e9),
                 number(&format!("{memory}/memory.usage_in_bytes")),
                 field(&format!("{memory}/memory.stat"), "total_inactive_file "),

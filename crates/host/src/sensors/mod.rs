@@ -13,14 +13,14 @@ pub use container::ContainerSensor;
 use itertools::join;
 
 use super::nvml;
-use super::root::Root;
+use super::root::HostRoot;
 use crate::model::Gpu;
 use retrial_recipe::model::GpuVendor;
 use retrial_telemetry::GpuReading;
 
 /// A GPU whose sensors are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Watched {
+pub struct SampledGpu {
     /// Its index among the host's GPUs; of several partitions of one card, the first's.
     pub index: u32,
     /// Its PCI address: `0000:05:00.0`.
@@ -29,15 +29,15 @@ pub struct Watched {
 
 /// The sensors of some GPUs.
 pub struct Sensors {
-    root: Root,
-    gpus: Vec<(Watched, Source)>,
+    root: HostRoot,
+    gpus: Vec<(SampledGpu, GpuSensor)>,
     /// Remarks, shown once, about GPUs that are not sampled.
     pub remarks: Vec<String>,
 }
 
-enum Source {
-    Amd(Box<amd::Card>),
-    Nvidia(nvml::Sensor),
+enum GpuSensor {
+    Amd(Box<amd::AmdCard>),
+    Nvidia(nvml::NvmlSensor),
 }
 
 impl Sensors {
@@ -45,7 +45,7 @@ impl Sensors {
     /// library covers this machine only.
     pub fn open(root: &Path, gpus: &[(u32, Gpu)]) -> Self {
         let library = (root == Path::new("/")).then(nvml::library).flatten();
-        let root = Root::new(root);
+        let root = HostRoot::new(root);
         let mut sensors = Self {
             root,
             gpus: Vec::new(),
@@ -53,7 +53,7 @@ impl Sensors {
         };
         let (mut shared, mut dark) = (Vec::new(), Vec::new());
         for (index, gpu) in gpus {
-            let watched = Watched {
+            let watched = SampledGpu {
                 index: *index,
                 pci: gpu.pci.clone(),
             };
@@ -64,10 +64,13 @@ impl Sensors {
                     shared.push(*index);
                     continue;
                 }
-                GpuVendor::Amd => Some(Source::Amd(Box::new(amd::Card::new(&sensors.root, gpu)))),
+                GpuVendor::Amd => Some(GpuSensor::Amd(Box::new(amd::AmdCard::new(
+                    &sensors.root,
+                    gpu,
+                )))),
                 GpuVendor::Nvidia => library
                     .and_then(|library| library.sensor(gpu))
-                    .map(Source::Nvidia),
+                    .map(GpuSensor::Nvidia),
             };
             match source {
                 Some(source) => sensors.gpus.push((watched, source)),
@@ -90,12 +93,12 @@ impl Sensors {
     }
 
     /// Reads one sample of each GPU.
-    pub fn look(&mut self) -> Vec<(Watched, GpuReading)> {
+    pub fn look(&mut self) -> Vec<(SampledGpu, GpuReading)> {
         let Self { root, gpus, .. } = self;
-        let look = |(watched, source): &mut (Watched, Source)| {
+        let look = |(watched, source): &mut (SampledGpu, GpuSensor)| {
             let reading = match source {
-                Source::Amd(card) => card.look(root),
-                Source::Nvidia(sensor) => sensor.look(),
+                GpuSensor::Amd(card) => card.look(root),
+                GpuSensor::Nvidia(sensor) => sensor.look(),
             };
             (watched.clone(), reading)
         };

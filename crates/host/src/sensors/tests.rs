@@ -4,7 +4,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::*;
-use retrial_telemetry::Cause;
+use retrial_telemetry::ThrottleCause;
 
 fn gpu(pci: &str, minor: u32) -> Gpu {
     Gpu {
@@ -141,7 +141,7 @@ fn energy_and_throttling_are_the_binary_tables() {
     table(2_000_000, 9);
     let (_, second) = sensors.look().pop().unwrap();
     assert!((second.energy_j.unwrap() - 30.518).abs() < 1e-9);
-    assert_eq!(second.throttled, Some(vec![Cause::Heat]));
+    assert_eq!(second.throttled, Some(vec![ThrottleCause::Heat]));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The condition of simulated GPUs.
 
 use super::{GIB, Host};
-use crate::model::{Condition, Errors, Process};
+use crate::model::{GpuCondition, GpuProgram, HardwareErrors};
 use crate::{conditions, settings};
 
 const DEVICE: &str = "sys/bus/pci/devices/0000:05:00.0";
@@ -46,14 +46,14 @@ fn programs_memory_and_errors_of_a_gpu() {
         .file("sys/class/kfd/kfd/proc/4713/queues/1/gpuid", "51110\n");
     let view = host.probe();
     let found = conditions(host.0.path(), &view.gpus);
-    let process = |pid, name: Option<&str>, vram| Process {
+    let process = |pid, name: Option<&str>, vram| GpuProgram {
         pid,
         name: name.map(str::to_owned),
         vram,
     };
     assert_eq!(
         found,
-        [Condition {
+        [GpuCondition {
             vram_total: None,
             divided: None,
             vram_used: Some(298_000_000),
@@ -62,7 +62,7 @@ fn programs_memory_and_errors_of_a_gpu() {
                 process(4711, Some("python3"), Some(197_568_495_616)),
                 process(4713, None, None),
             ],
-            errors: Some(Errors {
+            errors: Some(HardwareErrors {
                 corrected: 15,
                 uncorrected: 1
             }),
@@ -76,7 +76,7 @@ fn programs_memory_and_errors_of_a_gpu() {
 fn a_gpu_without_data_has_an_empty_condition() {
     let host = one_mi300x();
     let found = conditions(host.0.path(), &host.probe().gpus);
-    assert_eq!(found, [Condition::default()]);
+    assert_eq!(found, [GpuCondition::default()]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::probe;
-use crate::model::{HostView, Partition};
+use crate::model::{GpuPartition, HostView};
 
 /// A folder with the layout of a host's `/`.
 struct Host(TempDir);
@@ -182,7 +182,7 @@ fn each_partition_of_an_mi300x_is_a_gpu() {
     assert_eq!(last.uuid.as_deref(), Some("GPU-e3aa140f9a5f9e31"));
     assert_eq!(
         last.partition,
-        Some(Partition {
+        Some(GpuPartition {
             compute: "CPX".to_owned(),
             memory: Some("NPS4".to_owned()),
             index: 7

@@ -8,7 +8,7 @@ use retrial_recipe::docker_run::{map, text_node};
 use retrial_recipe::model::{GpuVendor, Recipe};
 
 use super::write::{in_quotes, line, mapping};
-use super::{Draft, PublishedSubmission};
+use super::{PublishedSubmission, RecipeDraft};
 use crate::Accelerators;
 
 /// The placeholder of an image that no README names.
@@ -17,7 +17,7 @@ const NO_IMAGE: &str = "to-be-completed";
 const RESULTS: &str = "/results";
 
 /// Adds params, image, requirements and container.
-pub(super) fn sections(draft: &mut Draft, published: &PublishedSubmission<'_>) {
+pub(super) fn sections(draft: &mut RecipeDraft, published: &PublishedSubmission<'_>) {
     let drafted = published.container.as_ref();
     let keys = drafted.map_or(&[][..], |one| &one.draft.keys);
     params(draft, keys, published.outputs());
@@ -57,7 +57,7 @@ pub(super) fn sections(draft: &mut Draft, published: &PublishedSubmission<'_>) {
 }
 
 /// The params of the block, and the directory of the results.
-fn params(draft: &mut Draft, keys: &[(&'static str, Node)], outputs: &str) {
+fn params(draft: &mut RecipeDraft, keys: &[(&'static str, Node)], outputs: &str) {
     let help = format!("The directory in the container below which the commands write {outputs}.");
     let results = map([
         ("type", text_node("path")),
@@ -85,7 +85,7 @@ fn params(draft: &mut Draft, keys: &[(&'static str, Node)], outputs: &str) {
 }
 
 /// The GPUs that a recipe can ask for, and the machines.
-fn requirements(draft: &mut Draft, published: &PublishedSubmission<'_>) {
+fn requirements(draft: &mut RecipeDraft, published: &PublishedSubmission<'_>) {
     let accelerators = published.entry.system.accelerators.as_ref();
     if let Some(system) = accelerators {
         match (system.vendor, system.per_node) {

@@ -9,13 +9,13 @@ use std::fmt::Write as _;
 
 use itertools::Itertools as _;
 
-use super::Entry;
+use super::ImportableResult;
 use super::model::PublishedSubmission;
 use write::{line, mapping};
 
 /// A recipe that is being written.
 #[derive(Debug, Default)]
-struct Draft {
+struct RecipeDraft {
     /// Sections, with a blank line between them.
     sections: Vec<String>,
     /// The items to complete.
@@ -24,7 +24,7 @@ struct Draft {
 
 /// Writes the recipe of a published result; returns it with the number of items to complete.
 pub fn text(published: &PublishedSubmission<'_>) -> (String, usize) {
-    let mut draft = Draft::default();
+    let mut draft = RecipeDraft::default();
     if published.round.is_none() {
         draft.miss("submission.round: no log has the seeds of a known round");
     }
@@ -36,7 +36,7 @@ pub fn text(published: &PublishedSubmission<'_>) -> (String, usize) {
     (sections.join("\n"), draft.incomplete.len())
 }
 
-impl Draft {
+impl RecipeDraft {
     fn miss(&mut self, text: impl Into<String>) {
         self.incomplete.push(text.into());
     }
@@ -67,7 +67,7 @@ fn head(published: &PublishedSubmission<'_>, incomplete: &[String]) -> String {
 
 fn submission(published: &PublishedSubmission<'_>) -> String {
     let mut text = String::from("submission:\n");
-    let Entry {
+    let ImportableResult {
         benchmark, system, ..
     } = published.entry;
     let all = [

@@ -8,15 +8,15 @@ use retrial_recipe::docker_run::map;
 use retrial_recipe::model::{Measurement, loadgen_name};
 
 use super::write::{in_quotes, line, mapping};
-use super::{Draft, PublishedSubmission};
-use crate::model::{Expected, PublishedScenario, PublishedSettings};
+use super::{PublishedSubmission, RecipeDraft};
+use crate::model::{PublishedFigure, PublishedScenario, PublishedSettings};
 use retrial_document::measures::format;
 
 /// The placeholder command of a mode for which no README has one.
 const NOTHING: &str = "echo 'write the command that is run in the container' >&2\nexit 1\n";
 
 /// Adds the section of scenarios to a draft, and the items to complete.
-pub(super) fn section(draft: &mut Draft, published: &PublishedSubmission<'_>) {
+pub(super) fn section(draft: &mut RecipeDraft, published: &PublishedSubmission<'_>) {
     let mut section = String::from("scenarios:\n");
     for scenario in &published.scenarios {
         let Some(loadgen_scenario) = loadgen_name(&scenario.name) else {
@@ -42,7 +42,7 @@ pub(super) fn section(draft: &mut Draft, published: &PublishedSubmission<'_>) {
             section.push('\n');
         }
         let _ = writeln!(section, "  {key}:");
-        let mode = Mode {
+        let mode = ModeSource {
             published,
             scenario,
             key: &key,
@@ -68,15 +68,15 @@ pub(super) fn section(draft: &mut Draft, published: &PublishedSubmission<'_>) {
 }
 
 /// The source of a mode's text.
-struct Mode<'a> {
+struct ModeSource<'a> {
     published: &'a PublishedSubmission<'a>,
     scenario: &'a PublishedScenario,
     key: &'a str,
 }
 
-impl Mode<'_> {
+impl ModeSource<'_> {
     /// Writes the mode's command, and the path of its results.
-    fn begin(&self, draft: &mut Draft, mode: &str, commands: Option<&str>) -> String {
+    fn begin(&self, draft: &mut RecipeDraft, mode: &str, commands: Option<&str>) -> String {
         let place = format!("scenarios.{}.{mode}.run", self.key);
         let container = self.published.container.as_ref();
         let measured = container.and_then(|one| one.draft.measured.as_ref());
@@ -133,7 +133,7 @@ fn settings(settings: &PublishedSettings, scenario: &str) -> String {
     }
 }
 
-fn expect(all: &[Expected]) -> String {
+fn expect(all: &[PublishedFigure]) -> String {
     let mut text = String::from("      expect:\n");
     for expected in all {
         let official = format!(

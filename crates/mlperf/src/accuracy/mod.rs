@@ -13,7 +13,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-pub use reader::{Reader, parse_bytes};
+pub use reader::{AccuracyReader, parse_bytes};
 
 /// The most values of one figure that are stored in addition to the last one.
 pub const MOST_OTHERS: usize = 8;

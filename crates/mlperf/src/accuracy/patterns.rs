@@ -13,7 +13,7 @@ use regex_lite::Regex;
 
 /// The value that a pattern reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Gives {
+pub(super) enum PatternValue {
     /// A figure, with its unit where no `%` follows the number.
     Figure(&'static str, &'static str),
     /// The member `f1`, which two benchmarks have.
@@ -29,94 +29,100 @@ const NUMBER: &str = r#"(?:[A-Za-z_][A-Za-z0-9_.]*\()?['"]?(?<value>(?i:[-+]?(?:
 
 /// Members of a dictionary or of JSON, or lines of their own: `'rouge1': 44.5`, by their names in
 /// small letters.
-const MEMBERS: [(&str, Gives); 18] = [
-    ("rouge1", Gives::Figure("ROUGE1", "")),
-    ("rouge2", Gives::Figure("ROUGE2", "")),
-    ("rougel", Gives::Figure("ROUGEL", "")),
-    ("rougelsum", Gives::Figure("ROUGELSUM", "")),
-    ("gen_len", Gives::Figure("GEN_LEN", "")),
-    ("tokens_per_sample", Gives::Figure("TOKENS_PER_SAMPLE", "")),
-    ("clip_score", Gives::Figure("CLIP_SCORE", "")),
-    ("fid_score", Gives::Figure("FID_SCORE", "")),
-    ("gsm8k", Gives::Figure("gsm8k_accuracy", "%")),
-    ("gsm8k_accuracy", Gives::Figure("gsm8k_accuracy", "%")),
-    ("mbxp", Gives::Figure("mbxp_accuracy", "%")),
-    ("mbxp_accuracy", Gives::Figure("mbxp_accuracy", "%")),
-    ("exact_match", Gives::Figure("exact_match", "%")),
-    ("vbench_score", Gives::Figure("vbench_score", "")),
-    ("mean-accuracy", Gives::Figure("meanAcc", "")),
-    ("f1", Gives::F1),
-    ("gen_num", Gives::Samples),
-    ("num-samples", Gives::Samples),
+const MEMBERS: [(&str, PatternValue); 18] = [
+    ("rouge1", PatternValue::Figure("ROUGE1", "")),
+    ("rouge2", PatternValue::Figure("ROUGE2", "")),
+    ("rougel", PatternValue::Figure("ROUGEL", "")),
+    ("rougelsum", PatternValue::Figure("ROUGELSUM", "")),
+    ("gen_len", PatternValue::Figure("GEN_LEN", "")),
+    (
+        "tokens_per_sample",
+        PatternValue::Figure("TOKENS_PER_SAMPLE", ""),
+    ),
+    ("clip_score", PatternValue::Figure("CLIP_SCORE", "")),
+    ("fid_score", PatternValue::Figure("FID_SCORE", "")),
+    ("gsm8k", PatternValue::Figure("gsm8k_accuracy", "%")),
+    (
+        "gsm8k_accuracy",
+        PatternValue::Figure("gsm8k_accuracy", "%"),
+    ),
+    ("mbxp", PatternValue::Figure("mbxp_accuracy", "%")),
+    ("mbxp_accuracy", PatternValue::Figure("mbxp_accuracy", "%")),
+    ("exact_match", PatternValue::Figure("exact_match", "%")),
+    ("vbench_score", PatternValue::Figure("vbench_score", "")),
+    ("mean-accuracy", PatternValue::Figure("meanAcc", "")),
+    ("f1", PatternValue::F1),
+    ("gen_num", PatternValue::Samples),
+    ("num-samples", PatternValue::Samples),
 ];
 
 /// Everything else: a word that every such line has, and the text before the number.
-const LINES: [(&str, &str, Gives); 16] = [
+const LINES: [(&str, &str, PatternValue); 16] = [
     // Not the second figure of a line (`AUC=80.2%, accuracy=96.6%`), which is no benchmark's.
     (
         "accuracy",
         r#"(?:^\{"accuracy[": ]*=?\s*|(?:^|[^,=%\s]\s+|[:\]])accuracy\s*=\s*|^accuracy[": ]+)"#,
-        Gives::Figure("acc", ""),
+        PatternValue::Figure("acc", ""),
     ),
-    ("auc=", r"\bAUC=", Gives::Figure("AUC", "%")),
+    ("auc=", r"\bAUC=", PatternValue::Figure("AUC", "%")),
     (
         "lifetime_ne",
         r"metric/lifetime_ne/rating:\s*",
-        Gives::Figure("DLRM_NE", ""),
+        PatternValue::Figure("DLRM_NE", ""),
     ),
     (
         "lifetime_accuracy",
         r"metric/lifetime_accuracy/rating:\s*",
-        Gives::Figure("DLRM_ACC", ""),
+        PatternValue::Figure("DLRM_ACC", ""),
     ),
     (
         "lifetime_gauc",
         r"metric/lifetime_gauc/rating:\s*",
-        Gives::Figure("DLRM_AUC", ""),
+        PatternValue::Figure("DLRM_AUC", ""),
     ),
-    ("map=", r"\bmAP=", Gives::Figure("mAP", "")),
+    ("map=", r"\bmAP=", PatternValue::Figure("mAP", "")),
     (
         "total",
         r"['\x22]Total['\x22]:\s*",
-        Gives::Figure("mAP", "%"),
+        PatternValue::Figure("mAP", "%"),
     ),
-    ("bleu", r"^BLEU:\s*", Gives::Figure("bleu", "")),
+    ("bleu", r"^BLEU:\s*", PatternValue::Figure("bleu", "")),
     (
         "word error",
         r"Word Error Rate:.*,\s*accuracy=",
-        Gives::Figure("ACCURACY", "%"),
+        PatternValue::Figure("ACCURACY", "%"),
     ),
     (
         "word error",
         r"Word Error Rate:\s*",
-        Gives::Figure("WER", "%"),
+        PatternValue::Figure("WER", "%"),
     ),
     (
         "accuracy:",
         r"Accuracy:\s*mean\s*=\s*",
-        Gives::Figure("DICE", ""),
+        PatternValue::Figure("DICE", ""),
     ),
     (
         "accuracy:",
         r"^Accuracy:\s*",
-        Gives::Figure("E2E_ACCURACY", "%"),
+        PatternValue::Figure("E2E_ACCURACY", "%"),
     ),
-    ("total=", r"\bgood=\d+,\s*total=", Gives::Samples),
+    ("total=", r"\bgood=\d+,\s*total=", PatternValue::Samples),
     // A recommendation's candidates are many to a query; queries are the samples.
     (
         "queries=",
         r"\bgood=\d+,\s*total=\d+,\s*queries=",
-        Gives::Samples,
+        PatternValue::Samples,
     ),
     (
         "total samples",
         r"Total samples evaluated:\s*",
-        Gives::Samples,
+        PatternValue::Samples,
     ),
     (
         "lifetime_gauc_num_samples",
         r"metric/lifetime_gauc_num_samples/rating:\s*",
-        Gives::Samples,
+        PatternValue::Samples,
     ),
 ];
 
@@ -124,12 +130,12 @@ const LINES: [(&str, &str, Gives); 16] = [
 pub(super) struct FigurePattern {
     /// A word that every line of this pattern has, in small letters.
     word: &'static str,
-    how: How,
+    how: MatchMethod,
     /// The kind of value that it reads.
-    pub gives: Gives,
+    pub gives: PatternValue,
 }
 
-enum How {
+enum MatchMethod {
     /// The word is a member's name.
     Member,
     /// Compiled when a line has the word, which few lines have.
@@ -137,12 +143,12 @@ enum How {
 }
 
 impl FigurePattern {
-    fn line(word: &'static str, pattern: String, gives: Gives) -> Self {
+    fn line(word: &'static str, pattern: String, gives: PatternValue) -> Self {
         // That each of them is a pattern is held by a test.
         let pattern = LazyLock::new(Box::new(move || Regex::new(&pattern).ok()) as Box<_>);
         Self {
             word,
-            how: How::Line(pattern),
+            how: MatchMethod::Line(pattern),
             gives,
         }
     }
@@ -152,8 +158,8 @@ impl FigurePattern {
         let mut places = small.match_indices(self.word).map(|(at, _)| at).peekable();
         places.peek()?;
         match &self.how {
-            How::Member => places.filter_map(|at| self.member_at(line, at)).last(),
-            How::Line(pattern) => {
+            MatchMethod::Member => places.filter_map(|at| self.member_at(line, at)).last(),
+            MatchMethod::Line(pattern) => {
                 let last = pattern.as_ref()?.captures_iter(line).last()?;
                 last.name("value").map(|value| value.range())
             }
@@ -183,13 +189,17 @@ impl FigurePattern {
 pub(super) static PATTERNS: LazyLock<Vec<FigurePattern>> = LazyLock::new(|| {
     let members = MEMBERS.iter().map(|(name, gives)| FigurePattern {
         word: name,
-        how: How::Member,
+        how: MatchMethod::Member,
         gives: *gives,
     });
     let lines = LINES.iter().map(|(word, before, gives)| {
         FigurePattern::line(word, format!("{before}{NUMBER}"), *gives)
     });
-    let hash = FigurePattern::line("hash=", r"^hash=(?<value>\w+)\s*$".to_owned(), Gives::Hash);
+    let hash = FigurePattern::line(
+        "hash=",
+        r"^hash=(?<value>\w+)\s*$".to_owned(),
+        PatternValue::Hash,
+    );
     members.chain(lines).chain([hash]).collect()
 });
 
@@ -218,7 +228,7 @@ mod tests {
         assert!(!PATTERNS.is_empty());
         for pattern in PATTERNS.iter() {
             assert_eq!(pattern.word, pattern.word.to_ascii_lowercase());
-            if let How::Line(regex) = &pattern.how {
+            if let MatchMethod::Line(regex) = &pattern.how {
                 let regex = regex.as_ref().unwrap().as_str();
                 let plain = regex.to_ascii_lowercase().replace(r"\{", "{");
                 assert!(plain.contains(pattern.word), "{}: {regex}", pattern.word);

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::patterns::{Gives, PATTERNS, small};
+use super::patterns::{PATTERNS, PatternValue, small};
 use super::{Accuracy, AccuracyFigure, MOST_OTHERS};
 use retrial_readings::extent;
 use retrial_readings::figure::parse_number;
-use retrial_readings::lines::{Line, LineSplitter};
+use retrial_readings::lines::{LineSplitter, StreamLine};
 use retrial_readings::nearest::shortened;
 
 /// Lines are long where a script prints a whole result; this does not truncate figures.
@@ -14,13 +14,13 @@ const LONGEST_LINE: usize = 1 << 20;
 
 /// An incremental reader; memory is bounded by one line whatever the length of the file.
 #[derive(Debug, Clone)]
-pub struct Reader {
+pub struct AccuracyReader {
     splitter: LineSplitter,
     requested: Vec<String>,
     accuracy: Accuracy,
 }
 
-impl Default for Reader {
+impl Default for AccuracyReader {
     /// Returns a reader for every figure.
     fn default() -> Self {
         Self {
@@ -31,7 +31,7 @@ impl Default for Reader {
     }
 }
 
-impl Reader {
+impl AccuracyReader {
     /// Sets the requested figures, which decide between two figures where a printed line may
     /// be either.
     #[must_use]
@@ -61,7 +61,7 @@ impl Reader {
         self.accuracy
     }
 
-    fn read(&mut self, line: &Line<'_>, ended: bool) {
+    fn read(&mut self, line: &StreamLine<'_>, ended: bool) {
         let text = line.text.as_ref();
         let Some(small) = small(text) else {
             return;
@@ -76,16 +76,16 @@ impl Reader {
         }
     }
 
-    fn take(&mut self, gives: Gives, line: &str, place: Range<usize>, cut: bool) {
+    fn take(&mut self, gives: PatternValue, line: &str, place: Range<usize>, cut: bool) {
         let after = &line[place.end..];
         // Of `1,234` the pattern finds 1.
         let value = &line[extent::begin(line, &place)..extent::end(line, &place, "")];
         let (name, usual) = match gives {
-            Gives::Hash => {
+            PatternValue::Hash => {
                 self.accuracy.hash = Some(shortened(&line[place]));
                 return;
             }
-            Gives::Samples => {
+            PatternValue::Samples => {
                 let samples = parse_number(value).map(|printed| printed.value);
                 #[expect(
                     clippy::cast_possible_truncation,
@@ -99,8 +99,8 @@ impl Reader {
                 }
                 return;
             }
-            Gives::F1 => (self.f1_variant(line), ""),
-            Gives::Figure(name, usual) => (name, usual),
+            PatternValue::F1 => (self.f1_variant(line), ""),
+            PatternValue::Figure(name, usual) => (name, usual),
         };
         if cut {
             self.accuracy.cut.push(name);
@@ -168,7 +168,7 @@ impl AccuracyFigure {
 
 /// Reads a whole file.
 pub fn parse_bytes(bytes: &[u8]) -> Accuracy {
-    let mut reader = Reader::default();
+    let mut reader = AccuracyReader::default();
     reader.push(bytes);
     reader.finish()
 }

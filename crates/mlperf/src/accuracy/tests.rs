@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rstest::rstest;
 
-use super::{Accuracy, Reader, parse_bytes};
+use super::{Accuracy, AccuracyReader, parse_bytes};
 
 fn shown(accuracy: &Accuracy) -> String {
     let figures = accuracy.figures.iter();
@@ -177,7 +177,7 @@ fn names_are_case_insensitive() {
 #[test]
 fn requested_figures_select_the_f1_variant() {
     let read = |requested: &str, text: &str| {
-        let mut reader = Reader::default().asking([requested]);
+        let mut reader = AccuracyReader::default().asking([requested]);
         reader.push(text.as_bytes());
         shown(&reader.finish())
     };
@@ -205,7 +205,7 @@ proptest! {
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
         cuts.push(bytes.len());
         cuts.sort_unstable();
-        let mut reader = Reader::default();
+        let mut reader = AccuracyReader::default();
         let mut begin = 0;
         for cut in cuts {
             reader.push(&bytes[begin..cut]);

@@ -1,9 +1,9 @@
 //! The tests of a performance run's answers.
 
 use super::checker::{Checker, percent};
-use super::words::{Word, lines, number};
+use super::script_result::{ScriptResult, lines, number};
 use crate::accuracy::Accuracy;
-use crate::loadgen::Scenario;
+use crate::loadgen::TestScenario;
 
 const VERIFY: &str = "verify_accuracy.txt";
 
@@ -25,7 +25,7 @@ pub(super) fn sampled(checker: &mut Checker<'_>) {
             return checker.add(RULE, format!("{VERIFY}: {error}"), required, false);
         }
     };
-    let passed = Word::parse(text) == Word::Pass;
+    let passed = ScriptResult::parse(text) == ScriptResult::Pass;
     if passed {
         checker.word(RULE, VERIFY, &files.verify_accuracy);
         let name = "num_perf_log_data_mismatch";
@@ -100,7 +100,7 @@ pub(super) fn tokens(checker: &mut Checker<'_>) {
     // In Offline there is no first token to be early with, and the script leaves it out.
     let may_skip = requirements
         .scenario
-        .is_none_or(|scenario| scenario == Scenario::Offline);
+        .is_none_or(|scenario| scenario == TestScenario::Offline);
     for (rule, begin, skip) in [
         ("TEST06 first token", "First token check pass:", may_skip),
         ("TEST06 end of sequence", "EOS check pass:", false),

@@ -1,7 +1,7 @@
 //! The parts that the checks of all tests share.
 
-use super::words::{Word, number};
-use super::{Files, TestRequirements};
+use super::script_result::{ScriptResult, number};
+use super::{ComplianceFiles, TestRequirements};
 use crate::check::RuleCheck;
 
 /// Files that are allowed next to the required ones.
@@ -15,7 +15,7 @@ const OPTIONAL: [&str; 4] = [
 /// A test's requirements, its files and the checks so far.
 pub(super) struct Checker<'a> {
     pub requirements: &'a TestRequirements,
-    pub files: &'a Files,
+    pub files: &'a ComplianceFiles,
     pub checks: Vec<RuleCheck>,
     /// Checks that logs are there.
     pub log_checks: Vec<RuleCheck>,
@@ -41,11 +41,11 @@ impl<'a> Checker<'a> {
         file: &str,
         text: &'a Result<String, String>,
     ) -> Option<&'a str> {
-        let word = text.as_ref().map(|text| Word::parse(text));
+        let word = text.as_ref().map(|text| ScriptResult::parse(text));
         let measured = word
             .as_ref()
-            .map_or_else(|error| format!("{file}: {error}"), Word::shown);
-        let passed = word == Ok(Word::Pass);
+            .map_or_else(|error| format!("{file}: {error}"), ScriptResult::shown);
+        let passed = word == Ok(ScriptResult::Pass);
         self.add(rule, measured, format!("TEST PASS in {file}"), passed);
         text.as_deref().ok()
     }

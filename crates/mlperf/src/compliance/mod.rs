@@ -7,15 +7,15 @@
 mod accuracy;
 mod checker;
 mod performance;
+mod script_result;
 mod test;
 #[cfg(test)]
 mod tests;
-mod words;
 
 use super::accuracy::Accuracy;
 use super::check::RuleCheck;
-use super::loadgen::Scenario;
-use super::rounds::{ComplianceTest, Rules};
+use super::loadgen::TestScenario;
+use super::rounds::{ComplianceTest, InferenceRules};
 use checker::Checker;
 pub use test::{Test, UnknownTest};
 
@@ -25,7 +25,7 @@ pub struct TestRequirements {
     /// The test of the audit.
     pub test: Test,
     /// The scenario of the result that was tested.
-    pub scenario: Option<Scenario>,
+    pub scenario: Option<TestScenario>,
     /// The round's own rules for it.
     pub rules: ComplianceTest,
     /// TEST01: by how much the two accuracies may differ, a share, for each figure of the
@@ -38,7 +38,7 @@ pub struct TestRequirements {
 impl TestRequirements {
     /// Returns a round's requirements for a test of one benchmark in one scenario; no more than the
     /// test's own where the round is unknown.
-    pub fn new(test: Test, rules: Option<&Rules>, always_logs: bool) -> Self {
+    pub fn new(test: Test, rules: Option<&InferenceRules>, always_logs: bool) -> Self {
         let mut tests = rules.iter().flat_map(|rules| &rules.compliance);
         let entry = tests.find(|(name, _)| name == test.name());
         Self {
@@ -55,7 +55,7 @@ impl TestRequirements {
 
 /// The files in a test's folder; for a file that cannot be read, the reason: `it is missing`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Files {
+pub struct ComplianceFiles {
     /// `verify_accuracy.txt`.
     pub verify_accuracy: Result<String, String>,
     /// `verify_performance.txt`.
@@ -72,7 +72,7 @@ pub struct Files {
     pub compliance: Result<Accuracy, String>,
 }
 
-impl Default for Files {
+impl Default for ComplianceFiles {
     /// Returns the files of an empty folder: all are missing.
     fn default() -> Self {
         let missing = || "it is missing".to_owned();
@@ -108,7 +108,7 @@ impl ComplianceResult {
 }
 
 /// Checks a test's files.
-pub fn check(requirements: &TestRequirements, files: &Files) -> ComplianceResult {
+pub fn check(requirements: &TestRequirements, files: &ComplianceFiles) -> ComplianceResult {
     let test = requirements.test;
     let mut checker = Checker {
         requirements,

@@ -1,8 +1,8 @@
 //! The performance of a test's run against the submitted one's.
 
 use super::checker::{Checker, percent};
-use super::words::number;
-use crate::loadgen::Scenario;
+use super::script_result::number;
+use crate::loadgen::TestScenario;
 
 /// Checks the word of `verify_performance.txt`, its two scores, and the run's logs.
 pub(super) fn check(checker: &mut Checker<'_>) {
@@ -50,10 +50,10 @@ fn scores(checker: &mut Checker<'_>, text: &str) {
 
 /// Short latencies scatter, so that the scripts allow twice as much. They compare what they
 /// printed, which is a rate in some rounds and a latency in others.
-fn widened(scenario: Option<Scenario>, reference: f64, share: f64) -> f64 {
+fn widened(scenario: Option<TestScenario>, reference: f64, share: f64) -> f64 {
     let short = match scenario {
-        Some(Scenario::SingleStream) => 200_000.0,
-        Some(Scenario::MultiStream) => 1_600_000.0,
+        Some(TestScenario::SingleStream) => 200_000.0,
+        Some(TestScenario::MultiStream) => 1_600_000.0,
         _ => return share,
     };
     if reference <= short {

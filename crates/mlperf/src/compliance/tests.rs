@@ -20,7 +20,7 @@ fn names(names: &[&str]) -> Vec<String> {
 
 fn within(test: Test) -> TestRequirements {
     TestRequirements {
-        scenario: Some(Scenario::Offline),
+        scenario: Some(TestScenario::Offline),
         deltas: vec![("acc".to_owned(), 0.01)],
         ..requirements(test, share(Some(0.1), None))
     }
@@ -41,17 +41,17 @@ fn share(within: Option<f64>, above: Option<f64>) -> ComplianceTest {
     }
 }
 
-fn whole() -> Files {
-    Files {
+fn whole() -> ComplianceFiles {
+    ComplianceFiles {
         verify_accuracy: Ok(ANSWERS.to_owned()),
         verify_performance: Ok(SCORES.to_owned()),
         performance: Some(names(&["mlperf_log_detail.txt", "mlperf_log_summary.txt"])),
-        ..Files::default()
+        ..ComplianceFiles::default()
     }
 }
 
 /// Returns the failed checks, as `rule: measured`.
-fn failures(requirements: &TestRequirements, files: &Files) -> Vec<String> {
+fn failures(requirements: &TestRequirements, files: &ComplianceFiles) -> Vec<String> {
     let result = check(requirements, files);
     assert!(!result.checks.is_empty());
     let all = result.checks.into_iter().chain(result.log_checks);
@@ -75,7 +75,7 @@ fn test01_checks_answers_and_performance() {
         ),
         ["accuracy: missing"]
     );
-    let slow = Files {
+    let slow = ComplianceFiles {
         verify_performance: Ok(SCORES.replace("220828", "200000")),
         ..whole()
     };
@@ -83,7 +83,7 @@ fn test01_checks_answers_and_performance() {
         failures(&requirements, &slow),
         ["TEST01 score: 200000.65 of 240030.57"]
     );
-    let differing = Files {
+    let differing = ComplianceFiles {
         verify_accuracy: Ok(ANSWERS.replace("mismatch = 0", "mismatch = 7")),
         ..whole()
     };
@@ -91,7 +91,10 @@ fn test01_checks_answers_and_performance() {
         failures(&requirements, &differing),
         ["TEST01 answers that differ: num_perf_log_data_mismatch = 7"]
     );
-    assert_eq!(failures(&requirements, &Files::default()).len(), 3);
+    assert_eq!(
+        failures(&requirements, &ComplianceFiles::default()).len(),
+        3
+    );
 }
 
 #[rstest]
@@ -104,7 +107,7 @@ fn different_answers_must_be_as_accurate(
     #[case] tested: &str,
     #[case] wrong: &[&str],
 ) {
-    let files = Files {
+    let files = ComplianceFiles {
         verify_accuracy: Ok(ANSWERS
             .replace("PASS", "FAIL")
             .replace("mismatch = 0", "mismatch = 7")),
@@ -124,7 +127,7 @@ fn different_answers_must_be_as_accurate(
 /// Without them nothing shows that the answers, which differ, are as accurate.
 #[test]
 fn a_failed_test_requires_both_accuracies() {
-    let files = Files {
+    let files = ComplianceFiles {
         verify_accuracy: Ok(ANSWERS.replace("PASS", "FAIL")),
         accuracy: Some(names(&["accuracy.txt", "mlperf_log_accuracy.json"])),
         ..whole()
@@ -145,7 +148,7 @@ fn a_faster_test_run_fails_and_a_slower_one_passes() {
         ..within(Test::Test04)
     };
     let tested = |score: &str| {
-        let files = Files {
+        let files = ComplianceFiles {
             verify_performance: Ok(SCORES.replace("220828.65", score)),
             ..whole()
         };
@@ -154,10 +157,10 @@ fn a_faster_test_run_fails_and_a_slower_one_passes() {
     assert!(tested("1.5").is_empty());
     assert_eq!(tested("264033.7"), ["TEST04 score: 264033.7 of 240030.57"]);
     let short = TestRequirements {
-        scenario: Some(Scenario::SingleStream),
+        scenario: Some(TestScenario::SingleStream),
         ..requirements.clone()
     };
-    let files = Files {
+    let files = ComplianceFiles {
         verify_performance: Ok("reference score = 1000.0\ntest score = 1190\nTEST PASS".into()),
         ..whole()
     };
@@ -166,24 +169,28 @@ fn a_faster_test_run_fails_and_a_slower_one_passes() {
 }
 
 #[rstest]
-#[case(Scenario::Offline, TOKENS.to_owned(), 0)]
-#[case(Scenario::Server, TOKENS.replace("Skipped", "True").replace('\n', "\r\n"), 0)]
-#[case(Scenario::Server, TOKENS.to_owned(), 1)]
-#[case(Scenario::Offline, TOKENS.replace("True", "False"), 2)]
-#[case(Scenario::Offline, "First token check pass: Skipped\nEOS che".to_owned(), 2)]
-#[case(Scenario::Offline, format!("{TOKENS}{}", TOKENS.replace("True", "False")), 2)]
-fn test06_checks_tokens(#[case] scenario: Scenario, #[case] text: String, #[case] wrong: usize) {
+#[case(TestScenario::Offline, TOKENS.to_owned(), 0)]
+#[case(TestScenario::Server, TOKENS.replace("Skipped", "True").replace('\n', "\r\n"), 0)]
+#[case(TestScenario::Server, TOKENS.to_owned(), 1)]
+#[case(TestScenario::Offline, TOKENS.replace("True", "False"), 2)]
+#[case(TestScenario::Offline, "First token check pass: Skipped\nEOS che".to_owned(), 2)]
+#[case(TestScenario::Offline, format!("{TOKENS}{}", TOKENS.replace("True", "False")), 2)]
+fn test06_checks_tokens(
+    #[case] scenario: TestScenario,
+    #[case] text: String,
+    #[case] wrong: usize,
+) {
     let requirements = TestRequirements {
         scenario: Some(scenario),
         ..TestRequirements::new(Test::Test06, None, false)
     };
-    let files = Files {
+    let files = ComplianceFiles {
         verify_accuracy: Ok(text),
-        ..Files::default()
+        ..ComplianceFiles::default()
     };
     assert_eq!(failures(&requirements, &files).len(), wrong);
     assert_eq!(
-        failures(&requirements, &Files::default()),
+        failures(&requirements, &ComplianceFiles::default()),
         ["TEST06: verify_accuracy.txt: it is missing"]
     );
 }
@@ -209,9 +216,9 @@ fn thresholds_come_from_the_round_not_from_the_file() {
         let requirements = requirements(Test::Test07, rules);
         failures(
             &requirements,
-            &Files {
+            &ComplianceFiles {
                 verify_accuracy: Ok(text.to_owned()),
-                ..Files::default()
+                ..ComplianceFiles::default()
             },
         )
     };
@@ -233,9 +240,9 @@ fn thresholds_come_from_the_round_not_from_the_file() {
         let requirements = requirements(Test::Test09, rules);
         failures(
             &requirements,
-            &Files {
+            &ComplianceFiles {
                 verify_output_len: Ok(text.to_owned()),
-                ..Files::default()
+                ..ComplianceFiles::default()
             },
         )
     };
@@ -250,9 +257,9 @@ fn thresholds_come_from_the_round_not_from_the_file() {
         let requirements = requirements(Test::Test08, share(Some(0.001), None));
         failures(
             &requirements,
-            &Files {
+            &ComplianceFiles {
                 verify_accuracy: Ok(text.to_owned()),
-                ..Files::default()
+                ..ComplianceFiles::default()
             },
         )
     };
@@ -283,13 +290,13 @@ proptest! {
     #[test]
     fn any_text_is_checked_and_the_pass_line_is_required(text in hostile()) {
         for &test in Test::VARIANTS {
-            let files = Files {
+            let files = ComplianceFiles {
                 verify_accuracy: Ok(text.clone()),
                 verify_performance: Ok(text.clone()),
                 verify_output_len: Ok(text.clone()),
                 ..whole()
             };
-            let files = Files { verify_accuracy: Ok(text.clone()), ..files };
+            let files = ComplianceFiles { verify_accuracy: Ok(text.clone()), ..files };
             let result = check(&TestRequirements { rules: share(Some(0.1), Some(0.1)), ..within(test) }, &files);
             prop_assert!(!result.checks.is_empty());
             if !text.contains("TEST PASS") && !text.contains("check pass: True") && test != Test::Test01 {

@@ -15,7 +15,7 @@ const MOST_SCORES: usize = 100;
 
 /// The results of an accuracy run.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct AccuracyResults {
+pub struct EndpointAccuracy {
     /// The scores of the data sets that were run for accuracy.
     pub scores: Vec<Score>,
 }
@@ -39,7 +39,7 @@ pub struct Score {
     pub mean_tokens: Option<f64>,
 }
 
-impl AccuracyResults {
+impl EndpointAccuracy {
     /// Reads a run from `accuracy_results.json`.
     pub fn read(results: &Map<String, Value>) -> Self {
         let all = at(results, &["accuracy_scores"]).and_then(Value::as_array);

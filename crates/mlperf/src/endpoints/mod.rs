@@ -12,9 +12,9 @@ mod tests;
 
 use serde_json::{Map, Value};
 
-pub use accuracy::{AccuracyResults, Score};
+pub use accuracy::{EndpointAccuracy, Score};
 pub use audit::{audit_name, check_audit_outcome, is_audit_required};
-pub use performance::Performance;
+pub use performance::EndpointPerformance;
 
 /// Reads a `config.yaml`.
 ///

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{at, number, whole};
-use crate::loadgen::{Mode, Parameters, RunSettings, Scenario, published_metric, resolve};
+use crate::loadgen::{Parameters, RunSettings, TestMode, TestScenario, published_metric, resolve};
 use crate::rounds::Metric;
 use retrial_readings::figure::{
     Figure, Figures, NANOSECONDS, SAMPLES_PER_SECOND, TOKENS_PER_SECOND,
@@ -12,9 +12,9 @@ use retrial_readings::number::to_f64;
 
 /// The results of an endpoint's performance run.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Performance {
+pub struct EndpointPerformance {
     /// The scenario that was configured. SingleStream and Interactive are configured as `online`.
-    pub scenario: Option<Scenario>,
+    pub scenario: Option<TestScenario>,
     /// Figures, by LoadGen's names.
     pub figures: Figures,
     /// The settings of `config.yaml`.
@@ -50,7 +50,7 @@ const PERCENTILES: [(&str, &str); 7] = [
     ("99.9", "p99_9"),
 ];
 
-impl Performance {
+impl EndpointPerformance {
     /// Reads a run from its configuration and its summary.
     pub fn read(config: &Map<String, Value>, summary: &Map<String, Value>) -> Self {
         let mut run = Self {
@@ -111,7 +111,7 @@ impl Performance {
 
     /// Rates. Offline's and Server's have names of their own, as LoadGen's.
     fn read_rates(&mut self, summary: &Map<String, Value>) {
-        let is_offline = self.scenario == Some(Scenario::Offline);
+        let is_offline = self.scenario == Some(TestScenario::Offline);
         let duration = number(at(summary, &["duration_ns"])).filter(|duration| *duration > 0.0);
         let counted = self
             .issued
@@ -120,9 +120,9 @@ impl Performance {
         // In Offline the checker divides; elsewhere it takes the run's rate.
         let logged = number(at(summary, &["qps"]));
         let (samples, scenario) = if is_offline {
-            (counted.or(logged), Scenario::Offline)
+            (counted.or(logged), TestScenario::Offline)
         } else {
-            (logged.or(counted), Scenario::Server)
+            (logged.or(counted), TestScenario::Server)
         };
         let tokens = number(at(summary, &["tps"]));
         let name = |tokens| published_metric(scenario, tokens).to_owned();
@@ -194,7 +194,7 @@ impl Performance {
     pub fn run_settings(&self) -> RunSettings {
         RunSettings {
             scenario: self.scenario,
-            mode: Some(Mode::Performance),
+            mode: Some(TestMode::Performance),
             errors: self.failed,
             queries: self.issued,
             settings: self.settings.clone(),
@@ -219,12 +219,12 @@ fn has_one_data_set(config: &Map<String, Value>) -> bool {
 }
 
 /// `type: offline`, `online`, or a scenario's own name.
-fn scenario(config: &Map<String, Value>) -> Option<Scenario> {
+fn scenario(config: &Map<String, Value>) -> Option<TestScenario> {
     let word = at(config, &["type"])?.as_str()?;
     if word.eq_ignore_ascii_case("online") {
-        return Some(Scenario::Server);
+        return Some(TestScenario::Server);
     }
-    Scenario::from_word(word)
+    TestScenario::from_word(word)
 }
 
 /// YAML 1.1 reads a bare `on` as true.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::loadgen::Scenario;
+use crate::loadgen::TestScenario;
 use crate::submission::object;
 
 const CONFIG: &str = "name: dsr1\nversion: '1.0'\ntype: online\nmodel_params:\n  streaming: 'on'\nsettings:\n  runtime:\n\
@@ -23,18 +23,18 @@ const SUMMARY: &str = r#"{
   "run_config": {"load_pattern": {"target_qps": 170.0}, "scheduler_random_seed": 16159082839903944936, "dataloader_random_seed": 2747215439041700203}
 }"#;
 
-fn read(config_text: &str, summary: &str) -> Performance {
-    Performance::read(&config(config_text).unwrap(), &object(summary).unwrap())
+fn read(config_text: &str, summary: &str) -> EndpointPerformance {
+    EndpointPerformance::read(&config(config_text).unwrap(), &object(summary).unwrap())
 }
 
-fn value(run: &Performance, name: &str) -> f64 {
+fn value(run: &EndpointPerformance, name: &str) -> f64 {
     run.figures[name].value
 }
 
 #[test]
 fn a_run_has_loadgen_figures() {
     let run = read(CONFIG, SUMMARY);
-    assert_eq!(run.scenario, Some(Scenario::Server));
+    assert_eq!(run.scenario, Some(TestScenario::Server));
     assert_eq!(
         (run.complete, run.failed, run.streaming),
         (Some(true), Some(0), true)
@@ -64,7 +64,7 @@ fn a_run_has_loadgen_figures() {
 #[test]
 fn offline_rate_is_issued_samples_per_duration() {
     let run = read(&CONFIG.replace("online", "offline"), SUMMARY);
-    assert_eq!(run.scenario, Some(Scenario::Offline));
+    assert_eq!(run.scenario, Some(TestScenario::Offline));
     assert!((value(&run, "samples_per_second") - 330_000.0 / 2_077.965_287_526).abs() < 1e-9);
     assert!(run.figures.contains_key("tokens_per_second"));
 }
@@ -100,7 +100,7 @@ fn a_configuration_of_another_run_is_detected() {
 
 #[test]
 fn scores_are_read_in_each_format() {
-    let results = |text: &str| AccuracyResults::read(&object(text).unwrap());
+    let results = |text: &str| EndpointAccuracy::read(&object(text).unwrap());
     let single = results(
         r#"{"accuracy_scores": [{"dataset_name": "bfcl", "score": 0.8723618090452261, "unit_samples": 995, "total_samples": 995,
             "complete": true, "dataset_type": "accuracy", "output_sequence_lengths": {"avg": 100.7}},
@@ -147,8 +147,8 @@ proptest! {
     fn any_text_is_read_or_refused(yaml in "[a-z: \\n\\-'\"\\[\\]{}0-9&*!|>]{0,60}", json in "[a-z:,\"\\[\\]{}0-9.eE-]{0,60}") {
         let configured = config(&yaml).unwrap_or_default();
         let object = object(&json).unwrap_or_default();
-        let run = Performance::read(&configured, &object);
+        let run = EndpointPerformance::read(&configured, &object);
         prop_assert!(run.figures.values().all(|figure| figure.value.is_finite()));
-        let _ = AccuracyResults::read(&object).figures("acc", true);
+        let _ = EndpointAccuracy::read(&object).figures("acc", true);
     }
 }

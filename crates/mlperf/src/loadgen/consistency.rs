@@ -8,7 +8,7 @@ mod estimates;
 mod log;
 mod settings;
 
-use super::{Mode, Run, Scenario};
+use super::{LoadgenRun, TestMode, TestScenario};
 use crate::check::RuleCheck;
 use retrial_readings::figure::Figure;
 use retrial_readings::number::{figure, grouped, to_f64};
@@ -43,19 +43,19 @@ const PERCENTILES: [(&str, f64); 6] = [
 /// The share of samples above the last percentile.
 const REST: f64 = 0.001;
 
-impl Run {
+impl LoadgenRun {
     /// Checks the figures of a performance run against each other and against its settings. One passed
     /// check stands for all relations that hold; each that does not is a failed check of its own.
     pub fn check_consistency(&self) -> Vec<RuleCheck> {
-        if self.mode() != Some(Mode::Performance) {
+        if self.mode() != Some(TestMode::Performance) {
             return Vec::new();
         }
         let mut relations = vec![self.above_zero()];
         relations.extend(match self.scenario() {
-            Some(Scenario::Offline) => self.offline(),
-            Some(Scenario::Server | Scenario::Interactive) => self.server(),
-            Some(Scenario::SingleStream) => self.single_stream(),
-            Some(Scenario::MultiStream) => self.multi_stream(),
+            Some(TestScenario::Offline) => self.offline(),
+            Some(TestScenario::Server | TestScenario::Interactive) => self.server(),
+            Some(TestScenario::SingleStream) => self.single_stream(),
+            Some(TestScenario::MultiStream) => self.multi_stream(),
             None => Vec::new(),
         });
         relations.push(self.counts());
@@ -256,7 +256,7 @@ impl Run {
         let statistics = self.statistics(kind)?;
         let detail = self.detail.as_ref()?;
         let per_query = match self.scenario()? {
-            Scenario::Offline => detail.generated_samples_per_query?,
+            TestScenario::Offline => detail.generated_samples_per_query?,
             _ => 1,
         };
         let samples = to_f64(detail.query_count?) * to_f64(per_query);

@@ -1,7 +1,7 @@
 //! `mlperf_log_detail.txt`: the log from which MLCommons takes the published figures.
 //!
 //! It has one `:::MLLOG {json}` a line and reaches 5 GB, so it is read as it comes, in bounded
-//! memory: [`Parser`] takes bytes or lines, and stores the entries that a verdict needs.
+//! memory: [`DetailParser`] takes bytes or lines, and stores the entries that a verdict needs.
 
 mod entry;
 mod parser;
@@ -12,10 +12,10 @@ mod usual;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{EarlyStopping, Mode, Parameters, ResultWord, Scenario};
+use super::{EarlyStopping, Parameters, ResultStatus, TestMode, TestScenario};
 use retrial_readings::figure::Figures;
 
-pub use parser::Parser;
+pub use parser::DetailParser;
 
 /// The first LoadGen of a published log that ends in `num_errors`; 5.0.15 does not.
 const COUNTS_ERRORS: [u32; 3] = [5, 0, 21];
@@ -26,7 +26,7 @@ pub const MOST_MESSAGES: usize = 20;
 
 /// The contents of a detail log, possibly incomplete.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Detail {
+pub struct LoadgenDetail {
     /// `loadgen_version`, `6.0.17 @ d6147c7eb7`.
     pub loadgen_version: Option<String>,
     /// `loadgen_git_status_message`: LoadGen's files that were changed when it was built, `NA` where
@@ -35,17 +35,17 @@ pub struct Detail {
     /// The processes that logged the entries that are stored.
     pub pids: Pids,
     /// Events of the test by its own clock.
-    pub own_clock: OwnClock,
+    pub own_clock: LoadgenClock,
     /// `sut_name`.
     pub sut_name: Option<String>,
     /// `effective_scenario`.
-    pub scenario: Option<Scenario>,
+    pub scenario: Option<TestScenario>,
     /// `effective_scenario` where it is none that LoadGen has.
     pub other_scenario: Option<String>,
     /// `effective_test_mode`.
-    pub mode: Option<Mode>,
+    pub mode: Option<TestMode>,
     /// `result_validity`; the worst where there are several.
-    pub result: Option<ResultWord>,
+    pub result: Option<ResultStatus>,
     /// `result_perf_constraints_met` and its like.
     pub constraints: super::summary::Constraints,
     /// `result_invalid_reason`, which may be empty.
@@ -111,7 +111,7 @@ impl Pids {
 
 /// Readings of the clock by which LoadGen times its entries, ms since the log was begun.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-pub struct OwnClock {
+pub struct LoadgenClock {
     /// At `test_datetime`.
     pub begun_ms: Option<f64>,
     /// At `generated_query_count`: LoadGen has made its queries and begins to issue them.
@@ -120,12 +120,12 @@ pub struct OwnClock {
     pub ended_ms: Option<f64>,
 }
 
-impl Detail {
+impl LoadgenDetail {
     /// Returns whether the log holds a test's end: the last latency of a performance test, and the count of
     /// errors where this LoadGen logs it; the queries' end in an accuracy test.
     pub fn is_complete(&self) -> bool {
         match self.mode {
-            Some(Mode::Accuracy) => self.power_end.is_some(),
+            Some(TestMode::Accuracy) => self.power_end.is_some(),
             Some(_) => {
                 let counts_errors = self
                     .version()
@@ -146,8 +146,8 @@ impl Detail {
 }
 
 /// Reads a log in memory.
-pub fn parse_bytes(bytes: &[u8]) -> Detail {
-    let mut parser = Parser::new();
+pub fn parse_bytes(bytes: &[u8]) -> LoadgenDetail {
+    let mut parser = DetailParser::new();
     parser.push(bytes);
     parser.finish()
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// The contents of one early-stopping block.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Stop {
+pub struct EarlyStoppingBlock {
     /// `Run successful.` or `Run unsuccessful.` (Server).
     pub successful: Option<bool>,
     /// Percentile and estimate in ns (SingleStream, MultiStream), the target percentile first.
@@ -20,17 +20,17 @@ pub struct Stop {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct EarlyStopping {
     /// `Early Stopping Result:`.
-    pub query: Option<Stop>,
+    pub query: Option<EarlyStoppingBlock>,
     /// `TTFT Early Stopping Result:`.
-    pub ttft: Option<Stop>,
+    pub ttft: Option<EarlyStoppingBlock>,
     /// `TPOT Early Stopping Result:`.
-    pub tpot: Option<Stop>,
+    pub tpot: Option<EarlyStoppingBlock>,
 }
 
 impl EarlyStopping {
     /// Returns the blocks that have a text, each with its name. LoadGen leaves the TTFT
     /// block blank where TPOT fails first.
-    pub fn blocks(&self) -> impl Iterator<Item = (&'static str, &Stop)> {
+    pub fn blocks(&self) -> impl Iterator<Item = (&'static str, &EarlyStoppingBlock)> {
         [
             ("early stopping", self.query.as_ref()),
             ("TTFT early stopping", self.ttft.as_ref()),
@@ -51,8 +51,8 @@ impl EarlyStopping {
     }
 }
 
-impl Stop {
-    /// Reads a block's text; a blank one gives a blank [`Stop`].
+impl EarlyStoppingBlock {
+    /// Reads a block's text; a blank one gives a blank [`EarlyStoppingBlock`].
     pub(super) fn parse(text: &str) -> Self {
         let words: Vec<&str> = text.split_whitespace().collect();
         let squeezed = words.join(" ");
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn an_unsuccessful_run_has_no_estimates() {
-        let stop = Stop::parse(
+        let stop = EarlyStoppingBlock::parse(
             " * Run unsuccessful.\n * Processed 600 queries.\n * Would need to run at least 65320 more queries,\n with the run being successful if every additional\n query were under latency.",
         );
         assert_eq!(stop.successful, Some(false));
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn estimates_with_their_percentiles() {
-        let stop = Stop::parse(
+        let stop = EarlyStoppingBlock::parse(
             "* Processed at least 64 queries (1024). * Would discard 79 highest latency queries.  * Early stopping 90.0th percentile estimate: 2210774\n * Early stopping 99.0th percentile estimate: 18776619",
         );
         assert_eq!(stop.estimates, [(90.0, 2_210_774), (99.0, 18_776_619)]);
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn v41_prints_the_percentile_without_a_decimal() {
-        let stop = Stop::parse(
+        let stop = EarlyStoppingBlock::parse(
             " * Early stopping 90th percentile estimate: 10013002783\n * Not enough queries processed for 99th percentile\n early stopping estimate (would need to process at\n least 662 total queries).",
         );
         assert_eq!(stop.estimates, [(90.0, 10_013_002_783)]);
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn too_few_queries() {
-        let stop = Stop::parse(
+        let stop = EarlyStoppingBlock::parse(
             " * Only processed 50 queries.\n * Need to process at least 64 queries for early stopping.",
         );
         assert_eq!(stop.successful, None);
@@ -125,8 +125,8 @@ mod tests {
     #[test]
     fn blank_blocks_are_omitted() {
         let blocks = EarlyStopping {
-            ttft: Some(Stop::parse("\n")),
-            tpot: Some(Stop::parse(" * Run unsuccessful.")),
+            ttft: Some(EarlyStoppingBlock::parse("\n")),
+            tpot: Some(EarlyStoppingBlock::parse(" * Run unsuccessful.")),
             query: None,
         };
         let names: Vec<_> = blocks.blocks().map(|(name, _)| name).collect();

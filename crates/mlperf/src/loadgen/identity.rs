@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use jiff::Timestamp;
 
-use super::{Mode, Run, Scenario};
+use super::{LoadgenRun, TestMode, TestScenario};
 
 /// Latencies of queries, which every performance run logs.
 const LATENCIES: &str = "latency_";
@@ -13,11 +13,11 @@ const MEAN: &str = "latency_mean_ns";
 
 /// The identity of a run of LoadGen.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct RunIdentity {
+pub struct LoadgenRunIdentity {
     /// The scenario that was run.
-    pub scenario: Option<Scenario>,
+    pub scenario: Option<TestScenario>,
     /// The mode that was run.
-    pub mode: Option<Mode>,
+    pub mode: Option<TestMode>,
     /// The time at which the log was begun, to the second.
     pub started_at: Option<Timestamp>,
     /// The start of the measurement, to the millisecond, in the container's local time.
@@ -26,7 +26,7 @@ pub struct RunIdentity {
     pub latencies: Option<u64>,
 }
 
-impl RunIdentity {
+impl LoadgenRunIdentity {
     /// Returns whether both are of the same run: they were begun in the same second and measured from the
     /// same millisecond, or, where a log does not state that, they agree in every latency.
     pub fn is_same_run(&self, other: &Self) -> bool {
@@ -58,9 +58,9 @@ impl RunIdentity {
     }
 }
 
-impl Run {
+impl LoadgenRun {
     /// Returns the identity of the run.
-    pub fn identity(&self) -> RunIdentity {
+    pub fn identity(&self) -> LoadgenRunIdentity {
         let figures = self.figures();
         let mut hasher = DefaultHasher::new();
         let latencies = figures
@@ -70,7 +70,7 @@ impl Run {
             (name, figure.value.to_bits()).hash(&mut hasher);
         }
         let detail = self.detail.as_ref();
-        RunIdentity {
+        LoadgenRunIdentity {
             scenario: self.scenario(),
             mode: self.mode(),
             started_at: self.started_at(),
@@ -86,10 +86,10 @@ mod tests {
 
     use super::*;
 
-    fn identity(started: &str, power_begin: &str, latencies: u64) -> RunIdentity {
-        RunIdentity {
-            scenario: Some(Scenario::Offline),
-            mode: Some(Mode::Performance),
+    fn identity(started: &str, power_begin: &str, latencies: u64) -> LoadgenRunIdentity {
+        LoadgenRunIdentity {
+            scenario: Some(TestScenario::Offline),
+            mode: Some(TestMode::Performance),
             started_at: started.parse().ok(),
             power_begin: (!power_begin.is_empty()).then(|| power_begin.to_owned()),
             latencies: Some(latencies),
@@ -105,7 +105,7 @@ mod tests {
     #[case::another_run(identity("2025-06-15T10:20:00Z", BEGIN, 1), false)]
     #[case::a_copy_of_its_summary(identity("", "", 1), true)]
     #[case::the_summary_of_another(identity("", "", 2), false)]
-    fn copies_are_told_from_other_runs(#[case] other: RunIdentity, #[case] same: bool) {
+    fn copies_are_told_from_other_runs(#[case] other: LoadgenRunIdentity, #[case] same: bool) {
         let run = identity(STARTED, BEGIN, 1);
         assert_eq!(run.is_same_run(&other), same);
         assert_eq!(other.is_same_run(&run), same);
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn an_accuracy_run_is_another_run() {
-        let accuracy = RunIdentity {
-            mode: Some(Mode::Accuracy),
+        let accuracy = LoadgenRunIdentity {
+            mode: Some(TestMode::Accuracy),
             ..identity(STARTED, BEGIN, 1)
         };
         assert!(!accuracy.is_same_run(&identity(STARTED, BEGIN, 1)));
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn logs_without_dates_or_latencies_have_no_key() {
-        let of_guide = RunIdentity {
+        let of_guide = LoadgenRunIdentity {
             latencies: None,
             ..identity("", "", 1)
         };

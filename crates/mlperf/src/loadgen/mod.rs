@@ -1,7 +1,7 @@
 //! MLPerf Inference's LoadGen: its summary and its detail log, rounds v4.1 to v6.1.
 //!
-//! [`summary::parse`] reads a summary whole, [`detail::Parser`] a detail log of any length as it
-//! comes, and [`Run`] puts the two together: figures, parameters, and whether the run is valid.
+//! [`summary::parse`] reads a summary whole, [`detail::DetailParser`] a detail log of any length as it
+//! comes, and [`LoadgenRun`] puts the two together: figures, parameters, and whether the run is valid.
 //!
 //! ## Names of figures
 //!
@@ -18,7 +18,7 @@
 //! | `queries_per_second_with_loadgen_overhead`, `…_without_…` | queries/s | SingleStream |
 //! | `tokens_per_second_with_loadgen_overhead`, `…_without_…` | tokens/s | with token latencies |
 //!
-//! [`Run::resolve`] also takes `tokens_per_second` and `samples_per_second` in a Server run, and
+//! [`LoadgenRun::resolve`] also takes `tokens_per_second` and `samples_per_second` in a Server run, and
 //! `_us`, `_ms` or `_s` in place of `_ns`.
 
 mod consistency;
@@ -35,13 +35,13 @@ mod scenario;
 pub mod summary;
 mod validity;
 
-pub use detail::Detail;
-pub use early_stopping::{EarlyStopping, Stop};
-pub use identity::RunIdentity;
+pub use detail::LoadgenDetail;
+pub use early_stopping::{EarlyStopping, EarlyStoppingBlock};
+pub use identity::LoadgenRunIdentity;
 pub use names::{aliases, published_metric, resolve};
 pub use parameters::Parameters;
-pub use run::Run;
+pub use run::LoadgenRun;
 pub use run_settings::RunSettings;
-pub use scenario::{Mode, ResultWord, Scenario};
-pub use summary::{Summary, SummaryError};
+pub use scenario::{ResultStatus, TestMode, TestScenario};
+pub use summary::{LoadgenSummary, SummaryError};
 pub use validity::{Validity, ValidityReport};

@@ -3,20 +3,20 @@
 
 use std::borrow::Cow;
 
-use super::{Parameters, Scenario};
+use super::{Parameters, TestScenario};
 use retrial_readings::figure::{
     Figure, NANOSECONDS, QUERIES_PER_SECOND, SAMPLES_PER_SECOND, TOKENS_PER_SECOND,
 };
 
 /// A figure's name and unit, and how many of them one logged unit is.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Named {
+pub(super) struct FigureDefinition {
     pub name: Cow<'static, str>,
     pub unit: &'static str,
     pub factor: f64,
 }
 
-impl Named {
+impl FigureDefinition {
     fn new(name: impl Into<Cow<'static, str>>, unit: &'static str) -> Self {
         Self {
             name: name.into(),
@@ -41,13 +41,13 @@ pub(super) fn multi_stream_estimate(settings: &Parameters) -> &'static str {
 
 /// Returns the figure by which MLCommons publishes a scenario; `tokens` for benchmarks that are published in
 /// tokens per second.
-pub fn published_metric(scenario: Scenario, tokens: bool) -> &'static str {
+pub fn published_metric(scenario: TestScenario, tokens: bool) -> &'static str {
     match (scenario, tokens) {
-        (Scenario::Offline, true) => "tokens_per_second",
-        (Scenario::Offline, false) => "samples_per_second",
-        (Scenario::Server | Scenario::Interactive, true) => "completed_tokens_per_second",
-        (Scenario::Server | Scenario::Interactive, false) => "completed_samples_per_second",
-        (Scenario::SingleStream | Scenario::MultiStream, _) => EARLY_STOPPING_LATENCY,
+        (TestScenario::Offline, true) => "tokens_per_second",
+        (TestScenario::Offline, false) => "samples_per_second",
+        (TestScenario::Server | TestScenario::Interactive, true) => "completed_tokens_per_second",
+        (TestScenario::Server | TestScenario::Interactive, false) => "completed_samples_per_second",
+        (TestScenario::SingleStream | TestScenario::MultiStream, _) => EARLY_STOPPING_LATENCY,
     }
 }
 
@@ -140,7 +140,7 @@ const RATES: [&str; 11] = [
 
 /// Returns the name of a rate: both logs have the same names except for abbreviations, the place of `inferred`, and
 /// the separator of words.
-fn rate(key: &str, separator: char) -> Option<Named> {
+fn rate(key: &str, separator: char) -> Option<FigureDefinition> {
     let (inferred, words): (Vec<&str>, Vec<&str>) = key
         .split(separator)
         .map(|word| match word {
@@ -163,11 +163,11 @@ fn rate(key: &str, separator: char) -> Option<Named> {
     } else {
         SAMPLES_PER_SECOND
     };
-    Some(Named::new(name, unit))
+    Some(FigureDefinition::new(name, unit))
 }
 
 /// Returns the figure that a line of the summary gives, by its key (squeezed, in lower case).
-pub(super) fn printed(key: &str) -> Option<Named> {
+pub(super) fn printed(key: &str) -> Option<FigureDefinition> {
     if let Some(named) = rate(key, ' ') {
         return Some(named);
     }
@@ -191,33 +191,42 @@ pub(super) fn printed(key: &str) -> Option<Named> {
         "time to output token" | "time per output token" => "tpot",
         _ => return None,
     };
-    Some(Named::new(format!("{kind}_{statistic}_ns"), NANOSECONDS))
+    Some(FigureDefinition::new(
+        format!("{kind}_{statistic}_ns"),
+        NANOSECONDS,
+    ))
 }
 
 /// Returns the figure that an entry of the detail log gives, by its key. LoadGen's `_ss` and `_ms` stand
 /// for SingleStream and MultiStream; both are nanoseconds, and are not handled here because what
 /// they mean depends on the scenario.
-pub(super) fn logged(key: &str) -> Option<Named> {
+pub(super) fn logged(key: &str) -> Option<FigureDefinition> {
     let key = key.strip_prefix("result_")?;
     if key == "token_throughput" {
         // Tokens per nanosecond, unlike everything else: 5.77509e-06 where the summary prints
         // `TPS w/o loadgen overhead : 5775.09`.
         let name = "tokens_per_second_without_loadgen_overhead";
-        return Some(Named {
+        return Some(FigureDefinition {
             factor: 1e9,
-            ..Named::new(name, TOKENS_PER_SECOND)
+            ..FigureDefinition::new(name, TOKENS_PER_SECOND)
         });
     }
     if let Some(named) = rate(key, '_') {
         return Some(named);
     }
     if let Some(statistic @ ("min" | "max" | "mean")) = key.strip_prefix("time_to_output_token_") {
-        return Some(Named::new(format!("tpot_{statistic}_ns"), NANOSECONDS));
+        return Some(FigureDefinition::new(
+            format!("tpot_{statistic}_ns"),
+            NANOSECONDS,
+        ));
     }
     let stem = key.strip_suffix("_ns")?;
     if let Some(text) = stem.strip_prefix("time_per_output_token_") {
         let label = percentile(text.strip_suffix("_percentile")?)?;
-        return Some(Named::new(format!("tpot_{label}_ns"), NANOSECONDS));
+        return Some(FigureDefinition::new(
+            format!("tpot_{label}_ns"),
+            NANOSECONDS,
+        ));
     }
     let (kind, stem) = match stem.strip_prefix("first_token_") {
         Some(stem) => ("ttft", stem),
@@ -233,7 +242,10 @@ pub(super) fn logged(key: &str) -> Option<Named> {
         "min" | "max" | "mean" => statistic.to_owned(),
         _ => percentile(statistic.strip_suffix("_percentile")?)?,
     };
-    Some(Named::new(format!("{kind}_{statistic}_ns"), NANOSECONDS))
+    Some(FigureDefinition::new(
+        format!("{kind}_{statistic}_ns"),
+        NANOSECONDS,
+    ))
 }
 
 #[cfg(test)]
@@ -296,19 +308,19 @@ mod tests {
     #[test]
     fn each_scenario_has_a_published_metric() {
         assert_eq!(
-            published_metric(Scenario::Offline, true),
+            published_metric(TestScenario::Offline, true),
             "tokens_per_second"
         );
         assert_eq!(
-            published_metric(Scenario::Interactive, true),
+            published_metric(TestScenario::Interactive, true),
             "completed_tokens_per_second"
         );
         assert_eq!(
-            published_metric(Scenario::Server, false),
+            published_metric(TestScenario::Server, false),
             "completed_samples_per_second"
         );
         assert_eq!(
-            published_metric(Scenario::SingleStream, true),
+            published_metric(TestScenario::SingleStream, true),
             "early_stopping_latency_ns"
         );
     }

@@ -3,7 +3,10 @@
 use jiff::Timestamp;
 
 use super::summary::{Completeness, Constraints};
-use super::{Detail, EarlyStopping, Mode, Parameters, ResultWord, Scenario, Summary, names};
+use super::{
+    EarlyStopping, LoadgenDetail, LoadgenSummary, Parameters, ResultStatus, TestMode, TestScenario,
+    names,
+};
 use retrial_readings::figure::{Figure, Figures};
 
 /// Half the last printed digit plus this share of the value covers how much the summary and the
@@ -15,14 +18,14 @@ const ESTIMATE: &str = "early_stopping";
 
 /// The files that LoadGen wrote in one run: either log may be missing.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Run {
+pub struct LoadgenRun {
     /// `mlperf_log_summary.txt`.
-    pub summary: Option<Summary>,
+    pub summary: Option<LoadgenSummary>,
     /// `mlperf_log_detail.txt`.
-    pub detail: Option<Detail>,
+    pub detail: Option<LoadgenDetail>,
 }
 
-impl Run {
+impl LoadgenRun {
     /// Returns whether all that is there is an excerpt of a summary, as guides print it: it shows figures, and not
     /// that the rules were followed.
     pub fn is_excerpt(&self) -> bool {
@@ -31,19 +34,19 @@ impl Run {
     }
 
     /// Returns the scenario, by the detail log, else by the summary. An Interactive run logs `Server`.
-    pub fn scenario(&self) -> Option<Scenario> {
+    pub fn scenario(&self) -> Option<TestScenario> {
         let detail = self.detail.as_ref().and_then(|detail| detail.scenario);
         detail.or_else(|| self.summary.as_ref()?.scenario)
     }
 
     /// Returns the mode, by the detail log, else by the summary.
-    pub fn mode(&self) -> Option<Mode> {
+    pub fn mode(&self) -> Option<TestMode> {
         let detail = self.detail.as_ref().and_then(|detail| detail.mode);
         detail.or_else(|| self.summary.as_ref()?.mode)
     }
 
     /// LoadGen's own result: INVALID where either log states it.
-    pub fn result(&self) -> Option<ResultWord> {
+    pub fn result(&self) -> Option<ResultStatus> {
         let of_detail = self.detail.as_ref().and_then(|detail| detail.result);
         let of_summary = self.summary.as_ref().and_then(|summary| summary.result);
         of_detail.max(of_summary)

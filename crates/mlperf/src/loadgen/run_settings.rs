@@ -4,17 +4,17 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::summary::Constraints;
-use super::{Mode, Parameters, ResultWord, Run, Scenario};
+use super::{LoadgenRun, Parameters, ResultStatus, TestMode, TestScenario};
 
 /// LoadGen's data on a run other than its figures; values that no log states are `None`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct RunSettings {
     /// The scenario. An Interactive run logs `Server`.
-    pub scenario: Option<Scenario>,
+    pub scenario: Option<TestScenario>,
     /// The mode that was run.
-    pub mode: Option<Mode>,
+    pub mode: Option<TestMode>,
     /// LoadGen's own result: VALID or INVALID.
-    pub result: Option<ResultWord>,
+    pub result: Option<ResultStatus>,
     /// The constraints that were met or not.
     pub constraints: Constraints,
     /// Number of errors that it counted.
@@ -37,7 +37,7 @@ pub struct RunSettings {
     pub power_begin: Option<String>,
 }
 
-impl Run {
+impl LoadgenRun {
     /// Returns LoadGen's data on it other than its figures.
     pub fn run_settings(&self) -> RunSettings {
         let (summary, detail) = (self.summary.as_ref(), self.detail.as_ref());

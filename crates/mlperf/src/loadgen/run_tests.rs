@@ -1,6 +1,9 @@
 use rstest::rstest;
 
-use super::{Detail, Mode, ResultWord, Run, Scenario, Summary, Validity, detail, summary};
+use super::{
+    LoadgenDetail, LoadgenRun, LoadgenSummary, ResultStatus, TestMode, TestScenario, Validity,
+    detail, summary,
+};
 
 macro_rules! printed {
     ($name:literal) => {
@@ -15,15 +18,15 @@ macro_rules! printed {
 
 const SERVER: &str = printed!("own-server_tokens-perf_valid");
 
-fn summary_of(text: &str) -> Run {
-    Run {
+fn summary_of(text: &str) -> LoadgenRun {
+    LoadgenRun {
         summary: Some(summary::parse(text).unwrap()),
         detail: None,
     }
 }
 
 /// Returns the detail log of the Server summary above, with further entries: the last of a key counts.
-fn detail_of(entries: &[(&str, &str)]) -> Detail {
+fn detail_of(entries: &[(&str, &str)]) -> LoadgenDetail {
     let log = include_str!(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/tests/fixtures/details/own-server_tokens-perf_valid.txt"
@@ -35,21 +38,21 @@ fn detail_of(entries: &[(&str, &str)]) -> Detail {
             format!(r#":::MLLOG {{"key": "{key}", "value": {value}, "time_ms": 1.0, "metadata": {{"is_error": {error}, "is_warning": false}}}}"#)
         })
         .collect();
-    let mut parser = detail::Parser::new();
+    let mut parser = detail::DetailParser::new();
     let lines = log.lines().chain(further.iter().map(String::as_str));
     lines.for_each(|line| parser.feed(line.as_bytes()));
     parser.finish()
 }
 
-fn both(entries: &[(&str, &str)]) -> Run {
-    Run {
+fn both(entries: &[(&str, &str)]) -> LoadgenRun {
+    LoadgenRun {
         detail: Some(detail_of(entries)),
         ..summary_of(SERVER)
     }
 }
 
 #[track_caller]
-fn assert_validity(run: &Run, expected: Validity, reason: &str) {
+fn assert_validity(run: &LoadgenRun, expected: Validity, reason: &str) {
     let validity = run.validity();
     assert_eq!(validity.verdict, expected, "{validity:?}");
     let reasons = validity.reasons.join("\n");
@@ -128,7 +131,7 @@ fn the_detail_log_has_precedence() {
 #[test]
 fn rounding_is_not_a_disagreement() {
     let text = SERVER.replace("3425.60", "3425.6");
-    let mut run = Run {
+    let mut run = LoadgenRun {
         summary: summary_of(&text).summary,
         ..both(&[])
     };
@@ -164,7 +167,7 @@ fn logs_of_two_runs_are_invalid(#[case] entry: (&str, &str), #[case] reason: &st
 #[case::with_a_comma("3425,60")]
 fn a_figure_that_only_the_detail_log_has_is_invalid(#[case] printed: &str) {
     let text = SERVER.replace("3425.60", printed);
-    let logged = Run {
+    let logged = LoadgenRun {
         summary: summary_of(&text).summary,
         ..both(&[("result_completed_tokens_per_second", "3425.6")])
     };
@@ -237,7 +240,7 @@ fn an_invalid_detail_log_alone_has_reasons() {
         ("result_validity", r#""INVALID""#),
         ("result_invalid_reason", reason),
     ]);
-    let run = Run {
+    let run = LoadgenRun {
         summary: None,
         detail: Some(detail),
     };
@@ -261,7 +264,7 @@ fn a_summary_edited_to_valid_is_invalid() {
 #[test]
 fn only_errors_invalidate_an_accuracy_run() {
     let run = summary_of(printed!("own-offline-accuracy"));
-    assert_eq!(run.mode(), Some(Mode::Accuracy));
+    assert_eq!(run.mode(), Some(TestMode::Accuracy));
     assert_validity(&run, Validity::Valid, "");
     let run = summary_of(
         "No warnings encountered during test.\n\n1 ERROR encountered. See detailed log.\n",
@@ -309,7 +312,7 @@ fn a_truncated_summary_has_unknown_validity() {
         "whether the result is VALID",
     );
     // The detail log has the values that the summary lost, but not the cause of its truncation.
-    let run = Run {
+    let run = LoadgenRun {
         detail: Some(detail_of(&[])),
         ..summary_of(&SERVER[..cut])
     };
@@ -319,7 +322,7 @@ fn a_truncated_summary_has_unknown_validity() {
 #[test]
 fn a_run_without_logs_has_unknown_validity() {
     assert_validity(
-        &Run::default(),
+        &LoadgenRun::default(),
         Validity::Unknown,
         "neither a summary nor a detail log",
     );
@@ -333,19 +336,19 @@ fn a_detail_log_with_two_tests_is_unknown() {
 
 #[test]
 fn one_log_alone_is_enough() {
-    let detail = Run {
+    let detail = LoadgenRun {
         summary: None,
         detail: Some(detail_of(&[])),
     };
     assert_validity(&detail, Validity::Valid, "");
-    assert_eq!(detail.scenario(), Some(Scenario::Server));
+    assert_eq!(detail.scenario(), Some(TestScenario::Server));
     let summary = summary_of(SERVER);
     assert_eq!(
         summary
             .summary
             .as_ref()
-            .and_then(|summary: &Summary| summary.result),
-        Some(ResultWord::Valid)
+            .and_then(|summary: &LoadgenSummary| summary.result),
+        Some(ResultStatus::Valid)
     );
     assert_validity(&summary, Validity::Valid, "");
 }
@@ -357,7 +360,7 @@ fn early_stopping_estimates_must_agree_in_both_logs() {
         env!("CARGO_MANIFEST_DIR"),
         "/tests/fixtures/details/own-singlestream-perf_valid.txt"
     ));
-    let of = |summary: &str| Run {
+    let of = |summary: &str| LoadgenRun {
         detail: Some(detail::parse_bytes(log.as_bytes())),
         ..summary_of(summary)
     };
@@ -385,13 +388,13 @@ fn a_figure_missing_in_the_detail_log_is_invalid() {
 }
 
 /// Returns a `SingleStream` run of our own, its detail log with one text replaced.
-fn single_stream(summary: &str, from: &str, to: &str) -> Run {
+fn single_stream(summary: &str, from: &str, to: &str) -> LoadgenRun {
     let log = include_str!(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/tests/fixtures/details/own-singlestream-perf_valid.txt"
     ));
     assert!(log.contains(from), "{from}");
-    Run {
+    LoadgenRun {
         detail: Some(detail::parse_bytes(log.replace(from, to).as_bytes())),
         ..summary_of(summary)
     }
@@ -447,7 +450,7 @@ fn the_target_percentile_of_the_head_is_not_missing_in_the_detail_log(
         );
     let log = format!("{ordinal} percentile estimate: 40822784");
     let run = single_stream(&text, "90.0th percentile estimate: 2210774", &log);
-    let run = Run {
+    let run = LoadgenRun {
         detail: run.detail.map(|mut detail| {
             let published = detail.figures.get_mut("early_stopping_latency_ns").unwrap();
             published.value = 40_822_784.0;

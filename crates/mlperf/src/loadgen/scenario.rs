@@ -22,7 +22,7 @@ words! {
         IntoStaticStr,
     )]
     #[strum(ascii_case_insensitive)]
-    pub enum Scenario {
+    pub enum TestScenario {
         /// All samples in one query; throughput counts.
         Offline = "Offline",
         /// Queries arrive at a rate; throughput within latency limits counts.
@@ -36,7 +36,7 @@ words! {
     }
 }
 
-impl Scenario {
+impl TestScenario {
     /// Reads LoadGen's word, in any case.
     pub fn from_word(word: &str) -> Option<Self> {
         word.parse().ok()
@@ -60,7 +60,7 @@ impl Scenario {
 /// LoadGen's test modes, read in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString)]
 #[strum(ascii_case_insensitive)]
-pub enum Mode {
+pub enum TestMode {
     /// `PerformanceOnly`.
     #[serde(rename = "PerformanceOnly")]
     #[strum(serialize = "PerformanceOnly")]
@@ -84,7 +84,7 @@ pub enum Mode {
 )]
 #[serde(rename_all = "UPPERCASE")]
 #[strum(ascii_case_insensitive)]
-pub enum ResultWord {
+pub enum ResultStatus {
     /// `VALID`.
     Valid,
     /// `INVALID`.

@@ -12,7 +12,7 @@ mod tests;
 
 use serde::Serialize;
 
-use super::{EarlyStopping, Mode, Parameters, ResultWord, Scenario};
+use super::{EarlyStopping, Parameters, ResultStatus, TestMode, TestScenario};
 use retrial_readings::figure::Figures;
 
 /// Real summaries have 3 kB.
@@ -105,17 +105,17 @@ impl Constraints {
 
 /// A summary, possibly incomplete.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Summary {
+pub struct LoadgenSummary {
     /// `SUT name`.
     pub sut_name: Option<String>,
     /// `Scenario`; Interactive runs print `Server`.
-    pub scenario: Option<Scenario>,
+    pub scenario: Option<TestScenario>,
     /// `Scenario` where it is none that LoadGen has.
     pub other_scenario: Option<String>,
     /// `Mode`. In accuracy mode the summary has only its two last lines: known by that.
-    pub mode: Option<Mode>,
+    pub mode: Option<TestMode>,
     /// `Result is`.
-    pub result: Option<ResultWord>,
+    pub result: Option<ResultStatus>,
     /// The constraints that were met or not.
     pub constraints: Constraints,
     /// LoadGen's recommendations where the result is INVALID; there may be none.
@@ -145,17 +145,17 @@ pub struct Summary {
 ///
 /// # Errors
 /// If the bytes are no summary: empty, binary, far too large, or two runs in one.
-pub fn parse_bytes(bytes: &[u8]) -> Result<Summary, SummaryError> {
+pub fn parse_bytes(bytes: &[u8]) -> Result<LoadgenSummary, SummaryError> {
     parse(&String::from_utf8_lossy(bytes))
 }
 
 /// Reads a summary.
 ///
-/// An incomplete summary is read up to its end and marked in [`Summary::completeness`].
+/// An incomplete summary is read up to its end and marked in [`LoadgenSummary::completeness`].
 ///
 /// # Errors
 /// If the text is no summary: empty, binary, far too large, or two runs in one.
-pub fn parse(text: &str) -> Result<Summary, SummaryError> {
+pub fn parse(text: &str) -> Result<LoadgenSummary, SummaryError> {
     if text.len() > MOST_BYTES {
         return Err(SummaryError::TooLarge { bytes: text.len() });
     }
@@ -168,5 +168,5 @@ pub fn parse(text: &str) -> Result<Summary, SummaryError> {
     {
         return Err(SummaryError::Empty);
     }
-    parser::Parser::default().read(text)
+    parser::SummaryParser::default().read(text)
 }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use serde::Serialize;
 
 use super::summary::Completeness;
-use super::{EarlyStopping, Mode, ResultWord, Run};
+use super::{EarlyStopping, LoadgenRun, ResultStatus, TestMode};
 
 /// The most error messages of a log that become reasons.
 const MESSAGES_SHOWN: usize = 3;
@@ -30,15 +30,15 @@ pub struct ValidityReport {
     /// The reasons why it is invalid or unknown; empty where it is valid.
     pub reasons: Vec<String>,
 }
-impl Run {
+impl LoadgenRun {
     /// Returns whether the run is valid by LoadGen's own rules, and why not.
     pub fn validity(&self) -> ValidityReport {
         let mut broken = Vec::new();
         let mode = self.mode();
-        if mode != Some(Mode::Accuracy) {
+        if mode != Some(TestMode::Accuracy) {
             results(self, &mut broken);
         }
-        if mode == Some(Mode::FindPeak) {
+        if mode == Some(TestMode::FindPeak) {
             broken.push(
                 "mode FindPeakPerformance searches for a rate and measures nothing".to_owned(),
             );
@@ -62,22 +62,22 @@ impl Run {
 }
 
 /// Reads LoadGen's result of a performance test.
-fn results(run: &Run, reasons: &mut Vec<String>) {
+fn results(run: &LoadgenRun, reasons: &mut Vec<String>) {
     let of_summary = run.summary.as_ref().and_then(|summary| summary.result);
     let of_detail = run.detail.as_ref().and_then(|detail| detail.result);
     let unmet = run.constraints().broken().collect::<Vec<_>>().join(", ");
     match (of_summary, of_detail) {
-        (Some(ResultWord::Valid), Some(ResultWord::Invalid)) => {
+        (Some(ResultStatus::Valid), Some(ResultStatus::Invalid)) => {
             reasons
                 .push("the detail log reports INVALID, but the summary reports VALID".to_owned());
         }
-        (Some(ResultWord::Invalid), Some(ResultWord::Valid)) => {
+        (Some(ResultStatus::Invalid), Some(ResultStatus::Valid)) => {
             reasons
                 .push("the summary reports INVALID, but the detail log reports VALID".to_owned());
         }
         _ => {}
     }
-    if run.result() == Some(ResultWord::Invalid) {
+    if run.result() == Some(ResultStatus::Invalid) {
         reasons.push(if unmet.is_empty() {
             "LoadGen's result is INVALID".to_owned()
         } else {
@@ -98,7 +98,7 @@ fn results(run: &Run, reasons: &mut Vec<String>) {
     }
 }
 
-fn recommendations(run: &Run, reasons: &mut Vec<String>) {
+fn recommendations(run: &LoadgenRun, reasons: &mut Vec<String>) {
     let of_summary = run.summary.iter();
     let of_summary = of_summary.flat_map(|summary| &summary.recommendations);
     let mut texts: Vec<&str> = of_summary.map(String::as_str).collect();
@@ -112,7 +112,7 @@ fn recommendations(run: &Run, reasons: &mut Vec<String>) {
 }
 
 /// Adds the reasons of counted errors: a VALID run can have some, and the official checker accepts that.
-fn errors(run: &Run, reasons: &mut Vec<String>) {
+fn errors(run: &LoadgenRun, reasons: &mut Vec<String>) {
     let Some(count) = run.errors().filter(|&count| count > 0) else {
         return;
     };
@@ -136,7 +136,7 @@ fn errors(run: &Run, reasons: &mut Vec<String>) {
 }
 
 /// Names the log that has the most errors; that is the number which counts.
-fn where_counted(run: &Run, count: u64) -> &'static str {
+fn where_counted(run: &LoadgenRun, count: u64) -> &'static str {
     let of_summary = run.summary.as_ref().and_then(|summary| summary.errors);
     let detail = run.detail.as_ref();
     let of_detail = detail.map(|detail| detail.num_errors.unwrap_or(0).max(detail.errors));
@@ -148,7 +148,7 @@ fn where_counted(run: &Run, count: u64) -> &'static str {
 }
 
 /// Adds a reason if the two logs are not of one run: they prove nothing then.
-fn not_one_run(run: &Run, reasons: &mut Vec<String>) {
+fn not_one_run(run: &LoadgenRun, reasons: &mut Vec<String>) {
     let (Some(summary), Some(detail)) = (&run.summary, &run.detail) else {
         return;
     };
@@ -209,7 +209,7 @@ fn differs<T: PartialEq + Display>(
     (ours != theirs).then(|| format!("{name} ({ours}, {theirs})"))
 }
 
-fn unknown(run: &Run) -> Vec<String> {
+fn unknown(run: &LoadgenRun) -> Vec<String> {
     if run.summary.is_none() && run.detail.is_none() {
         return vec!["there is neither a summary nor a detail log".to_owned()];
     }
@@ -224,7 +224,7 @@ fn unknown(run: &Run) -> Vec<String> {
     if mode.is_none() {
         reasons.push("neither log states in which mode the test ran".to_owned());
     }
-    if mode != Some(Mode::Accuracy) && run.result().is_none() {
+    if mode != Some(TestMode::Accuracy) && run.result().is_none() {
         reasons.push("neither log states whether the result is VALID: the test did not end, or its log was truncated".to_owned());
     }
     let completeness = run.summary.as_ref().map(|summary| summary.completeness);

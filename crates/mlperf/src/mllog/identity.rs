@@ -19,7 +19,7 @@ const RANKS_APART_MS: f64 = 1000.0;
 
 /// The identity of a training run.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct RunIdentity {
+pub struct TrainingRunIdentity {
     /// Its start, in milliseconds since 1970.
     pub started_ms: Option<f64>,
     /// From its start to its stop, in milliseconds; none where the log is truncated.
@@ -30,7 +30,7 @@ pub struct RunIdentity {
     pub offsets_ms: Vec<i64>,
 }
 
-impl RunIdentity {
+impl TrainingRunIdentity {
     /// Returns whether both are of the same run: they start in the same millisecond of the same day, and end
     /// in the same one or have the same seeds.
     pub fn is_same_run(&self, other: &Self) -> bool {
@@ -83,8 +83,8 @@ mod tests {
 
     use super::*;
 
-    fn run(started_ms: f64, elapsed_ms: Option<f64>, seeds: &[i64]) -> RunIdentity {
-        RunIdentity {
+    fn run(started_ms: f64, elapsed_ms: Option<f64>, seeds: &[i64]) -> TrainingRunIdentity {
+        TrainingRunIdentity {
             started_ms: Some(started_ms),
             elapsed_ms,
             seeds: seeds.to_vec(),
@@ -100,7 +100,10 @@ mod tests {
     #[case::a_copy_with_another_seed(run(DATE, Some(5000.0), &[8]), true)]
     #[case::another_run_that_started_together(run(DATE, Some(5001.0), &[8]), false)]
     #[case::a_run_of_the_same_seed(run(DATE + 1.0, Some(5000.0), &[7]), false)]
-    fn copies_start_in_the_same_millisecond(#[case] other: RunIdentity, #[case] same: bool) {
+    fn copies_start_in_the_same_millisecond(
+        #[case] other: TrainingRunIdentity,
+        #[case] same: bool,
+    ) {
         assert_eq!(run(DATE, Some(5000.0), &[7]).is_same_run(&other), same);
     }
 
@@ -127,7 +130,7 @@ mod tests {
         #[case] theirs: &[i64],
         #[case] same: bool,
     ) {
-        let timed = |start: f64, seed: i64, offsets: &[i64]| RunIdentity {
+        let timed = |start: f64, seed: i64, offsets: &[i64]| TrainingRunIdentity {
             offsets_ms: offsets.to_vec(),
             ..run(start, Some(1_284_000.0), &[seed])
         };
@@ -141,6 +144,6 @@ mod tests {
         let run = run(0.0, Some(5000.0), &[7]);
         assert!(!run.is_same_run(&run.clone()));
         assert_eq!(run.dated_start_ms(), None);
-        assert!(!RunIdentity::default().is_same_run(&RunIdentity::default()));
+        assert!(!TrainingRunIdentity::default().is_same_run(&TrainingRunIdentity::default()));
     }
 }

@@ -9,7 +9,7 @@ const TOKEN: &str = ":::MLLOG";
 
 /// One event of the log.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Event {
+pub struct MllogEvent {
     /// The event: `run_start`, `eval_accuracy`, ….
     pub key: String,
     /// The value of the event: a number, a text, a map or nothing.
@@ -23,7 +23,7 @@ pub struct Event {
     pub metadata: Value,
 }
 
-impl Event {
+impl MllogEvent {
     /// Returns a number of the metadata by its name.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.metadata.get(name)?.as_f64()
@@ -36,12 +36,12 @@ impl Event {
 }
 
 /// Returns the events of a line: two ranks may have written theirs on one. Truncated ones are skipped.
-pub fn events(line: &str) -> impl Iterator<Item = Event> {
+pub fn events(line: &str) -> impl Iterator<Item = MllogEvent> {
     entries(line).flatten()
 }
 
 /// As [`events`], with `None` for each that cannot be read.
-pub fn entries(line: &str) -> impl Iterator<Item = Option<Event>> {
+pub fn entries(line: &str) -> impl Iterator<Item = Option<MllogEvent>> {
     texts(line).map(event)
 }
 
@@ -52,9 +52,9 @@ pub fn texts(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Reads the event that a text begins with. `NaN`, which Python prints, becomes a text.
-pub fn event(text: &str) -> Option<Event> {
+pub fn event(text: &str) -> Option<MllogEvent> {
     let text = tolerated(text.as_bytes());
-    let mut values = serde_json::Deserializer::from_slice(&text).into_iter::<Event>();
+    let mut values = serde_json::Deserializer::from_slice(&text).into_iter::<MllogEvent>();
     values.next()?.ok()
 }
 

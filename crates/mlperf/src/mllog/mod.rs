@@ -7,6 +7,8 @@ mod identity;
 mod line;
 mod run;
 
-pub use identity::RunIdentity;
-pub use line::{Event, entries, events};
-pub use run::{Evaluation, EventError, Runs, SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingRun};
+pub use identity::TrainingRunIdentity;
+pub use line::{MllogEvent, entries, events};
+pub use run::{
+    EventError, LastEvaluation, SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingRun, TrainingRunReader,
+};

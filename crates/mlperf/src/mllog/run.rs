@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::identity::RunIdentity;
-use super::line::{Event, event, may_have_key, texts};
+use super::identity::TrainingRunIdentity;
+use super::line::{MllogEvent, event, may_have_key, texts};
 use retrial_readings::accumulator::Accumulator;
 use retrial_readings::json::number;
 use retrial_readings::nearest::{listed, shortened};
-use retrial_readings::place::{Place, Unreadable};
-use retrial_readings::{Limit, Take};
+use retrial_readings::place::{RecordLocation, UnreadableRecord};
+use retrial_readings::{Limit, MatchSelection};
 
 /// Minutes from `run_start` to `run_stop`: the figure by which `MLPerf` Training is scored.
 pub const TIME_TO_TRAIN: &str = "time_to_train";
@@ -55,7 +55,7 @@ pub enum EventError {
 
 /// The last evaluation of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Evaluation {
+pub struct LastEvaluation {
     /// `eval_accuracy` or `eval_error`: an accuracy, or a loss; NaN if the log has no number.
     pub value: f64,
     /// The samples, else epochs, before it.
@@ -68,7 +68,7 @@ pub struct TrainingRun {
     /// `success`, `aborted`; none where the log is truncated.
     pub status: Option<String>,
     /// The last evaluation before `run_stop`.
-    pub evaluation: Option<Evaluation>,
+    pub evaluation: Option<LastEvaluation>,
     /// The value of `global_batch_size`.
     pub batch_size: Option<f64>,
     /// The value of `submission_benchmark`, for example `llama2_70b_lora`.
@@ -90,9 +90,9 @@ pub struct TrainingRun {
 
 impl TrainingRun {
     /// Returns the identity of the run.
-    pub fn identity(&self) -> RunIdentity {
+    pub fn identity(&self) -> TrainingRunIdentity {
         let span = self.started_ms.zip(self.stopped_ms);
-        RunIdentity {
+        TrainingRunIdentity {
             started_ms: self.started_ms,
             elapsed_ms: span.map(|(started, stopped)| stopped - started),
             seeds: self.seeds.clone(),
@@ -202,8 +202,8 @@ impl TrainingRun {
 
 /// Reads a log and separates its runs.
 #[derive(Debug, Clone, Default)]
-pub struct Runs {
-    requested: Vec<(String, Take)>,
+pub struct TrainingRunReader {
+    requested: Vec<(String, MatchSelection)>,
     done: Vec<TrainingRun>,
     /// The run in progress, or one that has events before its start.
     current: Option<TrainingRun>,
@@ -214,9 +214,9 @@ pub struct Runs {
     too_many: bool,
 }
 
-impl Runs {
+impl TrainingRunReader {
     /// Returns a reader for figures of these keys: each `KEY` or `KEY.member`, and its value to take.
-    pub fn new(requested: &[(String, Take)]) -> Self {
+    pub fn new(requested: &[(String, MatchSelection)]) -> Self {
         Self {
             requested: requested.to_vec(),
             ..Self::default()
@@ -236,7 +236,7 @@ impl Runs {
 
     /// An event that cannot be read announces a figure if it has the figure's key, or was cut within it.
     fn broken(&mut self, text: &str) {
-        let place = Place::line(0, self.lines);
+        let place = RecordLocation::line(0, self.lines);
         let Some(run) = &mut self.current else {
             return;
         };
@@ -248,7 +248,7 @@ impl Runs {
             if may_have_key(text, key) {
                 let (key, text) = (key.to_owned(), shortened(text.trim()));
                 let error = EventError::Broken { key, text };
-                accumulator.add_unreadable(Unreadable { place, error });
+                accumulator.add_unreadable(UnreadableRecord { place, error });
             }
         }
     }
@@ -280,7 +280,7 @@ impl Runs {
     }
 
     /// Adds an event to the run in progress, or begins another run with it.
-    pub fn event(&mut self, event: &Event) {
+    pub fn event(&mut self, event: &MllogEvent) {
         let key = event.key.as_str();
         key.clone_into(&mut self.last_key);
         if self.keys.len() < MOST_KEYS && !self.keys.iter().any(|other| other == key) {
@@ -326,7 +326,7 @@ impl Runs {
             "eval_accuracy" | "eval_error" if run.stopped_ms.is_none() => {
                 run.broken_evaluation = None;
                 let value = number(&event.value);
-                run.evaluation = Some(Evaluation {
+                run.evaluation = Some(LastEvaluation {
                     value: value.map_or(f64::NAN, |printed| printed.value),
                     samples: event.number("samples_count").or(event.number("epoch_num")),
                 });
@@ -340,14 +340,14 @@ impl Runs {
             let Some(value) = member(event, path) else {
                 continue;
             };
-            let place = Place::line(0, self.lines);
+            let place = RecordLocation::line(0, self.lines);
             if let Some(printed) = number(value) {
                 accumulator.add(printed, place);
             } else {
                 let text = value.as_str().map_or(value.to_string(), str::to_owned);
                 let (key, text) = (path.clone(), shortened(&text));
                 let error = EventError::NotANumber { key, text };
-                accumulator.add_unreadable(Unreadable { place, error });
+                accumulator.add_unreadable(UnreadableRecord { place, error });
             }
         }
     }
@@ -379,7 +379,7 @@ impl Runs {
 
 /// Returns the value, or its member where it is a map: `tracked_stats.throughput`. A value that is no
 /// map stands in place of its members.
-fn member<'a>(event: &'a Event, path: &str) -> Option<&'a Value> {
+fn member<'a>(event: &'a MllogEvent, path: &str) -> Option<&'a Value> {
     if event.key == path {
         return Some(&event.value);
     }

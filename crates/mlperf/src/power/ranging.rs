@@ -2,7 +2,7 @@
 
 use jiff::civil::DateTime;
 
-use super::session::{Session, moments};
+use super::session::{PowerSession, moments};
 use crate::check::RuleCheck;
 use retrial_readings::number::{figure, percent};
 
@@ -26,7 +26,7 @@ pub fn check_power(ranging: f64, testing: f64) -> RuleCheck {
 
 /// Checks that a run's log lies within its phase of the session; none where the phase is not recorded.
 pub fn check_phase(
-    client: &Session,
+    client: &PowerSession,
     phase: &str,
     (from, to): (DateTime, DateTime),
 ) -> Option<RuleCheck> {

@@ -36,18 +36,18 @@ const REPLIES: [(&str, &str); 3] = [
 const CLOCKS: f64 = 0.8;
 
 /// A summary of a session: `client.json` or `server.json`.
-pub type Session = Map<String, Value>;
+pub type PowerSession = Map<String, Value>;
 
 /// The summaries of both sides of a session.
 #[derive(Debug, Clone, Copy)]
-pub struct Sessions<'a> {
+pub struct PowerSessions<'a> {
     /// `client.json`, of the system under test.
-    pub client: &'a Session,
+    pub client: &'a PowerSession,
     /// `server.json`, of the machine with the meter.
-    pub server: &'a Session,
+    pub server: &'a PowerSession,
 }
 
-impl Sessions<'_> {
+impl PowerSessions<'_> {
     /// Checks both against each other, and the meter's configuration and answers.
     pub fn check(self) -> Vec<RuleCheck> {
         let mut checks = vec![
@@ -136,12 +136,12 @@ impl Sessions<'_> {
 }
 
 /// Returns the start of each part of a phase, in seconds since 1970.
-pub fn moments(session: &Session, phase: &str) -> Option<Vec<f64>> {
+pub fn moments(session: &PowerSession, phase: &str) -> Option<Vec<f64>> {
     let moments = session.get("phases")?.get(phase)?.as_array()?.iter();
     moments.map(|moment| moment.get(0)?.as_f64()).collect()
 }
 
-fn list<'a>(session: &'a Session, key: &str) -> &'a [Value] {
+fn list<'a>(session: &'a PowerSession, key: &str) -> &'a [Value] {
     session
         .get(key)
         .and_then(Value::as_array)
@@ -149,12 +149,12 @@ fn list<'a>(session: &'a Session, key: &str) -> &'a [Value] {
 }
 
 /// Returns the commands to the meter with its answers, in order.
-fn commands(server: &Session) -> impl Iterator<Item = (&str, &str)> {
+fn commands(server: &PowerSession) -> impl Iterator<Item = (&str, &str)> {
     let messages = list(server, "ptd_messages").iter();
     messages.filter_map(|message| Some((message["cmd"].as_str()?, message["reply"].as_str()?)))
 }
 
-fn identity(server: &Session) -> RuleCheck {
+fn identity(server: &PowerSession) -> RuleCheck {
     let reply = commands(server).find(|(command, _)| *command == "Identify");
     let reply = reply.map_or("", |(_, reply)| reply);
     let meter = reply.split(',').next().unwrap_or_default();
@@ -166,7 +166,7 @@ fn identity(server: &Session) -> RuleCheck {
     RuleCheck::new("power meter", measured, required, passed)
 }
 
-fn replies(server: &Session) -> RuleCheck {
+fn replies(server: &PowerSession) -> RuleCheck {
     let stops = commands(server).filter(|(command, _)| command.starts_with("Stop"));
     let stopped = stops.enumerate().find(|(number, (_, reply))| {
         // The third finds nothing to stop.
@@ -189,7 +189,7 @@ fn replies(server: &Session) -> RuleCheck {
 }
 
 /// After the test the meter gets the ranges that it had before: `Ranges,0,40.0,0,1000.0`.
-fn ranges_restored(server: &Session) -> RuleCheck {
+fn ranges_restored(server: &PowerSession) -> RuleCheck {
     let messages: Vec<(&str, &str)> = commands(server).collect();
     let ranges = messages.get(2).map_or("", |(_, reply)| *reply);
     let fields: Vec<&str> = ranges.split(',').collect();
@@ -217,7 +217,7 @@ fn ranges_restored(server: &Session) -> RuleCheck {
     RuleCheck::new("ranges of the power meter", measured, required, passed)
 }
 
-fn debug(server: &Session) -> RuleCheck {
+fn debug(server: &PowerSession) -> RuleCheck {
     let value = server.get("debug");
     let passed = value.is_none_or(|value| *value == Value::Bool(false));
     let measured = value.map_or("off".to_owned(), Value::to_string);
@@ -225,7 +225,7 @@ fn debug(server: &Session) -> RuleCheck {
 }
 
 /// Checks each analyzer of `ptd_config`.
-fn meters(server: &Session) -> Vec<RuleCheck> {
+fn meters(server: &PowerSession) -> Vec<RuleCheck> {
     let analyzers = list(server, "ptd_config").iter();
     let checks = analyzers.map(|analyzer| {
         let number = analyzer["device_type"].as_u64();

@@ -9,22 +9,22 @@ mod endpoints;
 mod loadgen_version;
 mod performance;
 
-use super::Rules;
+use super::InferenceRules;
 use crate::check::RuleCheck;
-use crate::loadgen::{RunSettings, Scenario};
+use crate::loadgen::{RunSettings, TestScenario};
 pub use audit::{check_audit, check_submitted};
 use retrial_readings::Limit;
 use retrial_readings::number::{figure, group_digits, grouped, to_f64};
 
 /// A figure and its unit, by its name.
-pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<(f64, String)>;
+pub type FigureLookup<'a> = &'a dyn Fn(&str) -> Option<(f64, String)>;
 
-impl Rules {
+impl InferenceRules {
     /// Checks everything required of a performance run.
     pub fn check_performance(
         &self,
         run_settings: &RunSettings,
-        figures: Lookup<'_>,
+        figures: FigureLookup<'_>,
     ) -> Vec<RuleCheck> {
         performance::check(self, run_settings, figures)
     }
@@ -33,7 +33,7 @@ impl Rules {
     pub fn check_accuracy(
         &self,
         run_settings: Option<&RunSettings>,
-        figures: Lookup<'_>,
+        figures: FigureLookup<'_>,
     ) -> Vec<RuleCheck> {
         let mut checks: Vec<RuleCheck> = self
             .accuracy
@@ -62,8 +62,8 @@ impl Rules {
     }
 
     /// Returns whether a run of `logged` may stand for this scenario: on edge systems it may.
-    pub(super) fn stands_for(&self, logged: Scenario) -> bool {
-        use Scenario::{Interactive, MultiStream, Offline, Server, SingleStream};
+    pub(super) fn stands_for(&self, logged: TestScenario) -> bool {
+        use TestScenario::{Interactive, MultiStream, Offline, Server, SingleStream};
         matches!(
             (logged, self.scenario),
             (Server, Interactive) | (SingleStream, MultiStream | Offline) | (MultiStream, Offline)

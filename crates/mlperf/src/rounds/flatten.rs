@@ -3,15 +3,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{Benchmark, ComplianceTest, Metric, Round, ScenarioRules, Seeds, SystemType};
-use crate::loadgen::Scenario;
-use retrial_document::Ordered;
+use super::model::{
+    ComplianceTest, Metric, Round, RoundBenchmark, ScenarioRules, Seeds, SystemType,
+};
+use crate::loadgen::TestScenario;
+use retrial_document::OrderedMap;
 use retrial_readings::Limit;
 
 /// A round's rules for one benchmark in one scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
-pub struct Rules {
+pub struct InferenceRules {
     /// The round, `v6.0`.
     pub round: String,
     /// The file that has the rules.
@@ -19,17 +21,17 @@ pub struct Rules {
     /// The benchmark's official name.
     pub benchmark: String,
     /// The scenario that the rules are for.
-    pub scenario: Scenario,
+    pub scenario: TestScenario,
     /// The figure by which it is published.
     pub metric: Metric,
     /// Limits of the accuracy figures, under the names by which `MLCommons` publishes them, the
     /// first the published one.
-    pub accuracy: Ordered<Limit>,
+    pub accuracy: OrderedMap<Limit>,
     /// Limits of accuracy figures that only an endpoint's results may have.
     #[serde(default)]
-    pub endpoint_accuracy: Ordered<Limit>,
+    pub endpoint_accuracy: OrderedMap<Limit>,
     /// Latency limits of the scenario.
-    pub latency: Latency,
+    pub latency: LatencyLimits,
     /// The random seeds that each run must use.
     pub seeds: Seeds,
     /// The oldest `LoadGen`, major and minor version, that is not worth a warning.
@@ -65,9 +67,9 @@ pub struct Rules {
     #[serde(default)]
     pub unlogged_issue: bool,
     /// The compliance tests, in the closed division.
-    pub compliance: Ordered<ComplianceTest>,
+    pub compliance: OrderedMap<ComplianceTest>,
     /// By how much TEST01's two accuracies may differ, a share, for each figure of `accuracy`.
-    pub accuracy_delta: Ordered<f64>,
+    pub accuracy_delta: OrderedMap<f64>,
     /// The types of systems for which the scenario is required.
     pub required: Vec<SystemType>,
     /// The types of systems for which it is optional.
@@ -77,7 +79,7 @@ pub struct Rules {
 /// Latency limits of a scenario, ns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Latency {
+pub struct LatencyLimits {
     /// Highest 99th percentile of a query, and highest target of early stopping.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query_ns: Option<u64>,
@@ -89,7 +91,7 @@ pub struct Latency {
     pub tpot_ns: Option<u64>,
 }
 
-impl Latency {
+impl LatencyLimits {
     fn of(rules: &ScenarioRules) -> Self {
         #[expect(
             clippy::cast_possible_truncation,
@@ -108,7 +110,7 @@ impl Latency {
 impl Round {
     /// Returns the rules of a benchmark, by any of its names, in a scenario; `None` where the round
     /// has no such benchmark or does not take it in that scenario.
-    pub fn rules(&self, benchmark: &str, scenario: Scenario) -> Option<Rules> {
+    pub fn rules(&self, benchmark: &str, scenario: TestScenario) -> Option<InferenceRules> {
         let (name, benchmark) = self.benchmark(benchmark)?;
         let own = benchmark.scenarios.get(scenario)?;
         let metric = match (&own.figure, &own.unit) {
@@ -127,7 +129,7 @@ impl Round {
                 .find(|(name, _)| name == figure)
                 .map_or(usual_delta, |(_, delta)| *delta)
         };
-        Some(Rules {
+        Some(InferenceRules {
             round: self.round.clone(),
             file: self.file.clone(),
             benchmark: name.to_owned(),
@@ -135,13 +137,13 @@ impl Round {
             metric,
             accuracy: accuracy.clone(),
             endpoint_accuracy: benchmark.endpoint_accuracy.clone(),
-            latency: Latency::of(own),
+            latency: LatencyLimits::of(own),
             seeds: self.seeds,
             oldest_loadgen: self.oldest_loadgen.clone(),
             percentile: own.percentile,
             min_duration_ms: (!benchmark.any_duration).then_some(min_duration_ms),
             min_queries: own.min_queries,
-            early_stopping: scenario != Scenario::Offline,
+            early_stopping: scenario != TestScenario::Offline,
             min_samples_per_query: own.min_samples_per_query,
             any_samples_in_open: self.any_samples_in_open,
             performance_samples: benchmark.performance_samples,
@@ -171,7 +173,7 @@ impl Round {
     }
 
     /// Returns the tests of a benchmark, each with the number of answers that it logs.
-    fn tests_of(&self, benchmark: &Benchmark) -> Ordered<ComplianceTest> {
+    fn tests_of(&self, benchmark: &RoundBenchmark) -> OrderedMap<ComplianceTest> {
         let required = |test: &String| benchmark.compliance.contains(test);
         let tests = self
             .tests
@@ -193,7 +195,7 @@ impl Round {
         &self,
         benchmark: &str,
         system: SystemType,
-        submitted: &[Scenario],
+        submitted: &[TestScenario],
     ) -> Vec<String> {
         let Some((_, benchmark)) = self.benchmark(benchmark) else {
             return Vec::new();
@@ -202,7 +204,7 @@ impl Round {
             rules.required.contains(&system) && !submitted.contains(scenario)
         });
         let mut missing: Vec<String> = required.map(|(scenario, _)| scenario.to_string()).collect();
-        let offered = |scenario: &Scenario| {
+        let offered = |scenario: &TestScenario| {
             let rules = benchmark.scenarios.get(*scenario);
             rules.is_some_and(|rules| rules.optional.contains(&system))
         };
@@ -218,7 +220,7 @@ impl Round {
     }
 }
 
-impl Rules {
+impl InferenceRules {
     /// Returns the rules for a result of a division. The open division is free to choose its model, and with it the
     /// accuracy, which is published next to the speed; it has no compliance tests, and the round states its other
     /// exceptions. Its accuracy run needs the whole data set, by the rules and by `MLCommons`' checker.

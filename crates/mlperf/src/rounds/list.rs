@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::Rules;
+use super::InferenceRules;
 use super::model::{Round, Seeds};
 use crate::built_in;
-use crate::loadgen::{Parameters, Scenario};
+use crate::loadgen::{Parameters, TestScenario};
 use retrial_document::Source;
 
 /// A round with its name, parsed on first use.
@@ -82,9 +82,9 @@ impl Rounds {
         round: &str,
         benchmark: &str,
         scenario: &str,
-    ) -> Option<Rules> {
+    ) -> Option<InferenceRules> {
         let round = self.get(suite, round)?;
-        round.rules(benchmark, Scenario::from_word(scenario)?)
+        round.rules(benchmark, TestScenario::from_word(scenario)?)
     }
 
     /// Returns the round whose seeds a run used; `None` where no round has them, or not all are logged.

@@ -17,12 +17,12 @@ mod parse;
 
 pub(crate) use builtin::texts;
 pub use builtin::{rounds, sources};
-pub use check::{Lookup, check_audit, check_submitted};
-pub use flatten::{Latency, Rules};
+pub use check::{FigureLookup, check_audit, check_submitted};
+pub use flatten::{InferenceRules, LatencyLimits};
 pub use list::Rounds;
 pub use model::{
-    Benchmark, ComplianceTest, Issue, Layout, Metric, Round, ScenarioRules, Scenarios, Seeds,
-    SystemType, UnknownSystemType,
+    ComplianceTest, Metric, PerScenario, Round, RoundBenchmark, SampleSelection, ScenarioRules,
+    Seeds, SubmissionLayout, SystemType, UnknownSystemType,
 };
 pub use parse::{check, is_rules};
 

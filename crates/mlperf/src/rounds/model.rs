@@ -3,11 +3,13 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use retrial_document::{Field, FieldType, Key, Node, Object, Ordered, formats, key, object, words};
+use retrial_document::{
+    Field, FieldType, Key, Node, Object, OrderedMap, formats, key, object, words,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::loadgen::Scenario;
+use crate::loadgen::TestScenario;
 use retrial_readings::Limit;
 use retrial_readings::formats::FIGURE;
 
@@ -35,7 +37,7 @@ object! {
         /// Where its rules were published.
         sources: Vec<String> = LINES,
         /// How a submission is laid out.
-        layout: Layout [required],
+        layout: SubmissionLayout [required],
         /// The benchmarks that may be measured at an endpoint, without LoadGen's logs.
         endpoints: Vec<String> = LINES,
         /// The open division may have fewer samples in Offline's query.
@@ -51,11 +53,11 @@ object! {
         /// The least duration of a performance run.
         min_duration: Duration [required],
         /// The figure by which each scenario is published, where the benchmark says nothing else.
-        metrics: Scenarios<Metric> [required],
+        metrics: PerScenario<Metric> [required],
         /// The compliance tests.
-        tests: Ordered<ComplianceTest>,
+        tests: OrderedMap<ComplianceTest>,
         /// The benchmarks, by their official names.
-        benchmarks: Ordered<Benchmark> [required],
+        benchmarks: OrderedMap<RoundBenchmark> [required],
     }
 }
 
@@ -67,7 +69,7 @@ fn file(node: &Node) -> Option<String> {
 words! {
     /// How a submission is laid out.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-    pub enum Layout {
+    pub enum SubmissionLayout {
         /// measurements/, compliance/ and code/ are next to results/ (v4.1 to v5.1).
         Separate = "separate",
         /// All of a result is in its own folder below results/, the code in src/ (v6.0 on).
@@ -128,13 +130,13 @@ object! {
         above: Option<f64> = FieldType::Fraction,
         /// Limits of what the test itself measures: TEST07's accuracy, TEST09's mean output tokens.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        limits: Ordered<Limit> = LIMITS,
+        limits: OrderedMap<Limit> = LIMITS,
         /// How many answers its run logs (accuracy_log_sampling_target); none: none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         samples_logged: Option<u64> = COUNT,
         /// Which samples its run issues; none: as the performance run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        issue: Option<Issue>,
+        issue: Option<SampleSelection>,
     }
 }
 
@@ -142,7 +144,7 @@ words! {
     /// Which samples a test issues.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
-    pub enum Issue {
+    pub enum SampleSelection {
         /// One sample again and again (performance_issue_same).
         Same = "same",
         /// Each sample once (performance_issue_unique).
@@ -153,16 +155,16 @@ words! {
 object! {
     /// The rules of one benchmark.
     #[derive(Debug, Clone, PartialEq)]
-    pub struct Benchmark: "a benchmark";
+    pub struct RoundBenchmark: "a benchmark";
     keys {
         /// Other names that submitters use.
         names: Vec<String> = LINES,
         /// Parts of names that identify an open submission's benchmark.
         like: Vec<String> = LINES,
         /// The limits of its accuracy figures, the published one first.
-        accuracy: Ordered<Limit> [required] = LIMITS,
+        accuracy: OrderedMap<Limit> [required] = LIMITS,
         /// Limits of accuracy figures that only an endpoint's results may have.
-        endpoint_accuracy: Ordered<Limit> = LIMITS,
+        endpoint_accuracy: OrderedMap<Limit> = LIMITS,
         /// Samples of the data set.
         dataset: Option<u64> = COUNT,
         /// The least number of samples held for performance.
@@ -176,15 +178,15 @@ object! {
         /// A run may be shorter than min_duration: it processes the data set once.
         any_duration: bool [default = "false"],
         /// Of these optional scenarios a datacenter result needs one at least.
-        one_of: Vec<Scenario> = FieldType::List(&Scenario::TYPE, 2),
+        one_of: Vec<TestScenario> = FieldType::List(&TestScenario::TYPE, 2),
         /// Its compliance tests, in the closed division.
         compliance: Vec<String> = FieldType::List(&FieldType::Text(formats::NAME), 1),
         /// How many answers a test's run logs, where that is not the test's usual number.
-        samples_logged: Ordered<u64> = FieldType::Map(formats::NAME, &COUNT),
+        samples_logged: OrderedMap<u64> = FieldType::Map(formats::NAME, &COUNT),
         /// By how much TEST01's accuracies may differ; none: 1 %, 0.1 % for a 99.9 benchmark.
-        accuracy_delta: Ordered<f64> = FieldType::Map(FIGURE, &FieldType::Fraction),
+        accuracy_delta: OrderedMap<f64> = FieldType::Map(FIGURE, &FieldType::Fraction),
         /// The scenarios that may be submitted.
-        scenarios: Scenarios<ScenarioRules> [required],
+        scenarios: PerScenario<ScenarioRules> [required],
     }
 }
 
@@ -214,7 +216,7 @@ object! {
         /// The least number of samples in Offline's one query.
         min_samples_per_query: Option<u64> = COUNT,
         /// The limits of the accuracy figures, in place of the benchmark's.
-        accuracy: Option<Ordered<Limit>> = LIMITS,
+        accuracy: Option<OrderedMap<Limit>> = LIMITS,
         /// Samples of the accuracy run, in place of the benchmark's.
         accuracy_samples: Option<u64> = COUNT,
     }
@@ -258,25 +260,25 @@ impl FromStr for SystemType {
 
 /// Values by scenario, in the order of the file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scenarios<T>(Vec<(Scenario, T)>);
+pub struct PerScenario<T>(Vec<(TestScenario, T)>);
 
-impl<T> Scenarios<T> {
+impl<T> PerScenario<T> {
     /// Returns the scenarios with their values, in the order of the file.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &(Scenario, T)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(TestScenario, T)> {
         self.0.iter()
     }
 
     /// Returns the value of a scenario.
-    pub fn get(&self, scenario: Scenario) -> Option<&T> {
+    pub fn get(&self, scenario: TestScenario) -> Option<&T> {
         self.iter()
             .find(|(other, _)| *other == scenario)
             .map(|(_, value)| value)
     }
 }
 
-impl<T: Field> Scenarios<T> {
+impl<T: Field> PerScenario<T> {
     const KEYS: [Key; 5] = {
-        let FieldType::Words(words) = Scenario::TYPE else {
+        let FieldType::Words(words) = TestScenario::TYPE else {
             panic!("the scenarios are words")
         };
         let mut keys = [key("", T::TYPE, ""); 5];
@@ -295,7 +297,7 @@ impl<T: Field> Scenarios<T> {
     };
 }
 
-impl<T: Field> Field for Scenarios<T> {
+impl<T: Field> Field for PerScenario<T> {
     const TYPE: FieldType = FieldType::Object(&Self::OBJECT);
 
     fn read(node: &Node, _: &FieldType) -> Option<Self> {

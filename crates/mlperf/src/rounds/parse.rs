@@ -1,8 +1,10 @@
 //! From a rules file's text to a checked round.
 
-use super::model::{Benchmark, Round};
-use crate::loadgen::Scenario;
-use retrial_document::{Diagnostics, Keys as _, Node, Plain, Source, Validator, nearest, parse};
+use super::model::{Round, RoundBenchmark};
+use crate::loadgen::TestScenario;
+use retrial_document::{
+    Diagnostics, Keys as _, Node, PlainLanguage, Source, Validator, nearest, parse,
+};
 
 impl Round {
     /// Reads a rules file.
@@ -17,10 +19,10 @@ impl Round {
 
     /// Returns a benchmark by its official name, by a submitter's name for it, or by a part of a name
     /// that contains it: `obert-large-pruned95-none-vnni-bert-99` is a `bert-99` of the open division.
-    pub fn benchmark(&self, name: &str) -> Option<(&str, &Benchmark)> {
+    pub fn benchmark(&self, name: &str) -> Option<(&str, &RoundBenchmark)> {
         let same = |other: &String| other.eq_ignore_ascii_case(name);
         let lower = name.to_ascii_lowercase();
-        let find = |matches: &dyn Fn(&(String, Benchmark)) -> bool| {
+        let find = |matches: &dyn Fn(&(String, RoundBenchmark)) -> bool| {
             self.benchmarks.iter().find(|entry| matches(entry))
         };
         let found = find(&|(official, _)| official == name)
@@ -56,7 +58,7 @@ pub fn is_rules(source: &Source) -> bool {
 fn read(source: &Source, problems: &mut Diagnostics) -> Option<Round> {
     let node = parse(source, problems)?;
     let top = source.span(0..0);
-    let checked = Validator::new(&mut Plain, problems).object(&node, Round::OBJECT, &top);
+    let checked = Validator::new(&mut PlainLanguage, problems).object(&node, Round::OBJECT, &top);
     consistent(&checked, problems);
     Round::from_keys(&checked)
 }
@@ -106,7 +108,7 @@ fn consistent(round: &Node, problems: &mut Diagnostics) {
                 let help = "write `figure` and `unit` here, or under `metrics`";
                 problems.error("missing-key", message, &entry.key_span, help);
             }
-            if Scenario::from_word(&entry.key) != Some(Scenario::Offline)
+            if TestScenario::from_word(&entry.key) != Some(TestScenario::Offline)
                 && let Some(wrong) = scenario.entry("min_samples_per_query")
             {
                 let message = "only Offline has a minimum number of samples per query";

@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use rstest::rstest;
 
 use super::*;
-use crate::loadgen::{Parameters, Scenario};
+use crate::loadgen::{Parameters, TestScenario};
 use crate::rounds::rounds;
 
-fn rules(round: &str, benchmark: &str, scenario: Scenario) -> Rules {
+fn rules(round: &str, benchmark: &str, scenario: TestScenario) -> InferenceRules {
     let round = rounds().get("mlperf-inference", round).unwrap();
     round.rules(benchmark, scenario).unwrap()
 }
 
 /// Of a limit, its two sides.
-fn limit(rules: &Rules, figure: &str) -> (Option<f64>, Option<f64>) {
+fn limit(rules: &InferenceRules, figure: &str) -> (Option<f64>, Option<f64>) {
     let mut limits = rules.accuracy.iter();
     let (_, limit) = limits.find(|(name, _)| name == figure).unwrap();
     (limit.min, limit.max)
@@ -69,23 +69,23 @@ fn seeds_identify_the_round(
 }
 
 #[rstest]
-#[case("v4.1", "llama2-70b-99", Scenario::Server, [2000, 200])]
-#[case("v4.1", "mixtral-8x7b", Scenario::Server, [2000, 200])]
-#[case("v5.0", "llama2-70b-interactive-99", Scenario::Server, [450, 40])]
-#[case("v5.0", "llama3.1-405b", Scenario::Server, [6000, 175])]
-#[case("v5.1", "llama2-70b-99", Scenario::Interactive, [450, 40])]
-#[case("v5.1", "llama3.1-8b", Scenario::Server, [2000, 100])]
-#[case("v5.1", "llama3.1-8b", Scenario::Interactive, [500, 30])]
-#[case("v5.1", "llama3.1-405b", Scenario::Interactive, [4500, 80])]
-#[case("v5.1", "deepseek-r1", Scenario::Server, [2000, 80])]
-#[case("v6.0", "gpt-oss-120b", Scenario::Server, [3000, 80])]
-#[case("v6.0", "gpt-oss-120b", Scenario::Interactive, [2000, 15])]
-#[case("v6.1", "deepseek-r1", Scenario::Interactive, [1500, 15])]
-#[case("v6.1", "llama2-70b-99.9", Scenario::Server, [2000, 200])]
+#[case("v4.1", "llama2-70b-99", TestScenario::Server, [2000, 200])]
+#[case("v4.1", "mixtral-8x7b", TestScenario::Server, [2000, 200])]
+#[case("v5.0", "llama2-70b-interactive-99", TestScenario::Server, [450, 40])]
+#[case("v5.0", "llama3.1-405b", TestScenario::Server, [6000, 175])]
+#[case("v5.1", "llama2-70b-99", TestScenario::Interactive, [450, 40])]
+#[case("v5.1", "llama3.1-8b", TestScenario::Server, [2000, 100])]
+#[case("v5.1", "llama3.1-8b", TestScenario::Interactive, [500, 30])]
+#[case("v5.1", "llama3.1-405b", TestScenario::Interactive, [4500, 80])]
+#[case("v5.1", "deepseek-r1", TestScenario::Server, [2000, 80])]
+#[case("v6.0", "gpt-oss-120b", TestScenario::Server, [3000, 80])]
+#[case("v6.0", "gpt-oss-120b", TestScenario::Interactive, [2000, 15])]
+#[case("v6.1", "deepseek-r1", TestScenario::Interactive, [1500, 15])]
+#[case("v6.1", "llama2-70b-99.9", TestScenario::Server, [2000, 200])]
 fn token_latencies(
     #[case] round: &str,
     #[case] benchmark: &str,
-    #[case] scenario: Scenario,
+    #[case] scenario: TestScenario,
     #[case] milliseconds: [u64; 2],
 ) {
     let rules = rules(round, benchmark, scenario);
@@ -103,7 +103,7 @@ fn token_latencies(
 #[case("v6.1", "dlrm-v3", 60_000)]
 #[case("v6.1", "qwen3-vl-235b-a22b", 12_000)]
 fn server_latencies(#[case] round: &str, #[case] benchmark: &str, #[case] milliseconds: u64) {
-    let rules = rules(round, benchmark, Scenario::Server);
+    let rules = rules(round, benchmark, TestScenario::Server);
     assert_eq!(rules.latency.query_ns, Some(milliseconds * 1_000_000));
 }
 
@@ -140,7 +140,7 @@ fn accuracy(
     #[case] min: Option<f64>,
     #[case] max: Option<f64>,
 ) {
-    let scenarios = [Scenario::Offline, Scenario::SingleStream];
+    let scenarios = [TestScenario::Offline, TestScenario::SingleStream];
     let round = rounds().get("mlperf-inference", round).unwrap();
     let rules = scenarios
         .iter()
@@ -151,8 +151,8 @@ fn accuracy(
 
 #[test]
 fn a_scenario_can_override_limits() {
-    let offline = rules("v6.1", "qwen3-vl-235b-a22b", Scenario::Offline);
-    let interactive = rules("v6.1", "qwen3-vl-235b-a22b", Scenario::Interactive);
+    let offline = rules("v6.1", "qwen3-vl-235b-a22b", TestScenario::Offline);
+    let interactive = rules("v6.1", "qwen3-vl-235b-a22b", TestScenario::Interactive);
     assert_eq!(limit(&offline, "F1_HIERARCHICAL"), (Some(0.782_397), None));
     assert_eq!(
         limit(&interactive, "F1_HIERARCHICAL"),
@@ -167,77 +167,77 @@ fn a_scenario_can_override_limits() {
 #[case(
     "v4.1",
     "llama2-70b-99",
-    Scenario::Offline,
+    TestScenario::Offline,
     "tokens_per_second",
     "tokens/s"
 )]
 #[case(
     "v4.1",
     "gptj-99",
-    Scenario::Offline,
+    TestScenario::Offline,
     "tokens_per_second_inferred",
     "tokens/s"
 )]
 #[case(
     "v4.1",
     "gptj-99.9",
-    Scenario::Server,
+    TestScenario::Server,
     "completed_tokens_per_second_inferred",
     "tokens/s"
 )]
 #[case(
     "v4.1",
     "bert-99",
-    Scenario::Server,
+    TestScenario::Server,
     "completed_samples_per_second",
     "queries/s"
 )]
 #[case(
     "v4.1",
     "resnet",
-    Scenario::MultiStream,
+    TestScenario::MultiStream,
     "early_stopping_latency_ns",
     "ms"
 )]
 #[case(
     "v5.1",
     "llama2-70b-99",
-    Scenario::Interactive,
+    TestScenario::Interactive,
     "completed_tokens_per_second",
     "tokens/s"
 )]
 #[case(
     "v5.1",
     "llama3.1-8b-edge",
-    Scenario::SingleStream,
+    TestScenario::SingleStream,
     "latency_p90_ns",
     "ms"
 )]
 #[case(
     "v6.0",
     "wan-2.2-t2v-a14b",
-    Scenario::SingleStream,
+    TestScenario::SingleStream,
     "early_stopping_latency_ns",
     "s"
 )]
 #[case(
     "v6.1",
     "dlrm-v3",
-    Scenario::Server,
+    TestScenario::Server,
     "completed_samples_per_second",
     "queries/s"
 )]
 #[case(
     "v6.1",
     "e2e-rag-qna",
-    Scenario::Offline,
+    TestScenario::Offline,
     "samples_per_second",
     "tasks/s"
 )]
 fn metrics(
     #[case] round: &str,
     #[case] benchmark: &str,
-    #[case] scenario: Scenario,
+    #[case] scenario: TestScenario,
     #[case] figure: &str,
     #[case] unit: &str,
 ) {
@@ -255,7 +255,7 @@ fn metrics(
 #[case("v6.0", "gpt-oss-120b", 6_396)]
 #[case("v6.0", "wan-2.2-t2v-a14b", 50)]
 fn samples_per_query(#[case] round: &str, #[case] benchmark: &str, #[case] samples: u64) {
-    let rules = rules(round, benchmark, Scenario::Offline);
+    let rules = rules(round, benchmark, TestScenario::Offline);
     assert_eq!(rules.min_samples_per_query, Some(samples));
 }
 
@@ -271,7 +271,7 @@ fn samples_per_query(#[case] round: &str, #[case] benchmark: &str, #[case] sampl
 #[case("v6.1", "wan-2.2-t2v-a14b", &["TEST04"])]
 #[case("v6.1", "dlrm-v3", &["TEST08"])]
 fn compliance(#[case] round: &str, #[case] benchmark: &str, #[case] tests: &[&str]) {
-    let compliance = rules(round, benchmark, Scenario::Offline).compliance;
+    let compliance = rules(round, benchmark, TestScenario::Offline).compliance;
     let names: Vec<&str> = compliance.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, tests);
 }
@@ -283,15 +283,16 @@ fn benchmarks_are_found_by_submitter_names() {
     assert_eq!(name, "llama3.1-405b");
     assert_eq!(v51.benchmark("resnet50").unwrap().0, "resnet");
     assert!(v51.benchmark("llama4").is_none());
-    assert!(v51.rules("resnet50", Scenario::Interactive).is_none());
+    assert!(v51.rules("resnet50", TestScenario::Interactive).is_none());
 }
 
 #[test]
 fn missing_scenarios_are_found() {
-    use Scenario::{Interactive, MultiStream, Offline, Server, SingleStream};
+    use TestScenario::{Interactive, MultiStream, Offline, Server, SingleStream};
     let v60 = rounds().get("mlperf-inference", "v6.0").unwrap();
-    let missing =
-        |system, submitted: &[Scenario]| v60.missing_scenarios("llama2-70b-99", system, submitted);
+    let missing = |system, submitted: &[TestScenario]| {
+        v60.missing_scenarios("llama2-70b-99", system, submitted)
+    };
     assert!(missing(SystemType::Datacenter, &[Offline, Server]).is_empty());
     assert!(missing(SystemType::Datacenter, &[Offline, Interactive]).is_empty());
     assert_eq!(
@@ -302,6 +303,6 @@ fn missing_scenarios_are_found() {
     let v41 = rounds().get("mlperf-inference", "v4.1").unwrap();
     let missing = v41.missing_scenarios("resnet", "datacenter,edge".parse().unwrap(), &[Server]);
     let missing: BTreeSet<&str> = missing.iter().map(String::as_str).collect();
-    let expected = [SingleStream, MultiStream, Offline].map(Scenario::as_str);
+    let expected = [SingleStream, MultiStream, Offline].map(TestScenario::as_str);
     assert_eq!(missing, BTreeSet::from(expected));
 }

@@ -2,7 +2,7 @@
 
 /// The requirement on a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Must {
+pub enum FieldRequirement {
     /// It must not be empty.
     BeFilled,
     /// It may be empty.
@@ -10,42 +10,45 @@ pub enum Must {
 }
 
 /// Fields of `systems/SYSTEM.json`.
-pub const SYSTEM: [(&str, Must); 35] = [
-    ("division", Must::BeFilled),
-    ("submitter", Must::BeFilled),
-    ("status", Must::BeFilled),
-    ("system_name", Must::BeFilled),
-    ("system_type", Must::BeFilled),
-    ("system_type_detail", Must::Exist),
-    ("number_of_nodes", Must::BeFilled),
-    ("host_processor_model_name", Must::BeFilled),
-    ("host_processors_per_node", Must::BeFilled),
-    ("host_processor_core_count", Must::BeFilled),
-    ("host_processor_frequency", Must::Exist),
-    ("host_processor_caches", Must::Exist),
-    ("host_processor_interconnect", Must::Exist),
-    ("host_memory_capacity", Must::BeFilled),
-    ("host_memory_configuration", Must::BeFilled),
-    ("host_storage_capacity", Must::BeFilled),
-    ("host_storage_type", Must::BeFilled),
-    ("host_networking", Must::BeFilled),
-    ("host_network_card_count", Must::BeFilled),
-    ("host_networking_topology", Must::BeFilled),
-    ("accelerators_per_node", Must::BeFilled),
-    ("accelerator_model_name", Must::BeFilled),
-    ("accelerator_memory_capacity", Must::BeFilled),
-    ("accelerator_memory_configuration", Must::BeFilled),
-    ("accelerator_host_interconnect", Must::BeFilled),
-    ("accelerator_interconnect", Must::BeFilled),
-    ("accelerator_interconnect_topology", Must::Exist),
-    ("accelerator_frequency", Must::Exist),
-    ("accelerator_on-chip_memories", Must::Exist),
-    ("cooling", Must::BeFilled),
-    ("framework", Must::BeFilled),
-    ("operating_system", Must::BeFilled),
-    ("other_software_stack", Must::BeFilled),
-    ("hw_notes", Must::Exist),
-    ("sw_notes", Must::Exist),
+pub const SYSTEM: [(&str, FieldRequirement); 35] = [
+    ("division", FieldRequirement::BeFilled),
+    ("submitter", FieldRequirement::BeFilled),
+    ("status", FieldRequirement::BeFilled),
+    ("system_name", FieldRequirement::BeFilled),
+    ("system_type", FieldRequirement::BeFilled),
+    ("system_type_detail", FieldRequirement::Exist),
+    ("number_of_nodes", FieldRequirement::BeFilled),
+    ("host_processor_model_name", FieldRequirement::BeFilled),
+    ("host_processors_per_node", FieldRequirement::BeFilled),
+    ("host_processor_core_count", FieldRequirement::BeFilled),
+    ("host_processor_frequency", FieldRequirement::Exist),
+    ("host_processor_caches", FieldRequirement::Exist),
+    ("host_processor_interconnect", FieldRequirement::Exist),
+    ("host_memory_capacity", FieldRequirement::BeFilled),
+    ("host_memory_configuration", FieldRequirement::BeFilled),
+    ("host_storage_capacity", FieldRequirement::BeFilled),
+    ("host_storage_type", FieldRequirement::BeFilled),
+    ("host_networking", FieldRequirement::BeFilled),
+    ("host_network_card_count", FieldRequirement::BeFilled),
+    ("host_networking_topology", FieldRequirement::BeFilled),
+    ("accelerators_per_node", FieldRequirement::BeFilled),
+    ("accelerator_model_name", FieldRequirement::BeFilled),
+    ("accelerator_memory_capacity", FieldRequirement::BeFilled),
+    (
+        "accelerator_memory_configuration",
+        FieldRequirement::BeFilled,
+    ),
+    ("accelerator_host_interconnect", FieldRequirement::BeFilled),
+    ("accelerator_interconnect", FieldRequirement::BeFilled),
+    ("accelerator_interconnect_topology", FieldRequirement::Exist),
+    ("accelerator_frequency", FieldRequirement::Exist),
+    ("accelerator_on-chip_memories", FieldRequirement::Exist),
+    ("cooling", FieldRequirement::BeFilled),
+    ("framework", FieldRequirement::BeFilled),
+    ("operating_system", FieldRequirement::BeFilled),
+    ("other_software_stack", FieldRequirement::BeFilled),
+    ("hw_notes", FieldRequirement::Exist),
+    ("sw_notes", FieldRequirement::Exist),
 ];
 
 /// Fields of [`SYSTEM`] that `MLPerf` Training does not ask for.

@@ -9,7 +9,7 @@ mod tests;
 use serde_json::{Map, Value};
 
 use super::check::RuleCheck;
-use fields::Must;
+use fields::FieldRequirement;
 use retrial_readings::nearest::{listed, shortened};
 
 /// Reads a file's object; a byte order mark before it is skipped.
@@ -32,8 +32,8 @@ pub fn check_system(
 ) -> Vec<RuleCheck> {
     let is_network = word(system, "is_network").eq_ignore_ascii_case("true");
     let network = fields::NETWORK.iter().filter(|_| is_network);
-    let network = network.map(|name| (*name, Must::Exist));
-    let fields: Vec<(&str, Must)> = fields::SYSTEM.into_iter().chain(network).collect();
+    let network = network.map(|name| (*name, FieldRequirement::Exist));
+    let fields: Vec<(&str, FieldRequirement)> = fields::SYSTEM.into_iter().chain(network).collect();
     let same = |rule: &str, name: &str, folder: &str| {
         let value = word(system, name);
         let passed = value.eq_ignore_ascii_case(folder);
@@ -72,7 +72,9 @@ pub fn check_system(
 pub fn check_training_system(system: &Map<String, Value>, submitter: &str) -> Vec<RuleCheck> {
     let status = word(system, "status");
     let named = word(system, "submitter");
-    let fields: Vec<(&str, Must)> = fields::training().map(|name| (name, Must::Exist)).collect();
+    let fields: Vec<(&str, FieldRequirement)> = fields::training()
+        .map(|name| (name, FieldRequirement::Exist))
+        .collect();
     vec![
         all_there("system's fields", system, &fields),
         RuleCheck::new(
@@ -107,7 +109,7 @@ pub fn same_organization(one: &str, other: &str) -> bool {
 
 /// Checks a benchmark's measurements.
 pub fn check_measurements(measurements: &Map<String, Value>) -> Vec<RuleCheck> {
-    let fields = fields::MEASUREMENTS.map(|name| (name, Must::BeFilled));
+    let fields = fields::MEASUREMENTS.map(|name| (name, FieldRequirement::BeFilled));
     vec![all_there("measurements' fields", measurements, &fields)]
 }
 
@@ -120,12 +122,16 @@ fn quoted(text: &str) -> String {
 }
 
 /// Checks that every field exists, and is not empty where it must not be.
-fn all_there(rule: &str, object: &Map<String, Value>, fields: &[(&str, Must)]) -> RuleCheck {
+fn all_there(
+    rule: &str,
+    object: &Map<String, Value>,
+    fields: &[(&str, FieldRequirement)],
+) -> RuleCheck {
     let wrong: Vec<String> = fields
         .iter()
         .filter_map(|(name, must)| match object.get(*name) {
             None => Some(format!("no {name}")),
-            Some(value) if *must == Must::BeFilled && is_empty(value) => {
+            Some(value) if *must == FieldRequirement::BeFilled && is_empty(value) => {
                 Some(format!("{name} is empty"))
             }
             Some(_) => None,

@@ -72,7 +72,7 @@ pub enum ConvergenceError {
 
 /// One reference convergence point.
 #[derive(Debug, Clone, Copy)]
-struct Point {
+struct ReferencePoint {
     batch_size: f64,
     mean: f64,
     deviation: f64,
@@ -118,7 +118,7 @@ pub fn normalise(
 
 /// Returns the point of a batch size: its own, else one between its neighbours, else the smallest where
 /// all are larger (a smaller batch converges in fewer samples).
-fn point_at(rcp: &ReferencePoints, runs: f64, size: f64) -> Option<Point> {
+fn point_at(rcp: &ReferencePoints, runs: f64, size: f64) -> Option<ReferencePoint> {
     let points = pruned(rcp, runs);
     let own = points
         .iter()
@@ -135,14 +135,14 @@ fn point_at(rcp: &ReferencePoints, runs: f64, size: f64) -> Option<Point> {
 
 /// Returns the points by batch size, without those that converge slower than a line between their
 /// neighbours, and without those below the fastest of all.
-fn pruned(rcp: &ReferencePoints, runs: f64) -> Vec<Point> {
-    let mut points: Vec<Point> = rcp
+fn pruned(rcp: &ReferencePoints, runs: f64) -> Vec<ReferencePoint> {
+    let mut points: Vec<ReferencePoint> = rcp
         .points
         .iter()
         .filter(|(_, samples)| samples.len() >= FEWEST)
         .map(|(size, samples)| {
             let (mean, deviation) = (olympic(samples), population_deviation(samples));
-            Point {
+            ReferencePoint {
                 batch_size: to_f64(*size),
                 mean,
                 deviation,
@@ -172,12 +172,12 @@ fn pruned(rcp: &ReferencePoints, runs: f64) -> Vec<Point> {
     points
 }
 
-fn between(size: f64, below: &Point, above: &Point, runs: f64) -> Point {
+fn between(size: f64, below: &ReferencePoint, above: &ReferencePoint, runs: f64) -> ReferencePoint {
     let share = (size - below.batch_size) / (above.batch_size - below.batch_size);
     let on_line = |low: f64, high: f64| low + share * (high - low);
     let mean = on_line(below.mean, above.mean);
     let deviation = on_line(below.deviation, above.deviation);
-    Point {
+    ReferencePoint {
         batch_size: size,
         mean,
         deviation,

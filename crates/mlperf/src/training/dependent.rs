@@ -23,7 +23,7 @@ pub(super) trait DependentRule {
 /// `value / is = (to / at) ^ power`
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Proportional {
+pub(super) struct ProportionalRule {
     to: String,
     at: f64,
     is: f64,
@@ -40,7 +40,7 @@ fn linear() -> f64 {
 /// `value + with = is`
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Sum {
+pub(super) struct SumRule {
     with: String,
     is: f64,
 }
@@ -48,7 +48,7 @@ pub(super) struct Sum {
 /// `value × with = is`
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Product {
+pub(super) struct ProductRule {
     with: String,
     is: String,
 }
@@ -56,7 +56,7 @@ pub(super) struct Product {
 /// `min × to / at ≤ value ≤ max × to / at`, each bound with the relative tolerance `within`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Between {
+pub(super) struct ScaledRangeRule {
     to: String,
     at: f64,
     min: f64,
@@ -67,13 +67,13 @@ pub(super) struct Between {
 /// The value of another key.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(transparent)]
-pub(super) struct SameAs(String);
+pub(super) struct SameAsRule(String);
 
 /// `value = ⌈total × at / by⌉ − ⌈warmup × at / by⌉`, the schedule of the reference's batch size at
 /// another one; logged after the warmup's.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Steps {
+pub(super) struct ScheduledStepsRule {
     total: f64,
     warmup: f64,
     at: f64,
@@ -84,31 +84,31 @@ pub(super) struct Steps {
 /// Whole batches: `batch × ⌈plus + samples / batch⌉`, or the next lower number of batches.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Batches {
+pub(super) struct WholeBatches {
     #[serde(default)]
     plus: f64,
     #[serde(default)]
     samples: f64,
     #[serde(default)]
-    rounded: Rounded,
+    rounded: Rounding,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Rounded {
+enum Rounding {
     #[default]
     Up,
     Down,
 }
 
-impl Batches {
+impl WholeBatches {
     /// Returns the number of samples at this batch size.
     pub fn samples_at(&self, batch: f64) -> f64 {
         let batches = self.plus + self.samples / batch;
         batch
             * match self.rounded {
-                Rounded::Up => batches.ceil(),
-                Rounded::Down => batches.floor(),
+                Rounding::Up => batches.ceil(),
+                Rounding::Down => batches.floor(),
             }
     }
 }
@@ -117,13 +117,13 @@ fn is_equal(number: f64, expected: Option<f64>, within: f64) -> bool {
     expected.is_some_and(|expected| (number - expected).abs() <= within)
 }
 
-impl Proportional {
+impl ProportionalRule {
     fn is_linear(&self) -> bool {
         self.power.total_cmp(&1.0).is_eq()
     }
 }
 
-impl DependentRule for Proportional {
+impl DependentRule for ProportionalRule {
     fn allows(&self, number: f64, latest: &LastNumbers) -> bool {
         let by = latest.get(&self.to).copied();
         if self.is_linear() {
@@ -141,7 +141,7 @@ impl DependentRule for Proportional {
     }
 }
 
-impl DependentRule for Sum {
+impl DependentRule for SumRule {
     fn allows(&self, number: f64, latest: &LastNumbers) -> bool {
         let with = latest.get(&self.with);
         is_equal(number, with.map(|with| self.is - with), 0.0)
@@ -152,7 +152,7 @@ impl DependentRule for Sum {
     }
 }
 
-impl DependentRule for Product {
+impl DependentRule for ProductRule {
     fn allows(&self, number: f64, latest: &LastNumbers) -> bool {
         let product = latest.get(&self.with).map(|with| number * with);
         product.is_some_and(|product| is_equal(product, latest.get(&self.is).copied(), 0.0))
@@ -163,7 +163,7 @@ impl DependentRule for Product {
     }
 }
 
-impl DependentRule for Between {
+impl DependentRule for ScaledRangeRule {
     fn allows(&self, number: f64, latest: &LastNumbers) -> bool {
         latest.get(&self.to).is_some_and(|to| {
             let bound = |bound: f64| bound * to / self.at;
@@ -178,7 +178,7 @@ impl DependentRule for Between {
     }
 }
 
-impl DependentRule for SameAs {
+impl DependentRule for SameAsRule {
     fn allows(&self, number: f64, latest: &LastNumbers) -> bool {
         is_equal(number, latest.get(&self.0).copied(), 0.0)
     }
@@ -188,7 +188,7 @@ impl DependentRule for SameAs {
     }
 }
 
-impl DependentRule for Steps {
+impl DependentRule for ScheduledStepsRule {
     fn allows(&self, number: f64, latest: &LastNumbers) -> bool {
         let by = latest
             .get(&self.by)
@@ -205,7 +205,7 @@ impl DependentRule for Steps {
     }
 }
 
-impl DependentRule for Batches {
+impl DependentRule for WholeBatches {
     fn allows(&self, number: f64, latest: &LastNumbers) -> bool {
         let batch = latest.get(BATCH_SIZE).filter(|batch| **batch > 0.0);
         is_equal(number, batch.map(|batch| self.samples_at(*batch)), 0.0)
@@ -217,8 +217,8 @@ impl DependentRule for Batches {
             plus => format!("{plus} + "),
         };
         let (open, close) = match self.rounded {
-            Rounded::Up => ('⌈', '⌉'),
-            Rounded::Down => ('⌊', '⌋'),
+            Rounding::Up => ('⌈', '⌉'),
+            Rounding::Down => ('⌊', '⌋'),
         };
         let samples = grouped(self.samples);
         format!("{BATCH_SIZE} × {open}{plus}{samples} / {BATCH_SIZE}{close}")

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::check::RuleCheck;
-use crate::mllog::RunIdentity;
+use crate::mllog::TrainingRunIdentity;
 
 const MINUTE_MS: f64 = 60_000.0;
 
 /// The status with which a log's run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum LogEnding {
     /// Its status is `success`.
     Converged,
     /// Its status is another one, as `aborted`.
     Aborted,
     /// The log has no `run_stop`: the run failed, or the log is truncated.
-    Cut,
+    Truncated,
 }
 
 /// A seed, by the line of the source that logged it.
@@ -35,7 +35,7 @@ pub struct Seed {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainingLog {
     /// The status of its run.
-    pub ending: Ending,
+    pub ending: LogEnding,
     /// Minutes from `run_start` to `run_stop`; infinite where the run did not converge.
     pub minutes: Option<f64>,
     /// Samples, or epochs, until the target was met.
@@ -54,8 +54,8 @@ pub struct TrainingLog {
 
 impl TrainingLog {
     /// Returns the identity of its run.
-    pub fn identity(&self) -> RunIdentity {
-        RunIdentity {
+    pub fn identity(&self) -> TrainingRunIdentity {
+        TrainingRunIdentity {
             started_ms: self.started_ms,
             elapsed_ms: self.minutes.map(|minutes| minutes * MINUTE_MS),
             seeds: self.seeds.iter().map(|seed| seed.value).collect(),

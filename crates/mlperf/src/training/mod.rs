@@ -22,7 +22,7 @@ mod rule;
 mod schedule;
 
 pub use convergence::{Convergence, ConvergenceError, ReferencePoints};
-pub use log::{Ending, Seed, TrainingLog};
+pub use log::{LogEnding, Seed, TrainingLog};
 pub use reader::LogReader;
 pub use result::{NamedLog, ResultCheck, check};
 pub use round::{Division, TrainingRound, TrainingRules, round_of, rounds};

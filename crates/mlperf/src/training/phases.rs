@@ -2,7 +2,7 @@
 
 use super::TrainingRules;
 use crate::check::RuleCheck;
-use crate::mllog::Event;
+use crate::mllog::MllogEvent;
 use retrial_readings::number::grouped;
 
 /// Ranks on several nodes print side by side: their clocks may differ by so many milliseconds. In
@@ -17,21 +17,21 @@ enum Phase {
     Opened,
     Initialized,
     Running,
-    Over,
+    Stopped,
 }
 
 /// The phases and times of a log so far.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Phases {
+pub(super) struct PhaseTracker {
     phase: Phase,
     first_init_start: Option<f64>,
     latest: Option<(f64, String)>,
     out_of_time: bool,
 }
 
-impl Phases {
+impl PhaseTracker {
     /// Processes an event, and returns the rule that it violates.
-    pub fn event(&mut self, event: &Event, rules: &TrainingRules) -> Option<RuleCheck> {
+    pub fn event(&mut self, event: &MllogEvent, rules: &TrainingRules) -> Option<RuleCheck> {
         let violated = self.order(event).or_else(|| self.initialised(event, rules));
         if event.key == "init_start" {
             let first = self.first_init_start.unwrap_or(f64::INFINITY);
@@ -41,13 +41,13 @@ impl Phases {
         self.phase = self.phase.max(match event.key.as_str() {
             "init_stop" => Phase::Initialized,
             "run_start" => Phase::Running,
-            "run_stop" => Phase::Over,
+            "run_stop" => Phase::Stopped,
             _ => Phase::Opened,
         });
         violated
     }
 
-    fn order(&self, event: &Event) -> Option<RuleCheck> {
+    fn order(&self, event: &MllogEvent) -> Option<RuleCheck> {
         let key = event.key.as_str();
         let (is_wrong, place) = match key {
             "init_start" => (self.phase >= Phase::Initialized, "before init_stop"),
@@ -82,7 +82,7 @@ impl Phases {
     }
 
     /// From the first `init_start` to `init_stop`.
-    fn initialised(&self, event: &Event, rules: &TrainingRules) -> Option<RuleCheck> {
+    fn initialised(&self, event: &MllogEvent, rules: &TrainingRules) -> Option<RuleCheck> {
         if event.key != "init_stop" {
             return None;
         }
@@ -99,11 +99,13 @@ impl Phases {
     /// Times never decrease within a run. Caches are cleared by a separate program, whose output
     /// may come last; ranks print their `init_start` in any order; an evaluation after the run is
     /// listed where it belongs.
-    fn clock(&mut self, event: &Event, rules: &TrainingRules) -> Option<RuleCheck> {
+    fn clock(&mut self, event: &MllogEvent, rules: &TrainingRules) -> Option<RuleCheck> {
         let later = rules.is_evaluated_later();
         let key = event.key.as_str();
         let exempt = key == "cache_clear" || (later && key.starts_with("eval_"));
-        if exempt || self.out_of_time || (later && (self.phase == Phase::Over || key == "run_stop"))
+        if exempt
+            || self.out_of_time
+            || (later && (self.phase == Phase::Stopped || key == "run_stop"))
         {
             return None;
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::round::{Division, TrainingRules};
 use crate::check::RuleCheck;
-use crate::mllog::Event;
+use crate::mllog::MllogEvent;
 use retrial_readings::number::grouped;
 
 /// More evaluations than this are not stored: no run has so many.
@@ -24,7 +24,7 @@ const COUNTING: [&str; 5] = [
 
 /// One evaluation of the model.
 #[derive(Debug, Clone)]
-struct Evaluated {
+struct LoggedEvaluation {
     count: Option<f64>,
     metric: Option<String>,
     value: Option<f64>,
@@ -32,8 +32,8 @@ struct Evaluated {
 
 /// The evaluations of a run so far.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Quality {
-    evaluated: Vec<Evaluated>,
+pub(super) struct QualityTracker {
+    evaluated: Vec<LoggedEvaluation>,
     /// Times of the training's blocks; where one begins, up to how many samples.
     blocks: Vec<(Option<f64>, f64)>,
     /// Samples or epochs that the events around evaluations log.
@@ -42,14 +42,14 @@ pub(super) struct Quality {
     stopped: Option<(Option<f64>, f64)>,
 }
 
-impl Quality {
+impl QualityTracker {
     /// Returns whether the run has ended.
     pub fn has_stopped(&self) -> bool {
         self.stopped.is_some()
     }
 
     /// Adds an event: an evaluation, the begin or end of a block, a count of samples.
-    pub fn event(&mut self, event: &Event, rules: &TrainingRules) {
+    pub fn event(&mut self, event: &MllogEvent, rules: &TrainingRules) {
         let rule = &rules.evaluation;
         let (key, count) = (event.key.as_str(), event.number(&rule.counts));
         if COUNTING.contains(&key) && self.counted.len() < MOST {
@@ -57,7 +57,7 @@ impl Quality {
         }
         let is_block = key == "block_start" || key == "block_stop";
         if key == rule.key && !self.has_stopped() && self.evaluated.len() < MOST {
-            self.evaluated.push(Evaluated {
+            self.evaluated.push(LoggedEvaluation {
                 count,
                 metric: event.text("metric").map(str::to_owned),
                 value: event.value.as_f64(),
@@ -95,7 +95,7 @@ impl Quality {
             let missing = RuleCheck::failed(&rule.key, "missing before run_stop", "at least once");
             return violated.push(missing);
         };
-        let meets = |evaluation: &&Evaluated| {
+        let meets = |evaluation: &&LoggedEvaluation| {
             evaluation
                 .value
                 .is_some_and(|value| rule.target.allows(value))

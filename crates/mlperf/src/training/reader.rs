@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::dependent::{BATCH_SIZE, LastNumbers};
-use super::log::{Ending, Seed, TrainingLog};
-use super::phases::Phases;
-use super::quality::Quality;
+use super::log::{LogEnding, Seed, TrainingLog};
+use super::phases::PhaseTracker;
+use super::quality::QualityTracker;
 use super::round::TrainingRules;
-use super::rule::{Count, shown};
+use super::rule::{OccurrenceCount, shown};
 use crate::check::RuleCheck;
-use crate::mllog::{Event, Runs, TrainingRun, entries};
+use crate::mllog::{MllogEvent, TrainingRun, TrainingRunReader, entries};
 
 /// The identity of a result, the same in all of its logs.
 pub(super) const IDENTITY: [&str; 4] = [
@@ -35,9 +35,9 @@ struct Occurrences {
 #[derive(Debug)]
 pub struct LogReader<'a> {
     rules: &'a TrainingRules,
-    runs: Runs,
-    phases: Phases,
-    quality: Quality,
+    runs: TrainingRunReader,
+    phases: PhaseTracker,
+    quality: QualityTracker,
     occurrences: BTreeMap<&'a str, Occurrences>,
     settings: BTreeMap<String, Value>,
     latest: LastNumbers,
@@ -53,9 +53,9 @@ impl<'a> LogReader<'a> {
     pub fn new(rules: &'a TrainingRules) -> Self {
         Self {
             rules,
-            runs: Runs::default(),
-            phases: Phases::default(),
-            quality: Quality::default(),
+            runs: TrainingRunReader::default(),
+            phases: PhaseTracker::default(),
+            quality: QualityTracker::default(),
             occurrences: BTreeMap::new(),
             settings: BTreeMap::new(),
             latest: LastNumbers::new(),
@@ -76,7 +76,7 @@ impl<'a> LogReader<'a> {
         }
     }
 
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &MllogEvent) {
         self.runs.event(event);
         self.quality.event(event, self.rules);
         let order = self.phases.event(event, self.rules);
@@ -117,7 +117,7 @@ impl<'a> LogReader<'a> {
     }
 
     /// Checks an evaluation against the round's schedule, and its value.
-    fn evaluation(&mut self, event: &Event) {
+    fn evaluation(&mut self, event: &MllogEvent) {
         let rules = self.rules;
         let evaluation = &rules.evaluation;
         let value = event.value.as_f64();
@@ -137,7 +137,7 @@ impl<'a> LogReader<'a> {
         }
     }
 
-    fn seed(&mut self, event: &Event) {
+    fn seed(&mut self, event: &MllogEvent) {
         let Some(value) = whole(&event.value) else {
             return self.violate("seed", "not a number", "whole numbers");
         };
@@ -173,17 +173,17 @@ impl<'a> LogReader<'a> {
             }
         };
         let ending = match run.status.as_deref() {
-            Some("success") => Ending::Converged,
-            Some(_) => Ending::Aborted,
-            None if self.quality.has_stopped() => Ending::Aborted,
-            None => Ending::Cut,
+            Some("success") => LogEnding::Converged,
+            Some(_) => LogEnding::Aborted,
+            None if self.quality.has_stopped() => LogEnding::Aborted,
+            None => LogEnding::Truncated,
         };
         if self.malformed > 0 {
             let lines = format!("{} lines cannot be read", self.malformed);
             self.violate("lines", lines, "JSON after :::MLLOG");
         }
         let mut converged_after = Some(f64::INFINITY);
-        if ending == Ending::Converged {
+        if ending == LogEnding::Converged {
             self.check_occurrences();
             let batch = self.settings.get(BATCH_SIZE).and_then(Value::as_f64);
             let quality = std::mem::take(&mut self.quality);
@@ -204,8 +204,8 @@ impl<'a> LogReader<'a> {
         }
     }
 
-    fn minutes(&mut self, run: &TrainingRun, ending: Ending) -> Option<f64> {
-        if ending != Ending::Converged {
+    fn minutes(&mut self, run: &TrainingRun, ending: LogEnding) -> Option<f64> {
+        if ending != LogEnding::Converged {
             return Some(f64::INFINITY);
         }
         match run.minutes(None) {
@@ -227,13 +227,15 @@ impl<'a> LogReader<'a> {
             let other = or.and_then(|or| self.occurrences.get(or));
             let differ = occurrences.is_some_and(|occurrences| occurrences.differ);
             match rule.count {
-                Count::One if count == 0 => self.violate(name, "missing", "once in each log"),
+                OccurrenceCount::One if count == 0 => {
+                    self.violate(name, "missing", "once in each log")
+                }
                 // Several with the same value count as one.
-                Count::One if differ => {
+                OccurrenceCount::One if differ => {
                     let measured = format!("{count} times, with different values");
                     self.violate(name, measured, "once in each log");
                 }
-                Count::Some if count == 0 && other.is_none() => {
+                OccurrenceCount::Some if count == 0 && other.is_none() => {
                     let or = or.map(|or| format!(", or {or}"));
                     let required = format!("at least once{}", or.unwrap_or_default());
                     self.violate(name, "missing", required);

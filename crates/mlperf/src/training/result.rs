@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::convergence::{Convergence, ConvergenceError, FEWEST, normalise};
 use super::dependent::BATCH_SIZE;
-use super::log::{Ending, TrainingLog};
+use super::log::{LogEnding, TrainingLog};
 use super::reader::IDENTITY;
 use super::round::{Division, TrainingRules};
 use super::rule::shown;
@@ -69,7 +69,7 @@ fn count(rules: &TrainingRules, logs: &[NamedLog]) -> RuleCheck {
 fn unconverged(logs: &[NamedLog]) -> RuleCheck {
     let unconverged = logs
         .iter()
-        .filter(|entry| entry.log.ending != Ending::Converged);
+        .filter(|entry| entry.log.ending != LogEnding::Converged);
     let names: Vec<&str> = unconverged.map(|entry| entry.name.as_str()).collect();
     let measured = match names.as_slice() {
         [] => "all".to_owned(),
@@ -206,7 +206,7 @@ fn days(logs: &[NamedLog]) -> Option<RuleCheck> {
 fn seeds(logs: &[NamedLog]) -> Vec<RuleCheck> {
     let mut checks = Vec::new();
     for (at, entry) in logs.iter().enumerate() {
-        let converged = entry.log.ending == Ending::Converged;
+        let converged = entry.log.ending == LogEnding::Converged;
         if entry.log.seeds.is_empty() && converged {
             let rule = format!("{}: seed", entry.name);
             checks.push(RuleCheck::failed(

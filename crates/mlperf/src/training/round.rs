@@ -7,12 +7,12 @@ use jiff::civil::Date;
 use serde::Deserialize;
 
 use super::convergence::ReferencePoints;
-use super::rule::{KeyRule, Range};
-use super::schedule::Schedule;
+use super::rule::{KeyRule, NumberRange};
+use super::schedule::EvaluationSchedule;
 use crate::built_in;
 
 /// Rules by the key of a log's event.
-pub(super) type Keys = BTreeMap<String, KeyRule>;
+pub(super) type KeyRules = BTreeMap<String, KeyRule>;
 
 /// The divisions of `MLPerf` Training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, strum::Display, strum::EnumString)]
@@ -33,7 +33,7 @@ pub struct TrainingRound {
     pub round: String,
     /// The end of its submissions: a newer log is of a later round.
     pub last_day: Date,
-    keys: Keys,
+    keys: KeyRules,
     closed: DivisionRules,
     open: DivisionRules,
     benchmarks: BTreeMap<String, BenchmarkRules>,
@@ -44,30 +44,30 @@ pub struct TrainingRound {
 struct DivisionRules {
     init_minutes: f64,
     #[serde(default)]
-    keys: Keys,
+    keys: KeyRules,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BenchmarkRules {
     runs: u32,
-    closed: InDivision,
-    open: InDivision,
+    closed: BenchmarkDivisionRules,
+    open: BenchmarkDivisionRules,
     rcp: ReferencePoints,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct InDivision {
-    evaluation: Evaluation,
+struct BenchmarkDivisionRules {
+    evaluation: EvaluationRules,
     #[serde(default)]
-    keys: Keys,
+    keys: KeyRules,
 }
 
 /// The form in which a run's quality is logged, and its target.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Evaluation {
+pub(super) struct EvaluationRules {
     /// The event that logs it.
     #[serde(default = "eval_accuracy")]
     pub key: String,
@@ -75,17 +75,17 @@ pub(super) struct Evaluation {
     pub counts: String,
     /// The value that one evaluation must have.
     #[serde(default)]
-    pub target: Range,
+    pub target: NumberRange,
     /// The range of every evaluation's value.
     #[serde(default)]
-    pub each: Option<Range>,
+    pub each: Option<NumberRange>,
     /// When a run is evaluated.
     #[serde(default)]
-    pub schedule: Schedule,
+    pub schedule: EvaluationSchedule,
     /// Targets by metric, where one evaluation logs several. They are computed after the clock has
     /// stopped, of checkpoints.
     #[serde(default)]
-    pub metrics: BTreeMap<String, Range>,
+    pub metrics: BTreeMap<String, NumberRange>,
     /// The fewest evaluations of a run.
     #[serde(default = "one")]
     pub least: usize,
@@ -111,10 +111,10 @@ pub struct TrainingRules {
     /// The number of logs of a result.
     pub runs: u32,
     /// Every key's rule: of all logs, of the division, of the benchmark; the last one counts.
-    pub(super) keys: Keys,
+    pub(super) keys: KeyRules,
     /// The benchmark's own keys, which are the same in all logs of a result.
     pub(super) settings: Vec<String>,
-    pub(super) evaluation: Evaluation,
+    pub(super) evaluation: EvaluationRules,
     /// Minutes from the first `init_start` to `init_stop`, at most.
     pub(super) init_minutes: f64,
     /// The reference convergence points; only the closed division has them.

@@ -4,9 +4,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::dependent::{
-    Batches, Between, DependentRule, LastNumbers, Product, Proportional, SameAs, Steps, Sum,
+    DependentRule, LastNumbers, ProductRule, ProportionalRule, SameAsRule, ScaledRangeRule,
+    ScheduledStepsRule, SumRule, WholeBatches,
 };
-use crate::mllog::Event;
+use crate::mllog::MllogEvent;
 use retrial_readings::nearest::shortened;
 use retrial_readings::number::grouped;
 
@@ -14,13 +15,13 @@ use retrial_readings::number::grouped;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct KeyRule {
-    pub count: Count,
+    pub count: OccurrenceCount,
     /// Another key that may replace it.
     pub or: Option<String>,
     /// One of these is in its metadata.
     pub metadata: Vec<String>,
-    is: Option<Scalar>,
-    one_of: Vec<Scalar>,
+    is: Option<RuleValue>,
+    one_of: Vec<RuleValue>,
     min: Option<f64>,
     max: Option<f64>,
     above: Option<f64>,
@@ -28,19 +29,19 @@ pub(super) struct KeyRule {
     whole: bool,
     /// Not the empty text.
     filled: bool,
-    proportional: Option<Proportional>,
-    between: Option<Between>,
-    sum: Option<Sum>,
-    product: Option<Product>,
-    same_as: Option<SameAs>,
-    steps: Option<Steps>,
-    batches: Option<Batches>,
+    proportional: Option<ProportionalRule>,
+    between: Option<ScaledRangeRule>,
+    sum: Option<SumRule>,
+    product: Option<ProductRule>,
+    same_as: Option<SameAsRule>,
+    steps: Option<ScheduledStepsRule>,
+    batches: Option<WholeBatches>,
 }
 
 /// How often a key occurs in a log. Several with the same value count as one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Count {
+pub(super) enum OccurrenceCount {
     #[default]
     One,
     Some,
@@ -50,7 +51,7 @@ pub(super) enum Count {
 /// Bounds of a number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Range {
+pub(super) struct NumberRange {
     min: Option<f64>,
     max: Option<f64>,
     above: Option<f64>,
@@ -59,12 +60,12 @@ pub(super) struct Range {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
-enum Scalar {
+enum RuleValue {
     Number(f64),
     Text(String),
 }
 
-impl Range {
+impl NumberRange {
     pub fn allows(&self, value: f64) -> bool {
         self.min.is_none_or(|min| value >= min)
             && self.max.is_none_or(|max| value <= max)
@@ -91,7 +92,7 @@ impl Range {
     }
 }
 
-impl Scalar {
+impl RuleValue {
     fn is(&self, value: &Value) -> bool {
         match self {
             Self::Number(number) => value
@@ -111,14 +112,14 @@ impl Scalar {
 
 impl KeyRule {
     /// Returns the requirement on its value that an event of this key violates.
-    pub fn violated_by(&self, event: &Event, latest: &LastNumbers) -> Option<String> {
+    pub fn violated_by(&self, event: &MllogEvent, latest: &LastNumbers) -> Option<String> {
         let has = |name: &String| event.metadata.get(name).is_some();
         if !self.metadata.is_empty() && !self.metadata.iter().any(has) {
             return Some(format!("{} in its metadata", self.metadata.join(" or ")));
         }
         let value = &event.value;
         let (number, range) = (value.as_f64(), self.range());
-        let is_one = |scalars: &[Scalar]| scalars.iter().any(|scalar| scalar.is(value));
+        let is_one = |scalars: &[RuleValue]| scalars.iter().any(|scalar| scalar.is(value));
         let passes = self.is.as_ref().is_none_or(|is| is.is(value))
             && (self.one_of.is_empty() || is_one(&self.one_of))
             && (range.is_empty() || number.is_some_and(|number| range.allows(number)))
@@ -130,8 +131,8 @@ impl KeyRule {
         (!passes).then(|| self.describe())
     }
 
-    fn range(&self) -> Range {
-        Range {
+    fn range(&self) -> NumberRange {
+        NumberRange {
             min: self.min,
             max: self.max,
             above: self.above,
@@ -159,9 +160,9 @@ impl KeyRule {
     /// Describes the requirement on the value.
     pub fn describe(&self) -> String {
         let mut words = Vec::new();
-        words.extend(self.is.as_ref().map(Scalar::describe));
+        words.extend(self.is.as_ref().map(RuleValue::describe));
         if !self.one_of.is_empty() {
-            let names: Vec<String> = self.one_of.iter().map(Scalar::describe).collect();
+            let names: Vec<String> = self.one_of.iter().map(RuleValue::describe).collect();
             words.push(format!("one of {}", names.join(", ")));
         }
         if !self.range().is_empty() {

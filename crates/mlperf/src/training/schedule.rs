@@ -3,18 +3,18 @@
 
 use serde::Deserialize;
 
-use super::dependent::{Batches, DependentRule as _};
+use super::dependent::{DependentRule as _, WholeBatches};
 use crate::check::RuleCheck;
 use retrial_readings::number::grouped;
 
 /// The times at which a run is evaluated.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Schedule {
+pub(super) struct EvaluationSchedule {
     /// When the first evaluation is due.
-    first: Option<First>,
+    first: Option<FirstEvaluation>,
     /// All are at multiples of this.
-    every: Option<Batches>,
+    every: Option<WholeBatches>,
     /// None of those is left out after the first.
     gapless: bool,
 }
@@ -23,21 +23,21 @@ pub(super) struct Schedule {
 /// a line over the batch size.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum First {
-    Batches(Batches),
-    Line(Line),
+enum FirstEvaluation {
+    Batches(WholeBatches),
+    Line(LinearSamples),
 }
 
 /// `⌊(per_batch × batch + samples) / of⌋` samples
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct LinearSamples {
     per_batch: f64,
     samples: f64,
     of: f64,
 }
 
-impl Schedule {
+impl EvaluationSchedule {
     /// Returns the rule that an evaluation after `count` samples violates; `before` is the one before
     /// it, and `batch` the batch size that was logged above.
     pub fn violated_by(
@@ -77,7 +77,7 @@ impl Schedule {
     }
 }
 
-impl First {
+impl FirstEvaluation {
     fn samples_at(&self, batch: f64, every: Option<f64>) -> f64 {
         match self {
             Self::Batches(batches) => batches.samples_at(batch),

@@ -332,7 +332,7 @@ fn a_failed_run_is_ranked_slowest() {
     let cut: Vec<&str> = LOGS[1].lines().take(30).collect();
     all[1] = cut.join("\n");
     let read_logs = read(&rules, &all);
-    assert_eq!(read_logs[1].log.ending, Ending::Cut);
+    assert_eq!(read_logs[1].log.ending, LogEnding::Truncated);
     assert_eq!(read_logs[1].log.minutes, Some(f64::INFINITY));
     assert!(violated(&rules, &all, None).is_empty());
     all[0] = edited(&all[0], "run_stop", "success", "aborted");

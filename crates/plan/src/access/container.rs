@@ -1,11 +1,11 @@
 //! Lists the accesses of a container. Every field is named, so that a new one does not compile before its access is
 //! decided.
 
-use super::{Access, AccessKind, Namespace, Source};
+use super::{AccessKind, HostAccess, HostPath, Namespace};
 use retrial_container::{ContainerSpec, ExtraFlags, Mount};
 
 /// Returns what a container can use of this machine. `recipient` is its key in the recipe.
-pub fn of_container(container: &ContainerSpec, recipient: &str) -> Vec<Access> {
+pub fn of_container(container: &ContainerSpec, recipient: &str) -> Vec<HostAccess> {
     let ContainerSpec {
         privileged,
         ipc,
@@ -83,8 +83,8 @@ pub fn of_container(container: &ContainerSpec, recipient: &str) -> Vec<Access> {
         let value = value.clone()?;
         Some(AccessKind::Namespace { namespace, value })
     }));
-    let source = |mount: &Mount| AccessKind::Mount(Source::new(&mount.source));
+    let source = |mount: &Mount| AccessKind::Mount(HostPath::new(&mount.source));
     kinds.extend(mounts.iter().map(source));
     let kinds = kinds.into_iter();
-    kinds.map(|kind| Access::new(recipient, kind)).collect()
+    kinds.map(|kind| HostAccess::new(recipient, kind)).collect()
 }

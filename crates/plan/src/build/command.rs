@@ -3,29 +3,29 @@
 use itertools::Itertools as _;
 
 use super::error::PlanError;
-use super::{Builder, expression, render_map};
+use super::{PlanBuilder, expression, render_map};
 use crate::failure::FailureSigns;
-use crate::step::{ExecStep, Purpose};
-use retrial_recipe::expression::Scope;
+use crate::step::{CommandPurpose, ExecStep};
+use retrial_recipe::expression::ExpressionScope;
 use retrial_recipe::model::{CommandOptions, Template};
 
 /// The time limit of a step without one: a day.
 const DEFAULT_TIMEOUT_S: u64 = 24 * 3600;
 
-impl Builder<'_> {
+impl PlanBuilder<'_> {
     pub(super) fn exec(
         &self,
-        purpose: Purpose,
+        purpose: CommandPurpose,
         place: &str,
         run: &Template,
         options: &CommandOptions,
-        scope: &Scope,
+        scope: &ExpressionScope,
     ) -> Result<ExecStep, PlanError> {
         let run = expression(place, run, scope)?;
         // Only the exit code decides about checks and setup steps.
         let failure = match purpose {
-            Purpose::Measure { .. } => FailureSigns::new(self.recipe, options),
-            Purpose::Prepare | Purpose::Check { .. } => FailureSigns::default(),
+            CommandPurpose::Measure { .. } => FailureSigns::new(self.recipe, options),
+            CommandPurpose::Prepare | CommandPurpose::Check { .. } => FailureSigns::default(),
         };
         let mut secrets = self.secrets();
         secrets.retain(|name| names(&run, name));

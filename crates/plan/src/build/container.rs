@@ -1,13 +1,13 @@
 //! The container and its image.
 
 use super::error::PlanError;
-use super::{Builder, expression, join, render_map};
+use super::{PlanBuilder, expression, join, render_map};
 use crate::options::PullPolicy;
-use crate::step::{Action, BuildStep, Condition};
+use crate::step::{Action, BuildStep, StepCondition};
 use retrial_container::first_process;
 use retrial_container::{ContainerSpec, Mount};
 use retrial_host::assign::{AssignRequest, AssignedGpus, GpuFlags, assign};
-use retrial_recipe::expression::Scope;
+use retrial_recipe::expression::ExpressionScope;
 use retrial_recipe::model::{Container, Entrypoint, Image, ModelSource, Placement, Recipe};
 
 /// The name of a built image: one for each resolved recipe.
@@ -18,7 +18,7 @@ fn built_tag(recipe: &Recipe, hash: &str) -> String {
     format!("retrial/{}:{short}", stem.trim_matches('-'))
 }
 
-impl Builder<'_> {
+impl PlanBuilder<'_> {
     /// Adds the pull or the build of the recipe's own image.
     pub(super) fn image(&mut self) {
         match &self.recipe.image {
@@ -50,9 +50,9 @@ impl Builder<'_> {
             _ => self.options.pull,
         };
         let when = if policy == PullPolicy::Missing {
-            Condition::UnlessPresent
+            StepCondition::UnlessPresent
         } else {
-            Condition::Always
+            StepCondition::Always
         };
         let action = Action::Pull {
             reference: reference.clone(),
@@ -131,7 +131,11 @@ impl Builder<'_> {
     }
 
     /// Returns the recipe's mounts: those of its container, its files, and models of this machine.
-    fn mounts(&self, container: &Container, scope: &Scope) -> Result<Vec<Mount>, PlanError> {
+    fn mounts(
+        &self,
+        container: &Container,
+        scope: &ExpressionScope,
+    ) -> Result<Vec<Mount>, PlanError> {
         let directory = self.origin.directory.as_deref().unwrap_or(".");
         let mut mounts = Vec::new();
         for request in &container.mounts {

@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 
 use super::error::PlanError;
-use super::{Origin, build};
+use super::{RecipeOrigin, build};
 use crate::lookup::own_containers;
 use crate::options::PlanOptions;
 use crate::step::{Action, Plan};
@@ -23,7 +23,7 @@ pub fn on_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Plan, Pl
         let usable = host.usable_gpus(gpus.vendor);
         gpus.count = gpus.count.min(usable).max(1);
     }
-    let origin = Origin {
+    let origin = RecipeOrigin {
         directory: plan.directory.clone(),
         hash: plan.recipe_hash.clone(),
         built_in: plan.built_in,

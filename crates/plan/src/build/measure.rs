@@ -5,20 +5,20 @@ use std::collections::BTreeMap;
 use itertools::join;
 
 use super::error::PlanError;
-use super::{Builder, expression};
+use super::{PlanBuilder, expression};
 use crate::measurement::{MeasurementPlan, is_scenario};
-use crate::step::{Action, Condition, Purpose};
-use retrial_recipe::expression::Scope;
+use crate::step::{Action, CommandPurpose, StepCondition};
+use retrial_recipe::expression::ExpressionScope;
 use retrial_recipe::model::{
     Measurement, MeasurementCommand, Mode, Placement, Recipe, Template, Trials,
 };
 
-impl Builder<'_> {
+impl PlanBuilder<'_> {
     pub(super) fn measure(&mut self) -> Result<(), PlanError> {
         self.check_scenarios()?;
         let selected = recipe_measurements(self.recipe).filter(|entry| self.is_selected(entry));
         let selected: Vec<_> = selected.collect();
-        let mut shared = Shared::new();
+        let mut shared = SharedSteps::new();
         for (index, entry) in selected.iter().enumerate() {
             let plan = self.measurement(entry)?;
             let last = *plan.judged_trials().end();
@@ -37,7 +37,11 @@ impl Builder<'_> {
     }
 
     /// Adds one trial: the command, its check, and the collection of its results.
-    fn trial(&mut self, context: &TrialContext<'_>, shared: &mut Shared) -> Result<(), PlanError> {
+    fn trial(
+        &mut self,
+        context: &TrialContext<'_>,
+        shared: &mut SharedSteps,
+    ) -> Result<(), PlanError> {
         let (from, index, trial) = (context.from, context.index, context.trial);
         let (stem, place, scope) = (&context.stem, &context.place, &context.scope);
         let results = from.results.as_ref();
@@ -46,7 +50,7 @@ impl Builder<'_> {
             .transpose()?;
         let command = match &from.command {
             MeasurementCommand::Run(run) => {
-                let purpose = Purpose::Measure {
+                let purpose = CommandPurpose::Measure {
                     measurements: vec![index],
                     trial,
                 };
@@ -61,7 +65,7 @@ impl Builder<'_> {
         };
         let mut fetching = command;
         if let Some(check) = &from.check {
-            let purpose = Purpose::Check {
+            let purpose = CommandPurpose::Check {
                 measurement: index,
                 trial,
                 of: command,
@@ -106,7 +110,7 @@ impl Builder<'_> {
         name: &str,
         context: &TrialContext<'_>,
         results: Option<&String>,
-        shared: &mut Shared,
+        shared: &mut SharedSteps,
     ) -> Result<u32, PlanError> {
         let key = (name.to_owned(), context.trial);
         let number = match shared.get(&key) {
@@ -118,7 +122,7 @@ impl Builder<'_> {
         let step = steps.find(|step| step.number == number);
         if let Some(Action::Exec(exec)) = step.map(|step| &mut step.action) {
             exec.results.extend(results.cloned());
-            if let Purpose::Measure { measurements, .. } = &mut exec.purpose {
+            if let CommandPurpose::Measure { measurements, .. } = &mut exec.purpose {
                 measurements.push(context.index);
             }
         }
@@ -132,7 +136,7 @@ impl Builder<'_> {
         };
         let mut scope = self.scope();
         scope.trial = Some(context.trial);
-        let purpose = Purpose::Measure {
+        let purpose = CommandPurpose::Measure {
             measurements: Vec::new(),
             trial: context.trial,
         };
@@ -267,7 +271,7 @@ fn below_results(file: &Template, results: Option<&Template>) -> Template {
 }
 
 /// The step of a shared command for one trial.
-type Shared = BTreeMap<(String, u32), u32>;
+type SharedSteps = BTreeMap<(String, u32), u32>;
 
 /// One trial of one measurement that is being added to the plan.
 pub(super) struct TrialContext<'a> {
@@ -277,13 +281,13 @@ pub(super) struct TrialContext<'a> {
     several: bool,
     pub(super) stem: String,
     place: String,
-    scope: Scope,
-    pub(super) when: Condition,
+    scope: ExpressionScope,
+    pub(super) when: StepCondition,
 }
 
 impl<'a> TrialContext<'a> {
     /// Returns the context of a trial of the measurement that was added last.
-    fn new(builder: &Builder<'_>, from: &'a Measurement, trial: u32) -> Self {
+    fn new(builder: &PlanBuilder<'_>, from: &'a Measurement, trial: u32) -> Self {
         let index = builder.plan.measurements.len() - 1;
         let plan = &builder.plan.measurements[index];
         let mut scope = builder.scope();
@@ -292,11 +296,11 @@ impl<'a> TrialContext<'a> {
         scope.trial = Some(trial);
         let is_warmup = trial <= plan.warmup;
         let when = if trial > plan.warmup + plan.trials.min {
-            Condition::UntilDecided {
+            StepCondition::UntilDecided {
                 stages: plan.trials.stages(),
             }
         } else {
-            Condition::Always
+            StepCondition::Always
         };
         Self {
             from,

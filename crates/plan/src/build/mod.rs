@@ -19,12 +19,12 @@ use super::download::PlannedDownload;
 use super::options::PlanOptions;
 use super::privilege;
 use super::sku;
-use super::step::{Action, Condition, Plan, Step};
+use super::step::{Action, Plan, Step, StepCondition};
 use retrial_host::checks::unmet;
 use retrial_host::model::HostView;
-use retrial_recipe::expression::{NodeScope, Scope, render};
+use retrial_recipe::expression::{ExpressionScope, NodeScope, render};
 use retrial_recipe::model::{
-    Download, ModelSource, Ordered, Placement, Recipe, Template, is_commit,
+    Download, ModelSource, OrderedMap, Placement, Recipe, Template, is_commit,
 };
 
 pub use elsewhere::on_host;
@@ -32,7 +32,7 @@ pub use error::PlanError;
 
 /// The catalog's data about a recipe, apart from its text.
 #[derive(Debug, Clone, Default)]
-pub struct Origin {
+pub struct RecipeOrigin {
     /// The recipe's directory, absolute; companion files and build contexts are in it.
     pub directory: Option<String>,
     /// SHA-256 of the resolved recipe.
@@ -47,7 +47,7 @@ pub struct Origin {
 /// If the command line requests something that the recipe does not have, or an expression fails.
 pub fn build(
     recipe: &Recipe,
-    origin: &Origin,
+    origin: &RecipeOrigin,
     options: &PlanOptions,
     host: &HostView,
 ) -> Result<Plan, PlanError> {
@@ -60,7 +60,7 @@ pub fn build(
 /// Makes the plan without comparing it.
 fn build_alone(
     recipe: &Recipe,
-    origin: &Origin,
+    origin: &RecipeOrigin,
     options: &PlanOptions,
     host: &HostView,
 ) -> Result<Plan, PlanError> {
@@ -73,7 +73,7 @@ fn build_alone(
     check_secrets(recipe, options)?;
     let host_notes = recipe.host_notes.iter();
     let host_notes = host_notes.map(|note| format!("host note: {}", note.trim_end()));
-    let mut builder = Builder {
+    let mut builder = PlanBuilder {
         recipe,
         origin,
         options,
@@ -128,9 +128,9 @@ fn check_secrets(recipe: &Recipe, options: &PlanOptions) -> Result<(), PlanError
     })
 }
 
-struct Builder<'a> {
+struct PlanBuilder<'a> {
     recipe: &'a Recipe,
-    origin: &'a Origin,
+    origin: &'a RecipeOrigin,
     options: &'a PlanOptions,
     host: &'a HostView,
     /// The plan so far.
@@ -139,7 +139,7 @@ struct Builder<'a> {
     running: BTreeMap<String, u32>,
 }
 
-impl Builder<'_> {
+impl PlanBuilder<'_> {
     /// Adds all steps in their order, and the container.
     fn add_steps(&mut self) -> Result<(), PlanError> {
         self.images_built_on_the_host()?;
@@ -153,9 +153,9 @@ impl Builder<'_> {
         self.models_in_the_container()?;
         self.in_the_container()?;
         self.measure()?;
-        let (head, always) = (Placement::Head, Condition::Always);
+        let (head, always) = (Placement::Head, StepCondition::Always);
         self.step_on(head, "judge", None, always, Action::Judge);
-        let keep = Condition::Unless {
+        let keep = StepCondition::Unless {
             keep: self.options.keep,
         };
         let (all, main) = (Placement::All, Some("main"));
@@ -166,7 +166,13 @@ impl Builder<'_> {
     }
 
     fn step(&mut self, name: &str, container: Option<&str>, action: Action) -> u32 {
-        self.step_on(Placement::All, name, container, Condition::Always, action)
+        self.step_on(
+            Placement::All,
+            name,
+            container,
+            StepCondition::Always,
+            action,
+        )
     }
 
     /// Adds a step, executed on the machines of the placement if the condition holds.
@@ -175,7 +181,7 @@ impl Builder<'_> {
         on: Placement,
         name: &str,
         container: Option<&str>,
-        when: Condition,
+        when: StepCondition,
         action: Action,
     ) -> u32 {
         let number = u32::try_from(self.plan.steps.len()).unwrap_or(u32::MAX - 1) + 1;
@@ -217,7 +223,7 @@ impl Builder<'_> {
         }
     }
 
-    fn scope(&self) -> Scope {
+    fn scope(&self) -> ExpressionScope {
         let mut scope = self.recipe.scope();
         for (name, model) in &self.recipe.models {
             if let ModelSource::Hub { revision, .. } = &model.source {
@@ -244,7 +250,11 @@ fn join(directory: &str, path: &str) -> String {
     }
 }
 
-fn expression(place: &str, template: &Template, scope: &Scope) -> Result<String, PlanError> {
+fn expression(
+    place: &str,
+    template: &Template,
+    scope: &ExpressionScope,
+) -> Result<String, PlanError> {
     let error = |source| PlanError::Expression {
         place: place.to_owned(),
         source,
@@ -252,7 +262,7 @@ fn expression(place: &str, template: &Template, scope: &Scope) -> Result<String,
     let text = render(template, scope).map_err(error)?;
     if text.contains("${{") {
         // Expressions that are evaluated later on the machines must not fail there.
-        let example = Scope {
+        let example = ExpressionScope {
             node: Some(NodeScope::example()),
             ..scope.clone()
         };
@@ -263,8 +273,8 @@ fn expression(place: &str, template: &Template, scope: &Scope) -> Result<String,
 
 fn render_map(
     place: &str,
-    map: &Ordered<Template>,
-    scope: &Scope,
+    map: &OrderedMap<Template>,
+    scope: &ExpressionScope,
 ) -> Result<Vec<(String, String)>, PlanError> {
     map.iter()
         .map(|(name, value)| {

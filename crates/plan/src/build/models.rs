@@ -1,13 +1,13 @@
 //! Models: fetched before the container is created, or created in it.
 
 use super::error::PlanError;
-use super::{Builder, expression};
-use crate::commit::{NamesCommits, commit_later};
-use crate::model::{Form, HUB_CACHE, ModelFetch, ModelMount};
-use crate::step::{Action, Purpose, Step};
+use super::{PlanBuilder, expression};
+use crate::commit::{PlaceholderTexts, commit_later};
+use crate::model::{HUB_CACHE, ModelFetch, ModelMount, MountForm};
+use crate::step::{Action, CommandPurpose, Step};
 use retrial_recipe::model::{CommandOptions, Model, ModelSource};
 
-impl Builder<'_> {
+impl PlanBuilder<'_> {
     pub(super) fn models(&mut self) -> Result<(), PlanError> {
         for (name, model) in &self.recipe.models {
             if let ModelSource::Hub {
@@ -67,9 +67,9 @@ impl Builder<'_> {
         let stated = model.mount.as_ref();
         let stated = stated.map(|mount| expression(&place, mount, &self.scope()));
         let form = match model {
-            model if model.hub_cache => Form::HubCache,
-            model if !model.writable.is_empty() => Form::Files,
-            _ => Form::Directory,
+            model if model.hub_cache => MountForm::HubCache,
+            model if !model.writable.is_empty() => MountForm::Files,
+            _ => MountForm::Directory,
         };
         Ok(ModelMount {
             target: stated.unwrap_or_else(|| Ok(HUB_CACHE.to_owned()))?,
@@ -109,7 +109,7 @@ impl Builder<'_> {
             if let ModelSource::Run(run) = &model.source {
                 let (place, scope) = (format!("models.{name}.source.run"), self.scope());
                 let options = CommandOptions::default();
-                let exec = self.exec(Purpose::Prepare, &place, run, &options, &scope)?;
+                let exec = self.exec(CommandPurpose::Prepare, &place, run, &options, &scope)?;
                 let step = format!("model-{name}");
                 let number = self.step(&step, Some("main"), Action::Exec(exec));
                 self.fetches(number, step, model.download.as_ref());

@@ -3,16 +3,16 @@
 
 use super::error::PlanError;
 use super::measure::TrialContext;
-use super::{Builder, expression};
+use super::{PlanBuilder, expression};
 use crate::failure::FailureSigns;
 use crate::service::{ServiceStep, StopPolicy, StopStep};
-use crate::step::{Action, Condition, ExecStep, Purpose};
+use crate::step::{Action, CommandPurpose, ExecStep, StepCondition};
 use retrial_container::ContainerSpec;
 use retrial_recipe::model::{
     Image, Measurement, MeasurementCommand, Placement, ReadyWhen, Service, ServiceScope,
 };
 
-impl<'a> Builder<'a> {
+impl<'a> PlanBuilder<'a> {
     /// Pulls the images of services with containers of their own. The plan is pinned if all of them are.
     pub(super) fn images_of_services(&mut self) {
         let mut pulled = vec![self.plan.image.clone()];
@@ -87,7 +87,7 @@ impl<'a> Builder<'a> {
             if let Some(start) = unneeded.get(name) {
                 self.stop(
                     &format!("stop-{name}"),
-                    &Condition::Always,
+                    &StepCondition::Always,
                     *start,
                     name,
                     service,
@@ -108,14 +108,15 @@ impl<'a> Builder<'a> {
     fn start(
         &mut self,
         step: &str,
-        when: &Condition,
+        when: &StepCondition,
         name: &str,
         service: &Service,
     ) -> Result<u32, PlanError> {
         let scope = self.scope();
         let place = |key: &str| format!("services.{name}.{key}");
         let (run, options) = (&service.run, &service.options);
-        let mut command = self.exec(Purpose::Prepare, &place("run"), run, options, &scope)?;
+        let mut command =
+            self.exec(CommandPurpose::Prepare, &place("run"), run, options, &scope)?;
         command.timeout_s = service.ready.timeout.as_secs().max(1);
         command.failure = FailureSigns::new(self.recipe, &service.options);
         let mut ready = service.ready.when.clone();
@@ -139,7 +140,14 @@ impl<'a> Builder<'a> {
         Ok(self.step_on(service.on, step, Some(container), when.clone(), action))
     }
 
-    fn stop(&mut self, step: &str, when: &Condition, start: u32, name: &str, service: &Service) {
+    fn stop(
+        &mut self,
+        step: &str,
+        when: &StepCondition,
+        start: u32,
+        name: &str,
+        service: &Service,
+    ) {
         let container = container_name(name, service);
         let action = Action::StopService(StopStep {
             service: name.to_owned(),

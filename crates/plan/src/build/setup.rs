@@ -3,13 +3,13 @@
 
 use super::command::names;
 use super::error::PlanError;
-use super::{Builder, expression};
+use super::{PlanBuilder, expression};
 use crate::cached::{CachedDirectory, PopulateInputs, PopulateStep};
-use crate::step::{Action, Condition, ExecStep, Purpose, RECIPE_DIRECTORY};
+use crate::step::{Action, CommandPurpose, ExecStep, RECIPE_DIRECTORY, StepCondition};
 use retrial_host::assign::GpuFlags;
 use retrial_recipe::model::{CacheRequest, Image, ModelSource, Placement, Setup, StepLocation};
 
-impl<'a> Builder<'a> {
+impl<'a> PlanBuilder<'a> {
     /// Adds the copies of image files for steps on the host.
     pub(super) fn copies(&mut self) {
         for (index, copy) in self.recipe.copy_from_image.iter().enumerate() {
@@ -65,7 +65,7 @@ impl<'a> Builder<'a> {
             };
             let command = self.setup(&name, setup)?;
             let populate_step = self.populate_step(&name, setup, cache, command, &inputs)?;
-            let when = Condition::UnlessCached {
+            let when = StepCondition::UnlessCached {
                 key: populate_step.directory.key.clone(),
             };
             let container = (setup.on == StepLocation::Container).then_some("fill");
@@ -102,7 +102,7 @@ impl<'a> Builder<'a> {
     fn setup(&self, name: &str, setup: &Setup) -> Result<ExecStep, PlanError> {
         let scope = self.scope();
         let (run, options) = (&setup.run, &setup.options);
-        let mut command = self.exec(Purpose::Prepare, name, run, options, &scope)?;
+        let mut command = self.exec(CommandPurpose::Prepare, name, run, options, &scope)?;
         if setup.on == StepLocation::Host {
             // The container's shell is the image's.
             command.shell.clone_from(&setup.options.shell);

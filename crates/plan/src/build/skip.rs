@@ -1,18 +1,18 @@
 //! Steps that `--skip` and `--from` skip.
 
-use super::Builder;
+use super::PlanBuilder;
 use super::error::PlanError;
-use crate::options::Keep;
-use crate::step::{Action, Condition, Step};
+use crate::options::KeepContainer;
+use crate::step::{Action, Step, StepCondition};
 use retrial_recipe::nearest;
 
-impl Builder<'_> {
+impl PlanBuilder<'_> {
     /// Marks the steps that `--skip` and `--from` skip.
     pub(super) fn skip(&mut self) -> Result<(), PlanError> {
         for name in &self.options.skip {
             let index = self.index_of("--skip", name)?;
             let option = format!("--skip {}", self.plan.steps[index].name);
-            self.plan.steps[index].when = Condition::Skipped { option };
+            self.plan.steps[index].when = StepCondition::Skipped { option };
         }
         if let Some(name) = &self.options.from {
             let first = self.index_of("--from", name)?;
@@ -34,11 +34,11 @@ impl Builder<'_> {
                     );
                 if !needed {
                     let option = option.clone();
-                    step.when = Condition::Skipped { option };
+                    step.when = StepCondition::Skipped { option };
                 }
             }
         }
-        if self.options.keep == Keep::Always {
+        if self.options.keep == KeepContainer::Always {
             let notes = &mut self.plan.notes;
             notes.push("the container remains at the end; `retrial clean` removes it".to_owned());
         }

@@ -1,7 +1,7 @@
 use rstest::rstest;
 
-use crate::build::Origin;
-use crate::options::{Keep, PlanOptions, PullPolicy};
+use crate::build::RecipeOrigin;
+use crate::options::{KeepContainer, PlanOptions, PullPolicy};
 use crate::step::Plan;
 use retrial_host::model::{Gpu, HostView};
 use retrial_recipe::model::{Mode, Trials};
@@ -39,7 +39,7 @@ fn plan_of(text: &str, settings: &[&str], options: &PlanOptions, host: &HostView
     let templates = &retrial_recipe::NoTemplates;
     let resolved = retrial_recipe::resolve("r", &source, templates, &settings);
     let recipe = resolved.unwrap().recipe;
-    crate::build(&recipe, &Origin::default(), options, host).unwrap()
+    crate::build(&recipe, &RecipeOrigin::default(), options, host).unwrap()
 }
 
 fn changes(options: &PlanOptions) -> Vec<String> {
@@ -140,7 +140,7 @@ fn options_that_leave_each_measurement_as_it_is_are_no_changes() {
         trials: Some(Trials { min: 3, max: 8 }),
         // As the recipe has it.
         warmup: Some(1),
-        keep: Keep::Always,
+        keep: KeepContainer::Always,
         pull: PullPolicy::Never,
         // No command names them.
         secrets: vec!["HF_TOKEN".to_owned(), "UNUSED".to_owned()],

@@ -1,10 +1,10 @@
 use serde_json::Value;
 
 use super::*;
-use crate::options::{Keep, PullPolicy};
+use crate::options::{KeepContainer, PullPolicy};
 use retrial_host::model::Gpu;
 use retrial_recipe::model::{Mode, Trials};
-use retrial_recipe::{NoTemplates, Resolved, Source, resolve};
+use retrial_recipe::{NoTemplates, ResolvedRecipe, Source, resolve};
 
 const RECIPE: &str = r#"schema: 1
 title: t
@@ -65,16 +65,20 @@ fn host() -> HostView {
     }
 }
 
-fn resolved(settings: &[&str]) -> Resolved {
+fn resolved(settings: &[&str]) -> ResolvedRecipe {
     let settings: Vec<_> = settings.iter().map(|text| text.parse().unwrap()).collect();
     let resolved = resolve("r", &Source::new("r.yaml", RECIPE), &NoTemplates, &settings);
     resolved.map_err(|problems| problems.render(false)).unwrap()
 }
 
 /// A plan as it is made, and the recipe as its run's directory has it.
-fn planned(settings: &[&str], options: &PlanOptions, lock: Option<&Lock>) -> (Plan, Resolved) {
+fn planned(
+    settings: &[&str],
+    options: &PlanOptions,
+    lock: Option<&RecipeLock>,
+) -> (Plan, ResolvedRecipe) {
     let resolved = resolved(settings);
-    let origin = Origin {
+    let origin = RecipeOrigin {
         directory: Some("/recipes/r".to_owned()),
         hash: resolved.hash.clone(),
         built_in: false,
@@ -93,7 +97,7 @@ fn planned(settings: &[&str], options: &PlanOptions, lock: Option<&Lock>) -> (Pl
     (plan, again)
 }
 
-fn differences_of(recorded: &Plan, resolved: &Resolved) -> Vec<String> {
+fn differences_of(recorded: &Plan, resolved: &ResolvedRecipe) -> Vec<String> {
     let derivation = Derivation {
         recorded,
         recipe: &resolved.recipe,
@@ -104,16 +108,16 @@ fn differences_of(recorded: &Plan, resolved: &Resolved) -> Vec<String> {
     found.iter().map(ToString::to_string).collect()
 }
 
-fn lock() -> Lock {
+fn lock() -> RecipeLock {
     let hex = "0123456789abcdef".repeat(4);
     let model = LockedModel {
         commit: hex[..40].to_owned(),
         files: BTreeMap::from([("config.json".to_owned(), format!("sha256:{hex}"))]),
     };
-    Lock {
+    RecipeLock {
         images: BTreeMap::from([("debian:12".to_owned(), format!("sha256:{hex}"))]),
         models: BTreeMap::from([("amd/tiny@main".to_owned(), model)]),
-        ..Lock::default()
+        ..RecipeLock::default()
     }
 }
 
@@ -130,7 +134,7 @@ fn a_plan_follows_from_its_stored_recipe_and_settings() {
             least_privilege: true,
             skip: vec!["setup-lock-clocks".to_owned()],
             from: None,
-            keep: Keep::Always,
+            keep: KeepContainer::Always,
             pull: PullPolicy::Never,
             secrets: vec!["TOKEN".to_owned()],
         },
@@ -155,7 +159,7 @@ fn a_plan_follows_from_its_stored_recipe_and_settings() {
 #[test]
 fn a_jobs_plan_follows_from_the_recipe_and_its_nodes_gpus() {
     let resolved = resolved(&[]);
-    let origin = Origin {
+    let origin = RecipeOrigin {
         directory: None,
         hash: resolved.hash.clone(),
         built_in: false,
@@ -217,7 +221,7 @@ fn requirements_changes_and_settings_cannot_be_removed() {
     assert!(!differences_of(&plan, &resolved).is_empty());
     // More unmet requirements, which the host's files show, are no advantage.
     let (mut plan, resolved) = planned(&[], &PlanOptions::default(), None);
-    let missing = retrial_host::checks::Check::missing_source("/data", "/data");
+    let missing = retrial_host::checks::HostCheck::missing_source("/data", "/data");
     plan.unmet.push(missing);
     assert!(differences_of(&plan, &resolved).is_empty());
 }

@@ -11,7 +11,7 @@ use retrial_document::measures::format::limit;
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::nearest::shortened;
 use retrial_readings::sanitize;
-use retrial_recipe::model::Progress;
+use retrial_recipe::model::ProgressRule;
 
 /// The idle time after which an unterminated line is searched.
 const UNFINISHED: Duration = Duration::from_secs(1);
@@ -51,7 +51,7 @@ impl fmt::Display for FailedLine {
 pub struct LineSearch {
     any: RegexSet,
     patterns: Vec<(Regex, Option<Duration>)>,
-    progress: Option<(Regex, Progress)>,
+    progress: Option<(Regex, ProgressRule)>,
     splitter: LineSplitter,
     /// The number of complete lines.
     lines: u64,
@@ -120,7 +120,7 @@ impl LineSearch {
     }
 
     /// The rule of progress, if no line met it for too long.
-    pub fn stalled(&self, now: Instant) -> Option<&Progress> {
+    pub fn stalled(&self, now: Instant) -> Option<&ProgressRule> {
         let (_, rule) = self.progress.as_ref()?;
         (now.duration_since(self.progressed) >= rule.within).then_some(rule)
     }
@@ -169,7 +169,7 @@ mod tests {
             pattern: (*pattern).to_owned(),
             after: *after,
         });
-        let progress = Progress {
+        let progress = ProgressRule {
             pattern: "step [0-9]+".to_owned(),
             within: Duration::from_mins(1),
             once: false,

@@ -1,7 +1,7 @@
 //! Lists the access that each step needs. Every action is named, so that a new one does not compile before its access
 //! is decided.
 
-use crate::access::{Access, AccessKind, Source, of_container};
+use crate::access::{AccessKind, HostAccess, HostPath, of_container};
 use crate::cached::PopulateStep;
 use crate::exec::ExecStep;
 use crate::service::ServiceStep;
@@ -9,7 +9,7 @@ use crate::step::{Action, RECIPE_DIRECTORY, Step};
 use retrial_recipe::model::StepLocation;
 
 /// Returns what a step can use of this machine.
-pub fn of_step(step: &Step) -> Vec<Access> {
+pub fn of_step(step: &Step) -> Vec<HostAccess> {
     if step.is_skipped() {
         return Vec::new();
     }
@@ -21,9 +21,9 @@ pub fn of_step(step: &Step) -> Vec<Access> {
         format!("step {}", own.unwrap_or(name))
     };
     match &step.action {
-        Action::Build(build) => vec![Access {
+        Action::Build(build) => vec![HostAccess {
             recipient: recipient(),
-            kind: AccessKind::BuildContext(Source::new(&build.context)),
+            kind: AccessKind::BuildContext(HostPath::new(&build.context)),
         }],
         Action::Exec(command) => of_command(command, &recipient()),
         Action::Host(command) => of_host_command(command, &recipient()),
@@ -50,7 +50,7 @@ pub fn of_step(step: &Step) -> Vec<Access> {
     }
 }
 
-fn of_service(service: &ServiceStep, recipient: &str) -> Vec<Access> {
+fn of_service(service: &ServiceStep, recipient: &str) -> Vec<HostAccess> {
     let mut all = of_command(&service.command, recipient);
     if let Some(own) = &service.own_container {
         let place = format!("services.{}.container", service.service);
@@ -59,22 +59,24 @@ fn of_service(service: &ServiceStep, recipient: &str) -> Vec<Access> {
     all
 }
 
-fn of_host_command(command: &ExecStep, recipient: &str) -> Vec<Access> {
+fn of_host_command(command: &ExecStep, recipient: &str) -> Vec<HostAccess> {
     let directory = command
         .env
         .iter()
         .find(|(name, _)| name == RECIPE_DIRECTORY);
     let directory = directory.map(|(_, path)| AccessKind::RecipeDirectory { path: path.clone() });
     let kinds = [AccessKind::HostCommand].into_iter().chain(directory);
-    let mut all: Vec<Access> = kinds.map(|kind| Access::new(recipient, kind)).collect();
+    let mut all: Vec<HostAccess> = kinds.map(|kind| HostAccess::new(recipient, kind)).collect();
     all.extend(of_command(command, recipient));
     all
 }
 
-fn of_command(command: &ExecStep, recipient: &str) -> Vec<Access> {
+fn of_command(command: &ExecStep, recipient: &str) -> Vec<HostAccess> {
     let secrets = command.secrets.iter().map(|name| AccessKind::Secret {
         name: name.clone(),
         named_by_user: false,
     });
-    secrets.map(|kind| Access::new(recipient, kind)).collect()
+    secrets
+        .map(|kind| HostAccess::new(recipient, kind))
+        .collect()
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::build::{Origin, build};
+use crate::build::{RecipeOrigin, build};
 use crate::options::PlanOptions;
 use crate::step::Action;
 use retrial_host::model::HostView;
@@ -10,7 +10,7 @@ const REST: &str = "scenarios: { s: { performance: { run: \"echo $HF_TOKEN\", fi
 fn plan(keys: &str, rest: &str) -> Plan {
     let source = retrial_recipe::Source::new("r.yaml", format!("{HEAD}{keys}{rest}"));
     let resolved = retrial_recipe::resolve("r", &source, &retrial_recipe::NoTemplates, &[]);
-    let origin = Origin {
+    let origin = RecipeOrigin {
         directory: Some("/recipe".to_owned()),
         hash: String::new(),
         built_in: false,

@@ -1,6 +1,6 @@
 use super::*;
 use crate::PlanOptions;
-use crate::build::Origin;
+use crate::build::RecipeOrigin;
 use retrial_host::model::HostView;
 use retrial_recipe::model::{Mode, Trials};
 
@@ -16,7 +16,13 @@ fn plan(options: PlanOptions, expected: &str) -> Plan {
         ..options
     };
     let recipe = resolved.unwrap().recipe;
-    crate::build(&recipe, &Origin::default(), &options, &HostView::default()).unwrap()
+    crate::build(
+        &recipe,
+        &RecipeOrigin::default(),
+        &options,
+        &HostView::default(),
+    )
+    .unwrap()
 }
 
 fn number(plan: &Plan, name: &str) -> u32 {
@@ -33,7 +39,10 @@ fn times(plan: &Plan, steps: &[(&str, f64)]) -> StepTimes {
     times
 }
 
-fn estimated(remaining: &Remaining, running: Option<(u32, f64)>) -> Option<(f64, Basis)> {
+fn estimated(
+    remaining: &RemainingSteps,
+    running: Option<(u32, f64)>,
+) -> Option<(f64, EstimateBasis)> {
     let estimate = remaining.estimate(running)?;
     Some((estimate.seconds, estimate.basis))
 }
@@ -55,41 +64,53 @@ fn an_earlier_run_estimates_each_step() {
     let first = number(&plan, "s-performance-1");
     let before = plan.steps.iter().map(|step| step.number);
     let before: Vec<u32> = before.filter(|step| *step < first).collect();
-    let mut remaining = Remaining::new(plan, StepTimes::default(), earlier);
+    let mut remaining = RemainingSteps::new(plan, StepTimes::default(), earlier);
     // Without the pull; three starts of the server, three trials of 110 s.
-    assert_eq!(estimated(&remaining, None), Some((392.0, Basis::Earlier)));
+    assert_eq!(
+        estimated(&remaining, None),
+        Some((392.0, EstimateBasis::EarlierRun))
+    );
     for step in before {
         remaining.ended(step, None);
     }
     assert_eq!(
         estimated(&remaining, Some((first, 50.0))),
-        Some((330.0, Basis::Earlier))
+        Some((330.0, EstimateBasis::EarlierRun))
     );
     // Longer than before: the following steps remain.
     assert_eq!(
         estimated(&remaining, Some((first, 500.0))),
-        Some((270.0, Basis::Earlier))
+        Some((270.0, EstimateBasis::EarlierRun))
     );
     // This run's own trial takes precedence.
     remaining.ended(first, Some(50.0));
-    assert_eq!(estimated(&remaining, None), Some((150.0, Basis::Earlier)));
+    assert_eq!(
+        estimated(&remaining, None),
+        Some((150.0, EstimateBasis::EarlierRun))
+    );
 }
 
 #[test]
 fn a_recipe_estimates_the_sum_of_its_measurements() {
     let whole = plan(PlanOptions::default(), "expected_duration: 10m\n");
     let first = number(&whole, "s-performance-1");
-    let mut remaining = Remaining::new(whole, StepTimes::default(), StepTimes::default());
-    assert_eq!(estimated(&remaining, None), Some((1200.0, Basis::Recipe)));
+    let mut remaining = RemainingSteps::new(whole, StepTimes::default(), StepTimes::default());
+    assert_eq!(
+        estimated(&remaining, None),
+        Some((1200.0, EstimateBasis::Recipe))
+    );
     remaining.ended(first, Some(20.0));
-    assert_eq!(estimated(&remaining, None), Some((340.0, Basis::Recipe)));
+    assert_eq!(
+        estimated(&remaining, None),
+        Some((340.0, EstimateBasis::Recipe))
+    );
 }
 
 #[test]
 fn without_data_there_is_no_estimate() {
     let unknown = plan(PlanOptions::default(), "");
     let first = number(&unknown, "s-performance-1");
-    let mut remaining = Remaining::new(unknown, StepTimes::default(), StepTimes::default());
+    let mut remaining = RemainingSteps::new(unknown, StepTimes::default(), StepTimes::default());
     remaining.ended(first, Some(20.0));
     assert_eq!(estimated(&remaining, None), None);
     // The distribution of the total over some of them is unknown.
@@ -98,10 +119,13 @@ fn without_data_there_is_no_estimate() {
         ..PlanOptions::default()
     };
     let part = plan(options, "expected_duration: 10m\n");
-    let mut remaining = Remaining::new(part, StepTimes::default(), StepTimes::default());
+    let mut remaining = RemainingSteps::new(part, StepTimes::default(), StepTimes::default());
     assert_eq!(estimated(&remaining, None), None);
     remaining.ended(first, Some(20.0));
-    assert_eq!(estimated(&remaining, None), Some((40.0, Basis::Own)));
+    assert_eq!(
+        estimated(&remaining, None),
+        Some((40.0, EstimateBasis::ThisRun))
+    );
     let steps = remaining.steps.clone();
     for step in steps {
         remaining.ended(step, None);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::quote;
 use crate::commit::commit_later;
-use crate::model::{Form, ModelFetch};
+use crate::model::{ModelFetch, MountForm};
 use crate::step::Plan;
 
 /// The location of models; empty for a plan without.
@@ -32,7 +32,7 @@ pub(super) fn download(plan: &Plan, model: &ModelFetch) -> String {
         }
     }
     let variable = variable(&model.model);
-    let learn = if model.mount.form == Form::HubCache {
+    let learn = if model.mount.form == MountForm::HubCache {
         line.push_str(" --cache-dir \"$models\"/hub");
         format!("{variable}=$(cat {place}/refs/{})", quote(&model.revision))
     } else {
@@ -53,10 +53,10 @@ pub(super) fn mounts(plan: &Plan) -> Vec<String> {
     let mounts = plan.fetched_models().map(|model| {
         let target = &model.mount.target;
         let (target, rights) = match model.mount.form {
-            Form::Directory => (target.clone(), ":ro"),
+            MountForm::Directory => (target.clone(), ":ro"),
             // A copy: writing to it does no harm.
-            Form::Files => (target.clone(), ""),
-            Form::HubCache => (format!("{target}/{}", model.cache_name()), ":ro"),
+            MountForm::Files => (target.clone(), ""),
+            MountForm::HubCache => (format!("{target}/{}", model.cache_name()), ":ro"),
         };
         format!("--volume={}:{}{rights}", place(model), quote(&target))
     });
@@ -83,7 +83,7 @@ fn variable(model: &str) -> String {
 }
 
 fn place(model: &ModelFetch) -> String {
-    if model.mount.form == Form::HubCache {
+    if model.mount.form == MountForm::HubCache {
         return format!("\"$models\"/hub/{}", quote(&model.cache_name()));
     }
     let name = model.repository.replace('/', "--");

@@ -3,8 +3,8 @@
 use super::quote;
 use crate::changes::OPTIONS_FILE;
 use crate::measurement::MeasurementPlan;
-use crate::step::{Action, ExecStep, Plan, Purpose, Step};
-use retrial_recipe::model::{FigureSource, Find, InvalidMarker, Mode};
+use crate::step::{Action, CommandPurpose, ExecStep, Plan, Step};
+use retrial_recipe::model::{FigureLocator, FigureSource, InvalidMarker, Mode};
 
 /// The directory of the results that are judged.
 pub(super) const RESULTS: &str = "results";
@@ -58,16 +58,16 @@ pub(super) fn logged(plan: &Plan, exec: &ExecStep, line: &str) -> String {
 /// Returns the directories and names of the files in which `retrial judge` searches the output of a command.
 fn files(plan: &Plan, exec: &ExecStep) -> Vec<(String, String)> {
     let (measurements, trial) = match &exec.purpose {
-        Purpose::Prepare => return Vec::new(),
-        Purpose::Measure {
+        CommandPurpose::Prepare => return Vec::new(),
+        CommandPurpose::Measure {
             measurements,
             trial,
         } => (measurements.clone(), *trial),
-        Purpose::Check {
+        CommandPurpose::Check {
             measurement, trial, ..
         } => (vec![*measurement], *trial),
     };
-    let is_check = matches!(exec.purpose, Purpose::Check { .. });
+    let is_check = matches!(exec.purpose, CommandPurpose::Check { .. });
     let named = measurements.into_iter().filter_map(|index| {
         let measured = plan.measurements.get(index)?;
         let name = if is_check {
@@ -91,7 +91,7 @@ fn checked(plan: &Plan, measured: &MeasurementPlan) -> Option<String> {
 /// The name for the output of a measurement. Training logs have that of `MLCommons`.
 fn printed(plan: &Plan, measured: &MeasurementPlan, trial: u32) -> Option<String> {
     let is_log = |(_, source): &(String, FigureSource)| {
-        source.file.is_none() && matches!(source.find, Find::Mllog(_))
+        source.file.is_none() && matches!(source.find, FigureLocator::Mllog(_))
     };
     if measured.figures.iter().any(is_log) {
         return Some(format!("result_{trial}.txt"));

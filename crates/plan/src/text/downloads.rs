@@ -1,11 +1,11 @@
 //! The downloads of a plan, as text.
 
-use crate::download::{HubHere, PlannedDownload};
+use crate::download::{LocalHubSettings, PlannedDownload};
 use crate::step::{Action, Plan, Step};
 use retrial_document::measures::format::size;
 
 /// The lines of a plan's downloads: name, size, terms and disk.
-pub fn lines(plan: &Plan, hub: &HubHere) -> Vec<String> {
+pub fn lines(plan: &Plan, hub: &LocalHubSettings) -> Vec<String> {
     let names = plan.downloads.iter().map(|planned| planned.name.len());
     let width = names.max().unwrap_or_default();
     // Scenarios often share a download: it is listed once.
@@ -41,7 +41,12 @@ pub fn lines(plan: &Plan, hub: &HubHere) -> Vec<String> {
     lines
 }
 
-fn about(plan: &Plan, planned: &PlannedDownload, step: &Step, hub: &HubHere) -> Vec<String> {
+fn about(
+    plan: &Plan,
+    planned: &PlannedDownload,
+    step: &Step,
+    hub: &LocalHubSettings,
+) -> Vec<String> {
     let download = &planned.download;
     let (from, place) = match &step.action {
         Action::FetchModel(model) => {

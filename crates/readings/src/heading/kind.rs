@@ -8,14 +8,14 @@ use regex_syntax::hir::{Hir, HirKind, Look};
 const NUMBER: &str = r"[0-9]+(?:[.,_][0-9]+)*";
 
 /// An expression for headings of a kind.
-pub struct Kind {
+pub struct HeadingKind {
     pub expression: String,
     /// Whether any text may stand between marks, so that lines of a log look alike.
     pub is_any_text: bool,
 }
 
 /// Returns expressions for every heading of a kind; none where it has only the one.
-pub fn kinds(expression: &str) -> Vec<Kind> {
+pub fn kinds(expression: &str) -> Vec<HeadingKind> {
     let Ok(parsed) = regex_syntax::parse(expression) else {
         return Vec::new();
     };
@@ -23,7 +23,7 @@ pub fn kinds(expression: &str) -> Vec<Kind> {
     let mut kinds = Vec::new();
     let mut add = |expression: String, is_any_text| {
         if expression != own {
-            kinds.push(Kind {
+            kinds.push(HeadingKind {
                 expression,
                 is_any_text,
             });

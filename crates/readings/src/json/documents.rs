@@ -12,7 +12,7 @@ const MAX_BEGINNINGS: usize = 8;
 
 /// A part of a log that is, or begins as, a JSON document.
 #[derive(Debug, PartialEq)]
-pub enum Piece<'a> {
+pub enum LogPiece<'a> {
     /// A document, with the number of its first line, from 1, and what precedes it there.
     Document(Value, u64, &'a str),
     /// A text that begins as a document and is none, or is cut; with the number of its line.
@@ -21,39 +21,39 @@ pub enum Piece<'a> {
 
 /// Finds the documents of a log, line by line.
 #[derive(Debug, Clone, Default)]
-pub struct Documents {
+pub struct DocumentSplitter {
     lines: u64,
-    open: Option<Open>,
+    open: Option<OpenDocument>,
 }
 
-impl Documents {
+impl DocumentSplitter {
     /// Reads a line, and hands each document that ends on it to `emit`.
-    pub fn feed(&mut self, line: &str, mut emit: impl FnMut(Piece<'_>)) {
+    pub fn feed(&mut self, line: &str, mut emit: impl FnMut(LogPiece<'_>)) {
         self.lines += 1;
         if let Some(mut open) = self.open.take() {
             match open.append(line) {
-                Progress::Open => {
+                DocumentState::Open => {
                     self.open = Some(open);
                     return;
                 }
-                Progress::Complete => return open.emit(&mut emit),
+                DocumentState::Complete => return open.emit(&mut emit),
                 // The document was cut, and this line is not of it.
-                Progress::Foreign => emit(Piece::Broken(&open.text, open.line)),
+                DocumentState::Foreign => emit(LogPiece::Broken(&open.text, open.line)),
             }
         }
         self.open = begin(line, self.lines, &mut emit);
     }
 
     /// Finishes the log: hands a document that is still open to `emit`, as broken.
-    pub fn finish(&mut self, mut emit: impl FnMut(Piece<'_>)) {
+    pub fn finish(&mut self, mut emit: impl FnMut(LogPiece<'_>)) {
         if let Some(open) = self.open.take() {
-            emit(Piece::Broken(&open.text, open.line));
+            emit(LogPiece::Broken(&open.text, open.line));
         }
     }
 }
 
 /// Reads the documents that begin on a line; returns one that does not end on it.
-fn begin(line: &str, number: u64, emit: &mut impl FnMut(Piece<'_>)) -> Option<Open> {
+fn begin(line: &str, number: u64, emit: &mut impl FnMut(LogPiece<'_>)) -> Option<OpenDocument> {
     let mut broken = None;
     let brackets = line.match_indices(['{', '[']).map(|(at, _)| at);
     let beginnings = brackets.filter(|at| {
@@ -67,15 +67,15 @@ fn begin(line: &str, number: u64, emit: &mut impl FnMut(Piece<'_>)) -> Option<Op
         match values.next() {
             Some(Ok(Value::Array(_))) if !is_rest_empty(&text, values.byte_offset()) => {}
             Some(Ok(value)) => {
-                emit(Piece::Document(value, number, &line[..at]));
+                emit(LogPiece::Document(value, number, &line[..at]));
                 for value in values.map_while(Result::ok).filter(Value::is_object) {
-                    emit(Piece::Document(value, number, &line[..at]));
+                    emit(LogPiece::Document(value, number, &line[..at]));
                 }
                 return None;
             }
             Some(Err(error)) if error.is_eof() => {
-                let mut open = Open::new(&line[..at], number);
-                if open.read(rest) == Progress::Open {
+                let mut open = OpenDocument::new(&line[..at], number);
+                if open.read(rest) == DocumentState::Open {
                     return Some(open);
                 }
                 broken = broken.or(Some(rest));
@@ -84,7 +84,7 @@ fn begin(line: &str, number: u64, emit: &mut impl FnMut(Piece<'_>)) -> Option<Op
         }
     }
     if let Some(text) = broken {
-        emit(Piece::Broken(text, number));
+        emit(LogPiece::Broken(text, number));
     }
     None
 }
@@ -114,7 +114,7 @@ fn begins_value(byte: u8) -> bool {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Progress {
+enum DocumentState {
     Open,
     Complete,
     Foreign,
@@ -122,7 +122,7 @@ enum Progress {
 
 /// A document that goes on with the next line. Brackets are counted, so that it is parsed once.
 #[derive(Debug, Clone)]
-struct Open {
+struct OpenDocument {
     text: String,
     line: u64,
     /// The text before the document, which may be repeated on each line.
@@ -132,7 +132,7 @@ struct Open {
     previous: u8,
 }
 
-impl Open {
+impl OpenDocument {
     fn new(prefix: &str, line: u64) -> Self {
         Self {
             text: String::new(),
@@ -143,15 +143,15 @@ impl Open {
         }
     }
 
-    fn append(&mut self, line: &str) -> Progress {
+    fn append(&mut self, line: &str) -> DocumentState {
         let text = line.strip_prefix(&self.prefix).unwrap_or(line);
         match text.trim_start().bytes().next() {
-            None => Progress::Open,
+            None => DocumentState::Open,
             Some(first) if self.may_go_on_with(first) => {
                 self.text.push('\n');
                 self.read(text)
             }
-            Some(_) => Progress::Foreign,
+            Some(_) => DocumentState::Foreign,
         }
     }
 
@@ -166,9 +166,9 @@ impl Open {
         }
     }
 
-    fn read(&mut self, text: &str) -> Progress {
+    fn read(&mut self, text: &str) -> DocumentState {
         if self.text.len() + text.len() > MAX_LENGTH {
-            return Progress::Foreign;
+            return DocumentState::Foreign;
         }
         let mut bytes = text.bytes().enumerate();
         while let Some((at, byte)) = bytes.next() {
@@ -183,7 +183,7 @@ impl Open {
                     });
                     if !closed {
                         self.text.push_str(text);
-                        return Progress::Foreign;
+                        return DocumentState::Foreign;
                     }
                 }
                 b'{' | b'[' => self.brackets.push(byte),
@@ -191,7 +191,7 @@ impl Open {
                     self.brackets.pop();
                     if self.brackets.is_empty() {
                         self.text.push_str(&text[..=at]);
-                        return Progress::Complete;
+                        return DocumentState::Complete;
                     }
                 }
                 _ => {}
@@ -201,13 +201,13 @@ impl Open {
             }
         }
         self.text.push_str(text);
-        Progress::Open
+        DocumentState::Open
     }
 
-    fn emit(&self, emit: &mut impl FnMut(Piece<'_>)) {
+    fn emit(&self, emit: &mut impl FnMut(LogPiece<'_>)) {
         match serde_json::from_slice(&tolerated(self.text.as_bytes())) {
-            Ok(value) => emit(Piece::Document(value, self.line, &self.prefix)),
-            Err(_) => emit(Piece::Broken(&self.text, self.line)),
+            Ok(value) => emit(LogPiece::Document(value, self.line, &self.prefix)),
+            Err(_) => emit(LogPiece::Broken(&self.text, self.line)),
         }
     }
 }
@@ -225,10 +225,10 @@ mod tests {
 
     fn pieces(log: &str) -> Pieces {
         let (mut whole, mut broken) = (Vec::new(), Vec::new());
-        let mut documents = Documents::default();
-        let mut sort = |piece: Piece<'_>| match piece {
-            Piece::Document(value, line, _) => whole.push((value, line)),
-            Piece::Broken(text, line) => broken.push((text.to_owned(), line)),
+        let mut documents = DocumentSplitter::default();
+        let mut sort = |piece: LogPiece<'_>| match piece {
+            LogPiece::Document(value, line, _) => whole.push((value, line)),
+            LogPiece::Broken(text, line) => broken.push((text.to_owned(), line)),
         };
         for line in log.lines() {
             documents.feed(line, &mut sort);

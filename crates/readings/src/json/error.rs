@@ -38,7 +38,7 @@ pub enum JsonError {
     },
     /// A record that announces the figure lacks it.
     #[error("`{text}` has no value at `{path}`, but another record like it has one")]
-    Lacking {
+    MissingMember {
         /// The figure's `JSONPath`, as the recipe writes it.
         path: String,
         /// The record's text, shortened.

@@ -8,7 +8,7 @@
 use serde_json::{Map, Value};
 
 use super::failure::states_failure;
-use crate::place::Place;
+use crate::place::RecordLocation;
 
 /// Members that tell kinds of records apart.
 const KINDS: [&str; 12] = [
@@ -22,14 +22,14 @@ const MAX_MEMBERS: usize = 200;
 
 /// A record that has the figure: its members.
 #[derive(Debug, Clone, Default)]
-pub struct Example {
+pub struct ExampleRecord {
     names: Vec<String>,
     kinds: Vec<(String, Value)>,
     /// The text before it on its line, without its numbers.
     prefix: String,
 }
 
-impl Example {
+impl ExampleRecord {
     /// Returns the example that a record is.
     pub fn of(record: &Map<String, Value>, prefix: &str) -> Self {
         let names = record.keys().take(MAX_MEMBERS).cloned().collect();
@@ -66,14 +66,14 @@ impl Example {
 
 /// A record without the figure.
 #[derive(Debug, Clone)]
-pub struct Lacking {
+pub struct IncompleteRecord {
     /// The file and the line in which it begins.
-    pub place: Place,
+    pub place: RecordLocation,
     /// The record's JSON, shortened.
     pub text: String,
     /// Number of members of the way to the figure that it has.
     pub level: usize,
-    members: Example,
+    members: ExampleRecord,
     states_error: bool,
     /// It is not JSON, or was cut.
     pub is_broken: bool,
@@ -85,14 +85,19 @@ pub struct Lacking {
     pub entry: Option<String>,
 }
 
-impl Lacking {
+impl IncompleteRecord {
     /// Returns a record that could be read.
-    pub fn whole(place: Place, text: String, record: &Map<String, Value>, prefix: &str) -> Self {
+    pub fn whole(
+        place: RecordLocation,
+        text: String,
+        record: &Map<String, Value>,
+        prefix: &str,
+    ) -> Self {
         Self {
             place,
             text,
             level: 0,
-            members: Example::of(record, prefix),
+            members: ExampleRecord::of(record, prefix),
             states_error: states_failure(record),
             is_broken: false,
             is_nothing: false,
@@ -102,7 +107,7 @@ impl Lacking {
     }
 
     /// Something else in place of a record.
-    pub fn nothing(place: Place, text: String) -> Self {
+    pub fn nothing(place: RecordLocation, text: String) -> Self {
         Self {
             is_nothing: true,
             ..Self::whole(place, text, &Map::new(), "")
@@ -117,7 +122,7 @@ impl Lacking {
     }
 
     /// Returns a text that begins as a record and is none.
-    pub fn broken(place: Place, text: String, source: &str) -> Self {
+    pub fn broken(place: RecordLocation, text: String, source: &str) -> Self {
         let parts = source.split('"').collect::<Vec<_>>();
         let is_name = |pair: &&[&str]| pair[1].trim_start().starts_with(':');
         let names = parts.windows(2).filter(is_name).take(MAX_MEMBERS);
@@ -127,9 +132,9 @@ impl Lacking {
             .filter(|first| names.is_empty() && !first.is_empty());
         Self {
             cut_name: first.map(|first| (*first).to_owned()),
-            members: Example {
+            members: ExampleRecord {
                 names,
-                ..Example::default()
+                ..ExampleRecord::default()
             },
             is_broken: true,
             ..Self::whole(place, text, &Map::new(), "")
@@ -149,13 +154,13 @@ impl Lacking {
 
     /// Returns whether it is a record that states an error, and has a member in common with one that has
     /// the figure.
-    pub fn is_failed_one_of(&self, example: &Example) -> bool {
+    pub fn is_failed_one_of(&self, example: &ExampleRecord) -> bool {
         self.states_error && self.is_alike(example)
     }
 
     /// Returns whether it announces the figure that such a record has. In a file of records, an error
     /// needs no member in common; in a log it does.
-    pub fn announces(&self, example: &Example, figure: Option<&str>, in_file: bool) -> bool {
+    pub fn announces(&self, example: &ExampleRecord, figure: Option<&str>, in_file: bool) -> bool {
         let names = &self.members.names;
         let is_alike = self.is_alike(example);
         if self.is_broken {
@@ -181,7 +186,7 @@ impl Lacking {
             || is_part && (in_file || is_of_place)
     }
 
-    fn is_alike(&self, example: &Example) -> bool {
+    fn is_alike(&self, example: &ExampleRecord) -> bool {
         self.members.names.iter().any(|name| example.has(name))
     }
 
@@ -219,9 +224,9 @@ mod tests {
     fn records(#[case] record: &str, #[case] in_file: bool, #[case] in_log: bool) {
         let example: Map<_, _> =
             from_str(r#"{"event": "result", "users": 1, "rate": 10}"#).unwrap();
-        let example = Example::of(&example, "");
-        let lacking = Lacking::whole(
-            Place::default(),
+        let example = ExampleRecord::of(&example, "");
+        let lacking = IncompleteRecord::whole(
+            RecordLocation::default(),
             String::new(),
             &from_str(record).unwrap(),
             "",
@@ -237,9 +242,9 @@ mod tests {
     #[case(r#"{"loss": 4.0, "users"#, false)]
     fn cut_records(#[case] text: &str, #[case] announces: bool) {
         let example: Map<_, _> = from_str(r#"{"users": 1, "rate": 10}"#).unwrap();
-        let broken = Lacking::broken(Place::default(), String::new(), text);
+        let broken = IncompleteRecord::broken(RecordLocation::default(), String::new(), text);
         assert_eq!(
-            broken.announces(&Example::of(&example, ""), Some("rate"), false),
+            broken.announces(&ExampleRecord::of(&example, ""), Some("rate"), false),
             announces
         );
     }

@@ -7,7 +7,7 @@ use crate::json_path::{descendant, parent};
 
 /// The way that a path takes.
 #[derive(Debug, Clone)]
-pub struct Route {
+pub struct RecordRoute {
     /// The records; none if they may be anywhere in a document.
     records: Option<JsonPath>,
     /// The members from a record to the figure, at least one.
@@ -15,16 +15,16 @@ pub struct Route {
 }
 
 /// A part of a document on the way to a figure.
-pub enum Stop<'v> {
+pub enum RouteResult<'v> {
     /// The figure, and the objects on the way to it.
     Figure(&'v Value, Vec<&'v Map<String, Value>>),
     /// An object on the way, after so many members, that lacks the next one.
-    Lacking(&'v Map<String, Value>, usize),
+    MissingMember(&'v Map<String, Value>, usize),
     /// After so many members, something on the way that is no object, or an empty one.
-    Nothing(usize),
+    NotAnObject(usize),
 }
 
-impl Route {
+impl RecordRoute {
     /// Returns the way of a path; none if it does not end with a member.
     pub fn of(path: &str) -> Option<Self> {
         if let Some(member) = descendant(path) {
@@ -62,7 +62,7 @@ impl Route {
 
     /// Returns what a document has on the way, in its order. A document without records is one that lacks
     /// the figure.
-    pub fn stops<'v>(&self, document: &'v Value) -> Vec<Stop<'v>> {
+    pub fn stops<'v>(&self, document: &'v Value) -> Vec<RouteResult<'v>> {
         let mut stops = Vec::new();
         let Some(records) = &self.records else {
             self.descend(document, &mut stops);
@@ -71,7 +71,7 @@ impl Route {
         let records = records.query(document).all();
         if records.is_empty() {
             let members = document.as_object();
-            stops.extend(members.map(|members| Stop::Lacking(members, 0)));
+            stops.extend(members.map(|members| RouteResult::MissingMember(members, 0)));
         }
         let is_document = |record: &Value| std::ptr::eq(record, document);
         for record in records {
@@ -82,24 +82,24 @@ impl Route {
         stops
     }
 
-    fn follow<'v>(&self, record: &'v Value) -> Stop<'v> {
+    fn follow<'v>(&self, record: &'v Value) -> RouteResult<'v> {
         let mut on_the_way = Vec::new();
         let mut value = record;
         for (level, member) in self.members.iter().enumerate() {
             let Some(members) = value.as_object() else {
-                return Stop::Nothing(level);
+                return RouteResult::NotAnObject(level);
             };
             on_the_way.push(members);
             match members.get(member) {
                 Some(next) => value = next,
-                None if members.is_empty() && level > 0 => return Stop::Nothing(level),
-                None => return Stop::Lacking(members, level),
+                None if members.is_empty() && level > 0 => return RouteResult::NotAnObject(level),
+                None => return RouteResult::MissingMember(members, level),
             }
         }
-        Stop::Figure(value, on_the_way)
+        RouteResult::Figure(value, on_the_way)
     }
 
-    fn descend<'v>(&self, value: &'v Value, stops: &mut Vec<Stop<'v>>) {
+    fn descend<'v>(&self, value: &'v Value, stops: &mut Vec<RouteResult<'v>>) {
         match value {
             Value::Object(members) => {
                 stops.push(self.follow(value));

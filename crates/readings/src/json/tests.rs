@@ -3,8 +3,8 @@ use rstest::rstest;
 
 use super::*;
 
-fn find(path: &str, take: Take, text: &str) -> Result<f64, String> {
-    let mut reader = Reader::new(path, &[], None, take).map_err(|error| error.to_string())?;
+fn find(path: &str, take: MatchSelection, text: &str) -> Result<f64, String> {
+    let mut reader = JsonReader::new(path, &[], None, take).map_err(|error| error.to_string())?;
     reader.read(text.as_bytes());
     let mut entries = reader.entries().map_err(|error| error.to_string())?;
     let printed = entries.remove("").unwrap().one()?;
@@ -21,10 +21,10 @@ const SCORES: &str = r#"{"metrics": {"rouge1": 44.5, "rouge2": "22.1", "note": "
 #[case("$.metrics.all[1]", 2.0)]
 #[case("$..rouge1", 44.5)]
 fn paths(#[case] path: &str, #[case] expected: f64) {
-    let figure = find(path, Take::Last, SCORES).unwrap();
+    let figure = find(path, MatchSelection::Last, SCORES).unwrap();
     assert!((figure - expected).abs() < 1e-12);
     let marked = format!("\u{feff}{SCORES}");
-    assert_eq!(find(path, Take::Last, &marked), Ok(figure));
+    assert_eq!(find(path, MatchSelection::Last, &marked), Ok(figure));
 }
 
 #[rstest]
@@ -40,20 +40,20 @@ fn paths(#[case] path: &str, #[case] expected: f64) {
 #[case("$.metrics", ", not a number")]
 #[case("$.[", "is not a JSONPath")]
 fn missing_values_are_reported(#[case] path: &str, #[case] expected: &str) {
-    let error = find(path, Take::Last, SCORES).unwrap_err();
+    let error = find(path, MatchSelection::Last, SCORES).unwrap_err();
     assert!(error.contains(expected), "{error}");
 }
 
 #[rstest]
-#[case(Take::First, 1.0)]
-#[case(Take::Last, 3.0)]
-#[case(Take::Max, 3.0)]
-#[case(Take::Sum, 6.0)]
-#[case(Take::Mean, 2.0)]
-fn json_lines(#[case] take: Take, #[case] expected: f64) {
+#[case(MatchSelection::First, 1.0)]
+#[case(MatchSelection::Last, 3.0)]
+#[case(MatchSelection::Max, 3.0)]
+#[case(MatchSelection::Sum, 6.0)]
+#[case(MatchSelection::Mean, 2.0)]
+fn json_lines(#[case] take: MatchSelection, #[case] expected: f64) {
     let lines = "{\"v\": 1}\n{\"v\": 2, \"w\": 9}\n{\"v\": 3}\n";
     assert_eq!(find("$.v", take, lines), Ok(expected));
-    let mut reader = Reader::new("$.v", &[], None, take).unwrap();
+    let mut reader = JsonReader::new("$.v", &[], None, take).unwrap();
     for line in format!("starting\n{{ no json\n{lines}[cut").lines() {
         reader.feed_line(line);
     }
@@ -62,8 +62,12 @@ fn json_lines(#[case] take: Take, #[case] expected: f64) {
 }
 
 /// Reads a log, line by line.
-fn find_in_log(path: &str, take: Take, log: &str) -> Result<(f64, Place), String> {
-    let mut reader = Reader::new(path, &[], None, take).unwrap();
+fn find_in_log(
+    path: &str,
+    take: MatchSelection,
+    log: &str,
+) -> Result<(f64, RecordLocation), String> {
+    let mut reader = JsonReader::new(path, &[], None, take).unwrap();
     log.lines().for_each(|line| reader.feed_line(line));
     reader.end_of_log();
     let mut entries = reader.entries().map_err(|error| error.to_string())?;
@@ -93,10 +97,17 @@ fn a_record_that_announces_the_figure_is_not_replaced_by_another(
     #[case] log: &str,
     #[case] expected: &str,
 ) {
-    let error = find_in_log("$.v", Take::Last, log).unwrap_err();
+    let error = find_in_log("$.v", MatchSelection::Last, log).unwrap_err();
     assert!(error.contains(expected), "{error}");
     if log.starts_with("{\"v\": 1}") || log.contains("error") {
-        assert!(find("$.v", Take::Last, log.trim_start_matches("[rank0]: ")).is_err());
+        assert!(
+            find(
+                "$.v",
+                MatchSelection::Last,
+                log.trim_start_matches("[rank0]: ")
+            )
+            .is_err()
+        );
     }
 }
 
@@ -108,17 +119,17 @@ fn a_record_that_announces_the_figure_is_not_replaced_by_another(
 #[case::logger("\n\n{\"level\": \"info\", \"v\": 5}\n{\"level\": \"warn\"}")]
 #[case::pretty("{}\na\n{\n \"v\":\n 5\n}\n")]
 fn other_records_and_earlier_faults_are_passed_over(#[case] log: &str) {
-    let expected = (5.0, Place::line(0, 3));
-    assert_eq!(find_in_log("$.v", Take::Last, log), Ok(expected));
+    let expected = (5.0, RecordLocation::line(0, 3));
+    assert_eq!(find_in_log("$.v", MatchSelection::Last, log), Ok(expected));
 }
 
 #[rstest]
-#[case(Take::First)]
-#[case(Take::Mean)]
-fn an_announcement_before_the_figure_counts_too(#[case] take: Take) {
+#[case(MatchSelection::First)]
+#[case(MatchSelection::Mean)]
+fn an_announcement_before_the_figure_counts_too(#[case] take: MatchSelection) {
     let log = "{\"n\": 1, \"error\": \"died\"}\n{\"n\": 2, \"v\": 5}\n";
     assert!(find_in_log("$.v", take, log).is_err());
-    assert!(find_in_log("$.v", Take::Last, log).is_ok());
+    assert!(find_in_log("$.v", MatchSelection::Last, log).is_ok());
 }
 
 #[rstest]
@@ -147,9 +158,9 @@ fn an_announcement_before_the_figure_counts_too(#[case] take: Take) {
     "{\"r\": [{\"n\": 1, \"v\": 1}, {\"n\": 2, \"error\": \"died\"}]}"
 )]
 fn a_failed_record_is_not_replaced_by_another(#[case] path: &str, #[case] log: &str) {
-    assert!(find_in_log(path, Take::Last, log).is_err());
-    assert!(find(path, Take::Last, log).is_err());
-    assert_eq!(find(path, Take::First, log), Ok(1.0));
+    assert!(find_in_log(path, MatchSelection::Last, log).is_err());
+    assert!(find(path, MatchSelection::Last, log).is_err());
+    assert_eq!(find(path, MatchSelection::First, log), Ok(1.0));
 }
 
 #[rstest]
@@ -158,7 +169,7 @@ fn a_failed_record_is_not_replaced_by_another(#[case] path: &str, #[case] log: &
 #[case::behind_other_text("{\"model\": \"x\", \"v\": 5}\nPOST /v1 {\"model\": \"x\"}")]
 fn a_record_with_less_than_one_of_the_figure_is_another(#[case] log: &str) {
     assert_eq!(
-        find_in_log("$.v", Take::Last, log).map(|(value, _)| value),
+        find_in_log("$.v", MatchSelection::Last, log).map(|(value, _)| value),
         Ok(5.0)
     );
 }
@@ -168,7 +179,7 @@ fn a_cut_record_of_a_table_is_one_of_its_entry() {
     let by = ["dtype".to_owned()];
     let log =
         "{\"dtype\": \"fp8\", \"v\": 7}\n{\"dtype\": \"bf16\", \"v\": 5}\n{\"dtype\": \"bf16\", \"";
-    let mut reader = Reader::new("$", &by, Some("v"), Take::Last).unwrap();
+    let mut reader = JsonReader::new("$", &by, Some("v"), MatchSelection::Last).unwrap();
     log.lines().for_each(|line| reader.feed_line(line));
     reader.end_of_log();
     let entries = reader.entries().unwrap();
@@ -179,15 +190,15 @@ fn a_cut_record_of_a_table_is_one_of_its_entry() {
 #[test]
 fn the_last_record_of_a_list_counts() {
     let list = r#"{"runs": [{"n": 1, "v": 2}, {"n": 2, "error": "died"}]}"#;
-    assert!(find("$.runs[*].v", Take::Last, list).is_err());
-    assert_eq!(find("$.runs[*].v", Take::First, list), Ok(2.0));
-    assert_eq!(find("$.runs[0].v", Take::Last, list), Ok(2.0));
+    assert!(find("$.runs[*].v", MatchSelection::Last, list).is_err());
+    assert_eq!(find("$.runs[*].v", MatchSelection::First, list), Ok(2.0));
+    assert_eq!(find("$.runs[0].v", MatchSelection::Last, list), Ok(2.0));
 }
 
 #[test]
 fn a_file_that_begins_with_text_is_a_log() {
     assert_eq!(
-        find("$.v", Take::Last, "start\n0: {\"v\": 5}\nend\n"),
+        find("$.v", MatchSelection::Last, "start\n0: {\"v\": 5}\nend\n"),
         Ok(5.0)
     );
 }
@@ -195,7 +206,7 @@ fn a_file_that_begins_with_text_is_a_log() {
 #[test]
 fn color_escapes_are_ignored() {
     let colored = "\x1b[1m{\"v\"\x1b[0m: \"\\u001b[32m2.5\\u001b[0m\"}";
-    assert_eq!(find("$.v", Take::Last, colored), Ok(2.5));
+    assert_eq!(find("$.v", MatchSelection::Last, colored), Ok(2.5));
 }
 
 #[test]
@@ -203,12 +214,14 @@ fn a_table() {
     let text = r#"{"results": [{"dtype": "bf16", "n": 8192, "tflops": 1010.5},
         {"dtype": "fp16", "n": 8192, "tflops": 990}]}"#;
     let by = ["dtype".to_owned(), "n".to_owned()];
-    let mut reader = Reader::new("$.results[*]", &by, Some("tflops"), Take::Last).unwrap();
+    let mut reader =
+        JsonReader::new("$.results[*]", &by, Some("tflops"), MatchSelection::Last).unwrap();
     reader.read(text.as_bytes());
     let entries = reader.entries().unwrap();
     let names: Vec<&str> = entries.keys().map(String::as_str).collect();
     assert_eq!(names, ["bf16 8192", "fp16 8192"]);
-    let mut reader = Reader::new("$.results[*]", &by, Some("tflop"), Take::Last).unwrap();
+    let mut reader =
+        JsonReader::new("$.results[*]", &by, Some("tflop"), MatchSelection::Last).unwrap();
     reader.read(text.as_bytes());
     let mut entries = reader.entries().unwrap();
     let error = entries.remove("bf16 8192").unwrap().one().unwrap_err();
@@ -222,17 +235,17 @@ fn a_table() {
 fn hostile_documents_are_refused() {
     let deep = "[".repeat(100_000);
     assert!(
-        find("$..v", Take::Last, &deep)
+        find("$..v", MatchSelection::Last, &deep)
             .unwrap_err()
             .contains("not JSON")
     );
-    assert!(find("$.v", Take::Last, "{\"v\": 1e999}").is_err());
+    assert!(find("$.v", MatchSelection::Last, "{\"v\": 1e999}").is_err());
     assert!(
-        find("$.v", Take::Last, "")
+        find("$.v", MatchSelection::Last, "")
             .unwrap_err()
             .contains("contains no JSON")
     );
-    assert!(find("$.v", Take::Last, "{\"v\": 1} }").is_err());
+    assert!(find("$.v", MatchSelection::Last, "{\"v\": 1} }").is_err());
 }
 
 proptest! {
@@ -249,12 +262,12 @@ proptest! {
         let cut = cut.min(last.len() - 1);
         log.push_str(prefix);
         log.push_str(&last[..cut]);
-        prop_assert!(find_in_log("$.v", Take::Last, &log).is_err(), "{log}");
+        prop_assert!(find_in_log("$.v", MatchSelection::Last, &log).is_err(), "{log}");
     }
 
     #[test]
     fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let mut reader = Reader::new("$..v", &[], None, Take::All).unwrap();
+        let mut reader = JsonReader::new("$..v", &[], None, MatchSelection::All).unwrap();
         reader.read(&bytes);
         let _ = reader.entries();
     }

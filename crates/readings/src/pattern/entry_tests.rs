@@ -4,7 +4,12 @@ use super::*;
 
 #[test]
 fn a_row_of_a_table_without_its_number_is_a_fault_of_that_row() {
-    let pattern = Pattern::new(r"^gemm (?<dtype>\w+): (?<value>[\d.]+)", Take::Last, "").unwrap();
+    let pattern = Pattern::new(
+        r"^gemm (?<dtype>\w+): (?<value>[\d.]+)",
+        MatchSelection::Last,
+        "",
+    )
+    .unwrap();
     let pattern = pattern.by(&["dtype".to_owned()]).unwrap();
     let mut reader = pattern.reader();
     for line in ["gemm bf16: 10", "gemm fp8: 20", "gemm fp8: not supported"] {
@@ -21,7 +26,7 @@ fn a_row_of_a_table_without_its_number_is_a_fault_of_that_row() {
 
 #[test]
 fn only_a_known_entry_is_announced_by_its_name() {
-    let pattern = Pattern::new(r"^(?<dtype>\w+): ${number}", Take::Last, "").unwrap();
+    let pattern = Pattern::new(r"^(?<dtype>\w+): ${number}", MatchSelection::Last, "").unwrap();
     let pattern = pattern.by(&["dtype".to_owned()]).unwrap();
     let lines = [
         "WARNING: failed",
@@ -49,7 +54,7 @@ fn only_a_known_entry_is_announced_by_its_name() {
 
 #[test]
 fn a_heading_between_marks_ends_at_the_next_of_the_same_marks() {
-    let pattern = Pattern::new("mean: ${number}", Take::Last, "").unwrap();
+    let pattern = Pattern::new("mean: ${number}", MatchSelection::Last, "").unwrap();
     let pattern = pattern.below("First token").unwrap();
     let mut reader = pattern.reader();
     for line in [

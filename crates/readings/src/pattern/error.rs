@@ -1,9 +1,9 @@
 //! Errors of patterns that give no figure.
 
 use super::readers::ReaderError;
-use super::whole::{PartOfNumber, PartOfUnit};
+use super::whole::{PartialNumber, PartialUnit};
 use crate::accumulator::{MOST_ENTRIES, MOST_VALUES};
-use crate::bounded::{ExpressionError, MAX_STEPS};
+use crate::bounded::{MAX_STEPS, RegexError};
 
 /// Reasons why a pattern gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -16,7 +16,7 @@ pub enum PatternError {
         /// The pattern, shortened.
         pattern: String,
         /// The problem of the expression.
-        reason: ExpressionError,
+        reason: RegexError,
     },
     /// Searching for it takes too long.
     #[error(
@@ -95,7 +95,7 @@ pub enum PatternError {
         /// The pattern, as the recipe writes it.
         pattern: String,
         /// The captured part, and the number that it belongs to.
-        part: PartOfNumber,
+        part: PartialNumber,
         /// The pattern that reads the whole number of this line, if there is one.
         remedy: Option<String>,
     },
@@ -109,7 +109,7 @@ pub enum PatternError {
         /// The pattern, as the recipe writes it.
         pattern: String,
         /// The captured part, and the unit that it belongs to.
-        part: PartOfUnit,
+        part: PartialUnit,
     },
     /// A line matched, and its unit is of another kind than the figure's.
     #[error(

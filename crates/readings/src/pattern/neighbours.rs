@@ -8,7 +8,7 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// The side of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum NeighbourSide {
     /// Before the group.
     Before,
     /// Behind the group.
@@ -24,15 +24,15 @@ pub struct Neighbours {
 
 /// The match of a part of an expression with the character next to the group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Adjacent {
+enum AdjacentMatch {
     /// Always, and only this one.
-    Spelled,
+    Exact,
     /// As one of several, or perhaps.
-    Loose,
+    Possible,
     /// Never, and it may match nothing: the part after it is the neighbour then.
-    Absent,
+    Skippable,
     /// Never: it requires another character.
-    Impossible,
+    Never,
 }
 
 impl Neighbours {
@@ -65,22 +65,22 @@ impl Neighbours {
     }
 
     /// Returns whether the pattern requires white space next to the group.
-    pub fn require_space(&self, side: Side) -> bool {
+    pub fn require_space(&self, side: NeighbourSide) -> bool {
         let mut parts = match side {
-            Side::Before => self.before.iter(),
-            Side::Behind => self.behind.iter(),
+            NeighbourSide::Before => self.before.iter(),
+            NeighbourSide::Behind => self.behind.iter(),
         };
         parts.find_map(|part| requires_space(part, side)) == Some(true)
     }
 
     /// Returns whether the pattern spells out this text, which is next to the group in a line.
-    pub fn spell(&self, side: Side, text: &str) -> bool {
+    pub fn spell(&self, side: NeighbourSide, text: &str) -> bool {
         let parts = match side {
-            Side::Before => &self.before,
-            Side::Behind => &self.behind,
+            NeighbourSide::Before => &self.before,
+            NeighbourSide::Behind => &self.behind,
         };
         let mut letters: Vec<char> = text.chars().collect();
-        if side == Side::Before {
+        if side == NeighbourSide::Before {
             letters.reverse();
         }
         let mut parts = &parts[..];
@@ -106,13 +106,13 @@ impl Neighbours {
     }
 }
 
-fn requires_space(part: &Hir, side: Side) -> Option<bool> {
+fn requires_space(part: &Hir, side: NeighbourSide) -> Option<bool> {
     match part.kind() {
         HirKind::Literal(literal) => {
             let text = String::from_utf8_lossy(&literal.0);
             Some(match side {
-                Side::Before => text.ends_with(char::is_whitespace),
-                Side::Behind => text.starts_with(char::is_whitespace),
+                NeighbourSide::Before => text.ends_with(char::is_whitespace),
+                NeighbourSide::Behind => text.starts_with(char::is_whitespace),
             })
         }
         HirKind::Capture(capture) => requires_space(&capture.sub, side),
@@ -124,66 +124,69 @@ fn requires_space(part: &Hir, side: Side) -> Option<bool> {
     }
 }
 
-fn is_spelled(parts: &[Hir], side: Side, letter: char) -> bool {
+fn is_spelled(parts: &[Hir], side: NeighbourSide, letter: char) -> bool {
     let adjacent = parts.iter().map(|part| adjacent(part, side, letter));
-    let mut decisive = adjacent.filter(|adjacent| *adjacent != Adjacent::Absent);
-    decisive.next() == Some(Adjacent::Spelled)
+    let mut decisive = adjacent.filter(|adjacent| *adjacent != AdjacentMatch::Skippable);
+    decisive.next() == Some(AdjacentMatch::Exact)
 }
 
-fn adjacent(part: &Hir, side: Side, letter: char) -> Adjacent {
+fn adjacent(part: &Hir, side: NeighbourSide, letter: char) -> AdjacentMatch {
     match part.kind() {
-        HirKind::Empty | HirKind::Look(_) => Adjacent::Absent,
+        HirKind::Empty | HirKind::Look(_) => AdjacentMatch::Skippable,
         HirKind::Literal(literal) => {
             let text = String::from_utf8_lossy(&literal.0);
             let nearest = match side {
-                Side::Before => text.chars().next_back(),
-                Side::Behind => text.chars().next(),
+                NeighbourSide::Before => text.chars().next_back(),
+                NeighbourSide::Behind => text.chars().next(),
             };
             if nearest == Some(letter) {
-                Adjacent::Spelled
+                AdjacentMatch::Exact
             } else {
-                Adjacent::Impossible
+                AdjacentMatch::Never
             }
         }
         HirKind::Class(class) => class_has(class, letter),
         HirKind::Capture(capture) => adjacent(&capture.sub, side, letter),
         HirKind::Repetition(repetition) => match adjacent(&repetition.sub, side, letter) {
-            Adjacent::Spelled | Adjacent::Loose if repetition.min == 0 => Adjacent::Loose,
-            Adjacent::Impossible if repetition.min == 0 => Adjacent::Absent,
+            AdjacentMatch::Exact | AdjacentMatch::Possible if repetition.min == 0 => {
+                AdjacentMatch::Possible
+            }
+            AdjacentMatch::Never if repetition.min == 0 => AdjacentMatch::Skippable,
             other => other,
         },
         HirKind::Concat(parts) => {
             let nearest_first: Vec<&Hir> = match side {
-                Side::Before => parts.iter().rev().collect(),
-                Side::Behind => parts.iter().collect(),
+                NeighbourSide::Before => parts.iter().rev().collect(),
+                NeighbourSide::Behind => parts.iter().collect(),
             };
             let adjacent = nearest_first
                 .into_iter()
                 .map(|part| adjacent(part, side, letter));
-            let mut decisive = adjacent.filter(|adjacent| *adjacent != Adjacent::Absent);
-            decisive.next().unwrap_or(Adjacent::Absent)
+            let mut decisive = adjacent.filter(|adjacent| *adjacent != AdjacentMatch::Skippable);
+            decisive.next().unwrap_or(AdjacentMatch::Skippable)
         }
         HirKind::Alternation(parts) => {
             let branches = parts.iter().map(|part| adjacent(part, side, letter));
-            let branches: Vec<Adjacent> = branches.collect();
-            let all = |is: Adjacent| branches.iter().all(|branch| *branch == is);
-            let none_matches =
-                |branch: &Adjacent| matches!(branch, Adjacent::Absent | Adjacent::Impossible);
-            if all(Adjacent::Spelled) {
-                Adjacent::Spelled
-            } else if all(Adjacent::Impossible) {
-                Adjacent::Impossible
+            let branches: Vec<AdjacentMatch> = branches.collect();
+            let all = |is: AdjacentMatch| branches.iter().all(|branch| *branch == is);
+            let none_matches = |branch: &AdjacentMatch| {
+                matches!(branch, AdjacentMatch::Skippable | AdjacentMatch::Never)
+            };
+            if all(AdjacentMatch::Exact) {
+                AdjacentMatch::Exact
+            } else if all(AdjacentMatch::Never) {
+                AdjacentMatch::Never
             } else if branches.iter().all(none_matches) {
-                Adjacent::Absent
+                AdjacentMatch::Skippable
             } else {
-                Adjacent::Loose
+                AdjacentMatch::Possible
             }
         }
     }
 }
 
 /// Returns how a class matches a letter: one of its small and capital form spells it.
-fn class_has(class: &Class, letter: char) -> Adjacent {
+fn class_has(class: &Class, letter: char) -> AdjacentMatch {
     let ranges: Vec<(u32, u32)> = match class {
         Class::Unicode(class) => class
             .iter()
@@ -199,7 +202,7 @@ fn class_has(class: &Class, letter: char) -> Adjacent {
         .iter()
         .any(|(first, last)| (*first..=*last).contains(&code))
     {
-        return Adjacent::Impossible;
+        return AdjacentMatch::Never;
     }
     let is_same = |other: u32| {
         char::from_u32(other).is_some_and(|other| other.to_lowercase().eq(letter.to_lowercase()))
@@ -208,9 +211,9 @@ fn class_has(class: &Class, letter: char) -> Adjacent {
         .iter()
         .all(|(first, last)| first == last && is_same(*first));
     if is_one {
-        Adjacent::Spelled
+        AdjacentMatch::Exact
     } else {
-        Adjacent::Loose
+        AdjacentMatch::Possible
     }
 }
 
@@ -236,24 +239,24 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case::suffix(r"speed (\d+)k items", Side::Behind, "k", true)]
-    #[case::both_cases(r"(?i)speed (\d+)k items", Side::Behind, "K", true)]
-    #[case::cell(r"^run,(\d+),\d+", Side::Behind, ",", true)]
-    #[case::cell_before(r"(?:[^,]*,){2}\s*(\d+)", Side::Before, ",", true)]
-    #[case::boundary(r"(\d+)\b,", Side::Behind, ",", true)]
-    #[case::named(r",(?<name>,)(?<value>\d+)", Side::Before, ",", true)]
-    #[case::anything(r"(\d+).*", Side::Behind, ",", false)]
-    #[case::no_space(r"(\d+)\S*", Side::Behind, "k", false)]
-    #[case::optional(r"(\d+),?", Side::Behind, ",", false)]
-    #[case::one_of_two(r"(\d+)[kM]", Side::Behind, "k", false)]
-    #[case::comma_or_space(r"(\d+)(?:,|\s)", Side::Behind, ",", false)]
-    #[case::not_matched(r"speed (\d+)", Side::Behind, "k", false)]
-    #[case::spaced(r"speed (\d+) k items", Side::Behind, " k", true)]
-    #[case::perhaps_spaced(r"speed (\d+)\s*k items", Side::Behind, " k", true)]
-    #[case::only_the_space(r"speed (\d+) \w+", Side::Behind, " k", false)]
+    #[case::suffix(r"speed (\d+)k items", NeighbourSide::Behind, "k", true)]
+    #[case::both_cases(r"(?i)speed (\d+)k items", NeighbourSide::Behind, "K", true)]
+    #[case::cell(r"^run,(\d+),\d+", NeighbourSide::Behind, ",", true)]
+    #[case::cell_before(r"(?:[^,]*,){2}\s*(\d+)", NeighbourSide::Before, ",", true)]
+    #[case::boundary(r"(\d+)\b,", NeighbourSide::Behind, ",", true)]
+    #[case::named(r",(?<name>,)(?<value>\d+)", NeighbourSide::Before, ",", true)]
+    #[case::anything(r"(\d+).*", NeighbourSide::Behind, ",", false)]
+    #[case::no_space(r"(\d+)\S*", NeighbourSide::Behind, "k", false)]
+    #[case::optional(r"(\d+),?", NeighbourSide::Behind, ",", false)]
+    #[case::one_of_two(r"(\d+)[kM]", NeighbourSide::Behind, "k", false)]
+    #[case::comma_or_space(r"(\d+)(?:,|\s)", NeighbourSide::Behind, ",", false)]
+    #[case::not_matched(r"speed (\d+)", NeighbourSide::Behind, "k", false)]
+    #[case::spaced(r"speed (\d+) k items", NeighbourSide::Behind, " k", true)]
+    #[case::perhaps_spaced(r"speed (\d+)\s*k items", NeighbourSide::Behind, " k", true)]
+    #[case::only_the_space(r"speed (\d+) \w+", NeighbourSide::Behind, " k", false)]
     fn only_spelled_out_characters_count(
         #[case] pattern: &str,
-        #[case] side: Side,
+        #[case] side: NeighbourSide,
         #[case] text: &str,
         #[case] expected: bool,
     ) {

@@ -6,7 +6,7 @@ use rstest::rstest;
 use super::*;
 
 fn read(written: &str, unit: &'static str, line: &str) -> Result<f64, PatternError> {
-    let pattern = Pattern::new(written, Take::Last, unit)?;
+    let pattern = Pattern::new(written, MatchSelection::Last, unit)?;
     let number = pattern.reader().number_in(line);
     let none = || PatternError::NoMatch {
         pattern: written.to_owned(),

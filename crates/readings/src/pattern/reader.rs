@@ -3,49 +3,49 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::block::{Block, Blocks};
+use super::block::{HeadedBlock, HeadedBlocks};
 use super::whole::{find_longer_number, find_longer_unit, number_within};
 use super::{Pattern, PatternError};
-use crate::accumulator::{Accumulator, Entries, MOST_ENTRIES, entry, entry_name};
+use crate::accumulator::{Accumulator, FigureEntries, MOST_ENTRIES, entry, entry_name};
 use crate::announcement::Announcement;
-use crate::bounded::{MAX_STEPS, Search};
-use crate::figure::{self, Printed};
+use crate::bounded::{BoundedSearch, MAX_STEPS};
+use crate::figure::{self, PrintedNumber};
 use crate::heading::{Heading, HeadingSearch};
 use crate::nearest::shortened;
-use crate::place::{Place, Unreadable};
-use crate::request::Take;
+use crate::place::{RecordLocation, UnreadableRecord};
+use crate::request::MatchSelection;
 use crate::units;
 
 /// Reads lines, one at a time, and stores the figures of the pattern.
 #[derive(Debug, Clone)]
-pub struct Reader<'a> {
+pub struct PatternReader<'a> {
     pattern: &'a Pattern,
     /// The search of the pattern, with the groups of its latest match.
-    search: Search<'a>,
+    search: BoundedSearch<'a>,
     /// The searches for lines that announce the figure.
-    announcements: Vec<Search<'a>>,
+    announcements: Vec<BoundedSearch<'a>>,
     /// The search for the heading, if the figure stands below one.
     heading: Option<HeadingSearch<'a>>,
     /// The steps of the readers that were joined to this one.
     joined_steps: u64,
     /// The entries by name; a figure that is not a table has the empty name.
-    entries: Entries<PatternError>,
+    entries: FigureEntries<PatternError>,
     /// Announcements without a number of entries that have none so far.
-    waiting: BTreeMap<String, Unreadable<PatternError>>,
+    waiting: BTreeMap<String, UnreadableRecord<PatternError>>,
     /// Lines that have the figure, or announce it.
     matches: u64,
     /// More entries than a table has.
     overflowed: bool,
     /// The number of the file that is read, among several.
     file: usize,
-    blocks: Blocks,
+    blocks: HeadedBlocks,
     /// The marks of the block's heading that end it.
     marks: Option<char>,
     /// The line that ended the first block without the figure.
     ended_by: Option<String>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PatternReader<'a> {
     pub(super) fn new(pattern: &'a Pattern) -> Self {
         Self {
             pattern,
@@ -56,12 +56,12 @@ impl<'a> Reader<'a> {
                 .map_or_else(Vec::new, Announcement::searches),
             heading: pattern.below.as_ref().map(Heading::search),
             joined_steps: 0,
-            entries: Entries::new(),
+            entries: FigureEntries::new(),
             waiting: BTreeMap::new(),
             matches: 0,
             overflowed: false,
             file: 0,
-            blocks: Blocks::default(),
+            blocks: HeadedBlocks::default(),
             marks: None,
             ended_by: None,
         }
@@ -69,7 +69,10 @@ impl<'a> Reader<'a> {
 
     /// Returns whether no later line changes anything; with `last`, whether no earlier one does.
     pub fn is_decided(&self) -> bool {
-        let takes_one = matches!(self.pattern.take, Take::First | Take::Last);
+        let takes_one = matches!(
+            self.pattern.take,
+            MatchSelection::First | MatchSelection::Last
+        );
         takes_one && self.pattern.by.is_empty() && self.matches > 0
     }
 
@@ -79,7 +82,7 @@ impl<'a> Reader<'a> {
         let searches = std::iter::once(&self.search)
             .chain(&self.announcements)
             .chain(headings);
-        let steps = searches.map(Search::steps);
+        let steps = searches.map(BoundedSearch::steps);
         steps.fold(self.joined_steps, u64::saturating_add)
     }
 
@@ -89,7 +92,7 @@ impl<'a> Reader<'a> {
     }
 
     fn ignores_more(&self) -> bool {
-        self.is_decided() && self.pattern.take != Take::Last
+        self.is_decided() && self.pattern.take != MatchSelection::Last
     }
 
     /// Sets which of several files the next lines are of.
@@ -109,7 +112,7 @@ impl<'a> Reader<'a> {
         if self.ignores_more() {
             return;
         }
-        let place = Place::offset(self.file, offset);
+        let place = RecordLocation::offset(self.file, offset);
         let pattern = self.pattern;
         let Some(heading) = &mut self.heading else {
             self.read(line, place);
@@ -125,7 +128,7 @@ impl<'a> Reader<'a> {
             self.read(line, place);
             if self.matches > before {
                 if let Some(empty) = self.blocks.close_with_figure()
-                    && pattern.take != Take::Last
+                    && pattern.take != MatchSelection::Last
                 {
                     self.add_empty(&empty);
                 }
@@ -151,7 +154,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn add_empty(&mut self, block: &Block) {
+    fn add_empty(&mut self, block: &HeadedBlock) {
         let error = PatternError::NoneInBlock {
             pattern: self.pattern.expression().to_owned(),
             heading: block.heading.clone(),
@@ -159,11 +162,11 @@ impl<'a> Reader<'a> {
         let place = block.place;
         let entry = entry(&mut self.entries, [], self.pattern.take);
         if let Some(entry) = entry {
-            entry.add_unreadable(Unreadable { place, error });
+            entry.add_unreadable(UnreadableRecord { place, error });
         }
     }
 
-    fn read(&mut self, line: &str, place: Place) {
+    fn read(&mut self, line: &str, place: RecordLocation) {
         let pattern = self.pattern;
         // A group of an alternation that this line does not take captures nothing: no match.
         let captured = self
@@ -184,7 +187,7 @@ impl<'a> Reader<'a> {
                 line: shortened(line.trim()),
             };
             if is_by_entry {
-                self.announce_entry(entry_name(names), Unreadable { place, error });
+                self.announce_entry(entry_name(names), UnreadableRecord { place, error });
             } else {
                 self.add(&names, Err(error), place);
             }
@@ -210,7 +213,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Adds the announcement of an entry, as soon as it has a number.
-    fn announce_entry(&mut self, name: String, record: Unreadable<PatternError>) {
+    fn announce_entry(&mut self, name: String, record: UnreadableRecord<PatternError>) {
         match self.entries.get_mut(&name) {
             Some(entry) => entry.add_unreadable(record),
             None if self.waiting.len() < MOST_ENTRIES => {
@@ -220,7 +223,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn add(&mut self, names: &[&str], number: Result<Printed, PatternError>, place: Place) {
+    fn add(
+        &mut self,
+        names: &[&str],
+        number: Result<PrintedNumber, PatternError>,
+        place: RecordLocation,
+    ) {
         self.matches += 1;
         let names = names.iter().copied();
         let waiting = self.waiting.remove(&entry_name(names.clone()));
@@ -231,13 +239,13 @@ impl<'a> Reader<'a> {
         }
         match (entry(&mut self.entries, names, self.pattern.take), number) {
             (Some(entry), Ok(printed)) => entry.add(printed, place),
-            (Some(entry), Err(error)) => entry.add_unreadable(Unreadable { place, error }),
+            (Some(entry), Err(error)) => entry.add_unreadable(UnreadableRecord { place, error }),
             (None, _) => self.overflowed = true,
         }
     }
 
     /// Reads the number of a line, if the line matches.
-    pub(super) fn number_in(&mut self, line: &str) -> Option<Result<Printed, PatternError>> {
+    pub(super) fn number_in(&mut self, line: &str) -> Option<Result<PrintedNumber, PatternError>> {
         if !self.search.find_groups(line) {
             return None;
         }
@@ -245,7 +253,7 @@ impl<'a> Reader<'a> {
         Some(self.number(line, captured))
     }
 
-    fn number(&mut self, line: &str, group: Range<usize>) -> Result<Printed, PatternError> {
+    fn number(&mut self, line: &str, group: Range<usize>) -> Result<PrintedNumber, PatternError> {
         let unit = &self.pattern.unit;
         let captured = &line[number_within(line, group.clone())];
         let pattern = || self.pattern.expression().to_owned();
@@ -292,7 +300,7 @@ impl<'a> Reader<'a> {
         if self.ignores_more() {
             return;
         }
-        if self.pattern.take == Take::Last && after.is_decided() {
+        if self.pattern.take == MatchSelection::Last && after.is_decided() {
             *self = after;
             return;
         }
@@ -322,7 +330,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// If nothing matched, or there were too many values. An entry whose announcement cannot be read
     /// says so.
-    pub fn entries(self) -> Result<Entries<PatternError>, PatternError> {
+    pub fn entries(self) -> Result<FigureEntries<PatternError>, PatternError> {
         let pattern = || self.pattern.expression().to_owned();
         if self.is_exhausted() {
             return Err(PatternError::TooManySteps {

@@ -11,7 +11,7 @@ const LOG: &[&str] = &[
     "done in 12 s",
 ];
 
-fn take(pattern: &str, take: Take, lines: &[&str]) -> Result<Vec<f64>, PatternError> {
+fn take(pattern: &str, take: MatchSelection, lines: &[&str]) -> Result<Vec<f64>, PatternError> {
     let pattern = Pattern::new(pattern, take, "tokens/s")?;
     let mut reader = pattern.reader();
     for line in lines {
@@ -21,7 +21,7 @@ fn take(pattern: &str, take: Take, lines: &[&str]) -> Result<Vec<f64>, PatternEr
 }
 
 /// Returns the values of a figure that is not a table.
-fn values(reader: Reader<'_>) -> Result<Vec<f64>, PatternError> {
+fn values(reader: PatternReader<'_>) -> Result<Vec<f64>, PatternError> {
     let figure = reader.entries()?.remove("").unwrap();
     if let Some(record) = figure.unreadable() {
         return Err(record.error.clone());
@@ -31,14 +31,14 @@ fn values(reader: Reader<'_>) -> Result<Vec<f64>, PatternError> {
 }
 
 #[rstest]
-#[case(Take::First, &[14164.0])]
-#[case(Take::Last, &[13000.5])]
-#[case(Take::All, &[14164.0, 15000.0, 13000.5])]
-#[case(Take::Min, &[13000.5])]
-#[case(Take::Max, &[15000.0])]
-#[case(Take::Sum, &[42164.5])]
-#[case(Take::Mean, &[42164.5 / 3.0])]
-fn each_take_mode(#[case] way: Take, #[case] expected: &[f64]) {
+#[case(MatchSelection::First, &[14164.0])]
+#[case(MatchSelection::Last, &[13000.5])]
+#[case(MatchSelection::All, &[14164.0, 15000.0, 13000.5])]
+#[case(MatchSelection::Min, &[13000.5])]
+#[case(MatchSelection::Max, &[15000.0])]
+#[case(MatchSelection::Sum, &[42164.5])]
+#[case(MatchSelection::Mean, &[42164.5 / 3.0])]
+fn each_take_mode(#[case] way: MatchSelection, #[case] expected: &[f64]) {
     assert_eq!(take(r"([\d.,e+]+) tokens/s", way, LOG).unwrap(), expected);
 }
 
@@ -48,7 +48,10 @@ fn each_take_mode(#[case] way: Take, #[case] expected: &[f64]) {
 #[case::whole_match(r"\d+\.\d+$|\d+\.\d+\b", 13000.5)]
 fn the_number_is_read_from_the_right_group(#[case] pattern: &str, #[case] expected: f64) {
     let lines = &["step 3: 13000.5 tokens/s"];
-    assert_eq!(take(pattern, Take::Last, lines).unwrap(), [expected]);
+    assert_eq!(
+        take(pattern, MatchSelection::Last, lines).unwrap(),
+        [expected]
+    );
 }
 
 const SECTIONS: [&str; 9] = [
@@ -64,13 +67,13 @@ const SECTIONS: [&str; 9] = [
 ];
 
 #[rstest]
-#[case(r"tokens/s: (\d+)", "^Server", Take::All, &[30.0, 40.0])]
-#[case(r"tokens/s: (\d+)", "^Offline", Take::Last, &[20.0])]
-#[case(r"(\d+)", r"^tokens/s: 1$", Take::Last, &[20.0])]
+#[case(r"tokens/s: (\d+)", "^Server", MatchSelection::All, &[30.0, 40.0])]
+#[case(r"tokens/s: (\d+)", "^Offline", MatchSelection::Last, &[20.0])]
+#[case(r"(\d+)", r"^tokens/s: 1$", MatchSelection::Last, &[20.0])]
 fn only_the_first_match_below_a_heading_is_used(
     #[case] pattern: &str,
     #[case] heading: &str,
-    #[case] take: Take,
+    #[case] take: MatchSelection,
     #[case] expected: &[f64],
 ) {
     let pattern = Pattern::new(pattern, take, "").unwrap();
@@ -84,7 +87,7 @@ fn only_the_first_match_below_a_heading_is_used(
 
 #[test]
 fn a_missing_heading_is_reported() {
-    let pattern = Pattern::new(r"tokens/s: (\d+)", Take::Last, "").unwrap();
+    let pattern = Pattern::new(r"tokens/s: (\d+)", MatchSelection::Last, "").unwrap();
     let pattern = pattern.below("^MultiStream").unwrap();
     let mut reader = pattern.reader();
     for line in SECTIONS {
@@ -98,13 +101,13 @@ fn a_missing_heading_is_reported() {
 }
 
 #[rstest]
-#[case(Take::First, &["v=1", "v=x"], Some(1.0))]
-#[case(Take::First, &["v=x", "v=1"], None)]
-#[case(Take::Last, &["v=x", "v=1"], Some(1.0))]
-#[case(Take::Last, &["v=1", "v=x"], None)]
-#[case(Take::Max, &["v=1", "v=x"], None)]
+#[case(MatchSelection::First, &["v=1", "v=x"], Some(1.0))]
+#[case(MatchSelection::First, &["v=x", "v=1"], None)]
+#[case(MatchSelection::Last, &["v=x", "v=1"], Some(1.0))]
+#[case(MatchSelection::Last, &["v=1", "v=x"], None)]
+#[case(MatchSelection::Max, &["v=1", "v=x"], None)]
 fn only_matches_that_are_taken_must_be_numbers(
-    #[case] way: Take,
+    #[case] way: MatchSelection,
     #[case] lines: &[&str],
     #[case] expected: Option<f64>,
 ) {
@@ -113,13 +116,13 @@ fn only_matches_that_are_taken_must_be_numbers(
 }
 
 #[rstest]
-#[case::last(Take::Last, &["speed: 1", "speed: nan"], None)]
-#[case::replaced(Take::Last, &["speed: nan", "speed: 2", "loss: nan"], Some(2.0))]
-#[case::first(Take::First, &["speed:", "speed: 2"], None)]
-#[case::mean(Take::Mean, &["speed: 1", "speed: ERROR", "speed: 3"], None)]
-#[case::max(Take::Max, &["speed: 1", "speed: n/a"], None)]
+#[case::last(MatchSelection::Last, &["speed: 1", "speed: nan"], None)]
+#[case::replaced(MatchSelection::Last, &["speed: nan", "speed: 2", "loss: nan"], Some(2.0))]
+#[case::first(MatchSelection::First, &["speed:", "speed: 2"], None)]
+#[case::mean(MatchSelection::Mean, &["speed: 1", "speed: ERROR", "speed: 3"], None)]
+#[case::max(MatchSelection::Max, &["speed: 1", "speed: n/a"], None)]
 fn an_announcement_without_a_number_is_never_replaced_by_another_value(
-    #[case] way: Take,
+    #[case] way: MatchSelection,
     #[case] lines: &[&str],
     #[case] expected: Option<f64>,
 ) {
@@ -134,7 +137,7 @@ fn an_announcement_without_a_number_is_never_replaced_by_another_value(
 }
 
 /// Reads lines with the figure below a heading.
-fn below(heading: &str, way: Take, lines: &[&str]) -> Result<Vec<f64>, PatternError> {
+fn below(heading: &str, way: MatchSelection, lines: &[&str]) -> Result<Vec<f64>, PatternError> {
     let pattern =
         Pattern::new(r"^speed: (\d+)", way, "").and_then(|pattern| pattern.below(heading))?;
     let mut reader = pattern.reader();
@@ -157,7 +160,7 @@ fn a_block_ends_at_the_next_heading_of_its_kind(
     #[case] lines: &[&str],
     #[case] expected: Option<f64>,
 ) {
-    let actual = below(r"batch 8$", Take::Last, lines).ok();
+    let actual = below(r"batch 8$", MatchSelection::Last, lines).ok();
     assert_eq!(actual, expected.map(|value| vec![value]));
 }
 
@@ -170,7 +173,7 @@ fn a_repetition_without_the_figure_is_missing_in_a_mean() {
         "12:02 batch 8",
         "speed: 4",
     ];
-    let actual = below("batch 8$", Take::Mean, &lines);
+    let actual = below("batch 8$", MatchSelection::Mean, &lines);
     assert!(
         matches!(actual, Err(PatternError::NoneInBlock { .. })),
         "{actual:?}"
@@ -179,7 +182,7 @@ fn a_repetition_without_the_figure_is_missing_in_a_mean() {
 
 #[test]
 fn half_a_digit_is_recorded() {
-    let pattern = Pattern::new(r"(\S+) TFLOPS", Take::Last, "TFLOPS").unwrap();
+    let pattern = Pattern::new(r"(\S+) TFLOPS", MatchSelection::Last, "TFLOPS").unwrap();
     let mut reader = pattern.reader();
     reader.feed("2,123.45 TFLOPS");
     let accumulator = reader.entries().unwrap().remove("").unwrap();
@@ -188,19 +191,19 @@ fn half_a_digit_is_recorded() {
 
 #[test]
 fn pattern_errors_are_reported() {
-    let syntax = take("(", Take::Last, LOG).unwrap_err();
+    let syntax = take("(", MatchSelection::Last, LOG).unwrap_err();
     assert!(syntax.to_string().contains("unclosed group"), "{syntax}");
-    let none = take("(absent)", Take::Last, LOG).unwrap_err();
+    let none = take("(absent)", MatchSelection::Last, LOG).unwrap_err();
     assert!(matches!(none, PatternError::NoMatch { .. }));
-    let text = take(r"(\w+) in 12", Take::Last, LOG).unwrap_err();
+    let text = take(r"(\w+) in 12", MatchSelection::Last, LOG).unwrap_err();
     assert!(text.to_string().contains("captured `done`"), "{text}");
-    let huge = Pattern::new(r"(\w{500}){500}", Take::Last, "").unwrap_err();
+    let huge = Pattern::new(r"(\w{500}){500}", MatchSelection::Last, "").unwrap_err();
     assert!(matches!(huge, PatternError::Expression { .. }));
 }
 
 #[test]
 fn the_number_of_matches_is_bounded() {
-    let pattern = Pattern::new(r"(\d)", Take::All, "").unwrap();
+    let pattern = Pattern::new(r"(\d)", MatchSelection::All, "").unwrap();
     let mut reader = pattern.reader();
     for _ in 0..=MOST_VALUES {
         reader.feed("1");
@@ -213,7 +216,7 @@ fn the_number_of_matches_is_bounded() {
 
 #[test]
 fn a_sum_that_overflows_is_not_a_figure() {
-    let pattern = Pattern::new(r"(\S+)", Take::Sum, "").unwrap();
+    let pattern = Pattern::new(r"(\S+)", MatchSelection::Sum, "").unwrap();
     let error = entries(&pattern, &["1e308", "1e308"]).unwrap_err();
     assert!(error.contains("which is not a figure"), "{error}");
 }
@@ -236,7 +239,7 @@ fn a_table_has_a_figure_for_each_name() {
     let by = ["dtype".to_owned(), "shape".to_owned()];
     let pattern = Pattern::new(
         r"^(?<dtype>\w+) +(?<shape>[\dx ]+): ([\d.,]+) TFLOP/s",
-        Take::Last,
+        MatchSelection::Last,
         "TFLOP/s",
     );
     let pattern = pattern.unwrap().by(&by).unwrap();
@@ -252,13 +255,15 @@ fn a_table_has_a_figure_for_each_name() {
         actual,
         expected.map(|(name, value)| (name.to_owned(), value))
     );
-    let unknown = Pattern::new("(a)", Take::Last, "").unwrap().by(&by);
+    let unknown = Pattern::new("(a)", MatchSelection::Last, "")
+        .unwrap()
+        .by(&by);
     assert!(matches!(unknown, Err(PatternError::NoGroup { .. })));
 }
 
 #[test]
 fn table_entries_are_limited() {
-    let pattern = Pattern::new(r"(?<n>\d+)=(\d+)", Take::Last, "").unwrap();
+    let pattern = Pattern::new(r"(?<n>\d+)=(\d+)", MatchSelection::Last, "").unwrap();
     let pattern = pattern.by(&["n".to_owned()]).unwrap();
     let mut reader = pattern.reader();
     for number in 0..=MOST_ENTRIES {
@@ -284,7 +289,7 @@ fn a_unit_captured_by_the_pattern_is_converted(
     #[case] expected: Option<f64>,
 ) {
     let read = r"latency: (?<value>[\d.,]+) ?(?<unit>\w+)";
-    let pattern = Pattern::new(read, Take::Last, unit).unwrap();
+    let pattern = Pattern::new(read, MatchSelection::Last, unit).unwrap();
     match (entries(&pattern, &[line]), expected) {
         (Ok(actual), Some(expected)) => {
             assert!((actual[0].1 / expected - 1.0).abs() < 1e-12, "{actual:?}");
@@ -294,12 +299,12 @@ fn a_unit_captured_by_the_pattern_is_converted(
     }
     // Without such a group a number is taken as it stands, but another multiple of the unit is a part of it.
     if expected.is_some() && unit != "ms" {
-        let plain = Pattern::new(r"latency: ([\d.,]+)", Take::Last, unit).unwrap();
+        let plain = Pattern::new(r"latency: ([\d.,]+)", MatchSelection::Last, unit).unwrap();
         let error = entries(&plain, &[line]).unwrap_err();
         assert!(error.contains("${number}"), "{error}");
         return;
     }
-    let plain = Pattern::new(r"latency: ([\d.,]+)", Take::Last, unit).unwrap();
+    let plain = Pattern::new(r"latency: ([\d.,]+)", MatchSelection::Last, unit).unwrap();
     let printed = line["latency: ".len()..].split(' ').next().unwrap();
     let printed: f64 = printed.replace(',', "").parse().unwrap();
     assert_eq!(
@@ -318,14 +323,14 @@ proptest! {
     ) {
         let lines = lines.iter().chain([&broken]).chain(&after);
         let lines: Vec<&str> = lines.map(String::as_str).collect();
-        prop_assert!(take(pattern, Take::Last, &lines).is_err());
+        prop_assert!(take(pattern, MatchSelection::Last, &lines).is_err());
     }
 
     #[test]
     fn a_table_read_in_two_parts_equals_the_whole(
         lines in prop::collection::vec("[a-c]=[0-9]{1,3}|[a-c]=x|noise", 0..30),
         cut in 0_usize..30,
-        take in prop::sample::select(vec![Take::First, Take::Last, Take::Min, Take::Max, Take::Sum]),
+        take in prop::sample::select(vec![MatchSelection::First, MatchSelection::Last, MatchSelection::Min, MatchSelection::Max, MatchSelection::Sum]),
     ) {
         let lines: Vec<&str> = lines.iter().map(String::as_str).filter(|line| !line.ends_with('x')).collect();
         let pattern = Pattern::new(r"(?<name>[a-c])=(\d+)", take, "").unwrap();
@@ -351,15 +356,20 @@ proptest! {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let figure = |way| take(r"v=(\S+)", way, &lines).unwrap()[0];
         let slack = 1e-6;
-        prop_assert!(figure(Take::Min) <= figure(Take::Mean) + slack);
-        prop_assert!(figure(Take::Mean) <= figure(Take::Max) + slack);
+        prop_assert!(figure(MatchSelection::Min) <= figure(MatchSelection::Mean) + slack);
+        prop_assert!(figure(MatchSelection::Mean) <= figure(MatchSelection::Max) + slack);
     }
 }
 
 /// The search ends by its own count, and says of which pattern and limit.
 #[test]
 fn a_pattern_that_takes_too_many_steps_is_named_with_its_limit() {
-    let pattern = Pattern::new(r"(?:a|b)*a(?:a|b){900}c ${number}", Take::Last, "").unwrap();
+    let pattern = Pattern::new(
+        r"(?:a|b)*a(?:a|b){900}c ${number}",
+        MatchSelection::Last,
+        "",
+    )
+    .unwrap();
     let mut random = 1_u64;
     let mut reader = pattern.reader();
     for _ in 0..400 {

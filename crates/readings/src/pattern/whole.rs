@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::neighbours::{Neighbours, Side};
+use super::neighbours::{NeighbourSide, Neighbours};
 use crate::extent;
 use crate::nearest::shortened;
 use crate::units;
@@ -12,7 +12,7 @@ const SHOWN_BEFORE: usize = 40;
 
 /// A captured part of a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PartOfNumber {
+pub struct PartialNumber {
     /// The captured text, shortened.
     pub captured: String,
     /// The number as it stands in the line.
@@ -23,7 +23,7 @@ pub struct PartOfNumber {
 
 /// A captured part of a unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PartOfUnit {
+pub struct PartialUnit {
     /// The captured text, shortened.
     pub captured: String,
     /// The unit as it stands in the line.
@@ -38,7 +38,7 @@ pub(super) fn find_longer_number(
     unit: Option<Range<usize>>,
     figure_unit: &str,
     neighbours: &Neighbours,
-) -> Option<PartOfNumber> {
+) -> Option<PartialNumber> {
     if !line[group.clone()].contains(char::is_numeric) {
         return None;
     }
@@ -49,8 +49,10 @@ pub(super) fn find_longer_number(
     }
     let before = &line[..part.start];
     let last = before.char_indices().next_back().map_or(0, |(at, _)| at);
-    let is_spaced = before.ends_with(' ') && neighbours.require_space(Side::Before);
-    if part.start == group.start && (is_spaced || neighbours.spell(Side::Before, &before[last..])) {
+    let is_spaced = before.ends_with(' ') && neighbours.require_space(NeighbourSide::Before);
+    if part.start == group.start
+        && (is_spaced || neighbours.spell(NeighbourSide::Before, &before[last..]))
+    {
         whole.start = part.start;
     }
     if is_spelled_behind(line, &part, &group, figure_unit, neighbours)
@@ -64,7 +66,7 @@ pub(super) fn find_longer_number(
     let before = line[..whole.start].char_indices().rev();
     let begin = before.take(SHOWN_BEFORE).last();
     let begin = begin.map_or(whole.start, |(at, _)| at);
-    Some(PartOfNumber {
+    Some(PartialNumber {
         captured: shortened(&line[part]),
         whole: shortened(&line[whole]),
         line: shortened(line[begin..].trim()),
@@ -101,8 +103,8 @@ fn is_spelled_behind(
     let digits = rest.trim_start_matches(' ');
     let is_spaced = digits.len() < rest.len()
         && digits.starts_with(|first: char| first.is_ascii_digit())
-        && neighbours.require_space(Side::Behind);
-    let is_spelled = is_spaced || neighbours.spell(Side::Behind, next_to(line, part.end));
+        && neighbours.require_space(NeighbourSide::Behind);
+    let is_spelled = is_spaced || neighbours.spell(NeighbourSide::Behind, next_to(line, part.end));
     part.end == group.end && is_spelled && !extent::has_other_unit(line, part.end, figure_unit)
 }
 
@@ -129,7 +131,7 @@ pub(super) fn find_longer_unit(
     captured: Range<usize>,
     figure_unit: &str,
     factor: f64,
-) -> Option<PartOfUnit> {
+) -> Option<PartialUnit> {
     let unit = &line[captured.clone()];
     let whole = units::leading_unit(&line[captured.start..]);
     let is_other = |other: f64| (other / factor - 1.0).abs() > 1e-9;
@@ -139,7 +141,7 @@ pub(super) fn find_longer_unit(
     let behind = &line[captured.end..];
     let is_duration =
         units::is_time(unit) && behind.starts_with(|letter: char| letter.is_ascii_digit());
-    (is_part || is_duration).then(|| PartOfUnit {
+    (is_part || is_duration).then(|| PartialUnit {
         captured: shortened(unit),
         whole: shortened(whole),
     })

@@ -1,7 +1,7 @@
 //! The header of a table: where it stands, and which columns are read.
 
 use super::quotes::without_space_before_quotes;
-use super::row::Row;
+use super::row::CsvRow;
 use super::{RowsError, same};
 use crate::nearest::shortened;
 use crate::request::CsvCell;
@@ -11,14 +11,14 @@ const MOST_LINES: usize = 100_000;
 
 /// The columns that are read of a table.
 #[derive(Clone, Copy)]
-pub struct Request<'a> {
+pub struct TableRequest<'a> {
     /// The figure's column, and the rows that count.
     pub cell: &'a CsvCell,
     /// The columns that name a table's entries.
     pub by: &'a [String],
 }
 
-impl<'a> Request<'a> {
+impl<'a> TableRequest<'a> {
     /// Returns the names of the columns: the figure's, the filter's, those that name entries.
     fn names(self) -> Vec<&'a str> {
         let filter = self.cell.filter.iter().map(|(column, _)| column.as_str());
@@ -29,17 +29,17 @@ impl<'a> Request<'a> {
 }
 
 /// A header's position, and its columns.
-pub struct Header {
+pub struct TableHeader {
     /// The offset of its line.
     pub begin: usize,
     /// The number of its line, from 1.
     pub line: u64,
     pub separator: u8,
-    pub columns: Columns,
+    pub columns: TableColumns,
 }
 
 /// The columns of a table.
-pub struct Columns {
+pub struct TableColumns {
     names: Vec<String>,
     /// The figure's column, from 0.
     pub figure: usize,
@@ -48,12 +48,12 @@ pub struct Columns {
     pub by: Vec<usize>,
 }
 
-impl Columns {
+impl TableColumns {
     /// Returns the columns of a line of these cells; none where one that is read is missing.
     ///
     /// # Errors
     /// If two columns that are read have one name.
-    pub fn of(names: Vec<String>, request: Request<'_>) -> Result<Option<Self>, RowsError> {
+    pub fn of(names: Vec<String>, request: TableRequest<'_>) -> Result<Option<Self>, RowsError> {
         let required = request.names();
         let at = |name: &&str| names.iter().position(|cell| cell == name.trim());
         let Some(positions) = required.iter().map(at).collect::<Option<Vec<usize>>>() else {
@@ -81,13 +81,13 @@ impl Columns {
     }
 
     /// Returns the texts of a row in the requested cells' columns.
-    pub fn filtered<'a>(&self, row: Row<'a>) -> impl Iterator<Item = std::borrow::Cow<'a, str>> {
+    pub fn filtered<'a>(&self, row: CsvRow<'a>) -> impl Iterator<Item = std::borrow::Cow<'a, str>> {
         self.filter.iter().map(move |(column, _)| row.at(*column))
     }
 
     /// Returns whether a row has the requested cells; none where it is too short to tell, or where none
     /// are requested.
-    pub fn accept(&self, row: Row<'_>) -> Option<bool> {
+    pub fn accept(&self, row: CsvRow<'_>) -> Option<bool> {
         let (has, lacks): (Vec<_>, Vec<_>) = self
             .filter
             .iter()
@@ -102,12 +102,12 @@ impl Columns {
     }
 }
 
-impl Header {
+impl TableHeader {
     /// Finds the first line that has all the columns.
     ///
     /// # Errors
     /// If there is none, or two of its columns that are read have one name.
-    pub fn find(bytes: &[u8], request: Request<'_>) -> Result<Self, RowsError> {
+    pub fn find(bytes: &[u8], request: TableRequest<'_>) -> Result<Self, RowsError> {
         let required = request.names();
         let mut begin = 0;
         let mut nearest: Option<(usize, String, String)> = None;
@@ -123,7 +123,7 @@ impl Header {
                     if score > nearest.as_ref().map_or(0, |(score, ..)| *score) {
                         nearest = Some((score, (**first).to_owned(), names.join(", ")));
                     }
-                } else if let Some(columns) = Columns::of(names, request)? {
+                } else if let Some(columns) = TableColumns::of(names, request)? {
                     return Ok(Self {
                         begin,
                         line: number,

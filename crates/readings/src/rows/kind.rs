@@ -1,27 +1,27 @@
 //! Tells the rows of a table from the text around it.
 
-use super::header::Columns;
-use super::row::{Row, is_sentence};
+use super::header::TableColumns;
+use super::row::{CsvRow, is_sentence};
 use crate::figure::parse_number;
 use crate::words::is_no_number;
 
 /// The form of the rows of a table that have a figure.
 #[derive(Default)]
-pub struct Kind {
+pub struct RowKind {
     /// For each cell of the latest row, whether it is a number.
     numeric: Vec<bool>,
 }
 
-impl Kind {
+impl RowKind {
     /// Learns what a row that has the figure is like.
-    pub fn learn(&mut self, row: Row<'_>) {
+    pub fn learn(&mut self, row: CsvRow<'_>) {
         let numbers = row.cells().map(|cell| parse_number(&cell).is_some());
         self.numeric = numbers.collect();
     }
 
     /// Returns whether a line is a row of the table: it has the figure, or its first cell is like those
     /// above it, a number or a name.
-    pub fn has(&self, row: Row<'_>, columns: &Columns) -> bool {
+    pub fn has(&self, row: CsvRow<'_>, columns: &TableColumns) -> bool {
         let is_whole = row.count() == columns.count();
         let Some(first_is_number) = self.numeric.first() else {
             return is_whole;

@@ -10,9 +10,9 @@ use crate::words::is_no_number;
 
 /// A row of a table.
 #[derive(Clone, Copy)]
-pub struct Row<'a>(pub &'a csv::ByteRecord);
+pub struct CsvRow<'a>(pub &'a csv::ByteRecord);
 
-impl<'a> Row<'a> {
+impl<'a> CsvRow<'a> {
     /// Returns how many cells it has.
     pub fn count(self) -> usize {
         self.0.len()

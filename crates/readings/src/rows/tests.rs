@@ -17,7 +17,7 @@ fn cell(column: &str, filter: &[(&str, &str)], row: Option<u32>) -> CsvCell {
     }
 }
 
-fn figure(text: &str, cell: &CsvCell, take: Take) -> Result<f64, String> {
+fn figure(text: &str, cell: &CsvCell, take: MatchSelection) -> Result<f64, String> {
     let mut entries =
         read(text.as_bytes(), cell, &[], take, 0).map_err(|error| error.to_string())?;
     Ok(entries.remove("").unwrap().one()?.value)
@@ -33,16 +33,16 @@ fn cells_by_column_and_row(
     #[case] expected: f64,
 ) {
     let cell = cell("TFLOP/s", filter, row);
-    assert_eq!(figure(TABLE, &cell, Take::Last), Ok(expected));
+    assert_eq!(figure(TABLE, &cell, MatchSelection::Last), Ok(expected));
     let tabs = TABLE.replace("\"1,008.75\"", "1008.75").replace(',', "\t");
     assert_eq!(
-        figure(&format!("\u{feff}{tabs}"), &cell, Take::Last),
+        figure(&format!("\u{feff}{tabs}"), &cell, MatchSelection::Last),
         Ok(expected)
     );
     let colored = TABLE.replace("TFLOP/s", "\x1b[1mTFLOP/s\x1b[0m");
-    assert_eq!(figure(&colored, &cell, Take::Last), Ok(expected));
+    assert_eq!(figure(&colored, &cell, MatchSelection::Last), Ok(expected));
     let crlf = TABLE.replace('\n', "\r\n");
-    assert_eq!(figure(&crlf, &cell, Take::Last), Ok(expected));
+    assert_eq!(figure(&crlf, &cell, MatchSelection::Last), Ok(expected));
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_table() {
         text.as_bytes(),
         &cell("TFLOP/s", &[], None),
         &by,
-        Take::Last,
+        MatchSelection::Last,
         0,
     )
     .unwrap();
@@ -67,19 +67,22 @@ fn a_table() {
 #[case(cell("TFLOP/s", &[("dtype", "bf16")], Some(3)), "no row has dtype = bf16, number 3; 2 match")]
 #[case(cell("TFLOP/s", &[("shape", "4096")], None), "the column `TFLOP/s` has `nan`, not a number")]
 fn missing_cells_are_reported(#[case] cell: CsvCell, #[case] expected: &str) {
-    assert_eq!(figure(TABLE, &cell, Take::Last).unwrap_err(), expected);
+    assert_eq!(
+        figure(TABLE, &cell, MatchSelection::Last).unwrap_err(),
+        expected
+    );
 }
 
 #[rstest]
-#[case::cut("b,7", &[("name", "b")], Take::Last, "the row `b, 7` has 2 cells, and the header 4")]
-#[case::cut_at_the_name("b", &[("name", "b")], Take::Last, "the row `b` has 1 cells, and the header 4")]
-#[case::more("b,7,s,a, b", &[("name", "b")], Take::Mean, "the row `b, 7, s, a, b` has 5 cells")]
-#[case::without_criteria("c,7", &[], Take::Last, "the row `c, 7` has 2 cells")]
-#[case::empty("b,,s,x", &[("name", "b")], Take::Max, "has ``, not a number")]
+#[case::cut("b,7", &[("name", "b")], MatchSelection::Last, "the row `b, 7` has 2 cells, and the header 4")]
+#[case::cut_at_the_name("b", &[("name", "b")], MatchSelection::Last, "the row `b` has 1 cells, and the header 4")]
+#[case::more("b,7,s,a, b", &[("name", "b")], MatchSelection::Mean, "the row `b, 7, s, a, b` has 5 cells")]
+#[case::without_criteria("c,7", &[], MatchSelection::Last, "the row `c, 7` has 2 cells")]
+#[case::empty("b,,s,x", &[("name", "b")], MatchSelection::Max, "has ``, not a number")]
 fn a_row_that_cannot_be_read_is_a_fault(
     #[case] row: &str,
     #[case] filter: &[(&str, &str)],
-    #[case] take: Take,
+    #[case] take: MatchSelection,
     #[case] expected: &str,
 ) {
     let text = format!("name,rate,unit,note\na,3,s,ok\nb,5,s,ok\n{row}");
@@ -98,39 +101,59 @@ fn text_below_a_table_and_rows_of_others_are_skipped(
 ) {
     let text = format!("name,rate,unit,note\nb,,s,failed\nb,5,s,ok\n\n{line}\n");
     let cell = cell("rate", filter, None);
-    assert_eq!(figure(&text, &cell, Take::Last), Ok(5.0));
+    assert_eq!(figure(&text, &cell, MatchSelection::Last), Ok(5.0));
 }
 
 #[rstest]
-#[case::word("users,rate,p99\n32,101.5,4\n64,OOM\n", Take::Last, None)]
-#[case::comma("users,rate,p99\n32,101.5,4\n64,\n", Take::Last, None)]
-#[case::one_cell("users,rate,p99\n32,101.5,4\n64\n", Take::Last, None)]
+#[case::word("users,rate,p99\n32,101.5,4\n64,OOM\n", MatchSelection::Last, None)]
+#[case::comma("users,rate,p99\n32,101.5,4\n64,\n", MatchSelection::Last, None)]
+#[case::one_cell("users,rate,p99\n32,101.5,4\n64\n", MatchSelection::Last, None)]
 #[case::prose(
     "users,rate,p99\n32,101.5,4\n64,ERROR: no memory, see log, line 3\n",
-    Take::Max,
+    MatchSelection::Max,
     None
 )]
-#[case::name("name,rate,p99\na,101.5,4\nb,OOM\n", Take::Last, None)]
-#[case::quoted("users,rate,err\n32,101.5,\"\"\n64,102,\"Trace", Take::Last, None)]
-#[case::only_a_number("rate\n101\nnan\n", Take::Last, None)]
-#[case::log_line("users,rate\n32,101\nINFO done, bye\n", Take::Last, Some(101.0))]
-#[case::log_line_between(
-    "users,rate\n32,99\nWARNING: slow, continuing\n64,101\n",
-    Take::Max,
+#[case::name("name,rate,p99\na,101.5,4\nb,OOM\n", MatchSelection::Last, None)]
+#[case::quoted(
+    "users,rate,err\n32,101.5,\"\"\n64,102,\"Trace",
+    MatchSelection::Last,
+    None
+)]
+#[case::only_a_number("rate\n101\nnan\n", MatchSelection::Last, None)]
+#[case::log_line(
+    "users,rate\n32,101\nINFO done, bye\n",
+    MatchSelection::Last,
     Some(101.0)
 )]
-#[case::one_column("rate\n101\nbye\n", Take::Last, Some(101.0))]
-#[case::header_again("users,rate\n32,101\nusers,rate\n64,99\n", Take::Mean, Some(100.0))]
-#[case::other_order("users,rate\n32,50\nrate,users\n100,64\n", Take::Last, Some(100.0))]
-#[case::second_table("gpu,rate\n0,50\n\ngpu,temp\n0,100\n", Take::Last, Some(50.0))]
+#[case::log_line_between(
+    "users,rate\n32,99\nWARNING: slow, continuing\n64,101\n",
+    MatchSelection::Max,
+    Some(101.0)
+)]
+#[case::one_column("rate\n101\nbye\n", MatchSelection::Last, Some(101.0))]
+#[case::header_again(
+    "users,rate\n32,101\nusers,rate\n64,99\n",
+    MatchSelection::Mean,
+    Some(100.0)
+)]
+#[case::other_order(
+    "users,rate\n32,50\nrate,users\n100,64\n",
+    MatchSelection::Last,
+    Some(100.0)
+)]
+#[case::second_table(
+    "gpu,rate\n0,50\n\ngpu,temp\n0,100\n",
+    MatchSelection::Last,
+    Some(50.0)
+)]
 #[case::unlike_table(
     "gpu,rate\r\n0,50\r\n\r\nhost,watts\r\nh1,100\r\n",
-    Take::Last,
+    MatchSelection::Last,
     Some(50.0)
 )]
 fn rows_and_text_around_a_table_are_told_apart(
     #[case] text: &str,
-    #[case] take: Take,
+    #[case] take: MatchSelection,
     #[case] expected: Option<f64>,
 ) {
     let actual = figure(text, &cell("rate", &[], None), take);
@@ -140,8 +163,11 @@ fn rows_and_text_around_a_table_are_told_apart(
 #[test]
 fn two_columns_of_one_name_are_refused_if_they_are_read() {
     let text = "name,p99,mean,p99\nb,1,2,3\n";
-    assert_eq!(figure(text, &cell("mean", &[], None), Take::Last), Ok(2.0));
-    let error = figure(text, &cell("p99", &[], None), Take::Last).unwrap_err();
+    assert_eq!(
+        figure(text, &cell("mean", &[], None), MatchSelection::Last),
+        Ok(2.0)
+    );
+    let error = figure(text, &cell("p99", &[], None), MatchSelection::Last).unwrap_err();
     assert!(error.contains("2 columns are named `p99`"), "{error}");
 }
 
@@ -151,7 +177,7 @@ fn two_columns_of_one_name_are_refused_if_they_are_read() {
 #[case("name;rate\n 5\" disk; \"1,234.5\"\n")]
 fn a_space_before_a_quoted_cell_is_no_part_of_it(#[case] text: &str) {
     assert_eq!(
-        figure(text, &cell("rate", &[], None), Take::Last),
+        figure(text, &cell("rate", &[], None), MatchSelection::Last),
         Ok(1234.5)
     );
 }
@@ -163,28 +189,28 @@ fn the_line_of_a_row_is_known() {
         text.as_bytes(),
         &cell("rate", &[], None),
         &[],
-        Take::Last,
+        MatchSelection::Last,
         3,
     )
     .unwrap();
-    assert_eq!(entries[""].place(), Place::line(3, 6));
+    assert_eq!(entries[""].place(), RecordLocation::line(3, 6));
     let text = "name,rate\r\n\r\nb,1\r\n";
     let entries = read(
         text.as_bytes(),
         &cell("rate", &[], None),
         &[],
-        Take::Last,
+        MatchSelection::Last,
         0,
     )
     .unwrap();
-    assert_eq!(entries[""].place(), Place::line(0, 3));
+    assert_eq!(entries[""].place(), RecordLocation::line(0, 3));
 }
 
 proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        let _ = read(&bytes, &cell("a", &[("b", "1")], None), &[], Take::All, 0);
+        let _ = read(&bytes, &cell("a", &[("b", "1")], None), &[], MatchSelection::All, 0);
         let headed = [b"a,b\n".as_slice(), &bytes].concat();
-        let _ = read(&headed, &cell("a", &[], None), &["b".to_owned()], Take::Mean, 0);
+        let _ = read(&headed, &cell("a", &[], None), &["b".to_owned()], MatchSelection::Mean, 0);
     }
 }

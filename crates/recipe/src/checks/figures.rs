@@ -1,12 +1,12 @@
 //! Checks figures: each is provided, its keys fit together, and expectations and limits can be met.
 
-use super::Checks;
+use super::CheckContext;
 use crate::keys::{ACCURACY_FIGURES, LOADGEN_FIGURES, is_accuracy_figure, is_loadgen_figure};
 use crate::model::{entry_name, figure_name};
-use retrial_document::{Entry, Node, Span, nearest};
+use retrial_document::{MapEntry, Node, Span, nearest};
 use retrial_readings::pattern::expanded;
 
-impl Checks<'_> {
+impl CheckContext<'_> {
     /// Checks the figures of a measurement, and the keys that name them.
     pub(super) fn figures(&mut self, measurement: &Node, accuracy: bool) {
         // The figures that are read from results without a declaration.
@@ -31,7 +31,7 @@ impl Checks<'_> {
     }
 
     /// Checks the combination of keys of one figure.
-    fn figure(&mut self, figure: &Entry) {
+    fn figure(&mut self, figure: &MapEntry) {
         let node = &figure.value;
         let by = node.get("by");
         if let Some(pattern) = node.get("pattern") {
@@ -74,7 +74,7 @@ impl Checks<'_> {
     }
 
     /// Checks the path of a figure's file: it must be below `results`.
-    fn file(&mut self, measurement: &Node, figure: &Entry) {
+    fn file(&mut self, measurement: &Node, figure: &MapEntry) {
         let Some(file) = figure.value.get("file").filter(|_| !self.partial) else {
             return;
         };
@@ -147,7 +147,7 @@ impl Checks<'_> {
     }
 
     /// Checks that something provides the named figure.
-    fn provided(&mut self, measurement: &Node, usual: &[&str], named: &Entry) {
+    fn provided(&mut self, measurement: &Node, usual: &[&str], named: &MapEntry) {
         let own = measurement.entries_at("figures");
         let results = measurement.get("results").is_some();
         let (name, entry) = match named.key.split_once('[') {
@@ -183,7 +183,7 @@ impl Checks<'_> {
     }
 
     /// Checks that a table is named by its entries, and any other figure by its name.
-    fn as_table(&mut self, figure: &Entry, named: &Entry, is_entry: bool) {
+    fn as_table(&mut self, figure: &MapEntry, named: &MapEntry, is_entry: bool) {
         let name = &figure.key;
         let table = figure.value.get("by").is_some();
         for node in named.value.one_or_items() {
@@ -205,7 +205,7 @@ impl Checks<'_> {
         }
     }
 
-    fn expectation(&mut self, entry: &Entry) {
+    fn expectation(&mut self, entry: &MapEntry) {
         for expectation in entry.value.one_or_items() {
             let listed = expectation.entries_at("values").iter();
             let single = expectation.get("value").into_iter();
@@ -248,7 +248,7 @@ impl Checks<'_> {
         }
     }
 
-    fn limit(&mut self, entry: &Entry) {
+    fn limit(&mut self, entry: &MapEntry) {
         let bound = |key: &str| -> Option<f64> { entry.value.text_at(key)?.parse().ok() };
         let upper = [bound("max"), bound("below")].into_iter().flatten();
         let most = upper.reduce(f64::min);
@@ -275,7 +275,7 @@ impl Checks<'_> {
 }
 
 /// Returns the figures of an expectation, each with its position.
-fn names_of(entry: &Entry, expectation: &Node, span: &Span) -> Vec<(String, Span)> {
+fn names_of(entry: &MapEntry, expectation: &Node, span: &Span) -> Vec<(String, Span)> {
     match expectation.get("values") {
         Some(values) => values
             .entries()

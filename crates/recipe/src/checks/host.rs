@@ -1,13 +1,13 @@
 //! Checks requests to the host: GPUs that no host has, limits in the wrong order, secrets.
 
-use super::Checks;
+use super::CheckContext;
 use crate::formats::split_mount;
 use retrial_document::Node;
 
 /// The secret that a recipe may name; for others the user passes `--secret NAME`.
 const SECRET: &str = "HF_TOKEN";
 
-impl Checks<'_> {
+impl CheckContext<'_> {
     pub(super) fn host(&mut self) {
         if let Some(gpus) = self.recipe.at(&["requires", "gpus"]) {
             self.gpus(gpus);

@@ -2,11 +2,11 @@
 
 use retrial_container::ImageRef;
 
-use super::Checks;
+use super::CheckContext;
 use crate::expression;
 use retrial_document::Node;
 
-impl Checks<'_> {
+impl CheckContext<'_> {
     pub(super) fn image(&mut self) {
         if let Some(image) = self.written.get("image") {
             self.parts(image.get("ref").unwrap_or(image));

@@ -9,12 +9,12 @@ mod scenarios;
 mod services;
 mod steps;
 
-use super::Templates;
+use super::TemplateSource;
 use super::formats;
-use retrial_document::{Diagnostics, Entry, Node, Span, did_you_mean};
+use retrial_document::{Diagnostics, MapEntry, Node, Span, did_you_mean};
 
 /// The recipe that is checked, and the problems found so far.
-pub struct Checks<'a> {
+pub struct CheckContext<'a> {
     /// The validated recipe: expressions evaluated, wrong values null.
     pub recipe: &'a Node,
     /// The merged recipe before its validation: it may have errors.
@@ -22,21 +22,21 @@ pub struct Checks<'a> {
     /// A template is checked: the recipe that extends it may have the missing keys.
     pub partial: bool,
     /// Tells whether a file next to the recipe exists.
-    pub templates: &'a dyn Templates,
+    pub templates: &'a dyn TemplateSource,
     /// The problems found so far.
     pub problems: Diagnostics,
 }
 
-impl<'a> Checks<'a> {
+impl<'a> CheckContext<'a> {
     /// Returns the modes of all scenarios, and the shared commands.
-    fn measured(&self) -> impl Iterator<Item = &'a Entry> + use<'a> {
+    fn measured(&self) -> impl Iterator<Item = &'a MapEntry> + use<'a> {
         let scenarios = self.recipe.entries_at("scenarios").iter();
         let modes = scenarios.flat_map(|scenario| scenario.value.entries());
         modes.chain(self.recipe.entries_at("commands"))
     }
 
     /// Reports a name that is not declared.
-    fn undeclared(&mut self, code: &'static str, noun: &str, named: &Node, declared: &[Entry]) {
+    fn undeclared(&mut self, code: &'static str, noun: &str, named: &Node, declared: &[MapEntry]) {
         let name = named.text().unwrap_or("");
         if !declared.iter().any(|entry| entry.key == name) {
             let keys = declared.iter().map(|entry| entry.key.as_str());

@@ -1,8 +1,8 @@
 //! Checks several machines: at least as many GPUs as machines, and no placement on one machine.
 
-use super::Checks;
+use super::CheckContext;
 
-impl Checks<'_> {
+impl CheckContext<'_> {
     pub(super) fn nodes(&mut self) {
         let recipe = self.recipe;
         let Some(nodes) = recipe.get("nodes") else {

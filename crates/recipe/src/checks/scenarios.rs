@@ -1,10 +1,10 @@
 //! Checks scenarios: each mode measures something, its command exists, and its trials are in order.
 
-use super::Checks;
+use super::CheckContext;
 use crate::model::{CommandOptions, loadgen_name};
-use retrial_document::{Entry, Keys as _};
+use retrial_document::{Keys as _, MapEntry};
 
-impl Checks<'_> {
+impl CheckContext<'_> {
     pub(super) fn scenarios(&mut self) {
         let Some(scenarios) = self.recipe.get("scenarios") else {
             return;
@@ -21,7 +21,7 @@ impl Checks<'_> {
         }
         for (index, scenario) in all.iter().enumerate() {
             let name = loadgen_name(&scenario.key);
-            let same = |other: &&Entry| name.is_some() && loadgen_name(&other.key) == name;
+            let same = |other: &&MapEntry| name.is_some() && loadgen_name(&other.key) == name;
             if let Some(first) = all[..index].iter().find(same) {
                 let message = format!(
                     "`{}` and `{}` are the same scenario",
@@ -49,7 +49,7 @@ impl Checks<'_> {
         }
     }
 
-    fn measurement(&mut self, mode: &Entry) {
+    fn measurement(&mut self, mode: &MapEntry) {
         let measurement = &mode.value;
         if let Some(from) = measurement.get("from").filter(|_| !self.partial) {
             let commands = self.recipe.entries_at("commands");

@@ -1,10 +1,10 @@
 //! Checks services: each needed one is declared, and each declared one is needed.
 
-use super::Checks;
+use super::CheckContext;
 use crate::model::SHARED_NETWORK;
-use retrial_document::{Entry, Node};
+use retrial_document::{MapEntry, Node};
 
-impl Checks<'_> {
+impl CheckContext<'_> {
     pub(super) fn services(&mut self) {
         let recipe = self.recipe;
         let measured = self.measured();
@@ -53,7 +53,7 @@ impl Checks<'_> {
         }
     }
 
-    fn service_container(&mut self, service: &Entry) {
+    fn service_container(&mut self, service: &MapEntry) {
         let Some(container) = service.value.get("container") else {
             return;
         };

@@ -1,16 +1,16 @@
 //! Checks models, datasets, setup steps, shared commands and companion files.
 
-use super::Checks;
-use retrial_document::Entry;
+use super::CheckContext;
+use retrial_document::MapEntry;
 
-impl Checks<'_> {
+impl CheckContext<'_> {
     pub(super) fn steps(&mut self) {
         let recipe = self.recipe;
         for model in recipe.entries_at("models") {
             self.model(model);
         }
         let datasets = recipe.entries_at("datasets").iter();
-        let steps: Vec<&Entry> = datasets.chain(recipe.entries_at("setup")).collect();
+        let steps: Vec<&MapEntry> = datasets.chain(recipe.entries_at("setup")).collect();
         for step in &steps {
             self.setup(step);
         }
@@ -21,7 +21,7 @@ impl Checks<'_> {
         self.cached_once(&steps);
     }
 
-    fn model(&mut self, model: &Entry) {
+    fn model(&mut self, model: &MapEntry) {
         let Some(source) = model.value.get("source") else {
             return;
         };
@@ -66,7 +66,7 @@ impl Checks<'_> {
         }
     }
 
-    fn setup(&mut self, step: &Entry) {
+    fn setup(&mut self, step: &MapEntry) {
         if step.value.get("cache").is_none() {
             self.misplaced(
                 &step.value,
@@ -98,7 +98,7 @@ impl Checks<'_> {
     }
 
     /// Reports two steps with one cache key, which would populate one directory.
-    fn cached_once(&mut self, steps: &[&Entry]) {
+    fn cached_once(&mut self, steps: &[&MapEntry]) {
         let mut keys: Vec<(&str, &str)> = Vec::new();
         for step in steps {
             let Some(key) = step.value.at(&["cache", "key"]) else {

@@ -96,7 +96,7 @@ pub enum DockerRunError {
     /// The shell's working directory in a value that cannot be relative.
     #[error("{flag}: `${{PWD}}` is not possible here")]
     #[diagnostic(help("write its value"))]
-    Here {
+    WorkingDirectory {
         /// The flag, or the part of the command line.
         flag: String,
     },

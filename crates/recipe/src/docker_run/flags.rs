@@ -2,7 +2,7 @@
 
 /// How the import of `docker run` treats a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Treatment {
+pub enum FlagTreatment {
     /// A key of the recipe expresses it.
     Key,
     /// The flag has no effect on the benchmark, or Retrial does the same: dropped, with this reason as a note.
@@ -13,7 +13,7 @@ pub enum Treatment {
 
 /// A flag of `docker run`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Flag {
+pub struct DockerFlag {
     /// The long name, without dashes: `volume`.
     pub name: &'static str,
     /// The short name, one letter: `v`.
@@ -21,11 +21,11 @@ pub struct Flag {
     /// The flag takes a value; otherwise it is a switch.
     pub takes_value: bool,
     /// How the import treats the flag.
-    pub treatment: Treatment,
+    pub treatment: FlagTreatment,
 }
 
-const fn value(name: &'static str, treatment: Treatment) -> Flag {
-    Flag {
+const fn value(name: &'static str, treatment: FlagTreatment) -> DockerFlag {
+    DockerFlag {
         name,
         short: None,
         takes_value: true,
@@ -33,21 +33,21 @@ const fn value(name: &'static str, treatment: Treatment) -> Flag {
     }
 }
 
-const fn switch(name: &'static str, treatment: Treatment) -> Flag {
-    Flag {
+const fn switch(name: &'static str, treatment: FlagTreatment) -> DockerFlag {
+    DockerFlag {
         takes_value: false,
         ..value(name, treatment)
     }
 }
 
-impl Flag {
+impl DockerFlag {
     const fn short(mut self, letter: char) -> Self {
         self.short = Some(letter);
         self
     }
 }
 
-use Treatment::{Dropped, Key, Refused};
+use FlagTreatment::{Dropped, Key, Refused};
 
 const TERMINAL: &str = "steps run without a terminal";
 const OUTPUT: &str = "Retrial follows the output itself";
@@ -57,7 +57,7 @@ const FIRST_PROCESS: &str = "the container's first process is Retrial's";
 const HEALTH: &str = "Retrial does not check the container's health";
 
 /// Every flag of `docker run`.
-pub const FLAGS: &[Flag] = &[
+pub const FLAGS: &[DockerFlag] = &[
     value("add-host", Key),
     value("annotation", Refused),
     value("attach", Dropped(OUTPUT)).short('a'),
@@ -183,13 +183,13 @@ const ALIASES: &[(&str, &str)] = &[
 ];
 
 /// Finds a flag by its long name, present or older.
-pub(super) fn long(name: &str) -> Option<&'static Flag> {
+pub(super) fn long(name: &str) -> Option<&'static DockerFlag> {
     let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
     let name = alias.map_or(name, |(_, name)| name);
     FLAGS.iter().find(|flag| flag.name == name)
 }
 
 /// Finds a flag by its letter.
-pub(super) fn short(letter: char) -> Option<&'static Flag> {
+pub(super) fn short(letter: char) -> Option<&'static DockerFlag> {
     FLAGS.iter().find(|flag| flag.short == Some(letter))
 }

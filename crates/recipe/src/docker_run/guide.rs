@@ -2,27 +2,29 @@
 //! the rest.
 
 use super::error::DockerRunError;
-use super::line::{Line, line};
+use super::line::{DockerRunCommand, line};
 use super::secret;
-use super::words::{Word, is_name};
+use super::words::{ShellWord, is_name};
 
 /// The commands of a guide's block around its `docker run`.
 #[derive(Debug, Default)]
 pub(super) struct Guide {
-    runs: Vec<Line>,
+    runs: Vec<DockerRunCommand>,
     /// `docker exec` commands; the container's name is in the place of `run`'s image.
-    pub execs: Vec<Line>,
+    pub execs: Vec<DockerRunCommand>,
     /// Images of `docker pull` lines.
-    pub pulls: Vec<Word>,
+    pub pulls: Vec<ShellWord>,
     /// Variables that are assigned or exported before, by name.
-    pub variables: Vec<(String, Word)>,
+    pub variables: Vec<(String, ShellWord)>,
     /// All other commands, as text without secrets.
     pub rest: Vec<String>,
     problems: Vec<DockerRunError>,
 }
 
 /// Sorts the commands into the one `docker run` and the others.
-pub(super) fn guide(commands: &[Vec<Word>]) -> Result<(Line, Guide), Vec<DockerRunError>> {
+pub(super) fn guide(
+    commands: &[Vec<ShellWord>],
+) -> Result<(DockerRunCommand, Guide), Vec<DockerRunError>> {
     let mut guide = Guide::default();
     for command in commands {
         guide.command(command);
@@ -40,11 +42,11 @@ pub(super) fn guide(commands: &[Vec<Word>]) -> Result<(Line, Guide), Vec<DockerR
 }
 
 impl Guide {
-    fn command(&mut self, words: &[Word]) {
+    fn command(&mut self, words: &[ShellWord]) {
         let begin = start(words);
         let assigned: Vec<_> = words[..begin].iter().filter_map(assignment).collect();
         let words = &words[begin..];
-        let plain: Vec<&str> = words.iter().map_while(Word::plain).take(3).collect();
+        let plain: Vec<&str> = words.iter().map_while(ShellWord::plain).take(3).collect();
         match plain.as_slice() {
             ["docker", "run", ..] => self.line(&words[2..], |guide| &mut guide.runs),
             ["docker", "container", "run", ..] => self.line(&words[3..], |guide| &mut guide.runs),
@@ -62,7 +64,7 @@ impl Guide {
         self.variables.extend(assigned);
     }
 
-    fn line(&mut self, words: &[Word], lines: fn(&mut Self) -> &mut Vec<Line>) {
+    fn line(&mut self, words: &[ShellWord], lines: fn(&mut Self) -> &mut Vec<DockerRunCommand>) {
         match line(words) {
             Ok(line) => lines(self).push(line),
             Err(problems) => self.problems.extend(problems),
@@ -71,9 +73,9 @@ impl Guide {
 }
 
 /// Returns the index of the command's first word, after assignments, `sudo` and its switches.
-fn start(words: &[Word]) -> usize {
+fn start(words: &[ShellWord]) -> usize {
     let mut sudo = false;
-    let is_command = |word: &Word| {
+    let is_command = |word: &ShellWord| {
         let plain = word.plain().unwrap_or_default();
         sudo |= plain == "sudo";
         plain != "sudo" && assignment(word).is_none() && !(sudo && plain.starts_with('-'))
@@ -81,7 +83,7 @@ fn start(words: &[Word]) -> usize {
     words.iter().position(is_command).unwrap_or(words.len())
 }
 
-fn assignment(word: &Word) -> Option<(String, Word)> {
+fn assignment(word: &ShellWord) -> Option<(String, ShellWord)> {
     let (name, value) = word.split_once('=')?;
     let name = name.plain()?;
     is_name(name).then(|| (name.to_owned(), value))

@@ -1,17 +1,17 @@
 //! Parses the words of `docker run` into flags, image and command, by the rules of Docker's own parser (pflag).
 
 use super::error::DockerRunError;
-use super::flags::{FLAGS, Flag, long, short};
-use super::words::Word;
+use super::flags::{DockerFlag, FLAGS, long, short};
+use super::words::ShellWord;
 use crate::nearest;
 
 /// A flag of a command line with its value; a switch has `true`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlagValue {
     /// The flag's declaration.
-    pub flag: &'static Flag,
+    pub flag: &'static DockerFlag,
     /// The value; of a switch `true`.
-    pub value: Word,
+    pub value: ShellWord,
 }
 
 impl FlagValue {
@@ -27,20 +27,20 @@ impl FlagValue {
 
 /// A parsed `docker run` or `docker exec`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct DockerRunCommand {
     /// The flags in their order, without switches that are set to false.
     pub flags: Vec<FlagValue>,
     /// The image's reference; of `docker exec` the container's name.
-    pub image: Word,
+    pub image: ShellWord,
     /// The command and its arguments after the image.
-    pub command: Vec<Word>,
+    pub command: Vec<ShellWord>,
 }
 
 /// Parses the words after `docker run`.
 ///
 /// # Errors
 /// Returns every flag and value that Docker would reject.
-pub fn line(words: &[Word]) -> Result<Line, Vec<DockerRunError>> {
+pub fn line(words: &[ShellWord]) -> Result<DockerRunCommand, Vec<DockerRunError>> {
     let mut flags = Vec::new();
     let mut problems = Vec::new();
     let mut rest = words.iter();
@@ -64,7 +64,7 @@ pub fn line(words: &[Word]) -> Result<Line, Vec<DockerRunError>> {
         problems.push(DockerRunError::NoImage);
     }
     match image {
-        Some(image) if problems.is_empty() => Ok(Line {
+        Some(image) if problems.is_empty() => Ok(DockerRunCommand {
             flags,
             image,
             command: rest.cloned().collect(),
@@ -73,11 +73,11 @@ pub fn line(words: &[Word]) -> Result<Line, Vec<DockerRunError>> {
     }
 }
 
-type Words<'a> = std::slice::Iter<'a, Word>;
+type ShellWords<'a> = std::slice::Iter<'a, ShellWord>;
 
 fn read_long(
-    word: &Word,
-    rest: &mut Words<'_>,
+    word: &ShellWord,
+    rest: &mut ShellWords<'_>,
     flags: &mut Vec<FlagValue>,
 ) -> Result<(), DockerRunError> {
     let (name, value) = match word.split_once('=') {
@@ -101,8 +101,8 @@ fn read_long(
 
 /// `-it`, `-itv /a:/b`, `-eNAME=value`, `-p=80:80`.
 fn read_short(
-    word: &Word,
-    rest: &mut Words<'_>,
+    word: &ShellWord,
+    rest: &mut ShellWords<'_>,
     flags: &mut Vec<FlagValue>,
 ) -> Result<(), DockerRunError> {
     let mut word = word.clone();
@@ -135,15 +135,15 @@ fn read_short(
     }
 }
 
-fn following(flag: &str, rest: &mut Words<'_>) -> Result<Word, DockerRunError> {
+fn following(flag: &str, rest: &mut ShellWords<'_>) -> Result<ShellWord, DockerRunError> {
     rest.next().cloned().ok_or_else(|| DockerRunError::NoValue {
         flag: flag.to_owned(),
     })
 }
 
 fn push(
-    flag: &'static Flag,
-    value: Option<Word>,
+    flag: &'static DockerFlag,
+    value: Option<ShellWord>,
     flags: &mut Vec<FlagValue>,
 ) -> Result<(), DockerRunError> {
     if flag.takes_value {
@@ -156,7 +156,7 @@ fn push(
     match written.as_deref() {
         None | Some("1" | "t" | "T" | "true" | "TRUE" | "True") => flags.push(FlagValue {
             flag,
-            value: Word::new("true"),
+            value: ShellWord::new("true"),
         }),
         Some("0" | "f" | "F" | "false" | "FALSE" | "False") => {
             flags.retain(|other| other.flag.name != flag.name);
@@ -181,7 +181,7 @@ mod tests {
         let line = line(&words)?;
         let mut shown: Vec<String> = line.flags.iter().map(FlagValue::shown).collect();
         shown.push(line.image.shown());
-        shown.extend(line.command.iter().map(Word::shown));
+        shown.extend(line.command.iter().map(ShellWord::shown));
         Ok(shown)
     }
 

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Nothing is lost silently: a flag has a key of the recipe, or is dropped with a note why it
-//! makes no difference, or is refused by name. What the shell would have put in ([`Surroundings`])
+//! makes no difference, or is refused by name. What the shell would have put in ([`ShellEnvironment`])
 //! becomes a param of the recipe.
 
 mod error;
@@ -22,16 +22,16 @@ mod translate;
 mod words;
 
 pub use error::DockerRunError;
-pub use flags::{FLAGS, Flag, Treatment};
-pub use line::{FlagValue, Line, line};
+pub use flags::{DockerFlag, FLAGS, FlagTreatment};
+pub use line::{DockerRunCommand, FlagValue, line};
 pub use nodes::{list, map, plain, text as text_node};
-pub use surroundings::{Nothing, Surroundings};
-pub use text::Draft;
-pub use words::{Piece, Word, commands};
+pub use surroundings::{EmptyEnvironment, ShellEnvironment};
+pub use text::DockerRunDraft;
+pub use words::{ShellWord, ShellWordPart, commands};
 
 /// A recipe, and its differences from the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
+pub struct DockerRunRecipe {
     /// The recipe's text; it has the notes as comments.
     pub recipe: String,
     /// Differences from the command line, a line each.
@@ -42,7 +42,10 @@ pub struct Reading {
 ///
 /// # Errors
 /// Returns everything that a recipe cannot express.
-pub fn draft(block: &str, surroundings: &dyn Surroundings) -> Result<Draft, Vec<DockerRunError>> {
+pub fn draft(
+    block: &str,
+    surroundings: &dyn ShellEnvironment,
+) -> Result<DockerRunDraft, Vec<DockerRunError>> {
     let commands = commands(block).map_err(|error| vec![error])?;
     let (run, guide) = guide::guide(&commands)?;
     Ok(text::draft(translate::parts(&run, guide, surroundings)?))
@@ -55,10 +58,10 @@ pub fn draft(block: &str, surroundings: &dyn Surroundings) -> Result<Draft, Vec<
 pub fn read(
     name: &str,
     block: &str,
-    surroundings: &dyn Surroundings,
-) -> Result<Reading, Vec<DockerRunError>> {
+    surroundings: &dyn ShellEnvironment,
+) -> Result<DockerRunRecipe, Vec<DockerRunError>> {
     let draft = draft(block, surroundings)?;
-    Ok(Reading {
+    Ok(DockerRunRecipe {
         recipe: text::recipe(name, &draft),
         notes: draft.notes,
     })

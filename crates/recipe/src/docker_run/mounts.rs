@@ -1,10 +1,10 @@
 //! Converts `--volume` and `--mount`.
 
-use super::parts::Parts;
-use super::words::{Piece, Word};
+use super::parts::RecipeParts;
+use super::words::{ShellWord, ShellWordPart};
 
 /// `source:target[:options]`; the error is the reason why a recipe cannot express it.
-pub(super) fn volume(parts: &mut Parts<'_>, value: &Word) -> Result<(), String> {
+pub(super) fn volume(parts: &mut RecipeParts<'_>, value: &ShellWord) -> Result<(), String> {
     let shown = value.shown();
     let words = value.split(':');
     let (source, target, options) = match words.as_slice() {
@@ -36,13 +36,15 @@ pub(super) fn volume(parts: &mut Parts<'_>, value: &Word) -> Result<(), String> 
 }
 
 /// `type=bind,source=…,target=…,readonly`; the error is the reason why a recipe cannot express it.
-pub(super) fn mount(parts: &mut Parts<'_>, value: &Word) -> Result<(), String> {
+pub(super) fn mount(parts: &mut RecipeParts<'_>, value: &ShellWord) -> Result<(), String> {
     let shown = value.shown();
     let mut kind = "volume".to_owned();
     let (mut source, mut target, mut read_only) = (None, None, false);
     let mut tmpfs = Vec::new();
     for field in value.split(',') {
-        let (key, value) = field.split_once('=').unwrap_or((field, Word::new("true")));
+        let (key, value) = field
+            .split_once('=')
+            .unwrap_or((field, ShellWord::new("true")));
         let text = value.shown();
         match key.shown().as_str() {
             "type" => kind = text,
@@ -75,22 +77,28 @@ pub(super) fn mount(parts: &mut Parts<'_>, value: &Word) -> Result<(), String> {
     Ok(())
 }
 
-fn bind(parts: &mut Parts<'_>, flag: &str, source: &Word, target: &Word, read_only: bool) {
+fn bind(
+    parts: &mut RecipeParts<'_>,
+    flag: &str,
+    source: &ShellWord,
+    target: &ShellWord,
+    read_only: bool,
+) {
     let (shown, dashed) = (source.shown(), format!("--{flag}"));
     let expanded = match source.pieces.first() {
-        Some(Piece::Here) => {
-            let rest = Word {
+        Some(ShellWordPart::WorkingDirectory) => {
+            let rest = ShellWord {
                 pieces: source.pieces[1..].to_vec(),
             };
             let rest = parts.expand(&dashed, &rest, false);
             rest.map(|rest| format!("./{}", rest.trim_start_matches('/')))
         }
-        Some(Piece::Text(text))
+        Some(ShellWordPart::Text(text))
             if text == "." || text.starts_with("./") || text.starts_with('/') =>
         {
             parts.expand(&dashed, source, false)
         }
-        Some(Piece::Variable { .. }) => parts.expand(&dashed, source, true),
+        Some(ShellWordPart::Variable { .. }) => parts.expand(&dashed, source, true),
         _ => {
             parts.refuse(flag, &shown, "recipes mount directories, not named volumes: write an absolute path, or ./ for one next to the recipe");
             return;

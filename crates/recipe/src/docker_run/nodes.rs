@@ -1,6 +1,6 @@
 //! Builds nodes of a recipe that is written, without a position in a source.
 
-use retrial_document::{Entry, Node, Source, Span};
+use retrial_document::{MapEntry, Node, Source, Span};
 
 fn nowhere() -> Span {
     Source::new("docker run", "").span(0..0)
@@ -23,7 +23,7 @@ pub fn list(items: Vec<Node>) -> Node {
 
 /// Returns a map node without a position.
 pub fn map<Key: Into<String>>(entries: impl IntoIterator<Item = (Key, Node)>) -> Node {
-    let entries = entries.into_iter().map(|(key, value)| Entry {
+    let entries = entries.into_iter().map(|(key, value)| MapEntry {
         key: key.into(),
         key_span: nowhere(),
         append: false,

@@ -6,15 +6,15 @@ use std::fmt::Write as _;
 use super::error::DockerRunError;
 use super::nodes::{list, map, plain, text};
 use super::secret::{is_secret, token_in};
-use super::surroundings::Surroundings;
-use super::words::{Piece, Word};
+use super::surroundings::ShellEnvironment;
+use super::words::{ShellWord, ShellWordPart};
 use crate::model::Container;
 use crate::quote::quote;
 use retrial_document::{FieldType, Key, Keys as _, Node, Value};
 
 /// A param that replaces a variable of the shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Param {
+pub(super) struct DraftedParam {
     pub name: String,
     pub variable: String,
     pub is_path: bool,
@@ -25,16 +25,16 @@ pub(super) struct Param {
 
 /// A command in the container.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Step {
+pub(super) struct DraftedStep {
     pub run: String,
     pub keys: Vec<(&'static str, Node)>,
 }
 
 /// The parts of the recipe.
-pub(super) struct Parts<'a> {
+pub(super) struct RecipeParts<'a> {
     /// Differences from the command line.
     pub notes: Vec<String>,
-    pub params: Vec<Param>,
+    pub params: Vec<DraftedParam>,
     pub image: String,
     /// The number of NVIDIA GPUs that `--gpus` requests.
     pub gpus: Option<u32>,
@@ -43,14 +43,17 @@ pub(super) struct Parts<'a> {
     /// Whether the command line passes `HF_TOKEN` to the container.
     pub token: bool,
     /// The commands in their order; the last is measured.
-    pub steps: Vec<Step>,
+    pub steps: Vec<DraftedStep>,
     pub problems: Vec<DockerRunError>,
-    set: BTreeMap<String, Word>,
-    pub surroundings: &'a dyn Surroundings,
+    set: BTreeMap<String, ShellWord>,
+    pub surroundings: &'a dyn ShellEnvironment,
 }
 
-impl<'a> Parts<'a> {
-    pub(super) fn new(set: Vec<(String, Word)>, surroundings: &'a dyn Surroundings) -> Self {
+impl<'a> RecipeParts<'a> {
+    pub(super) fn new(
+        set: Vec<(String, ShellWord)>,
+        surroundings: &'a dyn ShellEnvironment,
+    ) -> Self {
         Self {
             notes: Vec::new(),
             params: Vec::new(),
@@ -74,26 +77,26 @@ impl<'a> Parts<'a> {
     }
 
     /// Returns a word as text of the recipe, variables as params. `path`: such a param is a path.
-    pub(super) fn expand(&mut self, flag: &str, word: &Word, path: bool) -> Option<String> {
+    pub(super) fn expand(&mut self, flag: &str, word: &ShellWord, path: bool) -> Option<String> {
         let flag = flag.to_owned();
         let mut expanded = String::new();
         for (at, piece) in word.pieces.iter().enumerate() {
             let problem = match piece {
-                Piece::Text(text) if text.contains("${{") => {
+                ShellWordPart::Text(text) if text.contains("${{") => {
                     let text = text.clone();
                     DockerRunError::Expression { text }
                 }
                 Piece::Text(text) if token_in(text).is_some() => DockerRunError::Token { flag },
-                Piece::Variable { name, .. } if is_secret(name) => {
+                ShellWordPart::Variable { name, .. } if is_secret(name) => {
                     let name = name.clone();
                     DockerRunError::Secret { flag, name }
                 }
                 Piece::Here => DockerRunError::Here { flag },
-                Piece::Text(text) => {
+                ShellWordPart::Text(text) => {
                     expanded.push_str(text);
                     continue;
                 }
-                Piece::Variable { name, default } => {
+                ShellWordPart::Variable { name, default } => {
                     let param = self.param(name, default.as_deref(), path && at == 0);
                     let _ = write!(expanded, "${{{{ params.{param} }}}}");
                     continue;
@@ -106,7 +109,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Returns a word as a command's text, quoted where necessary.
-    pub(super) fn expand_quoted(&mut self, word: &Word) -> Option<String> {
+    pub(super) fn expand_quoted(&mut self, word: &ShellWord) -> Option<String> {
         if let Some(name) = self.secret_of(word) {
             // Left to the shell of the step, which is given the secret.
             let braced = format!("${{{name}}}");
@@ -131,16 +134,16 @@ impl<'a> Parts<'a> {
     }
 
     /// Returns the name of the secret that a word is, by itself or next to plain text.
-    fn secret_of(&mut self, word: &Word) -> Option<String> {
+    fn secret_of(&mut self, word: &ShellWord) -> Option<String> {
         let mut variables = word.pieces.iter().filter_map(|piece| match piece {
-            Piece::Variable { name, .. } => Some(name.clone()),
+            ShellWordPart::Variable { name, .. } => Some(name.clone()),
             _ => None,
         });
         let name = variables.next().filter(|name| is_secret(name))?;
-        let odd = |piece: &Piece| match piece {
-            Piece::Text(text) => text.contains(['"', '\\', '`', '$']),
-            Piece::Variable { default, .. } => default.is_some(),
-            Piece::Here => true,
+        let odd = |piece: &ShellWordPart| match piece {
+            ShellWordPart::Text(text) => text.contains(['"', '\\', '`', '$']),
+            ShellWordPart::Variable { default, .. } => default.is_some(),
+            ShellWordPart::WorkingDirectory => true,
         };
         if variables.next().is_some() || word.pieces.iter().any(odd) {
             return None;
@@ -170,7 +173,7 @@ impl<'a> Parts<'a> {
         let set = self
             .set
             .get(variable)
-            .and_then(Word::plain)
+            .and_then(ShellWord::plain)
             .map(str::to_owned);
         let (set, placeholder) = match set {
             Some(text) if is_placeholder(&text) => (None, Some(text)),
@@ -180,7 +183,7 @@ impl<'a> Parts<'a> {
             .or_else(|| default.map(str::to_owned))
             .or_else(|| self.surroundings.variable(variable));
         let is_path = is_path && usable_path(default.as_deref());
-        self.params.push(Param {
+        self.params.push(DraftedParam {
             name: name.clone(),
             variable: variable.to_owned(),
             is_path,

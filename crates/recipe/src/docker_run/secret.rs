@@ -1,6 +1,6 @@
 //! Finds secrets: a recipe and messages contain their names, never their values.
 
-use super::words::Word;
+use super::words::ShellWord;
 
 /// Returns whether a variable's name implies that its value is a secret.
 pub(super) fn is_secret(name: &str) -> bool {
@@ -29,7 +29,7 @@ pub(super) fn token_in(text: &str) -> Option<&str> {
 }
 
 /// Returns a command as text, without tokens and the values of `--password` and similar flags.
-pub(super) fn shown(words: &[Word]) -> String {
+pub(super) fn shown(words: &[ShellWord]) -> String {
     let mut shown = Vec::new();
     let mut hide = false;
     for word in words {

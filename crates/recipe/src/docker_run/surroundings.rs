@@ -1,7 +1,7 @@
 //! The environment of the shell in which a guide is followed.
 
 /// The environment of the shell in which a guide is followed.
-pub trait Surroundings {
+pub trait ShellEnvironment {
     /// Returns the value of an environment variable.
     fn variable(&self, name: &str) -> Option<String>;
     /// Returns the text of a file, for `--env-file`.
@@ -13,9 +13,9 @@ pub trait Surroundings {
 
 /// An environment without variables and files.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Nothing;
+pub struct EmptyEnvironment;
 
-impl Surroundings for Nothing {
+impl ShellEnvironment for EmptyEnvironment {
     fn variable(&self, _name: &str) -> Option<String> {
         None
     }

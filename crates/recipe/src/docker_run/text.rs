@@ -6,12 +6,12 @@ use itertools::Itertools as _;
 use retrial_document::{Keys as _, Node, to_yaml};
 
 use super::nodes::{list, map, plain, text};
-use super::parts::{Param, Parts, Step};
+use super::parts::{DraftedParam, DraftedStep, RecipeParts};
 use crate::model::Recipe;
 
 /// The keys of a recipe that follow from a `docker run`, to be written together with others.
 #[derive(Debug, Clone)]
-pub struct Draft {
+pub struct DockerRunDraft {
     /// Differences from the command line, a line each.
     pub notes: Vec<String>,
     /// The reference of the image, variables as params.
@@ -28,7 +28,7 @@ pub struct Draft {
 const NOTHING: &str = "echo 'write the command that the guide runs in the container' >&2\nexit 1\n";
 
 /// Returns the recipe's text, with the notes as comments.
-pub(super) fn recipe(name: &str, draft: &Draft) -> String {
+pub(super) fn recipe(name: &str, draft: &DockerRunDraft) -> String {
     let mut out = String::from("# From a vendor's `docker run`, by `retrial new NAME --from`.\n");
     if !draft.notes.is_empty() {
         out.push_str("# Differences from the command line:\n");
@@ -45,7 +45,7 @@ pub(super) fn recipe(name: &str, draft: &Draft) -> String {
 }
 
 /// Returns the keys of each section; a blank line separates sections.
-fn sections(name: &str, draft: &Draft) -> Vec<Vec<(&'static str, Node)>> {
+fn sections(name: &str, draft: &DockerRunDraft) -> Vec<Vec<(&'static str, Node)>> {
     let submission = [("suite", text("my-suite")), ("benchmark", text(name))];
     let mut sections = vec![
         vec![("schema", plain("1")), ("title", text(name))],
@@ -76,7 +76,7 @@ fn sections(name: &str, draft: &Draft) -> Vec<Vec<(&'static str, Node)>> {
 }
 
 /// Returns the keys params, container, secrets and setup, as far as there are any.
-fn keys(parts: &Parts<'_>) -> Vec<(&'static str, Node)> {
+fn keys(parts: &RecipeParts<'_>) -> Vec<(&'static str, Node)> {
     let mut keys = Vec::new();
     if !parts.params.is_empty() {
         keys.push(("params", map(parts.params.iter().map(param))));
@@ -99,8 +99,8 @@ fn keys(parts: &Parts<'_>) -> Vec<(&'static str, Node)> {
 }
 
 /// Returns the keys of a recipe that follow from the block.
-pub(super) fn draft(parts: Parts<'_>) -> Draft {
-    Draft {
+pub(super) fn draft(parts: RecipeParts<'_>) -> DockerRunDraft {
+    DockerRunDraft {
         keys: keys(&parts),
         // The block's last command is the one that is measured.
         measured: parts.steps.last().map(|last| step(last, parts.token)),
@@ -110,7 +110,7 @@ pub(super) fn draft(parts: Parts<'_>) -> Draft {
     }
 }
 
-fn param(param: &Param) -> (&str, Node) {
+fn param(param: &DraftedParam) -> (&str, Node) {
     let kind = if param.is_path { "path" } else { "string" };
     let stated = param.placeholder.iter().map(|text| format!(": {text}"));
     let stated: String = stated.collect();
@@ -124,7 +124,7 @@ fn param(param: &Param) -> (&str, Node) {
 }
 
 /// Returns the keys of a command. A step that names a secret gets it.
-fn step(step: &Step, token: bool) -> Vec<(&'static str, Node)> {
+fn step(step: &DraftedStep, token: bool) -> Vec<(&'static str, Node)> {
     let run = if token {
         format!("HF_TOKEN=\"$HF_TOKEN\" {}", step.run)
     } else {

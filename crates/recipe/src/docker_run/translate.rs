@@ -1,44 +1,46 @@
 //! Converts flags into keys of a recipe.
 
 use super::error::DockerRunError;
-use super::flags::Treatment;
+use super::flags::FlagTreatment;
 use super::guide::Guide;
-use super::line::{FlagValue, Line};
+use super::line::{DockerRunCommand, FlagValue};
 use super::mounts;
 use super::nodes::{map, plain, text};
-use super::parts::{Parts, Step};
+use super::parts::{DraftedStep, RecipeParts};
 use super::secret::is_secret;
-use super::surroundings::Surroundings;
-use super::words::{Word, is_name};
+use super::surroundings::ShellEnvironment;
+use super::words::{ShellWord, is_name};
 use itertools::Itertools as _;
-use retrial_document::{Node, Units, measures};
+use retrial_document::{ByteUnits, Node, measures};
 
 /// Collects the parts of the recipe.
 pub(super) fn parts<'a>(
-    run: &Line,
+    run: &DockerRunCommand,
     guide: Guide,
-    surroundings: &'a dyn Surroundings,
-) -> Result<Parts<'a>, Vec<DockerRunError>> {
-    let mut parts = Parts::new(guide.variables, surroundings);
+    surroundings: &'a dyn ShellEnvironment,
+) -> Result<RecipeParts<'a>, Vec<DockerRunError>> {
+    let mut parts = RecipeParts::new(guide.variables, surroundings);
     if let Some(image) = parts.expand("the image", &run.image, false) {
         parts.image = image;
     }
     let mut entrypoint = None;
     for option in &run.flags {
         match option.flag.treatment {
-            Treatment::Dropped(reason) => {
+            FlagTreatment::Dropped(reason) => {
                 parts.note(format!("{}: dropped, {reason}", option.shown()));
             }
-            Treatment::Refused => parts.problems.push(DockerRunError::NoKey {
+            FlagTreatment::Refused => parts.problems.push(DockerRunError::NoKey {
                 flag: option.shown(),
                 advice: "remove it from the command line if the figure does not depend on it"
                     .to_owned(),
             }),
-            Treatment::Key if option.flag.name == "entrypoint" => entrypoint = Some(&option.value),
-            Treatment::Key => flag(&mut parts, option),
+            FlagTreatment::Key if option.flag.name == "entrypoint" => {
+                entrypoint = Some(&option.value)
+            }
+            FlagTreatment::Key => flag(&mut parts, option),
         }
     }
-    let mut command: Vec<&Word> = entrypoint
+    let mut command: Vec<&ShellWord> = entrypoint
         .into_iter()
         .filter(|word| !word.pieces.is_empty())
         .chain(&run.command)
@@ -81,7 +83,7 @@ pub(super) fn parts<'a>(
 }
 
 /// Returns the reason why a command only keeps the container running.
-fn idles(command: &[&Word]) -> Option<&'static str> {
+fn idles(command: &[&ShellWord]) -> Option<&'static str> {
     let words: Vec<&str> = command
         .iter()
         .map(|word| word.plain().unwrap_or("$"))
@@ -102,16 +104,20 @@ fn idles(command: &[&Word]) -> Option<&'static str> {
     }
 }
 
-fn step(parts: &mut Parts<'_>, command: &[&Word], keys: Vec<(&'static str, Node)>) -> Option<Step> {
+fn step(
+    parts: &mut RecipeParts<'_>,
+    command: &[&ShellWord],
+    keys: Vec<(&'static str, Node)>,
+) -> Option<DraftedStep> {
     let words: Option<Vec<String>> = command
         .iter()
         .map(|word| parts.expand_quoted(word))
         .collect();
     let run = words?.join(" ");
-    Some(Step { run, keys })
+    Some(DraftedStep { run, keys })
 }
 
-fn exec(parts: &mut Parts<'_>, exec: &Line) {
+fn exec(parts: &mut RecipeParts<'_>, exec: &DockerRunCommand) {
     let mut keys = Vec::new();
     let mut env = Vec::new();
     for option in &exec.flags {
@@ -131,14 +137,14 @@ fn exec(parts: &mut Parts<'_>, exec: &Line) {
     if !env.is_empty() {
         keys.push(("env", map(env)));
     }
-    let command: Vec<&Word> = exec.command.iter().collect();
+    let command: Vec<&ShellWord> = exec.command.iter().collect();
     if idles(&command).is_none() {
         let step = step(parts, &command, keys);
         parts.steps.extend(step);
     }
 }
 
-fn flag(parts: &mut Parts<'_>, option: &FlagValue) {
+fn flag(parts: &mut RecipeParts<'_>, option: &FlagValue) {
     let name = option.flag.name;
     if let Err(reason) = set(parts, name, &option.value) {
         parts.refuse(name, &option.value.shown(), reason);
@@ -146,7 +152,7 @@ fn flag(parts: &mut Parts<'_>, option: &FlagValue) {
 }
 
 /// Sets the key of a flag; the error is the reason why a recipe cannot express its value.
-fn set(parts: &mut Parts<'_>, name: &'static str, value: &Word) -> Result<(), String> {
+fn set(parts: &mut RecipeParts<'_>, name: &'static str, value: &ShellWord) -> Result<(), String> {
     let shown = value.shown();
     match name {
         "volume" => mounts::volume(parts, value)?,
@@ -159,7 +165,7 @@ fn set(parts: &mut Parts<'_>, name: &'static str, value: &Word) -> Result<(), St
             let (key, value) = shown.split_once('=').ok_or("write name=value")?;
             parts.put("sysctl", key, text(value));
         }
-        "shm-size" | "memory" if measures::size(&shown, Units::Docker).is_none() => {
+        "shm-size" | "memory" if measures::size(&shown, ByteUnits::Docker).is_none() => {
             Err("write a size, for example 64G")?;
         }
         "network" if shown.contains(['=', ',']) || shown.starts_with("container:") => {
@@ -174,14 +180,14 @@ fn set(parts: &mut Parts<'_>, name: &'static str, value: &Word) -> Result<(), St
     Ok(())
 }
 
-fn environment(parts: &mut Parts<'_>, word: &Word) {
+fn environment(parts: &mut RecipeParts<'_>, word: &ShellWord) {
     if let Some((name, value)) = variable(parts, word) {
         parts.put("env", &name, value);
     }
 }
 
 /// Sets the key of a flag that accepts the same text.
-fn same_words(parts: &mut Parts<'_>, name: &'static str, value: &Word) {
+fn same_words(parts: &mut RecipeParts<'_>, name: &'static str, value: &ShellWord) {
     let Some(expanded) = parts.expand(&format!("--{name}"), value, false) else {
         return;
     };
@@ -195,7 +201,7 @@ fn same_words(parts: &mut Parts<'_>, name: &'static str, value: &Word) {
 }
 
 /// `NAME=value`, or `NAME` for the value that it has in the shell.
-fn variable(parts: &mut Parts<'_>, word: &Word) -> Option<(String, Node)> {
+fn variable(parts: &mut RecipeParts<'_>, word: &ShellWord) -> Option<(String, Node)> {
     let (name, value) = match word.split_once('=') {
         Some((name, value)) => (name.shown(), Some(value)),
         None => (word.shown(), None),
@@ -213,8 +219,8 @@ fn variable(parts: &mut Parts<'_>, word: &Word) -> Option<(String, Node)> {
         parts.note(format!("--env {name}: it looks like a secret, so its value is not written; pass it to steps that name it by `retrial run --secret {name}`"));
         return None;
     }
-    let value = value.unwrap_or_else(|| Word {
-        pieces: vec![super::words::Piece::Variable {
+    let value = value.unwrap_or_else(|| ShellWord {
+        pieces: vec![super::words::ShellWordPart::Variable {
             name: name.clone(),
             default: None,
         }],
@@ -224,7 +230,7 @@ fn variable(parts: &mut Parts<'_>, word: &Word) -> Option<(String, Node)> {
 }
 
 /// Docker's format: `NAME=value` or `NAME` a line, no quotes, `#` begins a comment.
-fn env_file(parts: &mut Parts<'_>, path: &str) -> Result<(), String> {
+fn env_file(parts: &mut RecipeParts<'_>, path: &str) -> Result<(), String> {
     let lines = parts.surroundings.file(path)?;
     parts.note(format!(
         "--env-file {path}: its variables are in the recipe"
@@ -233,12 +239,12 @@ fn env_file(parts: &mut Parts<'_>, path: &str) -> Result<(), String> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        environment(parts, &Word::new(line));
+        environment(parts, &ShellWord::new(line));
     }
     Ok(())
 }
 
-fn gpus(parts: &mut Parts<'_>, written: &str) -> Result<(), String> {
+fn gpus(parts: &mut RecipeParts<'_>, written: &str) -> Result<(), String> {
     let bare = written.trim_matches('"');
     let count = match bare.strip_prefix("device=") {
         Some(ids) => {
@@ -264,7 +270,7 @@ fn gpus(parts: &mut Parts<'_>, written: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn ulimit(parts: &mut Parts<'_>, written: &str) -> Result<(), String> {
+fn ulimit(parts: &mut RecipeParts<'_>, written: &str) -> Result<(), String> {
     let read = || -> Option<(String, i64, i64)> {
         let (name, limits) = written.split_once('=')?;
         let (soft, hard) = limits.split_once(':').unwrap_or((limits, limits));

@@ -7,7 +7,7 @@ use retrial_readings::is_harmful;
 
 /// A part of a word: text, or a value that the shell inserts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum ShellWordPart {
     /// Literal text without quotes and escapes.
     Text(String),
     /// A variable of the shell: `$NAME`, `${NAME}`, `${NAME:-default}`.
@@ -18,17 +18,17 @@ pub enum Piece {
         default: Option<String>,
     },
     /// The working directory: `$(pwd)`, `$PWD`.
-    Here,
+    WorkingDirectory,
 }
 
 /// A word of a command, of text and variables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Word {
+pub struct ShellWord {
     /// The parts of the word; neighbouring texts are joined.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<ShellWordPart>,
 }
 
-impl Word {
+impl ShellWord {
     /// Returns a word of text only.
     pub fn new(text: &str) -> Self {
         let mut word = Self::default();
@@ -40,27 +40,27 @@ impl Word {
     pub fn plain(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [] => Some(""),
-            [Piece::Text(text)] => Some(text),
+            [ShellWordPart::Text(text)] => Some(text),
             _ => None,
         }
     }
 
     /// Returns the word as a person would write it, unquoted.
     pub fn shown(&self) -> String {
-        let piece = |piece: &Piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Variable { name, default } => default.as_ref().map_or_else(
+        let piece = |piece: &ShellWordPart| match piece {
+            ShellWordPart::Text(text) => text.clone(),
+            ShellWordPart::Variable { name, default } => default.as_ref().map_or_else(
                 || format!("${{{name}}}"),
                 |default| format!("${{{name}:-{default}}}"),
             ),
-            Piece::Here => "$(pwd)".to_owned(),
+            ShellWordPart::WorkingDirectory => "$(pwd)".to_owned(),
         };
         self.pieces.iter().map(piece).collect()
     }
 
     /// Returns the rest of the word after a prefix of text.
     pub fn strip(&self, prefix: &str) -> Option<Self> {
-        let Some(Piece::Text(text)) = self.pieces.first() else {
+        let Some(ShellWordPart::Text(text)) = self.pieces.first() else {
             return None;
         };
         let rest = text.strip_prefix(prefix)?;
@@ -72,7 +72,9 @@ impl Word {
     /// Returns the words before and after the first such letter in a text.
     pub fn split_once(&self, letter: char) -> Option<(Self, Self)> {
         for (at, piece) in self.pieces.iter().enumerate() {
-            let Piece::Text(text) = piece else { continue };
+            let ShellWordPart::Text(text) = piece else {
+                continue;
+            };
             if let Some((before, after)) = text.split_once(letter) {
                 let mut left = Self {
                     pieces: self.pieces[..at].to_vec(),
@@ -103,8 +105,8 @@ impl Word {
             return;
         }
         match self.pieces.last_mut() {
-            Some(Piece::Text(last)) => last.push_str(text),
-            _ => self.pieces.push(Piece::Text(text.to_owned())),
+            Some(ShellWordPart::Text(last)) => last.push_str(text),
+            _ => self.pieces.push(ShellWordPart::Text(text.to_owned())),
         }
     }
 }
@@ -113,14 +115,14 @@ impl Word {
 ///
 /// # Errors
 /// Unclosed quotes, invisible characters, and syntax that only a shell can execute.
-pub fn commands(block: &str) -> Result<Vec<Vec<Word>>, DockerRunError> {
+pub fn commands(block: &str) -> Result<Vec<Vec<ShellWord>>, DockerRunError> {
     let text = unprompted(block);
     // YAML rejects the last two.
     let unseen = |c: &char| *c != '\n' && is_harmful(*c) || matches!(c, '\u{fffe}' | '\u{ffff}');
     if let Some(character) = text.chars().find(unseen) {
         return Err(DockerRunError::Control { character });
     }
-    let mut reader = Reader {
+    let mut reader = ShellLexer {
         letters: text.chars().collect(),
         at: 0,
         commands: Vec::new(),
@@ -161,16 +163,16 @@ fn is_docker(text: &str) -> bool {
     text.trim_start_matches("sudo ").starts_with("docker ")
 }
 
-struct Reader {
+struct ShellLexer {
     letters: Vec<char>,
     at: usize,
-    commands: Vec<Vec<Word>>,
-    words: Vec<Word>,
+    commands: Vec<Vec<ShellWord>>,
+    words: Vec<ShellWord>,
     /// The word that is being read; an empty one is a word where there were quotes.
-    word: Option<Word>,
+    word: Option<ShellWord>,
 }
 
-impl Reader {
+impl ShellLexer {
     fn read(&mut self) -> Result<(), DockerRunError> {
         while let Some(letter) = self.next() {
             match letter {
@@ -222,9 +224,9 @@ impl Reader {
 
     fn variable(&mut self, name: &str, default: Option<String>) {
         let piece = if name == "PWD" {
-            Piece::Here
+            ShellWordPart::WorkingDirectory
         } else {
-            Piece::Variable {
+            ShellWordPart::Variable {
                 name: name.to_owned(),
                 default,
             }

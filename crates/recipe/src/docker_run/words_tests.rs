@@ -4,7 +4,7 @@ use super::*;
 
 fn shown(block: &str) -> Vec<Vec<String>> {
     let commands = commands(block).unwrap();
-    let words = |words: &Vec<Word>| words.iter().map(Word::shown).collect();
+    let words = |words: &Vec<ShellWord>| words.iter().map(ShellWord::shown).collect();
     commands.iter().map(words).collect()
 }
 
@@ -35,23 +35,35 @@ fn a_guides_block() {
 #[test]
 fn shell_variables_and_placeholders_are_parsed() {
     let words = &commands("a ${B:-/c d}/e ~/f `pwd` $PWD/g <host-dir>:/data '$H'").unwrap()[0];
-    let variable = |name: &str, default: Option<&str>| Piece::Variable {
+    let variable = |name: &str, default: Option<&str>| ShellWordPart::Variable {
         name: name.into(),
         default: default.map(str::to_owned),
     };
     assert_eq!(
         words[1].pieces,
-        [variable("B", Some("/c d")), Piece::Text("/e".into())]
+        [
+            variable("B", Some("/c d")),
+            ShellWordPart::Text("/e".into())
+        ]
     );
     assert_eq!(
         words[2].pieces,
-        [variable("HOME", None), Piece::Text("/f".into())]
+        [variable("HOME", None), ShellWordPart::Text("/f".into())]
     );
-    assert_eq!(words[3].pieces, [Piece::Here]);
-    assert_eq!(words[4].pieces, [Piece::Here, Piece::Text("/g".into())]);
+    assert_eq!(words[3].pieces, [ShellWordPart::WorkingDirectory]);
+    assert_eq!(
+        words[4].pieces,
+        [
+            ShellWordPart::WorkingDirectory,
+            ShellWordPart::Text("/g".into())
+        ]
+    );
     assert_eq!(
         words[5].pieces,
-        [variable("HOST_DIR", None), Piece::Text(":/data".into())]
+        [
+            variable("HOST_DIR", None),
+            ShellWordPart::Text(":/data".into())
+        ]
     );
     assert_eq!(words[6].plain(), Some("$H"));
 }

@@ -4,10 +4,10 @@ use minijinja::{Environment, Expression, UndefinedBehavior};
 use retrial_document::Scalar;
 use retrial_document::formats::is_word;
 
-use super::scope::{Scope, scalar};
+use super::scope::{ExpressionScope, scalar};
 
 /// Returns the value of an expression, or its fault. A value of text is not plain.
-pub(crate) fn evaluate(expression: &str, scope: &Scope) -> Result<Scalar, String> {
+pub(crate) fn evaluate(expression: &str, scope: &ExpressionScope) -> Result<Scalar, String> {
     let trimmed = filled(expression)?;
     if is_path(trimmed) {
         return scope

@@ -11,7 +11,7 @@ mod template;
 
 pub(crate) use evaluate::{evaluate, references};
 pub(crate) use scan::scan;
-pub use scope::{NodeScope, ParamValue, Scope};
+pub use scope::{ExpressionScope, NodeScope, ParamValue};
 pub use template::{MEASUREMENT, RUN, Template};
 
 /// An expression that cannot be evaluated.
@@ -29,7 +29,7 @@ pub struct ExpressionError {
 ///
 /// # Errors
 /// An expression that is not closed, is not valid, or has a name that `scope` does not have.
-pub fn render(template: &Template, scope: &Scope) -> Result<String, ExpressionError> {
+pub fn render(template: &Template, scope: &ExpressionScope) -> Result<String, ExpressionError> {
     let text = &template.0;
     let expressions = scan(text).map_err(|error| ExpressionError {
         expression: text[error.at..].chars().take(40).collect(),
@@ -66,8 +66,8 @@ mod tests {
     use super::*;
     use crate::model::Mode;
 
-    fn scope() -> Scope {
-        Scope {
+    fn scope() -> ExpressionScope {
+        ExpressionScope {
             params: [
                 ("results".into(), ParamValue::Text("/r".into())),
                 ("gpus".into(), ParamValue::Int(4)),

@@ -26,7 +26,7 @@ pub enum ParamValue {
 
 /// The values that expressions may name. A name whose value is `None` is undefined.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Scope {
+pub struct ExpressionScope {
     /// The value of each param: `params.NAME`.
     pub params: BTreeMap<String, ParamValue>,
     /// The chosen value of each axis: `variant.AXIS`.
@@ -81,7 +81,7 @@ pub(super) fn is_late(path: &str) -> bool {
     matches!(root, Some("node" | "head" | "nodes"))
 }
 
-impl Scope {
+impl ExpressionScope {
     /// Returns the value of a path, for example `params.results`. A name may have dots and hyphens.
     pub(super) fn get(&self, path: &str) -> Option<Scalar> {
         let later = |name: &str| self.models_later.get(name).map(Value::from);

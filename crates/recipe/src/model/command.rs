@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use retrial_document::{FieldType as T, Key, Keys, Ordered, Units, object};
+use retrial_document::{ByteUnits, FieldType as T, Key, Keys, OrderedMap, object};
 use serde::{Deserialize, Serialize};
 
-use super::failure::{FailurePattern, Progress};
+use super::failure::{FailurePattern, ProgressRule};
 use crate::expression::{MEASUREMENT, RUN, Template};
 use crate::formats;
 
@@ -22,9 +22,9 @@ object! {
         /// The longest that it may go without output. Offline is silent for over an hour.
         silence: Option<Duration>,
         /// The most that it may print; 4 GiB unless stated.
-        max_log: Option<u64> = T::Size(Units::Precise),
+        max_log: Option<u64> = T::Size(ByteUnits::Precise),
         /// Environment variables of this command.
-        env: Ordered<Template> = T::Map(formats::VARIABLE, &T::Scalar(RUN)),
+        env: OrderedMap<Template> = T::Map(formats::VARIABLE, &T::Scalar(RUN)),
         /// The working directory in the container.
         workdir: Option<Template> = T::Template(RUN, formats::ABSOLUTE_PATH),
         /// The user of the command, a name or a number, with `:group` if need be.
@@ -36,7 +36,7 @@ object! {
         fail_on: Option<Vec<FailurePattern>>,
         /// The least progress that it makes: it fails after `within` without a line that matches `pattern`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        progress: Option<Progress>,
+        progress: Option<ProgressRule>,
         /// The longest that a child process may be dead (ended by an error or a signal) without being collected by its parent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         dead_child: Option<Duration>,

@@ -1,6 +1,6 @@
 //! How a recipe wants its container made.
 
-use retrial_document::{Field, FieldType as T, Node, Ordered, Units, object, words};
+use retrial_document::{ByteUnits, Field, FieldType as T, Node, OrderedMap, object, words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,16 +41,16 @@ object! {
         /// More groups, by name or number.
         group_add: Vec<String> = T::List(&T::Text(formats::FILLED), 0),
         /// Size of /dev/shm, bytes: 64G.
-        shm_size: Option<u64> = T::Size(Units::Docker),
+        shm_size: Option<u64> = T::Size(ByteUnits::Docker),
         /// Limits by name: {memlock: -1, nofile: {soft: 1024, hard: 2048}}.
         ulimits: Vec<Ulimit> [read = ulimits] = T::Map(formats::ULIMIT, &Limits::TYPE),
         /// Environment variables of the container.
-        env: Ordered<Template> = T::Map(formats::VARIABLE, &T::Scalar(RUN)),
+        env: OrderedMap<Template> = T::Map(formats::VARIABLE, &T::Scalar(RUN)),
         /// Directories of the host: `source:target[:ro]`. A source is absolute, or ./ next to the recipe.
         mounts: Vec<MountRequest>,
         /// Directories in which programs cache compiled code, by name: {vllm: /root/.cache}. Kept for later runs, as BuildKit's cache mounts are.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        cache_mounts: Ordered<Template> = T::Map(formats::NAME, &T::Template(RUN, formats::ABSOLUTE_PATH)),
+        cache_mounts: OrderedMap<Template> = T::Map(formats::NAME, &T::Template(RUN, formats::ABSOLUTE_PATH)),
         /// The working directory of all commands.
         workdir: Option<Template> = T::Template(RUN, formats::ABSOLUTE_PATH),
         /// The user of all commands.
@@ -141,7 +141,7 @@ impl Limits {
 }
 
 fn ulimits(node: &Node) -> Option<Vec<Ulimit>> {
-    let limits = Ordered::<Limits>::read(node, &T::Map(formats::ULIMIT, &Limits::TYPE))?;
+    let limits = OrderedMap::<Limits>::read(node, &T::Map(formats::ULIMIT, &Limits::TYPE))?;
     let ulimit = |(name, Limits { soft, hard })| Ulimit { name, soft, hard };
     Some(limits.into_iter().map(ulimit).collect())
 }

@@ -1,6 +1,6 @@
 //! The downloads of a recipe, shown before they begin.
 
-use retrial_document::{FieldType as T, Units, object};
+use retrial_document::{ByteUnits, FieldType as T, object};
 use serde::{Deserialize, Serialize};
 
 use crate::formats;
@@ -15,7 +15,7 @@ object! {
         from: Option<String> = T::Text(formats::LINE),
         /// The size, bytes: 36 GiB.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        size: Option<u64> = T::Size(Units::Precise),
+        size: Option<u64> = T::Size(ByteUnits::Precise),
         /// Who states the size, and when: `the guide, 2026-04`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         size_by: Option<String> = T::Text(formats::LINE),

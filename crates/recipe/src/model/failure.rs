@@ -31,7 +31,7 @@ impl FailurePattern {
 object! {
     /// The least progress that a command makes.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-    pub struct Progress: "a rule of progress";
+    pub struct ProgressRule: "a rule of progress";
     keys {
         /// A regular expression that lines of the output match again and again.
         pattern: String [required] = T::Text(REGEX),

@@ -1,10 +1,10 @@
 //! The figures of a recipe: how they are read, published values, and the benchmark's own limits.
 
 use retrial_document::{
-    Field, FieldType as T, Key, Keys, Node, Ordered, object, read_word, word, words,
+    Field, FieldType as T, Key, Keys, Node, OrderedMap, object, read_word, word, words,
 };
 pub use retrial_readings::claim::{Aggregate, Better, Claim};
-pub use retrial_readings::{CsvCell, Limit, Take};
+pub use retrial_readings::{CsvCell, Limit, MatchSelection};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +14,10 @@ use crate::formats::{self, whole_json_path};
 object! {
     /// How a figure is read that is not LoadGen's.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-    pub struct FigureSource: "a figure", one of "pattern", "json", "csv", "mllog", first WrittenFind::KEYS;
+    pub struct FigureSource: "a figure", one of "pattern", "json", "csv", "mllog", first WrittenLocator::KEYS;
     fields {
         /// The place and the pattern of the figure.
-        find: Find = Find::read,
+        find: FigureLocator = FigureLocator::read,
     }
     keys {
         /// The file below results, or a glob (`result_*.txt`); none: the output of the check, else of the command.
@@ -30,7 +30,7 @@ object! {
         /// Whether higher or lower is better.
         better: Better [default = "higher", read = read_word] = BETTER,
         /// The match that is used where several lines match.
-        take: Take [default = "last"],
+        take: MatchSelection [default = "last"],
         /// The aggregate of several trials.
         aggregate: Aggregate [default = "mean", read = read_word] = AGGREGATE,
         /// Assumed noise of one trial, for example 0.8%.
@@ -41,7 +41,7 @@ object! {
 /// How a figure is found in text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Find {
+pub enum FigureLocator {
     /// A regular expression; the group `value`, or the first, is the figure.
     Pattern {
         /// The regular expression, with `${number}` or a group for the figure.
@@ -67,7 +67,7 @@ pub enum Find {
 
 object! {
     /// Where a figure is found, as a recipe has it.
-    pub struct WrittenFind: "a figure";
+    pub struct WrittenLocator: "a figure";
     keys {
         /// A regular expression with `${number}` for the figure, else its group `value`, else its first. A group `unit` is converted into `unit`.
         pattern: Option<String> = T::Text(formats::PATTERN),
@@ -90,9 +90,9 @@ object! {
     }
 }
 
-impl Find {
+impl FigureLocator {
     fn read(node: &Node) -> Option<Self> {
-        let written = WrittenFind::from_keys(node)?;
+        let written = WrittenLocator::from_keys(node)?;
         Some(if let Some(pattern) = written.pattern {
             Self::Pattern {
                 expression: pattern,
@@ -193,7 +193,7 @@ object! {
     }
     keys {
         /// For a table: the value of each entry, for example {bf16 8192x8192x8192: 1010}.
-        values: Option<Ordered<f64>> = T::Map(formats::ENTRY, &T::Number),
+        values: Option<OrderedMap<f64>> = T::Map(formats::ENTRY, &T::Number),
     }
 }
 
@@ -253,8 +253,8 @@ pub(super) const EXPECT: T = T::Map(
 );
 
 /// Reads the published values, each of a table's under its own name.
-pub(super) fn expectations(node: &Node) -> Option<Ordered<Vec<Expectation>>> {
-    let mut all: Ordered<Vec<Expectation>> = Vec::new();
+pub(super) fn expectations(node: &Node) -> Option<OrderedMap<Vec<Expectation>>> {
+    let mut all: OrderedMap<Vec<Expectation>> = Vec::new();
     for (name, node) in node.named() {
         for item in node.one_or_items() {
             for (name, expectation) in WrittenExpectation::from_keys(item)?.named(name) {
@@ -273,7 +273,7 @@ pub(super) fn expectations(node: &Node) -> Option<Ordered<Vec<Expectation>>> {
 }
 
 impl WrittenExpectation {
-    fn named(self, name: &str) -> Ordered<Expectation> {
+    fn named(self, name: &str) -> OrderedMap<Expectation> {
         let Some(values) = self.values else {
             return vec![(figure_name(name), self.figure)];
         };
@@ -286,7 +286,7 @@ impl WrittenExpectation {
 }
 
 /// Reads the benchmark's own limits.
-pub(super) fn limits(node: &Node) -> Option<Ordered<Limit>> {
+pub(super) fn limits(node: &Node) -> Option<OrderedMap<Limit>> {
     let limit = |(name, node)| Some((figure_name(name), Limit::from_keys(node)?));
     node.named().map(limit).collect()
 }

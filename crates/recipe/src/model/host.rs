@@ -1,6 +1,6 @@
 //! The requirements of a recipe on the host.
 
-use retrial_document::{FieldType as T, Units, Word, object, word, words};
+use retrial_document::{ByteUnits, FieldType as T, Word, object, word, words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,16 +9,16 @@ use crate::formats;
 object! {
     /// The requirements of a recipe on the host.
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-    pub struct Requires: "the requirements";
+    pub struct HostRequirements: "the requirements";
     keys {
         /// The GPUs that the container needs.
         gpus: Option<GpuRequest>,
         /// `ROCm` releases, for example ">=7.1.0".
         rocm: Option<String> = T::Text(formats::VERSION_RANGE),
         /// Free disk, bytes: 500 GiB.
-        disk: Option<u64> = T::Size(Units::Precise),
+        disk: Option<u64> = T::Size(ByteUnits::Precise),
         /// Memory, bytes: 1 TiB.
-        memory: Option<u64> = T::Size(Units::Precise),
+        memory: Option<u64> = T::Size(ByteUnits::Precise),
         /// Ports of the host that the container listens on, with `network: host`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ports: Vec<u16> = T::List(&T::Integer(1, 65_535), 0),

@@ -29,7 +29,7 @@ pub enum Image {
 object! {
     /// An image as a recipe has it.
     #[derive(Default)]
-    pub struct Written: "an image", one of "ref", "build", or T::Text(formats::IMAGE) => |text: &str| Some(Written::text(text));
+    pub struct WrittenImage: "an image", one of "ref", "build", or T::Text(formats::IMAGE) => |text: &str| Some(WrittenImage::text(text));
     keys {
         /// The reference, for example `rocm/amd-mlperf:tag`.
         reference: String [key = "ref"] = T::Text(formats::IMAGE),
@@ -56,7 +56,7 @@ object! {
     }
 }
 
-impl Written {
+impl WrittenImage {
     fn text(text: &str) -> Self {
         Self {
             reference: text.to_owned(),
@@ -81,10 +81,10 @@ impl Image {
 }
 
 impl Field for Image {
-    const TYPE: T = Written::TYPE;
+    const TYPE: T = WrittenImage::TYPE;
 
     fn read(node: &Node, shape: &T) -> Option<Self> {
-        let written = Written::read(node, shape)?;
+        let written = WrittenImage::read(node, shape)?;
         if let Some(build) = written.build {
             return Some(Self::Build(build));
         }

@@ -1,6 +1,8 @@
 //! The measurements of a recipe: scenarios, modes, trials.
 
-use retrial_document::{Field, FieldType as T, Keys, Node, Object, Ordered, Units, key, object};
+use retrial_document::{
+    ByteUnits, Field, FieldType as T, Keys, Node, Object, OrderedMap, key, object,
+};
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -54,7 +56,7 @@ static MODES: Object = Object {
 pub(super) const SCENARIOS: T = T::Map(formats::NAME, &T::Object(&MODES));
 
 /// Reads the scenarios of a recipe.
-pub(super) fn scenarios(node: &Node) -> Option<Ordered<Scenario>> {
+pub(super) fn scenarios(node: &Node) -> Option<OrderedMap<Scenario>> {
     let scenario = |(name, node): (&str, &Node)| {
         let scenario = Scenario {
             loadgen: loadgen_name(name).map(str::to_owned),
@@ -97,7 +99,7 @@ object! {
         /// The directory that LoadGen writes, a path or a glob that one new directory matches.
         results: Option<Template> = T::Template(MEASUREMENT, formats::ABSOLUTE_PATH),
         /// The most that the results may hold, all files together; 16 GiB unless stated.
-        max_results: Option<u64> = T::Size(Units::Precise),
+        max_results: Option<u64> = T::Size(ByteUnits::Precise),
         /// A command that checks the results, for example the accuracy script.
         check: Option<Template> = T::Template(MEASUREMENT, formats::FILLED),
         /// The longest that the check may take.
@@ -106,11 +108,11 @@ object! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         download: Option<Download>,
         /// Figures that are not LoadGen's, by name.
-        figures: Ordered<FigureSource>,
+        figures: OrderedMap<FigureSource>,
         /// Published figures, by name: one, or a list. For a table: {values: {…}}, or `name[entry]`.
-        expect: Ordered<Vec<Expectation>> [read = expectations] = super::figures::EXPECT,
+        expect: OrderedMap<Vec<Expectation>> [read = expectations] = super::figures::EXPECT,
         /// The benchmark's own limits: outside of them a result is invalid.
-        limits: Ordered<Limit> [read = limits] = T::Map(formats::FIGURE, &Limit::TYPE),
+        limits: OrderedMap<Limit> [read = limits] = T::Map(formats::FIGURE, &Limit::TYPE),
         /// The target rate of the published result, queries per second: another one is `modified`.
         target_qps: Option<f64>,
         /// The number of trials: 3, or {min, max} to continue until the evidence decides.

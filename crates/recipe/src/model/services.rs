@@ -28,7 +28,7 @@ object! {
         /// The command, which stays in the foreground.
         run: Template [required],
         /// The condition under which the measurement may start.
-        ready: Ready [required],
+        ready: ReadyRule [required],
         /// The signal and the time limit of the stop.
         stop: StopRule,
         /// The machines on which it runs.
@@ -37,24 +37,24 @@ object! {
         scope: ServiceScope [default = "trial"],
         /// `same`, or a container of its own, which shares the network of the recipe's.
         #[serde(rename = "container")]
-        own_container: Option<OwnContainer> [key = "container", read = own_container] = T::Either(&[T::Words(SAME), OwnContainer::TYPE]),
+        own_container: Option<ServiceContainer> [key = "container", read = own_container] = T::Either(&[T::Words(SAME), ServiceContainer::TYPE]),
     }
 }
 
 const SAME: &[Word] = &[word("same", "The recipe's own container.")];
 
 #[expect(clippy::option_option, reason = "a reader of an optional value")]
-fn own_container(node: &Node) -> Option<Option<OwnContainer>> {
+fn own_container(node: &Node) -> Option<Option<ServiceContainer>> {
     match node.text() {
         Some(_) => Some(None),
-        None => OwnContainer::from_keys(node).map(Some),
+        None => ServiceContainer::from_keys(node).map(Some),
     }
 }
 
 object! {
     /// The container of one service.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-    pub struct OwnContainer: "a service's container", first Container::KEYS, last ExtraFlags::KEYS;
+    pub struct ServiceContainer: "a service's container", first Container::KEYS, last ExtraFlags::KEYS;
     fields {
         /// Flags, mounts and environment, as those of the recipe's container.
         #[serde(flatten)]
@@ -120,7 +120,7 @@ words! {
 
 /// The condition under which a service is ready.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ready {
+pub struct ReadyRule {
     /// The sign of readiness.
     pub when: ReadyWhen,
     /// The longest that the service may take to be ready.
@@ -158,7 +158,7 @@ object! {
     }
 }
 
-impl Field for Ready {
+impl Field for ReadyRule {
     const TYPE: T = WrittenReady::TYPE;
 
     fn read(node: &Node, _: &T) -> Option<Self> {

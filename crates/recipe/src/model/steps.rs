@@ -1,7 +1,7 @@
 //! Models, datasets, setup steps, shared commands, files.
 
 use retrial_document::{
-    Field, FieldType as T, Keys, Node, Ordered, Scope, Units, Word, object, word, words,
+    ByteUnits, Field, FieldType as T, Keys, Node, OrderedMap, Scope, Word, object, word, words,
 };
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub struct Companion {
 
 /// Reads the files next to a recipe.
 pub(super) fn companions(node: &Node) -> Option<Vec<Companion>> {
-    let files = Ordered::<String>::read(node, &<Ordered<String>>::TYPE)?;
+    let files = OrderedMap::<String>::read(node, &<OrderedMap<String>>::TYPE)?;
     let file = |(source, target)| Companion { source, target };
     Some(files.into_iter().map(file).collect())
 }
@@ -183,7 +183,7 @@ object! {
         /// The name of the cached directory.
         key: Template [required] = T::Template(RUN, formats::CACHE_KEY),
         /// Files that must exist afterwards, with size and sha256.
-        files: Ordered<CachedFile> = T::Map(formats::RELATIVE_PATH, &CachedFile::TYPE),
+        files: OrderedMap<CachedFile> = T::Map(formats::RELATIVE_PATH, &CachedFile::TYPE),
     }
 }
 
@@ -193,7 +193,7 @@ object! {
     pub struct CachedFile: "a cached file";
     keys {
         /// The size of the file, bytes.
-        size: Option<u64> = T::Size(Units::Precise),
+        size: Option<u64> = T::Size(ByteUnits::Precise),
         /// SHA-256 in hexadecimal.
         sha256: Option<String> [read = lower_case] = T::Text(formats::SHA256),
     }

@@ -33,27 +33,27 @@ pub struct Chart {
     /// A description of its content, for those who do not see it.
     pub description: String,
     /// The data of the chart, by kind.
-    pub kind: Kind,
+    pub kind: ChartKind,
 }
 
 /// The kinds of charts.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
+pub enum ChartKind {
     /// Figures of one unit, from zero.
-    Bars(Bars),
+    Bars(BarChart),
     /// Ratios around 1, with their intervals and what is required of them.
-    Ratios(Ratios),
+    Ratios(RatioChart),
     /// Figures over releases, percentiles or time.
-    Lines(Lines),
+    Lines(LineChart),
     /// Verdicts over releases or time.
-    Verdicts(Verdicts),
+    Verdicts(VerdictChart),
     /// Trials at ordered categories, in the order in which they were taken.
-    Dots(Dots),
+    Dots(DotChart),
 }
 
 /// Figures of one unit.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Bars {
+pub struct BarChart {
     /// The unit of all values; empty for none.
     pub unit: String,
     /// The bars, from top to bottom.
@@ -74,12 +74,12 @@ pub struct Bar {
     /// The trials behind it, if there are several.
     pub trials: Vec<f64>,
     /// Whose figure it is.
-    pub origin: Origin,
+    pub origin: FigureOrigin,
 }
 
 /// Whose figure it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum FigureOrigin {
     /// Measured by the runs that are reported.
     Measured,
     /// Published, and compared with.
@@ -88,11 +88,11 @@ pub enum Origin {
 
 /// Ratios around 1: the data of a chart.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Ratios {
+pub struct RatioChart {
     /// The meaning of 1: `published`.
     pub reference: String,
     /// The rows, from top to bottom.
-    pub rows: Vec<Ratio>,
+    pub rows: Vec<RatioRow>,
     /// The meaning of the whiskers.
     pub whiskers: String,
     /// The meaning of the edges: `margin 5 %`.
@@ -101,7 +101,7 @@ pub struct Ratios {
 
 /// One row of a chart of ratios.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ratio {
+pub struct RatioRow {
     /// The label of the row.
     pub label: String,
     /// Above 1 is better.
@@ -120,7 +120,7 @@ pub struct Ratio {
 
 /// Figures over releases, percentiles or time.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Lines {
+pub struct LineChart {
     /// The name of the axis: `percentile`, `seconds since the run started`.
     pub over: String,
     /// Names of the categories along the axis; if empty, the points' own numbers count.
@@ -130,7 +130,7 @@ pub struct Lines {
     /// Whether the axis begins at zero.
     pub from_zero: bool,
     /// The lines, in the order of the legend.
-    pub series: Vec<Series>,
+    pub series: Vec<LineSeries>,
     /// Stretches of the axis that are marked: measuring steps.
     pub stretches: Vec<(f64, f64)>,
     /// The meaning of the whiskers at marked points.
@@ -139,7 +139,7 @@ pub struct Lines {
 
 /// Trials at ordered categories.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Dots {
+pub struct DotChart {
     /// The name of the axis.
     pub over: String,
     /// Names of the categories along the axis.
@@ -154,7 +154,7 @@ pub struct Dots {
 
 /// One line of a chart.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Series {
+pub struct LineSeries {
     /// The line's name in the legend.
     pub name: String,
     /// Its points; a gap is a point without a value.
@@ -167,7 +167,7 @@ pub struct Series {
 
 /// Verdicts over releases or time.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Verdicts {
+pub struct VerdictChart {
     /// The name of the axis: `ROCm`, `month`.
     pub over: String,
     /// Names of the categories along the axis.
@@ -178,7 +178,7 @@ pub struct Verdicts {
 
 impl Chart {
     /// A chart; benchmark and title name its file.
-    pub(super) fn new(benchmark: &str, title: &str, description: &str, kind: Kind) -> Self {
+    pub(super) fn new(benchmark: &str, title: &str, description: &str, kind: ChartKind) -> Self {
         let title = clean(title);
         Self {
             name: file_name(&format!("{benchmark} {title}")),
@@ -189,15 +189,15 @@ impl Chart {
     }
 }
 
-impl Ratios {
+impl RatioChart {
     /// The chart, if it has a row.
     fn chart(self, benchmark: &str, title: &str, description: &str) -> Option<Chart> {
         let has_rows = !self.rows.is_empty();
-        has_rows.then(|| Chart::new(benchmark, title, description, Kind::Ratios(self)))
+        has_rows.then(|| Chart::new(benchmark, title, description, ChartKind::Ratios(self)))
     }
 }
 
-impl Ratio {
+impl RatioRow {
     /// The values that its axis has room for, besides those of its trials.
     pub(super) fn values(&self) -> impl Iterator<Item = f64> {
         let (lower, upper) = self.interval.unwrap_or((self.value, self.value));
@@ -208,7 +208,7 @@ impl Ratio {
 
 impl Bar {
     /// A bar without an interval or trials.
-    pub(super) fn new(label: impl Into<String>, value: f64, origin: Origin) -> Self {
+    pub(super) fn new(label: impl Into<String>, value: f64, origin: FigureOrigin) -> Self {
         Self {
             label: label.into(),
             value,

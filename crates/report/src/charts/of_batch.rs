@@ -9,7 +9,9 @@ use itertools::{Itertools as _, join};
 
 use super::of_comparison::{row, trial_ratios, whiskers};
 use super::of_verdict::{self, edges, published, rows, usable};
-use super::{Bar, Bars, Chart, Kind, Origin, Ratio, Ratios, cut_to, of_search};
+use super::{
+    Bar, BarChart, Chart, ChartKind, FigureOrigin, RatioChart, RatioRow, cut_to, of_search,
+};
 use retrial_batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart, Statistic};
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{Reference, number};
@@ -36,7 +38,7 @@ fn claims(batch: &BatchVerdict) -> Option<Chart> {
         let parts = claim.parts.iter();
         parts.filter_map(|part| claimed(&claim.claim, part))
     });
-    let ratios = Ratios {
+    let ratios = RatioChart {
         reference: "the other side of each claim".to_owned(),
         whiskers: of_verdict::whiskers(batch.confidence),
         edge: "required".to_owned(),
@@ -47,7 +49,7 @@ fn claims(batch: &BatchVerdict) -> Option<Chart> {
 }
 
 /// Right is better: a gap is drawn as how many times as large it was.
-fn claimed(claim: &str, part: &ClaimPart) -> Option<Ratio> {
+fn claimed(claim: &str, part: &ClaimPart) -> Option<RatioRow> {
     let is_gap = part.statistic == Statistic::Gap;
     let (ratio, bounds) = (part.ratio?, part.bounds.and_then(usable));
     let (value, interval) = if is_gap {
@@ -64,7 +66,7 @@ fn claimed(claim: &str, part: &ClaimPart) -> Option<Ratio> {
     };
     let baseline = part.baseline.as_ref();
     let baseline = baseline.filter(|_| part.statistic == Statistic::Value);
-    Some(Ratio {
+    Some(RatioRow {
         label: format!("{claim}{cells}: {} {}", part.scenario, part.figure),
         value: Some(value).filter(|value| value.is_finite())?,
         interval: interval.filter(|(lower, upper)| lower.is_finite() && upper.is_finite()),
@@ -85,11 +87,11 @@ fn cells(batch: &BatchVerdict) -> Option<Chart> {
         let rows = verdict.results.iter().flat_map(rows);
         rows.map(move |row| (cell.name.as_str(), row))
     });
-    let all: Vec<(&str, Ratio)> = all.collect();
+    let all: Vec<(&str, RatioRow)> = all.collect();
     let figure = all.iter().map(|(_, row)| &row.label).all_equal_value();
     let figure = figure.ok().cloned();
     let some = cut_to(ROWS, all.len(), "");
-    let ratios = all.into_iter().take(ROWS).map(|(cell, row)| Ratio {
+    let ratios = all.into_iter().take(ROWS).map(|(cell, row)| RatioRow {
         label: match figure {
             Some(_) => cell.to_owned(),
             None => format!("{cell}: {}", row.label),
@@ -148,7 +150,7 @@ impl BatchFigure<'_> {
         &self,
         detail: &str,
         values: impl IntoIterator<Item = T>,
-        kind: Kind,
+        kind: ChartKind,
     ) -> Chart {
         let cells = self.batch.cells.iter();
         let mut verdicts = cells.filter_map(|cell| cell.verdict.as_ref());
@@ -202,20 +204,20 @@ impl BatchFigure<'_> {
             let several = Some(&figure.trials).filter(|trials| trials.len() > 1);
             bars.push(Bar {
                 trials: several.cloned().unwrap_or_default(),
-                ..Bar::new(label, figure.value, Origin::Measured)
+                ..Bar::new(label, figure.value, FigureOrigin::Measured)
             });
             let own = figure.published.filter(|_| published.is_none());
             let label = format!("{}, published", cell.name);
-            bars.extend(own.map(|value| Bar::new(label, value, Origin::Published)));
+            bars.extend(own.map(|value| Bar::new(label, value, FigureOrigin::Published)));
         }
-        bars.extend(published.map(|value| Bar::new("published", value, Origin::Published)));
+        bars.extend(published.map(|value| Bar::new("published", value, FigureOrigin::Published)));
         let detail = cut_to(measured, count, " cells");
-        let bars = Bars {
+        let bars = BarChart {
             unit: self.unit.to_owned(),
             bars,
-            ..Bars::default()
+            ..BarChart::default()
         };
-        (count > 0).then(|| self.chart(&detail, values, Kind::Bars(bars)))
+        (count > 0).then(|| self.chart(&detail, values, ChartKind::Bars(bars)))
     }
 
     fn ratios(&self) -> Option<Chart> {
@@ -233,13 +235,13 @@ impl BatchFigure<'_> {
         let rows = rows.take(ROWS).collect_vec();
         let sentences = of_figure.iter().map(|(_, figure)| &figure.sentence);
         let has_rows = !rows.is_empty();
-        let ratios = Ratios {
+        let ratios = RatioChart {
             reference: baseline.map_or("the baseline of each".to_owned(), String::clone),
             rows,
             whiskers: whiskers(self.batch.confidence),
-            ..Ratios::default()
+            ..RatioChart::default()
         };
         let detail = ", compared with the baseline";
-        has_rows.then(|| self.chart(detail, sentences, Kind::Ratios(ratios)))
+        has_rows.then(|| self.chart(detail, sentences, ChartKind::Ratios(ratios)))
     }
 }

@@ -3,7 +3,7 @@
 use itertools::join;
 
 use super::of_verdict::usable;
-use super::{Chart, Ratio, Ratios};
+use super::{Chart, RatioChart, RatioRow};
 use retrial_recipe::model::{Better, Mode};
 use retrial_results::verdict::comparison::{Change, ComparedFigure, Comparison, MeasuredSide};
 use retrial_results::verdict::number;
@@ -32,11 +32,11 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Chart> {
             let label = format!("{} {}", figure.candidate.subject, figure.figure);
             row(label, figure)
         });
-        let ratios = Ratios {
+        let ratios = RatioChart {
             reference: format!("{letter}, the baseline"),
             rows: rows.collect(),
             whiskers: whiskers(comparison.confidence),
-            ..Ratios::default()
+            ..RatioChart::default()
         };
         let description = join(figures.iter().map(|figure| &figure.sentence), " ");
         ratios.chart(&first.benchmark, &title, &description)
@@ -49,8 +49,8 @@ pub(super) fn whiskers(confidence: f64) -> String {
 }
 
 /// A difference; none without a ratio.
-pub(super) fn row(label: String, figure: &ComparedFigure) -> Option<Ratio> {
-    Some(Ratio {
+pub(super) fn row(label: String, figure: &ComparedFigure) -> Option<RatioRow> {
+    Some(RatioRow {
         label,
         value: figure.ratio?,
         interval: figure.interval.and_then(usable),

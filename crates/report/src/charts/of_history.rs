@@ -3,7 +3,7 @@
 
 use itertools::join;
 
-use super::{Chart, Kind, Lines, Series, Verdicts, extent, median};
+use super::{Chart, ChartKind, LineChart, LineSeries, VerdictChart, extent, median};
 use retrial_readings::nearest::shortened_to;
 use retrial_results::verdict::{Outcome, number};
 
@@ -54,7 +54,7 @@ fn verdicts(
     });
     let described = shortened(described);
     let title = format!("Latest verdict by {}", over.0);
-    let kind = Kind::Verdicts(Verdicts {
+    let kind = ChartKind::Verdicts(VerdictChart {
         over: over.1.to_owned(),
         categories: categories.to_vec(),
         rows,
@@ -77,14 +77,14 @@ fn ratios(
         let ratios = results
             .iter()
             .map(|category| category.ratios.iter().copied());
-        Series {
+        LineSeries {
             name: label.clone(),
             points: points.collect(),
             band: ratios.map(extent).collect(),
             marked: true,
         }
     });
-    let series: Vec<Series> = series.collect();
+    let series: Vec<LineSeries> = series.collect();
     if series.is_empty() {
         return None;
     }
@@ -98,15 +98,15 @@ fn ratios(
     let described = shortened(described);
     let word = if unverified { ", unverified" } else { "" };
     let title = format!("Ratio to the published figure by {}, median{word}", over.0);
-    let lines = Lines {
+    let lines = LineChart {
         over: over.1.to_owned(),
         categories: categories.to_vec(),
         unit: "of the published".to_owned(),
         series,
         whiskers: "lowest and highest run",
-        ..Lines::default()
+        ..LineChart::default()
     };
-    Some(Chart::new("", &title, &described, Kind::Lines(lines)))
+    Some(Chart::new("", &title, &described, ChartKind::Lines(lines)))
 }
 
 /// Joins the rows' texts, truncated for listeners: the tables of a page have all of it.
@@ -131,7 +131,7 @@ mod tests {
         let categories = ["7.0".to_owned(), "7.1".to_owned()];
         let rows = [("8 x MI355X".to_owned(), results)];
         let charts = of_history(("ROCm", "ROCm"), &categories, &rows, false);
-        let [Kind::Verdicts(verdicts), Kind::Lines(lines)] =
+        let [ChartKind::Verdicts(verdicts), ChartKind::Lines(lines)] =
             [&charts[0], &charts[1]].map(|chart| &chart.kind)
         else {
             panic!("{charts:?}");

@@ -1,6 +1,6 @@
 //! The chart of a search: every trial a dot, numbered in the order in which they were taken.
 
-use super::{Chart, Dots, Kind};
+use super::{Chart, ChartKind, DotChart};
 use retrial_batch::search::SearchVerdict;
 
 /// The chart of a search, if its trials have figures.
@@ -17,12 +17,17 @@ pub(super) fn chart(search: &SearchVerdict) -> Option<Chart> {
         "Search along {}: {} {}",
         search.axis, search.scenario, search.figure
     );
-    let dots = Dots {
+    let dots = DotChart {
         over: search.axis.clone(),
         categories: search.values.clone(),
         unit: search.unit.clone(),
         dots,
         change: change.and_then(|(before, after)| Some((category(before)?, category(after)?))),
     };
-    Some(Chart::new("", &title, &search.sentence, Kind::Dots(dots)))
+    Some(Chart::new(
+        "",
+        &title,
+        &search.sentence,
+        ChartKind::Dots(dots),
+    ))
 }

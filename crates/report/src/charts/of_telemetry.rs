@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Chart, Kind, Lines, Series, extent, to_f64};
+use super::{Chart, ChartKind, LineChart, LineSeries, extent, to_f64};
 use retrial_document::measures::format::duration;
 use retrial_results::verdict::number::figure;
-use retrial_telemetry::{ContainerReading, GpuReading, Row, RowSource};
+use retrial_telemetry::{ContainerReading, GpuReading, RowSource, TelemetryRow};
 
 /// The most points of a line: a drawing has no room for more.
 const POINTS: usize = 200;
@@ -15,14 +15,14 @@ const FEW: usize = 3;
 const LATE: f64 = 3.0;
 
 /// A reading of a GPU: title, unit, whether its axis starts at zero, and the value.
-type Sensor = (
+type SensorSeries = (
     &'static str,
     &'static str,
     bool,
     fn(&GpuReading) -> Option<f64>,
 );
 
-const SENSORS: [Sensor; 5] = [
+const SENSORS: [SensorSeries; 5] = [
     ("Power of each GPU", "W", true, |gpu| gpu.power_w),
     ("Utilization of each GPU", "%", true, |gpu| gpu.utilization),
     ("Core clock of each GPU", "MHz", true, |gpu| gpu.core_mhz),
@@ -55,12 +55,12 @@ fn binary(most: f64) -> (&'static str, f64) {
 }
 
 /// A sample: its time, the time until the next one was due, its step, and the value.
-type Sample = (f64, f64, u32, f64);
+type ChartSample = (f64, f64, u32, f64);
 
 /// The charts of a run's telemetry; none without samples.
-pub fn of_telemetry(rows: &[Row]) -> Vec<Chart> {
-    let mut gpus: BTreeMap<u32, Vec<(&Row, &GpuReading)>> = BTreeMap::new();
-    let mut container: Vec<(&Row, &ContainerReading)> = Vec::new();
+pub fn of_telemetry(rows: &[TelemetryRow]) -> Vec<Chart> {
+    let mut gpus: BTreeMap<u32, Vec<(&TelemetryRow, &GpuReading)>> = BTreeMap::new();
+    let mut container: Vec<(&TelemetryRow, &ContainerReading)> = Vec::new();
     for row in rows {
         match &row.of {
             RowSource::Gpu { index, reading, .. } => {
@@ -71,7 +71,7 @@ pub fn of_telemetry(rows: &[Row]) -> Vec<Chart> {
     }
     let stretches = stretches(rows);
     let mut charts = Vec::new();
-    let mut add = |title, unit, from_zero, series: Vec<(String, Vec<Sample>)>| {
+    let mut add = |title, unit, from_zero, series: Vec<(String, Vec<ChartSample>)>| {
         charts.extend(chart(title, unit, from_zero, series, &stretches));
     };
     for (title, unit, from_zero, read) in SENSORS {
@@ -92,12 +92,12 @@ pub fn of_telemetry(rows: &[Row]) -> Vec<Chart> {
     charts
 }
 
-fn sample(row: &Row, value: f64) -> Sample {
+fn sample(row: &TelemetryRow, value: f64) -> ChartSample {
     (row.seconds, row.pause_s, row.measured.step, value)
 }
 
 /// CPUs busy between two samples in the same step.
-fn busy(container: &[(&Row, &ContainerReading)]) -> Vec<Sample> {
+fn busy(container: &[(&TelemetryRow, &ContainerReading)]) -> Vec<ChartSample> {
     let pairs = container.windows(2).filter_map(|pair| {
         let ((before, first), (row, then)) = (pair[0], pair[1]);
         let seconds = row.seconds - before.seconds;
@@ -109,8 +109,9 @@ fn busy(container: &[(&Row, &ContainerReading)]) -> Vec<Sample> {
 }
 
 /// Returns the time of each step, from its first to its last sample.
-fn stretches(rows: &[Row]) -> Vec<(f64, f64)> {
-    let same = |left: &Row, right: &Row| left.measured.step == right.measured.step;
+fn stretches(rows: &[TelemetryRow]) -> Vec<(f64, f64)> {
+    let same =
+        |left: &TelemetryRow, right: &TelemetryRow| left.measured.step == right.measured.step;
     let steps = rows.chunk_by(same);
     let ends = steps.filter_map(|rows| Some((rows.first()?.seconds, rows.last()?.seconds)));
     ends.take(POINTS).collect()
@@ -120,7 +121,7 @@ fn chart(
     title: &str,
     unit: &str,
     from_zero: bool,
-    mut all: Vec<(String, Vec<Sample>)>,
+    mut all: Vec<(String, Vec<ChartSample>)>,
     stretches: &[(f64, f64)],
 ) -> Option<Chart> {
     if all.iter().all(|(_, samples)| samples.len() < 2) {
@@ -140,9 +141,9 @@ fn chart(
         let name = format!("mean of {} GPUs, lowest to highest", all.len());
         let samples = all.into_iter().flat_map(|(_, samples)| samples);
         let line = line(samples.collect());
-        vec![Series { name, ..line }]
+        vec![LineSeries { name, ..line }]
     } else {
-        let series = all.into_iter().map(|(name, samples)| Series {
+        let series = all.into_iter().map(|(name, samples)| LineSeries {
             name,
             band: Vec::new(),
             ..line(samples)
@@ -158,15 +159,15 @@ fn chart(
     );
     // A single one is the whole axis.
     let marked = Some(stretches).filter(|all| all.len() > 1);
-    let lines = Lines {
+    let lines = LineChart {
         over: "seconds since the run started".to_owned(),
         unit: unit.to_owned(),
         from_zero,
         series,
         stretches: marked.unwrap_or_default().to_vec(),
-        ..Lines::default()
+        ..LineChart::default()
     };
-    Some(Chart::new("", title, &description, Kind::Lines(lines)))
+    Some(Chart::new("", title, &description, ChartKind::Lines(lines)))
 }
 
 fn rounded(value: f64) -> f64 {
@@ -175,19 +176,19 @@ fn rounded(value: f64) -> f64 {
 
 /// A line through the samples, in at most [`POINTS`] points: means, with the lowest and the highest
 /// value around them. It is broken where samples are missing.
-fn line(mut samples: Vec<Sample>) -> Series {
+fn line(mut samples: Vec<ChartSample>) -> LineSeries {
     samples.sort_by(|left, right| left.0.total_cmp(&right.0));
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
-        return Series::default();
+        return LineSeries::default();
     };
     let width = ((last.0 - first.0) / to_f64(POINTS)).max(f64::MIN_POSITIVE);
     let begin = first.0;
-    let mut series = Series::default();
-    let same = |left: &Sample, right: &Sample| {
-        let bucket = |sample: &Sample| ((sample.0 - begin) / width).floor();
+    let mut series = LineSeries::default();
+    let same = |left: &ChartSample, right: &ChartSample| {
+        let bucket = |sample: &ChartSample| ((sample.0 - begin) / width).floor();
         left.2 == right.2 && (bucket(left) - bucket(right)).abs() < 0.5
     };
-    let mut before: Option<Sample> = None;
+    let mut before: Option<ChartSample> = None;
     for together in samples.chunk_by(same) {
         let Some(last) = together.last() else {
             continue;
@@ -199,7 +200,7 @@ fn line(mut samples: Vec<Sample>) -> Series {
             series.band.push((0.0, 0.0));
         }
         let count = to_f64(together.len());
-        let mean = |value: fn(&Sample) -> f64| together.iter().map(value).sum::<f64>() / count;
+        let mean = |value: fn(&ChartSample) -> f64| together.iter().map(value).sum::<f64>() / count;
         let point = (mean(|sample| sample.0), Some(mean(|sample| sample.3)));
         series.points.push(point);
         let values = together.iter().map(|sample| sample.3);

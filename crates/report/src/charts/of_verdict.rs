@@ -2,7 +2,10 @@
 
 use itertools::{Itertools as _, join};
 
-use super::{Bar, Bars, Chart, Kind, Lines, Origin, Ratio, Ratios, Series, extent};
+use super::{
+    Bar, BarChart, Chart, ChartKind, FigureOrigin, LineChart, LineSeries, RatioChart, RatioRow,
+    extent,
+};
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{
     Bounds, Judgement, Outcome, Reference, ResultVerdict, Verdict, number,
@@ -36,7 +39,7 @@ pub fn of_verdict(verdict: &Verdict) -> Vec<Chart> {
     charts.chain(latencies).collect()
 }
 
-fn chart(result: &ResultVerdict, name: &str, description: &str, kind: Kind) -> Chart {
+fn chart(result: &ResultVerdict, name: &str, description: &str, kind: ChartKind) -> Chart {
     let title = format!("{} {}: {name}", result.scenario, result.mode);
     Chart::new(&result.benchmark, &title, description, kind)
 }
@@ -49,7 +52,7 @@ pub(super) fn whiskers(confidence: f64) -> String {
 /// A row for each judged figure: throughput, latency and accuracy alike.
 fn ratios(verdict: &Verdict) -> Option<Chart> {
     let results = verdict.results.iter();
-    let mut rows: Vec<Ratio> = results.flat_map(rows).collect();
+    let mut rows: Vec<RatioRow> = results.flat_map(rows).collect();
     let count = rows.len();
     let title = if count > ROWS {
         rows.sort_by(|left, right| left.value.total_cmp(&right.value));
@@ -63,10 +66,10 @@ fn ratios(verdict: &Verdict) -> Option<Chart> {
 }
 
 /// Ratios to published figures. The legend has the margin if all have the same one.
-pub(super) fn published(rows: Vec<Ratio>, confidence: f64) -> Ratios {
+pub(super) fn published(rows: Vec<RatioRow>, confidence: f64) -> RatioChart {
     let mut least = rows.iter().filter_map(|row| row.edges.first().copied());
     let margin = least.all_equal_value().ok().filter(|edge| *edge <= 1.0);
-    Ratios {
+    RatioChart {
         reference: "published".to_owned(),
         rows,
         whiskers: whiskers(confidence),
@@ -77,14 +80,14 @@ pub(super) fn published(rows: Vec<Ratio>, confidence: f64) -> Ratios {
 }
 
 /// A row for each judged figure of a result.
-pub(super) fn rows(result: &ResultVerdict) -> Vec<Ratio> {
+pub(super) fn rows(result: &ResultVerdict) -> Vec<RatioRow> {
     let mode = match result.mode {
         Mode::Performance => String::new(),
         mode => format!("{mode} "),
     };
     let rows = result.judgements.iter().filter_map(|judgement| {
         let outcome = result.outcome_of(judgement);
-        Some(Ratio {
+        Some(RatioRow {
             label: format!("{} {mode}{}", result.scenario, judgement.figure),
             value: judgement.ratio?,
             interval: judgement.bounds.and_then(usable),
@@ -144,13 +147,13 @@ fn measured(result: &ResultVerdict) -> Option<Chart> {
         return None;
     }
     let label = format!("{} trials together", trials.len());
-    let bar = Bar::new(label, figure.value, Origin::Measured);
-    let bars = Bars {
+    let bar = Bar::new(label, figure.value, FigureOrigin::Measured);
+    let bars = BarChart {
         unit: figure.unit.clone(),
         bars: vec![Bar { trials, ..bar }],
-        ..Bars::default()
+        ..BarChart::default()
     };
-    Some(chart(result, name, &result.sentence, Kind::Bars(bars)))
+    Some(chart(result, name, &result.sentence, ChartKind::Bars(bars)))
 }
 
 /// A latency by percentile: `latency_p99_9_ns` is the 99.9th of `latency`.
@@ -181,7 +184,7 @@ fn percentiles(result: &ResultVerdict, stem: &str, name: &str) -> Option<Chart> 
     let several = result.trials.len() > 1;
     let bands = percentiles.iter().filter(|_| several);
     let points = (0_u32..).zip(&percentiles);
-    let series = Series {
+    let series = LineSeries {
         name: if several {
             format!("mean of {} trials", result.trials.len())
         } else {
@@ -193,14 +196,14 @@ fn percentiles(result: &ResultVerdict, stem: &str, name: &str) -> Option<Chart> 
             .collect(),
         marked: true,
     };
-    let lines = Lines {
+    let lines = LineChart {
         over: "percentile of the queries".to_owned(),
         categories,
         unit: percentiles[0].2.unit.clone(),
         from_zero: true,
         series: vec![series],
         whiskers: "lowest and highest trial",
-        ..Lines::default()
+        ..LineChart::default()
     };
-    Some(chart(result, name, &described, Kind::Lines(lines)))
+    Some(chart(result, name, &described, ChartKind::Lines(lines)))
 }

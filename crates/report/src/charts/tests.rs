@@ -91,7 +91,7 @@ fn a_chart_file_is_self_contained() {
 #[test]
 fn the_first_chart_shows_the_deciding_figures() {
     let charts = all();
-    let Kind::Ratios(ratios) = &charts[0].kind else {
+    let ChartKind::Ratios(ratios) = &charts[0].kind else {
         panic!("{charts:?}");
     };
     assert_eq!(ratios.rows.len(), 5);
@@ -105,7 +105,7 @@ fn the_first_chart_shows_the_deciding_figures() {
     assert!(
         !charts
             .iter()
-            .any(|chart| matches!(chart.kind, Kind::Bars(_)))
+            .any(|chart| matches!(chart.kind, ChartKind::Bars(_)))
     );
 }
 
@@ -115,7 +115,7 @@ fn lower_latency_is_better() {
     let latency = loadgen("Server", "latency_p99_ns", "ns", &[2e9, 2.2e9, 2.1e9])
         .expecting("latency_p99_ns", official(1e9));
     let verdict = judge(&context(), &[latency]);
-    let Kind::Ratios(ratios) = &of_verdict(&verdict)[0].kind else {
+    let ChartKind::Ratios(ratios) = &of_verdict(&verdict)[0].kind else {
         panic!();
     };
     let row = ratios.rows.iter().find(|row| row.label.contains("latency"));
@@ -124,12 +124,12 @@ fn lower_latency_is_better() {
     assert!(row.value < 0.5, "{row:?}");
 }
 
-fn sampled(seconds: f64, step: u32, memory: u64) -> retrial_telemetry::Row {
-    retrial_telemetry::Row {
+fn sampled(seconds: f64, step: u32, memory: u64) -> retrial_telemetry::TelemetryRow {
+    retrial_telemetry::TelemetryRow {
         seconds,
         time: jiff::Timestamp::UNIX_EPOCH,
         pause_s: 1.0,
-        measured: retrial_telemetry::Measured {
+        measured: retrial_telemetry::MeasuredTrial {
             step,
             scenario: "Offline".to_owned(),
             mode: "performance".to_owned(),
@@ -160,7 +160,7 @@ fn telemetry_of_short_trials_is_drawn() {
     let cpus = standalone(&charts[0]);
     let categories: Vec<&str> = cpus.split("<path class=\"f1\"").skip(1).collect();
     assert!(categories.len() >= 3, "{cpus}");
-    let Kind::Lines(memory) = &charts[1].kind else {
+    let ChartKind::Lines(memory) = &charts[1].kind else {
         panic!();
     };
     assert_eq!(memory.unit, "MiB");

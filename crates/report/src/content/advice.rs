@@ -4,15 +4,15 @@ use std::path::Path;
 
 use itertools::{Itertools as _, join};
 
-use retrial_mlperf::check::CheckKind;
+use retrial_mlperf::check::RuleCheckKind;
 
-use crate::Entry;
+use crate::ReportedVerdict;
 use retrial_results::verdict::{
     Judgement, MoreTrials, Outcome, QualifierKind, ResultVerdict, Verdict,
 };
 
 /// The next step, if the verdict leaves one.
-pub(super) fn next(entry: &Entry<'_>) -> Vec<String> {
+pub(super) fn next(entry: &ReportedVerdict<'_>) -> Vec<String> {
     let verdict = entry.verdict;
     match verdict.outcome {
         Outcome::Failed => vec![failed(entry)],
@@ -29,7 +29,7 @@ fn run_id(evidence: &str) -> Option<&str> {
     path.file_name().filter(|_| in_runs)?.to_str()
 }
 
-fn invalid(entry: &Entry<'_>) -> String {
+fn invalid(entry: &ReportedVerdict<'_>) -> String {
     let program = &entry.program;
     let command = run_id(&entry.evidence).map(|id| format!("{program} judge {id} "));
     let command = command.unwrap_or_default();
@@ -39,7 +39,7 @@ fn invalid(entry: &Entry<'_>) -> String {
     )
 }
 
-fn failed(entry: &Entry<'_>) -> String {
+fn failed(entry: &ReportedVerdict<'_>) -> String {
     run_id(&entry.evidence).map_or_else(
         || "read the output of the failed step, under steps/".to_owned(),
         |id| {
@@ -51,7 +51,7 @@ fn failed(entry: &Entry<'_>) -> String {
 
 fn inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {
     let mut rules = verdict.results.iter().flat_map(|result| &result.rules);
-    if rules.any(|check| check.kind == CheckKind::Excerpt) {
+    if rules.any(|check| check.kind == RuleCheckKind::Excerpt) {
         let text = "judge the whole result directory: an excerpt of LoadGen's summary cannot show validity";
         return vec![text.to_owned()];
     }

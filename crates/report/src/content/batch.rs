@@ -6,11 +6,11 @@ use itertools::{Itertools as _, join};
 use super::comparison::measured;
 use super::figures::{NOTHING, at, interval, interval_at, one_sided, ratio, unverified_word};
 use super::verdict::{self as of_cell, notice};
-use super::{Detail, figures, marks, search};
+use super::{DetailLevel, figures, marks, search};
 use crate::document::{
-    Block, Cell, Column, Conclusion, Document, Group, Item, Mark, Section, Table,
+    Block, Column, Conclusion, Document, ListItem, RowGroup, Section, StatusMark, Table, TableCell,
 };
-use crate::{Entry, charts};
+use crate::{ReportedVerdict, charts};
 use retrial_batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart, Statistic};
 use retrial_document::measures::format;
 use retrial_readings::nearest::shortened_to;
@@ -28,14 +28,14 @@ const NAMED: usize = 4;
 const FEW: usize = 12;
 
 /// A batch by itself, with a section for each of these cells; `evidence` is the path of its files.
-pub fn document(batch: &BatchVerdict, evidence: &str, cells: &[Entry<'_>]) -> Document {
-    let blocks = blocks(batch, evidence, Detail::Brief).into_iter();
+pub fn document(batch: &BatchVerdict, evidence: &str, cells: &[ReportedVerdict<'_>]) -> Document {
+    let blocks = blocks(batch, evidence, DetailLevel::Brief).into_iter();
     let cells = of_cell::documents(cells).blocks;
     Document::new(&batch.title, blocks.chain(cells))
 }
 
-pub(super) fn blocks(batch: &BatchVerdict, evidence: &str, detail: Detail) -> Vec<Block> {
-    let full = detail == Detail::Full;
+pub(super) fn blocks(batch: &BatchVerdict, evidence: &str, detail: DetailLevel) -> Vec<Block> {
+    let full = detail == DetailLevel::Full;
     let charts = full.then(|| charts::of_batch(batch));
     let mut charts = charts.into_iter().flatten();
     let conclusion = Conclusion {
@@ -43,7 +43,7 @@ pub(super) fn blocks(batch: &BatchVerdict, evidence: &str, detail: Detail) -> Ve
         ..conclusion(batch, evidence)
     };
     let differences = full.then(|| differences(batch)).into_iter().flatten();
-    let notes = batch.notes.iter().map(Item::new);
+    let notes = batch.notes.iter().map(ListItem::new);
     let searches = batch.search.iter();
     let of_search = searches.flat_map(|search| search::blocks(search, detail));
     let sections = [
@@ -64,7 +64,7 @@ fn claims(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     let claims = batch.claims.iter().map(|claim| {
         let text = format!("{}: {}. {}", claim.claim, claim.outcome, claim.sentence);
         let source = claim.source.iter().map(|source| ("source", source));
-        Item::new(text).marked(claim.outcome).detailed(source)
+        ListItem::new(text).marked(claim.outcome).detailed(source)
     });
     let parts = full.then(|| parts(batch)).flatten();
     Block::list(claims).into_iter().chain(parts).collect()
@@ -83,7 +83,7 @@ fn cells(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     blocks.extend(statistics(batch));
     let lost = lost(batch).into_iter().map(|(reason, runs)| {
         let text = format!("{}: {reason}", format::first(&runs, NAMED));
-        Item::new(text).marked(marks::BAD)
+        ListItem::new(text).marked(marks::BAD)
     });
     blocks.extend(Block::list(lost));
     blocks
@@ -104,11 +104,11 @@ fn lost(batch: &BatchVerdict) -> IndexMap<&str, Vec<String>> {
 }
 
 /// The outcome of a cell. The reasons for lost runs are below the table.
-fn outcome(cell: &CellVerdict) -> Cell {
+fn outcome(cell: &CellVerdict) -> TableCell {
     let is_lost = cell.runs.iter().any(|run| run.lost.is_some());
     match &cell.verdict {
         Some(verdict) => marks::outcome(&verdict.qualified_outcome()),
-        None if is_lost => Cell::status(marks::BAD, "no result"),
+        None if is_lost => TableCell::status(marks::BAD, "no result"),
         None => NOTHING.into(),
     }
 }
@@ -132,7 +132,7 @@ fn conclusion(batch: &BatchVerdict, evidence: &str) -> Conclusion {
     let verdicts = batch.cells.iter().filter_map(|cell| cell.verdict.as_ref());
     let qualifiers = verdicts.flat_map(|verdict| &verdict.qualifiers);
     let kinds = qualifiers.map(|qualifier| qualifier.kind);
-    let (mark, word): (Option<Mark>, String) = match (&batch.search, claimed, batch.outcome) {
+    let (mark, word): (Option<StatusMark>, String) = match (&batch.search, claimed, batch.outcome) {
         (Some(search), ..) => {
             let word = search::word(search.outcome);
             (Some(search.outcome.into()), word.to_owned())
@@ -186,7 +186,7 @@ fn parts(batch: &BatchVerdict) -> Option<Block> {
             one_sided(part.bounds, part.by_lower_bound())
         })
         .status("result", |(_, part)| {
-            Cell::status(part.outcome, part.outcome.word())
+            TableCell::status(part.outcome, part.outcome.word())
         })
         .grouped(|(claim, _)| (*claim).to_owned())
         .block()
@@ -281,7 +281,7 @@ fn every_figure(batch: &BatchVerdict) -> Table {
         let section = cell.verdict.as_ref().and_then(|_| sections.next());
         let link = section.map(|at| format!("#s{at}"));
         let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
-        let mut rows: Vec<Vec<Cell>> = results
+        let mut rows: Vec<Vec<TableCell>> = results
             .flat_map(|result| figures::rows(result, &[]))
             .collect();
         let reason = reason(cell);
@@ -293,8 +293,8 @@ fn every_figure(batch: &BatchVerdict) -> Table {
         }
         rows.truncate(remaining);
         remaining -= rows.len();
-        Group {
-            title: Some(Cell::from(cell.name.as_str()).linked(link)),
+        RowGroup {
+            title: Some(TableCell::from(cell.name.as_str()).linked(link)),
             rows,
         }
     });
@@ -328,7 +328,7 @@ fn differences(batch: &BatchVerdict) -> Vec<Block> {
     let list = Block::list(different.map(|(cell, diff)| {
         let (scenario, mode, sentence) = (&diff.scenario, diff.mode, &diff.sentence);
         let text = format!("{}: {scenario} {mode}: {sentence}", cell.name);
-        Item::new(text).marked(diff.change)
+        ListItem::new(text).marked(diff.change)
     }));
     table.block().into_iter().chain(list).collect()
 }
@@ -336,7 +336,7 @@ fn differences(batch: &BatchVerdict) -> Vec<Block> {
 fn not_run(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     let most = if full { ROWS } else { FEW };
     let skipped = batch.excluded.iter().take(most);
-    let skipped = skipped.map(|cell| Item::keyed(&cell.name, cell.reason.to_string()));
+    let skipped = skipped.map(|cell| ListItem::keyed(&cell.name, cell.reason.to_string()));
     let more = batch.excluded.len().saturating_sub(most);
     let more = (more > 0).then(|| Block::paragraph(format!("and {more} more")));
     Block::list(skipped).into_iter().chain(more).collect()

@@ -2,9 +2,9 @@
 
 use itertools::Itertools as _;
 
-use crate::document::{Block, Document, Item, Section};
+use crate::document::{Block, Document, ListItem, Section};
 use retrial_batch::search::SearchPlan;
-use retrial_batch::{BatchEstimate, BatchPlan, Cell, ImageNeed, ImageSource, Order, PullAhead};
+use retrial_batch::{BatchEstimate, BatchPlan, Cell, ImageNeed, ImageSource, PullAhead, RunOrder};
 use retrial_document::measures::format;
 
 /// The values of an axis that are listed.
@@ -17,7 +17,7 @@ const MOST_PARTS: usize = 4;
 /// The plan of a batch.
 pub fn document(plan: &BatchPlan, estimate: &BatchEstimate) -> Document {
     let mut blocks = Vec::from_iter(Block::list(properties(plan, estimate)));
-    let mut add = |title: &str, items: Vec<Item>| {
+    let mut add = |title: &str, items: Vec<ListItem>| {
         let more = items.len().saturating_sub(MOST_LINES);
         let list = Block::list(items.into_iter().take(MOST_LINES));
         let more = (more > 0).then(|| format!("and {more} more (--output json has all)"));
@@ -26,29 +26,29 @@ pub fn document(plan: &BatchPlan, estimate: &BatchEstimate) -> Document {
     };
     add("Cells", cells(plan));
     let skipped = plan.excluded.iter();
-    let skipped = skipped.map(|cell| Item::keyed(&cell.name, cell.reason.to_string()));
+    let skipped = skipped.map(|cell| ListItem::keyed(&cell.name, cell.reason.to_string()));
     add("Skipped", skipped.collect());
     add("Images", estimate.images.iter().map(image).collect());
     let models = estimate.models.iter().map(|model| {
         let cells = format::count(model.cells, "cell");
-        Item::keyed(format!("{} {}", model.repository, model.revision), cells)
+        ListItem::keyed(format!("{} {}", model.repository, model.revision), cells)
     });
     add("Models", models.collect());
     add("Claims", claims(plan));
     Document::new(&plan.title, blocks)
 }
 
-fn properties(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<Item> {
+fn properties(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<ListItem> {
     let mut items = Vec::new();
     let recipes = plan.cells.iter().map(|cell| (&cell.recipe, &cell.path));
     let recipes = recipes.unique().collect_vec();
     items.extend(recipes.iter().map(|(name, path)| match recipes.len() {
-        1 => Item::keyed("recipe", path),
-        _ => Item::keyed("recipe", format!("{name}: {path}")),
+        1 => ListItem::keyed("recipe", path),
+        _ => ListItem::keyed("recipe", format!("{name}: {path}")),
     }));
     let axes = plan.axes.iter().filter(|(axis, _)| *axis != "recipe");
     let varied = axes.map(|(axis, values)| format!("{axis}: {}", listed(values)));
-    items.extend(varied.map(|varied| Item::keyed("varied", varied)));
+    items.extend(varied.map(|varied| ListItem::keyed("varied", varied)));
     if let Some(search) = &plan.search {
         items.extend(of_search(plan, search));
         return items;
@@ -62,29 +62,29 @@ fn properties(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<Item> {
     );
     let noise = "one trial does not show the variation between trials; --trials 5 does";
     let is_noisy = execution.trials == 1 && plan.cells.len() > 1;
-    items.push(Item::keyed("trials", trials).detailed(is_noisy.then_some(("", noise))));
+    items.push(ListItem::keyed("trials", trials).detailed(is_noisy.then_some(("", noise))));
     let letters = execution
         .order
         .in_letters(plan.cells.len(), execution.trials);
     let order = match execution.order {
-        Order::Interleaved => format!("interleaved, forwards and backwards: {letters}"),
-        Order::Grouped => format!("grouped: {letters}"),
+        RunOrder::Interleaved => format!("interleaved, forwards and backwards: {letters}"),
+        RunOrder::Grouped => format!("grouped: {letters}"),
     };
-    items.push(Item::keyed("order", order));
-    items.push(Item::keyed("execution", how(plan)));
-    items.push(Item::keyed("time", time(estimate, execution.parallel)));
+    items.push(ListItem::keyed("order", order));
+    items.push(ListItem::keyed("execution", how(plan)));
+    items.push(ListItem::keyed("time", time(estimate, execution.parallel)));
     items.extend(estimate.disk.map(|disk| {
         let more = match estimate.images.len() {
             0 | 1 => String::new(),
             count => format!(", including one of {count} images"),
         };
         let most = format::size(disk);
-        Item::keyed("disk", format!("up to {most} per recipe{more}"))
+        ListItem::keyed("disk", format!("up to {most} per recipe{more}"))
     }));
     items
 }
 
-fn of_search(plan: &BatchPlan, search: &SearchPlan) -> Vec<Item> {
+fn of_search(plan: &BatchPlan, search: &SearchPlan) -> Vec<ListItem> {
     let ends = match (plan.cells.first(), plan.cells.last()) {
         (Some(first), Some(last)) => format!(
             "until {} is shown to be {}, compared with {}; then each run depends on the results so far",
@@ -95,12 +95,12 @@ fn of_search(plan: &BatchPlan, search: &SearchPlan) -> Vec<Item> {
     let values = format::count(plan.cells.len(), "value");
     let runs = format::count(search.most as usize, "run");
     vec![
-        Item::keyed("search", ends),
-        Item::keyed(
+        ListItem::keyed("search", ends),
+        ListItem::keyed(
             "trials",
             format!("at most {runs} over {values}, each in a fresh container"),
         ),
-        Item::keyed("execution", how(plan)),
+        ListItem::keyed("execution", how(plan)),
     ]
 }
 
@@ -163,7 +163,7 @@ fn listed(values: &[String]) -> String {
     format!("{first}, … ({} values)", values.len())
 }
 
-fn cells(plan: &BatchPlan) -> Vec<Item> {
+fn cells(plan: &BatchPlan) -> Vec<ListItem> {
     let is_baseline = |cell: &Cell| {
         let mut cells = plan.cells.iter();
         cells.any(|other| other.baseline.as_ref() == Some(&cell.name))
@@ -176,12 +176,12 @@ fn cells(plan: &BatchPlan) -> Vec<Item> {
             None if plan.cells.len() > 1 => "not compared".to_owned(),
             Some(_) | None => String::new(),
         };
-        Item::keyed(&cell.name, role)
+        ListItem::keyed(&cell.name, role)
     });
     cells.collect()
 }
 
-fn image(image: &ImageNeed) -> Item {
+fn image(image: &ImageNeed) -> ListItem {
     let name = match &image.source {
         ImageSource::Pulled { reference } => reference.clone(),
         ImageSource::Built { from } => format!("built from {from}"),
@@ -193,13 +193,13 @@ fn image(image: &ImageNeed) -> Item {
         (Some(false), ..) => "; not present".to_owned(),
         (None, ..) => "; unknown without an engine".to_owned(),
     };
-    Item::keyed(
+    ListItem::keyed(
         name,
         format!("{}{state}", format::count(image.cells, "cell")),
     )
 }
 
-fn claims(plan: &BatchPlan) -> Vec<Item> {
+fn claims(plan: &BatchPlan) -> Vec<ListItem> {
     let claims = (1..).zip(&plan.claims).map(|(number, claim): (usize, _)| {
         let parts = claim.parts.iter().take(MOST_PARTS).map(|part| {
             if let (Some([from, other]), Some(to)) = (&part.from, &part.baseline) {
@@ -221,7 +221,7 @@ fn claims(plan: &BatchPlan) -> Vec<Item> {
         let more = claim.parts.len().saturating_sub(MOST_PARTS);
         let more = (more > 0).then(|| format!("and {more} more"));
         let details = parts.chain(more).map(|text| ("", text));
-        Item::keyed(number.to_string(), &claim.text).detailed(details)
+        ListItem::keyed(number.to_string(), &claim.text).detailed(details)
     });
     claims.collect()
 }

@@ -3,12 +3,12 @@
 use itertools::join;
 
 use super::marks;
-use crate::document::{Block, Conclusion, Document, Item, Mark};
+use crate::document::{Block, Conclusion, Document, ListItem, StatusMark};
 use retrial_document::measures::format::count;
-use retrial_host::checks::{Check, CheckState};
+use retrial_host::checks::{HostCheck, HostCheckState};
 
 /// The checks of a host, and whether it is ready.
-pub fn document(checks: &[Check]) -> Document {
+pub fn document(checks: &[HostCheck]) -> Document {
     let items = checks.iter().map(|check| item(check, &check.actual));
     let mut blocks = Vec::from_iter(Block::list(items));
     let states = checks.iter().map(|check| check.state);
@@ -17,24 +17,24 @@ pub fn document(checks: &[Check]) -> Document {
 }
 
 /// A check with the text of its state, and what is required and how to fix it if it is not met.
-pub(super) fn item(check: &Check, text: &str) -> Item {
-    let is_ok = check.state == CheckState::Ok;
+pub(super) fn item(check: &HostCheck, text: &str) -> ListItem {
+    let is_ok = check.state == HostCheckState::Ok;
     let details = [("required", &check.required), ("fix", &check.fix)].into_iter();
     let details = details.filter(|(_, text)| !is_ok && !text.is_empty());
-    Item::keyed(&check.name, text)
+    ListItem::keyed(&check.name, text)
         .marked(check.state)
         .detailed(details)
 }
 
 /// Concludes whether the host is ready, by the states of its checks.
-pub(super) fn conclusion(states: impl Iterator<Item = CheckState>) -> Conclusion {
-    let states: Vec<CheckState> = states.collect();
+pub(super) fn conclusion(states: impl Iterator<Item = HostCheckState>) -> Conclusion {
+    let states: Vec<HostCheckState> = states.collect();
     let count = |state| states.iter().filter(|other| **other == state).count();
-    let (errors, warnings) = (count(CheckState::Error), count(CheckState::Warning));
-    let (mark, word): (Mark, &str) = match (errors, warnings) {
+    let (errors, warnings) = (count(HostCheckState::Error), count(HostCheckState::Warning));
+    let (mark, word): (StatusMark, &str) = match (errors, warnings) {
         (0, 0) => (marks::GOOD, "ready"),
-        (0, _) => (CheckState::Warning.into(), "ready"),
-        _ => (CheckState::Error.into(), "not ready"),
+        (0, _) => (HostCheckState::Warning.into(), "ready"),
+        _ => (HostCheckState::Error.into(), "not ready"),
     };
     Conclusion::new(
         mark,

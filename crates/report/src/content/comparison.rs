@@ -3,21 +3,21 @@
 use super::environment;
 use super::figures::{NOTHING, interval, interval_at, ratio, unverified_word};
 use super::verdict::notice;
-use super::{Detail, marks};
+use super::{DetailLevel, marks};
 use crate::charts;
-use crate::document::{Block, Cell, Column, Document, Item, Section, Table};
+use crate::document::{Block, Column, Document, ListItem, Section, Table, TableCell};
 use retrial_document::measures::format;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::comparison::{Change, ComparedFigure, Comparison};
 use retrial_results::verdict::{QualifiedOutcome, number};
 
 /// A comparison by itself.
-pub fn document(comparison: &Comparison, detail: Detail) -> Document {
+pub fn document(comparison: &Comparison, detail: DetailLevel) -> Document {
     Document::new(title(comparison), blocks(comparison, detail))
 }
 
 /// Several comparisons, a section each.
-pub fn documents(comparisons: &[Comparison], detail: Detail) -> Document {
+pub fn documents(comparisons: &[Comparison], detail: DetailLevel) -> Document {
     Document::new(
         "",
         comparisons
@@ -27,7 +27,7 @@ pub fn documents(comparisons: &[Comparison], detail: Detail) -> Document {
 }
 
 /// A comparison among others.
-pub fn section(comparison: &Comparison, detail: Detail) -> Block {
+pub fn section(comparison: &Comparison, detail: DetailLevel) -> Block {
     Section::block(title(comparison), blocks(comparison, detail))
 }
 
@@ -35,9 +35,9 @@ fn title(comparison: &Comparison) -> &str {
     comparison.title.as_deref().unwrap_or("Comparison")
 }
 
-fn blocks(comparison: &Comparison, detail: Detail) -> Vec<Block> {
+fn blocks(comparison: &Comparison, detail: DetailLevel) -> Vec<Block> {
     let mut blocks = Vec::from_iter(subjects(comparison, detail));
-    if detail == Detail::Full {
+    if detail == DetailLevel::Full {
         blocks.extend(Block::charts(charts::of_comparison(comparison)));
     }
     blocks.extend(figures(comparison));
@@ -48,10 +48,10 @@ fn blocks(comparison: &Comparison, detail: Detail) -> Vec<Block> {
         .filter(|figure| figure.mode == Mode::Performance || figure.change == Change::NotCompared);
     let sentences = sentences.map(|figure| {
         let text = format!("{} {}: {}", figure.scenario, figure.mode, figure.sentence);
-        Item::new(text).marked(figure.change)
+        ListItem::new(text).marked(figure.change)
     });
     let notes = comparison.notes.iter();
-    let notes = notes.map(|note| Item::new(format!("{note}.")));
+    let notes = notes.map(|note| ListItem::new(format!("{note}.")));
     blocks.extend(Block::list(sentences.chain(notes)));
     let names = comparison.subjects.iter().map(|subject| &subject.letter);
     let names: Vec<&String> = names.collect();
@@ -60,14 +60,14 @@ fn blocks(comparison: &Comparison, detail: Detail) -> Vec<Block> {
     blocks
 }
 
-fn subjects(comparison: &Comparison, detail: Detail) -> Option<Block> {
-    let link = |position: usize| (detail == Detail::Full).then(|| format!("#s{position}"));
+fn subjects(comparison: &Comparison, detail: DetailLevel) -> Option<Block> {
+    let link = |position: usize| (detail == DetailLevel::Full).then(|| format!("#s{position}"));
     let runs = |runs: usize| (runs > 1).then(|| format::count(runs, "run"));
     let role = |position: usize| if position == 0 { "baseline" } else { "" };
     Table::of("Compared results", comparison.subjects.iter().enumerate())
         .head("", |(_, subject)| &subject.letter)
         .head("name", |(at, subject)| {
-            Cell::from(&subject.name).linked(link(*at))
+            TableCell::from(&subject.name).linked(link(*at))
         })
         .column(Column::text("submission").under(1), |(_, subject)| {
             &subject.title

@@ -5,10 +5,10 @@ use itertools::Itertools as _;
 
 use super::figures::NOTHING;
 use super::marks::{self, BAD};
-use super::subject::{Step, Subject};
+use super::subject::{ReportSubject, StepReport};
 use super::trials::with_warmups;
 use crate::charts::{self, Chart};
-use crate::document::{Block, Cell, Section, Table, Tone};
+use crate::document::{Block, Section, Table, TableCell, Tone};
 use retrial_batch::verdict::CellRun;
 use retrial_document::measures::format;
 use retrial_results::verdict::comparison::Fact;
@@ -16,7 +16,7 @@ use retrial_results::verdict::{
     FigureValue, ResultVerdict, RuleCheck, StepOutcome, TrialVerdict, number,
 };
 use retrial_store::journal::StepEnd;
-use retrial_telemetry::Summary;
+use retrial_telemetry::TelemetrySummary;
 
 /// The most figures of a trial: the deciding and the judged ones first.
 const FIGURES: usize = 4;
@@ -29,7 +29,11 @@ const FEW: usize = 30;
 const FACTS: usize = 5000;
 
 /// The sections of a subject; without trials and passed rules if a page has very many.
-pub(super) fn sections(subject: &Subject<'_>, charts: Vec<Chart>, in_full: bool) -> Vec<Block> {
+pub(super) fn sections(
+    subject: &ReportSubject<'_>,
+    charts: Vec<Chart>,
+    in_full: bool,
+) -> Vec<Block> {
     let results = &subject.entry.verdict.results;
     let results_in_full = results.iter().filter(move |_| in_full);
     let rules = results.iter();
@@ -101,8 +105,8 @@ fn figure(result: &ResultVerdict, trial: &TrialVerdict, name: &str) -> String {
     text
 }
 
-fn status(step: &StepOutcome) -> Cell {
-    let bad = |text: String| Cell::toned(Tone::Bad, text);
+fn status(step: &StepOutcome) -> TableCell {
+    let bad = |text: String| TableCell::toned(Tone::Bad, text);
     match step {
         StepOutcome::Finished => "done".into(),
         StepOutcome::Failed { reason, .. } => bad(format!("failed: {reason}")),
@@ -148,13 +152,13 @@ fn rule_table<'a>(caption: &str, rules: impl IntoIterator<Item = &'a RuleCheck>)
         .block()
 }
 
-fn telemetry(subject: &Subject<'_>, in_full: bool) -> Vec<Block> {
+fn telemetry(subject: &ReportSubject<'_>, in_full: bool) -> Vec<Block> {
     let results = subject.entry.verdict.results.iter();
     let watched = results.filter_map(|result| {
         let name = format!("{} {}", result.scenario, result.mode);
         Some((name, result.telemetry.as_ref()?))
     });
-    let watched: Vec<(String, &Summary)> = watched.collect();
+    let watched: Vec<(String, &TelemetrySummary)> = watched.collect();
     let mut blocks = Vec::from_iter(summaries(&watched));
     for (name, summary) in &watched {
         let causes = summary.throttled_s.iter().flatten();
@@ -180,17 +184,17 @@ fn telemetry(subject: &Subject<'_>, in_full: bool) -> Vec<Block> {
 }
 
 /// A table of telemetry; columns without values are not shown.
-fn summaries(watched: &[(String, &Summary)]) -> Option<Block> {
+fn summaries(watched: &[(String, &TelemetrySummary)]) -> Option<Block> {
     let text = |value: Option<f64>, unit: &str| {
         let value = value.map(|value| number::figure((value * 10.0).round() / 10.0, unit));
         value.unwrap_or_default()
     };
     let size = |bytes: Option<u64>| bytes.map(format::size).unwrap_or_default();
-    let each = |summary: &Summary| {
+    let each = |summary: &TelemetrySummary| {
         let each = summary.per_joule.as_ref();
         each.map(|each| number::figure(each.value, &each.unit))
     };
-    let gpus = |summary: &Summary| {
+    let gpus = |summary: &TelemetrySummary| {
         let machines = match summary.machines {
             Some(machines) => format!(" of {}", format::count(machines, "machine")),
             None => String::new(),
@@ -228,7 +232,7 @@ fn summaries(watched: &[(String, &Summary)]) -> Option<Block> {
 }
 
 /// Renders all facts as one table; groups of very many are folded.
-fn environment(subject: &Subject<'_>) -> Vec<Block> {
+fn environment(subject: &ReportSubject<'_>) -> Vec<Block> {
     let mut all: Vec<&Fact> = subject.environment.iter().collect();
     all.sort_by_key(|fact| fact.group);
     let groups = all.chunk_by(|left, right| left.group == right.group);
@@ -249,15 +253,15 @@ fn environment(subject: &Subject<'_>) -> Vec<Block> {
     short.into_iter().chain(folded).collect()
 }
 
-fn steps(subject: &Subject<'_>) -> Vec<Block> {
-    let name = |step: &Step| format!("{:02} {}", step.number, step.name);
-    let duration = |step: &Step| match step.end {
+fn steps(subject: &ReportSubject<'_>) -> Vec<Block> {
+    let name = |step: &StepReport| format!("{:02} {}", step.number, step.name);
+    let duration = |step: &StepReport| match step.end {
         None | Some((StepEnd::Skipped { .. }, _)) => NOTHING.to_owned(),
         Some((_, seconds)) => format::duration(seconds),
     };
     let table = Table::of("Steps", &subject.steps)
         .head("step", |step| {
-            Cell::from(name(step)).linked(step.log.clone())
+            TableCell::from(name(step)).linked(step.log.clone())
         })
         .status("status", |step| step_status(step))
         .number("duration", |step| duration(step));
@@ -273,25 +277,25 @@ fn steps(subject: &Subject<'_>) -> Vec<Block> {
     table.block().into_iter().chain(tails).collect()
 }
 
-fn step_status(step: &Step) -> Cell {
+fn step_status(step: &StepReport) -> TableCell {
     match step.end.as_ref().map(|(end, _)| end) {
         None => "not started".into(),
         Some(StepEnd::Done { .. }) => "done".into(),
         Some(StepEnd::Skipped { reason }) => format!("skipped: {reason}").into(),
-        Some(StepEnd::Failed { reason, .. }) => Cell::status(BAD, reason),
+        Some(StepEnd::Failed { reason, .. }) => TableCell::status(BAD, reason),
         Some(StepEnd::Stopped) => "stopped".into(),
     }
 }
 
 /// The runs of a cell of a batch, each with a link to its directory.
-pub(super) fn runs(subject: &Subject<'_>) -> Option<Block> {
+pub(super) fn runs(subject: &ReportSubject<'_>) -> Option<Block> {
     let evidence = |run: &CellRun| match &run.lost {
         None => "used".into(),
-        Some(reason) => Cell::status(BAD, reason),
+        Some(reason) => TableCell::status(BAD, reason),
     };
     Table::of("Runs", &subject.runs)
         .head("run", |(run, path)| {
-            Cell::from(&run.run).linked(path.clone())
+            TableCell::from(&run.run).linked(path.clone())
         })
         .number("trial", |(run, _)| run.trial.to_string())
         .status("evidence", |(run, _)| evidence(run))

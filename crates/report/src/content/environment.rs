@@ -1,8 +1,8 @@
 //! The differences between environments by group, and what they have in common.
 
-use super::Detail;
+use super::DetailLevel;
 use super::figures::NOTHING;
-use crate::document::{Block, Item, Table};
+use crate::document::{Block, ListItem, Table};
 use retrial_document::measures::format;
 use retrial_results::verdict::comparison::{
     EnvironmentFact, EnvironmentGroup, FactGroup, is_known_stack,
@@ -23,7 +23,7 @@ const ALIKE: usize = 48;
 pub(super) fn blocks<N: AsRef<str>>(
     names: &[N],
     groups: &[EnvironmentGroup],
-    detail: Detail,
+    detail: DetailLevel,
 ) -> Vec<Block> {
     let differ = groups.iter().flat_map(|group| {
         let facts = visible(group, detail).iter();
@@ -39,14 +39,14 @@ pub(super) fn blocks<N: AsRef<str>>(
     });
     let table = table.grouped(|(word, _)| (*word).to_owned()).block();
     let notes = groups.iter().flat_map(|group| notes(group, detail));
-    let notes = Block::list(notes.map(Item::new));
+    let notes = Block::list(notes.map(ListItem::new));
     let alike = alike(groups, detail).join("; ");
     let alike = (!alike.is_empty()).then(|| Block::paragraph(format!("the same: {alike}")));
     [table, notes, alike].into_iter().flatten().collect()
 }
 
 /// Notes on differences that the table omits, and on subjects of which nothing is known.
-fn notes(group: &EnvironmentGroup, detail: Detail) -> impl Iterator<Item = String> {
+fn notes(group: &EnvironmentGroup, detail: DetailLevel) -> impl Iterator<Item = String> {
     let word = group.group.word();
     let all = group.differs.len() + group.omitted;
     let visible = visible(group, detail).len();
@@ -58,23 +58,23 @@ fn notes(group: &EnvironmentGroup, detail: Detail) -> impl Iterator<Item = Strin
 }
 
 /// The differences that are shown: in brief, of packages those of known stacks and a few others.
-fn visible(group: &EnvironmentGroup, detail: Detail) -> &[EnvironmentFact] {
+fn visible(group: &EnvironmentGroup, detail: DetailLevel) -> &[EnvironmentFact] {
     let count = match (detail, group.group) {
-        (Detail::Facts, _) => usize::MAX,
-        (Detail::Full, _) => MOST,
-        (Detail::Brief, FactGroup::Packages) => {
+        (DetailLevel::Facts, _) => usize::MAX,
+        (DetailLevel::Full, _) => MOST,
+        (DetailLevel::Brief, FactGroup::Packages) => {
             let mut differs = group.differs.iter();
             let stack_count = differs.position(|fact| !is_known_stack(&fact.what));
             let stack_count = stack_count.unwrap_or(group.differs.len());
             PACKAGES.0.min(stack_count.saturating_add(PACKAGES.1))
         }
-        (Detail::Brief, _) => FACTS,
+        (DetailLevel::Brief, _) => FACTS,
     };
     &group.differs[..count.min(group.differs.len())]
 }
 
-fn alike(groups: &[EnvironmentGroup], detail: Detail) -> Vec<String> {
-    let all = detail == Detail::Facts;
+fn alike(groups: &[EnvironmentGroup], detail: DetailLevel) -> Vec<String> {
+    let all = detail == DetailLevel::Facts;
     let mut words: Vec<String> = Vec::new();
     for group in groups {
         let counted = matches!(

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::checks::counted;
 use super::marks::{BAD, GOOD};
 use super::verdict::notice;
-use crate::document::{Block, Conclusion, Document, Item, Section};
+use crate::document::{Block, Conclusion, Document, ListItem, Section};
 use retrial_document::measures::format::count;
 use retrial_export::Export;
 
@@ -31,16 +31,17 @@ pub fn document(export: &Export, to: &str) -> Document {
             "{value}trial {} of {} ({})",
             result.trial, result.run, result.reason
         );
-        Item::keyed(
+        ListItem::keyed(
             format!("{} {} {mode}", result.benchmark, result.scenario),
             text,
         )
     });
     let notes = export.notes.iter();
-    let notes = notes.map(|note| Item::new(format!("note: {note}")));
+    let notes = notes.map(|note| ListItem::new(format!("note: {note}")));
     let violated = export.violations.iter();
-    let violated = violated
-        .map(|violation| Item::new(format!("{}: {}", violation.path, violation.rule)).marked(BAD));
+    let violated = violated.map(|violation| {
+        ListItem::new(format!("{}: {}", violation.path, violation.rule)).marked(BAD)
+    });
     let mut blocks = vec![Block::paragraph(text)];
     blocks.extend(Block::list(results));
     blocks.extend(Block::list(notes.chain(violated)));
@@ -51,7 +52,7 @@ pub fn document(export: &Export, to: &str) -> Document {
         let title = format!("missing in {}: {}", items[0].path, items[0].fix);
         let items = items
             .iter()
-            .map(|missing| Item::new(&missing.item).marked(BAD));
+            .map(|missing| ListItem::new(&missing.item).marked(BAD));
         blocks.push(Section::block(title, Block::list(items)));
     }
     blocks.push(Block::Conclusion(conclusion(export)));
@@ -72,7 +73,7 @@ fn conclusion(export: &Export) -> Conclusion {
 
 /// An export for programs.
 #[derive(Serialize)]
-struct Printed<'a> {
+struct PrintedExport<'a> {
     to: &'a str,
     complete: bool,
     #[serde(flatten)]
@@ -81,7 +82,7 @@ struct Printed<'a> {
 
 /// An export as indented JSON.
 pub fn json(export: &Export, to: &str) -> String {
-    let printed = Printed {
+    let printed = PrintedExport {
         to,
         complete: export.is_complete(),
         export,

@@ -4,7 +4,7 @@ use itertools::Itertools as _;
 
 use super::marks;
 pub(super) use crate::document::NOTHING;
-use crate::document::{Block, Cell, Column, Table};
+use crate::document::{Block, Column, Table, TableCell};
 use retrial_recipe::model::Claim;
 use retrial_results::verdict::{
     Bounds, Judgement, Outcome, QualifiedOutcome, QualifierKind, Reference, ResultVerdict, Verdict,
@@ -87,7 +87,7 @@ pub(super) fn ratio(ratio: Option<f64>) -> String {
 
 /// The figures of one result, whose name is the title. On a narrow terminal the bounds are only in the
 /// sentences.
-fn by_itself(result: &ResultVerdict, rows: Vec<Vec<Cell>>, verdict: &Verdict) -> Table {
+fn by_itself(result: &ResultVerdict, rows: Vec<Vec<TableCell>>, verdict: &Verdict) -> Table {
     let prefix = table_of_all(&rows).map(str::to_owned);
     let mut title = format!("{} {}", result.scenario, result.mode);
     if let Some(table) = &prefix {
@@ -112,7 +112,7 @@ fn by_itself(result: &ResultVerdict, rows: Vec<Vec<Cell>>, verdict: &Verdict) ->
 }
 
 /// The one table that all figures are entries of.
-fn table_of_all(rows: &[Vec<Cell>]) -> Option<&str> {
+fn table_of_all(rows: &[Vec<TableCell>]) -> Option<&str> {
     let mut tables = rows.iter().map(|row| table_of(&row[FIGURE].text));
     tables.all_equal_value().ok()?
 }
@@ -120,7 +120,7 @@ fn table_of_all(rows: &[Vec<Cell>]) -> Option<&str> {
 /// The cells of [`columns`] of a result: a row for each published figure; if there is none, for each
 /// that the recipe declares, after the one that its suite publishes. `said` are kinds of qualifiers that stand
 /// next to the table.
-pub(super) fn rows(result: &ResultVerdict, said: &[QualifierKind]) -> Vec<Vec<Cell>> {
+pub(super) fn rows(result: &ResultVerdict, said: &[QualifierKind]) -> Vec<Vec<TableCell>> {
     if result.judgements.is_empty() {
         let first = result.deciding.as_deref();
         let declared = result.declared.iter().map(String::as_str);
@@ -140,7 +140,7 @@ fn row(
     figure: &str,
     judged: Option<&Judgement>,
     said: &[QualifierKind],
-) -> Vec<Cell> {
+) -> Vec<TableCell> {
     let outcome = judged.map_or(result.outcome, |judged| result.outcome_of(judged));
     let kinds = result.qualifiers.iter().map(|qualifier| qualifier.kind);
     let kinds = kinds.filter(|kind| !said.contains(kind));

@@ -8,10 +8,10 @@ use jiff::tz::TimeZone;
 
 use super::figures::{NOTHING, ratio, unverified_word};
 use super::{marks, runs, verdict};
-use crate::charts::{Bar, Bars, Chart, Kind, Origin, extent, median};
-use crate::document::{Block, Cell, Column, Document, Section, Table, Text};
+use crate::charts::{Bar, BarChart, Chart, ChartKind, FigureOrigin, extent, median};
+use crate::document::{Block, Column, Document, Section, StyledText, Table, TableCell};
 use retrial_document::measures::format;
-use retrial_history::{Deciding, RunSummary};
+use retrial_history::{DecidingFigure, RunSummary};
 use retrial_results::verdict::{Outcome, QualifiedOutcome, number};
 
 /// The most groups of a page.
@@ -36,7 +36,7 @@ pub struct RunsPage<'a> {
 }
 
 /// Runs that measured the same.
-struct Group<'a> {
+struct HistoryGroup<'a> {
     title: &'a str,
     choices: String,
     place: &'a str,
@@ -65,7 +65,7 @@ pub fn document(many: &RunsPage<'_>) -> Document {
 }
 
 /// Groups runs by title, variants and machine.
-fn groups(rows: &[RunSummary]) -> Vec<Group<'_>> {
+fn groups(rows: &[RunSummary]) -> Vec<HistoryGroup<'_>> {
     let mut groups: BTreeMap<(&str, String, &str), Vec<&RunSummary>> = BTreeMap::new();
     for row in rows.iter().rev() {
         let place = if row.gpus.is_empty() {
@@ -77,7 +77,7 @@ fn groups(rows: &[RunSummary]) -> Vec<Group<'_>> {
         groups.entry(key).or_default().push(row);
     }
     let groups = groups.into_iter();
-    let groups = groups.map(|((title, choices, place), rows)| Group {
+    let groups = groups.map(|((title, choices, place), rows)| HistoryGroup {
         title,
         choices,
         place,
@@ -97,12 +97,12 @@ fn outcomes(many: &RunsPage<'_>) -> Vec<Block> {
     let started =
         |row: Option<&RunSummary>| row.map_or(String::new(), |row| runs::started(row, many.zone));
     let (first, last) = (started(many.rows.first()), started(many.rows.last()));
-    let span = Text::Faint(format!("From {first} to {last}.").into());
+    let span = StyledText::Faint(format!("From {first} to {last}.").into());
     let span = [Block::paragraph(span)];
     table.block().into_iter().chain(span).collect()
 }
 
-fn status(outcome: Option<&QualifiedOutcome>, state: &str) -> Cell {
+fn status(outcome: Option<&QualifiedOutcome>, state: &str) -> TableCell {
     outcome.map_or_else(|| format!("• {state}").into(), marks::outcome)
 }
 
@@ -119,7 +119,7 @@ struct Spread<'a> {
     ratio: Option<f64>,
 }
 
-fn spreads<'a>(group: &Group<'a>) -> Vec<Spread<'a>> {
+fn spreads<'a>(group: &HistoryGroup<'a>) -> Vec<Spread<'a>> {
     let is_valid = |outcome: Outcome| outcome < Outcome::Invalid;
     let valid = group.rows.iter();
     let valid = valid.filter(|row| row.outcome.is_some_and(is_valid));
@@ -127,7 +127,7 @@ fn spreads<'a>(group: &Group<'a>) -> Vec<Spread<'a>> {
         let deciding = row.deciding.as_ref()?;
         Some((deciding, deciding.value.filter(|value| value.is_finite())?))
     });
-    let key = |(deciding, _): &(&'a Deciding, f64)| {
+    let key = |(deciding, _): &(&'a DecidingFigure, f64)| {
         (deciding.scenario.as_str(), deciding.figure.as_str())
     };
     let spreads =
@@ -155,9 +155,9 @@ fn spreads<'a>(group: &Group<'a>) -> Vec<Spread<'a>> {
 }
 
 /// A chart for each figure of each recipe, with a bar for each group.
-fn charts(groups: &[Group<'_>], unverified: bool) -> Vec<Chart> {
-    type Key<'a> = (&'a str, &'a str, &'a str, &'a str);
-    let mut bars_by_figure: BTreeMap<Key<'_>, Vec<Bar>> = BTreeMap::new();
+fn charts(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Chart> {
+    type GroupKey<'a> = (&'a str, &'a str, &'a str, &'a str);
+    let mut bars_by_figure: BTreeMap<GroupKey<'_>, Vec<Bar>> = BTreeMap::new();
     for group in groups {
         for spread in spreads(group) {
             let key = (group.title, spread.scenario, spread.figure, spread.unit);
@@ -167,7 +167,7 @@ fn charts(groups: &[Group<'_>], unverified: bool) -> Vec<Chart> {
             };
             bars_by_figure.entry(key).or_default().push(Bar {
                 interval: (spread.runs > 1).then_some((spread.lowest, spread.highest)),
-                ..Bar::new(label, spread.median, Origin::Measured)
+                ..Bar::new(label, spread.median, FigureOrigin::Measured)
             });
         }
     }
@@ -183,23 +183,23 @@ fn charts(groups: &[Group<'_>], unverified: bool) -> Vec<Chart> {
             values.map(|bar| format!("{}: {}", bar.label, number::figure(bar.value, unit)));
         let description = join(values, "; ");
         let title = format!("{title}, {scenario}: {figure}, median{word}{omitted}");
-        let bars = Bars {
+        let bars = BarChart {
             unit: unit.to_owned(),
             bars,
             whiskers: "lowest and highest run".to_owned(),
         };
-        Chart::new("", &title, &description, Kind::Bars(bars))
+        Chart::new("", &title, &description, ChartKind::Bars(bars))
     });
     charts.collect()
 }
 
-fn summary(groups: &[Group<'_>], unverified: bool) -> Vec<Block> {
+fn summary(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Block> {
     let rows = groups.iter().take(GROUPS).flat_map(|group| {
         let rows = spreads(group).into_iter().map(Some);
         let rows = rows.pad_using(1, |_| None);
         rows.map(move |spread| (group, spread))
     });
-    let states = |group: &Group<'_>| {
+    let states = |group: &HistoryGroup<'_>| {
         let counts = group.rows.iter().map(|row| row.described_state()).counts();
         let counts = counts.into_iter().sorted();
         let counts = counts.map(|(state, count)| format!("{count} {state}"));
@@ -242,7 +242,7 @@ fn summary(groups: &[Group<'_>], unverified: bool) -> Vec<Block> {
 }
 
 /// The latest runs of each group.
-fn listed(many: &RunsPage<'_>, groups: &[Group<'_>]) -> Vec<Block> {
+fn listed(many: &RunsPage<'_>, groups: &[HistoryGroup<'_>]) -> Vec<Block> {
     let each = (RUNS / groups.len().max(1)).max(LEAST);
     let folded = groups.iter().take(GROUPS).map(|group| {
         let words = [group.title, &group.choices, group.place];
@@ -255,7 +255,9 @@ fn listed(many: &RunsPage<'_>, groups: &[Group<'_>]) -> Vec<Block> {
         };
         let caption = format!("Runs of {name}, newest first");
         let table = Table::of(caption, group.rows.iter().take(each))
-            .head("run", |row| Cell::from(&row.id).linked((many.link)(row)))
+            .head("run", |row| {
+                TableCell::from(&row.id).linked((many.link)(row))
+            })
             .text("started", |row| runs::started(row, many.zone))
             .text("host", |row| &row.host)
             .status("outcome", |row| {

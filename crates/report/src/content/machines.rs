@@ -4,12 +4,12 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::checks;
-use crate::document::{Block, Cell, Document, Item, Table};
-use retrial_host::checks::{Check, CheckState};
+use crate::document::{Block, Document, ListItem, Table, TableCell};
+use retrial_host::checks::{HostCheck, HostCheckState};
 
 /// A machine that a recipe runs on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Machine {
+pub struct MachineReport {
     /// The machine's host name.
     pub name: String,
     /// Its usable GPUs of the recipe's vendor.
@@ -21,11 +21,11 @@ pub struct Machine {
     /// The version of ROCm.
     pub rocm: Option<String>,
     /// The checks of the recipe; none if the machine could not examine itself.
-    pub checks: Vec<Check>,
+    pub checks: Vec<HostCheck>,
 }
 
 /// The machines, what has to be fixed on them, how they must not differ, and whether they are ready.
-pub fn document(machines: &[Machine], differences: &[String]) -> Document {
+pub fn document(machines: &[MachineReport], differences: &[String]) -> Document {
     let version = |version: &Option<String>| version.clone().unwrap_or_default();
     let table = Table::of("Machines", machines)
         .head("machine", |machine| &machine.name)
@@ -34,9 +34,9 @@ pub fn document(machines: &[Machine], differences: &[String]) -> Document {
         .text("driver", |machine| version(&machine.driver))
         .text("ROCm", |machine| version(&machine.rocm));
     let problems = problems(machines).map(|problem| item(&problem, machines.len()));
-    let errors = differences.iter().map(|_| CheckState::Error);
+    let errors = differences.iter().map(|_| HostCheckState::Error);
     let differ = differences.iter();
-    let differ = differ.map(|text| Item::new(text).marked(CheckState::Error));
+    let differ = differ.map(|text| ListItem::new(text).marked(HostCheckState::Error));
     let lists = [Block::list(problems), Block::list(differ)];
     let mut blocks = Vec::from_iter(table.block());
     blocks.extend(lists.into_iter().flatten());
@@ -47,18 +47,20 @@ pub fn document(machines: &[Machine], differences: &[String]) -> Document {
 }
 
 /// The worst of a machine's checks.
-fn result(machine: &Machine) -> Cell {
+fn result(machine: &MachineReport) -> TableCell {
     let worst = machine.checks.iter().map(|check| check.state).max();
     match worst {
-        None => Cell::status(CheckState::Unknown, "not examined"),
-        Some(CheckState::Error) => Cell::status(CheckState::Error, "not ready"),
-        Some(CheckState::Warning) => Cell::status(CheckState::Warning, "ready"),
-        Some(CheckState::Ok | CheckState::Unknown) => Cell::status(CheckState::Ok, "ready"),
+        None => TableCell::status(HostCheckState::Unknown, "not examined"),
+        Some(HostCheckState::Error) => TableCell::status(HostCheckState::Error, "not ready"),
+        Some(HostCheckState::Warning) => TableCell::status(HostCheckState::Warning, "ready"),
+        Some(HostCheckState::Ok | HostCheckState::Unknown) => {
+            TableCell::status(HostCheckState::Ok, "ready")
+        }
     }
 }
 
 /// Formats the number and the models of its GPUs: `8 x MI355X`.
-fn gpus(machine: &Machine) -> String {
+fn gpus(machine: &MachineReport) -> String {
     if machine.gpus == 0 {
         return String::new();
     }
@@ -66,9 +68,9 @@ fn gpus(machine: &Machine) -> String {
 }
 
 /// Something to fix: the machines where it has to be, each with its check.
-type Problem<'a> = Vec<(&'a str, &'a Check)>;
+type MachineProblem<'a> = Vec<(&'a str, &'a HostCheck)>;
 
-fn item(problem: &Problem<'_>, machines: usize) -> Item {
+fn item(problem: &MachineProblem<'_>, machines: usize) -> ListItem {
     let (first, check) = problem[0];
     let names: Vec<&str> = problem.iter().map(|(name, _)| *name).collect();
     let is_same = problem
@@ -90,8 +92,8 @@ fn item(problem: &Problem<'_>, machines: usize) -> Item {
 }
 
 /// Collects the problems in the order in which they were found: the same on several machines once.
-fn problems(machines: &[Machine]) -> impl Iterator<Item = Problem<'_>> {
-    let mut problems: IndexMap<_, Problem<'_>> = IndexMap::new();
+fn problems(machines: &[MachineReport]) -> impl Iterator<Item = MachineProblem<'_>> {
+    let mut problems: IndexMap<_, MachineProblem<'_>> = IndexMap::new();
     for machine in machines {
         for check in machine.checks.iter().filter(|check| check.is_unmet()) {
             let fix = (&check.name, &check.required, &check.fix);
@@ -106,10 +108,10 @@ fn problems(machines: &[Machine]) -> impl Iterator<Item = Problem<'_>> {
 mod tests {
     use super::*;
     use crate::terminal::{Terminal, render};
-    use retrial_host::checks::CheckKind;
+    use retrial_host::checks::HostCheckKind;
 
-    fn machine(name: &str, gpus: u32, checks: &[&Check]) -> Machine {
-        Machine {
+    fn machine(name: &str, gpus: u32, checks: &[&HostCheck]) -> MachineReport {
+        MachineReport {
             name: name.to_owned(),
             gpus,
             models: vec!["MI355X".to_owned()],
@@ -121,24 +123,24 @@ mod tests {
 
     #[test]
     fn each_node_has_a_row_and_each_problem_is_listed_once() {
-        let engine = Check {
-            kind: CheckKind::Engine,
+        let engine = HostCheck {
+            kind: HostCheckKind::Engine,
             name: "engine".to_owned(),
-            state: CheckState::Ok,
+            state: HostCheckState::Ok,
             actual: "Docker 28.2.2".to_owned(),
             required: String::new(),
             fix: String::new(),
         };
-        let away = Check {
-            state: CheckState::Error,
+        let away = HostCheck {
+            state: HostCheckState::Error,
             actual: "no answer".to_owned(),
             fix: "start it".to_owned(),
             ..engine.clone()
         };
-        let governor = Check {
-            kind: CheckKind::Setting,
+        let governor = HostCheck {
+            kind: HostCheckKind::Setting,
             name: "governor".to_owned(),
-            state: CheckState::Warning,
+            state: HostCheckState::Warning,
             actual: "powersave".to_owned(),
             required: "performance".to_owned(),
             fix: "cpupower frequency-set -g performance".to_owned(),

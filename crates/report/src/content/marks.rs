@@ -2,18 +2,18 @@
 
 use itertools::{Itertools as _, join};
 
-use crate::document::{Cell, Mark, Tone};
+use crate::document::{StatusMark, TableCell, Tone};
 use retrial_batch::search::SearchOutcome;
 use retrial_batch::verdict::ClaimOutcome;
-use retrial_host::checks::CheckState;
+use retrial_host::checks::HostCheckState;
 use retrial_results::verdict::comparison::Change;
 use retrial_results::verdict::{Outcome, QualifiedOutcome, RuleCheck};
 
-pub(super) const BAD: Mark = Mark::new(Tone::Bad, "!");
-pub(super) const GOOD: Mark = Mark::new(Tone::Good, "✓");
+pub(super) const BAD: StatusMark = StatusMark::new(Tone::Bad, "!");
+pub(super) const GOOD: StatusMark = StatusMark::new(Tone::Good, "✓");
 
 /// Signs identify outcomes without colour.
-impl From<Outcome> for Mark {
+impl From<Outcome> for StatusMark {
     fn from(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Reproduced => GOOD,
@@ -25,7 +25,7 @@ impl From<Outcome> for Mark {
     }
 }
 
-impl From<ClaimOutcome> for Mark {
+impl From<ClaimOutcome> for StatusMark {
     fn from(outcome: ClaimOutcome) -> Self {
         match outcome {
             ClaimOutcome::Supported => GOOD,
@@ -35,7 +35,7 @@ impl From<ClaimOutcome> for Mark {
     }
 }
 
-impl From<SearchOutcome> for Mark {
+impl From<SearchOutcome> for StatusMark {
     fn from(outcome: SearchOutcome) -> Self {
         match outcome {
             SearchOutcome::Found => GOOD,
@@ -46,7 +46,7 @@ impl From<SearchOutcome> for Mark {
 }
 
 /// Accuracy varies slightly with every change; the verdict says whether it suffices.
-impl From<Change> for Mark {
+impl From<Change> for StatusMark {
     fn from(change: Change) -> Self {
         match change {
             Change::Faster => Self::new(Tone::Good, "▲"),
@@ -59,20 +59,20 @@ impl From<Change> for Mark {
     }
 }
 
-impl From<CheckState> for Mark {
-    fn from(state: CheckState) -> Self {
+impl From<HostCheckState> for StatusMark {
+    fn from(state: HostCheckState) -> Self {
         match state {
-            CheckState::Ok => GOOD,
-            CheckState::Unknown => Self::new(Tone::Faint, "?"),
-            CheckState::Warning => Self::new(Tone::Open, "!"),
-            CheckState::Error => Self::new(Tone::Bad, "✗"),
+            HostCheckState::Ok => GOOD,
+            HostCheckState::Unknown => Self::new(Tone::Faint, "?"),
+            HostCheckState::Warning => Self::new(Tone::Open, "!"),
+            HostCheckState::Error => Self::new(Tone::Bad, "✗"),
         }
     }
 }
 
 /// An outcome with its qualifiers: no table has one without them.
-pub(super) fn outcome(outcome: &QualifiedOutcome) -> Cell {
-    Cell::status(outcome.outcome, &outcome.to_string())
+pub(super) fn outcome(outcome: &QualifiedOutcome) -> TableCell {
+    TableCell::status(outcome.outcome, &outcome.to_string())
 }
 
 /// Counts outcomes: `2 reproduced, 1 reproduced (modified)`.
@@ -84,11 +84,11 @@ pub fn counts(outcomes: impl Iterator<Item = QualifiedOutcome>) -> String {
     )
 }
 
-pub(super) fn change(change: Change) -> Cell {
-    Cell::status(change, change.word())
+pub(super) fn change(change: Change) -> TableCell {
+    TableCell::status(change, change.word())
 }
 
-impl From<&RuleCheck> for Mark {
+impl From<&RuleCheck> for StatusMark {
     fn from(rule: &RuleCheck) -> Self {
         match (rule.passed, rule.warning) {
             (false, _) => BAD,
@@ -99,20 +99,20 @@ impl From<&RuleCheck> for Mark {
 }
 
 /// Returns the cell on whether all rules of a trial passed.
-pub(super) fn rules(passed: bool) -> Cell {
+pub(super) fn rules(passed: bool) -> TableCell {
     if passed {
-        Cell::status(GOOD, "passed")
+        TableCell::status(GOOD, "passed")
     } else {
-        Cell::status(BAD, "violated")
+        TableCell::status(BAD, "violated")
     }
 }
 
 /// Returns the cell on whether a rule was passed or violated, or passed with a warning.
-pub(super) fn rule(rule: &RuleCheck) -> Cell {
+pub(super) fn rule(rule: &RuleCheck) -> TableCell {
     let word = match (rule.passed, rule.warning) {
         (false, _) => "violated",
         (true, true) => "warning",
         (true, false) => "passed",
     };
-    Cell::status(rule, word)
+    TableCell::status(rule, word)
 }

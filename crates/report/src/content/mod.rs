@@ -27,7 +27,7 @@ pub use marks::counts as count_outcomes;
 
 /// The amount of detail in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
+pub enum DetailLevel {
     /// Enough for a terminal or the summary of a CI job.
     Brief,
     /// The same as brief, with every fact of the environments.
@@ -36,7 +36,7 @@ pub enum Detail {
     Full,
 }
 
-impl Detail {
+impl DetailLevel {
     /// Returns the detail of a terminal, with `--verbose` or without.
     pub fn from_verbose(verbose: bool) -> Self {
         if verbose { Self::Facts } else { Self::Brief }

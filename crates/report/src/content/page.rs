@@ -1,10 +1,10 @@
 //! A page: verdicts, their comparison, and all details.
 
 use super::figures::{columns, rows};
-use super::subject::Subject;
-use super::{Detail, batch, comparison, details, environment, marks, verdict};
+use super::subject::ReportSubject;
+use super::{DetailLevel, batch, comparison, details, environment, marks, verdict};
 use crate::charts;
-use crate::document::{Block, Cell, Document, Group, Line, Section, Table, Text};
+use crate::document::{Block, Document, Line, RowGroup, Section, StyledText, Table, TableCell};
 use retrial_batch::verdict::BatchVerdict;
 use retrial_document::measures::format;
 use retrial_recipe::model::Mode;
@@ -18,24 +18,24 @@ const ROWS: usize = 2000;
 
 /// A page of results, or of a batch.
 #[derive(Debug, Clone, Default)]
-pub struct Page<'a> {
+pub struct ReportPage<'a> {
     /// The version that made it, and when: `retrial 0.1.0, 2026-11-21 18:40`.
     pub made: String,
     /// The results, a section each.
-    pub subjects: Vec<Subject<'a>>,
+    pub subjects: Vec<ReportSubject<'a>>,
     /// Their comparison, if they have figures in common.
     pub comparison: Option<&'a Comparison>,
     /// The batch whose cells they are.
     pub batch: Option<&'a BatchVerdict>,
     /// Facts for the conclusion of the batch: what it ran, where and when.
-    pub about: Vec<(Line, Text)>,
+    pub about: Vec<(Line, StyledText)>,
     /// The differences between the environments of a batch's cells.
-    pub environments: Option<Environments>,
+    pub environments: Option<EnvironmentDifferences>,
 }
 
 /// The differences between the environments of several cells.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Environments {
+pub struct EnvironmentDifferences {
     /// The names of the cells, which head the columns.
     pub names: Vec<String>,
     /// The differences, by group.
@@ -43,7 +43,7 @@ pub struct Environments {
 }
 
 /// Makes the document of a page.
-pub fn document(page: &Page<'_>) -> Document {
+pub fn document(page: &ReportPage<'_>) -> Document {
     let mut blocks = Vec::new();
     let title = match (page.batch, page.subjects.as_slice()) {
         (None, [subject]) => {
@@ -55,7 +55,7 @@ pub fn document(page: &Page<'_>) -> Document {
             format!("Retrial: {}", format::count(several.len(), "result"))
         }
         (Some(batch), _) => {
-            blocks = batch::blocks(batch, "", Detail::Full);
+            blocks = batch::blocks(batch, "", DetailLevel::Full);
             if let Some(Block::Conclusion(conclusion)) = blocks.first_mut() {
                 conclusion.remarks.splice(0..0, page.about.iter().cloned());
             }
@@ -63,10 +63,10 @@ pub fn document(page: &Page<'_>) -> Document {
         }
     };
     if let Some(compared) = page.comparison {
-        blocks.push(comparison::section(compared, Detail::Full));
+        blocks.push(comparison::section(compared, DetailLevel::Full));
     }
     if let Some(both) = &page.environments {
-        let compared = environment::blocks(&both.names, &both.groups, Detail::Full);
+        let compared = environment::blocks(&both.names, &both.groups, DetailLevel::Full);
         blocks.push(Section::block("Environments", compared));
     }
     if page.batch.is_some() || page.subjects.len() != 1 {
@@ -79,7 +79,7 @@ pub fn document(page: &Page<'_>) -> Document {
 }
 
 /// Every subject in a section of its own.
-fn each<'a>(subjects: &'a [Subject<'_>]) -> impl Iterator<Item = Block> + 'a {
+fn each<'a>(subjects: &'a [ReportSubject<'_>]) -> impl Iterator<Item = Block> + 'a {
     let in_full = subjects.len() <= IN_FULL;
     subjects.iter().enumerate().map(move |(number, subject)| {
         Block::Section(Section {
@@ -90,7 +90,7 @@ fn each<'a>(subjects: &'a [Subject<'_>]) -> impl Iterator<Item = Block> + 'a {
     })
 }
 
-fn of_one(subject: &Subject<'_>, in_full: bool) -> Vec<Block> {
+fn of_one(subject: &ReportSubject<'_>, in_full: bool) -> Vec<Block> {
     let judged = subject.entry.verdict;
     let charts = in_full.then(|| charts::of_verdict(judged));
     let mut charts = charts.into_iter().flatten();
@@ -111,12 +111,12 @@ fn of_one(subject: &Subject<'_>, in_full: bool) -> Vec<Block> {
 }
 
 /// Its title, with its name if several have the same.
-fn heading(subject: &Subject<'_>, all: &[Subject<'_>]) -> String {
+fn heading(subject: &ReportSubject<'_>, all: &[ReportSubject<'_>]) -> String {
     if !subject.runs.is_empty() {
         return subject.name.clone();
     }
     let title = verdict::title(subject.entry.verdict);
-    let same = |other: &&Subject<'_>| verdict::title(other.entry.verdict) == title;
+    let same = |other: &&ReportSubject<'_>| verdict::title(other.entry.verdict) == title;
     if all.len() <= IN_FULL && all.iter().filter(same).count() > 1 {
         return format!("{title}: {}", subject.name);
     }
@@ -124,7 +124,7 @@ fn heading(subject: &Subject<'_>, all: &[Subject<'_>]) -> String {
 }
 
 /// An overview of several results: a row for each figure, with a link to its section.
-fn overview(subjects: &[Subject<'_>]) -> Block {
+fn overview(subjects: &[ReportSubject<'_>]) -> Block {
     let results = || {
         subjects
             .iter()
@@ -151,14 +151,14 @@ fn overview(subjects: &[Subject<'_>]) -> Block {
 }
 
 /// The rows of one result below its name.
-fn group((number, subject): (usize, &Subject<'_>)) -> Group {
+fn group((number, subject): (usize, &ReportSubject<'_>)) -> RowGroup {
     let verdict = subject.entry.verdict;
     // A passed compliance test has no figure.
     let results = verdict.results.iter().filter(|result| {
         result.mode != Mode::Compliance || !result.valid || result.deciding.is_some()
     });
-    let title = Cell::from(verdict::title(verdict)).linked(Some(format!("#s{number}")));
-    Group {
+    let title = TableCell::from(verdict::title(verdict)).linked(Some(format!("#s{number}")));
+    RowGroup {
         title: Some(title),
         rows: results.flat_map(|result| rows(result, &[])).collect(),
     }

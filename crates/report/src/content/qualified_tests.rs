@@ -3,23 +3,25 @@
 use jiff::tz::TimeZone;
 use rstest::rstest;
 
-use super::website::{Options, Website};
-use super::{Detail, comparison, history, page, runs, subject, trials, verdict};
+use super::website::{Website, WebsiteOptions};
+use super::{DetailLevel, comparison, history, page, runs, subject, trials, verdict};
 use crate::document::Document;
 use crate::terminal::Terminal;
-use crate::{Entry, html, junit, markdown, terminal};
+use crate::{ReportedVerdict, html, junit, markdown, terminal};
 use retrial_history::{RunState, RunSummary};
-use retrial_results::verdict::comparison::{Options as Limits, Subject, compare};
+use retrial_results::verdict::comparison::{
+    ComparisonOptions as Limits, ComparisonSubject, compare,
+};
 use retrial_results::verdict::tests::build::*;
 use retrial_results::verdict::{
-    Context, Evidence, Outcome, QualifiedOutcome, Qualifier, QualifierKind, Verdict, judge,
+    Evidence, Outcome, QualifiedOutcome, Qualifier, QualifierKind, RunContext, Verdict, judge,
 };
 
 /// A context with a qualifier of every kind.
-fn qualified_context() -> Context {
+fn qualified_context() -> RunContext {
     let every = QualifierKind::ALL.into_iter();
     let every = every.map(|kind| Qualifier::new(kind, format!("why {kind}")));
-    Context {
+    RunContext {
         qualifiers: every.collect(),
         ..context()
     }
@@ -63,14 +65,16 @@ fn rows() -> Vec<RunSummary> {
 }
 
 #[rstest]
-#[case::text(|entry: &Entry<'_>| in_terminal(&verdict::document(entry)))]
-#[case::markdown(|entry: &Entry<'_>| markdown::render(&verdict::document(entry)))]
-#[case::html(|entry: &Entry<'_>| html::render(&verdict::document(entry)))]
-#[case::junit(|entry: &Entry<'_>| junit::verdicts(std::slice::from_ref(entry)))]
-#[case::csv(|entry: &Entry<'_>| trials::rows(entry.verdict, |_| "run".to_owned()))]
-fn a_verdict_has_each_qualifier_with_its_reason(#[case] render: fn(&Entry<'_>) -> String) {
+#[case::text(|entry: &ReportedVerdict<'_>| in_terminal(&verdict::document(entry)))]
+#[case::markdown(|entry: &ReportedVerdict<'_>| markdown::render(&verdict::document(entry)))]
+#[case::html(|entry: &ReportedVerdict<'_>| html::render(&verdict::document(entry)))]
+#[case::junit(|entry: &ReportedVerdict<'_>| junit::verdicts(std::slice::from_ref(entry)))]
+#[case::csv(|entry: &ReportedVerdict<'_>| trials::rows(entry.verdict, |_| "run".to_owned()))]
+fn a_verdict_has_each_qualifier_with_its_reason(
+    #[case] render: fn(&ReportedVerdict<'_>) -> String,
+) {
     let verdict = judged();
-    let text = render(&Entry::new("/runs/one", &verdict));
+    let text = render(&ReportedVerdict::new("/runs/one", &verdict));
     for kind in QualifierKind::ALL {
         assert!(text.contains(&format!("why {kind}")), "{kind}: {text}");
     }
@@ -79,10 +83,11 @@ fn a_verdict_has_each_qualifier_with_its_reason(#[case] render: fn(&Entry<'_>) -
 #[test]
 fn a_page_of_several_results_has_them_in_its_overview() {
     let verdict = judged();
-    let subject = |name: &str| subject::Subject::new(name, Entry::new("", &verdict));
-    let document = page::document(&page::Page {
+    let subject =
+        |name: &str| subject::ReportSubject::new(name, ReportedVerdict::new("", &verdict));
+    let document = page::document(&page::ReportPage {
         subjects: vec![subject("one"), subject("two")],
-        ..page::Page::default()
+        ..page::ReportPage::default()
     });
     let text = in_terminal(&document);
     // Paragraphs are wrapped.
@@ -110,7 +115,7 @@ fn lists_of_runs_have_them() {
 #[test]
 fn the_website_and_its_feeds_have_them() {
     let rows = rows();
-    let options = Options {
+    let options = WebsiteOptions {
         made: "retrial",
         link: &|_| None,
         url: None,
@@ -131,11 +136,11 @@ fn a_comparison_has_those_of_each_side() {
     let groups = [(qualified_context(), vec![evidence()])];
     let plain = [(context(), vec![evidence()])];
     let subjects = [
-        Subject::of("one", &plain, Vec::new()),
-        Subject::of("two", &groups, Vec::new()),
+        ComparisonSubject::of("one", &plain, Vec::new()),
+        ComparisonSubject::of("two", &groups, Vec::new()),
     ];
     let comparison = compare(&subjects, &Limits::default());
-    let text = in_terminal(&comparison::document(&comparison, Detail::Brief));
+    let text = in_terminal(&comparison::document(&comparison, DetailLevel::Brief));
     assert!(text.contains(&all_kinds()), "{text}");
     assert_eq!(comparison.subjects[1].qualifiers, QualifierKind::ALL);
 }

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 
 use super::figures::unverified_word;
 use super::verdict;
-use crate::document::{Cell, Column, Document, Table};
+use crate::document::{Column, Document, Table, TableCell};
 use retrial_document::measures::format;
 use retrial_history::{RunState, RunSummary};
 use retrial_results::verdict::{notice, number};
@@ -41,7 +41,7 @@ pub fn document(rows: &[RunSummary], zone: &TimeZone) -> Document {
     Document::new("", table.block().into_iter().chain(notice))
 }
 
-fn status(row: &RunSummary) -> Cell {
+fn status(row: &RunSummary) -> TableCell {
     match &row.run_state {
         RunState::Running(process) => format!("running ({})", process.label()).into(),
         _ => outcome(row, "-"),
@@ -49,12 +49,12 @@ fn status(row: &RunSummary) -> Cell {
 }
 
 /// A run's outcome, or its state after a sign if it has none.
-pub(super) fn outcome(row: &RunSummary, sign: &str) -> Cell {
+pub(super) fn outcome(row: &RunSummary, sign: &str) -> TableCell {
     row.qualified_outcome().map_or_else(
         || format!("{sign} {}", row.state()).into(),
         |outcome| {
             let imported = row.imported_from.as_ref().map_or("", |_| " (imported)");
-            Cell::status(outcome.outcome, &format!("{outcome}{imported}"))
+            TableCell::status(outcome.outcome, &format!("{outcome}{imported}"))
         },
     )
 }

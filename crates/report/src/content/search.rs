@@ -1,8 +1,8 @@
 //! A search: its trials in their order, and what differs between the two neighbours.
 
 use super::figures::NOTHING;
-use super::{Detail, environment, marks};
-use crate::document::{Block, Item, Section, Table};
+use super::{DetailLevel, environment, marks};
+use crate::document::{Block, ListItem, Section, Table};
 use retrial_batch::search::{SearchOutcome, SearchTrial, SearchVerdict};
 use retrial_document::measures::format;
 use retrial_results::verdict::number;
@@ -16,7 +16,7 @@ pub(super) fn word(outcome: SearchOutcome) -> &'static str {
     }
 }
 
-pub(super) fn blocks(search: &SearchVerdict, detail: Detail) -> Vec<Block> {
+pub(super) fn blocks(search: &SearchVerdict, detail: DetailLevel) -> Vec<Block> {
     let mut blocks = Vec::new();
     if let (Some(before), Some(after)) = (&search.before, &search.after) {
         let title = format!("Differences between {} {before} and {after}", search.axis);
@@ -25,9 +25,9 @@ pub(super) fn blocks(search: &SearchVerdict, detail: Detail) -> Vec<Block> {
     }
     let skipped = search.skipped.iter().map(|(value, reason)| {
         let text = format!("{} {value} was excluded: {reason}", search.axis);
-        Item::new(text).marked(marks::BAD)
+        ListItem::new(text).marked(marks::BAD)
     });
-    let trials = (detail == Detail::Full).then(|| {
+    let trials = (detail == DetailLevel::Full).then(|| {
         let count = format::count(search.trials.len(), "trial");
         Block::folded(format!("{count}, in their order"), trials(search))
     });

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::marks;
 use super::verdict;
-use crate::Entry;
-use crate::document::{Block, Document, Item, Mark, Section};
+use crate::ReportedVerdict;
+use crate::document::{Block, Document, ListItem, Section, StatusMark};
 use retrial_document::measures::format;
 use retrial_recipe::model::Mode;
-use retrial_results::evidence::tree::Fault;
+use retrial_results::evidence::tree::TreeFault;
 use retrial_results::verdict::{
     BenchmarkVerdict, Outcome, QualifiedOutcome, Reference, ResultVerdict, RuleCheck, Verdict,
     number,
@@ -29,16 +29,16 @@ pub struct TreeVerdict {
     /// The verdicts on whole benchmarks, one per benchmark and system.
     pub benchmarks: Vec<BenchmarkVerdict>,
     /// Faults of the tree itself, which belong to no result.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<TreeFault>,
     /// The numbers of results.
-    pub counts: Counts,
+    pub counts: TreeCounts,
     /// `MLCommons`' trademark notice, for figures of `MLPerf`.
     pub notice: Option<String>,
 }
 
 /// The verbosity of a tree's report.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Style {
+pub struct TreeReportStyle {
     /// Whether every rule is listed, not only notable ones.
     pub verbose: bool,
     /// Whether only results with violations are reported.
@@ -47,17 +47,17 @@ pub struct Style {
 
 /// Reports the benchmarks of a tree one after the other, and counts them.
 #[derive(Debug, Default)]
-pub struct Tree {
-    style: Style,
+pub struct TreeReport {
+    style: TreeReportStyle,
     system: String,
     /// The numbers of judged results.
-    pub counts: Counts,
+    pub counts: TreeCounts,
     notice: Option<String>,
 }
 
 /// The numbers of judged results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Counts {
+pub struct TreeCounts {
     /// The number of systems.
     pub systems: usize,
     /// The number of benchmarks, of each system.
@@ -82,7 +82,7 @@ pub struct Counts {
     pub reproduced: usize,
 }
 
-impl Counts {
+impl TreeCounts {
     /// Adds the results of a benchmark.
     pub fn add(&mut self, benchmark: &BenchmarkVerdict, verdict: &Verdict) {
         self.benchmarks += 1;
@@ -103,9 +103,9 @@ impl Counts {
     }
 }
 
-impl Tree {
+impl TreeReport {
     /// A report without benchmarks.
-    pub fn new(style: Style) -> Self {
+    pub fn new(style: TreeReportStyle) -> Self {
         Self {
             style,
             ..Self::default()
@@ -125,9 +125,9 @@ impl Tree {
         let is_new = system != self.system;
         self.counts.systems += usize::from(is_new);
         let notable = benchmark.rules.iter().filter(|rule| rule.is_notable());
-        let notable =
-            notable.map(|rule| Item::keyed(&benchmark.benchmark, rule.to_string()).marked(rule));
-        let mut items: Vec<Item> = notable.collect();
+        let notable = notable
+            .map(|rule| ListItem::keyed(&benchmark.benchmark, rule.to_string()).marked(rule));
+        let mut items: Vec<ListItem> = notable.collect();
         let fine = items.is_empty() && verdict.results.iter().all(|result| result.valid);
         let quiet = self.style.quiet && fine;
         self.system.clone_from(&system);
@@ -147,7 +147,7 @@ impl Tree {
         items.into_iter().collect()
     }
 
-    fn scenario(&self, benchmark: &str, scenario: &str, results: &[&ResultVerdict]) -> Item {
+    fn scenario(&self, benchmark: &str, scenario: &str, results: &[&ResultVerdict]) -> ListItem {
         let of_mode = |mode: Mode| results.iter().filter(move |result| result.mode == mode);
         let performance = of_mode(Mode::Performance).next();
         let decides =
@@ -191,7 +191,7 @@ impl Tree {
         let parts = [Some(first), compared, accuracy, Some(tests)];
         let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
         let details = results.iter().flat_map(|result| self.rules(result));
-        Item::keyed(format!("{benchmark:24} {scenario:12}"), join(parts, "  "))
+        ListItem::keyed(format!("{benchmark:24} {scenario:12}"), join(parts, "  "))
             .marked(outcome)
             .detailed(details)
     }
@@ -215,14 +215,14 @@ impl Tree {
             (String::new(), format!("and {more} (-v shows them)"))
         });
         let lines = rules.into_iter().take(count).map(|rule| {
-            let sign = Mark::from(rule).sign;
+            let sign = StatusMark::from(rule).sign;
             (format!("{sign} {title}"), rule.to_string())
         });
         lines.chain(more).collect()
     }
 
     /// The end of the report: the faults of the tree itself, the counts, the notice.
-    pub fn end(&self, faults: &[Fault]) -> Vec<Block> {
+    pub fn end(&self, faults: &[TreeFault]) -> Vec<Block> {
         let counts = self.counts;
         let mut first = format!(
             "{}, {}: performance {} of {} valid",
@@ -255,14 +255,14 @@ impl Tree {
             ));
         }
         let mut blocks = Vec::from_iter(faults_of(faults));
-        blocks.extend(Block::list(lines.into_iter().map(Item::new)));
+        blocks.extend(Block::list(lines.into_iter().map(ListItem::new)));
         blocks.extend(verdict::notice(self.notice.as_deref()));
         vec![Section::block("", blocks)]
     }
 }
 
 /// The verdicts on a tree, a section each, and the faults of the tree itself.
-pub fn document(entries: &[Entry<'_>], faults: &[Fault]) -> Document {
+pub fn document(entries: &[ReportedVerdict<'_>], faults: &[TreeFault]) -> Document {
     let mut document = verdict::documents(entries);
     let faults = faults_of(faults);
     document
@@ -271,9 +271,9 @@ pub fn document(entries: &[Entry<'_>], faults: &[Fault]) -> Document {
     document
 }
 
-fn faults_of(faults: &[Fault]) -> Option<Block> {
+fn faults_of(faults: &[TreeFault]) -> Option<Block> {
     let items = faults.iter();
-    Block::list(items.map(|fault| Item::new(fault.to_string()).marked(marks::BAD)))
+    Block::list(items.map(|fault| ListItem::new(fault.to_string()).marked(marks::BAD)))
 }
 
 fn last_part(path: &str) -> &str {

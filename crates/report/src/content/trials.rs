@@ -21,9 +21,9 @@ struct TrialFigure<'a> {
 }
 
 /// A column: its name, and its value in a row.
-type Column = (&'static str, fn(&TrialFigure<'_>) -> String);
+type TrialColumn = (&'static str, fn(&TrialFigure<'_>) -> String);
 
-const COLUMNS: [Column; 30] = [
+const COLUMNS: [TrialColumn; 30] = [
     ("run", |row| row.name.to_owned()),
     ("suite", |row| row.verdict.submission.suite.clone()),
     ("round", |row| {

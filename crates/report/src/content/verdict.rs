@@ -6,9 +6,11 @@ use itertools::{Itertools as _, join};
 
 use super::figures::{self, MANY};
 use super::{advice, further};
-use crate::Entry;
+use crate::ReportedVerdict;
 use crate::charts::extent;
-use crate::document::{Block, Conclusion, Document, Item, Line, Mark, Section, Text};
+use crate::document::{
+    Block, Conclusion, Document, Line, ListItem, Section, StatusMark, StyledText,
+};
 use retrial_document::measures::format;
 use retrial_recipe::model::Submission;
 use retrial_results::verdict::{
@@ -17,19 +19,19 @@ use retrial_results::verdict::{
 };
 
 /// A verdict by itself.
-pub fn document(entry: &Entry<'_>) -> Document {
+pub fn document(entry: &ReportedVerdict<'_>) -> Document {
     Document::new(title(entry.verdict), blocks(entry))
 }
 
 /// Several verdicts, a section each.
-pub fn documents(entries: &[Entry<'_>]) -> Document {
+pub fn documents(entries: &[ReportedVerdict<'_>]) -> Document {
     let sections = entries.iter();
     let sections = sections.map(|entry| Section::block(title(entry.verdict), blocks(entry)));
     Document::new("", sections)
 }
 
 /// Its outcome, figures, reasons and notice.
-fn blocks(entry: &Entry<'_>) -> Vec<Block> {
+fn blocks(entry: &ReportedVerdict<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Conclusion(conclusion(entry))];
     blocks.extend(evidence(entry, true));
     blocks
@@ -37,7 +39,7 @@ fn blocks(entry: &Entry<'_>) -> Vec<Block> {
 
 /// Its figures, reasons and notice; without figures that are not judged if a page has very many
 /// results.
-pub(super) fn evidence(entry: &Entry<'_>, in_full: bool) -> Vec<Block> {
+pub(super) fn evidence(entry: &ReportedVerdict<'_>, in_full: bool) -> Vec<Block> {
     let verdict = entry.verdict;
     let mut blocks = figures::tables(verdict);
     if in_full {
@@ -46,7 +48,7 @@ pub(super) fn evidence(entry: &Entry<'_>, in_full: bool) -> Vec<Block> {
     let reasons = verdict.results.iter().flat_map(reasons);
     let notable = verdict.results.iter().flat_map(notable_rules);
     let of_benchmark = entry.rules.iter().filter(|rule| rule.is_notable());
-    let of_benchmark = of_benchmark.map(|rule| Item::new(rule.to_string()).marked(rule));
+    let of_benchmark = of_benchmark.map(|rule| ListItem::new(rule.to_string()).marked(rule));
     blocks.extend(Block::list(reasons.chain(notable).chain(of_benchmark)));
     blocks.extend(notice(verdict.notice.as_deref()));
     blocks
@@ -54,7 +56,7 @@ pub(super) fn evidence(entry: &Entry<'_>, in_full: bool) -> Vec<Block> {
 
 /// The rules of a result that its sentence does not say: all violated ones where there are
 /// several, and warnings.
-fn notable_rules(result: &ResultVerdict) -> impl Iterator<Item = Item> {
+fn notable_rules(result: &ResultVerdict) -> impl Iterator<Item = ListItem> {
     let violated = result.rules.iter().filter(|rule| !rule.passed).count();
     let title = format!("{} {}", result.scenario, result.mode);
     let rules = result.rules.iter().filter(|rule| rule.is_notable());
@@ -62,7 +64,7 @@ fn notable_rules(result: &ResultVerdict) -> impl Iterator<Item = Item> {
     notable.map(move |rule| {
         let trial = rule.trial.filter(|_| result.trials.len() > 1);
         let trial = trial.map_or(String::new(), |trial| format!(" trial {trial}"));
-        Item::new(format!("{title}{trial}: {rule}")).marked(rule)
+        ListItem::new(format!("{title}{trial}: {rule}")).marked(rule)
     })
 }
 
@@ -80,7 +82,7 @@ pub(super) fn notices<'a>(
 }
 
 /// Its outcome in a word and a sentence, with its qualifiers.
-pub(super) fn conclusion(entry: &Entry<'_>) -> Conclusion {
+pub(super) fn conclusion(entry: &ReportedVerdict<'_>) -> Conclusion {
     let verdict = entry.verdict;
     let (word, sentence) = headline(verdict);
     // Figures of idle GPUs are not theirs, whatever the outcome.
@@ -106,14 +108,14 @@ pub(super) fn conclusion(entry: &Entry<'_>) -> Conclusion {
     Conclusion {
         alerts: alerts.collect(),
         remarks: remarks.chain(evidence_remark(&entry.evidence)).collect(),
-        ..Conclusion::new(Mark::from(verdict.outcome), word, sentence)
+        ..Conclusion::new(StatusMark::from(verdict.outcome), word, sentence)
     }
 }
 
 /// The path of the evidence as a remark, if it is known.
-pub(super) fn evidence_remark(evidence: &str) -> Option<(Line, Text)> {
+pub(super) fn evidence_remark(evidence: &str) -> Option<(Line, StyledText)> {
     let is_shown = !evidence.is_empty();
-    is_shown.then(|| ("evidence".into(), Text::Code(evidence.into())))
+    is_shown.then(|| ("evidence".into(), StyledText::Code(evidence.into())))
 }
 
 /// `AMD · mlperf-inference v6.0 closed · llama2-70b-99 · 8xMI355X · rocm 7.1.1`
@@ -143,10 +145,11 @@ fn joined(parts: impl IntoIterator<Item = String>, separator: &str) -> String {
 }
 
 /// Returns one sentence for each published figure, or one for a result without them.
-fn reasons(result: &ResultVerdict) -> Vec<Item> {
+fn reasons(result: &ResultVerdict) -> Vec<ListItem> {
     let of_result = matches!(result.outcome, Outcome::Invalid | Outcome::Failed);
     let title = format!("{} {}", result.scenario, result.mode);
-    let item = |outcome: Outcome, text: &str| Item::new(format!("{title}: {text}")).marked(outcome);
+    let item =
+        |outcome: Outcome, text: &str| ListItem::new(format!("{title}: {text}")).marked(outcome);
     if of_result || result.judgements.is_empty() {
         return vec![item(result.outcome, &result.sentence)];
     }
@@ -163,7 +166,7 @@ fn reasons(result: &ResultVerdict) -> Vec<Item> {
         .judgements
         .iter()
         .partition(|judgement| judgement.outcome == Outcome::Reproduced);
-    let mut reasons: Vec<Item> = others.into_iter().map(sentence).collect();
+    let mut reasons: Vec<ListItem> = others.into_iter().map(sentence).collect();
     reasons.extend(together(&hold).map(|text| item(Outcome::Reproduced, &text)));
     reasons
 }

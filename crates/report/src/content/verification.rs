@@ -1,16 +1,19 @@
 //! The verification of a bundle: who signed it, whether its files are those that were signed, and what its logs say.
 
 use super::marks;
-use crate::document::{Block, Conclusion, Document, Item, Line, Mark, Section, Text, Tone};
+use crate::document::{
+    Block, Conclusion, Document, Line, ListItem, Section, StatusMark, StyledText, Tone,
+};
 use retrial_bundle::verification::{
-    Basis, BasisKind, Judged, PlanSource, Recipe, Rules, SignatureState, Verification,
+    BasisKind, PlanComparison, RecipeComparison, Rejudgement, RulesComparison, SignatureState,
+    VerdictBasis, Verification,
 };
 use retrial_document::measures::format;
 use retrial_results::verdict::ExitCode;
 
 /// The largest number of differences of a plan that are shown.
 const MAX_DIFFERENCES: usize = 10;
-const OPEN: Mark = Mark::new(Tone::Open, "?");
+const OPEN: StatusMark = StatusMark::new(Tone::Open, "?");
 
 /// The verification of a bundle.
 pub fn document(verification: &Verification) -> Document {
@@ -34,7 +37,7 @@ pub fn document(verification: &Verification) -> Document {
         ];
         let items = lists.into_iter().flat_map(|(word, paths)| {
             let paths = paths.iter();
-            paths.map(move |path| Item::keyed(word, path).marked(marks::BAD))
+            paths.map(move |path| ListItem::keyed(word, path).marked(marks::BAD))
         });
         blocks.extend(Section::of(
             "compared with the manifest",
@@ -47,12 +50,12 @@ pub fn document(verification: &Verification) -> Document {
     Document::new("verification", blocks)
 }
 
-fn archive(verification: &Verification) -> Item {
+fn archive(verification: &Verification) -> ListItem {
     let run = verification.run.as_deref().unwrap_or("unknown");
-    Item::keyed("run", run).detailed([("sha256", &verification.sha256)])
+    ListItem::keyed("run", run).detailed([("sha256", &verification.sha256)])
 }
 
-fn signature(state: &SignatureState) -> Item {
+fn signature(state: &SignatureState) -> ListItem {
     let (mark, text) = match state {
         SignatureState::Unsigned => (
             OPEN,
@@ -71,17 +74,17 @@ fn signature(state: &SignatureState) -> Item {
         }
         SignatureState::NotAllowed { key, reason } => (marks::BAD, format!("by {key}: {reason}")),
     };
-    Item::keyed("signature", text).marked(mark)
+    ListItem::keyed("signature", text).marked(mark)
 }
 
-fn of_judged(judged: &Judged) -> Vec<Item> {
+fn of_judged(judged: &Rejudgement) -> Vec<ListItem> {
     let (files, bytes) = (
         format::count(judged.files, "file"),
         format::size(judged.bytes),
     );
-    let good = |key: &str, text: String| Item::keyed(key, text).marked(marks::GOOD);
-    let open = |key: &str, text: String| Item::keyed(key, text).marked(OPEN);
-    let bad = |key: &str, text: String| Item::keyed(key, text).marked(marks::BAD);
+    let good = |key: &str, text: String| ListItem::keyed(key, text).marked(marks::GOOD);
+    let open = |key: &str, text: String| ListItem::keyed(key, text).marked(OPEN);
+    let bad = |key: &str, text: String| ListItem::keyed(key, text).marked(marks::BAD);
     let outcome = judged.verdict.qualified_outcome();
     let verdict = if judged.differences.is_empty() {
         let qualifiers = judged.verdict.qualifiers.iter();
@@ -92,25 +95,29 @@ fn of_judged(judged: &Judged) -> Vec<Item> {
         bad("verdict", format!("recorded as {}", judged.recorded)).detailed(lines)
     };
     let rules = match &judged.rules {
-        Rules::None => Item::keyed("rules", "not judged by a round's rules"),
-        Rules::Same { name } => good(
+        RulesComparison::None => ListItem::keyed("rules", "not judged by a round's rules"),
+        RulesComparison::Same { name } => good(
             "rules",
             format!("{name}: the same in the bundle and in this program"),
         ),
-        Rules::Differ { name } => open(
+        RulesComparison::Differ { name } => open(
             "rules",
             format!(
                 "{name}: the bundle's differ from this program's; {} by the bundle's, {} by this program's",
                 judged.by_bundle, judged.by_program
             ),
         ),
-        Rules::Unknown { name } => open("rules", format!("{name}: unknown to this program")),
+        RulesComparison::Unknown { name } => {
+            open("rules", format!("{name}: unknown to this program"))
+        }
     };
     let recipe = match &judged.recipe {
-        recipe if judged.plan != PlanSource::Derived => bad_plan(recipe, &judged.plan),
-        Recipe::Same { name } => good("recipe", format!("{name}: the built-in one")),
-        Recipe::NotBuiltIn { name } => open("recipe", format!("{name}: not a built-in one")),
-        Recipe::Differs { name, diff } => {
+        recipe if judged.plan != PlanComparison::Derived => bad_plan(recipe, &judged.plan),
+        RecipeComparison::Same { name } => good("recipe", format!("{name}: the built-in one")),
+        RecipeComparison::NotBuiltIn { name } => {
+            open("recipe", format!("{name}: not a built-in one"))
+        }
+        RecipeComparison::Differs { name, diff } => {
             let text = format!("{name}: not the built-in one of that name");
             open("recipe", text).detailed(diff.iter().map(|line| ("", line)))
         }
@@ -144,31 +151,32 @@ fn of_judged(judged: &Judged) -> Vec<Item> {
 }
 
 /// The recipe of a plan that does not follow from it: nothing that is known of the recipe holds for the run.
-fn bad_plan(recipe: &Recipe, plan: &PlanSource) -> Item {
-    let (Recipe::Same { name } | Recipe::Differs { name, .. } | Recipe::NotBuiltIn { name }) =
-        recipe;
-    let item = |text: String| Item::keyed("recipe", text).marked(marks::BAD);
+fn bad_plan(recipe: &RecipeComparison, plan: &PlanComparison) -> ListItem {
+    let (RecipeComparison::Same { name }
+    | RecipeComparison::Differs { name, .. }
+    | RecipeComparison::NotBuiltIn { name }) = recipe;
+    let item = |text: String| ListItem::keyed("recipe", text).marked(marks::BAD);
     match plan {
-        PlanSource::Derived => item(name.clone()),
-        PlanSource::Differs { differences } => {
+        PlanComparison::Derived => item(name.clone()),
+        PlanComparison::Differs { differences } => {
             let lines = differences.iter().take(MAX_DIFFERENCES);
             item(format!("{name}: the plan does not follow from it"))
                 .detailed(lines.map(|one| ("differs", one.to_string())))
         }
-        PlanSource::NotDerived { reason } => item(format!(
+        PlanComparison::NotDerived { reason } => item(format!(
             "{name}: the plan cannot be derived again: {reason}"
         )),
     }
 }
 
-fn basis(basis: &Basis) -> Item {
+fn basis(basis: &VerdictBasis) -> ListItem {
     let text = format!(
         "{} ({}, {})",
         basis.what,
         format::count(basis.files, "file"),
         format::size(basis.bytes)
     );
-    Item::keyed(&basis.path, Text::from(text))
+    ListItem::keyed(&basis.path, StyledText::from(text))
 }
 
 fn conclusion(verification: &Verification) -> Conclusion {

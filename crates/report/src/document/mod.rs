@@ -7,7 +7,7 @@ mod line;
 mod table;
 
 pub use line::{Line, clean};
-pub use table::{Cell, Column, ColumnKind, Group, NOTHING, Rows, Table};
+pub use table::{Column, ColumnKind, NOTHING, RowGroup, RowTable, Table, TableCell};
 
 use super::charts::Chart;
 use retrial_document::measures::format;
@@ -40,9 +40,9 @@ pub enum Block {
     /// The result of the blocks next to it: formats put it where it is read first.
     Conclusion(Conclusion),
     /// A paragraph of text.
-    Paragraph(Text),
+    Paragraph(StyledText),
     /// A list of entries with marks and keys.
-    List(Vec<Item>),
+    List(Vec<ListItem>),
     /// A table with a caption.
     Table(Table),
     /// Charts, side by side if there is room.
@@ -89,7 +89,7 @@ impl Section {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Conclusion {
     /// Good or bad news.
-    pub mark: Option<Mark>,
+    pub mark: Option<StatusMark>,
     /// The result in a word or two.
     pub word: Line,
     /// The result in a sentence.
@@ -99,13 +99,13 @@ pub struct Conclusion {
     /// The chart that shows it, on a page.
     pub chart: Option<Box<Chart>>,
     /// Further information, each with its label.
-    pub remarks: Vec<(Line, Text)>,
+    pub remarks: Vec<(Line, StyledText)>,
 }
 
 impl Conclusion {
     /// A result without further information.
     pub fn new(
-        mark: impl Into<Option<Mark>>,
+        mark: impl Into<Option<StatusMark>>,
         word: impl Into<Line>,
         sentence: impl Into<Line>,
     ) -> Self {
@@ -135,14 +135,14 @@ pub enum Tone {
 
 /// A tone, and a sign that identifies it without colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark {
+pub struct StatusMark {
     /// Whether it is good or bad news.
     pub tone: Tone,
     /// The sign that identifies the tone without colour.
     pub sign: &'static str,
 }
 
-impl Mark {
+impl StatusMark {
     /// Creates a mark.
     pub const fn new(tone: Tone, sign: &'static str) -> Self {
         Self { tone, sign }
@@ -152,20 +152,20 @@ impl Mark {
 /// An entry of a list.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[must_use]
-pub struct Item {
+pub struct ListItem {
     /// Good or bad news, if it is either.
-    pub mark: Option<Mark>,
+    pub mark: Option<StatusMark>,
     /// The subject of the text; the keys of a list are aligned.
     pub key: Line,
     /// The text after the key.
-    pub text: Text,
+    pub text: StyledText,
     /// Details, each with its label.
     pub details: Vec<(Line, Line)>,
 }
 
-impl Item {
+impl ListItem {
     /// Creates an entry of text only.
-    pub fn new(text: impl Into<Text>) -> Self {
+    pub fn new(text: impl Into<StyledText>) -> Self {
         Self {
             text: text.into(),
             ..Self::default()
@@ -173,7 +173,7 @@ impl Item {
     }
 
     /// Creates an entry with a key.
-    pub fn keyed(key: impl Into<Line>, text: impl Into<Text>) -> Self {
+    pub fn keyed(key: impl Into<Line>, text: impl Into<StyledText>) -> Self {
         Self {
             key: key.into(),
             ..Self::new(text)
@@ -181,7 +181,7 @@ impl Item {
     }
 
     /// Adds a mark.
-    pub fn marked(mut self, mark: impl Into<Mark>) -> Self {
+    pub fn marked(mut self, mark: impl Into<StatusMark>) -> Self {
         self.mark = Some(mark.into());
         self
     }
@@ -201,7 +201,7 @@ impl Item {
 
 /// Text in its style.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Text {
+pub enum StyledText {
     /// Text without a style.
     Plain(Line),
     /// A path or a command.
@@ -210,7 +210,7 @@ pub enum Text {
     Faint(Line),
 }
 
-impl Text {
+impl StyledText {
     /// Returns the text without its style.
     pub fn line(&self) -> &Line {
         let (Self::Plain(line) | Self::Code(line) | Self::Faint(line)) = self;
@@ -218,13 +218,13 @@ impl Text {
     }
 }
 
-impl Default for Text {
+impl Default for StyledText {
     fn default() -> Self {
         Self::Plain(Line::default())
     }
 }
 
-impl<T: Into<Line>> From<T> for Text {
+impl<T: Into<Line>> From<T> for StyledText {
     fn from(text: T) -> Self {
         Self::Plain(text.into())
     }
@@ -232,7 +232,7 @@ impl<T: Into<Line>> From<T> for Text {
 
 impl Block {
     /// A paragraph of text only.
-    pub fn paragraph(text: impl Into<Text>) -> Self {
+    pub fn paragraph(text: impl Into<StyledText>) -> Self {
         Self::Paragraph(text.into())
     }
 
@@ -248,8 +248,8 @@ impl Block {
     }
 
     /// A list, if it has an entry.
-    pub fn list(items: impl IntoIterator<Item = Item>) -> Option<Self> {
-        let items: Vec<Item> = items.into_iter().collect();
+    pub fn list(items: impl IntoIterator<Item = ListItem>) -> Option<Self> {
+        let items: Vec<ListItem> = items.into_iter().collect();
         (!items.is_empty()).then_some(Self::List(items))
     }
 

@@ -2,7 +2,7 @@
 
 use itertools::Itertools as _;
 
-use super::{Block, Line, Mark, Tone};
+use super::{Block, Line, StatusMark, Tone};
 
 /// The text of a cell without a value.
 pub const NOTHING: &str = "–";
@@ -17,16 +17,16 @@ pub struct Table {
     /// The columns, from left to right.
     pub columns: Vec<Column>,
     /// Its rows, by group.
-    pub groups: Vec<Group>,
+    pub groups: Vec<RowGroup>,
 }
 
 /// Rows, with a title.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Group {
+pub struct RowGroup {
     /// The title of the group, if it has one.
-    pub title: Option<Cell>,
+    pub title: Option<TableCell>,
     /// A cell for each column.
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<TableCell>>,
 }
 
 /// A column, with its layout in narrow formats.
@@ -119,7 +119,7 @@ impl Column {
 /// A cell of a table.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[must_use]
-pub struct Cell {
+pub struct TableCell {
     /// The text; empty without a value.
     pub text: Line,
     /// Good or bad news, if it is either.
@@ -128,9 +128,9 @@ pub struct Cell {
     pub link: Option<String>,
 }
 
-impl Cell {
+impl TableCell {
     /// Creates a cell of a mark and its word.
-    pub fn status(mark: impl Into<Mark>, word: &str) -> Self {
+    pub fn status(mark: impl Into<StatusMark>, word: &str) -> Self {
         let mark = mark.into();
         Self::toned(mark.tone, format!("{} {word}", mark.sign))
     }
@@ -150,7 +150,7 @@ impl Cell {
     }
 }
 
-impl<T: Into<Line>> From<T> for Cell {
+impl<T: Into<Line>> From<T> for TableCell {
     fn from(text: T) -> Self {
         Self {
             text: text.into(),
@@ -164,14 +164,14 @@ impl Table {
     pub fn new(
         caption: impl Into<Line>,
         columns: Vec<Column>,
-        rows: impl IntoIterator<Item = Vec<Cell>>,
+        rows: impl IntoIterator<Item = Vec<TableCell>>,
     ) -> Self {
         let rows = rows.into_iter().collect();
         Self::grouped(caption, columns, vec![Group { title: None, rows }])
     }
 
     /// Creates a table of groups.
-    pub fn grouped(caption: impl Into<Line>, columns: Vec<Column>, groups: Vec<Group>) -> Self {
+    pub fn grouped(caption: impl Into<Line>, columns: Vec<Column>, groups: Vec<RowGroup>) -> Self {
         Self {
             caption: caption.into(),
             titled: false,
@@ -181,17 +181,17 @@ impl Table {
     }
 
     /// Builds a table of one group, column by column.
-    pub fn of<R>(caption: impl Into<Line>, rows: impl IntoIterator<Item = R>) -> Rows<R> {
+    pub fn of<R>(caption: impl Into<Line>, rows: impl IntoIterator<Item = R>) -> RowTable<R> {
         let rows: Vec<R> = rows.into_iter().collect();
         let cells = rows.iter().map(|_| Vec::new());
-        Rows {
+        RowTable {
             table: Self::new(caption, Vec::new(), cells),
             rows,
         }
     }
 
     /// Returns the rows of all groups.
-    pub fn rows(&self) -> impl Iterator<Item = &Vec<Cell>> {
+    pub fn rows(&self) -> impl Iterator<Item = &Vec<TableCell>> {
         self.groups.iter().flat_map(|group| &group.rows)
     }
 
@@ -207,15 +207,15 @@ impl Table {
 
 /// A table whose cells are functions of its rows.
 #[must_use]
-pub struct Rows<R> {
+pub struct RowTable<R> {
     rows: Vec<R>,
     /// The table so far.
     pub table: Table,
 }
 
-impl<R> Rows<R> {
+impl<R> RowTable<R> {
     /// Adds a column whose cells are computed from the rows.
-    pub fn column<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&R) -> C) -> Self {
+    pub fn column<C: Into<TableCell>>(mut self, column: Column, cell: impl Fn(&R) -> C) -> Self {
         let cells = self
             .table
             .groups
@@ -229,22 +229,22 @@ impl<R> Rows<R> {
     }
 
     /// Adds a column of the rows' subjects.
-    pub fn head<C: Into<Cell>>(self, name: &str, cell: impl Fn(&R) -> C) -> Self {
+    pub fn head<C: Into<TableCell>>(self, name: &str, cell: impl Fn(&R) -> C) -> Self {
         self.column(Column::head(name), cell)
     }
 
     /// Adds a column of words.
-    pub fn text<C: Into<Cell>>(self, name: &str, cell: impl Fn(&R) -> C) -> Self {
+    pub fn text<C: Into<TableCell>>(self, name: &str, cell: impl Fn(&R) -> C) -> Self {
         self.column(Column::text(name), cell)
     }
 
     /// Adds a column of numbers.
-    pub fn number<C: Into<Cell>>(self, name: &str, cell: impl Fn(&R) -> C) -> Self {
+    pub fn number<C: Into<TableCell>>(self, name: &str, cell: impl Fn(&R) -> C) -> Self {
         self.column(Column::number(name), cell)
     }
 
     /// Adds a column of good and bad news.
-    pub fn status<C: Into<Cell>>(self, name: &str, cell: impl Fn(&R) -> C) -> Self {
+    pub fn status<C: Into<TableCell>>(self, name: &str, cell: impl Fn(&R) -> C) -> Self {
         self.column(Column::status(name), cell)
     }
 
@@ -253,8 +253,8 @@ impl<R> Rows<R> {
         let groups = std::mem::take(&mut self.table.groups).into_iter();
         let cells = groups.flat_map(|group| group.rows);
         let together = self.rows.iter().zip(cells);
-        let together = together.chunk_by(|(row, _)| Cell::from(title(row)));
-        let groups = together.into_iter().map(|(title, rows)| Group {
+        let together = together.chunk_by(|(row, _)| TableCell::from(title(row)));
+        let groups = together.into_iter().map(|(title, rows)| RowGroup {
             title: Some(title),
             rows: rows.map(|(_, cells)| cells).collect(),
         });

@@ -10,8 +10,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::charts::Chart;
 use super::document::{
-    Block, Cell, Column, ColumnKind, Conclusion, Document, Item, Line, Mark, Section, Table, Text,
-    Tone,
+    Block, Column, ColumnKind, Conclusion, Document, Line, ListItem, Section, StatusMark,
+    StyledText, Table, TableCell, Tone,
 };
 use super::svg;
 
@@ -33,7 +33,7 @@ pub fn render_in_website(document: &Document, links: &[(Line, String)]) -> Strin
 
 /// A page; in a website, with links to others.
 fn page(document: &Document, links: Option<&[(Line, String)]>) -> String {
-    let page = Page::default();
+    let page = HtmlPage::default();
     let body = page.blocks(&document.blocks, 2);
     let made = html! { p.made { "Made by " (document.made.as_str()) } };
     let html = html! {
@@ -81,7 +81,7 @@ fn class(tone: Tone) -> &'static str {
 
 /// The page that is being written.
 #[derive(Default)]
-struct Page {
+struct HtmlPage {
     /// The number of charts, for their ids.
     charts: Counter<usize>,
     /// Notices that were shown: each is shown once in its place, and at the end.
@@ -90,7 +90,7 @@ struct Page {
     heading: RefCell<String>,
 }
 
-impl Page {
+impl HtmlPage {
     /// Renders blocks whose sections have headings of this level.
     fn blocks(&self, blocks: &[Block], level: u8) -> Markup {
         html! { @for block in blocks { (self.block(block, level)) "\n" } }
@@ -173,19 +173,19 @@ impl Page {
     }
 }
 
-fn styled(text: &Text) -> Markup {
+fn styled(text: &StyledText) -> Markup {
     html! {
         @match text {
-            Text::Plain(line) => (line.as_str()),
-            Text::Code(line) => code { (line.as_str()) },
-            Text::Faint(line) => span.faint { (line.as_str()) },
+            StyledText::Plain(line) => (line.as_str()),
+            StyledText::Code(line) => code { (line.as_str()) },
+            StyledText::Faint(line) => span.faint { (line.as_str()) },
         }
     }
 }
 
-fn list(items: &[Item]) -> Markup {
+fn list(items: &[ListItem]) -> Markup {
     let marked = items.iter().any(|item| item.mark.is_some());
-    let sign = |mark: Mark| html! { span class=(class(mark.tone)) { (mark.sign) } };
+    let sign = |mark: StatusMark| html! { span class=(class(mark.tone)) { (mark.sign) } };
     html! {
         ul class=[marked.then_some("marked")] {
             @for item in items {
@@ -252,7 +252,7 @@ fn head(column: &Column) -> Markup {
     }
 }
 
-fn linked(cell: &Cell) -> Markup {
+fn linked(cell: &TableCell) -> Markup {
     html! {
         @match cell.link.as_deref().map(address) {
             Some(to) => a href=(to) { (cell.text.as_str()) },
@@ -262,7 +262,7 @@ fn linked(cell: &Cell) -> Markup {
 }
 
 /// A cell; a stacked one has its column's name as its label.
-fn cell_of(cell: &Cell, column: &Column, is_stacked: bool) -> Markup {
+fn cell_of(cell: &TableCell, column: &Column, is_stacked: bool) -> Markup {
     let toned = cell.tone.map(|tone| format!("w {}", class(tone)));
     let class = match column.kind {
         _ if toned.is_some() => toned,

@@ -8,10 +8,10 @@ use quick_xml::events::{BytesStart, Event};
 use serde_json::Value;
 
 use super::render;
-use crate::Entry;
-use crate::content::page::{Page, document};
-use crate::content::subject::{Step, Subject};
-use retrial_batch::Order;
+use crate::ReportedVerdict;
+use crate::content::page::{ReportPage, document};
+use crate::content::subject::{ReportSubject, StepReport};
+use retrial_batch::RunOrder;
 use retrial_batch::verdict::{
     BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
     RequiredRatio, Statistic,
@@ -19,14 +19,15 @@ use retrial_batch::verdict::{
 use retrial_recipe::model::Limit;
 use retrial_recipe::model::{Aggregate, Better, Mode};
 use retrial_results::verdict::comparison::{
-    Change, ComparedFigure, Fact, FactGroup, MeasuredSide, Options, Subject as Compared, compare,
+    Change, ComparedFigure, ComparisonOptions, ComparisonSubject as Compared, Fact, FactGroup,
+    MeasuredSide, compare,
 };
 use retrial_results::verdict::tests::build::*;
 use retrial_results::verdict::{
-    Bounds, Context, ExitCode, Outcome, Qualifier, QualifierKind, Verdict, judge,
+    Bounds, ExitCode, Outcome, Qualifier, QualifierKind, RunContext, Verdict, judge,
 };
 use retrial_store::journal::{StepEnd, StepFault};
-use retrial_telemetry::{ContainerReading, GpuReading, Measured, Row, RowSource};
+use retrial_telemetry::{ContainerReading, GpuReading, MeasuredTrial, RowSource, TelemetryRow};
 
 mod batch;
 mod website;
@@ -35,7 +36,7 @@ mod website;
 const HOSTILE: &str = "</title></style><script>alert(1)</script>]]><img src=x onerror=alert(1)> \
     \" onload='x' \0\u{1b}[31m\u{202e}\u{fffe}javascript:&#60; {{ x }} مرحبا";
 
-fn mlperf() -> Context {
+fn mlperf() -> RunContext {
     let mut context = context();
     context.submission.suite = "mlperf-inference".to_owned();
     context.submission.round = Some("v6.0".to_owned());
@@ -59,8 +60,8 @@ fn verdict() -> Verdict {
     judge(&mlperf(), &[good, server, short])
 }
 
-fn rows() -> Vec<Row> {
-    let measured = Measured {
+fn rows() -> Vec<TelemetryRow> {
+    let measured = MeasuredTrial {
         step: 3,
         scenario: "Offline".to_owned(),
         mode: "performance".to_owned(),
@@ -69,7 +70,7 @@ fn rows() -> Vec<Row> {
     (0..40)
         .flat_map(|second| {
             let at = f64::from(second);
-            let row = |of| Row {
+            let row = |of| TelemetryRow {
                 seconds: at,
                 time: jiff::Timestamp::UNIX_EPOCH,
                 pause_s: 1.0,
@@ -104,26 +105,26 @@ fn failed(reason: &str, last_line: &str) -> StepEnd {
     }
 }
 
-fn subject<'a>(name: &str, verdict: &'a Verdict) -> Subject<'a> {
-    Subject {
+fn subject<'a>(name: &str, verdict: &'a Verdict) -> ReportSubject<'a> {
+    ReportSubject {
         telemetry: rows(),
         environment: vec![Fact::new(FactGroup::Host, "kernel", "6.1")],
         commands: Some("#!/bin/sh\ndocker run it\n".to_owned()),
-        steps: vec![Step {
+        steps: vec![StepReport {
             number: 3,
             name: "offline-performance".to_owned(),
             end: Some((failed("exit code 1", "the last line"), 12.0)),
             log: Some("steps/03-offline performance/output.log".to_owned()),
         }],
-        ..Subject::new(name, Entry::new("/runs/one", verdict))
+        ..ReportSubject::new(name, ReportedVerdict::new("/runs/one", verdict))
     }
 }
 
-fn page(subjects: Vec<Subject<'_>>) -> String {
-    render(&document(&Page {
+fn page(subjects: Vec<ReportSubject<'_>>) -> String {
+    render(&document(&ReportPage {
         made: "retrial 0.1.0".to_owned(),
         subjects,
-        ..Page::default()
+        ..ReportPage::default()
     }))
 }
 
@@ -278,13 +279,13 @@ fn several_runs_side_by_side() {
             compared("before", &[100.0, 101.0, 99.0]),
             compared("after", &[110.0, 111.0, 109.0]),
         ],
-        &Options::default(),
+        &ComparisonOptions::default(),
     );
-    let page = render(&document(&Page {
+    let page = render(&document(&ReportPage {
         made: "retrial 0.1.0".to_owned(),
         subjects: vec![subject("before", &verdict), subject("after", &verdict)],
         comparison: Some(&comparison),
-        ..Page::default()
+        ..ReportPage::default()
     }));
     check(&page);
     for words in [
@@ -338,15 +339,15 @@ fn hostile(with: &str) -> String {
     replaced(&mut value, with);
     let verdict: Verdict = serde_json::from_value(value).unwrap();
     let rule = retrial_results::verdict::RuleCheck::failed(with, with, with);
-    let subject = Subject {
-        entry: Entry {
+    let subject = ReportSubject {
+        entry: ReportedVerdict {
             rules: &[rule],
             command: Some(with.to_owned()),
-            ..Entry::new(with, &verdict)
+            ..ReportedVerdict::new(with, &verdict)
         },
         environment: vec![Fact::new(FactGroup::Packages, with, with)],
         commands: Some(with.to_owned()),
-        steps: vec![Step {
+        steps: vec![StepReport {
             number: 1,
             name: with.to_owned(),
             end: Some((failed(with, with), 1.0)),

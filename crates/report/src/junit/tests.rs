@@ -3,23 +3,23 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::Entry;
+use crate::ReportedVerdict;
 use retrial_results::verdict::tests::build::*;
-use retrial_results::verdict::{Evidence, Qualifier, QualifierKind, Validity, judge};
+use retrial_results::verdict::{Evidence, Qualifier, QualifierKind, StatedValidity, judge};
 
 fn report(evidence: &[Evidence]) -> String {
     let mut context = context();
     context.submission.suite = "mlperf-inference".to_owned();
     context.qualifiers = vec![Qualifier::new(QualifierKind::UnpinnedImage, "it may move")];
     let verdict = judge(&context, evidence);
-    verdicts(&[Entry::new("/runs/one", &verdict)])
+    verdicts(&[ReportedVerdict::new("/runs/one", &verdict)])
 }
 
 #[test]
 fn scenarios_are_suites_and_figures_are_cases() {
     let mut invalid = offline(&[100.0]).expecting(TOKENS, official(100.0));
     invalid.scenario = "Interactive".to_owned();
-    invalid.trials[0].validity = Validity::Invalid(vec!["too <few> samples".to_owned()]);
+    invalid.trials[0].validity = StatedValidity::Invalid(vec!["too <few> samples".to_owned()]);
     let mut worse = offline(&[50.0]).expecting(TOKENS, official(100.0));
     worse.scenario = "Server".to_owned();
     let good = offline(&[100.0]).expecting(TOKENS, official(100.0));
@@ -40,9 +40,9 @@ fn rules_of_the_whole_run() {
         retrial_results::verdict::RuleCheck::new("scenarios", "Offline", "Offline, Server", passed)
     };
     let entry = |passed| {
-        verdicts(&[Entry {
+        verdicts(&[ReportedVerdict {
             rules: &[rule(passed)],
-            ..Entry::new("", &verdict)
+            ..ReportedVerdict::new("", &verdict)
         }])
     };
     assert!(entry(true).contains(r#"tests="2" skipped="0" failures="0""#));

@@ -3,13 +3,15 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::Entry;
-use crate::content::{Detail, comparison, verdict};
-use retrial_results::verdict::comparison::{Fact, FactGroup, Options, Subject, compare};
+use crate::ReportedVerdict;
+use crate::content::{DetailLevel, comparison, verdict};
+use retrial_results::verdict::comparison::{
+    ComparisonOptions, ComparisonSubject, Fact, FactGroup, compare,
+};
 use retrial_results::verdict::tests::build::*;
-use retrial_results::verdict::{Context, Evidence, Qualifier, QualifierKind, judge};
+use retrial_results::verdict::{Evidence, Qualifier, QualifierKind, RunContext, judge};
 
-fn mlperf() -> Context {
+fn mlperf() -> RunContext {
     let mut context = context();
     context.submission.suite = "mlperf-inference".to_owned();
     context.submission.round = Some("v6.0".to_owned());
@@ -19,7 +21,10 @@ fn mlperf() -> Context {
 
 fn page(evidence: &[Evidence]) -> String {
     let verdict = judge(&mlperf(), evidence);
-    render(&verdict::documents(&[Entry::new("/runs/one", &verdict)]))
+    render(&verdict::documents(&[ReportedVerdict::new(
+        "/runs/one",
+        &verdict,
+    )]))
 }
 
 #[test]
@@ -34,14 +39,14 @@ fn a_verdict() {
 fn a_comparison() {
     let subject = |name: &str, values: &[f64]| {
         let kernel = Fact::new(FactGroup::Host, "kernel", format!("6.1 of {name}"));
-        Subject::of(name, &[(mlperf(), vec![offline(values)])], vec![kernel])
+        ComparisonSubject::of(name, &[(mlperf(), vec![offline(values)])], vec![kernel])
     };
     let subjects = [
         subject("before", &[100.0, 101.0, 99.0]),
         subject("after", &[110.0, 111.0, 109.0]),
     ];
-    let comparison = compare(&subjects, &Options::default());
-    let document = comparison::documents(&[comparison], Detail::Brief);
+    let comparison = compare(&subjects, &ComparisonOptions::default());
+    let document = comparison::documents(&[comparison], DetailLevel::Brief);
     insta::assert_snapshot!(render(&document));
 }
 

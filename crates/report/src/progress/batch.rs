@@ -8,7 +8,7 @@ use retrial_batch::BatchPlan;
 use retrial_batch::journal::{BatchEvent, BatchEventKind, BatchState, TrialRunEnd};
 use retrial_document::ErrorText;
 use retrial_document::measures::format::{count, duration};
-use retrial_plan::remaining::{Basis, Estimate};
+use retrial_plan::remaining::{EstimateBasis, TimeEstimate};
 use retrial_results::verdict::number;
 
 /// Figures of a run that are shown.
@@ -16,7 +16,7 @@ const FIGURES: usize = 3;
 
 /// How far a batch is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Overall {
+pub struct BatchProgress {
     /// The number of runs that ended.
     pub done: usize,
     /// The number of all runs.
@@ -27,7 +27,7 @@ pub struct Overall {
 
 /// The lines of a batch.
 #[derive(Debug)]
-pub struct Lines {
+pub struct PlainBatchProgress {
     plan: BatchPlan,
     workers: usize,
     starts: bool,
@@ -37,17 +37,17 @@ pub struct Lines {
     /// Reasons that were reported before: a host that fails, fails run after run.
     reported: BTreeSet<ErrorText>,
     /// How long a run of each cell takes, by earlier runs or its recipe.
-    expected: BTreeMap<usize, Estimate>,
+    expected: BTreeMap<usize, TimeEstimate>,
 }
 
-impl Lines {
+impl PlainBatchProgress {
     /// Lines of a batch with so many runs at once. With `starts` the start of each run has a line,
     /// for progress that does not name the run.
     pub fn new(
         plan: BatchPlan,
         workers: usize,
         starts: bool,
-        expected: BTreeMap<usize, Estimate>,
+        expected: BTreeMap<usize, TimeEstimate>,
     ) -> Self {
         Self {
             plan,
@@ -193,16 +193,16 @@ impl Lines {
     }
 
     /// Returns how far the batch is in this trial run.
-    pub fn overall(&self, trial_run: usize) -> Overall {
+    pub fn overall(&self, trial_run: usize) -> BatchProgress {
         if let Some(search) = &self.plan.search {
-            return Overall {
+            return BatchProgress {
                 done: self.begun(trial_run) - 1,
                 all: search.most as usize,
                 text: self.name(trial_run),
             };
         }
         let all = self.plan.schedule.trial_runs.len();
-        Overall {
+        BatchProgress {
             done: all - self.remaining().len(),
             all,
             text: self.name(trial_run) + &self.remaining_text(),
@@ -253,10 +253,10 @@ impl Lines {
         };
         let estimate = cell.and_then(|cell| self.expected.get(&cell));
         let estimate = |basis| Some(estimate.filter(|estimate| estimate.basis == basis)?.seconds);
-        let of_cell = mean(true).or_else(|| estimate(Basis::Earlier));
+        let of_cell = mean(true).or_else(|| estimate(EstimateBasis::EarlierRun));
         of_cell
             .or_else(|| mean(false))
-            .or_else(|| estimate(Basis::Recipe))
+            .or_else(|| estimate(EstimateBasis::Recipe))
     }
 }
 

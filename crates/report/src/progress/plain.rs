@@ -8,7 +8,7 @@ use super::sentence;
 use super::transfers::{Transfers, seconds};
 use retrial_document::measures::format::{count, duration, elapsed};
 use retrial_store::journal::{Event, EventKind, StepEnd, TransferState};
-use retrial_telemetry::Live;
+use retrial_telemetry::LiveSample;
 
 /// After so long a step's first sample of the GPUs is reported, seconds.
 const FIRST_SAMPLE_S: f64 = 60.0;
@@ -17,18 +17,18 @@ const SAMPLES_APART_S: f64 = 600.0;
 
 /// Turns events into plain lines.
 #[derive(Debug, Default)]
-pub struct Plain {
+pub struct PlainProgress {
     verbose: bool,
     run: String,
     started: Option<Timestamp>,
     completed_steps: Vec<u32>,
-    step: Step,
+    step: StepProgress,
     remaining: RemainingTime,
 }
 
 /// The step under way.
 #[derive(Debug, Default)]
-struct Step {
+struct StepProgress {
     started: Option<Timestamp>,
     /// When its progress was last reported.
     reported: Option<Timestamp>,
@@ -40,7 +40,7 @@ struct Step {
     measured: Option<String>,
 }
 
-impl Plain {
+impl PlainProgress {
     /// Creates the lines of a run; with every line of output if `verbose`.
     pub fn new(verbose: bool, remaining: RemainingTime) -> Self {
         Self {
@@ -94,7 +94,7 @@ impl Plain {
             }
             EventKind::StepEnded { end, seconds } => {
                 let ended = self.ended(&step, event.step, end, *seconds);
-                self.step = Step::default();
+                self.step = StepProgress::default();
                 ended
             }
             EventKind::Transfer(_) | EventKind::Output { .. } | EventKind::Telemetry { .. } => {
@@ -126,10 +126,10 @@ impl Plain {
     }
 
     fn start(&mut self, time: Timestamp, timeout_s: Option<u64>) {
-        self.step = Step {
+        self.step = StepProgress {
             started: Some(time),
             has_timeout: timeout_s.is_some(),
-            ..Step::default()
+            ..StepProgress::default()
         };
     }
 
@@ -165,7 +165,7 @@ impl Plain {
     }
 
     /// A sample of GPUs and container: after a minute, then every ten.
-    fn sample(&mut self, now: Timestamp, live: &Live) -> Option<String> {
+    fn sample(&mut self, now: Timestamp, live: &LiveSample) -> Option<String> {
         let text = sentence::sample(live);
         let (since, apart) = match self.step.sampled {
             None => (self.step.started?, FIRST_SAMPLE_S),
@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     fn lines(events: &[Event], verbose: bool) -> String {
-        let mut plain = Plain::new(verbose, RemainingTime::default());
+        let mut plain = PlainProgress::new(verbose, RemainingTime::default());
         events
             .iter()
             .flat_map(|event| plain.take(event))

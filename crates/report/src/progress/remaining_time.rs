@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::transfers::seconds;
 use retrial_document::measures::format::duration;
-use retrial_plan::remaining::{Basis, Estimate, Remaining};
+use retrial_plan::remaining::{EstimateBasis, RemainingSteps, TimeEstimate};
 use retrial_store::journal::{Event, EventKind};
 
 /// Shorter estimates are not worth a line, seconds.
@@ -13,7 +13,7 @@ const SHORTEST_S: f64 = 60.0;
 /// The rest of a run; of one whose plan is not known, nothing.
 #[derive(Debug, Clone, Default)]
 pub struct RemainingTime {
-    remaining: Option<Remaining>,
+    remaining: Option<RemainingSteps>,
     /// The earlier run that gives the duration of steps.
     earlier: Option<String>,
     running: Option<(u32, Timestamp)>,
@@ -21,7 +21,7 @@ pub struct RemainingTime {
 
 impl RemainingTime {
     /// The rest of a run, by an earlier one if there is any.
-    pub fn new(remaining: Remaining, earlier: Option<String>) -> Self {
+    pub fn new(remaining: RemainingSteps, earlier: Option<String>) -> Self {
         Self {
             remaining: Some(remaining),
             earlier,
@@ -59,7 +59,7 @@ impl RemainingTime {
     }
 
     /// Returns the estimate at a moment.
-    pub fn at(&self, now: Timestamp) -> Option<Estimate> {
+    pub fn at(&self, now: Timestamp) -> Option<TimeEstimate> {
         let running = self
             .running
             .map(|(step, started)| (step, seconds(started, now)));
@@ -72,8 +72,8 @@ impl RemainingTime {
             .at(now)
             .filter(|estimate| estimate.seconds >= SHORTEST_S)?;
         let basis = match (estimate.basis, &self.earlier) {
-            (Basis::Recipe, _) => ", by the recipe's expected_duration",
-            (Basis::Earlier, Some(run)) => &format!(", by run {run}"),
+            (EstimateBasis::Recipe, _) => ", by the recipe's expected_duration",
+            (EstimateBasis::EarlierRun, Some(run)) => &format!(", by run {run}"),
             _ => "",
         };
         Some(format!("about {}{basis}", duration(estimate.seconds)))
@@ -81,7 +81,7 @@ impl RemainingTime {
 
     /// As [`Self::with_basis`] before a run, if an earlier run is the basis.
     pub fn by_earlier_run(&self, now: Timestamp) -> Option<String> {
-        let is_known = self.at(now)?.basis == Basis::Earlier;
+        let is_known = self.at(now)?.basis == EstimateBasis::EarlierRun;
         is_known.then(|| self.with_basis(now)).flatten()
     }
 
@@ -97,7 +97,7 @@ impl RemainingTime {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plain::Plain;
+    use super::super::plain::PlainProgress;
     use super::super::tests::script::{at, done, rest_of_trials, started};
     use super::*;
     use retrial_store::process::ProcessIdentity;
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn plain_lines_show_the_time_left_before_each_measurement() {
         let (remaining, steps) = rest_of_trials(3);
-        let mut plain = Plain::new(false, remaining);
+        let mut plain = PlainProgress::new(false, remaining);
         let start = EventKind::RunStarted {
             run: "r".to_owned(),
             steps: 7,

@@ -7,7 +7,7 @@ use retrial_document::measures::format::{self, count, duration};
 use retrial_readings::message_line;
 use retrial_results::verdict::number;
 use retrial_store::journal::{Event, EventKind, StepEnd};
-use retrial_telemetry::Live;
+use retrial_telemetry::LiveSample;
 
 /// The prefix of a line of output among the details of a failure.
 pub const QUOTED: &str = "    | ";
@@ -86,7 +86,7 @@ pub fn note(what: &EventKind) -> Option<String> {
 
 /// A sample of GPUs and container in a few words: `8 GPUs 97 %, 8.41 kW, 71 °C, VRAM 1.4 TiB; container 12.3 CPUs, 40.12 GiB
 /// of memory`.
-pub fn sample(live: &Live) -> String {
+pub fn sample(live: &LiveSample) -> String {
     let watts = |value: f64| match value {
         ..1000.0 => format!("{value:.0} W"),
         _ => format!("{:.2} kW", value / 1000.0),

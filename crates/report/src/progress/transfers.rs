@@ -26,7 +26,7 @@ pub struct Transfers {
 
 /// All transfers of a step at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sum {
+pub struct TransferTotals {
     /// All bytes have arrived, and layers are being unpacked.
     pub extracting: bool,
     /// The unit of the parts: layers or files.
@@ -75,7 +75,7 @@ impl Transfers {
     }
 
     /// Returns the sum of all transfers at a moment.
-    pub fn sum(&self, now: Timestamp) -> Sum {
+    pub fn sum(&self, now: Timestamp) -> TransferTotals {
         let parts = self.parts.values();
         let fetched = parts.filter(|part| part.state != TransferState::Cached);
         let totals = fetched.clone().filter_map(|part| part.total);
@@ -86,7 +86,7 @@ impl Transfers {
         let open = fetched.filter(|part| part.state != TransferState::Done);
         let done = self.done();
         let rate = self.rate(now);
-        Sum {
+        TransferTotals {
             extracting: self.extracting,
             unit: self.unit(),
             done_parts: self.parts.len() - open.count(),
@@ -154,7 +154,7 @@ impl Transfers {
     }
 }
 
-impl Sum {
+impl TransferTotals {
     /// Bytes, rate and time left, as far as they are known.
     pub fn facts(&self) -> Vec<String> {
         let mut facts = Vec::new();

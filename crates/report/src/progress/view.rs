@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use console::{Alignment, measure_text_width, pad_str, style, truncate_str};
 use jiff::Timestamp;
 
-use super::batch::Overall;
+use super::batch::BatchProgress;
 use super::remaining_time::RemainingTime;
 use super::sentence;
 use super::transfers::Transfers;
@@ -23,7 +23,7 @@ const TAB: usize = 8;
 
 /// A live view of a run.
 #[derive(Debug, Default)]
-pub struct View {
+pub struct LiveView {
     verbose: bool,
     brief: bool,
     /// When the run was started, or resumed.
@@ -34,7 +34,7 @@ pub struct View {
     /// The estimate of the remaining time.
     pub remaining: RemainingTime,
     /// The batch that the run is a part of.
-    pub overall: Option<Overall>,
+    pub overall: Option<BatchProgress>,
     /// The step under way.
     pub step: Option<ActiveStep>,
 }
@@ -61,10 +61,10 @@ pub struct ActiveStep {
     notes: Vec<String>,
 }
 
-impl View {
+impl LiveView {
     /// A view that keeps every line of output if `verbose`. Of a run of a batch it else keeps only
     /// failures of what has finished.
-    pub fn new(verbose: bool, overall: Option<Overall>, remaining: RemainingTime) -> Self {
+    pub fn new(verbose: bool, overall: Option<BatchProgress>, remaining: RemainingTime) -> Self {
         Self {
             verbose,
             remaining,

@@ -74,7 +74,7 @@ fn widest(texts: &[String]) -> f64 {
 }
 
 /// The part of a drawing where points of values are, with the values' axis at its left.
-pub(super) struct Field {
+pub(super) struct PlotArea {
     scale: Scale,
     factor: f64,
     /// The edges of the field, in units of the drawing.
@@ -84,7 +84,7 @@ pub(super) struct Field {
     pub bottom: f64,
 }
 
-impl Field {
+impl PlotArea {
     /// A field below what is drawn, with the unit of its values above it.
     pub fn new(
         drawing: &mut Drawing,

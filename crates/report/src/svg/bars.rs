@@ -4,15 +4,15 @@ use maud::html;
 
 use super::axes;
 use super::drawing::{BOLD, Drawing, HATCHED, text_width};
-use super::legend::{self, Sign};
-use crate::charts::{Bar, Bars, Origin, Scale, to_f64};
+use super::legend::{self, LegendSign};
+use crate::charts::{Bar, BarChart, FigureOrigin, Scale, to_f64};
 use retrial_results::verdict::number;
 
 /// A row: its words above, its bar below.
 const ROW: f64 = 46.0;
 const BAR: f64 = 16.0;
 
-pub(super) fn draw(drawing: &mut Drawing, bars: &Bars) {
+pub(super) fn draw(drawing: &mut Drawing, bars: &BarChart) {
     let values = bars.bars.iter().flat_map(|bar| {
         let (lower, upper) = bar.interval.unwrap_or((bar.value, bar.value));
         let trials = bar.trials.iter().copied();
@@ -23,7 +23,10 @@ pub(super) fn draw(drawing: &mut Drawing, bars: &Bars) {
     let scale = Scale::of(values.map(|value| value * factor), true, 5);
     let (left, right) = (4.0, drawing.width - 14.0);
     let at = |value: f64| left + scale.position(value * factor) * (right - left);
-    let has_published = bars.bars.iter().any(|bar| bar.origin == Origin::Published);
+    let has_published = bars
+        .bars
+        .iter()
+        .any(|bar| bar.origin == FigureOrigin::Published);
     if has_published {
         pattern(drawing);
     }
@@ -51,12 +54,15 @@ pub(super) fn draw(drawing: &mut Drawing, bars: &Bars) {
         }
     }
     let any = |is: fn(&Bar) -> bool| bars.bars.iter().any(is);
-    let measured = any(|bar| bar.origin == Origin::Measured);
+    let measured = any(|bar| bar.origin == FigureOrigin::Measured);
     let entries = [
-        measured.then_some((Sign::Square(class(Origin::Measured)), "measured")),
-        has_published.then_some((Sign::Square(HATCHED), "published")),
-        any(|bar| !bar.trials.is_empty()).then_some((Sign::Point, "trials")),
-        any(|bar| bar.interval.is_some()).then_some((Sign::Whisker, bars.whiskers.as_str())),
+        measured.then_some((
+            LegendSign::Square(class(FigureOrigin::Measured)),
+            "measured",
+        )),
+        has_published.then_some((LegendSign::Square(HATCHED), "published")),
+        any(|bar| !bar.trials.is_empty()).then_some((LegendSign::Point, "trials")),
+        any(|bar| bar.interval.is_some()).then_some((LegendSign::Whisker, bars.whiskers.as_str())),
     ];
     legend::draw(drawing, entries.into_iter().flatten());
 }
@@ -68,10 +74,10 @@ fn words(drawing: &mut Drawing, bar: &Bar, unit: &str, like: f64, y: f64) {
     drawing.cut("", 4.0, y + 16.0, &bar.label, room);
 }
 
-fn class(origin: Origin) -> &'static str {
+fn class(origin: FigureOrigin) -> &'static str {
     match origin {
-        Origin::Measured => "f1",
-        Origin::Published => HATCHED,
+        FigureOrigin::Measured => "f1",
+        FigureOrigin::Published => HATCHED,
     }
 }
 

@@ -1,17 +1,17 @@
 //! Trials at ordered categories, numbered in the order in which they were taken.
 
-use super::axes::{self, Field};
+use super::axes::{self, PlotArea};
 use super::drawing::Drawing;
-use super::legend::{self, Sign};
-use crate::charts::{Dots, to_f64};
+use super::legend::{self, LegendSign};
+use crate::charts::{DotChart, to_f64};
 
 const HEIGHT: f64 = 240.0;
 /// The height of a line of numbers of dots at one category.
 const LINE: f64 = 13.0;
 
-pub(super) fn draw(drawing: &mut Drawing, dots: &Dots) {
+pub(super) fn draw(drawing: &mut Drawing, dots: &DotChart) {
     let values: Vec<f64> = dots.dots.iter().map(|(_, value)| *value).collect();
-    let field = Field::new(drawing, &values, &dots.unit, false, HEIGHT);
+    let field = PlotArea::new(drawing, &values, &dots.unit, false, HEIGHT);
     let ends = (field.left, field.right);
     let room = (field.right - field.left) / to_f64(dots.categories.len().max(1));
     let x = |category: usize| field.left + (to_f64(category) + 0.5) * room;
@@ -26,13 +26,16 @@ pub(super) fn draw(drawing: &mut Drawing, dots: &Dots) {
     for category in 0..dots.categories.len() {
         numbers(drawing, dots, category, x(category), &field);
     }
-    let trial = (Sign::Line(0), "a trial, with its number in the search");
-    let change = dots.change.map(|_| (Sign::Square("x"), "the change"));
+    let trial = (
+        LegendSign::Line(0),
+        "a trial, with its number in the search",
+    );
+    let change = dots.change.map(|_| (LegendSign::Square("x"), "the change"));
     legend::draw(drawing, [trial].into_iter().chain(change));
 }
 
 /// The numbers of the trials at a category, next to their dots without overlap.
-fn numbers(drawing: &mut Drawing, dots: &Dots, category: usize, x: f64, field: &Field) {
+fn numbers(drawing: &mut Drawing, dots: &DotChart, category: usize, x: f64, field: &PlotArea) {
     let in_category = (1..).zip(&dots.dots).filter(|(_, (at, _))| *at == category);
     let mut here: Vec<(i32, f64)> = in_category
         .map(|(number, (_, value))| (number, field.y(*value)))

@@ -46,14 +46,16 @@ impl Drawing {
     }
 
     pub fn text(&mut self, class: &str, x: f64, y: f64, text: &str) {
-        self.draw(html! { text class=(class) x=(At(x)) y=(At(y)) { (clean(text)) } });
+        self.draw(
+            html! { text class=(class) x=(Coordinate(x)) y=(Coordinate(y)) { (clean(text)) } },
+        );
     }
 
     /// Text that is cut to a width; the whole of it is its title.
     pub fn cut(&mut self, class: &str, x: f64, y: f64, text: &str, width: f64) {
         let (text, visible) = (clean(text), cut(text, width));
         self.draw(html! {
-            text class=(class) x=(At(x)) y=(At(y)) {
+            text class=(class) x=(Coordinate(x)) y=(Coordinate(y)) {
                 (visible)
                 @if visible != text { title { (text) } }
             }
@@ -62,7 +64,7 @@ impl Drawing {
 
     pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         self.draw(html! {
-            line class=(class) x1=(At(from.0)) y1=(At(from.1)) x2=(At(to.0)) y2=(At(to.1)) {}
+            line class=(class) x1=(Coordinate(from.0)) y1=(Coordinate(from.1)) x2=(Coordinate(to.0)) y2=(Coordinate(to.1)) {}
         });
     }
 
@@ -71,24 +73,29 @@ impl Drawing {
     }
 
     pub fn circle(&mut self, class: &str, (x, y): (f64, f64), radius: f64) {
-        self.draw(html! { circle class=(class) cx=(At(x)) cy=(At(y)) r=(At(radius)) {} });
+        self.draw(html! { circle class=(class) cx=(Coordinate(x)) cy=(Coordinate(y)) r=(Coordinate(radius)) {} });
     }
 
     /// A rectangle, filled by its class.
     pub fn rectangle(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
         let style = (class == HATCHED).then(|| format!("fill:url(#{}-{class})", self.id));
         self.draw(html! {
-            rect class=(class) style=[style] x=(At(x)) y=(At(y))
-                width=(At(width.max(0.0))) height=(At(height)) {}
+            rect class=(class) style=[style] x=(Coordinate(x)) y=(Coordinate(y))
+                width=(Coordinate(width.max(0.0))) height=(Coordinate(height)) {}
         });
     }
 
     /// Draws a whisker with ends.
     pub fn whisker(&mut self, y: f64, from: f64, to: f64) {
-        let (x, end, top, bottom) = (At(from), At(to), At(y - 5.0), At(y + 5.0));
+        let (x, end, top, bottom) = (
+            Coordinate(from),
+            Coordinate(to),
+            Coordinate(y - 5.0),
+            Coordinate(y + 5.0),
+        );
         let path = format!(
             "M{x} {top}V{bottom}M{x} {y}H{end}M{end} {top}V{bottom}",
-            y = At(y)
+            y = Coordinate(y)
         );
         self.path("w", &path);
     }
@@ -121,7 +128,7 @@ impl Drawing {
             2 => (0.0, 5.0, "l5 9h-10z"),
             _ => (0.0, 5.5, "l5.5 5.5-5.5 5.5-5.5-5.5z"),
         };
-        let path = format!("M{} {}{shape}", At(x - left), At(y - top));
+        let path = format!("M{} {}{shape}", Coordinate(x - left), Coordinate(y - top));
         self.path(&format!("f{}", series % 6 + 1), &path);
     }
 }
@@ -165,9 +172,9 @@ pub(super) fn wrapped(text: &str, width: f64) -> Vec<String> {
 }
 
 /// A coordinate, to a tenth.
-pub(super) struct At(pub f64);
+pub(super) struct Coordinate(pub f64);
 
-impl fmt::Display for At {
+impl fmt::Display for Coordinate {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = if self.0.is_finite() { self.0 } else { 0.0 };
         let text = format!("{value:.1}");

@@ -1,9 +1,9 @@
 //! The legend below a drawing.
 
-use super::drawing::{At, Drawing, SMALL, text_width};
+use super::drawing::{Coordinate, Drawing, SMALL, text_width};
 
 /// A sign that is explained.
-pub(super) enum Sign {
+pub(super) enum LegendSign {
     /// A filled rectangle, by its class.
     Square(&'static str),
     /// The whisker of an interval.
@@ -21,7 +21,7 @@ pub(super) enum Sign {
 /// Draws them in as many rows as needed.
 pub(super) fn draw<N: AsRef<str>>(
     drawing: &mut Drawing,
-    entries: impl IntoIterator<Item = (Sign, N)>,
+    entries: impl IntoIterator<Item = (LegendSign, N)>,
 ) {
     let mut entries = entries.into_iter().peekable();
     if entries.peek().is_none() {
@@ -44,15 +44,15 @@ pub(super) fn draw<N: AsRef<str>>(
     drawing.height = y + 10.0;
 }
 
-fn entry(drawing: &mut Drawing, sign: &Sign, x: f64, y: f64) {
+fn entry(drawing: &mut Drawing, sign: &LegendSign, x: f64, y: f64) {
     match sign {
-        Sign::Square(class) => drawing.rectangle(class, (x, y - 5.0), (18.0, 10.0)),
-        Sign::Whisker => drawing.whisker(y, x + 1.0, x + 17.0),
-        Sign::Point => drawing.point(x + 9.0, y),
-        Sign::Dashed => drawing.line("k", (x, y), (x + 18.0, y)),
-        Sign::Edge => drawing.line("q", (x, y), (x + 18.0, y)),
-        Sign::Line(number) => {
-            drawing.stroke(*number, &format!("M{} {y}h18", At(x)));
+        LegendSign::Square(class) => drawing.rectangle(class, (x, y - 5.0), (18.0, 10.0)),
+        LegendSign::Whisker => drawing.whisker(y, x + 1.0, x + 17.0),
+        LegendSign::Point => drawing.point(x + 9.0, y),
+        LegendSign::Dashed => drawing.line("k", (x, y), (x + 18.0, y)),
+        LegendSign::Edge => drawing.line("q", (x, y), (x + 18.0, y)),
+        LegendSign::Line(number) => {
+            drawing.stroke(*number, &format!("M{} {y}h18", Coordinate(x)));
             drawing.marker(*number, x + 9.0, y);
         }
     }

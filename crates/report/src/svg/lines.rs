@@ -2,16 +2,16 @@
 
 use std::fmt::Write as _;
 
-use super::axes::{self, Field};
-use super::drawing::{At, Drawing};
-use super::legend::{self, Sign};
-use crate::charts::{Lines, Scale, Series, extent, to_f64};
+use super::axes::{self, PlotArea};
+use super::drawing::{Coordinate, Drawing};
+use super::legend::{self, LegendSign};
+use crate::charts::{LineChart, LineSeries, Scale, extent, to_f64};
 
 const HEIGHT: f64 = 200.0;
 
-pub(super) fn draw(drawing: &mut Drawing, lines: &Lines) {
+pub(super) fn draw(drawing: &mut Drawing, lines: &LineChart) {
     let values = values(lines);
-    let field = Field::new(drawing, &values, &lines.unit, lines.from_zero, HEIGHT);
+    let field = PlotArea::new(drawing, &values, &lines.unit, lines.from_zero, HEIGHT);
     let ends = (field.left, field.right);
     let along = along(lines);
     let x = |at: f64| field.left + along.position(at) * (field.right - field.left);
@@ -28,17 +28,17 @@ pub(super) fn draw(drawing: &mut Drawing, lines: &Lines) {
     for (number, series) in all() {
         draw_series(drawing, number, series, &x, &|value| field.y(value));
     }
-    let series = all().map(|(number, series)| (Sign::Line(number), series.name.as_str()));
-    let has_whiskers = |series: &Series| series.marked && !series.band.is_empty();
+    let series = all().map(|(number, series)| (LegendSign::Line(number), series.name.as_str()));
+    let has_whiskers = |series: &LineSeries| series.marked && !series.band.is_empty();
     let has_whiskers = lines.series.iter().any(has_whiskers);
     let others = [
-        has_whiskers.then_some((Sign::Whisker, lines.whiskers)),
-        (!lines.stretches.is_empty()).then_some((Sign::Square("x"), "measuring")),
+        has_whiskers.then_some((LegendSign::Whisker, lines.whiskers)),
+        (!lines.stretches.is_empty()).then_some((LegendSign::Square("x"), "measuring")),
     ];
     legend::draw(drawing, series.chain(others.into_iter().flatten()));
 }
 
-fn values(lines: &Lines) -> Vec<f64> {
+fn values(lines: &LineChart) -> Vec<f64> {
     let of_series = lines.series.iter().flat_map(|series| {
         let points = series.points.iter().filter_map(|(_, value)| *value);
         points.chain(series.band.iter().flat_map(|(low, high)| [*low, *high]))
@@ -47,7 +47,7 @@ fn values(lines: &Lines) -> Vec<f64> {
 }
 
 /// The axis below. Of categories it has half a category of room at either end.
-fn along(lines: &Lines) -> Scale {
+fn along(lines: &LineChart) -> Scale {
     if !lines.categories.is_empty() {
         return Scale {
             least: -0.5,
@@ -70,7 +70,7 @@ fn along(lines: &Lines) -> Scale {
 fn draw_series(
     drawing: &mut Drawing,
     number: usize,
-    series: &Series,
+    series: &LineSeries,
     x: &impl Fn(f64) -> f64,
     y: &impl Fn(f64) -> f64,
 ) {
@@ -97,7 +97,7 @@ fn path(points: impl Iterator<Item = Option<(f64, f64)>>) -> String {
     let mut pen = 'M';
     for point in points {
         if let Some((x, y)) = point {
-            let _ = write!(path, "{pen}{} {}", At(x), At(y));
+            let _ = write!(path, "{pen}{} {}", Coordinate(x), Coordinate(y));
         }
         pen = if point.is_some() { 'L' } else { 'M' };
     }
@@ -108,7 +108,7 @@ fn path(points: impl Iterator<Item = Option<(f64, f64)>>) -> String {
 fn band(
     drawing: &mut Drawing,
     number: usize,
-    series: &Series,
+    series: &LineSeries,
     x: &impl Fn(f64) -> f64,
     y: &impl Fn(f64) -> f64,
 ) {
@@ -117,12 +117,12 @@ fn band(
     if series.marked {
         let mut path = String::new();
         for ((at, _), (low, high)) in measured {
-            let (x, low, high) = (x(*at), At(y(*low)), At(y(*high)));
-            let (from, to) = (At(x - 5.0), At(x + 5.0));
+            let (x, low, high) = (x(*at), Coordinate(y(*low)), Coordinate(y(*high)));
+            let (from, to) = (Coordinate(x - 5.0), Coordinate(x + 5.0));
             let _ = write!(
                 path,
                 "M{from} {low}H{to}M{0} {low}V{high}M{from} {high}H{to}",
-                At(x)
+                Coordinate(x)
             );
         }
         if !path.is_empty() {

@@ -13,7 +13,7 @@ mod verdicts;
 use maud::{Markup, PreEscaped, html};
 
 use self::drawing::{Drawing, WIDE, WIDTH, wrapped};
-use super::charts::{Chart, Kind, to_f64};
+use super::charts::{Chart, ChartKind, to_f64};
 use super::document::clean;
 
 /// The colours and fonts: once in a page, or within a file.
@@ -32,7 +32,7 @@ pub fn render(chart: &Chart) -> String {
 
 /// Returns whether a chart takes all of a wide screen.
 pub(super) fn is_wide(chart: &Chart) -> bool {
-    matches!(chart.kind, Kind::Ratios(_) | Kind::Dots(_))
+    matches!(chart.kind, ChartKind::Ratios(_) | ChartKind::Dots(_))
 }
 
 /// A part of a page, whose caption has the title; `id` is unique in it. The page's style shows one of
@@ -50,11 +50,11 @@ fn draw(chart: &Chart, id: &str, width: f64, title: &[String]) -> Markup {
         drawing.text("t", 4.0, 15.0 + f64::from(top) * TITLE, line);
     }
     match &chart.kind {
-        Kind::Bars(bars) => bars::draw(&mut drawing, bars),
-        Kind::Ratios(ratios) => ratios::draw(&mut drawing, ratios),
-        Kind::Lines(lines) => lines::draw(&mut drawing, lines),
-        Kind::Verdicts(verdicts) => verdicts::draw(&mut drawing, verdicts),
-        Kind::Dots(dots) => dots::draw(&mut drawing, dots),
+        ChartKind::Bars(bars) => bars::draw(&mut drawing, bars),
+        ChartKind::Ratios(ratios) => ratios::draw(&mut drawing, ratios),
+        ChartKind::Lines(lines) => lines::draw(&mut drawing, lines),
+        ChartKind::Verdicts(verdicts) => verdicts::draw(&mut drawing, verdicts),
+        ChartKind::Dots(dots) => dots::draw(&mut drawing, dots),
     }
     let height = drawing.height.ceil();
     let is_file = !title.is_empty();

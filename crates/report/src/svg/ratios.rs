@@ -1,9 +1,9 @@
 //! Ratios around 1: a row for each, with its interval, its trials and the edges of what is required.
 
 use super::axes;
-use super::drawing::{At, BOLD, Drawing, LETTER, WIDE, text_width, wrapped};
-use super::legend::{self, Sign};
-use crate::charts::{Ratio, Ratios, Scale, to_f64};
+use super::drawing::{BOLD, Coordinate, Drawing, LETTER, WIDE, text_width, wrapped};
+use super::legend::{self, LegendSign};
+use crate::charts::{RatioChart, RatioRow, Scale, to_f64};
 use retrial_results::verdict::number;
 
 /// The widest label that is next to its axis.
@@ -13,7 +13,7 @@ const LINE: f64 = 17.0;
 const LINES: usize = 3;
 
 /// The positions of a row's parts, below its top.
-struct Layout {
+struct RatioRowLayout {
     /// The ends of the axis.
     axis: (f64, f64),
     row: f64,
@@ -25,10 +25,10 @@ struct Layout {
     labels: Vec<Vec<String>>,
 }
 
-impl Layout {
+impl RatioRowLayout {
     /// In a wide drawing label, axis and words are next to each other, if the labels are short; else
     /// the axis is below.
-    fn new(ratios: &Ratios, width: f64) -> Self {
+    fn new(ratios: &RatioChart, width: f64) -> Self {
         let words = ratios.rows.iter().map(|row| text_width(&words(row), BOLD));
         let words = words.fold(0.0, f64::max) + 20.0;
         let labels = ratios.rows.iter().map(|row| text_width(&row.label, LETTER));
@@ -65,8 +65,8 @@ impl Layout {
     }
 }
 
-pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
-    let layout = Layout::new(ratios, drawing.width);
+pub(super) fn draw(drawing: &mut Drawing, ratios: &RatioChart) {
+    let layout = RatioRowLayout::new(ratios, drawing.width);
     let values = ratios.rows.iter();
     let values = values.flat_map(|row| row.values().chain(row.trials.iter().copied()));
     let scale = Scale::of(values.chain([1.0]), false, 5);
@@ -96,7 +96,10 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
         let x = at(row.value);
         if row.bad {
             // Not by colour alone.
-            drawing.path("f2", &format!("M{} {}l6 6-6 6-6-6z", At(x), At(y - 6.0)));
+            drawing.path(
+                "f2",
+                &format!("M{} {}l6 6-6 6-6-6z", Coordinate(x), Coordinate(y - 6.0)),
+            );
         } else {
             drawing.circle("f1", (x, y), 5.5);
         }
@@ -110,18 +113,18 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
         drawing.text("s", 4.0, drawing.height + 10.0, &begin);
         drawing.height += 14.0;
     }
-    let any = |is: fn(&Ratio) -> bool| ratios.rows.iter().any(is);
+    let any = |is: fn(&RatioRow) -> bool| ratios.rows.iter().any(is);
     let entries = [
-        Some((Sign::Dashed, ratios.reference.as_str())),
-        any(|row| !row.edges.is_empty()).then_some((Sign::Edge, &ratios.edge)),
-        any(|row| row.interval.is_some()).then_some((Sign::Whisker, &ratios.whiskers)),
-        any(|row| !row.trials.is_empty()).then_some((Sign::Point, "trials")),
+        Some((LegendSign::Dashed, ratios.reference.as_str())),
+        any(|row| !row.edges.is_empty()).then_some((LegendSign::Edge, &ratios.edge)),
+        any(|row| row.interval.is_some()).then_some((LegendSign::Whisker, &ratios.whiskers)),
+        any(|row| !row.trials.is_empty()).then_some((LegendSign::Point, "trials")),
     ];
     legend::draw(drawing, entries.into_iter().flatten());
 }
 
 /// The number, and its word.
-fn words(row: &Ratio) -> String {
+fn words(row: &RatioRow) -> String {
     match row.word.as_str() {
         "" => number::ratio(row.value),
         word => format!("{} {word}", number::ratio(row.value)),

@@ -2,16 +2,16 @@
 
 use super::axes;
 use super::drawing::{BOLD, Drawing, text_width};
-use super::legend::{self, Sign};
-use crate::charts::{Verdicts, to_f64};
-use crate::document::{Mark, Tone};
+use super::legend::{self, LegendSign};
+use crate::charts::{VerdictChart, to_f64};
+use crate::document::{StatusMark, Tone};
 use retrial_results::verdict::Outcome;
 
 /// A row: its words above, its cells below.
 const ROW: f64 = 50.0;
 const CELL: f64 = 22.0;
 
-pub(super) fn draw(drawing: &mut Drawing, verdicts: &Verdicts) {
+pub(super) fn draw(drawing: &mut Drawing, verdicts: &VerdictChart) {
     let top = drawing.height;
     let (left, right) = (4.0, drawing.width - 4.0);
     let room = (right - left) / to_f64(verdicts.categories.len().max(1));
@@ -26,7 +26,7 @@ pub(super) fn draw(drawing: &mut Drawing, verdicts: &Verdicts) {
             let Some(verdict) = *verdict else { continue };
             let (x, y) = (left + room * to_f64(category), y + 22.0);
             drawing.rectangle(class(verdict), (x + 1.0, y), (room - 2.0, CELL));
-            let sign = Mark::from(verdict).sign;
+            let sign = StatusMark::from(verdict).sign;
             drawing.text("m", x + room / 2.0, y + 16.0, sign);
         }
     }
@@ -36,7 +36,7 @@ pub(super) fn draw(drawing: &mut Drawing, verdicts: &Verdicts) {
 }
 
 fn class(verdict: Outcome) -> &'static str {
-    match Mark::from(verdict).tone {
+    match StatusMark::from(verdict).tone {
         Tone::Good => "v f3",
         Tone::Plain | Tone::Faint => "v f1",
         Tone::Open => "v f5",
@@ -44,15 +44,15 @@ fn class(verdict: Outcome) -> &'static str {
     }
 }
 
-fn explain(drawing: &mut Drawing, verdicts: &Verdicts) {
+fn explain(drawing: &mut Drawing, verdicts: &VerdictChart) {
     let is_shown = |outcome: &Outcome| {
         let mut cells = verdicts.rows.iter().flat_map(|(_, cells)| cells);
         cells.any(|cell| *cell == Some(*outcome))
     };
     let used = Outcome::ALL.into_iter().filter(is_shown);
     let entries = used.map(|outcome| {
-        let name = format!("{} {outcome}", Mark::from(outcome).sign);
-        (Sign::Square(class(outcome)), name)
+        let name = format!("{} {outcome}", StatusMark::from(outcome).sign);
+        (LegendSign::Square(class(outcome)), name)
     });
     legend::draw(drawing, entries);
 }

@@ -4,11 +4,12 @@ use console::{Alignment, pad_str, truncate_str};
 use itertools::join;
 use unicode_width::UnicodeWidthStr;
 
-use super::{Terminal, Writer};
+use super::{Terminal, TerminalWriter};
 use crate::charts::{
-    Bars, Chart, Dots, Kind, Lines, Origin, Ratio, Ratios, Scale, Series, Verdicts, extent, to_f64,
+    BarChart, Chart, ChartKind, DotChart, FigureOrigin, LineChart, LineSeries, RatioChart,
+    RatioRow, Scale, VerdictChart, extent, to_f64,
 };
-use crate::document::{Mark, clean};
+use crate::document::{StatusMark, clean};
 use retrial_results::verdict::number;
 
 const MEASURED: &str = "34";
@@ -17,18 +18,18 @@ const BAD: &str = "31";
 
 /// A chart in at most `width` columns (40 or more).
 pub(crate) fn text(chart: &Chart, width: usize, terminal: Terminal) -> String {
-    let mut canvas = Writer {
+    let mut canvas = TerminalWriter {
         width: width.max(40),
-        ..Writer::new(terminal)
+        ..TerminalWriter::new(terminal)
     };
     let title = canvas.fitted(&chart.title, canvas.width);
     canvas.line(&canvas.terminal.bold(title.trim_end()));
     match &chart.kind {
-        Kind::Bars(bars) => of_bars(&mut canvas, bars),
-        Kind::Ratios(ratios) => of_ratios(&mut canvas, ratios),
-        Kind::Lines(lines) => of_lines(&mut canvas, lines),
-        Kind::Verdicts(verdicts) => of_verdicts(&mut canvas, verdicts),
-        Kind::Dots(dots) => of_dots(&mut canvas, dots),
+        ChartKind::Bars(bars) => of_bars(&mut canvas, bars),
+        ChartKind::Ratios(ratios) => of_ratios(&mut canvas, ratios),
+        ChartKind::Lines(lines) => of_lines(&mut canvas, lines),
+        ChartKind::Verdicts(verdicts) => of_verdicts(&mut canvas, verdicts),
+        ChartKind::Dots(dots) => of_dots(&mut canvas, dots),
     }
     canvas.text
 }
@@ -50,7 +51,7 @@ impl<'a> ChartRow<'a> {
     }
 }
 
-impl Writer {
+impl TerminalWriter {
     /// Draws the rows: `draw` gets a row's position and the columns of its drawing, and returns the
     /// drawing with the code of its colour. The note is below all rows.
     fn rows<'a>(
@@ -102,7 +103,7 @@ impl Writer {
     }
 }
 
-fn of_bars(canvas: &mut Writer, bars: &Bars) {
+fn of_bars(canvas: &mut TerminalWriter, bars: &BarChart) {
     let like = bars.bars.first().map_or(1.0, |bar| bar.value);
     let text = |value| number::figure_like(value, &bars.unit, like);
     let rows = bars.bars.iter().map(|bar| ChartRow {
@@ -118,9 +119,9 @@ fn of_bars(canvas: &mut Writer, bars: &Bars) {
         let bar = &bars.bars[at];
         let share = if most > 0.0 { bar.value / most } else { 0.0 };
         let (full, part, code) = match (bar.origin, unicode) {
-            (Origin::Measured, true) => ("█", true, MEASURED),
+            (FigureOrigin::Measured, true) => ("█", true, MEASURED),
             (_, true) => ("░", false, PUBLISHED),
-            (Origin::Measured, false) => ("#", false, MEASURED),
+            (FigureOrigin::Measured, false) => ("#", false, MEASURED),
             (_, false) => ("-", false, PUBLISHED),
         };
         (filled(share, columns, full, part), code)
@@ -142,12 +143,12 @@ fn steps_of(share: f64, steps: usize) -> usize {
     (0..steps).take_while(reaches).count()
 }
 
-fn of_ratios(canvas: &mut Writer, ratios: &Ratios) {
+fn of_ratios(canvas: &mut TerminalWriter, ratios: &RatioChart) {
     let rows = ratios.rows.iter().map(|row| {
         let words = format!("{} {}", number::ratio(row.value), row.word);
         ChartRow::new(&row.label, words)
     });
-    let values = ratios.rows.iter().flat_map(Ratio::values);
+    let values = ratios.rows.iter().flat_map(RatioRow::values);
     let scale = Scale::of(values.chain([1.0]), false, 5);
     let (good, bad, whisker, reference_line, edge) = if canvas.terminal.unicode {
         ("●", "◆", "─", "│", "┆")
@@ -178,7 +179,7 @@ fn of_ratios(canvas: &mut Writer, ratios: &Ratios) {
     canvas.rows(rows, draw, Some(&note));
 }
 
-fn of_lines(canvas: &mut Writer, chart: &Lines) {
+fn of_lines(canvas: &mut TerminalWriter, chart: &LineChart) {
     let rows = chart.series.iter();
     let rows = rows.map(|series| ChartRow::new(&series.name, range(series, &chart.unit)));
     let all = chart.series.iter().flat_map(|series| &series.points);
@@ -197,7 +198,7 @@ fn of_lines(canvas: &mut Writer, chart: &Lines) {
 }
 
 /// A sign for each category; the word is of the latest.
-fn of_verdicts(canvas: &mut Writer, chart: &Verdicts) {
+fn of_verdicts(canvas: &mut TerminalWriter, chart: &VerdictChart) {
     let rows = chart.rows.iter().map(|(label, cells)| {
         let latest = cells.iter().rev().flatten().next();
         ChartRow::new(label, latest.map_or(String::new(), ToString::to_string))
@@ -205,7 +206,7 @@ fn of_verdicts(canvas: &mut Writer, chart: &Verdicts) {
     let unicode = canvas.terminal.unicode;
     let draw = |at: usize, _| {
         let signs = chart.rows[at].1.iter().map(|cell| match cell {
-            Some(verdict) if unicode => Mark::from(*verdict).sign,
+            Some(verdict) if unicode => StatusMark::from(*verdict).sign,
             // The first letter of the word.
             Some(verdict) => &verdict.word()[..1],
             None => " ",
@@ -216,7 +217,7 @@ fn of_verdicts(canvas: &mut Writer, chart: &Verdicts) {
 }
 
 /// A row for each category with a trial: its trials along the axis of values, and their numbers.
-fn of_dots(canvas: &mut Writer, chart: &Dots) {
+fn of_dots(canvas: &mut TerminalWriter, chart: &DotChart) {
     let numbers = |category: usize| {
         let here = (1..)
             .zip(&chart.dots)
@@ -251,7 +252,7 @@ fn of_dots(canvas: &mut Writer, chart: &Dots) {
 }
 
 /// `12.3 ms to 45.6 ms`, from the lowest to the highest.
-fn range(series: &Series, unit: &str) -> String {
+fn range(series: &LineSeries, unit: &str) -> String {
     let (low, high) = extent(series.points.iter().filter_map(|(_, value)| *value));
     if low > high {
         return String::new();
@@ -265,7 +266,7 @@ fn range(series: &Series, unit: &str) -> String {
 }
 
 /// A block of one of eight heights for each point; of many points, the mean of those in a column.
-fn spark(series: &Series, scale: &Scale, columns: usize, unicode: bool) -> String {
+fn spark(series: &LineSeries, scale: &Scale, columns: usize, unicode: bool) -> String {
     let signs: &[&str] = if unicode {
         &["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
     } else {

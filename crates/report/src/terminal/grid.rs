@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Terminal;
 use super::wrap::{fold, wrap_anywhere};
-use crate::document::{Cell, ColumnKind, Table};
+use crate::document::{ColumnKind, Table, TableCell};
 
 /// The blank columns between two columns of a table.
 const GAP: usize = 2;
@@ -18,9 +18,9 @@ const NARROWEST: usize = 16;
 const TALLEST: usize = 6;
 
 /// Columns of the table, each with those below it.
-type Layout = Vec<Vec<usize>>;
+type ColumnLayout = Vec<Vec<usize>>;
 /// The lines of a cell, each with whether it is of a column below.
-type Lines = Vec<(String, bool)>;
+type CellLines = Vec<(String, bool)>;
 
 /// Draws the table in the first of its layouts that fits.
 pub(super) fn table(table: &Table, width: usize, terminal: Terminal) -> String {
@@ -44,7 +44,7 @@ pub(super) fn table(table: &Table, width: usize, terminal: Terminal) -> String {
 }
 
 /// The layout in which columns that may go below others do.
-fn stacked(table: &Table, used: &[usize]) -> Layout {
+fn stacked(table: &Table, used: &[usize]) -> ColumnLayout {
     let under = |at: &usize| {
         let under = table.columns[*at].under;
         under.filter(|under| used.contains(under))
@@ -60,7 +60,7 @@ fn stacked(table: &Table, used: &[usize]) -> Layout {
 /// Draws the table in a layout, if it fits; `folded`: columns may be narrower than their cells.
 fn drawn(
     table: &Table,
-    layout: &Layout,
+    layout: &ColumnLayout,
     width: usize,
     folded: bool,
     terminal: Terminal,
@@ -85,7 +85,7 @@ fn drawn(
 /// A table whose columns have widths.
 struct Grid<'a> {
     table: &'a Table,
-    layout: &'a Layout,
+    layout: &'a ColumnLayout,
     /// The indent of rows below a group's title.
     indent: usize,
     /// The names of the columns, and their notes, or the names of those below.
@@ -95,7 +95,7 @@ struct Grid<'a> {
 
 impl<'a> Grid<'a> {
     /// Creates a grid whose columns are as wide as their cells.
-    fn new(table: &'a Table, layout: &'a Layout) -> Self {
+    fn new(table: &'a Table, layout: &'a ColumnLayout) -> Self {
         let heads = layout.iter().map(|stack| {
             let first = &table.columns[stack[0]];
             let below = stack[1..].iter().map(|at| table.columns[*at].name.as_str());
@@ -141,7 +141,7 @@ impl<'a> Grid<'a> {
     }
 
     /// The lines of each cell of each row.
-    fn rows(&self) -> Vec<Vec<Lines>> {
+    fn rows(&self) -> Vec<Vec<CellLines>> {
         let rows = self.table.rows().map(|row| {
             let stacks = self.layout.iter().zip(&self.widths).enumerate();
             let cells = stacks.map(|(column, (stack, width))| {
@@ -154,7 +154,7 @@ impl<'a> Grid<'a> {
     }
 
     /// Makes each column as wide as its widest line.
-    fn tighten(&mut self, rows: &[Vec<Lines>]) {
+    fn tighten(&mut self, rows: &[Vec<CellLines>]) {
         for (column, width) in self.widths.iter_mut().enumerate() {
             let lines = rows.iter().flat_map(|row| &row[column]);
             let lines = lines.map(|(line, _)| line.trim_end().width());
@@ -163,7 +163,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    fn text(&self, rows: &[Vec<Lines>], terminal: Terminal) -> String {
+    fn text(&self, rows: &[Vec<CellLines>], terminal: Terminal) -> String {
         let rule = terminal.dim(&"─".repeat(self.total())) + "\n";
         let mut text = String::new();
         for number in 0..2 {
@@ -195,7 +195,7 @@ impl<'a> Grid<'a> {
     }
 }
 
-fn styled(cell: Option<&Cell>, line: &str, below: bool, terminal: Terminal) -> String {
+fn styled(cell: Option<&TableCell>, line: &str, below: bool, terminal: Terminal) -> String {
     match cell.and_then(|cell| cell.tone) {
         _ if below => terminal.dim(line),
         Some(tone) => terminal.tone(tone, line),
@@ -203,8 +203,8 @@ fn styled(cell: Option<&Cell>, line: &str, below: bool, terminal: Terminal) -> S
     }
 }
 
-fn lines(row: &[Cell], stack: &[usize], width: usize, indent: usize) -> Lines {
-    let mut lines = Lines::new();
+fn lines(row: &[TableCell], stack: &[usize], width: usize, indent: usize) -> CellLines {
+    let mut lines = CellLines::new();
     for (position, at) in stack.iter().enumerate() {
         let Some(cell) = row.get(*at) else { continue };
         if position > 0 && cell.text.is_empty() {
@@ -244,7 +244,7 @@ fn listed(table: &Table, width: usize, terminal: Terminal) -> String {
         let columns = used.iter().copied();
         columns.filter(move |at| kinds.contains(&table.columns[*at].kind))
     };
-    let words = |row: &[Cell], kinds| {
+    let words = |row: &[TableCell], kinds| {
         let cells = of_kind(kinds).filter_map(|at| row.get(at));
         let words = join(cells.map(|cell| &cell.text), " ");
         words.trim().to_owned()

@@ -8,7 +8,7 @@ pub mod wrap;
 use unicode_width::UnicodeWidthStr;
 
 use self::wrap::wrap;
-use super::document::{Block, Conclusion, Document, Item, Text, Tone};
+use super::document::{Block, Conclusion, Document, ListItem, StyledText, Tone};
 
 /// The least width for which text is laid out.
 const NARROWEST: usize = 60;
@@ -30,7 +30,7 @@ pub struct Terminal {
 
 /// Renders a document as text.
 pub fn render(document: &Document, terminal: Terminal) -> String {
-    let mut writer = Writer::new(terminal);
+    let mut writer = TerminalWriter::new(terminal);
     if !document.title.is_empty() {
         writer.line("");
         writer.styled(&document.title, 0, Terminal::bold);
@@ -42,7 +42,7 @@ pub fn render(document: &Document, terminal: Terminal) -> String {
 
 /// Renders blocks that follow other output; a section begins after a blank line.
 pub fn blocks(blocks: &[Block], terminal: Terminal) -> String {
-    let mut writer = Writer::new(terminal);
+    let mut writer = TerminalWriter::new(terminal);
     if matches!(blocks.first(), Some(Block::Section(_))) {
         writer.line("");
     }
@@ -50,13 +50,13 @@ pub fn blocks(blocks: &[Block], terminal: Terminal) -> String {
     writer.text
 }
 
-struct Writer {
+struct TerminalWriter {
     terminal: Terminal,
     width: usize,
     text: String,
 }
 
-impl Writer {
+impl TerminalWriter {
     fn new(terminal: Terminal) -> Self {
         Self {
             terminal,
@@ -101,7 +101,7 @@ impl Writer {
     fn block(&mut self, block: &Block) {
         match block {
             Block::Conclusion(conclusion) => self.conclusion(conclusion),
-            Block::Paragraph(Text::Faint(line)) => self.styled(line, 0, Terminal::dim),
+            Block::Paragraph(StyledText::Faint(line)) => self.styled(line, 0, Terminal::dim),
             Block::Paragraph(text) => self.wrapped(text.line(), 0),
             Block::List(items) => self.list(items),
             Block::Table(table) => {
@@ -156,7 +156,7 @@ impl Writer {
             let line = format!("  {label}: {}", text.line());
             match text {
                 // Paths and commands are copied, and stay on one line.
-                Text::Code(_) => self.line(&line),
+                StyledText::Code(_) => self.line(&line),
                 _ => self.wrapped(&line, 4),
             }
         }
@@ -164,7 +164,7 @@ impl Writer {
 
     /// Writes signs first, then aligned keys, with texts next to them. A key that is too long for
     /// the column moves only its own text.
-    fn list(&mut self, items: &[Item]) {
+    fn list(&mut self, items: &[ListItem]) {
         let mut widths: Vec<usize> = items.iter().map(|item| item.key.width()).collect();
         widths.sort_unstable();
         let typical = widths.get(widths.len() / 2).copied().unwrap_or(0);

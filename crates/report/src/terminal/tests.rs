@@ -7,13 +7,13 @@ use rstest::rstest;
 use unicode_width::UnicodeWidthStr;
 
 use super::{Terminal, render};
-use crate::Entry;
+use crate::ReportedVerdict;
 use crate::content::verdict;
-use crate::document::{Block, Document, Item};
+use crate::document::{Block, Document, ListItem};
 use retrial_recipe::model::{Claim, Expectation, ExpectationKind, Limit, Mode, Submission};
 use retrial_results::verdict::{
-    Context, Evidence, FigureValue, Qualifier, QualifierKind, StepOutcome, TrialEvidence, Validity,
-    Verdict, judge,
+    Evidence, FigureValue, Qualifier, QualifierKind, RunContext, StatedValidity, StepOutcome,
+    TrialEvidence, Verdict, judge,
 };
 
 const RUN: &str = "/home/lab/.local/share/retrial/runs/20260821-llama2";
@@ -24,11 +24,14 @@ fn table(verdict: &Verdict, evidence: &str, width: u16, color: bool) -> String {
         color,
         unicode: true,
     };
-    render(&verdict::document(&Entry::new(evidence, verdict)), terminal)
+    render(
+        &verdict::document(&ReportedVerdict::new(evidence, verdict)),
+        terminal,
+    )
 }
 
-fn context() -> Context {
-    Context {
+fn context() -> RunContext {
+    RunContext {
         submission: Submission {
             suite: "mlperf-inference".to_owned(),
             round: Some("v6.0".to_owned()),
@@ -41,7 +44,7 @@ fn context() -> Context {
         accuracy_scenarios: ["Offline", "Server", "Interactive"]
             .map(str::to_owned)
             .to_vec(),
-        ..Context::default()
+        ..RunContext::default()
     }
 }
 
@@ -61,7 +64,7 @@ fn performance(scenario: &str, figure: &str, values: &[f64], published: f64) -> 
     evidence.expect.push((figure.to_owned(), vec![expectation]));
     for (number, value) in (1..).zip(values) {
         let mut trial = TrialEvidence::finished(number, format!("run_{number}"));
-        trial.validity = Validity::Valid;
+        trial.validity = StatedValidity::Valid;
         let unit = if figure.ends_with("_ns") {
             "ns"
         } else {
@@ -127,7 +130,7 @@ fn mixed() -> Verdict {
         73_608.2,
     );
     invalid.trials[0].validity =
-        Validity::Invalid(vec!["Performance constraints satisfied : NO".to_owned()]);
+        StatedValidity::Invalid(vec!["Performance constraints satisfied : NO".to_owned()]);
     let evidence = [
         performance("Offline", "tokens_per_second", &[93_045.8], 103_480.0),
         performance(
@@ -289,7 +292,8 @@ fn a_long_key_shifts_only_its_own_text() {
         "disk for runs",
         "model meta-llama/Llama-3.1-405B-Instruct-FP8-KV",
     ];
-    let items = items.map(|key| Item::keyed(key, "as much as is needed of it, and a little more"));
+    let items =
+        items.map(|key| ListItem::keyed(key, "as much as is needed of it, and a little more"));
     let document = Document {
         blocks: Block::list(items).into_iter().collect(),
         ..Document::default()

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::verdict::{FigureValue, TrialEvidence};
 use retrial_document::measures::format;
-use retrial_mlperf::accuracy::{Accuracy, Reader};
+use retrial_mlperf::accuracy::{Accuracy, AccuracyReader};
 use retrial_mlperf::check::RuleCheck;
 use retrial_recipe::model::Limit;
 use retrial_store::{blocks, open};
@@ -30,7 +30,8 @@ const CAP: u64 = 64 << 20;
 /// A fragment: where it is missing, no regular file, too long, or cannot be read.
 pub fn read<T>(folder: &Path, file: &Path, required: &[(String, T)]) -> Result<Accuracy, String> {
     let opened = open::open_beneath(folder, file).map_err(|error| error.reason())?;
-    let mut reader = Reader::default().asking(required.iter().map(|(name, _)| name.as_str()));
+    let mut reader =
+        AccuracyReader::default().asking(required.iter().map(|(name, _)| name.as_str()));
     // A file may grow while it is read, so what was read counts too.
     let mut length = opened.metadata().map_or(0, |metadata| metadata.len());
     if length <= CAP {

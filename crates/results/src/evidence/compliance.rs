@@ -7,9 +7,9 @@ use itertools::Itertools as _;
 
 use super::{accuracy, folder};
 use crate::verdict::RuleCheck;
-use retrial_mlperf::compliance::{self, ComplianceResult, Files, Test, TestRequirements};
-use retrial_mlperf::loadgen::Run;
-use retrial_mlperf::rounds::{Rules, check_audit};
+use retrial_mlperf::compliance::{self, ComplianceFiles, ComplianceResult, Test, TestRequirements};
+use retrial_mlperf::loadgen::LoadgenRun;
+use retrial_mlperf::rounds::{InferenceRules, check_audit};
 use retrial_store::open;
 
 /// The folder of the log of a test's run.
@@ -34,7 +34,12 @@ pub fn find_all(directory: &Path) -> Vec<PathBuf> {
 
 /// Checks a test that is in no submission tree, where the round need not be known: what its script
 /// found, and the settings of its run.
-pub fn loose(folder: &Path, test: Test, rules: Option<&Rules>, run: &Run) -> Vec<RuleCheck> {
+pub fn loose(
+    folder: &Path,
+    test: Test,
+    rules: Option<&InferenceRules>,
+    run: &LoadgenRun,
+) -> Vec<RuleCheck> {
     let requirements = TestRequirements::new(test, rules, false);
     let mut checks = read(folder, &requirements).checks;
     let mut audit = rules.iter().flat_map(|rules| &rules.compliance);
@@ -57,7 +62,7 @@ pub fn read(folder: &Path, requirements: &TestRequirements) -> ComplianceResult 
             &requirements.deltas,
         )
     };
-    let mut files = Files::default();
+    let mut files = ComplianceFiles::default();
     match requirements.test {
         Test::Test01 => {
             files.verify_accuracy = text("verify_accuracy.txt");

@@ -5,16 +5,16 @@ use itertools::join;
 use super::execution::{execution_qualifiers, incidents};
 use super::plan_source::plan_differences;
 use super::run::RunFiles;
-use crate::verdict::{Context, Qualifier, QualifierKind};
+use crate::verdict::{Qualifier, QualifierKind, RunContext};
 use retrial_container::ImageRef;
-use retrial_plan::difference::Difference;
+use retrial_plan::difference::PlanDifference;
 use retrial_plan::step::Action;
-use retrial_store::import::Mark;
+use retrial_store::import::ImportOrigin;
 
 /// Returns the context of the whole run.
-pub fn context(files: &RunFiles<'_>) -> Context {
+pub fn context(files: &RunFiles<'_>) -> RunContext {
     let plan = files.plan;
-    let of_plan = Context::from(plan);
+    let of_plan = RunContext::from(plan);
     let mut qualifiers = of_plan.qualifiers;
     let images = files.state.image_differences.values().flatten();
     let images = images.map(ToString::to_string);
@@ -49,12 +49,12 @@ pub fn context(files: &RunFiles<'_>) -> Context {
     }
     let mut execution = of_plan.execution;
     execution.extend(execution_qualifiers(files));
-    Context {
+    RunContext {
         qualifiers,
         execution,
         warnings: warnings(files),
         same_sku: plan.same_sku && plan.gpus.is_empty(),
-        ..Context::from(plan)
+        ..RunContext::from(plan)
     }
 }
 
@@ -62,7 +62,7 @@ pub fn context(files: &RunFiles<'_>) -> Context {
 fn warnings(files: &RunFiles<'_>) -> Vec<String> {
     let plan = files.plan;
     let mut warnings = plan.warnings.clone();
-    if let Some(mark) = Mark::read(files.directory) {
+    if let Some(mark) = ImportOrigin::read(files.directory) {
         warnings.push(format!(
             "imported from {}: its files are as they were in {}",
             mark.host, mark.source
@@ -85,14 +85,14 @@ fn warnings(files: &RunFiles<'_>) -> Vec<String> {
 /// by is compared.
 fn foreign_plan(files: &RunFiles<'_>) -> Option<String> {
     const JUDGED_BY: [&str; 3] = ["measurements", "judge", "submission"];
-    let is_imported = Mark::read(files.directory).is_some();
+    let is_imported = ImportOrigin::read(files.directory).is_some();
     let differences = match plan_differences(files.directory, files.plan) {
         Ok(differences) => differences,
         Err(error) => {
             return is_imported.then(|| format!("its plan cannot be derived again: {error}"));
         }
     };
-    let is_judged_by = |difference: &Difference| {
+    let is_judged_by = |difference: &PlanDifference| {
         let top = difference.path.split('.').next();
         top.is_some_and(|top| JUDGED_BY.contains(&top))
     };

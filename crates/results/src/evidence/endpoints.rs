@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::folder;
 pub use measurement::{add_to_evidence, read_trial};
-use retrial_mlperf::endpoints::{AccuracyResults, Performance, config};
+use retrial_mlperf::endpoints::{EndpointAccuracy, EndpointPerformance, config};
 use retrial_mlperf::submission::object;
 use retrial_store::open;
 
@@ -62,18 +62,18 @@ pub fn is_there(folder: &Path) -> bool {
 ///
 /// # Errors
 /// If a file cannot be read: the file, and why.
-pub fn performance(folder: &Path) -> Result<Performance, String> {
+pub fn performance(folder: &Path) -> Result<EndpointPerformance, String> {
     let configured = configured(folder)?;
     let summary = json(folder, SUMMARY)?;
-    Ok(Performance::read(&configured, &summary))
+    Ok(EndpointPerformance::read(&configured, &summary))
 }
 
 /// Returns the accuracy run of a scenario's folder.
 ///
 /// # Errors
 /// If a file cannot be read: the file, and why.
-pub fn accuracy(folder: &Path) -> Result<AccuracyResults, String> {
-    json(folder, ACCURACY).map(|results| AccuracyResults::read(&results))
+pub fn accuracy(folder: &Path) -> Result<EndpointAccuracy, String> {
+    json(folder, ACCURACY).map(|results| EndpointAccuracy::read(&results))
 }
 
 fn configured(folder: &Path) -> Result<Map<String, Value>, String> {

@@ -7,11 +7,11 @@ use retrial_plan::failure::{FailureSigns, LineSearch};
 use retrial_readings::decode::Utf8Blocks;
 use retrial_store::blocks;
 
-use super::figures::Text;
+use super::figures::TextFile;
 
 /// Returns why a command failed, by a line that it printed. When a line was printed is not known, so that
 /// patterns with a time count none.
-pub(super) fn failed_line(signs: &FailureSigns, output: &Text) -> Option<String> {
+pub(super) fn failed_line(signs: &FailureSigns, output: &TextFile) -> Option<String> {
     if signs.output.is_empty() {
         return None;
     }
@@ -20,7 +20,7 @@ pub(super) fn failed_line(signs: &FailureSigns, output: &Text) -> Option<String>
     files.iter().find_map(|file| search(signs, file))
 }
 
-fn search(signs: &FailureSigns, file: &Text) -> Option<String> {
+fn search(signs: &FailureSigns, file: &TextFile) -> Option<String> {
     let opened = file.open().ok()?;
     let mut search = match LineSearch::new(signs, Instant::now()) {
         Ok(search) => search,

@@ -8,18 +8,18 @@ use std::io::{Read, Seek, SeekFrom};
 
 use self::each_file::in_each_file;
 use super::scan;
-pub use super::texts::Text;
-use crate::verdict::{FigureValue, Origin, Skipped};
-use retrial_readings::accumulator::{Accumulator, Entries};
+pub use super::texts::TextFile;
+use crate::verdict::{FigureLocation, FigureValue, Skipped};
+use retrial_readings::accumulator::{Accumulator, FigureEntries};
 use retrial_readings::decode::Utf8Blocks;
 use retrial_readings::json::{self, JsonError};
 use retrial_readings::lines::{DEFAULT_LIMIT, LineSplitter};
 use retrial_readings::nearest::NearestLine;
 use retrial_readings::pattern::{Pattern, PatternError};
-use retrial_readings::place::{Place, Position};
+use retrial_readings::place::{RecordLocation, TextPosition};
 use retrial_readings::rows::{self, RowsError};
 use retrial_readings::units;
-use retrial_recipe::model::{FigureSource, Find};
+use retrial_recipe::model::{FigureLocator, FigureSource};
 use retrial_store::blocks;
 
 /// The largest JSON or CSV file that is read.
@@ -29,7 +29,7 @@ const NEAREST_CAP: u64 = 4 << 20;
 
 /// Figures by name, and why others are not among them; the entries of a table each by its own name.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Found {
+pub struct FigureReadings {
     /// The figures that were read, by name.
     pub figures: BTreeMap<String, FigureValue>,
     /// Why a figure that is announced is not among them, by name.
@@ -38,14 +38,14 @@ pub struct Found {
 
 /// Reasons why a text gives no figure.
 #[derive(Debug)]
-pub(super) enum Unread {
+pub(super) enum FigureReadError {
     /// The text does not have it: another may.
     Absent(String),
     /// The text has it, and it cannot be read: no other text takes its place.
     Fault(String),
 }
 
-impl Unread {
+impl FigureReadError {
     fn absent(reason: impl Display) -> Self {
         Self::Absent(reason.to_string())
     }
@@ -78,50 +78,50 @@ pub(super) fn find(
     name: &str,
     source: &FigureSource,
     headings: &[&str],
-    texts: &[Text],
-) -> Result<Found, Unread> {
+    texts: &[TextFile],
+) -> Result<FigureReadings, FigureReadError> {
     let mut first = None;
     for text in texts {
         match find_in(name, source, headings, text) {
             // The first text's reason counts: the others are only fallbacks.
-            Err(Unread::Absent(reason)) => drop(first.get_or_insert(reason)),
+            Err(FigureReadError::Absent(reason)) => drop(first.get_or_insert(reason)),
             found_or_fault => return found_or_fault,
         }
     }
     let none = || "there is no output to search".to_owned();
-    Err(Unread::Absent(first.unwrap_or_else(none)))
+    Err(FigureReadError::Absent(first.unwrap_or_else(none)))
 }
 
 fn find_in(
     name: &str,
     source: &FigureSource,
     headings: &[&str],
-    text: &Text,
-) -> Result<Found, Unread> {
-    let files = text.files().map_err(Unread::Absent)?;
-    let target = Target {
+    text: &TextFile,
+) -> Result<FigureReadings, FigureReadError> {
+    let files = text.files().map_err(FigureReadError::Absent)?;
+    let target = FigureExtraction {
         name,
         source,
         files: &files,
     };
     let found = match &source.find {
-        Find::Pattern {
+        FigureLocator::Pattern {
             expression,
             below,
             until,
         } => {
-            let block = Block {
+            let block = PatternScope {
                 below: below.as_deref(),
                 until: until.as_deref(),
                 headings,
             };
             by_pattern(source, expression, &block, &files).map(|entries| target.figures(entries))
         }
-        Find::Json { path, value } => {
+        FigureLocator::Json { path, value } => {
             by_json(source, path, value.as_deref(), &files).map(|entries| target.figures(entries))
         }
-        Find::Csv(_) => by_csv(source, &files).map(|entries| target.figures(entries)),
-        Find::Mllog(_) => Err(Unread::fault(
+        FigureLocator::Csv(_) => by_csv(source, &files).map(|entries| target.figures(entries)),
+        FigureLocator::Mllog(_) => Err(FigureReadError::fault(
             "figures of a training log are read run by run",
         )),
     };
@@ -129,15 +129,15 @@ fn find_in(
 }
 
 /// A figure and the files that it was read of.
-struct Target<'a> {
+struct FigureExtraction<'a> {
     name: &'a str,
     source: &'a FigureSource,
-    files: &'a [Text],
+    files: &'a [TextFile],
 }
 
-impl Target<'_> {
-    fn figures<E: Display>(&self, entries: Entries<E>) -> Found {
-        let mut found = Found::default();
+impl FigureExtraction<'_> {
+    fn figures<E: Display>(&self, entries: FigureEntries<E>) -> FigureReadings {
+        let mut found = FigureReadings::default();
         let unit = self.source.unit.clone().unwrap_or_default();
         for (entry, accumulator) in entries {
             let name = if self.source.by.is_empty() {
@@ -175,13 +175,13 @@ impl Target<'_> {
 }
 
 /// Returns where a record stands.
-pub(super) fn origin(files: &[Text], place: Place) -> Origin {
+pub(super) fn origin(files: &[TextFile], place: RecordLocation) -> FigureLocation {
     let file = files.get(place.file);
     let line = match place.position {
-        Position::Line(line) => Some(line),
-        Position::Offset(offset) => file.and_then(|file| file.line_at(offset)),
+        TextPosition::Line(line) => Some(line),
+        TextPosition::Offset(offset) => file.and_then(|file| file.line_at(offset)),
     };
-    Origin {
+    FigureLocation {
         file: file.map_or(String::new(), |file| file.file.display().to_string()),
         line,
         passed_over: None,
@@ -190,7 +190,7 @@ pub(super) fn origin(files: &[Text], place: Place) -> Origin {
 
 /// Returns the records that were skipped.
 pub(super) fn passed_over<E: Display>(
-    files: &[Text],
+    files: &[TextFile],
     accumulator: &Accumulator<E>,
 ) -> Option<Skipped> {
     let passed_over = accumulator.passed_over();
@@ -204,28 +204,31 @@ pub(super) fn passed_over<E: Display>(
     Some(Skipped { count, first })
 }
 
-fn by_csv(source: &FigureSource, files: &[Text]) -> Result<Entries<RowsError>, Unread> {
-    let Find::Csv(cell) = &source.find else {
-        return Ok(Entries::new());
+fn by_csv(
+    source: &FigureSource,
+    files: &[TextFile],
+) -> Result<FigureEntries<RowsError>, FigureReadError> {
+    let FigureLocator::Csv(cell) = &source.find else {
+        return Ok(FigureEntries::new());
     };
     in_each_file(source, files, |number, file| {
-        let bytes = file.read(DOCUMENT_CAP).map_err(Unread::Absent)?;
+        let bytes = file.read(DOCUMENT_CAP).map_err(FigureReadError::Absent)?;
         let entries = rows::read(&bytes, cell, &source.by, source.take, number);
         entries.map_err(|error| match error {
-            RowsError::NoHeader { .. } | RowsError::NoRow { .. } => Unread::absent(error),
-            error => Unread::fault(error),
+            RowsError::NoHeader { .. } | RowsError::NoRow { .. } => FigureReadError::absent(error),
+            error => FigureReadError::fault(error),
         })
     })
 }
 
 /// The lines between which a pattern is searched.
-struct Block<'a> {
+struct PatternScope<'a> {
     below: Option<&'a str>,
     until: Option<&'a str>,
     headings: &'a [&'a str],
 }
 
-impl Block<'_> {
+impl PatternScope<'_> {
     fn limit(&self, pattern: Pattern) -> Result<Pattern, PatternError> {
         let Some(heading) = self.below else {
             return Ok(pattern);
@@ -241,23 +244,24 @@ impl Block<'_> {
 fn by_pattern(
     source: &FigureSource,
     expression: &str,
-    block: &Block<'_>,
-    files: &[Text],
-) -> Result<Entries<PatternError>, Unread> {
+    block: &PatternScope<'_>,
+    files: &[TextFile],
+) -> Result<FigureEntries<PatternError>, FigureReadError> {
     let unit = source.unit.clone().unwrap_or_default();
     let pattern = Pattern::new(expression, source.take, unit)
         .and_then(|pattern| pattern.by(&source.by))
         .and_then(|pattern| block.limit(pattern))
-        .map_err(Unread::fault)?;
+        .map_err(FigureReadError::fault)?;
     in_each_file(source, files, |number, file| {
-        let opened = file.open().map_err(Unread::Absent)?;
+        let opened = file.open().map_err(FigureReadError::Absent)?;
         let read = scan::file(&pattern, &opened, number);
-        let read = read.map_err(|error| Unread::Fault(format!("it cannot be read: {error}")))?;
+        let read =
+            read.map_err(|error| FigureReadError::Fault(format!("it cannot be read: {error}")))?;
         read.entries().map_err(|error| match error {
             PatternError::NoMatch { .. } | PatternError::NoMatchBelow { .. } => {
-                Unread::Absent(format!("{error}{}", nearest_line(expression, file)))
+                FigureReadError::Absent(format!("{error}{}", nearest_line(expression, file)))
             }
-            error => Unread::fault(error),
+            error => FigureReadError::fault(error),
         })
     })
 }
@@ -266,25 +270,25 @@ fn by_json(
     source: &FigureSource,
     path: &str,
     value: Option<&str>,
-    files: &[Text],
-) -> Result<Entries<JsonError>, Unread> {
+    files: &[TextFile],
+) -> Result<FigureEntries<JsonError>, FigureReadError> {
     in_each_file(source, files, |number, file| {
-        let mut reader =
-            json::Reader::new(path, &source.by, value, source.take).map_err(Unread::fault)?;
+        let mut reader = json::JsonReader::new(path, &source.by, value, source.take)
+            .map_err(FigureReadError::fault)?;
         reader.begin_file(number);
         if source.file.is_some() {
-            reader.read(&file.read(DOCUMENT_CAP).map_err(Unread::Absent)?);
+            reader.read(&file.read(DOCUMENT_CAP).map_err(FigureReadError::Absent)?);
         } else {
-            let mut opened = file.open().map_err(Unread::Absent)?;
+            let mut opened = file.open().map_err(FigureReadError::Absent)?;
             let feed = |line: &str| reader.feed_line(line);
-            each_long_line(&mut opened, json::MAX_LENGTH, feed).map_err(Unread::Fault)?;
+            each_long_line(&mut opened, json::MAX_LENGTH, feed).map_err(FigureReadError::Fault)?;
             reader.end_of_log();
         }
         reader.entries().map_err(|error| match error {
             JsonError::Empty | JsonError::NoMatch { .. } | JsonError::OnlyBroken { .. } => {
-                Unread::absent(error)
+                FigureReadError::absent(error)
             }
-            error => Unread::fault(error),
+            error => FigureReadError::fault(error),
         })
     })
 }
@@ -311,7 +315,7 @@ fn each_long_line(
 }
 
 /// Describes the line near the end of a file that is most like the pattern.
-fn nearest_line(expression: &str, file: &Text) -> String {
+fn nearest_line(expression: &str, file: &TextFile) -> String {
     let mut nearest = NearestLine::to(expression);
     let Ok(mut file) = file.open() else {
         return String::new();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use itertools::{Itertools as _, join};
 use walkdir::WalkDir;
 
-use retrial_mlperf::loadgen::{Run, Summary, detail, summary};
+use retrial_mlperf::loadgen::{LoadgenRun, LoadgenSummary, detail, summary};
 use retrial_store::{StoreError, blocks, open};
 
 /// The largest summary that is read: a real one has 4 kB.
@@ -48,7 +48,7 @@ pub enum FolderError {
 ///
 /// # Errors
 /// If there is none, there are several, or it cannot be read.
-pub fn read(folder: &Path) -> Result<Run, FolderError> {
+pub fn read(folder: &Path) -> Result<LoadgenRun, FolderError> {
     let relative = match &find(folder, DEPTH, |name| name == SUMMARY)[..] {
         [] => return Err(FolderError::NoSummary),
         [path] => path.clone(),
@@ -64,7 +64,7 @@ pub fn read(folder: &Path) -> Result<Run, FolderError> {
         Err(error) if is_missing(&error) => None,
         Err(error) => return Err(error.into()),
     };
-    Ok(Run {
+    Ok(LoadgenRun {
         summary: Some(summary),
         detail,
     })
@@ -73,16 +73,16 @@ pub fn read(folder: &Path) -> Result<Run, FolderError> {
 /// The two logs of one folder, as far as they can be read, and what is wrong with a file: its name
 /// and why it cannot be read. A log that is not there is no fault: whether it must be is a rule.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Logs {
+pub struct LoadgenLogs {
     /// The logs that could be read.
-    pub run: Run,
+    pub run: LoadgenRun,
     /// Files that are there and cannot be read.
     pub faults: Vec<(&'static str, String)>,
 }
 
 /// Reads the logs of exactly this folder.
-pub fn logs(root: &Path, folder: &Path) -> Logs {
-    let mut logs = Logs::default();
+pub fn logs(root: &Path, folder: &Path) -> LoadgenLogs {
+    let mut logs = LoadgenLogs::default();
     match summary_at(root, folder) {
         Ok(summary) => logs.run.summary = Some(summary),
         Err(FolderError::Store(error)) if is_missing(&error) => {}
@@ -105,7 +105,7 @@ pub fn logs(root: &Path, folder: &Path) -> Logs {
 ///
 /// # Errors
 /// If it is missing, cannot be opened, or is no summary.
-pub fn summary_at(root: &Path, folder: &Path) -> Result<Summary, FolderError> {
+pub fn summary_at(root: &Path, folder: &Path) -> Result<LoadgenSummary, FolderError> {
     let text = open::read_text_beneath(root, &folder.join(SUMMARY), SUMMARY_CAP)?;
     summary::parse(&text).map_err(|error| FolderError::Unreadable {
         path: folder.join(SUMMARY).display().to_string(),
@@ -117,10 +117,10 @@ pub fn summary_at(root: &Path, folder: &Path) -> Result<Summary, FolderError> {
 ///
 /// # Errors
 /// If it is missing or cannot be read.
-pub fn detail_at(root: &Path, folder: &Path) -> Result<detail::Detail, StoreError> {
+pub fn detail_at(root: &Path, folder: &Path) -> Result<detail::LoadgenDetail, StoreError> {
     let relative = folder.join(DETAIL);
     let file = open::open_beneath(root, &relative)?;
-    let mut parser = detail::Parser::new();
+    let mut parser = detail::DetailParser::new();
     blocks::each(file, |block| parser.push(block))
         .map_err(StoreError::io("read", &root.join(relative)))?;
     Ok(parser.finish())

@@ -2,9 +2,9 @@
 
 use super::folder::{DETAIL, SUMMARY};
 use super::identity::loadgen_log;
-use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence, Validity};
+use crate::verdict::{Evidence, FigureValue, RuleCheck, StatedValidity, TrialEvidence};
 use retrial_mlperf::compliance::Test;
-use retrial_mlperf::loadgen::{self, Run, Scenario};
+use retrial_mlperf::loadgen::{self, LoadgenRun, TestScenario};
 use retrial_mlperf::other_suite::OtherSuite;
 use retrial_recipe::model::Mode;
 
@@ -13,7 +13,7 @@ const AUDIT_CONFIG: &str = "Multiple conf files are used";
 
 /// Adds the contents of `LoadGen`'s logs to a trial: figures under their own names and under those that
 /// the recipe expects, validity, and what was asked for.
-pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvidence) {
+pub fn loadgen_evidence(run: &LoadgenRun, evidence: &mut Evidence, trial: &mut TrialEvidence) {
     let all = run.figures();
     let value = |figure: &retrial_readings::Figure| {
         FigureValue::new(figure.value, figure.unit.clone()).printed(figure.half_digit)
@@ -45,17 +45,17 @@ pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvi
     // What is not known to be valid is not valid.
     let reasons = run.validity().reasons;
     trial.validity = if reasons.is_empty() {
-        Validity::Valid
+        StatedValidity::Valid
     } else {
-        Validity::Invalid(reasons)
+        StatedValidity::Invalid(reasons)
     };
     if evidence.mode == Mode::Compliance && !speed_counts(&trial.path) {
-        if let Validity::Invalid(reasons) = &trial.validity {
+        if let StatedValidity::Invalid(reasons) = &trial.validity {
             let required = "VALID, except in tests of answers";
             let check = RuleCheck::warning("LoadGen's result", reasons.join("; "), required);
             evidence.checks.push(check);
         }
-        trial.validity = Validity::NotStated;
+        trial.validity = StatedValidity::NotStated;
     }
     trial.logs.push(loadgen_log(run, &trial.path));
     trial.run_settings = Some(run.run_settings());
@@ -79,9 +79,9 @@ pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvi
 /// Returns a failed check where the logs are of another mode or scenario than their folder; properties
 /// that they do not state are skipped. LoadGen calls an Interactive run Server.
 pub(crate) fn not_of_its_kind(
-    run: &Run,
-    mode: loadgen::Mode,
-    scenario: Option<Scenario>,
+    run: &LoadgenRun,
+    mode: loadgen::TestMode,
+    scenario: Option<TestScenario>,
 ) -> Vec<RuleCheck> {
     let other_mode = run.mode().filter(|actual| *actual != mode);
     let other_mode =
@@ -96,13 +96,13 @@ pub(crate) fn not_of_its_kind(
 
 /// Logs of another mode or scenario than that of an accuracy run are reported with their path: MLCommons'
 /// checker takes them, and five folders of v5.1 have them.
-pub fn other_kind(run: &Run, scenario: Option<Scenario>) -> Vec<RuleCheck> {
+pub fn other_kind(run: &LoadgenRun, scenario: Option<TestScenario>) -> Vec<RuleCheck> {
     let file = if run.detail.is_some() {
         DETAIL
     } else {
         SUMMARY
     };
-    let checks = not_of_its_kind(run, loadgen::Mode::Accuracy, scenario);
+    let checks = not_of_its_kind(run, loadgen::TestMode::Accuracy, scenario);
     checks
         .into_iter()
         .map(|check| {
@@ -124,7 +124,7 @@ fn speed_counts(path: &str) -> bool {
 }
 
 /// Leaves the error out that every run with an `audit.config` has.
-fn without_audit_config(mut run: Run) -> Run {
+fn without_audit_config(mut run: LoadgenRun) -> LoadgenRun {
     let Some(detail) = &mut run.detail else {
         return run;
     };
@@ -147,7 +147,7 @@ fn without_audit_config(mut run: Run) -> Run {
 
 /// Names the log that figures come from where the other one, from which MLCommons publishes, is
 /// missing.
-pub fn fallback(run: &Run) -> Option<RuleCheck> {
+pub fn fallback(run: &LoadgenRun) -> Option<RuleCheck> {
     let is_summary = run.detail.is_none() && run.summary.is_some();
     let measured = "missing; figures are those printed in the summary";
     is_summary.then(|| {
@@ -164,36 +164,40 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use retrial_mlperf::loadgen::{Detail, ResultWord};
+    use retrial_mlperf::loadgen::{LoadgenDetail, ResultStatus};
 
-    fn run(mode: loadgen::Mode, scenario: Scenario) -> Run {
-        Run {
+    fn run(mode: loadgen::TestMode, scenario: TestScenario) -> LoadgenRun {
+        LoadgenRun {
             summary: None,
-            detail: Some(Detail {
+            detail: Some(LoadgenDetail {
                 mode: Some(mode),
                 scenario: Some(scenario),
-                result: Some(ResultWord::Invalid),
-                ..Detail::default()
+                result: Some(ResultStatus::Invalid),
+                ..LoadgenDetail::default()
             }),
         }
     }
 
     #[rstest]
-    #[case(Scenario::Server, Scenario::Server, &[])]
-    #[case(Scenario::Server, Scenario::Interactive, &[])]
-    #[case(Scenario::Server, Scenario::Offline, &["scenario"])]
+    #[case(TestScenario::Server, TestScenario::Server, &[])]
+    #[case(TestScenario::Server, TestScenario::Interactive, &[])]
+    #[case(TestScenario::Server, TestScenario::Offline, &["scenario"])]
     fn logs_of_another_mode_or_scenario_are_invalid(
-        #[case] logged: Scenario,
-        #[case] measured: Scenario,
+        #[case] logged: TestScenario,
+        #[case] measured: TestScenario,
         #[case] wrong: &[&str],
     ) {
         let violated = |mode| {
             let run = run(mode, logged);
-            let failed = not_of_its_kind(&run, loadgen::Mode::Accuracy, Some(measured)).into_iter();
+            let failed =
+                not_of_its_kind(&run, loadgen::TestMode::Accuracy, Some(measured)).into_iter();
             failed.map(|check| check.rule).collect::<Vec<_>>()
         };
-        assert_eq!(violated(loadgen::Mode::Accuracy), wrong);
-        assert_eq!(violated(loadgen::Mode::Performance).len(), wrong.len() + 1);
+        assert_eq!(violated(loadgen::TestMode::Accuracy), wrong);
+        assert_eq!(
+            violated(loadgen::TestMode::Performance).len(),
+            wrong.len() + 1
+        );
     }
 
     #[rstest]
@@ -206,11 +210,11 @@ mod tests {
     fn a_short_compliance_test_is_only_a_warning(#[case] path: &str, #[case] is_warning: bool) {
         let mut evidence = Evidence::new("Offline", Mode::Compliance);
         let mut trial = TrialEvidence::finished(1, path);
-        let run = run(loadgen::Mode::Performance, Scenario::Offline);
+        let run = run(loadgen::TestMode::Performance, TestScenario::Offline);
         loadgen_evidence(&run, &mut evidence, &mut trial);
         let warned = evidence.checks.iter().any(|check| check.warning);
         assert_eq!(warned, is_warning);
-        let is_invalid = matches!(trial.validity, Validity::Invalid(_));
+        let is_invalid = matches!(trial.validity, StatedValidity::Invalid(_));
         assert_eq!(is_invalid, !is_warning);
     }
 }

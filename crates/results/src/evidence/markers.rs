@@ -7,7 +7,7 @@ use std::path::Path;
 use itertools::join;
 use walkdir::WalkDir;
 
-use super::figures::{Text, each_line};
+use super::figures::{TextFile, each_line};
 use crate::verdict::RuleCheck;
 use retrial_readings::bounded::{BoundedRegex, MAX_STEPS};
 use retrial_readings::nearest::{shortened, shortened_to};
@@ -25,7 +25,7 @@ const DEPTH: usize = 8;
 
 /// Checks the markers of a recipe: files in the results, lines of the output. Each that is there
 /// is a failed check.
-pub fn of_recipe(markers: &[InvalidMarker], folder: &Path, outputs: &[Text]) -> Vec<RuleCheck> {
+pub fn of_recipe(markers: &[InvalidMarker], folder: &Path, outputs: &[TextFile]) -> Vec<RuleCheck> {
     let checks = markers.iter().filter_map(|marker| match marker {
         InvalidMarker::File(name) => file(folder, name),
         InvalidMarker::Pattern(pattern) => line(pattern, outputs),
@@ -70,7 +70,7 @@ fn reason(folder: &Path, path: &Path) -> Option<String> {
     (!words.is_empty()).then(|| shortened_to(&words, REASON))
 }
 
-fn line(pattern: &str, outputs: &[Text]) -> Option<RuleCheck> {
+fn line(pattern: &str, outputs: &[TextFile]) -> Option<RuleCheck> {
     // The recipe's check compiled it.
     let expression = BoundedRegex::new(pattern).ok()?;
     let mut search = expression.search();
@@ -112,7 +112,7 @@ mod tests {
             InvalidMarker::File("logs/INVALID".to_owned()),
             InvalidMarker::Pattern("checksum .* does not match".to_owned()),
         ];
-        let output = Text {
+        let output = TextFile {
             directory: folder.path().to_owned(),
             file: "output.log".into(),
         };

@@ -1,20 +1,20 @@
 //! The measurements of a run that was judged before, from its plan and its verdict alone: no
 //! log is read again. An index stores it for every run of a history.
 
-use crate::verdict::comparison::Measurement;
-use crate::verdict::{Context, Evidence, ResultVerdict, TrialEvidence, Verdict};
+use crate::verdict::comparison::PooledMeasurement;
+use crate::verdict::{Evidence, ResultVerdict, RunContext, TrialEvidence, Verdict};
 use retrial_plan::Plan;
 
 /// Returns every scenario in every mode that the plan measures and the verdict has.
-pub fn of_verdict(plan: &Plan, verdict: &Verdict) -> Vec<Measurement> {
-    let context = Context::from(plan);
+pub fn of_verdict(plan: &Plan, verdict: &Verdict) -> Vec<PooledMeasurement> {
+    let context = RunContext::from(plan);
     let of_plan = plan.measurements.iter().filter_map(|measured| {
         let mut results = verdict.results.iter();
         let result = results.find(|result| {
             result.mode == measured.mode && result.scenario.eq_ignore_ascii_case(&measured.scenario)
         })?;
         let evidence = with_trials(measured.clone().into(), result);
-        let mut measurement = Measurement::new(&context, &evidence, result);
+        let mut measurement = PooledMeasurement::new(&context, &evidence, result);
         // By reference convergence points, whose logs are not read again.
         for figure in &mut measurement.figures {
             let mut judgements = result.judgements.iter();

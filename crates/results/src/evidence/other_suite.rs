@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use walkdir::WalkDir;
 
 use super::folder;
-use retrial_mlperf::loadgen::Run;
+use retrial_mlperf::loadgen::LoadgenRun;
 use retrial_mlperf::other_suite::OtherSuite;
 
 /// Maximum depth below a directory in which such results are searched.
@@ -47,7 +47,7 @@ pub fn of_summaries(directory: &Path) -> Option<OtherSuiteResult> {
     folder::find_all(directory)
         .into_iter()
         .find_map(|relative| {
-            let run = Run {
+            let run = LoadgenRun {
                 summary: folder::summary_at(directory, &relative).ok(),
                 detail: None,
             };

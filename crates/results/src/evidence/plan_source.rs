@@ -8,15 +8,15 @@ use thiserror::Error;
 
 use retrial_host::model::HostView;
 use retrial_plan::build::PlanError;
-use retrial_plan::difference::Difference;
+use retrial_plan::difference::PlanDifference;
 use retrial_plan::{Derivation, Plan};
-use retrial_recipe::{NoTemplates, Resolved, SIZE_LIMIT, Source, resolve};
+use retrial_recipe::{NoTemplates, ResolvedRecipe, SIZE_LIMIT, Source, resolve};
 use retrial_store::open::read_text_beneath;
-use retrial_store::{Record, RunDirectory, StoreError};
+use retrial_store::{RecordDirectory, RunDirectory, StoreError};
 
 /// Reasons why a plan cannot be derived again.
 #[derive(Debug, Error)]
-pub enum UnderivablePlan {
+pub enum PlanDerivationError {
     /// A file of the run that it was made from cannot be read.
     #[error("{file}: {reason}")]
     File {
@@ -33,7 +33,7 @@ pub enum UnderivablePlan {
     Plan(#[from] PlanError),
 }
 
-impl UnderivablePlan {
+impl PlanDerivationError {
     fn file(file: &str, error: &StoreError) -> Self {
         Self::File {
             file: file.to_owned(),
@@ -50,7 +50,7 @@ impl UnderivablePlan {
 pub fn plan_differences(
     run: &RunDirectory,
     plan: &Plan,
-) -> Result<Vec<Difference>, UnderivablePlan> {
+) -> Result<Vec<PlanDifference>, PlanDerivationError> {
     let (resolved, recipe_hash) = recipe_of(run, plan)?;
     let host = host_of(run, "")?;
     let derivation = Derivation {
@@ -65,10 +65,10 @@ pub fn plan_differences(
         let prefix = format!("nodes/{name}/");
         let executed: Plan = part
             .read_json("plan.json")
-            .map_err(|error| UnderivablePlan::file(&format!("{prefix}plan.json"), &error))?;
+            .map_err(|error| PlanDerivationError::file(&format!("{prefix}plan.json"), &error))?;
         let host = host_of(&part, &prefix)?;
         let of_machine = derivation.differences_on(&host, &executed)?;
-        differences.extend(of_machine.into_iter().map(|difference| Difference {
+        differences.extend(of_machine.into_iter().map(|difference| PlanDifference {
             path: format!("{prefix}plan.json: {}", difference.path),
             ..difference
         }));
@@ -77,27 +77,32 @@ pub fn plan_differences(
 }
 
 /// Returns the recipe of a run as resolved, and the hash of its text.
-fn recipe_of(run: &RunDirectory, plan: &Plan) -> Result<(Resolved, String), UnderivablePlan> {
+fn recipe_of(
+    run: &RunDirectory,
+    plan: &Plan,
+) -> Result<(ResolvedRecipe, String), PlanDerivationError> {
     const FILE: &str = "recipe.yaml";
     let text = read_text_beneath(run.path(), Path::new(FILE), SIZE_LIMIT as u64)
-        .map_err(|error| UnderivablePlan::file(FILE, &error))?;
+        .map_err(|error| PlanDerivationError::file(FILE, &error))?;
     let hash = hex::encode(Sha256::digest(&text));
     // The stored recipe is resolved: its templates are merged, and its variants chosen.
     let resolved = resolve(&plan.recipe, &Source::new(FILE, text), &NoTemplates, &[]);
     let resolved = resolved.map_err(|problems| {
         let first = problems.iter().next();
-        UnderivablePlan::Recipe(first.map_or_else(String::new, |problem| problem.message.clone()))
+        PlanDerivationError::Recipe(
+            first.map_or_else(String::new, |problem| problem.message.clone()),
+        )
     })?;
     Ok((resolved, hash))
 }
 
 /// Returns the host of a run, or of a machine of it, by its host.json.
-fn host_of(part: &Record, prefix: &str) -> Result<HostView, UnderivablePlan> {
+fn host_of(part: &RecordDirectory, prefix: &str) -> Result<HostView, PlanDerivationError> {
     #[derive(serde::Deserialize)]
     struct HostFile {
         host: HostView,
     }
     let file: Result<HostFile, StoreError> = part.read_json("host.json");
     file.map(|file| file.host)
-        .map_err(|error| UnderivablePlan::file(&format!("{prefix}host.json"), &error))
+        .map_err(|error| PlanDerivationError::file(&format!("{prefix}host.json"), &error))
 }

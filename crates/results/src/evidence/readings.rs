@@ -5,19 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools as _;
 
-use super::figures::{self, Text, Unread, each_line};
+use super::figures::{self, FigureReadError, TextFile, each_line};
 use super::identity::{text_log, training_log};
 use crate::verdict::{FigureValue, TrialEvidence, TrialLog, table_of};
-use retrial_mlperf::mllog::{Runs, SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingRun};
+use retrial_mlperf::mllog::{SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingRun, TrainingRunReader};
 use retrial_readings::units;
-use retrial_recipe::model::{FigureSource, Find, MllogFigure, Ordered, Take};
+use retrial_recipe::model::{FigureLocator, FigureSource, MatchSelection, MllogFigure, OrderedMap};
 
 /// The parameter that holds a trial's samples to converge.
 pub use crate::verdict::convergence::{BATCH_SIZE, SAMPLES};
 
 /// The recipe's own figures of one trial.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Reading {
+pub struct TrialReadings {
     /// The one of several runs of the step: the file's name, or its place in the log.
     pub run: Option<String>,
     /// The figures that were read, by name.
@@ -32,7 +32,7 @@ pub struct Reading {
     pub logs: Vec<TrialLog>,
 }
 
-impl Reading {
+impl TrialReadings {
     /// Adds what was read to a trial.
     pub fn add_to(self, trial: &mut TrialEvidence) {
         trial.figures.extend(self.figures);
@@ -45,7 +45,7 @@ impl Reading {
         }
     }
 
-    fn insert(&mut self, name: &str, source: &FigureSource, headings: &[&str], texts: &[Text]) {
+    fn insert(&mut self, name: &str, source: &FigureSource, headings: &[&str], texts: &[TextFile]) {
         // The verdict reports a missing figure: it knows whether the figure is required.
         match figures::find(name, source, headings, texts) {
             Ok(found) => {
@@ -57,8 +57,8 @@ impl Reading {
         }
     }
 
-    fn insert_missing(&mut self, name: &str, unread: Unread) {
-        if matches!(unread, Unread::Fault(_)) {
+    fn insert_missing(&mut self, name: &str, unread: FigureReadError) {
+        if matches!(unread, FigureReadError::Fault(_)) {
             self.announced.insert(name.to_owned());
         }
         self.missing.insert(name.to_owned(), unread.reason());
@@ -66,10 +66,12 @@ impl Reading {
 
     /// Adds those of the texts of which a figure was read: the output of a check that finds nothing is the
     /// same in every trial.
-    fn add_logs(&mut self, declared: &Ordered<FigureSource>, texts: &[Text]) {
+    fn add_logs(&mut self, declared: &OrderedMap<FigureSource>, texts: &[TextFile]) {
         let is_reduced = |name: &str| {
             let named = declared.iter().find(|(declared, _)| declared == name);
-            named.is_some_and(|(_, source)| matches!(source.take, Take::Sum | Take::Mean))
+            named.is_some_and(|(_, source)| {
+                matches!(source.take, MatchSelection::Sum | MatchSelection::Mean)
+            })
         };
         let files = texts.iter().filter_map(|text| text.files().ok()).flatten();
         for file in files.unique_by(|file| (file.directory.clone(), file.file.clone())) {
@@ -90,16 +92,16 @@ impl Reading {
 
 /// Reads every figure: one reading, or one for each training run.
 pub fn readings(
-    figures: &Ordered<FigureSource>,
-    texts: &dyn Fn(&FigureSource) -> Vec<Text>,
-) -> Vec<Reading> {
-    let logs = Logs::read(figures, texts);
-    let mut readings: Vec<Reading> = (0..logs.count().max(1))
+    figures: &OrderedMap<FigureSource>,
+    texts: &dyn Fn(&FigureSource) -> Vec<TextFile>,
+) -> Vec<TrialReadings> {
+    let logs = TrainingLogs::read(figures, texts);
+    let mut readings: Vec<TrialReadings> = (0..logs.count().max(1))
         .map(|run| logs.reading(run))
         .collect();
-    let mut searched: Vec<Vec<Text>> = vec![Vec::new(); readings.len()];
+    let mut searched: Vec<Vec<TextFile>> = vec![Vec::new(); readings.len()];
     for (name, source) in figures {
-        if matches!(source.find, Find::Mllog(_)) {
+        if matches!(source.find, FigureLocator::Mllog(_)) {
             continue;
         }
         let headings = headings_like(figures, source);
@@ -118,16 +120,16 @@ pub fn readings(
 }
 
 /// Returns the headings below which the recipe's other figures of the same pattern and file stand.
-fn headings_like<'a>(figures: &'a Ordered<FigureSource>, source: &FigureSource) -> Vec<&'a str> {
+fn headings_like<'a>(figures: &'a OrderedMap<FigureSource>, source: &FigureSource) -> Vec<&'a str> {
     let of_file = figures
         .iter()
         .filter(|(_, other)| other.file == source.file);
     let headings = of_file.filter_map(|(_, other)| match (&other.find, &source.find) {
         (
-            Find::Pattern {
+            FigureLocator::Pattern {
                 expression, below, ..
             },
-            Find::Pattern {
+            FigureLocator::Pattern {
                 expression: own, ..
             },
         ) if expression == own => below.as_deref(),
@@ -137,24 +139,24 @@ fn headings_like<'a>(figures: &'a Ordered<FigureSource>, source: &FigureSource) 
 }
 
 /// The training logs that figures are read of, run by run.
-struct Logs<'a> {
+struct TrainingLogs<'a> {
     /// The figures, in the order in which the parser got them.
     figures: Vec<(&'a String, &'a FigureSource, &'a MllogFigure)>,
     /// The file of the logs, as the recipe writes it.
     file: Option<String>,
-    runs: Result<Vec<(Text, TrainingRun)>, String>,
+    runs: Result<Vec<(TextFile, TrainingRun)>, String>,
     several_files: bool,
 }
 
-impl<'a> Logs<'a> {
+impl<'a> TrainingLogs<'a> {
     fn read(
-        figures: &'a Ordered<FigureSource>,
-        texts: &dyn Fn(&FigureSource) -> Vec<Text>,
+        figures: &'a OrderedMap<FigureSource>,
+        texts: &dyn Fn(&FigureSource) -> Vec<TextFile>,
     ) -> Self {
         let mllog_figures: Vec<_> = figures
             .iter()
             .filter_map(|(name, source)| match &source.find {
-                Find::Mllog(figure) => Some((name, source, figure)),
+                FigureLocator::Mllog(figure) => Some((name, source, figure)),
                 _ => None,
             })
             .collect();
@@ -163,7 +165,7 @@ impl<'a> Logs<'a> {
             .iter()
             .find(|(_, _, figure)| figure.key == TIME_TO_TRAIN)
             .or(mllog_figures.first());
-        let keys: Vec<(String, Take)> = mllog_figures
+        let keys: Vec<(String, MatchSelection)> = mllog_figures
             .iter()
             .map(|(_, source, figure)| (figure.key.clone(), source.take))
             .collect();
@@ -191,7 +193,7 @@ impl<'a> Logs<'a> {
     }
 
     /// Returns the file of one run, where each run has its own and this figure is read there.
-    fn file_of(&self, run: usize, source: &FigureSource) -> Option<Text> {
+    fn file_of(&self, run: usize, source: &FigureSource) -> Option<TextFile> {
         let same = source.file.as_ref().map(|file| &file.0) == self.file.as_ref();
         let runs = self
             .runs
@@ -201,8 +203,8 @@ impl<'a> Logs<'a> {
         runs.get(run).map(|(file, _)| file.clone())
     }
 
-    fn reading(&self, index: usize) -> Reading {
-        let mut reading = Reading::default();
+    fn reading(&self, index: usize) -> TrialReadings {
+        let mut reading = TrialReadings::default();
         let run = match &self.runs {
             Ok(runs) => runs.get(index),
             Err(reason) => {
@@ -245,10 +247,13 @@ impl<'a> Logs<'a> {
     }
 }
 
-fn runs_in(text: &Text, keys: &[(String, Take)]) -> Result<Vec<(Text, TrainingRun)>, String> {
+fn runs_in(
+    text: &TextFile,
+    keys: &[(String, MatchSelection)],
+) -> Result<Vec<(TextFile, TrainingRun)>, String> {
     let mut all = Vec::new();
     for file in text.files()? {
-        let mut runs = Runs::new(keys);
+        let mut runs = TrainingRunReader::new(keys);
         each_line(&mut file.open()?, |line| runs.feed(line))?;
         let finished = runs.finish().map_err(|reason| {
             if text.file == file.file {
@@ -263,47 +268,48 @@ fn runs_in(text: &Text, keys: &[(String, Take)]) -> Result<Vec<(Text, TrainingRu
 }
 
 fn value(
-    file: &Text,
+    file: &TextFile,
     run: &TrainingRun,
     position: usize,
     source: &FigureSource,
     figure: &MllogFigure,
-) -> Result<FigureValue, Unread> {
+) -> Result<FigureValue, FigureReadError> {
     let own = source.unit.as_deref();
     match figure.key.as_str() {
         TIME_TO_TRAIN => {
             let unit = own.unwrap_or("min");
-            let factor = units::factor("min", unit)
-                .ok_or_else(|| Unread::Fault(format!("a time cannot be converted to `{unit}`")))?;
+            let factor = units::factor("min", unit).ok_or_else(|| {
+                FigureReadError::Fault(format!("a time cannot be converted to `{unit}`"))
+            })?;
             let minutes = run.minutes(figure.target.as_ref());
-            let minutes = minutes.map_err(Unread::Fault)?;
+            let minutes = minutes.map_err(FigureReadError::Fault)?;
             Ok(FigureValue::new(minutes * factor, unit))
         }
         SAMPLES_TO_CONVERGE => {
-            run.check_evaluation().map_err(Unread::Fault)?;
+            run.check_evaluation().map_err(FigureReadError::Fault)?;
             let samples = run.samples_to_converge().ok_or_else(|| {
                 let reason = "none of its eval_accuracy events has samples_count or epoch_num";
-                Unread::Absent(reason.to_owned())
+                FigureReadError::Absent(reason.to_owned())
             })?;
             Ok(FigureValue::new(samples, own.unwrap_or("samples")))
         }
         _ => {
             let accumulator = run
                 .requested(position)
-                .ok_or_else(|| Unread::Fault("it was not requested".to_owned()))?;
+                .ok_or_else(|| FigureReadError::Fault("it was not requested".to_owned()))?;
             let files = std::slice::from_ref(file);
             if let Some(record) = accumulator.unreadable() {
                 let line = figures::origin(files, record.place).line.unwrap_or(0);
                 let reason = format!("line {line}: {}", record.error);
-                return Err(Unread::Fault(reason));
+                return Err(FigureReadError::Fault(reason));
             }
             let mut origin = figures::origin(files, accumulator.place());
             origin.passed_over = figures::passed_over(files, accumulator);
             let value = run.requested_value(position).map_err(|reason| {
                 if accumulator.count() > 0 {
-                    Unread::Fault(reason)
+                    FigureReadError::Fault(reason)
                 } else {
-                    Unread::Absent(reason)
+                    FigureReadError::Absent(reason)
                 }
             })?;
             Ok(FigureValue::new(value, own.unwrap_or_default()).read_at(origin))

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::tree::{DIVISIONS, is_test};
 use retrial_mlperf::compliance::Test;
-use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::loadgen::TestScenario;
 use retrial_recipe::model::{Mode, Submission};
 
 /// The properties of a result that its path contains.
@@ -37,7 +37,7 @@ impl ResultPath {
         // `TEST01/performance/run_1` is a test of the audit, whatever it ran.
         let folder_of_test = path.components().count() - (all - names.len());
         let test = names.pop_if(|name| is_test(name));
-        let scenario_of = |name: &String| Scenario::from_word(&name.replace(['-', '_'], ""));
+        let scenario_of = |name: &String| TestScenario::from_word(&name.replace(['-', '_'], ""));
         let scenario = names.pop_if(|name| scenario_of(name).is_some());
         let depth = path.components().count() - (all - names.len());
         let first = |count| path.components().take(count).collect::<PathBuf>();

@@ -3,16 +3,16 @@
 mod trial;
 mod window;
 
-use self::trial::Trial;
+use self::trial::RunTrial;
 use super::identity::copies;
-use super::telemetry::Telemetry;
+use super::telemetry::RunTelemetry;
 use super::trials::{add_warmup, complete};
 use super::unknown_rules;
 use crate::verdict::Evidence;
 use retrial_plan::step::Plan;
 use retrial_recipe::model::Mode;
 use retrial_store::RunDirectory;
-use retrial_store::journal::State;
+use retrial_store::journal::JournalState;
 
 /// The files of a run.
 pub struct RunFiles<'a> {
@@ -21,16 +21,16 @@ pub struct RunFiles<'a> {
     /// The plan that was executed.
     pub plan: &'a Plan,
     /// The state by its journal.
-    pub state: &'a State,
+    pub state: &'a JournalState,
     /// Its telemetry; empty where only figures are required.
-    pub telemetry: Telemetry,
+    pub telemetry: RunTelemetry,
 }
 
 impl<'a> RunFiles<'a> {
     /// Returns all files of a run.
-    pub fn of(directory: &'a RunDirectory, plan: &'a Plan, state: &'a State) -> Self {
+    pub fn of(directory: &'a RunDirectory, plan: &'a Plan, state: &'a JournalState) -> Self {
         Self {
-            telemetry: Telemetry::of_run(directory),
+            telemetry: RunTelemetry::of_run(directory),
             ..Self::without_telemetry(directory, plan, state)
         }
     }
@@ -39,13 +39,13 @@ impl<'a> RunFiles<'a> {
     pub fn without_telemetry(
         directory: &'a RunDirectory,
         plan: &'a Plan,
-        state: &'a State,
+        state: &'a JournalState,
     ) -> Self {
         Self {
             directory,
             plan,
             state,
-            telemetry: Telemetry::default(),
+            telemetry: RunTelemetry::default(),
         }
     }
 }
@@ -65,7 +65,7 @@ pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
     };
     let mut evidence = Evidence::from(measured.clone());
     evidence.unknown_rules = unknown_rules::of_recipe(&files.plan.submission, measured);
-    let trial = |number: u32| Trial {
+    let trial = |number: u32| RunTrial {
         files,
         index,
         measured,

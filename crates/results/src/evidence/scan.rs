@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 
 use rayon::prelude::*;
 use retrial_readings::decode::{HEAD, Utf8Blocks, encoding};
-use retrial_readings::pattern::{Pattern, Reader, Take};
+use retrial_readings::pattern::{MatchSelection, Pattern, PatternReader};
 use retrial_readings::scan::Scanner;
 
 /// A part of a file, at least. The same on every machine, so that sums are rounded the same.
@@ -24,7 +24,7 @@ const MOST_AT_ONCE: usize = 64;
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn file<'a>(pattern: &'a Pattern, file: &File, number: usize) -> io::Result<Reader<'a>> {
+pub fn file<'a>(pattern: &'a Pattern, file: &File, number: usize) -> io::Result<PatternReader<'a>> {
     let mut head = vec![0; HEAD];
     let length = file.read_at(&mut head, 0)?;
     let (encoding, mark) = encoding(&head[..length]);
@@ -37,7 +37,7 @@ pub fn file<'a>(pattern: &'a Pattern, file: &File, number: usize) -> io::Result<
     } else {
         PART
     };
-    let source = Source {
+    let source = ScannedFile {
         file,
         number,
         mark: mark as u64,
@@ -46,7 +46,7 @@ pub fn file<'a>(pattern: &'a Pattern, file: &File, number: usize) -> io::Result<
 }
 
 /// A file whose text is ASCII or UTF-8.
-struct Source<'a> {
+struct ScannedFile<'a> {
     file: &'a File,
     /// The number of its file among several, from 0.
     number: usize,
@@ -55,7 +55,7 @@ struct Source<'a> {
 }
 
 /// Reads a file in another encoding, which cannot be read in parts.
-fn decoded<'a>(pattern: &'a Pattern, file: &File, number: usize) -> io::Result<Reader<'a>> {
+fn decoded<'a>(pattern: &'a Pattern, file: &File, number: usize) -> io::Result<PatternReader<'a>> {
     let mut scanner = Scanner::at(pattern, number, 0);
     let mut blocks = Utf8Blocks::default();
     let mut block = vec![0; BLOCK];
@@ -70,7 +70,11 @@ fn decoded<'a>(pattern: &'a Pattern, file: &File, number: usize) -> io::Result<R
     }
 }
 
-fn in_parts<'a>(pattern: &'a Pattern, file: &Source<'_>, size: u64) -> io::Result<Reader<'a>> {
+fn in_parts<'a>(
+    pattern: &'a Pattern,
+    file: &ScannedFile<'_>,
+    size: u64,
+) -> io::Result<PatternReader<'a>> {
     let parts = parts(file, size)?;
     let mut whole = pattern.reader();
     let mut remaining = &parts[..];
@@ -78,7 +82,7 @@ fn in_parts<'a>(pattern: &'a Pattern, file: &Source<'_>, size: u64) -> io::Resul
     let mut count = rayon::current_num_threads().min(MOST_AT_FIRST);
     while !remaining.is_empty() && !whole.is_decided() && !whole.is_exhausted() {
         count = count.min(remaining.len());
-        if pattern.take() == Take::Last {
+        if pattern.take() == MatchSelection::Last {
             let (before, now) = remaining.split_at(remaining.len() - count);
             let mut joined = pattern.reader();
             for part in side_by_side(pattern, file, now)? {
@@ -100,9 +104,9 @@ fn in_parts<'a>(pattern: &'a Pattern, file: &Source<'_>, size: u64) -> io::Resul
 
 fn side_by_side<'a>(
     pattern: &'a Pattern,
-    file: &Source<'_>,
+    file: &ScannedFile<'_>,
     parts: &[(u64, u64)],
-) -> io::Result<Vec<Reader<'a>>> {
+) -> io::Result<Vec<PatternReader<'a>>> {
     let block = || vec![0; BLOCK];
     let parts = parts.par_iter();
     parts
@@ -112,10 +116,10 @@ fn side_by_side<'a>(
 
 fn scanned<'a>(
     pattern: &'a Pattern,
-    source: &Source<'_>,
+    source: &ScannedFile<'_>,
     (begin, end): (u64, u64),
     block: &mut [u8],
-) -> io::Result<Reader<'a>> {
+) -> io::Result<PatternReader<'a>> {
     let mut scanner = Scanner::at(pattern, source.number, begin - source.mark);
     let mut at = begin;
     while at < end {
@@ -132,7 +136,7 @@ fn scanned<'a>(
 }
 
 /// Begin and end of the parts: each but the last ends with a line.
-fn parts(source: &Source<'_>, size: u64) -> io::Result<Vec<(u64, u64)>> {
+fn parts(source: &ScannedFile<'_>, size: u64) -> io::Result<Vec<(u64, u64)>> {
     let file = source.file;
     let length = file.metadata()?.len();
     let mut block = vec![0; 4 << 10];
@@ -177,7 +181,7 @@ mod tests {
             lines in prop::collection::vec("(speed: [0-9]{1,3}|speed: x|[a-z]{0,9})\r?", 0..60),
             size in 3_u64..80,
             marked in any::<bool>(),
-            take in prop::sample::select(vec![Take::First, Take::Last, Take::All, Take::Max, Take::Mean]),
+            take in prop::sample::select(vec![MatchSelection::First, MatchSelection::Last, MatchSelection::All, MatchSelection::Max, MatchSelection::Mean]),
         ) {
             let mut file = tempfile::tempfile().unwrap();
             let text = lines.join("\n");
@@ -186,9 +190,9 @@ mod tests {
             let pattern = Pattern::new(r"speed: (\d+)", take, "").unwrap();
             let mut scanner = Scanner::new(&pattern);
             scanner.push(text.as_bytes());
-            let source = Source { file: &file, number: 0, mark: mark.len() as u64 };
+            let source = ScannedFile { file: &file, number: 0, mark: mark.len() as u64 };
             let reader = in_parts(&pattern, &source, size).unwrap();
-            let values = |reader: Reader<'_>| {
+            let values = |reader: PatternReader<'_>| {
                 let entries = reader.entries().map(BTreeMap::into_values);
                 let entry = |entry: Accumulator<PatternError>| {
                     let place = entry.place();

@@ -10,28 +10,28 @@ use retrial_store::RunDirectory;
 use retrial_store::clock::{MIN_STEP, Moment};
 use retrial_store::open::read_text_beneath;
 use retrial_telemetry::rate::MOST_BYTES;
-use retrial_telemetry::{MachineSummary, Row, Summary, table};
+use retrial_telemetry::{MachineSummary, TelemetryRow, TelemetrySummary, table};
 
 /// The file's name in the directory of a run, and of each of its other machines.
 pub const FILE: &str = "telemetry.csv";
 
 /// The telemetry of a run, by machine; none by default.
 #[derive(Debug, Default)]
-pub struct Telemetry {
-    head: Vec<Row>,
-    others: Vec<Other>,
+pub struct RunTelemetry {
+    head: Vec<TelemetryRow>,
+    others: Vec<PeerTelemetry>,
 }
 
 /// Another machine of a run.
 #[derive(Debug)]
-struct Other {
+struct PeerTelemetry {
     name: String,
     has_gpus: bool,
-    rows: Vec<Row>,
+    rows: Vec<TelemetryRow>,
 }
 
 /// From when to when.
-pub type Span = (Timestamp, Timestamp);
+pub type TimeSpan = (Timestamp, Timestamp);
 
 /// The time of a step.
 #[derive(Debug, Clone)]
@@ -46,25 +46,25 @@ pub struct StepSpan {
 
 impl StepSpan {
     /// Returns the times that programs of the step may have read.
-    pub fn wall(&self) -> Span {
+    pub fn wall(&self) -> TimeSpan {
         self.started.wall_span(&self.ended)
     }
 
     /// Returns the step on the clock as it was set when it started.
-    fn steady(&self) -> Span {
+    fn steady(&self) -> TimeSpan {
         (self.started.time, self.ended.on_clock_of(&self.started))
     }
 
     /// Returns the rows on that clock: they count the seconds since the run started.
-    fn on_its_clock(&self, rows: &[Row]) -> Vec<Row> {
+    fn on_its_clock(&self, rows: &[TelemetryRow]) -> Vec<TelemetryRow> {
         let before = self.run.as_ref().map(|run| run.until(&self.started));
-        let shift = |row: &Row| {
+        let shift = |row: &TelemetryRow| {
             let since = SignedDuration::try_from_secs_f64(row.seconds - before?.as_secs_f64());
             let time = self.started.time.checked_add(since.ok()?).ok()?;
             let is_step = time.duration_since(row.time).abs() >= MIN_STEP;
             is_step.then_some(time)
         };
-        let rows = rows.iter().map(|row| Row {
+        let rows = rows.iter().map(|row| TelemetryRow {
             time: shift(row).unwrap_or(row.time),
             ..row.clone()
         });
@@ -72,7 +72,7 @@ impl StepSpan {
     }
 }
 
-impl Telemetry {
+impl RunTelemetry {
     /// Reads what was recorded of a run.
     pub fn of_run(run: &RunDirectory) -> Self {
         let others = run.other_machines().into_iter().map(|name| {
@@ -81,7 +81,7 @@ impl Telemetry {
             let gpus = plan
                 .pointer("/assigned_gpus/gpus")
                 .and_then(Value::as_array);
-            Other {
+            PeerTelemetry {
                 has_gpus: gpus.is_some_and(|gpus| !gpus.is_empty()),
                 rows: rows(&directory),
                 name,
@@ -101,8 +101,8 @@ impl Telemetry {
         plan: &Plan,
         step: &Step,
         span: &StepSpan,
-        window: Option<Span>,
-    ) -> Option<Summary> {
+        window: Option<TimeSpan>,
+    ) -> Option<TelemetrySummary> {
         let here = span.on_its_clock(&of_step(&self.head, step));
         let here = |required| of_machine(&here, span.steady(), window, required);
         let gpus = plan.requires.gpus.as_ref();
@@ -125,12 +125,12 @@ impl Telemetry {
             has_gpus: other.has_gpus,
             summary: of_machine(&of_step(&other.rows, step), span.wall(), window, elsewhere),
         });
-        Summary::of_machines(std::iter::once(head).chain(others).collect())
+        TelemetrySummary::of_machines(std::iter::once(head).chain(others).collect())
     }
 }
 
 /// Returns the rows that were recorded on one machine; none where nothing was watched.
-pub fn rows(machine: &RunDirectory) -> Vec<Row> {
+pub fn rows(machine: &RunDirectory) -> Vec<TelemetryRow> {
     // The header and the last look may reach beyond the limit.
     let text = read_text_beneath(machine.path(), Path::new(FILE), MOST_BYTES + (1 << 20));
     text.map(|text| table::read(&text)).unwrap_or_default()
@@ -142,18 +142,23 @@ fn takes_part(other: &Step, step: &Step) -> bool {
     other.number == step.number || needs.is_some_and(|needs| needs.contains(&other.number))
 }
 
-fn of_step(rows: &[Row], step: &Step) -> Vec<Row> {
+fn of_step(rows: &[TelemetryRow], step: &Step) -> Vec<TelemetryRow> {
     let rows = rows.iter().filter(|row| row.measured.step == step.number);
     rows.cloned().collect()
 }
 
-fn of_machine(rows: &[Row], span: Span, window: Option<Span>, required: usize) -> Option<Summary> {
-    let whole = Summary::of(rows, span, span.0, required)?;
+fn of_machine(
+    rows: &[TelemetryRow],
+    span: TimeSpan,
+    window: Option<TimeSpan>,
+    required: usize,
+) -> Option<TelemetrySummary> {
+    let whole = TelemetrySummary::of(rows, span, span.0, required)?;
     let within = window
-        .and_then(|window| Summary::of(rows, window, span.0, required))
+        .and_then(|window| TelemetrySummary::of(rows, window, span.0, required))
         .filter(|within| within.samples > 1);
     Some(match within {
-        Some(within) => Summary {
+        Some(within) => TelemetrySummary {
             idle: within.idle.or(whole.idle),
             within_measurement: true,
             ..within

@@ -24,14 +24,14 @@ const MOST_DEPTH: usize = 12;
 
 /// A text below a directory, which is searched for figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Text {
+pub struct TextFile {
     /// The directory that the file lies beneath.
     pub directory: PathBuf,
     /// The file beneath it, or a glob of several.
     pub file: PathBuf,
 }
 
-impl Text {
+impl TextFile {
     /// Returns the output of a step, below a run's directory.
     pub fn output_of(run: &Path, step_directory: &str) -> Self {
         Self {
@@ -125,7 +125,7 @@ impl Text {
     /// Reads it, at most so many bytes.
     ///
     /// # Errors
-    /// As [`Text::open`], and where it is larger.
+    /// As [`TextFile::open`], and where it is larger.
     pub fn read(&self, cap: u64) -> Result<Vec<u8>, String> {
         open::read_beneath(&self.directory, &self.file, cap).map_err(|error| error.to_string())
     }
@@ -141,8 +141,8 @@ fn matcher(part: &str) -> Result<Regex, String> {
 mod tests {
     use super::*;
 
-    fn text(directory: &Path, file: &str) -> Text {
-        Text {
+    fn text(directory: &Path, file: &str) -> TextFile {
+        TextFile {
             directory: directory.to_owned(),
             file: file.into(),
         }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::failed_line::failed_line;
-use super::figures::Text;
+use super::figures::TextFile;
 use super::folder::{self, FolderError};
 use super::identity::loadgen_log;
 use super::identity::window::{StepWindow, keep_own};
@@ -13,10 +13,10 @@ use super::readings::readings;
 use super::result_path::ResultPath;
 use super::{accuracy, compliance, endpoints, markers};
 use crate::verdict::{Evidence, RuleCheck, StepOutcome, TrialEvidence, table_of};
-use retrial_mlperf::loadgen::{self, Run, Scenario};
+use retrial_mlperf::loadgen::{self, LoadgenRun, TestScenario};
 use retrial_plan::failure::FailureSigns;
 use retrial_plan::measurement::MeasurementPlan;
-use retrial_recipe::model::{FigureSource, Find, InvalidMarker, Mode};
+use retrial_recipe::model::{FigureLocator, FigureSource, InvalidMarker, Mode};
 
 /// The files of one trial, and what is known of the step that wrote them.
 pub(crate) struct TrialFiles<'a> {
@@ -29,7 +29,7 @@ pub(crate) struct TrialFiles<'a> {
     /// The folder of its results.
     pub folder: &'a Path,
     /// The outputs of its steps, the check's first.
-    pub outputs: Vec<Text>,
+    pub outputs: Vec<TextFile>,
     /// The time of its step, where that is known.
     pub window: Option<StepWindow<'a>>,
     /// It lies in a submission, where `MLCommons` checks an accuracy log's mode and scenario less.
@@ -52,7 +52,11 @@ impl TrialFiles<'_> {
 
     /// Reads `LoadGen`'s logs, if they are its results. A trial without a log of its own has no new
     /// result, and the reason says which file is at fault.
-    pub fn read_log(&self, trial: &mut TrialEvidence, evidence: &mut Evidence) -> Option<Run> {
+    pub fn read_log(
+        &self,
+        trial: &mut TrialEvidence,
+        evidence: &mut Evidence,
+    ) -> Option<LoadgenRun> {
         if !self.measured.loadgen {
             return None;
         }
@@ -121,11 +125,11 @@ impl TrialFiles<'_> {
     }
 
     /// Checks that the step measured what the recipe declares, and by which log.
-    fn check_kind(&self, run: &Run, trial: &mut TrialEvidence, evidence: &mut Evidence) {
-        let scenario = Scenario::from_word(&self.measured.scenario);
+    fn check_kind(&self, run: &LoadgenRun, trial: &mut TrialEvidence, evidence: &mut Evidence) {
+        let scenario = TestScenario::from_word(&self.measured.scenario);
         let mode = match self.measured.mode {
-            Mode::Accuracy => loadgen::Mode::Accuracy,
-            Mode::Performance | Mode::Compliance => loadgen::Mode::Performance,
+            Mode::Accuracy => loadgen::TestMode::Accuracy,
+            Mode::Performance | Mode::Compliance => loadgen::TestMode::Performance,
         };
         let mut checks = match (self.is_submitted, self.measured.mode) {
             (true, Mode::Accuracy) => other_kind(run, scenario),
@@ -133,7 +137,7 @@ impl TrialFiles<'_> {
             (true, _) => not_of_its_kind(run, mode, None),
             (false, _) => not_of_its_kind(run, mode, scenario),
         };
-        if self.measured.mode == Mode::Accuracy && run.mode() != Some(loadgen::Mode::Accuracy) {
+        if self.measured.mode == Mode::Accuracy && run.mode() != Some(loadgen::TestMode::Accuracy) {
             // The log of a performance run has a speed, which is not this result's.
             trial.figures.clear();
         }
@@ -177,9 +181,9 @@ impl TrialFiles<'_> {
     }
 
     /// Returns the texts in which a figure is searched.
-    fn texts(&self, source: &FigureSource) -> Vec<Text> {
+    fn texts(&self, source: &FigureSource) -> Vec<TextFile> {
         match &source.file {
-            Some(file) => vec![Text {
+            Some(file) => vec![TextFile {
                 directory: self.folder.to_owned(),
                 file: file.0.clone().into(),
             }],
@@ -214,5 +218,5 @@ fn is_asked_for(measured: &MeasurementPlan, name: &str) -> bool {
 /// Returns whether figures of a measurement are read of training logs.
 pub(crate) fn is_trained(measured: &MeasurementPlan) -> bool {
     let mut figures = measured.figures.iter();
-    figures.any(|(_, figure)| matches!(figure.find, Find::Mllog(_)))
+    figures.any(|(_, figure)| matches!(figure.find, FigureLocator::Mllog(_)))
 }

@@ -135,7 +135,7 @@ mod tests {
 
     use super::*;
     use crate::verdict::tests::build::{official, own, source};
-    use crate::verdict::{Context, Outcome, judge};
+    use crate::verdict::{Outcome, RunContext, judge};
 
     #[rstest]
     #[case::fixed(3, 3, 5, &[3])]
@@ -195,7 +195,7 @@ mod tests {
         source.noise = Some(0.01);
         evidence.plan.figures = vec![("tflops".to_owned(), source)];
         let evidence = evidence.expecting("tflops", official(100.0));
-        let verdict = judge(&Context::default(), &[evidence]);
+        let verdict = judge(&RunContext::default(), &[evidence]);
         assert_eq!(verdict.outcome, expected, "{}", verdict.sentence);
         assert!(missing.is_none_or(|missing| verdict.sentence.contains(missing)));
     }
@@ -224,7 +224,7 @@ mod tests {
                     .expecting("tflops", official(100.0));
                 folder.plan.trials = Trials { min: 3, max: 8 };
                 complete(&mut folder);
-                let outcome = judge(&Context::default(), &[folder]).outcome;
+                let outcome = judge(&RunContext::default(), &[folder]).outcome;
                 (outcome != Outcome::Inconclusive).then_some(outcome)
             });
             reproduced += u32::from(decided == Some(Outcome::Reproduced));

@@ -1,6 +1,6 @@
 //! Reasons why no round's rules are known for a result, and what to specify so that it can be judged.
 
-use retrial_mlperf::loadgen::Run;
+use retrial_mlperf::loadgen::LoadgenRun;
 use retrial_mlperf::rounds::Round;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{Mode, Submission};
@@ -27,7 +27,7 @@ pub fn of_result(round: Option<&Round>, benchmark: &str, scenario: &str) -> Stri
 
 /// Returns whether a result without rules is one that rules would be asked for: a log that states no
 /// seeds, as an accuracy run's summary, tells nothing about its round.
-pub fn is_asked_for(run: &Run, mode: Mode) -> bool {
+pub fn is_asked_for(run: &LoadgenRun, mode: Mode) -> bool {
     mode == Mode::Performance || run.parameters().qsl_rng_seed.is_some()
 }
 

@@ -4,13 +4,15 @@
 use itertools::Itertools as _;
 
 use super::reference::AssumedNoise;
-use super::{Context, Evidence, FigureValue, QualifierKind, TrialEvidence, convergence, reference};
+use super::{
+    Evidence, FigureValue, QualifierKind, RunContext, TrialEvidence, convergence, reference,
+};
 use retrial_recipe::model::{Aggregate, Better, Expectation, Mode};
-use retrial_stats::{AcceptanceRegion, Comparison, Decision, Estimate, step_down};
+use retrial_stats::{AcceptanceRegion, Decision, Estimate, ReferenceComparison, step_down};
 
 /// One published figure and its trials.
 #[derive(Debug, Clone)]
-pub(crate) struct Compared {
+pub(crate) struct PublishedFigureTrials {
     pub figure: String,
     pub unit: String,
     /// The values in the order of the trials; empty where one of them has no usable figure.
@@ -39,7 +41,7 @@ pub(crate) struct Compared {
 }
 
 /// Compares every figure that something was published for.
-pub(crate) fn compare(context: &Context, evidence: &Evidence) -> Vec<Compared> {
+pub(crate) fn compare(context: &RunContext, evidence: &Evidence) -> Vec<PublishedFigureTrials> {
     evidence
         .expect
         .iter()
@@ -48,11 +50,11 @@ pub(crate) fn compare(context: &Context, evidence: &Evidence) -> Vec<Compared> {
 }
 
 fn compare_one(
-    context: &Context,
+    context: &RunContext,
     evidence: &Evidence,
     name: &str,
     expectations: &[Expectation],
-) -> Option<Compared> {
+) -> Option<PublishedFigureTrials> {
     let decisive = reference::decisive(expectations)?;
     let expectation = &expectations[decisive];
     let values = values(evidence, name).unwrap_or_default();
@@ -64,7 +66,7 @@ fn compare_one(
         .unwrap_or(0.0);
     let assumed = reference::noise(context, evidence, name, Some(expectation));
     let noise = assumed.as_ref().map(|assumed| assumed.value);
-    let comparison = Comparison {
+    let comparison = ReferenceComparison {
         reference: expectation.value,
         sigma,
         better,
@@ -83,7 +85,7 @@ fn compare_one(
     let margin = reference::margin(context, evidence.mode, expectation);
     let mut qualifiers = context.qualifiers.iter();
     let other_hardware = qualifiers.any(|qualifier| qualifier.kind == QualifierKind::OtherHardware);
-    Some(Compared {
+    Some(PublishedFigureTrials {
         figure: name.to_owned(),
         unit,
         values,
@@ -144,7 +146,7 @@ pub(crate) fn unit(evidence: &Evidence, name: &str) -> String {
         .unwrap_or_default()
 }
 
-impl Compared {
+impl PublishedFigureTrials {
     /// Bounds of the log ratio, each with error `alpha`.
     pub fn bounds(&self, alpha: f64) -> Option<(f64, f64)> {
         self.estimate.as_ref()?.bounds(alpha)
@@ -198,9 +200,10 @@ pub fn exp(log: f64) -> f64 {
 
 /// Returns which of several figures are worse, with error `alpha` that any is named so wrongly (Holm). Those
 /// without a width are compared as they are, and share no error.
-pub(crate) fn worse(figures: &[&Compared]) -> Vec<bool> {
-    let worse_at =
-        |figure: &Compared, share: f64| figure.decide(figure.alpha / share) == Decision::Worse;
+pub(crate) fn worse(figures: &[&PublishedFigureTrials]) -> Vec<bool> {
+    let worse_at = |figure: &PublishedFigureTrials, share: f64| {
+        figure.decide(figure.alpha / share) == Decision::Worse
+    };
     let mut worse: Vec<bool> = figures
         .iter()
         .map(|figure| !figure.is_statistical() && worse_at(figure, 1.0))

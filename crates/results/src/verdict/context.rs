@@ -13,7 +13,7 @@ pub(crate) const MARGIN_SAME_SKU: f64 = 0.02;
 
 /// The context of a whole run: its submission, rules, qualifiers and warnings.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Context {
+pub struct RunContext {
     /// The submission whose figures are judged.
     pub submission: Submission,
     /// The recipe's rules of judgement.
@@ -39,7 +39,7 @@ pub struct Context {
     pub published_figures: usize,
 }
 
-impl From<&Plan> for Context {
+impl From<&Plan> for RunContext {
     fn from(plan: &Plan) -> Self {
         let measured_in = |mode: Mode| {
             let measurements = plan.measurements.iter();
@@ -61,7 +61,7 @@ impl From<&Plan> for Context {
     }
 }
 
-impl Context {
+impl RunContext {
     /// Returns the margin of performance figures that state none of their own.
     pub(crate) fn margin(&self) -> f64 {
         let default = if self.same_sku {

@@ -5,7 +5,7 @@ use itertools::Itertools as _;
 
 use super::Evidence;
 use retrial_mlperf::training::convergence::{self, Convergence, FEWEST, ReferencePoints};
-use retrial_recipe::model::{Aggregate, Better, Find, MllogFigure, ReferenceConvergence};
+use retrial_recipe::model::{Aggregate, Better, FigureLocator, MllogFigure, ReferenceConvergence};
 
 /// A trial's parameter: samples (or epochs) until the target was met; infinite where it was not.
 pub const SAMPLES: &str = "samples_to_converge";
@@ -17,7 +17,7 @@ const FEWEST_WITH_ONE_LOST: usize = 5;
 
 /// Reasons why a score has no normalisation, as lower-case fragments.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum ConvergenceError {
+pub enum TrialConvergenceError {
     /// A log lacks a parameter.
     #[error("trial {trial}: its log has no {parameter}")]
     NotLogged {
@@ -44,8 +44,10 @@ pub enum ConvergenceError {
 pub(crate) fn of(
     evidence: &Evidence,
     figure: &str,
-) -> Option<Result<Convergence, ConvergenceError>> {
-    let Find::Mllog(MllogFigure { rcp: Some(rcp), .. }) = &evidence.source_of(figure)?.find else {
+) -> Option<Result<Convergence, TrialConvergenceError>> {
+    let FigureLocator::Mllog(MllogFigure { rcp: Some(rcp), .. }) =
+        &evidence.source_of(figure)?.find
+    else {
         return None;
     };
     if evidence.trials.len() < FEWEST {
@@ -72,7 +74,7 @@ fn olympic(evidence: &Evidence, figure: &str) -> bool {
 fn from_trials(
     evidence: &Evidence,
     rcp: &ReferenceConvergence,
-) -> Result<Convergence, ConvergenceError> {
+) -> Result<Convergence, TrialConvergenceError> {
     let logged = |name: &str, parameter| {
         let of_trial = evidence.trials.iter().map(move |trial| {
             let logged = trial.parameters.get(name).copied();
@@ -85,7 +87,7 @@ fn from_trials(
     let sizes = logged(BATCH_SIZE, "global_batch_size")?;
     let size = sizes[0];
     if let Some(other) = sizes.iter().find(|other| (*other - size).abs() > 0.0) {
-        return Err(ConvergenceError::BatchSizes {
+        return Err(TrialConvergenceError::BatchSizes {
             first: size,
             second: *other,
         });

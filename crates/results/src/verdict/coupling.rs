@@ -1,12 +1,12 @@
 //! The effect of accuracy on performance.
 
 use super::qualifier::merge;
-use super::{Context, Evidence, Outcome, Qualifier, QualifierKind, ResultVerdict};
+use super::{Evidence, Outcome, Qualifier, QualifierKind, ResultVerdict, RunContext};
 use retrial_recipe::model::Mode;
 
 /// Speed without accuracy is qualified, speed with an accuracy that failed is invalid.
 pub(crate) fn couple_accuracy(
-    context: &Context,
+    context: &RunContext,
     evidence: &[Evidence],
     results: &mut [ResultVerdict],
 ) {

@@ -2,29 +2,29 @@
 
 use itertools::Itertools as _;
 
-use super::compare::{Compared, compare, exp};
+use super::compare::{PublishedFigureTrials, compare, exp};
 use super::figures::{aggregated, declared, main_figure, measured_sentence};
 use super::qualifier::{Qualifier, explained, merge};
 use super::qualify::{IMPLAUSIBLE, exceeding, of_result};
-use super::rules::{Checked, check};
+use super::rules::{RuleFindings, check};
 use super::{
-    Bounds, Context, Evidence, Judgement, Noise, Outcome, Reference, ResultVerdict, TrialEvidence,
-    TrialVerdict, sentence, telemetry,
+    Bounds, Evidence, Judgement, Noise, Outcome, Reference, ResultVerdict, RunContext,
+    TrialEvidence, TrialVerdict, sentence, telemetry,
 };
 use retrial_recipe::model::{Claim, Mode};
-use retrial_stats::{Decision, Method, more_trials, outliers};
+use retrial_stats::{BoundsMethod, Decision, more_trials, outliers};
 
 /// A result whose figures are compared, and not yet corrected for one another.
-pub(crate) struct Draft<'a> {
+pub(crate) struct ResultDraft<'a> {
     evidence: &'a Evidence,
-    checked: Checked,
-    pub compared: Vec<Compared>,
+    checked: RuleFindings,
+    pub compared: Vec<PublishedFigureTrials>,
     /// The run's that say what was measured, and what the evidence adds.
     qualifiers: Vec<Qualifier>,
 }
 
-impl<'a> Draft<'a> {
-    pub fn new(context: &Context, evidence: &'a Evidence) -> Self {
+impl<'a> ResultDraft<'a> {
+    pub fn new(context: &RunContext, evidence: &'a Evidence) -> Self {
         let mut qualifiers = context.qualifiers.clone();
         merge(&mut qualifiers, of_result(evidence, context));
         Self {
@@ -40,7 +40,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the result; `worse` says for each compared figure whether it is, after correction.
-    pub fn finish(&self, context: &Context, worse: &[bool]) -> ResultVerdict {
+    pub fn finish(&self, context: &RunContext, worse: &[bool]) -> ResultVerdict {
         let evidence = self.evidence;
         let judgements: Vec<Judgement> = self
             .compared
@@ -118,7 +118,12 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn judgement(&self, context: &Context, compared: &Compared, worse: bool) -> Judgement {
+    fn judgement(
+        &self,
+        context: &RunContext,
+        compared: &PublishedFigureTrials,
+        worse: bool,
+    ) -> Judgement {
         let estimate = compared.estimate.as_ref();
         let noise = noise(compared);
         let bounds = compared.bounds(compared.alpha);
@@ -276,7 +281,7 @@ fn deciding<'a>(evidence: &Evidence, judgements: &'a [Judgement]) -> Option<&'a 
     equals.find_or_first(|judgement| Some(&judgement.figure) == metric)
 }
 
-fn references(compared: &Compared) -> Vec<Reference> {
+fn references(compared: &PublishedFigureTrials) -> Vec<Reference> {
     compared
         .expectations
         .iter()
@@ -293,14 +298,16 @@ fn references(compared: &Compared) -> Vec<Reference> {
         .collect()
 }
 
-fn noise(compared: &Compared) -> Noise {
+fn noise(compared: &PublishedFigureTrials) -> Noise {
     let Some(estimate) = &compared.estimate else {
         return Noise::Unknown;
     };
     let assumed = compared.assumed.as_ref().map(|noise| noise.value);
     match estimate.deviation() {
         None => Noise::Unknown,
-        Some(noise) if matches!(estimate.method, Method::Assumed { .. }) => Noise::Assumed(noise),
+        Some(noise) if matches!(estimate.method, BoundsMethod::Assumed { .. }) => {
+            Noise::Assumed(noise)
+        }
         // Two trials whose own is less.
         Some(noise) if compared.values.len() == 2 && noise > 0.0 && assumed == Some(noise) => {
             Noise::Assumed(noise)

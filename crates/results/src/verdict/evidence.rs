@@ -12,7 +12,7 @@ use super::{FigureValue, RuleCheck, TrialLog};
 use retrial_mlperf::loadgen::RunSettings;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{FigureSource, Mode};
-use retrial_telemetry::Summary;
+use retrial_telemetry::TelemetrySummary;
 
 /// One scenario in one mode, all trials.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,7 +131,7 @@ pub struct TrialEvidence {
     /// The missing figures that a record announces, which cannot be read.
     pub announced: BTreeSet<String>,
     /// The validity that the benchmark itself states.
-    pub validity: Validity,
+    pub validity: StatedValidity,
     /// Only an excerpt of a summary exists: it cannot show that rules passed.
     pub excerpt: bool,
     /// `LoadGen`'s settings, constraints and errors.
@@ -139,7 +139,7 @@ pub struct TrialEvidence {
     /// Values of another log that are no figures: samples to converge, batch size.
     pub parameters: BTreeMap<String, f64>,
     /// Telemetry of GPUs and container.
-    pub telemetry: Option<Summary>,
+    pub telemetry: Option<TelemetrySummary>,
 }
 
 impl TrialEvidence {
@@ -212,7 +212,7 @@ pub enum StepOutcome {
 /// The validity that the benchmark itself states.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Validity {
+pub enum StatedValidity {
     /// Stated as valid.
     Valid,
     /// Stated as invalid, or its log has errors; each reason is a fragment.

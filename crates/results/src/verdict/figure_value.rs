@@ -25,12 +25,12 @@ pub struct FigureValue {
     pub half_digit: f64,
     /// Where a recipe's own figure was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Origin>,
+    pub origin: Option<FigureLocation>,
 }
 
 /// The place where a figure was read, and the records that were skipped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Origin {
+pub struct FigureLocation {
     /// The file, below the results or the run's directory.
     pub file: String,
     /// The line, from 1; of several whose mean or sum it is, the last. None in a log of more than 64 MiB.
@@ -51,7 +51,7 @@ pub struct Skipped {
 }
 
 /// Writes the location as a sentence has it: `output.log, line 12`.
-impl fmt::Display for Origin {
+impl fmt::Display for FigureLocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.file)?;
         if let Some(line) = self.line {
@@ -78,7 +78,7 @@ impl FigureValue {
 
     /// Returns the figure with the location where it was read.
     #[must_use]
-    pub fn read_at(self, origin: Origin) -> Self {
+    pub fn read_at(self, origin: FigureLocation) -> Self {
         Self {
             origin: Some(origin),
             ..self

@@ -1,25 +1,25 @@
 //! From evidence to verdict: the figures of all results corrected for one another, accuracy coupled
 //! to performance, the outcome of the run.
 
-use super::compare::{Compared, worse};
+use super::compare::{PublishedFigureTrials, worse};
 use super::coupling::couple_accuracy;
-use super::draft::Draft;
+use super::draft::ResultDraft;
 use super::qualifier::merge;
 use super::{
-    Context, Evidence, ExitCode, Outcome, ResultVerdict, Verdict, notice, sentence, telemetry,
+    Evidence, ExitCode, Outcome, ResultVerdict, RunContext, Verdict, notice, sentence, telemetry,
 };
 
 /// Version of verdict.json.
 const SCHEMA: u32 = 1;
 
 /// Judges a run: the same evidence always gives the same verdict.
-pub fn judge(context: &Context, evidence: &[Evidence]) -> Verdict {
-    let drafts: Vec<Draft> = evidence
+pub fn judge(context: &RunContext, evidence: &[Evidence]) -> Verdict {
+    let drafts: Vec<ResultDraft> = evidence
         .iter()
-        .map(|one| Draft::new(context, one))
+        .map(|one| ResultDraft::new(context, one))
         .collect();
     // Only valid results are tested, so only they share the error.
-    let family: Vec<&Compared> = drafts
+    let family: Vec<&PublishedFigureTrials> = drafts
         .iter()
         .filter(|draft| draft.is_valid())
         .flat_map(|draft| &draft.compared)
@@ -42,7 +42,7 @@ pub fn judge(context: &Context, evidence: &[Evidence]) -> Verdict {
     overall(context, results)
 }
 
-fn overall(context: &Context, results: Vec<ResultVerdict>) -> Verdict {
+fn overall(context: &RunContext, results: Vec<ResultVerdict>) -> Verdict {
     // A run without a result is no pass.
     let outcome = results
         .iter()

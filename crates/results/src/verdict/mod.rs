@@ -35,10 +35,10 @@ mod telemetry;
 mod trial_log;
 
 pub use benchmark::BenchmarkVerdict;
-pub use context::Context;
-pub use evidence::{Evidence, StepOutcome, TrialEvidence, Validity, table_of};
+pub use context::RunContext;
+pub use evidence::{Evidence, StatedValidity, StepOutcome, TrialEvidence, table_of};
 pub use exit::ExitCode;
-pub use figure_value::{FigureValue, Origin, Skipped};
+pub use figure_value::{FigureLocation, FigureValue, Skipped};
 pub use judge::judge;
 pub use model::{Bounds, Judgement, Noise, Reference, ResultVerdict, TrialVerdict, Verdict};
 pub use notice::notice;

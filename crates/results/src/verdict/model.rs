@@ -10,8 +10,8 @@ use super::{
     ExitCode, FigureValue, MoreTrials, Outcome, QualifiedOutcome, Qualifier, RuleCheck, StepOutcome,
 };
 use retrial_recipe::model::{Claim, ExpectationKind, Mode, Submission};
-use retrial_stats::Order;
-use retrial_telemetry::Summary;
+use retrial_stats::OrderEffect;
+use retrial_telemetry::TelemetrySummary;
 
 /// The verdict on a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -87,7 +87,7 @@ pub struct ResultVerdict {
     pub noise: Option<Noise>,
     /// Telemetry of GPUs and container during the measurements, over all trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub telemetry: Option<Summary>,
+    pub telemetry: Option<TelemetrySummary>,
     /// The judged trials, in the order in which they ran.
     pub trials: Vec<TrialVerdict>,
     /// The warm-up trials, which were not judged.
@@ -155,7 +155,7 @@ pub struct TrialVerdict {
     pub outlier_in: Vec<String>,
     /// Telemetry of GPUs and container.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub telemetry: Option<Summary>,
+    pub telemetry: Option<TelemetrySummary>,
 }
 
 /// One published figure, judged.
@@ -198,7 +198,7 @@ pub struct Judgement {
     pub slow: Vec<u32>,
     /// How they depend on their order; if they do, they count as one trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub order: Option<Order>,
+    pub order: Option<OrderEffect>,
     /// By how much the first is slower than the others, as a log ratio, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<f64>,

@@ -1,6 +1,6 @@
 //! The qualifiers that a result has by its evidence and its judgements.
 
-use super::{Context, Evidence, Judgement, Qualifier, QualifierKind, number, telemetry};
+use super::{Evidence, Judgement, Qualifier, QualifierKind, RunContext, number, telemetry};
 use retrial_plan::deviation::REIMPLEMENTED;
 use retrial_recipe::model::Claim;
 
@@ -12,7 +12,7 @@ pub(crate) const PRINTED_RATE: f64 = 1e-5;
 pub(crate) const IMPLAUSIBLE: f64 = 1.5;
 
 /// Returns the qualifiers that a result's evidence adds to those of the run.
-pub(crate) fn of_result(evidence: &Evidence, context: &Context) -> Vec<Qualifier> {
+pub(crate) fn of_result(evidence: &Evidence, context: &RunContext) -> Vec<Qualifier> {
     let reimplemented = context.rules.reimplemented;
     let reimplemented =
         reimplemented.then(|| Qualifier::new(QualifierKind::Reimplemented, REIMPLEMENTED));

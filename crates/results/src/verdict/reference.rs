@@ -1,8 +1,8 @@
 //! The published figure that decides, the direction of a figure, and the noise of one trial.
 
 use super::context::usable_margin;
-use super::{Context, Evidence};
-use retrial_mlperf::loadgen::Scenario;
+use super::{Evidence, RunContext};
+use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::noise::{is_benchmark, published_pairs};
 use retrial_readings::units;
 use retrial_recipe::model::{Aggregate, Better, Claim, Expectation, Mode};
@@ -26,7 +26,7 @@ pub(crate) fn aggregation(evidence: &Evidence, figure: &str, unit: &str) -> (Bet
 
 /// Returns the margin of a figure: its own, else the run's; in accuracy mode 1 %. What is to be better has
 /// no margin but its own.
-pub(crate) fn margin(context: &Context, mode: Mode, expectation: &Expectation) -> f64 {
+pub(crate) fn margin(context: &RunContext, mode: Mode, expectation: &Expectation) -> f64 {
     let own = expectation.margin.filter(|margin| usable_margin(*margin));
     own.unwrap_or_else(|| match mode {
         _ if expectation.claim == Claim::Better => 0.0,
@@ -47,7 +47,7 @@ pub(crate) struct AssumedNoise {
 /// Returns the assumed noise of one trial, if there is any basis to assume one: for the figures by which
 /// `MLPerf` Inference publishes its own benchmarks, how far published runs on one system are apart.
 pub(crate) fn noise(
-    context: &Context,
+    context: &RunContext,
     evidence: &Evidence,
     figure: &str,
     expectation: Option<&Expectation>,
@@ -87,7 +87,7 @@ pub(crate) fn is_published(evidence: &Evidence, figure: &str) -> bool {
     if evidence.mode != Mode::Performance {
         return false;
     }
-    let is_of_suite = evidence.loadgen || Scenario::from_word(&evidence.scenario).is_some();
+    let is_of_suite = evidence.loadgen || TestScenario::from_word(&evidence.scenario).is_some();
     if is_of_suite && evidence.published_metric.as_deref() == Some(figure) {
         return true;
     }
@@ -194,7 +194,7 @@ mod tests {
         let mut evidence = Evidence::new(scenario, mode);
         evidence.loadgen = loadgen;
         let published = expectation(1.0, ExpectationKind::Official);
-        let mut context = Context::default();
+        let mut context = RunContext::default();
         context.submission.suite = "mlperf-inference".to_owned();
         context.submission.benchmark = "llama2-70b-99".to_owned();
         let assumed = noise(&context, &evidence, figure, Some(&published));
@@ -220,7 +220,7 @@ mod tests {
         #[case] value: f64,
         #[case] basis: &str,
     ) {
-        let mut context = Context::default();
+        let mut context = RunContext::default();
         context.submission.suite = "mlperf-inference".to_owned();
         context.submission.benchmark = benchmark.to_owned();
         context.rules.noise = stated;
@@ -243,7 +243,7 @@ mod tests {
         #[case] benchmark: &str,
         #[case] expected: bool,
     ) {
-        let mut context = Context::default();
+        let mut context = RunContext::default();
         context.submission.suite = suite.to_owned();
         context.submission.benchmark = benchmark.to_owned();
         let mut evidence = Evidence::new("Offline", Mode::Performance);

@@ -7,14 +7,15 @@ mod round;
 
 use super::evidence::{named, table_of};
 use super::{
-    Evidence, FigureValue, RuleCheck, StepOutcome, TrialEvidence, Validity, convergence, number,
+    Evidence, FigureValue, RuleCheck, StatedValidity, StepOutcome, TrialEvidence, convergence,
+    number,
 };
 use retrial_readings::nearest::listed;
 use retrial_recipe::model::{Limit, Mode};
 
 /// The outcome of the rules for one scenario in one mode.
 #[derive(Debug, Default)]
-pub(crate) struct Checked {
+pub(crate) struct RuleFindings {
     /// Every rule that was checked.
     pub rules: Vec<RuleCheck>,
     /// The reasons why it failed; none if it did not.
@@ -26,8 +27,8 @@ pub(crate) struct Checked {
 }
 
 /// Checks the rules of every trial, and adds those that were checked with the files.
-pub(crate) fn check(evidence: &Evidence) -> Checked {
-    let mut checked = Checked::default();
+pub(crate) fn check(evidence: &Evidence) -> RuleFindings {
+    let mut checked = RuleFindings::default();
     check_outside(&mut checked, evidence);
     if evidence.trials.is_empty() && checked.invalid.is_empty() {
         let check = RuleCheck::failed("step", "no trial", "a trial");
@@ -54,7 +55,7 @@ pub(crate) fn check(evidence: &Evidence) -> Checked {
 }
 
 /// Adds what was checked where the files are, as it was found.
-fn check_outside(checked: &mut Checked, evidence: &Evidence) {
+fn check_outside(checked: &mut RuleFindings, evidence: &Evidence) {
     for check in evidence.checks.iter().filter(|check| !check.passed) {
         let prefix = check.trial.map(|trial| trial_prefix(evidence, trial));
         let prefix = prefix.unwrap_or_default();
@@ -73,7 +74,7 @@ fn trial_prefix(evidence: &Evidence, trial: u32) -> String {
 }
 
 /// MLPerf Training: not faster than chance can explain.
-fn check_convergence(checked: &mut Checked, evidence: &Evidence) {
+fn check_convergence(checked: &mut RuleFindings, evidence: &Evidence) {
     const RULE: &str = "convergence";
     let named = evidence.figures.iter();
     for convergence in named.filter_map(|(name, _)| convergence::of(evidence, name)) {
@@ -95,7 +96,7 @@ fn check_convergence(checked: &mut Checked, evidence: &Evidence) {
 
 /// The rules of one trial.
 struct TrialRules<'a> {
-    checked: &'a mut Checked,
+    checked: &'a mut RuleFindings,
     evidence: &'a Evidence,
     trial: &'a TrialEvidence,
     /// Names the trial in reasons.
@@ -147,11 +148,11 @@ impl TrialRules<'_> {
             ("the benchmark", "the benchmark's result")
         };
         match &self.trial.validity {
-            Validity::Valid if self.is_without_word() => {
+            StatedValidity::Valid if self.is_without_word() => {
                 self.pass("LoadGen's logs", "no errors", "no errors");
             }
-            Validity::Valid => self.pass(rule, "VALID", "VALID"),
-            Validity::Invalid(reasons) => {
+            StatedValidity::Valid => self.pass(rule, "VALID", "VALID"),
+            StatedValidity::Invalid(reasons) => {
                 let reasons = reasons.join("; ");
                 if reasons.is_empty() {
                     self.violate(rule, "INVALID", "VALID", &format!("{who} says INVALID"));
@@ -167,14 +168,14 @@ impl TrialRules<'_> {
                 }
             }
             // An accuracy summary has no such line; a performance summary without one was truncated.
-            Validity::NotStated
+            StatedValidity::NotStated
                 if self.evidence.loadgen && self.evidence.mode == Mode::Performance =>
             {
                 let actual = "neither VALID nor INVALID";
                 let why = format!("LoadGen's summary reports {actual}");
                 self.violate(rule, actual, "VALID", &why);
             }
-            Validity::NotStated => {}
+            StatedValidity::NotStated => {}
         }
     }
 
@@ -235,7 +236,7 @@ impl TrialRules<'_> {
     fn any_figure(&mut self) {
         let (evidence, trial) = (self.evidence, self.trial);
         let word = evidence.mode == Mode::Compliance
-            && (trial.validity == Validity::Valid || !evidence.checks.is_empty());
+            && (trial.validity == StatedValidity::Valid || !evidence.checks.is_empty());
         let is_counted = evidence.scaling.is_some() && self.is_lost();
         let mut figures = trial.figures.values();
         if word || is_counted || figures.any(|figure| figure.value.is_finite()) {

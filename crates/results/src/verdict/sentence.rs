@@ -5,7 +5,7 @@ mod trials;
 
 use itertools::Itertools as _;
 
-use super::compare::Compared;
+use super::compare::PublishedFigureTrials;
 use super::qualify::IMPLAUSIBLE;
 use super::{Judgement, Noise, Outcome, ResultVerdict, number};
 use retrial_document::measures::format;
@@ -22,7 +22,7 @@ const SESSION: &str = "trials of one session share its state";
 
 /// Returns the sentence on one published figure.
 pub(crate) fn of_figure(
-    compared: &Compared,
+    compared: &PublishedFigureTrials,
     judgement: &Judgement,
     confidence: f64,
     analyses: usize,
@@ -57,7 +57,7 @@ pub(crate) fn of_figure(
 }
 
 /// Describes the basis of the bounds: `one trial, assumed noise 0.3 % from 10 published pairs of …`.
-fn basis(compared: &Compared, judgement: &Judgement, analyses: usize) -> String {
+fn basis(compared: &PublishedFigureTrials, judgement: &Judgement, analyses: usize) -> String {
     let mut words = vec![match judgement.trials {
         1 => "one trial".to_owned(),
         trials => match compared.aggregate {
@@ -125,7 +125,7 @@ fn fine(fraction: f64) -> String {
     }
 }
 
-fn published(compared: &Compared, like: f64) -> String {
+fn published(compared: &PublishedFigureTrials, like: f64) -> String {
     let expectation = compared.expectation();
     let value = number::figure_like(expectation.value, &compared.unit, like);
     let who = match expectation.kind {
@@ -140,7 +140,7 @@ fn published(compared: &Compared, like: f64) -> String {
 }
 
 /// `; 7 other published results reach 94–100 % of this one`
-fn others(compared: &Compared, judgement: &Judgement) -> String {
+fn others(compared: &PublishedFigureTrials, judgement: &Judgement) -> String {
     let published = compared.expectation().value;
     let ratios: Vec<f64> = judgement
         .references

@@ -1,8 +1,8 @@
 //! `trials: {min, max}`: trials are added until the evidence decides, in fixed stages with the
 //! error split between them, since looking again and again would sooner or later see anything.
 
-use super::draft::Draft;
-use super::{Context, Evidence};
+use super::draft::ResultDraft;
+use super::{Evidence, RunContext};
 use retrial_stats::Decision;
 
 /// The decision after a stage.
@@ -25,11 +25,11 @@ pub enum StageDecision {
 /// The error is shared between the run's published figures the strict way (Bonferroni), so that
 /// what stops a scenario as not reproduced stays so under the run's own correction (Holm), whatever
 /// the other scenarios give.
-pub fn decide_stage(context: &Context, evidence: &Evidence, stage: usize) -> StageDecision {
+pub fn decide_stage(context: &RunContext, evidence: &Evidence, stage: usize) -> StageDecision {
     let stop = |reason: &str| StageDecision::Stop {
         reason: reason.to_owned(),
     };
-    let draft = Draft::new(context, evidence);
+    let draft = ResultDraft::new(context, evidence);
     if !draft.is_valid() {
         return stop("the run violates a rule of the benchmark: more trials do not fix that");
     }

@@ -7,10 +7,10 @@ use itertools::Itertools as _;
 use super::{
     Evidence, FigureValue, Outcome, Qualifier, QualifierKind, ResultVerdict, TrialEvidence,
 };
-use retrial_telemetry::{Idle, Summary};
+use retrial_telemetry::{IdleGpus, TelemetrySummary};
 
 /// Returns a trial's telemetry, with the deciding figure over its power.
-pub(crate) fn of_trial(trial: &TrialEvidence, deciding: Option<&str>) -> Option<Summary> {
+pub(crate) fn of_trial(trial: &TrialEvidence, deciding: Option<&str>) -> Option<TelemetrySummary> {
     let summary = trial.telemetry.clone()?;
     Some(with_figure(summary, deciding, &trial.figures))
 }
@@ -20,19 +20,23 @@ pub(crate) fn of_result(
     evidence: &Evidence,
     deciding: Option<&str>,
     figures: &BTreeMap<String, FigureValue>,
-) -> Option<Summary> {
+) -> Option<TelemetrySummary> {
     let trials = evidence.trials.iter();
     let seen = trials.filter_map(|trial| Some((&trial.path, trial.telemetry.as_ref()?)));
     let of_steps = seen.unique_by(|(path, _)| *path);
-    let all: Vec<&Summary> = of_steps.map(|(_, summary)| summary).collect();
-    Some(with_figure(Summary::together(&all)?, deciding, figures))
+    let all: Vec<&TelemetrySummary> = of_steps.map(|(_, summary)| summary).collect();
+    Some(with_figure(
+        TelemetrySummary::together(&all)?,
+        deciding,
+        figures,
+    ))
 }
 
 fn with_figure(
-    mut summary: Summary,
+    mut summary: TelemetrySummary,
     deciding: Option<&str>,
     figures: &BTreeMap<String, FigureValue>,
-) -> Summary {
+) -> TelemetrySummary {
     summary.per_joule = deciding.and_then(|name| {
         let figure = figures.get(name)?;
         summary.per_joule(name, figure.value, &figure.unit)
@@ -59,7 +63,7 @@ pub(crate) fn undecide_if_idle(evidence: &[Evidence], results: &mut [ResultVerdi
 }
 
 /// Returns the GPUs, if all of them were idle in every trial that was watched.
-fn always_idle(evidence: &Evidence) -> Option<&Idle> {
+fn always_idle(evidence: &Evidence) -> Option<&IdleGpus> {
     let trials = evidence.trials.iter();
     let watched = trials.filter_map(|trial| trial.telemetry.as_ref());
     let watched = watched.filter(|summary| summary.gpus > 0);
@@ -68,7 +72,7 @@ fn always_idle(evidence: &Evidence) -> Option<&Idle> {
         let is_everywhere = summary.unwatched_machines.is_empty();
         (is_everywhere && idle.gpus.len() == summary.gpus).then_some(idle)
     });
-    let idle: Option<Vec<&Idle>> = idle.collect();
+    let idle: Option<Vec<&IdleGpus>> = idle.collect();
     idle?.first().copied()
 }
 

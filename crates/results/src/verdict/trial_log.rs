@@ -37,9 +37,9 @@ pub struct TrialLog {
 #[derive(Debug, Clone, PartialEq)]
 pub enum LogIdentity {
     /// A run of `LoadGen`.
-    LoadGen(loadgen::RunIdentity),
+    LoadGen(loadgen::LoadgenRunIdentity),
     /// A training run.
-    Training(mllog::RunIdentity),
+    Training(mllog::TrainingRunIdentity),
     /// Any other file, by its content.
     Text(TextIdentity),
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::session::Session;
+use super::session::RunSession;
 use crate::error::RunError;
 use retrial_store::StoreError;
 
@@ -19,15 +19,15 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The directories that have existed, and the first that is missing now.
 #[derive(Default)]
-struct Observed {
+struct ObservedDirectories {
     present: BTreeSet<PathBuf>,
     missing: Option<PathBuf>,
 }
 
 /// Waits until a directory of the run, or its journal, is removed; then returns an error that names it.
-pub async fn until_removed(session: &Session) -> RunError {
+pub async fn until_removed(session: &RunSession) -> RunError {
     let identity = identity(session.run.path());
-    let mut observed = Observed::default();
+    let mut observed = ObservedDirectories::default();
     loop {
         sleep(CHECK_INTERVAL).await;
         if let Some(path) = observed.check(session, identity) {
@@ -36,15 +36,15 @@ pub async fn until_removed(session: &Session) -> RunError {
     }
 }
 
-impl Observed {
+impl ObservedDirectories {
     /// Returns what has been missing at two checks.
-    fn check(&mut self, session: &Session, identity: Option<(u64, u64)>) -> Option<PathBuf> {
+    fn check(&mut self, session: &RunSession, identity: Option<(u64, u64)>) -> Option<PathBuf> {
         let missing = self.first_missing(session, identity);
         let before = std::mem::replace(&mut self.missing, missing);
         before.filter(|before| self.missing.as_ref() == Some(before))
     }
 
-    fn first_missing(&mut self, session: &Session, own: Option<(u64, u64)>) -> Option<PathBuf> {
+    fn first_missing(&mut self, session: &RunSession, own: Option<(u64, u64)>) -> Option<PathBuf> {
         let run = session.run.path();
         if own.is_some() && identity(run) != own && (is_missing(run) || identity(run).is_some()) {
             return Some(run.to_owned());
@@ -63,7 +63,7 @@ impl Observed {
 }
 
 /// The paths that must stay once they are there, the outer ones first.
-fn watched(session: &Session) -> Vec<PathBuf> {
+fn watched(session: &RunSession) -> Vec<PathBuf> {
     let local = session.local.path();
     let (run_steps, control) = (session.run.steps(), session.control.path());
     let mut paths = vec![local.to_owned(), session.run.journal(), run_steps.clone()];

@@ -29,12 +29,12 @@ pub struct EngineAccess {
     stop: CancellationToken,
     /// The engine was unavailable for too long: nobody waits for it again.
     is_lost: AtomicBool,
-    waits: Mutex<Waits>,
+    waits: Mutex<WaitTime>,
 }
 
 /// The time that was spent on waiting.
 #[derive(Default)]
-struct Waits {
+struct WaitTime {
     /// The number of operations that wait now.
     waiting: u32,
     /// When the first of them began to wait.
@@ -81,7 +81,7 @@ impl EngineAccess {
                 Err(error) if error.is_unavailable() => error,
                 other => return other,
             };
-            let wait = wait.get_or_insert_with(|| Wait::begin(self, begun));
+            let wait = wait.get_or_insert_with(|| WaitGuard::begin(self, begun));
             if self.is_lost() || wait.failed_at.elapsed() > self.patience() {
                 self.is_lost.store(true, Ordering::Relaxed);
                 return Err(error);
@@ -144,7 +144,7 @@ impl EngineAccess {
 }
 
 /// An operation that waits, as long as this lives.
-struct Wait<'a> {
+struct WaitGuard<'a> {
     access: &'a EngineAccess,
     /// When the operation failed for the first time: it may have run for long before.
     failed_at: Instant,
@@ -152,7 +152,7 @@ struct Wait<'a> {
     is_first: bool,
 }
 
-impl<'a> Wait<'a> {
+impl<'a> WaitGuard<'a> {
     fn begin(access: &'a EngineAccess, begun: Instant) -> Self {
         let mut waits = lock(&access.waits);
         waits.waiting += 1;
@@ -166,7 +166,7 @@ impl<'a> Wait<'a> {
     }
 }
 
-impl Drop for Wait<'_> {
+impl Drop for WaitGuard<'_> {
     fn drop(&mut self) {
         let mut waits = lock(&self.access.waits);
         waits.waiting -= 1;

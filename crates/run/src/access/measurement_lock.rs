@@ -8,25 +8,25 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 
-use retrial_plan::step::{Action, Plan, Purpose, Step};
+use retrial_plan::step::{Action, CommandPurpose, Plan, Step};
 
 /// Shared by all runs of a batch and the pulls of their images.
 #[derive(Debug, Clone, Default)]
 pub struct MeasurementLock(Arc<RwLock<()>>);
 
 /// Held while a run measures.
-pub(crate) type Shared = OwnedRwLockReadGuard<()>;
+pub(crate) type SharedGuard = OwnedRwLockReadGuard<()>;
 /// Held while something disturbs measurements.
-pub(crate) type Exclusive = OwnedRwLockWriteGuard<()>;
+pub(crate) type ExclusiveGuard = OwnedRwLockWriteGuard<()>;
 
 impl MeasurementLock {
     /// Waits until no run measures.
-    pub async fn exclusive(&self) -> Exclusive {
+    pub async fn exclusive(&self) -> ExclusiveGuard {
         Arc::clone(&self.0).write_owned().await
     }
 
     /// Waits until nothing disturbs.
-    pub(crate) async fn shared(&self) -> Shared {
+    pub(crate) async fn shared(&self) -> SharedGuard {
         Arc::clone(&self.0).read_owned().await
     }
 }
@@ -34,7 +34,7 @@ impl MeasurementLock {
 /// Returns whether a step measures, collects what was measured, or starts or stops a service for it.
 pub(crate) fn measures(step: &Step) -> bool {
     match &step.action {
-        Action::Exec(exec) => exec.purpose != Purpose::Prepare,
+        Action::Exec(exec) => exec.purpose != CommandPurpose::Prepare,
         Action::Collect { .. } | Action::StartService(_) | Action::StopService(_) => true,
         _ => false,
     }

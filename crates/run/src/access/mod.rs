@@ -8,4 +8,4 @@ mod run_values;
 mod session;
 
 pub use run_values::with_run_values;
-pub use session::{Options, Session};
+pub use session::{RunSession, SessionOptions};

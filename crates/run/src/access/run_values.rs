@@ -1,12 +1,12 @@
 //! Fills values known only at run time into the plan's texts: commits of models, names and addresses of
 //! machines.
 
-use super::session::Session;
-use retrial_plan::commit::{NamesCommits, commit_later};
+use super::session::RunSession;
+use retrial_plan::commit::{PlaceholderTexts, commit_later};
 
 /// Returns a part of the plan with the values known so far; for one trial of a measurement, or for none.
-pub fn with_run_values<T: NamesCommits + Clone>(
-    session: &Session,
+pub fn with_run_values<T: PlaceholderTexts + Clone>(
+    session: &RunSession,
     planned: &T,
     trial: Option<(usize, u32)>,
 ) -> T {

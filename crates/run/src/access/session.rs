@@ -9,25 +9,25 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use super::engine::EngineAccess;
-use super::measurement_lock::{Exclusive, MeasurementLock, Shared};
-use crate::control::{Control, GRACE_S, RENEWAL};
+use super::measurement_lock::{ExclusiveGuard, MeasurementLock, SharedGuard};
+use crate::control::{ControlDirectory, GRACE_S, RENEWAL};
 use crate::error::{Halt, RunError};
 use crate::failure::ChildHistory;
 use crate::mutex::lock;
-use crate::nodes::{Failures, Machine, Others};
+use crate::nodes::{NodeFailures, PeerNodes, RunMachine};
 use crate::redact::Redactor;
 use retrial_engine::EngineError;
 use retrial_engine::api::Engine;
 use retrial_host::disk_full;
 use retrial_plan::own_containers;
 use retrial_plan::step::{Plan, Step};
-use retrial_store::journal::{Event, EventKind, Journal, State, StepEnd};
+use retrial_store::journal::{Event, EventKind, Journal, JournalState, StepEnd};
 use retrial_store::lock::FileLock;
 use retrial_store::{RunDirectory, StoreError, scratch};
 
 /// The options with which this process executes the run.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct SessionOptions {
     /// Emit every line of output as an event, not only the latest lines at intervals.
     pub all_output: bool,
     /// Performance without accuracy is inconclusive.
@@ -39,12 +39,12 @@ pub struct Options {
     /// Shared by the runs of a batch and the pulls of their images; none for a single run.
     pub measurement_lock: Option<MeasurementLock>,
     /// This machine, where a run has several.
-    pub machine: Option<Machine>,
+    pub machine: Option<RunMachine>,
     /// A directory on this machine's own disk, if its engine cannot reach the run's directory.
     pub scratch: Option<PathBuf>,
 }
 
-impl Default for Options {
+impl Default for SessionOptions {
     fn default() -> Self {
         Self {
             all_output: false,
@@ -59,7 +59,7 @@ impl Default for Options {
 }
 
 /// The state of one process that executes a run: engine, plan, journal and events.
-pub struct Session {
+pub struct RunSession {
     /// The engine, which may be unavailable for a while.
     pub(crate) engine: EngineAccess,
     /// The run's directory, in the home that machines may share.
@@ -70,11 +70,11 @@ pub struct Session {
     /// The plan, as it was approved.
     pub plan: Plan,
     /// The control directory of the run's own container.
-    pub control: Control,
+    pub control: ControlDirectory,
     /// The control directory of steps on the host.
-    pub host_control: Control,
+    pub host_control: ControlDirectory,
     /// The control directories of services with containers of their own, by the service's name.
-    pub(crate) service_controls: BTreeMap<String, Control>,
+    pub(crate) service_controls: BTreeMap<String, ControlDirectory>,
     /// Cancelled when the run must stop.
     pub stop: CancellationToken,
     /// Values of the secrets, by name.
@@ -82,20 +82,20 @@ pub struct Session {
     /// Removes the secrets from output and results; none without secrets.
     pub(crate) redactor: Option<Arc<Redactor>>,
     /// The options with which this process executes the run.
-    pub options: Options,
+    pub options: SessionOptions,
     journal: Mutex<Journal>,
-    pub(crate) state: Mutex<Arc<State>>,
+    pub(crate) state: Mutex<Arc<JournalState>>,
     pub(crate) events: UnboundedSender<Event>,
     /// The other machines, if this process directs them.
-    pub(crate) others: Option<Others>,
+    pub(crate) others: Option<PeerNodes>,
     /// Failures on other machines.
-    pub(crate) failures: Failures,
+    pub(crate) failures: NodeFailures,
     /// The history of each step's child processes, by the step's number.
     pub(crate) children: Mutex<BTreeMap<u32, ChildHistory>>,
     _lock: FileLock,
 }
 
-impl Session {
+impl RunSession {
     /// Acquires the lock of a new or interrupted run, and reads its state.
     ///
     /// # Errors
@@ -105,7 +105,7 @@ impl Session {
         run: RunDirectory,
         events: UnboundedSender<Event>,
         secrets: BTreeMap<String, String>,
-        options: Options,
+        options: SessionOptions,
     ) -> Result<Self, RunError> {
         let lock = FileLock::take(&run.lock(), run.id())?;
         let plan: Plan = run.read_json("plan.json")?;
@@ -124,9 +124,12 @@ impl Session {
             Some(scratch) => scratch::directory_of(scratch, &run)?,
             None => run.clone(),
         };
-        let (control, host_control) = (Control::of(&local), Control::of_host(&local));
+        let (control, host_control) = (
+            ControlDirectory::of(&local),
+            ControlDirectory::of_host(&local),
+        );
         let services = own_containers(&plan.steps).map(|(service, _)| {
-            let control = Control::of_service(&local, &service.service);
+            let control = ControlDirectory::of_service(&local, &service.service);
             (service.service.clone(), control)
         });
         let service_controls = services.collect();
@@ -143,11 +146,11 @@ impl Session {
             redactor: redactor.map(Arc::new),
             options,
             journal: Mutex::new(journal),
-            state: Mutex::new(Arc::new(State::from_events(&before))),
+            state: Mutex::new(Arc::new(JournalState::from_events(&before))),
             events,
             run,
             others: None,
-            failures: Failures::default(),
+            failures: NodeFailures::default(),
             children: Mutex::default(),
             _lock: lock,
         })
@@ -155,7 +158,7 @@ impl Session {
 
     /// Takes control of the run's other machines.
     #[must_use]
-    pub fn with_others(self, others: Others) -> Self {
+    pub fn with_others(self, others: PeerNodes) -> Self {
         Self {
             failures: others.failures.clone(),
             others: Some(others),
@@ -197,7 +200,7 @@ impl Session {
     }
 
     /// The state of the run now. It does not change while the caller has it.
-    pub fn state(&self) -> Arc<State> {
+    pub fn state(&self) -> Arc<JournalState> {
         Arc::clone(&lock(&self.state))
     }
 
@@ -222,7 +225,7 @@ impl Session {
     /// Records an event of another machine.
     ///
     /// # Errors
-    /// As [`Session::record`].
+    /// As [`RunSession::record`].
     pub(crate) fn forward(&self, event: Event) -> Result<(), StoreError> {
         lock(&self.journal).write(&event)?;
         let _ = self.events.send(event);
@@ -278,7 +281,7 @@ impl Session {
     }
 
     /// Acquires the measurement lock to measure. None if the run is stopped meanwhile, or is a single run.
-    pub(crate) async fn lock_shared(&self) -> Result<Option<Shared>, StoreError> {
+    pub(crate) async fn lock_shared(&self) -> Result<Option<SharedGuard>, StoreError> {
         let Some(lock) = &self.options.measurement_lock else {
             return Ok(None);
         };
@@ -297,7 +300,7 @@ impl Session {
 
     /// Acquires the measurement lock for disturbing work. None if the run is stopped meanwhile, or is a single
     /// run.
-    pub(crate) async fn lock_exclusive(&self) -> Option<Exclusive> {
+    pub(crate) async fn lock_exclusive(&self) -> Option<ExclusiveGuard> {
         let lock = self.options.measurement_lock.as_ref()?;
         tokio::select! {
             biased;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::cached::{companions, image, origin, remove_stale};
 use super::seed;
-use crate::access::Session;
+use crate::access::RunSession;
 use crate::container::{CACHE_LABEL, mounts_cached};
 use crate::error::Halt;
 use crate::step::StepSession;
@@ -15,22 +15,22 @@ use retrial_container::{ContainerSpec, Mount};
 use retrial_engine::api::ContainerState;
 use retrial_plan::cached::short;
 use retrial_store::cache::CacheEntry;
-use retrial_store::journal::{CacheMounted, EventKind, StepEnd};
+use retrial_store::journal::{CacheMount, EventKind, StepEnd};
 use retrial_store::lock::{FileLock, LockAttempt};
 
 /// The directories of a container that is about to be created. They stay locked until this is dropped, when the
 /// container is running.
 #[derive(Default)]
-pub struct MountedCaches {
-    mounted: Vec<(CacheMounted, FileLock)>,
+pub struct LockedCacheMounts {
+    mounted: Vec<(CacheMount, FileLock)>,
 }
 
 /// Acquires a directory for each cache mount of a container, and mounts it.
 pub async fn take(
     session: &StepSession<'_>,
     spec: &mut ContainerSpec,
-) -> Result<MountedCaches, Halt> {
-    let mut caches = MountedCaches::default();
+) -> Result<LockedCacheMounts, Halt> {
+    let mut caches = LockedCacheMounts::default();
     for (mount, path) in std::mem::take(&mut spec.cache_mounts) {
         let image = image(session, &spec.image).await?;
         let machine = retrial_host::machine_name(&session.options.root);
@@ -57,7 +57,7 @@ pub async fn take(
             label.push('\n');
         }
         label.push_str(&entry.location());
-        let mounted = CacheMounted {
+        let mounted = CacheMount {
             container: String::new(),
             mount,
             path,
@@ -70,7 +70,7 @@ pub async fn take(
     Ok(caches)
 }
 
-impl MountedCaches {
+impl LockedCacheMounts {
     /// Records which directories the container got.
     pub fn record(&mut self, session: &StepSession<'_>, container: &str) -> Result<(), Halt> {
         for (mounted, _) in &mut self.mounted {
@@ -106,14 +106,14 @@ async fn free(
     }
 }
 
-fn entry(session: &Session, mount: &str, directory: &str, identity: &str) -> CacheEntry {
+fn entry(session: &RunSession, mount: &str, directory: &str, identity: &str) -> CacheEntry {
     let cache = Path::new(&session.plan.cache);
     CacheEntry::named(cache, mount, directory, identity)
 }
 
 /// Releases the directories of a removed container: the files become ours, and later runs reuse them if no step
 /// failed.
-pub async fn release(session: &Session, container: &str) {
+pub async fn release(session: &RunSession, container: &str) {
     let state = session.state();
     let is_failed = |end: &StepEnd| matches!(end, StepEnd::Failed { .. } | StepEnd::Stopped);
     let is_good = state.ended.values().all(|(end, _)| !is_failed(end));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::access::{Session, with_run_values};
+use crate::access::{RunSession, with_run_values};
 use crate::container::{RUN_LABEL, mounts_cached};
 use crate::error::Halt;
 use crate::interrupt::on_thread;
@@ -13,7 +13,7 @@ use crate::step::StepSession;
 use retrial_container::Mount;
 use retrial_plan::cached::CachedDirectory;
 use retrial_store::StoreError;
-use retrial_store::cache::{CacheEntry, CacheState, Origin, digest_of};
+use retrial_store::cache::{CacheEntry, CacheOrigin, CacheState, digest_of};
 use retrial_store::journal::{StepEnd, StepFault};
 use retrial_store::lock::{FileLock, LockAttempt};
 
@@ -76,7 +76,7 @@ pub async fn identity(
 }
 
 /// A digest of files next to the recipe.
-pub async fn companions(session: &Session, mounts: Vec<Mount>) -> Result<String, Halt> {
+pub async fn companions(session: &RunSession, mounts: Vec<Mount>) -> Result<String, Halt> {
     Ok(on_thread(&session.stop, move || digest_of(&mounts)).await?)
 }
 
@@ -118,7 +118,7 @@ async fn lock(session: &StepSession<'_>, entry: &CacheEntry) -> Result<FileLock,
 
 /// Checks whether a cached directory is valid.
 pub async fn check(
-    session: &Session,
+    session: &RunSession,
     entry: &CacheEntry,
     directory: &CachedDirectory,
 ) -> Result<CacheState, Halt> {
@@ -155,8 +155,8 @@ pub async fn image(session: &StepSession<'_>, reference: &str) -> Result<String,
 }
 
 /// The origin of a cached directory that is populated now.
-pub fn origin(session: &Session, image: String) -> Origin {
-    Origin {
+pub fn origin(session: &RunSession, image: String) -> CacheOrigin {
+    CacheOrigin {
         recipe: session.plan.recipe.clone(),
         run: session.run.id().to_owned(),
         image,
@@ -167,7 +167,7 @@ pub fn origin(session: &Session, image: String) -> Origin {
 
 /// Reads many files on a thread of its own, until the run is to stop.
 pub async fn interruptible<T: Send + 'static>(
-    session: &Session,
+    session: &RunSession,
     work: impl FnOnce(&AtomicBool) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, Halt> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -187,7 +187,7 @@ pub async fn interruptible<T: Send + 'static>(
 }
 
 /// Removes invalid directories and unused stages. A run with a live container removes its own.
-pub async fn remove_stale(session: &Session, entry: &CacheEntry) -> Result<(), Halt> {
+pub async fn remove_stale(session: &RunSession, entry: &CacheEntry) -> Result<(), Halt> {
     let containers = session.with_engine(|engine| engine.containers(RUN_LABEL));
     let containers = containers.await?;
     let mut all = containers.iter();

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::cached::{acquire, check, identity, image, interruptible, mounts, origin, remove_stale};
 use super::seed::{self, owner};
-use crate::access::Session;
+use crate::access::RunSession;
 use crate::container;
 use crate::error::Halt;
 use crate::step::{StepSession, exec};
@@ -16,11 +16,11 @@ use retrial_document::measures::format;
 use retrial_engine::api::ExecSpec;
 use retrial_host::disk_full;
 use retrial_plan::cached::PopulateStep;
-use retrial_plan::options::Keep;
-use retrial_plan::step::{Action, Condition};
+use retrial_plan::options::KeepContainer;
+use retrial_plan::step::{Action, StepCondition};
 use retrial_recipe::model::StepLocation;
-use retrial_store::cache::{CacheState, Manifest, Origin, Stage};
-use retrial_store::journal::{CachedAs, EventKind, StepEnd, StepFault};
+use retrial_store::cache::{CacheManifest, CacheOrigin, CacheStagingDirectory, CacheState};
+use retrial_store::journal::{CacheIdentity, EventKind, StepEnd, StepFault};
 
 /// Executes the step; `reattach` if its command may be running since before a kill of the tool.
 pub async fn populate(
@@ -33,7 +33,7 @@ pub async fn populate(
     let identity = identity(session, directory, &image).await?;
     let (entry, _lock) = acquire(session, &directory.key, &identity).await?;
     let label = entry.label();
-    let cached = EventKind::Cached(CachedAs {
+    let cached = EventKind::Cached(CacheIdentity {
         directory: entry.name().to_owned(),
         identity,
     });
@@ -41,7 +41,7 @@ pub async fn populate(
     match check(session, &entry, directory).await? {
         CacheState::Valid(manifest) => {
             discard(session, &stage).await?;
-            let Origin { run, at, .. } = &manifest.origin;
+            let CacheOrigin { run, at, .. } = &manifest.origin;
             let size = size(&manifest);
             let decision = format!("cache hit: {label}: {size}, populated by run {run}, {at}");
             session.record(cached)?;
@@ -54,7 +54,7 @@ pub async fn populate(
         }
         CacheState::Missing => {}
     }
-    let population = Population {
+    let population = CachePopulation {
         session: *session,
         populate,
         image: &image,
@@ -101,14 +101,14 @@ fn unusable(state: CacheState) -> Halt {
     )
 }
 
-struct Population<'a> {
+struct CachePopulation<'a> {
     session: StepSession<'a>,
     populate: &'a PopulateStep,
     image: &'a str,
-    stage: &'a Stage,
+    stage: &'a CacheStagingDirectory,
 }
 
-impl Population<'_> {
+impl CachePopulation<'_> {
     /// Runs the command to its end, and marks the stage as populated.
     async fn run(&self, reattach: bool) -> Result<(), Halt> {
         if !self.stage.is_populated() {
@@ -196,7 +196,7 @@ fn full(content: &Path, last_lines: Vec<String>) -> Halt {
 }
 
 /// Removes the populating container and the stage.
-async fn discard(session: &StepSession<'_>, stage: &Stage) -> Result<(), Halt> {
+async fn discard(session: &StepSession<'_>, stage: &CacheStagingDirectory) -> Result<(), Halt> {
     if session.state().made_by == Some(session.step.number) {
         container::remove(session).await?;
     }
@@ -205,16 +205,16 @@ async fn discard(session: &StepSession<'_>, stage: &Stage) -> Result<(), Halt> {
     Ok(())
 }
 
-fn size(manifest: &Manifest) -> String {
+fn size(manifest: &CacheManifest) -> String {
     let bytes = format::size(manifest.bytes());
     format!("{}, {bytes}", format::count(manifest.files.len(), "file"))
 }
 
 /// Returns whether `--keep` asks to keep the container of a failed step.
-fn keeps_failed(session: &Session) -> bool {
+fn keeps_failed(session: &RunSession) -> bool {
     let mut steps = session.plan.steps.iter();
     steps.any(|step| {
         step.action == Action::Remove
-            && matches!(step.when, Condition::Unless { keep } if keep != Keep::Never)
+            && matches!(step.when, StepCondition::Unless { keep } if keep != KeepContainer::Never)
     })
 }

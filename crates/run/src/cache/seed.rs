@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::access::Session;
+use crate::access::RunSession;
 use crate::container::{create_started, own_labels, start_error};
 use crate::error::Halt;
 use crate::step::StepSession;
@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Returns our user and group in a container, for `chown`.
-pub async fn owner(session: &Session) -> String {
+pub async fn owner(session: &RunSession) -> String {
     let abilities = session.with_engine(Engine::abilities).await;
     if abilities.is_ok_and(|abilities| abilities.rootless) {
         // An engine without root shows us as root there.
@@ -32,7 +32,7 @@ pub async fn owner(session: &Session) -> String {
 
 /// Makes us the owner of all files in a directory, writable for everybody, as root of the run's image. Does not
 /// follow symlinks: they refer to paths of the container.
-pub async fn own(session: &Session, directory: &Path) -> Result<(), EngineError> {
+pub async fn own(session: &RunSession, directory: &Path) -> Result<(), EngineError> {
     let script = format!("chown -hR \"$1\" {STAGE} && chmod -R a+rwX {STAGE}");
     let image = session.state().image.clone().unwrap_or_default();
     let spec = ContainerSpec {
@@ -48,7 +48,7 @@ pub async fn own(session: &Session, directory: &Path) -> Result<(), EngineError>
 }
 
 /// Returns a container of the image with one mounted directory of ours.
-fn as_root(session: &Session, image: &str, stage: &Path) -> ContainerSpec {
+fn as_root(session: &RunSession, image: &str, stage: &Path) -> ContainerSpec {
     ContainerSpec {
         name: format!("retrial-{}-seed", session.run.id()),
         image: image.to_owned(),

@@ -1,16 +1,19 @@
 //! Creates and starts containers through an engine that may become unavailable meanwhile.
 
 use super::labels::RUN_LABEL;
-use crate::access::Session;
+use crate::access::RunSession;
 use crate::error::Halt;
 use retrial_container::ContainerSpec;
 use retrial_document::ErrorText;
 use retrial_engine::EngineError;
-use retrial_engine::docker::Refusal;
+use retrial_engine::docker::EngineRefusal;
 
 /// Creates the container. If the name is in use because the engine became unavailable after creating a
 /// container and before responding, that unrecorded container is removed first.
-pub async fn create_again(session: &Session, spec: &ContainerSpec) -> Result<String, EngineError> {
+pub async fn create_again(
+    session: &RunSession,
+    spec: &ContainerSpec,
+) -> Result<String, EngineError> {
     let refused = match session.with_engine(|engine| engine.create(spec)).await {
         Err(error @ EngineError::Refused { status: 409, .. }) => error,
         other => return other,
@@ -30,7 +33,7 @@ pub async fn create_again(session: &Session, spec: &ContainerSpec) -> Result<Str
 
 /// Starts a container. Returns false if the engine was unavailable and came back meanwhile: one that was killed
 /// while it started a container starts it only in part the next time, so that it must be replaced.
-pub async fn start(session: &Session, id: &str) -> Result<bool, EngineError> {
+pub async fn start(session: &RunSession, id: &str) -> Result<bool, EngineError> {
     let mut is_first = true;
     let started = session.with_engine(|engine| {
         let is_first = std::mem::take(&mut is_first);
@@ -47,7 +50,7 @@ pub async fn start(session: &Session, id: &str) -> Result<bool, EngineError> {
 
 /// Creates a container of no step of its own, and starts it.
 pub async fn create_started(
-    session: &Session,
+    session: &RunSession,
     spec: &ContainerSpec,
 ) -> Result<String, EngineError> {
     loop {
@@ -65,7 +68,7 @@ pub async fn create_started(
 /// Returns why a container did not start.
 pub fn start_error(error: &EngineError) -> Halt {
     match error.refusal() {
-        Some(Refusal::NoShell) => Halt::host(ErrorText::of(error).in_context(
+        Some(EngineRefusal::NoShell) => Halt::host(ErrorText::of(error).in_context(
             "the image has no /bin/sh, which Retrial's first process and steps need: ",
         )),
         _ => Halt::host(ErrorText::of(error)),

@@ -15,7 +15,7 @@ use retrial_document::measures::format;
 use retrial_store::StoreError;
 use retrial_store::files::remove_directory;
 use retrial_store::journal::StepEnd;
-use retrial_store::unpack::{Limits, Unpacked, unpack};
+use retrial_store::unpack::{UnpackOptions, UnpackSummary, unpack};
 
 /// The most bytes that are copied out at once, unless the recipe allows more: the results of a
 /// trial, or files for a host step.
@@ -34,7 +34,7 @@ pub struct Extraction<'a> {
     /// The size of the files at the path, bytes; 0 if unknown.
     pub length: u64,
     /// Limits on its content.
-    pub limits: Limits,
+    pub limits: UnpackOptions,
     /// The step's end if there is no such path; its fault is also that of an archive that cannot be
     /// unpacked.
     pub absent: StepEnd,
@@ -43,7 +43,10 @@ pub struct Extraction<'a> {
 }
 
 /// Copies a path out of a container, and unpacks the stream.
-pub async fn extract(session: &StepSession<'_>, copy: Extraction<'_>) -> Result<Unpacked, Halt> {
+pub async fn extract(
+    session: &StepSession<'_>,
+    copy: Extraction<'_>,
+) -> Result<UnpackSummary, Halt> {
     let copied = session.with_engine(async |engine| {
         if copy.length > copy.limits.most_bytes {
             return Ok(Some(Err(too_large(&copy))));
@@ -83,9 +86,9 @@ fn too_large(copy: &Extraction<'_>) -> StoreError {
 fn unpack_on_thread(
     copy: &Extraction<'_>,
     chunks: Receiver<Bytes>,
-) -> impl Future<Output = Result<Unpacked, StoreError>> + use<> {
+) -> impl Future<Output = Result<UnpackSummary, StoreError>> + use<> {
     let (path, to, limits) = (PathBuf::from(copy.path), copy.to.to_owned(), copy.limits);
-    let archive = Incoming {
+    let archive = ArchiveStream {
         chunks,
         chunk: Bytes::new(),
     };
@@ -103,12 +106,12 @@ fn unpack_on_thread(
 }
 
 /// An archive as the engine sends it.
-struct Incoming {
+struct ArchiveStream {
     chunks: Receiver<Bytes>,
     chunk: Bytes,
 }
 
-impl Read for Incoming {
+impl Read for ArchiveStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.chunk.is_empty() {
             match self.chunks.blocking_recv() {

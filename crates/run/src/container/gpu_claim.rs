@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Mode, OFlags};
 
 use super::labels::{GPU_LABEL, RUN_LABEL, label, run_of};
-use crate::access::Session;
+use crate::access::RunSession;
 use crate::error::Halt;
 use crate::step::StepSession;
 use retrial_engine::api::ContainerState;
@@ -28,7 +28,7 @@ const LOCK: &str = "retrial-gpus.lock";
 const CHECK_AGAIN: Duration = Duration::from_mins(1);
 
 /// The GPUs that the run's container claims, for its label: addresses, or `all`.
-pub fn claim_of(session: &Session) -> Option<String> {
+pub fn claim_of(session: &RunSession) -> Option<String> {
     session.plan.requires.gpus.as_ref()?;
     let assigned = session.plan.assigned_gpus.as_ref();
     Some(assigned.map_or_else(|| "all".to_owned(), |assigned| assigned.claims().join(",")))
@@ -101,7 +101,7 @@ fn overlap(claim: &str, other: &str) -> bool {
 }
 
 /// Acquires the lock shared by all runs on this machine, of any user. It is released when its process ends.
-async fn guard(session: &Session) -> Result<Option<File>, StoreError> {
+async fn guard(session: &RunSession) -> Result<Option<File>, StoreError> {
     let path = lock_path();
     let file = open(&path).map_err(StoreError::io("open", &path))?;
     let since = Instant::now();

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::access::Session;
+use crate::access::RunSession;
 use retrial_container::first_process::CONTROL;
 use retrial_engine::api::ExecSpec;
-use retrial_results::packages::{self, Installed};
+use retrial_results::packages::{self, InstalledPackages};
 use retrial_store::packages as package_store;
 
 /// The longest time that a container may take to list its packages: 3,000 take 0.1 s.
@@ -27,7 +27,7 @@ const LONGEST: usize = 4096;
 const MOST: usize = 1000;
 
 /// Writes `packages.json`, and the container's environment and labels into `host.json`.
-pub async fn record(session: &Session) {
+pub async fn record(session: &RunSession) {
     let Some(container) = session.state().container.clone() else {
         return;
     };
@@ -55,7 +55,7 @@ pub async fn record(session: &Session) {
 }
 
 /// The container's first process lists them if it can, without the engine; else an exec does.
-async fn installed(session: &Session, container: &str) -> Installed {
+async fn installed(session: &RunSession, container: &str) -> InstalledPackages {
     let list = async {
         if session.control.ask_for_packages() {
             loop {
@@ -76,7 +76,7 @@ async fn installed(session: &Session, container: &str) -> Installed {
         Ok(Err(error)) => error.to_string(),
         Err(_) => format!("the container did not list them within {PATIENCE:?}"),
     };
-    Installed {
+    InstalledPackages {
         remarks: vec![format!("the installed packages are unknown: {remark}")],
         ..packages::read("@end")
     }

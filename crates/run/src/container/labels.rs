@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::access::Session;
+use crate::access::RunSession;
 use retrial_engine::api::ContainerState;
 
 /// The label with the run's id, on every container of ours.
@@ -22,7 +22,7 @@ pub const CACHE_LABEL: &str = "io.retrial.cache";
 pub const JOB_LABEL: &str = "io.retrial.job";
 
 /// Returns the labels of this run's containers: one without them is never touched.
-pub fn own_labels(session: &Session) -> BTreeMap<String, String> {
+pub fn own_labels(session: &RunSession) -> BTreeMap<String, String> {
     let path = session.run.path().display().to_string();
     let path = (PATH_LABEL.to_owned(), path);
     let own = labels_of(session.run.id()).into_iter();

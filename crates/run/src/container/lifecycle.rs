@@ -7,11 +7,11 @@ use super::gpu_claim::{claim, claim_of};
 use super::labels::{CACHE_LABEL, GPU_LABEL, own_labels};
 use super::mount_check::{not_shared, verify_control_mount};
 use super::sources::ResolvedMounts;
-use crate::access::{Session, with_run_values};
-use crate::cache::cache_mounts::{self, MountedCaches};
+use crate::access::{RunSession, with_run_values};
+use crate::cache::cache_mounts::{self, LockedCacheMounts};
 use crate::cache::cached::{self, CachedMounts};
 use crate::cache::seed::owner;
-use crate::control::Control;
+use crate::control::ControlDirectory;
 use crate::error::{Halt, RunError};
 use crate::model;
 use crate::step::{StepSession, host};
@@ -20,7 +20,7 @@ use retrial_container::first_process;
 use retrial_document::ErrorText;
 use retrial_engine::EngineError;
 use retrial_engine::api::ExecSpec;
-use retrial_engine::docker::Refusal;
+use retrial_engine::docker::EngineRefusal;
 use retrial_plan::step::Action;
 use retrial_store::StoreError;
 use retrial_store::journal::{EventKind, SkipReason, StepEnd, StepFault};
@@ -70,7 +70,7 @@ pub async fn create_for_service(
 async fn launch(
     session: &StepSession<'_>,
     mut spec: ContainerSpec,
-    control: &Control,
+    control: &ControlDirectory,
 ) -> Result<(), Halt> {
     if let Some(missing) = missing_mount(&spec) {
         return Err(Halt::failed(
@@ -114,8 +114,8 @@ async fn create_and_verify(
     session: &StepSession<'_>,
     spec: &ContainerSpec,
     sources: &ResolvedMounts,
-    control: &Control,
-    caches: &mut MountedCaches,
+    control: &ControlDirectory,
+    caches: &mut LockedCacheMounts,
     nonce: &str,
 ) -> Result<(String, Result<(), Halt>), Halt> {
     let is_service = matches!(session.step.action, Action::StartService(_));
@@ -125,7 +125,7 @@ async fn create_and_verify(
         create_from_image(session, spec).await
     };
     let id = created.map_err(|error| match error.refusal() {
-        Some(Refusal::MountSource(path)) if spec.control.as_ref() == Some(path) => {
+        Some(EngineRefusal::MountSource(path)) if spec.control.as_ref() == Some(path) => {
             not_shared(session)
         }
         _ => error.into(),
@@ -211,7 +211,7 @@ fn spec_of(
 }
 
 /// Removes the run's containers, if there are any.
-pub async fn remove(session: &Session) -> Result<(), RunError> {
+pub async fn remove(session: &RunSession) -> Result<(), RunError> {
     let state = session.state();
     let mut removed = Ok(());
     // Service containers first: they use the network of the other one. On a full disk the first removal cannot
@@ -223,7 +223,7 @@ pub async fn remove(session: &Session) -> Result<(), RunError> {
 }
 
 /// Removes the run's container concurrently with other work. The remove step records it, and reports a failure.
-pub async fn begin_to_remove(session: &Session) {
+pub async fn begin_to_remove(session: &RunSession) {
     let state = session.state();
     // Containers of services use its network.
     let has_no_services = state.service_containers.is_empty();
@@ -237,7 +237,7 @@ pub async fn begin_to_remove(session: &Session) {
 }
 
 /// Removes one container of the run.
-pub async fn discard(session: &Session, id: &str) -> Result<(), RunError> {
+pub async fn discard(session: &RunSession, id: &str) -> Result<(), RunError> {
     restore_ownership(session, id).await;
     session.with_engine(|engine| engine.remove(id)).await?;
     cache_mounts::release(session, id).await;
@@ -246,7 +246,7 @@ pub async fn discard(session: &Session, id: &str) -> Result<(), RunError> {
 }
 
 /// The last step of a plan.
-pub async fn remove_step(session: &Session) -> Result<(), Halt> {
+pub async fn remove_step(session: &RunSession) -> Result<(), Halt> {
     remove(session).await.map_err(|error| match error {
         RunError::Engine(error) => {
             let advice = format!("remove it: retrial clean {}", session.run.id());
@@ -258,7 +258,7 @@ pub async fn remove_step(session: &Session) -> Result<(), Halt> {
 
 /// Stops everything. The container is removed, unless it has results that were not collected: then it is only
 /// stopped, for a resumed run to collect them. Returns why it was not removed.
-pub async fn teardown(session: &Session) -> Result<Option<SkipReason>, RunError> {
+pub async fn teardown(session: &RunSession) -> Result<Option<SkipReason>, RunError> {
     let state = session.state();
     let Some(id) = state
         .container
@@ -279,7 +279,7 @@ pub async fn teardown(session: &Session) -> Result<Option<SkipReason>, RunError>
 
 /// Stops everything after an error that ends the run. Without the run's directory nothing can be resumed, and
 /// nothing is kept.
-pub async fn end_after(session: &Session, error: &RunError) {
+pub async fn end_after(session: &RunSession, error: &RunError) {
     let is_removed = matches!(error, RunError::Store(StoreError::Removed { .. }));
     if is_removed {
         host::kill_marked(&session.run);
@@ -296,7 +296,7 @@ pub async fn end_after(session: &Session, error: &RunError) {
 
 /// Makes us the owner of the container's files below the control directory, without following symlinks. Root
 /// does not need it.
-async fn restore_ownership(session: &Session, id: &str) {
+async fn restore_ownership(session: &RunSession, id: &str) {
     if rustix::process::getuid().is_root() {
         return;
     }

@@ -3,10 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use crate::access::Session;
-use crate::control::Control;
+use crate::access::RunSession;
+use crate::control::ControlDirectory;
 use crate::error::Halt;
-use crate::step::{Watch, with_exit_code};
+use crate::step::{DirectoryWatch, with_exit_code};
 use retrial_container::first_process::CONTROL;
 use retrial_engine::api::ExecSpec;
 use retrial_store::journal::{StepEnd, StepFault};
@@ -19,14 +19,14 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// # Errors
 /// If the container does not see our files, its first process is not ours or has ended, or the run is stopped.
 pub async fn verify_control_mount(
-    session: &Session,
-    control: &Control,
+    session: &RunSession,
+    control: &ControlDirectory,
     id: &str,
     nonce: &str,
 ) -> Result<(), Halt> {
     let since = Instant::now();
     let mut last_checked = since;
-    let mut watch = Watch::writes(control.path());
+    let mut watch = DirectoryWatch::writes(control.path());
     loop {
         if control.is_nonce_copied(nonce) {
             return Ok(());
@@ -77,7 +77,7 @@ pub async fn verify_control_mount(
 }
 
 /// The end of a step whose container does not see our files.
-pub fn not_shared(session: &Session) -> Halt {
+pub fn not_shared(session: &RunSession) -> Halt {
     let endpoint = &session.engine.info().endpoint;
     let path = session.control.path().display();
     Halt::failed(
@@ -90,7 +90,7 @@ pub fn not_shared(session: &Session) -> Halt {
 }
 
 /// Returns whether a process in the container can read the nonce; none if unknown.
-async fn sees_nonce(session: &Session, id: &str, nonce: &str) -> Option<bool> {
+async fn sees_nonce(session: &RunSession, id: &str, nonce: &str) -> Option<bool> {
     let line = format!("read -r nonce <{CONTROL}/nonce; echo \"nonce $nonce\"");
     let spec = ExecSpec::as_root(["/bin/sh", "-c", &line]);
     let output = session.with_engine(|engine| engine.exec(id, &spec));
@@ -102,7 +102,7 @@ async fn sees_nonce(session: &Session, id: &str, nonce: &str) -> Option<bool> {
     Some(line.trim() == nonce)
 }
 
-async fn log(session: &Session, id: &str) -> Vec<String> {
+async fn log(session: &RunSession, id: &str) -> Vec<String> {
     let log = session.with_engine(|engine| engine.container_log(id, 10));
     let log = log.await;
     let log = log.unwrap_or_default();

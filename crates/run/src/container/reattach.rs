@@ -3,10 +3,10 @@
 use super::labels::RUN_LABEL;
 use super::lifecycle;
 use crate::error::RunError;
-use crate::execute::Run;
-use retrial_plan::step::{Action, Plan, Purpose, Step};
+use crate::execute::RunExecution;
+use retrial_plan::step::{Action, CommandPurpose, Plan, Step};
 
-impl Run<'_> {
+impl RunExecution<'_> {
     /// Finds the run's container. Returns whether it runs and can be used. One that was created but
     /// never recorded is removed; from one that has ended, results are collected.
     pub(crate) async fn reattach(&mut self) -> Result<bool, RunError> {
@@ -90,7 +90,7 @@ impl Run<'_> {
         let state = self.session.state();
         match &step.action {
             Action::Exec(exec) => {
-                exec.purpose != Purpose::Prepare
+                exec.purpose != CommandPurpose::Prepare
                     && state.open.contains(&step.number)
                     && self
                         .session

@@ -3,12 +3,12 @@
 
 use super::lifecycle;
 use crate::error::Halt;
-use crate::execute::Run;
+use crate::execute::RunExecution;
 use crate::step::StepSession;
 use retrial_plan::step::{Action, Step};
 use retrial_store::journal::EventKind;
 
-impl Run<'_> {
+impl RunExecution<'_> {
     /// Does the work of a step on this machine.
     pub(crate) async fn work_here(
         &mut self,

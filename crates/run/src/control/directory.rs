@@ -2,7 +2,7 @@
 //!
 //! Files are created before the step, writable for any user of the image. Nothing in it is trusted: the
 //! container's root may replace files and directories by links, so everything is opened through the
-//! store's [`Directory`].
+//! store's [`DirHandle`].
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use retrial_container::first_process::DEFAULT_SHELL;
 use retrial_plan::shell::takes_text;
 use retrial_plan::step::{ExecStep, Step};
 use retrial_results::packages;
-use retrial_store::dir_handle::Directory;
+use retrial_store::dir_handle::DirHandle;
 use retrial_store::{RunDirectory, StoreError, open};
 
 const SCRIPTS: [(&str, &str); 7] = [
@@ -68,7 +68,7 @@ pub fn step_command(control: &str, step: &Step, command: &ExecStep) -> Vec<Strin
 
 /// The control directory of one run, or of a service in it.
 #[derive(Debug, Clone)]
-pub struct Control {
+pub struct ControlDirectory {
     path: PathBuf,
     /// The scripts as this process last wrote or read them.
     scripts: Arc<Mutex<Option<Scripts>>>,
@@ -77,7 +77,7 @@ pub struct Control {
 /// The scripts with inodes, times of their last change, and contents; none for anything that is not a file.
 type Scripts = [Option<(u64, SystemTime, String)>; SCRIPTS.len()];
 
-impl Control {
+impl ControlDirectory {
     /// Returns the control directory of a run's own container.
     pub fn of(run: &RunDirectory) -> Self {
         Self::at(run.control())
@@ -134,10 +134,10 @@ impl Control {
     }
 
     /// Creates the directory, with the scripts in it.
-    fn write_scripts(&self, directory_mode: u32, mode: u32) -> Result<Directory, StoreError> {
+    fn write_scripts(&self, directory_mode: u32, mode: u32) -> Result<DirHandle, StoreError> {
         let steps = self.path.join("steps");
         std::fs::create_dir_all(&steps).map_err(StoreError::io("create", &steps))?;
-        let directory = Directory::open(&self.path)?;
+        let directory = DirHandle::open(&self.path)?;
         directory.set_mode(directory_mode)?;
         for (name, text) in SCRIPTS {
             directory.write(name, text.as_bytes(), mode)?;
@@ -179,7 +179,7 @@ impl Control {
     /// Requests the list of installed packages from the container's first process. Returns whether it listens:
     /// it does so once, and as root.
     pub fn ask_for_packages(&self) -> bool {
-        let directory = Directory::open(&self.path);
+        let directory = DirHandle::open(&self.path);
         directory.is_ok_and(|directory| directory.write_to_pipe(ASK, b"packages\n").is_ok())
     }
 
@@ -204,7 +204,7 @@ impl Control {
                 format!("{seconds} {mark}\n")
             },
         );
-        Directory::open(&self.path)?.write("deadline", text.as_bytes(), 0o644)
+        DirHandle::open(&self.path)?.write("deadline", text.as_bytes(), 0o644)
     }
 
     /// A step's side of the control directory.

@@ -6,5 +6,5 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub use directory::{Control, GRACE_S, PACKAGES, RENEWAL, mark, step_command};
+pub use directory::{ControlDirectory, GRACE_S, PACKAGES, RENEWAL, mark, step_command};
 pub use step::{ResultDirectory, StepControl, StepExit};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use retrial_store::dir_handle::Directory;
+use retrial_store::dir_handle::DirHandle;
 use retrial_store::{StoreError, open};
 
 /// Content that the exit code overwrites, so that it fits on a full disk.
@@ -49,11 +49,11 @@ impl StepControl {
         Self { control, name }
     }
 
-    fn steps(&self) -> Result<Directory, StoreError> {
-        Directory::open(&self.control)?.directory("steps")
+    fn steps(&self) -> Result<DirHandle, StoreError> {
+        DirHandle::open(&self.control)?.directory("steps")
     }
 
-    fn directory(&self) -> Result<Directory, StoreError> {
+    fn directory(&self) -> Result<DirHandle, StoreError> {
         self.steps()?.directory(&self.name)
     }
 
@@ -200,7 +200,7 @@ impl StepControl {
 }
 
 /// Frees a name by renaming: we may lack the permission to remove a container's files.
-fn move_aside(steps: &Directory, name: &str) -> Result<(), StoreError> {
+fn move_aside(steps: &DirHandle, name: &str) -> Result<(), StoreError> {
     if !steps.has(name) {
         return Ok(());
     }

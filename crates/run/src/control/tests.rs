@@ -2,7 +2,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::Control;
+use super::ControlDirectory;
 
 /// Starts processes after the search for marks, each in a session of its own.
 const ASK: &str = r#"
@@ -64,7 +64,7 @@ fn service_and_ended_processes_are_not_part_of_the_measurement() {
 #[test]
 fn a_container_does_not_end_because_a_clock_was_set() {
     let directory = tempfile::tempdir().unwrap();
-    let control = Control::at(directory.path().join("control"));
+    let control = ControlDirectory::at(directory.path().join("control"));
     control.lay_out("a nonce", false).unwrap();
     let path = control.path().display().to_string();
     let init = include_str!("init").replace("/.retrial", &path);
@@ -93,7 +93,7 @@ fn a_container_does_not_end_because_a_clock_was_set() {
 #[test]
 fn steps_that_ended_before_the_container_ended_by_themselves() {
     let directory = tempfile::tempdir().unwrap();
-    let control = Control::at(directory.path().to_owned());
+    let control = ControlDirectory::at(directory.path().to_owned());
     let steps = directory.path().join("steps");
     let exit = |name: &str| {
         fs::create_dir_all(steps.join(name)).unwrap();

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::finding::{DeadChild, Finding, MissingChild};
+use super::finding::{DeadChild, FailureFinding, MissingChild};
 
 /// A process: its id and start time, since ids are reused.
-type Process = (u32, u64);
+type ProcessKey = (u32, u64);
 
 /// The snapshots so far.
 #[derive(Debug, Default)]
@@ -15,15 +15,15 @@ pub struct ChildHistory {
     /// The GPUs of each process, by its id: a dead process no longer has an environment.
     devices: BTreeMap<u32, String>,
     /// When each dead child was first found dead.
-    dead: BTreeMap<Process, Instant>,
+    dead: BTreeMap<ProcessKey, Instant>,
     /// Processes whose environment names GPUs.
-    gpu_processes: BTreeMap<Process, GpuProcess>,
+    gpu_processes: BTreeMap<ProcessKey, GpuProcess>,
 }
 
 /// A process with GPUs.
 #[derive(Debug)]
 struct GpuProcess {
-    parent: Process,
+    parent: ProcessKey,
     name: String,
     devices: String,
     first_seen: Instant,
@@ -32,8 +32,8 @@ struct GpuProcess {
 
 impl ChildHistory {
     /// Adds a snapshot: the output of `control/children`.
-    pub fn update(&mut self, output: &str, now: Instant) -> Snapshot {
-        let mut snapshot = Snapshot::default();
+    pub fn update(&mut self, output: &str, now: Instant) -> ProcessSnapshot {
+        let mut snapshot = ProcessSnapshot::default();
         let mut devices: BTreeMap<u32, String> = BTreeMap::new();
         for line in output.lines() {
             if let Some((pid, names)) = line.strip_prefix("devices ").and_then(devices_of) {
@@ -57,7 +57,7 @@ impl ChildHistory {
         snapshot
     }
 
-    fn note_gpus(&mut self, snapshot: &Snapshot, now: Instant) {
+    fn note_gpus(&mut self, snapshot: &ProcessSnapshot, now: Instant) {
         for (process, (parent, name)) in &snapshot.alive {
             let mut alive = snapshot.alive.keys();
             let parent = alive.find(|(pid, _)| pid == parent);
@@ -87,31 +87,36 @@ impl ChildHistory {
     }
 
     /// The first child that has been dead for longer than the limit.
-    pub fn dead_for(&self, snapshot: &Snapshot, limit: Duration, now: Instant) -> Option<Finding> {
+    pub fn dead_for(
+        &self,
+        snapshot: &ProcessSnapshot,
+        limit: Duration,
+        now: Instant,
+    ) -> Option<FailureFinding> {
         let since = |child: &&DeadChild| self.dead.get(&child.process());
         let overdue = |child: &&DeadChild| since(child).is_some_and(|since| now - *since >= limit);
         let child = snapshot.dead.iter().find(overdue)?;
         Some(self.named(child.clone()))
     }
 
-    fn named(&self, mut child: DeadChild) -> Finding {
+    fn named(&self, mut child: DeadChild) -> FailureFinding {
         child.devices = self.devices.get(&child.pid).cloned();
-        Finding::DeadChild(child)
+        FailureFinding::DeadChild(child)
     }
 
     /// The first child with GPUs of its own that ran for longer than the limit, and has been missing for as
     /// long, while its parent and a child with other GPUs are running. A restarted child is not missing.
     pub fn missing_for(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &ProcessSnapshot,
         limit: Duration,
         now: Instant,
-    ) -> Option<Finding> {
-        let missing = |(process, child): &(&Process, &GpuProcess)| {
+    ) -> Option<FailureFinding> {
+        let missing = |(process, child): &(&ProcessKey, &GpuProcess)| {
             let Some(since) = child.missing else {
                 return false;
             };
-            let is_alive = |(_, other): &(&Process, &GpuProcess)| {
+            let is_alive = |(_, other): &(&ProcessKey, &GpuProcess)| {
                 other.missing.is_none() && other.parent == child.parent
             };
             let mut alive = self.gpu_processes.iter().filter(is_alive);
@@ -127,7 +132,7 @@ impl ChildHistory {
         if let Some(dead) = snapshot.dead.iter().find(|dead| dead.process() == *process) {
             return Some(self.named(dead.clone()));
         }
-        Some(Finding::MissingChild(MissingChild {
+        Some(FailureFinding::MissingChild(MissingChild {
             pid: process.0,
             parent: child.parent.0,
             name: child.name.clone(),
@@ -138,14 +143,14 @@ impl ChildHistory {
 
 /// The child processes at one time.
 #[derive(Debug, Default)]
-pub struct Snapshot {
+pub struct ProcessSnapshot {
     dead: Vec<DeadChild>,
     /// The parent and the name of each.
-    alive: BTreeMap<Process, (u32, String)>,
+    alive: BTreeMap<ProcessKey, (u32, String)>,
 }
 
 impl DeadChild {
-    fn process(&self) -> Process {
+    fn process(&self) -> ProcessKey {
         (self.pid, self.started)
     }
 }
@@ -173,7 +178,7 @@ fn dead_of(text: &str) -> Option<DeadChild> {
 }
 
 /// Parses `71 5123 4 python`: id, start time, parent, name.
-fn alive_of(text: &str) -> Option<(Process, u32, String)> {
+fn alive_of(text: &str) -> Option<(ProcessKey, u32, String)> {
     let mut words = text.splitn(4, ' ');
     let (pid, started, parent) = (words.next()?, words.next()?, words.next()?);
     let name = retrial_readings::sanitize(words.next()?).into_owned();

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::finding::Finding;
+use super::finding::FailureFinding;
 use crate::mutex::lock;
 use crate::step::StepCommand;
 
@@ -13,15 +13,15 @@ const INTERVAL: Duration = Duration::from_secs(5);
 
 /// The watch of one command's child processes.
 #[derive(Default)]
-pub struct Children {
+pub struct ChildWatch {
     last_probe: Option<Instant>,
 }
 
-impl Children {
+impl ChildWatch {
     /// Lists the processes where the command runs, at intervals. A child that is dead or missing for longer
     /// than the command's limit, if it has one, is a failure. Observations of a service before it is ready also
     /// count during a measurement.
-    pub async fn probe(&mut self, command: &StepCommand<'_>) -> Option<Finding> {
+    pub async fn probe(&mut self, command: &StepCommand<'_>) -> Option<FailureFinding> {
         let signs = &command.exec.failure;
         let limits = signs.dead_child.into_iter().chain(signs.missing_child);
         let interval = limits.min()?.min(INTERVAL);

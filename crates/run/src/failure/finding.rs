@@ -8,7 +8,7 @@ use retrial_store::journal::{StepEnd, StepFault};
 
 /// A sign that a command has failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finding {
+pub enum FailureFinding {
     /// A line of its output matches a pattern; redacted.
     Line(FailedLine),
     /// No line matched for too long.
@@ -54,7 +54,7 @@ pub struct DeadChild {
     pub devices: Option<String>,
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for FailureFinding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line(line) => line.fmt(formatter),
@@ -93,7 +93,7 @@ impl fmt::Display for DeadChild {
     }
 }
 
-impl Finding {
+impl FailureFinding {
     /// Returns the end of the failed command; `exit_code` if it has ended by itself.
     pub fn end(&self, exit_code: Option<i64>) -> StepEnd {
         let (fault, advice) = match self {
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn missing_progress_is_described() {
-        let finding = Finding::NoProgress {
+        let finding = FailureFinding::NoProgress {
             pattern: "step [0-9]+".into(),
             within_s: 60,
         };

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-use super::children::Children;
-use super::finding::Finding;
+use super::children::ChildWatch;
+use super::finding::FailureFinding;
 use crate::step::StepCommand;
 use crate::step::output::open_output;
 use retrial_plan::failure::{FailedLine, LineSearch};
@@ -20,14 +20,14 @@ const SETTLE: Duration = Duration::from_secs(2);
 
 /// The watch of one command.
 pub struct FailureWatch {
-    output: Option<Reader>,
-    children: Children,
+    output: Option<OutputSearch>,
+    children: ChildWatch,
     /// The first sign, and when it was detected.
-    found: Option<(Finding, Instant)>,
+    found: Option<(FailureFinding, Instant)>,
 }
 
 /// Output that is searched.
-struct Reader {
+struct OutputSearch {
     file: Option<File>,
     search: LineSearch,
     block: Vec<u8>,
@@ -50,7 +50,7 @@ impl FailureWatch {
         let output = has_patterns.then(|| {
             let file = open_output(&command.session).ok();
             let status = file.as_ref().and_then(|file| file.metadata().ok());
-            Reader {
+            OutputSearch {
                 file,
                 search,
                 block: vec![0; BLOCK],
@@ -60,7 +60,7 @@ impl FailureWatch {
         });
         Ok(Self {
             output,
-            children: Children::default(),
+            children: ChildWatch::default(),
             found: None,
         })
     }
@@ -91,7 +91,7 @@ impl FailureWatch {
         let stalled = self.output.as_ref();
         let stalled = stalled.and_then(|output| output.search.stalled(Instant::now()));
         stalled.map_or(Ok(()), |rule| {
-            let finding = Finding::NoProgress {
+            let finding = FailureFinding::NoProgress {
                 pattern: rule.pattern.clone(),
                 within_s: rule.within.as_secs(),
             };
@@ -129,12 +129,12 @@ impl FailureWatch {
     }
 }
 
-fn noted(command: &StepCommand<'_>, mut found: FailedLine) -> (Finding, Instant) {
+fn noted(command: &StepCommand<'_>, mut found: FailedLine) -> (FailureFinding, Instant) {
     found.line = command.session.redacted(&found.line);
-    (Finding::Line(found), Instant::now())
+    (FailureFinding::Line(found), Instant::now())
 }
 
-impl Reader {
+impl OutputSearch {
     /// Reads one block. Returns the number of bytes read, and the line of a failure.
     fn block(&mut self, age: Duration) -> (usize, Option<FailedLine>) {
         let Some(file) = &mut self.file else {

@@ -12,7 +12,7 @@ use retrial_container::ContainerSpec;
 use retrial_store::StoreError;
 use retrial_store::files::{remove_directory, rename_synced};
 use retrial_store::journal::{StepEnd, StepFault};
-use retrial_store::unpack::Limits;
+use retrial_store::unpack::UnpackOptions;
 
 /// Copies `path` of the image to `to` below the run's directory for host files.
 pub async fn copy_out(session: &StepSession<'_>, path: &str, to: &str) -> Result<(), Halt> {
@@ -37,9 +37,9 @@ pub async fn copy_out(session: &StepSession<'_>, path: &str, to: &str) -> Result
         path,
         to: &part,
         length: 0,
-        limits: Limits {
+        limits: UnpackOptions {
             executable: true,
-            ..Limits::results(MAX_BYTES)
+            ..UnpackOptions::results(MAX_BYTES)
         },
         absent: StepEnd::failed(
             StepFault::Request,

@@ -9,7 +9,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::error::Halt;
 use crate::progress::with_progress;
 use crate::step::StepSession;
-use retrial_hub::{Digest, Fetched, Hub, ModelSpec, Progress, Snapshot, TransferState};
+use retrial_hub::{Digest, FetchedModel, Hub, ModelSnapshot, ModelSpec, Progress, TransferState};
 use retrial_plan::model::ModelFetch;
 use retrial_store::journal::{self, EventKind, StepFault};
 use retrial_store::{RunDirectory, StoreError};
@@ -23,7 +23,7 @@ const MAX_WARNINGS: usize = 20;
 ///
 /// # Errors
 /// If the file exists and cannot be read.
-pub fn fetched(run: &RunDirectory) -> Result<BTreeMap<String, Fetched>, StoreError> {
+pub fn fetched(run: &RunDirectory) -> Result<BTreeMap<String, FetchedModel>, StoreError> {
     if run.join(RECORD).exists() {
         run.read_json(RECORD)
     } else {
@@ -46,7 +46,7 @@ pub(crate) async fn fetch(session: &StepSession<'_>, model: &ModelFetch) -> Resu
     let (name, spec) = (&model.model, spec(model));
     let hub = &Hub::from_environment()?;
     let cancelled = &session.stop;
-    let mut reporter = Reporter {
+    let mut reporter = FetchReporter {
         session: *session,
         warnings: 0,
         waited_for: BTreeSet::new(),
@@ -82,7 +82,7 @@ pub(crate) async fn fetch(session: &StepSession<'_>, model: &ModelFetch) -> Resu
 }
 
 /// Returns the first file that differs from the lock, which lists every file of the commit.
-fn not_as_locked(snapshot: &Snapshot, locked: &BTreeMap<String, String>) -> Option<String> {
+fn not_as_locked(snapshot: &ModelSnapshot, locked: &BTreeMap<String, String>) -> Option<String> {
     if locked.is_empty() {
         return None;
     }
@@ -107,7 +107,7 @@ pub fn hash(digest: &Digest) -> String {
 }
 
 /// Records a model in the run's files and in the journal.
-fn record(session: &StepSession<'_>, model: &str, fetched: Fetched) -> Result<(), StoreError> {
+fn record(session: &StepSession<'_>, model: &str, fetched: FetchedModel) -> Result<(), StoreError> {
     let mut host: Value = session.run.read_json("host.json")?;
     host["models"][model] = json!({
         "repository": fetched.repository,
@@ -142,13 +142,13 @@ fn recorded(state: TransferState) -> journal::TransferState {
 }
 
 /// Reports the progress of a fetch.
-struct Reporter<'a> {
+struct FetchReporter<'a> {
     session: StepSession<'a>,
     warnings: usize,
     waited_for: BTreeSet<String>,
 }
 
-impl Reporter<'_> {
+impl FetchReporter<'_> {
     fn report(&mut self, progress: Progress) {
         let text = match progress {
             Progress::File {

@@ -3,14 +3,14 @@
 use std::fs;
 
 use super::fetch::fetched;
-use super::view::{View, model_directory, view};
-use crate::access::Session;
+use super::view::{ModelView, model_directory, view};
+use crate::access::RunSession;
 use crate::error::Halt;
 use crate::step::StepSession;
 use retrial_container::Mount;
 use retrial_document::ErrorText;
-use retrial_hub::Fetched;
-use retrial_plan::model::{Form, ModelFetch};
+use retrial_hub::FetchedModel;
+use retrial_plan::model::{ModelFetch, MountForm};
 use retrial_store::StoreError;
 use retrial_store::files::write_atomically;
 
@@ -24,12 +24,12 @@ pub fn mounts(session: &StepSession<'_>) -> Result<Vec<Mount>, Halt> {
             return Err(Halt::host(format!("model {name} was not fetched")));
         };
         let mut of_model = match model.mount.form {
-            Form::Directory => {
+            MountForm::Directory => {
                 match view(fetched).map_err(|error| Halt::host(ErrorText::of(&error)))? {
-                    View::Ready(path) => {
+                    ModelView::Ready(path) => {
                         vec![read_only(path.display().to_string(), &model.mount.target)]
                     }
-                    View::Unsupported(error) => {
+                    ModelView::Unsupported(error) => {
                         let decision = format!(
                             "model {name} is mounted file by file: no hard links to the cache's files ({error})"
                         );
@@ -38,8 +38,8 @@ pub fn mounts(session: &StepSession<'_>) -> Result<Vec<Mount>, Halt> {
                     }
                 }
             }
-            Form::Files => one_by_one(fetched, &model.mount.target),
-            Form::HubCache => hub_cache(session, model, fetched)?,
+            MountForm::Files => one_by_one(fetched, &model.mount.target),
+            MountForm::HubCache => hub_cache(session, model, fetched)?,
         };
         if let Some(mount) = of_model.iter().find(|mount| mount.source.contains(':')) {
             return Err(Halt::host(format!(
@@ -61,7 +61,7 @@ fn read_only(source: String, target: &str) -> Mount {
 }
 
 /// Blobs under their files' names. The directories are private to the container and writable.
-fn one_by_one(fetched: &Fetched, target: &str) -> Vec<Mount> {
+fn one_by_one(fetched: &FetchedModel, target: &str) -> Vec<Mount> {
     let target = target.trim_end_matches('/');
     let files = fetched.files.iter();
     files
@@ -75,9 +75,9 @@ fn one_by_one(fetched: &Fetched, target: &str) -> Vec<Mount> {
 /// The part of the cache for this commit. Its branch refs are private to the run: those in the cache may move
 /// meanwhile.
 fn hub_cache(
-    session: &Session,
+    session: &RunSession,
     model: &ModelFetch,
-    fetched: &Fetched,
+    fetched: &FetchedModel,
 ) -> Result<Vec<Mount>, StoreError> {
     let name = model.cache_name();
     let refs = session.run.join(&format!("hub/{name}/refs"));

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 use walkdir::WalkDir;
 
-use retrial_hub::{Fetched, FetchedFile};
+use retrial_hub::{FetchedFile, FetchedModel};
 use retrial_store::StoreError;
 use retrial_store::files::set_mode;
 
@@ -23,7 +23,7 @@ use retrial_store::files::set_mode;
 const VIEWS: &str = "retrial";
 
 /// A view, or why it is not possible.
-pub enum View {
+pub enum ModelView {
     /// The view exists, in this directory.
     Ready(PathBuf),
     /// The file system cannot hard-link these files, for this reason.
@@ -34,7 +34,7 @@ pub enum View {
 ///
 /// # Errors
 /// If blobs are missing, or the view contains other files.
-pub fn view(fetched: &Fetched) -> Result<View, StoreError> {
+pub fn view(fetched: &FetchedModel) -> Result<ModelView, StoreError> {
     let mut blobs = Vec::new();
     for file in &fetched.files {
         let status = fs::metadata(&file.blob).map_err(StoreError::io("read", &file.blob))?;
@@ -44,25 +44,25 @@ pub fn view(fetched: &Fetched) -> Result<View, StoreError> {
     let path = model.join(VIEWS).join(name(&fetched.commit, &blobs));
     match link_blobs(&path, &blobs) {
         Ok(()) => {}
-        Err(error) if cannot_link(&error) => return Ok(View::Unsupported(error)),
+        Err(error) if cannot_link(&error) => return Ok(ModelView::Unsupported(error)),
         Err(error) => return Err(StoreError::io("create the view", &path)(error)),
     }
     if let Some(reason) = difference(&path, &blobs) {
         return Err(StoreError::Unusable { path, reason });
     }
-    Ok(View::Ready(path))
+    Ok(ModelView::Ready(path))
 }
 
 /// Returns the model's directory in the hub's cache, `<cache>/models--owner--name`.
-pub fn model_directory(fetched: &Fetched) -> PathBuf {
+pub fn model_directory(fetched: &FetchedModel) -> PathBuf {
     let name = fetched.repository.replace('/', "--");
     fetched.cache.join(format!("models--{name}"))
 }
 
 /// A file of the model, and its blob's device and inode.
-type Linked<'a> = (&'a FetchedFile, (u64, u64));
+type LinkedFile<'a> = (&'a FetchedFile, (u64, u64));
 
-fn name(commit: &str, blobs: &[Linked<'_>]) -> String {
+fn name(commit: &str, blobs: &[LinkedFile<'_>]) -> String {
     let mut hash = Sha256::new();
     for (file, (device, inode)) in blobs {
         hash.update(format!("{}\0{device}\0{inode}\n", file.path));
@@ -73,7 +73,7 @@ fn name(commit: &str, blobs: &[Linked<'_>]) -> String {
 }
 
 /// Links the files that are not linked yet. Another process may do the same at the same time.
-fn link_blobs(path: &Path, blobs: &[Linked<'_>]) -> io::Result<()> {
+fn link_blobs(path: &Path, blobs: &[LinkedFile<'_>]) -> io::Result<()> {
     make_directory(path)?;
     for (file, _) in blobs {
         let link = path.join(&file.path);
@@ -113,7 +113,7 @@ fn cannot_link(error: &io::Error) -> bool {
 }
 
 /// Returns why a view differs from the model: a file was changed, removed or added.
-fn difference(path: &Path, blobs: &[Linked<'_>]) -> Option<String> {
+fn difference(path: &Path, blobs: &[LinkedFile<'_>]) -> Option<String> {
     for (file, (device, inode)) in blobs {
         match fs::symlink_metadata(path.join(&file.path)) {
             Ok(status) if (status.dev(), status.ino()) == (*device, *inode) => {}
@@ -135,7 +135,7 @@ mod tests {
     use retrial_hub::Digest;
 
     /// A model of one file in a sub-directory, whose blob is there.
-    fn fetched(cache: &Path, blob: PathBuf, content: &str) -> Fetched {
+    fn fetched(cache: &Path, blob: PathBuf, content: &str) -> FetchedModel {
         fs::create_dir_all(blob.parent().unwrap()).unwrap();
         fs::write(&blob, content).unwrap();
         let file = FetchedFile {
@@ -144,7 +144,7 @@ mod tests {
             size: content.len() as u64,
             digest: Digest::git(&"1".repeat(40)).unwrap(),
         };
-        Fetched {
+        FetchedModel {
             repository: "owner/name".into(),
             revision: "main".into(),
             commit: "2".repeat(40),
@@ -155,10 +155,10 @@ mod tests {
         }
     }
 
-    fn ready_view(fetched: &Fetched) -> PathBuf {
+    fn ready_view(fetched: &FetchedModel) -> PathBuf {
         match view(fetched).unwrap() {
-            View::Ready(path) => path,
-            View::Unsupported(error) => panic!("{error}"),
+            ModelView::Ready(path) => path,
+            ModelView::Unsupported(error) => panic!("{error}"),
         }
     }
 
@@ -192,6 +192,6 @@ mod tests {
             return;
         }
         let model = fetched(cache.path(), other.path().join("1"), "one");
-        assert!(matches!(view(&model).unwrap(), View::Unsupported(_)));
+        assert!(matches!(view(&model).unwrap(), ModelView::Unsupported(_)));
     }
 }

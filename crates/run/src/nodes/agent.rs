@@ -8,12 +8,12 @@ use tokio::time::{Instant, sleep};
 
 use super::images::image_of;
 use super::message::MAX_MESSAGE;
-use super::{Line, LineReader, OnDisconnect, Order, Reply};
-use crate::access::{Session, directories};
+use super::{AgentReply, AgentRequest, LimitedLine, LineReader, OnDisconnect};
+use crate::access::{RunSession, directories};
 use crate::container::{self, installed};
 use crate::control::{GRACE_S, RENEWAL};
 use crate::error::RunError;
-use crate::execute::Run;
+use crate::execute::RunExecution;
 use crate::step::{StepSession, watched};
 use retrial_plan::step::{Action, Step};
 use retrial_store::journal::StepEnd;
@@ -24,11 +24,13 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 const PROBE: Duration = Duration::from_secs(2);
 
 /// Reads orders as they arrive, until the head disconnects. Orders that end something are executed immediately.
-pub fn read_orders(input: impl AsyncRead + Unpin + Send + 'static) -> UnboundedReceiver<Order> {
+pub fn read_orders(
+    input: impl AsyncRead + Unpin + Send + 'static,
+) -> UnboundedReceiver<AgentRequest> {
     let (outgoing, incoming) = unbounded_channel();
     tokio::spawn(async move {
         let mut lines = LineReader::new(input, MAX_MESSAGE);
-        while let Some(Line::Whole(line)) = lines.next().await {
+        while let Some(LimitedLine::Complete(line)) = lines.next().await {
             if let Ok(order) = serde_json::from_slice(&line)
                 && outgoing.send(order).is_err()
             {
@@ -42,9 +44,9 @@ pub fn read_orders(input: impl AsyncRead + Unpin + Send + 'static) -> UnboundedR
 /// The process on a machine that is not the head.
 pub struct Agent<'a> {
     /// The session of its machine's part of the run.
-    pub session: &'a Session,
+    pub session: &'a RunSession,
     /// The channel to the head.
-    pub replies: UnboundedSender<Reply>,
+    pub replies: UnboundedSender<AgentReply>,
     /// The action on its containers when the head disconnects.
     pub on_disconnect: OnDisconnect,
 }
@@ -54,21 +56,21 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// If the run's own files cannot be written, or the engine does not respond.
-    pub async fn serve(&self, mut orders: UnboundedReceiver<Order>) -> Result<(), RunError> {
+    pub async fn serve(&self, mut orders: UnboundedReceiver<AgentRequest>) -> Result<(), RunError> {
         let session = self.session;
-        let (mut run, containers_live) = Run::open(session).await?;
-        self.reply(Reply::Ready { containers_live });
+        let (mut run, containers_live) = RunExecution::open(session).await?;
+        self.reply(AgentReply::Ready { containers_live });
         let (forward, mut in_turn) = unbounded_channel();
         let on_disconnect = self.on_disconnect;
         let sort = async move {
             let mut keep = None;
             while let Some(order) = orders.recv().await {
                 match order {
-                    Order::Fail { step, end } => {
+                    AgentRequest::Fail { step, end } => {
                         session.failures.add(step, end);
                     }
-                    Order::Stop => session.stop.cancel(),
-                    Order::Leave {
+                    AgentRequest::Stop => session.stop.cancel(),
+                    AgentRequest::Leave {
                         keep: keep_containers,
                     } => {
                         keep = Some(keep_containers);
@@ -115,8 +117,8 @@ impl Agent<'_> {
     /// Waits for the next step; watches services meanwhile, and GPUs if ordered.
     async fn next_step(
         &self,
-        run: &mut Run<'_>,
-        orders: &mut UnboundedReceiver<Order>,
+        run: &mut RunExecution<'_>,
+        orders: &mut UnboundedReceiver<AgentRequest>,
     ) -> Result<Option<u32>, RunError> {
         let session = self.session;
         let starts: Vec<u32> = session.state().services.keys().copied().collect();
@@ -128,9 +130,9 @@ impl Agent<'_> {
                 biased;
                 order = orders.recv() => match order {
                     None => return Ok(None),
-                    Some(Order::Execute { step }) => return Ok(Some(step)),
-                    Some(Order::Watch { step }) => self.watch(run, step).await,
-                    Some(Order::Unwatch { step }) => self.unwatch(run, step).await,
+                    Some(AgentRequest::Execute { step }) => return Ok(Some(step)),
+                    Some(AgentRequest::Watch { step }) => self.watch(run, step).await,
+                    Some(AgentRequest::Unwatch { step }) => self.unwatch(run, step).await,
                     Some(_) => {}
                 },
                 () = sleep(CHECK_INTERVAL) => {}
@@ -145,7 +147,7 @@ impl Agent<'_> {
                 if let Err(end) = health {
                     let step = service.start();
                     failed.push(step);
-                    self.reply(Reply::ServiceFailed { step, end });
+                    self.reply(AgentReply::ServiceFailed { step, end });
                 }
             }
             services.retain(|service| !failed.contains(&service.start()));
@@ -160,7 +162,7 @@ impl Agent<'_> {
     }
 
     /// Records telemetry of a step that other machines execute.
-    async fn watch(&self, run: &mut Run<'_>, number: u32) {
+    async fn watch(&self, run: &mut RunExecution<'_>, number: u32) {
         if let Some(step) = self.session.plan.step(number) {
             // The head shows its own.
             let session = StepSession::new(self.session, step);
@@ -168,16 +170,16 @@ impl Agent<'_> {
         }
     }
 
-    async fn unwatch(&self, run: &mut Run<'_>, step: u32) {
+    async fn unwatch(&self, run: &mut RunExecution<'_>, step: u32) {
         run.telemetry.end(self.session).await;
-        self.reply(Reply::Ended {
+        self.reply(AgentReply::Ended {
             step,
             end: StepEnd::Done { exit_code: None },
             image: None,
         });
     }
 
-    async fn execute(&self, run: &mut Run<'_>, number: u32) -> Result<(), RunError> {
+    async fn execute(&self, run: &mut RunExecution<'_>, number: u32) -> Result<(), RunError> {
         let Some(step) = self.session.plan.step(number) else {
             return Ok(());
         };
@@ -189,7 +191,7 @@ impl Agent<'_> {
             self.execute_step(run, step).await?
         };
         let image = image_of(&StepSession::new(self.session, step)).await;
-        self.reply(Reply::Ended {
+        self.reply(AgentReply::Ended {
             step: number,
             end,
             image,
@@ -197,14 +199,18 @@ impl Agent<'_> {
         Ok(())
     }
 
-    async fn execute_step(&self, run: &mut Run<'_>, step: &Step) -> Result<StepEnd, RunError> {
+    async fn execute_step(
+        &self,
+        run: &mut RunExecution<'_>,
+        step: &Step,
+    ) -> Result<StepEnd, RunError> {
         if step.action == Action::Remove {
             installed::record(self.session).await;
         }
         run.execute_step(step).await
     }
 
-    fn reply(&self, reply: Reply) {
+    fn reply(&self, reply: AgentReply) {
         // Without a head, nobody needs it.
         let _ = self.replies.send(reply);
     }

@@ -8,17 +8,17 @@ use retrial_store::journal::StepEnd;
 
 /// Failures on other machines, which end the steps here that depend on them. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct Failures(Arc<Mutex<Recorded>>);
+pub struct NodeFailures(Arc<Mutex<RecordedFailures>>);
 
 #[derive(Debug, Default)]
-struct Recorded {
+struct RecordedFailures {
     /// Failures by the step, or the step that started the service.
     steps: BTreeMap<u32, StepEnd>,
     /// A machine that no longer responds: every step needs it.
     lost: Option<StepEnd>,
 }
 
-impl Failures {
+impl NodeFailures {
     /// The first failure of these steps and services.
     pub fn first_of(&self, mut steps: impl Iterator<Item = u32>) -> Option<StepEnd> {
         let recorded = lock(&self.0);

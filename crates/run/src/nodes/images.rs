@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use itertools::join;
 
-use super::Others;
+use super::PeerNodes;
 use crate::error::Halt;
 use crate::step::StepSession;
 use retrial_engine::api::ImageInfo;
@@ -26,7 +26,10 @@ pub(super) async fn image_of(session: &StepSession<'_>) -> Option<ImageInfo> {
 ///
 /// # Errors
 /// If they differ, unless that is allowed: then journal and verdict record it.
-pub(crate) async fn compare_images(session: &StepSession<'_>, others: &Others) -> Result<(), Halt> {
+pub(crate) async fn compare_images(
+    session: &StepSession<'_>,
+    others: &PeerNodes,
+) -> Result<(), Halt> {
     // Drains those of an earlier step.
     let remote = others.images();
     let Action::Pull { reference, .. } = &session.step.action else {

@@ -5,18 +5,18 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
 /// A line, without its end.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum LimitedLine {
     /// The line is within the limit.
-    Whole(Vec<u8>),
+    Complete(Vec<u8>),
     /// The line is longer than the limit: its beginning.
-    Cut(Vec<u8>),
+    Truncated(Vec<u8>),
 }
 
-impl Line {
+impl LimitedLine {
     /// Returns the line's bytes, of a longer one the beginning.
     pub fn bytes(&self) -> &[u8] {
         match self {
-            Self::Whole(bytes) | Self::Cut(bytes) => bytes,
+            Self::Complete(bytes) | Self::Truncated(bytes) => bytes,
         }
     }
 }
@@ -41,12 +41,12 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
 
     /// The next line; none at the end, or if reading fails. A line that is too long is returned as soon as that
     /// is known.
-    pub async fn next(&mut self) -> Option<Line> {
+    pub async fn next(&mut self) -> Option<LimitedLine> {
         let mut line = Vec::new();
         loop {
             let block = match self.input.fill_buf().await {
                 Ok(block) if !block.is_empty() => block,
-                _ => return (!line.is_empty()).then_some(Line::Whole(line)),
+                _ => return (!line.is_empty()).then_some(LimitedLine::Complete(line)),
             };
             let end = block.iter().position(|byte| *byte == b'\n');
             let rest = &block[..end.unwrap_or(block.len())];
@@ -61,12 +61,12 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                 line.extend_from_slice(&rest[..room]);
                 self.is_cut = end.is_none();
                 self.input.consume(used);
-                return Some(Line::Cut(line));
+                return Some(LimitedLine::Truncated(line));
             }
             line.extend_from_slice(rest);
             self.input.consume(used);
             if end.is_some() {
-                return Some(Line::Whole(line));
+                return Some(LimitedLine::Complete(line));
             }
         }
     }
@@ -76,7 +76,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
 mod tests {
     use super::*;
 
-    async fn lines(text: &[u8], max_bytes: usize) -> Vec<Line> {
+    async fn lines(text: &[u8], max_bytes: usize) -> Vec<LimitedLine> {
         let mut reader = LineReader::new(text, max_bytes);
         let mut lines = Vec::new();
         while let Some(line) = reader.next().await {
@@ -87,9 +87,9 @@ mod tests {
 
     #[tokio::test]
     async fn lines_are_bytes_and_have_a_limit() {
-        let whole = |text: &[u8]| Line::Whole(text.to_vec());
+        let whole = |text: &[u8]| LimitedLine::Complete(text.to_vec());
         let found = lines(b"gr\xfc\xdfe\n\nlonger than 8\nnext\nlast", 8).await;
-        let cut = Line::Cut(b"longer t".to_vec());
+        let cut = LimitedLine::Truncated(b"longer t".to_vec());
         let expected = [
             whole(b"gr\xfc\xdfe"),
             whole(b""),
@@ -103,6 +103,9 @@ mod tests {
     #[tokio::test]
     async fn a_line_without_an_end_is_returned_at_its_limit() {
         let mut reader = LineReader::new(tokio::io::repeat(b'x'), 1000);
-        assert_eq!(reader.next().await, Some(Line::Cut(vec![b'x'; 1000])));
+        assert_eq!(
+            reader.next().await,
+            Some(LimitedLine::Truncated(vec![b'x'; 1000]))
+        );
     }
 }

@@ -19,11 +19,11 @@ pub const MAX_MESSAGE: usize = 16 << 20;
 /// A message from the head to a machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case")]
-pub enum Order {
+pub enum AgentRequest {
     /// Report the current time, to compare the clocks.
     Clock,
     /// Check this machine, and prepare for steps. The first order apart from `Clock`.
-    Begin(Box<Begin>),
+    Begin(Box<AgentSetup>),
     /// Execute a step of the plan.
     Execute {
         /// The number of the step.
@@ -57,7 +57,7 @@ pub enum Order {
 
 /// The data that a machine needs before its first step.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub struct Begin {
+pub struct AgentSetup {
     /// The machine's values in expressions.
     pub scope: NodeScope,
     /// Values of the secrets, by name.
@@ -73,9 +73,9 @@ pub struct Begin {
 }
 
 /// Omits the secrets' values.
-impl std::fmt::Debug for Begin {
+impl std::fmt::Debug for AgentSetup {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut shown = formatter.debug_struct("Begin");
+        let mut shown = formatter.debug_struct("AgentSetup");
         shown.field("scope", &self.scope).finish_non_exhaustive()
     }
 }
@@ -93,9 +93,9 @@ pub enum OnDisconnect {
 /// A message from a machine to the head.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reply", rename_all = "snake_case")]
-pub enum Reply {
+pub enum AgentReply {
     /// The machine's facts. The first reply, without an order.
-    Facts(Box<Facts>),
+    Facts(Box<MachineFacts>),
     /// The current time there.
     Clock {
         /// The time on its wall clock.
@@ -133,7 +133,7 @@ pub enum Reply {
 
 /// The facts of a machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Facts {
+pub struct MachineFacts {
     /// The tool's version there.
     pub tool: String,
     /// The content of the run's nonce there, if it has the run's directory.

@@ -15,13 +15,15 @@ mod node;
 mod others;
 
 pub use agent::{Agent, read_orders};
-pub use failures::Failures;
+pub use failures::NodeFailures;
 pub(crate) use images::compare_images;
 pub use launcher::Launcher;
-pub use lines::{Line, LineReader};
-pub use message::{Begin, Facts, OnDisconnect, Order, Reply, write_messages};
+pub use lines::{LimitedLine, LineReader};
+pub use message::{
+    AgentReply, AgentRequest, AgentSetup, MachineFacts, OnDisconnect, write_messages,
+};
 pub use node::{NodeError, ahead};
-pub use others::Others;
+pub use others::PeerNodes;
 
 use std::path::{Path, PathBuf};
 
@@ -32,14 +34,14 @@ use retrial_store::directory_of_machine;
 
 /// A machine of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Machine {
+pub struct RunMachine {
     /// The machine's values in expressions.
     pub scope: NodeScope,
     /// Whether it is the first one, the head.
     pub is_head: bool,
 }
 
-impl Machine {
+impl RunMachine {
     /// Returns its directory within the run's: `nodes/n2/`; empty for the head.
     pub fn directory(&self) -> String {
         if self.is_head {

@@ -15,7 +15,10 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::message::MAX_MESSAGE;
-use super::{Facts, Failures, Launcher, Line, LineReader, Order, Reply, write_messages};
+use super::{
+    AgentReply, AgentRequest, Launcher, LimitedLine, LineReader, MachineFacts, NodeFailures,
+    write_messages,
+};
 use crate::mutex::lock;
 use retrial_document::ErrorText;
 use retrial_document::measures::format;
@@ -56,7 +59,7 @@ pub struct NodeError {
 
 /// Data from the other machines, until the run reads it.
 #[derive(Debug, Default)]
-pub(super) struct Mailbox {
+pub(super) struct PeerMailbox {
     /// Events for the run's journal.
     pub(super) events: Vec<Event>,
     /// The images of the last step, by machine.
@@ -64,24 +67,24 @@ pub(super) struct Mailbox {
 }
 
 /// The process of this run on another machine.
-pub(super) struct Node {
+pub(super) struct PeerNode {
     name: String,
     launcher: Launcher,
-    orders: UnboundedSender<Order>,
-    replies: tokio::sync::Mutex<UnboundedReceiver<Reply>>,
+    orders: UnboundedSender<AgentRequest>,
+    replies: tokio::sync::Mutex<UnboundedReceiver<AgentReply>>,
     errors: Arc<Mutex<VecDeque<String>>>,
     process: tokio::sync::Mutex<Child>,
     tasks: Vec<JoinHandle<()>>,
 }
 
-impl Node {
+impl PeerNode {
     /// Follows the process that was started there.
     pub(super) fn new(
         name: &str,
         launcher: Launcher,
         mut process: Child,
-        failures: &Failures,
-        mailbox: &Arc<Mutex<Mailbox>>,
+        failures: &NodeFailures,
+        mailbox: &Arc<Mutex<PeerMailbox>>,
     ) -> Self {
         let (orders, incoming) = unbounded_channel();
         let (outgoing, replies) = unbounded_channel();
@@ -89,7 +92,7 @@ impl Node {
         let mut tasks = Vec::new();
         if let Some(input) = process.stdin.take() {
             // Closes the other side's input: it waits for its end.
-            let is_last = |order: &Order| matches!(order, Order::Leave { .. });
+            let is_last = |order: &AgentRequest| matches!(order, AgentRequest::Leave { .. });
             tasks.push(tokio::spawn(write_messages(input, incoming, is_last)));
         }
         let (all_read, read) = oneshot::channel();
@@ -98,7 +101,7 @@ impl Node {
             tasks.push(tokio::spawn(reader));
         }
         if let Some(output) = process.stdout.take() {
-            let reader = Reader {
+            let reader = ReplyReader {
                 node: name.to_owned(),
                 failures: failures.clone(),
                 mailbox: Arc::clone(mailbox),
@@ -119,14 +122,14 @@ impl Node {
     }
 
     /// Sends an order. A lost machine is detected when replies are read.
-    pub(super) fn send(&self, order: Order) {
+    pub(super) fn send(&self, order: AgentRequest) {
         let _ = self.orders.send(order);
     }
 
     /// Waits for the end of a step there.
     pub(super) async fn end_of(&self, step: u32) -> StepEnd {
         let reply = self.reply(|reply| match reply {
-            Reply::Ended {
+            AgentReply::Ended {
                 step: ended, end, ..
             } if ended == step => Some(end),
             _ => None,
@@ -138,9 +141,9 @@ impl Node {
     }
 
     /// Returns the machine's facts.
-    pub(super) async fn facts(&self) -> Result<Facts, NodeError> {
+    pub(super) async fn facts(&self) -> Result<MachineFacts, NodeError> {
         let facts = |reply| match reply {
-            Reply::Facts(facts) => Some(*facts),
+            AgentReply::Facts(facts) => Some(*facts),
             _ => None,
         };
         self.answer(facts, "start retrial there", START).await
@@ -150,9 +153,9 @@ impl Node {
     /// the rest counts.
     pub(super) async fn ahead(&self) -> Result<f64, NodeError> {
         let sent = Timestamp::now();
-        self.send(Order::Clock);
+        self.send(AgentRequest::Clock);
         let clock = |reply| match reply {
-            Reply::Clock { time } => Some(ahead(time, sent, Timestamp::now())),
+            AgentReply::Clock { time } => Some(ahead(time, sent, Timestamp::now())),
             _ => None,
         };
         self.answer(clock, "report its time", START).await
@@ -161,8 +164,8 @@ impl Node {
     /// Returns whether the run's containers are alive there.
     pub(super) async fn ready(&self) -> Result<bool, NodeError> {
         let ready = |reply| match reply {
-            Reply::Ready { containers_live } => Some(Ok(containers_live)),
-            Reply::Refused { error } => Some(Err(error)),
+            AgentReply::Ready { containers_live } => Some(Ok(containers_live)),
+            AgentReply::Refused { error } => Some(Err(error)),
             _ => None,
         };
         let ready = self.answer(ready, "check itself", PREFLIGHT).await?;
@@ -172,7 +175,7 @@ impl Node {
     /// Returns the first selected reply, which must arrive within the limit.
     async fn answer<T>(
         &self,
-        select: impl FnMut(Reply) -> Option<T>,
+        select: impl FnMut(AgentReply) -> Option<T>,
         doing: &str,
         limit: Duration,
     ) -> Result<T, NodeError> {
@@ -193,7 +196,7 @@ impl Node {
     }
 
     /// Returns the first selected reply. None if the process there has exited.
-    async fn reply<T>(&self, mut select: impl FnMut(Reply) -> Option<T>) -> Option<T> {
+    async fn reply<T>(&self, mut select: impl FnMut(AgentReply) -> Option<T>) -> Option<T> {
         let mut replies = self.replies.lock().await;
         loop {
             if let Some(answer) = select(replies.recv().await?) {
@@ -238,7 +241,7 @@ impl Node {
     }
 }
 
-impl Drop for Node {
+impl Drop for PeerNode {
     fn drop(&mut self) {
         for task in &self.tasks {
             task.abort();
@@ -247,15 +250,15 @@ impl Drop for Node {
 }
 
 /// Reads the replies of one machine.
-struct Reader {
+struct ReplyReader {
     node: String,
-    failures: Failures,
-    mailbox: Arc<Mutex<Mailbox>>,
-    replies: UnboundedSender<Reply>,
+    failures: NodeFailures,
+    mailbox: Arc<Mutex<PeerMailbox>>,
+    replies: UnboundedSender<AgentReply>,
     errors: Arc<Mutex<VecDeque<String>>>,
 }
 
-impl Reader {
+impl ReplyReader {
     async fn read(self, output: impl AsyncRead + Unpin, errors_read: oneshot::Receiver<()>) {
         let mut lines = LineReader::new(output, MAX_MESSAGE);
         let mut foreign_bytes = 0;
@@ -266,16 +269,16 @@ impl Reader {
                 if foreign_bytes > MAX_FOREIGN {
                     let limit = format::size(MAX_FOREIGN as u64);
                     let fault = format!("it printed more than {limit} that is no reply");
-                    keep(&self.errors, &Line::Whole(fault.into_bytes()));
+                    keep(&self.errors, &LimitedLine::Complete(fault.into_bytes()));
                     break;
                 }
                 continue;
             };
             match reply {
-                Reply::ServiceFailed { step, end } => {
+                AgentReply::ServiceFailed { step, end } => {
                     self.failures.add(step, named(&self.node, end));
                 }
-                Reply::Event(event)
+                AgentReply::Event(event)
                     if matches!(
                         event.what,
                         EventKind::Warning { .. } | EventKind::Incident { .. }
@@ -284,9 +287,9 @@ impl Reader {
                     let node = self.node.clone();
                     lock(&self.mailbox).events.push(Event { node, ..event });
                 }
-                Reply::Event(_) => {}
+                AgentReply::Event(_) => {}
                 mut reply => {
-                    if let Reply::Ended { image, .. } = &mut reply
+                    if let AgentReply::Ended { image, .. } = &mut reply
                         && let Some(image) = image.take()
                     {
                         let node = self.node.clone();
@@ -319,7 +322,7 @@ async fn keep_last(
 }
 
 /// Keeps a line among the last ones.
-fn keep(errors: &Mutex<VecDeque<String>>, line: &Line) {
+fn keep(errors: &Mutex<VecDeque<String>>, line: &LimitedLine) {
     let bytes = line.bytes();
     let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_SHOWN)]);
     let mut errors = lock(errors);
@@ -331,7 +334,7 @@ fn keep(errors: &Mutex<VecDeque<String>>, line: &Line) {
 
 /// The reply of a line. A login shell may print lines of its own, and a banner without a line's end precedes the
 /// first reply.
-fn reply_in(line: &[u8]) -> Option<Reply> {
+fn reply_in(line: &[u8]) -> Option<AgentReply> {
     let mut starts = line.windows(REPLY.len());
     let start = starts.position(|bytes| bytes == REPLY)?;
     serde_json::from_slice(&line[start..]).ok()

@@ -9,8 +9,8 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::launcher::allow_pipes;
-use super::node::{Mailbox, Node, NodeError};
-use super::{Begin, Facts, Failures, Launcher, Order};
+use super::node::{NodeError, PeerMailbox, PeerNode};
+use super::{AgentRequest, AgentSetup, Launcher, MachineFacts, NodeFailures};
 use crate::mutex::lock;
 use retrial_engine::api::ImageInfo;
 use retrial_store::journal::{Event, StepEnd};
@@ -19,11 +19,11 @@ use retrial_store::journal::{Event, StepEnd};
 const UNWATCH: Duration = Duration::from_secs(10);
 
 /// The other machines of a run.
-pub struct Others {
-    nodes: Vec<Node>,
+pub struct PeerNodes {
+    nodes: Vec<PeerNode>,
     /// Failures of the machines, which end the steps here that depend on them.
-    pub(crate) failures: Failures,
-    mailbox: Arc<Mutex<Mailbox>>,
+    pub(crate) failures: NodeFailures,
+    mailbox: Arc<Mutex<PeerMailbox>>,
     /// Whether the run's containers are alive on all of them.
     pub(crate) containers_live: bool,
     /// The command that removes the run's containers on a machine whose process has exited.
@@ -32,7 +32,7 @@ pub struct Others {
     pub(super) force: bool,
 }
 
-impl Others {
+impl PeerNodes {
     /// Starts a process on each machine, and queries its facts and how far its clock is ahead, seconds. `clean`
     /// is the command that removes the run's containers on a machine whose process has exited. `force` allows
     /// machines that differ.
@@ -45,10 +45,10 @@ impl Others {
         words: impl Fn(&str) -> Vec<String>,
         clean: Vec<String>,
         force: bool,
-    ) -> Result<(Self, Vec<(Facts, f64)>), NodeError> {
+    ) -> Result<(Self, Vec<(MachineFacts, f64)>), NodeError> {
         let mut others = Self {
             nodes: Vec::new(),
-            failures: Failures::default(),
+            failures: NodeFailures::default(),
             mailbox: Arc::default(),
             containers_live: true,
             clean,
@@ -61,14 +61,14 @@ impl Others {
                 node: name.clone(),
                 error: format!("failed to start {launcher}: {error}").into(),
             })?;
-            let node = Node::new(name, launcher, process, &others.failures, &others.mailbox);
+            let node = PeerNode::new(name, launcher, process, &others.failures, &others.mailbox);
             others.nodes.push(node);
         }
-        let facts = others.nodes.iter().map(Node::facts);
+        let facts = others.nodes.iter().map(PeerNode::facts);
         let facts: Result<Vec<_>, NodeError> = join_all(facts).await.into_iter().collect();
         let facts = facts?;
         // After all have replied: other work would delay the time stamps of responses.
-        let ahead = others.nodes.iter().map(Node::ahead);
+        let ahead = others.nodes.iter().map(PeerNode::ahead);
         let ahead: Result<Vec<_>, NodeError> = join_all(ahead).await.into_iter().collect();
         let found = facts.into_iter().zip(ahead?).collect();
         Ok((others, found))
@@ -78,11 +78,11 @@ impl Others {
     ///
     /// # Errors
     /// The first machine that does not meet the requirements, or is lost.
-    pub async fn begin(&mut self, begin: impl Fn(usize) -> Begin) -> Result<(), NodeError> {
+    pub async fn begin(&mut self, begin: impl Fn(usize) -> AgentSetup) -> Result<(), NodeError> {
         for (index, node) in self.nodes.iter().enumerate() {
-            node.send(Order::Begin(Box::new(begin(index))));
+            node.send(AgentRequest::Begin(Box::new(begin(index))));
         }
-        let ready = join_all(self.nodes.iter().map(Node::ready)).await;
+        let ready = join_all(self.nodes.iter().map(PeerNode::ready)).await;
         for lives in ready {
             self.containers_live &= lives?;
         }
@@ -95,13 +95,13 @@ impl Others {
         step: u32,
         token: &CancellationToken,
     ) -> Result<(), StepEnd> {
-        self.send(&Order::Execute { step });
+        self.send(&AgentRequest::Execute { step });
         let ends = join_all(self.nodes.iter().map(|node| self.end_of(node, step)));
         tokio::pin!(ends);
         let ends = tokio::select! {
             ends = &mut ends => ends,
             () = token.cancelled() => {
-                self.send(&Order::Stop);
+                self.send(&AgentRequest::Stop);
                 ends.await
             }
         };
@@ -117,15 +117,15 @@ impl Others {
     /// Makes all machines record telemetry during a step that they do not execute, and waits for the last
     /// sample of each.
     pub(crate) async fn watch<T>(&self, step: u32, work: impl Future<Output = T>) -> T {
-        self.send(&Order::Watch { step });
+        self.send(&AgentRequest::Watch { step });
         let done = work.await;
-        self.send(&Order::Unwatch { step });
+        self.send(&AgentRequest::Unwatch { step });
         let ends = join_all(self.nodes.iter().map(|node| node.end_of(step)));
         let _ = timeout(UNWATCH, ends).await;
         done
     }
 
-    async fn end_of(&self, node: &Node, step: u32) -> StepEnd {
+    async fn end_of(&self, node: &PeerNode, step: u32) -> StepEnd {
         let end = node.end_of(step).await;
         if matches!(end, StepEnd::Failed { .. }) {
             self.fail(step, end.clone());
@@ -137,7 +137,7 @@ impl Others {
     pub(crate) fn fail(&self, step: u32, end: StepEnd) {
         // Only once: if it fails on all machines, each need not be notified of every failure.
         if self.failures.add(step, end.clone()) {
-            self.send(&Order::Fail { step, end });
+            self.send(&AgentRequest::Fail { step, end });
         }
     }
 
@@ -147,8 +147,8 @@ impl Others {
         let lost = self.nodes.iter().filter(|node| node.is_lost());
         let clean = lost.map(|node| node.clean(&self.clean));
         let clean = join_all(clean.filter(|_| !keep));
-        self.send(&Order::Leave { keep });
-        let exits = join_all(self.nodes.iter().map(Node::wait_for_exit));
+        self.send(&AgentRequest::Leave { keep });
+        let exits = join_all(self.nodes.iter().map(PeerNode::wait_for_exit));
         tokio::join!(clean, exits);
     }
 
@@ -162,7 +162,7 @@ impl Others {
         std::mem::take(&mut lock(&self.mailbox).images)
     }
 
-    fn send(&self, order: &Order) {
+    fn send(&self, order: &AgentRequest) {
         for node in &self.nodes {
             node.send(order.clone());
         }

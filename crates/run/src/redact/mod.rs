@@ -149,9 +149,9 @@ impl Redactor {
             if File::open(path)?.read(&mut begin)? < begin.len() || begin != GZIP {
                 return Ok(());
             }
-            if self.copy(Decoded::open(path)?, io::sink())? {
+            if self.copy(GzipDecoder::open(path)?, io::sink())? {
                 let mut to = GzEncoder::new(File::create(&clean)?, Compression::default());
-                self.copy(Decoded::open(path)?, &mut to)?;
+                self.copy(GzipDecoder::open(path)?, &mut to)?;
                 to.finish()?;
                 fs::rename(&clean, path)?;
             }
@@ -176,7 +176,7 @@ impl Redactor {
         loop {
             let count = from.read(&mut block)?;
             pending.extend_from_slice(&block[..count]);
-            let line = Joined::new(&pending);
+            let line = JoinedText::new(&pending);
             // The end of a block may be the beginning of a secret.
             let held_back = if count == 0 { 0 } else { self.longest - 1 };
             let certain = line.bytes.len().saturating_sub(held_back);
@@ -206,13 +206,13 @@ impl Redactor {
 }
 
 /// A text without its line breaks: programs wrap encoded text, and print in pieces.
-struct Joined {
+struct JoinedText {
     bytes: Vec<u8>,
     /// The offsets of the bytes that follow a line break.
     breaks: Vec<usize>,
 }
 
-impl Joined {
+impl JoinedText {
     fn new(text: &[u8]) -> Self {
         let mut joined = Self {
             bytes: Vec::with_capacity(text.len()),
@@ -235,16 +235,16 @@ impl Joined {
 }
 
 /// Decodes as much as possible of a compressed file, which may be truncated.
-struct Decoded(io::Take<MultiGzDecoder<BufReader<File>>>);
+struct GzipDecoder(io::Take<MultiGzDecoder<BufReader<File>>>);
 
-impl Decoded {
+impl GzipDecoder {
     fn open(path: &Path) -> io::Result<Self> {
         let decoder = MultiGzDecoder::new(BufReader::new(File::open(path)?));
         Ok(Self(decoder.take(MOST_DECODED)))
     }
 }
 
-impl Read for Decoded {
+impl Read for GzipDecoder {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let is_end = |kind| {
             matches!(

@@ -72,7 +72,7 @@ fn names_and_compressed_files_are_searched() {
     fs::write(at("other.gz"), &other[..other.len() - 9]).unwrap();
     redactor(TOKEN).directory(directory.path()).unwrap();
     let mut text = String::new();
-    let mut decoded = Decoded::open(&at("log.gz")).unwrap();
+    let mut decoded = GzipDecoder::open(&at("log.gz")).unwrap();
     decoded.read_to_string(&mut text).unwrap();
     assert_eq!(text, "a [HF_TOKEN] b");
     assert_eq!(fs::read(at("other.gz")).unwrap(), other[..other.len() - 9]);

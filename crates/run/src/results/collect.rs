@@ -11,7 +11,7 @@ use retrial_plan::step::Action;
 use retrial_store::clock::Moment;
 use retrial_store::files::{remove_directory, rename_synced};
 use retrial_store::journal::{EventKind, StepEnd, StepFault};
-use retrial_store::unpack::{Limits, Unpacked};
+use retrial_store::unpack::{UnpackOptions, UnpackSummary};
 
 /// The largest difference between a file system's clock and this machine's, seconds: a file server has its own.
 const CLOCK_SLACK_S: i64 = 60;
@@ -114,9 +114,9 @@ async fn copy_results(
         path,
         to: &part,
         length: directory.length,
-        limits: Limits {
+        limits: UnpackOptions {
             written_since: started.as_ref().and_then(earliest_write),
-            ..Limits::results(max_bytes.unwrap_or(MAX_BYTES))
+            ..UnpackOptions::results(max_bytes.unwrap_or(MAX_BYTES))
         },
         absent: StepEnd::failed(StepFault::NoResult, absent, ""),
         too_large: "write less there, or allow more with `max_results:` in the recipe",
@@ -147,7 +147,7 @@ pub fn record(
     session: &StepSession<'_>,
     from: &str,
     to: &str,
-    unpacked: &Unpacked,
+    unpacked: &UnpackSummary,
 ) -> Result<(), Halt> {
     let omitted = unpacked.omitted.iter();
     let omitted = omitted.map(|text| session.redacted(text)).collect();

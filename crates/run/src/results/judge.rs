@@ -3,12 +3,12 @@
 use crate::error::{Halt, RunError};
 use crate::interrupt::on_thread;
 use crate::step::StepSession;
-use retrial_plan::step::{Action, Condition, Plan};
+use retrial_plan::step::{Action, Plan, StepCondition};
 use retrial_results::evidence::context::context;
 use retrial_results::evidence::run::{self, RunFiles};
-use retrial_results::verdict::{self, Context, Evidence, StageDecision, Verdict};
+use retrial_results::verdict::{self, Evidence, RunContext, StageDecision, Verdict};
 use retrial_store::RunDirectory;
-use retrial_store::journal::{EventKind, Journal, State};
+use retrial_store::journal::{EventKind, Journal, JournalState};
 
 /// The verdict on a finished run, from its files alone.
 ///
@@ -24,9 +24,9 @@ pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Ver
 ///
 /// # Errors
 /// If the run's files are missing or damaged.
-pub fn evidence_of(directory: &RunDirectory) -> Result<(Context, Vec<Evidence>), RunError> {
+pub fn evidence_of(directory: &RunDirectory) -> Result<(RunContext, Vec<Evidence>), RunError> {
     let plan: Plan = directory.read_json("plan.json")?;
-    let state = State::from_events(&Journal::read(&directory.journal())?);
+    let state = JournalState::from_events(&Journal::read(&directory.journal())?);
     let files = RunFiles::of(directory, &plan, &state);
     Ok((context(&files), run::gather(&files)))
 }
@@ -53,7 +53,7 @@ pub(crate) async fn record_verdict(session: &StepSession<'_>) -> Result<Verdict,
 /// Returns why this step's trial is not needed, if the trials so far decide. A stopped run does not wait for
 /// the result.
 pub(crate) async fn decided(session: &StepSession<'_>) -> Option<String> {
-    let Condition::UntilDecided { stages: all_stages } = &session.step.when else {
+    let StepCondition::UntilDecided { stages: all_stages } = &session.step.when else {
         return None;
     };
     let needing = match &session.step.action {

@@ -11,7 +11,7 @@ use retrial_plan::step::{Plan, Step};
 use retrial_results::evidence::run::{self, RunFiles};
 use retrial_store::RunDirectory;
 use retrial_store::clock::Moment;
-use retrial_store::journal::{EventKind, State, StepEnd};
+use retrial_store::journal::{EventKind, JournalState, StepEnd};
 
 /// The maximum size of logs that are read, bytes.
 const MOST_BYTES: u64 = 32 << 20;
@@ -33,7 +33,7 @@ pub async fn show(session: &StepSession<'_>) {
     let Some(measured) = session.plan.measurements.get(measurement) else {
         return;
     };
-    let mut state = State::clone(&session.state());
+    let mut state = JournalState::clone(&session.state());
     let done = StepEnd::Done { exit_code: None };
     state.ended.insert(step.number, (done, Moment::now()));
     let (directory, plan) = (session.run.clone(), session.plan.clone());
@@ -50,7 +50,7 @@ pub async fn show(session: &StepSession<'_>) {
 fn figures(
     directory: &RunDirectory,
     plan: &Plan,
-    state: &State,
+    state: &JournalState,
     (measurement, trial): (usize, u32),
 ) -> Vec<(String, f64, String)> {
     let of_trial = |step: &&Step| step.trial() == Some((measurement, trial));

@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use super::readiness::{Readiness, answers};
-use crate::access::Session;
+use crate::access::RunSession;
 use crate::container;
 use crate::control::GRACE_S;
 use crate::error::Halt;
 use crate::step::{
-    Ending, Followed, Started, StepCommand, StepSession, exec, follow, output, verify,
-    with_last_lines,
+    FollowOutcome, StartedCommand, StepCommand, StepSession, Termination, exec, follow, output,
+    verify, with_last_lines,
 };
 use retrial_document::measures::format;
 use retrial_plan::service::{ServiceStep, StopPolicy, StopStep};
@@ -84,13 +84,13 @@ async fn follow_until_ready(
     }
     let started = exec::start(command, reattach).await?;
     let exec = started.as_ref().and_then(|started| match started {
-        Started::Exec(id) => Some(id.clone()),
-        Started::Process(_) => None,
+        StartedCommand::Exec(id) => Some(id.clone()),
+        StartedCommand::Process(_) => None,
     });
     let mut readiness = Readiness::new(service, command)?;
     match follow(command, started, &mut readiness).await? {
-        Followed::Running(()) => Ok(exec),
-        Followed::Exited(exit) => Err(ended_early(service, verify(command, &exit)).into()),
+        FollowOutcome::Running(()) => Ok(exec),
+        FollowOutcome::Exited(exit) => Err(ended_early(service, verify(command, &exit)).into()),
     }
 }
 
@@ -212,12 +212,12 @@ async fn has_container(session: &StepSession<'_>, command: &StepCommand<'_>) -> 
 }
 
 /// Returns signal and time for ending a service: those of the recipe; a stopped run allows no more than for any step.
-fn ending_of(session: &Session, stop: StopPolicy) -> Ending {
+fn ending_of(session: &RunSession, stop: StopPolicy) -> Termination {
     let mut grace = Duration::from_secs(stop.timeout_s);
     if session.stop.is_cancelled() {
-        grace = grace.min(Ending::default().grace);
+        grace = grace.min(Termination::default().grace);
     }
-    Ending {
+    Termination {
         signal: stop.signal,
         grace,
     }

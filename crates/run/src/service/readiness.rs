@@ -11,7 +11,7 @@ use regex::Regex;
 use tokio::time::{sleep, timeout};
 
 use crate::control::mark;
-use crate::step::{Meanwhile, StepCommand, StepSession, output};
+use crate::step::{StepCommand, StepObserver, StepSession, output};
 use retrial_document::ErrorText;
 use retrial_document::measures::format;
 use retrial_engine::api::{Engine, ExecSpec};
@@ -31,14 +31,14 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 const BLOCK: u64 = 256 << 10;
 
 /// Ends when a service is ready.
-type Ready<'a> = Pin<Box<dyn Future<Output = Result<(), StepEnd>> + Send + 'a>>;
+type ReadyFuture<'a> = Pin<Box<dyn Future<Output = Result<(), StepEnd>> + Send + 'a>>;
 
 /// Waits for a service's readiness.
 pub struct Readiness<'a> {
     service: &'a ServiceStep,
     /// The time for which this process has waited for it.
     polled: Duration,
-    ready: Ready<'a>,
+    ready: ReadyFuture<'a>,
 }
 
 impl<'a> Readiness<'a> {
@@ -61,7 +61,7 @@ impl<'a> Readiness<'a> {
         Ok(Self::of(service, ready))
     }
 
-    fn of(service: &'a ServiceStep, ready: Ready<'a>) -> Self {
+    fn of(service: &'a ServiceStep, ready: ReadyFuture<'a>) -> Self {
         let polled = Duration::ZERO;
         Self {
             service,
@@ -71,11 +71,11 @@ impl<'a> Readiness<'a> {
     }
 }
 
-impl Meanwhile for Readiness<'_> {
-    type Outcome = ();
+impl StepObserver for Readiness<'_> {
+    type EarlyResult = ();
 
     async fn outcome(&mut self) -> Result<(), StepEnd> {
-        let _polling = Polling {
+        let _polling = PollTimer {
             since: Instant::now(),
             polled: &mut self.polled,
         };
@@ -113,12 +113,12 @@ impl Meanwhile for Readiness<'_> {
 }
 
 /// Counts the time until it is dropped.
-struct Polling<'a> {
+struct PollTimer<'a> {
     since: Instant,
     polled: &'a mut Duration,
 }
 
-impl Drop for Polling<'_> {
+impl Drop for PollTimer<'_> {
     fn drop(&mut self) {
         *self.polled += self.since.elapsed();
     }

@@ -4,13 +4,13 @@
 use std::fs;
 
 use super::exit::{verify, with_last_lines};
-use super::follow::{Followed, follow};
+use super::follow::{FollowOutcome, follow};
 use super::host;
 use super::output;
 use super::session::StepSession;
-use super::target::{Started, StepCommand};
-use super::terminate::Ending;
-use super::watched::Needed;
+use super::target::{StartedCommand, StepCommand};
+use super::terminate::Termination;
+use super::watched::StepDependencies;
 use crate::control::GRACE_S;
 use crate::error::Halt;
 use crate::results::restore_results;
@@ -47,15 +47,15 @@ pub async fn run_on_host(
 
 async fn follow_to_its_end(command: &StepCommand<'_>, reattach: bool) -> Result<i64, Halt> {
     let session = &command.session;
-    let mut needed = Needed::of(command)?;
+    let mut needed = StepDependencies::of(command)?;
     let started = start(command, reattach).await?;
     let followed = follow(command, started, &mut needed).await;
     let followed = followed.map(|followed| match followed {
-        Followed::Exited(exit) => exit,
-        Followed::Running(never) => match never {},
+        FollowOutcome::Exited(exit) => exit,
+        FollowOutcome::Running(never) => match never {},
     });
     match &followed {
-        Err(_) => drop(command.terminate(Ending::default()).await),
+        Err(_) => drop(command.terminate(Termination::default()).await),
         Ok(exit) if exit.leftovers.is_empty() => {}
         Ok(exit) => {
             let leftovers = command.leftovers().await;
@@ -64,7 +64,7 @@ async fn follow_to_its_end(command: &StepCommand<'_>, reattach: bool) -> Result<
                 let processes = leftovers.iter().map(|process| session.redacted(process));
                 let processes = processes.collect();
                 session.record(EventKind::LeftoverProcesses { processes })?;
-                command.terminate_leftovers(Ending::default()).await;
+                command.terminate_leftovers(Termination::default()).await;
             }
         }
     }
@@ -77,7 +77,10 @@ async fn follow_to_its_end(command: &StepCommand<'_>, reattach: bool) -> Result<
 }
 
 /// Starts a step's command, unless an earlier process has.
-pub async fn start(command: &StepCommand<'_>, reattach: bool) -> Result<Option<Started>, Halt> {
+pub async fn start(
+    command: &StepCommand<'_>,
+    reattach: bool,
+) -> Result<Option<StartedCommand>, Halt> {
     if !(reattach && command.files.exists()) {
         output::begin(command)?;
     }

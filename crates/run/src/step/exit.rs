@@ -6,7 +6,7 @@ use super::session::StepSession;
 use super::target::StepCommand;
 use crate::control::StepExit;
 use crate::failure::signal_name;
-use retrial_plan::step::{Purpose, Step};
+use retrial_plan::step::{CommandPurpose, Step};
 use retrial_store::journal::{StepEnd, StepFault};
 
 /// Lines of output that a failure shows.
@@ -61,7 +61,7 @@ fn advice(command: &StepCommand<'_>, code: i64) -> String {
         _ if code == 127 && exec.shell.is_none() => {
             "if the guide's commands rely on a login shell's PATH, set `shell: [bash, -ilc]` in the recipe's container".to_owned()
         }
-        Purpose::Check { of, .. } if is_collected(of) => format!(
+        CommandPurpose::Check { of, .. } if is_collected(of) => format!(
             "read its output; once the cause is fixed, `retrial resume {}` runs it again on the collected \
              results, without measuring again",
             session.run.id()

@@ -3,11 +3,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::output::{Output, max_log};
-use super::target::{Started, StepCommand};
-use super::watch::Watch;
-use crate::access::Session;
-use crate::control::{Control, StepExit};
+use super::output::{OutputFollower, max_log};
+use super::target::{StartedCommand, StepCommand};
+use super::watch::DirectoryWatch;
+use crate::access::RunSession;
+use crate::control::{ControlDirectory, StepExit};
 use crate::failure::FailureWatch;
 use retrial_document::measures::format::{limit, size};
 use retrial_engine::api::{ContainerState, ExecStatus};
@@ -31,12 +31,12 @@ pub(crate) const MORE_MEMORY: &str =
     "give the container or the host more memory, or the benchmark a smaller batch";
 
 /// Additional conditions and checks while a step is followed. The default implementation has none.
-pub trait Meanwhile {
+pub trait StepObserver {
     /// The value to return before the step has ended.
-    type Outcome;
+    type EarlyResult;
 
     /// Waits until the step need not be followed any more.
-    async fn outcome(&mut self) -> Result<Self::Outcome, StepEnd>;
+    async fn outcome(&mut self) -> Result<Self::EarlyResult, StepEnd>;
 
     /// Checks files of other processes, at every iteration.
     fn look(&mut self) -> Result<(), StepEnd> {
@@ -71,7 +71,7 @@ pub trait Meanwhile {
 }
 
 /// The result of following a step.
-pub enum Followed<T> {
+pub enum FollowOutcome<T> {
     /// The step wrote its exit code.
     Exited(StepExit),
     /// The step is still running, and need not be followed.
@@ -80,16 +80,16 @@ pub enum Followed<T> {
 
 /// Follows a step until it writes its exit code, or no longer needs to be followed. Otherwise returns why it
 /// did neither.
-pub async fn follow<M: Meanwhile>(
+pub async fn follow<M: StepObserver>(
     command: &StepCommand<'_>,
-    started: Option<Started>,
+    started: Option<StartedCommand>,
     meanwhile: &mut M,
-) -> Result<Followed<M::Outcome>, StepEnd> {
+) -> Result<FollowOutcome<M::EarlyResult>, StepEnd> {
     let (session, control) = (&command.session, &command.files);
-    let mut output = Output::open(session);
+    let mut output = OutputFollower::open(session);
     let mut liveness = LivenessProbe::new(started);
     let mut failure = FailureWatch::new(command)?;
-    let mut watch = Watch::renames(&control.path());
+    let mut watch = DirectoryWatch::renames(&control.path());
     let mut last_asked = Instant::now();
     let mut last_output = last_asked;
     loop {
@@ -107,7 +107,7 @@ pub async fn follow<M: Meanwhile>(
                 let found = failure.finish(command, Some(exit.code)).await;
                 found.map_err(|end| meanwhile.failed(end))?;
             }
-            return Ok(Followed::Exited(exit));
+            return Ok(FollowOutcome::Exited(exit));
         }
         if session.stop.is_cancelled() {
             return Err(StepEnd::Stopped);
@@ -118,7 +118,7 @@ pub async fn follow<M: Meanwhile>(
             last_asked = Instant::now();
             if let Some(end) = liveness.dead(command).await {
                 output.finish();
-                return control.exit().map(Followed::Exited).ok_or(end);
+                return control.exit().map(FollowOutcome::Exited).ok_or(end);
             }
             meanwhile.probe().await?;
             let found = failure.probe(command).await;
@@ -135,7 +135,7 @@ pub async fn follow<M: Meanwhile>(
                     let outcome = outcome?;
                     if control.exit().is_none() {
                         output.finish();
-                        return Ok(Followed::Running(outcome));
+                        return Ok(FollowOutcome::Running(outcome));
                     }
                 }
             }
@@ -147,7 +147,7 @@ pub async fn follow<M: Meanwhile>(
 }
 
 /// Returns whether a command's output is within its limit; a sparse file counts in full.
-pub(crate) fn check_length(command: &ExecStep, output: &Output<'_>) -> Result<(), StepEnd> {
+pub(crate) fn check_length(command: &ExecStep, output: &OutputFollower<'_>) -> Result<(), StepEnd> {
     let limit = max_log(command);
     let length = output.length_now();
     if length <= limit {
@@ -180,13 +180,13 @@ fn check_limits(command: &StepCommand<'_>, last_output: Instant) -> Result<(), S
 /// Checks whether a step can still write its exit code.
 pub(crate) struct LivenessProbe {
     /// None after a kill of the tool, or if the engine no longer has it.
-    started: Option<Started>,
+    started: Option<StartedCommand>,
     /// The number of checks that found its exec unknown to the engine.
     unknown_count: u32,
 }
 
 impl LivenessProbe {
-    pub(crate) fn new(started: Option<Started>) -> Self {
+    pub(crate) fn new(started: Option<StartedCommand>) -> Self {
         Self {
             started,
             unknown_count: 0,
@@ -321,13 +321,13 @@ pub fn with_exit_code(state: &ContainerState) -> String {
 }
 
 /// The fix if the container ended through no fault of the step.
-pub(crate) fn resume_advice(session: &Session) -> String {
+pub(crate) fn resume_advice(session: &RunSession) -> String {
     let run = session.run.id();
     format!("continue in a new container with: retrial resume {run}")
 }
 
 /// Returns why a container ended while a step was running.
-pub fn container_ended(control: &Control, code: &str) -> String {
+pub fn container_ended(control: &ControlDirectory, code: &str) -> String {
     match control.ended().as_deref() {
         Some("deadline") => {
             "the container ended at its deadline: no process had followed the step until its time limit"

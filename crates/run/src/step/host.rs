@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 
 use super::session::StepSession;
-use crate::access::Session;
+use crate::access::RunSession;
 use crate::control::{mark, step_command};
 use crate::error::Halt;
 use crate::redact;
@@ -42,7 +42,7 @@ const INHERITED: [&str; 20] = [
 ];
 
 /// The directory in which host steps run, and to which `copy_from_image` copies.
-pub fn files(session: &Session) -> PathBuf {
+pub fn files(session: &RunSession) -> PathBuf {
     session.run.join("host/files")
 }
 
@@ -109,7 +109,7 @@ pub fn kill_marked(run: &RunDirectory) {
 }
 
 /// The variables that describe the run to a command on the host.
-fn own_variables(session: &Session) -> Vec<(&'static str, String)> {
+fn own_variables(session: &RunSession) -> Vec<(&'static str, String)> {
     let state = session.state();
     let image = state
         .image

@@ -19,10 +19,10 @@ mod watch;
 mod watched;
 
 pub use exit::{verify, with_last_lines};
-pub use follow::{Followed, Meanwhile, follow, with_exit_code};
+pub use follow::{FollowOutcome, StepObserver, follow, with_exit_code};
 pub use session::StepSession;
 pub use summary::summary;
-pub use target::{Started, StepCommand};
-pub use terminate::Ending;
-pub use watch::Watch;
+pub use target::{StartedCommand, StepCommand};
+pub use terminate::Termination;
+pub use watch::DirectoryWatch;
 pub use watched::watched;

@@ -11,7 +11,7 @@ use itertools::Itertools as _;
 
 use super::mirror::{self, Mirror};
 use super::session::StepSession;
-use super::tail::Tail;
+use super::tail::OutputTail;
 use super::target::StepCommand;
 use crate::error::Halt;
 use crate::interrupt::on_thread;
@@ -100,7 +100,7 @@ pub fn max_log(command: &ExecStep) -> u64 {
 
 /// The growing output: shown line by line, or as its latest lines. For the latter only its end is read, so
 /// following costs little however fast it grows.
-pub struct Output<'a> {
+pub struct OutputFollower<'a> {
     session: StepSession<'a>,
     file: Option<File>,
     mirror: Option<Mirror>,
@@ -109,12 +109,12 @@ pub struct Output<'a> {
     /// The number of bytes shown.
     shown_to: u64,
     shown: Instant,
-    tail: Tail,
+    tail: OutputTail,
     splitter: LineSplitter,
     block: Vec<u8>,
 }
 
-impl<'a> Output<'a> {
+impl<'a> OutputFollower<'a> {
     /// Opens a step's output, to be read from its first byte.
     pub fn open(session: &StepSession<'a>) -> Self {
         Self {
@@ -124,7 +124,7 @@ impl<'a> Output<'a> {
             length: 0,
             shown_to: 0,
             shown: Instant::now(),
-            tail: Tail::default(),
+            tail: OutputTail::default(),
             splitter: LineSplitter::new(),
             block: Vec::new(),
         }

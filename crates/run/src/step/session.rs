@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::access::Session;
+use crate::access::RunSession;
 use crate::mutex::lock;
 use retrial_engine::EngineError;
 use retrial_engine::api::Engine;
@@ -16,27 +16,27 @@ use retrial_store::{RunDirectory, StoreError};
 /// A session at one step of its plan.
 #[derive(Clone, Copy)]
 pub struct StepSession<'a> {
-    session: &'a Session,
+    session: &'a RunSession,
     /// The step, with run-time values filled into its texts.
     pub step: &'a Step,
 }
 
 impl Deref for StepSession<'_> {
-    type Target = Session;
+    type Target = RunSession;
 
-    fn deref(&self) -> &Session {
+    fn deref(&self) -> &RunSession {
         self.session
     }
 }
 
 impl<'a> StepSession<'a> {
     /// Returns the session at a step of its plan.
-    pub fn new(session: &'a Session, step: &'a Step) -> Self {
+    pub fn new(session: &'a RunSession, step: &'a Step) -> Self {
         Self { session, step }
     }
 
     /// Returns the session of the whole run.
-    pub fn run_session(&self) -> &'a Session {
+    pub fn run_session(&self) -> &'a RunSession {
         self.session
     }
 
@@ -55,7 +55,7 @@ impl<'a> StepSession<'a> {
     /// Records an event of the step in the journal, then emits it.
     ///
     /// # Errors
-    /// As [`Session::record`].
+    /// As [`RunSession::record`].
     pub fn record(&self, event: EventKind) -> Result<(), StoreError> {
         self.record_event(self.event(event))
     }
@@ -63,7 +63,7 @@ impl<'a> StepSession<'a> {
     /// Records a warning of the step.
     ///
     /// # Errors
-    /// As [`Session::record`].
+    /// As [`RunSession::record`].
     pub fn warn(&self, text: String) -> Result<(), StoreError> {
         self.record(EventKind::Warning { text })
     }
@@ -71,15 +71,15 @@ impl<'a> StepSession<'a> {
     /// Records what failed no step, and may have changed a figure.
     ///
     /// # Errors
-    /// As [`Session::record`].
+    /// As [`RunSession::record`].
     pub fn report_incident(&self, text: String) -> Result<(), StoreError> {
         self.record(EventKind::Incident { text })
     }
 
-    /// [`Session::with_engine`], which warns at this step.
+    /// [`RunSession::with_engine`], which warns at this step.
     ///
     /// # Errors
-    /// As [`Session::with_engine`].
+    /// As [`RunSession::with_engine`].
     pub async fn with_engine<T, R>(
         &self,
         operation: impl FnMut(&'a dyn Engine) -> R,
@@ -94,7 +94,7 @@ impl<'a> StepSession<'a> {
     /// Records how a condition of the step was decided.
     ///
     /// # Errors
-    /// As [`Session::record`].
+    /// As [`RunSession::record`].
     pub fn decide(&self, decision: String) -> Result<(), StoreError> {
         self.record(EventKind::Decided { decision })
     }

@@ -3,20 +3,20 @@
 use super::session::StepSession;
 use crate::container;
 use crate::error::RunError;
-use crate::execute::Run;
+use crate::execute::RunExecution;
 use crate::results::{collect, judge};
-use retrial_plan::options::Keep;
-use retrial_plan::step::{Action, Condition, Purpose, Step};
+use retrial_plan::options::KeepContainer;
+use retrial_plan::step::{Action, CommandPurpose, Step, StepCondition};
 use retrial_store::StoreError;
-use retrial_store::journal::{SkipReason, State, StepEnd, StepFault};
+use retrial_store::journal::{JournalState, SkipReason, StepEnd, StepFault};
 
-impl Run<'_> {
+impl RunExecution<'_> {
     /// Returns why a step is skipped, if it is.
     pub(crate) async fn skip_reason(
         &mut self,
         step: &Step,
     ) -> Result<Option<SkipReason>, RunError> {
-        if let Condition::Skipped { option } = &step.when {
+        if let StepCondition::Skipped { option } = &step.when {
             let option = option.clone();
             return Ok(Some(SkipReason::Option { option }));
         }
@@ -36,7 +36,7 @@ impl Run<'_> {
             }
             Action::Create if !self.is_container_needed().await => true,
             _ if self.course.abort_reason.is_some() => return Ok(self.aborted()),
-            Action::Exec(exec) if exec.purpose == Purpose::Prepare => {
+            Action::Exec(exec) if exec.purpose == CommandPurpose::Prepare => {
                 !self.is_container_needed().await
             }
             Action::Populate(_) => !self.is_container_needed().await,
@@ -65,7 +65,7 @@ impl Run<'_> {
     }
 
     /// Returns the failed or missing step whose output this one needs.
-    fn missing_input(&self, step: &Step, state: &State) -> Option<u32> {
+    fn missing_input(&self, step: &Step, state: &JournalState) -> Option<u32> {
         match &step.action {
             Action::StopService(ending) => Some(ending.of),
             Action::Exec(exec) if !step.checks() => {
@@ -84,7 +84,7 @@ impl Run<'_> {
 
     /// Returns whether a service that a step needs is not running. A service whose start was skipped by an option is
     /// run by the user.
-    fn is_service_missing(&self, state: &State, start: u32) -> bool {
+    fn is_service_missing(&self, state: &JournalState, start: u32) -> bool {
         let started = self.session.plan.service(start);
         !state.services.contains_key(&start) && started.is_none_or(|(step, _)| !step.is_skipped())
     }
@@ -93,7 +93,7 @@ impl Run<'_> {
     /// earlier process.
     async fn is_container_needed(&self) -> bool {
         let steps = self.session.plan.steps.iter();
-        let measures = |step: &&Step| matches!(&step.action, Action::Exec(exec) if exec.purpose != Purpose::Prepare);
+        let measures = |step: &&Step| matches!(&step.action, Action::Exec(exec) if exec.purpose != CommandPurpose::Prepare);
         self.is_any_left(steps.filter(measures)).await
     }
 
@@ -126,8 +126,10 @@ impl Run<'_> {
         let mut steps = self.session.plan.steps.iter();
         let remove = steps.find(|step| step.action == Action::Remove);
         remove.is_some_and(|step| match step.when {
-            Condition::Always => true,
-            Condition::Unless { keep } => keep != Keep::Always && self.course.is_clean(),
+            StepCondition::Always => true,
+            StepCondition::Unless { keep } => {
+                keep != KeepContainer::Always && self.course.is_clean()
+            }
             _ => false,
         })
     }
@@ -135,13 +137,13 @@ impl Run<'_> {
     /// Returns why the container is not removed, if it is not.
     async fn keep_container(&mut self, step: &Step) -> Result<Option<SkipReason>, RunError> {
         let session = self.session;
-        let Condition::Unless { keep } = &step.when else {
+        let StepCondition::Unless { keep } = &step.when else {
             return Ok(None);
         };
         let is_kept = match keep {
-            Keep::Never => false,
-            Keep::OnFailure => !self.course.is_clean() && !session.stop.is_cancelled(),
-            Keep::Always => true,
+            KeepContainer::Never => false,
+            KeepContainer::OnFailure => !self.course.is_clean() && !session.stop.is_cancelled(),
+            KeepContainer::Always => true,
         };
         if is_kept && session.state().container.is_some() {
             session.set_deadline(None)?;

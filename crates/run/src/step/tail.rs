@@ -11,13 +11,13 @@ const LINES: usize = 8;
 
 /// Buffers output, and returns its latest lines on request.
 #[derive(Debug, Default)]
-pub struct Tail {
+pub struct OutputTail {
     bytes: Vec<u8>,
     /// The beginning was dropped, so that the first line may be a part of one.
     cut: bool,
 }
 
-impl Tail {
+impl OutputTail {
     /// Adds output; only its last 8 KiB are buffered.
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes
@@ -60,11 +60,11 @@ impl Tail {
 
 #[cfg(test)]
 mod tests {
-    use super::Tail;
+    use super::OutputTail;
 
     #[test]
     fn lines_are_complete_with_any_chunking() {
-        let mut tail = Tail::default();
+        let mut tail = OutputTail::default();
         tail.push(b"one\ntw");
         assert_eq!(tail.lines(false), ["one"]);
         assert!(tail.lines(false).is_empty());
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn only_the_latest_lines_are_stored_and_none_is_cut() {
-        let mut tail = Tail::default();
+        let mut tail = OutputTail::default();
         for number in 0..5000 {
             tail.push(format!("line {number}\n").as_bytes());
         }

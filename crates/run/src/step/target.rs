@@ -9,15 +9,15 @@ use tokio::time::timeout;
 
 use super::host;
 use super::session::StepSession;
-use crate::access::Session;
-use crate::control::{Control, GRACE_S, StepControl, mark, step_command};
+use crate::access::RunSession;
+use crate::control::{ControlDirectory, GRACE_S, StepControl, mark, step_command};
 use crate::error::Halt;
 use crate::redact;
 use retrial_container::first_process::CONTROL;
 use retrial_document::ErrorText;
 use retrial_engine::EngineError;
 use retrial_engine::api::{Engine, ExecSpec, ExecStatus};
-use retrial_engine::docker::Refusal;
+use retrial_engine::docker::EngineRefusal;
 use retrial_plan::service::ServiceStep;
 use retrial_plan::step::ExecStep;
 use retrial_store::journal::{StepEnd, StepFault};
@@ -34,22 +34,22 @@ pub struct StepCommand<'a> {
     /// The container; none: it runs on this machine.
     pub container: Option<String>,
     /// The control directory of the steps there.
-    pub control: Control,
+    pub control: ControlDirectory,
     /// The step's own files in it.
     pub files: StepControl,
 }
 
 /// A command that this process has started.
-pub enum Started {
+pub enum StartedCommand {
     /// The id of the exec that the engine started.
     Exec(String),
     /// A process of ours.
     Process(Box<Child>),
 }
 
-impl Started {
+impl StartedCommand {
     /// Queries its current status; none if it is unknown.
-    pub async fn status(&mut self, session: &Session) -> Option<ExecStatus> {
+    pub async fn status(&mut self, session: &RunSession) -> Option<ExecStatus> {
         match self {
             Self::Exec(exec) => {
                 let status = session.engine.ask(|engine| engine.exec_status(exec));
@@ -68,7 +68,7 @@ impl<'a> StepCommand<'a> {
         session: &StepSession<'a>,
         exec: &'a ExecStep,
         container: Option<String>,
-        control: &Control,
+        control: &ControlDirectory,
     ) -> Self {
         Self {
             session: *session,
@@ -109,17 +109,19 @@ impl<'a> StepCommand<'a> {
     }
 
     /// Starts the command: by the engine in a container, else as a child process.
-    pub async fn start(&self) -> Result<Started, Halt> {
+    pub async fn start(&self) -> Result<StartedCommand, Halt> {
         let session = &self.session;
         let Some(container) = &self.container else {
-            return Ok(Started::Process(Box::new(host::start(session, self.exec)?)));
+            return Ok(StartedCommand::Process(Box::new(host::start(
+                session, self.exec,
+            )?)));
         };
         let after = self.exec.timeout_s.saturating_add(GRACE_S);
         session.set_deadline(Some(after))?;
         let spec = self.spec();
         let started = session.with_engine(|engine| engine.exec_detached(container, &spec));
         match started.await {
-            Ok(id) => Ok(Started::Exec(id)),
+            Ok(id) => Ok(StartedCommand::Exec(id)),
             Err(error) => Err(refused(session, container, &error).await),
         }
     }
@@ -226,10 +228,10 @@ impl<'a> StepCommand<'a> {
 }
 
 /// Returns why the engine did not start a command.
-async fn refused(session: &Session, container: &str, error: &EngineError) -> Halt {
+async fn refused(session: &RunSession, container: &str, error: &EngineError) -> Halt {
     if matches!(
         error.refusal(),
-        Some(Refusal::UnknownUser | Refusal::WorkingDirectory)
+        Some(EngineRefusal::UnknownUser | EngineRefusal::WorkingDirectory)
     ) {
         let advice = "does the image have the `user:` and the `workdir:` of the step?";
         let error = ErrorText::of(error).with_help(advice);

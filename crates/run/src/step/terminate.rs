@@ -14,14 +14,14 @@ const MOMENT: Duration = Duration::from_secs(2);
 
 /// The signal and the time with which processes are ended.
 #[derive(Debug, Clone, Copy)]
-pub struct Ending {
+pub struct Termination {
     /// The signal that they are sent first.
     pub signal: StopSignal,
     /// The time that they may take to end after it, before they are killed.
     pub grace: Duration,
 }
 
-impl Default for Ending {
+impl Default for Termination {
     fn default() -> Self {
         Self {
             signal: StopSignal::Term,
@@ -30,7 +30,7 @@ impl Default for Ending {
     }
 }
 
-impl Ending {
+impl Termination {
     /// The signals, and how long each is waited for.
     fn signals(self) -> [(StopSignal, Duration); 2] {
         let kill = (StopSignal::Kill, Self::default().grace);
@@ -48,7 +48,7 @@ pub struct Probe {
 
 impl StepCommand<'_> {
     /// Terminates the running command and its leftovers. Returns false if the first signal did not suffice.
-    pub async fn terminate(&self, ending: Ending) -> bool {
+    pub async fn terminate(&self, ending: Termination) -> bool {
         for (index, (signal, grace)) in ending.signals().into_iter().enumerate() {
             if self.signal(&signal.to_string()).await.is_none() {
                 // The engine or the container is unavailable: there is nothing to wait for.
@@ -57,7 +57,7 @@ impl StepCommand<'_> {
             let until = Instant::now() + grace;
             while Instant::now() < until {
                 if self.files.exit().is_some() {
-                    self.terminate_leftovers(Ending::default()).await;
+                    self.terminate_leftovers(Termination::default()).await;
                     return index == 0;
                 }
                 sleep(Duration::from_millis(50)).await;
@@ -80,7 +80,7 @@ impl StepCommand<'_> {
     }
 
     /// Terminates the processes that it left running.
-    pub async fn terminate_leftovers(&self, ending: Ending) {
+    pub async fn terminate_leftovers(&self, ending: Termination) {
         let until = Instant::now() + ending.grace;
         let mut pause = Duration::from_millis(20);
         for (signal, _) in ending.signals() {

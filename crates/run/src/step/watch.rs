@@ -15,13 +15,13 @@ const LEAST: Duration = Duration::from_millis(1);
 
 /// Reports changes of a directory. If the kernel does not (no watches left, a file system that does not report
 /// changes by other machines), it returns after a timeout.
-pub struct Watch {
+pub struct DirectoryWatch {
     events: Option<AsyncFd<OwnedFd>>,
     begun: Instant,
     latest: Instant,
 }
 
-impl Watch {
+impl DirectoryWatch {
     /// Reports files that are renamed to a name in the directory.
     pub fn renames(directory: &Path) -> Self {
         Self::on(directory, WatchFlags::MOVED_TO)
@@ -90,7 +90,7 @@ mod tests {
     async fn a_rename_is_reported_immediately_and_once() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().to_owned();
-        let mut watch = Watch::renames(&path);
+        let mut watch = DirectoryWatch::renames(&path);
         std::fs::write(path.join("exit.tmp"), "0").unwrap();
         let begun = Instant::now();
         let rename = async {
@@ -107,7 +107,7 @@ mod tests {
 
     #[tokio::test]
     async fn without_inotify_it_returns_after_a_timeout() {
-        let mut watch = Watch::writes(Path::new("/nowhere/at/all"));
+        let mut watch = DirectoryWatch::writes(Path::new("/nowhere/at/all"));
         assert!(watch.events.is_none());
         let begun = Instant::now();
         watch.change(LONG).await;

@@ -5,15 +5,15 @@ use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 use super::exit::{verify, with_last_lines};
-use super::follow::{LivenessProbe, Meanwhile, check_length};
-use super::output::Output;
+use super::follow::{LivenessProbe, StepObserver, check_length};
+use super::output::OutputFollower;
 use super::session::StepSession;
-use super::target::{Started, StepCommand};
-use crate::access::Session;
+use super::target::{StartedCommand, StepCommand};
+use crate::access::RunSession;
 use crate::control::StepExit;
 use crate::error::Halt;
 use crate::failure::FailureWatch;
-use crate::nodes::Machine;
+use crate::nodes::RunMachine;
 use retrial_plan::service::ServiceStep;
 use retrial_store::journal::{StepEnd, StepFault};
 
@@ -21,10 +21,10 @@ use retrial_store::journal::{StepEnd, StepFault};
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A service that a measurement needs, while the measurement runs.
-pub struct Watched<'a> {
+pub struct WatchedService<'a> {
     service: &'a ServiceStep,
     command: StepCommand<'a>,
-    output: Output<'a>,
+    output: OutputFollower<'a>,
     liveness: LivenessProbe,
     failure: FailureWatch,
     /// When the service was found to have ended by itself with exit code 0.
@@ -32,15 +32,15 @@ pub struct Watched<'a> {
 }
 
 /// The services and machines that a step needs until it has ended.
-pub struct Needed<'a> {
+pub struct StepDependencies<'a> {
     session: StepSession<'a>,
     /// Services on this machine.
-    services: Vec<Watched<'a>>,
+    services: Vec<WatchedService<'a>>,
     /// The step, and the starts of the services that it needs on any machine.
     steps: Vec<u32>,
 }
 
-impl<'a> Needed<'a> {
+impl<'a> StepDependencies<'a> {
     /// Returns the services and machines that a step's command needs.
     pub fn of(command: &StepCommand<'a>) -> Result<Self, Halt> {
         let (session, needs) = (command.session, &command.exec.needs);
@@ -55,7 +55,10 @@ impl<'a> Needed<'a> {
 }
 
 /// Services on this machine, by the steps that started them, as they run.
-pub fn watched<'a>(session: &'a Session, starts: &[u32]) -> Result<Vec<Watched<'a>>, Halt> {
+pub fn watched<'a>(
+    session: &'a RunSession,
+    starts: &[u32],
+) -> Result<Vec<WatchedService<'a>>, Halt> {
     let state = session.state();
     let needs = starts.iter().filter_map(|start| {
         let exec = state.services.get(start)?;
@@ -66,10 +69,10 @@ pub fn watched<'a>(session: &'a Session, starts: &[u32]) -> Result<Vec<Watched<'
         .map(|((step, service), exec)| {
             let session = StepSession::new(session, step);
             let command = StepCommand::of_service(&session, service)?;
-            let started = exec.clone().map(Started::Exec);
-            Ok(Watched {
+            let started = exec.clone().map(StartedCommand::Exec);
+            Ok(WatchedService {
                 service,
-                output: Output::open(&session),
+                output: OutputFollower::open(&session),
                 liveness: LivenessProbe::new(started),
                 failure: FailureWatch::new(&command)?,
                 command,
@@ -79,7 +82,7 @@ pub fn watched<'a>(session: &'a Session, starts: &[u32]) -> Result<Vec<Watched<'
         .collect()
 }
 
-impl Watched<'_> {
+impl WatchedService<'_> {
     /// The step that started it.
     pub fn start(&self) -> u32 {
         self.command.session.step.number
@@ -158,7 +161,7 @@ impl Watched<'_> {
         let session = &self.command.session;
         let (name, step) = (&self.service.service, session.step.directory());
         let node = session.options.machine.as_ref();
-        let below = node.map_or_else(String::new, Machine::directory);
+        let below = node.map_or_else(String::new, RunMachine::directory);
         with_last_lines(session, end).reworded(|reason| {
             format!(
                 "its service {name} failed: {reason}; its output: {below}steps/{step}/output.log"
@@ -167,8 +170,8 @@ impl Watched<'_> {
     }
 }
 
-impl Meanwhile for Needed<'_> {
-    type Outcome = Infallible;
+impl StepObserver for StepDependencies<'_> {
+    type EarlyResult = Infallible;
 
     async fn outcome(&mut self) -> Result<Infallible, StepEnd> {
         std::future::pending().await
@@ -177,7 +180,7 @@ impl Meanwhile for Needed<'_> {
     fn look(&mut self) -> Result<(), StepEnd> {
         let steps = self.steps.iter().copied();
         self.session.failures.first_of(steps).map_or(Ok(()), Err)?;
-        self.services.iter_mut().try_for_each(Watched::look)
+        self.services.iter_mut().try_for_each(WatchedService::look)
     }
 
     async fn probe(&mut self) -> Result<(), StepEnd> {

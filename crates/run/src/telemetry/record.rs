@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::oneshot;
 
-use crate::access::Session;
+use crate::access::RunSession;
 use retrial_host::model::Gpu;
 use retrial_host::sensors::{ContainerSensor, Sensors};
 use retrial_results::evidence::telemetry::FILE;
@@ -17,18 +17,20 @@ use retrial_store::clock::Moment;
 use retrial_store::journal::EventKind;
 use retrial_telemetry::rate::MOST_BYTES;
 use retrial_telemetry::table::HEADER;
-use retrial_telemetry::{ContainerReading, Live, Measured, Pace, Row, RowSource};
+use retrial_telemetry::{
+    ContainerReading, LiveSample, MeasuredTrial, RowSource, SamplingPace, TelemetryRow,
+};
 
 /// The sampling task of one step.
-pub struct Task<T> {
-    pub measured: Measured,
+pub struct SamplingTask<T> {
+    pub measured: MeasuredTrial,
     pub container: Option<ContainerSensor>,
-    pub pace: Pace,
+    pub pace: SamplingPace,
     pub emit: T,
 }
 
 /// Sensors and file, kept from one step to the next.
-pub struct Recorder {
+pub struct SensorRecorder {
     path: PathBuf,
     root: PathBuf,
     gpus: Vec<(u32, Gpu)>,
@@ -42,9 +44,9 @@ pub struct Recorder {
     is_shared: bool,
 }
 
-impl Recorder {
+impl SensorRecorder {
     /// Returns a recorder of a run; nothing is opened yet.
-    pub fn new(session: &Session) -> Self {
+    pub fn new(session: &RunSession) -> Self {
         let assigned = session
             .plan
             .assigned_gpus
@@ -72,7 +74,7 @@ impl Recorder {
     /// Samples until the sender of `stop` is dropped, and then once more.
     pub fn run<T: Fn(EventKind)>(
         mut self: Box<Self>,
-        mut task: Task<T>,
+        mut task: SamplingTask<T>,
         sampled: oneshot::Sender<()>,
         stop: &Receiver<()>,
     ) -> Box<Self> {
@@ -117,15 +119,15 @@ impl Recorder {
     }
 
     /// Takes one sample and writes it.
-    fn sample<T>(&mut self, task: &mut Task<T>) -> Live {
+    fn sample<T>(&mut self, task: &mut SamplingTask<T>) -> LiveSample {
         let now = Moment::now();
         let time = now.time;
         let gpus = self.sensors.as_mut().map(Sensors::look).unwrap_or_default();
         let container = task.container.as_mut().map(ContainerSensor::look);
         let readings: Vec<_> = gpus.iter().map(|(_, reading)| reading).collect();
-        let mut live = Live::of(&readings);
+        let mut live = LiveSample::of(&readings);
         self.of_container(&mut live, container);
-        let row = |source: RowSource| Row {
+        let row = |source: RowSource| TelemetryRow {
             seconds: self.since.until(&now).as_secs_f64(),
             time,
             pause_s: task.pace.pause().as_secs_f64(),
@@ -143,7 +145,7 @@ impl Recorder {
         live
     }
 
-    fn of_container(&mut self, live: &mut Live, reading: Option<ContainerReading>) {
+    fn of_container(&mut self, live: &mut LiveSample, reading: Option<ContainerReading>) {
         let Some(reading) = reading else { return };
         live.memory = reading.memory;
         let now = reading.cpu_s.map(|cpu| (Instant::now(), cpu));

@@ -13,17 +13,17 @@ use itertools::Itertools as _;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::record::{Recorder, Task};
-use crate::access::Session;
+use super::record::{SamplingTask, SensorRecorder};
+use crate::access::RunSession;
 use crate::error::Halt;
 use crate::step::StepSession;
 use retrial_host::sensors::ContainerSensor;
-use retrial_plan::step::{Action, Plan, Purpose, Step};
-use retrial_results::evidence::telemetry::{StepSpan, Telemetry};
+use retrial_plan::step::{Action, CommandPurpose, Plan, Step};
+use retrial_results::evidence::telemetry::{RunTelemetry, StepSpan};
 use retrial_store::StoreError;
 use retrial_store::clock::Moment;
 use retrial_store::journal::EventKind;
-use retrial_telemetry::{Measured, Pace};
+use retrial_telemetry::{MeasuredTrial, SamplingPace};
 
 /// The longest that a step waits for the first sample of its GPUs: NVIDIA's library is loaded.
 const FIRST_SAMPLE: Duration = Duration::from_secs(2);
@@ -37,19 +37,19 @@ pub enum TelemetryRecorder {
     #[default]
     NotStarted,
     /// Sensors and file are open, and nothing is measured.
-    Ready(Box<Recorder>),
+    Ready(Box<SensorRecorder>),
     /// A thread samples while a step measures.
-    Sampling(Sampling),
+    Sampling(SamplingThread),
     /// The sensors stopped answering.
     Off,
 }
 
 /// The thread that samples during one step.
-pub struct Sampling {
+pub struct SamplingThread {
     step: Box<Step>,
     /// The thread samples until this is dropped.
     keep_on: mpsc::Sender<()>,
-    recorder: oneshot::Receiver<Box<Recorder>>,
+    recorder: oneshot::Receiver<Box<SensorRecorder>>,
 }
 
 impl TelemetryRecorder {
@@ -90,15 +90,15 @@ impl TelemetryRecorder {
         let recorder = match std::mem::replace(self, Self::Off) {
             Self::Off | Self::Sampling(_) => return None,
             Self::Ready(recorder) => recorder,
-            Self::NotStarted => Box::new(Recorder::new(session)),
+            Self::NotStarted => Box::new(SensorRecorder::new(session)),
         };
         let (keep_on, stopped) = mpsc::channel();
         let (sampled, first_sample) = oneshot::channel();
         let (hand_over, recorder_back) = oneshot::channel();
-        let task = Task {
+        let task = SamplingTask {
             measured,
             container: container(session).await,
-            pace: Pace::new(pause),
+            pace: SamplingPace::new(pause),
             emit,
         };
         let thread = std::thread::Builder::new().name("telemetry".to_owned());
@@ -106,7 +106,7 @@ impl TelemetryRecorder {
             let _ = hand_over.send(recorder.run(task, sampled, &stopped));
         });
         spawned.ok()?;
-        *self = Self::Sampling(Sampling {
+        *self = Self::Sampling(SamplingThread {
             step: Box::new(session.step.clone()),
             keep_on,
             recorder: recorder_back,
@@ -115,7 +115,7 @@ impl TelemetryRecorder {
     }
 
     /// Takes the last sample of a step, if one is sampled.
-    pub async fn end(&mut self, session: &Session) {
+    pub async fn end(&mut self, session: &RunSession) {
         let sampling = match std::mem::replace(self, Self::Off) {
             Self::Sampling(sampling) => sampling,
             other => {
@@ -151,7 +151,7 @@ pub async fn watched_elsewhere<T>(session: &StepSession<'_>, work: impl Future<O
 
 /// Warns at once, hours before the verdict does.
 fn warn_of_idle_gpus(session: &StepSession<'_>, started: Moment) -> Result<(), StoreError> {
-    let telemetry = Telemetry::of_run(&session.run);
+    let telemetry = RunTelemetry::of_run(&session.run);
     let span = StepSpan {
         run: session.state().since.clone(),
         started,
@@ -165,11 +165,11 @@ fn warn_of_idle_gpus(session: &StepSession<'_>, started: Moment) -> Result<(), S
 }
 
 /// Returns the measurement of a step as the rows name it; none if it measures nothing.
-fn measured(plan: &Plan, step: &Step) -> Option<Measured> {
+fn measured(plan: &Plan, step: &Step) -> Option<MeasuredTrial> {
     let Action::Exec(command) = &step.action else {
         return None;
     };
-    let Purpose::Measure {
+    let CommandPurpose::Measure {
         measurements,
         trial,
     } = &command.purpose
@@ -178,7 +178,7 @@ fn measured(plan: &Plan, step: &Step) -> Option<Measured> {
     };
     let covered = measurements.iter();
     let covered = covered.filter_map(|index| plan.measurements.get(*index));
-    Some(Measured {
+    Some(MeasuredTrial {
         step: step.number,
         scenario: covered
             .clone()
@@ -194,7 +194,7 @@ fn measured(plan: &Plan, step: &Step) -> Option<Measured> {
 }
 
 /// Opens the container's counters, where they can be read on this machine.
-async fn container(session: &Session) -> Option<ContainerSensor> {
+async fn container(session: &RunSession) -> Option<ContainerSensor> {
     let id = session.state().container.clone()?;
     let state = session
         .engine

@@ -1,6 +1,6 @@
 //! The method of computing bounds, by the number of trials and their aggregate.
 
-use super::{Comparison, small};
+use super::{ReferenceComparison, small};
 use crate::descriptive::{deviation, sorted, to_f64};
 use crate::quantile::quantile;
 use retrial_readings::claim::Aggregate;
@@ -10,7 +10,7 @@ const EXCEEDS: f64 = 0.05;
 
 /// How the bounds of an estimate are computed.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Method {
+pub enum BoundsMethod {
     /// There are none: this many trials are needed at least.
     TooFew {
         /// The least total number of trials.
@@ -40,16 +40,16 @@ pub enum Method {
 }
 
 /// Chooses how bounds of trials are computed, as oriented log ratios.
-pub(super) fn method(logs: &[f64], comparison: &Comparison) -> Method {
+pub(super) fn method(logs: &[f64], comparison: &ReferenceComparison) -> BoundsMethod {
     match (comparison.aggregate, logs.len()) {
-        (Aggregate::Olympic, ..=2) => Method::TooFew { needed: 3 },
+        (Aggregate::Olympic, ..=2) => BoundsMethod::TooFew { needed: 3 },
         (_, ..=1) => match comparison.noise {
-            Some(noise) => Method::Assumed { noise },
-            None => Method::TooFew { needed: 2 },
+            Some(noise) => BoundsMethod::Assumed { noise },
+            None => BoundsMethod::TooFew { needed: 2 },
         },
         // The median of two is their mean.
         (_, 2) => of_two(logs, comparison.noise.filter(|noise| *noise > 0.0)),
-        (Aggregate::Median, 5..) => Method::Ordered {
+        (Aggregate::Median, 5..) => BoundsMethod::Ordered {
             deviation: deviation(logs),
             sorted: sorted(logs),
         },
@@ -64,11 +64,11 @@ pub(super) fn method(logs: &[f64], comparison: &Comparison) -> Method {
 
 /// Two trials hardly have a deviation of their own: two that happen to be near each other show
 /// nothing, and two that are further apart than assumed show that the assumption is wrong.
-fn of_two(logs: &[f64], noise: Option<f64>) -> Method {
+fn of_two(logs: &[f64], noise: Option<f64>) -> BoundsMethod {
     let own = deviation(logs);
     match noise {
         Some(noise) if own > quantile(EXCEEDS / 2.0, f64::INFINITY) * noise => {
-            Method::TooFew { needed: 3 }
+            BoundsMethod::TooFew { needed: 3 }
         }
         noise => {
             let deviation = noise.unwrap_or(own);
@@ -77,27 +77,27 @@ fn of_two(logs: &[f64], noise: Option<f64>) -> Method {
     }
 }
 
-fn student(logs: &[f64], factor: f64) -> Method {
+fn student(logs: &[f64], factor: f64) -> BoundsMethod {
     with_error(deviation(logs), factor, logs.len())
 }
 
 /// An error that is a factor of the deviation of one trial, which so many trials gave.
-pub(super) fn with_error(deviation: f64, factor: f64, trials: usize) -> Method {
-    Method::Student {
+pub(super) fn with_error(deviation: f64, factor: f64, trials: usize) -> BoundsMethod {
+    BoundsMethod::Student {
         deviation,
         error: deviation * factor,
         degrees: to_f64(trials) - 1.0,
     }
 }
 
-fn winsorized(logs: &[f64]) -> Method {
+fn winsorized(logs: &[f64]) -> BoundsMethod {
     let mut ordered = sorted(logs);
     let last = ordered.len() - 1;
     ordered[0] = ordered[1];
     ordered[last] = ordered[last - 1];
     let (count, retained) = (to_f64(logs.len()), to_f64(logs.len() - 2));
     let finite: Vec<f64> = logs.iter().copied().filter(|log| log.is_finite()).collect();
-    Method::Student {
+    BoundsMethod::Student {
         deviation: deviation(&finite),
         error: deviation(&ordered) * count.sqrt() / retained * small::winsorized(logs.len()),
         degrees: retained - 1.0,

@@ -30,8 +30,8 @@ impl Generator {
     }
 }
 
-fn comparison(aggregate: Aggregate) -> Comparison {
-    Comparison {
+fn comparison(aggregate: Aggregate) -> ReferenceComparison {
+    ReferenceComparison {
         reference: 100.0,
         sigma: 0.0,
         better: Better::Higher,
@@ -182,7 +182,7 @@ fn order_ranks(#[case] count: usize, #[case] expected: Option<usize>) {
 #[case(&[99.0, 101.5], Some(0.008), None)]
 #[case(&[99.0, 101.5], Some(0.0), Some(6.313_752 * 0.017_634 / std::f64::consts::SQRT_2))]
 fn two_trials(#[case] values: &[f64], #[case] noise: Option<f64>, #[case] half: Option<f64>) {
-    let of = |noise| Comparison {
+    let of = |noise| ReferenceComparison {
         noise,
         ..comparison(Aggregate::Mean)
     };
@@ -230,12 +230,12 @@ fn rare_slow_trials_do_not_move_the_median() {
 
 #[test]
 fn bounds_are_not_finer_than_the_printed_precision() {
-    let printed = Comparison {
+    let printed = ReferenceComparison {
         printed: 0.5 / 95.0,
         ..comparison(Aggregate::Mean)
     };
     for values in [&[95.0; 1][..], &[95.0; 3]] {
-        let assumed = Comparison {
+        let assumed = ReferenceComparison {
             noise: Some(0.001),
             ..printed
         };
@@ -250,7 +250,7 @@ fn a_reference_with_a_deviation_has_more_degrees_of_freedom() {
     let exact = Estimate::of(&values, &comparison(Aggregate::Mean));
     let vague = Estimate::of(
         &values,
-        &Comparison {
+        &ReferenceComparison {
             sigma: 0.05,
             ..comparison(Aggregate::Mean)
         },

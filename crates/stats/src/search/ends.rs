@@ -3,40 +3,40 @@
 //! The error of the test after pair `j` is `alpha / (j (j - 1))`; over all pairs these sum to
 //! `alpha`, so that testing again and again does not add up to more.
 
-use super::tally::Tally;
-use super::{Change, Observation, Search};
+use super::tally::PositionTally;
+use super::{ChangeCriterion, ChangeSearch, Observation};
 use crate::descriptive::to_f64;
 use crate::quantile::quantile;
 
 /// The comparison of the ends so far.
-pub(super) enum Ends {
+pub(super) enum EndsComparison {
     Differ,
     Alike,
     /// The next trial is at this position.
     Open(usize),
 }
 
-pub(super) fn judge(search: &Search, trials: &[Observation]) -> Ends {
+pub(super) fn judge(search: &ChangeSearch, trials: &[Observation]) -> EndsComparison {
     let last = search.positions - 1;
     // Inner positions are measured when they differ, and not before.
     if trials
         .iter()
         .any(|trial| (1..last).contains(&trial.position))
     {
-        return Ends::Differ;
+        return EndsComparison::Differ;
     }
     let values = |position: usize| -> Vec<f64> {
         let at = trials.iter().filter(|trial| trial.position == position);
         at.map(|trial| trial.value).collect()
     };
     let (one, other) = (values(0), values(last));
-    let (mut before, mut behind) = (Tally::default(), Tally::default());
+    let (mut before, mut behind) = (PositionTally::default(), PositionTally::default());
     for (pair, (value, opposite)) in one.iter().zip(&other).enumerate() {
         before.add(*value);
         behind.add(*opposite);
         match compare(search, &before, &behind, to_f64(pair + 1)) {
-            Some(true) => return Ends::Differ,
-            Some(false) => return Ends::Alike,
+            Some(true) => return EndsComparison::Differ,
+            Some(false) => return EndsComparison::Alike,
             None => {}
         }
     }
@@ -47,15 +47,20 @@ pub(super) fn judge(search: &Search, trials: &[Observation]) -> Ends {
         std::cmp::Ordering::Greater => false,
         std::cmp::Ordering::Equal => pairs.is_multiple_of(2),
     };
-    Ends::Open(if first { 0 } else { last })
+    EndsComparison::Open(if first { 0 } else { last })
 }
 
 /// Tests whether the ends differ by more than the margin; none if that is undecided.
-fn compare(search: &Search, before: &Tally, behind: &Tally, pairs: f64) -> Option<bool> {
+fn compare(
+    search: &ChangeSearch,
+    before: &PositionTally,
+    behind: &PositionTally,
+    pairs: f64,
+) -> Option<bool> {
     let margin = match search.change {
-        Change::Slower { margin, .. } => -(-margin).ln_1p(),
-        Change::Faster { margin, .. } => margin.ln_1p(),
-        Change::Answer { error } => {
+        ChangeCriterion::Slower { margin, .. } => -(-margin).ln_1p(),
+        ChangeCriterion::Faster { margin, .. } => margin.ln_1p(),
+        ChangeCriterion::Answer { error } => {
             let needed = answers_needed(error, search.alpha);
             let agree = [before.surplus(), -behind.surplus()];
             let is_all = agree.iter().all(|surplus| *surplus >= needed);

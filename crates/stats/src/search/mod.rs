@@ -13,8 +13,8 @@ mod ends;
 mod place;
 mod tally;
 
-use self::ends::Ends;
-use self::tally::Tally;
+use self::ends::EndsComparison;
+use self::tally::PositionTally;
 use crate::descriptive::{half_digit, least};
 use crate::quantile::quantile;
 use retrial_readings::claim::Better;
@@ -24,7 +24,7 @@ const FEWEST: f64 = 2.0;
 
 /// How the positions after the change differ from those before it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Change {
+pub enum ChangeCriterion {
     /// The figure is worse, by more than a margin (a fraction).
     Slower {
         /// Which way the figure is better.
@@ -57,11 +57,11 @@ pub struct Observation {
 
 /// The parameters of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Search {
+pub struct ChangeSearch {
     /// The number of positions; at least two.
     pub positions: usize,
     /// How the positions after the change differ from those before it.
-    pub change: Change,
+    pub change: ChangeCriterion,
     /// The accepted probability of a wrong pair, over all decisions.
     pub alpha: f64,
     /// No more trials than this; half of them at the ends before they differ.
@@ -72,7 +72,7 @@ pub struct Search {
 
 /// The next action of a search.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Step {
+pub enum SearchStep {
     /// A trial at this position.
     Measure(usize),
     /// The change is between two neighbours.
@@ -98,47 +98,47 @@ pub struct ChangePoint {
     /// The probability that the change is here, given that there is one.
     pub probability: f64,
     /// How the second differs from the first; none for answers.
-    pub ratio: Option<Ratio>,
+    pub ratio: Option<NeighbourRatio>,
     /// The number of trials of a plain sweep over all positions with the same error rate.
     pub sweep: usize,
 }
 
 /// The log ratio of the second neighbour to the first: above zero it is better.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ratio {
+pub struct NeighbourRatio {
     /// The log ratio of the geometric means.
     pub center: f64,
     /// Two-sided bounds with error `alpha` together.
     pub bounds: (f64, f64),
 }
 
-impl Search {
+impl ChangeSearch {
     /// Returns the next step after these trials, in the order in which they were taken.
-    pub fn next(&self, trials: &[Observation]) -> Step {
+    pub fn next(&self, trials: &[Observation]) -> SearchStep {
         let oriented = self.oriented(trials);
         match ends::judge(self, &oriented) {
-            Ends::Alike => Step::NoDifference,
-            Ends::Open(_) if 2 * trials.len() >= self.most => Step::EndsUndecided,
-            Ends::Open(position) => Step::Measure(position),
-            Ends::Differ => self.inside(trials, &oriented),
+            EndsComparison::Alike => SearchStep::NoDifference,
+            EndsComparison::Open(_) if 2 * trials.len() >= self.most => SearchStep::EndsUndecided,
+            EndsComparison::Open(position) => SearchStep::Measure(position),
+            EndsComparison::Differ => self.inside(trials, &oriented),
         }
     }
 
     /// Searches between ends that differ.
-    fn inside(&self, trials: &[Observation], oriented: &[Observation]) -> Step {
-        let mut tallies = vec![Tally::default(); self.positions];
+    fn inside(&self, trials: &[Observation], oriented: &[Observation]) -> SearchStep {
+        let mut tallies = vec![PositionTally::default(); self.positions];
         for trial in oriented {
             if let Some(tally) = tallies.get_mut(trial.position) {
                 tally.add(trial.value);
             }
         }
         let (first, last) = match self.change {
-            Change::Answer { .. } => (0, self.positions - 1),
+            ChangeCriterion::Answer { .. } => (0, self.positions - 1),
             _ => place::narrow(&tallies, self.alpha),
         };
         let places = &tallies[first..=last];
         let chances = match self.change {
-            Change::Answer { error } => place::of_answers(places, error),
+            ChangeCriterion::Answer { error } => place::of_answers(places, error),
             _ => place::of_levels(places, self.printed),
         };
         let likely =
@@ -148,11 +148,11 @@ impl Search {
         // Half of it: ends that came to differ by chance make the probabilities a little too large.
         let sure = chances[likely] >= 1.0 - self.alpha / 2.0;
         if sure && self.differ(places, likely) {
-            return Step::Found(self.change_point(places, likely, (here, chances[likely])));
+            return SearchStep::Found(self.change_point(places, likely, (here, chances[likely])));
         }
         if trials.len() >= self.most {
             let (low, high) = place::credible(&chances, self.alpha);
-            return Step::Undecided {
+            return SearchStep::Undecided {
                 first: first + low,
                 last: first + high + 1,
             };
@@ -166,20 +166,20 @@ impl Search {
                 first
             };
             let behind = tallies[rarer].count < tallies[inner].count;
-            return Step::Measure(if behind { rarer } else { inner });
+            return SearchStep::Measure(if behind { rarer } else { inner });
         }
         // Alternate, so that a drift does not contribute to their difference.
         let latest = trials.last().map(|trial| trial.position);
         let (one, other) = (tallies[here].count, tallies[next].count);
         let second = one > other || (one >= other && latest == Some(next));
-        Step::Measure(if second { next } else { here })
+        SearchStep::Measure(if second { next } else { here })
     }
 
     /// Returns whether the neighbours around a place differ by their own trials.
-    fn differ(&self, places: &[Tally], at: usize) -> bool {
+    fn differ(&self, places: &[PositionTally], at: usize) -> bool {
         let (one, other) = (&places[at], &places[at + 1]);
         match self.change {
-            Change::Answer { error } => {
+            ChangeCriterion::Answer { error } => {
                 let needed = ends::answers_needed(error, self.alpha);
                 one.surplus() >= needed && -other.surplus() >= needed
             }
@@ -193,11 +193,11 @@ impl Search {
 
     fn change_point(
         &self,
-        places: &[Tally],
+        places: &[PositionTally],
         at: usize,
         (before, probability): (usize, f64),
     ) -> ChangePoint {
-        if let Change::Answer { error } = self.change {
+        if let ChangeCriterion::Answer { error } = self.change {
             let sweep = self.positions * place::answers_of_sweep(error, self.alpha);
             let ratio = None;
             return ChangePoint {
@@ -210,7 +210,7 @@ impl Search {
         let (error, degrees) = place::error_between(places, at);
         let drop = places[at].mean() - places[at + 1].mean();
         let half = (quantile(self.alpha / 2.0, degrees) * error).max(2.0 * self.printed);
-        let worse = matches!(self.change, Change::Slower { .. });
+        let worse = matches!(self.change, ChangeCriterion::Slower { .. });
         let center = if worse { -drop } else { drop };
         let deviation = place::deviation(places, at).max(self.printed);
         let per_position =
@@ -219,7 +219,7 @@ impl Search {
         ChangePoint {
             before,
             probability,
-            ratio: Some(Ratio {
+            ratio: Some(NeighbourRatio {
                 center,
                 bounds: (center - half, center + half),
             }),
@@ -234,9 +234,9 @@ impl Search {
             Better::Lower => -1.0,
         };
         let sign = match self.change {
-            Change::Slower { better, .. } => sign(better),
-            Change::Faster { better, .. } => -sign(better),
-            Change::Answer { .. } => return trials.to_vec(),
+            ChangeCriterion::Slower { better, .. } => sign(better),
+            ChangeCriterion::Faster { better, .. } => -sign(better),
+            ChangeCriterion::Answer { .. } => return trials.to_vec(),
         };
         // Close to zero, where sums of squares are exact.
         let start = trials.first().map_or(0.0, |trial| trial.value.ln());

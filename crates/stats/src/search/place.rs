@@ -8,7 +8,7 @@
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-use super::tally::Tally;
+use super::tally::PositionTally;
 use crate::quantile::quantile;
 
 /// Trials of a position before it may count as a level of its own.
@@ -16,19 +16,19 @@ const OF_A_LEVEL: f64 = 3.0;
 
 /// The first and the last position of the part in which a change is searched: where a position
 /// differs from both ends, there is more than one change, and the larger one is searched.
-pub(super) fn narrow(tallies: &[Tally], alpha: f64) -> (usize, usize) {
+pub(super) fn narrow(tallies: &[PositionTally], alpha: f64) -> (usize, usize) {
     let (mut first, mut last) = (0, tallies.len() - 1);
     let inner = &tallies[1..last.max(1)];
     if inner.iter().all(|tally| tally.count < OF_A_LEVEL) {
         return (first, last);
     }
-    let scatter: f64 = tallies.iter().map(Tally::scatter).sum();
+    let scatter: f64 = tallies.iter().map(PositionTally::scatter).sum();
     let measured = tallies.iter().filter(|tally| tally.count > 0.0);
     let degrees: f64 = measured.map(|tally| tally.count - 1.0).sum();
     let deviation = (scatter / degrees.max(1.0)).sqrt();
     // This is decided after every trial, and an existing level is measured until it is significant.
     let factor = quantile(alpha / 1000.0, degrees.max(1.0));
-    let is_other = |one: &Tally, other: &Tally| {
+    let is_other = |one: &PositionTally, other: &PositionTally| {
         let error = deviation * (1.0 / one.count + 1.0 / other.count).sqrt();
         (one.mean() - other.mean()).abs() > factor * error
     };
@@ -49,8 +49,8 @@ pub(super) fn narrow(tallies: &[Tally], alpha: f64) -> (usize, usize) {
 }
 
 /// The probabilities of the places between neighbours, by figures.
-pub(super) fn of_levels(tallies: &[Tally], printed: f64) -> Vec<f64> {
-    let all = Tally::merged(tallies).count;
+pub(super) fn of_levels(tallies: &[PositionTally], printed: f64) -> Vec<f64> {
+    let all = PositionTally::merged(tallies).count;
     let logs = (1..tallies.len()).map(|behind| {
         let (one, other) = sides(tallies, behind);
         // What was printed is a figure rounded: a third of the square of half a digit.
@@ -61,7 +61,7 @@ pub(super) fn of_levels(tallies: &[Tally], printed: f64) -> Vec<f64> {
 }
 
 /// The probabilities of the places, by answers that are each wrong with probability `error`.
-pub(super) fn of_answers(tallies: &[Tally], error: f64) -> Vec<f64> {
+pub(super) fn of_answers(tallies: &[PositionTally], error: f64) -> Vec<f64> {
     let odds = ((1.0 - error) / error).ln();
     let logs = (1..tallies.len()).map(|behind| {
         let (one, other) = sides(tallies, behind);
@@ -71,9 +71,9 @@ pub(super) fn of_answers(tallies: &[Tally], error: f64) -> Vec<f64> {
 }
 
 /// All trials before a position, and all from it on.
-fn sides(tallies: &[Tally], position: usize) -> (Tally, Tally) {
+fn sides(tallies: &[PositionTally], position: usize) -> (PositionTally, PositionTally) {
     let (before, behind) = tallies.split_at(position);
-    (Tally::merged(before), Tally::merged(behind))
+    (PositionTally::merged(before), PositionTally::merged(behind))
 }
 
 fn normalized(logs: Vec<f64>) -> Vec<f64> {
@@ -113,17 +113,17 @@ pub(super) fn credible(chances: &[f64], alpha: f64) -> (usize, usize) {
 }
 
 /// The deviation of one trial from the mean of its side of a place.
-pub(super) fn deviation(tallies: &[Tally], at: usize) -> f64 {
+pub(super) fn deviation(tallies: &[PositionTally], at: usize) -> f64 {
     let (one, other) = sides(tallies, at + 1);
     let degrees = (one.count + other.count - 2.0).max(1.0);
     ((one.scatter() + other.scatter()) / degrees).sqrt()
 }
 
 /// The standard error of the difference of the two neighbours of a place, and its degrees of freedom.
-pub(super) fn error_between(tallies: &[Tally], at: usize) -> (f64, f64) {
+pub(super) fn error_between(tallies: &[PositionTally], at: usize) -> (f64, f64) {
     let (one, other) = (tallies[at].count, tallies[at + 1].count);
     let error = deviation(tallies, at) * (1.0 / one + 1.0 / other).sqrt();
-    (error, (Tally::merged(tallies).count - 2.0).max(1.0))
+    (error, (PositionTally::merged(tallies).count - 2.0).max(1.0))
 }
 
 /// The number of answers that a sweep takes at each position, so that the two next to the change are right.

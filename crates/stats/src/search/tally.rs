@@ -2,13 +2,13 @@
 
 /// Sums over the trials of one or more positions.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Tally {
+pub(super) struct PositionTally {
     pub count: f64,
     sum: f64,
     squares: f64,
 }
 
-impl Tally {
+impl PositionTally {
     pub fn add(&mut self, value: f64) {
         self.count += 1.0;
         self.sum += value;

@@ -1,8 +1,8 @@
 use super::*;
 
-const SEARCH: Search = Search {
+const SEARCH: ChangeSearch = ChangeSearch {
     positions: 10,
-    change: Change::Slower {
+    change: ChangeCriterion::Slower {
         better: Better::Higher,
         margin: 0.02,
     },
@@ -12,11 +12,11 @@ const SEARCH: Search = Search {
 };
 
 /// Searches where a position has the value that a function of position and trial gives.
-fn search(search: &Search, value: impl Fn(usize, usize) -> f64) -> (Step, Vec<usize>) {
+fn search(search: &ChangeSearch, value: impl Fn(usize, usize) -> f64) -> (SearchStep, Vec<usize>) {
     let mut trials = Vec::new();
     loop {
         match search.next(&trials) {
-            Step::Measure(position) => trials.push(Observation {
+            SearchStep::Measure(position) => trials.push(Observation {
                 position,
                 value: value(position, trials.len()),
             }),
@@ -30,9 +30,9 @@ fn noise(trial: usize) -> f64 {
     [0.3, -0.5, 0.1, 0.5, -0.2, -0.4, 0.2][trial % 7] / 100.0
 }
 
-fn change_point(step: Step) -> ChangePoint {
+fn change_point(step: SearchStep) -> ChangePoint {
     match step {
-        Step::Found(change_point) => change_point,
+        SearchStep::Found(change_point) => change_point,
         other => panic!("{other:?}"),
     }
 }
@@ -44,7 +44,7 @@ fn ends_are_measured_first_then_halves_then_the_pair() {
     let change_point = change_point(end);
     assert_eq!(change_point.before, 6);
     assert!(change_point.probability > 0.95);
-    let Ratio { center, bounds } = change_point.ratio.unwrap();
+    let NeighbourRatio { center, bounds } = change_point.ratio.unwrap();
     assert!((center.exp() - 0.9).abs() < 0.01, "{center}");
     assert!(bounds.0 < center && center < bounds.1);
     assert_eq!(positions[..4], [0, 9, 9, 0]);
@@ -55,11 +55,11 @@ fn ends_are_measured_first_then_halves_then_the_pair() {
 #[test]
 fn falling_latency_is_faster() {
     let latency = |position, trial| if position < 2 { 10.0 } else { 9.0 } * (1.0 + noise(trial));
-    let change = Change::Faster {
+    let change = ChangeCriterion::Faster {
         better: Better::Lower,
         margin: 0.05,
     };
-    let change_point = change_point(search(&Search { change, ..SEARCH }, latency).0);
+    let change_point = change_point(search(&ChangeSearch { change, ..SEARCH }, latency).0);
     assert_eq!(change_point.before, 1);
     assert!(change_point.ratio.unwrap().center > 0.0);
 }
@@ -67,14 +67,14 @@ fn falling_latency_is_faster() {
 #[test]
 fn ends_that_do_not_differ_are_refused() {
     let (end, positions) = search(&SEARCH, |_, trial| 100.0 * (1.0 + noise(trial)));
-    assert_eq!(end, Step::NoDifference);
+    assert_eq!(end, SearchStep::NoDifference);
     assert!(positions.iter().all(|position| matches!(position, 0 | 9)));
     let faster = |position, trial| if position < 5 { 100.0 } else { 110.0 } * (1.0 + noise(trial));
-    assert_eq!(search(&SEARCH, faster).0, Step::NoDifference);
+    assert_eq!(search(&SEARCH, faster).0, SearchStep::NoDifference);
     // Noise as large as the margin: half of the trials are used.
     let loud = |_, trial| 100.0 * (1.0 + 8.0 * noise(trial));
-    let (end, positions) = search(&Search { most: 8, ..SEARCH }, loud);
-    assert_eq!((end, positions.len()), (Step::EndsUndecided, 4));
+    let (end, positions) = search(&ChangeSearch { most: 8, ..SEARCH }, loud);
+    assert_eq!((end, positions.len()), (SearchStep::EndsUndecided, 4));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn figures_without_noise_are_found() {
 #[test]
 fn a_search_over_two_values_works() {
     let speed = |position, trial| [100.0, 90.0][position] * (1.0 + noise(trial));
-    let two = Search {
+    let two = ChangeSearch {
         positions: 2,
         ..SEARCH
     };
@@ -125,8 +125,8 @@ fn a_search_over_two_values_works() {
 
 #[test]
 fn yes_no_answers_have_an_assumed_error_rate() {
-    let change = Change::Answer { error: 0.05 };
-    let answers = Search { change, ..SEARCH };
+    let change = ChangeCriterion::Answer { error: 0.05 };
+    let answers = ChangeSearch { change, ..SEARCH };
     let valid = |position: usize, _| f64::from(u8::from(position < 4));
     let (end, positions) = search(&answers, valid);
     let end = change_point(end);
@@ -135,14 +135,14 @@ fn yes_no_answers_have_an_assumed_error_rate() {
     // One wrong answer in the middle.
     let once = |position: usize, trial| f64::from(u8::from((position < 4) != (trial == 5)));
     assert_eq!(change_point(search(&answers, once).0).before, 3);
-    assert_eq!(search(&answers, |_, _| 1.0).0, Step::NoDifference);
+    assert_eq!(search(&answers, |_, _| 1.0).0, SearchStep::NoDifference);
 }
 
 #[test]
 fn an_undecided_search_reports_its_range() {
     let speed = |position, trial| if position < 7 { 100.0 } else { 90.0 } * (1.0 + noise(trial));
-    let (end, _) = search(&Search { most: 8, ..SEARCH }, speed);
-    let Step::Undecided { first, last } = end else {
+    let (end, _) = search(&ChangeSearch { most: 8, ..SEARCH }, speed);
+    let SearchStep::Undecided { first, last } = end else {
         panic!("{end:?}");
     };
     assert!(

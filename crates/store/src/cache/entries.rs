@@ -18,7 +18,7 @@ const MAX_ATTRIBUTES: usize = 1 << 16;
 
 /// A file of a cached directory, by which changes are detected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileEntry {
+pub struct FileFingerprint {
     /// The file's size, bytes.
     pub size: u64,
     /// Time of its last change, also of its attributes, nanoseconds since 1970.
@@ -31,9 +31,9 @@ pub struct FileEntry {
 
 /// The entries of a directory.
 #[derive(Default)]
-pub(super) struct Entries {
+pub(super) struct DirectoryContent {
     /// The files by path, without hashes.
-    pub files: BTreeMap<String, FileEntry>,
+    pub files: BTreeMap<String, FileFingerprint>,
     /// Directories and their modes.
     pub directories: BTreeMap<String, u32>,
     /// Links and their targets.
@@ -43,8 +43,8 @@ pub(super) struct Entries {
 }
 
 /// Lists the entries of a directory by type, without following links.
-pub(super) fn list(content: &Path) -> Result<Entries, StoreError> {
-    let mut found = Entries::default();
+pub(super) fn list(content: &Path) -> Result<DirectoryContent, StoreError> {
+    let mut found = DirectoryContent::default();
     for entry in WalkDir::new(content).min_depth(1) {
         let entry = entry.map_err(|error| {
             let path = error.path().unwrap_or(content).to_owned();
@@ -70,7 +70,7 @@ pub(super) fn list(content: &Path) -> Result<Entries, StoreError> {
         } else if status.is_dir() {
             found.directories.insert(name, mode);
         } else {
-            let file = FileEntry {
+            let file = FileFingerprint {
                 size: status.len(),
                 changed: changed(&status),
                 mode,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::manifest::Manifest;
+use super::manifest::CacheManifest;
 use crate::error::StoreError;
 use crate::remove::frees;
 
@@ -15,7 +15,7 @@ pub struct CacheUsage {
     /// `key/name`
     pub label: String,
     /// Its manifest, if it is complete.
-    pub manifest: Option<Manifest>,
+    pub manifest: Option<CacheManifest>,
     /// Bytes on disk, including stages and invalid copies.
     pub bytes: u64,
     path: PathBuf,
@@ -56,7 +56,7 @@ pub fn list(cache: &Path) -> Vec<CacheUsage> {
             all.push(CacheUsage {
                 label: format!("{key}/{name}"),
                 key: key.clone(),
-                manifest: Manifest::read(&path.join("current/manifest.json")),
+                manifest: CacheManifest::read(&path.join("current/manifest.json")),
                 bytes: frees(&path),
                 path,
             });

@@ -10,29 +10,29 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::dir_handle::Directory;
+use crate::dir_handle::DirHandle;
 use crate::error::StoreError;
 use crate::files::write_atomically;
 use retrial_plan::cached::is_complete;
 use retrial_recipe::model::CachedFile;
 
 use super::CacheState;
-use super::entries::{Entries, FileEntry, list};
+use super::entries::{DirectoryContent, FileFingerprint, list};
 
 /// Bytes read at once.
 const BLOCK: usize = 1 << 20;
 
 /// The content and the origin of a cached directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Manifest {
+pub struct CacheManifest {
     /// The run, recipe and image that populated it.
     #[serde(flatten)]
-    pub origin: Origin,
+    pub origin: CacheOrigin,
     /// Runs write to it, so that its files are not listed: a cache mount.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub written_by_runs: bool,
     /// The files by path.
-    pub files: BTreeMap<String, FileEntry>,
+    pub files: BTreeMap<String, FileFingerprint>,
     /// Its directories and their modes.
     pub directories: BTreeMap<String, u32>,
     /// Its links and their targets; never followed.
@@ -41,7 +41,7 @@ pub struct Manifest {
 
 /// The origin of a cached directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
+pub struct CacheOrigin {
     /// The name or path of the recipe.
     pub recipe: String,
     /// The id of the run.
@@ -55,7 +55,7 @@ pub struct Origin {
     pub at: String,
 }
 
-impl Manifest {
+impl CacheManifest {
     /// Lists a directory and hashes its files: valid if they are those that the recipe requires, and all of them may
     /// be cached.
     ///
@@ -64,7 +64,7 @@ impl Manifest {
     pub(super) fn make(
         content: &Path,
         required: &[(String, CachedFile)],
-        origin: Origin,
+        origin: CacheOrigin,
         stop: &AtomicBool,
     ) -> Result<CacheState, StoreError> {
         let found = list(content)?;
@@ -147,7 +147,7 @@ impl Manifest {
         if let Some(reason) = refused.or_else(|| self.difference(&found)) {
             return Ok(CacheState::Invalid(reason));
         }
-        let is_doubtful = |(name, file): &(&String, &FileEntry)| {
+        let is_doubtful = |(name, file): &(&String, &FileFingerprint)| {
             thorough || found.files[*name].changed != file.changed
         };
         let doubtful = self.files.iter().filter(is_doubtful);
@@ -171,7 +171,7 @@ impl Manifest {
     }
 
     /// How names, types, sizes, modes and links differ from those of a directory, if they do.
-    fn difference(&self, actual: &Entries) -> Option<String> {
+    fn difference(&self, actual: &DirectoryContent) -> Option<String> {
         let changed = self.files.iter().find_map(|(name, file)| {
             let Some(now) = actual.files.get(name) else {
                 return Some(format!("{name} is missing"));
@@ -210,14 +210,14 @@ fn hash_all(
     names: &[&String],
     stop: &AtomicBool,
 ) -> Result<BTreeMap<String, String>, StoreError> {
-    let directory = Directory::open(content)?;
+    let directory = DirHandle::open(content)?;
     names
         .par_iter()
         .map(|name| Ok(((*name).clone(), hash(&directory, name, stop)?)))
         .collect()
 }
 
-fn hash(directory: &Directory, name: &str, stop: &AtomicBool) -> Result<String, StoreError> {
+fn hash(directory: &DirHandle, name: &str, stop: &AtomicBool) -> Result<String, StoreError> {
     let mut file = directory.file(Path::new(name))?;
     let mut digest = Sha256::new();
     let mut block = vec![0; BLOCK];

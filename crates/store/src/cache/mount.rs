@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use super::manifest::{Manifest, Origin};
-use super::{CacheEntry, Stage};
+use super::manifest::{CacheManifest, CacheOrigin};
+use super::{CacheEntry, CacheStagingDirectory};
 use crate::error::StoreError;
 use crate::files::rename_synced;
 
@@ -14,9 +14,9 @@ impl CacheEntry {
     ///
     /// # Errors
     /// If the cache cannot be written.
-    pub fn claim(&self, run: &Origin) -> Result<Option<Origin>, StoreError> {
+    pub fn claim(&self, run: &CacheOrigin) -> Result<Option<CacheOrigin>, StoreError> {
         let manifest = self.current().join("manifest.json");
-        let Some(Manifest { origin, .. }) = Manifest::read(&manifest) else {
+        let Some(CacheManifest { origin, .. }) = CacheManifest::read(&manifest) else {
             return Ok(None);
         };
         // First prevent its reuse, then claim it: safe even after a power failure.
@@ -29,7 +29,11 @@ impl CacheEntry {
     ///
     /// # Errors
     /// If the cache cannot be written.
-    pub fn claim_new(&self, stage: &Stage, run: &Origin) -> Result<(), StoreError> {
+    pub fn claim_new(
+        &self,
+        stage: &CacheStagingDirectory,
+        run: &CacheOrigin,
+    ) -> Result<(), StoreError> {
         if self.current().exists() {
             self.set_aside()?;
         }
@@ -39,7 +43,7 @@ impl CacheEntry {
 
     /// Returns whether it is still claimed by `run`.
     pub fn is_claimed_by(&self, run: &str) -> bool {
-        Manifest::read(&self.claim_file()).is_some_and(|manifest| manifest.origin.run == run)
+        CacheManifest::read(&self.claim_file()).is_some_and(|manifest| manifest.origin.run == run)
     }
 
     /// Lets later runs reuse it.
@@ -55,10 +59,10 @@ impl CacheEntry {
     }
 }
 
-fn written(origin: &Origin) -> Manifest {
-    Manifest {
+fn written(origin: &CacheOrigin) -> CacheManifest {
+    CacheManifest {
         origin: origin.clone(),
         written_by_runs: true,
-        ..Manifest::default()
+        ..CacheManifest::default()
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::entries::settle;
-use super::manifest::{Manifest, Origin};
+use super::manifest::{CacheManifest, CacheOrigin};
 use super::{CacheState, IDENTITY, move_aside};
 use crate::error::StoreError;
 use crate::files::{remove_directory, set_mode, write_atomically};
@@ -13,12 +13,12 @@ use retrial_recipe::model::CachedFile;
 
 /// A cached directory that is being populated.
 #[derive(Debug, Clone)]
-pub struct Stage {
+pub struct CacheStagingDirectory {
     path: PathBuf,
     identity: String,
 }
 
-impl Stage {
+impl CacheStagingDirectory {
     pub(super) fn new(path: PathBuf, identity: &str) -> Self {
         Self {
             path,
@@ -74,11 +74,11 @@ impl Stage {
         &self,
         required: &[(String, CachedFile)],
         writable: bool,
-        origin: Origin,
+        origin: CacheOrigin,
         stop: &AtomicBool,
     ) -> Result<CacheState, StoreError> {
         settle(&self.content(), writable)?;
-        Manifest::make(&self.content(), required, origin, stop)
+        CacheManifest::make(&self.content(), required, origin, stop)
     }
 
     /// Removes the stage with its content.

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use super::reason::AbortReason;
 use super::step_end::StepEnd;
 use super::transfer::Transfer;
-use crate::clock::{Moment, SinceBoot};
+use crate::clock::{BootMoment, Moment};
 use crate::process::ProcessIdentity;
 use retrial_plan::step::Step;
-use retrial_telemetry::Live;
+use retrial_telemetry::LiveSample;
 
 /// An event of a run: what happened, when, on which machine and in which step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub struct Event {
     pub time: Timestamp,
     /// The time on the clock of its machine's boot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub since_boot: Option<SinceBoot>,
+    pub since_boot: Option<BootMoment>,
     /// The name of the machine where it happened; `local` in a run of one machine.
     pub node: String,
     /// The container in which the step runs, as the plan names it; none on the host.
@@ -190,9 +190,9 @@ pub enum EventKind {
         service: bool,
     },
     /// The step's cached directory is ready: populated, or by an earlier run.
-    Cached(CachedAs),
+    Cached(CacheIdentity),
     /// A cache mount's directory was mounted.
-    CacheMounted(CacheMounted),
+    CacheMounted(CacheMount),
     /// The container was removed.
     ContainerRemoved {
         /// The container's id.
@@ -276,7 +276,7 @@ pub enum EventKind {
     /// A sample of the GPUs and the container during a measurement.
     Telemetry {
         /// The current values.
-        live: Live,
+        live: LiveSample,
     },
     /// Output of a step, a build or a pull.
     Output {
@@ -300,7 +300,7 @@ impl EventKind {
 
 /// The directory that a step's cached directory is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CachedAs {
+pub struct CacheIdentity {
     /// The name of its directory, below that of its key.
     pub directory: String,
     /// Its whole identity: SHA-256, hexadecimal.
@@ -309,7 +309,7 @@ pub struct CachedAs {
 
 /// A cache mount of a container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CacheMounted {
+pub struct CacheMount {
     /// The id of the container.
     #[serde(rename = "container_id")]
     pub container: String,
@@ -326,7 +326,7 @@ pub struct CacheMounted {
     pub reused_from: Option<String>,
 }
 
-impl std::fmt::Display for CacheMounted {
+impl std::fmt::Display for CacheMount {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { mount, path, .. } = self;
         match &self.reused_from {

@@ -9,10 +9,10 @@ pub mod state;
 mod step_end;
 mod transfer;
 
-pub use event::{CacheMounted, CachedAs, Event, EventKind, ImageDifference};
+pub use event::{CacheIdentity, CacheMount, Event, EventKind, ImageDifference};
 pub use file::Journal;
 pub use history::History;
 pub use reason::{AbortReason, SkipReason};
-pub use state::State;
+pub use state::JournalState;
 pub use step_end::{StepEnd, StepFault};
 pub use transfer::{Transfer, TransferState, TransferUnit};

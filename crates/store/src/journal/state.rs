@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::event::{CacheMounted, CachedAs, Event, EventKind, ImageDifference};
+use super::event::{CacheIdentity, CacheMount, Event, EventKind, ImageDifference};
 use super::history::History;
 use super::reason::AbortReason;
 use super::step_end::{StepEnd, StepFault};
 use crate::clock::Moment;
 use crate::process::ProcessIdentity;
-use retrial_plan::step::{Action, Plan, Purpose, Step};
+use retrial_plan::step::{Action, CommandPurpose, Plan, Step};
 
 /// The state of a run.
 #[derive(Debug, Clone, Default)]
-pub struct State {
+pub struct JournalState {
     /// A process has started it before.
     pub begun: bool,
     /// The latest process that executed it.
@@ -44,9 +44,9 @@ pub struct State {
     /// Commits of the models, by the model's key: a run keeps the one that it resolved first.
     pub models: BTreeMap<String, String>,
     /// Cached directories, by the step that populates them.
-    pub cached: BTreeMap<u32, CachedAs>,
+    pub cached: BTreeMap<u32, CacheIdentity>,
     /// Cache mounts of all its containers.
-    pub cache_mounts: Vec<CacheMounted>,
+    pub cache_mounts: Vec<CacheMount>,
     /// The latest path in the container from which each step collected results.
     pub collected: BTreeMap<u32, String>,
     /// The files that each step collected and that were last written before they were measured.
@@ -60,7 +60,7 @@ pub struct State {
     ended_in: BTreeMap<u32, u32>,
 }
 
-impl State {
+impl JournalState {
     /// Returns whether the run ended with a verdict, so that no step remains.
     pub fn is_judged(&self) -> bool {
         matches!(self.over, Some((0 | 1 | 5, _)))
@@ -218,12 +218,12 @@ impl State {
             // Cheap, and valid only at the end.
             Action::Judge | Action::Remove => false,
             Action::Exec(exec) => match exec.purpose {
-                Purpose::Prepare => done && here,
-                Purpose::Measure { .. } => {
+                CommandPurpose::Prepare => done && here,
+                CommandPurpose::Measure { .. } => {
                     self.failed(step.number)
                         || done && (here || self.is_collected(plan, step.number))
                 }
-                Purpose::Check { of, .. } => {
+                CommandPurpose::Check { of, .. } => {
                     self.failed(step.number) || done && (here || self.is_collected(plan, of))
                 }
             },
@@ -279,7 +279,8 @@ impl State {
     pub fn uncollected(&self, plan: &Plan) -> bool {
         plan.steps.iter().any(|step| match &step.action {
             Action::Exec(exec) => {
-                matches!(exec.purpose, Purpose::Measure { .. }) && self.open.contains(&step.number)
+                matches!(exec.purpose, CommandPurpose::Measure { .. })
+                    && self.open.contains(&step.number)
             }
             Action::Collect { of, .. } => self.done(*of) && !self.settled(step.number),
             _ => false,

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn expensive_samples_are_taken_less_often() {
-    let mut pace = Pace::new(Duration::from_secs(1));
+    let mut pace = SamplingPace::new(Duration::from_secs(1));
     // The first opens the sensors, and does not count.
     pace.sampled(Duration::from_millis(700));
     assert_eq!(pace.pause(), Duration::from_secs(1));
@@ -16,7 +16,7 @@ fn expensive_samples_are_taken_less_often() {
 
 #[test]
 fn twelve_hours_are_a_few_thousand_samples() {
-    let mut pace = Pace::new(Duration::from_secs(1));
+    let mut pace = SamplingPace::new(Duration::from_secs(1));
     let (mut past, mut looks) = (Duration::ZERO, 0);
     while past < Duration::from_hours(12) {
         past += pace.pause();
@@ -30,7 +30,11 @@ fn twelve_hours_are_a_few_thousand_samples() {
 
 #[test]
 fn intervals_are_read_or_refused() {
-    let ms = |text: &str| Interval::read(text).map(|interval| interval.ms).ok();
+    let ms = |text: &str| {
+        SamplingInterval::read(text)
+            .map(|interval| interval.ms)
+            .ok()
+    };
     assert_eq!(ms("1s"), Some(1000));
     assert_eq!(ms("500 ms"), Some(500));
     assert_eq!(ms("2m"), Some(120_000));

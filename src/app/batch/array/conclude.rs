@@ -1,26 +1,26 @@
 //! Concludes a batch on a site: judges it as any batch is judged, or states what remains to be done.
 
-use crate::app::batch::follow::Followed;
+use crate::app::batch::follow::BatchOutcome;
 use crate::app::batch::judge;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
-use retrial_batch::run::{BatchEnded, read_journal, read_state};
+use retrial_batch::run::{BatchEnd, read_journal, read_state};
 use retrial_results::verdict::ExitCode;
 use retrial_store::journal::Journal;
 use retrial_store::lock::FileLock;
-use retrial_store::{Record, StoreError};
+use retrial_store::{RecordDirectory, StoreError};
 
 /// Judges a batch whose tasks have ended, unless some were stopped, and records how it ended.
 pub fn conclude(
     global: &GlobalOptions,
-    directory: &Record,
+    directory: &RecordDirectory,
     plan: &BatchPlan,
-) -> Result<Followed, Failure> {
+) -> Result<BatchOutcome, Failure> {
     let _lock = lock(directory)?;
     let all: Vec<usize> = (1..=plan.schedule.trial_runs.len()).collect();
-    let ended = BatchEnded::new(&read_state(directory)?, &all, None);
+    let ended = BatchEnd::new(&read_state(directory)?, &all, None);
     let mut exit = ended.exit;
     let mut verdict = None;
     // Another process may have followed it, too.
@@ -43,16 +43,16 @@ pub fn conclude(
         record(directory, what)?;
     }
     let reason = ended.reason;
-    Ok(Followed::new(global, directory, exit, verdict, reason))
+    Ok(BatchOutcome::new(global, directory, exit, verdict, reason))
 }
 
 /// Takes the lock of whoever submits arrays of a batch, or concludes it.
-pub fn lock(batch: &Record) -> Result<FileLock, StoreError> {
+pub fn lock(batch: &RecordDirectory) -> Result<FileLock, StoreError> {
     FileLock::take(&batch.join("submit.lock"), batch.id())
 }
 
 /// Records an event of a batch, under its lock.
-pub fn record(batch: &Record, what: BatchEventKind) -> Result<BatchEvent, StoreError> {
+pub fn record(batch: &RecordDirectory, what: BatchEventKind) -> Result<BatchEvent, StoreError> {
     let event = BatchEvent::now(what);
     Journal::open(&batch.journal())?.write(&event)?;
     Ok(event)

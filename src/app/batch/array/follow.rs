@@ -10,33 +10,33 @@ use tokio::time::timeout;
 use super::manifest::Array;
 use super::tasks::FollowedTask;
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::signals::SignalRequest;
 use crate::app::site::end::output;
 use crate::app::site::follow::{LOOK, listen};
-use crate::app::site::question::{Questions, jobs};
-use crate::app::site::stopping::Stopping;
-use crate::app::site::waiting::Waiting;
+use crate::app::site::job_stopper::JobStopper;
+use crate::app::site::question::{RepeatedQuery, jobs};
+use crate::app::site::waiting::WaitingLine;
 use crate::app::terminal;
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
-use retrial_batch::run::{Workers, tasks};
+use retrial_batch::run::{WorkerQueues, tasks};
 use retrial_document::ErrorText;
 use retrial_document::measures::format::count;
-use retrial_report::progress::batch::Lines;
+use retrial_report::progress::batch::PlainBatchProgress;
 use retrial_slurm::{Job, JobPhase, Slurm, SlurmError};
-use retrial_store::{Record, StoreError};
+use retrial_store::{RecordDirectory, StoreError};
 
 /// Arrays that are followed.
-pub struct Following<'a> {
+pub struct ArrayFollower<'a> {
     global: &'a GlobalOptions,
-    batch: &'a Record,
+    batch: &'a RecordDirectory,
     /// The trial runs of each of the batch's tasks.
-    tasks: Workers,
+    tasks: WorkerQueues,
     arrays: Vec<FollowedArray>,
-    questions: Questions<Vec<Job>>,
-    lines: Lines,
-    waiting: Waiting,
+    questions: RepeatedQuery<Vec<Job>>,
+    lines: PlainBatchProgress,
+    waiting: WaitingLine,
 }
 
 /// An array that is followed.
@@ -45,23 +45,23 @@ struct FollowedArray {
     id: String,
     slurm: Slurm,
     tasks: Vec<FollowedTask>,
-    stopping: Option<Stopping>,
+    stopping: Option<JobStopper>,
 }
 
 /// Whether the tasks of all arrays have ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum ArrayOutcome {
     /// All tasks are settled.
     Settled,
     /// The tasks continue, and nobody follows them.
     Detached,
 }
 
-impl<'a> Following<'a> {
+impl<'a> ArrayFollower<'a> {
     /// Starts to follow arrays of a batch; prints nothing if it is silent.
     pub fn new(
         global: &'a GlobalOptions,
-        batch: &'a Record,
+        batch: &'a RecordDirectory,
         plan: &BatchPlan,
         is_silent: bool,
     ) -> Self {
@@ -70,10 +70,10 @@ impl<'a> Following<'a> {
             batch,
             tasks: tasks(plan),
             arrays: Vec::new(),
-            questions: Questions::new(|| query_jobs(Vec::new())),
+            questions: RepeatedQuery::new(|| query_jobs(Vec::new())),
             // Times of earlier runs on this host do not apply to the nodes.
-            lines: Lines::new(plan.clone(), 1, false, BTreeMap::new()),
-            waiting: Waiting::new(global.quiet || is_silent),
+            lines: PlainBatchProgress::new(plan.clone(), 1, false, BTreeMap::new()),
+            waiting: WaitingLine::new(global.quiet || is_silent),
         }
     }
 
@@ -95,12 +95,12 @@ impl<'a> Following<'a> {
         }));
         let mut queries = Vec::new();
         let living = self.arrays.iter();
-        for followed in living.filter(|one| one.phase() != JobPhase::Over) {
+        for followed in living.filter(|one| one.phase() != JobPhase::Ended) {
             let since = followed.array.submission()?.unwrap_or_default().since();
             let (slurm, id) = (followed.slurm.clone(), followed.id.clone());
             queries.push((slurm, id, since, followed.tasks.len()));
         }
-        self.questions = Questions::new(move || query_jobs(queries.clone()));
+        self.questions = RepeatedQuery::new(move || query_jobs(queries.clone()));
         Ok(())
     }
 
@@ -110,7 +110,7 @@ impl<'a> Following<'a> {
         if self.waiting.is_quiet {
             return;
         }
-        if self.global.output == Output::Json {
+        if self.global.output == OutputFormat::Json {
             return terminal::print_json(event);
         }
         for line in &lines {
@@ -119,12 +119,12 @@ impl<'a> Following<'a> {
     }
 
     /// Follows all arrays until their tasks have ended.
-    pub async fn until_the_end(&mut self) -> Result<End, Failure> {
+    pub async fn until_the_end(&mut self) -> Result<ArrayOutcome, Failure> {
         let mut signals = listen()?;
         self.look(true);
         let end = loop {
-            if self.phase() == JobPhase::Over {
-                break End::Settled;
+            if self.phase() == JobPhase::Ended {
+                break ArrayOutcome::Settled;
             }
             let note = |text: &str| self.waiting.note(text);
             match self.questions.next(note).await {
@@ -141,8 +141,8 @@ impl<'a> Following<'a> {
                 }
             }
             match timeout(LOOK, signals.next()).await {
-                Ok(SignalRequest::Detach) => break End::Detached,
-                Ok(SignalRequest::Stop) if self.stop()? => break End::Detached,
+                Ok(SignalRequest::Detach) => break ArrayOutcome::Detached,
+                Ok(SignalRequest::Stop) if self.stop()? => break ArrayOutcome::Detached,
                 _ => {}
             }
         };
@@ -157,10 +157,10 @@ impl<'a> Following<'a> {
         }
         self.look(true);
         for followed in &mut self.arrays {
-            if followed.phase() != JobPhase::Over {
+            if followed.phase() != JobPhase::Ended {
                 let note = |text: &str| self.waiting.note(text);
                 let (slurm, id) = (followed.slurm.clone(), followed.id.clone());
-                let stopping = Stopping::start(slurm, id, &followed.array.directory, note)?;
+                let stopping = JobStopper::start(slurm, id, &followed.array.directory, note)?;
                 followed.stopping = Some(stopping);
             }
         }
@@ -187,7 +187,7 @@ impl<'a> Following<'a> {
     fn look(&mut self, all: bool) {
         let mut events = Vec::new();
         for task in self.arrays.iter_mut().flat_map(|one| &mut one.tasks) {
-            if all || (task.phase == JobPhase::Active && !task.is_settled) {
+            if all || (task.phase == JobPhase::Running && !task.is_settled) {
                 events.extend(task.look());
             }
         }
@@ -219,7 +219,7 @@ impl<'a> Following<'a> {
             {
                 let mut rows = rows.iter();
                 let row = rows.find(|row| row.id == followed.id && row.index == Some(index));
-                if row.is_none_or(|row| row.phase() != JobPhase::Waiting) {
+                if row.is_none_or(|row| row.phase() != JobPhase::Pending) {
                     events.extend(task.look());
                 }
                 if !task.take(row, is_stopping) {
@@ -246,7 +246,7 @@ impl<'a> Following<'a> {
     fn status(&mut self) {
         let tasks = || self.arrays.iter().flat_map(|followed| &followed.tasks);
         let in_phase = |phase| tasks().filter(|task| task.phase == phase).count();
-        let (waiting, active) = (in_phase(JobPhase::Waiting), in_phase(JobPhase::Active));
+        let (waiting, active) = (in_phase(JobPhase::Pending), in_phase(JobPhase::Running));
         let all = tasks().count();
         self.lines.set_workers(active);
         if waiting + active == 0 {
@@ -276,7 +276,7 @@ impl FollowedArray {
 
 /// The phase of the one that is earliest; of none, that they are over.
 fn earliest(phases: impl Iterator<Item = JobPhase>) -> JobPhase {
-    phases.min().unwrap_or(JobPhase::Over)
+    phases.min().unwrap_or(JobPhase::Ended)
 }
 
 /// Queries the tasks of each array.

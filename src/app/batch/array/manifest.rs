@@ -6,11 +6,11 @@ use std::fs;
 use itertools::Itertools as _;
 use serde::{Deserialize, Serialize};
 
-use crate::app::site::record::{self, Submission};
+use crate::app::site::record::{self, JobSubmission};
 use retrial_batch::run::read_journal;
-use retrial_site::script::Work;
+use retrial_site::script::JobWork;
 use retrial_slurm::Slurm;
-use retrial_store::{Record, StoreError};
+use retrial_store::{RecordDirectory, StoreError};
 
 /// The directories of the arrays.
 const ARRAYS: &str = "arrays";
@@ -19,7 +19,7 @@ const MANIFEST: &str = "array.json";
 
 /// The content of an array.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Manifest {
+pub struct ArrayManifest {
     /// The attempt at the batch that it belongs to, from 1: a batch that has ended can be resumed.
     pub session: usize,
     /// Its tasks: the one at index 0 first.
@@ -42,16 +42,16 @@ pub struct TaskEntry {
 #[derive(Debug, Clone)]
 pub struct Array {
     /// Its directory; its id is the batch's.
-    pub directory: Record,
+    pub directory: RecordDirectory,
     /// Which of the batch's arrays, from 1.
     pub number: usize,
     /// The tasks, session and excluded node of its `array.json`.
-    pub manifest: Manifest,
+    pub manifest: ArrayManifest,
 }
 
 impl Array {
     /// Creates the directory of another array of a batch.
-    pub fn create(batch: &Record, manifest: Manifest) -> Result<Self, StoreError> {
+    pub fn create(batch: &RecordDirectory, manifest: ArrayManifest) -> Result<Self, StoreError> {
         let number = numbers(batch).last().map_or(1, |last| last + 1);
         let directory = directory(batch, number);
         let path = directory.path();
@@ -65,7 +65,7 @@ impl Array {
     }
 
     /// Opens an array of a batch by its number.
-    pub fn open(batch: &Record, number: usize) -> Result<Self, StoreError> {
+    pub fn open(batch: &RecordDirectory, number: usize) -> Result<Self, StoreError> {
         let directory = directory(batch, number);
         Ok(Self {
             manifest: directory.read_json(MANIFEST)?,
@@ -75,7 +75,7 @@ impl Array {
     }
 
     /// Reads the arrays of a batch, in their order.
-    pub fn all(batch: &Record) -> Result<Vec<Self>, StoreError> {
+    pub fn all(batch: &RecordDirectory) -> Result<Vec<Self>, StoreError> {
         let numbers = numbers(batch).into_iter();
         // One whose making was interrupted has no manifest, and no job.
         let whole = numbers.filter(|number| directory(batch, *number).join(MANIFEST).exists());
@@ -83,7 +83,7 @@ impl Array {
     }
 
     /// Reads the arrays of the latest session of a batch, in their order.
-    pub fn of_session(batch: &Record) -> Result<Vec<Self>, StoreError> {
+    pub fn of_session(batch: &RecordDirectory) -> Result<Vec<Self>, StoreError> {
         let session = read_journal(batch)?.sessions;
         let mut arrays = Self::all(batch)?;
         arrays.retain(|array| array.manifest.session == session);
@@ -91,8 +91,8 @@ impl Array {
     }
 
     /// Returns the work that its job does.
-    pub fn work(&self) -> Work<'_> {
-        Work::Array {
+    pub fn work(&self) -> JobWork<'_> {
+        JobWork::Array {
             batch: self.directory.id(),
             number: self.number,
             tasks: self.manifest.tasks.len(),
@@ -106,16 +106,16 @@ impl Array {
     }
 
     /// Returns its latest submission; none if it was not submitted.
-    pub fn submission(&self) -> Result<Option<Submission>, StoreError> {
+    pub fn submission(&self) -> Result<Option<JobSubmission>, StoreError> {
         record::latest(&self.directory)
     }
 }
 
-fn directory(batch: &Record, number: usize) -> Record {
+fn directory(batch: &RecordDirectory, number: usize) -> RecordDirectory {
     batch.part(&format!("{ARRAYS}/{number}"))
 }
 
-fn numbers(batch: &Record) -> Vec<usize> {
+fn numbers(batch: &RecordDirectory) -> Vec<usize> {
     let entries = fs::read_dir(batch.join(ARRAYS)).into_iter().flatten();
     let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
     entries.flatten().filter_map(number).sorted().collect()

@@ -3,17 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use super::manifest::{Array, Manifest, TaskEntry};
+use super::manifest::{Array, ArrayManifest, TaskEntry};
 use crate::app::failure::Failure;
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::BatchState;
 use retrial_batch::run::{read_journal, task_directory, tasks};
 use retrial_results::verdict::ExitCode;
-use retrial_store::Record;
+use retrial_store::RecordDirectory;
 
 /// The node that a task must not run on, if any.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Exclude(Option<String>);
+struct ExcludedNode(Option<String>);
 
 /// The state of a task at the end of the latest session of its batch.
 pub struct TaskState {
@@ -26,16 +26,20 @@ pub struct TaskState {
 
 /// Returns the arrays to submit next, each with at most `most` tasks; none if this session has nothing left to do.
 /// All arrays of the session must be over.
-pub fn next(batch: &Record, plan: &BatchPlan, most: usize) -> Result<Vec<Manifest>, Failure> {
+pub fn next(
+    batch: &RecordDirectory,
+    plan: &BatchPlan,
+    most: usize,
+) -> Result<Vec<ArrayManifest>, Failure> {
     let session = read_journal(batch)?.sessions;
-    let mut groups: BTreeMap<Exclude, Vec<TaskEntry>> = BTreeMap::new();
+    let mut groups: BTreeMap<ExcludedNode, Vec<TaskEntry>> = BTreeMap::new();
     for task in task_states(batch, plan)? {
         if let Some(exclude) = task.again(plan.execution.retries) {
             groups.entry(exclude).or_default().push(task.entry);
         }
     }
     let cut = groups.iter().flat_map(|(exclude, tasks)| {
-        tasks.chunks(most.max(1)).map(|tasks| Manifest {
+        tasks.chunks(most.max(1)).map(|tasks| ArrayManifest {
             session,
             tasks: tasks.to_vec(),
             exclude: exclude.0.clone(),
@@ -45,7 +49,7 @@ pub fn next(batch: &Record, plan: &BatchPlan, most: usize) -> Result<Vec<Manifes
 }
 
 /// Returns the state of each task of a batch at the end of its latest session.
-pub fn task_states(batch: &Record, plan: &BatchPlan) -> Result<Vec<TaskState>, Failure> {
+pub fn task_states(batch: &RecordDirectory, plan: &BatchPlan) -> Result<Vec<TaskState>, Failure> {
     let arrays = Array::of_session(batch)?;
     let entries = arrays.iter().flat_map(|array| &array.manifest.tasks);
     let submitted: Vec<usize> = entries.map(|entry| entry.task).collect();
@@ -72,12 +76,12 @@ impl TaskState {
     }
 
     /// Returns the node that its next submission excludes; none if it is not submitted again.
-    fn again(&self, retries: u32) -> Option<Exclude> {
+    fn again(&self, retries: u32) -> Option<ExcludedNode> {
         let failed = self.state.over == Some(ExitCode::Host.code());
         match self.submitted {
             _ if self.ended().count() == self.trial_runs.len() => None,
-            0 => Some(Exclude(None)),
-            1 if failed && retries > 0 => Some(Exclude(self.state.node.clone())),
+            0 => Some(ExcludedNode(None)),
+            1 if failed && retries > 0 => Some(ExcludedNode(self.state.node.clone())),
             _ => None,
         }
     }
@@ -135,7 +139,7 @@ mod tests {
         #[case] is_submitted: bool,
         #[case] exclude: Option<&str>,
     ) {
-        let expected = is_submitted.then(|| Exclude(exclude.map(str::to_owned)));
+        let expected = is_submitted.then(|| ExcludedNode(exclude.map(str::to_owned)));
         assert_eq!(task(submitted, code).again(retries), expected);
     }
 }

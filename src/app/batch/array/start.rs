@@ -5,18 +5,18 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::conclude::{conclude, lock, record};
-use super::follow::{End, Following};
+use super::follow::{ArrayFollower, ArrayOutcome};
 use super::manifest::Array;
 use super::next::{TaskState, next, task_states};
-use crate::app::batch::cells::Cells;
-use crate::app::batch::follow::Followed;
+use crate::app::batch::cells::CellRecipes;
+use crate::app::batch::follow::BatchOutcome;
 use crate::app::batch::record::BatchRecord;
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, OutputFormat};
 use crate::app::site::end::{continues, print_detached};
 use crate::app::site::find::SiteFile;
-use crate::app::site::request::Target;
-use crate::app::site::submit::{self, Request};
+use crate::app::site::request::JobTarget;
+use crate::app::site::submit::{self, SubmitRequest};
 use crate::app::terminal;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
 use retrial_batch::run::{read_journal, tasks};
@@ -24,10 +24,10 @@ use retrial_batch::{BatchPlan, OnFailure};
 use retrial_document::ErrorText;
 use retrial_document::measures::format::count;
 use retrial_results::verdict::ExitCode;
-use retrial_site::script::Work;
+use retrial_site::script::JobWork;
 use retrial_site::time_limit::time_limit;
 use retrial_slurm as slurm;
-use retrial_store::Record;
+use retrial_store::RecordDirectory;
 
 /// The indices that an array has if Slurm's administrators did not change it, for a plan without a
 /// controller: `MaxArraySize`, slurm.conf(5).
@@ -38,7 +38,7 @@ pub struct SiteBatch {
     /// The cells and their schedule.
     plan: BatchPlan,
     /// How its arrays are submitted.
-    target: Target,
+    target: JobTarget,
 }
 
 /// Plans a batch for nodes of a site, which are not examined yet, and returns how it is submitted.
@@ -46,7 +46,7 @@ pub fn take(
     global: &GlobalOptions,
     site_file: SiteFile,
     record: &BatchRecord,
-    cells: &Cells,
+    cells: &CellRecipes,
 ) -> Result<SiteBatch, Failure> {
     let execution = &record.plan.execution;
     if execution.parallel > 1 {
@@ -69,15 +69,15 @@ pub fn target(
     global: &GlobalOptions,
     site_file: SiteFile,
     plan: &BatchPlan,
-    cells: &Cells,
-) -> Result<Target, Failure> {
+    cells: &CellRecipes,
+) -> Result<JobTarget, Failure> {
     let limit = time_limit(&site_file.site, longest(plan, cells), 1);
     let subject = plan.cells.first().map_or("a recipe", |cell| &cell.path);
-    Target::new(global, site_file, limit, 1, subject)
+    JobTarget::new(global, site_file, limit, 1, subject)
 }
 
 /// The time of the longest task; none if a recipe does not state its own.
-fn longest(plan: &BatchPlan, cells: &Cells) -> Option<Duration> {
+fn longest(plan: &BatchPlan, cells: &CellRecipes) -> Option<Duration> {
     let trial_run = |number: usize| plan.schedule.trial_runs.get(number - 1);
     let recipe = |number: &usize| Some(&cells.get(trial_run(*number)?.cell)?.resolved.recipe);
     let of_run = |number: &usize| recipe(number)?.expected_duration;
@@ -89,14 +89,14 @@ fn longest(plan: &BatchPlan, cells: &Cells) -> Option<Duration> {
 /// Submits the rest of a batch, and follows it to its verdict. None if it is only submitted.
 pub async fn start(
     global: &GlobalOptions,
-    directory: &Record,
+    directory: &RecordDirectory,
     batch: &SiteBatch,
     detach: bool,
-) -> Result<Option<Followed>, Failure> {
+) -> Result<Option<BatchOutcome>, Failure> {
     let plan = &batch.plan;
     let started = begin(directory, plan)?;
     let reused = reused(directory, plan)?;
-    let mut following = Following::new(global, directory, plan, false);
+    let mut following = ArrayFollower::new(global, directory, plan, false);
     if !detach {
         let shown = started.iter().chain(&reused);
         shown.for_each(|event| following.show(event));
@@ -115,8 +115,8 @@ pub async fn start(
             return Ok(None);
         }
         following.add(submitted_arrays(directory)?)?;
-        if following.until_the_end().await? == End::Detached {
-            return Ok(Some(Followed {
+        if following.until_the_end().await? == ArrayOutcome::Detached {
+            return Ok(Some(BatchOutcome {
                 exit: ExitCode::Interrupted,
                 verdict: None,
                 note: continues(&global.home, directory, "the batch"),
@@ -130,7 +130,7 @@ pub async fn start(
 }
 
 /// Begins another session, unless one has begun and not ended.
-fn begin(directory: &Record, plan: &BatchPlan) -> Result<Option<BatchEvent>, Failure> {
+fn begin(directory: &RecordDirectory, plan: &BatchPlan) -> Result<Option<BatchEvent>, Failure> {
     let _lock = lock(directory)?;
     let state = read_journal(directory)?;
     if state.sessions > 0 && state.over.is_none() {
@@ -142,7 +142,7 @@ fn begin(directory: &Record, plan: &BatchPlan) -> Result<Option<BatchEvent>, Fai
 }
 
 /// Returns an event that names the runs of earlier sessions which are not repeated, if there are any.
-fn reused(directory: &Record, plan: &BatchPlan) -> Result<Option<BatchEvent>, Failure> {
+fn reused(directory: &RecordDirectory, plan: &BatchPlan) -> Result<Option<BatchEvent>, Failure> {
     let tasks = task_states(directory, plan)?;
     let others = tasks.iter().filter(|task| task.submitted == 0);
     let trial_runs: Vec<usize> = others.flat_map(TaskState::ended).collect();
@@ -152,7 +152,11 @@ fn reused(directory: &Record, plan: &BatchPlan) -> Result<Option<BatchEvent>, Fa
 
 /// Creates the arrays to submit next, now that those of this session are over; they are submitted later.
 /// Returns how many arrays there are besides those `known`.
-async fn make_next(directory: &Record, plan: &BatchPlan, known: usize) -> Result<usize, Failure> {
+async fn make_next(
+    directory: &RecordDirectory,
+    plan: &BatchPlan,
+    known: usize,
+) -> Result<usize, Failure> {
     if next(directory, plan, usize::MAX)?.is_empty() {
         return Ok(0);
     }
@@ -175,21 +179,21 @@ async fn make_next(directory: &Record, plan: &BatchPlan, known: usize) -> Result
 /// Submits the arrays of this session that have no job yet.
 async fn submit_left(
     global: &GlobalOptions,
-    directory: &Record,
-    target: &Target,
+    directory: &RecordDirectory,
+    target: &JobTarget,
 ) -> Result<(), Failure> {
     for array in Array::of_session(directory)? {
         if array.submission()?.is_some_and(|last| last.id.is_some()) {
             continue;
         }
-        let request = Request {
+        let request = SubmitRequest {
             work: array.work(),
             directory: &array.directory,
             run: None,
             target,
         };
         let job = submit::submit_once(&array.slurm(), &request, global.quiet).await?;
-        if !global.quiet && global.output == Output::Text {
+        if !global.quiet && global.output == OutputFormat::Text {
             let tasks = count(array.manifest.tasks.len(), "task");
             let exclude = array.manifest.exclude.as_ref();
             let exclude = exclude.map(|node| format!(", again, on nodes other than {node}"));
@@ -204,7 +208,7 @@ async fn submit_left(
 }
 
 /// Returns the arrays of this session that have a job, with its id.
-fn submitted_arrays(directory: &Record) -> Result<Vec<(Array, String)>, Failure> {
+fn submitted_arrays(directory: &RecordDirectory) -> Result<Vec<(Array, String)>, Failure> {
     let with_id = |array: Array| {
         let id = array.submission().ok()??.id?;
         Some((array, id))
@@ -214,7 +218,10 @@ fn submitted_arrays(directory: &Record) -> Result<Vec<(Array, String)>, Failure>
 }
 
 /// Stops a batch's arrays: Retrial in each task ends the benchmark and keeps its evidence, later Slurm ends it.
-pub async fn stop(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Failure> {
+pub async fn stop(
+    global: &GlobalOptions,
+    directory: &RecordDirectory,
+) -> Result<ExitCode, Failure> {
     let id = directory.id();
     let record: BatchRecord = directory.read_json("batch.json")?;
     let mut living = false;
@@ -226,10 +233,10 @@ pub async fn stop(global: &GlobalOptions, directory: &Record) -> Result<ExitCode
         terminal::note(&format!("{id}: it has no job to stop"));
         return Ok(ExitCode::Success);
     }
-    let mut following = Following::new(global, directory, &record.plan, true);
+    let mut following = ArrayFollower::new(global, directory, &record.plan, true);
     following.add(submitted_arrays(directory)?)?;
     following.stop()?;
-    if following.until_the_end().await? == End::Detached {
+    if following.until_the_end().await? == ArrayOutcome::Detached {
         return Ok(ExitCode::Interrupted);
     }
     conclude(global, directory, &record.plan)?;
@@ -240,12 +247,12 @@ pub async fn stop(global: &GlobalOptions, directory: &Record) -> Result<ExitCode
 /// Returns the script of a batch's first array, and the number of arrays.
 pub async fn script(
     global: &GlobalOptions,
-    target: &Target,
+    target: &JobTarget,
     plan: &BatchPlan,
 ) -> Result<(String, usize), Failure> {
     let tasks = tasks(plan).len();
     let size = slurm::size_of_arrays().await.unwrap_or(USUAL_SIZE).max(1) as usize;
-    let work = Work::Array {
+    let work = JobWork::Array {
         batch: "BATCH",
         number: 1,
         tasks: tasks.min(size),

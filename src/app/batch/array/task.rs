@@ -5,7 +5,7 @@ use std::fs;
 
 use super::manifest::Array;
 use super::tasks::end_task;
-use crate::app::batch::cells::Cells;
+use crate::app::batch::cells::CellRecipes;
 use crate::app::batch::follow::follow;
 use crate::app::batch::planned::PlannedBatch;
 use crate::app::batch::record::BatchRecord;
@@ -18,13 +18,17 @@ use retrial_batch::run::{read_journal, task_directory, tasks};
 use retrial_results::verdict::ExitCode;
 use retrial_site::Site;
 use retrial_slurm as slurm;
-use retrial_store::{Record, StoreError};
+use retrial_store::{RecordDirectory, StoreError};
 
 /// The index of this process's task in its array.
 const INDEX: &str = "SLURM_ARRAY_TASK_ID";
 
 /// Executes the task of this job.
-pub fn execute(global: &GlobalOptions, batch: &Record, array: usize) -> Result<ExitCode, Failure> {
+pub fn execute(
+    global: &GlobalOptions,
+    batch: &RecordDirectory,
+    array: usize,
+) -> Result<ExitCode, Failure> {
     let array = Array::open(batch, array)?;
     let index = std::env::var(INDEX).ok();
     let index: Option<usize> = index.and_then(|index| index.parse().ok());
@@ -56,13 +60,13 @@ fn try_execute(
     global: &GlobalOptions,
     array: &Array,
     record: BatchRecord,
-    task: &Record,
+    task: &RecordDirectory,
     trial_runs: Vec<usize>,
 ) -> Result<ExitCode, Failure> {
     let schedule = &record.plan.schedule.trial_runs;
     let planned = trial_runs.iter().filter_map(|run| schedule.get(run - 1));
     let positions: BTreeSet<usize> = planned.map(|trial_run| trial_run.cell).collect();
-    let cells = Cells::open_these(&record.plan, &positions)?;
+    let cells = CellRecipes::open_these(&record.plan, &positions)?;
     is_unchanged(&record, &cells, task.id())?;
     let site: Site = node::site(&array.directory)?;
     let gpus = node::gpus_of_node(&record.plan.execution.gpus, &site);

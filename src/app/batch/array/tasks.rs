@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::manifest::TaskEntry;
 use crate::app::site::follow::{ARRIVAL, MISSING};
-use crate::app::site::incoming::Incoming;
+use crate::app::site::incoming::IncomingJournal;
 use retrial_batch::journal::{BatchEvent, BatchEventKind, TrialRunEnd};
 use retrial_batch::run::{read_journal, task_directory};
 use retrial_document::ErrorText;
@@ -12,12 +12,12 @@ use retrial_results::verdict::ExitCode;
 use retrial_slurm::{Job, JobPhase};
 use retrial_store::journal::Journal;
 use retrial_store::lock::{FileLock, LockAttempt};
-use retrial_store::{Record, StoreError};
+use retrial_store::{RecordDirectory, StoreError};
 
 /// A task that is followed.
 pub struct FollowedTask {
-    directory: Record,
-    incoming: Incoming,
+    directory: RecordDirectory,
+    incoming: IncomingJournal,
     /// Whether its process has written an event.
     started: bool,
     /// The phase that its journal and Slurm have shown last.
@@ -30,13 +30,13 @@ pub struct FollowedTask {
 
 impl FollowedTask {
     /// A task of a batch.
-    pub fn new(batch: &Record, entry: &TaskEntry) -> Self {
+    pub fn new(batch: &RecordDirectory, entry: &TaskEntry) -> Self {
         let directory = task_directory(batch, entry.task);
         Self {
-            incoming: Incoming::from(directory.journal(), entry.journal),
+            incoming: IncomingJournal::from(directory.journal(), entry.journal),
             directory,
             started: false,
-            phase: JobPhase::Waiting,
+            phase: JobPhase::Pending,
             is_settled: false,
             missing: None,
         }
@@ -54,7 +54,7 @@ impl FollowedTask {
         }
         self.started |= !events.is_empty();
         if self.is_settled {
-            self.phase = JobPhase::Over;
+            self.phase = JobPhase::Ended;
         }
         events
     }
@@ -64,7 +64,7 @@ impl FollowedTask {
         if self.is_settled {
             return false;
         }
-        if let Some(row) = row.filter(|row| row.phase() != JobPhase::Over) {
+        if let Some(row) = row.filter(|row| row.phase() != JobPhase::Ended) {
             self.phase = row.phase();
             self.missing = None;
             return false;
@@ -79,7 +79,7 @@ impl FollowedTask {
             return false;
         }
         self.is_settled = true;
-        self.phase = JobPhase::Over;
+        self.phase = JobPhase::Ended;
         true
     }
 
@@ -115,7 +115,7 @@ impl FollowedTask {
 /// Writes the end of a task into its journal, unless a process has it: if the host failed, also that of each of
 /// its trial runs that has no other one.
 pub fn end_task(
-    task: &Record,
+    task: &RecordDirectory,
     trial_runs: &[usize],
     exit: ExitCode,
     reason: &ErrorText,

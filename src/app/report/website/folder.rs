@@ -19,7 +19,7 @@ const LIST: &str = "retrial-website.json";
 const LARGEST: u64 = 16 << 20;
 
 /// The directory of a website, and a lock on it: two processes would write the same files.
-pub struct Folder {
+pub struct WebsiteFolder {
     /// Its path, absolute.
     pub path: PathBuf,
     listed: BTreeSet<String>,
@@ -28,20 +28,20 @@ pub struct Folder {
 
 /// How many files were written, left as they were, and removed.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct FileCounts {
     pub written: usize,
     pub unchanged: usize,
     pub removed: usize,
 }
 
 #[derive(Serialize, Deserialize)]
-struct List {
+struct FileList {
     /// Explains the purpose of this file.
     about: String,
     files: BTreeSet<String>,
 }
 
-impl Folder {
+impl WebsiteFolder {
     /// Opens the directory of a website, or creates one. A directory with other files is refused.
     pub fn open(directory: &Path) -> Result<Self, Failure> {
         let fault = |error: io::Error| Failure::host(format!("{}: {error}", directory.display()));
@@ -83,7 +83,7 @@ impl Folder {
         &self,
         names: &[&str],
         text: &(dyn Fn(usize) -> String + Sync),
-    ) -> Result<Counts, Failure> {
+    ) -> Result<FileCounts, Failure> {
         let expected: BTreeSet<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let mut new = expected.difference(&self.listed);
         let exists = |name: &&String| self.path.join(name).symlink_metadata().is_ok();
@@ -108,7 +108,7 @@ impl Folder {
             self.list(&expected)?;
         }
         let written = changed.iter().filter(|changed| **changed).count();
-        Ok(Counts {
+        Ok(FileCounts {
             written,
             unchanged: changed.len() - written,
             removed: stale.len(),
@@ -126,7 +126,7 @@ impl Folder {
     }
 
     fn list(&self, files: &BTreeSet<String>) -> Result<(), Failure> {
-        let list = List {
+        let list = FileList {
             about: "Files of this directory that retrial wrote and may replace or remove"
                 .to_owned(),
             files: files.clone(),
@@ -153,7 +153,7 @@ impl Folder {
 /// The files that a website lists. A list with names outside its directory is refused.
 fn listed_files(path: &Path) -> Result<BTreeSet<String>, Failure> {
     let bytes = read_beneath(path, Path::new(LIST), LARGEST)?;
-    let list: Option<List> = serde_json::from_slice(&bytes).ok();
+    let list: Option<FileList> = serde_json::from_slice(&bytes).ok();
     let is_name = |name: &String| {
         let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         name.starts_with(|first: char| first.is_ascii_alphanumeric())

@@ -12,7 +12,7 @@ use crate::app::{runs, terminal};
 use retrial_document::measures::format;
 use retrial_history::RunSummary;
 use retrial_plan::Plan;
-use retrial_report::content::website::{FRONT, Options, Website};
+use retrial_report::content::website::{FRONT, Website, WebsiteOptions};
 use retrial_report::{feed, html};
 use retrial_results::verdict::Verdict;
 
@@ -30,9 +30,9 @@ pub fn write(
         ));
     }
     let rows = runs(global, request)?;
-    let folder = folder::Folder::open(directory)?;
+    let folder = folder::WebsiteFolder::open(directory)?;
     let reports = reports(&rows, &folder.path);
-    let options = Options {
+    let options = WebsiteOptions {
         made: concat!("retrial ", env!("CARGO_PKG_VERSION")),
         link: &|row| reports.get(row.id.as_str()).cloned(),
         url: request.url.as_deref(),

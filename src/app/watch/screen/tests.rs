@@ -7,22 +7,22 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Timestamp;
 
 use super::super::Reporter;
-use super::super::live::{Live, Shared};
-use super::{Screen, Stderr, Terminal};
+use super::super::live::{LiveReporter, LiveState};
+use super::{Screen, ScreenTerminal, Stderr};
 use emulated::{Emulated, PassThrough};
-use retrial_report::progress::batch::Overall;
+use retrial_report::progress::batch::BatchProgress;
 use retrial_report::progress::remaining_time::RemainingTime;
 use retrial_report::progress::tests::script;
-use retrial_report::progress::view::View;
+use retrial_report::progress::view::LiveView;
 use retrial_store::journal::{Event, EventKind};
 
 mod emulated;
 
 /// The screen after all events up to a moment, drawn ten times a second.
 fn screen_at(events: &[Event], milliseconds: i64, terminal: &Emulated) -> String {
-    let mut live = Shared::new(
+    let mut live = LiveState::new(
         terminal.clone(),
-        View::new(false, None, RemainingTime::default()),
+        LiveView::new(false, None, RemainingTime::default()),
     );
     let until = script::at(
         milliseconds,
@@ -86,14 +86,17 @@ fn a_build_at_three_widths() {
 /// One run of a batch: the batch's progress is below it.
 #[test]
 fn a_run_of_a_batch_at_80() {
-    let overall = Overall {
+    let overall = BatchProgress {
         done: 5,
         all: 12,
         text: "[6/12] rocm=7.1.1 trial 2/3; 7 remaining, about 12m 10s".to_owned(),
     };
     let terminal = Emulated::new(80, 24);
     let (remaining, _) = script::rest_of_trials(8);
-    let mut live = Shared::new(terminal.clone(), View::new(false, Some(overall), remaining));
+    let mut live = LiveState::new(
+        terminal.clone(),
+        LiveView::new(false, Some(overall), remaining),
+    );
     for event in script::run() {
         live.take(&event);
         let is_second = event.step == Some(7);
@@ -119,9 +122,9 @@ fn a_scenario_at_three_widths() {
 #[test]
 fn a_finished_run_leaves_its_steps_on_the_screen() {
     let terminal = Emulated::new(80, 40);
-    let mut live = Live::start(
+    let mut live = LiveReporter::start(
         terminal.clone(),
-        View::new(false, None, RemainingTime::default()),
+        LiveView::new(false, None, RemainingTime::default()),
     );
     for event in &script::run() {
         live.event(event);
@@ -134,9 +137,9 @@ fn a_finished_run_leaves_its_steps_on_the_screen() {
 fn a_narrow_terminal_does_not_erase_lines_above() {
     for columns in [10, 20, 30, 40, 50] {
         let terminal = Emulated::new(columns, 200);
-        let mut live = Shared::new(
+        let mut live = LiveState::new(
             terminal.clone(),
-            View::new(false, None, RemainingTime::default()),
+            LiveView::new(false, None, RemainingTime::default()),
         );
         for event in script::run() {
             live.take(&event);
@@ -177,9 +180,9 @@ fn frame_lines_fit_and_foreign_escapes_are_removed() {
     ] {
         for columns in [1, 20, 60] {
             let terminal = Emulated::new(columns, 24);
-            let mut live = Shared::new(
+            let mut live = LiveState::new(
                 terminal.clone(),
-                View::new(verbose, None, RemainingTime::default()),
+                LiveView::new(verbose, None, RemainingTime::default()),
             );
             for event in &events {
                 live.take(event);
@@ -221,9 +224,9 @@ fn a_narrowed_terminal_has_one_frame() {
         ])
         .collect();
     let terminal = Emulated::new(100, 24);
-    let mut live = Shared::new(
+    let mut live = LiveState::new(
         terminal.clone(),
-        View::new(false, None, RemainingTime::default()),
+        LiveView::new(false, None, RemainingTime::default()),
     );
     for event in &events {
         live.take(event);
@@ -276,9 +279,9 @@ fn indicatif_alone_duplicates_frames_on_a_narrowed_terminal() {
 #[test]
 fn terminal_echo_does_not_corrupt_the_screen() {
     let terminal = Emulated::new(80, 24);
-    let mut live = Shared::new(
+    let mut live = LiveState::new(
         terminal.clone(),
-        View::new(false, None, RemainingTime::default()),
+        LiveView::new(false, None, RemainingTime::default()),
     );
     let events = script::pull((1, "pull"), 0);
     for event in &events[..100] {
@@ -298,9 +301,9 @@ fn terminal_echo_does_not_corrupt_the_screen() {
 #[test]
 fn many_bars_are_drawn_in_one_write() {
     let terminal = Emulated::new(80, 24);
-    let mut live = Shared::new(
+    let mut live = LiveState::new(
         terminal.clone(),
-        View::new(false, None, RemainingTime::default()),
+        LiveView::new(false, None, RemainingTime::default()),
     );
     let events = script::pull((1, "pull"), 0);
     for event in &events[..100] {
@@ -316,7 +319,7 @@ fn many_bars_are_drawn_in_one_write() {
 #[derive(Debug)]
 struct ClosedTerminal(Arc<Mutex<usize>>);
 
-impl Terminal for ClosedTerminal {
+impl ScreenTerminal for ClosedTerminal {
     fn size(&self) -> (usize, usize) {
         (80, 24)
     }
@@ -336,9 +339,9 @@ impl Terminal for ClosedTerminal {
 #[test]
 fn a_closed_terminal_is_not_written_to() {
     let writes = Arc::new(Mutex::new(0));
-    let mut live = Live::start(
+    let mut live = LiveReporter::start(
         ClosedTerminal(Arc::clone(&writes)),
-        View::new(true, None, RemainingTime::default()),
+        LiveView::new(true, None, RemainingTime::default()),
     );
     for event in script::run() {
         live.event(&event);
@@ -353,9 +356,9 @@ fn colors_are_used_only_if_enabled() {
     for enabled in [true, false] {
         let terminal = Emulated::new(80, 24);
         console::set_colors_enabled(enabled);
-        let mut live = Shared::new(
+        let mut live = LiveState::new(
             terminal.clone(),
-            View::new(false, None, RemainingTime::default()),
+            LiveView::new(false, None, RemainingTime::default()),
         );
         for event in script::run() {
             live.take(&event);
@@ -377,7 +380,10 @@ fn play_on_the_terminal() {
         .unwrap_or(1.0);
     console::set_colors_enabled(std::env::var_os("NO_COLOR").is_none());
     let verbose = std::env::var_os("VERBOSE").is_some();
-    let mut live = Live::start(Stderr, View::new(verbose, None, RemainingTime::default()));
+    let mut live = LiveReporter::start(
+        Stderr,
+        LiveView::new(verbose, None, RemainingTime::default()),
+    );
     let events = script::run();
     let (first, started) = (events[0].time, Timestamp::now());
     for mut event in events {

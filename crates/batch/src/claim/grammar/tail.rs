@@ -1,24 +1,24 @@
 //! The conditions that may follow the sides: by how much, in which scenario and figure.
 
-use crate::claim::sentence::{Amount, Problem, Subjects, Tail, wrong};
-use crate::claim::words::{Word, find, place};
+use crate::claim::sentence::{AmountQualifier, ClaimModifiers, ClaimProblem, ClaimSubjects, wrong};
+use crate::claim::words::{ClaimWord, find, place};
 use retrial_plan::measurement::same_scenario;
 use retrial_recipe::{Span, is_loadgen_figure, nearest};
 
 /// Parts words into a side and what follows it.
 pub(super) fn tail<'a>(
-    words: &'a [Word],
-    subjects: &Subjects<'_>,
-) -> Result<(&'a [Word], Tail), Problem> {
-    const BEGINS: [(&str, Option<Amount>); 6] = [
-        ("by more than", Some(Amount::MoreThan)),
-        ("by at least", Some(Amount::By)),
-        ("by", Some(Amount::By)),
-        ("to within", Some(Amount::Within)),
-        ("within", Some(Amount::Within)),
+    words: &'a [ClaimWord],
+    subjects: &ClaimSubjects<'_>,
+) -> Result<(&'a [ClaimWord], ClaimModifiers), ClaimProblem> {
+    const BEGINS: [(&str, Option<AmountQualifier>); 6] = [
+        ("by more than", Some(AmountQualifier::MoreThan)),
+        ("by at least", Some(AmountQualifier::By)),
+        ("by", Some(AmountQualifier::By)),
+        ("to within", Some(AmountQualifier::Within)),
+        ("within", Some(AmountQualifier::Within)),
         ("in", None),
     ];
-    let begins = |words: &[Word]| {
+    let begins = |words: &[ClaimWord]| {
         BEGINS.into_iter().find(|(phrase, _)| {
             let length = phrase.split(' ').count();
             words.len() >= length && find(&words[..length], phrase) == Some(0)
@@ -30,7 +30,7 @@ pub(super) fn tail<'a>(
         .filter_map(|at| Some((at, begins(&words[at..])?)))
         .collect();
     let end = clauses.first().map_or(words.len(), |(at, _)| *at);
-    let mut tail = Tail::default();
+    let mut tail = ClaimModifiers::default();
     for (position, (at, (phrase, kind))) in clauses.iter().enumerate() {
         let next = clauses.get(position + 1);
         let until = next.map_or(words.len(), |(at, _)| *at);
@@ -50,7 +50,7 @@ pub(super) fn tail<'a>(
 }
 
 /// `10%`, `10 %`, `0.1`
-fn percentage(words: &[Word], span: &Span) -> Result<f64, Problem> {
+fn percentage(words: &[ClaimWord], span: &Span) -> Result<f64, ClaimProblem> {
     let written: String = words.iter().map(|word| word.text.as_str()).collect();
     let (number, divisor) = match written.strip_suffix('%') {
         Some(number) => (number, 100.0),
@@ -70,10 +70,10 @@ fn percentage(words: &[Word], span: &Span) -> Result<f64, Problem> {
 
 /// A scenario, a figure, or both.
 fn measured(
-    words: &[Word],
+    words: &[ClaimWord],
     span: &Span,
-    subjects: &Subjects<'_>,
-) -> Result<(Option<String>, Option<String>), Problem> {
+    subjects: &ClaimSubjects<'_>,
+) -> Result<(Option<String>, Option<String>), ClaimProblem> {
     let (mut scenario, mut figure) = (None, None);
     for word in words {
         let own = |scenario_name: &&String| same_scenario(scenario_name, &word.text);

@@ -3,22 +3,22 @@
 
 use super::tail::tail;
 use crate::claim::model::Assertion;
-use crate::claim::sentence::{Amount, Problem, Sentence, Subjects, wrong};
+use crate::claim::sentence::{AmountQualifier, ClaimProblem, ClaimSubjects, ParsedClaim, wrong};
 use crate::claim::side;
-use crate::claim::words::{Word, find};
+use crate::claim::words::{ClaimWord, find};
 use retrial_recipe::Span;
 
 /// `gap to SIDE is smaller with SIDE than with SIDE [by P]`
 pub(super) fn gap(
-    words: &[Word],
+    words: &[ClaimWord],
     span: &Span,
-    subjects: &Subjects<'_>,
-) -> Result<Sentence, Problem> {
+    subjects: &ClaimSubjects<'_>,
+) -> Result<ParsedClaim, ClaimProblem> {
     const FORM: &str = "write: the gap to SIDE is smaller with SIDE than with SIDE [by P]";
     if !words.get(1).is_some_and(|word| word.is("to")) {
         return Err(wrong("expected `to SIDE` after `gap`", span, FORM));
     }
-    let form = Form {
+    let form = AdjectivePattern {
         subject: "gap",
         adjectives: ["smaller", "larger"],
         help: FORM,
@@ -35,18 +35,18 @@ pub(super) fn gap(
         ));
     }
     let gap_to = Some(side::read(&head[2..], span, subjects)?);
-    Ok(Sentence { gap_to, ..sentence })
+    Ok(ParsedClaim { gap_to, ..sentence })
 }
 
 /// `gain from SIDE to SIDE is larger with SIDE than with SIDE [by P]`
 pub(super) fn gain(
-    words: &[Word],
+    words: &[ClaimWord],
     span: &Span,
-    subjects: &Subjects<'_>,
-) -> Result<Sentence, Problem> {
+    subjects: &ClaimSubjects<'_>,
+) -> Result<ParsedClaim, ClaimProblem> {
     const FORM: &str =
         "write: the gain from SIDE to SIDE is larger with SIDE than with SIDE [by P]";
-    let form = Form {
+    let form = AdjectivePattern {
         subject: "gain",
         adjectives: ["larger", "smaller"],
         help: FORM,
@@ -64,25 +64,25 @@ pub(super) fn gain(
     let from = side::read(&head[2..to], span, subjects)?;
     let to = side::read(&head[to + 1..], span, subjects)?;
     let step = Some([from, to]);
-    Ok(Sentence { step, ..sentence })
+    Ok(ParsedClaim { step, ..sentence })
 }
 
 /// `… is ADJECTIVE with SIDE than with SIDE [by P]`. With the second adjective the sides change places.
-struct Form {
+struct AdjectivePattern {
     subject: &'static str,
     adjectives: [&'static str; 2],
     help: &'static str,
     assertion: fn(f64) -> Assertion,
 }
 
-impl Form {
+impl AdjectivePattern {
     /// Reads the claim, and returns it with the words before `is`.
     fn read<'a>(
         &self,
-        words: &'a [Word],
+        words: &'a [ClaimWord],
         span: &Span,
-        subjects: &Subjects<'_>,
-    ) -> Result<(&'a [Word], Sentence), Problem> {
+        subjects: &ClaimSubjects<'_>,
+    ) -> Result<(&'a [ClaimWord], ParsedClaim), ClaimProblem> {
         let subject = self.subject;
         let place = |adjective| find(words, &format!("is {adjective} with"));
         let [usual, turned] = self.adjectives.map(place);
@@ -98,7 +98,7 @@ impl Form {
         let (second, tail) = tail(&words[than + 2..], subjects)?;
         let by = match &tail.by {
             None => 0.0,
-            Some((by, Amount::By, _)) => *by,
+            Some((by, AmountQualifier::By, _)) => *by,
             Some((_, _, at)) => {
                 let message = format!("a claim on a {subject} does not accept such a percentage");
                 return Err(wrong(&message, at, "write `by 10%`"));
@@ -112,7 +112,7 @@ impl Form {
             (second, first)
         };
         let assertion = (self.assertion)(by);
-        let sentence = Sentence::new(assertion, candidate, Some(baseline), tail, span);
+        let sentence = ParsedClaim::new(assertion, candidate, Some(baseline), tail, span);
         Ok((&words[..verb], sentence))
     }
 }

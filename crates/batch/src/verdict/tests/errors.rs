@@ -29,7 +29,7 @@ impl Draws {
 }
 
 /// How often a claim is supported where the truth lies exactly on its bound.
-fn wrongly_supported(claims: &[&str], order: crate::Order, repetitions: u32) -> f64 {
+fn wrongly_supported(claims: &[&str], order: crate::RunOrder, repetitions: u32) -> f64 {
     let plan = planned(&["rocm=6.4.1,7.0.0,7.1.1"], claims, order);
     let mut draws = Draws(1);
     let mut wrong = 0;

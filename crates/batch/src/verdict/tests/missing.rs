@@ -2,7 +2,7 @@
 
 use super::super::ClaimOutcome::{Contradicted, NotDecided, Supported};
 use super::*;
-use retrial_results::verdict::Validity;
+use retrial_results::verdict::StatedValidity;
 use retrial_results::verdict::tests::build::{loadgen, own, source};
 
 const SERVER: &str = "Server";
@@ -35,7 +35,8 @@ fn scenarios(name: &str, values: &[f64], fault: Fault) -> SubjectEvidence {
                     };
                 }
                 Fault::Invalid => {
-                    of_server.validity = Validity::Invalid(vec!["too few queries".to_owned()]);
+                    of_server.validity =
+                        StatedValidity::Invalid(vec!["too few queries".to_owned()]);
                 }
             }
         }

@@ -6,7 +6,7 @@ use retrial_document::ErrorText;
 #[test]
 fn ports_models_and_other_requirements_are_checked() {
     let (host, settings) = (eight(), tuned());
-    let requires = Requires {
+    let requires = HostRequirements {
         ports: vec![8000, 8001],
         ..requirements(&["MI355X"], 8)
     };
@@ -18,33 +18,36 @@ fn ports_models_and_other_requirements_are_checked() {
         access,
     };
     found.models = vec![
-        model("a/given", Access::Granted(None)),
+        model("a/given", ModelAccess::Granted(None)),
         model(
             "a/gated",
-            Access::Refused(
+            ModelAccess::Refused(
                 ErrorText::new("it is gated, and there is no token").with_help("set HF_TOKEN"),
             ),
         ),
-        model("a/silent", Access::Silent("no answer".into())),
-        model("a/offline", Access::NotQueried("HF_HUB_OFFLINE".to_owned())),
+        model("a/silent", ModelAccess::NoResponse("no answer".into())),
+        model(
+            "a/offline",
+            ModelAccess::NotQueried("HF_HUB_OFFLINE".to_owned()),
+        ),
     ];
     found.disks[0].writable = false;
     let checks = examine(&found);
     let state = |name: &str| find_check(&checks, name).state;
-    assert_eq!(state("ports"), CheckState::Error);
+    assert_eq!(state("ports"), HostCheckState::Error);
     assert_eq!(find_check(&checks, "ports").actual, "8001 in use");
     assert!(
         find_check(&checks, "ports")
             .fix
             .ends_with("'sport = :8001'")
     );
-    assert_eq!(state("model a/given"), CheckState::Ok);
-    assert_eq!(state("model a/gated"), CheckState::Error);
+    assert_eq!(state("model a/given"), HostCheckState::Ok);
+    assert_eq!(state("model a/gated"), HostCheckState::Error);
     assert_eq!(find_check(&checks, "model a/gated").fix, "set HF_TOKEN");
-    assert_eq!(state("model a/silent"), CheckState::Warning);
-    assert_eq!(state("model a/offline"), CheckState::Unknown);
-    assert_eq!(state("gpus claimed"), CheckState::Warning);
-    assert_eq!(state("disk for runs"), CheckState::Error);
+    assert_eq!(state("model a/silent"), HostCheckState::Warning);
+    assert_eq!(state("model a/offline"), HostCheckState::Unknown);
+    assert_eq!(state("gpus claimed"), HostCheckState::Warning);
+    assert_eq!(state("disk for runs"), HostCheckState::Error);
 }
 
 #[test]
@@ -56,7 +59,7 @@ fn unreachable_hosts_are_a_warning_and_proxies_are_honored() {
         error: error.map(str::to_owned),
     };
     let network = |hosts: Vec<HostStatus>| {
-        let found = Facts {
+        let found = HostFacts {
             hosts: HostStatuses {
                 hosts,
                 from_container: true,
@@ -73,13 +76,16 @@ fn unreachable_hosts_are_a_warning_and_proxies_are_honored() {
         host_result("hub", None, Some("refused")),
     );
     let all = "all hosts answer from a container".to_owned();
-    assert_eq!(network(vec![up.clone()]), Some((CheckState::Ok, all)));
+    assert_eq!(network(vec![up.clone()]), Some((HostCheckState::Ok, all)));
     let expected = "from a container: hub: refused".to_owned();
     assert_eq!(
         network(vec![up, down]),
-        Some((CheckState::Warning, expected))
+        Some((HostCheckState::Warning, expected))
     );
     let proxied = host_result("pypi.org", Some("not tried"), None);
     let unknown = "not tried".to_owned();
-    assert_eq!(network(vec![proxied]), Some((CheckState::Unknown, unknown)));
+    assert_eq!(
+        network(vec![proxied]),
+        Some((HostCheckState::Unknown, unknown))
+    );
 }

@@ -12,21 +12,24 @@ fn a_release_without_support_for_the_gpu_is_an_error() {
     let target = find_check(&checks, "image for these GPUs");
     assert_eq!(
         (target.state, target.actual.as_str()),
-        (CheckState::Error, "ROCm 6.4.1 has no code for gfx950")
+        (HostCheckState::Error, "ROCm 6.4.1 has no code for gfx950")
     );
-    assert_eq!(find_check(&checks, "amdgpu driver").state, CheckState::Ok);
+    assert_eq!(
+        find_check(&checks, "amdgpu driver").state,
+        HostCheckState::Ok
+    );
     let mut newer = host.clone();
     newer.amdgpu = Some("6.19.4".to_owned());
     let checks = examine(&facts(&newer, &[], &settings, &requires));
     assert_eq!(
         find_check(&checks, "amdgpu driver").state,
-        CheckState::Warning
+        HostCheckState::Warning
     );
     newer.amdgpu = None;
     let checks = examine(&facts(&newer, &[], &settings, &requires));
     assert_eq!(
         find_check(&checks, "amdgpu driver").state,
-        CheckState::Unknown
+        HostCheckState::Unknown
     );
 }
 
@@ -46,7 +49,7 @@ fn systems_and_frameworks_are_checked_against_amds_list() {
     assert_eq!(
         (check.state, check.actual.as_str()),
         (
-            CheckState::Ok,
+            HostCheckState::Ok,
             "Ubuntu 24.04.3 LTS, kernel 6.8.0-79-generic"
         )
     );
@@ -54,7 +57,7 @@ fn systems_and_frameworks_are_checked_against_amds_list() {
     assert_eq!(
         (check.state, check.to_string().as_str()),
         (
-            CheckState::Ok,
+            HostCheckState::Ok,
             "frameworks in the image: torch 2.9.0+rocm7.1.1; required: torch 2.9, 2.8, 2.7, 2.6, which ROCm 7.1 lists"
         )
     );
@@ -62,10 +65,10 @@ fn systems_and_frameworks_are_checked_against_amds_list() {
     let checks = system(&host, &[("torch", "2.10.0")]);
     assert_eq!(
         find_check(&checks, "operating system").state,
-        CheckState::Unknown
+        HostCheckState::Unknown
     );
     let check = find_check(&checks, "frameworks in the image");
-    assert_eq!(check.state, CheckState::Unknown);
+    assert_eq!(check.state, HostCheckState::Unknown);
     host.system = Some(OperatingSystem {
         id: "debian".to_owned(),
         version: "12".to_owned(),
@@ -73,7 +76,7 @@ fn systems_and_frameworks_are_checked_against_amds_list() {
     });
     let checks = system(&host, &[]);
     let check = find_check(&checks, "operating system");
-    assert_eq!(check.state, CheckState::Warning);
+    assert_eq!(check.state, HostCheckState::Warning);
     assert!(
         check
             .required
@@ -84,7 +87,7 @@ fn systems_and_frameworks_are_checked_against_amds_list() {
     let checks = system(&host, &[]);
     assert_eq!(
         find_check(&checks, "operating system").state,
-        CheckState::Unknown
+        HostCheckState::Unknown
     );
 }
 
@@ -113,6 +116,6 @@ fn listed_systems_depend_only_on_assigned_gpus() {
         find_check(&examine(&found), "operating system").state
     };
     // AMD lists Debian 12 for MI300X, and not for MI355X.
-    assert_ne!(state(0), CheckState::Warning);
-    assert_eq!(state(1), CheckState::Warning);
+    assert_ne!(state(0), HostCheckState::Warning);
+    assert_eq!(state(1), HostCheckState::Warning);
 }

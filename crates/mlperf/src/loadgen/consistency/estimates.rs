@@ -1,7 +1,7 @@
 //! Early stopping's estimates: what the figures state, against the sentences that LoadGen writes of
 //! them and against the percentiles that they estimate.
 
-use super::{Run, Scenario};
+use super::{LoadgenRun, TestScenario};
 use crate::check::RuleCheck;
 use crate::loadgen::names::{self, EARLY_STOPPING_LATENCY};
 use retrial_readings::number::{figure, to_f64};
@@ -9,16 +9,16 @@ use retrial_readings::number::{figure, to_f64};
 /// The percentile that MultiStream publishes, and that may be inferred from a SingleStream run.
 const MULTI_STREAM: f64 = 0.99;
 
-impl Run {
+impl LoadgenRun {
     /// Checks the estimate of the run's own target percentile, and a SingleStream run's for MultiStream.
     pub(super) fn estimates(&self) -> Vec<Option<RuleCheck>> {
         let target = self.parameters().target_latency_percentile;
         let own = match self.scenario() {
-            Some(Scenario::SingleStream) => target.unwrap_or(0.9),
+            Some(TestScenario::SingleStream) => target.unwrap_or(0.9),
             _ => target.unwrap_or(MULTI_STREAM),
         };
         let mut relations = self.estimate(EARLY_STOPPING_LATENCY, own, 0);
-        if self.scenario() == Some(Scenario::SingleStream) {
+        if self.scenario() == Some(TestScenario::SingleStream) {
             let inferred = names::multi_stream_estimate(&self.parameters());
             relations.extend(self.estimate(inferred, MULTI_STREAM, 1));
         }

@@ -3,9 +3,9 @@
 
 use jiff::civil::DateTime;
 
-use super::{CLOCK, Run, failed_or_one};
+use super::{CLOCK, LoadgenRun, failed_or_one};
 use crate::check::RuleCheck;
-use crate::loadgen::{Detail, Mode};
+use crate::loadgen::{LoadgenDetail, TestMode};
 use crate::power::moment;
 use retrial_readings::number::figure;
 
@@ -20,7 +20,7 @@ const QUARTER_NS: f64 = 900e9;
 /// Git's status where LoadGen was not built from a repository.
 const NO_REPOSITORY: &str = "NA";
 
-impl Run {
+impl LoadgenRun {
     /// Checks that the detail log is of one run. One passed check stands for all that hold; each that
     /// does not is a failed check of its own.
     pub fn check_log(&self) -> Vec<RuleCheck> {
@@ -37,7 +37,7 @@ impl Run {
     }
 }
 
-fn process(detail: &Detail) -> Option<RuleCheck> {
+fn process(detail: &LoadgenDetail) -> Option<RuleCheck> {
     let first = detail.pids.first?;
     let measured = match detail.pids.other {
         Some(other) => format!("{first} and {other}"),
@@ -53,7 +53,7 @@ fn process(detail: &Detail) -> Option<RuleCheck> {
     ))
 }
 
-fn unmodified(detail: &Detail) -> Option<RuleCheck> {
+fn unmodified(detail: &LoadgenDetail) -> Option<RuleCheck> {
     let status = detail.git_status.as_deref()?;
     let changed: Vec<&str> = status.lines().map(str::trim).collect();
     let passed = status.is_empty() || status == NO_REPOSITORY;
@@ -67,7 +67,7 @@ fn unmodified(detail: &Detail) -> Option<RuleCheck> {
 }
 
 /// From the log's date to the first query, by both clocks.
-fn start(detail: &Detail) -> Option<RuleCheck> {
+fn start(detail: &LoadgenDetail) -> Option<RuleCheck> {
     let clock = detail.own_clock;
     let own = (clock.generated_ms? - clock.begun_ms?) * 1e6;
     let date = detail.started_at?.to_zoned(jiff::tz::TimeZone::UTC);
@@ -86,12 +86,12 @@ fn start(detail: &Detail) -> Option<RuleCheck> {
 }
 
 /// From the first query to the last, by both clocks.
-fn duration(detail: &Detail, mode: Option<Mode>) -> Option<RuleCheck> {
+fn duration(detail: &LoadgenDetail, mode: Option<TestMode>) -> Option<RuleCheck> {
     let clock = detail.own_clock;
     let own = (clock.ended_ms? - clock.generated_ms?) * 1e6;
     let begin = moment(detail.power_begin.as_deref()?)?;
     let wall = nanoseconds(begin, moment(detail.power_end.as_deref()?)?)?;
-    let is_late = mode == Some(Mode::Performance) && own - wall > END_NS;
+    let is_late = mode == Some(TestMode::Performance) && own - wall > END_NS;
     Some(RuleCheck::new(
         "duration by power_begin and power_end",
         figure(wall, "ns"),

@@ -1,6 +1,6 @@
 //! The amounts of a performance run against the settings that bound them.
 
-use super::Run;
+use super::LoadgenRun;
 use crate::check::RuleCheck;
 use retrial_readings::number::{figure, grouped, to_f64};
 
@@ -11,7 +11,7 @@ const NEAR_TARGET: f64 = 0.03;
 /// deviations of it, where that is more.
 const DEVIATIONS: f64 = 4.0;
 
-impl Run {
+impl LoadgenRun {
     /// Checks that the number of queries and of samples lies within the settings' bounds. Where LoadGen itself says
     /// that it is not, its result is INVALID.
     pub(super) fn amounts(&self) -> Vec<Option<RuleCheck>> {

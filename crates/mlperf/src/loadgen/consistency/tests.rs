@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 
-use crate::loadgen::{Run, detail};
+use crate::loadgen::{LoadgenRun, detail};
 
 macro_rules! log {
     ($name:literal) => {
@@ -27,8 +27,8 @@ fn log_of(scenario: &str) -> &'static str {
     log
 }
 
-fn run(log: &str) -> Run {
-    Run {
+fn run(log: &str) -> LoadgenRun {
+    LoadgenRun {
         summary: None,
         detail: Some(detail::parse_bytes(log.as_bytes())),
     }

@@ -14,7 +14,7 @@ pub(super) const KEY: &[u8] = br#"{"key": ""#;
 
 /// The fields of an entry that are used.
 #[derive(Debug, PartialEq)]
-pub(super) struct Entry<'a> {
+pub(super) struct DetailEntry<'a> {
     pub key: Cow<'a, str>,
     pub value: Value,
     /// The time at which it was logged, by the test's own clock; ms.
@@ -25,7 +25,7 @@ pub(super) struct Entry<'a> {
 
 /// An entry as JSON has it. Fields that another program spells in another way are as good as absent.
 #[derive(Deserialize)]
-struct AnyEntry<'a> {
+struct RawDetailEntry<'a> {
     #[serde(borrow)]
     key: Cow<'a, str>,
     #[serde(default)]
@@ -37,14 +37,14 @@ struct AnyEntry<'a> {
 }
 
 /// Reads an entry whose spelling may be any that JSON allows; none where it is not one.
-pub(super) fn parse(entry: &[u8]) -> Option<Entry<'_>> {
-    let AnyEntry {
+pub(super) fn parse(entry: &[u8]) -> Option<DetailEntry<'_>> {
+    let RawDetailEntry {
         key,
         value,
         time_ms,
         metadata,
     } = serde_json::from_slice(entry).ok()?;
-    Some(Entry {
+    Some(DetailEntry {
         key,
         value,
         time_ms: time_ms.as_f64(),
@@ -83,12 +83,12 @@ pub(super) fn matters(key: &[u8]) -> bool {
 /// Finds flags in the metadata, at the end of a line, without reading the JSON. Inside a string the
 /// quotes would be escaped, so a text that speaks of `"is_error": true` is none.
 #[derive(Debug, Clone)]
-pub(super) struct Flags {
+pub(super) struct FlagFinder {
     error: memmem::Finder<'static>,
     warning: memmem::Finder<'static>,
 }
 
-impl Default for Flags {
+impl Default for FlagFinder {
     fn default() -> Self {
         Self {
             error: memmem::Finder::new(br#""is_error":"#),
@@ -97,7 +97,7 @@ impl Default for Flags {
     }
 }
 
-impl Flags {
+impl FlagFinder {
     /// Returns whether an entry has the flags `is_error` and `is_warning`.
     pub(super) fn of(&self, entry: &[u8]) -> (bool, bool) {
         (is_true(entry, &self.error), is_true(entry, &self.warning))

@@ -4,11 +4,11 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
-use super::entry::{self, Entry, Flags};
-use super::{Detail, MOST_MESSAGES, usual};
-use crate::loadgen::early_stopping::Stop;
+use super::entry::{self, DetailEntry, FlagFinder};
+use super::{LoadgenDetail, MOST_MESSAGES, usual};
+use crate::loadgen::early_stopping::EarlyStoppingBlock;
 use crate::loadgen::names::{self, EARLY_STOPPING_LATENCY};
-use crate::loadgen::{ResultWord, Scenario};
+use crate::loadgen::{ResultStatus, TestScenario};
 use crate::power::moment;
 use retrial_readings::figure::{Figure, NANOSECONDS};
 
@@ -22,9 +22,9 @@ const LONGEST_MESSAGE: usize = 500;
 
 /// Reads a detail log in chunks of bytes ([`push`](Self::push)) or in lines ([`feed`](Self::feed)).
 #[derive(Debug, Clone, Default)]
-pub struct Parser {
-    detail: Detail,
-    flags: Flags,
+pub struct DetailParser {
+    detail: LoadgenDetail,
+    flags: FlagFinder,
     /// The bytes of the unfinished line.
     pending: Vec<u8>,
     /// Whether the unfinished line has lost its middle.
@@ -34,7 +34,7 @@ pub struct Parser {
     early_stopping_multi: Option<Figure>,
 }
 
-impl Parser {
+impl DetailParser {
     /// Returns a parser at the beginning of a log.
     pub fn new() -> Self {
         Self::default()
@@ -143,7 +143,7 @@ impl Parser {
         }
     }
 
-    fn take(&mut self, entry: &Entry<'_>) {
+    fn take(&mut self, entry: &DetailEntry<'_>) {
         let (key, value) = (entry.key.as_ref(), &entry.value);
         if !entry::matters(key.as_bytes()) {
             return;
@@ -151,7 +151,7 @@ impl Parser {
         let detail = &mut self.detail;
         detail.pids.add(entry.pid);
         let text = || value.as_str().map(shortened);
-        let stop = || value.as_str().map(Stop::parse);
+        let stop = || value.as_str().map(EarlyStoppingBlock::parse);
         match key {
             "loadgen_version" => detail.loadgen_version = text(),
             "loadgen_git_status_message" => {
@@ -171,7 +171,7 @@ impl Parser {
             }
             "effective_test_mode" => detail.mode = word(value),
             "result_validity" => {
-                if detail.result != Some(ResultWord::Invalid) {
+                if detail.result != Some(ResultStatus::Invalid) {
                     detail.result = word(value);
                 }
             }
@@ -211,13 +211,13 @@ impl Parser {
     }
 
     /// Returns the log's contents, after its last byte or line.
-    pub fn finish(mut self) -> Detail {
+    pub fn finish(mut self) -> LoadgenDetail {
         if !self.pending.is_empty() {
             self.end_pending();
         }
         let published = match self.detail.scenario {
-            Some(Scenario::SingleStream) => self.early_stopping_single,
-            Some(Scenario::MultiStream) => self.early_stopping_multi.clone(),
+            Some(TestScenario::SingleStream) => self.early_stopping_single,
+            Some(TestScenario::MultiStream) => self.early_stopping_multi.clone(),
             _ => None,
         };
         let mut detail = self.detail;
@@ -227,7 +227,7 @@ impl Parser {
         }
         let inferred = self.early_stopping_multi;
         if let Some(figure) = inferred.filter(|figure| figure.value > 0.0)
-            && detail.scenario == Some(Scenario::SingleStream)
+            && detail.scenario == Some(TestScenario::SingleStream)
         {
             let name = names::multi_stream_estimate(&detail.parameters);
             detail.figures.insert(name.into(), figure);
@@ -250,7 +250,7 @@ fn word<T: FromStr>(value: &Value) -> Option<T> {
     value.as_str()?.parse().ok()
 }
 
-fn take_figure(detail: &mut Detail, key: &str, value: &Value) {
+fn take_figure(detail: &mut LoadgenDetail, key: &str, value: &Value) {
     if let Some(named) = names::logged(key)
         && let Some(figure) = logged_figure(value, named.unit)
     {
@@ -275,7 +275,7 @@ fn logged_figure(value: &Value, unit: &'static str) -> Option<Figure> {
 }
 
 /// MultiStream logs latencies per query and per sample; the summary's are per query.
-fn prefer_query_latencies(detail: &mut Detail) {
+fn prefer_query_latencies(detail: &mut LoadgenDetail) {
     let names: Vec<String> = detail
         .figures
         .keys()
@@ -291,7 +291,7 @@ fn prefer_query_latencies(detail: &mut Detail) {
     }
 }
 
-fn measured_ms(detail: &Detail) -> Option<i64> {
+fn measured_ms(detail: &LoadgenDetail) -> Option<i64> {
     let time = |text: &Option<String>| moment(text.as_deref()?);
     let span = time(&detail.power_end)?.duration_since(time(&detail.power_begin)?);
     i64::try_from(span.as_millis()).ok()
@@ -310,7 +310,7 @@ fn shortened(text: &str) -> String {
 }
 
 #[cfg(test)]
-impl Parser {
+impl DetailParser {
     pub(super) fn pending_capacity(&self) -> usize {
         self.pending.capacity()
     }

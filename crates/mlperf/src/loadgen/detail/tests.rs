@@ -52,9 +52,9 @@ fn a_server_log_is_read() {
         detail.loadgen_version.as_deref(),
         Some("6.0.17 @ d6147c7eb7")
     );
-    assert_eq!(detail.scenario, Some(Scenario::Server));
-    assert_eq!(detail.mode, Some(Mode::Performance));
-    assert_eq!(detail.result, Some(ResultWord::Valid));
+    assert_eq!(detail.scenario, Some(TestScenario::Server));
+    assert_eq!(detail.mode, Some(TestMode::Performance));
+    assert_eq!(detail.result, Some(ResultStatus::Valid));
     assert_eq!(detail.constraints.performance, Some(true));
     assert_eq!(detail.parameters.target_qps, Some(300.0));
     assert_eq!(
@@ -173,7 +173,7 @@ fn the_worst_of_several_results_is_used() {
             .collect();
         assert_eq!(
             parse_bytes(text.as_bytes()).result,
-            Some(ResultWord::Invalid)
+            Some(ResultStatus::Invalid)
         );
     }
 }
@@ -191,7 +191,7 @@ fn a_truncated_log_is_incomplete() {
     let detail = parse_bytes(&text.as_bytes()[..cut]);
     assert!(!detail.is_complete());
     assert_eq!(detail.malformed, 1);
-    assert_eq!(detail.scenario, Some(Scenario::Server));
+    assert_eq!(detail.scenario, Some(TestScenario::Server));
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn trailing_carriage_returns_are_ignored() {
         parse_bytes(text.replace('\n', "\r\n").as_bytes()),
         parse_bytes(text.as_bytes())
     );
-    let mut by_line = Parser::new();
+    let mut by_line = DetailParser::new();
     text.lines().for_each(|line| by_line.feed(line.as_bytes()));
     assert_eq!(by_line.finish(), parse_bytes(text.as_bytes()));
 }
@@ -223,7 +223,7 @@ fn a_50_megabyte_line_is_not_buffered_but_its_flags_are_read() {
     let numbers = "1,".repeat(25_000_000);
     let value = format!("[{numbers}1]");
     let line = flagged("loaded_qsl_set", &value, true, false);
-    let mut parser = Parser::new();
+    let mut parser = DetailParser::new();
     let mut most = 0;
     for chunk in line.as_bytes().chunks(64 * 1024) {
         parser.push(chunk);
@@ -245,7 +245,7 @@ fn both_ends_of_a_long_line_are_read_with_any_chunking() {
         (20, 0, 1, 0)
     );
     for size in [1000, 4096, 65_536, 1 << 20, (2 << 20) + 77] {
-        let mut parser = Parser::new();
+        let mut parser = DetailParser::new();
         text.as_bytes()
             .chunks(size)
             .for_each(|chunk| parser.push(chunk));
@@ -271,7 +271,7 @@ proptest! {
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(text.len())).collect();
         cuts.sort_unstable();
         cuts.push(text.len());
-        let mut parser = Parser::new();
+        let mut parser = DetailParser::new();
         let mut begin = 0;
         for cut in cuts {
             parser.push(&text.as_bytes()[begin..cut]);

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::entry::{Entry, KEY};
+use super::entry::{DetailEntry, KEY};
 
 const VALUE: &[u8] = br#", "value": "#;
 const TIME: &[u8] = br#", "time_ms": "#;
@@ -15,7 +15,7 @@ const TIME: &[u8] = br#", "time_ms": "#;
 const METADATA: &[u8] = br#", "namespace": "mlperf::logging", "event_type": "POINT_IN_TIME", "metadata": {"is_error": false, "is_warning": false, "file": ""#;
 
 /// Returns the entry, which is neither an error nor a warning; `None` where it is spelt in another way.
-pub(super) fn read(entry: &[u8]) -> Option<Entry<'_>> {
+pub(super) fn read(entry: &[u8]) -> Option<DetailEntry<'_>> {
     let (key, rest) = plain(entry.strip_prefix(KEY)?)?;
     let (value, rest) = value(rest.strip_prefix(VALUE)?)?;
     let (time, rest) = until_comma(rest.strip_prefix(TIME)?)?;
@@ -27,7 +27,7 @@ pub(super) fn read(entry: &[u8]) -> Option<Entry<'_>> {
     let pid = str::from_utf8(&pid[..pid.len() - rest.len()]).ok()?;
     let rest = rest.strip_prefix(br#", "tid": "#)?;
     (digits(rest)?.trim_ascii_end() == b"}}").then_some(())?;
-    Some(Entry {
+    Some(DetailEntry {
         key: Cow::Borrowed(key),
         value,
         time_ms: Some(time_ms),

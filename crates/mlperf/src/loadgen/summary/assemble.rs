@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::parser::Parser;
-use super::{Completeness, Summary, SummaryError};
-use crate::loadgen::early_stopping::Stop;
+use super::parser::SummaryParser;
+use super::{Completeness, LoadgenSummary, SummaryError};
+use crate::loadgen::early_stopping::EarlyStoppingBlock;
 use crate::loadgen::names::{self, EARLY_STOPPING_LATENCY};
-use crate::loadgen::{EarlyStopping, Mode, Scenario};
+use crate::loadgen::{EarlyStopping, TestMode, TestScenario};
 use retrial_readings::figure::{Figure, Figures, NANOSECONDS};
 use retrial_readings::number::to_f64;
 
-impl Parser {
+impl SummaryParser {
     /// Returns the summary, after its last line.
-    pub(super) fn finish(self) -> Result<Summary, SummaryError> {
+    pub(super) fn finish(self) -> Result<LoadgenSummary, SummaryError> {
         if self.recognized == 0 {
             return Err(SummaryError::NotASummary);
         }
@@ -27,7 +27,7 @@ impl Parser {
         summary.figures = stats;
         summary.figures.extend(head);
         let blocks = self.early_stopping;
-        let [query, ttft, tpot] = blocks.map(|text| text.as_deref().map(Stop::parse));
+        let [query, ttft, tpot] = blocks.map(|text| text.as_deref().map(EarlyStoppingBlock::parse));
         summary.early_stopping = EarlyStopping { query, ttft, tpot };
         let scenario = summary.scenario;
         add_estimates(&summary.early_stopping, scenario, &mut summary.figures);
@@ -41,9 +41,9 @@ impl Parser {
             && summary.result.is_none()
             && summary.figures.is_empty();
         if nothing_but_counts && summary.warnings.is_some() && summary.errors.is_some() {
-            summary.mode = Some(Mode::Accuracy);
+            summary.mode = Some(TestMode::Accuracy);
         }
-        let is_accuracy = summary.mode == Some(Mode::Accuracy);
+        let is_accuracy = summary.mode == Some(TestMode::Accuracy);
         let has_parameters = summary.parameters.performance_sample_count.is_some();
         let parts = [
             (summary.sut_name.is_some() || is_accuracy, "SUT name"),
@@ -101,7 +101,7 @@ fn rename_rounded_estimates(figures: &mut Figures) {
 
 /// Early stopping's estimates as figures; the first one of SingleStream and MultiStream, at the
 /// target percentile, is published by MLCommons. With token latencies that is TTFT's.
-fn add_estimates(stopping: &EarlyStopping, scenario: Option<Scenario>, figures: &mut Figures) {
+fn add_estimates(stopping: &EarlyStopping, scenario: Option<TestScenario>, figures: &mut Figures) {
     let blocks = [
         (&stopping.query, "early_stopping"),
         (&stopping.ttft, "ttft_early_stopping"),
@@ -117,7 +117,7 @@ fn add_estimates(stopping: &EarlyStopping, scenario: Option<Scenario>, figures: 
     }
     let published = stopping.query.as_ref().or(stopping.ttft.as_ref());
     let first = published.and_then(|stop| stop.estimates.first());
-    if let (Some(Scenario::SingleStream | Scenario::MultiStream), Some(&(_, estimate))) =
+    if let (Some(TestScenario::SingleStream | TestScenario::MultiStream), Some(&(_, estimate))) =
         (scenario, first)
     {
         figures.insert(EARLY_STOPPING_LATENCY.into(), nanoseconds(estimate));

@@ -1,7 +1,7 @@
 //! The summary's lines, one after the other.
 
-use super::stats::Stats;
-use super::{Summary, SummaryError};
+use super::stats::StatsBlocks;
+use super::{LoadgenSummary, SummaryError};
 use crate::loadgen::names;
 use retrial_readings::figure::{Figure, Figures, parse_number};
 use retrial_readings::nearest::shortened;
@@ -10,7 +10,7 @@ const MOST_UNREAD: usize = 20;
 
 /// The list that a bulleted sentence belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum List {
+pub(super) enum BulletList {
     #[default]
     None,
     Recommendations,
@@ -21,15 +21,15 @@ pub(super) enum List {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Parser {
+pub(super) struct SummaryParser {
     /// The summary so far.
-    pub(super) summary: Summary,
+    pub(super) summary: LoadgenSummary,
     /// Early stopping's blocks: of queries, of TTFT, of TPOT.
     pub(super) early_stopping: [Option<String>; 3],
     /// The figures of the head.
     pub(super) head: Figures,
-    pub(super) stats: Stats,
-    list: List,
+    pub(super) stats: StatsBlocks,
+    list: BulletList,
     in_stats: bool,
     pub(super) excerpt: bool,
     /// Lines that only a summary has.
@@ -51,8 +51,8 @@ fn once<T: PartialEq>(
     Ok(readable)
 }
 
-impl Parser {
-    pub(super) fn read(mut self, text: &str) -> Result<Summary, SummaryError> {
+impl SummaryParser {
+    pub(super) fn read(mut self, text: &str) -> Result<LoadgenSummary, SummaryError> {
         let text = text.trim_start_matches('\u{feff}');
         let mut lines = text.split_inclusive('\n').peekable();
         while let Some(line) = lines.next() {
@@ -79,7 +79,7 @@ impl Parser {
         }
         if line == "..." || line == "…" {
             self.excerpt = true;
-            self.list = List::None;
+            self.list = BulletList::None;
             return Ok(());
         }
         let understood =
@@ -99,7 +99,7 @@ impl Parser {
             "Test Parameters Used" => self.in_stats = false,
             _ => return false,
         }
-        self.list = List::None;
+        self.list = BulletList::None;
         true
     }
 
@@ -123,7 +123,7 @@ impl Parser {
         };
         let read = once(slot, count, line)?;
         if read {
-            self.list = List::None;
+            self.list = BulletList::None;
         }
         Ok(read)
     }
@@ -138,14 +138,14 @@ impl Parser {
             return Ok(true);
         }
         if let Some(readable) = self.summary.parameters.take_printed(key, value) {
-            self.list = List::None;
+            self.list = BulletList::None;
             return Ok(readable);
         }
         let lower = key.to_ascii_lowercase();
         let Some(named) = names::printed(&lower) else {
             return Ok(false);
         };
-        self.list = List::None;
+        self.list = BulletList::None;
         // `nan` or `inf`, which a test of no length gives, is not a figure.
         let Some(printed) = parse_number(value) else {
             self.note_unreadable(&named.name, value);
@@ -203,28 +203,28 @@ impl Parser {
             _ => false,
         };
         if read {
-            self.list = List::None;
+            self.list = BulletList::None;
         }
         Ok(read)
     }
 
     fn block_line(&mut self, key: &str, value: &str) -> bool {
         self.list = match key {
-            "Recommendations" => List::Recommendations,
-            "Early Stopping Result" => List::EarlyStopping(0),
-            "TTFT Early Stopping Result" => List::EarlyStopping(1),
-            "TPOT Early Stopping Result" => List::EarlyStopping(2),
+            "Recommendations" => BulletList::Recommendations,
+            "Early Stopping Result" => BulletList::EarlyStopping(0),
+            "TTFT Early Stopping Result" => BulletList::EarlyStopping(1),
+            "TPOT Early Stopping Result" => BulletList::EarlyStopping(2),
             "Per-query latency" => {
                 self.in_stats = true;
-                List::None
+                BulletList::None
             }
             "WARNING" if value.contains("sample_concatenate_permutation") => {
                 self.summary.parameters.sample_concatenate_permutation = Some(true);
-                List::Permutation
+                BulletList::Permutation
             }
             _ => return false,
         };
-        if let List::EarlyStopping(block) = self.list {
+        if let BulletList::EarlyStopping(block) = self.list {
             self.early_stopping[block].get_or_insert_default();
         }
         true
@@ -232,7 +232,7 @@ impl Parser {
 
     /// Adds a bulleted sentence, or its continuation on the next line.
     fn sentence(&mut self, line: &str) -> bool {
-        if let List::EarlyStopping(block) = self.list {
+        if let BulletList::EarlyStopping(block) = self.list {
             let text = self.early_stopping[block].get_or_insert_default();
             // What follows a list is a title or a pair; running text is not LoadGen's.
             if !line.starts_with('*') && text.is_empty() {
@@ -243,11 +243,11 @@ impl Parser {
             return true;
         }
         match (self.list, line.strip_prefix('*')) {
-            (List::Recommendations, Some(bullet)) => {
+            (BulletList::Recommendations, Some(bullet)) => {
                 self.summary.recommendations.push(bullet.trim().to_owned());
                 true
             }
-            (List::Recommendations, None) => {
+            (BulletList::Recommendations, None) => {
                 let last = self.summary.recommendations.last_mut();
                 last.is_some_and(|last| {
                     last.push(' ');
@@ -255,7 +255,7 @@ impl Parser {
                     true
                 })
             }
-            (List::Permutation, _) => [
+            (BulletList::Permutation, _) => [
                 "Generated samples",
                 "Check the generated",
                 "samples_per_query value",

@@ -4,11 +4,11 @@ use retrial_readings::figure::Figures;
 
 /// The blocks in order; a new one begins where a line comes a second time.
 #[derive(Debug, Default)]
-pub(super) struct Stats {
+pub(super) struct StatsBlocks {
     blocks: Vec<Figures>,
 }
 
-impl Stats {
+impl StatsBlocks {
     /// Returns the block that a figure of this name goes into.
     pub(super) fn block_for(&mut self, name: &str) -> Option<&mut Figures> {
         if self

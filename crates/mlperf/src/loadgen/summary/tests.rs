@@ -17,7 +17,7 @@ macro_rules! printed {
 
 const SERVER: &str = printed!("own-server_tokens-perf_valid");
 
-fn value(summary: &Summary, name: &str) -> f64 {
+fn value(summary: &LoadgenSummary, name: &str) -> f64 {
     summary
         .figures
         .get(name)
@@ -36,9 +36,9 @@ fn close(ours: f64, theirs: f64) {
 fn a_server_summary_is_read_completely() {
     let summary = parse(SERVER).unwrap();
     assert_eq!(summary.sut_name.as_deref(), Some("PySUT"));
-    assert_eq!(summary.scenario, Some(Scenario::Server));
-    assert_eq!(summary.mode, Some(Mode::Performance));
-    assert_eq!(summary.result, Some(ResultWord::Valid));
+    assert_eq!(summary.scenario, Some(TestScenario::Server));
+    assert_eq!(summary.mode, Some(TestMode::Performance));
+    assert_eq!(summary.result, Some(ResultStatus::Valid));
     assert_eq!(summary.constraints.performance, Some(true));
     assert_eq!(summary.completeness, Completeness::Whole);
     assert_eq!((summary.warnings, summary.errors), (Some(0), Some(0)));
@@ -64,7 +64,7 @@ fn a_server_summary_is_read_completely() {
 #[test]
 fn an_accuracy_summary_has_only_the_last_two_lines() {
     let summary = parse(printed!("own-offline-accuracy")).unwrap();
-    assert_eq!(summary.mode, Some(Mode::Accuracy));
+    assert_eq!(summary.mode, Some(TestMode::Accuracy));
     assert_eq!(summary.completeness, Completeness::Whole);
     assert_eq!((summary.warnings, summary.errors), (Some(0), Some(0)));
     assert_eq!((summary.result, summary.scenario), (None, None));
@@ -73,14 +73,14 @@ fn an_accuracy_summary_has_only_the_last_two_lines() {
 #[test]
 fn a_valid_result_can_have_errors() {
     let summary = parse(printed!("own-misc-offline_errors_double_complete")).unwrap();
-    assert_eq!(summary.result, Some(ResultWord::Valid));
+    assert_eq!(summary.result, Some(ResultStatus::Valid));
     assert_eq!((summary.warnings, summary.errors), (Some(1), Some(2)));
 }
 
 #[test]
 fn the_ttft_block_is_blank_if_tpot_fails_first() {
     let summary = parse(printed!("own-server_tokens-invalid_both")).unwrap();
-    assert_eq!(summary.result, Some(ResultWord::Invalid));
+    assert_eq!(summary.result, Some(ResultStatus::Invalid));
     assert_eq!(
         summary.recommendations,
         [
@@ -154,7 +154,7 @@ fn multi_streams_ttft_and_tpot_estimates_both_reuse_the_query_latency() {
 #[test]
 fn wan_with_only_50_queries_is_invalid() {
     let summary = parse(printed!("own-conf-wan22_singlestream_50q_invalid")).unwrap();
-    assert_eq!(summary.result, Some(ResultWord::Invalid));
+    assert_eq!(summary.result, Some(ResultStatus::Invalid));
     assert_eq!(summary.recommendations, [""; 0]);
     let stop = summary.early_stopping.query.as_ref().unwrap();
     assert!(
@@ -177,25 +177,25 @@ fn the_permutation_warning_is_four_lines() {
 }
 
 #[rstest]
-#[case(printed!("v4.1-guide-llama2-offline"), Scenario::Offline, "tokens_per_second", 23_545.5)]
-#[case(printed!("v4.1-guide-llama2-server"), Scenario::Server, "completed_tokens_per_second", 20_360.1)]
-#[case(printed!("v6.0-guide-llama2-offline"), Scenario::Offline, "tokens_per_second", 103_480.0)]
-#[case(printed!("v6.0-guide-llama2-server-stats-twice"), Scenario::Server, "completed_tokens_per_second", 100_282.36)]
-#[case(printed!("v6.0-guide-llama2-interactive-no-rules"), Scenario::Server, "completed_tokens_per_second", 73_608.25)]
-#[case(printed!("v6.0-guide-gptoss-offline"), Scenario::Offline, "tokens_per_second", 95_004.0)]
-#[case(printed!("v6.0-guide-gptoss-server"), Scenario::Server, "completed_tokens_per_second", 82_136.08)]
-#[case(printed!("v6.0-guide-multinode-server-no-rules"), Scenario::Server, "completed_tokens_per_second", 1_016_375.0)]
-#[case(printed!("v6.0-guide-multinode-offline-scientific"), Scenario::Offline, "tokens_per_second", 1_042_110.0)]
+#[case(printed!("v4.1-guide-llama2-offline"), TestScenario::Offline, "tokens_per_second", 23_545.5)]
+#[case(printed!("v4.1-guide-llama2-server"), TestScenario::Server, "completed_tokens_per_second", 20_360.1)]
+#[case(printed!("v6.0-guide-llama2-offline"), TestScenario::Offline, "tokens_per_second", 103_480.0)]
+#[case(printed!("v6.0-guide-llama2-server-stats-twice"), TestScenario::Server, "completed_tokens_per_second", 100_282.36)]
+#[case(printed!("v6.0-guide-llama2-interactive-no-rules"), TestScenario::Server, "completed_tokens_per_second", 73_608.25)]
+#[case(printed!("v6.0-guide-gptoss-offline"), TestScenario::Offline, "tokens_per_second", 95_004.0)]
+#[case(printed!("v6.0-guide-gptoss-server"), TestScenario::Server, "completed_tokens_per_second", 82_136.08)]
+#[case(printed!("v6.0-guide-multinode-server-no-rules"), TestScenario::Server, "completed_tokens_per_second", 1_016_375.0)]
+#[case(printed!("v6.0-guide-multinode-offline-scientific"), TestScenario::Offline, "tokens_per_second", 1_042_110.0)]
 fn output_printed_in_guides_is_read_as_an_excerpt(
     #[case] text: &str,
-    #[case] scenario: Scenario,
+    #[case] scenario: TestScenario,
     #[case] name: &str,
     #[case] figure: f64,
 ) {
     let summary = parse(text).unwrap();
     assert_eq!(summary.scenario, Some(scenario));
-    assert_eq!(summary.mode, Some(Mode::Performance));
-    assert_eq!(summary.result, Some(ResultWord::Valid));
+    assert_eq!(summary.mode, Some(TestMode::Performance));
+    assert_eq!(summary.result, Some(ResultStatus::Valid));
     assert_eq!(summary.completeness, Completeness::Excerpt);
     assert_eq!(summary.errors, None);
     assert_eq!(summary.unread, [""; 0]);

@@ -41,12 +41,15 @@ fn run(at: u64, minutes: u64, status: &str, loss: f64) -> Vec<String> {
     ]
 }
 
-fn read(lines: &[String], requested: &[(&str, Take)]) -> Result<Vec<TrainingRun>, String> {
-    let requested: Vec<(String, Take)> = requested
+fn read(
+    lines: &[String],
+    requested: &[(&str, MatchSelection)],
+) -> Result<Vec<TrainingRun>, String> {
+    let requested: Vec<(String, MatchSelection)> = requested
         .iter()
         .map(|(key, take)| ((*key).to_owned(), *take))
         .collect();
-    let mut runs = Runs::new(&requested);
+    let mut runs = TrainingRunReader::new(&requested);
     for line in lines {
         runs.feed(line);
     }
@@ -62,9 +65,9 @@ const TARGET: Limit = Limit {
 #[test]
 fn a_run_is_timed_from_start_to_stop() {
     let requested = [
-        ("tracked_stats.throughput", Take::Mean),
-        ("train_samples", Take::Last),
-        ("seed", Take::Last),
+        ("tracked_stats.throughput", MatchSelection::Mean),
+        ("train_samples", MatchSelection::Last),
+        ("seed", MatchSelection::Last),
     ];
     let runs = read(&run(1_000_000, 21, "success", 0.9249), &requested).unwrap();
     let [run] = &runs[..] else { panic!("{runs:?}") };
@@ -93,7 +96,7 @@ fn an_event_that_announces_a_figure_is_not_replaced_by_another(
     #[case] value: &str,
     #[case] expected: &str,
 ) {
-    let requested = [("tracked_stats.throughput", Take::Last)];
+    let requested = [("tracked_stats.throughput", MatchSelection::Last)];
     let runs = read(&run_with("tracked_stats", value), &requested).unwrap();
     let error = runs[0].requested_value(0).unwrap_err();
     assert!(error.contains(expected), "{error}");
@@ -102,12 +105,12 @@ fn an_event_that_announces_a_figure_is_not_replaced_by_another(
 
 #[test]
 fn other_members_that_are_no_numbers_hide_nothing() {
-    let requested = [("tracked_stats.throughput", Take::Last)];
+    let requested = [("tracked_stats.throughput", MatchSelection::Last)];
     let lines = run_with("tracked_stats", "{\"throughput\": 2.5, \"loss\": NaN}");
     let runs = read(&lines, &requested).unwrap();
     assert_eq!(runs[0].requested_value(0), Ok(2.5));
     let place = runs[0].requested(0).unwrap().place();
-    assert_eq!(place, Place::line(0, 12));
+    assert_eq!(place, RecordLocation::line(0, 12));
 }
 
 #[test]
@@ -248,7 +251,7 @@ proptest! {
             .iter()
             .map(|(index, later)| run(10_000_000 + later * 1_000_000, 5, "success", 0.9)[*index].clone())
             .collect();
-        if let Ok(runs) = read(&lines, &[("tracked_stats.throughput", Take::Sum)]) {
+        if let Ok(runs) = read(&lines, &[("tracked_stats.throughput", MatchSelection::Sum)]) {
             for run in runs {
                 let minutes = run.minutes(Some(&TARGET));
                 prop_assert!(minutes.is_err() || minutes.unwrap() > 0.0);

@@ -46,7 +46,7 @@ fn session(is_server: bool) -> Value {
 }
 
 fn violated(client: &Value, server: &Value) -> Vec<String> {
-    let sessions = Sessions {
+    let sessions = PowerSessions {
         client: client.as_object().unwrap(),
         server: server.as_object().unwrap(),
     };

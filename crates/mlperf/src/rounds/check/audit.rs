@@ -2,15 +2,15 @@
 
 use super::count;
 use crate::check::RuleCheck;
-use crate::loadgen::{Mode, Parameters, RunSettings};
-use crate::rounds::{ComplianceTest, Issue};
+use crate::loadgen::{Parameters, RunSettings, TestMode};
+use crate::rounds::{ComplianceTest, SampleSelection};
 
 /// Checks that a test's run had the settings of the test; settings that its logs do not state are skipped.
 pub fn check_audit(test: &ComplianceTest, run: &RunSettings) -> Vec<RuleCheck> {
     let mut checks = Vec::new();
     if let Some(mode) = run.mode {
-        let required = Mode::Performance.to_string();
-        let passed = mode == Mode::Performance;
+        let required = TestMode::Performance.to_string();
+        let passed = mode == TestMode::Performance;
         checks.push(RuleCheck::new("mode", mode.to_string(), required, passed));
     }
     checks.extend(issue(test.issue, &run.settings));
@@ -35,17 +35,17 @@ pub fn check_submitted(settings: &Parameters) -> Vec<RuleCheck> {
     checks
 }
 
-fn issue(issue: Option<Issue>, settings: &Parameters) -> Vec<RuleCheck> {
+fn issue(issue: Option<SampleSelection>, settings: &Parameters) -> Vec<RuleCheck> {
     let settings = [
         (
             "performance_issue_same",
             settings.performance_issue_same,
-            Issue::Same,
+            SampleSelection::Same,
         ),
         (
             "performance_issue_unique",
             settings.performance_issue_unique,
-            Issue::Unique,
+            SampleSelection::Unique,
         ),
     ];
     let checks = settings.into_iter().filter_map(|(rule, value, setting)| {
@@ -66,7 +66,7 @@ mod tests {
 
     fn settings(same: bool, unique: bool, logged: u64) -> RunSettings {
         RunSettings {
-            mode: Some(Mode::Performance),
+            mode: Some(TestMode::Performance),
             settings: Parameters {
                 performance_issue_same: Some(same),
                 performance_issue_unique: Some(unique),
@@ -85,14 +85,14 @@ mod tests {
     #[rstest]
     #[case(None, Some(4096), settings(false, false, 4096), &[])]
     #[case(None, Some(4096), settings(false, false, 0), &["accuracy_log_sampling_target"])]
-    #[case(Some(Issue::Same), None, settings(true, false, 0), &[])]
-    #[case(Some(Issue::Same), None, settings(false, false, 0), &["performance_issue_same"])]
-    #[case(Some(Issue::Unique), Some(990), settings(false, true, 10_000), &["accuracy_log_sampling_target"])]
-    #[case(Some(Issue::Unique), Some(990), settings(true, false, 990), &["performance_issue_same", "performance_issue_unique"])]
-    #[case(None, None, RunSettings { mode: Some(Mode::Accuracy), ..RunSettings::default() }, &["mode"])]
+    #[case(Some(SampleSelection::Same), None, settings(true, false, 0), &[])]
+    #[case(Some(SampleSelection::Same), None, settings(false, false, 0), &["performance_issue_same"])]
+    #[case(Some(SampleSelection::Unique), Some(990), settings(false, true, 10_000), &["accuracy_log_sampling_target"])]
+    #[case(Some(SampleSelection::Unique), Some(990), settings(true, false, 990), &["performance_issue_same", "performance_issue_unique"])]
+    #[case(None, None, RunSettings { mode: Some(TestMode::Accuracy), ..RunSettings::default() }, &["mode"])]
     #[case(None, Some(4096), RunSettings::default(), &[])]
     fn settings_of_a_compliance_test_are_checked(
-        #[case] issue: Option<Issue>,
+        #[case] issue: Option<SampleSelection>,
         #[case] samples_logged: Option<u64>,
         #[case] run: RunSettings,
         #[case] expected: &[&str],

@@ -4,14 +4,14 @@
 use super::performance::{min_duration, seeds, token_latencies};
 use super::{count, time, within};
 use crate::check::{NOT_STATED, RuleCheck};
-use crate::endpoints::{AccuracyResults, Performance};
-use crate::loadgen::Scenario;
-use crate::rounds::{Latency, Rules};
+use crate::endpoints::{EndpointAccuracy, EndpointPerformance};
+use crate::loadgen::TestScenario;
+use crate::rounds::{InferenceRules, LatencyLimits};
 use retrial_readings::number::to_f64;
 
-impl Rules {
+impl InferenceRules {
     /// Checks everything required of an endpoint's performance run.
-    pub fn check_endpoint(&self, run: &Performance) -> Vec<RuleCheck> {
+    pub fn check_endpoint(&self, run: &EndpointPerformance) -> Vec<RuleCheck> {
         let settings = run.run_settings();
         let figure = |name: &str| {
             let figure = run.figures.get(name)?;
@@ -38,7 +38,7 @@ impl Rules {
     }
 
     /// Checks everything required of an endpoint's accuracy run.
-    pub fn check_endpoint_accuracy(&self, results: &AccuracyResults) -> Vec<RuleCheck> {
+    pub fn check_endpoint_accuracy(&self, results: &EndpointAccuracy) -> Vec<RuleCheck> {
         let figures = self.accuracy_at_endpoint(results);
         let mut checks: Vec<RuleCheck> = self
             .accuracy
@@ -83,7 +83,7 @@ impl Rules {
     /// Returns the accuracy figures, by the names and in the unit that the round has for them.
     pub fn accuracy_at_endpoint(
         &self,
-        results: &AccuracyResults,
+        results: &EndpointAccuracy,
     ) -> std::collections::BTreeMap<String, f64> {
         let Some((name, limit)) = self.accuracy.first() else {
             return results.figures("accuracy", false);
@@ -93,19 +93,19 @@ impl Rules {
     }
 
     /// `online` may be any scenario but Offline.
-    fn endpoint_scenario(&self, run: &Performance) -> RuleCheck {
-        let shown = run.scenario.map_or(NOT_STATED, Scenario::as_str);
-        let is_offline = self.scenario == Scenario::Offline;
+    fn endpoint_scenario(&self, run: &EndpointPerformance) -> RuleCheck {
+        let shown = run.scenario.map_or(NOT_STATED, TestScenario::as_str);
+        let is_offline = self.scenario == TestScenario::Offline;
         let passed = run.scenario.is_some_and(|logged| {
-            logged == self.scenario || (logged == Scenario::Server && !is_offline)
+            logged == self.scenario || (logged == TestScenario::Server && !is_offline)
         });
         RuleCheck::new("scenario", shown, self.scenario.as_str(), passed)
     }
 
     /// Checks the 99th percentile of a query, where token latencies do not replace it.
-    fn endpoint_latency(&self, run: &Performance) -> Vec<RuleCheck> {
+    fn endpoint_latency(&self, run: &EndpointPerformance) -> Vec<RuleCheck> {
         let mut checks = Vec::new();
-        if self.latency != Latency::default() && self.scenario != Scenario::Offline {
+        if self.latency != LatencyLimits::default() && self.scenario != TestScenario::Offline {
             let shown = if run.has_early_stopping {
                 "estimated"
             } else {
@@ -138,7 +138,7 @@ impl Rules {
 }
 
 /// Checks what VALID means to `LoadGen`: the run is complete, and every sample was answered.
-fn completion(run: &Performance) -> [RuleCheck; 2] {
+fn completion(run: &EndpointPerformance) -> [RuleCheck; 2] {
     let shown = match run.complete {
         Some(true) => "complete",
         Some(false) => "not complete",

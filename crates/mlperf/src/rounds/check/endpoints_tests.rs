@@ -3,12 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use crate::check::RuleCheck;
-use crate::endpoints::{AccuracyResults, Performance};
-use crate::loadgen::Scenario;
-use crate::rounds::Rules;
+use crate::endpoints::{EndpointAccuracy, EndpointPerformance};
+use crate::loadgen::TestScenario;
+use crate::rounds::InferenceRules;
 use crate::rounds::rounds;
 
-fn rules(benchmark: &str, scenario: Scenario) -> Rules {
+fn rules(benchmark: &str, scenario: TestScenario) -> InferenceRules {
     let round = rounds().get("mlperf-inference", "v6.1").unwrap();
     round.rules(benchmark, scenario).unwrap()
 }
@@ -20,7 +20,7 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-fn run(change: impl Fn(&mut Value, &mut Value)) -> Performance {
+fn run(change: impl Fn(&mut Value, &mut Value)) -> EndpointPerformance {
     let mut config = json!({"type": "online", "model_params": {"streaming": "on"}, "settings": {"runtime": {
         "min_duration_ms": 1_500_000, "scheduler_random_seed": 16_159_082_839_903_944_936_u64,
         "dataloader_random_seed": 2_747_215_439_041_700_203_u64}}});
@@ -28,7 +28,7 @@ fn run(change: impl Fn(&mut Value, &mut Value)) -> Performance {
         "ttft": {"early_stopping_percentiles": {"99.0": 484_730_193.0}},
         "tpot": {"early_stopping_percentiles": {"99.0": 12_560_416.4}}, "tps": 652_750.1});
     change(&mut config, &mut summary);
-    Performance::read(&object(config), &object(summary))
+    EndpointPerformance::read(&object(config), &object(summary))
 }
 
 fn broken(checks: Vec<RuleCheck>) -> Vec<String> {
@@ -39,7 +39,7 @@ fn broken(checks: Vec<RuleCheck>) -> Vec<String> {
 }
 
 fn wrong(change: impl Fn(&mut Value, &mut Value)) -> Vec<String> {
-    broken(rules("deepseek-r1", Scenario::Interactive).check_endpoint(&run(change)))
+    broken(rules("deepseek-r1", TestScenario::Interactive).check_endpoint(&run(change)))
 }
 
 #[test]
@@ -84,18 +84,18 @@ fn each_rule_of_a_run_is_checked() {
 #[test]
 fn accuracy_uses_the_unit_of_the_round() {
     let results = |score: Value, samples: u64| {
-        AccuracyResults::read(&object(
+        EndpointAccuracy::read(&object(
             json!({"accuracy_scores": [{"score": score, "total_samples": samples,
             "output_sequence_lengths": {"avg": 3825.6}}]}),
         ))
     };
-    let deepseek = rules("deepseek-r1", Scenario::Interactive);
+    let deepseek = rules("deepseek-r1", TestScenario::Interactive);
     assert!(broken(deepseek.check_endpoint_accuracy(&results(json!(80.628_988), 4388))).is_empty());
     assert_eq!(
         broken(deepseek.check_endpoint_accuracy(&results(json!(80.4), 4387))).len(),
         2
     );
-    let edge = rules("qwen3.6-27b", Scenario::SingleStream);
+    let edge = rules("qwen3.6-27b", TestScenario::SingleStream);
     assert!(broken(edge.check_endpoint_accuracy(&results(json!(0.836_41), 995))).is_empty());
     assert_eq!(
         broken(edge.check_endpoint_accuracy(&results(json!(0.836_3), 995))),
@@ -108,9 +108,9 @@ fn accuracy_uses_the_unit_of_the_round() {
 fn a_limited_part_of_a_score_is_checked() {
     let results = |mean: Value| {
         let score = json!({"score": 0.8623, "total_samples": 995, "breakdown": {"normalized_single_turn_score": mean}});
-        AccuracyResults::read(&object(json!({"accuracy_scores": [score]})))
+        EndpointAccuracy::read(&object(json!({"accuracy_scores": [score]})))
     };
-    let edge = rules("qwen3.6-27b", Scenario::SingleStream);
+    let edge = rules("qwen3.6-27b", TestScenario::SingleStream);
     assert!(broken(edge.check_endpoint_accuracy(&results(json!(87.76)))).is_empty());
     assert_eq!(
         broken(edge.check_endpoint_accuracy(&results(json!(85.31)))),
@@ -128,9 +128,9 @@ fn answers_that_were_not_streamed_count_offline() {
         "min_duration_ms": 1_500_000, "scheduler_random_seed": 16_159_082_839_903_944_936_u64,
         "dataloader_random_seed": 2_747_215_439_041_700_203_u64}}});
     let summary = json!({"complete": true, "n_samples_issued": 10, "n_samples_completed": 10, "n_samples_failed": 0});
-    let run = Performance::read(&object(config), &object(summary));
+    let run = EndpointPerformance::read(&object(config), &object(summary));
     assert_eq!(
-        broken(rules("deepseek-r1", Scenario::Offline).check_endpoint(&run)),
+        broken(rules("deepseek-r1", TestScenario::Offline).check_endpoint(&run)),
         [""; 0]
     );
 }

@@ -3,13 +3,13 @@
 
 use crate::check::RuleCheck;
 use crate::loadgen::RunSettings;
-use crate::rounds::Rules;
+use crate::rounds::InferenceRules;
 
 /// Major and minor version, which rounds have too.
-type Version = (u32, u32);
+type RoundVersion = (u32, u32);
 
 /// Checks that `LoadGen` is not of a later round; that it is of a much earlier one is a warning.
-pub(super) fn check(rules: &Rules, run: &RunSettings) -> Option<RuleCheck> {
+pub(super) fn check(rules: &InferenceRules, run: &RunSettings) -> Option<RuleCheck> {
     let logged = run.loadgen_version.as_deref()?.split_whitespace().next()?;
     let version = read(logged)?;
     let round = read(rules.round.trim_start_matches(['v', 'V']))?;
@@ -32,7 +32,7 @@ pub(super) fn check(rules: &Rules, run: &RunSettings) -> Option<RuleCheck> {
 }
 
 /// `5.0.25` and `4.1`, by their first two numbers.
-fn read(text: &str) -> Option<Version> {
+fn read(text: &str) -> Option<RoundVersion> {
     let mut numbers = text.split('.').map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
@@ -42,7 +42,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::loadgen::Scenario;
+    use crate::loadgen::TestScenario;
     use crate::rounds::rounds;
 
     #[rstest]
@@ -61,7 +61,7 @@ mod tests {
     ) {
         let rules = rounds().rules("mlperf-inference", round, "resnet", "Offline");
         let run = RunSettings {
-            scenario: Some(Scenario::Offline),
+            scenario: Some(TestScenario::Offline),
             loadgen_version: Some(version.to_owned()),
             ..RunSettings::default()
         };

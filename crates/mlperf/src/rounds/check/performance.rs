@@ -1,16 +1,20 @@
 //! The rules of a performance run.
 
-use super::{Lookup, count, loadgen_version, milliseconds, time};
+use super::{FigureLookup, count, loadgen_version, milliseconds, time};
 use crate::check::RuleCheck;
-use crate::loadgen::{RunSettings, Scenario};
-use crate::rounds::Rules;
+use crate::loadgen::{RunSettings, TestScenario};
+use crate::rounds::InferenceRules;
 use retrial_readings::number::{figure, to_f64};
 
 /// `LoadGen` logs real numbers with six digits.
 const ROUNDING: f64 = 2e-5;
 
 /// Checks the rules in the official checker's order.
-pub(super) fn check(rules: &Rules, run: &RunSettings, figures: Lookup<'_>) -> Vec<RuleCheck> {
+pub(super) fn check(
+    rules: &InferenceRules,
+    run: &RunSettings,
+    figures: FigureLookup<'_>,
+) -> Vec<RuleCheck> {
     let mut checks = vec![scenario(rules, run)];
     checks.extend(errors(run));
     checks.extend(equal_issue(rules, run));
@@ -27,7 +31,7 @@ pub(super) fn check(rules: &Rules, run: &RunSettings, figures: Lookup<'_>) -> Ve
     checks
 }
 
-fn scenario(rules: &Rules, run: &RunSettings) -> RuleCheck {
+fn scenario(rules: &InferenceRules, run: &RunSettings) -> RuleCheck {
     let required = rules.scenario.logged();
     let passed = run.scenario.is_some_and(|logged| rules.stands_for(logged));
     let shown = run.scenario.map(|logged| {
@@ -47,7 +51,7 @@ fn errors(run: &RunSettings) -> Option<RuleCheck> {
     Some(check.by_loadgen())
 }
 
-fn equal_issue(rules: &Rules, run: &RunSettings) -> Option<RuleCheck> {
+fn equal_issue(rules: &InferenceRules, run: &RunSettings) -> Option<RuleCheck> {
     let value = run.settings.sample_concatenate_permutation;
     // Only a detail log states it.
     let is_expected = run.has_detail && !rules.unlogged_issue;
@@ -60,7 +64,7 @@ fn equal_issue(rules: &Rules, run: &RunSettings) -> Option<RuleCheck> {
     Some(RuleCheck::of_logs(rule, shown, "true", passed))
 }
 
-pub(super) fn seeds(rules: &Rules, run: &RunSettings) -> [RuleCheck; 3] {
+pub(super) fn seeds(rules: &InferenceRules, run: &RunSettings) -> [RuleCheck; 3] {
     let (required, settings) = (rules.seeds, &run.settings);
     let seed = |rule: &str, value: Option<u64>, required: u64| {
         let shown = value.map(|seed| seed.to_string());
@@ -82,10 +86,10 @@ pub(super) fn seeds(rules: &Rules, run: &RunSettings) -> [RuleCheck; 3] {
 }
 
 /// Checks the amount measured: in Offline the samples of its query, elsewhere early stopping.
-fn queries(rules: &Rules, run: &RunSettings) -> Vec<RuleCheck> {
+fn queries(rules: &InferenceRules, run: &RunSettings) -> Vec<RuleCheck> {
     let settings = &run.settings;
     // A result may have been inferred from another scenario's log.
-    if run.scenario.unwrap_or(rules.scenario) != Scenario::Offline {
+    if run.scenario.unwrap_or(rules.scenario) != TestScenario::Offline {
         let required = "satisfied";
         let met = run.constraints.early_stopping;
         let shown = met.map(|met| if met { required } else { "not satisfied" }.to_owned());
@@ -106,12 +110,12 @@ fn queries(rules: &Rules, run: &RunSettings) -> Vec<RuleCheck> {
 
 /// Checks the share of queries that early stopping and the limit of Server's latency are about. With a lower
 /// one, slower queries do not count. Only a detail log states it.
-fn target_percentile(rules: &Rules, run: &RunSettings) -> Option<RuleCheck> {
+fn target_percentile(rules: &InferenceRules, run: &RunSettings) -> Option<RuleCheck> {
     let logged = run.scenario.filter(|_| run.has_detail)?;
     let usual = match logged {
-        Scenario::Offline => return None,
-        Scenario::SingleStream => 0.9,
-        Scenario::Server | Scenario::Interactive | Scenario::MultiStream => 0.99,
+        TestScenario::Offline => return None,
+        TestScenario::SingleStream => 0.9,
+        TestScenario::Server | TestScenario::Interactive | TestScenario::MultiStream => 0.99,
     };
     let own = rules.percentile.filter(|_| logged == rules.scenario);
     let required = own.unwrap_or(usual);
@@ -127,7 +131,11 @@ fn target_percentile(rules: &Rules, run: &RunSettings) -> Option<RuleCheck> {
 
 /// Checks the 99th percentile of queries, and early stopping's target for it. Where token
 /// latencies are measured `LoadGen` uses neither.
-fn query_latency(rules: &Rules, run: &RunSettings, figures: Lookup<'_>) -> Vec<RuleCheck> {
+fn query_latency(
+    rules: &InferenceRules,
+    run: &RunSettings,
+    figures: FigureLookup<'_>,
+) -> Vec<RuleCheck> {
     let Some(limit) = rules.latency.query_ns.filter(|_| !rules.token_latencies) else {
         return Vec::new();
     };
@@ -151,9 +159,9 @@ fn query_latency(rules: &Rules, run: &RunSettings, figures: Lookup<'_>) -> Vec<R
 }
 
 pub(super) fn token_latencies(
-    rules: &Rules,
+    rules: &InferenceRules,
     run: &RunSettings,
-    figures: Lookup<'_>,
+    figures: FigureLookup<'_>,
 ) -> Vec<RuleCheck> {
     let mut checks = Vec::new();
     if rules.token_latencies {
@@ -210,7 +218,7 @@ pub(super) fn token_latencies(
     checks
 }
 
-pub(super) fn min_duration(rules: &Rules, run: &RunSettings) -> Option<RuleCheck> {
+pub(super) fn min_duration(rules: &InferenceRules, run: &RunSettings) -> Option<RuleCheck> {
     let (value, required) = (run.settings.min_duration_ms, rules.min_duration_ms?);
     Some(least("min_duration", value, required, milliseconds))
 }

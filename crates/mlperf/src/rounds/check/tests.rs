@@ -7,13 +7,13 @@ use crate::loadgen::Parameters;
 use crate::loadgen::summary::Constraints;
 use crate::rounds::rounds;
 
-fn rules(scenario: Scenario) -> Rules {
+fn rules(scenario: TestScenario) -> InferenceRules {
     let round = rounds().get("mlperf-inference", "v5.1").unwrap();
     round.rules("llama2-70b-99", scenario).unwrap()
 }
 
 /// Returns the settings that `LoadGen` logs in a valid run of v5.1.
-fn run(scenario: Scenario) -> RunSettings {
+fn run(scenario: TestScenario) -> RunSettings {
     RunSettings {
         scenario: Some(scenario),
         errors: Some(0),
@@ -65,8 +65,8 @@ fn failing(checks: &[RuleCheck]) -> Vec<String> {
 
 #[test]
 fn every_rule_is_listed() {
-    let checks =
-        rules(Scenario::Server).check_performance(&run(Scenario::Server), &tokens(1999.9, 199.9));
+    let checks = rules(TestScenario::Server)
+        .check_performance(&run(TestScenario::Server), &tokens(1999.9, 199.9));
     let listed: Vec<&str> = checks.iter().map(|check| check.rule.as_str()).collect();
     assert_eq!(
         listed,
@@ -87,7 +87,8 @@ fn every_rule_is_listed() {
         ]
     );
     assert_eq!(failing(&checks), [""; 0]);
-    let offline = rules(Scenario::Offline).check_performance(&run(Scenario::Offline), &|_| None);
+    let offline =
+        rules(TestScenario::Offline).check_performance(&run(TestScenario::Offline), &|_| None);
     assert_eq!(failing(&offline), [""; 0]);
     let listed = offline
         .iter()
@@ -97,38 +98,38 @@ fn every_rule_is_listed() {
 
 #[rstest]
 #[case(
-    Scenario::Server,
+    TestScenario::Server,
     2000.0,
     100.0,
     Some("time to first token, 99th percentile: 2 s; required below 2 s")
 )]
 #[case(
-    Scenario::Server,
+    TestScenario::Server,
     1000.0,
     200.0,
     Some("time per output token, 99th percentile: 200 ms; required below 200 ms")
 )]
 #[case(
-    Scenario::Interactive,
+    TestScenario::Interactive,
     1000.0,
     39.0,
     Some("time to first token, 99th percentile: 1 s; required below 450 ms")
 )]
-#[case(Scenario::Interactive, 449.0, 39.9, None)]
+#[case(TestScenario::Interactive, 449.0, 39.9, None)]
 #[case(
-    Scenario::Server,
+    TestScenario::Server,
     f64::NAN,
     1.0,
     Some("time to first token, 99th percentile: NaN ns; required below 2 s")
 )]
 fn latency_limits_depend_on_the_scenario(
-    #[case] scenario: Scenario,
+    #[case] scenario: TestScenario,
     #[case] ttft: f64,
     #[case] tpot: f64,
     #[case] violated: Option<&str>,
 ) {
     // LoadGen logs Server for an Interactive run.
-    let checks = rules(scenario).check_performance(&run(Scenario::Server), &tokens(ttft, tpot));
+    let checks = rules(scenario).check_performance(&run(TestScenario::Server), &tokens(ttft, tpot));
     assert_eq!(failing(&checks), violated.into_iter().collect::<Vec<_>>());
 }
 
@@ -141,11 +142,11 @@ fn latency_limits_depend_on_the_scenario(
 #[case(|run: &mut RunSettings| run.settings.samples_per_query = Some(24_575), "samples per query: 24,575; required at least 24,576")]
 #[case(|run: &mut RunSettings| run.settings.sample_concatenate_permutation = Some(false), "sample_concatenate_permutation: false; required true")]
 #[case(|run: &mut RunSettings| run.settings.use_token_latencies = None, "token latencies: not in the logs; required measured")]
-#[case(|run: &mut RunSettings| run.scenario = Some(Scenario::Server), "scenario: Server; required Offline")]
+#[case(|run: &mut RunSettings| run.scenario = Some(TestScenario::Server), "scenario: Server; required Offline")]
 fn deviations(#[case] change: fn(&mut RunSettings), #[case] expected: &str) {
-    let mut run = run(Scenario::Offline);
+    let mut run = run(TestScenario::Offline);
     change(&mut run);
-    let checks = rules(Scenario::Offline).check_performance(&run, &|_| None);
+    let checks = rules(TestScenario::Offline).check_performance(&run, &|_| None);
     assert!(
         failing(&checks).iter().any(|violated| violated == expected),
         "{checks:#?}"
@@ -155,41 +156,41 @@ fn deviations(#[case] change: fn(&mut RunSettings), #[case] expected: &str) {
 #[rstest]
 #[case(
     "llama2-70b-99",
-    Scenario::Server,
+    TestScenario::Server,
     Some(0.98),
     Some("98 %; required at least 99 %")
 )]
-#[case("llama2-70b-99", Scenario::Server, Some(0.999), None)]
+#[case("llama2-70b-99", TestScenario::Server, Some(0.999), None)]
 #[case(
     "llama2-70b-99",
-    Scenario::Server,
+    TestScenario::Server,
     None,
     Some("not in the logs; required at least 99 %")
 )]
-#[case("resnet", Scenario::SingleStream, Some(0.9), None)]
+#[case("resnet", TestScenario::SingleStream, Some(0.9), None)]
 #[case(
     "resnet",
-    Scenario::SingleStream,
+    TestScenario::SingleStream,
     Some(0.5),
     Some("50 %; required at least 90 %")
 )]
 #[case(
     "resnet",
-    Scenario::MultiStream,
+    TestScenario::MultiStream,
     Some(0.9),
     Some("90 %; required at least 99 %")
 )]
-#[case("resnet", Scenario::Offline, Some(0.5), None)]
-#[case("pointpainting", Scenario::SingleStream, Some(0.999), None)]
+#[case("resnet", TestScenario::Offline, Some(0.5), None)]
+#[case("pointpainting", TestScenario::SingleStream, Some(0.999), None)]
 #[case(
     "pointpainting",
-    Scenario::SingleStream,
+    TestScenario::SingleStream,
     Some(0.99),
     Some("99 %; required at least 99.9 %")
 )]
 fn the_target_percentile_depends_on_scenario_and_benchmark(
     #[case] benchmark: &str,
-    #[case] scenario: Scenario,
+    #[case] scenario: TestScenario,
     #[case] logged: Option<f64>,
     #[case] violated: Option<&str>,
 ) {
@@ -219,10 +220,10 @@ fn targets_of_token_latencies_are_at_most_the_limits(
     #[case] tpot: Option<u64>,
     #[case] violated: &[&str],
 ) {
-    let mut run = run(Scenario::Server);
+    let mut run = run(TestScenario::Server);
     run.settings.ttft_latency_ns = ttft;
     run.settings.tpot_latency_ns = tpot;
-    let checks = rules(Scenario::Server).check_performance(&run, &tokens(1.0, 1.0));
+    let checks = rules(TestScenario::Server).check_performance(&run, &tokens(1.0, 1.0));
     let failed = checks.iter().filter(|check| !check.passed);
     let failed: Vec<&str> = failed.map(|check| check.rule.as_str()).collect();
     assert_eq!(failed, violated);
@@ -230,16 +231,16 @@ fn targets_of_token_latencies_are_at_most_the_limits(
 
 #[test]
 fn early_stopping_replaces_the_minimum_query_count() {
-    let mut run = run(Scenario::Server);
+    let mut run = run(TestScenario::Server);
     run.settings.min_query_count = Some(1);
     let figures = tokens(1.0, 1.0);
     assert_eq!(
-        failing(&rules(Scenario::Server).check_performance(&run, &figures)),
+        failing(&rules(TestScenario::Server).check_performance(&run, &figures)),
         [""; 0]
     );
     run.constraints.early_stopping = Some(false);
     assert_eq!(
-        failing(&rules(Scenario::Server).check_performance(&run, &figures)),
+        failing(&rules(TestScenario::Server).check_performance(&run, &figures)),
         ["early stopping: not satisfied; required satisfied"]
     );
 }
@@ -247,8 +248,8 @@ fn early_stopping_replaces_the_minimum_query_count() {
 #[test]
 fn query_latency_is_checked_without_token_latencies() {
     let round = rounds().get("mlperf-inference", "v5.1").unwrap();
-    let rules = round.rules("retinanet", Scenario::Server).unwrap();
-    let mut run = run(Scenario::Server);
+    let rules = round.rules("retinanet", TestScenario::Server).unwrap();
+    let mut run = run(TestScenario::Server);
     run.settings.target_latency_ns = Some(100_000_000);
     let p99 = |name: &str| (name == "latency_p99_ns").then(|| (100e6, "ns".to_owned()));
     assert_eq!(failing(&rules.check_performance(&run, &p99)), [""; 0]);
@@ -260,7 +261,7 @@ fn query_latency_is_checked_without_token_latencies() {
 
 #[test]
 fn accuracy_is_a_range() {
-    let rules = rules(Scenario::Offline);
+    let rules = rules(TestScenario::Offline);
     let figures = |tokens: f64| {
         move |name: &str| {
             let value = match name {
@@ -305,8 +306,8 @@ fn accuracy_is_a_range() {
 #[test]
 fn an_edge_system_can_infer_offline_from_single_stream() {
     let round = rounds().get("mlperf-inference", "v5.1").unwrap();
-    let rules = round.rules("resnet50", Scenario::Offline).unwrap();
-    let checks = rules.check_performance(&run(Scenario::SingleStream), &|_| None);
+    let rules = round.rules("resnet50", TestScenario::Offline).unwrap();
+    let checks = rules.check_performance(&run(TestScenario::SingleStream), &|_| None);
     assert_eq!(
         checks[0],
         RuleCheck::new(
@@ -338,8 +339,8 @@ fn equal_issue_depends_on_round_and_division(
 ) {
     let rounds = rounds();
     let round = rounds.get("mlperf-inference", round).unwrap();
-    let rules = round.rules("mixtral-8x7b", Scenario::Offline).unwrap();
-    let mut run = run(Scenario::Offline);
+    let rules = round.rules("mixtral-8x7b", TestScenario::Offline).unwrap();
+    let mut run = run(TestScenario::Offline);
     run.has_detail = has_detail;
     run.settings.sample_concatenate_permutation = logged;
     let checks = rules

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use itertools::{Itertools as _, join};
 
 use super::BatchFigure;
-use crate::charts::{Chart, Kind, Lines, Series, cut_to, extent, is_release};
+use crate::charts::{Chart, ChartKind, LineChart, LineSeries, cut_to, extent, is_release};
 use retrial_batch::verdict::{BatchAxis, BatchVerdict, CellVerdict};
 use retrial_results::verdict::number;
 
@@ -17,7 +17,8 @@ pub(super) fn lines(figure: &BatchFigure<'_>) -> Option<Chart> {
     let mut series = series(axis, figure);
     let count = series.len();
     series.truncate(LINES);
-    let count_known = |series: &Series| series.points.iter().flat_map(|(_, value)| value).count();
+    let count_known =
+        |series: &LineSeries| series.points.iter().flat_map(|(_, value)| value).count();
     if series.iter().all(|series| count_known(series) < 2) {
         return None;
     }
@@ -31,15 +32,15 @@ pub(super) fn lines(figure: &BatchFigure<'_>) -> Option<Chart> {
         format!("{}: {}", series.name, join(points, ", "))
     });
     let values = values.collect_vec();
-    let lines = Lines {
+    let lines = LineChart {
         over: axis.name.clone(),
         categories: axis.values.clone(),
         unit: figure.unit.to_owned(),
         series,
         whiskers: "lowest and highest trial",
-        ..Lines::default()
+        ..LineChart::default()
     };
-    Some(figure.chart(&detail, values, Kind::Lines(lines)))
+    Some(figure.chart(&detail, values, ChartKind::Lines(lines)))
 }
 
 /// The axis whose values are releases.
@@ -48,8 +49,8 @@ fn releases(batch: &BatchVerdict) -> Option<&BatchAxis> {
     axes.find(|axis| axis.values.iter().all(|value| is_release(value)))
 }
 
-fn series(axis: &BatchAxis, figure: &BatchFigure<'_>) -> Vec<Series> {
-    let mut all: IndexMap<String, Series> = IndexMap::new();
+fn series(axis: &BatchAxis, figure: &BatchFigure<'_>) -> Vec<LineSeries> {
+    let mut all: IndexMap<String, LineSeries> = IndexMap::new();
     for cell in &figure.batch.cells {
         let release = cell.axes.get(&axis.name);
         let at = release.and_then(|at| axis.values.iter().position(|value| value == at));
@@ -57,7 +58,7 @@ fn series(axis: &BatchAxis, figure: &BatchFigure<'_>) -> Vec<Series> {
             continue;
         };
         let value = measured.value;
-        let line = |name: &String| Series {
+        let line = |name: &String| LineSeries {
             name: match name.as_str() {
                 "" => figure.figure.to_owned(),
                 name => name.to_owned(),

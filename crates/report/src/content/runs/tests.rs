@@ -2,7 +2,7 @@ use jiff::Timestamp;
 
 use super::*;
 use crate::terminal::{Terminal, render};
-use retrial_history::{Deciding, RunState};
+use retrial_history::{DecidingFigure, RunState};
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::Outcome;
 
@@ -17,7 +17,7 @@ fn row(number: i64, host: &str) -> RunSummary {
         ended: Some(started + jiff::SignedDuration::from_secs(75)),
         run_state: RunState::Ended,
         outcome: Some(Outcome::Reproduced),
-        deciding: Some(Deciding {
+        deciding: Some(DecidingFigure {
             scenario: "Offline".to_owned(),
             mode: Mode::Performance,
             figure: "samples_per_second".to_owned(),

@@ -5,12 +5,12 @@ use itertools::{Itertools as _, join};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::group::Group;
+use super::group::SubmissionRuns;
 use super::{FRONT, Website, tables};
 use crate::content::marks;
 use crate::content::runs::{cut, minute, shortened};
-use crate::document::{Block, Cell, Line, Table};
-use crate::feed::{Entry, Feed};
+use crate::document::{Block, Line, Table, TableCell};
+use crate::feed::{Feed, FeedEntry};
 use retrial_history::RunSummary;
 use retrial_results::verdict::{QualifiedOutcome, notice};
 
@@ -22,14 +22,14 @@ pub(super) const SENTENCE: usize = 600;
 
 /// A change of verdict.
 #[derive(Clone)]
-pub(super) struct Change<'a> {
+pub(super) struct VerdictChange<'a> {
     pub before: &'a RunSummary,
     pub was: QualifiedOutcome,
     pub run: &'a RunSummary,
     pub is: QualifiedOutcome,
 }
 
-impl Change<'_> {
+impl VerdictChange<'_> {
     /// When it was known.
     fn time(&self) -> Option<Timestamp> {
         self.run.ended.or(self.run.started)
@@ -42,13 +42,13 @@ impl Change<'_> {
 }
 
 /// The changes of a submission.
-pub(super) fn of<'a>(group: &Group<'a>) -> impl Iterator<Item = Change<'a>> {
+pub(super) fn of<'a>(group: &SubmissionRuns<'a>) -> impl Iterator<Item = VerdictChange<'a>> {
     group.series.iter().flat_map(|series| {
         let judged = series.rows.iter();
         let judged = judged.filter_map(|row| Some((*row, row.qualified_outcome()?)));
         let pairs = judged.tuple_windows();
         let changes = pairs.filter(|((_, was), (_, is))| was.outcome != is.outcome);
-        changes.map(|((before, was), (run, is))| Change {
+        changes.map(|((before, was), (run, is))| VerdictChange {
             before,
             was,
             run,
@@ -61,14 +61,14 @@ pub(super) fn of<'a>(group: &Group<'a>) -> impl Iterator<Item = Change<'a>> {
 pub(super) fn table(website: &Website<'_>, only: Option<usize>, bytes: usize) -> Vec<Block> {
     let all = website.changes.iter();
     let all = all.filter(|(at, _)| only.is_none_or(|only| only == *at));
-    let all: Vec<&(usize, Change<'_>)> = all.collect();
+    let all: Vec<&(usize, VerdictChange<'_>)> = all.collect();
     if all.is_empty() {
         return vec![Block::paragraph("No verdict has changed.")];
     }
     let count = all.len();
     let submission = |at: usize| {
         let group = &website.groups[at];
-        Cell::from(cut(group.title)).linked(Some(group.page()))
+        TableCell::from(cut(group.title)).linked(Some(group.page()))
     };
     let link = website.options.link;
     let table = Table::of(
@@ -89,7 +89,7 @@ pub(super) fn table(website: &Website<'_>, only: Option<usize>, bytes: usize) ->
         .text("GPUs", |(_, change)| cut(&change.run.gpus));
     let table = match only {
         Some(_) => table.text("run", |(_, change)| {
-            Cell::from(&change.run.id).linked(link(change.run))
+            TableCell::from(&change.run.id).linked(link(change.run))
         }),
         None => table,
     };
@@ -121,7 +121,7 @@ pub(super) fn feed(website: &Website<'_>) -> Feed {
     }
 }
 
-fn entry(group: &Group<'_>, change: &Change<'_>) -> Entry {
+fn entry(group: &SubmissionRuns<'_>, change: &VerdictChange<'_>) -> FeedEntry {
     let (before, run) = (change.before, change.run);
     let choices = run.choices();
     let words = [group.title, &choices, &run.gpus].map(cut);
@@ -142,7 +142,7 @@ fn entry(group: &Group<'_>, change: &Change<'_>) -> Entry {
     parts.extend(changed.map(|(name, was, is)| format!("The {name} was {was}, now {is}.")));
     parts.extend(notice(&run.submission));
     parts.retain(|part| !part.is_empty());
-    Entry {
+    FeedEntry {
         id: run.id.clone(),
         title: Line::from(title),
         text: Line::from(parts.join(" ")),

@@ -7,11 +7,11 @@ use std::ops::Range;
 
 use itertools::join;
 
-use super::group::{Group, Series, judged};
-use super::{FRONT, Page, Part, Website, changes, releases, tables};
+use super::group::{RunSeries, SubmissionRuns, judged};
+use super::{FRONT, Website, WebsitePage, WebsitePart, changes, releases, tables};
 use crate::content::runs::cut;
 use crate::content::verdict;
-use crate::document::{Block, Cell, Document, Line, Rows, Section, Table, Text};
+use crate::document::{Block, Document, Line, RowTable, Section, StyledText, Table, TableCell};
 use retrial_document::measures::format;
 use retrial_history::RunSummary;
 use retrial_readings::natural::natural;
@@ -32,8 +32,8 @@ pub(super) fn name(at: usize) -> String {
 }
 
 /// The submissions of each front page.
-pub(super) fn parts(groups: &[Group<'_>]) -> Vec<Range<usize>> {
-    let all: Vec<&Group<'_>> = groups.iter().collect();
+pub(super) fn parts(groups: &[SubmissionRuns<'_>]) -> Vec<Range<usize>> {
+    let all: Vec<&SubmissionRuns<'_>> = groups.iter().collect();
     let weights = tables::weights(&submissions(&all).table);
     let parts = tables::split(&weights, usize::MAX, SUBMISSIONS_BYTES);
     if parts.is_empty() {
@@ -43,8 +43,8 @@ pub(super) fn parts(groups: &[Group<'_>]) -> Vec<Range<usize>> {
 }
 
 /// Builds a front page.
-pub(super) fn page(website: &Website<'_>, part: &Range<usize>) -> Page {
-    let groups: Vec<&Group<'_>> = website.groups[part.clone()].iter().collect();
+pub(super) fn page(website: &Website<'_>, part: &Range<usize>) -> WebsitePage {
+    let groups: Vec<&SubmissionRuns<'_>> = website.groups[part.clone()].iter().collect();
     let is_first = part.start == 0;
     let submissions = Section::block("Submissions", submissions(&groups).block());
     let mut blocks = vec![submissions];
@@ -54,7 +54,7 @@ pub(super) fn page(website: &Website<'_>, part: &Range<usize>) -> Page {
     }
     let newest = groups.iter().map(|group| &group.newest().submission);
     blocks.extend(verdict::notices(newest));
-    Page {
+    WebsitePage {
         document: Document::new("Retrial: published figures, measured again", blocks),
         links: links(website, part),
     }
@@ -63,7 +63,7 @@ pub(super) fn page(website: &Website<'_>, part: &Range<usize>) -> Page {
 /// The other front pages.
 fn links(website: &Website<'_>, part: &Range<usize>) -> Vec<(Line, String)> {
     let fronts = website.pages.iter().filter_map(|(name, page)| match page {
-        Part::Front(range) => Some((name, range)),
+        WebsitePart::Front(range) => Some((name, range)),
         _ => None,
     });
     let others = fronts.enumerate().filter(|(_, (_, range))| *range != part);
@@ -72,7 +72,7 @@ fn links(website: &Website<'_>, part: &Range<usize>) -> Vec<(Line, String)> {
         .collect()
 }
 
-fn summary(website: &Website<'_>) -> Text {
+fn summary(website: &Website<'_>) -> StyledText {
     let rows = || website.groups.iter().flat_map(|group| &group.rows);
     let dates = rows().filter_map(|row| row.started);
     let day = |time: jiff::Timestamp| time.strftime("%Y-%m-%d").to_string();
@@ -92,8 +92,8 @@ fn summary(website: &Website<'_>) -> Text {
     format!("{}, started {days}.", counts.join(", ")).into()
 }
 
-fn submissions<'a>(groups: &[&'a Group<'a>]) -> Rows<&'a Group<'a>> {
-    let suite = |group: &Group<'_>| {
+fn submissions<'a>(groups: &[&'a SubmissionRuns<'a>]) -> RowTable<&'a SubmissionRuns<'a>> {
+    let suite = |group: &SubmissionRuns<'_>| {
         let submission = &group.newest().submission;
         let words = [
             submission.submitter.as_deref(),
@@ -106,7 +106,7 @@ fn submissions<'a>(groups: &[&'a Group<'a>]) -> Rows<&'a Group<'a>> {
     let is_noticed = newest.any(|submission| notice(submission).is_some());
     let caption = "Submissions with their newest verdict";
     let table = Table::of(caption, groups.iter().copied()).head("submission", |group| {
-        Cell::from(cut(group.title)).linked(Some(group.page()))
+        TableCell::from(cut(group.title)).linked(Some(group.page()))
     });
     tables::with_run(table, is_noticed, true, |group| group.decides())
         .text("GPUs", |group| cut(&group.decides().gpus))
@@ -131,7 +131,7 @@ fn further(website: &Website<'_>) -> Vec<Block> {
 
 /// The numbers of runs on GPUs or with a release, and the newest verdicts.
 #[derive(Default)]
-struct Tally {
+struct RunTally {
     submissions: usize,
     runs: usize,
     newest: Vec<QualifiedOutcome>,
@@ -140,9 +140,9 @@ struct Tally {
 /// A tally for each key by which runs are divided.
 fn tallies<'a, K: Ord + Copy, D: IntoIterator<Item = (K, Vec<&'a RunSummary>)>>(
     website: &Website<'a>,
-    divided: impl Fn(&Series<'a>) -> D,
-) -> Vec<(K, Tally)> {
-    let mut tallies: BTreeMap<K, Tally> = BTreeMap::new();
+    divided: impl Fn(&RunSeries<'a>) -> D,
+) -> Vec<(K, RunTally)> {
+    let mut tallies: BTreeMap<K, RunTally> = BTreeMap::new();
     for group in &website.groups {
         let mut counted = BTreeSet::new();
         for (key, rows) in group.series.iter().flat_map(&divided) {
@@ -161,8 +161,8 @@ fn tallies<'a, K: Ord + Copy, D: IntoIterator<Item = (K, Vec<&'a RunSummary>)>>(
 fn table<'a>(
     caption: &str,
     head: &str,
-    tallies: impl Iterator<Item = (String, &'a str, Tally)>,
-) -> Rows<(String, &'a str, Tally)> {
+    tallies: impl Iterator<Item = (String, &'a str, RunTally)>,
+) -> RowTable<(String, &'a str, RunTally)> {
     let table = Table::of(caption, tallies)
         .head(head, |(_, name, _)| cut(name))
         .number("submissions", |(.., tally)| tally.submissions.to_string())

@@ -13,27 +13,27 @@ use retrial_history::RunSummary;
 use retrial_readings::natural::natural;
 
 /// A submission and its runs.
-pub(super) struct Group<'a> {
+pub(super) struct SubmissionRuns<'a> {
     /// The name of its first page, without `.html`.
     pub name: String,
     pub title: &'a str,
     /// The runs, newest last.
     pub rows: Vec<&'a RunSummary>,
-    pub series: Vec<Series<'a>>,
+    pub series: Vec<RunSeries<'a>>,
     /// The runs on each page of runs; none if its first page has all of them.
     pub parts: Vec<Range<usize>>,
 }
 
 /// Runs of a submission with the same variant and parameters on the same GPUs: their verdicts can be
 /// compared over time.
-pub(super) struct Series<'a> {
+pub(super) struct RunSeries<'a> {
     pub choices: String,
     pub gpus: &'a str,
     /// The runs, newest last.
     pub rows: Vec<&'a RunSummary>,
 }
 
-impl Group<'_> {
+impl SubmissionRuns<'_> {
     /// Returns the file name of its first page.
     pub fn page(&self) -> String {
         format!("{}.html", self.name)
@@ -106,7 +106,7 @@ fn key(row: &RunSummary) -> [&str; 6] {
 pub(super) fn groups(
     rows: &[RunSummary],
     parts: impl Fn(&[&RunSummary]) -> Vec<Range<usize>>,
-) -> Vec<Group<'_>> {
+) -> Vec<SubmissionRuns<'_>> {
     let mut by_submission: BTreeMap<[&str; 6], Vec<&RunSummary>> = BTreeMap::new();
     for row in rows {
         by_submission.entry(key(row)).or_default().push(row);
@@ -114,7 +114,7 @@ pub(super) fn groups(
     let names = names(by_submission.keys());
     let groups = by_submission.into_values().zip(names).map(|(rows, name)| {
         let newest = rows[rows.len() - 1];
-        Group {
+        SubmissionRuns {
             name,
             title: title(newest),
             series: series(&rows),
@@ -122,7 +122,7 @@ pub(super) fn groups(
             rows,
         }
     });
-    let key = |group: &Group<'_>| (natural(group.title), group.name.clone());
+    let key = |group: &SubmissionRuns<'_>| (natural(group.title), group.name.clone());
     groups.sorted_by_cached_key(key).collect()
 }
 
@@ -144,17 +144,19 @@ fn names<'a>(keys: impl Iterator<Item = &'a [&'a str; 6]>) -> Vec<String> {
     unique.collect()
 }
 
-fn series<'a>(rows: &[&'a RunSummary]) -> Vec<Series<'a>> {
+fn series<'a>(rows: &[&'a RunSummary]) -> Vec<RunSeries<'a>> {
     let mut by_series: BTreeMap<(String, &str), Vec<&RunSummary>> = BTreeMap::new();
     for row in rows {
         let key = (row.choices(), row.gpus.as_str());
         by_series.entry(key).or_default().push(row);
     }
-    let series = by_series.into_iter().map(|((choices, gpus), rows)| Series {
-        choices,
-        gpus,
-        rows,
-    });
-    let key = |series: &Series<'_>| (natural(series.gpus), natural(&series.choices));
+    let series = by_series
+        .into_iter()
+        .map(|((choices, gpus), rows)| RunSeries {
+            choices,
+            gpus,
+            rows,
+        });
+    let key = |series: &RunSeries<'_>| (natural(series.gpus), natural(&series.choices));
     series.sorted_by_cached_key(key).collect()
 }

@@ -7,8 +7,8 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
-use super::group::Group;
-use super::releases::{self, Kind};
+use super::group::SubmissionRuns;
+use super::releases::{self, ReleaseKind};
 use crate::charts::{CategoryResults, Chart, of_history};
 use crate::content::runs::{cut, ratio_of};
 use retrial_history::RunSummary;
@@ -25,17 +25,17 @@ const RELEASES: usize = 6;
 const KINDS: usize = 3;
 
 /// The charts of a submission.
-pub(super) fn charts(group: &Group<'_>, unverified: bool) -> Vec<Chart> {
+pub(super) fn charts(group: &SubmissionRuns<'_>, unverified: bool) -> Vec<Chart> {
     let judged = group.rows.iter().filter(|row| row.outcome.is_some());
     let judged: Vec<&RunSummary> = judged.copied().collect();
     let mut charts = over_time(group, &judged, unverified);
-    for kind in Kind::that_differ(&judged).into_iter().take(KINDS) {
+    for kind in ReleaseKind::that_differ(&judged).into_iter().take(KINDS) {
         charts.extend(over_releases(group, kind, &judged, unverified));
     }
     charts
 }
 
-fn over_time(group: &Group<'_>, rows: &[&RunSummary], unverified: bool) -> Vec<Chart> {
+fn over_time(group: &SubmissionRuns<'_>, rows: &[&RunSummary], unverified: bool) -> Vec<Chart> {
     let times: BTreeSet<DateTime> = rows
         .iter()
         .filter_map(|row| Some(utc(row.started?)))
@@ -68,8 +68,8 @@ fn over_time(group: &Group<'_>, rows: &[&RunSummary], unverified: bool) -> Vec<C
 }
 
 fn over_releases(
-    group: &Group<'_>,
-    kind: Kind<'_>,
+    group: &SubmissionRuns<'_>,
+    kind: ReleaseKind<'_>,
     rows: &[&RunSummary],
     unverified: bool,
 ) -> Vec<Chart> {
@@ -96,9 +96,9 @@ fn over_releases(
 }
 
 /// An image's name without its registry and namespace.
-fn short(kind: Kind<'_>, release: &str) -> String {
+fn short(kind: ReleaseKind<'_>, release: &str) -> String {
     let name = match kind {
-        Kind::Image => release.rsplit('/').next().unwrap_or(release),
+        ReleaseKind::Image => release.rsplit('/').next().unwrap_or(release),
         _ => release,
     };
     cut(name)

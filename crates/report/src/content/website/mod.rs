@@ -20,14 +20,14 @@ use crate::document::{Document, Line};
 use crate::feed::Feed;
 use retrial_history::RunSummary;
 
-use self::changes::Change;
-use self::group::Group;
+use self::changes::VerdictChange;
+use self::group::SubmissionRuns;
 
 /// The name of the front page.
 pub const FRONT: &str = "index.html";
 
 /// Facts that all pages of a website share.
-pub struct Options<'a> {
+pub struct WebsiteOptions<'a> {
     /// The version that makes the pages.
     pub made: &'a str,
     /// The path from the website to a run's own report, if it has one.
@@ -38,15 +38,15 @@ pub struct Options<'a> {
 
 /// A website, before its pages are made.
 pub struct Website<'a> {
-    options: &'a Options<'a>,
-    groups: Vec<Group<'a>>,
+    options: &'a WebsiteOptions<'a>,
+    groups: Vec<SubmissionRuns<'a>>,
     /// Newest first, each with the position of its submission.
-    changes: Vec<(usize, Change<'a>)>,
-    pages: Vec<(String, Part)>,
+    changes: Vec<(usize, VerdictChange<'a>)>,
+    pages: Vec<(String, WebsitePart)>,
 }
 
 /// A page of the website.
-pub struct Page {
+pub struct WebsitePage {
     /// The page's content.
     pub document: Document,
     /// Other pages, each with its label.
@@ -54,7 +54,7 @@ pub struct Page {
 }
 
 /// The part of the website that a page shows.
-enum Part {
+enum WebsitePart {
     /// A front page, with these submissions.
     Front(Range<usize>),
     /// The first page of a submission, by its position.
@@ -65,21 +65,21 @@ enum Part {
 
 impl<'a> Website<'a> {
     /// Plans the pages of runs (the newest last).
-    pub fn new(rows: &'a [RunSummary], options: &'a Options<'a>) -> Self {
+    pub fn new(rows: &'a [RunSummary], options: &'a WebsiteOptions<'a>) -> Self {
         let groups = group::groups(rows, |rows| runs::parts(rows, options));
         let all = groups.iter().enumerate();
         let all = all.flat_map(|(at, group)| changes::of(group).map(move |change| (at, change)));
-        let mut changes: Vec<(usize, Change<'a>)> = all.collect();
+        let mut changes: Vec<(usize, VerdictChange<'a>)> = all.collect();
         changes.sort_by(|(_, left), (_, right)| right.key().cmp(&left.key()));
-        let mut pages: Vec<(String, Part)> = front::parts(&groups)
+        let mut pages: Vec<(String, WebsitePart)> = front::parts(&groups)
             .into_iter()
             .enumerate()
-            .map(|(at, part)| (front::name(at), Part::Front(part)))
+            .map(|(at, part)| (front::name(at), WebsitePart::Front(part)))
             .collect();
         for (at, group) in groups.iter().enumerate() {
-            pages.push((group.page(), Part::Submission(at)));
+            pages.push((group.page(), WebsitePart::Submission(at)));
             let runs = 0..group.parts.len();
-            pages.extend(runs.map(|part| (group.page_of_runs(part), Part::Runs(at, part))));
+            pages.extend(runs.map(|part| (group.page_of_runs(part), WebsitePart::Runs(at, part))));
         }
         Self {
             options,
@@ -95,11 +95,11 @@ impl<'a> Website<'a> {
     }
 
     /// Makes the page of this position among the names.
-    pub fn page(&self, at: usize) -> Page {
+    pub fn page(&self, at: usize) -> WebsitePage {
         let mut page = match &self.pages[at].1 {
-            Part::Front(part) => front::page(self, part),
-            Part::Submission(at) => submission::page(self, *at),
-            Part::Runs(at, part) => runs::page(&self.groups[*at], *part, self.options),
+            WebsitePart::Front(part) => front::page(self, part),
+            WebsitePart::Submission(at) => submission::page(self, *at),
+            WebsitePart::Runs(at, part) => runs::page(&self.groups[*at], *part, self.options),
         };
         page.document.made = format!("{}; times are UTC", self.options.made).into();
         page

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::join;
 
-use super::group::Series;
+use super::group::RunSeries;
 use crate::charts::is_release;
 use retrial_history::RunSummary;
 
 /// A kind of release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind<'a> {
+pub(super) enum ReleaseKind<'a> {
     Rocm,
     Driver,
     Image,
@@ -20,16 +20,17 @@ pub(super) enum Kind<'a> {
 }
 
 /// The kinds that every run may have.
-pub(super) const OF_ALL: [Kind<'static>; 3] = [Kind::Rocm, Kind::Driver, Kind::Image];
+pub(super) const OF_ALL: [ReleaseKind<'static>; 3] =
+    [ReleaseKind::Rocm, ReleaseKind::Driver, ReleaseKind::Image];
 
-impl<'a> Kind<'a> {
+impl<'a> ReleaseKind<'a> {
     /// The kinds by which these runs differ. Of kinds that divide them in the same way, only the first:
     /// a variant that selects the image, say.
     pub fn that_differ(rows: &[&'a RunSummary]) -> Vec<Self> {
         let chosen = rows.iter().flat_map(|row| &row.variant);
         let releases = chosen.filter(|(_, value)| is_release(value));
         let axes: BTreeSet<&str> = releases.map(|(axis, _)| axis.as_str()).collect();
-        let variants = axes.into_iter().map(Kind::Variant);
+        let variants = axes.into_iter().map(ReleaseKind::Variant);
         let mut divided = BTreeSet::new();
         let kinds = [Self::Rocm, Self::Driver].into_iter().chain(variants);
         let differ = |kind: &Self| {
@@ -50,7 +51,7 @@ impl<'a> Kind<'a> {
     }
 
     /// The runs with each release, the newest last.
-    pub fn divided<'r>(self, series: &Series<'r>) -> BTreeMap<&'r str, Vec<&'r RunSummary>> {
+    pub fn divided<'r>(self, series: &RunSeries<'r>) -> BTreeMap<&'r str, Vec<&'r RunSummary>> {
         let mut by_release: BTreeMap<&str, Vec<&RunSummary>> = BTreeMap::new();
         for row in &series.rows {
             if let Some(release) = self.release(row) {

@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use itertools::Itertools as _;
 
-use super::group::Group;
-use super::{FRONT, Options, Page, tables};
+use super::group::SubmissionRuns;
+use super::{FRONT, WebsiteOptions, WebsitePage, tables};
 use crate::content::{runs, verdict};
-use crate::document::{Block, Cell, Document, Item, Line, Rows, Section, Table};
+use crate::document::{Block, Document, Line, ListItem, RowTable, Section, Table, TableCell};
 use retrial_document::measures::format;
 use retrial_history::RunSummary;
 use retrial_results::verdict::notice;
@@ -21,10 +21,10 @@ const FIRST_BYTES: usize = 60_000;
 const PART: usize = 250;
 const PART_BYTES: usize = 220_000;
 
-type Property = (&'static str, fn(&RunSummary) -> String);
+type ListedProperty = (&'static str, fn(&RunSummary) -> String);
 
 /// Properties that are listed once if all runs of a page have them in common.
-const PROPERTIES: [Property; 6] = [
+const PROPERTIES: [ListedProperty; 6] = [
     ("GPUs", |row| runs::cut(&row.gpus)),
     ("variant", |row| runs::cut(&row.choices())),
     ("ROCm", |row| runs::cut(&row.rocm)),
@@ -34,7 +34,7 @@ const PROPERTIES: [Property; 6] = [
 ];
 
 /// The runs of each page of runs; none if a submission's first page has room for all of them.
-pub(super) fn parts(rows: &[&RunSummary], options: &Options<'_>) -> Vec<Range<usize>> {
+pub(super) fn parts(rows: &[&RunSummary], options: &WebsiteOptions<'_>) -> Vec<Range<usize>> {
     let all = table("", rows, &PROPERTIES, options);
     let weights = tables::weights(&all.table);
     if rows.len() <= FIRST && weights.iter().sum::<usize>() <= FIRST_BYTES {
@@ -44,7 +44,7 @@ pub(super) fn parts(rows: &[&RunSummary], options: &Options<'_>) -> Vec<Range<us
 }
 
 /// A section of the newest runs.
-pub(super) fn section(group: &Group<'_>, options: &Options<'_>) -> Block {
+pub(super) fn section(group: &SubmissionRuns<'_>, options: &WebsiteOptions<'_>) -> Block {
     let rows: Vec<&RunSummary> = group.rows.iter().rev().take(FIRST).copied().collect();
     let mut blocks = listed("Newest runs", &rows, FIRST_BYTES, options);
     if !group.parts.is_empty() {
@@ -55,7 +55,11 @@ pub(super) fn section(group: &Group<'_>, options: &Options<'_>) -> Block {
 }
 
 /// A page of runs.
-pub(super) fn page(group: &Group<'_>, part: usize, options: &Options<'_>) -> Page {
+pub(super) fn page(
+    group: &SubmissionRuns<'_>,
+    part: usize,
+    options: &WebsiteOptions<'_>,
+) -> WebsitePage {
     let range = group.parts[part].clone();
     let rows: Vec<&RunSummary> = group.rows[range].iter().rev().copied().collect();
     let ends = [rows.last(), rows.first()];
@@ -78,7 +82,7 @@ pub(super) fn page(group: &Group<'_>, part: usize, options: &Options<'_>) -> Pag
         links.push(("Older runs".into(), group.page_of_runs(part - 1)));
     }
     let title = format!("{}: runs, page {}", group.title, part + 1);
-    Page {
+    WebsitePage {
         document: Document::new(title, blocks),
         links,
     }
@@ -92,12 +96,19 @@ fn day(row: &RunSummary) -> String {
 }
 
 /// Runs as a table, below what they have in common.
-fn listed(caption: &str, rows: &[&RunSummary], bytes: usize, options: &Options<'_>) -> Vec<Block> {
-    let differs = |(_, property): &Property| !rows.iter().map(|row| property(row)).all_equal();
-    let (differ, same): (Vec<Property>, Vec<Property>) = PROPERTIES.into_iter().partition(differs);
+fn listed(
+    caption: &str,
+    rows: &[&RunSummary],
+    bytes: usize,
+    options: &WebsiteOptions<'_>,
+) -> Vec<Block> {
+    let differs =
+        |(_, property): &ListedProperty| !rows.iter().map(|row| property(row)).all_equal();
+    let (differ, same): (Vec<ListedProperty>, Vec<ListedProperty>) =
+        PROPERTIES.into_iter().partition(differs);
     let common = same.into_iter().filter_map(|(name, property)| {
         let value = property(rows.first()?);
-        (!value.is_empty()).then(|| Item::keyed(name, value))
+        (!value.is_empty()).then(|| ListItem::keyed(name, value))
     });
     let table = table(caption, rows, &differ, options).table;
     let table = tables::fitting(table, bytes, "on the pages of runs");
@@ -107,14 +118,16 @@ fn listed(caption: &str, rows: &[&RunSummary], bytes: usize, options: &Options<'
 fn table<'a>(
     caption: &str,
     rows: &[&'a RunSummary],
-    properties: &[Property],
-    options: &Options<'_>,
-) -> Rows<&'a RunSummary> {
+    properties: &[ListedProperty],
+    options: &WebsiteOptions<'_>,
+) -> RowTable<&'a RunSummary> {
     let scenarios = rows.iter().filter_map(|row| row.deciding.as_ref());
     let scenarios = !scenarios.map(|deciding| &deciding.scenario).all_equal();
     let is_noticed = rows.iter().any(|row| notice(&row.submission).is_some());
     let table = Table::of(caption, rows.iter().copied())
-        .head("run", |row| Cell::from(&row.id).linked((options.link)(row)))
+        .head("run", |row| {
+            TableCell::from(&row.id).linked((options.link)(row))
+        })
         .text("started", |row| tables::started(row));
     let table = tables::with_run(table, is_noticed, scenarios, |row| row);
     properties.iter().fold(table, |table, (name, property)| {

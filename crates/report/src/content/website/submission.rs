@@ -2,12 +2,14 @@
 
 use itertools::Itertools as _;
 
-use super::group::{Group, Series, decides};
-use super::releases::{Kind, OF_ALL};
-use super::{FRONT, Page, Website, changes, history, runs, tables};
+use super::group::{RunSeries, SubmissionRuns, decides};
+use super::releases::{OF_ALL, ReleaseKind};
+use super::{FRONT, Website, WebsitePage, changes, history, runs, tables};
 use crate::content::runs::{cut, shortened};
 use crate::content::verdict;
-use crate::document::{Block, Conclusion, Document, Item, Line, Mark, Rows, Section, Table, Text};
+use crate::document::{
+    Block, Conclusion, Document, Line, ListItem, RowTable, Section, StatusMark, StyledText, Table,
+};
 use retrial_document::measures::format;
 use retrial_history::RunSummary;
 use retrial_readings::natural::natural;
@@ -21,7 +23,7 @@ const CHANGES_BYTES: usize = 20_000;
 const SOURCES: usize = 4;
 
 /// The first page of a submission.
-pub(super) fn page(website: &Website<'_>, at: usize) -> Page {
+pub(super) fn page(website: &Website<'_>, at: usize) -> WebsitePage {
     let group = &website.groups[at];
     let notice = notice(&group.newest().submission);
     let charts = history::charts(group, notice.is_some());
@@ -48,13 +50,13 @@ pub(super) fn page(website: &Website<'_>, at: usize) -> Page {
     blocks.push(Section::block("Changes of verdict", changes));
     blocks.push(runs::section(group, website.options));
     blocks.extend(verdict::notice(notice.as_deref()));
-    Page {
+    WebsitePage {
         document: Document::new(group.title, blocks),
         links: links(group),
     }
 }
 
-fn links(group: &Group<'_>) -> Vec<(Line, String)> {
+fn links(group: &SubmissionRuns<'_>) -> Vec<(Line, String)> {
     let mut links = vec![("All submissions".into(), FRONT.to_owned())];
     if let Some(last) = group.parts.len().checked_sub(1) {
         let all = format!("All {}", format::count(group.rows.len(), "run"));
@@ -64,7 +66,7 @@ fn links(group: &Group<'_>) -> Vec<(Line, String)> {
 }
 
 /// The newest verdict, and what was published.
-fn conclusion(group: &Group<'_>) -> Conclusion {
+fn conclusion(group: &SubmissionRuns<'_>) -> Conclusion {
     let newest = group.decides();
     let submission = &newest.submission;
     let text_of = |text: &Option<String>| cut(text.as_deref().unwrap_or_default());
@@ -82,13 +84,13 @@ fn conclusion(group: &Group<'_>) -> Conclusion {
     ];
     let facts = facts.into_iter().filter(|(_, value)| !value.is_empty());
     let sources = submission.sources.iter().take(SOURCES);
-    let sources = sources.map(|source| ("source".into(), Text::Code(cut(source).into())));
+    let sources = sources.map(|source| ("source".into(), StyledText::Code(cut(source).into())));
     let facts = facts.map(|(name, value)| (name.into(), value.into()));
     let sentence = shortened(&newest.sentence, changes::SENTENCE);
     Conclusion {
         remarks: facts.chain(sources).collect(),
         ..Conclusion::new(
-            newest.outcome.map(Mark::from),
+            newest.outcome.map(StatusMark::from),
             newest.described_state(),
             sentence,
         )
@@ -106,12 +108,12 @@ struct VariantRuns<'a> {
 }
 
 /// The releases that all runs have in common, and the newest verdict with each of the others.
-fn releases(group: &Group<'_>, is_noticed: bool) -> Vec<Block> {
+fn releases(group: &SubmissionRuns<'_>, is_noticed: bool) -> Vec<Block> {
     let rows = by_release(group);
     let common = OF_ALL.into_iter().filter_map(|kind| {
         let mut releases = group.rows.iter().map(|row| kind.release(row));
         let release = releases.all_equal_value().ok()??;
-        Some(Item::keyed(kind.name(), cut(release)))
+        Some(ListItem::keyed(kind.name(), cut(release)))
     });
     let mut blocks = Vec::from_iter(Block::list(common));
     if !rows.is_empty() {
@@ -122,10 +124,10 @@ fn releases(group: &Group<'_>, is_noticed: bool) -> Vec<Block> {
     blocks
 }
 
-fn by_release<'a>(group: &'a Group<'a>) -> Vec<VariantRuns<'a>> {
+fn by_release<'a>(group: &'a SubmissionRuns<'a>) -> Vec<VariantRuns<'a>> {
     let mut all = Vec::new();
-    for kind in Kind::that_differ(&group.rows) {
-        let rows = group.series.iter().flat_map(|series: &Series<'a>| {
+    for kind in ReleaseKind::that_differ(&group.rows) {
+        let rows = group.series.iter().flat_map(|series: &RunSeries<'a>| {
             let divided = kind.divided(series).into_iter();
             divided.map(|(release, rows)| VariantRuns {
                 kind: kind.name(),
@@ -152,7 +154,7 @@ fn table<'a>(
     caption: &str,
     rows: impl IntoIterator<Item = VariantRuns<'a>>,
     is_noticed: bool,
-) -> Rows<VariantRuns<'a>> {
+) -> RowTable<VariantRuns<'a>> {
     let table = Table::of(caption, rows)
         .head("release", |row| cut(row.release))
         .text("GPUs", |row| cut(row.gpus))

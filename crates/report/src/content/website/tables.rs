@@ -7,17 +7,17 @@ use maud::html;
 
 use crate::content::figures::{ratio, unverified_word};
 use crate::content::runs;
-use crate::document::{Block, Cell, Column, Rows, Table};
+use crate::document::{Block, Column, RowTable, Table, TableCell};
 use retrial_document::measures::format;
 use retrial_history::RunSummary;
 
 /// Adds the columns of a run's verdict and figure; with `scenarios`, the figure's scenario too.
 pub(super) fn with_run<R>(
-    rows: Rows<R>,
+    rows: RowTable<R>,
     unverified: bool,
     scenarios: bool,
     run: impl Fn(&R) -> &RunSummary,
-) -> Rows<R> {
+) -> RowTable<R> {
     let figure = Column::number("figure").noted(unverified_word(unverified));
     let to_published = Column::number("ratio").noted("to published");
     rows.status("verdict", |row| runs::outcome(run(row), "•"))
@@ -36,7 +36,7 @@ pub(super) fn fitting(mut table: Table, bytes: usize, others: &str) -> Vec<Block
     let mut dropped = 0;
     for group in &mut table.groups {
         let count = group.rows.len();
-        let fits = |row: &Vec<Cell>| {
+        let fits = |row: &Vec<TableCell>| {
             let rest = remaining.checked_sub(weight(row));
             remaining = rest.unwrap_or(0);
             rest.is_some()
@@ -74,7 +74,7 @@ pub(super) fn split(weights: &[usize], rows: usize, bytes: usize) -> Vec<Range<u
 }
 
 /// Returns at least the size of a row in HTML, bytes.
-fn weight(cells: &[Cell]) -> usize {
+fn weight(cells: &[TableCell]) -> usize {
     let weights = cells.iter().map(|cell| {
         let link = cell.link.as_ref().map_or(0, |link| 20 + 3 * link.len());
         64 + html! { (cell.text.as_str()) }.into_string().len() + link

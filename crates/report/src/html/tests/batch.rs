@@ -96,7 +96,7 @@ fn batch() -> BatchVerdict {
         sentence: "4 cells: 4 reproduced.".to_owned(),
         exit_code: ExitCode::Success,
         confidence: 0.95,
-        order: Order::Interleaved,
+        order: RunOrder::Interleaved,
         parallel: 2,
         notes: vec!["two runs at once".to_owned()],
         axes: vec![
@@ -124,7 +124,7 @@ fn batch() -> BatchVerdict {
 }
 
 fn page_of(batch: &BatchVerdict) -> String {
-    let subjects = batch.cells.iter().map(|cell| Subject {
+    let subjects = batch.cells.iter().map(|cell| ReportSubject {
         runs: vec![(
             CellRun {
                 run: "20261121-000000-one-abcd".to_owned(),
@@ -133,16 +133,16 @@ fn page_of(batch: &BatchVerdict) -> String {
             },
             Some("../../runs/one".to_owned()),
         )],
-        ..Subject::new(
+        ..ReportSubject::new(
             cell.name.clone(),
-            Entry::new("", cell.verdict.as_ref().unwrap()),
+            ReportedVerdict::new("", cell.verdict.as_ref().unwrap()),
         )
     });
-    render(&document(&Page {
+    render(&document(&ReportPage {
         made: "retrial 0.1.0".to_owned(),
         subjects: subjects.collect(),
         batch: Some(batch),
-        ..Page::default()
+        ..ReportPage::default()
     }))
 }
 

@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::super::{render_in_website, website::SCRIPT};
 use super::{HOSTILE, check};
-use crate::content::website::{FRONT, Options, Website};
+use crate::content::website::{FRONT, Website, WebsiteOptions};
 use crate::document::clean;
-use retrial_history::{Deciding, RunState, RunSummary};
+use retrial_history::{DecidingFigure, RunState, RunSummary};
 use retrial_recipe::model::{Mode, Submission};
 use retrial_results::verdict::Outcome;
 
@@ -53,7 +53,7 @@ fn rows(text: &str, count: usize) -> Vec<RunSummary> {
             run_state: RunState::Ended,
             outcome: Some(outcome),
             sentence: text.to_owned(),
-            deciding: Some(Deciding {
+            deciding: Some(DecidingFigure {
                 scenario: numbered(2),
                 mode: Mode::Performance,
                 figure: text.to_owned(),
@@ -80,7 +80,7 @@ fn pages(website: &Website<'_>) -> Vec<(String, String)> {
 
 fn look(text: &str, count: usize) {
     let rows = rows(text, count);
-    let options = Options {
+    let options = WebsiteOptions {
         made: "retrial 0.1.0",
         link: &|row| Some(format!("../{}/report.html", row.id)),
         url: Some("https://example.org/runs/"),
@@ -165,7 +165,7 @@ fn long_markup_is_truncated() {
 
 #[test]
 fn a_website_without_runs_has_a_page() {
-    let options = Options {
+    let options = WebsiteOptions {
         made: "retrial 0.1.0",
         link: &|_| None,
         url: None,
@@ -190,7 +190,7 @@ fn a_run_without_options_is_labeled_default() {
             run.variant.clear();
         }
     }
-    let options = Options {
+    let options = WebsiteOptions {
         made: "retrial 0.1.0",
         link: &|_| None,
         url: None,
@@ -203,7 +203,7 @@ fn a_run_without_options_is_labeled_default() {
 #[test]
 fn full_pages_of_runs_do_not_change() {
     let all = rows("a", 1301);
-    let options = Options {
+    let options = WebsiteOptions {
         made: "retrial 0.1.0",
         link: &|_| None,
         url: None,

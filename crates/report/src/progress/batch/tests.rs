@@ -1,13 +1,13 @@
 use jiff::Timestamp;
 
 use super::*;
-use retrial_batch::Order;
+use retrial_batch::RunOrder;
 use retrial_batch::journal::TrialRunFigure;
 use retrial_batch::tests::build::{cell, plan_of};
 
 fn plan() -> BatchPlan {
     let cells = ["rocm=6.4.1", "rocm=7.1.1"].map(|name| cell(name, 2));
-    plan_of(cells.into(), Order::Interleaved)
+    plan_of(cells.into(), RunOrder::Interleaved)
 }
 
 fn ended(trial_run: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchEventKind {
@@ -34,9 +34,12 @@ fn ended(trial_run: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchE
 
 #[test]
 fn each_finished_run_has_a_line() {
-    let expected = [(0, Basis::Recipe, 50.0), (1, Basis::Earlier, 110.0)];
-    let expected = expected.map(|(cell, basis, seconds)| (cell, Estimate { seconds, basis }));
-    let mut lines = Lines::new(plan(), 1, false, expected.into());
+    let expected = [
+        (0, EstimateBasis::Recipe, 50.0),
+        (1, EstimateBasis::EarlierRun, 110.0),
+    ];
+    let expected = expected.map(|(cell, basis, seconds)| (cell, TimeEstimate { seconds, basis }));
+    let mut lines = PlainBatchProgress::new(plan(), 1, false, expected.into());
     let started = BatchEventKind::TrialRunStarted {
         trial_run: 3,
         run: "r3".to_owned(),
@@ -83,7 +86,7 @@ fn each_finished_run_has_a_line() {
 
 #[test]
 fn the_remedy_of_a_failed_run_follows_its_reason_in_the_same_line() {
-    let mut lines = Lines::new(plan(), 1, false, <_>::default());
+    let mut lines = PlainBatchProgress::new(plan(), 1, false, <_>::default());
     let end = TrialRunEnd {
         exit_code: 3,
         reason: Some(ErrorText::new("the disk is full").with_help("free some space")),

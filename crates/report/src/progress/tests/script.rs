@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use crate::progress::remaining_time::RemainingTime;
 use retrial_document::ErrorText;
 use retrial_host::model::HostView;
-use retrial_plan::build::Origin;
-use retrial_plan::remaining::{Remaining, StepTimes};
+use retrial_plan::build::RecipeOrigin;
+use retrial_plan::remaining::{RemainingSteps, StepTimes};
 use retrial_plan::{PlanOptions, build};
 use retrial_store::journal::{
     AbortReason, Event, EventKind, SkipReason, StepEnd, StepFault, Transfer, TransferState,
@@ -43,12 +43,12 @@ pub fn rest_of_trials(trials: u32) -> (RemainingTime, Vec<(u32, String)>) {
     let resolved = retrial_recipe::resolve("r", &source, &retrial_recipe::NoTemplates, &[]);
     let (options, host) = (PlanOptions::default(), HostView::default());
     let recipe = resolved.unwrap().recipe;
-    let plan = build(&recipe, &Origin::default(), &options, &host).unwrap();
+    let plan = build(&recipe, &RecipeOrigin::default(), &options, &host).unwrap();
     let measuring = plan.steps.iter().filter(|step| step.trial().is_some());
     let steps = measuring.map(|step| (step.number, step.name.clone()));
     let steps = steps.collect();
     let none = StepTimes::default();
-    let remaining = RemainingTime::new(Remaining::new(plan, none.clone(), none), None);
+    let remaining = RemainingTime::new(RemainingSteps::new(plan, none.clone(), none), None);
     (remaining, steps)
 }
 

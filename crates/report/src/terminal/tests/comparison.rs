@@ -5,15 +5,19 @@ use rstest::rstest;
 use unicode_width::UnicodeWidthStr;
 
 use super::{Terminal, render};
-use crate::content::{Detail, comparison as content};
+use crate::content::{DetailLevel, comparison as content};
 use retrial_recipe::model::{Mode, Submission};
 use retrial_results::verdict::comparison::{
-    Comparison, Fact, FactGroup, FailIf, Options, Subject, compare,
+    Comparison, ComparisonOptions, ComparisonSubject, Fact, FactGroup, FailIf, compare,
 };
-use retrial_results::verdict::{Context, Evidence, FigureValue, TrialEvidence, Validity};
+use retrial_results::verdict::{Evidence, FigureValue, RunContext, StatedValidity, TrialEvidence};
 
 fn comparison(comparison: &Comparison, width: u16, color: bool, all: bool) -> String {
-    let detail = if all { Detail::Facts } else { Detail::Brief };
+    let detail = if all {
+        DetailLevel::Facts
+    } else {
+        DetailLevel::Brief
+    };
     let terminal = Terminal {
         width,
         color,
@@ -29,7 +33,7 @@ fn evidence(scenario: &str, mode: Mode, figures: &[(&str, &str, &[f64])]) -> Evi
     let trials = figures.first().map_or(0, |(_, _, values)| values.len());
     for number in 0..trials {
         let mut trial = TrialEvidence::finished(1 + u32::try_from(number).unwrap(), "run");
-        trial.validity = Validity::Valid;
+        trial.validity = StatedValidity::Valid;
         for (name, unit, values) in figures {
             let value = FigureValue::new(values[number], *unit);
             trial.figures.insert((*name).to_owned(), value);
@@ -39,8 +43,8 @@ fn evidence(scenario: &str, mode: Mode, figures: &[(&str, &str, &[f64])]) -> Evi
     evidence
 }
 
-fn subject(name: &str, factor: f64, environment: Vec<Fact>) -> Subject {
-    let context = Context {
+fn subject(name: &str, factor: f64, environment: Vec<Fact>) -> ComparisonSubject {
+    let context = RunContext {
         submission: Submission {
             suite: "mlperf-inference".to_owned(),
             round: Some("v6.0".to_owned()),
@@ -48,7 +52,7 @@ fn subject(name: &str, factor: f64, environment: Vec<Fact>) -> Subject {
             benchmark: "llama2-70b-99".to_owned(),
             ..Submission::default()
         },
-        ..Context::default()
+        ..RunContext::default()
     };
     let offline = [103_480.0, 103_210.0, 103_655.0].map(|value: f64| (value * factor).round());
     let server = [98_800.5, 98_912.25, 98_707.75];
@@ -65,7 +69,7 @@ fn subject(name: &str, factor: f64, environment: Vec<Fact>) -> Subject {
         ),
         evidence("Offline", Mode::Accuracy, &[("rouge1", "", &[44.5])]),
     ];
-    Subject::of(name, &[(context, all)], environment)
+    ComparisonSubject::of(name, &[(context, all)], environment)
 }
 
 fn facts(rocm: &str, digest: char) -> Vec<Fact> {
@@ -109,14 +113,14 @@ fn two() -> Comparison {
         subject("20260821-120000-llama2-1a2b", 1.0, facts("6.4.1", 'a')),
         subject("20260822-120000-llama2-3c4d", 1.031, facts("7.1.1", 'b')),
     ];
-    compare(&subjects, &Options::default())
+    compare(&subjects, &ComparisonOptions::default())
 }
 
 fn three() -> Comparison {
     let mut other = facts("7.0.0", 'c');
     other.retain(|fact| fact.group != FactGroup::Packages);
     other.push(Fact::new(FactGroup::Host, "kernel of another", "5.15"));
-    let pooled = Subject::pooled(
+    let pooled = ComparisonSubject::pooled(
         "rocm=7.1.1",
         vec![
             subject("one", 1.031, facts("7.1.1", 'b')),
@@ -128,9 +132,9 @@ fn three() -> Comparison {
         subject("rocm=7.0.0", 0.9, other),
         pooled,
     ];
-    let options = Options {
+    let options = ComparisonOptions {
         fail_if: Some(FailIf { slower: 0.02 }),
-        ..Options::default()
+        ..ComparisonOptions::default()
     };
     let mut comparison = compare(&subjects, &options);
     comparison.title = Some("llama2-70b-mi355x, 8 x MI355X".to_owned());
@@ -164,7 +168,7 @@ proptest! {
     fn lines_fit_the_width(width in 60_u16..140, value in "[ -~äöü\u{4e00}-\u{4e20}\u{1b}]{0,300}", name in "[a-zA-Z_]{1,40}") {
         let with = |value: &str| vec![Fact::new(FactGroup::Variables, name.clone(), value), Fact::new(FactGroup::Host, "kernel", value)];
         let subjects = [subject("a", 1.0, with(&value)), subject("b", 1.0, with("")), subject("c", 1.0, with(&format!("{value}x")))];
-        let text = comparison(&compare(&subjects, &Options::default()), width, false, false);
+        let text = comparison(&compare(&subjects, &ComparisonOptions::default()), width, false, false);
         prop_assert!(!text.contains(char::from(0x1b)));
         for line in text.lines() {
             prop_assert!(line.width() <= usize::from(width), "{}: {line}", line.width());

@@ -5,9 +5,9 @@ use std::path::Path;
 use super::{ACCURACY, SUMMARY, accuracy, performance};
 use crate::evidence::result_path::ResultPath;
 use crate::verdict::{Evidence, FigureValue, StepOutcome, TrialEvidence};
-use retrial_mlperf::endpoints::{AccuracyResults, Performance};
-use retrial_mlperf::loadgen::Scenario;
-use retrial_mlperf::rounds::Rules;
+use retrial_mlperf::endpoints::{EndpointAccuracy, EndpointPerformance};
+use retrial_mlperf::loadgen::TestScenario;
+use retrial_mlperf::rounds::InferenceRules;
 use retrial_plan::Plan;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::Mode;
@@ -66,9 +66,9 @@ pub fn add_to_evidence(
 }
 
 /// Returns whether a recipe's scenario may be one that is configured: `online` is any but Offline.
-fn may_be(scenario: &str, configured: Scenario) -> bool {
-    let is_offline = Scenario::from_word(scenario) == Some(Scenario::Offline);
-    is_offline == (configured == Scenario::Offline)
+fn may_be(scenario: &str, configured: TestScenario) -> bool {
+    let is_offline = TestScenario::from_word(scenario) == Some(TestScenario::Offline);
+    is_offline == (configured == TestScenario::Offline)
 }
 
 /// Reads the results in a folder as a trial of a measurement: its figures, those that the recipe
@@ -97,8 +97,8 @@ pub fn read_trial(
 }
 
 fn add_performance(
-    run: &Performance,
-    rules: Option<&Rules>,
+    run: &EndpointPerformance,
+    rules: Option<&InferenceRules>,
     evidence: &mut Evidence,
     trial: &mut TrialEvidence,
 ) {
@@ -123,7 +123,7 @@ fn add_performance(
 }
 
 fn add_accuracy(
-    results: &AccuracyResults,
+    results: &EndpointAccuracy,
     measured: &MeasurementPlan,
     evidence: &mut Evidence,
     trial: &mut TrialEvidence,

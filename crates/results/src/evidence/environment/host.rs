@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::verdict::comparison::{Fact, FactGroup};
 use retrial_document::measures::format::size;
-use retrial_host::model::{Condition, Gpu, HostView, Settings};
+use retrial_host::model::{Gpu, GpuCondition, HostSettings, HostView};
 
 /// Returns facts of the GPUs that were assigned to the container; of all, where that is not known.
 pub fn gpus(written: &Value) -> Vec<Fact> {
@@ -21,12 +21,12 @@ pub fn gpus(written: &Value) -> Vec<Fact> {
         .filter_map(|gpu| gpu.get("index")?.as_u64())
         .collect();
     let used: Vec<Gpu> = among(&assigned, host.gpus);
-    let states: Vec<Condition> = among(&assigned, part(written, "conditions"));
+    let states: Vec<GpuCondition> = among(&assigned, part(written, "conditions"));
     let of_gpus = |value: fn(&Gpu) -> Option<String>| {
         let values = used.iter().filter_map(value);
         Some(values.unique().join(", "))
     };
-    let of_states = |value: fn(&Condition) -> Option<String>| {
+    let of_states = |value: fn(&GpuCondition) -> Option<String>| {
         let values = states.iter().filter_map(value);
         Some(values.unique().join(", "))
     };
@@ -35,7 +35,7 @@ pub fn gpus(written: &Value) -> Vec<Fact> {
         let memory = partition.memory.as_deref().unwrap_or_default();
         Some(format!("{} {memory}", partition.compute).trim().to_owned())
     };
-    let power_limit = |state: &Condition| Some(format!("{} W", state.power_cap_w?));
+    let power_limit = |state: &GpuCondition| Some(format!("{} W", state.power_cap_w?));
     let facts = [
         ("GPUs", Some(models(&used))),
         ("architecture", of_gpus(|gpu| gpu.gfx.clone())),
@@ -89,7 +89,7 @@ pub fn machine(written: &Value) -> Vec<Fact> {
 
 /// Settings that change what is measured.
 pub fn settings(written: &Value) -> Vec<Fact> {
-    let settings: Settings = part(written, "settings");
+    let settings: HostSettings = part(written, "settings");
     let deep_idle = settings.deep_idle_disabled;
     let deep_idle = deep_idle.map(|disabled| if disabled { "disabled" } else { "enabled" });
     let facts = [

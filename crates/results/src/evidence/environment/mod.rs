@@ -11,9 +11,9 @@ use self::host::{gpus as cards, machine, settings};
 use crate::verdict::comparison::{Fact, FactGroup};
 use retrial_container::ImageRef;
 use retrial_plan::Plan;
-use retrial_plan::step::{Action, Purpose};
+use retrial_plan::step::{Action, CommandPurpose};
 use retrial_store::RunDirectory;
-use retrial_store::journal::State;
+use retrial_store::journal::JournalState;
 
 pub use host::models as gpus;
 pub use packages::of_run as packages;
@@ -42,7 +42,7 @@ pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
 }
 
 /// Returns every known fact of a run except its packages, from its files as they were read.
-pub fn of_files(host: &Value, plan: Option<&Plan>, state: &State) -> Vec<Fact> {
+pub fn of_files(host: &Value, plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
     let mut facts = image(host, plan, state);
     facts.extend(parameters(plan, state));
     facts.extend(variables(host, plan));
@@ -53,7 +53,7 @@ pub fn of_files(host: &Value, plan: Option<&Plan>, state: &State) -> Vec<Fact> {
     facts
 }
 
-fn image(host: &Value, plan: Option<&Plan>, state: &State) -> Vec<Fact> {
+fn image(host: &Value, plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
     let fact = |name: &str, value: String| Fact::new(FactGroup::Image, name, value);
     let mut facts = vec![
         fact(
@@ -70,13 +70,13 @@ fn image(host: &Value, plan: Option<&Plan>, state: &State) -> Vec<Fact> {
 }
 
 /// Returns the image's own digest, wherever it was pulled from; its id where it was built.
-pub fn digest(state: &State) -> String {
+pub fn digest(state: &JournalState) -> String {
     let mut digests = state.digests.iter();
     let digest = digests.find_map(|digest| ImageRef::parse(digest).ok()?.digest);
     digest.or_else(|| state.image.clone()).unwrap_or_default()
 }
 
-fn parameters(plan: Option<&Plan>, state: &State) -> Vec<Fact> {
+fn parameters(plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
     let fact = |name: String, value: String| Fact::new(FactGroup::Parameters, name, value);
     let models = state.models.iter();
     let mut facts: Vec<Fact> = models
@@ -115,7 +115,9 @@ fn variables(host: &Value, plan: Option<&Plan>) -> Vec<Fact> {
         facts.extend(planned.map(|(name, value)| fact(name, value)));
     }
     let steps = plan.steps.iter().filter_map(|step| match &step.action {
-        Action::Exec(exec) if exec.purpose != Purpose::Prepare => Some((&step.name, &exec.env)),
+        Action::Exec(exec) if exec.purpose != CommandPurpose::Prepare => {
+            Some((&step.name, &exec.env))
+        }
         Action::StartService(service) => Some((&step.name, &service.command.env)),
         _ => None,
     });
@@ -176,7 +178,7 @@ mod tests {
             "variables": { "HF_TOKEN": null, "PATH": "/bin", "EMPTY": "" },
             "labels": { "version": "6.4", "odd": 7 },
         }});
-        let facts = of_files(&host, None, &State::default());
+        let facts = of_files(&host, None, &JournalState::default());
         let lines: Vec<String> = facts
             .iter()
             .map(|fact| format!("{}: {}", fact.what, fact.value))
@@ -200,7 +202,7 @@ mod tests {
             json!({ "host": 7, "settings": [], "conditions": {}, "engine": "x", "container": [] }),
             json!({ "container": { "variables": [1], "labels": "x" }, "conditions": [1, null] }),
         ] {
-            assert_eq!(of_files(&host, None, &State::default()), []);
+            assert_eq!(of_files(&host, None, &JournalState::default()), []);
         }
     }
 }

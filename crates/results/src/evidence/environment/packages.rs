@@ -5,7 +5,7 @@ use std::path::Path;
 
 use itertools::join;
 
-use crate::packages::{Installed, Manager};
+use crate::packages::{InstalledPackages, PackageManager};
 use crate::verdict::comparison::{Fact, FactGroup};
 use retrial_store::RunDirectory;
 use retrial_store::open::read_text_beneath;
@@ -17,19 +17,20 @@ const MOST_BYTES: u64 = 32 << 20;
 /// Returns the installed packages, and the release of `ROCm` in the image; none where they were not recorded.
 pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
     let text = read_text_beneath(directory.path(), Path::new(FILE), MOST_BYTES);
-    let installed: Option<Installed> = text.ok().and_then(|text| serde_json::from_str(&text).ok());
+    let installed: Option<InstalledPackages> =
+        text.ok().and_then(|text| serde_json::from_str(&text).ok());
     installed
         .map(|installed| facts(&installed))
         .unwrap_or_default()
 }
 
-fn facts(installed: &Installed) -> Vec<Fact> {
+fn facts(installed: &InstalledPackages) -> Vec<Fact> {
     let rocm = installed.rocm.iter();
     let mut facts: Vec<Fact> = rocm
         .map(|release| Fact::new(FactGroup::Image, "ROCm in the image", release.as_str()))
         .collect();
     // Several Pythons may have one package: its versions stand together.
-    let mut by_name: BTreeMap<(Manager, &str), BTreeSet<&str>> = BTreeMap::new();
+    let mut by_name: BTreeMap<(PackageManager, &str), BTreeSet<&str>> = BTreeMap::new();
     for database in &installed.databases {
         for (name, version) in &database.packages {
             let versions = by_name.entry((database.manager, name)).or_default();

@@ -2,14 +2,14 @@ use jiff::Timestamp;
 
 use super::*;
 use crate::evidence::context::context;
-use retrial_host::checks::{Check, CheckKind, CheckState};
-use retrial_plan::Condition;
-use retrial_plan::step::{ExecStep, FollowedLock, Plan, Purpose};
+use retrial_host::checks::{HostCheck, HostCheckKind, HostCheckState};
+use retrial_plan::StepCondition;
+use retrial_plan::step::{CommandPurpose, ExecStep, FollowedLock, Plan};
 use retrial_recipe::model::{GpuRequest, GpuVendor};
 use retrial_store::RunDirectory;
-use retrial_store::journal::{Event, EventKind, State, StepFault};
+use retrial_store::journal::{Event, EventKind, JournalState, StepFault};
 use retrial_store::process::ProcessIdentity;
-use retrial_telemetry::rate::Interval;
+use retrial_telemetry::rate::SamplingInterval;
 
 const LOCK_CLOCKS: u32 = 1;
 const CREATE: u32 = 2;
@@ -21,7 +21,7 @@ const COLLECT: u32 = 5;
 fn plan() -> Plan {
     let measure = |trial: u32| {
         Action::Exec(ExecStep {
-            purpose: Purpose::Measure {
+            purpose: CommandPurpose::Measure {
                 measurements: vec![0],
                 trial,
             },
@@ -47,7 +47,7 @@ fn plan() -> Plan {
         name: name.to_owned(),
         on: None,
         container: None,
-        when: Condition::Always,
+        when: StepCondition::Always,
         action,
     });
     Plan {
@@ -113,11 +113,11 @@ impl Script {
     }
 
     fn qualifiers(&self) -> Vec<String> {
-        qualifiers(&plan(), &State::from_events(&self.0))
+        qualifiers(&plan(), &JournalState::from_events(&self.0))
     }
 }
 
-fn qualifiers(plan: &Plan, state: &State) -> Vec<String> {
+fn qualifiers(plan: &Plan, state: &JournalState) -> Vec<String> {
     let directory = RunDirectory::at("/nowhere".into());
     let files = RunFiles::without_telemetry(&directory, plan, state);
     let qualifiers = context(&files).execution.into_iter();
@@ -203,10 +203,10 @@ fn a_run_that_is_resumed_with_another_image_is_modified() {
 
 #[test]
 fn a_forced_requirement_a_lock_of_another_recipe_and_unwatched_gpus_are_modified() {
-    let rocm = Check {
-        kind: CheckKind::Rocm,
+    let rocm = HostCheck {
+        kind: HostCheckKind::Rocm,
         name: "rocm on the host".to_owned(),
-        state: CheckState::Error,
+        state: HostCheckState::Error,
         actual: "6.2".to_owned(),
         required: "7.0".to_owned(),
         fix: String::new(),
@@ -217,7 +217,7 @@ fn a_forced_requirement_a_lock_of_another_recipe_and_unwatched_gpus_are_modified
             path: "/home/me/mine.lock.yaml".to_owned(),
             differs: vec!["the image a:1 is not in the lock".to_owned()],
         }),
-        telemetry: Interval::OFF,
+        telemetry: SamplingInterval::OFF,
         ..plan()
     };
     plan.requires.gpus = Some(GpuRequest {
@@ -231,7 +231,7 @@ fn a_forced_requirement_a_lock_of_another_recipe_and_unwatched_gpus_are_modified
         "modified: lock mine.lock.yaml: the image a:1 is not in the lock",
         "modified: --telemetry off: idle GPUs are not detected",
     ];
-    assert_eq!(qualifiers(&plan, &State::default()), expected);
+    assert_eq!(qualifiers(&plan, &JournalState::default()), expected);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn what_failed_no_step_is_a_warning_with_its_consequence() {
         .event(COLLECT, collected)
         .event(SECOND, EventKind::Incident { text });
     let plan = plan();
-    let state = State::from_events(&script.0);
+    let state = JournalState::from_events(&script.0);
     let directory = RunDirectory::at("/nowhere".into());
     let files = RunFiles::without_telemetry(&directory, &plan, &state);
     let expected = [

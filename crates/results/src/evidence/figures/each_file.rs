@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use super::{Text, Unread};
-use retrial_readings::accumulator::Entries;
-use retrial_recipe::model::{FigureSource, Take};
+use super::{FigureReadError, TextFile};
+use retrial_readings::accumulator::FigureEntries;
+use retrial_recipe::model::{FigureSource, MatchSelection};
 
 /// Returns the numbers of a figure in each of its files, joined in their order. Several files have it each: one that
 /// lacks it is of a process that died, and the others are not the whole.
 pub(super) fn in_each_file<E: Display>(
     source: &FigureSource,
-    files: &[Text],
-    read: impl Fn(usize, &Text) -> Result<Entries<E>, Unread>,
-) -> Result<Entries<E>, Unread> {
+    files: &[TextFile],
+    read: impl Fn(usize, &TextFile) -> Result<FigureEntries<E>, FigureReadError>,
+) -> Result<FigureEntries<E>, FigureReadError> {
     if let [only] = files {
         return read(0, only);
     }
-    let mut all = Entries::new();
+    let mut all = FigureEntries::new();
     let mut lacking = None;
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for (number, file) in files.iter().enumerate() {
@@ -30,17 +30,17 @@ pub(super) fn in_each_file<E: Display>(
                 }
                 join(&mut all, entries);
             }
-            Err(Unread::Absent(reason)) => drop(lacking.get_or_insert(reason)),
+            Err(FigureReadError::Absent(reason)) => drop(lacking.get_or_insert(reason)),
             Err(fault) => return Err(fault),
         }
     }
     match lacking {
-        Some(reason) if all.is_empty() => Err(Unread::Absent(reason)),
-        Some(reason) => Err(Unread::Fault(format!(
+        Some(reason) if all.is_empty() => Err(FigureReadError::Absent(reason)),
+        Some(reason) => Err(FigureReadError::Fault(format!(
             "{reason}; every file that matches must have the figure"
         ))),
         None => match partial_entry(source, &counts, files.len()) {
-            Some(reason) => Err(Unread::Fault(reason)),
+            Some(reason) => Err(FigureReadError::Fault(reason)),
             None => Ok(all),
         },
     }
@@ -53,7 +53,7 @@ fn partial_entry(
     counts: &BTreeMap<String, usize>,
     files: usize,
 ) -> Option<String> {
-    let is_reduced = matches!(source.take, Take::Sum | Take::Mean);
+    let is_reduced = matches!(source.take, MatchSelection::Sum | MatchSelection::Mean);
     let is_common = counts.values().any(|count| *count > 1);
     let mut partial = counts.iter().filter(|(_, count)| **count < files);
     let (name, count) = partial.next().filter(|_| is_reduced && is_common)?;
@@ -62,7 +62,7 @@ fn partial_entry(
     ))
 }
 
-fn join<E: Display>(all: &mut Entries<E>, after: Entries<E>) {
+fn join<E: Display>(all: &mut FigureEntries<E>, after: FigureEntries<E>) {
     for (name, accumulator) in after {
         match all.get_mut(&name) {
             Some(before) => before.join(accumulator),

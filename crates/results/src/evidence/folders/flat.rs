@@ -5,7 +5,7 @@ use std::path::Path;
 
 use itertools::{Itertools as _, join};
 
-use super::layout::Measurements;
+use super::layout::PlanMeasurements;
 use super::script;
 use crate::evidence::folder::SUMMARY;
 use crate::evidence::readings::readings;
@@ -14,14 +14,14 @@ use crate::evidence::trial_files::TrialFiles;
 use crate::verdict::{Evidence, TrialEvidence};
 use retrial_mlperf::mllog::TIME_TO_TRAIN;
 use retrial_plan::measurement::MeasurementPlan;
-use retrial_recipe::model::{FigureSource, Find, Mode};
+use retrial_recipe::model::{FigureLocator, FigureSource, Mode};
 
 /// The suite for whose results submitters have different programs.
 const TRAINING_SUITE: &str = "mlperf-training";
 
 /// The results of a recipe's own figures in one directory.
 #[derive(Default)]
-pub(super) struct Flat {
+pub(super) struct FlatResults {
     /// The evidence of each measurement whose files are there.
     pub evidence: Vec<Evidence>,
     /// Remarks for the reader of the verdict.
@@ -31,7 +31,11 @@ pub(super) struct Flat {
 /// Reads the figures of every measurement whose files are in a directory. Where other results
 /// were found, an output alone does not show that a measurement was run: `is_alone` is whether none
 /// were.
-pub(super) fn gather(directory: &Path, measurements: &Measurements<'_>, is_alone: bool) -> Flat {
+pub(super) fn gather(
+    directory: &Path,
+    measurements: &PlanMeasurements<'_>,
+    is_alone: bool,
+) -> FlatResults {
     let plan = measurements.plan;
     let is_run = |measured: &&MeasurementPlan| {
         if is_alone && script::is_main_mode(measured, plan) {
@@ -41,7 +45,7 @@ pub(super) fn gather(directory: &Path, measurements: &Measurements<'_>, is_alone
         }
     };
     let own = measurements.wanted().filter(|one| is_own(one));
-    let mut flat = Flat::default();
+    let mut flat = FlatResults::default();
     for measured in own.filter(is_run) {
         let files = TrialFiles {
             measured,
@@ -71,7 +75,7 @@ pub(super) fn gather(directory: &Path, measurements: &Measurements<'_>, is_alone
 /// Returns why a directory has none of the figures of a plan, by measurement and figure.
 pub(super) fn missing(
     directory: &Path,
-    measurements: &Measurements<'_>,
+    measurements: &PlanMeasurements<'_>,
 ) -> BTreeMap<String, String> {
     let missing = measurements.wanted().flat_map(|measured| {
         if measured.loadgen {
@@ -116,11 +120,11 @@ fn shared(evidence: &[Evidence]) -> Option<String> {
 /// program does not print or track them. If some logs have them, or announce them without a number, the others are
 /// incomplete. Returns their names.
 fn remove_unlogged_figures(evidence: &mut Evidence) -> Vec<String> {
-    let is_timed = |figure: &FigureSource| matches!(&figure.find, Find::Mllog(figure) if figure.key == TIME_TO_TRAIN);
+    let is_timed = |figure: &FigureSource| matches!(&figure.find, FigureLocator::Mllog(figure) if figure.key == TIME_TO_TRAIN);
     let of_program = |figure: &FigureSource| match &figure.find {
-        Find::Mllog(figure) => figure.key.starts_with("tracked_stats"),
-        Find::Pattern { .. } => true,
-        Find::Json { .. } | Find::Csv(_) => false,
+        FigureLocator::Mllog(figure) => figure.key.starts_with("tracked_stats"),
+        FigureLocator::Pattern { .. } => true,
+        FigureLocator::Json { .. } | FigureLocator::Csv(_) => false,
     };
     if !evidence.figures.iter().any(|(_, figure)| is_timed(figure)) {
         return Vec::new();

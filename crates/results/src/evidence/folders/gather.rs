@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use itertools::{Itertools as _, join};
 
-use super::layout::{self, LaidOut, Measurements};
-use super::loose::Reader;
-use super::{FoldersError, Group, ResultsDirectory, flat, script};
+use super::layout::{self, PlanMeasurements, TrialFolderResults};
+use super::loose::LooseResultsReader;
+use super::{FoldersError, ResultGroup, ResultsDirectory, flat, script};
 use crate::evidence::identity::copies::check_measurements;
 use crate::evidence::other_suite::{self, OtherSuiteResult};
 use crate::evidence::result_path::ResultPath;
@@ -26,13 +26,13 @@ const RANGING: &str = "ranging";
 ///
 /// # Errors
 /// If there is no result.
-pub fn gather(results: &ResultsDirectory<'_>) -> Result<Vec<Group>, FoldersError> {
+pub fn gather(results: &ResultsDirectory<'_>) -> Result<Vec<ResultGroup>, FoldersError> {
     let directory = results
         .path
         .canonicalize()
         .unwrap_or_else(|_| results.path.to_owned());
-    let mut gathering = Gathering::new(results, &directory);
-    let measurements = results.plan.map(|plan| Measurements {
+    let mut gathering = ResultCollector::new(results, &directory);
+    let measurements = results.plan.map(|plan| PlanMeasurements {
         plan,
         scenario: results.scenario,
     });
@@ -81,26 +81,26 @@ pub fn gather(results: &ResultsDirectory<'_>) -> Result<Vec<Group>, FoldersError
 }
 
 /// The results that were found, and those that were read.
-struct Gathering<'a> {
+struct ResultCollector<'a> {
     directory: &'a Path,
-    reader: Reader<'a>,
+    reader: LooseResultsReader<'a>,
     /// Folders with a summary of `LoadGen` that were not read yet, below the directory.
     summaries: Vec<PathBuf>,
     /// Folders with the findings of a test's script, likewise.
     tests: Vec<PathBuf>,
     /// Folders with results of an endpoint, likewise.
     of_endpoints: Vec<PathBuf>,
-    groups: Vec<Group>,
+    groups: Vec<ResultGroup>,
 }
 
-impl<'a> Gathering<'a> {
+impl<'a> ResultCollector<'a> {
     fn new(results: &'a ResultsDirectory<'a>, directory: &'a Path) -> Self {
         let mut summaries = folder::find_all(directory);
         // A power measurement's first run finds the meter's range, and is no trial of the result.
         summaries.retain(|path| path.file_name() != Some(OsStr::new(RANGING)));
         Self {
             directory,
-            reader: Reader { results, directory },
+            reader: LooseResultsReader { results, directory },
             summaries,
             tests: compliance::find_all(directory),
             of_endpoints: endpoints::find_all(directory),
@@ -110,7 +110,7 @@ impl<'a> Gathering<'a> {
 
     /// Drops what is no result of the measurements: logs of LoadGen where none is LoadGen's, and
     /// those of other scenarios than the named one.
-    fn drop_unwanted(&mut self, measurements: &Measurements<'_>) {
+    fn drop_unwanted(&mut self, measurements: &PlanMeasurements<'_>) {
         if !measurements.wanted().any(|one| one.loadgen) {
             self.summaries.clear();
             self.tests.clear();
@@ -127,7 +127,7 @@ impl<'a> Gathering<'a> {
     }
 
     /// Reads the results in folders of their own.
-    fn read_laid_out(&mut self, measurements: &Measurements<'_>) {
+    fn read_laid_out(&mut self, measurements: &PlanMeasurements<'_>) {
         let places = self.summaries.iter();
         let roots = places.map(|relative| self.reader.place(relative).group);
         for mut found in laid_out(self.directory, measurements, roots) {
@@ -153,7 +153,7 @@ impl<'a> Gathering<'a> {
     }
 
     /// Reads the results of endpoints, which only a recipe says how to judge outside of a submission.
-    fn read_endpoints(&mut self, measurements: &Measurements<'_>) {
+    fn read_endpoints(&mut self, measurements: &PlanMeasurements<'_>) {
         for relative in &self.of_endpoints {
             let place = self.reader.place(relative);
             let evidence = &mut group(&mut self.groups, &place).evidence;
@@ -185,7 +185,7 @@ impl<'a> Gathering<'a> {
     }
 
     /// Reads the recipe's own figures that no folder distinguishes.
-    fn read_own_figures(&mut self, measurements: &Measurements<'_>) {
+    fn read_own_figures(&mut self, measurements: &PlanMeasurements<'_>) {
         let mut evidence = self.groups.iter().flat_map(|group| &group.evidence);
         if evidence.any(|one| !one.loadgen) {
             return;
@@ -211,10 +211,10 @@ fn unknown_scenario(results: &ResultsDirectory<'_>, plan: &Plan) -> FoldersError
 /// Returns the results in folders of their own: around the directory, and in each folder of a submission.
 fn laid_out(
     directory: &Path,
-    measurements: &Measurements<'_>,
+    measurements: &PlanMeasurements<'_>,
     roots: impl Iterator<Item = PathBuf>,
-) -> Vec<LaidOut> {
-    let mut found: Vec<LaidOut> = layout::around(directory, measurements)
+) -> Vec<TrialFolderResults> {
+    let mut found: Vec<TrialFolderResults> = layout::around(directory, measurements)
         .into_iter()
         .collect();
     for root in roots.unique() {
@@ -227,7 +227,7 @@ fn laid_out(
 
 /// Names the scenarios of a plan without any result in a group, and those of which only the accuracy
 /// or a test is there.
-fn without_results(group: &Group, measurements: &Measurements<'_>) -> Option<String> {
+fn without_results(group: &ResultGroup, measurements: &PlanMeasurements<'_>) -> Option<String> {
     let is_there = |measured: &MeasurementPlan, mode: Option<Mode>| {
         let mut evidence = group.evidence.iter();
         evidence.any(|one| {
@@ -247,10 +247,10 @@ fn without_results(group: &Group, measurements: &Measurements<'_>) -> Option<Str
 }
 
 /// Returns the group that a place belongs to.
-fn group<'g>(groups: &'g mut Vec<Group>, place: &ResultPath) -> &'g mut Group {
-    let same = |group: &Group| group.place.group == place.group;
+fn group<'g>(groups: &'g mut Vec<ResultGroup>, place: &ResultPath) -> &'g mut ResultGroup {
+    let same = |group: &ResultGroup| group.place.group == place.group;
     let at = groups.iter().position(same).unwrap_or_else(|| {
-        groups.push(Group {
+        groups.push(ResultGroup {
             place: place.clone(),
             evidence: Vec::new(),
             warnings: Vec::new(),

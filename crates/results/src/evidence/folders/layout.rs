@@ -25,7 +25,7 @@ struct TrialFolder {
 }
 
 /// The results of a plan that lie in folders of their own.
-pub(super) struct LaidOut {
+pub(super) struct TrialFolderResults {
     /// The folder that the scenarios' folders are in.
     pub root: PathBuf,
     /// The evidence of each measurement that is judged and has a folder.
@@ -36,7 +36,10 @@ pub(super) struct LaidOut {
 
 /// Returns the results in the folders of a plan's scenarios, of those in or below `directory`; below it or
 /// above it, as a scenario's folder may be judged by itself.
-pub(super) fn around(directory: &Path, measurements: &Measurements<'_>) -> Option<LaidOut> {
+pub(super) fn around(
+    directory: &Path,
+    measurements: &PlanMeasurements<'_>,
+) -> Option<TrialFolderResults> {
     let mut roots = directory.ancestors().take(LEVELS + 1);
     roots.find_map(|root| below(root, directory, measurements))
 }
@@ -45,9 +48,9 @@ pub(super) fn around(directory: &Path, measurements: &Measurements<'_>) -> Optio
 pub(super) fn below(
     root: &Path,
     directory: &Path,
-    measurements: &Measurements<'_>,
-) -> Option<LaidOut> {
-    let mut laid_out = LaidOut {
+    measurements: &PlanMeasurements<'_>,
+) -> Option<TrialFolderResults> {
+    let mut laid_out = TrialFolderResults {
         root: root.to_owned(),
         evidence: Vec::new(),
         folders: Vec::new(),
@@ -67,14 +70,14 @@ pub(super) fn below(
 
 /// The measurements of a plan, of one scenario if the user names one.
 #[derive(Clone, Copy)]
-pub(super) struct Measurements<'a> {
+pub(super) struct PlanMeasurements<'a> {
     /// The plan that declares them.
     pub plan: &'a Plan,
     /// The scenario that the user names, if any.
     pub scenario: Option<&'a str>,
 }
 
-impl<'a> Measurements<'a> {
+impl<'a> PlanMeasurements<'a> {
     /// Returns the measurements that are judged.
     pub fn wanted(self) -> impl Iterator<Item = &'a MeasurementPlan> {
         let all = self.plan.measurements.iter();
@@ -169,7 +172,7 @@ fn is_of_mode(folder: &Path, measured: &MeasurementPlan, plan: &Plan) -> bool {
     let mut summaries = folder::find_all(folder).into_iter();
     let logged = summaries.find_map(|relative| folder::read(&folder.join(relative)).ok()?.mode());
     match logged {
-        Some(mode) => (mode == loadgen::Mode::Accuracy) == (measured.mode == Mode::Accuracy),
+        Some(mode) => (mode == loadgen::TestMode::Accuracy) == (measured.mode == Mode::Accuracy),
         None => script::is_main_mode(measured, plan),
     }
 }

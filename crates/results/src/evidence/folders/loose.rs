@@ -11,18 +11,18 @@ use crate::verdict::{Evidence, TrialEvidence};
 use retrial_mlperf::compliance::Test;
 use retrial_mlperf::loadgen;
 use retrial_mlperf::other_suite::OtherSuite;
-use retrial_mlperf::rounds::Rules;
+use retrial_mlperf::rounds::InferenceRules;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::Mode;
 
 /// Reads the results of a directory.
-pub(super) struct Reader<'a> {
+pub(super) struct LooseResultsReader<'a> {
     pub results: &'a ResultsDirectory<'a>,
     /// The directory, as an absolute path.
     pub directory: &'a Path,
 }
 
-impl Reader<'_> {
+impl LooseResultsReader<'_> {
     /// Returns the place of a folder.
     pub fn place(&self, relative: &Path) -> ResultPath {
         let mut place = ResultPath::parse(&self.directory.join(relative));
@@ -127,7 +127,7 @@ impl Reader<'_> {
         &self,
         result: &Evidence,
         place: &ResultPath,
-        run: &loadgen::Run,
+        run: &loadgen::LoadgenRun,
     ) -> Option<String> {
         if let Some(plan) = self.results.plan {
             return unknown_rules::of_recipe(&plan.submission, result);
@@ -143,8 +143,8 @@ impl Reader<'_> {
         &self,
         scenario: &str,
         place: &ResultPath,
-        run: &loadgen::Run,
-    ) -> Option<Rules> {
+        run: &loadgen::LoadgenRun,
+    ) -> Option<InferenceRules> {
         let mut of_recipe = self.results.plan.iter().flat_map(|plan| &plan.measurements);
         let of_recipe = of_recipe
             .find(|one| one.mode == Mode::Performance && one.is_named(scenario))
@@ -157,11 +157,11 @@ impl Reader<'_> {
         &self,
         folder: &Path,
         place: &ResultPath,
-        run: &loadgen::Run,
+        run: &loadgen::LoadgenRun,
     ) -> MeasurementPlan {
         let mode = match (run.mode(), place.mode) {
             // An accuracy summary has only two lines: then the folder's name decides.
-            (Some(loadgen::Mode::Accuracy), _) | (None, Some(Mode::Accuracy)) => Mode::Accuracy,
+            (Some(loadgen::TestMode::Accuracy), _) | (None, Some(Mode::Accuracy)) => Mode::Accuracy,
             // The log in a submission's folder `accuracy` is never the published speed.
             (_, Some(Mode::Accuracy)) if place.is_submitted() => Mode::Accuracy,
             (_, Some(Mode::Compliance)) => Mode::Compliance,

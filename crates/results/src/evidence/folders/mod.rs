@@ -19,8 +19,8 @@ use super::folder;
 use super::other_suite::OtherSuiteResult;
 use super::result_path::ResultPath;
 use crate::verdict::Evidence;
-use retrial_mlperf::loadgen::Run;
-use retrial_mlperf::rounds::Rules;
+use retrial_mlperf::loadgen::LoadgenRun;
+use retrial_mlperf::rounds::InferenceRules;
 use retrial_plan::Plan;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::Mode;
@@ -44,30 +44,32 @@ pub struct ResultsDirectory<'a> {
     /// The scenario that the user names.
     pub scenario: Option<&'a str>,
     /// Options for judging results without a recipe.
-    pub without_recipe: &'a dyn WithoutRecipe,
+    pub without_recipe: &'a dyn RecipelessRules,
 }
 
 /// Decides how results without a recipe are judged.
-pub trait WithoutRecipe {
+pub trait RecipelessRules {
     /// Returns the measurement of a result.
     fn measurement(
         &self,
         scenario: &str,
         mode: Mode,
         place: &ResultPath,
-        run: &Run,
+        run: &LoadgenRun,
     ) -> MeasurementPlan;
 
     /// Returns the rules for a result of a scenario, if they are known.
-    fn rules(&self, scenario: &str, place: &ResultPath, run: &Run) -> Option<Rules>;
+    fn rules(&self, scenario: &str, place: &ResultPath, run: &LoadgenRun)
+    -> Option<InferenceRules>;
 
     /// Returns why no rules are known for a result of a scenario; none if they are.
-    fn unknown_rules(&self, scenario: &str, place: &ResultPath, run: &Run) -> Option<String>;
+    fn unknown_rules(&self, scenario: &str, place: &ResultPath, run: &LoadgenRun)
+    -> Option<String>;
 }
 
 /// Results that are judged together: a submission's on one benchmark, or all of one recipe.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Group {
+pub struct ResultGroup {
     /// Their common folder, and what its path says.
     pub place: ResultPath,
     /// The evidence in their files.

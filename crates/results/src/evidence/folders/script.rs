@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{CHECK_OUTPUT, LEVELS, OUTPUT, TRAINING_LOGS};
 use crate::evidence::accuracy::ACCURACY;
-use crate::evidence::figures::Text;
+use crate::evidence::figures::TextFile;
 use crate::evidence::readings::readings;
 use crate::evidence::trial_files::{TrialFiles, is_trained};
 use crate::verdict::{Evidence, StepOutcome, TrialEvidence};
@@ -21,10 +21,10 @@ const CODE_CAP: u64 = 64;
 const OPTIONS_CAP: u64 = 64 << 10;
 
 /// Returns the outputs of a trial's commands in its folder, the check's first.
-pub(super) fn outputs(folder: &Path, measured: &MeasurementPlan) -> Vec<Text> {
+pub(super) fn outputs(folder: &Path, measured: &MeasurementPlan) -> Vec<TextFile> {
     let of_check = [CHECK_OUTPUT, ACCURACY].into_iter();
     let of_check = of_check.filter(|name| is_there(folder, name));
-    let mut outputs: Vec<Text> = of_check.map(|file| text(folder, file)).collect();
+    let mut outputs: Vec<TextFile> = of_check.map(|file| text(folder, file)).collect();
     outputs.push(if is_trained(measured) {
         let logs = text(folder, TRAINING_LOGS);
         match logs.files().as_deref() {
@@ -65,7 +65,7 @@ pub(super) fn read(
 
 /// Returns whether one of the files that a measurement's figures are read from is in a folder.
 pub(super) fn has_files(folder: &Path, measured: &MeasurementPlan) -> bool {
-    let is_printed = |text: &Text| {
+    let is_printed = |text: &TextFile| {
         let files = text.files().unwrap_or_default();
         files.iter().any(|file| is_there(folder, &file.file))
     };
@@ -108,8 +108,8 @@ pub(super) fn is_main_mode(measured: &MeasurementPlan, plan: &Plan) -> bool {
 }
 
 /// Names a file beneath a folder.
-pub(super) fn text(folder: &Path, file: &str) -> Text {
-    Text {
+pub(super) fn text(folder: &Path, file: &str) -> TextFile {
+    TextFile {
         directory: folder.to_owned(),
         file: file.into(),
     }

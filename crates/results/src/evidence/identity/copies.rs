@@ -7,9 +7,9 @@ use itertools::Itertools as _;
 
 use crate::evidence::result_path::trial_number;
 use crate::verdict::{
-    Evidence, LogIdentity, Origin, RuleCheck, StepOutcome, TrialEvidence, TrialLog,
+    Evidence, FigureLocation, LogIdentity, RuleCheck, StepOutcome, TrialEvidence, TrialLog,
 };
-use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::loadgen::TestScenario;
 use retrial_plan::Plan;
 
 /// Takes the figures from each trial whose log is a copy of an earlier one's, and says so: it is no trial of its
@@ -111,7 +111,7 @@ fn shared_record(one: &Evidence, other: &Evidence) -> Option<String> {
             if let LogIdentity::Training(_) = log.identity {
                 return Some(log.file.clone());
             }
-            let origins = |trial: &'_ TrialEvidence| -> Vec<Origin> {
+            let origins = |trial: &'_ TrialEvidence| -> Vec<FigureLocation> {
                 let origins = trial
                     .figures
                     .values()
@@ -125,7 +125,7 @@ fn shared_record(one: &Evidence, other: &Evidence) -> Option<String> {
                 others.any(|other| other.line == origin.line)
             })
             .map(|origin| {
-                Origin {
+                FigureLocation {
                     passed_over: None,
                     ..origin
                 }
@@ -171,10 +171,10 @@ fn shared_log(evidence: &Evidence, other: &Evidence) -> Option<RuleCheck> {
 }
 
 fn infers(evidence: &Evidence) -> bool {
-    let scenario = Scenario::from_word(&evidence.scenario);
+    let scenario = TestScenario::from_word(&evidence.scenario);
     matches!(
         scenario,
-        Some(Scenario::SingleStream | Scenario::MultiStream)
+        Some(TestScenario::SingleStream | TestScenario::MultiStream)
     )
 }
 
@@ -199,7 +199,7 @@ fn share_command(plan: &Plan, one: &Evidence, other: &Evidence) -> bool {
 mod tests {
     use super::*;
     use crate::verdict::FigureValue;
-    use retrial_mlperf::mllog::RunIdentity;
+    use retrial_mlperf::mllog::TrainingRunIdentity;
     use retrial_recipe::model::Mode;
 
     fn trial(number: u32, file: &str, started_ms: f64) -> TrialEvidence {
@@ -210,10 +210,10 @@ mod tests {
         trial.logs.push(TrialLog {
             directory: "out".to_owned(),
             file: file.to_owned(),
-            identity: LogIdentity::Training(RunIdentity {
+            identity: LogIdentity::Training(TrainingRunIdentity {
                 started_ms: Some(started_ms),
                 elapsed_ms: Some(5000.0),
-                ..RunIdentity::default()
+                ..TrainingRunIdentity::default()
             }),
         });
         trial

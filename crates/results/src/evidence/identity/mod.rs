@@ -17,13 +17,13 @@ pub(crate) mod window;
 pub use shared::{ResultRun, RunKey, SharedRuns};
 pub(crate) use text::text_log;
 
-use super::texts::Text;
+use super::texts::TextFile;
 use crate::verdict::{LogIdentity, TrialLog};
 use retrial_mlperf::loadgen;
 use retrial_mlperf::mllog;
 
 /// Returns the identity of `LoadGen`'s logs in a directory.
-pub(crate) fn loadgen_log(run: &loadgen::Run, directory: &str) -> TrialLog {
+pub(crate) fn loadgen_log(run: &loadgen::LoadgenRun, directory: &str) -> TrialLog {
     let file = if run.detail.is_some() {
         super::folder::DETAIL
     } else {
@@ -37,7 +37,7 @@ pub(crate) fn loadgen_log(run: &loadgen::Run, directory: &str) -> TrialLog {
 }
 
 /// Returns the identity of a run of a training log.
-pub(crate) fn training_log(text: &Text, run: &mllog::TrainingRun) -> TrialLog {
+pub(crate) fn training_log(text: &TextFile, run: &mllog::TrainingRun) -> TrialLog {
     TrialLog {
         directory: text.directory.display().to_string(),
         file: text.file.display().to_string(),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::evidence::tree::Fault;
+use crate::evidence::tree::TreeFault;
 use crate::verdict::{Evidence, LogIdentity};
 use retrial_mlperf::loadgen;
 
@@ -11,7 +11,7 @@ use retrial_mlperf::loadgen;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RunKey {
     /// A run of `LoadGen`.
-    LoadGen(loadgen::RunIdentity),
+    LoadGen(loadgen::LoadgenRunIdentity),
     /// A training run: its start and duration in milliseconds, as bits, and its first seed.
     Training(u64, u64, Option<i64>),
 }
@@ -64,12 +64,12 @@ impl ResultRun {
 pub struct SharedRuns {
     /// The first owner of each run, with the path of its logs.
     seen: HashMap<RunKey, (String, String)>,
-    copies: Vec<Copies>,
+    copies: Vec<CopiedRuns>,
 }
 
 /// Runs of an owner that another one has, too.
 #[derive(Debug)]
-struct Copies {
+struct CopiedRuns {
     owners: (String, String),
     /// The paths of the first one.
     first: (String, String),
@@ -90,7 +90,7 @@ impl SharedRuns {
             if let Some(known) = known {
                 known.count += 1;
             } else {
-                self.copies.push(Copies {
+                self.copies.push(CopiedRuns {
                     owners: (owner.to_owned(), other.clone()),
                     first: (run.path.clone(), path.clone()),
                     count: 1,
@@ -101,7 +101,7 @@ impl SharedRuns {
 
     /// Returns a remark for each two owners that have the same runs. None is a violation: in a published round, a
     /// system has been renamed and both names have stayed.
-    pub fn remarks(&self) -> impl Iterator<Item = Fault> {
+    pub fn remarks(&self) -> impl Iterator<Item = TreeFault> {
         self.copies.iter().map(|copies| {
             let (path, original) = &copies.first;
             let more = match copies.count {
@@ -109,7 +109,7 @@ impl SharedRuns {
                 2 => "; so is 1 more of its runs".to_owned(),
                 count => format!("; so are {} more of its runs", count - 1),
             };
-            Fault {
+            TreeFault {
                 path: path.clone(),
                 actual: format!("the same run as {original}{more}"),
                 required: "runs that no other result has".to_owned(),
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     fn run(second: i64, path: &str) -> ResultRun {
-        let identity = loadgen::RunIdentity {
+        let identity = loadgen::LoadgenRunIdentity {
             scenario: None,
             mode: None,
             started_at: jiff::Timestamp::from_second(second).ok(),
@@ -148,7 +148,7 @@ mod tests {
         shared.add("B", &[run(1, "B/99/Offline"), run(4, "B/own")]);
         shared.add("C", &[run(3, "C/x")]);
         shared.add("B", &[run(2, "B/99/Server")]);
-        let remarks: Vec<Fault> = shared.remarks().collect();
+        let remarks: Vec<TreeFault> = shared.remarks().collect();
         assert!(remarks.iter().all(|remark| !remark.is_violation));
         let remarks: Vec<(&str, &str)> = remarks
             .iter()

@@ -12,7 +12,7 @@ use retrial_readings::decode::to_utf8;
 use sha1::{Digest, Sha1};
 
 use super::stamps;
-use crate::evidence::texts::Text;
+use crate::evidence::texts::TextFile;
 use crate::verdict::{FigureValue, LogIdentity, TextIdentity, TrialLog};
 
 /// Size of the beginning and of the end of a file that are read: files of gigabytes differ there, too.
@@ -25,11 +25,11 @@ const MAX_STARTS: usize = 10_000;
 /// Reads a file that these figures are read from; none where it cannot be read. If some are reduced from many records,
 /// how the file begins counts: another run's output may stand there.
 pub(crate) fn text_log(
-    text: &Text,
+    text: &TextFile,
     figures: &[&FigureValue],
     is_reduced: bool,
 ) -> Option<TrialLog> {
-    let lines = Lines::read(text, &text.open().ok()?).ok()?;
+    let lines = BoundaryLines::read(text, &text.open().ok()?).ok()?;
     Some(TrialLog {
         directory: text.directory.display().to_string(),
         file: text.file.display().to_string(),
@@ -47,7 +47,7 @@ pub(crate) fn text_log(
 }
 
 /// A line that is not blank.
-struct Line {
+struct HashedLine {
     /// From 1; of no line where it is far from the beginning.
     number: u64,
     /// The hash of its words, whatever the white space between them.
@@ -58,15 +58,15 @@ struct Line {
 
 /// The lines at both ends of a file.
 #[derive(Default)]
-struct Lines {
-    lines: Vec<Line>,
+struct BoundaryLines {
+    lines: Vec<HashedLine>,
     /// The hashes of what stands between line ends, commas and brackets, without white space: copies may be
     /// indented otherwise, and have other line ends.
     parts: Vec<u64>,
 }
 
-impl Lines {
-    fn read(text: &Text, file: &File) -> io::Result<Self> {
+impl BoundaryLines {
+    fn read(text: &TextFile, file: &File) -> io::Result<Self> {
         let length = file.metadata()?.len();
         let mut first = read_range(file, 0, length.min(END))?;
         let begin = length.saturating_sub(END).max(END.min(length));
@@ -92,7 +92,7 @@ impl Lines {
             if words.peek().is_none() {
                 continue;
             }
-            self.lines.push(Line {
+            self.lines.push(HashedLine {
                 number: first.map_or(u64::MAX, |first| first + number),
                 hash: hash_of(words.collect::<Vec<_>>()),
                 stamp: stamps::latest(line),
@@ -163,7 +163,7 @@ impl Lines {
 }
 
 /// Returns the hashes of lines up to the first that states a time, if it is near.
-fn up_to_time<'a>(lines: impl Iterator<Item = &'a Line>) -> Option<Vec<u64>> {
+fn up_to_time<'a>(lines: impl Iterator<Item = &'a HashedLine>) -> Option<Vec<u64>> {
     let mut hashes = Vec::new();
     for line in lines.take(MAX_LINES_APART) {
         hashes.push(line.hash);
@@ -199,7 +199,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::verdict::Origin;
+    use crate::verdict::FigureLocation;
 
     /// The log of a file with this content, of which a rate is read on a line.
     fn log(content: &[u8], rate: f64, line: u64) -> TrialLog {
@@ -209,11 +209,11 @@ mod tests {
     fn log_of(content: &[u8], rate: f64, line: u64, is_reduced: bool) -> TrialLog {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("output.log"), content).unwrap();
-        let text = Text {
+        let text = TextFile {
             directory: directory.path().to_owned(),
             file: "output.log".into(),
         };
-        let origin = Origin {
+        let origin = FigureLocation {
             file: "output.log".to_owned(),
             line: Some(line),
             passed_over: None,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::evidence::readings::Reading;
+use crate::evidence::readings::TrialReadings;
 use crate::verdict::{LogIdentity, RuleCheck, StepOutcome, TextIdentity, TrialEvidence, TrialLog};
 use retrial_mlperf::mllog;
 
@@ -59,7 +59,7 @@ impl StepWindow<'_> {
         })
     }
 
-    fn why_run_outside(&self, run: &mllog::RunIdentity) -> Option<String> {
+    fn why_run_outside(&self, run: &mllog::TrainingRunIdentity) -> Option<String> {
         #[expect(clippy::cast_possible_truncation, reason = "dates in milliseconds")]
         let started = run.dated_start_ms()? as i64;
         let started = Timestamp::from_millisecond(started).ok()?;
@@ -91,9 +91,9 @@ impl StepWindow<'_> {
 /// The trial without a result of its own, if no reading is of its step.
 pub(crate) fn keep_own(
     window: Option<&StepWindow<'_>>,
-    mut readings: Vec<Reading>,
+    mut readings: Vec<TrialReadings>,
     trial: &TrialEvidence,
-) -> Result<(Vec<Reading>, Vec<RuleCheck>), Box<TrialEvidence>> {
+) -> Result<(Vec<TrialReadings>, Vec<RuleCheck>), Box<TrialEvidence>> {
     let Some(window) = window else {
         return Ok((readings, Vec::new()));
     };
@@ -132,11 +132,11 @@ mod tests {
 
     fn training(started: &str) -> TrialLog {
         let started: Timestamp = started.parse().unwrap();
-        let identity = mllog::RunIdentity {
+        let identity = mllog::TrainingRunIdentity {
             started_ms: Some(retrial_readings::number::to_f64(
                 u64::try_from(started.as_millisecond()).unwrap(),
             )),
-            ..mllog::RunIdentity::default()
+            ..mllog::TrainingRunIdentity::default()
         };
         log("results", LogIdentity::Training(identity))
     }
@@ -185,9 +185,9 @@ mod tests {
             results: Path::new("results"),
             older: &[],
         };
-        let reading = |started| Reading {
+        let reading = |started| TrialReadings {
             logs: vec![training(started)],
-            ..Reading::default()
+            ..TrialReadings::default()
         };
         let old = reading("2023-11-05T10:10:00Z");
         let own = reading("2026-03-02T10:10:00Z");

@@ -6,27 +6,27 @@ use jiff::Timestamp;
 
 use super::RunFiles;
 use super::window::measured_window;
-use crate::evidence::figures::Text;
+use crate::evidence::figures::TextFile;
 use crate::evidence::identity::window::StepWindow;
 use crate::evidence::telemetry::StepSpan;
 use crate::evidence::trial_files::TrialFiles;
 use crate::verdict::{Evidence, StepOutcome, TrialEvidence};
-use retrial_plan::Condition;
+use retrial_plan::StepCondition;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_plan::step::Step;
 use retrial_recipe::model::Mode;
 use retrial_store::journal::{AbortReason, SkipReason, StepEnd, StepFault};
-use retrial_telemetry::Summary;
+use retrial_telemetry::TelemetrySummary;
 
 /// One trial of one measurement.
-pub(crate) struct Trial<'a> {
+pub(crate) struct RunTrial<'a> {
     pub files: &'a RunFiles<'a>,
     pub index: usize,
     pub measured: &'a MeasurementPlan,
     pub number: u32,
 }
 
-impl Trial<'_> {
+impl RunTrial<'_> {
     /// Returns the trials that it gave: none where it was not needed, several where its step trained several
     /// times.
     pub fn gather(&self, evidence: &mut Evidence) -> Vec<TrialEvidence> {
@@ -36,7 +36,7 @@ impl Trial<'_> {
         let check = self.step(Step::checks);
         let collect = self.step(Step::collects);
         let end = self.end(measure);
-        if matches!(&measure.when, Condition::UntilDecided { .. })
+        if matches!(&measure.when, StepCondition::UntilDecided { .. })
             && !matches!(end, Some(StepEnd::Done { .. } | StepEnd::Failed { .. }))
         {
             // A trial that was not needed, or not reached: no evidence either way.
@@ -127,7 +127,11 @@ impl Trial<'_> {
     }
 
     /// Returns the telemetry of a step, or of a window within it.
-    fn watched(&self, measure: &Step, window: Option<(Timestamp, Timestamp)>) -> Option<Summary> {
+    fn watched(
+        &self,
+        measure: &Step,
+        window: Option<(Timestamp, Timestamp)>,
+    ) -> Option<TelemetrySummary> {
         let (files, span) = (self.files, self.span(measure)?);
         files.telemetry.of_step(files.plan, measure, &span, window)
     }
@@ -164,11 +168,11 @@ impl Trial<'_> {
     }
 
     /// Returns the outputs of the trial's steps, the check's first.
-    fn outputs(&self, measure: &Step, check: Option<&Step>) -> Vec<Text> {
+    fn outputs(&self, measure: &Step, check: Option<&Step>) -> Vec<TextFile> {
         let steps = check.into_iter().chain([measure]);
         let run = self.files.directory.path();
         steps
-            .map(|step| Text::output_of(run, &step.directory()))
+            .map(|step| TextFile::output_of(run, &step.directory()))
             .collect()
     }
 }

@@ -4,7 +4,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use retrial_mlperf::loadgen::Run;
+use retrial_mlperf::loadgen::LoadgenRun;
 
 /// Time zones differ by whole quarters of an hour.
 const ZONES_S: i64 = 900;
@@ -12,7 +12,7 @@ const ZONES_S: i64 = 900;
 /// Returns the time in which `LoadGen` measured, without loading and warming up before and accuracy's logging after it.
 /// Its `power_begin` is in the container's local time; which zone that is shows in the log's own
 /// beginning, which is in UTC and at most a few minutes earlier.
-pub fn measured_window(run: &Run) -> Option<(Timestamp, Timestamp)> {
+pub fn measured_window(run: &LoadgenRun) -> Option<(Timestamp, Timestamp)> {
     let detail = run.detail.as_ref().filter(|detail| detail.tests <= 1)?;
     let local = DateTime::strptime("%m-%d-%Y %H:%M:%S%.f", detail.power_begin.as_ref()?).ok()?;
     let as_if_utc = local.to_zoned(TimeZone::UTC).ok()?.timestamp();
@@ -31,7 +31,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use retrial_mlperf::loadgen::Detail;
+    use retrial_mlperf::loadgen::LoadgenDetail;
 
     #[rstest]
     #[case("06-15-2025 10:00:01.250", "2025-06-15T10:00:01.25Z")]
@@ -40,14 +40,14 @@ mod tests {
     #[case("06-15-2025 09:59:59.500", "2025-06-15T09:59:59.5Z")]
     #[case("06-14-2025 22:04:00.000", "2025-06-15T10:04:00Z")]
     fn the_time_zone_is_derived_from_the_log_start(#[case] power_begin: &str, #[case] begin: &str) {
-        let run = Run {
-            detail: Some(Detail {
+        let run = LoadgenRun {
+            detail: Some(LoadgenDetail {
                 started_at: "2025-06-15T10:00:00Z".parse().ok(),
                 power_begin: Some(power_begin.to_owned()),
                 measured_ms: Some(600_000),
-                ..Detail::default()
+                ..LoadgenDetail::default()
             }),
-            ..Run::default()
+            ..LoadgenRun::default()
         };
         let (from, to) = measured_window(&run).unwrap();
         assert_eq!(from, begin.parse().unwrap());
@@ -56,6 +56,6 @@ mod tests {
 
     #[test]
     fn without_a_start_there_is_no_window() {
-        assert_eq!(measured_window(&Run::default()), None);
+        assert_eq!(measured_window(&LoadgenRun::default()), None);
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use itertools::Itertools as _;
 
 use crate::evidence::folder::names_in;
-use crate::evidence::tree::Fault;
+use crate::evidence::tree::TreeFault;
 use crate::evidence::tree::find::{find_below, folders, one_or_all, systems_without_results};
 use retrial_readings::natural::natural;
 
@@ -22,7 +22,7 @@ pub struct TrainingTrees {
     /// The results to judge, in the order of the paths.
     pub results: Vec<TrainingResult>,
     /// Faults of the tree itself.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<TreeFault>,
 }
 
 /// A benchmark on a system: its logs are one result.
@@ -50,7 +50,7 @@ impl TrainingResult {
 
 /// The part of a submitter's results that a directory is.
 #[derive(Debug, Default)]
-struct Position {
+struct TrainingPath {
     submitter: PathBuf,
     system: Option<String>,
     benchmark: Option<String>,
@@ -64,12 +64,12 @@ struct Position {
 pub fn find(directory: &Path) -> std::io::Result<Option<TrainingTrees>> {
     let directory = directory.canonicalize()?;
     std::fs::read_dir(&directory)?;
-    let mut positions: Vec<Position> = inside(&directory).into_iter().collect();
+    let mut positions: Vec<TrainingPath> = inside(&directory).into_iter().collect();
     if positions.is_empty() {
         let submitters = find_below(&directory, DEPTH, &is_submitter).into_iter();
-        positions.extend(submitters.map(|submitter| Position {
+        positions.extend(submitters.map(|submitter| TrainingPath {
             submitter,
-            ..Position::default()
+            ..TrainingPath::default()
         }));
     }
     let mut trees = TrainingTrees::default();
@@ -80,7 +80,7 @@ pub fn find(directory: &Path) -> std::io::Result<Option<TrainingTrees>> {
 }
 
 /// Finds a directory that lies in a submitter's `results`: the deepest folder of that name counts.
-fn inside(directory: &Path) -> Option<Position> {
+fn inside(directory: &Path) -> Option<TrainingPath> {
     let parts: Vec<Component> = directory.components().collect();
     let name = |at: usize| match parts.get(at) {
         Some(Component::Normal(name)) => Some(name.to_string_lossy().into_owned()),
@@ -89,7 +89,7 @@ fn inside(directory: &Path) -> Option<Position> {
     (1..parts.len()).rev().find_map(|at| {
         let submitter: PathBuf = parts[..at].iter().collect();
         let fits = name(at).as_deref() == Some(RESULTS) && is_submitter(&submitter);
-        fits.then(|| Position {
+        fits.then(|| TrainingPath {
             submitter,
             system: name(at + 1),
             benchmark: name(at + 2),
@@ -107,7 +107,7 @@ fn is_submitter(directory: &Path) -> bool {
     })
 }
 
-fn walk(position: &Position, trees: &mut TrainingTrees) {
+fn walk(position: &TrainingPath, trees: &mut TrainingTrees) {
     let (Some(root), Some(name)) = (position.submitter.parent(), position.submitter.file_name())
     else {
         return;
@@ -119,7 +119,7 @@ fn walk(position: &Position, trees: &mut TrainingTrees) {
         let benchmarks = one_or_all(position.benchmark.as_ref(), &results.join(system));
         if benchmarks.is_empty() {
             let path = Path::new(&submitter).join(RESULTS).join(system);
-            let fault = Fault::new(&path, "no result", "results of a benchmark");
+            let fault = TreeFault::new(&path, "no result", "results of a benchmark");
             trees.faults.push(fault);
         }
         trees

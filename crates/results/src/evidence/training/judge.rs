@@ -8,24 +8,25 @@ use rayon::prelude::*;
 
 use super::find::TrainingResult;
 use super::round::date_of;
-use super::system::{self, System};
+use super::system::{self, TrainingSystem};
 use crate::evidence::figures::each_line;
 use crate::evidence::identity::ResultRun;
 use crate::evidence::tree::published::ResultKey;
-use crate::evidence::tree::{Fault, Judged, Published};
+use crate::evidence::tree::{JudgedBenchmark, PublishedFigures, TreeFault};
 use crate::verdict::convergence::SAMPLES;
 use crate::verdict::{
-    self, BenchmarkVerdict, Context, Evidence, FigureValue, LogIdentity, RuleCheck, TrialEvidence,
-    TrialLog,
+    self, BenchmarkVerdict, Evidence, FigureValue, LogIdentity, RuleCheck, RunContext,
+    TrialEvidence, TrialLog,
 };
 use retrial_document::measures::format;
 use retrial_mlperf::mllog::{SAMPLES_TO_CONVERGE, TIME_TO_TRAIN};
 use retrial_mlperf::submission::same_organization;
 use retrial_mlperf::training::{
-    self, Division, Ending, LogReader, NamedLog, TrainingRound, TrainingRules,
+    self, Division, LogEnding, LogReader, NamedLog, TrainingRound, TrainingRules,
 };
 use retrial_recipe::model::{
-    Aggregate, Better, FigureSource, Find, JudgeRules, MllogFigure, Mode, Submission, Take,
+    Aggregate, Better, FigureLocator, FigureSource, JudgeRules, MatchSelection, MllogFigure, Mode,
+    Submission,
 };
 use retrial_store::open;
 
@@ -45,7 +46,7 @@ pub struct TrainingContext<'a> {
     /// The division by the command line, in place of the one that the system's description states.
     pub division: Option<&'a str>,
     /// Published figures to compare with.
-    pub published: Option<&'a Published>,
+    pub published: Option<&'a PublishedFigures>,
     /// Margin and confidence of comparisons.
     pub rules: &'a JudgeRules,
 }
@@ -54,14 +55,14 @@ pub struct TrainingContext<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedTraining {
     /// The verdict on the result, with the rules of its benchmark.
-    pub judged: Judged,
+    pub judged: JudgedBenchmark,
     /// Remarks on unusual facts that no rule forbids.
-    pub remarks: Vec<Fault>,
+    pub remarks: Vec<TreeFault>,
 }
 
 /// The evidence of one result, with what else was read.
 struct ResultEvidence {
-    system: System,
+    system: TrainingSystem,
     logs: Vec<NamedLog>,
     evidence: Evidence,
 }
@@ -71,8 +72,8 @@ fn context(
     result: &TrainingResult,
     context: &TrainingContext<'_>,
     division: Option<Division>,
-) -> Context {
-    Context {
+) -> RunContext {
+    RunContext {
         submission: Submission {
             suite: SUITE.to_owned(),
             round: Some(context.round.round.clone()),
@@ -83,12 +84,12 @@ fn context(
             sources: Vec::new(),
         },
         rules: context.rules.clone(),
-        ..Context::default()
+        ..RunContext::default()
     }
 }
 
 /// Returns the evidence of one result.
-pub fn evidence(result: &TrainingResult, by: &TrainingContext<'_>) -> (Context, Evidence) {
+pub fn evidence(result: &TrainingResult, by: &TrainingContext<'_>) -> (RunContext, Evidence) {
     let read = read(result, by);
     (context(result, by, read.system.division), read.evidence)
 }
@@ -114,7 +115,7 @@ pub fn judge(result: &TrainingResult, by: &TrainingContext<'_>) -> JudgedTrainin
     };
     JudgedTraining {
         remarks: remarks(result, &read.logs, by.round),
-        judged: Judged {
+        judged: JudgedBenchmark {
             owner: benchmark.path.clone(),
             runs: ResultRun::of_evidence(std::slice::from_ref(&read.evidence)),
             verdict,
@@ -189,7 +190,7 @@ fn read(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvidence {
 
 fn figure(key: &str, unit: &str) -> FigureSource {
     FigureSource {
-        find: Find::Mllog(MllogFigure {
+        find: FigureLocator::Mllog(MllogFigure {
             key: key.to_owned(),
             ..MllogFigure::default()
         }),
@@ -197,7 +198,7 @@ fn figure(key: &str, unit: &str) -> FigureSource {
         by: Vec::new(),
         unit: (!unit.is_empty()).then(|| unit.to_owned()),
         better: Better::Lower,
-        take: Take::Last,
+        take: MatchSelection::Last,
         aggregate: Aggregate::Olympic,
         noise: None,
     }
@@ -291,16 +292,16 @@ fn trial(number: u32, result: &TrainingResult, log: &NamedLog) -> TrialEvidence 
 
 /// Returns remarks on what no rule forbids: a run that failed, logs of another organization, and logs of a later round
 /// than is known.
-fn remarks(result: &TrainingResult, logs: &[NamedLog], round: &TrainingRound) -> Vec<Fault> {
-    let remark = |path: PathBuf, actual: String, required: &str| Fault {
+fn remarks(result: &TrainingResult, logs: &[NamedLog], round: &TrainingRound) -> Vec<TreeFault> {
+    let remark = |path: PathBuf, actual: String, required: &str| TreeFault {
         is_violation: false,
-        ..Fault::new(&path, actual, required)
+        ..TreeFault::new(&path, actual, required)
     };
     let lost = logs.iter().filter_map(|log| {
         let actual = match log.log.ending {
-            Ending::Converged => return None,
-            Ending::Aborted => "the run did not converge".to_owned(),
-            Ending::Cut => format!("incomplete log: it ends after {}", log.log.last_event),
+            LogEnding::Converged => return None,
+            LogEnding::Aborted => "the run did not converge".to_owned(),
+            LogEnding::Truncated => format!("incomplete log: it ends after {}", log.log.last_event),
         };
         let path = result.relative().join(&log.name);
         Some(remark(

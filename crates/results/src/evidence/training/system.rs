@@ -18,13 +18,13 @@ const SCALING: &str = "scaling.json";
 
 /// The division of a system, and the checks of its description.
 #[derive(Debug, Default)]
-pub(super) struct System {
+pub(super) struct TrainingSystem {
     pub division: Option<Division>,
     pub checks: Vec<RuleCheck>,
 }
 
 /// Reads the description of a result's system; `division` is the requested one.
-pub(super) fn read(result: &TrainingResult, division: Option<&str>) -> System {
+pub(super) fn read(result: &TrainingResult, division: Option<&str>) -> TrainingSystem {
     let file = Path::new(&result.submitter).join("systems");
     let file = file.join(format!("{}.json", result.system));
     let rule = file.display().to_string();
@@ -32,7 +32,7 @@ pub(super) fn read(result: &TrainingResult, division: Option<&str>) -> System {
     let object = match system_description(&result.root, &file) {
         Ok(object) => object,
         Err(check) => {
-            return System {
+            return TrainingSystem {
                 division: requested,
                 checks: vec![check],
             };
@@ -48,7 +48,7 @@ pub(super) fn read(result: &TrainingResult, division: Option<&str>) -> System {
         let measured = format!("division \"{stated}\"");
         checks.push(RuleCheck::failed(rule, measured, "closed or open"));
     }
-    System {
+    TrainingSystem {
         division: requested.or(parsed),
         checks,
     }

@@ -1,13 +1,13 @@
 //! A scenario's accuracy: the figures of `accuracy.txt`, and the logs of the run that gave them.
 
-use super::files::{Missing, check_logs};
+use super::files::{MissingFile, check_logs};
 use super::submission::ScenarioFolder;
 use crate::evidence::accuracy::{self, ACCURACY, LOG};
 use crate::evidence::folder;
 use crate::evidence::loadgen::{loadgen_evidence, other_kind};
 use crate::evidence::markers;
 use crate::verdict::{Evidence, RuleCheck, TrialEvidence};
-use retrial_mlperf::rounds::Rules;
+use retrial_mlperf::rounds::InferenceRules;
 use retrial_recipe::model::Mode;
 use retrial_store::{StoreError, open};
 
@@ -17,9 +17,9 @@ const RUN: &str = "accuracy";
 /// Reads the accuracy run of a place; `performance` is its performance run.
 pub(crate) fn gather(
     place: &ScenarioFolder,
-    rules: Option<&Rules>,
+    rules: Option<&InferenceRules>,
     performance: Option<&Evidence>,
-    files: &mut Vec<Missing>,
+    files: &mut Vec<MissingFile>,
 ) -> Evidence {
     let path = place.results().join(RUN);
     let mut evidence = place.evidence(Mode::Accuracy, &path);
@@ -48,7 +48,7 @@ pub(crate) fn gather(
             });
             let log = log.ok().map(|metadata| metadata.len());
             if log.is_none() {
-                files.push(Missing(path.join(LOG)));
+                files.push(MissingFile(path.join(LOG)));
             }
             evidence.checks.extend(accuracy::checks(&accuracy, log));
             // Only an uncut log is this short, or one that is cut already.

@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::files::{Missing, check_logs};
+use super::files::{MissingFile, check_logs};
 use super::find::folders;
 use super::inferred;
 use super::layout::is_test;
-use super::submission::{Part, ScenarioFolder};
+use super::submission::{ScenarioFolder, ScenarioPart};
 use crate::evidence::compliance::{self, RUN};
-use crate::evidence::folder::{self, Logs};
+use crate::evidence::folder::{self, LoadgenLogs};
 use crate::evidence::loadgen::loadgen_evidence;
-use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence, Validity, number};
-use retrial_mlperf::check::CheckKind;
+use crate::verdict::{Evidence, FigureValue, RuleCheck, StatedValidity, TrialEvidence, number};
+use retrial_mlperf::check::RuleCheckKind;
 use retrial_mlperf::compliance::{Test, TestRequirements};
-use retrial_mlperf::loadgen::Scenario;
-use retrial_mlperf::rounds::{ComplianceTest, Rules, check_audit};
+use retrial_mlperf::loadgen::TestScenario;
+use retrial_mlperf::rounds::{ComplianceTest, InferenceRules, check_audit};
 use retrial_recipe::model::Mode;
 
 /// The most by which a ratio of two rounded figures may exceed its limit.
@@ -23,7 +23,7 @@ const ROUNDING: f64 = 2e-5;
 
 /// One test of a place.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Tested {
+pub(crate) struct ComplianceTestEvidence {
     /// The name of the test's folder, `TEST06`.
     name: String,
     /// The evidence in its files.
@@ -33,27 +33,27 @@ pub(crate) struct Tested {
 /// Reads the tests of a place; `performance` is its performance run.
 pub(crate) fn gather(
     place: &ScenarioFolder,
-    rules: Option<&Rules>,
+    rules: Option<&InferenceRules>,
     performance: Option<&Evidence>,
-    files: &mut Vec<Missing>,
-) -> Vec<Tested> {
+    files: &mut Vec<MissingFile>,
+) -> Vec<ComplianceTestEvidence> {
     find(place)
         .into_iter()
-        .filter(|(name, _)| place.wants(&Part::Test(name.clone())))
+        .filter(|(name, _)| place.wants(&ScenarioPart::Test(name.clone())))
         .map(|(name, path)| {
             let evidence = test_evidence(place, rules, performance, &name, &path, files);
-            Tested { name, evidence }
+            ComplianceTestEvidence { name, evidence }
         })
         .collect()
 }
 
 fn test_evidence(
     place: &ScenarioFolder,
-    rules: Option<&Rules>,
+    rules: Option<&InferenceRules>,
     performance: Option<&Evidence>,
     name: &str,
     path: &Path,
-    files: &mut Vec<Missing>,
+    files: &mut Vec<MissingFile>,
 ) -> Evidence {
     let mut evidence = place.evidence(Mode::Compliance, path);
     let mut trial = TrialEvidence::finished(1, path.display().to_string());
@@ -75,8 +75,8 @@ fn test_evidence(
             evidence.checks.extend(result.checks);
             // Where verify_*.txt exist, a missing log is a missing file.
             for check in result.log_checks {
-                if check.kind == CheckKind::Missing {
-                    files.push(Missing(path.join(check.rule)));
+                if check.kind == RuleCheckKind::Missing {
+                    files.push(MissingFile(path.join(check.rule)));
                 } else {
                     evidence.checks.push(check);
                 }
@@ -122,8 +122,8 @@ fn not_required(place: &ScenarioFolder, is_known: bool, is_required: bool) -> Op
 
 /// The test's own performance run.
 fn speed(
-    required: Option<(&Rules, &ComplianceTest)>,
-    logs: &Logs,
+    required: Option<(&InferenceRules, &ComplianceTest)>,
+    logs: &LoadgenLogs,
     evidence: &mut Evidence,
     trial: &mut TrialEvidence,
 ) {
@@ -154,7 +154,7 @@ fn speed(
 /// Returns the test's speed next to the published run's. Where both were run in another scenario than they
 /// are published in, by the figure of that one.
 fn against(
-    rules: &Rules,
+    rules: &InferenceRules,
     test: &ComplianceTest,
     measured: &TrialEvidence,
     published: &TrialEvidence,
@@ -166,7 +166,7 @@ fn against(
             .and_then(|settings| settings.scenario)
     };
     let metric = match ran(published) {
-        Some(Scenario::SingleStream | Scenario::MultiStream) => {
+        Some(TestScenario::SingleStream | TestScenario::MultiStream) => {
             "early_stopping_latency_ns".to_owned()
         }
         _ => rules.metric.name(),
@@ -207,8 +207,8 @@ const PASSED: &str = "that the test passes";
 /// benchmark's, and that each is passed.
 pub(crate) fn passed(
     place: &ScenarioFolder,
-    rules: Option<&Rules>,
-    tests: &[Tested],
+    rules: Option<&InferenceRules>,
+    tests: &[ComplianceTestEvidence],
 ) -> Vec<RuleCheck> {
     if place.submitter.is_open() {
         return Vec::new();
@@ -225,7 +225,7 @@ pub(crate) fn passed(
                 .trials
                 .iter()
                 .find_map(|trial| match &trial.validity {
-                    Validity::Invalid(reasons) => Some(reasons.join("; ")),
+                    StatedValidity::Invalid(reasons) => Some(reasons.join("; ")),
                     _ => None,
                 });
             match (failed.next(), invalid) {

@@ -4,9 +4,9 @@
 use super::submission::ScenarioFolder;
 use crate::evidence::endpoints;
 use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
-use retrial_mlperf::endpoints::Performance;
-use retrial_mlperf::loadgen::{Scenario, published_metric as loadgen_metric};
-use retrial_mlperf::rounds::Rules;
+use retrial_mlperf::endpoints::EndpointPerformance;
+use retrial_mlperf::loadgen::{TestScenario, published_metric as loadgen_metric};
+use retrial_mlperf::rounds::InferenceRules;
 use retrial_readings::Figure;
 use retrial_recipe::model::Mode;
 
@@ -16,7 +16,10 @@ pub(crate) fn is_one(place: &ScenarioFolder) -> bool {
 }
 
 /// Returns the figure by which a place is published, of its results alone.
-pub(crate) fn published_figure(place: &ScenarioFolder, rules: Option<&Rules>) -> Option<Figure> {
+pub(crate) fn published_figure(
+    place: &ScenarioFolder,
+    rules: Option<&InferenceRules>,
+) -> Option<Figure> {
     let run = endpoints::performance(&place.results_folder()).ok()?;
     let metric = published_metric(&run, rules, place.scenario()?);
     let mut figure = run.resolve(&metric)?;
@@ -28,7 +31,11 @@ pub(crate) fn published_figure(place: &ScenarioFolder, rules: Option<&Rules>) ->
 }
 
 /// Returns the name of the figure by which a run is published, in the unit that it is published in.
-fn published_metric(run: &Performance, rules: Option<&Rules>, scenario: Scenario) -> String {
+fn published_metric(
+    run: &EndpointPerformance,
+    rules: Option<&InferenceRules>,
+    scenario: TestScenario,
+) -> String {
     match rules {
         Some(rules) => run.published_metric(&rules.metric).name(),
         None => run.metric(loadgen_metric(scenario, false)).to_owned(),
@@ -44,7 +51,7 @@ pub(crate) fn answers_same_requests(place: &ScenarioFolder) -> bool {
 /// Reads the performance run of a place, with its checks.
 pub(crate) fn performance(
     place: &ScenarioFolder,
-    rules: Option<&Rules>,
+    rules: Option<&InferenceRules>,
     allowed: bool,
 ) -> Evidence {
     let run = endpoints::performance(&place.results_folder());
@@ -73,7 +80,11 @@ pub(crate) fn performance(
 }
 
 /// Reads the accuracy run of a place, with its checks.
-pub(crate) fn accuracy(place: &ScenarioFolder, rules: Option<&Rules>, allowed: bool) -> Evidence {
+pub(crate) fn accuracy(
+    place: &ScenarioFolder,
+    rules: Option<&InferenceRules>,
+    allowed: bool,
+) -> Evidence {
     let results = endpoints::accuracy(&place.results_folder());
     let (mut evidence, results) = begun(place, Mode::Accuracy, allowed, results);
     let Some(results) = results else {

@@ -5,7 +5,7 @@ use crate::evidence::folder::is_missing;
 use crate::verdict::{Evidence, RuleCheck, number};
 use retrial_mlperf::compliance::Test;
 use retrial_mlperf::endpoints::{audit_name, check_audit_outcome, is_audit_required};
-use retrial_mlperf::rounds::{ComplianceTest, Rules};
+use retrial_mlperf::rounds::{ComplianceTest, InferenceRules};
 use retrial_mlperf::submission;
 use retrial_store::open;
 
@@ -17,7 +17,7 @@ const TOKENS_PER_SAMPLE: &str = "TOKENS_PER_SAMPLE";
 /// Checks the tests that a closed result needs; `performance` is its performance run.
 pub(crate) fn check(
     place: &ScenarioFolder,
-    rules: Option<&Rules>,
+    rules: Option<&InferenceRules>,
     performance: &Evidence,
 ) -> Vec<RuleCheck> {
     let Some(rules) = rules.filter(|_| !place.submitter.is_open()) else {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::submission::ScenarioFolder;
-use crate::evidence::folder::{DETAIL, Logs, SUMMARY, is_missing, names_in};
+use crate::evidence::folder::{DETAIL, LoadgenLogs, SUMMARY, is_missing, names_in};
 use crate::verdict::RuleCheck;
 use retrial_document::measures::format;
 use retrial_mlperf::submission;
@@ -19,14 +19,14 @@ const NAMED: usize = 4;
 
 /// A file that is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing(pub PathBuf);
+pub struct MissingFile(pub PathBuf);
 
 /// Returns the files next to a scenario's logs: how it was configured and run, and what was measured. An
 /// endpoint is configured by `config.yaml`, and has no `user.conf` of LoadGen.
 pub(crate) fn of_place(
     place: &ScenarioFolder,
     of_endpoint: bool,
-) -> (Vec<Missing>, Vec<RuleCheck>) {
+) -> (Vec<MissingFile>, Vec<RuleCheck>) {
     let folder = place.measurements();
     let at = place.submitter.root.join(&folder);
     let names: Vec<String> = names_in(&at, |_| true).collect();
@@ -34,7 +34,7 @@ pub(crate) fn of_place(
     let settings = (!of_endpoint).then_some("user.conf");
     for name in settings.into_iter().chain(["README.md"]) {
         if !names.iter().any(|there| there == name) {
-            missing.push(Missing(folder.join(name)));
+            missing.push(MissingFile(folder.join(name)));
         }
     }
     let ours = |name: &&String| {
@@ -43,7 +43,7 @@ pub(crate) fn of_place(
         name.as_str() == "measurements.json" || !place.submitter.in_one_folder && of_system
     };
     let Some(name) = names.iter().find(ours) else {
-        missing.push(Missing(folder.join("measurements.json")));
+        missing.push(MissingFile(folder.join("measurements.json")));
         return (missing, Vec::new());
     };
     let file = folder.join(name);
@@ -87,8 +87,8 @@ pub(crate) fn system_description(
 }
 
 /// Checks that no file of a benchmark is missing, as one rule.
-pub(crate) fn check(missing: &[Missing], benchmark: &Path) -> Option<RuleCheck> {
-    let names = missing.iter().map(|Missing(path)| {
+pub(crate) fn check(missing: &[MissingFile], benchmark: &Path) -> Option<RuleCheck> {
+    let names = missing.iter().map(|MissingFile(path)| {
         let below = path.strip_prefix(benchmark).unwrap_or(path);
         below.display().to_string()
     });
@@ -101,7 +101,11 @@ pub(crate) fn check(missing: &[Missing], benchmark: &Path) -> Option<RuleCheck> 
 
 /// Logs that cannot be read, or that are both missing: there is no result then. Where one of two
 /// is missing, the other is one.
-pub(crate) fn check_logs(logs: &Logs, path: &Path, files: &mut Vec<Missing>) -> Vec<RuleCheck> {
+pub(crate) fn check_logs(
+    logs: &LoadgenLogs,
+    path: &Path,
+    files: &mut Vec<MissingFile>,
+) -> Vec<RuleCheck> {
     let run = &logs.run;
     let none = run.summary.is_none() && run.detail.is_none() && logs.faults.is_empty();
     let mut checks = Vec::new();
@@ -117,7 +121,7 @@ pub(crate) fn check_logs(logs: &Logs, path: &Path, files: &mut Vec<Missing>) -> 
                 let required = "LoadGen's log of this run";
                 checks.push(RuleCheck::failed(name, reason, required));
             }
-            None => files.push(Missing(path.join(name))),
+            None => files.push(MissingFile(path.join(name))),
         }
     }
     checks.extend(cut(logs));
@@ -126,7 +130,7 @@ pub(crate) fn check_logs(logs: &Logs, path: &Path, files: &mut Vec<Missing>) -> 
 
 /// Checks a detail log without its test's end, or with lines that are none: it was truncated or changed, and
 /// what it says of errors and figures is not all.
-fn cut(logs: &Logs) -> Option<RuleCheck> {
+fn cut(logs: &LoadgenLogs) -> Option<RuleCheck> {
     let detail = logs.run.detail.as_ref()?;
     let actual = match (detail.is_complete(), detail.malformed) {
         (true, 0) => return None,

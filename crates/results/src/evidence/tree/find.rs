@@ -12,8 +12,8 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::layout::{self, DIVISIONS, Position, is_test};
-use super::submission::{Benchmark, Part, ScenarioFolder, Submitter};
+use super::layout::{self, DIVISIONS, SubmissionPath, is_test};
+use super::submission::{ScenarioFolder, ScenarioPart, SubmittedBenchmark, Submitter};
 use crate::evidence::folder;
 use crate::evidence::other_suite::OtherSuiteResult;
 use retrial_mlperf::other_suite::OtherSuite;
@@ -32,9 +32,9 @@ pub struct SubmissionTrees {
     /// The roots of the trees: the folders that hold the divisions.
     pub roots: Vec<PathBuf>,
     /// The benchmarks to judge, in the order of the paths.
-    pub benchmarks: Vec<Benchmark>,
+    pub benchmarks: Vec<SubmittedBenchmark>,
     /// Faults of the tree itself.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<TreeFault>,
     /// Results of other suites, which are not judged.
     pub other_suites: Vec<OtherSuiteResult>,
 }
@@ -54,7 +54,7 @@ impl SubmissionTrees {
 
 /// A fault of the tree itself, which belongs to no result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Fault {
+pub struct TreeFault {
     /// The path below its root.
     pub path: String,
     /// The actual content.
@@ -66,7 +66,7 @@ pub struct Fault {
     pub is_violation: bool,
 }
 
-impl Fault {
+impl TreeFault {
     /// Returns a violation at a path below the root.
     pub(crate) fn new(path: &Path, actual: impl Into<String>, required: impl Into<String>) -> Self {
         Self {
@@ -78,7 +78,7 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for TreeFault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             path,
@@ -98,12 +98,12 @@ impl fmt::Display for Fault {
 pub fn find(directory: &Path) -> std::io::Result<Option<SubmissionTrees>> {
     let directory = directory.canonicalize()?;
     std::fs::read_dir(&directory)?;
-    let mut positions: Vec<Position> = layout::position(&directory).into_iter().collect();
+    let mut positions: Vec<SubmissionPath> = layout::position(&directory).into_iter().collect();
     if positions.is_empty() {
         let roots = find_below(&directory, DEPTH, &layout::is_root).into_iter();
-        positions.extend(roots.map(|root| Position {
+        positions.extend(roots.map(|root| SubmissionPath {
             root,
-            ..Position::default()
+            ..SubmissionPath::default()
         }));
     }
     let mut trees = SubmissionTrees::default();
@@ -130,7 +130,7 @@ pub(crate) fn find_below(
     below.collect()
 }
 
-fn walk(position: &Position, trees: &mut SubmissionTrees) {
+fn walk(position: &SubmissionPath, trees: &mut SubmissionTrees) {
     let divisions = match &position.division {
         Some(division) => vec![division.clone()],
         None => DIVISIONS.map(str::to_owned).to_vec(),
@@ -153,7 +153,7 @@ fn walk(position: &Position, trees: &mut SubmissionTrees) {
     }
 }
 
-fn walk_submitter(position: &Position, division: &str, name: &str) -> SubmissionTrees {
+fn walk_submitter(position: &SubmissionPath, division: &str, name: &str) -> SubmissionTrees {
     let mut trees = SubmissionTrees::default();
     let relative = Path::new(division).join(name);
     let results = position.root.join(&relative).join("results");
@@ -164,7 +164,7 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Submission
         Ok(names) => names,
         Err(reason) => {
             let required = "a JSON object of names";
-            let fault = Fault::new(&relative.join(NAMES), reason, required);
+            let fault = TreeFault::new(&relative.join(NAMES), reason, required);
             trees.faults.push(fault);
             BTreeMap::new()
         }
@@ -199,7 +199,7 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Submission
                 .filter(|place| place.scenario().is_some() || holds_results(place))
                 .collect();
             if !scenarios.is_empty() {
-                trees.benchmarks.push(Benchmark {
+                trees.benchmarks.push(SubmittedBenchmark {
                     submitter: Arc::clone(&submitter),
                     system: system.clone(),
                     name: benchmark,
@@ -210,7 +210,7 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Submission
         }
         if trees.benchmarks.len() == before && trees.other_suites.is_empty() {
             let path = relative.join("results").join(system);
-            let fault = Fault::new(&path, "no result", "results of a benchmark");
+            let fault = TreeFault::new(&path, "no result", "results of a benchmark");
             trees.faults.push(fault);
         }
     }
@@ -243,9 +243,9 @@ fn other_suite(
     })
 }
 
-fn fault_of_other_suite(other: &OtherSuiteResult) -> Fault {
+fn fault_of_other_suite(other: &OtherSuiteResult) -> TreeFault {
     let actual = format!("a result of {}", other.suite);
-    Fault::new(&other.path, actual, "results of MLPerf Inference")
+    TreeFault::new(&other.path, actual, "results of MLPerf Inference")
 }
 
 /// Returns whether a folder whose name is not a scenario contains results anyway.
@@ -259,11 +259,11 @@ pub(crate) fn systems_without_results(
     root: &Path,
     submitter: &Path,
     systems: &[String],
-) -> Vec<Fault> {
+) -> Vec<TreeFault> {
     let described = submitter.join("systems");
     let Ok(entries) = std::fs::read_dir(root.join(&described)) else {
         let required = "a description of each system";
-        return vec![Fault::new(&described, "missing", required)];
+        return vec![TreeFault::new(&described, "missing", required)];
     };
     let names = entries.flatten().filter_map(|entry| {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -272,9 +272,9 @@ pub(crate) fn systems_without_results(
     let names = names.filter(|name| !systems.contains(name)).sorted();
     let faults = names.map(|name| {
         let path = described.join(format!("{name}.json"));
-        Fault {
+        TreeFault {
             is_violation: false,
-            ..Fault::new(&path, "a system without results", format!("results/{name}"))
+            ..TreeFault::new(&path, "a system without results", format!("results/{name}"))
         }
     });
     faults.collect()
@@ -300,7 +300,7 @@ fn names(root: &Path, relative: &Path) -> Result<BTreeMap<String, String>, Strin
     }
 }
 
-impl Part {
+impl ScenarioPart {
     /// Returns the name of the part's folder.
     pub fn name(&self) -> &str {
         match self {

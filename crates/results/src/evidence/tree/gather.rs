@@ -1,30 +1,30 @@
 //! The evidence of one place: a scenario's performance, accuracy and compliance.
 
-use super::files::Missing;
-use super::submission::{Part, ScenarioFolder};
+use super::files::MissingFile;
+use super::submission::{ScenarioFolder, ScenarioPart};
 use super::{
     JudgeContext, accuracy, compliance, endpoint, endpoint_audit, files, one_result, performance,
 };
 use crate::evidence::unknown_rules;
 use crate::verdict::{Evidence, RuleCheck};
-use retrial_mlperf::rounds::Rules;
+use retrial_mlperf::rounds::InferenceRules;
 
 /// The evidence of a place, with the rules for it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Gathered {
+pub struct ScenarioEvidence {
     /// The round's rules for it, where round, benchmark and scenario are known.
-    pub rules: Option<Rules>,
+    pub rules: Option<InferenceRules>,
     /// Performance, accuracy, and each compliance test.
     pub evidence: Vec<Evidence>,
     /// Files without figures that are missing.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingFile>,
     /// Rules that are the benchmark's, not a result's.
     pub rules_of_benchmark: Vec<RuleCheck>,
 }
 
 /// Reads a place. Nothing of it is trusted, and nothing stops it: what is missing or cannot be read
 /// is recorded in the evidence.
-pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathered {
+pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> ScenarioEvidence {
     let rules = rules(place, judge_context);
     let of_endpoint = endpoint::is_one(place);
     let (mut missing, rules_of_benchmark) = if place.only.is_none() {
@@ -37,7 +37,7 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathe
         .round
         .is_none_or(|round| round.allows_endpoint(named));
     let mut evidence = Vec::new();
-    let performance = place.wants(&Part::Performance).then(|| {
+    let performance = place.wants(&ScenarioPart::Performance).then(|| {
         let mut evidence = if of_endpoint {
             endpoint::performance(place, rules.as_ref(), allowed)
         } else {
@@ -46,7 +46,7 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathe
         performance::expect(&mut evidence, place, judge_context);
         evidence
     });
-    let accuracy = place.wants(&Part::Accuracy).then(|| {
+    let accuracy = place.wants(&ScenarioPart::Accuracy).then(|| {
         if of_endpoint {
             endpoint::accuracy(place, rules.as_ref(), allowed)
         } else {
@@ -92,7 +92,7 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathe
             one.unknown_rules = Some(reason.clone());
         }
     }
-    Gathered {
+    ScenarioEvidence {
         rules,
         evidence,
         missing,
@@ -101,7 +101,7 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathe
 }
 
 /// Returns the round's rules for a place.
-fn rules(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Option<Rules> {
+fn rules(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Option<InferenceRules> {
     let named = judge_context.official(&place.submitter, &place.benchmark);
     judge_context.round?.rules(named, place.scenario()?)
 }

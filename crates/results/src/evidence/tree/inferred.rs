@@ -1,8 +1,8 @@
 //! The published figure of a run, also where it is inferred: an edge result may be submitted in a
 //! scenario with the logs of another one, and its figure is then worked out of theirs.
 
-use retrial_mlperf::loadgen::{Run, Scenario};
-use retrial_mlperf::rounds::Rules;
+use retrial_mlperf::loadgen::{LoadgenRun, TestScenario};
+use retrial_mlperf::rounds::InferenceRules;
 use retrial_readings::figure::Figure;
 use retrial_readings::number::to_f64;
 
@@ -10,13 +10,13 @@ use retrial_readings::number::to_f64;
 pub(crate) const MULTI_STREAM_SAMPLES: f64 = 8.0;
 
 /// Returns the figure by which a run is published in the scenario of these rules.
-pub(crate) fn figure(run: &Run, rules: &Rules) -> Option<Figure> {
+pub(crate) fn figure(run: &LoadgenRun, rules: &InferenceRules) -> Option<Figure> {
     let logged = run.scenario();
     match (logged, rules.scenario) {
-        (Some(Scenario::SingleStream), Scenario::Offline) => run
+        (Some(TestScenario::SingleStream), TestScenario::Offline) => run
             .figure("queries_per_second_without_loadgen_overhead")
             .cloned(),
-        (Some(Scenario::MultiStream), Scenario::Offline) => {
+        (Some(TestScenario::MultiStream), TestScenario::Offline) => {
             let latency = run.figure("latency_mean_ns")?;
             let samples = run
                 .parameters()
@@ -26,7 +26,7 @@ pub(crate) fn figure(run: &Run, rules: &Rules) -> Option<Figure> {
             figure.value = samples * 1e9 / latency.value;
             Some(figure)
         }
-        (Some(Scenario::SingleStream), Scenario::MultiStream) => {
+        (Some(TestScenario::SingleStream), TestScenario::MultiStream) => {
             // LoadGen estimates the 99th percentile in a SingleStream run for this.
             let latency = run.figure("early_stopping_p99_ns")?;
             Some(latency.scaled(MULTI_STREAM_SAMPLES * 1e-6, rules.metric.unit.clone()))

@@ -1,11 +1,11 @@
 //! Verdicts on the results of one benchmark on one system, and on the benchmark as a whole.
 
 use super::gather::gather;
-use super::submission::{Benchmark, ScenarioFolder};
-use super::system::{self, System};
+use super::submission::{ScenarioFolder, SubmittedBenchmark};
+use super::system::{self, InferenceSystem};
 use super::{JudgeContext, accuracy, files, one_result, required};
 use crate::evidence::identity::ResultRun;
-use crate::verdict::{self, BenchmarkVerdict, Context, Verdict};
+use crate::verdict::{self, BenchmarkVerdict, RunContext, Verdict};
 use retrial_recipe::model::{Mode, Submission};
 
 /// The suite of all submission trees.
@@ -13,7 +13,7 @@ const SUITE: &str = "mlperf-inference";
 
 /// The verdicts on one benchmark on one system.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub struct JudgedBenchmark {
     /// The verdict on its results.
     pub verdict: Verdict,
     /// The benchmark as a whole: its scenarios, its system.
@@ -25,13 +25,13 @@ pub struct Judged {
 }
 
 /// Returns the context of a benchmark on a system, whatever its scenarios measured.
-pub fn context(benchmark: &Benchmark, judge_context: &JudgeContext<'_>) -> Context {
+pub fn context(benchmark: &SubmittedBenchmark, judge_context: &JudgeContext<'_>) -> RunContext {
     let submitter = &benchmark.submitter;
     let with_accuracy = benchmark
         .scenarios
         .iter()
         .filter(|place| accuracy::is_there(place));
-    Context {
+    RunContext {
         submission: Submission {
             suite: SUITE.to_owned(),
             round: judge_context.round.map(|round| round.round.clone()),
@@ -44,13 +44,13 @@ pub fn context(benchmark: &Benchmark, judge_context: &JudgeContext<'_>) -> Conte
         rules: judge_context.rules.clone(),
         require_accuracy: judge_context.require_accuracy,
         accuracy_scenarios: with_accuracy.map(ScenarioFolder::scenario_name).collect(),
-        ..Context::default()
+        ..RunContext::default()
     }
 }
 
 /// Reads and judges the scenarios of a benchmark, in their order.
-pub fn judge(benchmark: &Benchmark, judge_context: &JudgeContext<'_>) -> Judged {
-    let System { kind, checks } = system::read(benchmark);
+pub fn judge(benchmark: &SubmittedBenchmark, judge_context: &JudgeContext<'_>) -> JudgedBenchmark {
+    let InferenceSystem { kind, checks } = system::read(benchmark);
     let (mut rules, mut missing, mut evidence) = (checks, Vec::new(), Vec::new());
     let mut official = None;
     for scenario in &benchmark.scenarios {
@@ -81,7 +81,7 @@ pub fn judge(benchmark: &Benchmark, judge_context: &JudgeContext<'_>) -> Judged 
         valid: is_valid && rules.iter().all(|rule| rule.passed),
         rules,
     };
-    Judged {
+    JudgedBenchmark {
         verdict,
         benchmark,
         owner,

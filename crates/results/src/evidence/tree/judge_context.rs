@@ -1,7 +1,7 @@
 //! The basis of a tree's verdicts: the round, the suite's name of a benchmark in it, and published figures to
 //! compare with.
 
-use super::{Published, Submitter};
+use super::{PublishedFigures, Submitter};
 use retrial_mlperf::rounds::Round;
 use retrial_recipe::model::JudgeRules;
 
@@ -13,7 +13,7 @@ pub struct JudgeContext<'a> {
     /// The benchmark by the command line, in place of the folder's name.
     pub benchmark: Option<&'a str>,
     /// Published figures to compare with.
-    pub published: Option<&'a Published>,
+    pub published: Option<&'a PublishedFigures>,
     /// Margin and confidence of comparisons.
     pub rules: &'a JudgeRules,
     /// Performance without accuracy is inconclusive.

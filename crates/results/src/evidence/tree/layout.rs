@@ -5,7 +5,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::submission::Part;
+use super::submission::ScenarioPart;
 
 /// The divisions of a round.
 pub const DIVISIONS: [&str; 3] = ["closed", "network", "open"];
@@ -14,7 +14,7 @@ const KINDS: [&str; 3] = ["results", "compliance", "measurements"];
 
 /// The position of a directory in a submission tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Position {
+pub struct SubmissionPath {
     /// The root of the tree: the folder that holds the divisions.
     pub root: PathBuf,
     /// `closed`, where the directory is in one.
@@ -28,11 +28,11 @@ pub struct Position {
     /// The scenario's folder, likewise.
     pub scenario: Option<String>,
     /// The part of the scenario's results.
-    pub part: Option<Part>,
+    pub part: Option<ScenarioPart>,
 }
 
 /// Returns where a directory lies, if it is in a submission tree or is one; its path must be absolute.
-pub fn position(directory: &Path) -> Option<Position> {
+pub fn position(directory: &Path) -> Option<SubmissionPath> {
     let parts: Vec<String> = directory
         .components()
         .map(|part| match part {
@@ -45,15 +45,15 @@ pub fn position(directory: &Path) -> Option<Position> {
         .rev()
         .find_map(|at| inside(directory, &parts, at));
     inside.or_else(|| {
-        is_root(directory).then(|| Position {
+        is_root(directory).then(|| SubmissionPath {
             root: directory.to_owned(),
-            ..Position::default()
+            ..SubmissionPath::default()
         })
     })
 }
 
 /// Returns the position of a directory whose path has the division at this place.
-fn inside(directory: &Path, parts: &[String], at: usize) -> Option<Position> {
+fn inside(directory: &Path, parts: &[String], at: usize) -> Option<SubmissionPath> {
     let division = parts[at].as_str();
     if !DIVISIONS.contains(&division) {
         return None;
@@ -68,7 +68,7 @@ fn inside(directory: &Path, parts: &[String], at: usize) -> Option<Position> {
         },
     };
     let kind = part(2);
-    fits.then(|| Position {
+    fits.then(|| SubmissionPath {
         root,
         division: Some(division.to_owned()),
         submitter: part(1),
@@ -79,17 +79,21 @@ fn inside(directory: &Path, parts: &[String], at: usize) -> Option<Position> {
     })
 }
 
-fn part_of(kind: Option<&str>, first: Option<String>, second: Option<String>) -> Option<Part> {
+fn part_of(
+    kind: Option<&str>,
+    first: Option<String>,
+    second: Option<String>,
+) -> Option<ScenarioPart> {
     let in_compliance = kind == Some("compliance") || first.as_deref() == Some("compliance");
     let test = |name: Option<String>| match name {
-        Some(name) if is_test(&name) => Some(Part::Test(name)),
+        Some(name) if is_test(&name) => Some(ScenarioPart::Test(name)),
         _ => None,
     };
     match first.as_deref() {
-        Some("compliance") => Some(test(second).unwrap_or(Part::Compliance)),
-        Some("performance") if !in_compliance => Some(Part::Performance),
-        Some("accuracy") if !in_compliance => Some(Part::Accuracy),
-        _ if in_compliance => Some(test(first).unwrap_or(Part::Compliance)),
+        Some("compliance") => Some(test(second).unwrap_or(ScenarioPart::Compliance)),
+        Some("performance") if !in_compliance => Some(ScenarioPart::Performance),
+        Some("accuracy") if !in_compliance => Some(ScenarioPart::Accuracy),
+        _ if in_compliance => Some(test(first).unwrap_or(ScenarioPart::Compliance)),
         _ => test(first),
     }
 }
@@ -139,7 +143,7 @@ mod tests {
         tree
     }
 
-    fn at(tree: &tempfile::TempDir, path: &str) -> Option<Position> {
+    fn at(tree: &tempfile::TempDir, path: &str) -> Option<SubmissionPath> {
         position(&tree.path().join(path))
     }
 
@@ -162,14 +166,14 @@ mod tests {
         assert_eq!(run.system.as_deref(), Some("8xMI300X"));
         assert_eq!(run.benchmark.as_deref(), Some("llama2-70b-99"));
         assert_eq!(run.scenario.as_deref(), Some("Offline"));
-        assert_eq!(run.part, Some(Part::Performance));
+        assert_eq!(run.part, Some(ScenarioPart::Performance));
         let test = "closed/AMD/results/8xMI300X/llama2-70b-99/Offline/TEST06";
         assert_eq!(
             at(&tree, test).unwrap().part,
-            Some(Part::Test("TEST06".to_owned()))
+            Some(ScenarioPart::Test("TEST06".to_owned()))
         );
         let compliance = at(&tree, "closed/AMD/compliance/8xMI300X").unwrap();
-        assert_eq!(compliance.part, Some(Part::Compliance));
+        assert_eq!(compliance.part, Some(ScenarioPart::Compliance));
     }
 
     #[test]

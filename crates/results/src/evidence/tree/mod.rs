@@ -28,12 +28,12 @@ mod round;
 mod submission;
 mod system;
 
-pub use find::{Fault, SubmissionTrees, find};
-pub use judge::{Judged, judge};
+pub use find::{SubmissionTrees, TreeFault, find};
+pub use judge::{JudgedBenchmark, judge};
 pub use judge_context::{JudgeContext, official};
 pub use layout::{DIVISIONS, is_test};
 pub use performance::published_figure;
-pub use published::{Published, PublishedResult};
-pub use round::{RoundOfTree, of_tree as round_of};
-pub use submission::{Benchmark, Part, ScenarioFolder, Submitter};
+pub use published::{PublishedFigures, PublishedResult};
+pub use round::{TreeRound, of_tree as round_of};
+pub use submission::{ScenarioFolder, ScenarioPart, SubmittedBenchmark, Submitter};
 pub use system::description;

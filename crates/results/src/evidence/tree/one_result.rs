@@ -7,7 +7,7 @@ use itertools::{Itertools as _, join};
 use super::layout::is_test;
 use crate::verdict::{Evidence, RuleCheck, TrialLog, number};
 use retrial_mlperf::loadgen::RunSettings;
-use retrial_mlperf::rounds::Rules;
+use retrial_mlperf::rounds::InferenceRules;
 use retrial_recipe::model::Mode;
 
 /// Mean length of the answers, as the accuracy scripts print it.
@@ -22,7 +22,7 @@ const MOST_DAYS: i64 = 60;
 
 /// Returns warnings of differences between the logs of a result: none violates a rule by itself. Where the
 /// round measures accuracy with samples of its own, their number means nothing.
-pub(crate) fn differences(all: &[&Evidence], rules: Option<&Rules>) -> Vec<RuleCheck> {
+pub(crate) fn differences(all: &[&Evidence], rules: Option<&InferenceRules>) -> Vec<RuleCheck> {
     let has_own = rules.is_some_and(|rules| {
         let of_accuracy = rules.accuracy_samples;
         of_accuracy.is_some() && of_accuracy != rules.dataset

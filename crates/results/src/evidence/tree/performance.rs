@@ -2,7 +2,7 @@
 
 use itertools::join;
 
-use super::files::{Missing, check_logs};
+use super::files::{MissingFile, check_logs};
 use super::find::folders;
 use super::submission::ScenarioFolder;
 use super::{JudgeContext, endpoint, inferred, official, power};
@@ -11,7 +11,7 @@ use crate::evidence::loadgen::{fallback, loadgen_evidence, not_of_its_kind};
 use crate::evidence::markers;
 use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
 use retrial_mlperf::loadgen;
-use retrial_mlperf::rounds::{Round, Rules};
+use retrial_mlperf::rounds::{InferenceRules, Round};
 use retrial_readings::Figure;
 use retrial_recipe::model::Mode;
 
@@ -21,8 +21,8 @@ const RUN: &str = "performance/run_1";
 /// Reads the performance run of a place.
 pub(crate) fn gather(
     place: &ScenarioFolder,
-    rules: Option<&Rules>,
-    files: &mut Vec<Missing>,
+    rules: Option<&InferenceRules>,
+    files: &mut Vec<MissingFile>,
 ) -> Evidence {
     let path = place.results().join(RUN);
     let mut evidence = place.evidence(Mode::Performance, &path);
@@ -58,7 +58,7 @@ pub(crate) fn gather(
         evidence.checks.extend(markers::usual(&folder));
     }
     // The log of an accuracy run is no evidence of speed.
-    let mode = loadgen::Mode::Performance;
+    let mode = loadgen::TestMode::Performance;
     evidence
         .checks
         .extend(not_of_its_kind(&logs.run, mode, None));
@@ -82,7 +82,7 @@ pub fn published_figure(place: &ScenarioFolder, round: Option<&Round>) -> Option
         Some(_) => None,
         None => Some(folder::detail_at(root, &folder).ok()?),
     };
-    let run = loadgen::Run { summary, detail };
+    let run = loadgen::LoadgenRun { summary, detail };
     match rules {
         Some(rules) => inferred::figure(&run, &rules),
         None => [true, false].into_iter().find_map(|tokens| {

@@ -8,15 +8,15 @@ use jiff::civil::DateTime;
 use serde_json::Value;
 use sha1::{Digest, Sha1};
 
-use super::files::{Missing, object};
+use super::files::{MissingFile, object};
 use super::inferred::MULTI_STREAM_SAMPLES;
 use super::submission::ScenarioFolder;
 use crate::evidence::folder;
 use crate::verdict::{FigureValue, RuleCheck};
-use retrial_mlperf::loadgen::{Detail, Run, Scenario};
+use retrial_mlperf::loadgen::{LoadgenDetail, LoadgenRun, TestScenario};
 use retrial_mlperf::power::ranging::{check_phase, check_power};
-use retrial_mlperf::power::session::Sessions;
-use retrial_mlperf::power::{Meter, moment, ptd_log};
+use retrial_mlperf::power::session::PowerSessions;
+use retrial_mlperf::power::{PowerMeter, moment, ptd_log};
 use retrial_readings::number::to_f64;
 use retrial_store::{blocks, open};
 
@@ -43,8 +43,8 @@ const FILES: [&str; 8] = [
 /// Returns the figure of a place that has power; what is wrong with it where there is none.
 pub(crate) fn figure(
     place: &ScenarioFolder,
-    run: &Run,
-    missing: &mut Vec<Missing>,
+    run: &LoadgenRun,
+    missing: &mut Vec<MissingFile>,
 ) -> Option<Result<(String, FigureValue), RuleCheck>> {
     let root = &place.submitter.root;
     let folder = place.results().join("performance");
@@ -53,7 +53,11 @@ pub(crate) fn figure(
         return None;
     }
     let files = FILES.iter().map(|name| place.results().join(name));
-    missing.extend(files.filter(|file| !root.join(file).exists()).map(Missing));
+    missing.extend(
+        files
+            .filter(|file| !root.join(file).exists())
+            .map(MissingFile),
+    );
     Some(measured(place, run, root, &log).map_err(|reason| {
         RuleCheck::failed(
             "power",
@@ -65,7 +69,7 @@ pub(crate) fn figure(
 
 fn measured(
     place: &ScenarioFolder,
-    run: &Run,
+    run: &LoadgenRun,
     root: &Path,
     log: &Path,
 ) -> Result<(String, FigureValue), String> {
@@ -77,7 +81,7 @@ fn measured(
     let scenario = place.scenario();
     if !matches!(
         scenario,
-        Some(Scenario::SingleStream | Scenario::MultiStream)
+        Some(TestScenario::SingleStream | TestScenario::MultiStream)
     ) {
         return Ok(("average_power_w".to_owned(), FigureValue::new(mean, "W")));
     }
@@ -89,7 +93,7 @@ fn measured(
 }
 
 /// Returns the start and the end of a run, by its log.
-fn span(detail: &Detail) -> Option<(DateTime, DateTime)> {
+fn span(detail: &LoadgenDetail) -> Option<(DateTime, DateTime)> {
     let at = |text: &Option<String>| text.as_deref().and_then(moment);
     at(&detail.power_begin).zip(at(&detail.power_end))
 }
@@ -97,7 +101,7 @@ fn span(detail: &Detail) -> Option<(DateTime, DateTime)> {
 /// Returns the mean of a meter's samples in a span of time, watts.
 fn mean(root: &Path, log: &Path, (from, to): (DateTime, DateTime)) -> Result<f64, String> {
     let file = open::open_beneath(root, log).map_err(|error| error.to_string())?;
-    let mut meter = Meter::between(from, to);
+    let mut meter = PowerMeter::between(from, to);
     blocks::each(file, |block| meter.push(block)).map_err(|error| format!("{METER}: {error}"))?;
     let power = meter.finish();
     power.mean_w.ok_or_else(|| {
@@ -110,7 +114,7 @@ fn mean(root: &Path, log: &Path, (from, to): (DateTime, DateTime)) -> Result<f64
 
 /// Checks the session of which a result's power is: what its client and server recorded, the meter's
 /// log, and the ranging run. A missing file is reported with the files.
-pub(crate) fn session(place: &ScenarioFolder, run: &Run) -> Vec<RuleCheck> {
+pub(crate) fn session(place: &ScenarioFolder, run: &LoadgenRun) -> Vec<RuleCheck> {
     let root = &place.submitter.root;
     let folder = place.results().join("performance");
     let [client, server] = ["client.json", "server.json"]
@@ -118,7 +122,7 @@ pub(crate) fn session(place: &ScenarioFolder, run: &Run) -> Vec<RuleCheck> {
     let (Some(client), Some(server)) = (client, server) else {
         return Vec::new();
     };
-    let sessions = Sessions {
+    let sessions = PowerSessions {
         client: &client,
         server: &server,
     };
@@ -186,10 +190,10 @@ fn sha1(file: impl Read) -> std::io::Result<String> {
 }
 
 /// Millijoules of a query. A SingleStream run may stand for MultiStream, whose query is eight.
-fn energy(joules: f64, scenario: Option<Scenario>, detail: &Detail) -> Option<f64> {
+fn energy(joules: f64, scenario: Option<TestScenario>, detail: &LoadgenDetail) -> Option<f64> {
     let queries = detail.query_count.filter(|count| *count > 0)?;
-    let inferred =
-        scenario == Some(Scenario::MultiStream) && detail.scenario == Some(Scenario::SingleStream);
+    let inferred = scenario == Some(TestScenario::MultiStream)
+        && detail.scenario == Some(TestScenario::SingleStream);
     let each = if inferred { MULTI_STREAM_SAMPLES } else { 1.0 };
     Some(joules * 1000.0 * each / to_f64(queries))
 }

@@ -1,14 +1,14 @@
 //! Requirements on a benchmark on a system, in addition to those on its results.
 
 use super::JudgeContext;
-use super::submission::Benchmark;
+use super::submission::SubmittedBenchmark;
 use crate::verdict::RuleCheck;
-use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::SystemType;
 
 /// Rules of the benchmark as a whole.
 pub(crate) fn check(
-    benchmark: &Benchmark,
+    benchmark: &SubmittedBenchmark,
     system: Option<SystemType>,
     judge_context: &JudgeContext<'_>,
 ) -> Vec<RuleCheck> {
@@ -40,7 +40,7 @@ pub(crate) fn check(
         return checks;
     };
     if benchmark.submitter.is_open() {
-        let is_unknown = |scenario: &Scenario| rules.scenarios.get(*scenario).is_none();
+        let is_unknown = |scenario: &TestScenario| rules.scenarios.get(*scenario).is_none();
         let required = format!("a scenario of {official} in round {}", round.round);
         let unknown = scenarios(benchmark).filter(is_unknown);
         checks.extend(unknown.map(|scenario| {
@@ -54,7 +54,7 @@ pub(crate) fn check(
         let required = "the suite's own name, in the closed division";
         checks.push(RuleCheck::warning("benchmark", measured, required));
     }
-    let scenarios: Vec<Scenario> = scenarios(benchmark).collect();
+    let scenarios: Vec<TestScenario> = scenarios(benchmark).collect();
     for scenario in &scenarios {
         let is_allowed = rules.scenarios.get(*scenario).is_some_and(|rules| {
             system.is_none_or(|system| {
@@ -82,7 +82,7 @@ pub(crate) fn check(
 }
 
 /// Returns the scenarios of its folders.
-fn scenarios(benchmark: &Benchmark) -> impl Iterator<Item = Scenario> {
+fn scenarios(benchmark: &SubmittedBenchmark) -> impl Iterator<Item = TestScenario> {
     let folders = benchmark.scenarios.iter();
     folders.filter_map(super::ScenarioFolder::scenario)
 }

@@ -5,13 +5,13 @@ use std::cmp::Reverse;
 use indexmap::IndexMap;
 use rayon::prelude::*;
 
-use super::{Part, ScenarioFolder, SubmissionTrees};
+use super::{ScenarioFolder, ScenarioPart, SubmissionTrees};
 use crate::evidence::{endpoints, folder};
 use retrial_mlperf::rounds::{Round, Rounds};
 
 /// The round of a tree, and how many of its results have whose seeds.
 #[derive(Debug, Clone)]
-pub struct RoundOfTree<'a> {
+pub struct TreeRound<'a> {
     /// The round that most results are of.
     pub round: &'a Round,
     /// Rounds and their numbers of results, the most first.
@@ -20,7 +20,7 @@ pub struct RoundOfTree<'a> {
 
 /// Returns the round whose seeds are in most of the tree's results. A result with other seeds is then
 /// judged by this round, and violates its rule.
-pub fn of_tree<'a>(trees: &SubmissionTrees, rounds: &'a Rounds) -> Option<RoundOfTree<'a>> {
+pub fn of_tree<'a>(trees: &SubmissionTrees, rounds: &'a Rounds) -> Option<TreeRound<'a>> {
     let places: Vec<&ScenarioFolder> = trees
         .benchmarks
         .iter()
@@ -36,7 +36,7 @@ pub fn of_tree<'a>(trees: &SubmissionTrees, rounds: &'a Rounds) -> Option<RoundO
     // Of equals the first in the tree's order.
     counts.sort_by_cached_key(|_, (_, count)| Reverse(*count));
     let (_, &(round, _)) = counts.first()?;
-    Some(RoundOfTree {
+    Some(TreeRound {
         round,
         counts: counts
             .iter()
@@ -49,7 +49,7 @@ pub fn of_tree<'a>(trees: &SubmissionTrees, rounds: &'a Rounds) -> Option<RoundO
 fn of_logs<'a>(place: &ScenarioFolder, rounds: &'a Rounds) -> Option<&'a Round> {
     let root = &place.submitter.root;
     let mut folders = vec![place.results().join("performance/run_1")];
-    if let Some(Part::Test(test)) = &place.only {
+    if let Some(ScenarioPart::Test(test)) = &place.only {
         let tests = place
             .compliance()
             .map(|at| at.join(test).join("performance/run_1"));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::verdict::Evidence;
-use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::loadgen::TestScenario;
 use retrial_recipe::model::Mode;
 
 /// One submitter's part of a tree: `closed/AMD`.
@@ -44,7 +44,7 @@ impl Submitter {
 
 /// One benchmark on one system: what is judged together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Benchmark {
+pub struct SubmittedBenchmark {
     /// The submitter of its results.
     pub submitter: Arc<Submitter>,
     /// The name of the system's folder.
@@ -57,7 +57,7 @@ pub struct Benchmark {
     pub whole: bool,
 }
 
-impl Benchmark {
+impl SubmittedBenchmark {
     /// Returns the path of its folder, below the root.
     pub fn relative(&self) -> PathBuf {
         let results = self.submitter.relative().join("results");
@@ -77,12 +77,12 @@ pub struct ScenarioFolder {
     /// The name of the scenario's folder.
     pub folder: String,
     /// Only this part was requested.
-    pub only: Option<Part>,
+    pub only: Option<ScenarioPart>,
 }
 
 /// A part of a scenario's results.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum ScenarioPart {
     /// The performance run, in `performance`.
     Performance,
     /// The accuracy run, in `accuracy`.
@@ -95,8 +95,8 @@ pub enum Part {
 
 impl ScenarioFolder {
     /// Returns the scenario that the folder's name says. An Interactive run's own log says `Server`.
-    pub fn scenario(&self) -> Option<Scenario> {
-        Scenario::from_word(&self.folder.replace(['-', '_'], ""))
+    pub fn scenario(&self) -> Option<TestScenario> {
+        TestScenario::from_word(&self.folder.replace(['-', '_'], ""))
     }
 
     /// Returns the scenario as it is shown.
@@ -136,9 +136,9 @@ impl ScenarioFolder {
     }
 
     /// Returns whether this part is to be judged.
-    pub fn wants(&self, part: &Part) -> bool {
+    pub fn wants(&self, part: &ScenarioPart) -> bool {
         match (&self.only, part) {
-            (None, _) | (Some(Part::Compliance), Part::Test(_)) => true,
+            (None, _) | (Some(ScenarioPart::Compliance), ScenarioPart::Test(_)) => true,
             (Some(only), part) => only == part,
         }
     }

@@ -5,14 +5,14 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::files::{object, system_description};
-use super::submission::Benchmark;
+use super::submission::SubmittedBenchmark;
 use crate::verdict::RuleCheck;
 use retrial_mlperf::rounds::SystemType;
 use retrial_mlperf::submission;
 
 /// The type of a system, and the checks of its description.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct System {
+pub(crate) struct InferenceSystem {
     /// The type of the system: datacenter, edge or both.
     pub kind: Option<SystemType>,
     /// Violations of its description.
@@ -29,20 +29,20 @@ pub fn description(submitter: &Path, system: &str) -> Result<Map<String, Value>,
 }
 
 /// Reads the description of a benchmark's system.
-pub(crate) fn read(benchmark: &Benchmark) -> System {
+pub(crate) fn read(benchmark: &SubmittedBenchmark) -> InferenceSystem {
     let submitter = &benchmark.submitter;
     let file = submitter.system_file(&benchmark.system);
     let rule = file.display().to_string();
     let object = match system_description(&submitter.root, &file) {
         Ok(object) => object,
         Err(check) => {
-            return System {
+            return InferenceSystem {
                 checks: vec![check],
-                ..System::default()
+                ..InferenceSystem::default()
             };
         }
     };
-    let mut system = System::default();
+    let mut system = InferenceSystem::default();
     let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
     match text("system_type").parse() {
         Ok(kind) => system.kind = Some(kind),

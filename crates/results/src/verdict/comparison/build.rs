@@ -4,10 +4,10 @@ use itertools::Itertools as _;
 
 use super::environment::{EnvironmentGroup, environments};
 use super::fact::Fact;
-use super::measurement::{MeasuredFigure, Measurement};
+use super::measurement::{MeasuredFigure, PooledMeasurement};
 use super::model::{Change, Comparison, SubjectSummary};
-use super::pair::{Measured, Pair};
-use super::{Options, Subject, sentence};
+use super::pair::{FigurePair, SideMeasurement};
+use super::{ComparisonOptions, ComparisonSubject, sentence};
 use crate::verdict::qualify::PRINTED_RATE;
 use crate::verdict::{ExitCode, number};
 use retrial_recipe::model::Mode;
@@ -19,11 +19,11 @@ const SCHEMA: u32 = 1;
 const LENGTH: f64 = 0.01;
 
 /// Compares every subject with the first.
-pub fn compare(subjects: &[Subject], options: &Options) -> Comparison {
+pub fn compare(subjects: &[ComparisonSubject], options: &ComparisonOptions) -> Comparison {
     let letters: Vec<String> = (0..subjects.len()).map(letter).collect();
     let named = subjects.iter().zip(&letters);
-    let measured: Vec<Vec<Measured<'_>>> = named
-        .map(|(subject, letter)| Measured::all(letter, &subject.measured))
+    let measured: Vec<Vec<SideMeasurement<'_>>> = named
+        .map(|(subject, letter)| SideMeasurement::all(letter, &subject.measured))
         .collect();
     let mut notes: Vec<String> = Vec::new();
     let mut pairs = Vec::new();
@@ -91,11 +91,11 @@ fn letter(position: usize) -> String {
 }
 
 /// Returns the environment of each measurement, with its telemetry.
-fn environment(subjects: &[Subject], letters: &[String]) -> Vec<EnvironmentGroup> {
+fn environment(subjects: &[ComparisonSubject], letters: &[String]) -> Vec<EnvironmentGroup> {
     let facts: Vec<Vec<Fact>> = subjects
         .iter()
         .map(|subject| {
-            let telemetry = subject.measured.iter().flat_map(Measurement::facts);
+            let telemetry = subject.measured.iter().flat_map(PooledMeasurement::facts);
             subject
                 .environment
                 .iter()
@@ -110,17 +110,17 @@ fn environment(subjects: &[Subject], letters: &[String]) -> Vec<EnvironmentGroup
 
 /// Pairs every figure that both have, and notes those that only one has.
 pub fn pair_up<'a>(
-    baseline: &[Measured<'a>],
-    candidate: &[Measured<'a>],
+    baseline: &[SideMeasurement<'a>],
+    candidate: &[SideMeasurement<'a>],
     paired: bool,
-    pairs: &mut Vec<Pair<'a>>,
+    pairs: &mut Vec<FigurePair<'a>>,
     notes: &mut Vec<String>,
 ) {
     let by_name = are_named(baseline, candidate);
-    let same = |first: &Measured<'_>, second: &Measured<'_>| {
+    let same = |first: &SideMeasurement<'_>, second: &SideMeasurement<'_>| {
         first.measured.is_like(second.measured, by_name)
     };
-    let compared = |side: &&Measured<'a>| side.measured.mode != Mode::Compliance;
+    let compared = |side: &&SideMeasurement<'a>| side.measured.mode != Mode::Compliance;
     for first in baseline.iter().filter(compared) {
         let Some(second) = candidate.iter().find(|second| same(first, second)) else {
             notes.push(only(first));
@@ -132,7 +132,7 @@ pub fn pair_up<'a>(
                 notes.extend(other_length(first, second, figure));
                 continue;
             }
-            match Pair::new(*first, *second, figure, paired) {
+            match FigurePair::new(*first, *second, figure, paired) {
                 Some(pair) => pairs.push(pair),
                 None => notes.push(only_figure(first, second, figure)),
             }
@@ -148,7 +148,8 @@ pub fn pair_up<'a>(
             ));
         }
     }
-    let unmatched = |second: &&Measured<'_>| !baseline.iter().any(|first| same(first, second));
+    let unmatched =
+        |second: &&SideMeasurement<'_>| !baseline.iter().any(|first| same(first, second));
     notes.extend(
         candidate
             .iter()
@@ -160,8 +161,9 @@ pub fn pair_up<'a>(
 
 /// Returns whether benchmarks are distinguished by their names: folders of one benchmark each may have any
 /// name.
-pub fn are_named(baseline: &[Measured<'_>], candidate: &[Measured<'_>]) -> bool {
-    let of_one = |all: &[Measured<'_>]| all.iter().map(|side| &side.measured.benchmark).all_equal();
+pub fn are_named(baseline: &[SideMeasurement<'_>], candidate: &[SideMeasurement<'_>]) -> bool {
+    let of_one =
+        |all: &[SideMeasurement<'_>]| all.iter().map(|side| &side.measured.benchmark).all_equal();
     !(of_one(baseline) && of_one(candidate))
 }
 
@@ -173,8 +175,8 @@ fn is_length(mode: Mode, figure: &str) -> bool {
 
 /// Noted where a model's answers are clearly longer or shorter: its speed is then for other work.
 fn other_length(
-    first: &Measured<'_>,
-    second: &Measured<'_>,
+    first: &SideMeasurement<'_>,
+    second: &SideMeasurement<'_>,
     figure: &MeasuredFigure,
 ) -> Option<String> {
     let ours = *figure.trials.as_ref()?.first()?;
@@ -195,7 +197,7 @@ fn other_length(
 }
 
 /// `only A has Offline performance`
-fn only(side: &Measured<'_>) -> String {
+fn only(side: &SideMeasurement<'_>) -> String {
     format!(
         "only {} has {} {}",
         side.letter, side.measured.scenario, side.measured.mode
@@ -203,7 +205,11 @@ fn only(side: &Measured<'_>) -> String {
 }
 
 /// `only A has Offline performance of tokens_per_second: B is failed`
-fn only_figure(has: &Measured<'_>, lacks: &Measured<'_>, figure: &MeasuredFigure) -> String {
+fn only_figure(
+    has: &SideMeasurement<'_>,
+    lacks: &SideMeasurement<'_>,
+    figure: &MeasuredFigure,
+) -> String {
     let why = if lacks.measured.valid {
         String::new()
     } else {
@@ -215,14 +221,14 @@ fn only_figure(has: &Measured<'_>, lacks: &Measured<'_>, figure: &MeasuredFigure
 /// Returns the outcome of each performance result of which the candidate lacks a figure that the baseline has; none
 /// where it lacks the result itself.
 fn missing<'a>(
-    baseline: &'a [Measured<'a>],
-    candidate: &'a [Measured<'a>],
-) -> impl Iterator<Item = Option<&'a Measured<'a>>> {
+    baseline: &'a [SideMeasurement<'a>],
+    candidate: &'a [SideMeasurement<'a>],
+) -> impl Iterator<Item = Option<&'a SideMeasurement<'a>>> {
     let by_name = are_named(baseline, candidate);
     let performance = baseline.iter();
     let performance = performance.filter(|first| first.measured.mode == Mode::Performance);
     performance.filter_map(move |first| {
-        let like = |second: &&Measured<'_>| first.measured.is_like(second.measured, by_name);
+        let like = |second: &&SideMeasurement<'_>| first.measured.is_like(second.measured, by_name);
         let mut figures = first.measured.figures.iter();
         match candidate.iter().find(like) {
             None => Some(None),
@@ -234,7 +240,7 @@ fn missing<'a>(
 }
 
 /// Notes different target rates: a server's throughput is its target rate, as long as it keeps up.
-fn other_target(first: &Measured<'_>, second: &Measured<'_>) -> Option<String> {
+fn other_target(first: &SideMeasurement<'_>, second: &SideMeasurement<'_>) -> Option<String> {
     let scenario = first.measured.scenario.to_ascii_lowercase();
     if first.measured.mode != Mode::Performance || !matches!(&*scenario, "server" | "interactive") {
         return None;
@@ -253,8 +259,8 @@ fn other_target(first: &Measured<'_>, second: &Measured<'_>) -> Option<String> {
 }
 
 /// Returns the change that each interval shows, with error `alpha` that any shows one that is not there.
-pub fn changes(pairs: &[Pair<'_>], alpha: f64) -> Vec<Change> {
-    let change_at = |pair: &Pair<'_>, share: f64| pair.change(alpha / 2.0 / share);
+pub fn changes(pairs: &[FigurePair<'_>], alpha: f64) -> Vec<Change> {
+    let change_at = |pair: &FigurePair<'_>, share: f64| pair.change(alpha / 2.0 / share);
     let rejected = step_down(pairs.len(), |index, share| {
         change_at(&pairs[index], share).is_difference()
     });
@@ -269,11 +275,15 @@ pub fn changes(pairs: &[Pair<'_>], alpha: f64) -> Vec<Change> {
 }
 
 /// On which side of `--fail-if` each lies: slower with error `alpha` for all of them together.
-fn limits(pairs: &[Pair<'_>], options: &Options, alpha: f64) -> Vec<Option<Decision>> {
+fn limits(
+    pairs: &[FigurePair<'_>],
+    options: &ComparisonOptions,
+    alpha: f64,
+) -> Vec<Option<Decision>> {
     let Some(limit) = options.fail_if else {
         return vec![None; pairs.len()];
     };
-    let tested: Vec<usize> = pairs.iter().positions(Pair::is_performance).collect();
+    let tested: Vec<usize> = pairs.iter().positions(FigurePair::is_performance).collect();
     let worse = step_down(tested.len(), |index, share| {
         pairs[tested[index]].decide(limit, alpha / share) == Decision::Worse
     });
@@ -291,10 +301,10 @@ fn limits(pairs: &[Pair<'_>], options: &Options, alpha: f64) -> Vec<Option<Decis
 /// Returns the exit code. Without a limit nothing can fail. With one, a figure passes only if it is shown to be within
 /// the limit: `lacking` has a code for each that a candidate lacks.
 fn exit_code(
-    pairs: &[Pair<'_>],
+    pairs: &[FigurePair<'_>],
     limits: &[Option<Decision>],
     lacking: &[ExitCode],
-    options: &Options,
+    options: &ComparisonOptions,
 ) -> ExitCode {
     if options.fail_if.is_none() {
         return ExitCode::Success;

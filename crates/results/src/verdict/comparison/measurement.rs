@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::verdict::{Context, Evidence, Outcome, ResultVerdict};
+use crate::verdict::{Evidence, Outcome, ResultVerdict, RunContext};
 use crate::verdict::{compare, convergence, number, reference};
 use retrial_readings::units;
 use retrial_recipe::model::{Aggregate, Better, Mode};
-use retrial_telemetry::Summary;
+use retrial_telemetry::TelemetrySummary;
 
 use super::fact::{Fact, FactGroup};
 
@@ -19,7 +19,7 @@ const FEWEST_LOOKS: usize = 10;
 
 /// One scenario in one mode of a run, or of several pooled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Measurement {
+pub struct PooledMeasurement {
     /// The benchmark, as published.
     pub benchmark: String,
     /// The scenario, for example `Offline`.
@@ -97,9 +97,9 @@ fn endless<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<f64>
     Ok(trials.map(|trials| trials.into_iter().map(value).collect()))
 }
 
-impl Measurement {
+impl PooledMeasurement {
     /// Returns the measurement of evidence and of the verdict on it.
-    pub fn new(context: &Context, evidence: &Evidence, result: &ResultVerdict) -> Self {
+    pub fn new(context: &RunContext, evidence: &Evidence, result: &ResultVerdict) -> Self {
         let figures = comparable(evidence, result.deciding.as_deref());
         Self {
             benchmark: result.benchmark.clone(),
@@ -207,7 +207,7 @@ fn comparable<'a>(evidence: &'a Evidence, deciding: Option<&'a str>) -> Vec<&'a 
     names
 }
 
-fn figure(context: &Context, evidence: &Evidence, name: &str) -> MeasuredFigure {
+fn figure(context: &RunContext, evidence: &Evidence, name: &str) -> MeasuredFigure {
     let unit = compare::unit(evidence, name);
     let (better, aggregate) = reference::aggregation(evidence, name, &unit);
     let mut expectations = evidence.expect.iter();
@@ -233,7 +233,7 @@ fn scores(evidence: &Evidence, figure: &str) -> Option<Vec<f64>> {
     Some(values.into_iter().map(|value| value * factor).collect())
 }
 
-fn telemetry_figures(summary: &Summary) -> Vec<TelemetryFigure> {
+fn telemetry_figures(summary: &TelemetrySummary) -> Vec<TelemetryFigure> {
     if summary.samples < FEWEST_LOOKS {
         return Vec::new();
     }

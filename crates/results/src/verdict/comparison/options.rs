@@ -10,7 +10,7 @@ use crate::verdict::number;
 
 /// Options of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Options {
+pub struct ComparisonOptions {
     /// Confidence of each two-sided interval.
     pub confidence: f64,
     /// Whether trials were interleaved.
@@ -19,7 +19,7 @@ pub struct Options {
     pub fail_if: Option<FailIf>,
 }
 
-impl Default for Options {
+impl Default for ComparisonOptions {
     fn default() -> Self {
         Self {
             confidence: 0.95,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::measurement::{MeasuredFigure, Measurement};
+use super::measurement::{MeasuredFigure, PooledMeasurement};
 use super::model::{ComparedFigure, MeasuredSide};
 use super::{Change, FailIf};
 use crate::verdict::Bounds;
@@ -12,16 +12,16 @@ use retrial_stats::{Decision, Difference, Sample, aggregate};
 
 /// One scenario in one mode of one subject.
 #[derive(Clone, Copy)]
-pub struct Measured<'a> {
+pub struct SideMeasurement<'a> {
     /// The letter of the subject, `A`.
     pub letter: &'a str,
     /// The measurement.
-    pub measured: &'a Measurement,
+    pub measured: &'a PooledMeasurement,
 }
 
-impl<'a> Measured<'a> {
+impl<'a> SideMeasurement<'a> {
     /// Returns the measurements of a subject.
-    pub fn all(letter: &'a str, measured: &'a [Measurement]) -> Vec<Self> {
+    pub fn all(letter: &'a str, measured: &'a [PooledMeasurement]) -> Vec<Self> {
         let measured = measured.iter();
         measured.map(|measured| Self { letter, measured }).collect()
     }
@@ -34,11 +34,11 @@ impl<'a> Measured<'a> {
 }
 
 /// One figure on both sides.
-pub struct Pair<'a> {
+pub struct FigurePair<'a> {
     /// The baseline's measurement.
-    pub baseline: Measured<'a>,
+    pub baseline: SideMeasurement<'a>,
     /// The candidate's measurement.
-    pub candidate: Measured<'a>,
+    pub candidate: SideMeasurement<'a>,
     /// The figure, of the baseline and of the candidate: in the baseline's unit, if it can be converted.
     pub figures: [Cow<'a, MeasuredFigure>; 2],
     /// The trials of a round are compared with each other.
@@ -47,11 +47,11 @@ pub struct Pair<'a> {
     pub difference: Option<Difference>,
 }
 
-impl<'a> Pair<'a> {
+impl<'a> FigurePair<'a> {
     /// Returns the figure of the first, if the other has it; there is no difference between units of two kinds.
     pub fn new(
-        baseline: Measured<'a>,
-        candidate: Measured<'a>,
+        baseline: SideMeasurement<'a>,
+        candidate: SideMeasurement<'a>,
         figure: &'a MeasuredFigure,
         paired: bool,
     ) -> Option<Self> {

@@ -4,13 +4,13 @@ use itertools::join;
 
 use super::measurement::MeasuredFigure;
 use super::model::ComparedFigure;
-use super::pair::{Measured, Pair};
-use super::{FailIf, Options};
+use super::pair::{FigurePair, SideMeasurement};
+use super::{ComparisonOptions, FailIf};
 use crate::verdict::number;
 use retrial_stats::Decision;
 
 /// `B's 101,000 tokens/s is 1.020 of A's 99,000 tokens/s: faster; 95 % interval 1.012–1.028 (…).`
-pub fn of(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) -> String {
+pub fn of(pair: &FigurePair<'_>, figure: &ComparedFigure, options: &ComparisonOptions) -> String {
     let (Some(ratio), Some(ours), Some(theirs)) =
         (figure.ratio, figure.baseline.value, figure.candidate.value)
     else {
@@ -69,7 +69,7 @@ fn limit_text(limit: FailIf, side: Decision) -> String {
 }
 
 /// `3 and 5 trials`, `one trial each, assumed noise 0.3 % from …`
-fn basis(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) -> String {
+fn basis(pair: &FigurePair<'_>, figure: &ComparedFigure, options: &ComparisonOptions) -> String {
     let mut words = vec![trials(figure, options)];
     let is_single =
         |figure: &&MeasuredFigure| figure.trials.as_ref().is_some_and(|all| all.len() == 1);
@@ -87,7 +87,7 @@ fn basis(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) -> String 
     words.join(", ")
 }
 
-fn trials(figure: &ComparedFigure, options: &Options) -> String {
+fn trials(figure: &ComparedFigure, options: &ComparisonOptions) -> String {
     let (ours, theirs) = (figure.baseline.trials.len(), figure.candidate.trials.len());
     let mean = figure.aggregate.name();
     match (ours, theirs) {
@@ -98,8 +98,8 @@ fn trials(figure: &ComparedFigure, options: &Options) -> String {
     }
 }
 
-fn obstacle(pair: &Pair<'_>, options: &Options) -> String {
-    let broken = |side: &Measured<'_>| {
+fn obstacle(pair: &FigurePair<'_>, options: &ComparisonOptions) -> String {
+    let broken = |side: &SideMeasurement<'_>| {
         (!side.measured.valid).then(|| format!("{} is {}", side.letter, side.measured.outcome))
     };
     let sides = [&pair.baseline, &pair.candidate];

@@ -6,8 +6,8 @@ use itertools::{Itertools as _, join};
 
 use super::environment::merged;
 use super::fact::Fact;
-use super::measurement::Measurement;
-use crate::verdict::{Context, Evidence, Outcome, QualifierKind, judge, notice};
+use super::measurement::PooledMeasurement;
+use crate::verdict::{Evidence, Outcome, QualifierKind, RunContext, judge, notice};
 use retrial_document::measures::format::first;
 use retrial_recipe::model::Submission;
 
@@ -16,7 +16,7 @@ const SHOWN: usize = 6;
 
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Subject {
+pub struct ComparisonSubject {
     /// Its name in the comparison.
     pub name: String,
     /// The measured submission: suite, round, benchmark, variant.
@@ -28,7 +28,7 @@ pub struct Subject {
     /// Number of its runs; 0 for a folder of results.
     pub runs: usize,
     /// Each scenario in each mode.
-    pub measured: Vec<Measurement>,
+    pub measured: Vec<PooledMeasurement>,
     /// The environment in which it was measured, in display order.
     pub environment: Vec<Fact>,
     /// Remarks on it, for the notes of the comparison.
@@ -37,7 +37,7 @@ pub struct Subject {
     pub notice: Option<String>,
 }
 
-impl Subject {
+impl ComparisonSubject {
     fn new(name: impl Into<String>, title: String, environment: Vec<Fact>) -> Self {
         Self {
             name: name.into(),
@@ -55,7 +55,7 @@ impl Subject {
     /// Returns the subject of groups of evidence, each of which is judged by itself.
     pub fn of(
         name: impl Into<String>,
-        groups: &[(Context, Vec<Evidence>)],
+        groups: &[(RunContext, Vec<Evidence>)],
         environment: Vec<Fact>,
     ) -> Self {
         let titles = groups.iter();
@@ -74,7 +74,7 @@ impl Subject {
             subject.add_qualifiers(qualifiers.map(|qualifier| qualifier.kind));
             let results = evidence.iter().zip(&verdict.results);
             let measured =
-                results.map(|(evidence, result)| Measurement::new(context, evidence, result));
+                results.map(|(evidence, result)| PooledMeasurement::new(context, evidence, result));
             subject.measured.extend(measured);
             subject.notice = subject.notice.or(verdict.notice);
         }
@@ -85,7 +85,7 @@ impl Subject {
     pub fn of_run(
         name: impl Into<String>,
         (submission, variant): (&Submission, &BTreeMap<String, String>),
-        measured: Vec<Measurement>,
+        measured: Vec<PooledMeasurement>,
         qualifiers: &[QualifierKind],
         environment: Vec<Fact>,
     ) -> Self {
@@ -167,7 +167,7 @@ impl Subject {
         self.qualifiers.dedup();
     }
 
-    fn add(&mut self, measured: Measurement) {
+    fn add(&mut self, measured: PooledMeasurement) {
         let mut existing = self.measured.iter_mut();
         match existing.find(|existing| existing.is_like(&measured, true)) {
             Some(existing) => existing.append(measured),

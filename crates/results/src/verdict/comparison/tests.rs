@@ -7,15 +7,15 @@ use crate::verdict::tests::build::*;
 use crate::verdict::{Evidence, ExitCode};
 use retrial_mlperf::loadgen::{Parameters, RunSettings};
 
-fn subject(name: &str, evidence: Vec<Evidence>) -> Subject {
+fn subject(name: &str, evidence: Vec<Evidence>) -> ComparisonSubject {
     let environment = vec![
         Fact::new(FactGroup::Host, "kernel", "6.1"),
         Fact::new(FactGroup::Host, "host", name),
     ];
-    Subject::of(name, &[(context(), evidence)], environment)
+    ComparisonSubject::of(name, &[(context(), evidence)], environment)
 }
 
-fn of(baseline: &[f64], candidate: &[f64], options: &Options) -> Comparison {
+fn of(baseline: &[f64], candidate: &[f64], options: &ComparisonOptions) -> Comparison {
     let subjects = [
         subject("before", vec![offline(baseline)]),
         subject("after", vec![offline(candidate)]),
@@ -23,10 +23,10 @@ fn of(baseline: &[f64], candidate: &[f64], options: &Options) -> Comparison {
     compare(&subjects, options)
 }
 
-fn fail_if(slower: f64) -> Options {
-    Options {
+fn fail_if(slower: f64) -> ComparisonOptions {
+    ComparisonOptions {
         fail_if: Some(FailIf { slower }),
-        ..Options::default()
+        ..ComparisonOptions::default()
     }
 }
 
@@ -40,7 +40,7 @@ fn fail_if(slower: f64) -> Options {
 // Two that are further apart than that need a third.
 #[case(&[100.0], &[109.0, 111.0], Change::NoDifference)]
 fn changes(#[case] baseline: &[f64], #[case] candidate: &[f64], #[case] expected: Change) {
-    let comparison = of(baseline, candidate, &Options::default());
+    let comparison = of(baseline, candidate, &ComparisonOptions::default());
     assert_eq!(comparison.figures.len(), 1);
     let figure = &comparison.figures[0];
     assert_eq!(figure.change, expected, "{}", figure.sentence);
@@ -80,7 +80,7 @@ fn figures_are_compared_in_one_unit_or_not_at_all() {
             subject("before", vec![offline(&[100.0, 100.1])]),
             subject("after", vec![in_unit(values, unit)]),
         ];
-        compare(&subjects, &Options::default())
+        compare(&subjects, &ComparisonOptions::default())
     };
     let thousands = compared("ktok/s", &[0.1, 0.1001]);
     let ratio = thousands.figures[0].ratio.unwrap();
@@ -97,7 +97,8 @@ fn figures_are_compared_in_one_unit_or_not_at_all() {
 #[test]
 fn invalid_results_are_not_compared_and_pass_no_limit() {
     let mut broken = offline(&[120.0, 121.0]);
-    broken.trials[1].validity = crate::verdict::Validity::Invalid(vec!["too short".to_owned()]);
+    broken.trials[1].validity =
+        crate::verdict::StatedValidity::Invalid(vec!["too short".to_owned()]);
     let subjects = [
         subject("before", vec![offline(&[100.0, 100.1])]),
         subject("after", vec![broken]),
@@ -120,7 +121,7 @@ fn invalid_results_are_not_compared_and_pass_no_limit() {
 #[case(&[100.0, 100.3, 99.8], &[100.1, 99.9, 100.2], "(geometric means of 3 trials each)")]
 #[case(&[100.0, 101.0, 102.0, 103.0], &[100.0, 101.1, 99.0, 100.5], "trials each, which depend on their order and count as one)")]
 fn bases(#[case] baseline: &[f64], #[case] candidate: &[f64], #[case] fragment: &str) {
-    let sentence = &of(baseline, candidate, &Options::default()).figures[0].sentence;
+    let sentence = &of(baseline, candidate, &ComparisonOptions::default()).figures[0].sentence;
     assert!(sentence.contains(fragment), "{sentence}");
 }
 
@@ -133,7 +134,7 @@ fn latency() {
         subject("before", vec![at(&[20e6, 20.1e6, 19.9e6])]),
         subject("after", vec![at(&[18e6, 18.1e6, 17.9e6])]),
     ];
-    let comparison = compare(&subjects, &Options::default());
+    let comparison = compare(&subjects, &ComparisonOptions::default());
     let figure = &comparison.figures[0];
     assert_eq!(figure.change, Change::Faster);
     assert!((figure.ratio.unwrap() - 20.0 / 18.0).abs() < 1e-3);
@@ -164,7 +165,7 @@ fn many_figures_are_corrected_for_multiple_comparisons() {
             subject("before", shifted(0.0)),
             subject("after", shifted(shift)),
         ];
-        compare(&subjects, &Options::default())
+        compare(&subjects, &ComparisonOptions::default())
     };
     let alone = with(0.015);
     assert_eq!(alone.figures[0].change, Change::NoDifference);
@@ -185,14 +186,14 @@ fn many_figures_are_corrected_for_multiple_comparisons() {
 
 #[test]
 fn pairs_are_compared_pair_by_pair() {
-    let options = Options {
+    let options = ComparisonOptions {
         paired: true,
-        ..Options::default()
+        ..ComparisonOptions::default()
     };
     let baseline = [100.0, 97.0, 94.0, 92.0, 90.0];
     let candidate = [101.9, 99.0, 95.8, 93.9, 91.7];
     assert_eq!(
-        of(&baseline, &candidate, &Options::default()).figures[0].change,
+        of(&baseline, &candidate, &ComparisonOptions::default()).figures[0].change,
         Change::NoDifference
     );
     let paired = of(&baseline, &candidate, &options);
@@ -214,7 +215,7 @@ fn results_only_in_one_run_are_noted() {
             vec![offline(&[100.0]), accuracy("Offline", "rouge1", 44.0)],
         ),
     ];
-    let comparison = compare(&subjects, &Options::default());
+    let comparison = compare(&subjects, &ComparisonOptions::default());
     assert_eq!(
         comparison.notes,
         [
@@ -260,7 +261,7 @@ fn other_target_rates_are_noted() {
         vec![evidence]
     };
     let subjects = [subject("before", at(10.0)), subject("after", at(12.0))];
-    let comparison = compare(&subjects, &Options::default());
+    let comparison = compare(&subjects, &ComparisonOptions::default());
     assert!(comparison.notes[0].contains("of A is 10 queries/s and of B 12"));
 }
 
@@ -283,7 +284,7 @@ fn tokens_per_sample_is_not_compared_as_quality(
         subject("before", accuracy_of(ours)),
         subject("after", accuracy_of(theirs)),
     ];
-    let comparison = compare(&subjects, &Options::default());
+    let comparison = compare(&subjects, &ComparisonOptions::default());
     assert!(comparison.figures.is_empty());
     assert_eq!(comparison.notes.first().map(String::as_str), note);
 }
@@ -292,14 +293,14 @@ fn tokens_per_sample_is_not_compared_as_quality(
 fn a_single_run_has_no_comparison() {
     let comparison = compare(
         &[subject("one", vec![offline(&[1.0])])],
-        &Options::default(),
+        &ComparisonOptions::default(),
     );
     assert!(comparison.figures.is_empty());
 }
 
 #[test]
 fn environments_side_by_side() {
-    let comparison = of(&[100.0], &[100.0], &Options::default());
+    let comparison = of(&[100.0], &[100.0], &ComparisonOptions::default());
     let [host] = comparison.environment.as_slice() else {
         panic!("{:?}", comparison.environment);
     };
@@ -316,15 +317,15 @@ fn runs_are_pooled_in_their_order() {
     let run = |name: &str, value: f64| subject(name, vec![offline(&[value])]);
     let pooled = |name: &str, values: &[f64]| {
         let runs = values.iter().map(|value| run(name, *value)).collect();
-        Subject::pooled(name, runs)
+        ComparisonSubject::pooled(name, runs)
     };
     let subjects = [
         pooled("before", &[100.0, 97.5, 94.25]),
         pooled("after", &[102.0, 99.5, 96.25]),
     ];
-    let options = Options {
+    let options = ComparisonOptions {
         paired: true,
-        ..Options::default()
+        ..ComparisonOptions::default()
     };
     let comparison = compare(&subjects, &options);
     assert_eq!(comparison.figures[0].change, Change::Faster);
@@ -336,13 +337,14 @@ fn runs_are_pooled_in_their_order() {
 #[test]
 fn an_invalid_run_is_excluded_from_a_pool_and_reported() {
     let mut broken = offline(&[50.0]);
-    broken.trials[0].validity = crate::verdict::Validity::Invalid(vec!["too short".to_owned()]);
+    broken.trials[0].validity =
+        crate::verdict::StatedValidity::Invalid(vec!["too short".to_owned()]);
     let runs = vec![
         subject("one", vec![offline(&[100.0])]),
         subject("two", vec![broken.clone()]),
         subject("three", vec![offline(&[101.0])]),
     ];
-    let pool = Subject::pooled("cell", runs);
+    let pool = ComparisonSubject::pooled("cell", runs);
     assert_eq!(pool.measured[0].figures[0].trials, Some(vec![100.0, 101.0]));
     assert_eq!(
         pool.notes,
@@ -352,7 +354,7 @@ fn an_invalid_run_is_excluded_from_a_pool_and_reported() {
         ]
     );
     // Of nothing but broken ones nothing is compared.
-    let alone = Subject::pooled("cell", vec![subject("two", vec![broken])]);
+    let alone = ComparisonSubject::pooled("cell", vec![subject("two", vec![broken])]);
     assert!(!alone.measured[0].valid);
 }
 

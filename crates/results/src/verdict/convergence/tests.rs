@@ -161,7 +161,7 @@ fn trained(
         FigureSource {
             better: Better::Lower,
             aggregate: Aggregate::Olympic,
-            find: Find::Mllog(MllogFigure {
+            find: FigureLocator::Mllog(MllogFigure {
                 key: "time_to_train".to_owned(),
                 target: None,
                 rcp: Some(rcp),

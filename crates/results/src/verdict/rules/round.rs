@@ -1,9 +1,9 @@
 //! The rules of the result's round, trial by trial.
 
 use super::TrialRules;
-use crate::verdict::Validity;
+use crate::verdict::StatedValidity;
 use retrial_document::measures::format;
-use retrial_mlperf::check::{CheckKind, RuleCheck};
+use retrial_mlperf::check::{RuleCheck, RuleCheckKind};
 use retrial_mlperf::rounds::check_submitted;
 use retrial_recipe::model::Mode;
 
@@ -27,21 +27,21 @@ impl TrialRules<'_> {
             _ => Vec::new(),
         };
         let is_omitted = |check: &RuleCheck| {
-            trial.excerpt && !check.passed && check.kind == CheckKind::NotStated
+            trial.excerpt && !check.passed && check.kind == RuleCheckKind::NotStated
         };
         let (omitted, checks): (Vec<_>, Vec<_>) = checks.into_iter().partition(is_omitted);
         if !omitted.is_empty() {
             let count = format::count(omitted.len(), "value");
             let measured = format!("an excerpt without {count} that the rules require");
             self.add(RuleCheck {
-                kind: CheckKind::Excerpt,
+                kind: RuleCheckKind::Excerpt,
                 ..RuleCheck::failed("LoadGen's summary", measured, "the whole log")
             });
         }
         // LoadGen's own statement is already a reason.
-        let says_invalid = matches!(trial.validity, Validity::Invalid(_));
+        let says_invalid = matches!(trial.validity, StatedValidity::Invalid(_));
         for check in checks {
-            let is_known = says_invalid && check.kind == CheckKind::ByLoadgen;
+            let is_known = says_invalid && check.kind == RuleCheckKind::ByLoadgen;
             if !check.passed && !is_known {
                 let reason = trial.why_missing(&check.rule);
                 let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));

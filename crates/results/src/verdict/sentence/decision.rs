@@ -1,6 +1,6 @@
 //! The decision of the bounds on a claim, and what would decide it where they are inconclusive.
 
-use super::super::compare::Compared;
+use super::super::compare::PublishedFigureTrials;
 use super::super::{Bounds, Judgement, MoreTrials, Outcome, number};
 use retrial_document::measures::format;
 use retrial_recipe::model::{Better, Claim};
@@ -8,7 +8,7 @@ use retrial_stats::Decision;
 
 /// `at 95 % confidence at most 3.1 % below the published figure; 5 % is allowed (3 trials, …)`
 pub(crate) fn words(
-    compared: &Compared,
+    compared: &PublishedFigureTrials,
     judgement: &Judgement,
     confidence: f64,
     basis: &str,
@@ -77,7 +77,7 @@ fn required(judgement: &Judgement) -> String {
 }
 
 /// Describes how well the claim holds.
-fn comparison(compared: &Compared, judgement: &Judgement) -> String {
+fn comparison(compared: &PublishedFigureTrials, judgement: &Judgement) -> String {
     match (judgement.claim, judgement.bounds) {
         (Claim::Better, Some(bounds)) => {
             let least = number::ratio(bounds.lower);
@@ -88,7 +88,7 @@ fn comparison(compared: &Compared, judgement: &Judgement) -> String {
 }
 
 /// `at most 3.1 % below the published figure`; of latencies, `worse than`.
-fn within(compared: &Compared, judgement: &Judgement) -> String {
+fn within(compared: &PublishedFigureTrials, judgement: &Judgement) -> String {
     let within = judgement.holds_within.unwrap_or(0.0);
     let far = number::percent_unlike(within, judgement.margin);
     let exact = judgement.bounds.is_some_and(|it| it.upper <= it.lower);

@@ -2,13 +2,13 @@
 
 use itertools::join;
 
-use super::super::compare::Compared;
+use super::super::compare::PublishedFigureTrials;
 use super::super::{Judgement, number};
 use retrial_recipe::model::Better;
-use retrial_stats::{Aggregate, Order, aggregate};
+use retrial_stats::{Aggregate, OrderEffect, aggregate};
 
 /// `trial 3 is 9.8 % slower than the median, which is judged`
-pub(crate) fn unlike(compared: &Compared, judgement: &Judgement) -> Vec<String> {
+pub(crate) fn unlike(compared: &PublishedFigureTrials, judgement: &Judgement) -> Vec<String> {
     let mut words = Vec::new();
     let slow = &judgement.slow;
     if !slow.is_empty() {
@@ -32,18 +32,18 @@ pub(crate) fn unlike(compared: &Compared, judgement: &Judgement) -> Vec<String> 
         ));
     }
     words.extend(judgement.order.map(|order| match order {
-        Order::Trend(step) => {
+        OrderEffect::Trend(step) => {
             let direction = if step > 0.0 { "better" } else { "worse" };
             let by = number::percent(step.abs().exp_m1());
             format!("each is about {by} {direction} than the one before: they count as one")
         }
-        Order::Alike => "each is like the one before: they count as one".to_owned(),
+        OrderEffect::Alike => "each is like the one before: they count as one".to_owned(),
     }));
     words
 }
 
 /// Returns the least share by which the slow trials are slower than the median of all.
-fn slower(compared: &Compared) -> f64 {
+fn slower(compared: &PublishedFigureTrials) -> f64 {
     let median = aggregate(&compared.values, Aggregate::Median).unwrap_or(f64::NAN);
     let slow = compared.estimate.iter().flat_map(|estimate| &estimate.slow);
     let shares = slow.map(|position| match compared.better {

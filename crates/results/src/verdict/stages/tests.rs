@@ -47,7 +47,7 @@ fn evidence(values: &[f64]) -> Evidence {
 }
 
 fn decision(values: &[f64], stage: usize) -> StageDecision {
-    decide_stage(&Context::default(), &evidence(values), stage)
+    decide_stage(&RunContext::default(), &evidence(values), stage)
 }
 
 #[test]
@@ -86,13 +86,13 @@ fn stages_stop_when_more_trials_cannot_help() {
         reason: "after 2 h".to_owned(),
     };
     assert!(matches!(
-        decide_stage(&Context::default(), &broken, 0),
+        decide_stage(&RunContext::default(), &broken, 0),
         StageDecision::Stop { .. }
     ));
     let mut unpublished = evidence(&[93.0, 96.0, 99.0]);
     unpublished.expect.clear();
     assert!(matches!(
-        decide_stage(&Context::default(), &unpublished, 0),
+        decide_stage(&RunContext::default(), &unpublished, 0),
         StageDecision::Stop { .. }
     ));
 }
@@ -102,9 +102,9 @@ fn stages_stop_when_more_trials_cannot_help() {
 fn the_stop_reason_matches_the_verdict() {
     let bad = evidence(&[90.0, 90.5, 89.5]);
     let good = evidence(&[100.0, 100.5, 99.5]);
-    let context = Context {
+    let context = RunContext {
         published_figures: 3,
-        ..Context::default()
+        ..RunContext::default()
     };
     let StageDecision::Stop { reason } = decide_stage(&context, &bad, 0) else {
         unreachable!("10 % under, with a noise of half a percent");
@@ -136,10 +136,10 @@ fn interim_analyses_do_not_inflate_the_error_rate() {
         for (stage, trials) in [3, 5, 8].into_iter().enumerate() {
             let so_far = evidence(&values[..trials]);
             if matches!(
-                decide_stage(&Context::default(), &so_far, stage),
+                decide_stage(&RunContext::default(), &so_far, stage),
                 StageDecision::Stop { .. }
             ) {
-                let verdict = judge(&Context::default(), &[so_far]);
+                let verdict = judge(&RunContext::default(), &[so_far]);
                 reproduced += u32::from(verdict.outcome == Outcome::Reproduced);
                 break;
             }

@@ -3,7 +3,7 @@
 use rstest::rstest;
 
 use super::build::*;
-use crate::verdict::{Context, Evidence, Outcome, QualifierKind, StepOutcome, Verdict, judge};
+use crate::verdict::{Evidence, Outcome, QualifierKind, RunContext, StepOutcome, Verdict, judge};
 use retrial_recipe::model::{Expectation, Limit, Submission};
 
 fn target(min: f64) -> Limit {
@@ -17,8 +17,8 @@ fn speed() -> Evidence {
     offline(&[100.0]).expecting(TOKENS, official(100.0))
 }
 
-fn mlperf() -> Context {
-    Context {
+fn mlperf() -> RunContext {
+    RunContext {
         submission: Submission {
             suite: "mlperf-inference".to_owned(),
             round: Some("v6.0".to_owned()),
@@ -27,7 +27,7 @@ fn mlperf() -> Context {
             ..Submission::default()
         },
         accuracy_scenarios: vec!["Offline".to_owned()],
-        ..Context::default()
+        ..RunContext::default()
     }
 }
 
@@ -46,7 +46,7 @@ fn performance_without_accuracy(
     #[case] outcome: Outcome,
     #[case] code: u8,
 ) {
-    let context = Context {
+    let context = RunContext {
         require_accuracy,
         ..mlperf()
     };
@@ -62,7 +62,7 @@ fn performance_without_accuracy(
 #[case(false)]
 #[case(true)]
 fn performance_with_accuracy(#[case] require_accuracy: bool) {
-    let context = Context {
+    let context = RunContext {
         require_accuracy,
         ..mlperf()
     };

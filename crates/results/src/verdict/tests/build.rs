@@ -1,16 +1,16 @@
 //! Evidence that reads like a sentence.
 
-use crate::verdict::{Context, Evidence, FigureValue, TrialEvidence, Validity};
+use crate::verdict::{Evidence, FigureValue, RunContext, StatedValidity, TrialEvidence};
 use retrial_recipe::model::{
-    Aggregate, Better, Claim, Expectation, ExpectationKind, FigureSource, Find, Limit, Mode,
-    Submission, Take,
+    Aggregate, Better, Claim, Expectation, ExpectationKind, FigureLocator, FigureSource, Limit,
+    MatchSelection, Mode, Submission,
 };
 
 pub const TOKENS: &str = "tokens_per_second";
 
 /// Returns the context of a recipe for one of `MLPerf`'s results.
-pub fn context() -> Context {
-    Context {
+pub fn context() -> RunContext {
+    RunContext {
         submission: Submission {
             suite: "mlperf-inference".to_owned(),
             submitter: Some("AMD".to_owned()),
@@ -18,12 +18,12 @@ pub fn context() -> Context {
             benchmark: "llama2-70b-99".to_owned(),
             ..Submission::default()
         },
-        ..Context::default()
+        ..RunContext::default()
     }
 }
 
 /// Returns the context of a recipe of another suite: accuracy is not required, and no noise is assumed.
-pub fn context_of_other_suite() -> Context {
+pub fn context_of_other_suite() -> RunContext {
     let mut context = context();
     context.submission.suite = "own".to_owned();
     context
@@ -51,7 +51,7 @@ pub fn loadgen(scenario: &str, figure: &str, unit: &str, values: &[f64]) -> Evid
     evidence.loadgen = true;
     evidence.published_metric = Some(figure.to_owned());
     for trial in &mut evidence.trials {
-        trial.validity = Validity::Valid;
+        trial.validity = StatedValidity::Valid;
     }
     evidence
 }
@@ -85,7 +85,7 @@ pub fn accuracy(scenario: &str, figure: &str, value: f64) -> Evidence {
 /// Returns a recipe's own figure with default settings.
 pub fn source() -> FigureSource {
     FigureSource {
-        find: Find::Pattern {
+        find: FigureLocator::Pattern {
             expression: String::new(),
             below: None,
             until: None,
@@ -94,7 +94,7 @@ pub fn source() -> FigureSource {
         by: Vec::new(),
         unit: None,
         better: Better::default(),
-        take: Take::default(),
+        take: MatchSelection::default(),
         aggregate: Aggregate::default(),
         noise: None,
     }

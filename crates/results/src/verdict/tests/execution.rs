@@ -4,27 +4,27 @@ use rstest::rstest;
 
 use super::build::*;
 use crate::verdict::{
-    Context, Evidence, ExitCode, Outcome, QualifiedOutcome, Qualifier, QualifierKind, judge,
+    Evidence, ExitCode, Outcome, QualifiedOutcome, Qualifier, QualifierKind, RunContext, judge,
 };
-use retrial_telemetry::{Idle, Summary};
+use retrial_telemetry::{IdleGpus, TelemetrySummary};
 
 /// Eight GPUs, of which so many were idle.
-fn watched(idle: u32) -> Option<Summary> {
-    let idle = (idle > 0).then(|| Idle {
+fn watched(idle: u32) -> Option<TelemetrySummary> {
+    let idle = (idle > 0).then(|| IdleGpus {
         machine: None,
         gpus: (0..idle).collect(),
         of: 8,
         required: 8,
     });
-    Some(Summary {
+    Some(TelemetrySummary {
         samples: 10,
         gpus: 8,
         idle,
-        ..Summary::default()
+        ..TelemetrySummary::default()
     })
 }
 
-fn with_telemetry(value: f64, trials: &[Option<Summary>]) -> Evidence {
+fn with_telemetry(value: f64, trials: &[Option<TelemetrySummary>]) -> Evidence {
     let values = vec![value; trials.len()];
     let mut evidence = offline(&values).expecting(TOKENS, official(100.0));
     for (trial, telemetry) in evidence.trials.iter_mut().zip(trials) {
@@ -66,7 +66,10 @@ fn a_result_without_a_published_figure_is_undecided_too() {
 #[case::one_trial(&[watched(8), watched(8), watched(0)], true)]
 #[case::none(&[watched(0), watched(0), watched(0)], false)]
 #[case::not_watched(&[None, None, None], false)]
-fn some_idle_gpus_are_a_qualifier(#[case] trials: &[Option<Summary>], #[case] qualified: bool) {
+fn some_idle_gpus_are_a_qualifier(
+    #[case] trials: &[Option<TelemetrySummary>],
+    #[case] qualified: bool,
+) {
     let verdict = judge(&context(), &[with_telemetry(100.0, trials)]);
     assert_eq!(verdict.outcome, Outcome::Reproduced);
     let has_idle = |one: &Qualifier| one.kind == QualifierKind::IdleGpus;
@@ -88,7 +91,8 @@ fn idle_gpus_of_one_machine_are_not_all() {
 #[test]
 fn a_violated_rule_comes_before_idle_gpus() {
     let mut evidence = with_telemetry(100.0, &[watched(8)]);
-    evidence.trials[0].validity = crate::verdict::Validity::Invalid(vec!["too short".to_owned()]);
+    evidence.trials[0].validity =
+        crate::verdict::StatedValidity::Invalid(vec!["too short".to_owned()]);
     assert_eq!(judge(&context(), &[evidence]).outcome, Outcome::Invalid);
 }
 
@@ -98,7 +102,7 @@ fn skipped() -> Qualifier {
 
 #[test]
 fn a_changed_execution_qualifies_the_run_and_each_result() {
-    let context = Context {
+    let context = RunContext {
         execution: vec![skipped()],
         ..context()
     };
@@ -115,12 +119,12 @@ fn a_changed_execution_qualifies_the_run_and_each_result() {
 #[test]
 fn a_changed_execution_explains_no_implausible_figure() {
     let evidence = || offline(&[200.0]).expecting(TOKENS, official(100.0));
-    let by_set = Context {
+    let by_set = RunContext {
         qualifiers: vec![Qualifier::new(QualifierKind::Modified, "--set batch=8")],
         ..context()
     };
     assert_eq!(judge(&by_set, &[evidence()]).outcome, Outcome::Reproduced);
-    let by_skip = Context {
+    let by_skip = RunContext {
         execution: vec![skipped()],
         ..context()
     };

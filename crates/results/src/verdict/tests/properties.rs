@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::build::*;
-use crate::verdict::{Evidence, Outcome, Validity, Verdict, judge};
+use crate::verdict::{Evidence, Outcome, StatedValidity, Verdict, judge};
 use retrial_recipe::model::{Aggregate, Better, Expectation, FigureSource, Limit, Mode};
 
 fn aggregates() -> impl Strategy<Value = Aggregate> {
@@ -44,7 +44,7 @@ prop_compose! {
         evidence.stages = (1..=looks).collect();
         evidence.target_qps = target;
         for trial in &mut evidence.trials {
-            trial.validity = if valid { Validity::Valid } else { Validity::NotStated };
+            trial.validity = if valid { StatedValidity::Valid } else { StatedValidity::NotStated };
         }
         let meta = FigureSource { better, aggregate, noise, ..source() };
         let published = Expectation { sigma, noise, margin, ..official(published) };

@@ -3,12 +3,12 @@
 use rstest::rstest;
 
 use super::build::*;
-use crate::verdict::{Context, Evidence, Outcome, Qualifier, QualifierKind, Verdict, judge};
+use crate::verdict::{Evidence, Outcome, Qualifier, QualifierKind, RunContext, Verdict, judge};
 use retrial_mlperf::loadgen::RunSettings;
 use retrial_recipe::model::{Claim, Expectation};
 
 /// Of a suite whose recipe states the noise of a trial.
-fn calm_context() -> Context {
+fn calm_context() -> RunContext {
     let mut context = context_of_other_suite();
     context.rules.noise = Some(0.003);
     context
@@ -130,7 +130,7 @@ fn far_better_than_published_needs_an_explanation(
     #[case] outcome: Outcome,
 ) {
     let qualifiers = qualifiers.iter();
-    let context = Context {
+    let context = RunContext {
         qualifiers: qualifiers
             .map(|kind| Qualifier::new(*kind, "a reason"))
             .collect(),

@@ -6,7 +6,7 @@ use super::build::*;
 use crate::verdict::{
     Evidence, MoreTrials, Noise, Outcome, Qualifier, QualifierKind, ResultVerdict, judge,
 };
-use retrial_stats::Order;
+use retrial_stats::OrderEffect;
 
 fn judged(evidence: Evidence) -> ResultVerdict {
     judge(&context(), &[evidence]).results.remove(0)
@@ -26,7 +26,7 @@ fn falling_trials_near_the_margin_are_inconclusive() {
         falling.sentence
     );
     let judgement = &falling.judgements[0];
-    assert!(matches!(judgement.order, Some(Order::Trend(step)) if step < -0.004));
+    assert!(matches!(judgement.order, Some(OrderEffect::Trend(step)) if step < -0.004));
     assert_eq!(judgement.more_trials, Some(MoreTrials::Independent));
     let fragment = "each is about 0.5 % worse than the one before: they count as one";
     assert!(falling.sentence.contains(fragment), "{}", falling.sentence);

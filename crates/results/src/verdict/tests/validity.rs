@@ -3,8 +3,8 @@
 use rstest::rstest;
 
 use super::build::*;
-use crate::verdict::{Evidence, Outcome, RuleCheck, StepOutcome, Validity, Verdict, judge};
-use retrial_mlperf::loadgen::{ResultWord, RunSettings};
+use crate::verdict::{Evidence, Outcome, RuleCheck, StatedValidity, StepOutcome, Verdict, judge};
+use retrial_mlperf::loadgen::{ResultStatus, RunSettings};
 use retrial_recipe::model::{Limit, Mode};
 
 fn verdict(evidence: Evidence) -> Verdict {
@@ -136,11 +136,11 @@ fn a_missing_figure_is_never_a_pass() {
 }
 
 #[rstest]
-#[case(Mode::Performance, Validity::NotStated)]
-#[case(Mode::Performance, Validity::Valid)]
-#[case(Mode::Accuracy, Validity::Valid)]
-#[case(Mode::Compliance, Validity::NotStated)]
-fn a_result_without_figures_is_invalid(#[case] mode: Mode, #[case] validity: Validity) {
+#[case(Mode::Performance, StatedValidity::NotStated)]
+#[case(Mode::Performance, StatedValidity::Valid)]
+#[case(Mode::Accuracy, StatedValidity::Valid)]
+#[case(Mode::Compliance, StatedValidity::NotStated)]
+fn a_result_without_figures_is_invalid(#[case] mode: Mode, #[case] validity: StatedValidity) {
     let mut evidence = own("case", "x", "", &[f64::NAN]);
     evidence.mode = mode;
     evidence.trials[0].validity = validity;
@@ -151,14 +151,15 @@ fn a_result_without_figures_is_invalid(#[case] mode: Mode, #[case] validity: Val
 fn a_compliance_test_can_have_no_figures() {
     let mut evidence = own("Offline", "x", "", &[f64::NAN]);
     evidence.mode = Mode::Compliance;
-    evidence.trials[0].validity = Validity::Valid;
+    evidence.trials[0].validity = StatedValidity::Valid;
     assert_eq!(judge(&context(), &[evidence]).outcome, Outcome::Measured);
 }
 
 #[test]
 fn an_invalid_loadgen_result_is_invalid() {
     let mut evidence = offline(&[100.0]);
-    evidence.trials[0].validity = Validity::Invalid(vec![reason("Min duration satisfied : NO")]);
+    evidence.trials[0].validity =
+        StatedValidity::Invalid(vec![reason("Min duration satisfied : NO")]);
     let verdict = verdict(evidence);
     assert_eq!(verdict.outcome, Outcome::Invalid);
     assert_eq!(
@@ -177,25 +178,25 @@ fn an_invalid_loadgen_result_is_invalid() {
 )]
 #[case(
     Mode::Performance,
-    Some(ResultWord::Invalid),
+    Some(ResultStatus::Invalid),
     "LoadGen's result is INVALID",
     "LoadGen's result"
 )]
 #[case(
     Mode::Performance,
-    Some(ResultWord::Valid),
+    Some(ResultStatus::Valid),
     "the two logs disagree",
     "LoadGen's result"
 )]
 fn the_reasons_of_loadgens_logs_stand_alone(
     #[case] mode: Mode,
-    #[case] result: Option<ResultWord>,
+    #[case] result: Option<ResultStatus>,
     #[case] text: &str,
     #[case] rule: &str,
 ) {
     let mut evidence = offline(&[100.0]);
     evidence.mode = mode;
-    evidence.trials[0].validity = Validity::Invalid(vec![reason(text)]);
+    evidence.trials[0].validity = StatedValidity::Invalid(vec![reason(text)]);
     evidence.trials[0].run_settings = Some(RunSettings {
         result,
         ..RunSettings::default()
@@ -209,7 +210,7 @@ fn the_reasons_of_loadgens_logs_stand_alone(
 #[test]
 fn a_performance_summary_must_state_valid() {
     let mut evidence = offline(&[100.0]);
-    evidence.trials[0].validity = Validity::NotStated;
+    evidence.trials[0].validity = StatedValidity::NotStated;
     assert_eq!(verdict(evidence.clone()).outcome, Outcome::Invalid);
     // Other suites have no such word.
     evidence.loadgen = false;
@@ -286,7 +287,7 @@ fn precedence_over_scenarios() {
         reason: reason("after 2 h"),
     };
     let mut invalid = offline(&[100.0]);
-    invalid.trials[0].validity = Validity::Invalid(Vec::new());
+    invalid.trials[0].validity = StatedValidity::Invalid(Vec::new());
     let ranked = [
         (offline(&[100.0]), Outcome::Measured, 0),
         (

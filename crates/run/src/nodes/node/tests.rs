@@ -18,7 +18,7 @@ fn a_slow_response_is_not_clock_skew(
 }
 
 /// A machine whose launcher is this shell script.
-fn machine(script: &str) -> (Node, Failures) {
+fn machine(script: &str) -> (PeerNode, NodeFailures) {
     let process = tokio::process::Command::new("sh")
         .args(["-c", script])
         .stdin(std::process::Stdio::piped())
@@ -26,8 +26,8 @@ fn machine(script: &str) -> (Node, Failures) {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    let failures = Failures::default();
-    let node = Node::new("n2", Launcher::Ssh, process, &failures, &Arc::default());
+    let failures = NodeFailures::default();
+    let node = PeerNode::new("n2", Launcher::Ssh, process, &failures, &Arc::default());
     (node, failures)
 }
 

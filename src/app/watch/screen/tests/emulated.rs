@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use indicatif::TermLike;
 
-use super::Terminal;
+use super::ScreenTerminal;
 
 /// An emulated terminal that can be shared.
 #[derive(Clone)]
@@ -112,7 +112,7 @@ impl TermLike for PassThrough {
     }
 }
 
-impl Terminal for Emulated {
+impl ScreenTerminal for Emulated {
     fn size(&self) -> (usize, usize) {
         let (rows, columns) = self.parser.lock().unwrap().screen().size();
         (columns.into(), rows.into())

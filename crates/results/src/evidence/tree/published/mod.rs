@@ -19,7 +19,7 @@ const TABLE_CAP: u64 = 256 << 20;
 
 /// Published figures to compare with, and which of them are meant.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Published {
+pub struct PublishedFigures {
     /// The table's or the tree's name, as it was given.
     pub name: String,
     /// The published results, one a row.
@@ -47,7 +47,7 @@ pub struct ResultKey<'a> {
     pub scenario: &'a str,
 }
 
-impl Published {
+impl PublishedFigures {
     /// Reads a table: JSON as `MLCommons` publishes it, a CSV as its checker writes it, or what
     /// `judge --output json` says.
     ///

@@ -2,28 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use super::{Criterion, Measured, Observed, SearchPlan};
+use super::{Criterion, ObservedFigure, RunObservation, SearchPlan};
 use crate::BatchPlan;
 use retrial_recipe::model::Better;
-use retrial_stats::search::{Change, ChangePoint, Observation, Search, Step, printed};
+use retrial_stats::search::{
+    ChangeCriterion, ChangePoint, ChangeSearch, Observation, SearchStep, printed,
+};
 
 /// The assumed share of wrong answers, where a trial gives yes or no.
 const WRONG: f64 = 0.05;
 
 /// One trial that ended.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Trial {
+pub struct ObservedTrial {
     /// The cell, from 0.
     pub cell: usize,
     /// The run's id.
     pub run: String,
     /// The observation of the run: a figure, an answer, or nothing usable.
-    pub observed: Observed,
+    pub observed: RunObservation,
 }
 
 /// A search, with its trials so far.
 #[derive(Debug, Clone)]
-pub struct Course<'a> {
+pub struct SearchState<'a> {
     /// The axis, the figure and the criterion of the search.
     pub search: &'a SearchPlan,
     /// The number of cells.
@@ -31,12 +33,12 @@ pub struct Course<'a> {
     /// The accepted probability of a wrong pair.
     pub alpha: f64,
     /// The trials in the order in which they were taken.
-    pub trials: &'a [Trial],
+    pub trials: &'a [ObservedTrial],
 }
 
 /// The next action of a search; positions are cells.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Next {
+pub enum CellSearchStep {
     /// A trial of this cell.
     Measure(usize),
     /// The change is between the two.
@@ -63,9 +65,9 @@ pub enum Next {
     NoEnd(usize),
 }
 
-impl<'a> Course<'a> {
+impl<'a> SearchState<'a> {
     /// The search of a batch, after these trials.
-    pub fn new(plan: &BatchPlan, search: &'a SearchPlan, trials: &'a [Trial]) -> Self {
+    pub fn new(plan: &BatchPlan, search: &'a SearchPlan, trials: &'a [ObservedTrial]) -> Self {
         Self {
             search,
             cells: plan.cells.len(),
@@ -75,11 +77,11 @@ impl<'a> Course<'a> {
     }
 
     /// Returns the next action.
-    pub fn next(&self) -> Next {
+    pub fn next(&self) -> CellSearchStep {
         let skipped = self.skipped();
         let ends = [0, self.cells - 1];
         if let Some(end) = ends.into_iter().find(|end| skipped.contains_key(end)) {
-            return Next::NoEnd(end);
+            return CellSearchStep::NoEnd(end);
         }
         let cells: Vec<usize> = (0..self.cells)
             .filter(|cell| !skipped.contains_key(cell))
@@ -94,15 +96,15 @@ impl<'a> Course<'a> {
             })
             .collect();
         match self.statistics(cells.len()).next(&observations) {
-            Step::Measure(position) => Next::Measure(cells[position]),
-            Step::Found(found) => Next::Found {
+            SearchStep::Measure(position) => CellSearchStep::Measure(cells[position]),
+            SearchStep::Found(found) => CellSearchStep::Found {
                 before: cells[found.before],
                 after: cells[found.before + 1],
                 found,
             },
-            Step::NoDifference => Next::NoDifference,
-            Step::EndsUndecided => Next::EndsUndecided,
-            Step::Undecided { first, last } => Next::Undecided {
+            SearchStep::NoDifference => CellSearchStep::NoDifference,
+            SearchStep::EndsUndecided => CellSearchStep::EndsUndecided,
+            SearchStep::Undecided { first, last } => CellSearchStep::Undecided {
                 first: cells[first],
                 last: cells[last],
             },
@@ -121,11 +123,11 @@ impl<'a> Course<'a> {
 
     /// Returns the trial's value for the search; else why it has none: it has no figure, or another one than the first
     /// trial.
-    fn value(&self, observed: &Observed) -> Result<f64, String> {
+    fn value(&self, observed: &RunObservation) -> Result<f64, String> {
         match observed {
-            Observed::Answer(yes) => Ok(f64::from(u8::from(*yes))),
-            Observed::Nothing(reason) => Err(reason.clone()),
-            Observed::Figure(figure) => match self.measured() {
+            RunObservation::Answer(yes) => Ok(f64::from(u8::from(*yes))),
+            RunObservation::NotMeasured(reason) => Err(reason.clone()),
+            RunObservation::Figure(figure) => match self.measured() {
                 Some(first) if !first.is_same_figure(figure) => Err(format!(
                     "it has {} in {}, and the search began with {} in {}",
                     figure.figure_and_unit(),
@@ -139,12 +141,12 @@ impl<'a> Course<'a> {
     }
 
     /// Returns the figure that is searched, once a trial has it.
-    pub fn measured(&self) -> Option<&Measured> {
+    pub fn measured(&self) -> Option<&ObservedFigure> {
         let mut trials = self.trials.iter();
         trials.find_map(|trial| trial.observed.figure())
     }
 
-    fn statistics(&self, positions: usize) -> Search {
+    fn statistics(&self, positions: usize) -> ChangeSearch {
         let better = self
             .measured()
             .map_or(Better::Higher, |figure| figure.better);
@@ -152,12 +154,14 @@ impl<'a> Course<'a> {
         let figures = trials.filter(|trial| trial.observed.figure().is_some());
         let values = figures.filter_map(|trial| self.value(&trial.observed).ok());
         let values: Vec<f64> = values.collect();
-        Search {
+        ChangeSearch {
             positions,
             change: match self.search.criterion {
-                Criterion::Slower { margin } => Change::Slower { better, margin },
-                Criterion::Faster { margin } => Change::Faster { better, margin },
-                Criterion::Accuracy | Criterion::Validity => Change::Answer { error: WRONG },
+                Criterion::Slower { margin } => ChangeCriterion::Slower { better, margin },
+                Criterion::Faster { margin } => ChangeCriterion::Faster { better, margin },
+                Criterion::Accuracy | Criterion::Validity => {
+                    ChangeCriterion::Answer { error: WRONG }
+                }
             },
             alpha: self.alpha,
             most: self.search.most as usize,

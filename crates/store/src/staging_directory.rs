@@ -9,12 +9,12 @@ use super::files::{create_private, remove_directory};
 
 /// Held while it is in use; removed with its content afterwards.
 #[derive(Debug)]
-pub struct Stage {
+pub struct StagingDirectory {
     path: PathBuf,
     _lock: Option<File>,
 }
 
-impl Stage {
+impl StagingDirectory {
     /// Creates a new, empty one among the runs.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
+impl Drop for StagingDirectory {
     fn drop(&mut self) {
         let _ = remove_directory(&self.path);
     }

@@ -5,16 +5,16 @@ use retrial_readings::nearest::shortened;
 
 /// The word that a script ends in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Word {
+pub(super) enum ScriptResult {
     /// `TEST PASS`.
     Pass,
     /// `TEST FAIL`, with the rest of its line.
     Fail(String),
     /// Neither `TEST PASS` nor `TEST FAIL`.
-    Nothing,
+    NoResult,
 }
 
-impl Word {
+impl ScriptResult {
     /// Reads the word of a text. One that says both has failed: a file may hold the results of two
     /// runs of the script.
     pub fn parse(text: &str) -> Self {
@@ -22,7 +22,7 @@ impl Word {
         match fail {
             Some((_, why)) => Self::Fail(shortened(why.trim_start_matches([':', ' ']))),
             None if lines(text).any(|line| line.contains("TEST PASS")) => Self::Pass,
-            None => Self::Nothing,
+            None => Self::NoResult,
         }
     }
 
@@ -31,7 +31,7 @@ impl Word {
             Self::Pass => "TEST PASS".to_owned(),
             Self::Fail(why) if why.is_empty() => "TEST FAIL".to_owned(),
             Self::Fail(why) => format!("TEST FAIL: {why}"),
-            Self::Nothing => "neither TEST PASS nor TEST FAIL".to_owned(),
+            Self::NoResult => "neither TEST PASS nor TEST FAIL".to_owned(),
         }
     }
 }

@@ -18,7 +18,7 @@ const ALPHA: f64 = 0.05;
 /// How trials depend on their order.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Order {
+pub enum OrderEffect {
     /// A drift: the change from one trial to the next, as a log ratio; above zero is better.
     Trend(f64),
     /// Each resembles the one before it.
@@ -26,14 +26,14 @@ pub enum Order {
 }
 
 /// Tests whether trials, as oriented log ratios in the order in which they ran, depend on it.
-pub fn order(logs: &[f64]) -> Option<Order> {
+pub fn order(logs: &[f64]) -> Option<OrderEffect> {
     if logs.len() < FEWEST || !logs.iter().all(|log| log.is_finite()) {
         return None;
     }
     if mann_kendall(logs) <= 2.0 * ALPHA {
-        return Some(Order::Trend(slope(logs)));
+        return Some(OrderEffect::Trend(slope(logs)));
     }
-    bartels(logs).then_some(Order::Alike)
+    bartels(logs).then_some(OrderEffect::Alike)
 }
 
 /// Mann and Kendall's test of a trend (Econometrica 13, 1945): the chance of as many ordered pairs,
@@ -110,16 +110,16 @@ mod tests {
 
     #[rstest]
     #[case::too_few(&[1.0, 2.0, 3.0], None)]
-    #[case::four(&[1.0, 2.0, 3.0, 4.0], Some(Order::Trend(1.0)))]
+    #[case::four(&[1.0, 2.0, 3.0, 4.0], Some(OrderEffect::Trend(1.0)))]
     #[case::nearly_four(&[1.0, 2.0, 4.0, 3.0], None)]
-    #[case::rising(&[1.0, 2.0, 3.0, 4.0, 5.0], Some(Order::Trend(1.0)))]
-    #[case::falling(&[5.0, 4.0, 3.0, 2.0, 1.0, 0.0], Some(Order::Trend(-1.0)))]
+    #[case::rising(&[1.0, 2.0, 3.0, 4.0, 5.0], Some(OrderEffect::Trend(1.0)))]
+    #[case::falling(&[5.0, 4.0, 3.0, 2.0, 1.0, 0.0], Some(OrderEffect::Trend(-1.0)))]
     #[case::mixed(&[3.0, 1.0, 4.0, 2.0, 5.0], None)]
     #[case::equal(&[1.0; 6], None)]
     // Two levels, each printed alike: one order of twenty has them apart, and none is named.
     #[case::ties(&[1.0, 1.0, 1.0, 2.0, 2.0, 2.0], None)]
-    #[case::there_and_back(&[1.0, 3.0, 5.0, 7.0, 8.0, 6.0, 4.0, 2.0], Some(Order::Alike))]
-    fn orders(#[case] trials: &[f64], #[case] expected: Option<Order>) {
+    #[case::there_and_back(&[1.0, 3.0, 5.0, 7.0, 8.0, 6.0, 4.0, 2.0], Some(OrderEffect::Alike))]
+    fn orders(#[case] trials: &[f64], #[case] expected: Option<OrderEffect>) {
         assert_eq!(order(trials), expected);
     }
 

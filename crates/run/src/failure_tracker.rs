@@ -1,19 +1,19 @@
 //! The course of a run: whether its steps continue, and the failures so far. Pure.
 
-use retrial_plan::step::{Action, Purpose, Step};
+use retrial_plan::step::{Action, CommandPurpose, Step};
 use retrial_results::verdict::{ExitCode, Verdict};
 use retrial_store::journal::{AbortReason, StepEnd, StepFault};
 
 /// The course of a run after the steps that have ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Course {
+pub struct FailureTracker {
     /// The most severe fault of a step; none if no step failed.
     fault: Option<StepFault>,
     /// The first reason for which the remaining measurements are aborted, if they are.
     pub abort_reason: Option<AbortReason>,
 }
 
-impl Course {
+impl FailureTracker {
     /// Takes the end of a step into account.
     pub fn advance(&mut self, step: &Step, end: &StepEnd) {
         match end {
@@ -57,7 +57,7 @@ impl Course {
 /// Returns whether the following steps need one that failed.
 fn is_needed(step: &Step, fault: StepFault) -> bool {
     match &step.action {
-        Action::Exec(exec) => exec.purpose == Purpose::Prepare || fault == StepFault::Host,
+        Action::Exec(exec) => exec.purpose == CommandPurpose::Prepare || fault == StepFault::Host,
         // The measurements that need a service are skipped without it.
         Action::Collect { .. } | Action::StartService(_) | Action::StopService(_) => {
             fault == StepFault::Host
@@ -70,7 +70,7 @@ fn is_needed(step: &Step, fault: StepFault) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use retrial_plan::step::Condition;
+    use retrial_plan::step::StepCondition;
 
     fn step(action: Action) -> Step {
         Step {
@@ -78,13 +78,13 @@ mod tests {
             name: "one".to_owned(),
             on: None,
             container: None,
-            when: Condition::Always,
+            when: StepCondition::Always,
             action,
         }
     }
 
-    fn after(ends: &[(Action, StepEnd)]) -> Course {
-        let mut course = Course::default();
+    fn after(ends: &[(Action, StepEnd)]) -> FailureTracker {
+        let mut course = FailureTracker::default();
         for (action, end) in ends {
             course.advance(&step(action.clone()), end);
         }

@@ -9,7 +9,7 @@ use super::record::{self, JobEventKind};
 use crate::app::failure::Failure;
 use retrial_document::measures::format;
 use retrial_slurm::{JobPhase, Slurm, SlurmError};
-use retrial_store::{Record, StoreError};
+use retrial_store::{RecordDirectory, StoreError};
 
 /// How long Retrial may take to end the benchmark in its job.
 const GRACE: Duration = Duration::from_secs(90);
@@ -19,19 +19,19 @@ const END: Duration = Duration::from_mins(3);
 const AGAIN: Duration = Duration::from_secs(5);
 
 /// A job that is being ended.
-pub struct Stopping {
+pub struct JobStopper {
     slurm: Slurm,
     id: String,
     since: Instant,
-    call: Option<JoinHandle<Result<Order, SlurmError>>>,
-    tried: Option<(Order, Instant)>,
+    call: Option<JoinHandle<Result<StopRequest, SlurmError>>>,
+    tried: Option<(StopRequest, Instant)>,
     /// The last order that Slurm accepted.
-    accepted: Option<Order>,
+    accepted: Option<StopRequest>,
 }
 
 /// A request to Slurm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
+enum StopRequest {
     /// Do not start it.
     Withdraw,
     /// Send TERM to Retrial in it.
@@ -40,12 +40,12 @@ enum Order {
     Cancel,
 }
 
-impl Stopping {
+impl JobStopper {
     /// Ends the job of a run or an array from now on, and records that.
     pub fn start(
         slurm: Slurm,
         id: String,
-        directory: &Record,
+        directory: &RecordDirectory,
         note: impl FnOnce(&str),
     ) -> Result<Self, StoreError> {
         record::record(directory, JobEventKind::StopRequested)?;
@@ -73,7 +73,7 @@ impl Stopping {
             }
         }
         let order = match phase {
-            JobPhase::Over => return Ok(()),
+            JobPhase::Ended => return Ok(()),
             _ if self.since.elapsed() > GRACE + END => {
                 return Err(Failure::host(format!(
                     "job {} has not ended {} after it was cancelled",
@@ -82,20 +82,20 @@ impl Stopping {
                 ))
                 .with_help(format!("see it: squeue -j {}", self.id)));
             }
-            _ if self.since.elapsed() > GRACE => Order::Cancel,
-            JobPhase::Waiting => Order::Withdraw,
-            JobPhase::Active => Order::Terminate,
+            _ if self.since.elapsed() > GRACE => StopRequest::Cancel,
+            JobPhase::Pending => StopRequest::Withdraw,
+            JobPhase::Running => StopRequest::Terminate,
         };
-        let is_due = |(tried, at): (Order, Instant)| tried != order || at.elapsed() > AGAIN;
+        let is_due = |(tried, at): (StopRequest, Instant)| tried != order || at.elapsed() > AGAIN;
         let is_due = self.tried.is_none_or(is_due);
         if self.call.is_none() && self.accepted != Some(order) && is_due {
             self.tried = Some((order, Instant::now()));
             let (slurm, id) = (self.slurm.clone(), self.id.clone());
             self.call = Some(tokio::spawn(async move {
                 match order {
-                    Order::Withdraw => slurm.cancel_waiting(&id).await,
-                    Order::Terminate => slurm.terminate(&id).await,
-                    Order::Cancel => slurm.cancel(&id).await,
+                    StopRequest::Withdraw => slurm.cancel_waiting(&id).await,
+                    StopRequest::Terminate => slurm.terminate(&id).await,
+                    StopRequest::Cancel => slurm.cancel(&id).await,
                 }
                 .map(|()| order)
             }));
