@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use retrial::app::catalog;
-use retrial_recipe::resolve;
+use retrial_recipe::resolve_recipe;
 use support::paired::{self, Pairs, timed};
 use support::world::{RETRIAL, World};
 
@@ -70,7 +70,7 @@ fn main() {
 /// The params that a recipe must be given.
 fn unset(name: &str) -> Vec<String> {
     let opened = catalog::open(name).unwrap();
-    let Err(problems) = resolve(name, &opened.source, &opened, &[]) else {
+    let Err(problems) = resolve_recipe(name, &opened.source, &opened, &[]) else {
         return Vec::new();
     };
     let unset = problems.iter().filter(|problem| problem.code == "unset");

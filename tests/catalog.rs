@@ -9,7 +9,9 @@ use retrial::app::catalog::{self, CatalogError};
 use serde_json::Value;
 
 use retrial_document::ErrorText;
-use retrial_recipe::{RecipeFileKind, TemplateSource, check, resolve, scaffold, summarize};
+use retrial_recipe::{
+    RecipeFileKind, TemplateSource, check_source, resolve_recipe, scaffold, summarize,
+};
 
 const RECIPE: &str = "schema: 1
 title: On disk
@@ -47,15 +49,18 @@ fn a_directory_with_templates_and_companions() {
     let project = project();
     let opened = open(project.path());
     assert_eq!(opened.name, project.path().to_str().unwrap());
-    assert_eq!(check(&opened.source, opened.kind, &opened).to_string(), "");
-    let resolved = resolve(&opened.name, &opened.source, &opened, &[]).unwrap();
+    assert_eq!(
+        check_source(&opened.source, opened.kind, &opened).to_string(),
+        ""
+    );
+    let resolved = resolve_recipe(&opened.name, &opened.source, &opened, &[]).unwrap();
     assert_eq!(resolved.recipe.container.ipc.as_deref(), Some("host"));
     assert!(!opened.is_builtin());
     let directory = fs::canonicalize(project.path()).unwrap();
     assert_eq!(opened.directory(), Some(directory.as_path()));
 
     fs::remove_file(project.path().join("run.sh")).unwrap();
-    let problems = check(&opened.source, opened.kind, &opened);
+    let problems = check_source(&opened.source, opened.kind, &opened);
     assert!(
         problems
             .to_string()
@@ -69,7 +74,7 @@ fn a_template_is_identified_by_its_directory() {
     let project = project();
     let opened = open(&project.path().join("templates/mine.yaml"));
     assert_eq!(opened.kind, RecipeFileKind::Template);
-    assert!(check(&opened.source, opened.kind, &opened).is_empty());
+    assert!(check_source(&opened.source, opened.kind, &opened).is_empty());
     assert_eq!(
         open(&project.path().join("recipe.yaml")).kind,
         RecipeFileKind::Recipe
@@ -89,7 +94,7 @@ fn a_template_of_ones_own_that_cannot_be_read_is_not_replaced_by_the_built_in_on
     let recipe = format!("schema: 1\ntitle: Mine\nextends: {built_in}\n");
     std::fs::write(project.path().join("recipe.yaml"), recipe).unwrap();
     let opened = open(project.path());
-    let problems = check(&opened.source, opened.kind, &opened).to_string();
+    let problems = check_source(&opened.source, opened.kind, &opened).to_string();
     assert!(problems.contains("cannot read template"), "{problems}");
 }
 
@@ -159,16 +164,16 @@ fn a_summary_needs_no_options() {
 fn every_built_in_recipe_and_template_checks() {
     for opened in catalog::list() {
         assert_eq!(catalog::open(&opened.name).unwrap().source, opened.source);
-        let problems = check(&opened.source, RecipeFileKind::Recipe, &opened);
+        let problems = check_source(&opened.source, RecipeFileKind::Recipe, &opened);
         assert!(!problems.has_errors(), "{}", problems.render(false));
         summarize(&opened.source, &opened).unwrap();
         // Companions are written where the engine can mount them.
         let directory = tempfile::tempdir().unwrap();
         opened.extract_to(directory.path()).unwrap();
         assert!(fs::read_dir(directory.path()).unwrap().next().is_some());
-        for name in opened.names() {
+        for name in opened.template_names() {
             let template = opened.template(&name).unwrap().unwrap();
-            let problems = check(&template, RecipeFileKind::Template, &opened);
+            let problems = check_source(&template, RecipeFileKind::Template, &opened);
             assert!(!problems.has_errors(), "{}", problems.render(false));
         }
     }
@@ -212,7 +217,7 @@ fn third_party_rows_come_after_the_official_ones() {
 #[test]
 fn every_built_in_recipe_declares_its_downloads() {
     for opened in catalog::list() {
-        let axes = retrial_recipe::variants(&opened.source, &opened)
+        let axes = retrial_recipe::read_variants(&opened.source, &opened)
             .unwrap()
             .axes;
         let settings = axes.iter().flat_map(|axis| {
@@ -296,9 +301,13 @@ fn a_new_recipe_checks() {
         "日本 ${{ x }}",
     ] {
         let directory = tempfile::tempdir().unwrap();
-        fs::write(directory.path().join("recipe.yaml"), scaffold::new(name)).unwrap();
+        fs::write(
+            directory.path().join("recipe.yaml"),
+            scaffold::starter_recipe(name),
+        )
+        .unwrap();
         let opened = open(directory.path());
-        let problems = check(&opened.source, opened.kind, &opened);
+        let problems = check_source(&opened.source, opened.kind, &opened);
         assert_eq!(problems.to_string(), "", "{name}");
     }
 }

@@ -21,7 +21,7 @@ fn text(arguments: &[&str]) -> String {
 
 /// Grouped by suite and round, a variant that is another submission under its recipe.
 #[test]
-fn groups() {
+fn recipes_are_grouped_by_suite_and_round() {
     let text = text(&[
         "--suite",
         "mlperf-inference",

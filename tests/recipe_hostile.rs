@@ -12,14 +12,16 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use retrial::app::catalog;
 use retrial_document::is_harmful;
-use retrial_recipe::{Diagnostics, NoTemplates, RecipeFileKind, Source, check, resolve};
+use retrial_recipe::{
+    Diagnostics, NoTemplates, RecipeFileKind, Source, check_source, resolve_recipe,
+};
 
 /// Checks a text and holds it to "at once", which is seconds in a debug build on a busy machine:
 /// what grows with the square of the file takes minutes there.
 fn problems(text: &str) -> Diagnostics {
     let source = Source::new("hostile.yaml", text);
     let begin = Instant::now();
-    let problems = check(&source, RecipeFileKind::Recipe, &NoTemplates);
+    let problems = check_source(&source, RecipeFileKind::Recipe, &NoTemplates);
     let rendered = problems.render(true);
     assert!(
         begin.elapsed() < Duration::from_secs(20),
@@ -67,7 +69,7 @@ fn depth_through_aliases() {
 }
 
 #[test]
-fn alias_bombs() {
+fn alias_bombs_are_refused() {
     let mut lists = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
     let mut maps = String::from("a0: &a0 {k: v}\n");
     for level in 1..20 {
@@ -94,18 +96,18 @@ fn alias_bombs() {
 }
 
 #[test]
-fn large_and_wide() {
+fn large_and_wide_files_are_refused() {
     only(&"x: y\n".repeat(300_000), "too-large");
     let keys: String = (0..9_000).map(|key| format!("key{key}: x\n")).collect();
     let problems = problems(&format!("schema: 1\n{keys}"));
-    assert!(problems.omitted() > 8_000);
+    assert!(problems.omitted_count() > 8_000);
     assert!(problems.render(false).contains("and "));
     let expressions = "${{ params.x }}".repeat(20_000);
     assert!(self::problems(&format!("schema: 1\ntitle: \"{expressions}\"\n")).has_errors());
 }
 
 #[test]
-fn many_variants() {
+fn many_axes_do_not_multiply_the_checks() {
     let axis = |name: usize| {
         let values: Vec<_> = (0..30).map(|value| format!("v{value}: {{}}")).collect();
         format!("  a{name}: {{{}}}\n", values.join(", "))
@@ -115,7 +117,7 @@ fn many_variants() {
 }
 
 #[test]
-fn not_text() {
+fn binary_and_non_utf8_files_are_refused() {
     only("schema: 1\ntitle: a\0b\n", "nul");
     only("schema: 1\ntitle: \"a\\0b\"\n", "nul");
     let problems = Source::from_bytes("latin.yaml", b"schema: 1\ntitle: caf\xe9\n").unwrap_err();
@@ -215,15 +217,15 @@ proptest! {
     #[test]
     fn bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         if let Ok(source) = Source::from_bytes("x", &bytes) {
-            let _ = check(&source, RecipeFileKind::Template, &NoTemplates).render(true);
+            let _ = check_source(&source, RecipeFileKind::Template, &NoTemplates).render(true);
         }
     }
 
     #[test]
     fn fragments_never_panic(text in fragments()) {
         let source = Source::new("x", text);
-        let _ = check(&source, RecipeFileKind::Recipe, &NoTemplates).render(true);
-        let _ = resolve("x", &source, &NoTemplates, &[]);
+        let _ = check_source(&source, RecipeFileKind::Recipe, &NoTemplates).render(true);
+        let _ = resolve_recipe("x", &source, &NoTemplates, &[]);
     }
 
     /// A run's stored files must parse as what was executed, whatever they contain.
@@ -231,7 +233,7 @@ proptest! {
     fn resolved_text_preserves_any_value(value in awkward(), key in "[A-Za-z_][A-Za-z0-9_]{0,8}") {
         let quoted = serde_json::to_string(&value).unwrap();
         let text = format!("schema: 1\ntitle: x\nsubmission: {{suite: s, benchmark: b}}\nimage: a:b\ncontainer: {{env: {{\"{key}\": {quoted}}}}}\nscenarios: {{c: {{performance: {{run: x, results: /r}}}}}}\n");
-        let first = match resolve("x", &Source::new("x", text), &NoTemplates, &[]) {
+        let first = match resolve_recipe("x", &Source::new("x", text), &NoTemplates, &[]) {
             Ok(first) => first,
             // Expressions and characters that move a cursor may be refused, but then for that alone.
             Err(problems) => {
@@ -241,7 +243,7 @@ proptest! {
             }
         };
         prop_assert_eq!(&first.recipe.container.env[0].1.0, &value);
-        let again = resolve("x", &Source::new("x", first.yaml.clone()), &NoTemplates, &[]);
+        let again = resolve_recipe("x", &Source::new("x", first.yaml.clone()), &NoTemplates, &[]);
         let again = again.map_err(|problems| TestCaseError::fail(format!("{problems}\n{}", first.yaml)))?;
         prop_assert_eq!(&again.recipe, &first.recipe, "{}", first.yaml);
         prop_assert_eq!(again.yaml, first.yaml);

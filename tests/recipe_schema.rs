@@ -22,11 +22,11 @@ fn root() -> &'static Path {
 fn the_committed_schema_is_up_to_date() {
     let path = root().join("docs/recipe.schema.json");
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
-        std::fs::write(&path, schema::json()).unwrap();
+        std::fs::write(&path, schema::recipe_schema_json()).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap();
     assert!(
-        committed == schema::json(),
+        committed == schema::recipe_schema_json(),
         "docs/recipe.schema.json is old: `retrial schema > docs/recipe.schema.json`"
     );
 }
@@ -38,7 +38,7 @@ fn the_key_tables_in_the_docs_are_up_to_date() {
     let text = std::fs::read_to_string(&path).unwrap();
     let (before, rest) = text.split_once("<!-- keys -->\n").unwrap();
     let (_, after) = rest.split_once("<!-- end of keys -->\n").unwrap();
-    let tables = schema::tables();
+    let tables = schema::render_key_tables();
     let expected = format!("{before}<!-- keys -->\n{tables}<!-- end of keys -->\n{after}");
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
         std::fs::write(&path, &expected).unwrap();
@@ -78,7 +78,7 @@ fn every_recipe_and_template_matches_the_schema() {
             assert_eq!(problem(&text), None, "{}", file.display());
         }
     }
-    assert_eq!(problem(&scaffold::new("x")), None);
+    assert_eq!(problem(&scaffold::starter_recipe("x")), None);
 }
 
 /// `retrial check` accepts every recipe, template and rules file of the tree, built in or not.
@@ -159,7 +159,7 @@ fn invalid_recipes_do_not_match_the_schema() {
 
 /// The deepest place at which a YAML text does not fit the schema.
 fn problem(text: &str) -> Option<String> {
-    let schema: Value = serde_json::from_str(&schema::json()).unwrap();
+    let schema: Value = serde_json::from_str(&schema::recipe_schema_json()).unwrap();
     let value: Value = serde_saphyr::from_str(text).unwrap();
     fits(&schema, &schema, &value, "").err()
 }

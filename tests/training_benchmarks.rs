@@ -124,7 +124,7 @@ fn other_matrix_product_tables() {
 #[case("h100", 720.0)]
 #[case("h200", 720.0)]
 #[case("mi300x", 620.0)]
-fn other_gpus(#[case] gpu: &str, #[case] peak: f64) {
+fn each_other_gpu_has_one_published_peak(#[case] gpu: &str, #[case] peak: f64) {
     let expected = expected(&plan("gemm", &["--set", &format!("gpu={gpu}")]));
     assert_eq!(expected["bf16"].get("peak").copied(), Some(peak));
     assert_eq!(expected.values().map(BTreeMap::len).sum::<usize>(), 1);

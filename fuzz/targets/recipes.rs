@@ -14,7 +14,8 @@ use retrial_recipe::expression::{self, ExpressionScope};
 use retrial_recipe::lock::RecipeLock;
 use retrial_recipe::model::{Mode, ParamValue, Template};
 use retrial_recipe::{
-    Diagnostics, ParamSetting, RecipeFileKind, Source, check, fingerprint, resolve,
+    Diagnostics, ParamSetting, RecipeFileKind, Source, check_source, compute_fingerprint,
+    resolve_recipe,
 };
 
 fn source(data: &[u8]) -> Option<Source> {
@@ -35,16 +36,16 @@ fn shown(problems: &Diagnostics) {
 pub fn recipe(data: &[u8]) {
     let Some(source) = source(data) else { return };
     let templates = templates();
-    shown(&check(&source, RecipeFileKind::Template, templates));
-    let problems = check(&source, RecipeFileKind::Recipe, templates);
+    shown(&check_source(&source, RecipeFileKind::Template, templates));
+    let problems = check_source(&source, RecipeFileKind::Recipe, templates);
     shown(&problems);
-    let _ = fingerprint(&source, templates);
-    let resolved = match resolve("fuzz", &source, templates, &[]) {
+    let _ = compute_fingerprint(&source, templates);
+    let resolved = match resolve_recipe("fuzz", &source, templates, &[]) {
         Ok(resolved) => resolved,
         Err(problems) => {
             shown(&problems);
             shown(
-                &resolve("fuzz", &source, templates, &[ParamSetting::new("gpu", "x")])
+                &resolve_recipe("fuzz", &source, templates, &[ParamSetting::new("gpu", "x")])
                     .err()
                     .unwrap_or_default(),
             );
@@ -52,14 +53,14 @@ pub fn recipe(data: &[u8]) {
         }
     };
     let again = Source::new("resolved.yaml", resolved.yaml.as_str());
-    let again = resolve("fuzz", &again, templates, &[]);
+    let again = resolve_recipe("fuzz", &again, templates, &[]);
     let again = again.unwrap_or_else(|problems| panic!("{}\n{problems}", resolved.yaml));
     assert_eq!(
         again.hash, resolved.hash,
         "{}\n{}",
         resolved.yaml, again.yaml
     );
-    let plan = build::build(
+    let plan = build::build_plan(
         &resolved.recipe,
         &RecipeOrigin::default(),
         &PlanOptions::default(),
@@ -67,7 +68,7 @@ pub fn recipe(data: &[u8]) {
     );
     let _ = plan.map(|plan| {
         (
-            text::render(&plan, None, &LocalHubSettings::default()),
+            text::render_plan(&plan, None, &LocalHubSettings::default()),
             shell::script(&plan, &[]),
         )
     });
@@ -106,11 +107,11 @@ pub fn docker_run(data: &[u8]) {
     let Ok(block) = str::from_utf8(data) else {
         return;
     };
-    let Ok(reading) = command_line::read("fuzz", block, &EmptyEnvironment) else {
+    let Ok(reading) = command_line::recipe_from_block("fuzz", block, &EmptyEnvironment) else {
         return;
     };
     let source = Source::new("new.yaml", reading.recipe.as_str());
-    let problems = check(&source, RecipeFileKind::Recipe, templates());
+    let problems = check_source(&source, RecipeFileKind::Recipe, templates());
     let syntax = problems.iter().find(|problem| problem.code == "syntax");
     assert!(syntax.is_none(), "{}\n{problems}", reading.recipe);
 }
@@ -136,7 +137,7 @@ pub fn expressions(data: &[u8]) {
         models_later: [("qwen".into(), "…".into())].into(),
         node: None,
     };
-    let rendered = expression::render(&Template(text.into()), &scope);
+    let rendered = expression::render_template(&Template(text.into()), &scope);
     if !text.contains("${{") {
         assert_eq!(rendered.as_deref(), Ok(text));
     }

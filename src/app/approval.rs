@@ -52,7 +52,7 @@ fn companions(plan: &Plan) -> Vec<PathBuf> {
     let accesses = plan
         .access
         .iter()
-        .filter_map(|access| access.kind.known_path());
+        .filter_map(|access| access.kind.known_readable_path());
     let companions = accesses.filter(|path| plan.is_companion(path));
     let resolved = companions.map(|path| resolve_existing(Path::new(path)));
     let inside = resolved.filter(|path| path.starts_with(&own));

@@ -15,7 +15,7 @@ use retrial_export::{
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::Round;
 use retrial_plan::Plan;
-use retrial_recipe::{SIZE_LIMIT, Source};
+use retrial_recipe::{MAX_DOCUMENT_BYTES, Source};
 use retrial_results::evidence::other_suite;
 use retrial_results::evidence::run::RunFiles;
 use retrial_results::verdict::RuleCheck;
@@ -143,7 +143,7 @@ fn info(path: &Path) -> Result<SystemInfo, Failure> {
     if let Some(calibration) = &info.calibration {
         let path = path.parent().unwrap_or(Path::new("")).join(calibration);
         let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
-        if text.len() > SIZE_LIMIT {
+        if text.len() > MAX_DOCUMENT_BYTES {
             return Err(unreadable(&path, &"it is larger than 1 MiB"));
         }
         info.calibration_text = Some(text);

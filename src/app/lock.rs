@@ -16,7 +16,7 @@ use retrial_engine::credentials;
 use retrial_hub::{FetchError, Hub, ModelSpec};
 use retrial_recipe::lock::{LockedModel, RecipeLock};
 use retrial_recipe::model::{Image, ModelSource};
-use retrial_recipe::{ParamSetting, fingerprint};
+use retrial_recipe::{ParamSetting, compute_fingerprint};
 use retrial_run::model::hash;
 use retrial_store::StoreError;
 use retrial_store::files::{directory_of, write_atomically};
@@ -31,9 +31,10 @@ struct RecipeReferences {
 
 /// Lists the images and models that a recipe names under all of its variants.
 fn references(entry: &FoundRecipe) -> Result<RecipeReferences, Failure> {
-    let variants = retrial_recipe::variants(&entry.source, entry).map_err(Failure::problems)?;
+    let variants =
+        retrial_recipe::read_variants(&entry.source, entry).map_err(Failure::problems)?;
     let mut references = RecipeReferences::default();
-    for choice in variants.choices() {
+    for choice in variants.supported_choices() {
         let settings = choice.into_iter();
         let settings = settings.map(|(axis, value)| ParamSetting::new(axis, value));
         let (opened, _) = open::look(entry.clone(), settings.collect())?;
@@ -65,7 +66,7 @@ pub async fn resolved(global: &GlobalOptions, entry: &FoundRecipe) -> Result<Rec
     let references = references(entry)?;
     let mut lock = RecipeLock {
         recipe: entry.name.clone(),
-        fingerprint: fingerprint(&entry.source, entry).unwrap_or_default(),
+        fingerprint: compute_fingerprint(&entry.source, entry).unwrap_or_default(),
         ..RecipeLock::default()
     };
     if !references.images.is_empty() {

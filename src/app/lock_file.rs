@@ -10,7 +10,7 @@ use crate::app::terminal;
 use retrial_plan::step::FollowedLock;
 use retrial_recipe::lock::RecipeLock;
 use retrial_recipe::model::Recipe;
-use retrial_recipe::{Diagnostics, SIZE_LIMIT, Source, fingerprint};
+use retrial_recipe::{Diagnostics, MAX_DOCUMENT_BYTES, Source, compute_fingerprint};
 use retrial_store::StoreError;
 
 /// `mine.lock.yaml` next to `mine.yaml`; for a built-in recipe, a file below the home.
@@ -33,7 +33,7 @@ pub fn read(path: &Path) -> Result<Option<RecipeLock>, Failure> {
     match fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::io("read", path)(error).into()),
-        Ok(status) if status.len() > SIZE_LIMIT as u64 => {
+        Ok(status) if status.len() > MAX_DOCUMENT_BYTES as u64 => {
             return Err(Failure::usage(format!(
                 "{} is too large for a lock file",
                 path.display()
@@ -73,10 +73,10 @@ pub fn follow(
         return Ok(None);
     };
     let mut differs = Vec::new();
-    if fingerprint(&entry.source, entry).is_some_and(|now| now != lock.fingerprint) {
+    if compute_fingerprint(&entry.source, entry).is_some_and(|now| now != lock.fingerprint) {
         differs.push("the recipe was changed since it was locked".to_owned());
     }
-    differs.extend(lock.follow(recipe));
+    differs.extend(lock.apply_to(recipe));
     Ok(Some(FollowedLock {
         path: path.display().to_string(),
         differs,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use retrial_host::checks::HostCheck;
 use retrial_plan::{Action, Plan};
-use retrial_recipe::expression::render;
+use retrial_recipe::expression::render_template;
 use retrial_recipe::model::{ModelSource, Recipe};
 
 /// The placeholder of a param that must be set and is not.
@@ -21,12 +21,12 @@ pub fn note(plan: &mut Plan, recipe: &Recipe) {
 
 /// Checks of models that are read from a directory which does not exist.
 fn models(plan: &Plan, recipe: &Recipe) -> impl Iterator<Item = HostCheck> {
-    let scope = recipe.scope();
+    let scope = recipe.expression_scope();
     recipe.models.iter().filter_map(move |(name, model)| {
         let ModelSource::Path(path) = &model.source else {
             return None;
         };
-        let path = render(path, &scope).ok()?;
+        let path = render_template(path, &scope).ok()?;
         let path = Path::new(plan.directory.as_deref().unwrap_or("/")).join(path);
         is_missing(&path).then(|| HostCheck::missing_model(name, &path.display().to_string()))
     })

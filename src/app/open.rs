@@ -13,9 +13,9 @@ use retrial_host::model::HostView;
 use retrial_plan::Plan;
 use retrial_plan::build::RecipeOrigin;
 use retrial_readings::sanitize;
-use retrial_recipe::expression::render;
+use retrial_recipe::expression::render_template;
 use retrial_recipe::model::{Image, MountRequest};
-use retrial_recipe::{Diagnostics, ParamSetting, ResolvedRecipe, resolve};
+use retrial_recipe::{Diagnostics, ParamSetting, ResolvedRecipe, resolve_recipe};
 use retrial_run::record_links;
 use retrial_store::RecordDirectory;
 use retrial_store::import::ImportOrigin;
@@ -112,7 +112,7 @@ pub fn resolved(
     entry: catalog::FoundRecipe,
     request: &RecipeRequest,
 ) -> Result<OpenedRecipe, Diagnostics> {
-    let resolved = resolve(&entry.name, &entry.source, &entry, &request.settings)?;
+    let resolved = resolve_recipe(&entry.name, &entry.source, &entry, &request.settings)?;
     Ok(OpenedRecipe { entry, resolved })
 }
 
@@ -130,7 +130,7 @@ pub fn look(
     entry: catalog::FoundRecipe,
     mut settings: Vec<ParamSetting>,
 ) -> Result<(OpenedRecipe, Vec<String>), Failure> {
-    let problems = match resolve(&entry.name, &entry.source, &entry, &settings) {
+    let problems = match resolve_recipe(&entry.name, &entry.source, &entry, &settings) {
         Ok(resolved) => return Ok((OpenedRecipe { entry, resolved }, Vec::new())),
         Err(problems) => problems,
     };
@@ -140,7 +140,7 @@ pub fn look(
         .collect();
     let stand_ins = unset.iter().map(|name| (name.clone(), stand_in(name)));
     settings.extend(stand_ins.map(|(name, value)| ParamSetting::new(name, value)));
-    let resolved = resolve(&entry.name, &entry.source, &entry, &settings);
+    let resolved = resolve_recipe(&entry.name, &entry.source, &entry, &settings);
     let resolved = resolved.map_err(Failure::problems)?;
     Ok((OpenedRecipe { entry, resolved }, unset))
 }
@@ -164,9 +164,9 @@ pub fn directory(
         return Ok(Some(directory.display().to_string()));
     }
     let recipe = &opened.resolved.recipe;
-    let scope = recipe.scope();
+    let scope = recipe.expression_scope();
     let is_relative = |mount: &MountRequest| {
-        render(&mount.source, &scope).is_ok_and(|source| !source.starts_with('/'))
+        render_template(&mount.source, &scope).is_ok_and(|source| !source.starts_with('/'))
     };
     let needed = !recipe.files.is_empty()
         || matches!(recipe.image, Image::Build(_))
@@ -206,11 +206,11 @@ pub fn plan(
     };
     let mut recipe = opened.resolved.recipe.clone();
     let lock = lock_file::follow(global, arguments, &opened.entry, &mut recipe)?;
-    let mut plan = retrial_plan::build(&recipe, &origin, &arguments.options, host)?;
+    let mut plan = retrial_plan::build_plan(&recipe, &origin, &arguments.options, host)?;
     record_links(&mut plan);
     // `FollowedLock::differs` says whether a lock is of another recipe.
     let PlanFiles { lock: _, rules } = &arguments.files;
-    plan.ruled_by(&catalog::rounds_with(rules)?);
+    plan.add_round_rules(&catalog::rounds_with(rules)?);
     if !rules.is_empty() {
         note_other_rules(&mut plan);
     }
@@ -223,7 +223,7 @@ pub fn plan(
 /// Adds to a plan's changes that `--rules` replaced the built-in rules of its round.
 fn note_other_rules(plan: &mut Plan) {
     let mut builtin = plan.clone();
-    builtin.ruled_by(catalog::rounds());
+    builtin.add_round_rules(catalog::rounds());
     let given = plan.measurements.iter().zip(&builtin.measurements);
     let mut replaced =
         given.filter(|(given, builtin)| builtin.rules.is_some() && given.rules != builtin.rules);

@@ -264,14 +264,15 @@ fn disks(
             _ => None,
         });
         let missing: Option<u64> = missing.sum();
-        let stated = || plan.size_of(|step| matches!(step.action, Action::FetchModel(_)));
+        let stated =
+            || plan.total_download_size(|step| matches!(step.action, Action::FetchModel(_)));
         disks.push(DiskSpace {
             needed: missing.or_else(stated),
             ..disk("models", &hub.settings().cache, true)
         });
     }
     if plan.cached_directories().next().is_some() {
-        let needed = plan.size_of(|step| matches!(step.action, Action::Populate(_)));
+        let needed = plan.total_download_size(|step| matches!(step.action, Action::Populate(_)));
         disks.push(DiskSpace {
             needed,
             ..disk("data", &global.cache, true)

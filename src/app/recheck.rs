@@ -14,7 +14,7 @@ pub fn reset(run: &RunDirectory, name: &str) -> Result<(), Failure> {
     let plan: Plan = run.read_json("plan.json")?;
     let check = find(&plan, name)?;
     let state = run.state()?;
-    let collecting = plan.collects_for(check);
+    let collecting = plan.find_collecting_step(check);
     let is_collected = collecting.is_some_and(|step| state.done(step.number));
     if !is_collected {
         return Err(
@@ -33,7 +33,7 @@ pub fn reset(run: &RunDirectory, name: &str) -> Result<(), Failure> {
 fn find<'a>(plan: &'a Plan, name: &str) -> Result<&'a Step, Failure> {
     let number: Option<u32> = name.parse().ok();
     let is_match = |step: &&Step| step.name == name || number == Some(step.number);
-    let mut checks = plan.steps.iter().filter(|step| step.checks());
+    let mut checks = plan.steps.iter().filter(|step| step.checks_results());
     checks.clone().find(is_match).ok_or_else(|| {
         let is_step = plan.steps.iter().any(|step| is_match(&step));
         let reason = if is_step {

@@ -8,7 +8,7 @@ use crate::app::terminal;
 use retrial_batch as batch;
 use retrial_document::measures::format;
 use retrial_mlperf::rounds;
-use retrial_recipe::check as check_text;
+use retrial_recipe::check_source as check_text;
 use retrial_results::verdict::ExitCode;
 use retrial_site as site;
 

@@ -16,7 +16,7 @@ use retrial_results::verdict::{ExitCode, Verdict};
 /// Prints a JSON schema.
 pub fn schema(subject: SchemaSubject) -> ExitCode {
     terminal::print(&match subject {
-        SchemaSubject::Recipe => retrial_recipe::schema::json(),
+        SchemaSubject::Recipe => retrial_recipe::schema::recipe_schema_json(),
         SchemaSubject::Verdict => json::<Verdict>("Retrial verdict"),
         SchemaSubject::Comparison => json::<Comparison>("Retrial comparison"),
         SchemaSubject::Report => json::<JsonReport<'_>>("Retrial report"),

@@ -50,7 +50,7 @@ fn report(
     before: Option<&RecipeLock>,
     now: &RecipeLock,
 ) {
-    let differences = before.map_or_else(Vec::new, |before| before.differences(now));
+    let differences = before.map_or_else(Vec::new, |before| before.differences_from(now));
     if global.output == OutputFormat::Json {
         let (images, models) = (&now.images, commits(now));
         return terminal::print_pretty(
@@ -87,7 +87,7 @@ fn report_differences(
     before: &RecipeLock,
     now: &RecipeLock,
 ) -> ExitCode {
-    let differences = before.differences(now);
+    let differences = before.differences_from(now);
     if global.output == OutputFormat::Json {
         terminal::print_pretty(&json!({ "path": path, "differences": differences }));
     } else if differences.is_empty() {

@@ -39,7 +39,7 @@ pub fn logs(global: &GlobalOptions, arguments: &LogsArguments) -> Result<ExitCod
         .iter()
         .filter(is_selected)
         .map(|planned| {
-            let path = directory.steps().join(planned.directory());
+            let path = directory.steps().join(planned.directory_name());
             StepLogTail::new(&planned.name, path, step.is_none(), arguments.raw)
         })
         .collect();

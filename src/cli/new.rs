@@ -42,7 +42,7 @@ pub fn new(arguments: &NewArguments) -> Result<ExitCode, Failure> {
     let (text, notes) = match (from, &results.from_results) {
         (_, Some(tree)) => from_results(tree, results)?,
         (Some(from), None) => new_from::read(&stem, from)?,
-        (None, None) => (scaffold::new(&stem), Vec::new()),
+        (None, None) => (scaffold::starter_recipe(&stem), Vec::new()),
     };
     std::fs::create_dir_all(directory_of(&path)).map_err(fault)?;
     let mut file = std::fs::File::create_new(&path).map_err(fault)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use retrial_document::ErrorText;
 use retrial_recipe::docker_run::{self, ShellEnvironment};
-use retrial_recipe::{NoTemplates, RecipeFileKind, Source, check};
+use retrial_recipe::{NoTemplates, RecipeFileKind, Source, check_source};
 
 /// The longest command line that is read, bytes: a guide's block is a page.
 const MOST: u64 = 1 << 20;
@@ -14,14 +14,15 @@ const MOST: u64 = 1 << 20;
 /// Returns the recipe's text, and its differences from the command line.
 pub fn read(title: &str, from: &str) -> Result<(String, Vec<String>), Failure> {
     let block = block(from)?;
-    let reading = docker_run::read(title, &block, &CurrentShell).map_err(|problems| {
-        let lines = problems
-            .iter()
-            .flat_map(|problem| ErrorText::of(problem).to_lines());
-        Failure::usage(lines.collect::<Vec<_>>().join("\n"))
-    })?;
+    let reading =
+        docker_run::recipe_from_block(title, &block, &CurrentShell).map_err(|problems| {
+            let lines = problems
+                .iter()
+                .flat_map(|problem| ErrorText::of(problem).to_lines());
+            Failure::usage(lines.collect::<Vec<_>>().join("\n"))
+        })?;
     let source = Source::new("the converted recipe", reading.recipe.clone());
-    let problems = check(&source, RecipeFileKind::Recipe, &NoTemplates);
+    let problems = check_source(&source, RecipeFileKind::Recipe, &NoTemplates);
     if problems.has_errors() {
         return Err(Failure::usage(format!(
             "a recipe cannot express all of this\n{}",
@@ -55,11 +56,11 @@ fn block(from: &str) -> Result<String, Failure> {
 struct CurrentShell;
 
 impl ShellEnvironment for CurrentShell {
-    fn variable(&self, name: &str) -> Option<String> {
+    fn variable_value(&self, name: &str) -> Option<String> {
         std::env::var(name).ok().filter(|value| !value.is_empty())
     }
 
-    fn file(&self, path: &str) -> Result<String, String> {
+    fn read_file(&self, path: &str) -> Result<String, String> {
         std::fs::read_to_string(Path::new(path))
             .map_err(|error| format!("{error}\n  write its variables into the recipe"))
     }

@@ -87,7 +87,7 @@ fn print(
             StepTimes::default(),
         );
         let expected = remaining.by_earlier_run(Timestamp::now());
-        terminal::print(&text::render(plan, expected.as_deref(), &hub::here()));
+        terminal::print(&text::render_plan(plan, expected.as_deref(), &hub::here()));
     }
     Ok(ExitCode::Success)
 }

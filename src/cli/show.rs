@@ -7,8 +7,8 @@ use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RecipeReques
 use crate::app::{hub, open, terminal};
 use retrial_document::measures::format;
 use retrial_plan::Plan;
-use retrial_plan::deviation::REIMPLEMENTED;
-use retrial_plan::text::{PRIVILEGES, downloads};
+use retrial_plan::deviation::REIMPLEMENTED_REASON;
+use retrial_plan::text::{PRIVILEGES_TITLE, downloads};
 use retrial_recipe::model::Recipe;
 use retrial_results::verdict::ExitCode;
 
@@ -34,7 +34,7 @@ pub fn show(
     }
     let every = PlanRequest::everything(request.clone());
     let plan = open::plan(global, &every, &opened, false, &open::host_view(global))?;
-    let axes = retrial_recipe::variants(&opened.entry.source, &opened.entry).ok();
+    let axes = retrial_recipe::read_variants(&opened.entry.source, &opened.entry).ok();
     let shown = text(recipe, &plan, axes.as_ref(), &unset);
     terminal::print(&open::name_stand_ins(shown, &unset));
     Ok(ExitCode::Success)
@@ -71,10 +71,10 @@ fn text(
         ("submission", submission(recipe, plan)),
         ("published", published(plan)),
         ("requirements", requirements(recipe, plan)),
-        ("downloads", downloads::lines(plan, &hub::here())),
+        ("downloads", downloads::download_lines(plan, &hub::here())),
         ("host notes", listed(&recipe.host_notes)),
         ("deviates from the guide", listed(&plan.deviations)),
-        (PRIVILEGES, privileges(plan)),
+        (PRIVILEGES_TITLE, privileges(plan)),
         ("options (--set NAME=VALUE)", options(recipe, axes, unset)),
     ];
     for (title, lines) in sections {
@@ -95,7 +95,7 @@ fn labeled<'a>(rows: impl IntoIterator<Item = (&'a str, Option<String>)>) -> Vec
 
 fn submission(recipe: &Recipe, plan: &Plan) -> Vec<String> {
     let submission = &recipe.submission;
-    let reimplemented = format!("reimplemented: {REIMPLEMENTED}");
+    let reimplemented = format!("reimplemented: {REIMPLEMENTED_REASON}");
     let sources = submission.sources.iter();
     let first = [
         ("suite", Some(submission.suite.clone())),
@@ -106,7 +106,7 @@ fn submission(recipe: &Recipe, plan: &Plan) -> Vec<String> {
         ("benchmark", Some(submission.benchmark.clone())),
     ];
     let last = [
-        ("rules", plan.judged_by()),
+        ("rules", plan.describe_rules()),
         (
             "qualifier",
             plan.judge.reimplemented.then_some(reimplemented),
@@ -122,7 +122,7 @@ fn published(plan: &Plan) -> Vec<String> {
         let label = format!("{} {}", measured.scenario, measured.mode);
         for (name, list) in &measured.expect {
             lines.extend(list.iter().map(|expectation| {
-                let kind = expectation.kind.text();
+                let kind = expectation.kind.label();
                 let source = expectation
                     .source
                     .iter()
@@ -159,7 +159,10 @@ fn requirements(recipe: &Recipe, plan: &Plan) -> Vec<String> {
     });
     let time = recipe.expected_duration.map(|duration| {
         let duration = format::limit(duration.as_secs());
-        format!("{duration}{}, without downloads", plan.published_system())
+        format!(
+            "{duration}{}, without downloads",
+            plan.published_system_suffix()
+        )
     });
     let rows = [
         ("image", Some(plan.image.clone())),

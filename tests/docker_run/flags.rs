@@ -3,15 +3,17 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use retrial_recipe::docker_run::{DockerRunError, EmptyEnvironment, FLAGS, FlagTreatment, read};
+use retrial_recipe::docker_run::{
+    DOCKER_RUN_FLAGS, DockerRunError, EmptyEnvironment, FlagTreatment, recipe_from_block,
+};
 
 use crate::{Shell, made, script};
 
 #[test]
 fn every_flag_has_a_key_or_a_note_or_is_refused() {
-    for flag in FLAGS {
+    for flag in DOCKER_RUN_FLAGS {
         let value = if flag.takes_value { "=1" } else { "" };
-        let reading = read(
+        let reading = recipe_from_block(
             "x",
             &format!("docker run --{}{value} debian:12 true", flag.name),
             &EmptyEnvironment,
@@ -79,7 +81,7 @@ fn a_whole_block() {
         $ docker stop x
     ";
     let shell = Shell::new(&[("THREE", "3")]);
-    let reading = read("x", block, &shell).unwrap();
+    let reading = recipe_from_block("x", block, &shell).unwrap();
     let script = script(&reading.recipe, &[]);
     let ((flags, image, _), executed) = made(&script);
     let has = |name: &str, value: &str| flags.contains(&(name.to_owned(), value.to_owned()));
@@ -119,7 +121,7 @@ fn a_whole_block() {
 fn secrets_are_passed_by_name_only() {
     let shell = Shell::new(&[("HF_TOKEN", "hf_value"), ("WANDB_API_KEY", "wandb_value")]);
     let block = "export HF_TOKEN=hf_given\ndocker login -u me -p geheim\ndocker run -e HF_TOKEN -e WANDB_API_KEY=third -e HUGGING_FACE_HUB_TOKEN=$HF_TOKEN a:1 get --token ${HF_TOKEN} --key=$WANDB_API_KEY";
-    let reading = read("x", block, &shell).unwrap();
+    let reading = recipe_from_block("x", block, &shell).unwrap();
     for value in ["hf_value", "hf_given", "wandb_value", "third", "geheim"] {
         assert!(
             !reading.recipe.contains(value),
@@ -142,7 +144,8 @@ fn secrets_are_passed_by_name_only() {
 #[test]
 fn unsupported_arguments_are_refused_by_name() {
     let refused = |text: &str| -> String {
-        let problems: Vec<DockerRunError> = read("x", text, &EmptyEnvironment).unwrap_err();
+        let problems: Vec<DockerRunError> =
+            recipe_from_block("x", text, &EmptyEnvironment).unwrap_err();
         let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
         messages.join("\n")
     };
@@ -185,7 +188,7 @@ fn unsupported_arguments_are_refused_by_name() {
 
 /// From standard input; and where it is refused, nothing is written.
 #[test]
-fn the_program() {
+fn the_program_reads_a_block_and_writes_nothing_if_refused() {
     let directory = tempfile::tempdir().unwrap();
     let new = |name: &str, block: &str| {
         let mut child = Command::new(env!("CARGO_BIN_EXE_retrial"))

@@ -1,7 +1,7 @@
 //! The command lines of guides: what their plans have, and what they leave to the reader.
 
 use retrial_recipe::docker_run::{
-    EmptyEnvironment, FlagTreatment, ShellWord, commands, line, read,
+    EmptyEnvironment, FlagTreatment, ShellWord, parse_line, recipe_from_block, split_commands,
 };
 
 use crate::{Shell, flags, made, script};
@@ -50,7 +50,7 @@ fn plans_from_guides_have_the_guides_flags() {
         ("DATA", "/d"),
     ];
     for (title, guide) in guides() {
-        let reading = read(title, &guide, &Shell::new(&values))
+        let reading = recipe_from_block(title, &guide, &Shell::new(&values))
             .unwrap_or_else(|problems| panic!("{title}: {problems:?}"));
         let (ours, executed) = made(&script(&reading.recipe, &[]));
         // What the shell would have made of the guide's line.
@@ -72,13 +72,13 @@ fn plans_from_guides_have_the_guides_flags() {
                 assert!(executed[0].contains("write the command"));
             }
             Some(_) => {
-                let words = commands(&executed[0]).unwrap();
-                let words: Vec<String> = words[0].iter().map(ShellWord::shown).collect();
+                let words = split_commands(&executed[0]).unwrap();
+                let words: Vec<String> = words[0].iter().map(ShellWord::to_shell_text).collect();
                 assert_eq!(words, theirs.2, "{title}");
             }
         }
         // Flags that are not in the plan are in the notes.
-        let dropped = line(&commands(&expanded).unwrap()[0][2..]);
+        let dropped = parse_line(&split_commands(&expanded).unwrap()[0][2..]);
         for argument in dropped.iter().flat_map(|line| &line.flags) {
             if matches!(argument.flag.treatment, FlagTreatment::Dropped(_)) {
                 let flag = format!("--{}", argument.flag.name);
@@ -98,7 +98,9 @@ fn placeholders_are_not_values() {
 export LAB_DATASET=\"<path to dataset>/open_orca/\"
 export LAB_HIST=/hist
 docker run -v ${LAB_MODEL}:/model -v ${LAB_DATASET}:/data -v ${LAB_HIST}:/hist debian:12 true";
-    let unresolved = read("x", guide, &EmptyEnvironment).unwrap().recipe;
+    let unresolved = recipe_from_block("x", guide, &EmptyEnvironment)
+        .unwrap()
+        .recipe;
     let param = |name: &str| {
         let params = unresolved.split(&format!("\n  {name}:")).nth(1).unwrap();
         params.split("\n  lab_").next().unwrap().to_owned()
@@ -114,7 +116,7 @@ docker run -v ${LAB_MODEL}:/model -v ${LAB_DATASET}:/data -v ${LAB_HIST}:/hist d
     }
     assert!(param("lab_hist").contains("default: /hist"), "{unresolved}");
     let shell = Shell::new(&[("LAB_MODEL", "/m"), ("LAB_DATASET", "/d")]);
-    let resolved = read("x", guide, &shell).unwrap().recipe;
+    let resolved = recipe_from_block("x", guide, &shell).unwrap().recipe;
     assert!(
         resolved.contains("default: /m") && resolved.contains("default: /d"),
         "{resolved}"

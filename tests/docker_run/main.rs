@@ -11,8 +11,12 @@ use retrial_host::model::HostView;
 use retrial_plan as plan;
 use retrial_plan::build::RecipeOrigin;
 use retrial_plan::options::PlanOptions;
-use retrial_recipe::docker_run::{FlagTreatment, ShellEnvironment, ShellWord, commands, line};
-use retrial_recipe::{NoTemplates, ParamSetting, RecipeFileKind, Source, check, resolve};
+use retrial_recipe::docker_run::{
+    FlagTreatment, ShellEnvironment, ShellWord, parse_line, split_commands,
+};
+use retrial_recipe::{
+    NoTemplates, ParamSetting, RecipeFileKind, Source, check_source, resolve_recipe,
+};
 
 /// A shell with these variables, and one file.
 struct Shell(BTreeMap<String, String>);
@@ -25,11 +29,11 @@ impl Shell {
 }
 
 impl ShellEnvironment for Shell {
-    fn variable(&self, name: &str) -> Option<String> {
+    fn variable_value(&self, name: &str) -> Option<String> {
         self.0.get(name).cloned()
     }
 
-    fn file(&self, path: &str) -> Result<String, String> {
+    fn read_file(&self, path: &str) -> Result<String, String> {
         assert_eq!(path, "mlperf.env");
         Ok("# comment\nONE=1\nTWO=a b\n\nTHREE\n".to_owned())
     }
@@ -41,18 +45,20 @@ type Flags = (Vec<(String, String)>, String, Vec<String>);
 
 /// Differences that result from Retrial running the container are omitted from both sides.
 fn flags(text: &str, ours: bool) -> Flags {
-    let words = commands(text).unwrap();
+    let words = split_commands(text).unwrap();
     let run = words
         .iter()
         .find_map(|words| {
-            let at = words.iter().position(|word| word.plain() == Some("run"))?;
+            let at = words
+                .iter()
+                .position(|word| word.as_plain() == Some("run"))?;
             Some(&words[at + 1..])
         })
         .unwrap();
-    let line = line(run).unwrap();
+    let line = parse_line(run).unwrap();
     let mut flags = Vec::new();
     for argument in &line.flags {
-        let (name, value) = (argument.flag.name, argument.value.shown());
+        let (name, value) = (argument.flag.name, argument.value.to_shell_text());
         if argument.flag.treatment != FlagTreatment::Key
             || name == "entrypoint"
             || (ours && value == "PYTHONUNBUFFERED=1")
@@ -62,8 +68,8 @@ fn flags(text: &str, ours: bool) -> Flags {
         flags.push((name.to_owned(), spelled(name, &value)));
     }
     flags.sort();
-    let command = line.command.iter().map(ShellWord::shown).collect();
-    (flags, line.image.shown(), command)
+    let command = line.command.iter().map(ShellWord::to_shell_text).collect();
+    (flags, line.image.to_shell_text(), command)
 }
 
 fn spelled(name: &str, value: &str) -> String {
@@ -88,20 +94,20 @@ fn spelled(name: &str, value: &str) -> String {
 /// The script that the recipe's plan prints, next to `/guide`.
 fn script(recipe: &str, settings: &[(&str, &str)]) -> String {
     let source = Source::new("recipe.yaml", recipe.to_owned());
-    let problems = check(&source, RecipeFileKind::Recipe, &NoTemplates);
+    let problems = check_source(&source, RecipeFileKind::Recipe, &NoTemplates);
     assert!(!problems.has_errors(), "{problems}\n{recipe}");
     let settings: Vec<ParamSetting> = settings
         .iter()
         .map(|(name, value)| ParamSetting::new(*name, *value))
         .collect();
-    let resolved = resolve("guide", &source, &NoTemplates, &settings)
+    let resolved = resolve_recipe("guide", &source, &NoTemplates, &settings)
         .unwrap_or_else(|problems| panic!("{problems}\n{recipe}"));
     let origin = RecipeOrigin {
         directory: Some("/guide".to_owned()),
         hash: resolved.hash.clone(),
         built_in: false,
     };
-    let plan = plan::build(
+    let plan = plan::build_plan(
         &resolved.recipe,
         &origin,
         &PlanOptions::default(),
@@ -114,11 +120,11 @@ fn script(recipe: &str, settings: &[(&str, &str)]) -> String {
 fn made(script: &str) -> (Flags, Vec<String>) {
     let at = script.find("docker run -d").unwrap();
     let flags = flags(&script[at..], true);
-    let executed = commands(&script[at..]).unwrap();
+    let executed = split_commands(&script[at..]).unwrap();
     let exec = |words: &Vec<ShellWord>| -> Option<String> {
-        let is_kept = words[0].plain() == Some("logged");
+        let is_kept = words[0].as_plain() == Some("logged");
         let words: &[ShellWord] = if is_kept { &words[2..] } else { words };
-        (words[1].plain() == Some("exec")).then(|| words.last().unwrap().shown())
+        (words[1].as_plain() == Some("exec")).then(|| words.last().unwrap().to_shell_text())
     };
     (flags, executed.iter().filter_map(exec).collect())
 }

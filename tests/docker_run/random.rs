@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use retrial_recipe::docker_run::{
-    EmptyEnvironment, FlagTreatment, ShellWord, commands, line, read,
+    EmptyEnvironment, FlagTreatment, ShellWord, parse_line, recipe_from_block, split_commands,
 };
 
 use crate::{made, script, spelled};
@@ -55,8 +55,8 @@ fn settled(mut flags: Vec<(String, String)>, order: &str) -> Vec<(String, String
         "tmpfs",
         "add-host",
     ];
-    let words = commands(order).unwrap();
-    let arguments = line(&words[0][2..]).unwrap().flags;
+    let words = split_commands(order).unwrap();
+    let arguments = parse_line(&words[0][2..]).unwrap().flags;
     flags.clear();
     for argument in arguments
         .iter()
@@ -64,7 +64,7 @@ fn settled(mut flags: Vec<(String, String)>, order: &str) -> Vec<(String, String
     {
         let (name, value) = (
             argument.flag.name.to_owned(),
-            spelled(argument.flag.name, &argument.value.shown()),
+            spelled(argument.flag.name, &argument.value.to_shell_text()),
         );
         let named = ["env", "sysctl", "ulimit"].contains(&name.as_str());
         let part = |value: &str| value.split('=').next().unwrap_or_default().to_owned();
@@ -94,18 +94,18 @@ proptest! {
         for word in &command {
             text.extend([" ", &quoted(word)]);
         }
-        let reading = read("x", &text, &EmptyEnvironment).unwrap();
+        let reading = recipe_from_block("x", &text, &EmptyEnvironment).unwrap();
         let ((ours, image, _), executed) = made(&script(&reading.recipe, &[]));
         let theirs = settled(Vec::new(), &text);
         prop_assert_eq!(ours, theirs);
         prop_assert_eq!(image, "debian:12");
-        let again = commands(&executed[0]).unwrap();
-        let again: Vec<String> = again[0].iter().skip(1).map(ShellWord::shown).collect();
+        let again = split_commands(&executed[0]).unwrap();
+        let again: Vec<String> = again[0].iter().skip(1).map(ShellWord::to_shell_text).collect();
         prop_assert_eq!(again, command);
     }
 
     #[test]
     fn any_text_is_read_without_panic(text in "(docker run )?[ -~\n]{0,80}") {
-        let _ = read("x", &text, &EmptyEnvironment);
+        let _ = recipe_from_block("x", &text, &EmptyEnvironment);
     }
 }

@@ -353,14 +353,15 @@ fn unknown_and_duplicate_keys_of_a_signed_statement_are_refused() {
 fn the_plan_of_every_built_in_recipe_follows_from_its_stored_recipe() {
     use retrial::app::catalog;
     use retrial_plan::build::RecipeOrigin;
-    use retrial_plan::{PlanOptions, build};
+    use retrial_plan::{PlanOptions, build_plan};
     use retrial_results::evidence::plan_source::plan_differences;
 
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hosts/mi355x-8");
     let host = retrial_host::probe(&root, &root);
     let mut count = 0;
     for entry in catalog::list() {
-        let Ok(resolved) = retrial_recipe::resolve(&entry.name, &entry.source, &entry, &[]) else {
+        let Ok(resolved) = retrial_recipe::resolve_recipe(&entry.name, &entry.source, &entry, &[])
+        else {
             // Some have params that must be set.
             continue;
         };
@@ -369,10 +370,11 @@ fn the_plan_of_every_built_in_recipe_follows_from_its_stored_recipe() {
             hash: resolved.hash.clone(),
             built_in: false,
         };
-        let Ok(mut plan) = build(&resolved.recipe, &origin, &PlanOptions::default(), &host) else {
+        let Ok(mut plan) = build_plan(&resolved.recipe, &origin, &PlanOptions::default(), &host)
+        else {
             continue;
         };
-        plan.ruled_by(catalog::rounds());
+        plan.add_round_rules(catalog::rounds());
         let directory = tempfile::tempdir().unwrap();
         let run = RunDirectory::at(directory.path().to_owned());
         fs::write(run.join("recipe.yaml"), &resolved.yaml).unwrap();

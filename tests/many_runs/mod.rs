@@ -25,8 +25,8 @@ use rayon::prelude::*;
 use retrial_host as host;
 use retrial_host::model::HostView;
 use retrial_plan::build::RecipeOrigin;
-use retrial_plan::{Action, BatchPosition, Plan, PlanOptions, Step, build};
-use retrial_recipe::{NoTemplates, ParamSetting, ResolvedRecipe, Source, resolve};
+use retrial_plan::{Action, BatchPosition, Plan, PlanOptions, Step, build_plan};
+use retrial_recipe::{NoTemplates, ParamSetting, ResolvedRecipe, Source, resolve_recipe};
 use retrial_run::judge_run;
 use retrial_store::RunDirectory;
 use serde_json::json;
@@ -87,7 +87,7 @@ impl Many {
                     ParamSetting::new("backend", *name),
                 ];
                 let source = Source::new("./llama2.yaml", RECIPE);
-                let resolved = resolve("./llama2.yaml", &source, &NoTemplates, &settings)
+                let resolved = resolve_recipe("./llama2.yaml", &source, &NoTemplates, &settings)
                     .map_err(|problems| problems.render(false))
                     .unwrap();
                 let origin = RecipeOrigin {
@@ -100,8 +100,8 @@ impl Many {
                         trials: Some(retrial_recipe::model::Trials::default()),
                         ..PlanOptions::default()
                     };
-                    let mut plan = build(&resolved.recipe, &origin, &choices, host).unwrap();
-                    plan.ruled_by(retrial::app::catalog::rounds());
+                    let mut plan = build_plan(&resolved.recipe, &origin, &choices, host).unwrap();
+                    plan.add_round_rules(retrial::app::catalog::rounds());
                     plan
                 });
                 let plans = plans.collect();
@@ -177,7 +177,7 @@ impl Many {
             |step: &&Step| matches!(step.action, Action::Pull { .. } | Action::Exec(_));
         for step in plan.steps.iter().filter(has_output) {
             write(
-                &format!("steps/{}/output.log", step.directory()),
+                &format!("steps/{}/output.log", step.directory_name()),
                 &format!("{}\nrouge1 44.45\n", step.name).repeat(20),
             );
         }

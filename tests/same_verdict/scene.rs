@@ -138,7 +138,7 @@ impl Scene {
         let mut journal = Journal::default();
         let needed = random.u32(2..=4);
         for step in &self.plan.steps {
-            let trial = step.trial();
+            let trial = step.measurement_and_trial();
             if let Some((measurement, number)) = trial {
                 let measured = &self.plan.measurements[measurement];
                 if measured.key == "printed" && number > needed {
@@ -147,17 +147,17 @@ impl Scene {
                 let contents = left.entry((measurement, number)).or_insert_with(|| {
                     contents::of(&measured.key, &measured.mode.to_string(), random)
                 });
-                let text = if step.checks() {
+                let text = if step.checks_results() {
                     &contents.check
                 } else {
                     &contents.output
                 };
-                let name = step.directory();
+                let name = step.directory_name();
                 write(&run.join("steps").join(&name).join("output.log"), text);
                 for path in kept.get(&step.number).into_iter().flatten() {
                     write(&self.path("shell").join(path), text);
                 }
-                if step.collects() {
+                if step.collects_results() {
                     let place = measured.trial_directory(number);
                     let is_judged = number > measured.warmup;
                     let above = if is_judged { "results" } else { "warm-up" };
@@ -192,7 +192,7 @@ impl Scene {
         for (number, paths) in outputs_of(&self.script) {
             let mut steps = self.plan.steps.iter();
             let step = steps.find(|step| step.number == number).unwrap();
-            let output = format!("steps/{}/output.log", step.directory());
+            let output = format!("steps/{}/output.log", step.directory_name());
             let kept = Path::new(&paths[0]).file_name().unwrap();
             text = text.replace(&output, &kept.to_string_lossy());
         }

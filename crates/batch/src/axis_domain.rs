@@ -5,7 +5,8 @@ use itertools::join;
 
 use super::model::Spanned;
 use retrial_recipe::{
-    DeclaredParam, Diagnostic, LoadedRecipe, Span, VariantChoice, Variants, did_you_mean, nearest,
+    DeclaredParam, Diagnostic, LoadedRecipe, Span, VariantChoice, Variants, did_you_mean,
+    find_nearest,
 };
 
 /// A recipe of a batch, as far as cells depend on it.
@@ -30,9 +31,9 @@ impl AxisDomain {
             name: name.into(),
             path: path.into(),
             variants: recipe.variants().clone(),
-            params: recipe.params(),
-            scenarios: recipe.scenarios(),
-            figures: recipe.figures(),
+            params: recipe.declared_params(),
+            scenarios: recipe.scenario_keys(),
+            figures: recipe.figure_names(),
         }
     }
 
@@ -113,7 +114,7 @@ pub(super) fn unknown_axis(recipes: &[AxisDomain], name: &str, span: &Span) -> D
     };
     let message = format!("{who} variant or param `{name}`");
     let help = did_you_mean(name, names, "axes and params that can be varied");
-    Diagnostic::error("unknown-axis", message, span.clone()).help(help)
+    Diagnostic::error("unknown-axis", message, span.clone()).with_help(help)
 }
 
 /// The problem of a value that no recipe has.
@@ -132,11 +133,11 @@ pub(super) fn unknown_value(
     let values: IndexSet<&str> = values.collect();
     let param = recipes.iter().find_map(|domain| domain.param(name));
     let expected = param.and_then(|param| mismatch(param, text));
-    Some(
-        problem.help(match (nearest(text, values.iter().copied()), expected) {
+    Some(problem.with_help(
+        match (find_nearest(text, values.iter().copied()), expected) {
             (Some(near), _) => format!("did you mean `{near}`?"),
             (None, Some(expected)) => format!("expected {expected}"),
             (None, None) => format!("values are: {}", join(values, ", ")),
-        }),
-    )
+        },
+    ))
 }

@@ -3,7 +3,7 @@
 use super::axis_domain::{AxisDomain, is_known, unknown_axis, unknown_value};
 use super::model::{Batch, Spanned};
 use super::names::RECIPE;
-use retrial_plan::measurement::same_scenario;
+use retrial_plan::measurement::is_same_scenario;
 use retrial_recipe::{Diagnostics, did_you_mean};
 
 /// Returns a problem for every name that means nothing to the recipes.
@@ -33,7 +33,7 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
     for scenario in &batch.scenarios {
         let all = recipes.iter().flat_map(|domain| &domain.scenarios);
         let mut names: Vec<&str> = all.map(String::as_str).collect();
-        let is_it = |name: &&str| same_scenario(name, &scenario.value);
+        let is_it = |name: &&str| is_same_scenario(name, &scenario.value);
         if !names.iter().any(is_it) {
             names.dedup();
             let message = format!("no recipe has the scenario `{}`", scenario.value);

@@ -116,7 +116,8 @@ impl CliOverrides {
                 let span = place("--trials", &format!("{min}..{max}")).span;
                 let message = "a batch has a fixed number of trials";
                 let problem = Diagnostic::error("invalid-value", message, span);
-                problems.push(problem.help("every cell has the same number: write one number"));
+                problems
+                    .push(problem.with_help("every cell has the same number: write one number"));
             }
         }
         execution.order = self.order.unwrap_or(execution.order);
@@ -154,7 +155,7 @@ fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<WrittenAxis> {
         let mut start = name.len() + 1;
         let mut parts = Vec::new();
         for value in values.split(',') {
-            let span = all.part(start..start + value.len());
+            let span = all.sub_span(start..start + value.len());
             start += value.len() + 1;
             if value.trim().is_empty() {
                 let help = "remove the comma, or write the value";
@@ -169,7 +170,7 @@ fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<WrittenAxis> {
             None => axes.push(WrittenAxis {
                 name: Spanned {
                     value: name.trim().to_owned(),
-                    span: all.part(0..name.len()),
+                    span: all.sub_span(0..name.len()),
                 },
                 values: parts,
             }),

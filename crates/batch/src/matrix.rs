@@ -12,7 +12,7 @@ use super::model::{Batch, Combination, ExternalResult, WrittenAxis};
 use super::names::RECIPE;
 use super::plan::BatchPlan;
 use super::{NamedValues, Schedule};
-use retrial_plan::measurement::same_scenario;
+use retrial_plan::measurement::is_same_scenario;
 use retrial_recipe::{Diagnostics, VariantChoice};
 
 /// The version of batch.json's format.
@@ -47,7 +47,7 @@ pub fn plan(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Diagnost
     if matrix.problems.has_errors() {
         let first = batch.recipes.first();
         let path = first.map_or("", |recipe| &recipe.recipe.span.source.path);
-        matrix.problems.sort(path);
+        matrix.problems.sort_by_place(path);
         return Err(matrix.problems);
     }
     Ok(BatchPlan {
@@ -135,7 +135,7 @@ impl MatrixBuilder<'_> {
         for (name, value) in set.iter().chain(axes.iter()) {
             choice.insert(name.to_owned(), value.to_owned());
         }
-        if let Some(unsupported) = domain.variants.unsupported(&choice) {
+        if let Some(unsupported) = domain.variants.find_unsupported(&choice) {
             let reason = unsupported.reason.clone();
             return self.omit(domain, axes, ExclusionReason::Unsupported { reason });
         }
@@ -317,7 +317,7 @@ impl MatrixBuilder<'_> {
         let (mut scenarios, mut figures) = (Vec::new(), Vec::new());
         for domain in self.recipes {
             for name in &domain.scenarios {
-                let is_new = |known: &String| !same_scenario(known, name);
+                let is_new = |known: &String| !is_same_scenario(known, name);
                 if scenarios.iter().all(is_new) {
                     scenarios.push(name.clone());
                 }

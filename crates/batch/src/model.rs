@@ -1,8 +1,8 @@
 //! A batch file as written, before any recipe is read: types and keys in one declaration.
 
 use retrial_document::{
-    Diagnostics, Field, FieldType, Key, Keys as _, Node, OrderedMap, Scope, Span, Word, formats,
-    key, object, word,
+    Diagnostics, Field, FieldType, Key, Keys as _, Node, OrderedMap, Scope, Span, Word,
+    declare_key, declare_word, formats, object,
 };
 use serde::{Deserialize, Serialize};
 
@@ -23,25 +23,25 @@ const COMBINATIONS: FieldType = FieldType::List(&VALUES, 1);
 
 /// The modes, as batches explain them.
 const MODES: &[Word] = &[
-    word("performance", "How fast."),
-    word("accuracy", "Accuracy; measured in the first trial."),
-    word("compliance", "Compliance tests; run in the first trial."),
+    declare_word("performance", "How fast."),
+    declare_word("accuracy", "Accuracy; measured in the first trial."),
+    declare_word("compliance", "Compliance tests; run in the first trial."),
 ];
 
 /// Keys from which [`BatchReport`] has nothing, or its recipes.
 const FIRST: &[Key] = &[
-    key(
+    declare_key(
         "schema",
         FieldType::Integer(1, 1),
         "The version of the batch format: 1.",
     )
     .required(),
-    key(
+    declare_key(
         "recipe",
         TEXT,
         "The recipe: a built-in name, or a path (./mine.yaml) from this file.",
     ),
-    key(
+    declare_key(
         "recipes",
         FieldType::Either(&[FieldType::Map(formats::NAME, &TEXT), TEXTS]),
         "Several recipes: a list, or a map from the names that cells and claims use.",
@@ -210,14 +210,17 @@ impl Field for Combination {
     const TYPE: FieldType = VALUES;
 
     /// A text is read as far as it can be; `Combination::of_text` reports what is wrong with it.
-    fn read(node: &Node, _: &FieldType) -> Option<Self> {
+    fn from_node(node: &Node, _: &FieldType) -> Option<Self> {
         let span = node.span.clone();
         if node.text().is_some() {
-            let read = Self::of_text(&Spanned::read(node, &TEXT)?, &mut Diagnostics::default());
+            let read = Self::of_text(
+                &Spanned::from_node(node, &TEXT)?,
+                &mut Diagnostics::default(),
+            );
             return Some(read.unwrap_or_else(|| Self::new(Vec::new(), span)));
         }
         let (reason, values): (Vec<_>, Vec<_>) =
-            Vec::<(Spanned<String>, Spanned<String>)>::read(node, &VALUES)?
+            Vec::<(Spanned<String>, Spanned<String>)>::from_node(node, &VALUES)?
                 .into_iter()
                 .partition(|(name, _)| name.value == "reason");
         Some(Self {
@@ -277,12 +280,12 @@ fn title(node: &Node) -> Option<String> {
 fn recipes(node: &Node) -> Option<Vec<BatchRecipe>> {
     let several = node.get("recipes");
     let named = match several {
-        Some(several) => OrderedMap::<Spanned<String>>::read(several, &VALUES)?,
+        Some(several) => OrderedMap::<Spanned<String>>::from_node(several, &VALUES)?,
         None => Vec::new(),
     };
     let listed = several.map_or(&[][..], Node::items).iter();
     let listed = listed.chain(node.get("recipe"));
-    let listed = listed.filter_map(|recipe| Spanned::read(recipe, &TEXT));
+    let listed = listed.filter_map(|recipe| Spanned::from_node(recipe, &TEXT));
     let all = named
         .into_iter()
         .chain(listed.map(|recipe| (String::new(), recipe)));
@@ -291,7 +294,7 @@ fn recipes(node: &Node) -> Option<Vec<BatchRecipe>> {
 }
 
 fn axes(node: &Node) -> Option<Vec<WrittenAxis>> {
-    let axes = Vec::<(Spanned<String>, Vec<Spanned<String>>)>::read(node, &AXES)?;
+    let axes = Vec::<(Spanned<String>, Vec<Spanned<String>>)>::from_node(node, &AXES)?;
     let axes = axes.into_iter();
     Some(
         axes.map(|(name, values)| WrittenAxis { name, values })
@@ -303,7 +306,7 @@ fn axes(node: &Node) -> Option<Vec<WrittenAxis>> {
 fn claims(node: &Node) -> Option<Vec<WrittenClaim>> {
     let claim = |item: &Node| match item.text() {
         Some(_) => Some(WrittenClaim {
-            text: Spanned::read(item, &LINE)?,
+            text: Spanned::from_node(item, &LINE)?,
             source: None,
         }),
         None => WrittenClaim::from_keys(item),

@@ -17,7 +17,7 @@ impl Combination {
         let offset = text.span.slice().find(&text.value).unwrap_or(0);
         for part in text.value.split(',') {
             let at = offset + start + part.len() - part.trim_start().len();
-            let span = text.span.part(at..at + part.trim().len());
+            let span = text.span.sub_span(at..at + part.trim().len());
             start += part.len() + 1;
             let spanned = |value: &str| Spanned {
                 value: value.trim().to_owned(),

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use super::model::{Batch, Combination, Spanned, WrittenAxis};
 use super::names::{repeated, short_names};
-use retrial_document::{Diagnostics, Field as _, Keys as _, Node, Source, checked, parse};
+use retrial_document::{
+    Diagnostics, Field as _, Keys as _, Node, Source, parse_and_validate, parse_yaml,
+};
 
 /// Returns whether a file is a batch and not a recipe: it has `recipe`, `recipes`, `vary` or `claims`, which no recipe
 /// has.
@@ -13,7 +15,7 @@ pub fn is_batch(source: &Source) -> bool {
     // Most files are recipes, and need no second parse to say so.
     let begins = |line: &str| keys.iter().any(|key| line.trim_start().starts_with(key));
     source.text.lines().any(begins)
-        && parse(source, &mut Diagnostics::default()).is_some_and(|node| {
+        && parse_yaml(source, &mut Diagnostics::default()).is_some_and(|node| {
             keys.iter().any(|key| node.entry(key).is_some()) && node.entry("submission").is_none()
         })
 }
@@ -23,7 +25,7 @@ pub fn is_batch(source: &Source) -> bool {
 /// which is put before them.
 pub fn read(source: &Source) -> (Option<Batch>, Diagnostics) {
     let mut problems = Diagnostics::default();
-    let checked = checked::<Batch>(source, "docs/batches.md", &mut problems);
+    let checked = parse_and_validate::<Batch>(source, "docs/batches.md", &mut problems);
     let batch = checked.and_then(|checked| {
         let mut batch = Batch::from_keys(&checked)?;
         let directory = directory_of(&source.path);
@@ -46,7 +48,7 @@ fn complete(batch: &mut Batch, node: &Node, directory: &str, problems: &mut Diag
         batch.recipes = short_names(&recipes, problems);
     }
     let baseline = node.get("baseline");
-    if let Some(text) = baseline.and_then(|node| Spanned::read(node, &String::TYPE)) {
+    if let Some(text) = baseline.and_then(|node| Spanned::from_node(node, &String::TYPE)) {
         Combination::of_text(&text, problems);
     }
     let confidence = batch.execution.confidence;

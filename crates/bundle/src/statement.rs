@@ -280,7 +280,7 @@ fn configuration(facts: StatementSources<'_>) -> Vec<ResourceDescriptor> {
             all.push(resource);
         }
     };
-    for rules in plan.rules() {
+    for rules in plan.measurement_rules() {
         let text = serde_json::to_vec(rules).unwrap_or_default();
         let name = format!(
             "rules {} {} {}",

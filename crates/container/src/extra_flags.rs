@@ -1,7 +1,7 @@
 //! Rarer flags of `docker run`, which recipes, plans and the engine's request share.
 
 use retrial_document::formats::{FILLED, LINE};
-use retrial_document::{ByteUnits, FieldType, OrderedMap, Scope, Word, object, word};
+use retrial_document::{ByteUnits, FieldType, OrderedMap, Scope, Word, declare_word, object};
 use serde::{Deserialize, Serialize};
 
 use crate::formats::{ABSOLUTE_PATH, CAPABILITY};
@@ -46,11 +46,11 @@ object! {
 }
 
 /// The one namespace of the host that may be named.
-pub const HOST_NAMESPACE: &[Word] = &[word("host", "The host's own.")];
+pub const HOST_NAMESPACE: &[Word] = &[declare_word("host", "The host's own.")];
 
 const CGROUP_NAMESPACES: &[Word] = &[
-    word("host", "The host's own."),
-    word("private", "One of the container's own."),
+    declare_word("host", "The host's own."),
+    declare_word("private", "One of the container's own."),
 ];
 
 impl ExtraFlags {

@@ -1,7 +1,9 @@
 //! Formats of Docker's values: images, devices, capabilities, security options, limits.
 
-use retrial_document::formats::{is_hexadecimal, is_word, mismatch, no_parent, one_of, unless};
-use retrial_document::{FormatMismatch, StringFormat, nearest};
+use retrial_document::formats::{
+    check_no_parent, check_one_of, is_hexadecimal, is_word, mismatch_unless, mismatch_with_help,
+};
+use retrial_document::{FormatMismatch, StringFormat, find_nearest};
 
 use crate::{CONTROL, ImageRef, is_cdi_device};
 
@@ -9,40 +11,41 @@ use crate::{CONTROL, ImageRef, is_cdi_device};
 pub const IMAGE: StringFormat = StringFormat::new(image);
 
 /// `sha256:` and 64 hexadecimal digits.
-pub const DIGEST: StringFormat = StringFormat::new(digest).pattern("^sha256:[0-9a-fA-F]{64}$");
+pub const DIGEST: StringFormat = StringFormat::new(digest).with_pattern("^sha256:[0-9a-fA-F]{64}$");
 
 /// A device node, or a device of the Container Device Interface.
-pub const DEVICE: StringFormat = StringFormat::new(device).pattern("^/");
+pub const DEVICE: StringFormat = StringFormat::new(device).with_pattern("^/");
 
 /// A Linux capability, with or without `CAP_`.
-pub const CAPABILITY: StringFormat = StringFormat::new(capability).pattern("^[A-Z_]+$");
+pub const CAPABILITY: StringFormat = StringFormat::new(capability).with_pattern("^[A-Z_]+$");
 
 /// A security option: `seccomp=unconfined`, `no-new-privileges`.
 pub const SECURITY_OPTION: StringFormat = StringFormat::new(security_option);
 
 /// A resource limit's name.
 pub const ULIMIT: StringFormat =
-    StringFormat::new(|text| one_of(text, ULIMITS, "not a resource limit"));
+    StringFormat::new(|text| check_one_of(text, ULIMITS, "not a resource limit"));
 
 /// An IPC namespace: `host`, `private`, `container:NAME`.
 pub const IPC: StringFormat = StringFormat::new(ipc);
 
 /// The name of an environment variable.
-pub const VARIABLE: StringFormat = StringFormat::new(variable).pattern("^[A-Za-z_][A-Za-z0-9_]*$");
+pub const VARIABLE: StringFormat =
+    StringFormat::new(variable).with_pattern("^[A-Za-z_][A-Za-z0-9_]*$");
 
 /// An absolute path in a container or image.
 pub const ABSOLUTE_PATH: StringFormat = StringFormat::new(absolute)
-    .start(|start| {
+    .with_start_check(|start| {
         if start.is_empty() || start.starts_with('/') {
             return None;
         }
         relative()
     })
-    .pattern("^/");
+    .with_pattern("^/");
 
 fn digest(text: &str) -> Option<FormatMismatch> {
     let hex = text.strip_prefix("sha256:").unwrap_or("");
-    unless(
+    mismatch_unless(
         is_hexadecimal(hex, 64),
         "this is not a digest",
         "a digest is sha256: and 64 hexadecimal digits, as `docker pull` prints it",
@@ -54,11 +57,11 @@ fn ipc(text: &str) -> Option<FormatMismatch> {
         return None;
     }
     let values = ["host", "private", "shareable", "none"];
-    one_of(text, &values, "not an IPC namespace")
+    check_one_of(text, &values, "not an IPC namespace")
 }
 
 fn variable(text: &str) -> Option<FormatMismatch> {
-    unless(
+    mismatch_unless(
         is_word(text, "_") && !text.starts_with(|first: char| first.is_ascii_digit()),
         format!("`{text}` is not a valid variable name"),
         "letters, digits and `_`, not beginning with a digit",
@@ -66,7 +69,7 @@ fn variable(text: &str) -> Option<FormatMismatch> {
 }
 
 fn relative() -> Option<FormatMismatch> {
-    mismatch(
+    mismatch_with_help(
         "a path in the container must be absolute",
         "begin it with `/`",
     )
@@ -77,17 +80,17 @@ fn absolute(text: &str) -> Option<FormatMismatch> {
         return relative();
     }
     if text == CONTROL || text.starts_with("/.retrial/") {
-        return mismatch(
+        return mismatch_with_help(
             "`/.retrial` in the container is Retrial's own",
             "choose another path: the run's control directory is mounted there",
         );
     }
-    no_parent(text)
+    check_no_parent(text)
 }
 
 fn image(text: &str) -> Option<FormatMismatch> {
     let error = ImageRef::parse(text).err()?;
-    mismatch(
+    mismatch_with_help(
         error.to_string(),
         "an image is [registry/]name[:tag][@sha256:…]",
     )
@@ -106,7 +109,7 @@ fn device(text: &str) -> Option<FormatMismatch> {
         return None;
     }
     if !host.starts_with('/') || parts.next().is_some() {
-        return mismatch("this is not a device", help);
+        return mismatch_with_help("this is not a device", help);
     }
     let good = match (target, rights) {
         (None, _) => true,
@@ -114,16 +117,16 @@ fn device(text: &str) -> Option<FormatMismatch> {
         (Some(target), Some(rights)) => target.starts_with('/') && is_rights(rights),
     };
     if good {
-        no_parent(host)
+        check_no_parent(host)
     } else {
-        mismatch("this is not a device", help)
+        mismatch_with_help("this is not a device", help)
     }
 }
 
 /// Checks a capability, with or without `CAP_`: vendors' guides write both, and a plan shows what they write.
 fn capability(text: &str) -> Option<FormatMismatch> {
     let bare = text.strip_prefix("CAP_").unwrap_or(text);
-    one_of(bare, CAPABILITIES, "not a capability")
+    check_one_of(bare, CAPABILITIES, "not a capability")
 }
 
 fn security_option(text: &str) -> Option<FormatMismatch> {
@@ -140,7 +143,7 @@ fn security_option(text: &str) -> Option<FormatMismatch> {
     if options.contains(&key) && (text.contains(['=', ':']) || key == "no-new-privileges") {
         return None;
     }
-    mismatch(format!("`{text}` is not a security option"), nearest(key, options).map_or_else(
+    mismatch_with_help(format!("`{text}` is not a security option"), find_nearest(key, options).map_or_else(
         || "for example seccomp=unconfined, apparmor=unconfined, label=disable, no-new-privileges".to_owned(),
         |near| format!("did you mean `{near}=…`?"),
     ))

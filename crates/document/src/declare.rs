@@ -4,7 +4,7 @@
 //! A field is `name: Type [options] = field type`. Options are `required`, `default = "text"`,
 //! `key = "name"` where the key's name is not the field's, and `read = function` where the type's own
 //! reading does not apply. Without a field type the type's own is used.
-//! The [validator](crate::Validator) checks a text against these keys; [`Field::read`] reads what passed.
+//! The [validator](crate::Validator) checks a text against these keys; [`Field::from_node`] reads what passed.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -24,7 +24,7 @@ pub trait Field: Sized {
     const TYPE: FieldType;
 
     /// Reads a validated value; `None` only if the validation accepted an invalid one.
-    fn read(node: &Node, field_type: &FieldType) -> Option<Self>;
+    fn from_node(node: &Node, field_type: &FieldType) -> Option<Self>;
 }
 
 /// A Rust type that is read from a map of fixed keys.
@@ -41,14 +41,18 @@ pub trait Keys: Sized {
 
 /// Parses, validates and reads a document. Problems are added to `problems`; returns `None` if one of this
 /// document's is an error.
-pub fn read<T: Keys>(source: &Source, problems: &mut Diagnostics) -> Option<T> {
-    let mut own = Diagnostics::default();
-    let checked = parse::parse(source, &mut own).map(|node| {
+pub fn read_document<T: Keys>(source: &Source, problems: &mut Diagnostics) -> Option<T> {
+    let mut own_problems = Diagnostics::default();
+    let checked = parse::parse_yaml(source, &mut own_problems).map(|node| {
         let top = FieldType::Object(T::OBJECT);
-        Validator::new(&mut PlainLanguage, &mut own).value(&node, &top, &source.span(0..0))
+        Validator::new(&mut PlainLanguage, &mut own_problems).check_value(
+            &node,
+            &top,
+            &source.span(0..0),
+        )
     });
-    let good = !own.has_errors();
-    problems.extend(own);
+    let good = !own_problems.has_errors();
+    problems.extend(own_problems);
     checked
         .filter(|_| good)
         .and_then(|node| T::from_keys(&node))
@@ -56,8 +60,12 @@ pub fn read<T: Keys>(source: &Source, problems: &mut Diagnostics) -> Option<T> {
 
 /// Parses and validates a document that extends no other; `docs` is the page with an example of it. `None`
 /// if it is no map.
-pub fn checked<T: Keys>(source: &Source, docs: &str, problems: &mut Diagnostics) -> Option<Node> {
-    let node = parse::parse(source, problems)?;
+pub fn parse_and_validate<T: Keys>(
+    source: &Source,
+    docs: &str,
+    problems: &mut Diagnostics,
+) -> Option<Node> {
+    let node = parse::parse_yaml(source, problems)?;
     let label = T::OBJECT.label;
     if !matches!(node.value, Value::Map(_)) {
         let message = format!("{label} must be a map, not {}", node.kind());
@@ -71,33 +79,33 @@ pub fn checked<T: Keys>(source: &Source, docs: &str, problems: &mut Diagnostics)
         problems.error("append", message, &entry.key_span, help);
     }
     let top = source.span(0..0);
-    Some(Validator::new(&mut PlainLanguage, problems).object(&node, T::OBJECT, &top))
+    Some(Validator::new(&mut PlainLanguage, problems).check_object(&node, T::OBJECT, &top))
 }
 
 /// Reads a required key.
-pub fn required<T: Field>(node: &Node, key: &Key) -> Option<T> {
-    T::read(node.get(key.name)?, &key.field_type)
+pub fn read_required<T: Field>(node: &Node, key: &Key) -> Option<T> {
+    T::from_node(node.get(key.name)?, &key.field_type)
 }
 
 /// Reads a key that may be absent: then its default is read, or the type's.
-pub fn optional<T: Field + Default>(node: &Node, key: &Key) -> Option<T> {
+pub fn read_optional<T: Field + Default>(node: &Node, key: &Key) -> Option<T> {
     match (node.get(key.name), key.default) {
-        (Some(value), _) => T::read(value, &key.field_type),
+        (Some(value), _) => T::from_node(value, &key.field_type),
         (None, Some(text)) => {
             let span = Source::new("default", text).span(0..0);
-            T::read(&Node::scalar(text, true, span), &key.field_type)
+            T::from_node(&Node::scalar(text, true, span), &key.field_type)
         }
         (None, None) => Some(T::default()),
     }
 }
 
 /// Reads a key that may be absent, by a function of its own.
-pub fn by<T: Default>(node: &Node, key: &Key, read: fn(&Node) -> Option<T>) -> Option<T> {
+pub fn read_with<T: Default>(node: &Node, key: &Key, read: fn(&Node) -> Option<T>) -> Option<T> {
     node.get(key.name).map_or_else(|| Some(T::default()), read)
 }
 
 /// Reads a word by the names that serde has for an enum's variants.
-pub fn read_word<T: serde::de::DeserializeOwned>(node: &Node) -> Option<T> {
+pub fn deserialize_word<T: serde::de::DeserializeOwned>(node: &Node) -> Option<T> {
     use serde::de::IntoDeserializer as _;
     let text: serde::de::value::StrDeserializer<'_, serde::de::value::Error> =
         node.text()?.into_deserializer();
@@ -107,7 +115,7 @@ pub fn read_word<T: serde::de::DeserializeOwned>(node: &Node) -> Option<T> {
 impl Field for String {
     const TYPE: FieldType = FieldType::Text(formats::ANY);
 
-    fn read(node: &Node, _: &FieldType) -> Option<Self> {
+    fn from_node(node: &Node, _: &FieldType) -> Option<Self> {
         node.text().map(str::to_owned)
     }
 }
@@ -115,7 +123,7 @@ impl Field for String {
 impl Field for bool {
     const TYPE: FieldType = FieldType::Bool;
 
-    fn read(node: &Node, _: &FieldType) -> Option<Self> {
+    fn from_node(node: &Node, _: &FieldType) -> Option<Self> {
         Some(node.text()?.eq_ignore_ascii_case("true"))
     }
 }
@@ -123,9 +131,9 @@ impl Field for bool {
 impl Field for f64 {
     const TYPE: FieldType = FieldType::Number;
 
-    fn read(node: &Node, field_type: &FieldType) -> Option<Self> {
+    fn from_node(node: &Node, field_type: &FieldType) -> Option<Self> {
         match field_type {
-            FieldType::Fraction => measures::fraction(node.text()?),
+            FieldType::Fraction => measures::parse_fraction(node.text()?),
             _ => node.text()?.parse().ok(),
         }
     }
@@ -134,9 +142,9 @@ impl Field for f64 {
 impl Field for u64 {
     const TYPE: FieldType = FieldType::Integer(0, i64::MAX);
 
-    fn read(node: &Node, field_type: &FieldType) -> Option<Self> {
+    fn from_node(node: &Node, field_type: &FieldType) -> Option<Self> {
         match field_type {
-            FieldType::Size(units) => measures::size(node.text()?, *units),
+            FieldType::Size(units) => measures::parse_size(node.text()?, *units),
             _ => node.text()?.parse().ok(),
         }
     }
@@ -145,8 +153,8 @@ impl Field for u64 {
 impl Field for Duration {
     const TYPE: FieldType = FieldType::Duration;
 
-    fn read(node: &Node, _: &FieldType) -> Option<Self> {
-        measures::duration(node.text()?)
+    fn from_node(node: &Node, _: &FieldType) -> Option<Self> {
+        measures::parse_duration(node.text()?)
     }
 }
 
@@ -155,7 +163,7 @@ macro_rules! integers {
         $(impl Field for $type {
             const TYPE: FieldType = FieldType::Integer($least, $most);
 
-            fn read(node: &Node, _: &FieldType) -> Option<Self> {
+            fn from_node(node: &Node, _: &FieldType) -> Option<Self> {
                 node.text()?.parse().ok()
             }
         })*
@@ -171,22 +179,22 @@ integers! {
 impl<T: Field> Field for Option<T> {
     const TYPE: FieldType = T::TYPE;
 
-    fn read(node: &Node, field_type: &FieldType) -> Option<Self> {
-        T::read(node, field_type).map(Some)
+    fn from_node(node: &Node, field_type: &FieldType) -> Option<Self> {
+        T::from_node(node, field_type).map(Some)
     }
 }
 
 impl<T: Field> Field for Vec<T> {
     const TYPE: FieldType = FieldType::List(&T::TYPE, 0);
 
-    fn read(node: &Node, field_type: &FieldType) -> Option<Self> {
+    fn from_node(node: &Node, field_type: &FieldType) -> Option<Self> {
         let of = if let FieldType::List(of, _) = field_type {
             of
         } else {
             &T::TYPE
         };
         let items = node.items().iter().filter(|item| !item.is_null());
-        items.map(|item| T::read(item, of)).collect()
+        items.map(|item| T::from_node(item, of)).collect()
     }
 }
 
@@ -205,7 +213,7 @@ impl<K: FromStr> MapKey for K {
 impl<K: MapKey, V: Field> Field for Vec<(K, V)> {
     const TYPE: FieldType = FieldType::Map(formats::NAME, &V::TYPE);
 
-    fn read(node: &Node, field_type: &FieldType) -> Option<Self> {
+    fn from_node(node: &Node, field_type: &FieldType) -> Option<Self> {
         let of = if let FieldType::Map(_, of) = field_type {
             of
         } else {
@@ -216,7 +224,7 @@ impl<K: MapKey, V: Field> Field for Vec<(K, V)> {
             .filter(|entry| !entry.value.is_null())
             .map(|entry| {
                 let key = K::from_key(&entry.key, &entry.key_span)?;
-                Some((key, V::read(&entry.value, of)?))
+                Some((key, V::from_node(&entry.value, of)?))
             })
             .collect()
     }
@@ -225,8 +233,8 @@ impl<K: MapKey, V: Field> Field for Vec<(K, V)> {
 impl<V: Field> Field for BTreeMap<String, V> {
     const TYPE: FieldType = FieldType::Map(formats::NAME, &V::TYPE);
 
-    fn read(node: &Node, field_type: &FieldType) -> Option<Self> {
-        let entries = Vec::<(String, V)>::read(node, field_type)?;
+    fn from_node(node: &Node, field_type: &FieldType) -> Option<Self> {
+        let entries = Vec::<(String, V)>::from_node(node, field_type)?;
         Some(entries.into_iter().collect())
     }
 }
@@ -287,7 +295,7 @@ macro_rules! object {
                 either $crate::FieldType::Object(<$name as $crate::Keys>::OBJECT) $(, $other)?
             );
 
-            fn read(node: &$crate::Node, _: &$crate::FieldType) -> Option<Self> {
+            fn from_node(node: &$crate::Node, _: &$crate::FieldType) -> Option<Self> {
                 $(if let Some(text) = node.text() {
                     return $from_other(text);
                 })?
@@ -319,14 +327,14 @@ macro_rules! words {
                 },)*
             ]);
 
-            fn read(node: &$crate::Node, _: &$crate::FieldType) -> Option<Self> {
-                $crate::read_word(node)
+            fn from_node(node: &$crate::Node, _: &$crate::FieldType) -> Option<Self> {
+                $crate::deserialize_word(node)
             }
         }
     };
 }
 
-/// Parts of a declaration, for [`object!`] and [`words!`].
+/// Parts of a declaration, for [`object!`] and [`accepted_words!`].
 #[doc(hidden)]
 #[macro_export]
 macro_rules! declared {
@@ -355,16 +363,16 @@ macro_rules! declared {
     (either $object:expr, $other:expr) => { $crate::FieldType::Either(&[$other, $object]) };
 
     (read $node:expr, $key:expr; read = $read:ident) => {
-        $crate::by($node, $key, $read)
+        $crate::read_with($node, $key, $read)
     };
     (read $node:expr, $key:expr; required, read = $read:ident) => {
-        $crate::by($node, $key, $read)
+        $crate::read_with($node, $key, $read)
     };
     (read $node:expr, $key:expr; required $($rest:tt)*) => {
-        $crate::required($node, $key)
+        $crate::read_required($node, $key)
     };
     (read $node:expr, $key:expr; $skipped:tt $($rest:tt)*) => {
         $crate::declared!(read $node, $key; $($rest)*)
     };
-    (read $node:expr, $key:expr $(;)?) => { $crate::optional($node, $key) };
+    (read $node:expr, $key:expr $(;)?) => { $crate::read_optional($node, $key) };
 }

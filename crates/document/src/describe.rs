@@ -16,7 +16,7 @@ pub(crate) fn is_scalar(field_type: &FieldType) -> bool {
     )
 }
 
-pub(crate) fn fits(field_type: &FieldType, node: &Node) -> bool {
+pub(crate) fn accepts_kind_of(field_type: &FieldType, node: &Node) -> bool {
     match &node.value {
         Value::Scalar(_) => is_scalar(field_type),
         Value::List(_) => matches!(field_type, FieldType::List(..)),
@@ -29,7 +29,7 @@ pub(crate) fn fits(field_type: &FieldType, node: &Node) -> bool {
 }
 
 /// Returns the noun for a value of this type, with its article.
-pub(crate) fn describe(field_type: &FieldType) -> String {
+pub(crate) fn describe_type(field_type: &FieldType) -> String {
     match field_type {
         FieldType::Text(_) | FieldType::Template(..) => "text".into(),
         FieldType::Integer(..) => "an integer".into(),
@@ -39,8 +39,10 @@ pub(crate) fn describe(field_type: &FieldType) -> String {
         FieldType::Size(_) => "a size".into(),
         FieldType::Duration => "a duration".into(),
         FieldType::Words(words) => {
-            let words = words.iter();
-            words.map(|word| format!("`{}`", word.name)).join(" or ")
+            let alternatives = words.iter();
+            alternatives
+                .map(|word| format!("`{}`", word.name))
+                .join(" or ")
         }
         FieldType::Scalar(_) => "text, a number or a boolean".into(),
         FieldType::List(..) => "a list".into(),
@@ -51,12 +53,12 @@ pub(crate) fn describe(field_type: &FieldType) -> String {
             let more = keys.next().map_or("", |_| ", …");
             format!("a map ({first}{more})")
         }
-        FieldType::Either(types) => types.iter().map(describe).join(" or "),
+        FieldType::Either(types) => types.iter().map(describe_type).join(" or "),
     }
 }
 
 /// Returns how to write a value of this type.
-pub(crate) fn example(field_type: &FieldType) -> String {
+pub(crate) fn writing_hint(field_type: &FieldType) -> String {
     match field_type {
         FieldType::Fraction => "write 5% or 0.05, from 0 to 1".into(),
         FieldType::Size(_) => "write 500 GiB, 128G or a number of bytes".into(),
@@ -71,7 +73,7 @@ pub(crate) fn example(field_type: &FieldType) -> String {
             format!("the keys are {}", keys.format(", "))
         }
         FieldType::Overlay => "write the keys that this variant changes, or {}".into(),
-        FieldType::Either(types) => types.last().map_or_else(String::new, example),
+        FieldType::Either(types) => types.last().map_or_else(String::new, writing_hint),
         _ => "write it as one value".into(),
     }
 }

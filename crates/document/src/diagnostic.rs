@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::source::Span;
 
 /// More diagnostics do not help, and a hostile file must not use unbounded memory.
-const MOST: usize = 200;
+const MAX_STORED_DIAGNOSTICS: usize = 200;
 
 /// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -61,14 +61,14 @@ impl Diagnostic {
 
     /// Adds a line on how to fix the problem.
     #[must_use]
-    pub fn help(mut self, help: impl Into<String>) -> Self {
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
     /// Adds a line on how to fix the problem, if there is one.
     #[must_use]
-    pub fn maybe_help(mut self, help: Option<String>) -> Self {
+    pub fn with_optional_help(mut self, help: Option<String>) -> Self {
         self.help = help.or(self.help);
         self
     }
@@ -99,7 +99,7 @@ impl Diagnostics {
         if self.list.contains(&diagnostic) {
             return;
         }
-        if self.list.len() >= MOST {
+        if self.list.len() >= MAX_STORED_DIAGNOSTICS {
             self.omitted += 1;
         } else {
             self.list.push(diagnostic);
@@ -114,7 +114,7 @@ impl Diagnostics {
         span: &Span,
         help: impl Into<String>,
     ) {
-        self.push(Diagnostic::error(code, message, span.clone()).help(help));
+        self.push(Diagnostic::error(code, message, span.clone()).with_help(help));
     }
 
     /// Adds a warning with a line on how to fix it.
@@ -125,7 +125,7 @@ impl Diagnostics {
         span: &Span,
         help: impl Into<String>,
     ) {
-        self.push(Diagnostic::warning(code, message, span.clone()).help(help));
+        self.push(Diagnostic::warning(code, message, span.clone()).with_help(help));
     }
 
     /// Adds all problems of another list.
@@ -137,7 +137,7 @@ impl Diagnostics {
     }
 
     /// Counts problems that are not stored.
-    pub fn omit(&mut self, count: usize) {
+    pub fn add_omitted(&mut self, count: usize) {
         self.omitted += count;
     }
 
@@ -153,16 +153,16 @@ impl Diagnostics {
 
     /// Returns the number of errors, problems beyond the limit included.
     pub fn error_count(&self) -> usize {
-        self.count(Severity::Error) + self.omitted
+        self.severity_count(Severity::Error) + self.omitted
     }
 
     /// Returns the number of warnings.
     pub fn warning_count(&self) -> usize {
-        self.count(Severity::Warning)
+        self.severity_count(Severity::Warning)
     }
 
     /// Returns the number of problems that were found but not stored.
-    pub fn omitted(&self) -> usize {
+    pub fn omitted_count(&self) -> usize {
         self.omitted
     }
 
@@ -172,7 +172,7 @@ impl Diagnostics {
     }
 
     /// `2 errors, 1 warning`
-    pub fn summary(&self) -> String {
+    pub fn count_summary(&self) -> String {
         let counts = [
             (self.error_count(), "error"),
             (self.warning_count(), "warning"),
@@ -191,13 +191,13 @@ impl Diagnostics {
         counted
     }
 
-    fn count(&self, severity: Severity) -> usize {
+    fn severity_count(&self, severity: Severity) -> usize {
         let same = |diagnostic: &&Diagnostic| diagnostic.severity == severity;
         self.list.iter().filter(same).count()
     }
 
     /// Sorts by path, `first` before all others, then by byte offset.
-    pub fn sort(&mut self, first: &str) {
+    pub fn sort_by_place(&mut self, first: &str) {
         self.list.sort_by(|one, other| {
             let key = |diagnostic: &Diagnostic| {
                 let path = diagnostic.span.source.path.clone();
@@ -217,7 +217,7 @@ impl Diagnostics {
         {
             return Ok(value);
         }
-        self.sort(first);
+        self.sort_by_place(first);
         Err(self)
     }
 }

@@ -39,22 +39,22 @@ pub enum FieldType {
 
 impl FieldType {
     /// Visits the maps of fixed keys that a value of this type is or holds, but not those below them.
-    pub fn objects(&self, visit: &mut dyn FnMut(&'static Object)) {
+    pub fn visit_objects(&self, visit: &mut dyn FnMut(&'static Object)) {
         match self {
             Self::Object(object) => visit(object),
             Self::Either(types) => types
                 .iter()
-                .for_each(|alternative| alternative.objects(visit)),
-            Self::List(of, _) | Self::Map(_, of) => of.objects(visit),
+                .for_each(|alternative| alternative.visit_objects(visit)),
+            Self::List(of, _) | Self::Map(_, of) => of.visit_objects(visit),
             _ => {}
         }
     }
 
     /// Returns the words that the value may be, or those that the items of the list may be.
-    pub fn words(&self) -> &'static [Word] {
+    pub fn accepted_words(&self) -> &'static [Word] {
         match self {
             Self::Words(words) => words,
-            Self::List(of, _) => of.words(),
+            Self::List(of, _) => of.accepted_words(),
             _ => &[],
         }
     }
@@ -89,7 +89,7 @@ pub struct Word {
 }
 
 /// Declares a word of an enum and its meaning.
-pub const fn word(name: &'static str, doc: &'static str) -> Word {
+pub const fn declare_word(name: &'static str, doc: &'static str) -> Word {
     Word { name, doc }
 }
 
@@ -125,7 +125,7 @@ impl Object {
     }
 
     /// Returns the name of its definition in a schema: `setup-step`.
-    pub fn definition(&self) -> String {
+    pub fn definition_name(&self) -> String {
         self.noun().replace([' ', '\''], "-")
     }
 }
@@ -146,7 +146,7 @@ pub struct Key {
 }
 
 /// Declares an optional key without a default.
-pub const fn key(name: &'static str, field_type: FieldType, doc: &'static str) -> Key {
+pub const fn declare_key(name: &'static str, field_type: FieldType, doc: &'static str) -> Key {
     Key {
         name,
         doc,

@@ -1,6 +1,6 @@
 //! The formats of texts: their required syntax.
 
-use super::suggest::nearest;
+use super::suggest::find_nearest;
 
 /// The problem of a text that violates its format, and a suggested fix.
 pub type FormatMismatch = (String, Option<String>);
@@ -29,14 +29,14 @@ impl StringFormat {
 
     /// Adds a regular expression of the format for editors; it may be weaker than the check.
     #[must_use]
-    pub const fn pattern(mut self, pattern: &'static str) -> Self {
+    pub const fn with_pattern(mut self, pattern: &'static str) -> Self {
         self.pattern = Some(pattern);
         self
     }
 
     /// Adds a check of the start of a text, for texts that continue with an expression.
     #[must_use]
-    pub const fn start(mut self, check: fn(&str) -> Option<FormatMismatch>) -> Self {
+    pub const fn with_start_check(mut self, check: fn(&str) -> Option<FormatMismatch>) -> Self {
         self.check_start = check;
         self
     }
@@ -54,7 +54,7 @@ impl StringFormat {
     }
 
     /// Returns the problem of a text's start, up to its first expression.
-    pub fn mismatch_of_start(self, start: &str) -> Option<FormatMismatch> {
+    pub fn start_mismatch(self, start: &str) -> Option<FormatMismatch> {
         (self.check_start)(start)
     }
 }
@@ -63,53 +63,61 @@ impl StringFormat {
 pub const ANY: StringFormat = StringFormat::new(|_| None);
 
 /// Accepts text that is not empty.
-pub const FILLED: StringFormat = StringFormat::new(filled);
+pub const FILLED: StringFormat = StringFormat::new(check_not_empty);
 
 /// Accepts one line that is not empty.
 pub const LINE: StringFormat = StringFormat::new(line);
 
 /// Accepts a name of the user's choice: letters, digits, `_`, `-`, `.`.
-pub const NAME: StringFormat = StringFormat::new(name).pattern("^[A-Za-z0-9_][A-Za-z0-9_.-]*$");
+pub const NAME: StringFormat =
+    StringFormat::new(check_name).with_pattern("^[A-Za-z0-9_][A-Za-z0-9_.-]*$");
 
 /// Accepts a whole number above 0.
-pub const COUNT: StringFormat = StringFormat::new(count).pattern("^[1-9][0-9]*$");
+pub const COUNT: StringFormat = StringFormat::new(check_count).with_pattern("^[1-9][0-9]*$");
 
 /// Accepts 64 hexadecimal digits.
-pub const SHA256: StringFormat = StringFormat::new(sha256).pattern("^[0-9a-fA-F]{64}$");
+pub const SHA256: StringFormat = StringFormat::new(check_sha256).with_pattern("^[0-9a-fA-F]{64}$");
 
 /// Accepts a relative path that stays below its directory.
-pub const RELATIVE_PATH: StringFormat = StringFormat::new(relative_path);
+pub const RELATIVE_PATH: StringFormat = StringFormat::new(check_relative_path);
 
 /// Returns a mismatch with a suggested fix.
-pub fn mismatch(message: impl Into<String>, help: impl Into<String>) -> Option<FormatMismatch> {
+pub fn mismatch_with_help(
+    message: impl Into<String>,
+    help: impl Into<String>,
+) -> Option<FormatMismatch> {
     Some((message.into(), Some(help.into())))
 }
 
 /// Returns a mismatch unless the text fits.
-pub fn unless(
+pub fn mismatch_unless(
     fits: bool,
     message: impl Into<String>,
     help: impl Into<String>,
 ) -> Option<FormatMismatch> {
-    if fits { None } else { mismatch(message, help) }
+    if fits {
+        None
+    } else {
+        mismatch_with_help(message, help)
+    }
 }
 
 /// Checks that a text is one of a list.
-pub fn one_of(text: &str, values: &[&str], problem: &str) -> Option<FormatMismatch> {
+pub fn check_one_of(text: &str, values: &[&str], problem: &str) -> Option<FormatMismatch> {
     if values.contains(&text) {
         return None;
     }
-    let help = nearest(text, values.iter().copied()).map_or_else(
+    let help = find_nearest(text, values.iter().copied()).map_or_else(
         || format!("known are {}", values.join(", ")),
         |near| format!("did you mean `{near}`?"),
     );
-    mismatch(format!("`{text}` is {problem}"), help)
+    mismatch_with_help(format!("`{text}` is {problem}"), help)
 }
 
 /// Checks that a path has no `..`.
-pub fn no_parent(text: &str) -> Option<FormatMismatch> {
+pub fn check_no_parent(text: &str) -> Option<FormatMismatch> {
     if text.split('/').any(|part| part == "..") {
-        return mismatch("`..` in a path", "write the resolved path, without `..`");
+        return mismatch_with_help("`..` in a path", "write the resolved path, without `..`");
     }
     None
 }
@@ -130,57 +138,57 @@ pub fn is_lower_hexadecimal(text: &str, digits: usize) -> bool {
     is_hexadecimal(text, digits) && !text.contains(|letter: char| letter.is_ascii_uppercase())
 }
 
-fn filled(text: &str) -> Option<FormatMismatch> {
+fn check_not_empty(text: &str) -> Option<FormatMismatch> {
     if text.trim().is_empty() {
-        return mismatch("this is empty", "write it, or remove the key");
+        return mismatch_with_help("this is empty", "write it, or remove the key");
     }
     None
 }
 
 fn line(text: &str) -> Option<FormatMismatch> {
     if text.trim_end().contains('\n') {
-        return mismatch(
+        return mismatch_with_help(
             "this must be one line",
             "put longer text under `description`",
         );
     }
-    filled(text)
+    check_not_empty(text)
 }
 
-fn name(text: &str) -> Option<FormatMismatch> {
+fn check_name(text: &str) -> Option<FormatMismatch> {
     let good = is_word(text, "_-.") && !text.starts_with(['-', '.']) && text.len() <= 100;
-    unless(
+    mismatch_unless(
         good,
         format!("`{text}` is not a valid name"),
         "names have letters, digits, `_`, `-` and `.`, and begin with a letter or digit",
     )
 }
 
-fn count(text: &str) -> Option<FormatMismatch> {
-    unless(
+fn check_count(text: &str) -> Option<FormatMismatch> {
+    mismatch_unless(
         text.parse::<u64>().is_ok_and(|count| count > 0),
         format!("`{text}` is not a count"),
         "write a whole number above 0",
     )
 }
 
-fn sha256(text: &str) -> Option<FormatMismatch> {
-    unless(
+fn check_sha256(text: &str) -> Option<FormatMismatch> {
+    mismatch_unless(
         is_hexadecimal(text, 64),
         "this is not a SHA-256",
         "64 hexadecimal digits, as `sha256sum FILE` prints them",
     )
 }
 
-fn relative_path(text: &str) -> Option<FormatMismatch> {
+fn check_relative_path(text: &str) -> Option<FormatMismatch> {
     if text.is_empty() {
-        return mismatch("this is empty", "write a relative path");
+        return mismatch_with_help("this is empty", "write a relative path");
     }
     if text.starts_with('/') || text.starts_with('~') {
-        return mismatch(
+        return mismatch_with_help(
             "this path must be relative",
             "it is relative to a directory of its own",
         );
     }
-    no_parent(text)
+    check_no_parent(text)
 }

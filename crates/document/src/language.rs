@@ -29,7 +29,7 @@ pub trait Language {
     }
 
     /// Returns the format problem of a text that is rendered later, as far as it is known now.
-    fn mismatch(&self, scalar: &Scalar, format: StringFormat) -> Option<FormatMismatch> {
+    fn template_mismatch(&self, scalar: &Scalar, format: StringFormat) -> Option<FormatMismatch> {
         format.mismatch(&scalar.text)
     }
 
@@ -39,12 +39,12 @@ pub trait Language {
     }
 
     /// Returns a specific problem for an unknown key, for example one that is reserved.
-    fn unknown_key(&self, _entry: &MapEntry, _object: &Object) -> Option<Diagnostic> {
+    fn unknown_key_problem(&self, _entry: &MapEntry, _object: &Object) -> Option<Diagnostic> {
         None
     }
 
     /// Returns help for an unknown key that resembles no key of the map.
-    fn advice(&self, _name: &str, _object: &Object) -> Option<String> {
+    fn unknown_key_help(&self, _name: &str, _object: &Object) -> Option<String> {
         None
     }
 

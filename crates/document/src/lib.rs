@@ -1,16 +1,16 @@
 //! YAML documents declared as Rust types.
 //!
 //! ```text
-//! text ──parse──▶ tree of nodes ──validate──▶ checked tree ──Field::read──▶ the declared type
+//! text ──parse──▶ tree of nodes ──validate──▶ checked tree ──Field::from_node──▶ the declared type
 //! ```
 //!
-//! [`object!`] and [`words!`] declare a type together with its keys: what each accepts, which are
+//! [`object!`] and [`accepted_words!`] declare a type together with its keys: what each accepts, which are
 //! required, their defaults and descriptions. The validation, the reading and the JSON schema derive
 //! from that declaration. Every value knows its place, so that all problems of a document are shown
 //! at once, each where it was written.
 //!
 //! ```
-//! use retrial_document::{Diagnostics, Source, formats, object, read};
+//! use retrial_document::{Diagnostics, Source, formats, object, read_document};
 //!
 //! object! {
 //!     /// A host of a cluster.
@@ -25,11 +25,11 @@
 //! }
 //!
 //! let mut problems = Diagnostics::default();
-//! let host: Option<Host> = read(&Source::new("host.yaml", "name: n1\n"), &mut problems);
+//! let host: Option<Host> = read_document(&Source::new("host.yaml", "name: n1\n"), &mut problems);
 //! assert_eq!(host.map(|host| host.gpus), Some(8));
 //!
 //! let wrong = Source::new("host.yaml", "nam: n1\n");
-//! assert!(read::<Host>(&wrong, &mut problems).is_none());
+//! assert!(read_document::<Host>(&wrong, &mut problems).is_none());
 //! assert_eq!(problems.error_count(), 2);
 //! assert!(problems.to_string().contains("did you mean `name`?"));
 //! ```
@@ -60,22 +60,22 @@ mod validate;
 mod word_enum;
 mod yaml;
 
-pub use declare::{Field, Keys, MapKey, checked, read, read_word};
+pub use declare::{Field, Keys, MapKey, deserialize_word, parse_and_validate, read_document};
 #[doc(hidden)]
-pub use declare::{by, optional, required};
+pub use declare::{read_optional, read_required, read_with};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use error_text::ErrorText;
-pub use field_type::{ByteUnits, FieldType, Key, Object, Scope, Word, key, word};
+pub use field_type::{ByteUnits, FieldType, Key, Object, Scope, Word, declare_key, declare_word};
 pub use formats::{FormatMismatch, StringFormat};
 pub use language::{Language, PlainLanguage};
 pub use node::{MapEntry, Node, Scalar, Value};
-pub use parse::parse;
-pub use source::{SIZE_LIMIT, Source, Span};
+pub use parse::parse_yaml;
+pub use source::{MAX_DOCUMENT_BYTES, Source, Span};
 pub use spanned::Spanned;
-pub use suggest::{did_you_mean, nearest};
+pub use suggest::{did_you_mean, find_nearest};
 pub use text::is_harmful;
 pub use validate::Validator;
-pub use yaml::{quoted, to_yaml};
+pub use yaml::{quote_scalar, to_yaml};
 
 /// An ordered map, in the order of the file.
 pub type OrderedMap<V> = Vec<(String, V)>;

@@ -57,7 +57,7 @@ impl Node {
 
     /// Returns a scalar; `plain` is neither quoted nor a block.
     pub fn scalar(text: impl Into<String>, plain: bool, span: Span) -> Self {
-        let text = text.into();
+        let scalar_text = text.into();
         let value = Value::Scalar(Scalar { text, plain });
         Self { value, span }
     }
@@ -124,7 +124,7 @@ impl Node {
     }
 
     /// Returns the value at a path of nested keys; null counts as absent.
-    pub fn at(&self, path: &[&str]) -> Option<&Self> {
+    pub fn descendant(&self, path: &[&str]) -> Option<&Self> {
         path.iter().try_fold(self, |node, key| node.get(key))
     }
 
@@ -150,7 +150,7 @@ impl Node {
     }
 
     /// Returns the entries that have a value, as name and value.
-    pub fn named(&self) -> impl Iterator<Item = (&str, &Self)> {
+    pub fn present_entries(&self) -> impl Iterator<Item = (&str, &Self)> {
         self.entries()
             .iter()
             .filter(|entry| !entry.value.is_null())
@@ -158,8 +158,8 @@ impl Node {
     }
 
     /// Returns the entries of a key's map that have a value, as name and value.
-    pub fn named_at(&self, key: &str) -> impl Iterator<Item = (&str, &Self)> + use<'_> {
-        self.get(key).into_iter().flat_map(Self::named)
+    pub fn present_entries_at(&self, key: &str) -> impl Iterator<Item = (&str, &Self)> + use<'_> {
+        self.get(key).into_iter().flat_map(Self::present_entries)
     }
 
     /// Returns the noun of the value with its article, for messages: `a list`.
@@ -176,7 +176,7 @@ impl Node {
 impl MapEntry {
     /// Returns the same key with another value.
     #[must_use]
-    pub fn with(&self, value: Node) -> Self {
+    pub fn with_value(&self, value: Node) -> Self {
         Self {
             key: self.key.clone(),
             key_span: self.key_span.clone(),
@@ -191,11 +191,11 @@ impl Scalar {
     pub fn kind(&self) -> &'static str {
         if !self.plain {
             "text"
-        } else if self.boolean().is_some() {
+        } else if self.as_bool().is_some() {
             "a truth value"
         } else if self.text.parse::<i64>().is_ok() {
             "an integer"
-        } else if self.number().is_some() {
+        } else if self.as_number().is_some() {
             "a number"
         } else {
             "text"
@@ -203,7 +203,7 @@ impl Scalar {
     }
 
     /// Returns the boolean if the scalar is written as one.
-    pub fn boolean(&self) -> Option<bool> {
+    pub fn as_bool(&self) -> Option<bool> {
         match self.text.as_str() {
             "true" | "True" | "TRUE" if self.plain => Some(true),
             "false" | "False" | "FALSE" if self.plain => Some(false),
@@ -212,12 +212,12 @@ impl Scalar {
     }
 
     /// Returns the whole number if the scalar is written as one.
-    pub fn integer(&self) -> Option<i64> {
+    pub fn as_integer(&self) -> Option<i64> {
         self.plain.then(|| self.text.parse().ok()).flatten()
     }
 
     /// Returns the number if the scalar is written as a finite one; `inf` and `nan` are text.
-    pub fn number(&self) -> Option<f64> {
+    pub fn as_number(&self) -> Option<f64> {
         let starts_well = self
             .text
             .starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));

@@ -4,17 +4,17 @@ use std::fmt::Write as _;
 
 use itertools::Itertools as _;
 
-use super::describe::describe;
+use super::describe::describe_type;
 use super::field_type::{FieldType, Key, Object};
 
 /// Returns a section for each map of a document, the top level first: a heading of level three and a
 /// table of its keys.
-pub fn markdown(top: &'static Object) -> String {
+pub fn render_reference(top: &'static Object) -> String {
     let mut objects = vec![top];
     let mut at = 0;
     while let Some(object) = objects.get(at).copied() {
         for key in object.keys() {
-            key.field_type.objects(&mut |object| {
+            key.field_type.visit_objects(&mut |object| {
                 if !objects.iter().any(|other| other.label == object.label) {
                     objects.push(object);
                 }
@@ -28,7 +28,7 @@ pub fn markdown(top: &'static Object) -> String {
         let _ = writeln!(out, "### {}\n", heading(object));
         out += "| key | value | meaning |\n| --- | --- | --- |\n";
         for key in object.keys() {
-            out += &row(key, object);
+            out += &render_key_row(key, object);
         }
         out.push('\n');
     }
@@ -42,13 +42,13 @@ fn heading(object: &Object) -> String {
 }
 
 /// The anchor of its heading, as Markdown renderers make it.
-fn anchor(object: &Object) -> String {
+fn heading_anchor(object: &Object) -> String {
     let noun = object.noun().to_lowercase();
     noun.replace(' ', "-").replace('\'', "")
 }
 
-fn row(key: &Key, object: &Object) -> String {
-    let mut value = value(&key.field_type);
+fn render_key_row(key: &Key, object: &Object) -> String {
+    let mut value = markdown_type(&key.field_type);
     if key.required {
         value += ", required";
     } else if object.one_of.contains(&key.name) {
@@ -58,7 +58,7 @@ fn row(key: &Key, object: &Object) -> String {
         let _ = write!(value, "; default `{default}`");
     }
     let mut meaning = key.doc.to_owned();
-    for word in key.field_type.words() {
+    for word in key.field_type.accepted_words() {
         let _ = write!(meaning, " `{}`: {}", word.name, word.doc);
     }
     let cell = |text: &str| text.replace('|', "\\|");
@@ -71,7 +71,7 @@ fn row(key: &Key, object: &Object) -> String {
 }
 
 /// Returns the type of a value, for a reader of a table.
-fn value(field_type: &FieldType) -> String {
+fn markdown_type(field_type: &FieldType) -> String {
     match field_type {
         FieldType::Text(_) | FieldType::Template(..) => "text".into(),
         FieldType::Scalar(_) => "text, number or truth value".into(),
@@ -83,13 +83,13 @@ fn value(field_type: &FieldType) -> String {
         FieldType::Bool => "`true` or `false`".into(),
         FieldType::Size(_) => "size: `64G`".into(),
         FieldType::Duration => "duration: `1h30m`".into(),
-        FieldType::Words(_) => describe(field_type),
-        FieldType::List(of, _) => format!("list of {}", value(of)),
-        FieldType::Map(_, of) => format!("`NAME:` {}", value(of)),
+        FieldType::Words(_) => describe_type(field_type),
+        FieldType::List(of, _) => format!("list of {}", markdown_type(of)),
+        FieldType::Map(_, of) => format!("`NAME:` {}", markdown_type(of)),
         FieldType::Object(object) => {
-            format!("[{}](#{})", object.label, anchor(object))
+            format!("[{}](#{})", object.label, heading_anchor(object))
         }
-        FieldType::Either(types) => types.iter().map(value).join(", or "),
+        FieldType::Either(types) => types.iter().map(markdown_type).join(", or "),
         FieldType::Overlay => "keys of this document".into(),
     }
 }

@@ -9,7 +9,7 @@ use super::source::Span;
 use super::text::is_harmful;
 
 /// Lines with more columns than this are shown in part.
-const WIDTH: usize = 110;
+const MAX_LINE_COLUMNS: usize = 110;
 
 impl Diagnostics {
     /// Returns all of them as text, with a line that counts them at the end.
@@ -19,30 +19,30 @@ impl Diagnostics {
         } else {
             Renderer::plain()
         };
-        let renderer = renderer.term_width(WIDTH);
+        let wide_renderer = renderer.term_width(MAX_LINE_COLUMNS);
         let mut out = String::new();
         for diagnostic in self {
-            out += &renderer.render(&[group(diagnostic)]);
+            out += &wide_renderer.render(&[diagnostic_group(diagnostic)]);
             out += "\n\n";
         }
-        if self.omitted() > 0 {
-            let _ = writeln!(out, "and {} more", self.omitted());
+        if self.omitted_count() > 0 {
+            let _ = writeln!(out, "and {} more", self.omitted_count());
         }
         if !self.is_empty() {
-            out += &self.summary();
+            out += &self.count_summary();
             out.push('\n');
         }
         out
     }
 }
 
-fn group(diagnostic: &Diagnostic) -> Group<'static> {
+fn diagnostic_group(diagnostic: &Diagnostic) -> Group<'static> {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
     let title = level.primary_title(one_line(&diagnostic.message));
-    let mut group = title.element(snippet(&diagnostic.span));
+    let mut group = title.element(marked_snippet(&diagnostic.span));
     if let Some(help) = &diagnostic.help {
         group = group.element(Level::HELP.message(one_line(help)));
     }
@@ -53,7 +53,7 @@ fn group(diagnostic: &Diagnostic) -> Group<'static> {
 }
 
 /// Returns the first line of a span, with its marked part.
-fn snippet(span: &Span) -> Snippet<'static, Annotation<'static>> {
+fn marked_snippet(span: &Span) -> Snippet<'static, Annotation<'static>> {
     let path = &*span.source.path;
     let text = &*span.source.text;
     let start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
@@ -63,12 +63,12 @@ fn snippet(span: &Span) -> Snippet<'static, Annotation<'static>> {
     let marked = line[from..to].trim_end();
     let after = &line[from + marked.len()..];
     // A line may be the whole file; text far to the right of the span would be cut anyway.
-    let near = 4 * WIDTH;
-    let marked = harmless(&marked[..marked.floor_char_boundary(near)]);
-    let after = harmless(after[..after.floor_char_boundary(near)].trim_end());
+    let near = 4 * MAX_LINE_COLUMNS;
+    let marked = replace_harmful(&marked[..marked.floor_char_boundary(near)]);
+    let after = replace_harmful(after[..after.floor_char_boundary(near)].trim_end());
     // An option of the command line is its own source, and has no lines.
     let is_option = path.starts_with("--") || path == "RECIPE";
-    let before = harmless(&line[..from]);
+    let before = replace_harmful(&line[..from]);
     let before = if is_option {
         format!("{path} {before}")
     } else {
@@ -80,19 +80,19 @@ fn snippet(span: &Span) -> Snippet<'static, Annotation<'static>> {
     if is_option {
         return snippet.line_numbering(false);
     }
-    let (number, _) = span.position();
+    let (number, _) = span.line_and_column();
     snippet.line_start(number).path(one_line(path))
 }
 
 /// A file may hold anything: no control character reaches the terminal. Every character stays one,
 /// so that columns stay right; the renderer expands tabs.
-fn harmless(text: &str) -> String {
+fn replace_harmful(text: &str) -> String {
     let is_odd = |letter: char| letter == '\u{feff}' || is_harmful(letter);
     text.replace(is_odd, "\u{fffd}")
 }
 
 fn one_line(text: &str) -> String {
-    harmless(&text.replace('\n', " ").replace('\t', "    "))
+    replace_harmful(&text.replace('\n', " ").replace('\t', "    "))
 }
 
 #[cfg(test)]
@@ -100,22 +100,23 @@ mod tests {
     use super::super::source::Source;
     use super::*;
 
-    fn rendered(text: &str, mark: &str) -> String {
+    fn render_marked(text: &str, mark: &str) -> String {
         let source = Source::new("r.yaml", text);
         let at = text.find(mark).unwrap();
         let span = source.span(at..at + mark.len());
-        Diagnostics::from(Diagnostic::error("code", "wrong", span).help("do this")).render(false)
+        Diagnostics::from(Diagnostic::error("code", "wrong", span).with_help("do this"))
+            .render(false)
     }
 
     #[test]
-    fn caret_under_the_text() {
+    fn the_caret_is_under_the_marked_text() {
         let expected = "error: wrong\n --> r.yaml:2:4\n  |\n2 | b: cc\n  |    ^^\n  |\n  = help: do this\n\n1 error\n";
-        assert_eq!(rendered("a: 1\nb: cc\n", "cc"), expected);
+        assert_eq!(render_marked("a: 1\nb: cc\n", "cc"), expected);
     }
 
     #[test]
     fn the_caret_is_aligned_after_wide_characters_and_tabs() {
-        let text = rendered("名:\tx: bad\n", "bad");
+        let text = render_marked("名:\tx: bad\n", "bad");
         assert!(
             text.contains("1 | 名:    x: bad\n  |           ^^^\n"),
             "{text}"
@@ -125,7 +126,7 @@ mod tests {
     #[test]
     fn long_lines_are_truncated_around_the_caret() {
         let line = format!("{} bad {}", "x".repeat(500), "y".repeat(500));
-        let text = rendered(&line, "bad");
+        let text = render_marked(&line, "bad");
         assert!(
             text.lines().all(|line| line.chars().count() < 130),
             "{text}"
@@ -135,7 +136,7 @@ mod tests {
 
     #[test]
     fn control_characters_are_not_printed() {
-        let text = rendered("a: \u{1b}[31mred\u{202e}\n", "red");
+        let text = render_marked("a: \u{1b}[31mred\u{202e}\n", "red");
         assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'));
     }
 }

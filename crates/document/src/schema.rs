@@ -7,25 +7,25 @@ use serde_json::{Map, Value, json};
 
 use super::field_type::{FieldType, Key, Object, Word};
 
-const EXPRESSION: &str = "#/$defs/expression";
+const EXPRESSION_REFERENCE: &str = "#/$defs/expression";
 
 /// The end of the pattern of a map's names, where `name+` may append to a list.
-const APPENDED: &str = r"\+?$";
+const APPENDING_NAME_END: &str = r"\+?$";
 
 /// Returns the schema of a document in which nothing is merged, as pretty JSON with a newline at
 /// its end.
-pub fn json(top: &'static Object, title: &str, description: &str) -> String {
-    let mut schema = Value::Object(of(top, title, description));
-    without_appending(&mut schema);
+pub fn schema_json(top: &'static Object, title: &str, description: &str) -> String {
+    let mut schema = Value::Object(build_schema(top, title, description));
+    remove_appending_keys(&mut schema);
     format!("{schema:#}\n")
 }
 
 /// Returns the schema of a document in which `key+` appends to a list of the document below it.
-pub fn of(top: &'static Object, title: &str, description: &str) -> Map<String, Value> {
+pub fn build_schema(top: &'static Object, title: &str, description: &str) -> Map<String, Value> {
     let mut definitions = Map::new();
-    definitions.insert("expression".into(), expression());
+    definitions.insert("expression".into(), expression_schema());
     for key in top.keys() {
-        define(&key.field_type, &mut definitions);
+        define_objects(&key.field_type, &mut definitions);
     }
     let mut schema = Map::from_iter([
         (
@@ -35,12 +35,14 @@ pub fn of(top: &'static Object, title: &str, description: &str) -> Map<String, V
         ("title".to_owned(), title.into()),
         ("description".to_owned(), description.into()),
     ]);
-    schema.extend(object(top, &|_| true));
-    let required = top.keys().filter(|key| key.required);
-    let required: Vec<Value> = required.map(|key| key.name.into()).collect();
+    schema.extend(object_schema(top, &|_| true));
+    let required_keys = top.keys().filter(|key| key.required);
+    let required: Vec<Value> = required_keys.map(|key| key.name.into()).collect();
     schema.insert("required".into(), required.into());
-    let one_of = top.one_of.iter();
-    let one_of: Vec<Value> = one_of.map(|name| json!({ "required": [name] })).collect();
+    let exclusive_keys = top.one_of.iter();
+    let one_of: Vec<Value> = exclusive_keys
+        .map(|name| json!({ "required": [name] }))
+        .collect();
     if !one_of.is_empty() {
         schema.insert("oneOf".into(), one_of.into());
     }
@@ -48,23 +50,23 @@ pub fn of(top: &'static Object, title: &str, description: &str) -> Map<String, V
     schema
 }
 
-fn without_appending(value: &mut Value) {
+fn remove_appending_keys(value: &mut Value) {
     if let Some(Value::Object(properties)) = value.get_mut("properties") {
         properties.retain(|name, _| !name.ends_with('+'));
     }
     if let Some(Value::String(pattern)) = value.pointer_mut("/propertyNames/pattern")
-        && let Some(name) = pattern.strip_suffix(APPENDED)
+        && let Some(name) = pattern.strip_suffix(APPENDING_NAME_END)
     {
         *pattern = format!("{name}$");
     }
     match value {
-        Value::Object(entries) => entries.values_mut().for_each(without_appending),
-        Value::Array(items) => items.iter_mut().for_each(without_appending),
+        Value::Object(entries) => entries.values_mut().for_each(remove_appending_keys),
+        Value::Array(items) => items.iter_mut().for_each(remove_appending_keys),
         _ => {}
     }
 }
 
-fn expression() -> Value {
+fn expression_schema() -> Value {
     json!({
         "description": "An expression, for example ${{ params.name }}.",
         "type": "string",
@@ -72,29 +74,29 @@ fn expression() -> Value {
     })
 }
 
-fn define(field_type: &FieldType, definitions: &mut Map<String, Value>) {
-    field_type.objects(&mut |keys| {
-        let name = keys.definition();
+fn define_objects(field_type: &FieldType, definitions: &mut Map<String, Value>) {
+    field_type.visit_objects(&mut |keys| {
+        let name = keys.definition_name();
         if !definitions.contains_key(&name) {
-            definitions.insert(name, Value::Object(object(keys, &|_| true)));
+            definitions.insert(name, Value::Object(object_schema(keys, &|_| true)));
             for key in keys.keys() {
-                define(&key.field_type, definitions);
+                define_objects(&key.field_type, definitions);
             }
         }
     });
 }
 
 /// Returns the schema of a map of these keys, those that `keep` takes.
-pub fn object(object: &Object, keep: &dyn Fn(&Key) -> bool) -> Map<String, Value> {
+pub fn object_schema(object: &Object, keep: &dyn Fn(&Key) -> bool) -> Map<String, Value> {
     let mut properties = Map::new();
     for key in object.keys().filter(|key| keep(key)) {
-        properties.insert(key.name.into(), described(key));
+        properties.insert(key.name.into(), key_schema(key));
         if let FieldType::List(item, _) = key.field_type {
             let (name, doc) = (key.name, key.doc);
             let appended = json!({
                 "description": format!("Appended to the `{name}` of templates. {doc}"),
                 "type": "array",
-                "items": value(item),
+                "items": value_schema(item),
             });
             properties.insert(format!("{name}+"), appended);
         }
@@ -107,20 +109,20 @@ pub fn object(object: &Object, keep: &dyn Fn(&Key) -> bool) -> Map<String, Value
 }
 
 /// A key's value, or null, with its purpose.
-fn described(key: &Key) -> Value {
-    let mut choices = alternatives(&key.field_type);
+fn key_schema(key: &Key) -> Value {
+    let mut choices = alternative_schemas(&key.field_type);
     choices.push(json!({ "type": "null" }));
     let Some(default) = key.default else {
         return json!({ "description": key.doc, "anyOf": choices });
     };
-    let default = default
+    let default_value = default
         .parse()
         .map_or_else(|_| Value::from(default), Value::Bool);
-    json!({ "description": key.doc, "default": default, "anyOf": choices })
+    json!({ "description": key.doc, "default": default_value, "anyOf": choices })
 }
 
-fn value(field_type: &FieldType) -> Value {
-    let mut choices = alternatives(field_type);
+fn value_schema(field_type: &FieldType) -> Value {
+    let mut choices = alternative_schemas(field_type);
     if choices.len() == 1 {
         return choices.remove(0);
     }
@@ -128,8 +130,8 @@ fn value(field_type: &FieldType) -> Value {
 }
 
 /// Returns everything that is a value of this type.
-fn alternatives(field_type: &FieldType) -> Vec<Value> {
-    let with_expression = |value: Value| vec![value, json!({ "$ref": EXPRESSION })];
+fn alternative_schemas(field_type: &FieldType) -> Vec<Value> {
+    let with_expression = |value: Value| vec![value, json!({ "$ref": EXPRESSION_REFERENCE })];
     match field_type {
         // A version like 6.4 is a number to YAML; recipes take it as it is written.
         FieldType::Text(format) | FieldType::Template(_, format) => match format.pattern {
@@ -164,30 +166,32 @@ fn alternatives(field_type: &FieldType) -> Vec<Value> {
             "type": "string",
             "pattern": "^([0-9]+ ?(d|h|m|min|s) ?)+$",
         })),
-        FieldType::Words(words) => with_expression(one_of(words)),
+        FieldType::Words(words) => with_expression(words_schema(words)),
         FieldType::List(item, least) => {
-            let mut value = json!({ "type": "array", "items": value(item) });
+            let mut value = json!({ "type": "array", "items": value_schema(item) });
             if *least > 0 {
                 value["minItems"] = (*least).into();
             }
             vec![value]
         }
         FieldType::Map(format, of) => {
-            let mut choices = alternatives(of);
+            let mut choices = alternative_schemas(of);
             choices.push(json!({ "type": "null" }));
             let mut out = json!({ "type": "object", "additionalProperties": { "anyOf": choices } });
             if let Some(pattern) = format.pattern {
                 let name = pattern.strip_suffix('$').filter(|_| is_list(of));
-                let pattern =
-                    name.map_or_else(|| pattern.to_owned(), |name| format!("{name}{APPENDED}"));
+                let pattern = name.map_or_else(
+                    || pattern.to_owned(),
+                    |name| format!("{name}{APPENDING_NAME_END}"),
+                );
                 out["propertyNames"] = json!({ "pattern": pattern });
             }
             vec![out]
         }
         FieldType::Object(keys) => {
-            vec![json!({ "$ref": format!("#/$defs/{}", keys.definition()) })]
+            vec![json!({ "$ref": format!("#/$defs/{}", keys.definition_name()) })]
         }
-        FieldType::Either(types) => types.iter().flat_map(alternatives).collect(),
+        FieldType::Either(types) => types.iter().flat_map(alternative_schemas).collect(),
         FieldType::Overlay => vec![json!({ "$ref": "#/$defs/overlay" })],
     }
 }
@@ -202,9 +206,9 @@ fn is_list(field_type: &FieldType) -> bool {
 }
 
 /// Words with their meanings, as editors show them.
-fn one_of(words: &[Word]) -> Value {
-    let words = words
+fn words_schema(words: &[Word]) -> Value {
+    let word_schemas = words
         .iter()
         .map(|word| json!({ "const": word.name, "description": word.doc }));
-    json!({ "oneOf": words.collect::<Vec<_>>() })
+    json!({ "oneOf": word_schemas.collect::<Vec<_>>() })
 }

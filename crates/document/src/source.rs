@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 /// The largest document that is read, bytes. Documents are written by people; one of more than a
 /// mebibyte is a mistake or an attack.
-pub const SIZE_LIMIT: usize = 1 << 20;
+pub const MAX_DOCUMENT_BYTES: usize = 1 << 20;
 
 /// A document's text, with the path as the user knows it.
 #[derive(Clone, Eq)]
@@ -66,7 +66,7 @@ pub struct Span {
 
 impl Span {
     /// Returns line and column of the first byte, from 1; the column counts characters.
-    pub fn position(&self) -> (usize, usize) {
+    pub fn line_and_column(&self) -> (usize, usize) {
         let before = &self.source.text.as_bytes()[..self.start];
         let line_start = before
             .iter()
@@ -87,7 +87,7 @@ impl Span {
 
     /// Returns a part of the span, by byte offsets from its start.
     #[must_use]
-    pub fn part(&self, range: Range<usize>) -> Self {
+    pub fn sub_span(&self, range: Range<usize>) -> Self {
         self.source
             .span(self.start + range.start..self.start + range.end)
     }
@@ -95,7 +95,7 @@ impl Span {
 
 impl Serialize for Span {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (line, column) = self.position();
+        let (line, column) = self.line_and_column();
         let mut fields = serializer.serialize_struct("Span", 5)?;
         fields.serialize_field("path", &*self.source.path)?;
         fields.serialize_field("line", &line)?;
@@ -108,7 +108,7 @@ impl Serialize for Span {
 
 impl fmt::Display for Span {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (line, column) = self.position();
+        let (line, column) = self.line_and_column();
         write!(formatter, "{}:{line}:{column}", self.source.path)
     }
 }

@@ -17,9 +17,9 @@ pub struct Spanned<T> {
 impl<T: Field> Field for Spanned<T> {
     const TYPE: FieldType = T::TYPE;
 
-    fn read(node: &Node, field_type: &FieldType) -> Option<Self> {
+    fn from_node(node: &Node, field_type: &FieldType) -> Option<Self> {
         Some(Self {
-            value: T::read(node, field_type)?,
+            value: T::from_node(node, field_type)?,
             span: node.span.clone(),
         })
     }

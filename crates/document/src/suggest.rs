@@ -1,7 +1,7 @@
 //! Suggestions for misspelt words.
 
 /// Returns the candidate that is nearest to the written text, if it is near enough to be a slip.
-pub fn nearest<'a>(
+pub fn find_nearest<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
@@ -33,7 +33,7 @@ pub fn did_you_mean<'a>(
     candidates: impl IntoIterator<Item = &'a str> + Clone,
     otherwise: &str,
 ) -> String {
-    if let Some(near) = nearest(written, candidates.clone()) {
+    if let Some(near) = find_nearest(written, candidates.clone()) {
         return format!("did you mean `{near}`?");
     }
     let all: Vec<&str> = candidates.into_iter().collect();

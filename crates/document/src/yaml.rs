@@ -11,30 +11,30 @@ pub fn to_yaml(node: &Node, object: &Object) -> String {
     let mut entries = node.entries().to_vec();
     entries.sort_by_key(place);
     let mut out = String::new();
-    map(&mut out, &Node::map(entries, node.span.clone()), 0);
+    write_map(&mut out, &Node::map(entries, node.span.clone()), 0);
     out
 }
 
-fn map(out: &mut String, node: &Node, depth: usize) {
+fn write_map(out: &mut String, node: &Node, depth: usize) {
     for entry in node.entries().iter().filter(|entry| !entry.value.is_null()) {
-        indent(out, depth);
-        out.push_str(&quoted(&entry.key, true));
+        write_indent(out, depth);
+        out.push_str(&quote_scalar(&entry.key, true));
         out.push(':');
-        value(out, &entry.value, depth);
+        write_value(out, &entry.value, depth);
     }
 }
 
-fn indent(out: &mut String, depth: usize) {
+fn write_indent(out: &mut String, depth: usize) {
     out.extend(std::iter::repeat_n("  ", depth));
 }
 
 /// The text after `key:`.
-fn value(out: &mut String, node: &Node, depth: usize) {
+fn write_value(out: &mut String, node: &Node, depth: usize) {
     match &node.value {
         Value::Null | Value::Removed => out.push_str(" null\n"),
         Value::Scalar(written) => {
             out.push(' ');
-            scalar(out, written, depth + 1);
+            write_scalar(out, written, depth + 1);
             out.push('\n');
         }
         Value::List(items) if items.is_empty() => out.push_str(" []\n"),
@@ -42,45 +42,45 @@ fn value(out: &mut String, node: &Node, depth: usize) {
             out.push('\n');
             list(out, items, depth + 1);
         }
-        Value::Map(_) if node.named().next().is_none() => out.push_str(" {}\n"),
+        Value::Map(_) if node.present_entries().next().is_none() => out.push_str(" {}\n"),
         Value::Map(_) => {
             out.push('\n');
-            map(out, node, depth + 1);
+            write_map(out, node, depth + 1);
         }
     }
 }
 
 fn list(out: &mut String, items: &[Node], depth: usize) {
     for item in items {
-        indent(out, depth);
+        write_indent(out, depth);
         out.push('-');
-        if item.named().next().is_some() {
+        if item.present_entries().next().is_some() {
             // The first key is on the line of the dash.
             let mut keys = String::new();
-            map(&mut keys, item, depth + 1);
+            write_map(&mut keys, item, depth + 1);
             out.push(' ');
             out.push_str(keys.trim_start_matches(' '));
         } else {
-            value(out, item, depth);
+            write_value(out, item, depth);
         }
     }
 }
 
-fn scalar(out: &mut String, written: &Scalar, depth: usize) {
+fn write_scalar(out: &mut String, written: &Scalar, depth: usize) {
     let text = &written.text;
     let number_or_truth = written.kind() != "text";
     if written.plain && number_or_truth {
         out.push_str(text);
-    } else if is_block(text) {
-        literal(out, text, depth);
+    } else if fits_literal_block(text) {
+        write_literal_block(out, text, depth);
     } else {
-        out.push_str(&quoted(text, false));
+        out.push_str(&quote_scalar(text, false));
     }
 }
 
 /// Whether a text reads better line by line, and may stand so: YAML's literal blocks cannot begin
 /// with a space, and hold printable characters only.
-fn is_block(text: &str) -> bool {
+fn fits_literal_block(text: &str) -> bool {
     let odd = |letter: char| {
         (letter.is_control() && letter != '\n')
             || matches!(letter, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}')
@@ -95,19 +95,19 @@ fn is_block(text: &str) -> bool {
             .any(|line| !line.is_empty() && line.trim().is_empty())
 }
 
-fn literal(out: &mut String, text: &str, depth: usize) {
+fn write_literal_block(out: &mut String, text: &str, depth: usize) {
     out.push_str(if text.ends_with('\n') { "|" } else { "|-" });
     for line in text.trim_end_matches('\n').split('\n') {
         out.push('\n');
         if !line.is_empty() {
-            indent(out, depth);
+            write_indent(out, depth);
             out.push_str(line);
         }
     }
 }
 
 /// Returns a text as a plain or a double-quoted scalar.
-pub fn quoted(text: &str, key: bool) -> String {
+pub fn quote_scalar(text: &str, key: bool) -> String {
     if is_plain(text, key) {
         return text.to_owned();
     }

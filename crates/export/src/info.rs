@@ -10,8 +10,8 @@
 
 use std::collections::BTreeMap;
 
-use retrial_document::parse;
-use retrial_document::{Diagnostic, Diagnostics, Source, nearest};
+use retrial_document::parse_yaml;
+use retrial_document::{Diagnostic, Diagnostics, Source, find_nearest};
 use retrial_document::{MapEntry, Node, Value};
 use retrial_mlperf::rounds::SystemType;
 use retrial_mlperf::submission::fields::{MEASUREMENTS, NETWORK, POWER, STATUS, SYSTEM};
@@ -39,7 +39,7 @@ impl SystemInfo {
     pub fn parse(source: &Source) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::default();
         let mut info = Self::default();
-        let node = parse(source, &mut problems);
+        let node = parse_yaml(source, &mut problems);
         let info = node.map(|node| {
             info.take(&node, &mut problems);
             info
@@ -60,7 +60,7 @@ impl SystemInfo {
             let message = format!("{} instead of fields and their values", node.kind());
             problems.push(
                 Diagnostic::error("type", message, node.span.clone())
-                    .help("write one `field: value` per line, for example `cooling: air`"),
+                    .with_help("write one `field: value` per line, for example `cooling: air`"),
             );
         }
         for entry in node.entries() {
@@ -104,10 +104,10 @@ fn insert(
     if !allowed.contains(&key) {
         let message = format!("MLCommons has no field `{key}`");
         let further = ["measurements", "calibration"];
-        let near = nearest(key, allowed.into_iter().chain(further));
+        let near = find_nearest(key, allowed.into_iter().chain(further));
         problems.push(
             Diagnostic::error("unknown-key", message, entry.key_span.clone())
-                .maybe_help(near.map(|near| format!("did you mean `{near}`?"))),
+                .with_optional_help(near.map(|near| format!("did you mean `{near}`?"))),
         );
     } else if let Some(value) = text(node, problems) {
         let invalid = match key {

@@ -46,7 +46,7 @@ impl ExportBuilder<'_> {
             let item = format!("{scenario}: {official} needs it in the closed division");
             let has_it = self.runs.iter().any(|run| {
                 let mut measured = run.plan.measurements.iter();
-                run.plan.recipe == recipe && measured.any(|one| one.is_named(&key))
+                run.plan.recipe == recipe && measured.any(|one| one.has_scenario_name(&key))
             });
             let fix = if has_it {
                 format!("retrial run {recipe} --scenario {key}, and export that run too")

@@ -112,7 +112,9 @@ fn list(root: &Path) -> BTreeMap<String, u64> {
 fn source_path(files: &RunFiles<'_>, measurement: usize, trial: u32) -> String {
     let mut steps = files.plan.steps.iter();
     let collect = steps.find_map(|step| match &step.action {
-        Action::Collect { path, .. } if step.is_of(measurement, trial) => Some(path.clone()),
+        Action::Collect { path, .. } if step.belongs_to_trial(measurement, trial) => {
+            Some(path.clone())
+        }
         _ => None,
     });
     collect.unwrap_or_default()
@@ -142,8 +144,9 @@ fn is_test(name: &str) -> bool {
 /// The output of a trial's check.
 fn printed(files: &RunFiles<'_>, measurement: usize, trial: u32) -> Option<CheckOutput> {
     let mut steps = files.plan.steps.iter();
-    let step = steps.find(|step| step.checks() && step.is_of(measurement, trial))?;
-    let output = TextFile::output_of(files.directory.path(), &step.directory());
+    let step =
+        steps.find(|step| step.checks_results() && step.belongs_to_trial(measurement, trial))?;
+    let output = TextFile::output_of(files.directory.path(), &step.directory_name());
     let text = open::read_text_beneath(&output.directory, &output.file, TEXT_CAP).ok()?;
     Some(CheckOutput {
         step: step.name.clone(),

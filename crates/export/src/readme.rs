@@ -57,12 +57,12 @@ fn trials(chosen: &RepresentativeTrial<'_>) -> String {
 /// The commands of the measurement, its services and its check.
 fn commands(chosen: &RepresentativeTrial<'_>) -> String {
     let (files, plan) = (chosen.files, &chosen.run.plan);
-    let is_included = |step: &Step| step.is_of(files.measurement, files.trial);
+    let is_included = |step: &Step| step.belongs_to_trial(files.measurement, files.trial);
     let steps = plan.steps.iter().filter(|step| match step.action {
-        Action::StartService(_) => plan.that_need(step.number).any(is_included),
+        Action::StartService(_) => plan.steps_needing_service(step.number).any(is_included),
         _ => is_included(step),
     });
-    let commands = steps.filter_map(Step::command);
+    let commands = steps.filter_map(Step::recipe_command);
     commands.map(|command| command.run.trim_end()).join("\n")
 }
 

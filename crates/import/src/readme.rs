@@ -49,7 +49,12 @@ pub(super) fn container(blocks: &[String], models: &[String]) -> Option<(DockerR
         .collect();
     let drafts = starts
         .iter()
-        .filter_map(|block| Some((docker_run::draft(block, &EmptyEnvironment).ok()?, *block)))
+        .filter_map(|block| {
+            Some((
+                docker_run::draft_from_block(block, &EmptyEnvironment).ok()?,
+                *block,
+            ))
+        })
         // `docker run $OPTIONS …`: an image in a variable is not named by the README.
         .filter(|(draft, _)| ImageRef::parse(&draft.image).is_ok());
     let drafts: Vec<(DockerRunDraft, &String)> = drafts.collect();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 mod container;
 
-pub(super) use container::of_container;
+pub(super) use container::container_accesses;
 
 /// Access to one part of this machine, and its recipient.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -117,7 +117,7 @@ impl fmt::Display for Namespace {
 
 impl AccessKind {
     /// Returns the path that is resolved again before the engine gets it.
-    pub fn source(&self) -> Option<&HostPath> {
+    pub fn engine_source(&self) -> Option<&HostPath> {
         match self {
             Self::Mount(source) | Self::BuildContext(source) => Some(source),
             _ => None,
@@ -125,10 +125,10 @@ impl AccessKind {
     }
 
     /// Returns the path that its recipient can read, as far as it is known before the run.
-    pub fn known_path(&self) -> Option<&str> {
+    pub fn known_readable_path(&self) -> Option<&str> {
         match self {
             Self::RecipeDirectory { path } => Some(path),
-            _ => self.source().map(HostPath::known_part),
+            _ => self.engine_source().map(HostPath::known_directories),
         }
     }
 }
@@ -145,7 +145,7 @@ impl HostAccess {
 
 impl HostPath {
     /// The directories of the path that are known before the run: those before an expression.
-    pub fn known_part(&self) -> &str {
+    pub fn known_directories(&self) -> &str {
         let known = self.path.split("${{").next().unwrap_or_default();
         if known.len() == self.path.len() {
             return known;

@@ -50,27 +50,27 @@ pub(super) fn changes_by_options<E>(
     build: impl Fn(&PlanOptions) -> Result<Plan, E>,
 ) -> Result<Vec<String>, E> {
     let own = own_options(recipe, options);
-    let mut changes = Vec::from_iter(more_gpus(options, plan));
+    let mut changes = Vec::from_iter(extra_gpus_change(options, plan));
     if own == *options {
         return Ok(changes);
     }
     let own_plan = build(&own)?;
-    for (option, alone) in each_option(options, &own) {
+    for (option, alone) in list_single_options(options, &own) {
         let alone = build(&alone)?;
-        if Execution::of(&alone) != Execution::of(&own_plan) {
+        if Execution::from_plan(&alone) != Execution::from_plan(&own_plan) {
             // The plan itself names the steps and privileges that these removed.
             let removed = removed_by_options(&alone).into_iter().next();
             changes.push(removed.unwrap_or(option));
         }
     }
-    if changes.is_empty() && Execution::of(plan) != Execution::of(&own_plan) {
+    if changes.is_empty() && Execution::from_plan(plan) != Execution::from_plan(&own_plan) {
         changes.push("options of the command line".to_owned());
     }
     Ok(changes)
 }
 
 /// Returns the change of a plan that uses more GPUs than the recipe requires.
-fn more_gpus(options: &PlanOptions, plan: &Plan) -> Option<String> {
+fn extra_gpus_change(options: &PlanOptions, plan: &Plan) -> Option<String> {
     let required = plan.requires.gpus.as_ref()?.count as usize;
     let assigned = plan.assigned_gpus.as_ref()?.gpus.iter();
     let chosen = cards(assigned.map(|assigned| &assigned.gpu));
@@ -117,7 +117,7 @@ fn own_options(recipe: &Recipe, options: &PlanOptions) -> PlanOptions {
 }
 
 /// Returns each option that the recipe's own plan does not have, with the options that differ by it only.
-fn each_option(options: &PlanOptions, own: &PlanOptions) -> Vec<(String, PlanOptions)> {
+fn list_single_options(options: &PlanOptions, own: &PlanOptions) -> Vec<(String, PlanOptions)> {
     let mut all = Vec::new();
     for name in &options.skip {
         let skip = vec![name.clone()];
@@ -173,22 +173,27 @@ fn each_option(options: &PlanOptions, own: &PlanOptions) -> Vec<(String, PlanOpt
 
 /// Returns the steps and privileges that options removed from a plan, each with its option.
 fn removed_by_options(plan: &Plan) -> Vec<String> {
-    let mut skipped: Vec<(&str, Vec<&str>)> = Vec::new();
-    for step in plan.steps.iter().filter(|step| matters(step)) {
+    let mut skipped_by_option: Vec<(&str, Vec<&str>)> = Vec::new();
+    for step in plan.steps.iter().filter(|step| affects_measurements(step)) {
         let StepCondition::Skipped { option } = &step.when else {
             continue;
         };
-        match skipped.iter_mut().find(|(other, _)| other == option) {
+        match skipped_by_option
+            .iter_mut()
+            .find(|(other, _)| other == option)
+        {
             Some((_, names)) => names.push(&step.name),
-            None => skipped.push((option.as_str(), vec![step.name.as_str()])),
+            None => skipped_by_option.push((option.as_str(), vec![step.name.as_str()])),
         }
     }
-    let skipped = skipped.into_iter().map(|(option, names)| match &names[..] {
-        [name] if option == format!("--skip {name}") => option.to_owned(),
-        _ => format!("{option} (without {})", first(&names, MAX_NAMED_STEPS)),
-    });
-    let settings = plan.removed_privileges.iter();
-    let settings = join(settings.map(|privilege| &privilege.setting), ", ");
+    let skipped = skipped_by_option
+        .into_iter()
+        .map(|(option, names)| match &names[..] {
+            [name] if option == format!("--skip {name}") => option.to_owned(),
+            _ => format!("{option} (without {})", first(&names, MAX_NAMED_STEPS)),
+        });
+    let removed_privileges = plan.removed_privileges.iter();
+    let settings = join(removed_privileges.map(|privilege| &privilege.setting), ", ");
     let privileges = (!settings.is_empty()).then(|| {
         format!(
             "--least-privilege removed {settings}; scripts could not set clocks or kernel settings"
@@ -198,7 +203,7 @@ fn removed_by_options(plan: &Plan) -> Vec<String> {
 }
 
 /// Returns whether something else is measured if the step is skipped.
-fn matters(step: &Step) -> bool {
+fn affects_measurements(step: &Step) -> bool {
     // Without a pull the container starts from the image of the same name or digest.
     !matches!(
         step.action,
@@ -218,7 +223,7 @@ struct Execution<'a> {
 
 impl<'a> Execution<'a> {
     /// Every property of a plan is decided here: a new one does not compile until it is.
-    fn of(plan: &'a Plan) -> Self {
+    fn from_plan(plan: &'a Plan) -> Self {
         let Plan {
             image,
             container,
@@ -270,18 +275,18 @@ impl<'a> Execution<'a> {
             telemetry: _,
         } = plan;
         let steps = steps.iter();
-        let steps = steps.map(|step| {
+        let compared_steps = steps.map(|step| {
             (
                 step.name.as_str(),
                 &step.action,
-                step.is_skipped() && matters(step),
+                step.is_skipped() && affects_measurements(step),
             )
         });
         Self {
             image,
             container,
             measurements,
-            steps: steps.collect(),
+            steps: compared_steps.collect(),
         }
     }
 }

@@ -3,19 +3,19 @@
 use itertools::Itertools as _;
 
 use super::step::Plan;
-use retrial_recipe::quote::quote;
+use retrial_recipe::quote::shell_quote;
 
 impl Plan {
     /// The command line that runs the recipe again with the same settings and GPUs. `program` is its first
     /// part.
     pub fn command(&self, program: &str) -> String {
-        let mut words = vec![format!("{program} run {}", quote(&self.recipe))];
-        words.extend(self.settings());
+        let mut words = vec![format!("{program} run {}", shell_quote(&self.recipe))];
+        words.extend(self.setting_flags());
         if !self.gpus.is_empty() {
             words.push(format!("--gpus {}", self.gpus.join(",")));
         }
         if let Some(lock) = &self.lock {
-            words.push(format!("--lock {}", quote(&lock.path)));
+            words.push(format!("--lock {}", shell_quote(&lock.path)));
         }
         if !self.removed_privileges.is_empty() {
             words.push("--least-privilege".to_owned());
@@ -33,12 +33,12 @@ impl Plan {
 
     /// The command line that judges results of the plan in a directory, from any working directory.
     pub fn judge_command(&self, results: &str) -> String {
-        let recipe = quote(&self.absolute_recipe());
+        let recipe = shell_quote(&self.absolute_recipe());
         let mut words = vec![format!(
             "retrial judge {} --recipe {recipe}",
-            quote(results)
+            shell_quote(results)
         )];
-        words.extend(self.settings());
+        words.extend(self.setting_flags());
         if self.require_accuracy {
             words.push("--require-accuracy".to_owned());
         }
@@ -46,14 +46,15 @@ impl Plan {
     }
 
     /// `--set` of each variant and each changed param.
-    fn settings(&self) -> Vec<String> {
-        let changed = self.modified.iter();
-        let changed = changed.filter_map(|name| Some((name, self.params.get(name)?.to_string())));
+    fn setting_flags(&self) -> Vec<String> {
+        let changed_names = self.modified.iter();
+        let changed =
+            changed_names.filter_map(|name| Some((name, self.params.get(name)?.to_string())));
         let variants = self.variant.iter();
         let chosen = variants.map(|(axis, value)| (axis, value.clone()));
         let settings = chosen.chain(changed);
         settings
-            .map(|(name, value)| format!("--set {}", quote(&format!("{name}={value}"))))
+            .map(|(name, value)| format!("--set {}", shell_quote(&format!("{name}={value}"))))
             .collect()
     }
 

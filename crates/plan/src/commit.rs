@@ -2,22 +2,22 @@
 //! expression itself is the placeholder.
 
 use retrial_container::ContainerSpec;
-use retrial_recipe::expression::{ExpressionScope, NodeScope, render};
+use retrial_recipe::expression::{ExpressionScope, NodeScope, render_template};
 use retrial_recipe::model::{ReadyWhen, Template};
 
-use super::cached::{CachedDirectory, PopulateStep};
+use super::cached_directory::{CachedDirectory, PopulateStep};
 use super::service::ServiceStep;
 use super::step::{Action, ExecStep, Plan, Step, StepCondition};
 
 /// Returns the placeholder of a model's commit, before it is known. It has no special meaning in a shell.
-pub fn commit_later(model: &str) -> String {
+pub fn commit_placeholder(model: &str) -> String {
     format!("${{{{ models.{model}.commit }}}}")
 }
 
 impl Plan {
     /// Fills the values of a machine into texts of the plan, for one trial of a measurement or for none. Text
-    /// whose expressions cannot be evaluated is unchanged: [`super::build()`] has tested them.
-    pub fn on_machine(
+    /// whose expressions cannot be evaluated is unchanged: [`super::build_plan()`] has tested them.
+    pub fn render_on_machine(
         &self,
         texts: Vec<&mut String>,
         node: &NodeScope,
@@ -38,7 +38,7 @@ impl Plan {
             (scope.scenario, scope.mode, scope.trial) = (Some(scenario), Some(mode), Some(trial));
         }
         for text in texts.into_iter().filter(|text| text.contains("${{")) {
-            if let Ok(rendered) = render(&Template(text.clone()), &scope) {
+            if let Ok(rendered) = render_template(&Template(text.clone()), &scope) {
                 *text = rendered;
             }
         }
@@ -57,19 +57,19 @@ impl Plan {
             gpus,
             head: "${{ head.address }}".to_owned(),
             count: nodes.count,
-            all_gpus: self.all_gpus().unwrap_or(0),
+            all_gpus: self.total_gpus().unwrap_or(0),
         };
-        let mut shown = self.clone();
-        self.on_machine(shown.container.texts(), &declared, None);
-        for step in &mut shown.steps {
-            let trial = step.trial();
-            self.on_machine(step.texts(), &declared, trial);
+        let mut preview = self.clone();
+        self.render_on_machine(preview.container.rendered_texts(), &declared, None);
+        for step in &mut preview.steps {
+            let trial = step.measurement_and_trial();
+            self.render_on_machine(step.rendered_texts(), &declared, trial);
         }
-        shown
+        preview
     }
 
     /// Returns the number of GPUs of all machines, according to the recipe.
-    pub fn all_gpus(&self) -> Option<u32> {
+    pub fn total_gpus(&self) -> Option<u32> {
         let nodes = self.nodes?;
         let each = self.requires.gpus.as_ref().map(|gpus| gpus.count);
         nodes.gpus.or_else(|| each?.checked_mul(nodes.count))
@@ -79,12 +79,12 @@ impl Plan {
 /// A part of a plan whose texts may contain placeholders.
 pub trait PlaceholderTexts {
     /// Returns all texts that are made from expressions of the recipe.
-    fn texts(&mut self) -> Vec<&mut String>;
+    fn rendered_texts(&mut self) -> Vec<&mut String>;
 }
 
 impl PlaceholderTexts for Step {
-    fn texts(&mut self) -> Vec<&mut String> {
-        let mut texts = self.action.texts();
+    fn rendered_texts(&mut self) -> Vec<&mut String> {
+        let mut texts = self.action.rendered_texts();
         if let StepCondition::UnlessCached { key } = &mut self.when {
             texts.push(key);
         }
@@ -93,7 +93,7 @@ impl PlaceholderTexts for Step {
 }
 
 impl PlaceholderTexts for Action {
-    fn texts(&mut self) -> Vec<&mut String> {
+    fn rendered_texts(&mut self) -> Vec<&mut String> {
         match self {
             Self::Pull { reference, .. } => vec![reference],
             Self::Build(build) => {
@@ -106,12 +106,12 @@ impl PlaceholderTexts for Action {
             Self::Populate(PopulateStep {
                 directory, command, ..
             }) => {
-                let mut texts = directory.texts();
-                texts.extend(command.texts());
+                let mut texts = directory.rendered_texts();
+                texts.extend(command.rendered_texts());
                 texts
             }
-            Self::Exec(command) | Self::Host(command) => command.texts(),
-            Self::StartService(service) => service.texts(),
+            Self::Exec(command) | Self::Host(command) => command.rendered_texts(),
+            Self::StartService(service) => service.rendered_texts(),
             Self::Collect { path, .. } => vec![path],
             Self::StopService(_) | Self::Create | Self::Judge | Self::Remove => Vec::new(),
         }
@@ -119,7 +119,7 @@ impl PlaceholderTexts for Action {
 }
 
 impl PlaceholderTexts for ExecStep {
-    fn texts(&mut self) -> Vec<&mut String> {
+    fn rendered_texts(&mut self) -> Vec<&mut String> {
         let mut texts = vec![&mut self.run];
         texts.extend(self.shell.iter_mut().flatten());
         texts.extend(self.env.iter_mut().map(|(_, value)| value));
@@ -131,7 +131,7 @@ impl PlaceholderTexts for ExecStep {
 }
 
 impl PlaceholderTexts for CachedDirectory {
-    fn texts(&mut self) -> Vec<&mut String> {
+    fn rendered_texts(&mut self) -> Vec<&mut String> {
         let mut texts = vec![&mut self.key, &mut self.path];
         texts.extend(self.files.iter_mut().map(|(name, _)| name));
         texts
@@ -139,21 +139,21 @@ impl PlaceholderTexts for CachedDirectory {
 }
 
 impl PlaceholderTexts for ServiceStep {
-    fn texts(&mut self) -> Vec<&mut String> {
-        let mut texts = self.command.texts();
+    fn rendered_texts(&mut self) -> Vec<&mut String> {
+        let mut texts = self.command.rendered_texts();
         match &mut self.ready {
             ReadyWhen::Http(text) | ReadyWhen::Command(text) => texts.push(&mut text.0),
             ReadyWhen::Log(_) | ReadyWhen::Port(_) => {}
         }
         if let Some(container) = &mut self.own_container {
-            texts.extend(container.texts());
+            texts.extend(container.rendered_texts());
         }
         texts
     }
 }
 
 impl PlaceholderTexts for ContainerSpec {
-    fn texts(&mut self) -> Vec<&mut String> {
+    fn rendered_texts(&mut self) -> Vec<&mut String> {
         let mut texts: Vec<&mut String> = self.entrypoint.iter_mut().flatten().collect();
         texts.extend(&mut self.command);
         texts.extend(&mut self.devices);

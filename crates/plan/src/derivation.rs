@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::build::{PlanError, RecipeOrigin, build, on_host};
+use super::build::{PlanError, RecipeOrigin, build_plan, plan_for_host};
 use super::difference::{PlanDifference, differences};
 use super::options::PlanOptions;
 use super::step::{Action, Plan};
@@ -34,10 +34,10 @@ impl Derivation<'_> {
     /// # Errors
     /// Returns an error if the recipe has no plan with these settings.
     pub fn differences(&self) -> Result<Vec<PlanDifference>, PlanError> {
-        let planned = self.planned()?;
+        let planned = self.derive_plan()?;
         // A job's plan is made where it is submitted, and completed on its node.
-        let completed = on_host(&planned, &self.pinned_recipe(), self.host)?;
-        let candidates = [planned, completed].map(|derived| compare(self.recorded, derived));
+        let completed = plan_for_host(&planned, &self.pinned_recipe(), self.host)?;
+        let candidates = [planned, completed].map(|derived| compare_plans(self.recorded, derived));
         let fewest = candidates.into_iter().min_by_key(Vec::len);
         Ok(fewest.unwrap_or_default())
     }
@@ -47,16 +47,16 @@ impl Derivation<'_> {
     ///
     /// # Errors
     /// If the recipe's container cannot have the GPUs of that machine.
-    pub fn differences_on(
+    pub fn find_node_differences(
         &self,
         host: &HostView,
         executed: &Plan,
     ) -> Result<Vec<PlanDifference>, PlanError> {
-        let derived = on_host(self.recorded, &self.pinned_recipe(), host)?;
-        Ok(compare(executed, derived))
+        let derived = plan_for_host(self.recorded, &self.pinned_recipe(), host)?;
+        Ok(compare_plans(executed, derived))
     }
 
-    fn planned(&self) -> Result<Plan, PlanError> {
+    fn derive_plan(&self) -> Result<Plan, PlanError> {
         let origin = RecipeOrigin {
             directory: self.recorded.directory.clone(),
             hash: self.recipe_hash.to_owned(),
@@ -67,29 +67,29 @@ impl Derivation<'_> {
             gpus: self.recorded.gpus.clone(),
             ..self.recorded.options.clone()
         };
-        build(&self.pinned_recipe(), &origin, &options, self.host)
+        build_plan(&self.pinned_recipe(), &origin, &options, self.host)
     }
 
     /// The recipe with the versions of the lock that the plan followed.
     fn pinned_recipe(&self) -> Recipe {
         let mut recipe = self.recipe.clone();
         if self.recorded.lock.is_some() {
-            locked_versions(self.recorded, &recipe).follow(&mut recipe);
+            locked_versions(self.recorded, &recipe).apply_to(&mut recipe);
         }
         recipe
     }
 }
 
-fn compare(recorded: &Plan, mut derived: Plan) -> Vec<PlanDifference> {
-    take_settings(&mut derived, recorded.clone());
-    let [recorded, derived] = [recorded, &derived].map(as_json);
+fn compare_plans(recorded: &Plan, mut derived: Plan) -> Vec<PlanDifference> {
+    adopt_settings(&mut derived, recorded.clone());
+    let [recorded, derived] = [recorded, &derived].map(plan_to_json);
     differences(&recorded, &derived)
 }
 
 /// Takes over what does not follow from recipe, options and host. Lists that may only grow after a plan was made
 /// are taken over if they have everything that follows: more unmet requirements or changes are more qualifiers.
-fn take_settings(derived: &mut Plan, recorded: Plan) {
-    let links = recorded.sources().filter_map(|source| {
+fn adopt_settings(derived: &mut Plan, recorded: Plan) {
+    let links = recorded.engine_sources().filter_map(|source| {
         let leads_to = source.leads_to.clone()?;
         Some((source.path.clone(), leads_to))
     });
@@ -109,9 +109,9 @@ fn take_settings(derived: &mut Plan, recorded: Plan) {
     for (derived, recorded) in measurements.zip(recorded.measurements) {
         derived.rules = recorded.rules;
     }
-    take_more(&mut derived.unmet, recorded.unmet);
-    take_more(&mut derived.changes, recorded.changes);
-    take_more(&mut derived.notes, recorded.notes);
+    adopt_superset(&mut derived.unmet, recorded.unmet);
+    adopt_superset(&mut derived.changes, recorded.changes);
+    adopt_superset(&mut derived.notes, recorded.notes);
 }
 
 /// The lock that a plan followed, as far as the plan shows it: the image's digest, and the commits and hashes of
@@ -155,13 +155,13 @@ fn locked_versions(plan: &Plan, recipe: &Recipe) -> RecipeLock {
 }
 
 /// Replaces a list by one that has all of its elements, and perhaps more.
-fn take_more<T: PartialEq>(derived: &mut Vec<T>, recorded: Vec<T>) {
+fn adopt_superset<T: PartialEq>(derived: &mut Vec<T>, recorded: Vec<T>) {
     if derived.iter().all(|one| recorded.contains(one)) {
         *derived = recorded;
     }
 }
 
-fn as_json(plan: &Plan) -> Value {
+fn plan_to_json(plan: &Plan) -> Value {
     // A plan has no map whose keys are not texts.
     serde_json::to_value(plan).unwrap_or_default()
 }

@@ -7,23 +7,23 @@ use retrial_container::ContainerSpec;
 use retrial_recipe::model::Recipe;
 
 /// Why verdicts carry the qualifier `reimplemented`.
-pub const REIMPLEMENTED: &str = "the workload's own script was never published";
+pub const REIMPLEMENTED_REASON: &str = "the workload's own script was never published";
 
 /// The deviations of every recipe, for a page of all recipes.
-pub const ALWAYS: &str = "`docker run` starts the container in the background (`-d`) under a name of the run, \
+pub const COMMON_DEVIATIONS: &str = "`docker run` starts the container in the background (`-d`) under a name of the run, \
      instead of `-it`, `--rm` and the guide's name; a process that waits takes the place of the image's command, and of \
      its entrypoint where the plan says `bypassed`; `PYTHONUNBUFFERED=1` is set; each command is a `docker exec`";
 
 /// The deviations of a recipe's plan, the recipe's own first. A recipe that names no source follows no guide.
-pub(super) fn deviations(recipe: &Recipe, container: &ContainerSpec) -> Vec<String> {
-    let own = recipe.deviations.iter();
-    let own = own.map(|text| text.split_whitespace().join(" "));
+pub(super) fn plan_deviations(recipe: &Recipe, container: &ContainerSpec) -> Vec<String> {
+    let recipe_deviations = recipe.deviations.iter();
+    let own = recipe_deviations.map(|text| text.split_whitespace().join(" "));
     let docker_run =
-        (!recipe.submission.sources.is_empty()).then(|| of_the_container(recipe, container));
+        (!recipe.submission.sources.is_empty()).then(|| docker_run_deviation(recipe, container));
     own.chain(docker_run).collect()
 }
 
-fn of_the_container(recipe: &Recipe, container: &ContainerSpec) -> String {
+fn docker_run_deviation(recipe: &Recipe, container: &ContainerSpec) -> String {
     let replaced = match container.entrypoint {
         Some(_) => "the image's entrypoint and command",
         None => "the image's command",
@@ -40,9 +40,9 @@ fn of_the_container(recipe: &Recipe, container: &ContainerSpec) -> String {
         parts.push(format!("{added} added"));
     }
     let targets: Vec<&String> = container.mounts.iter().map(|mount| &mount.target).collect();
-    let files = recipe.files.iter();
-    let files = files.filter(|file| targets.contains(&&file.target));
-    let files = files.map(|file| &file.source).join(", ");
+    let recipe_files = recipe.files.iter();
+    let mounted_files = recipe_files.filter(|file| targets.contains(&&file.target));
+    let files = mounted_files.map(|file| &file.source).join(", ");
     if !files.is_empty() {
         parts.push(format!("{files} of the recipe mounted read-only"));
     }

@@ -11,7 +11,7 @@ const MAX_DIFFERENCES: usize = 1000;
 /// The largest number of characters of a value that is shown.
 const MAX_VALUE_CHARS: usize = 100;
 /// Characters that are shown before the first one in which two long texts differ.
-const SHARED_CHARS: usize = 16;
+const MAX_SHARED_CHARS: usize = 16;
 
 /// A value that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -39,11 +39,11 @@ impl fmt::Display for PlanDifference {
 /// The differences of two documents, in the order of the recorded one.
 pub fn differences(recorded: &Value, derived: &Value) -> Vec<PlanDifference> {
     let mut found = Vec::new();
-    compare("", Some(recorded), Some(derived), &mut found);
+    collect_differences("", Some(recorded), Some(derived), &mut found);
     found
 }
 
-fn compare(
+fn collect_differences(
     path: &str,
     recorded: Option<&Value>,
     derived: Option<&Value>,
@@ -53,31 +53,31 @@ fn compare(
         return;
     }
     if let (Some(left), Some(right)) = (recorded, derived)
-        && let (Some(left), Some(right)) = (entries(left), entries(right))
+        && let (Some(left), Some(right)) = (named_parts(left), named_parts(right))
     {
         let before = found.len();
         let [by_name, others] = [&left, &right].map(|entries| {
-            let entries = entries.iter();
-            entries
+            let parts = entries.iter();
+            parts
                 .map(|(name, value)| (name.as_str(), *value))
                 .collect::<BTreeMap<_, _>>()
         });
         for (name, value) in &left {
             let other = others.get(name.as_str()).copied();
-            compare(&join(path, name), Some(value), other, found);
+            collect_differences(&join_key_path(path, name), Some(value), other, found);
         }
         for (name, value) in right
             .iter()
             .filter(|(name, _)| !by_name.contains_key(name.as_str()))
         {
-            compare(&join(path, name), None, Some(value), found);
+            collect_differences(&join_key_path(path, name), None, Some(value), found);
         }
         // If nothing else differs, their order does.
         if found.len() > before {
             return;
         }
     }
-    let (recorded, derived) = shown(recorded, derived);
+    let (recorded, derived) = truncate_pair(recorded, derived);
     found.push(PlanDifference {
         path: path.to_owned(),
         recorded,
@@ -87,7 +87,7 @@ fn compare(
 
 /// The parts of a map or list by their names; a list's elements are named by their own names where each has one,
 /// else by their positions. None for a value without parts.
-fn entries(value: &Value) -> Option<Vec<(String, &Value)>> {
+fn named_parts(value: &Value) -> Option<Vec<(String, &Value)>> {
     match value {
         Value::Object(map) => Some(
             map.iter()
@@ -95,13 +95,13 @@ fn entries(value: &Value) -> Option<Vec<(String, &Value)>> {
                 .collect(),
         ),
         Value::Array(items) => {
-            let named: Option<Vec<_>> = items.iter().map(named).collect();
+            let named_items: Option<Vec<_>> = items.iter().map(named_element).collect();
             let has_unique_names = |entries: &Vec<(String, &Value)>| {
                 let distinct: BTreeSet<&str> =
                     entries.iter().map(|(name, _)| name.as_str()).collect();
                 distinct.len() == entries.len()
             };
-            let named = named.filter(has_unique_names);
+            let named = named_items.filter(has_unique_names);
             let numbered = || (0..).map(|at: usize| at.to_string()).zip(items).collect();
             Some(named.unwrap_or_else(numbered))
         }
@@ -110,7 +110,7 @@ fn entries(value: &Value) -> Option<Vec<(String, &Value)>> {
 }
 
 /// The name of a list's element: of a pair its first text, of a map its `name`.
-fn named(item: &Value) -> Option<(String, &Value)> {
+fn named_element(item: &Value) -> Option<(String, &Value)> {
     match item {
         Value::Array(pair) => match &pair[..] {
             [Value::String(name), value] => Some((name.clone(), value)),
@@ -121,7 +121,7 @@ fn named(item: &Value) -> Option<(String, &Value)> {
     }
 }
 
-fn join(path: &str, name: &str) -> String {
+fn join_key_path(path: &str, name: &str) -> String {
     if path.is_empty() {
         name.to_owned()
     } else {
@@ -130,28 +130,34 @@ fn join(path: &str, name: &str) -> String {
 }
 
 /// Returns both values as text, without most of the beginning that two long ones share.
-fn shown(recorded: Option<&Value>, derived: Option<&Value>) -> (Option<String>, Option<String>) {
+fn truncate_pair(
+    recorded: Option<&Value>,
+    derived: Option<&Value>,
+) -> (Option<String>, Option<String>) {
     let [recorded, derived] = [recorded, derived].map(|value| value.map(ToString::to_string));
     let (Some(left), Some(right)) = (&recorded, &derived) else {
         return (
-            recorded.map(|text| shortened(&text, 0)),
-            derived.map(|text| shortened(&text, 0)),
+            recorded.map(|text| truncate_value(&text, 0)),
+            derived.map(|text| truncate_value(&text, 0)),
         );
     };
-    let shared = left.chars().zip(right.chars()).take_while(|(a, b)| a == b);
-    let shared = shared.count();
+    let shared_prefix = left.chars().zip(right.chars()).take_while(|(a, b)| a == b);
+    let shared = shared_prefix.count();
     let is_long = [left, right]
         .iter()
         .any(|text| text.chars().count() > MAX_VALUE_CHARS);
     let from = if is_long {
-        shared.saturating_sub(SHARED_CHARS)
+        shared.saturating_sub(MAX_SHARED_CHARS)
     } else {
         0
     };
-    (Some(shortened(left, from)), Some(shortened(right, from)))
+    (
+        Some(truncate_value(left, from)),
+        Some(truncate_value(right, from)),
+    )
 }
 
-fn shortened(text: &str, from: usize) -> String {
+fn truncate_value(text: &str, from: usize) -> String {
     let begin = if from > 0 { "…" } else { "" };
     let mut rest = text.chars().skip(from);
     let part: String = rest.by_ref().take(MAX_VALUE_CHARS).collect();
@@ -165,7 +171,7 @@ mod tests {
 
     use super::*;
 
-    fn lines(recorded: &Value, derived: &Value) -> Vec<String> {
+    fn difference_lines(recorded: &Value, derived: &Value) -> Vec<String> {
         let found = differences(recorded, derived);
         found.iter().map(ToString::to_string).collect()
     }
@@ -191,13 +197,13 @@ mod tests {
             "expect.latency: recorded nothing, derived []",
             "certified: recorded true, derived nothing",
         ];
-        assert_eq!(lines(&recorded, &derived), expected);
-        assert!(lines(&recorded, &recorded).is_empty());
+        assert_eq!(difference_lines(&recorded, &derived), expected);
+        assert!(difference_lines(&recorded, &recorded).is_empty());
     }
 
     #[test]
     fn another_order_of_the_same_elements_is_a_difference() {
-        let found = lines(
+        let found = difference_lines(
             &json!({ "a": [["x", 1], ["y", 2]] }),
             &json!({ "a": [["y", 2], ["x", 1]] }),
         );
@@ -210,8 +216,8 @@ mod tests {
     #[test]
     fn long_texts_are_shown_where_they_differ() {
         let text = |end: &str| json!({ "script": format!("{}{end}", "x".repeat(500)) });
-        let found = lines(&text("curl"), &text("true"));
-        let shared = "x".repeat(SHARED_CHARS);
+        let found = difference_lines(&text("curl"), &text("true"));
+        let shared = "x".repeat(MAX_SHARED_CHARS);
         assert_eq!(
             found,
             [format!(

@@ -46,7 +46,7 @@ impl FailureSigns {
     }
 
     /// Returns each as a fragment that completes 'it fails …'.
-    pub fn fragments(&self) -> Vec<String> {
+    pub fn describe_conditions(&self) -> Vec<String> {
         let on_line = |sign: &FailurePattern| {
             let after = sign
                 .after

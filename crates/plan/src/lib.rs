@@ -3,7 +3,7 @@
 
 pub mod access;
 pub mod build;
-pub mod cached;
+pub mod cached_directory;
 mod changes;
 mod command_line;
 pub mod commit;
@@ -13,11 +13,11 @@ pub mod difference;
 pub mod download;
 mod exec;
 pub mod failure;
-mod given;
 mod lookup;
 pub mod measurement;
 pub mod model;
 pub mod options;
+mod plan_access;
 pub mod privilege;
 pub mod remaining;
 pub mod service;
@@ -26,9 +26,9 @@ mod sku;
 pub mod step;
 pub mod text;
 
-pub use build::{PlanError, build};
+pub use build::{PlanError, build_plan};
 pub use changes::OPTIONS_FILE;
 pub use derivation::Derivation;
-pub use lookup::own_containers;
+pub use lookup::service_containers;
 pub use options::{KeepContainer, PlanOptions, PullPolicy};
 pub use step::{Action, BatchPosition, Plan, Step, StepCondition};

@@ -5,7 +5,7 @@ use std::slice;
 
 use itertools::Itertools as _;
 
-use super::cached::{self, CachedDirectory};
+use super::cached_directory::{self, CachedDirectory};
 use super::failure::FailureSigns;
 use super::measurement::MeasurementPlan;
 use super::model::ModelFetch;
@@ -16,7 +16,7 @@ use retrial_mlperf::rounds::{InferenceRules, Rounds};
 
 impl Step {
     /// The measurements and the trial that it is a part of.
-    fn trial_of(&self) -> Option<(&[usize], u32)> {
+    fn measurements_and_trial(&self) -> Option<(&[usize], u32)> {
         match &self.action {
             Action::Exec(exec) => match &exec.purpose {
                 CommandPurpose::Measure {
@@ -36,14 +36,14 @@ impl Step {
     }
 
     /// The measurement and the trial that it is a part of: of several that share it, the first.
-    pub fn trial(&self) -> Option<(usize, u32)> {
-        let (measurements, trial) = self.trial_of()?;
+    pub fn measurement_and_trial(&self) -> Option<(usize, u32)> {
+        let (measurements, trial) = self.measurements_and_trial()?;
         Some((*measurements.first()?, trial))
     }
 
     /// Returns whether it measures, checks or collects this trial of a measurement, by itself or with others.
-    pub fn is_of(&self, measurement: usize, trial: u32) -> bool {
-        let own = self.trial_of();
+    pub fn belongs_to_trial(&self, measurement: usize, trial: u32) -> bool {
+        let own = self.measurements_and_trial();
         own.is_some_and(|(all, number)| number == trial && all.contains(&measurement))
     }
 
@@ -60,18 +60,18 @@ impl Step {
     }
 
     /// Returns whether it executes the command of a measurement.
-    pub fn measures(&self) -> bool {
+    pub fn runs_measurement(&self) -> bool {
         matches!(&self.action, Action::Exec(exec) if matches!(exec.purpose, CommandPurpose::Measure { .. }))
     }
 
     /// Returns whether it copies results out of the container.
-    pub fn collects(&self) -> bool {
+    pub fn collects_results(&self) -> bool {
         matches!(self.action, Action::Collect { .. })
     }
 
     /// Returns whether it checks the results of a measured command.
-    pub fn checks(&self) -> bool {
-        self.measured_step().is_some() && !self.collects()
+    pub fn checks_results(&self) -> bool {
+        self.measured_step().is_some() && !self.collects_results()
     }
 }
 
@@ -98,12 +98,12 @@ impl Plan {
 
     /// The recipe's container, and those of services with containers of their own.
     pub fn containers(&self) -> impl Iterator<Item = &ContainerSpec> {
-        let services = own_containers(&self.steps).map(|(_, own)| own);
+        let services = service_containers(&self.steps).map(|(_, own)| own);
         std::iter::once(&self.container).chain(services)
     }
 
     /// The service that a step starts.
-    pub fn service(&self, start: u32) -> Option<(&Step, &ServiceStep)> {
+    pub fn started_service(&self, start: u32) -> Option<(&Step, &ServiceStep)> {
         let step = self.step(start)?;
         match &step.action {
             Action::StartService(service) => Some((step, service)),
@@ -112,7 +112,7 @@ impl Plan {
     }
 
     /// The steps that need the service which a step starts.
-    pub fn that_need(&self, start: u32) -> impl Iterator<Item = &Step> {
+    pub fn steps_needing_service(&self, start: u32) -> impl Iterator<Item = &Step> {
         self.steps.iter().filter(
             move |step| matches!(&step.action, Action::Exec(exec) if exec.needs.contains(&start)),
         )
@@ -120,8 +120,14 @@ impl Plan {
 
     /// The identity of a cache mount: SHA-256, hexadecimal. Code compiled for one GPU, on one machine, by one recipe
     /// must not be reused by another; and an unreviewed recipe cannot leave programs for a trusted one. `image` is the
-    /// image's id, `companions` a digest of the content of [`Self::companions`].
-    pub fn cache_mount(&self, path: &str, image: &str, machine: &str, companions: &str) -> String {
+    /// image's id, `companions` a digest of the content of [`Self::companion_mounts`].
+    pub fn cache_mount_identity(
+        &self,
+        path: &str,
+        image: &str,
+        machine: &str,
+        companions: &str,
+    ) -> String {
         let assigned = self.assigned_gpus.iter();
         let gpus = assigned.flat_map(|assigned| &assigned.gpus);
         let models = gpus.map(|assigned| assigned.gpu.gfx.as_ref().unwrap_or(&assigned.gpu.model));
@@ -132,11 +138,11 @@ impl Plan {
         let others = mounts.filter(|mount| !mount.is_companion(directory));
         let mounts: BTreeSet<String> = others.map(ToString::to_string).collect();
         let files = (mounts, companions);
-        cached::identity(&("cache mount", recipe, path, image, machine, gpus, files))
+        cached_directory::hash_identity(&("cache mount", recipe, path, image, machine, gpus, files))
     }
 
     /// Read-only files next to the recipe that any of its containers mounts.
-    pub fn companions(&self) -> Vec<Mount> {
+    pub fn companion_mounts(&self) -> Vec<Mount> {
         let mounts = self.containers().flat_map(|container| &container.mounts);
         let directory = self.directory.as_deref();
         let companions = mounts.filter(|mount| mount.is_companion(directory));
@@ -164,12 +170,12 @@ impl Plan {
     }
 
     /// The total download size of these steps, if all sizes are known.
-    pub fn size_of(&self, is_selected: impl Fn(&Step) -> bool) -> Option<u64> {
+    pub fn total_download_size(&self, is_selected: impl Fn(&Step) -> bool) -> Option<u64> {
         let steps = self.steps.iter();
         let steps = steps.filter(|step| is_selected(step) && !step.is_skipped());
         let sizes = steps.map(|step| {
-            let mut planned = self.downloads.iter();
-            let planned = planned.find(|planned| planned.step == step.number)?;
+            let mut downloads = self.downloads.iter();
+            let planned = downloads.find(|planned| planned.step == step.number)?;
             planned.download.size
         });
         sizes.sum()
@@ -183,16 +189,18 @@ impl Plan {
     }
 
     /// The steps that check or collect the results of a measured command.
-    pub fn steps_of(&self, command: u32) -> impl Iterator<Item = &Step> {
+    pub fn result_steps(&self, command: u32) -> impl Iterator<Item = &Step> {
         self.steps
             .iter()
             .filter(move |step| step.measured_step() == Some(command))
     }
 
     /// Returns the step that collects the results that a check reads, if there is one.
-    pub fn collects_for(&self, check: &Step) -> Option<&Step> {
-        let mut steps = self.steps_of(check.measured_step()?);
-        steps.find(|step| step.collects() && step.trial() == check.trial())
+    pub fn find_collecting_step(&self, check: &Step) -> Option<&Step> {
+        let mut steps = self.result_steps(check.measured_step()?);
+        steps.find(|step| {
+            step.collects_results() && step.measurement_and_trial() == check.measurement_and_trial()
+        })
     }
 
     /// The directory of a trial's results, relative to the run's.
@@ -205,7 +213,7 @@ impl Plan {
 
     /// Adds the rules of the submission's round for `MLPerf`'s scenarios. The plan stores them, so that later
     /// versions judge a run in the same way.
-    pub fn ruled_by(&mut self, rounds: &Rounds) {
+    pub fn add_round_rules(&mut self, rounds: &Rounds) {
         let submission = &self.submission;
         let Some(round) = &submission.round else {
             return;
@@ -216,7 +224,7 @@ impl Plan {
             let rules = rounds.rules(suite, round, benchmark, &measured.scenario);
             measured.rules = rules.map(|rules| rules.in_division(division));
         }
-        if submission.suite == "mlperf-inference" && self.rules().next().is_none() {
+        if submission.suite == "mlperf-inference" && self.measurement_rules().next().is_none() {
             self.notes.push(format!(
                 "no rules of {round} for {}: only the recipe's own limits are checked; --rules FILE adds a round's rules",
                 submission.benchmark
@@ -225,14 +233,14 @@ impl Plan {
     }
 
     /// Returns the rules by which the measurements are judged, one for each measurement that has any.
-    pub fn rules(&self) -> impl Iterator<Item = &InferenceRules> {
+    pub fn measurement_rules(&self) -> impl Iterator<Item = &InferenceRules> {
         self.measurements
             .iter()
             .filter_map(|measured| measured.rules.as_ref())
     }
 
     /// ` on the published system`, for a duration; empty if nothing was published.
-    pub fn published_system(&self) -> &'static str {
+    pub fn published_system_suffix(&self) -> &'static str {
         let mut measurements = self.measurements.iter();
         if measurements.any(|measured| !measured.expect.is_empty()) {
             " on the published system"
@@ -242,8 +250,8 @@ impl Plan {
     }
 
     /// Describes the rules by which the plan is judged: benchmark, round and file.
-    pub fn judged_by(&self) -> Option<String> {
-        let rules = self.rules().next()?;
+    pub fn describe_rules(&self) -> Option<String> {
+        let rules = self.measurement_rules().next()?;
         let free = if rules.accuracy.is_empty() {
             ", without accuracy limits, as in the open division"
         } else {
@@ -257,7 +265,7 @@ impl Plan {
 }
 
 /// The services among steps that have containers of their own.
-pub fn own_containers(steps: &[Step]) -> impl Iterator<Item = (&ServiceStep, &ContainerSpec)> {
+pub fn service_containers(steps: &[Step]) -> impl Iterator<Item = (&ServiceStep, &ContainerSpec)> {
     steps.iter().filter_map(|step| match &step.action {
         Action::StartService(service) => Some((&**service, service.own_container.as_ref()?)),
         _ => None,

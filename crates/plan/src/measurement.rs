@@ -39,9 +39,9 @@ pub struct MeasurementPlan {
 impl MeasurementPlan {
     /// A measurement with only its identity, all else at defaults.
     pub fn new(scenario: impl Into<String>, mode: Mode) -> Self {
-        let scenario = scenario.into();
+        let name = scenario.into();
         Self {
-            key: scenario.clone(),
+            key: name.clone(),
             scenario,
             loadgen: false,
             mode,
@@ -56,13 +56,13 @@ impl MeasurementPlan {
     }
 
     /// `offline-performance`: the stem of the steps' names.
-    pub fn stem(&self) -> String {
+    pub fn step_name_stem(&self) -> String {
         format!("{}-{}", self.key.to_lowercase(), self.mode)
     }
 
     /// Whether this name refers to its scenario: `single-stream` is `SingleStream`.
-    pub fn is_named(&self, name: &str) -> bool {
-        is_scenario(name, &self.key, Some(&self.scenario))
+    pub fn has_scenario_name(&self, name: &str) -> bool {
+        names_scenario(name, &self.key, Some(&self.scenario))
     }
 
     /// The numbers of all judged trials, needed or not. The warm-ups precede them.
@@ -104,12 +104,12 @@ fn is_zero(count: &u32) -> bool {
 }
 
 /// Whether two names mean one scenario: `single-stream` is `SingleStream`.
-pub fn same_scenario(left: &str, right: &str) -> bool {
+pub fn is_same_scenario(left: &str, right: &str) -> bool {
     let folded = |name: &str| name.to_lowercase().replace(['-', '_'], "");
     folded(left) == folded(right)
 }
 
 /// Whether a name refers to a scenario of this key, or of `LoadGen`.
-pub(super) fn is_scenario(name: &str, key: &str, loadgen: Option<&str>) -> bool {
-    same_scenario(name, key) || loadgen.is_some_and(|loadgen| same_scenario(name, loadgen))
+pub(super) fn names_scenario(name: &str, key: &str, loadgen: Option<&str>) -> bool {
+    is_same_scenario(name, key) || loadgen.is_some_and(|loadgen| is_same_scenario(name, loadgen))
 }

@@ -3,7 +3,7 @@
 use clap::{Args, value_parser};
 use serde::{Deserialize, Serialize};
 
-use retrial_recipe::model::{MOST_WARMUP, Mode, Trials};
+use retrial_recipe::model::{MAX_WARMUP_TRIALS, Mode, Trials};
 
 /// Options that `plan`, `run` and `batch` share.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args, Serialize, Deserialize)]
@@ -12,15 +12,15 @@ pub struct PlanOptions {
     #[arg(long = "scenario", value_name = "SCENARIO", value_delimiter = ',')]
     pub scenarios: Vec<String>,
     /// Run only these modes
-    #[arg(long = "mode", value_name = "MODE", value_delimiter = ',', value_parser = mode)]
+    #[arg(long = "mode", value_name = "MODE", value_delimiter = ',', value_parser = parse_mode)]
     pub modes: Vec<Mode>,
     /// Repeat each performance measurement COUNT times; with MIN..MAX at least MIN times, and up to
     /// MAX times until the trials decide
-    #[arg(long, value_name = "COUNT|MIN..MAX", value_parser = trials)]
+    #[arg(long, value_name = "COUNT|MIN..MAX", value_parser = parse_trials)]
     pub trials: Option<Trials>,
     /// Begin each performance measurement with COUNT trials that are shown but not judged, instead of as
     /// many as the recipe states
-    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u32).range(0..=MOST_WARMUP))]
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u32).range(0..=MAX_WARMUP_TRIALS))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup: Option<u32>,
     /// Use only these GPUs: index (0,2 or 0-3), GPU-… or PCI address
@@ -73,24 +73,24 @@ pub enum PullPolicy {
 }
 
 /// The largest number of trials.
-const MOST_TRIALS: u32 = 1000;
+const MAX_TRIALS: u32 = 1000;
 
-fn trials(text: &str) -> Result<Trials, String> {
+fn parse_trials(text: &str) -> Result<Trials, String> {
     let (min, max) = text.split_once("..").unwrap_or((text, text));
     let count = |text: &str| {
         text.parse()
             .ok()
-            .filter(|count| (1..=MOST_TRIALS).contains(count))
+            .filter(|count| (1..=MAX_TRIALS).contains(count))
     };
     match (count(min), count(max)) {
         (Some(min), Some(max)) if min <= max => Ok(Trials { min, max }),
         _ => Err(format!(
-            "expected a number from 1 to {MOST_TRIALS}, or a range of them: 3..8"
+            "expected a number from 1 to {MAX_TRIALS}, or a range of them: 3..8"
         )),
     }
 }
 
-fn mode(text: &str) -> Result<Mode, String> {
+fn parse_mode(text: &str) -> Result<Mode, String> {
     serde_json::from_value(text.into())
         .map_err(|_| "expected performance, accuracy or compliance".to_owned())
 }
@@ -109,7 +109,9 @@ mod tests {
     #[case("3..", None)]
     #[case("1001", None)]
     fn trials_are_a_number_or_a_range(#[case] text: &str, #[case] expected: Option<(u32, u32)>) {
-        let read = trials(text).ok().map(|Trials { min, max }| (min, max));
+        let read = parse_trials(text)
+            .ok()
+            .map(|Trials { min, max }| (min, max));
         assert_eq!(read, expected);
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::access::{AccessKind, HostAccess, HostPath, Namespace, of_container};
+use super::access::{AccessKind, HostAccess, HostPath, Namespace, container_accesses};
 use retrial_container::{
     ContainerSpec, is_accelerator_device, is_confined_capability, is_root_capability,
     is_usual_security_option,
@@ -42,15 +42,15 @@ impl Privilege {
 
     /// Whether it is a secret, and no access to the machine.
     pub fn is_secret(&self) -> bool {
-        self.name == SECRETS
+        self.name == SECRETS_PRIVILEGE
     }
 }
 
 /// The privilege of a secret.
-const SECRETS: &str = "secrets";
+const SECRETS_PRIVILEGE: &str = "secrets";
 
 /// The privileges that can be allowed, for the command line's help.
-pub const NAMES: [&str; 11] = [
+pub const PRIVILEGE_NAMES: [&str; 11] = [
     "privileged",
     "sys-admin",
     "capabilities",
@@ -61,22 +61,22 @@ pub const NAMES: [&str; 11] = [
     "engine-socket",
     "mounts",
     "host",
-    SECRETS,
+    SECRETS_PRIVILEGE,
 ];
 
 /// The security option that opens the kernel's settings.
-const SYSTEM_PATHS: &str = "systempaths=unconfined";
+const UNCONFINED_SYSTEM_PATHS: &str = "systempaths=unconfined";
 
 /// The privilege that an access needs, if it needs one. `is_companion` tells paths in the recipe's directory.
-pub(super) fn needed_for(
+pub(super) fn privilege_for_access(
     access: &HostAccess,
     is_companion: impl Fn(&str) -> bool,
 ) -> Option<Privilege> {
     let recipient = &access.recipient;
     match &access.kind {
-        AccessKind::Mount(source) => of_source(source, "mount", is_companion(&source.path)),
+        AccessKind::Mount(source) => source_privilege(source, "mount", is_companion(&source.path)),
         AccessKind::BuildContext(source) => {
-            of_source(source, "build context", is_companion(&source.path))
+            source_privilege(source, "build context", is_companion(&source.path))
         }
         AccessKind::HostCommand => Some(Privilege::new(
             "host",
@@ -87,7 +87,7 @@ pub(super) fn needed_for(
             name,
             named_by_user: false,
         } => Some(Privilege::new(
-            SECRETS,
+            SECRETS_PRIVILEGE,
             format!("secret {name}"),
             "its value, for commands that name it",
         )),
@@ -99,11 +99,11 @@ pub(super) fn needed_for(
         | AccessKind::Capability { .. }
         | AccessKind::SecurityOption { .. }
         | AccessKind::Namespace { .. }
-        | AccessKind::Device { .. } => of_flag(access),
+        | AccessKind::Device { .. } => flag_privilege(access),
     }
 }
 
-fn of_source(source: &HostPath, what: &str, is_companion: bool) -> Option<Privilege> {
+fn source_privilege(source: &HostPath, what: &str, is_companion: bool) -> Option<Privilege> {
     let setting = format!("{what} {}", source.path);
     let sockets = ["docker.sock", "podman.sock", "containerd.sock"];
     let mut paths = [Some(&source.path), source.leads_to.as_ref()]
@@ -123,7 +123,7 @@ fn of_source(source: &HostPath, what: &str, is_companion: bool) -> Option<Privil
 }
 
 /// The privilege of a container's flag.
-fn of_flag(access: &HostAccess) -> Option<Privilege> {
+fn flag_privilege(access: &HostAccess) -> Option<Privilege> {
     let place = &access.recipient;
     let (name, setting, effect) = match &access.kind {
         AccessKind::Privileged => (
@@ -139,9 +139,9 @@ fn of_flag(access: &HostAccess) -> Option<Privilege> {
         AccessKind::Capability { name } if !is_confined_capability(name) => (
             "capabilities",
             format!("cap_add {name}"),
-            effect_of_capability(name),
+            capability_effect(name),
         ),
-        AccessKind::SecurityOption { option } if option == SYSTEM_PATHS => (
+        AccessKind::SecurityOption { option } if option == UNCONFINED_SYSTEM_PATHS => (
             "sys-admin",
             format!("security_opt {option}"),
             "the kernel's settings in /proc and /sys",
@@ -157,7 +157,7 @@ fn of_flag(access: &HostAccess) -> Option<Privilege> {
             "not a GPU's device: it may be the host's memory or disks",
         ),
         AccessKind::Namespace { namespace, value } => {
-            let (name, effect) = of_namespace(*namespace, value)?;
+            let (name, effect) = namespace_privilege(*namespace, value)?;
             (name, format!("{namespace} {value}"), effect)
         }
         _ => return None,
@@ -165,7 +165,7 @@ fn of_flag(access: &HostAccess) -> Option<Privilege> {
     Some(Privilege::new(name, format!("{place}.{setting}"), effect))
 }
 
-fn effect_of_capability(name: &str) -> &'static str {
+fn capability_effect(name: &str) -> &'static str {
     match name.trim_start_matches("CAP_") {
         "SYS_TIME" => "sets the host's clock",
         "SYS_BOOT" => "restarts the host, or loads another kernel",
@@ -176,7 +176,7 @@ fn effect_of_capability(name: &str) -> &'static str {
 }
 
 /// The name and the effect of sharing a namespace, if that needs approval.
-fn of_namespace(namespace: Namespace, value: &str) -> Option<(&'static str, &'static str)> {
+fn namespace_privilege(namespace: Namespace, value: &str) -> Option<(&'static str, &'static str)> {
     match (namespace, value) {
         (Namespace::Pid, "host") => Some(("host-pid", "the host's processes")),
         (Namespace::Network, "host" | "bridge" | "default" | "none")
@@ -190,19 +190,19 @@ fn of_namespace(namespace: Namespace, value: &str) -> Option<(&'static str, &'st
 }
 
 /// Removes the privileges of a recipe's containers that a GPU does not need; returns what is removed.
-pub fn remove_all(recipe: &mut Recipe) -> Vec<Privilege> {
-    let mut removed = remove(&mut recipe.container, "container");
+pub fn remove_recipe_privileges(recipe: &mut Recipe) -> Vec<Privilege> {
+    let mut removed = remove_container_privileges(&mut recipe.container, "container");
     for (name, service) in &mut recipe.services {
         if let Some(own) = &mut service.own_container {
             let place = format!("services.{name}.container");
-            removed.extend(remove(&mut own.flags, &place));
+            removed.extend(remove_container_privileges(&mut own.flags, &place));
         }
     }
     removed
 }
 
 /// `place` is the container's key in the recipe.
-fn remove(container: &mut Container, place: &str) -> Vec<Privilege> {
+fn remove_container_privileges(container: &mut Container, place: &str) -> Vec<Privilege> {
     let flags = ContainerSpec {
         privileged: container.privileged,
         ipc: container.ipc.clone(),
@@ -215,8 +215,8 @@ fn remove(container: &mut Container, place: &str) -> Vec<Privilege> {
         extra: container.extra.clone(),
         ..ContainerSpec::default()
     };
-    let accesses = of_container(&flags, place);
-    let removed = accesses.iter().filter_map(of_flag).collect();
+    let accesses = container_accesses(&flags, place);
+    let removed = accesses.iter().filter_map(flag_privilege).collect();
     container.privileged = false;
     container
         .cap_add
@@ -233,7 +233,7 @@ fn remove(container: &mut Container, place: &str) -> Vec<Privilege> {
         (Namespace::Network, &mut container.network),
         (Namespace::User, &mut container.extra.userns),
     ] {
-        value.take_if(|value| of_namespace(namespace, value).is_some());
+        value.take_if(|value| namespace_privilege(namespace, value).is_some());
     }
     removed
 }
@@ -241,7 +241,7 @@ fn remove(container: &mut Container, place: &str) -> Vec<Privilege> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{RecipeOrigin, build};
+    use crate::build::{RecipeOrigin, build_plan};
     use crate::options::PlanOptions;
     use retrial_host::model::HostView;
 
@@ -250,15 +250,16 @@ mod tests {
         let text = "schema: 1\ntitle: t\nsubmission: { suite: own, benchmark: b, sources: [x] }\nimage: debian\ncontainer:\n  privileged: true\n  pid: host\n  devices: [/dev/kfd, /dev/dri, /dev/mem]\n  cap_add: [CAP_SYS_ADMIN, SYS_PTRACE]\n  security_opt: [seccomp=unconfined]\nscenarios: { s: { performance: { run: \"true\", figures: { speed: { pattern: \"([0-9]+)\" } } } } }\n";
         let source = retrial_recipe::Source::new("r.yaml", text);
         let resolved =
-            retrial_recipe::resolve("r", &source, &retrial_recipe::NoTemplates, &[]).unwrap();
+            retrial_recipe::resolve_recipe("r", &source, &retrial_recipe::NoTemplates, &[])
+                .unwrap();
         let mut container = resolved.recipe.container;
-        let removed = remove(&mut container, "container");
+        let removed = remove_container_privileges(&mut container, "container");
         assert!(!container.privileged && container.pid.is_none());
         assert_eq!(container.devices, ["/dev/kfd", "/dev/dri"]);
         assert_eq!(container.cap_add, ["SYS_PTRACE"]);
         assert_eq!(container.security_opt, ["seccomp=unconfined"]);
         assert_eq!(removed.len(), 4, "{removed:?}");
-        assert_eq!(remove(&mut container, "container"), []);
+        assert_eq!(remove_container_privileges(&mut container, "container"), []);
     }
 
     #[test]
@@ -266,16 +267,17 @@ mod tests {
         let text = "schema: 1\ntitle: t\nsubmission: { suite: own, benchmark: b, sources: [x] }\nimage: debian\nservices: { server: { run: serve, ready: { port: 80 }, container: { privileged: true } } }\nscenarios: { s: { performance: { needs: [server], run: \"true\", figures: { speed: { pattern: \"([0-9]+)\" } } } } }\n";
         let source = retrial_recipe::Source::new("r.yaml", text);
         let resolved =
-            retrial_recipe::resolve("r", &source, &retrial_recipe::NoTemplates, &[]).unwrap();
+            retrial_recipe::resolve_recipe("r", &source, &retrial_recipe::NoTemplates, &[])
+                .unwrap();
         let mut recipe = resolved.recipe;
         let needed = |recipe: &Recipe| {
             let (origin, options) = (RecipeOrigin::default(), PlanOptions::default());
-            let plan = build(recipe, &origin, &options, &HostView::default());
+            let plan = build_plan(recipe, &origin, &options, &HostView::default());
             plan.unwrap().privileges
         };
         let before = needed(&recipe);
         assert_eq!(before[0].setting, "services.server.container.privileged");
-        assert_eq!(remove_all(&mut recipe), before);
+        assert_eq!(remove_recipe_privileges(&mut recipe), before);
         assert_eq!(needed(&recipe), []);
     }
 }

@@ -14,14 +14,14 @@ pub struct StepTimes(BTreeMap<String, (f64, f64)>);
 impl StepTimes {
     /// Adds a step that took so many seconds.
     pub fn add(&mut self, plan: &Plan, number: u32, seconds: f64) {
-        if let Some(work) = plan.step(number).and_then(|step| work(plan, step)) {
+        if let Some(work) = plan.step(number).and_then(|step| step_work(plan, step)) {
             let (count, sum) = self.0.entry(work).or_default();
             *count += 1.0;
             *sum += seconds;
         }
     }
 
-    fn mean(&self, work: &str) -> Option<f64> {
+    fn mean_seconds(&self, work: &str) -> Option<f64> {
         let (count, sum) = self.0.get(work)?;
         Some(sum / count)
     }
@@ -52,13 +52,13 @@ pub struct TimeEstimate {
 pub struct RemainingSteps {
     plan: Plan,
     steps: Vec<u32>,
-    own: StepTimes,
-    earlier: StepTimes,
+    own_times: StepTimes,
+    earlier_times: StepTimes,
 }
 
 impl RemainingSteps {
     /// All steps of a plan, with the times of steps in this run and in an earlier one.
-    pub fn new(plan: Plan, own: StepTimes, earlier: StepTimes) -> Self {
+    pub fn new(plan: Plan, own_times: StepTimes, earlier_times: StepTimes) -> Self {
         let is_sure = |step: &&Step| {
             !matches!(
                 step.when,
@@ -69,16 +69,16 @@ impl RemainingSteps {
         Self {
             steps: steps.map(|step| step.number).collect(),
             plan,
-            own,
-            earlier,
+            own_times,
+            earlier_times,
         }
     }
 
     /// Removes a step that ended, and adds its seconds if it was executed now.
-    pub fn ended(&mut self, number: u32, seconds: Option<f64>) {
+    pub fn finish_step(&mut self, number: u32, seconds: Option<f64>) {
         self.steps.retain(|step| *step != number);
         if let Some(seconds) = seconds {
-            self.own.add(&self.plan, number, seconds);
+            self.own_times.add(&self.plan, number, seconds);
         }
     }
 
@@ -92,22 +92,29 @@ impl RemainingSteps {
         let mut measures = false;
         let steps = self.plan.steps.iter();
         for step in steps.filter(|step| self.steps.contains(&step.number)) {
-            let Some(work) = work(&self.plan, step) else {
+            let Some(work) = step_work(&self.plan, step) else {
                 continue;
             };
-            measures |= step.measures();
+            measures |= step.runs_measurement();
             let own = self
-                .own
-                .mean(&work)
+                .own_times
+                .mean_seconds(&work)
                 .map(|seconds| (seconds, EstimateBasis::ThisRun));
-            let earlier = || Some((self.earlier.mean(&work)?, EstimateBasis::EarlierRun));
+            let earlier = || {
+                Some((
+                    self.earlier_times.mean_seconds(&work)?,
+                    EstimateBasis::EarlierRun,
+                ))
+            };
             let (seconds, basis) = match own.or_else(earlier) {
                 Some(own) => own,
-                None if step.measures() => (self.share()?, EstimateBasis::Recipe),
+                None if step.runs_measurement() => {
+                    (self.seconds_per_measurement()?, EstimateBasis::Recipe)
+                }
                 None => continue,
             };
-            let since = running.filter(|(number, _)| *number == step.number);
-            let since = since.map_or(0.0, |(_, since)| since);
+            let running_step = running.filter(|(number, _)| *number == step.number);
+            let since = running_step.map_or(0.0, |(_, since)| since);
             whole.seconds += (seconds - since).max(0.0);
             whole.basis = whole.basis.max(basis);
         }
@@ -116,14 +123,18 @@ impl RemainingSteps {
 
     /// Whether a step measures.
     pub fn measures(&self, number: u32) -> bool {
-        self.plan.step(number).is_some_and(Step::measures)
+        self.plan.step(number).is_some_and(Step::runs_measurement)
     }
 
     /// The expected duration's part of one measurement: all have the same, since the recipe states the sum only.
-    fn share(&self) -> Option<f64> {
+    fn seconds_per_measurement(&self) -> Option<f64> {
         let whole = self.plan.expected_duration?;
-        let work = |step: &Step| work(&self.plan, step);
-        let measuring = self.plan.steps.iter().filter(|step| step.measures());
+        let work = |step: &Step| step_work(&self.plan, step);
+        let measuring = self
+            .plan
+            .steps
+            .iter()
+            .filter(|step| step.runs_measurement());
         let count = measuring.filter_map(work).unique().count();
         let count = u32::try_from(count).ok()?;
         (count > 0 && !self.plan.partial).then(|| whole.as_secs_f64() / f64::from(count))
@@ -132,7 +143,7 @@ impl RemainingSteps {
 
 /// The work of a step, the same for all trials; none for downloads and builds, whose time depends on existing
 /// files.
-fn work(plan: &Plan, step: &Step) -> Option<String> {
+fn step_work(plan: &Plan, step: &Step) -> Option<String> {
     let kind = match &step.action {
         Action::Pull { .. } | Action::Build(_) | Action::FetchModel(_) | Action::Populate(_) => {
             return None;
@@ -147,9 +158,9 @@ fn work(plan: &Plan, step: &Step) -> Option<String> {
         },
         _ => return Some(step.name.clone()),
     };
-    let (measurement, _) = step.trial()?;
+    let (measurement, _) = step.measurement_and_trial()?;
     let measured = plan.measurements.get(measurement)?;
-    Some(format!("{kind} {}", measured.stem()))
+    Some(format!("{kind} {}", measured.step_name_stem()))
 }
 
 #[cfg(test)]

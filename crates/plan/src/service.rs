@@ -58,7 +58,7 @@ impl fmt::Display for StopPolicy {
 
 impl ServiceStep {
     /// The condition of readiness, as a fragment: `http://localhost:8000/health answers`.
-    pub fn readiness(&self) -> String {
+    pub fn describe_readiness(&self) -> String {
         match &self.ready {
             ReadyWhen::Log(pattern) => format!("its output matches '{pattern}'"),
             ReadyWhen::Port(port) => format!("something listens on port {port}"),
@@ -70,7 +70,7 @@ impl ServiceStep {
 
 /// Queries the URL `$0` with a program of the image: exits with 0 if it responds with a status below 400, with
 /// 127 if there is no such program.
-pub const PROBE_HTTP: &str = r#"if command -v curl >/dev/null 2>&1; then exec curl -fsS -m 5 -o /dev/null "$0"; fi
+pub const HTTP_PROBE_SCRIPT: &str = r#"if command -v curl >/dev/null 2>&1; then exec curl -fsS -m 5 -o /dev/null "$0"; fi
 if command -v wget >/dev/null 2>&1; then exec wget -q -T 5 -O /dev/null "$0"; fi
 case $0 in http://*) ;; *) exit 127 ;; esac
 command -v bash >/dev/null 2>&1 || exit 127
@@ -81,5 +81,5 @@ printf "GET %s HTTP/1.0\r\nHost: %s\r\n\r\n" "${path:-/}" "$server" >&3
 read -r -t 5 protocol status rest <&3 && [ "${status:-999}" -lt 400 ]' "$0" 2>/dev/null"#;
 
 /// Exits with 0 if a process listens on the port `$0`.
-pub const PROBE_PORT: &str =
+pub const PORT_PROBE_SCRIPT: &str =
     r#"grep -qs ":$(printf %04X "$0") [0-9A-F]*:0000 0A" /proc/net/tcp /proc/net/tcp6"#;

@@ -8,7 +8,7 @@ use itertools::join;
 use super::options::{KeepContainer, PullPolicy};
 use super::step::{Action, BuildStep, ExecStep, Plan, Step, StepCondition};
 use retrial_container::ContainerSpec;
-pub use retrial_recipe::quote::quote;
+pub use retrial_recipe::quote::shell_quote;
 
 mod cached;
 mod files;
@@ -17,24 +17,24 @@ mod output;
 mod services;
 
 pub use files::RecipeFile;
-use files::word;
+use files::quote_word;
 
 /// Ends the script if the source of a mount is missing.
-const CHECK_MOUNTS: &str = r#"
+const CHECK_MOUNTS_FUNCTION: &str = r#"
 # Docker would mount an empty directory where a source is missing
 need() { for source; do [ -e "$source" ] || { echo "error: the mount's source $source does not exist" >&2; exit 1; }; done; }
 "#;
 
 /// Runs a command in bash if the image has it, else in sh; stops at the first error and, where the shell can,
 /// at an error inside a pipe.
-const RUN: &str = r#"if command -v bash >/dev/null 2>&1; then exec bash -eo pipefail -c "$0"; fi; if (set -o pipefail) 2>/dev/null; then exec sh -eo pipefail -c "$0"; fi; exec sh -e -c "$0""#;
+const RUN_SCRIPT: &str = r#"if command -v bash >/dev/null 2>&1; then exec bash -eo pipefail -c "$0"; fi; if (set -o pipefail) 2>/dev/null; then exec sh -eo pipefail -c "$0"; fi; exec sh -e -c "$0""#;
 
 /// Renders the script. It writes those of a built-in recipe's `files` that the plan needs; without them, the
 /// recipe's directory must exist where the script runs.
 pub fn script(plan: &Plan, files: &[RecipeFile]) -> String {
-    let mut plan = plan.clone();
-    let written = files::take(&mut plan, files);
-    let plan = &plan;
+    let mut script_plan = plan.clone();
+    let written = files::use_written_files(&mut script_plan, files);
+    let plan = &script_plan;
     let name = container_name(&plan.recipe);
     let mut out = String::new();
     let _ = writeln!(out, "#!/bin/sh\n# {}", one_line(&plan.title));
@@ -47,28 +47,28 @@ pub fn script(plan: &Plan, files: &[RecipeFile]) -> String {
         let _ = writeln!(out, "# note: {}", one_line(note));
     }
     out.push_str("set -eu\n");
-    let mut commands = plan.steps.iter().filter_map(Step::command);
+    let mut commands = plan.steps.iter().filter_map(Step::recipe_command);
     if commands.any(|exec| exec.shell.is_none()) {
         let _ = writeln!(
             out,
             "\n# bash if the image has it, else sh; stops at errors, also in pipes\nrun={}",
-            quote(RUN)
+            shell_quote(RUN_SCRIPT)
         );
     }
-    out.push_str(&files::header(&written));
+    out.push_str(&files::write_files_commands(&written));
     let mut containers = plan.containers();
     if containers.any(|container| !container.mounts.is_empty()) {
-        out.push_str(CHECK_MOUNTS);
+        out.push_str(CHECK_MOUNTS_FUNCTION);
     }
-    out.push_str(output::header(plan));
-    out.push_str(&cached::header(plan));
-    out.push_str(&models::header(plan));
-    out.push_str(&services::header(plan, &name));
+    out.push_str(output::logged_function(plan));
+    out.push_str(&cached::cache_location(plan));
+    out.push_str(&models::models_location(plan));
+    out.push_str(&services::services_header(plan, &name));
     // The verdict is the last command, so the script exits as `retrial run` does.
     let is_judge = |step: &&Step| matches!(step.action, Action::Judge);
     let (judge, others): (Vec<&Step>, Vec<&Step>) = plan.steps.iter().partition(is_judge);
     for step in others.into_iter().chain(judge) {
-        let lines = lines_of(plan, step, &name);
+        let lines = step_commands(plan, step, &name);
         if lines.is_empty() {
             continue;
         }
@@ -78,7 +78,9 @@ pub fn script(plan: &Plan, files: &[RecipeFile]) -> String {
         };
         let _ = writeln!(out, "\n# {:02} {}{condition}", step.number, step.name);
         // The user watches a pasted command.
-        let signs = step.command().map(|exec| exec.failure.fragments());
+        let signs = step
+            .recipe_command()
+            .map(|exec| exec.failure.describe_conditions());
         for sign in signs.into_iter().flatten() {
             let _ = writeln!(out, "# `retrial run` fails it {}", one_line(&sign));
         }
@@ -94,28 +96,32 @@ pub fn script(plan: &Plan, files: &[RecipeFile]) -> String {
             let _ = writeln!(out, "{}{line}", if commented { "# " } else { "" });
         }
     }
-    models::with_commits(plan, out)
+    models::insert_commits(plan, out)
 }
 
 pub(super) fn pull_line(reference: &str) -> String {
-    format!("docker pull {}", quote(reference))
+    format!("docker pull {}", shell_quote(reference))
 }
 
 pub(super) fn build_line(build: &BuildStep) -> String {
     let context = &build.context;
-    let mut line = format!("docker build -t {}", quote(&build.tag));
+    let mut line = format!("docker build -t {}", shell_quote(&build.tag));
     for (name, value) in &build.args {
-        let _ = write!(line, " --build-arg {}", quote(&format!("{name}={value}")));
+        let _ = write!(
+            line,
+            " --build-arg {}",
+            shell_quote(&format!("{name}={value}"))
+        );
     }
-    let dockerfile = word(&format!("{context}/{}", build.dockerfile));
-    let _ = write!(line, " -f {dockerfile} {}", word(context));
+    let dockerfile = quote_word(&format!("{context}/{}", build.dockerfile));
+    let _ = write!(line, " -f {dockerfile} {}", quote_word(context));
     line
 }
 
-fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
+fn step_commands(plan: &Plan, step: &Step, name: &str) -> String {
     match &step.action {
         Action::Pull { reference, policy } => {
-            let (pull, image) = (pull_line(reference), quote(reference));
+            let (pull, image) = (pull_line(reference), shell_quote(reference));
             let has = format!("docker image inspect {image} >/dev/null");
             match policy {
                 PullPolicy::Always => pull,
@@ -124,84 +130,104 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
                     let message = format!(
                         "error: the engine has no image {reference}, and the plan does not pull it"
                     );
-                    format!("{has} || {{ echo {} >&2; exit 1; }}", quote(&message))
+                    format!("{has} || {{ echo {} >&2; exit 1; }}", shell_quote(&message))
                 }
             }
         }
         Action::Build(build) => build_line(build),
-        Action::FetchModel(model) => models::download(plan, model),
-        Action::CopyOut { path, to } => cached::copy_out(plan, name, path, to),
-        Action::Populate(populate_step) => cached::populate(plan, step, populate_step, name),
-        Action::Create => docker_run(plan, &plan.container, name, mounts(plan, step)),
-        Action::Exec(exec) => output::logged(plan, exec, &docker_exec(exec, name)),
-        Action::Host(exec) => cached::host(exec),
-        Action::StartService(service) => services::start(plan, step, service, name),
-        Action::StopService(ending) => services::stop(plan, ending, name),
+        Action::FetchModel(model) => models::download_commands(plan, model),
+        Action::CopyOut { path, to } => cached::copy_out_commands(plan, name, path, to),
+        Action::Populate(populate_step) => {
+            cached::populate_commands(plan, step, populate_step, name)
+        }
+        Action::Create => {
+            docker_run_command(plan, &plan.container, name, step_mount_flags(plan, step))
+        }
+        Action::Exec(exec) => output::log_output(plan, exec, &docker_exec_command(exec, name)),
+        Action::Host(exec) => cached::host_command(exec),
+        Action::StartService(service) => services::start_commands(plan, step, service, name),
+        Action::StopService(ending) => services::stop_commands(plan, ending, name),
         Action::Collect {
             measurement,
             trial,
             path,
             ..
         } => {
-            let to = output::directory(plan, *measurement, *trial);
+            let to = output::trial_results_directory(plan, *measurement, *trial);
             let from = if path.contains(['*', '?', '[']) {
-                let list = quote(&format!("ls -d {path}"));
+                let list = shell_quote(&format!("ls -d {path}"));
                 format!("\"{name}:$(docker exec {name} sh -c {list})/.\"")
             } else {
-                quote(&format!("{name}:{path}/."))
+                shell_quote(&format!("{name}:{path}/."))
             };
-            format!("mkdir -p {to}\ndocker cp {from} {to}", to = quote(&to))
+            format!(
+                "mkdir -p {to}\ndocker cp {from} {to}",
+                to = shell_quote(&to)
+            )
         }
-        Action::Judge => output::options(plan) + &plan.judge_command(output::RESULTS),
+        Action::Judge => {
+            output::save_changed_options(plan) + &plan.judge_command(output::RESULTS_DIRECTORY)
+        }
         Action::Remove => format!("docker rm -f {name}"),
     }
 }
 
 /// The mounts that the plan's own steps give a container, as words of the shell.
-fn mounts(plan: &Plan, step: &Step) -> Vec<String> {
-    let mut mounts = models::mounts(plan);
-    mounts.extend(cached::mounts(plan, step.number));
+fn step_mount_flags(plan: &Plan, step: &Step) -> Vec<String> {
+    let mut mounts = models::model_mount_flags(plan);
+    mounts.extend(cached::cached_mount_flags(plan, step.number));
     mounts
 }
 
 /// `docker run -d` with the options of the container, and mounts that earlier steps created. It pulls no image:
 /// a missing one is an error.
-fn docker_run(plan: &Plan, container: &ContainerSpec, name: &str, mounts: Vec<String>) -> String {
+fn docker_run_command(
+    plan: &Plan,
+    container: &ContainerSpec,
+    name: &str,
+    mounts: Vec<String>,
+) -> String {
     let mut words = vec![format!("docker run -d --pull=never --name {name}")];
     let options = container.options();
-    words.extend(options.iter().map(|option| word(&option.to_string())));
+    words.extend(options.iter().map(|option| quote_word(&option.to_string())));
     words.extend(mounts);
-    let (commands, flags) = cached::cache_mounts(plan, container);
+    let (commands, flags) = cached::cache_mount_commands(plan, container);
     words.extend(flags);
-    let command = join(container.command.iter().map(|word| quote(word)), " ");
-    words.push(format!("{} {command}", quote(&container.image)));
+    let command = join(container.command.iter().map(|word| shell_quote(word)), " ");
+    words.push(format!("{} {command}", shell_quote(&container.image)));
     if container.mounts.is_empty() {
         return commands + &wrap(&words);
     }
-    let sources = container.mounts.iter().map(|mount| word(&mount.source));
+    let sources = container
+        .mounts
+        .iter()
+        .map(|mount| quote_word(&mount.source));
     format!("{commands}need {}\n{}", join(sources, " "), wrap(&words))
 }
 
-fn docker_exec(exec: &ExecStep, name: &str) -> String {
+fn docker_exec_command(exec: &ExecStep, name: &str) -> String {
     let options = exec_options(exec);
     let shell = shell_words(exec);
-    format!("docker exec{options} {name} {shell} {}", quote(&exec.run))
+    format!(
+        "docker exec{options} {name} {shell} {}",
+        shell_quote(&exec.run)
+    )
 }
 
 /// The options of `docker exec`, each after a space.
 fn exec_options(exec: &ExecStep) -> String {
     let mut line = String::new();
     for (key, value) in &exec.env {
-        let _ = write!(line, " -e {}", quote(&format!("{key}={value}")));
+        let _ = write!(line, " -e {}", shell_quote(&format!("{key}={value}")));
     }
     for secret in &exec.secrets {
         let _ = write!(line, " -e {secret}");
     }
     if let Some(workdir) = &exec.workdir {
-        let _ = write!(line, " -w {}", quote(workdir));
+        let _ = write!(line, " -w {}", shell_quote(workdir));
     }
     if let Some(user) = &exec.user {
-        let _ = write!(line, " -u {}", quote(user));
+        let _ = write!(line, " -u {}", shell_quote(user));
     }
     line
 }
@@ -211,18 +237,18 @@ fn shell_words(exec: &ExecStep) -> String {
     let Some(words) = &exec.shell else {
         return "sh -c \"$run\"".to_owned();
     };
-    let mut line: Vec<String> = words.iter().map(|word| quote(word)).collect();
-    if !takes_text(words) {
+    let mut line: Vec<String> = words.iter().map(|word| shell_quote(word)).collect();
+    if !accepts_command_text(words) {
         line.push("-c".to_owned());
     }
     line.join(" ")
 }
 
 /// The words that run a short command by a step's shell.
-pub fn inline(shell: Option<&[String]>, run: &str) -> Vec<String> {
-    let default = ["sh", "-c", RUN].map(str::to_owned);
+pub fn inline_command(shell: Option<&[String]>, run: &str) -> Vec<String> {
+    let default = ["sh", "-c", RUN_SCRIPT].map(str::to_owned);
     let mut words = shell.map_or_else(|| default.to_vec(), <[String]>::to_vec);
-    if shell.is_some() && !takes_text(&words) {
+    if shell.is_some() && !accepts_command_text(&words) {
         words.push("-c".to_owned());
     }
     words.push(run.to_owned());
@@ -230,7 +256,7 @@ pub fn inline(shell: Option<&[String]>, run: &str) -> Vec<String> {
 }
 
 /// Whether the shell's last word makes it take the command as text (`-c`, `-lc`, `-ilc`).
-pub fn takes_text(words: &[String]) -> bool {
+pub fn accepts_command_text(words: &[String]) -> bool {
     words
         .last()
         .is_some_and(|word| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'))
@@ -245,8 +271,8 @@ pub fn container_name(recipe: &str) -> String {
         .trim_end_matches(".yml");
     let last = trimmed.rsplit('/').next().unwrap_or(trimmed);
     let is_odd = |character: char| !character.is_ascii_alphanumeric() && !"_.-".contains(character);
-    let clean = last.replace(is_odd, "-");
-    let clean = clean.trim_matches(|character: char| !character.is_ascii_alphanumeric());
+    let ascii_name = last.replace(is_odd, "-");
+    let clean = ascii_name.trim_matches(|character: char| !character.is_ascii_alphanumeric());
     if clean.is_empty() {
         "retrial".to_owned()
     } else {

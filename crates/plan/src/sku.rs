@@ -7,14 +7,14 @@ use retrial_host::model::HostView;
 /// and no others, and the same number of processors of this model.
 ///
 /// A name with another part (a server's model, a code name) cannot be verified: `false`.
-pub fn is_same(system: &str, host: &HostView) -> bool {
+pub fn is_same_sku(system: &str, host: &HostView) -> bool {
     let Some(named) = SystemName::read(system) else {
         return false;
     };
     let mut gpus = host.gpus.iter();
     let same_gpus = gpus.all(|gpu| gpu.model.eq_ignore_ascii_case(named.gpu) && !gpu.masked)
         && cards(&host.gpus) == named.gpus;
-    same_gpus && named.is_processor_of(host)
+    same_gpus && named.matches_processor(host)
 }
 
 /// The parts of a system's name.
@@ -31,8 +31,8 @@ impl<'a> SystemName<'a> {
     /// of one system.
     fn read(system: &'a str) -> Option<Self> {
         let mut parts = system.split(['_', '-']);
-        let (gpus, gpu) = counted(parts.next()?)?;
-        let (sockets, family) = counted(parts.next()?)?;
+        let (gpus, gpu) = parse_counted_model(parts.next()?)?;
+        let (sockets, family) = parse_counted_model(parts.next()?)?;
         if !gpu.to_ascii_uppercase().starts_with("MI") || !family.eq_ignore_ascii_case("EPYC") {
             return None;
         }
@@ -54,7 +54,7 @@ impl<'a> SystemName<'a> {
 
     /// The host's processor names its model and cores: `AMD EPYC 9575F 64-Core Processor`. The host's CPU count
     /// is the cores of all sockets, or twice that with SMT.
-    fn is_processor_of(&self, host: &HostView) -> bool {
+    fn matches_processor(&self, host: &HostView) -> bool {
         let mut words = host.cpu.split_whitespace();
         let same = words.any(|word| word.eq_ignore_ascii_case(self.processor));
         let mut words = host.cpu.split_whitespace();
@@ -65,7 +65,7 @@ impl<'a> SystemName<'a> {
 }
 
 /// Splits `8xMI355X` into count and model.
-fn counted(part: &str) -> Option<(usize, &str)> {
+fn parse_counted_model(part: &str) -> Option<(usize, &str)> {
     let (count, model) = part.split_once('x')?;
     Some((count.parse().ok()?, model)).filter(|_| !model.is_empty())
 }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use retrial_host::model::Gpu;
 
-    fn host(gpus: usize, model: &str, cpu: &str, cpus: u32) -> HostView {
+    fn host_with(gpus: usize, model: &str, cpu: &str, cpus: u32) -> HostView {
         let gpu = |index: usize| Gpu::of_model(model, &format!("0000:{index:02x}:00.0"));
         HostView {
             cpu: cpu.to_owned(),
@@ -90,30 +90,30 @@ mod tests {
     const CPU: &str = "AMD EPYC 9575F 64-Core Processor";
 
     #[rstest]
-    #[case("8xMI355X_2xEPYC_9575F", host(8, "MI355X", CPU, 256), true)]
-    #[case("8xMI355X_2xEPYC_9575F", host(8, "MI355X", CPU, 128), true)]
-    #[case("8xMI325x_2xEPYC-9575F", host(8, "MI325X", CPU, 256), true)]
-    #[case("8xMI325X_2xEPYC_9575F_1", host(8, "MI325X", CPU, 256), true)]
+    #[case("8xMI355X_2xEPYC_9575F", host_with(8, "MI355X", CPU, 256), true)]
+    #[case("8xMI355X_2xEPYC_9575F", host_with(8, "MI355X", CPU, 128), true)]
+    #[case("8xMI325x_2xEPYC-9575F", host_with(8, "MI325X", CPU, 256), true)]
+    #[case("8xMI325X_2xEPYC_9575F_1", host_with(8, "MI325X", CPU, 256), true)]
     // Fewer GPUs, other GPUs, fewer sockets, another processor, an unknown one.
-    #[case("8xMI355X_2xEPYC_9575F", host(4, "MI355X", CPU, 256), false)]
-    #[case("8xMI355X_2xEPYC_9575F", host(8, "MI350X", CPU, 256), false)]
-    #[case("8xMI355X_2xEPYC_9575F", host(8, "MI355X", CPU, 64), false)]
+    #[case("8xMI355X_2xEPYC_9575F", host_with(4, "MI355X", CPU, 256), false)]
+    #[case("8xMI355X_2xEPYC_9575F", host_with(8, "MI350X", CPU, 256), false)]
+    #[case("8xMI355X_2xEPYC_9575F", host_with(8, "MI355X", CPU, 64), false)]
     #[case(
         "8xMI355X_2xEPYC_9575F",
-        host(8, "MI355X", "AMD EPYC 9655 96-Core Processor", 384),
+        host_with(8, "MI355X", "AMD EPYC 9655 96-Core Processor", 384),
         false
     )]
-    #[case("8xMI355X_2xEPYC_9575F", host(8, "MI355X", "", 256), false)]
+    #[case("8xMI355X_2xEPYC_9575F", host_with(8, "MI355X", "", 256), false)]
     // Other parts of the name cannot be verified.
-    #[case("XE7745_8xMI350P_2xEPYC-9455", host(8, "MI350P", CPU, 256), false)]
-    #[case("8xMI300X_2xEPYC-TURIN", host(8, "MI300X", CPU, 256), false)]
-    #[case("8xMI355X", host(8, "MI355X", CPU, 256), false)]
-    #[case("", host(0, "", "", 0), false)]
+    #[case("XE7745_8xMI350P_2xEPYC-9455", host_with(8, "MI350P", CPU, 256), false)]
+    #[case("8xMI300X_2xEPYC-TURIN", host_with(8, "MI300X", CPU, 256), false)]
+    #[case("8xMI355X", host_with(8, "MI355X", CPU, 256), false)]
+    #[case("", host_with(0, "", "", 0), false)]
     fn hardware_matches_the_system_name(
         #[case] system: &str,
         #[case] host: HostView,
         #[case] same: bool,
     ) {
-        assert_eq!(is_same(system, &host), same);
+        assert_eq!(is_same_sku(system, &host), same);
     }
 }

@@ -8,7 +8,7 @@ use itertools::join;
 use serde::{Deserialize, Serialize};
 
 use super::access::HostAccess;
-use super::cached::PopulateStep;
+use super::cached_directory::PopulateStep;
 use super::download::PlannedDownload;
 pub use super::exec::{CommandPurpose, ExecStep};
 use super::measurement::MeasurementPlan;
@@ -188,7 +188,7 @@ pub struct Step {
 
 impl Step {
     /// The command of the recipe that it runs on this machine, if it does.
-    pub fn on_host(&self) -> Option<&ExecStep> {
+    pub fn host_command(&self) -> Option<&ExecStep> {
         match &self.action {
             Action::Host(command) => Some(command),
             Action::Populate(populate_step) if populate_step.location == StepLocation::Host => {
@@ -199,13 +199,13 @@ impl Step {
     }
 
     /// Whether the first, or only, machine executes it.
-    pub fn has_head(&self) -> bool {
-        self.on.is_none_or(Placement::has_head)
+    pub fn runs_on_head(&self) -> bool {
+        self.on.is_none_or(Placement::includes_head)
     }
 
     /// Whether machines other than the first execute it.
-    pub fn has_others(&self) -> bool {
-        self.on.is_some_and(Placement::has_others)
+    pub fn runs_on_others(&self) -> bool {
+        self.on.is_some_and(Placement::includes_others)
     }
 
     /// Whether `--skip` or `--from` skips it.
@@ -214,7 +214,7 @@ impl Step {
     }
 
     /// The command of the recipe that it runs, if it does.
-    pub fn command(&self) -> Option<&ExecStep> {
+    pub fn recipe_command(&self) -> Option<&ExecStep> {
         match &self.action {
             Action::Exec(command) | Action::Host(command) => Some(command),
             Action::Populate(populate) => Some(&populate.command),
@@ -224,7 +224,7 @@ impl Step {
     }
 
     /// `04-offline-performance`: the step's directory in a run.
-    pub fn directory(&self) -> String {
+    pub fn directory_name(&self) -> String {
         format!("{:02}-{}", self.number, self.name)
     }
 }

@@ -7,56 +7,56 @@ mod gpus;
 
 use itertools::join;
 
-use super::cached::PopulateStep;
-use super::deviation::REIMPLEMENTED;
+use super::cached_directory::PopulateStep;
+use super::deviation::REIMPLEMENTED_REASON;
 use super::download::LocalHubSettings;
 use super::measurement::MeasurementPlan;
 use super::model::MountForm;
 use super::options::PullPolicy;
 use super::service::ServiceStep;
-use super::shell::{build_line, pull_line, quote};
+use super::shell::{build_line, pull_line, shell_quote};
 use super::step::{Action, ExecStep, Plan, Step};
 use retrial_container::OptionValue;
 use retrial_document::measures::format::{limit, size};
 use retrial_recipe::model::{Placement, StepLocation};
 
 /// The title of a list of privileges.
-pub const PRIVILEGES: &str =
+pub const PRIVILEGES_TITLE: &str =
     "root-equivalent privileges (need --allow, unless the recipe is built in)";
 
 /// The maximum number of failure signs in a step's line.
-const MOST_SIGNS: usize = 2;
+const MAX_SIGNS_PER_STEP: usize = 2;
 
 /// Renders the plan, with its estimated time here, if known, and this machine's hub settings. Long command
 /// lines are not shortened.
-pub fn render(plan: &Plan, here: Option<&str>, hub: &LocalHubSettings) -> String {
+pub fn render_plan(plan: &Plan, here: Option<&str>, hub: &LocalHubSettings) -> String {
     let plan = &plan.preview();
-    let mut out = head(plan, here);
+    let mut out = render_summary(plan, here);
     let unmet = plan.unmet.iter().map(|check| {
         let effect = if check.stops() { "" } else { " (a warning)" };
         format!("{check}{effect}")
     });
     // Secrets have a section of their own.
-    let privileges = plan.privileges.iter().filter(|one| !one.is_secret());
-    let privileges = privileges.map(|privilege| format!("{}: {privilege}", privilege.name));
+    let machine_privileges = plan.privileges.iter().filter(|one| !one.is_secret());
+    let privileges = machine_privileges.map(|privilege| format!("{}: {privilege}", privilege.name));
     let deviations = plan
         .deviations
         .iter()
         .map(|deviation| format!("- {deviation}"));
     let removed = plan.removed_privileges.iter().map(ToString::to_string);
-    let gpus = plan.assigned_gpus.as_ref().map(gpus::lines);
+    let gpus = plan.assigned_gpus.as_ref().map(gpus::gpu_lines);
     for (title, lines) in [
         ("unmet requirements", unmet.collect()),
-        (PRIVILEGES, privileges.collect()),
+        (PRIVILEGES_TITLE, privileges.collect()),
         ("secrets", plan.secrets.clone()),
-        ("downloads", downloads::lines(plan, hub)),
+        ("downloads", downloads::download_lines(plan, hub)),
         ("deviates from the guide", deviations.collect()),
         ("notes", plan.notes.clone()),
         ("gpus", gpus.unwrap_or_default()),
         ("removed (--least-privilege)", removed.collect()),
         ("container", container_lines(plan)),
     ] {
-        section(&mut out, title, lines);
+        write_section(&mut out, title, lines);
     }
     out.push_str("\nsteps\n");
     for step in &plan.steps {
@@ -81,7 +81,7 @@ pub fn render(plan: &Plan, here: Option<&str>, hub: &LocalHubSettings) -> String
 }
 
 /// The measurements, their subject and the duration.
-fn head(plan: &Plan, here: Option<&str>) -> String {
+fn render_summary(plan: &Plan, here: Option<&str>) -> String {
     let submission = &plan.submission;
     let submission = [
         Some(submission.suite.as_str()),
@@ -92,10 +92,11 @@ fn head(plan: &Plan, here: Option<&str>) -> String {
         Some(submission.benchmark.as_str()),
     ];
     let submission = join(submission.into_iter().flatten(), " · ");
-    let variant = plan.variant.iter();
-    let variant = variant.map(|(axis, value)| format!("{axis}={value}"));
-    let modified = plan.modified.iter();
-    let modified = modified.filter_map(|name| Some(format!("{name}={}", plan.params.get(name)?)));
+    let variants = plan.variant.iter();
+    let variant = variants.map(|(axis, value)| format!("{axis}={value}"));
+    let changed_params = plan.modified.iter();
+    let modified =
+        changed_params.filter_map(|name| Some(format!("{name}={}", plan.params.get(name)?)));
     let options = join(variant.chain(modified), " ");
     let pinned = if plan.pinned {
         ""
@@ -103,13 +104,13 @@ fn head(plan: &Plan, here: Option<&str>) -> String {
         "   (not pinned by digest)"
     };
     let nodes = plan.nodes.map(|nodes| {
-        let gpus = plan.all_gpus();
-        let gpus = gpus.map(|gpus| format!(", {gpus} GPUs together"));
+        let total_gpus = plan.total_gpus();
+        let gpus = total_gpus.map(|gpus| format!(", {gpus} GPUs together"));
         format!("{}{}", nodes.count, gpus.unwrap_or_default())
     });
-    let reimplemented = || format!("reimplemented: {REIMPLEMENTED}");
-    let takes = plan.expected_duration.map(|whole| {
-        let (whole, on) = (limit(whole.as_secs()), plan.published_system());
+    let reimplemented = || format!("reimplemented: {REIMPLEMENTED_REASON}");
+    let duration = plan.expected_duration.map(|whole| {
+        let (whole, on) = (limit(whole.as_secs()), plan.published_system_suffix());
         format!("{whole}{on}, all scenarios, without downloads")
     });
     let rows = [
@@ -118,9 +119,9 @@ fn head(plan: &Plan, here: Option<&str>) -> String {
         ("options", Some(options).filter(|all| !all.is_empty())),
         ("image", Some(format!("{}{pinned}", plan.image))),
         ("nodes", nodes),
-        ("rules", plan.judged_by()),
+        ("rules", plan.describe_rules()),
         ("qualifier", plan.judge.reimplemented.then(reimplemented)),
-        ("takes", takes),
+        ("takes", duration),
         ("takes here", here.map(str::to_owned)),
         ("locked", plan.lock.as_ref().map(|lock| lock.path.clone())),
     ];
@@ -129,7 +130,7 @@ fn head(plan: &Plan, here: Option<&str>) -> String {
     format!("{}\n{lines}", plan.title)
 }
 
-fn section(out: &mut String, title: &str, lines: Vec<String>) {
+fn write_section(out: &mut String, title: &str, lines: Vec<String>) {
     if !lines.is_empty() {
         let _ = writeln!(out, "\n{title}");
     }
@@ -146,7 +147,7 @@ fn container_lines(plan: &Plan) -> Vec<String> {
         let value = match option.value {
             OptionValue::Switch => "yes".to_owned(),
             OptionValue::Bytes(bytes) => size(bytes),
-            OptionValue::Text(text) => quote(&text),
+            OptionValue::Text(text) => shell_quote(&text),
         };
         match rows.last_mut() {
             // Paths are long: each mount has a line of its own.
@@ -219,11 +220,11 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
 }
 
 fn judge_line(measured: &MeasurementPlan) -> String {
-    let expected = measured.expect.iter().flat_map(|(name, list)| {
-        let list = list.iter();
-        list.map(move |entry| format!("{name} {} ({})", entry.value, entry.kind.text()))
+    let published = measured.expect.iter().flat_map(|(name, list)| {
+        let entries = list.iter();
+        entries.map(move |entry| format!("{name} {} ({})", entry.value, entry.kind.label()))
     });
-    let mut expected: Vec<String> = expected.collect();
+    let mut expected: Vec<String> = published.collect();
     if expected.is_empty() {
         expected.push("measured, nothing published".to_owned());
     }
@@ -256,30 +257,32 @@ fn populate_lines(populate: &PopulateStep) -> Vec<String> {
 fn service_lines(service: &ServiceStep) -> Vec<String> {
     let ready = format!(
         "ready when {}, within {}",
-        service.readiness(),
+        service.describe_readiness(),
         limit(service.command.timeout_s)
     );
     let mut lines = vec![service.command.run.clone()];
     if let Some(container) = &service.own_container {
-        let options = container.options();
-        let options = options.iter().map(|option| quote(&option.to_string()));
-        let words = join(options.chain([quote(&container.image)]), " ");
+        let container_options = container.options();
+        let options = container_options
+            .iter()
+            .map(|option| shell_quote(&option.to_string()));
+        let words = join(options.chain([shell_quote(&container.image)]), " ");
         lines.insert(0, format!("in a container of its own: {words}"));
     }
-    lines.push(described(&service.command, ready));
+    lines.push(describe_command(&service.command, ready));
     lines
 }
 
 fn exec_lines(exec: &ExecStep) -> Vec<String> {
     let timeout = format!("timeout {}", limit(exec.timeout_s));
-    vec![exec.run.clone(), described(exec, timeout)]
+    vec![exec.run.clone(), describe_command(exec, timeout)]
 }
 
 /// The attributes of a command, in brackets.
-fn described(exec: &ExecStep, first: String) -> String {
-    let signs = exec.failure.fragments();
+fn describe_command(exec: &ExecStep, first: String) -> String {
+    let signs = exec.failure.describe_conditions();
     let fails = match signs.len() {
-        0..=MOST_SIGNS => signs.iter().map(|sign| format!("fails {sign}")).collect(),
+        0..=MAX_SIGNS_PER_STEP => signs.iter().map(|sign| format!("fails {sign}")).collect(),
         count => vec![format!(
             "fails on any of {count} conditions (--output json lists them)"
         )],
@@ -298,7 +301,7 @@ fn described(exec: &ExecStep, first: String) -> String {
         about.push(format!("by {}", shell.join(" ")));
     }
     let env = exec.env.iter();
-    about.extend(env.map(|(key, value)| quote(&format!("{key}={value}"))));
+    about.extend(env.map(|(key, value)| shell_quote(&format!("{key}={value}"))));
     about.extend(exec.secrets.iter().map(|name| format!("secret {name}")));
     format!("({})", about.join(", "))
 }

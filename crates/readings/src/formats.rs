@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use retrial_document::formats::{NAME, mismatch, unless};
+use retrial_document::formats::{NAME, mismatch_unless, mismatch_with_help};
 use retrial_document::{FormatMismatch, StringFormat};
 
 use crate::bounded::{BoundedRegex, RegexError};
@@ -11,10 +11,10 @@ use crate::pattern::{expanded, places};
 
 /// A figure's name, or one of a table's: `gemm[bf16 8192]`.
 pub const FIGURE: StringFormat =
-    StringFormat::new(figure).pattern(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(\[[^\[\]]+\])?$");
+    StringFormat::new(figure).with_pattern(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(\[[^\[\]]+\])?$");
 
 /// An entry of a table: `bf16 8192`.
-pub const ENTRY: StringFormat = StringFormat::new(entry).pattern(r"^[^\[\]]+$");
+pub const ENTRY: StringFormat = StringFormat::new(entry).with_pattern(r"^[^\[\]]+$");
 
 /// A regular expression in Rust's syntax, without the named readers of a figure's pattern.
 pub const REGEX: StringFormat =
@@ -32,7 +32,7 @@ fn figure(text: &str) -> Option<FormatMismatch> {
         None => NAME.mismatch(text),
         Some((table, rest)) => match rest.strip_suffix(']') {
             Some(inside) => NAME.mismatch(table).or_else(|| entry(inside)),
-            None => mismatch(
+            None => mismatch_with_help(
                 format!("`{text}` is not the name of a figure"),
                 "one entry of a table is written `table[entry]`",
             ),
@@ -46,7 +46,7 @@ fn entry(text: &str) -> Option<FormatMismatch> {
         && text.len() <= 200
         && !text.contains(['[', ']'])
         && !text.contains(char::is_control);
-    unless(
+    mismatch_unless(
         good,
         format!("`{}` is not an entry of a table", text.escape_debug()),
         "an entry is the text that `by` finds, without brackets, on one line",
@@ -66,7 +66,7 @@ pub fn whole_json_path(text: &str) -> Cow<'_, str> {
 
 fn json_path(text: &str) -> Option<FormatMismatch> {
     let error = parse(&whole_json_path(text)).err()?;
-    mismatch(
+    mismatch_with_help(
         format!("invalid JSONPath: {error}"),
         "write it as RFC 9535 does: `$.metrics.rouge1`, `$.results[0]['time to train']`",
     )
@@ -75,7 +75,7 @@ fn json_path(text: &str) -> Option<FormatMismatch> {
 /// Rejects a named reader, which belongs to the pattern of a figure.
 fn no_reader(text: &str) -> Option<FormatMismatch> {
     let (_, name) = *places(text).first()?;
-    mismatch(
+    mismatch_with_help(
         format!("`${{{name}}}` is read in the `pattern` of a figure only"),
         "write what the line has there: `[0-9.]+`",
     )
@@ -86,12 +86,12 @@ fn pattern(text: &str) -> Option<FormatMismatch> {
         Ok(expression) => expression,
         Err(error) => {
             let help = "write the figure as `${number}`, once: `score: ${number}`";
-            return mismatch(error.to_string(), help);
+            return mismatch_with_help(error.to_string(), help);
         }
     };
     match compiled(&expression) {
         Err(mismatch) => Some(mismatch),
-        Ok(pattern) if pattern.groups() < 2 => mismatch(
+        Ok(pattern) if pattern.groups() < 2 => mismatch_with_help(
             "this pattern has no group",
             "write the figure as `${number}`: `score: ${number}`",
         ),

@@ -6,20 +6,20 @@ pub use retrial_container::formats::{
 pub use retrial_document::formats::{ANY, COUNT, FILLED, LINE, NAME, RELATIVE_PATH, SHA256};
 pub use retrial_readings::formats::{ENTRY, FIGURE, JSON_PATH, PATTERN, REGEX, whole_json_path};
 
-use retrial_document::formats::{is_word, mismatch, no_parent, unless};
+use retrial_document::formats::{check_no_parent, is_word, mismatch_unless, mismatch_with_help};
 use retrial_document::{FormatMismatch, StringFormat};
 
 use crate::expression;
 
 /// A path of the host: absolute, or `./` next to the recipe.
-pub const HOST_PATH: StringFormat = StringFormat::new(host_path)
-    .start(|start| {
+pub const HOST_PATH: StringFormat = StringFormat::new(check_host_path)
+    .with_start_check(|start| {
         if start.is_empty() || start.starts_with('/') || start.starts_with("./") {
             return None;
         }
-        host_path(start)
+        check_host_path(start)
     })
-    .pattern("^(/|\\./)");
+    .with_pattern("^(/|\\./)");
 
 /// A path below results, absolute, or a glob.
 pub const RESULT_FILE: StringFormat = StringFormat::new(|text| {
@@ -32,62 +32,70 @@ pub const RESULT_FILE: StringFormat = StringFormat::new(|text| {
 });
 
 /// `source:target[:ro]`. Colons in an expression do not split it.
-pub const MOUNT: StringFormat = StringFormat::new(mount).with_expressions();
+pub const MOUNT: StringFormat = StringFormat::new(check_mount).with_expressions();
 
 /// `owner/name` on the hub.
-pub const HUB: StringFormat = StringFormat::new(hub).pattern("^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$");
+pub const HUB_REPOSITORY: StringFormat =
+    StringFormat::new(check_hub_repository).with_pattern("^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$");
 
 /// The name of a host.
-pub const HOST: StringFormat = StringFormat::new(host).pattern("^[A-Za-z0-9.-]+$");
+pub const HOST_NAME: StringFormat =
+    StringFormat::new(check_host_name).with_pattern("^[A-Za-z0-9.-]+$");
 
 /// The address of a service.
-pub const HTTP: StringFormat = StringFormat::new(http)
-    .start(|start| if start.is_empty() { None } else { http(start) })
-    .pattern("^https?://");
+pub const HTTP_ADDRESS: StringFormat = StringFormat::new(check_http_address)
+    .with_start_check(|start| {
+        if start.is_empty() {
+            None
+        } else {
+            check_http_address(start)
+        }
+    })
+    .with_pattern("^https?://");
 
 /// A range of versions.
-pub const VERSION_RANGE: StringFormat = StringFormat::new(version_range);
+pub const VERSION_RANGE: StringFormat = StringFormat::new(check_version_range);
 
 /// The name of a cached directory.
-pub const CACHE_KEY: StringFormat = StringFormat::new(cache_key);
+pub const CACHE_KEY: StringFormat = StringFormat::new(check_cache_key);
 
-fn host_path(text: &str) -> Option<FormatMismatch> {
+fn check_host_path(text: &str) -> Option<FormatMismatch> {
     if text.starts_with('/') || text.starts_with("./") {
-        return no_parent(text);
+        return check_no_parent(text);
     }
-    mismatch(
+    mismatch_with_help(
         "a host path must be absolute, or begin with `./`",
         "`./x` is next to the recipe; a bare name could be a directory or a volume",
     )
 }
 
-fn host(text: &str) -> Option<FormatMismatch> {
-    unless(
+fn check_host_name(text: &str) -> Option<FormatMismatch> {
+    mismatch_unless(
         is_word(text, "-."),
         "this is not a host name",
         "write it as `pypi.org`, without https://",
     )
 }
 
-fn http(text: &str) -> Option<FormatMismatch> {
-    unless(
+fn check_http_address(text: &str) -> Option<FormatMismatch> {
+    mismatch_unless(
         text.starts_with("http://") || text.starts_with("https://"),
         "this is not an address",
         "write http://localhost:PORT/PATH, as seen in the container",
     )
 }
 
-fn hub(text: &str) -> Option<FormatMismatch> {
+fn check_hub_repository(text: &str) -> Option<FormatMismatch> {
     match text.split_once('/') {
         Some((owner, name)) if is_word(owner, "_.-") && is_word(name, "_.-") => None,
-        _ => mismatch(
+        _ => mismatch_with_help(
             "this is not a model of the hub",
             "write owner/name, as in the address of the model's page",
         ),
     }
 }
 
-fn version_range(text: &str) -> Option<FormatMismatch> {
+fn check_version_range(text: &str) -> Option<FormatMismatch> {
     let bound_fits = |bound: &str| {
         let version = bound.trim().trim_start_matches(['<', '>', '=', '~', '^']);
         let operator = &bound.trim()[..bound.trim().len() - version.len()];
@@ -98,15 +106,15 @@ fn version_range(text: &str) -> Option<FormatMismatch> {
                 (1..=9).contains(&part.len()) && part.bytes().all(|digit| digit.is_ascii_digit())
             })
     };
-    unless(
+    mismatch_unless(
         text.split(',').all(bound_fits),
         "this is not a range of versions",
         "write \">=7.1.0\", or \">=6.4, <7.2\"",
     )
 }
 
-fn cache_key(text: &str) -> Option<FormatMismatch> {
-    unless(
+fn check_cache_key(text: &str) -> Option<FormatMismatch> {
+    mismatch_unless(
         is_word(text, "_-.") && !text.starts_with('.'),
         "this is not a valid key of a cached directory",
         "it names a directory: letters, digits, `_`, `-` and `.`",
@@ -114,10 +122,10 @@ fn cache_key(text: &str) -> Option<FormatMismatch> {
 }
 /// Splits `source:target[:ro|:rw]` outside of expressions.
 pub fn split_mount(text: &str) -> Option<(&str, &str, bool)> {
-    let expressions = expression::scan(text).ok()?;
+    let expressions = expression::find_expressions(text).ok()?;
     let inside = |at: usize| expressions.iter().any(|part| part.outer.contains(&at));
-    let colons = text.match_indices(':').map(|(at, _)| at);
-    let colons: Vec<usize> = colons.filter(|&at| !inside(at)).collect();
+    let positions = text.match_indices(':').map(|(at, _)| at);
+    let colons: Vec<usize> = positions.filter(|&at| !inside(at)).collect();
     match colons[..] {
         [colon] => Some((&text[..colon], &text[colon + 1..], false)),
         [first, second] => match &text[second + 1..] {
@@ -129,15 +137,15 @@ pub fn split_mount(text: &str) -> Option<(&str, &str, bool)> {
     }
 }
 
-fn mount(text: &str) -> Option<FormatMismatch> {
+fn check_mount(text: &str) -> Option<FormatMismatch> {
     let Some((source, target, _)) = split_mount(text) else {
-        return mismatch(
+        return mismatch_with_help(
             "this is not a mount",
             "write source:target, source:target:ro, or {source, target, read_only}",
         );
     };
     let part = |text: &str, format: StringFormat| match text.split_once("${{") {
-        Some((start, _)) => format.mismatch_of_start(start),
+        Some((start, _)) => format.start_mismatch(start),
         None => format.mismatch(text),
     };
     part(source, HOST_PATH).or_else(|| part(target, ABSOLUTE_PATH))

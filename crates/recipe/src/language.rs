@@ -8,9 +8,9 @@ use retrial_document::{
 };
 
 use crate::expression;
-use crate::keys::{RESERVED, TOP_ONLY};
+use crate::keys::{RESERVED_KEYS, TOP_LEVEL_KEYS};
 use crate::model::Recipe;
-use crate::names::{DeclaredNames, evaluate};
+use crate::names::{DeclaredNames, evaluate_scalar};
 
 /// The language of one recipe or template.
 pub struct RecipeLanguage<'a> {
@@ -21,7 +21,7 @@ pub struct RecipeLanguage<'a> {
     /// A template of the recipe is missing: it might have the missing keys, except those that templates never have.
     pub base_missing: bool,
     /// The params that expressions name.
-    pub used: BTreeSet<String>,
+    pub used_params: BTreeSet<String>,
 }
 
 impl<'a> RecipeLanguage<'a> {
@@ -31,7 +31,7 @@ impl<'a> RecipeLanguage<'a> {
             names,
             partial,
             base_missing,
-            used: names.used.clone(),
+            used_params: names.used_params.clone(),
         }
     }
 }
@@ -44,25 +44,25 @@ impl Language for RecipeLanguage<'_> {
         scope: Scope,
         problems: &mut Diagnostics,
     ) -> bool {
-        self.references(scalar, span, scope, problems)
+        self.check_references(scalar, span, scope, problems)
     }
 
     fn evaluate(&self, scalar: &Scalar) -> Result<Scalar, FormatMismatch> {
-        evaluate(scalar, &self.names.scope).map_err(|message| {
+        evaluate_scalar(scalar, &self.names.scope).map_err(|message| {
             let help = "`retrial show RECIPE --resolved` lists the value of each param";
             (message, Some(help.to_owned()))
         })
     }
 
-    fn mismatch(&self, scalar: &Scalar, format: StringFormat) -> Option<FormatMismatch> {
+    fn template_mismatch(&self, scalar: &Scalar, format: StringFormat) -> Option<FormatMismatch> {
         // One that cannot be parsed is reported among the expressions.
-        let expressions = expression::scan(&scalar.text).ok()?;
+        let expressions = expression::find_expressions(&scalar.text).ok()?;
         let first = expressions.first();
         match first.filter(|_| !format.has_own_expressions) {
             None => format.mismatch(&scalar.text),
-            Some(first) => match evaluate(scalar, &self.names.scope) {
+            Some(first) => match evaluate_scalar(scalar, &self.names.scope) {
                 Ok(value) => format.mismatch(&value.text),
-                Err(_) => format.mismatch_of_start(&scalar.text[..first.outer.start]),
+                Err(_) => format.start_mismatch(&scalar.text[..first.outer.start]),
             },
         }
     }
@@ -71,18 +71,22 @@ impl Language for RecipeLanguage<'_> {
         self.partial || (self.base_missing && key.name != "title")
     }
 
-    fn unknown_key(&self, entry: &MapEntry, object: &Object) -> Option<Diagnostic> {
+    fn unknown_key_problem(&self, entry: &MapEntry, object: &Object) -> Option<Diagnostic> {
         let name = entry.key.as_str();
-        if !std::ptr::eq(object, Recipe::OBJECT) || !RESERVED.contains(&name) {
+        if !std::ptr::eq(object, Recipe::OBJECT) || !RESERVED_KEYS.contains(&name) {
             return None;
         }
         let message = format!("`{name}` is reserved for a later release");
         let problem = Diagnostic::error("reserved-key", message, entry.key_span.clone());
-        Some(problem.help("this version of retrial runs one container on one host; remove the key"))
+        Some(
+            problem.with_help(
+                "this version of retrial runs one container on one host; remove the key",
+            ),
+        )
     }
 
     /// Returns help for keys of other tools.
-    fn advice(&self, name: &str, object: &Object) -> Option<String> {
+    fn unknown_key_help(&self, name: &str, object: &Object) -> Option<String> {
         let (key, home) = match name {
             "volumes" | "volume" => ("mounts", "container"),
             "environment" => ("env", "container"),
@@ -105,7 +109,7 @@ impl Language for RecipeLanguage<'_> {
 
     fn check_overlay(&mut self, node: &Node, problems: &mut Diagnostics) {
         for entry in node.entries() {
-            if TOP_ONLY.contains(&entry.key.as_str()) {
+            if TOP_LEVEL_KEYS.contains(&entry.key.as_str()) {
                 problems.error(
                     "overlay",
                     format!("a variant cannot hold `{}`", entry.key),

@@ -33,11 +33,11 @@ mod variants;
 use std::error::Error;
 
 pub use keys::is_loadgen_figure;
-pub use loaded::{DeclaredParam, LoadedRecipe, ResolvedRecipe, resolve};
+pub use loaded::{DeclaredParam, LoadedRecipe, ResolvedRecipe, resolve_recipe};
 pub use origin::ValueOrigin;
-pub use resolve::{RecipeFileKind, check, fingerprint, variants};
+pub use resolve::{RecipeFileKind, check_source, compute_fingerprint, read_variants};
 pub use retrial_document::{
-    Diagnostic, Diagnostics, SIZE_LIMIT, Severity, Source, Span, did_you_mean, nearest,
+    Diagnostic, Diagnostics, MAX_DOCUMENT_BYTES, Severity, Source, Span, did_you_mean, find_nearest,
 };
 pub use settings::ParamSetting;
 pub use summary::{RecipeSummary, VariantSummary, summarize};
@@ -52,7 +52,7 @@ pub trait TemplateSource {
     /// Returns why an existing template cannot be read.
     fn template(&self, name: &str) -> Result<Option<Source>, Box<dyn Error>>;
     /// Returns the names of all templates, for "did you mean".
-    fn names(&self) -> Vec<String>;
+    fn template_names(&self) -> Vec<String>;
     /// Returns whether this file is next to the recipe; none if that is unknown.
     fn companion_exists(&self, relative: &str) -> Option<bool>;
 }
@@ -66,7 +66,7 @@ impl TemplateSource for NoTemplates {
         Ok(None)
     }
 
-    fn names(&self) -> Vec<String> {
+    fn template_names(&self) -> Vec<String> {
         Vec::new()
     }
 

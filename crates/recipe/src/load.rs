@@ -1,12 +1,12 @@
 //! Merges a recipe's text over the templates that it extends.
 
 use super::TemplateSource;
-use super::keys::SCHEMA;
-use super::merge::merge;
-use retrial_document::{Diagnostics, Node, Source, Span, Value, did_you_mean, parse};
+use super::keys::SCHEMA_VERSION;
+use super::merge::merge_trees;
+use retrial_document::{Diagnostics, Node, Source, Span, Value, did_you_mean, parse_yaml};
 
 /// Returns the merged tree, still symbolic; none if the text is not a recipe.
-pub fn load(
+pub fn load_merged(
     source: &Source,
     templates: &dyn TemplateSource,
     problems: &mut Diagnostics,
@@ -14,28 +14,28 @@ pub fn load(
     let mut loader = Loader {
         templates,
         problems,
-        circle: Vec::new(),
+        open_templates: Vec::new(),
     };
-    loader.file(source, None)
+    loader.load_file(source, None)
 }
 
 struct Loader<'a> {
     templates: &'a dyn TemplateSource,
     problems: &'a mut Diagnostics,
     /// The templates that are being loaded, outermost first.
-    circle: Vec<String>,
+    open_templates: Vec<String>,
 }
 
 /// Templates that extend templates that extend templates: deeper is a mistake.
-const DEEPEST: usize = 16;
+const MAX_TEMPLATE_DEPTH: usize = 16;
 
 impl Loader<'_> {
-    fn file(&mut self, source: &Source, name: Option<&str>) -> Option<Node> {
+    fn load_file(&mut self, source: &Source, name: Option<&str>) -> Option<Node> {
         let mut problems = Diagnostics::default();
-        let node = parse(source, &mut problems);
+        let node = parse_yaml(source, &mut problems);
         for problem in problems {
             self.problems.push(match problem.code {
-                "empty" => problem.help("`retrial new NAME` writes a recipe to start from"),
+                "empty" => problem.with_help("`retrial new NAME` writes a recipe to start from"),
                 _ => problem,
             });
         }
@@ -50,26 +50,26 @@ impl Loader<'_> {
             );
             return None;
         }
-        if !self.schema(&node) {
+        if !self.supports_schema(&node) {
             return None;
         }
         let mut base = Node::map(Vec::new(), node.span.clone());
         if let Some(name) = name {
-            self.circle.push(name.to_owned());
+            self.open_templates.push(name.to_owned());
         }
-        for (template, span) in extends(&node) {
-            if let Some(below) = self.template(&template, &span) {
-                base = merge(base, below, self.problems);
+        for (template, span) in extended_templates(&node) {
+            if let Some(below) = self.load_template(&template, &span) {
+                base = merge_trees(base, below, self.problems);
             }
         }
         if name.is_some() {
-            self.circle.pop();
+            self.open_templates.pop();
         }
-        let mut merged = merge(base, node, self.problems);
+        let mut merged = merge_trees(base, node, self.problems);
         if let Value::Map(entries) = &mut merged.value {
             // `extends` is resolved; a template's description of itself does not apply to the recipe.
             entries.retain(|entry| match entry.key.as_str() {
-                "extends" => wrong_extends(&entry.value),
+                "extends" => is_wrong_extends(&entry.value),
                 "title" | "description" => name.is_none(),
                 _ => true,
             });
@@ -78,7 +78,7 @@ impl Loader<'_> {
     }
 
     /// Returns whether this version of retrial supports the file's schema.
-    fn schema(&mut self, node: &Node) -> bool {
+    fn supports_schema(&mut self, node: &Node) -> bool {
         // What is missing or no number is reported where the keys are checked.
         let Some(Node {
             value: Value::Scalar(scalar),
@@ -87,20 +87,23 @@ impl Loader<'_> {
         else {
             return true;
         };
-        let Some(number) = scalar.integer().filter(|number| *number > SCHEMA) else {
+        let Some(number) = scalar
+            .as_integer()
+            .filter(|number| *number > SCHEMA_VERSION)
+        else {
             return true;
         };
         let message = format!(
-            "this recipe requires schema {number}; this version of retrial supports {SCHEMA}"
+            "this recipe requires schema {number}; this version of retrial supports {SCHEMA_VERSION}"
         );
         self.problems
             .error("future-schema", message, span, "update retrial");
         false
     }
 
-    fn template(&mut self, name: &str, span: &Span) -> Option<Node> {
-        if let Some(at) = self.circle.iter().position(|outer| outer == name) {
-            let mut circle = self.circle[at..].to_vec();
+    fn load_template(&mut self, name: &str, span: &Span) -> Option<Node> {
+        if let Some(at) = self.open_templates.iter().position(|outer| outer == name) {
+            let mut circle = self.open_templates[at..].to_vec();
             circle.push(name.to_owned());
             let message = format!(
                 "templates extend each other in a cycle: {}",
@@ -110,8 +113,9 @@ impl Loader<'_> {
                 .error("circle", message, span, "remove one `extends`");
             return None;
         }
-        if self.circle.len() >= DEEPEST {
-            let message = format!("templates extend each other more than {DEEPEST} levels deep");
+        if self.open_templates.len() >= MAX_TEMPLATE_DEPTH {
+            let message =
+                format!("templates extend each other more than {MAX_TEMPLATE_DEPTH} levels deep");
             self.problems.error("circle", message, span, "combine them");
             return None;
         }
@@ -127,7 +131,7 @@ impl Loader<'_> {
             }
         };
         let Some(source) = source else {
-            let names = self.templates.names();
+            let names = self.templates.template_names();
             // Templates have names; people write paths.
             let bare = name
                 .rsplit('/')
@@ -139,18 +143,18 @@ impl Loader<'_> {
             self.problems.error("missing-template", message, span, help);
             return None;
         };
-        self.file(&source, Some(name))
+        self.load_file(&source, Some(name))
     }
 }
 
-fn extends(node: &Node) -> Vec<(String, Span)> {
+fn extended_templates(node: &Node) -> Vec<(String, Span)> {
     let names = node.get("extends").map_or(&[][..], Node::one_or_items);
     let name = |name: &Node| Some((name.text()?.to_owned(), name.span.clone()));
     names.iter().filter_map(name).collect()
 }
 
 /// Returns whether `extends` is malformed: then it is kept in the tree, so that the checks report it.
-fn wrong_extends(node: &Node) -> bool {
+fn is_wrong_extends(node: &Node) -> bool {
     match &node.value {
         Value::Scalar(scalar) => scalar.text.trim().is_empty(),
         Value::List(items) => items

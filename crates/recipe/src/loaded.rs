@@ -1,15 +1,15 @@
 //! A recipe that is parsed once and resolved with different settings: a batch may have a thousand cells of one file.
 
 use itertools::Itertools as _;
-use retrial_document::{Diagnostics, Keys as _, Node, SIZE_LIMIT, Source, to_yaml};
+use retrial_document::{Diagnostics, Keys as _, MAX_DOCUMENT_BYTES, Node, Source, to_yaml};
 use sha2::{Digest, Sha256};
 
 use super::TemplateSource;
-use super::load::load;
+use super::load::load_merged;
 use super::model::Recipe;
 use super::names::DeclaredNames;
-use super::origin::{ValueOrigin, origins};
-use super::resolve::{VariantResolution, misses_template, structure};
+use super::origin::{ValueOrigin, list_origins};
+use super::resolve::{VariantResolution, check_structure, is_template_missing};
 use super::settings::{self, ParamSetting};
 use super::variants::Variants;
 
@@ -32,7 +32,7 @@ pub struct ResolvedRecipe {
 ///
 /// # Errors
 /// Every problem of the recipe as chosen, and of the settings.
-pub fn resolve(
+pub fn resolve_recipe(
     name: &str,
     source: &Source,
     templates: &dyn TemplateSource,
@@ -76,12 +76,12 @@ impl LoadedRecipe {
         templates: &dyn TemplateSource,
     ) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::default();
-        let Some(merged) = load(source, templates, &mut problems) else {
-            problems.sort(&source.path);
+        let Some(merged) = load_merged(source, templates, &mut problems) else {
+            problems.sort_by_place(&source.path);
             return Err(problems);
         };
-        let base_missing = misses_template(&problems);
-        let variants = structure(&merged, false, &mut problems);
+        let base_missing = is_template_missing(&problems);
+        let variants = check_structure(&merged, false, &mut problems);
         Ok(Self {
             name: name.to_owned(),
             source: source.clone(),
@@ -98,9 +98,9 @@ impl LoadedRecipe {
     }
 
     /// Returns the params that can be set. Variants may declare more.
-    pub fn params(&self) -> Vec<DeclaredParam> {
-        self.with_overlays()
-            .flat_map(|recipe| recipe.named_at("params"))
+    pub fn declared_params(&self) -> Vec<DeclaredParam> {
+        self.recipe_and_overlays()
+            .flat_map(|recipe| recipe.present_entries_at("params"))
             .unique_by(|(name, _)| *name)
             .map(|(name, param)| DeclaredParam {
                 name: name.to_owned(),
@@ -111,29 +111,32 @@ impl LoadedRecipe {
     }
 
     /// Returns the keys of the scenarios, under all variants.
-    pub fn scenarios(&self) -> Vec<String> {
+    pub fn scenario_keys(&self) -> Vec<String> {
         let names = self.written_scenarios().map(|(name, _)| name.to_owned());
         names.unique().collect()
     }
 
     /// Returns the figures that the recipe names: its own, published ones, limits. `LoadGen` has more.
-    pub fn figures(&self) -> Vec<String> {
+    pub fn figure_names(&self) -> Vec<String> {
         let scenarios = self.written_scenarios();
-        let modes = scenarios.flat_map(|(_, scenario)| scenario.named());
+        let modes = scenarios.flat_map(|(_, scenario)| scenario.present_entries());
         let keys = ["figures", "expect", "limits"];
-        let named = modes.flat_map(|(_, mode)| keys.into_iter().flat_map(|key| mode.named_at(key)));
+        let named = modes.flat_map(|(_, mode)| {
+            keys.into_iter()
+                .flat_map(|key| mode.present_entries_at(key))
+        });
         named.map(|(name, _)| name.to_owned()).unique().collect()
     }
 
     fn written_scenarios(&self) -> impl Iterator<Item = (&str, &Node)> {
-        let recipes = self.with_overlays();
-        recipes.flat_map(|recipe| recipe.named_at("scenarios"))
+        let recipes = self.recipe_and_overlays();
+        recipes.flat_map(|recipe| recipe.present_entries_at("scenarios"))
     }
 
     /// Returns the recipe without overlays, and each variant's overlay.
-    fn with_overlays(&self) -> impl Iterator<Item = &Node> {
-        let axes = self.merged.named_at("variants");
-        let overlays = axes.flat_map(|(_, axis)| axis.named());
+    fn recipe_and_overlays(&self) -> impl Iterator<Item = &Node> {
+        let axes = self.merged.present_entries_at("variants");
+        let overlays = axes.flat_map(|(_, axis)| axis.present_entries());
         std::iter::once(&self.merged).chain(overlays.map(|(_, overlay)| overlay))
     }
 
@@ -148,7 +151,7 @@ impl LoadedRecipe {
     ) -> Result<ResolvedRecipe, Diagnostics> {
         let mut problems = self.problems.clone();
         let resolved = self.try_resolve(templates, settings, &mut problems);
-        problems.sort(&self.source.path);
+        problems.sort_by_place(&self.source.path);
         match resolved {
             Some(resolved) if !problems.has_errors() => Ok(ResolvedRecipe {
                 warnings: problems,
@@ -164,7 +167,7 @@ impl LoadedRecipe {
         settings: &[ParamSetting],
         problems: &mut Diagnostics,
     ) -> Option<ResolvedRecipe> {
-        let choice = settings::choose(&self.merged, &self.variants, settings, problems);
+        let choice = settings::choose_variants(&self.merged, &self.variants, settings, problems);
         let mut axes = self.variants.axes.iter();
         if choice.len() < axes.by_ref().filter(|axis| !axis.values.is_empty()).count() {
             // Without a choice, nothing that it would give can be missed.
@@ -173,7 +176,7 @@ impl LoadedRecipe {
         let flags = [false, self.base_missing];
         let stage =
             VariantResolution::new(&self.merged, &choice, settings, flags, templates, problems);
-        for (param, declared) in stage.names.unset() {
+        for (param, declared) in stage.names.unset_params() {
             let message = format!("the param `{param}` has no value");
             let help = format!("give one with --set {param}=VALUE");
             problems.error("unset", message, &declared.span, help);
@@ -181,7 +184,7 @@ impl LoadedRecipe {
         if problems.has_errors() {
             return None;
         }
-        let Some(recipe) = build(&self.name, &stage.validated, &stage.names) else {
+        let Some(recipe) = build_recipe(&self.name, &stage.validated, &stage.names) else {
             let message = "this recipe passes the check but cannot be read: a bug in retrial";
             problems.error(
                 "internal",
@@ -192,16 +195,16 @@ impl LoadedRecipe {
             return None;
         };
         let yaml = to_yaml(&stage.settled, Recipe::OBJECT);
-        if yaml.len() > SIZE_LIMIT {
+        if yaml.len() > MAX_DOCUMENT_BYTES {
             // Merged and with aliases expanded; a run must be able to read its stored recipe again.
-            problems.extend(self.source.too_large());
+            problems.extend(self.source.size_limit_problem());
             return None;
         }
         let hash = hex::encode(Sha256::digest(yaml.as_bytes()));
         Some(ResolvedRecipe {
             recipe,
             yaml,
-            origins: origins(&stage.settled),
+            origins: list_origins(&stage.settled),
             warnings: Diagnostics::default(),
             hash,
         })
@@ -210,7 +213,7 @@ impl LoadedRecipe {
 
 /// Builds a recipe from a validated tree; `None` where the validation passed what cannot be read, a
 /// fault of ours.
-fn build(name: &str, node: &Node, names: &DeclaredNames) -> Option<Recipe> {
+fn build_recipe(name: &str, node: &Node, names: &DeclaredNames) -> Option<Recipe> {
     let recipe = Recipe::from_keys(node)?;
     Some(Recipe {
         name: name.to_owned(),

@@ -6,20 +6,20 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use retrial_document::formats::{ANY, is_lower_hexadecimal, mismatch, unless};
+use retrial_document::formats::{ANY, is_lower_hexadecimal, mismatch_unless, mismatch_with_help};
 use retrial_document::{
-    Diagnostics, Field as _, FieldType as T, FormatMismatch, Key, Source, StringFormat, key,
-    object, quoted, read,
+    Diagnostics, Field as _, FieldType as T, FormatMismatch, Key, Source, StringFormat,
+    declare_key, object, quote_scalar, read_document,
 };
 
 use super::model::{Image, ModelSource, Recipe, is_commit};
 
 /// The version of the lock format that this retrial reads and writes.
-const FORMAT: &str = "1";
+const LOCK_FORMAT: &str = "1";
 
-const VERSION: &[Key] = &[key(
+const VERSION_KEYS: &[Key] = &[declare_key(
     "lock",
-    T::Text(StringFormat::new(version)),
+    T::Text(StringFormat::new(check_lock_version)),
     "The format of the lock, 1. `retrial lock RECIPE` writes locks.",
 )
 .required()];
@@ -27,11 +27,11 @@ const VERSION: &[Key] = &[key(
 object! {
     /// The digests and commits of a recipe's names when it was locked.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
-    pub struct RecipeLock: "a lock", first VERSION;
+    pub struct RecipeLock: "a lock", first VERSION_KEYS;
     keys {
         /// The recipe's name or path.
         recipe: String,
-        /// Of the recipe with its templates, see [`super::fingerprint`].
+        /// Of the recipe with its templates, see [`super::compute_fingerprint`].
         fingerprint: String,
         /// The digest of each image, by its reference.
         images: BTreeMap<String, String> = T::Map(ANY, &T::Text(StringFormat::new(digest))),
@@ -46,35 +46,35 @@ object! {
     pub struct LockedModel: "a locked model";
     keys {
         /// The commit of the revision, 40 hexadecimal digits.
-        commit: String [required] = T::Text(StringFormat::new(commit)),
+        commit: String [required] = T::Text(StringFormat::new(check_commit)),
         /// `sha256:…` or `git:…` by path, of every file.
-        files: BTreeMap<String, String> = T::Map(ANY, &T::Text(StringFormat::new(hash))),
+        files: BTreeMap<String, String> = T::Map(ANY, &T::Text(StringFormat::new(check_hash))),
     }
 }
 
-fn version(text: &str) -> Option<FormatMismatch> {
-    unless(
-        text == FORMAT,
-        format!("this version of retrial reads lock format {FORMAT}"),
+fn check_lock_version(text: &str) -> Option<FormatMismatch> {
+    mismatch_unless(
+        text == LOCK_FORMAT,
+        format!("this version of retrial reads lock format {LOCK_FORMAT}"),
         "update retrial, or lock the recipe again",
     )
 }
 
 fn digest(text: &str) -> Option<FormatMismatch> {
-    one_of(text, &[("sha256:", 64)], "a digest, sha256:…")
+    check_prefixed_hash(text, &[("sha256:", 64)], "a digest, sha256:…")
 }
 
-fn commit(text: &str) -> Option<FormatMismatch> {
-    one_of(text, &[("", 40)], "a commit")
+fn check_commit(text: &str) -> Option<FormatMismatch> {
+    check_prefixed_hash(text, &[("", 40)], "a commit")
 }
 
-fn hash(text: &str) -> Option<FormatMismatch> {
+fn check_hash(text: &str) -> Option<FormatMismatch> {
     let kinds = [("sha256:", 64), ("git:", 40)];
-    one_of(text, &kinds, "a hash, sha256:… or git:…")
+    check_prefixed_hash(text, &kinds, "a hash, sha256:… or git:…")
 }
 
 /// Checks that a text has one of these prefixes and the number of hexadecimal digits of that prefix.
-fn one_of(text: &str, kinds: &[(&str, usize)], noun: &str) -> Option<FormatMismatch> {
+fn check_prefixed_hash(text: &str, kinds: &[(&str, usize)], noun: &str) -> Option<FormatMismatch> {
     let fits = kinds.iter().any(|(prefix, digits)| {
         text.strip_prefix(prefix)
             .is_some_and(|hex| is_lower_hexadecimal(hex, *digits))
@@ -82,9 +82,9 @@ fn one_of(text: &str, kinds: &[(&str, usize)], noun: &str) -> Option<FormatMisma
     if fits {
         return None;
     }
-    let text: String = text.chars().take(80).collect();
-    mismatch(
-        format!("`{text}` is not {noun}"),
+    let excerpt: String = text.chars().take(80).collect();
+    mismatch_with_help(
+        format!("`{excerpt}` is not {noun}"),
         "locks are not written by hand: `retrial lock RECIPE`",
     )
 }
@@ -101,34 +101,38 @@ impl RecipeLock {
     /// Returns every problem of the file, with its position.
     pub fn parse(source: &Source) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::default();
-        read(source, &mut problems).ok_or(problems)
+        read_document(source, &mut problems).ok_or(problems)
     }
 
     /// Returns the text of the lock file.
     pub fn to_yaml(&self) -> String {
         let mut out =
             String::from("# written by `retrial lock`: the content behind the recipe's names\n");
-        let _ = writeln!(out, "lock: {FORMAT}");
-        let _ = writeln!(out, "recipe: {}", quoted(&self.recipe, false));
-        let _ = writeln!(out, "fingerprint: {}", quoted(&self.fingerprint, false));
-        open(&mut out, "images", &self.images);
+        let _ = writeln!(out, "lock: {LOCK_FORMAT}");
+        let _ = writeln!(out, "recipe: {}", quote_scalar(&self.recipe, false));
+        let _ = writeln!(
+            out,
+            "fingerprint: {}",
+            quote_scalar(&self.fingerprint, false)
+        );
+        write_map_key(&mut out, "images", &self.images);
         for (reference, digest) in &self.images {
-            let _ = writeln!(out, "  {}: {digest}", quoted(reference, true));
+            let _ = writeln!(out, "  {}: {digest}", quote_scalar(reference, true));
         }
-        open(&mut out, "models", &self.models);
+        write_map_key(&mut out, "models", &self.models);
         for (name, model) in &self.models {
-            let _ = writeln!(out, "  {}:", quoted(name, true));
-            let _ = writeln!(out, "    commit: {}", quoted(&model.commit, false));
-            open(&mut out, "    files", &model.files);
+            let _ = writeln!(out, "  {}:", quote_scalar(name, true));
+            let _ = writeln!(out, "    commit: {}", quote_scalar(&model.commit, false));
+            write_map_key(&mut out, "    files", &model.files);
             for (path, hash) in &model.files {
-                let _ = writeln!(out, "      {}: {hash}", quoted(path, true));
+                let _ = writeln!(out, "      {}: {hash}", quote_scalar(path, true));
             }
         }
         out
     }
 
     /// Pins a recipe to the locked versions. Returns a sentence for each name that the lock does not have.
-    pub fn follow(&self, recipe: &mut Recipe) -> Vec<String> {
+    pub fn apply_to(&self, recipe: &mut Recipe) -> Vec<String> {
         let mut unknown = Vec::new();
         if let Image::Pull {
             reference,
@@ -166,7 +170,7 @@ impl RecipeLock {
     }
 
     /// Returns the differences from a newer lock, one per line.
-    pub fn differences(&self, now: &Self) -> Vec<String> {
+    pub fn differences_from(&self, now: &Self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.fingerprint != now.fingerprint {
             lines.push("the recipe was changed since it was locked".to_owned());
@@ -177,11 +181,11 @@ impl RecipeLock {
                 |(key, model): (&String, &LockedModel)| (key.clone(), model.commit.clone());
             models.map(commit).collect()
         };
-        compare("image", "registry", &self.images, &now.images, &mut lines);
-        compare("model", "hub", &commits(self), &commits(now), &mut lines);
+        compare_versions("image", "registry", &self.images, &now.images, &mut lines);
+        compare_versions("model", "hub", &commits(self), &commits(now), &mut lines);
         for (key, model) in &self.models {
-            let now = now.models.get(key);
-            if now.is_some_and(|now| now.commit == model.commit && now.files != model.files) {
+            let newer = now.models.get(key);
+            if newer.is_some_and(|now| now.commit == model.commit && now.files != model.files) {
                 lines.push(format!(
                     "model {key}: the hub has different files for the same commit"
                 ));
@@ -192,12 +196,12 @@ impl RecipeLock {
 }
 
 /// Writes the key of a map whose entries follow.
-fn open<V>(out: &mut String, key: &str, map: &BTreeMap<String, V>) {
+fn write_map_key<V>(out: &mut String, key: &str, map: &BTreeMap<String, V>) {
     let nothing = if map.is_empty() { " {}" } else { "" };
     let _ = writeln!(out, "{key}:{nothing}");
 }
 
-fn compare(
+fn compare_versions(
     kind: &str,
     place: &str,
     locked: &BTreeMap<String, String>,
@@ -222,7 +226,7 @@ fn compare(
 mod tests {
     use super::*;
 
-    fn lock() -> RecipeLock {
+    fn full_lock() -> RecipeLock {
         let hex = "0123456789abcdef".repeat(4);
         let model = LockedModel {
             commit: hex[..40].to_owned(),
@@ -239,14 +243,14 @@ mod tests {
         }
     }
 
-    fn problems(text: &str) -> String {
+    fn parse_problems(text: &str) -> String {
         let lock = RecipeLock::parse(&Source::new("mine.lock.yaml", text));
         lock.unwrap_err().to_string()
     }
 
     #[test]
     fn a_written_lock_can_be_read_back() {
-        for lock in [lock(), RecipeLock::default()] {
+        for lock in [full_lock(), RecipeLock::default()] {
             let source = Source::new("mine.lock.yaml", lock.to_yaml());
             assert_eq!(RecipeLock::parse(&source).unwrap(), lock);
         }
@@ -254,27 +258,27 @@ mod tests {
 
     #[test]
     fn problems_are_reported_with_their_position() {
-        assert!(problems("images: {}\n").contains("mine.lock.yaml:1:1: a lock needs `lock`"));
+        assert!(parse_problems("images: {}\n").contains("mine.lock.yaml:1:1: a lock needs `lock`"));
         assert!(
-            problems("lock: 2\n")
+            parse_problems("lock: 2\n")
                 .contains("mine.lock.yaml:1:7: this version of retrial reads lock format")
         );
-        assert!(problems("lock: 1\nimage: {}\n").contains("2:1: unknown key `image`"));
+        assert!(parse_problems("lock: 1\nimage: {}\n").contains("2:1: unknown key `image`"));
         let digest = "lock: 1\nimages: { a: sha256:12 }\n";
-        assert!(problems(digest).contains("2:14: `sha256:12` is not a digest"));
+        assert!(parse_problems(digest).contains("2:14: `sha256:12` is not a digest"));
         let commit = "lock: 1\nmodels: { a@main: { commit: main } }\n";
-        assert!(problems(commit).contains("2:29: `main` is not a commit"));
+        assert!(parse_problems(commit).contains("2:29: `main` is not a commit"));
     }
 
     #[test]
     fn differences_are_reported() {
-        let (before, mut now) = (lock(), lock());
-        assert!(before.differences(&now).is_empty());
+        let (before, mut now) = (full_lock(), full_lock());
+        assert!(before.differences_from(&now).is_empty());
         let other = format!("sha256:{}", "f".repeat(64));
         now.images.insert("rocm/x:7.1".into(), other.clone());
         now.images.insert("rocm/y".into(), other);
         now.models.clear();
-        let differences = before.differences(&now).join("\n");
+        let differences = before.differences_from(&now).join("\n");
         assert!(differences.contains("image rocm/x:7.1: the lock has sha256:0123"));
         assert!(differences.contains("the registry now has sha256:ffff"));
         assert!(differences.contains("image rocm/y is not in the lock"));

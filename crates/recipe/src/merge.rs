@@ -1,14 +1,14 @@
 //! Merging of templates, recipes and variants: maps key by key; scalars and lists replace;
 //! `key+:` appends; null removes.
 //!
-//! Merging stays symbolic (`+` and null are retained) until [`settle`], because an overlay of a
+//! Merging stays symbolic (`+` and null are retained) until [`settle_tree`], because an overlay of a
 //! variant may itself be merged over that of a template before it is applied.
 
 use retrial_document::{Diagnostics, MapEntry, Node, Value};
 use std::collections::HashMap;
 
 /// Merges `over` over `base`; values of `over` win.
-pub fn merge(base: Node, over: Node, problems: &mut Diagnostics) -> Node {
+pub fn merge_trees(base: Node, over: Node, problems: &mut Diagnostics) -> Node {
     match (base.value, over.value) {
         (Value::Map(mut entries), Value::Map(overlay)) => {
             let places = entries.iter().enumerate();
@@ -18,7 +18,7 @@ pub fn merge(base: Node, over: Node, problems: &mut Diagnostics) -> Node {
                 // A map has each key once, so no later entry has a key that is pushed here.
                 match places.get(&entry.key) {
                     Some(&at) => {
-                        let nothing = entry.with(Node::null(entry.key_span.clone()));
+                        let nothing = entry.with_value(Node::null(entry.key_span.clone()));
                         let old = std::mem::replace(&mut entries[at], nothing);
                         entries[at] = merge_entry(old, entry, problems);
                     }
@@ -43,7 +43,7 @@ fn merge_entry(old: MapEntry, over: MapEntry, problems: &mut Diagnostics) -> Map
         return MapEntry { value, ..over };
     }
     if !over.append {
-        let value = merge(old.value, over.value, problems);
+        let value = merge_trees(old.value, over.value, problems);
         return MapEntry { value, ..over };
     }
     if !matches!(over.value.value, Value::List(_)) {
@@ -78,16 +78,16 @@ const APPEND_HELP: &str =
     "only lists are appended to; maps merge and other values replace: write the key without `+`";
 
 /// Returns the resolved tree: appended lists are plain lists, nulls are removed.
-pub fn settle(node: Node, problems: &mut Diagnostics) -> Node {
+pub fn settle_tree(node: Node, problems: &mut Diagnostics) -> Node {
     let value = match node.value {
         Value::List(items) => {
-            let items = items.into_iter().map(|item| settle(item, problems));
-            Value::List(items.collect())
+            let settled_items = items.into_iter().map(|item| settle_tree(item, problems));
+            Value::List(settled_items.collect())
         }
         Value::Map(entries) => {
-            let entries = entries.into_iter();
-            let entries = entries.filter_map(|entry| settle_entry(entry, problems));
-            Value::Map(entries.collect())
+            let unsettled = entries.into_iter();
+            let settled_entries = unsettled.filter_map(|entry| settle_entry(entry, problems));
+            Value::Map(settled_entries.collect())
         }
         value => value,
     };
@@ -115,7 +115,7 @@ fn settle_entry(entry: MapEntry, problems: &mut Diagnostics) -> Option<MapEntry>
         }
         _ => {}
     }
-    let value = settle(entry.value, problems);
+    let value = settle_tree(entry.value, problems);
     Some(MapEntry {
         value,
         append: false,

@@ -6,7 +6,7 @@
 //! derive from it.
 
 use retrial_document::formats::is_hexadecimal;
-use retrial_document::{FieldType as T, Node, Word, object, word};
+use retrial_document::{FieldType as T, Node, Word, declare_word, object};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::expression::ExpressionScope;
 use crate::formats;
-use measurement::scenarios;
-use steps::companions;
+use measurement::read_scenarios;
+use steps::read_companions;
 
 mod command;
 mod container;
@@ -45,12 +45,12 @@ pub use host::{GpuRequest, GpuVendor, HostRequirements};
 pub use image::{Image, ImageBuild};
 pub use judge::{InvalidMarker, JudgeRules};
 pub use measurement::{
-    MOST_WARMUP, Measurement, MeasurementCommand, Scenario, Trials, loadgen_name,
+    MAX_WARMUP_TRIALS, Measurement, MeasurementCommand, Scenario, Trials, loadgen_name,
 };
 pub use mode::Mode;
 pub use nodes::{Nodes, Placement};
 pub use services::{
-    ReadyRule, ReadyWhen, SHARED_NETWORK, Service, ServiceContainer, ServiceScope, StopRule,
+    ReadyRule, ReadyWhen, SHARED_NETWORK_KEYS, Service, ServiceContainer, ServiceScope, StopRule,
     StopSignal,
 };
 pub use steps::{
@@ -72,16 +72,16 @@ object! {
     pub struct Recipe: "a recipe";
     fields {
         /// Built-in name, or the path that the user gave.
-        name: String = nothing,
+        name: String = read_default,
         /// Chosen value of each variant axis.
-        variant: BTreeMap<String, String> = nothing,
+        variant: BTreeMap<String, String> = read_default,
         /// Names of params that `--set` changed from the recipe's own value.
-        modified: Vec<String> = nothing,
+        modified: Vec<String> = read_default,
     }
     keys {
         /// The version of the recipe's language: 1.
         #[serde(skip)]
-        schema: () [required, read = nothing] = T::Integer(1, i64::MAX),
+        schema: () [required, read = read_default] = T::Integer(1, i64::MAX),
         /// One line: submitter, benchmark and system.
         title: String [required] = T::Text(formats::LINE),
         /// A description of more than one line.
@@ -97,20 +97,20 @@ object! {
         incomplete: Vec<String> = T::List(&T::Text(formats::FILLED), 0),
         /// Templates that this file extends, by name; later ones are merged over earlier ones, and this file over all.
         #[serde(skip)]
-        extends: () [read = nothing] = T::Either(&[T::Text(formats::FILLED), T::List(&T::Text(formats::FILLED), 0)]),
+        extends: () [read = read_default] = T::Either(&[T::Text(formats::FILLED), T::List(&T::Text(formats::FILLED), 0)]),
         /// The published result.
         submission: Submission [required],
         /// Values that a user may set with `--set name=value`, named in expressions as `params.name`.
-        params: BTreeMap<String, ParamValue> [read = nothing] = T::Map(formats::NAME, &T::Object(&params::PARAM)),
+        params: BTreeMap<String, ParamValue> [read = read_default] = T::Map(formats::NAME, &T::Object(&params::PARAM_OBJECT)),
         /// Overlays on this recipe, by axis and value: {rocm: {"7.1.1": {image: …}}}.
         #[serde(skip)]
-        variants: () [read = nothing] = T::Map(formats::NAME, &T::Map(formats::FILLED, &T::Overlay)),
+        variants: () [read = read_default] = T::Map(formats::NAME, &T::Map(formats::FILLED, &T::Overlay)),
         /// The value of each variant axis that is chosen without `--set`.
         #[serde(skip)]
-        default: () [read = nothing] = T::Map(formats::NAME, &T::Text(formats::ANY)),
+        default: () [read = read_default] = T::Map(formats::NAME, &T::Text(formats::ANY)),
         /// Combinations of variants that are not supported, each with a `reason`.
         #[serde(skip)]
-        unsupported: () [read = nothing] = T::List(&T::Map(formats::NAME, &T::Text(formats::ANY)), 0),
+        unsupported: () [read = read_default] = T::List(&T::Map(formats::NAME, &T::Text(formats::ANY)), 0),
         /// The image: a reference, {ref, digest}, or {build}.
         image: Image [required],
         /// Requirements of the host; with several machines, of each.
@@ -120,7 +120,7 @@ object! {
         /// How the container is made, in the words of Docker and Compose.
         container: Container,
         /// Scripts next to the recipe, mounted read-only: {script.sh: /in/the/container.sh}.
-        files: Vec<Companion> [read = companions] = T::Map(formats::RELATIVE_PATH, &T::Text(formats::ABSOLUTE_PATH)),
+        files: Vec<Companion> [read = read_companions] = T::Map(formats::RELATIVE_PATH, &T::Text(formats::ABSOLUTE_PATH)),
         /// Paths that are copied out of the image for steps on the host.
         copy_from_image: Vec<CopyFromImage>,
         /// Models, by name.
@@ -143,7 +143,7 @@ object! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         missing_child: Option<Duration>,
         /// What is measured: MLPerf's scenarios, or cases with names of your own.
-        scenarios: OrderedMap<Scenario> [required, read = scenarios] = measurement::SCENARIOS,
+        scenarios: OrderedMap<Scenario> [required, read = read_scenarios] = measurement::SCENARIOS_TYPE,
         /// The margin, noise and confidence by which figures are judged.
         judge: JudgeRules,
         /// Environment variables of the host that commands may use: `HF_TOKEN` only; others are given with `--secret`.
@@ -153,7 +153,7 @@ object! {
 
 impl Recipe {
     /// Returns the recipe's own values for expressions: params, variants, the number of GPUs that it requires.
-    pub fn scope(&self) -> ExpressionScope {
+    pub fn expression_scope(&self) -> ExpressionScope {
         ExpressionScope {
             params: self.params.clone(),
             variant: self.variant.clone(),
@@ -164,7 +164,7 @@ impl Recipe {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "a reader")]
-fn nothing<T: Default>(_: &Node) -> Option<T> {
+fn read_default<T: Default>(_: &Node) -> Option<T> {
     Some(T::default())
 }
 
@@ -192,7 +192,7 @@ object! {
 }
 
 const DIVISIONS: &[Word] = &[
-    word("closed", "The benchmark's own model and rules."),
-    word("open", "Another model or other rules."),
-    word("network", "Closed, with queries over a network."),
+    declare_word("closed", "The benchmark's own model and rules."),
+    declare_word("open", "Another model or other rules."),
+    declare_word("network", "Closed, with queries over a network."),
 ];

@@ -15,7 +15,7 @@ pub struct Param {
     /// The default value, as written.
     default: Option<Node>,
     /// The value of `--set`, as written.
-    set: Option<Node>,
+    set_value: Option<Node>,
 }
 
 /// The names that expressions may use, with the values known so far.
@@ -35,23 +35,23 @@ pub struct DeclaredNames {
     /// The params that `--set` changed from the recipe's own value.
     pub modified: Vec<String>,
     /// The params that the default of another param names.
-    pub used: BTreeSet<String>,
+    pub used_params: BTreeSet<String>,
 }
 
 impl DeclaredNames {
     /// Reads the names from a merged recipe, and evaluates and checks the values of params.
-    pub fn read(
+    pub fn from_recipe(
         recipe: &Node,
         variant: BTreeMap<String, String>,
         problems: &mut Diagnostics,
     ) -> Self {
-        let has_commit = |model: &Node| model.at(&["source", "hub"]).is_some();
-        let models = recipe.named_at("models");
-        let models = models.map(|(name, model)| (name.to_owned(), has_commit(model)));
+        let has_commit = |model: &Node| model.descendant(&["source", "hub"]).is_some();
+        let model_nodes = recipe.present_entries_at("models");
+        let models = model_nodes.map(|(name, model)| (name.to_owned(), has_commit(model)));
         let mut names = Self {
             axes: variant.keys().cloned().collect(),
             models: models.collect(),
-            gpus: recipe.at(&["requires", "gpus"]).is_some(),
+            gpus: recipe.descendant(&["requires", "gpus"]).is_some(),
             nodes: recipe.get("nodes").is_some(),
             scope: ExpressionScope {
                 variant,
@@ -65,7 +65,7 @@ impl DeclaredNames {
                 values: entry.value.texts_at("values"),
                 span: entry.key_span.clone(),
                 default: entry.value.get("default").cloned(),
-                set: entry.value.get("set").cloned(),
+                set_value: entry.value.get("set").cloned(),
             };
             if param.kind == "enum" && param.values.is_empty() {
                 let message = format!("the enum `{}` has no values", entry.key);
@@ -88,35 +88,38 @@ impl DeclaredNames {
             }
             names.params.insert(entry.key.clone(), param);
         }
-        names.evaluate(problems);
+        names.evaluate_defaults(problems);
         names
     }
 
     /// Returns the params that have neither a default nor a value.
-    pub fn unset(&self) -> impl Iterator<Item = (&str, &Param)> {
+    pub fn unset_params(&self) -> impl Iterator<Item = (&str, &Param)> {
         self.params
             .iter()
-            .filter(|(_, param)| param.default.is_none() && param.set.is_none())
+            .filter(|(_, param)| param.default.is_none() && param.set_value.is_none())
             .map(|(name, param)| (name.as_str(), param))
     }
 
     /// Evaluates defaults in the order in which they need each other.
-    fn evaluate(&mut self, problems: &mut Diagnostics) {
+    fn evaluate_defaults(&mut self, problems: &mut Diagnostics) {
         let mut defaults = BTreeMap::new();
         let mut waiting: Vec<String> = self.params.keys().cloned().collect();
         loop {
             let before = waiting.len();
             waiting.retain(|name| {
                 let param = &self.params[name];
-                let needs = param.default.as_ref().map_or_else(Vec::new, params_in);
-                self.used.extend(needs.iter().cloned());
-                let mut needs = needs.iter();
+                let needed_params = param
+                    .default
+                    .as_ref()
+                    .map_or_else(Vec::new, referenced_params);
+                self.used_params.extend(needed_params.iter().cloned());
+                let mut needs = needed_params.iter();
                 let is_ready = needs.all(|need| self.scope.params.contains_key(need));
-                let mut read = |node: &Node| param.read(node, &self.scope, problems);
-                let default = param.default.as_ref().filter(|_| is_ready);
-                let default = default.and_then(&mut read);
+                let mut read = |node: &Node| param.read_value(node, &self.scope, problems);
+                let ready_default = param.default.as_ref().filter(|_| is_ready);
+                let default = ready_default.and_then(&mut read);
                 // One from `--set` needs nothing else.
-                let set = param.set.as_ref().and_then(read);
+                let set = param.set_value.as_ref().and_then(read);
                 let is_done = is_ready || set.is_some();
                 if let Some(value) = set.or_else(|| default.clone()) {
                     self.scope.params.insert(name.clone(), value);
@@ -130,9 +133,9 @@ impl DeclaredNames {
                 break;
             }
         }
-        self.circles(&waiting, problems);
+        self.report_circles(&waiting, problems);
         for (name, param) in &self.params {
-            if param.set.is_some()
+            if param.set_value.is_some()
                 && param.default.is_some()
                 && defaults.get(name) != self.scope.params.get(name)
             {
@@ -142,12 +145,12 @@ impl DeclaredNames {
     }
 
     /// Reports those that wait for each other, and not for one that must be set.
-    fn circles(&self, waiting: &[String], problems: &mut Diagnostics) {
+    fn report_circles(&self, waiting: &[String], problems: &mut Diagnostics) {
         for name in waiting {
             let mut path = vec![name.clone()];
             let mut next = name.clone();
             while let Some(node) = &self.params[&next].default {
-                let Some(need) = params_in(node)
+                let Some(need) = referenced_params(node)
                     .into_iter()
                     .find(|need| waiting.contains(need))
                 else {
@@ -185,14 +188,14 @@ impl DeclaredNames {
 }
 
 /// Returns the params that a text names.
-fn params_in(node: &Node) -> Vec<String> {
+fn referenced_params(node: &Node) -> Vec<String> {
     let Some(text) = node.text() else {
         return Vec::new();
     };
-    let expressions = expression::scan(text).unwrap_or_default();
+    let expressions = expression::find_expressions(text).unwrap_or_default();
     expressions
         .iter()
-        .filter_map(|part| expression::references(&text[part.inner.clone()]).ok())
+        .filter_map(|part| expression::referenced_names(&text[part.inner.clone()]).ok())
         .flatten()
         .filter_map(|name| name.strip_prefix("params.").map(str::to_owned))
         .collect()
@@ -200,7 +203,7 @@ fn params_in(node: &Node) -> Vec<String> {
 
 impl Param {
     /// Reads the value of a node as this param's type.
-    fn read(
+    fn read_value(
         &self,
         node: &Node,
         scope: &ExpressionScope,
@@ -211,30 +214,31 @@ impl Param {
             return None;
         };
         // Faults of expressions are reported there, too.
-        let scalar = evaluate(scalar, scope).ok()?;
-        match self.value(&scalar) {
+        let scalar = evaluate_scalar(scalar, scope).ok()?;
+        match self.to_param_value(&scalar) {
             Ok(value) => Some(value),
             Err((message, help)) => {
-                problems
-                    .push(Diagnostic::error("param", message, node.span.clone()).maybe_help(help));
+                problems.push(
+                    Diagnostic::error("param", message, node.span.clone()).with_optional_help(help),
+                );
                 None
             }
         }
     }
 
     /// Reads a scalar as this param's type.
-    pub fn value(&self, scalar: &Scalar) -> Result<ParamValue, (String, Option<String>)> {
+    pub fn to_param_value(&self, scalar: &Scalar) -> Result<ParamValue, (String, Option<String>)> {
         let text = scalar.text.clone();
         let mismatch = |noun: &str, help: &str| {
             let message = format!("this param is {noun}; `{text}` is {}", scalar.kind());
             Err((message, Some(help.to_owned())))
         };
         match self.kind.as_str() {
-            "int" => match scalar.integer() {
+            "int" => match scalar.as_integer() {
                 Some(value) => Ok(ParamValue::Int(value)),
                 None => mismatch("an int", "write a whole number, without quotes"),
             },
-            "bool" => match scalar.boolean() {
+            "bool" => match scalar.as_bool() {
                 Some(value) => Ok(ParamValue::Bool(value)),
                 None => mismatch("a bool", "write true or false, without quotes"),
             },
@@ -255,19 +259,20 @@ impl Param {
 }
 
 /// A scalar with its expressions replaced. One that is exactly one expression takes its type.
-pub fn evaluate(scalar: &Scalar, scope: &ExpressionScope) -> Result<Scalar, String> {
+pub fn evaluate_scalar(scalar: &Scalar, scope: &ExpressionScope) -> Result<Scalar, String> {
     let text = &scalar.text;
-    let Ok(expressions) = expression::scan(text) else {
+    let Ok(expressions) = expression::find_expressions(text) else {
         return Err("an expression is not closed".into());
     };
     match &expressions[..] {
         [] => Ok(scalar.clone()),
         [only] if only.outer == (0..text.len()) => {
-            expression::evaluate(&text[only.inner.clone()], scope)
+            expression::evaluate_expression(&text[only.inner.clone()], scope)
         }
         _ => {
             let template = Template(text.clone());
-            let text = expression::render(&template, scope).map_err(|error| error.message)?;
+            let text =
+                expression::render_template(&template, scope).map_err(|error| error.message)?;
             Ok(Scalar { text, plain: false })
         }
     }

@@ -5,7 +5,7 @@ use retrial_document::{FieldType, Keys as _, Node, Object, Value};
 use serde::Serialize;
 
 use super::model::Recipe;
-use super::settings::COMMAND_LINE;
+use super::settings::COMMAND_LINE_PATH;
 
 /// A value of a resolved recipe, and its origin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -19,53 +19,55 @@ pub struct ValueOrigin {
 }
 
 /// Returns all values of a settled tree, in its order, and the defaults of absent keys.
-pub fn origins(recipe: &Node) -> Vec<ValueOrigin> {
+pub fn list_origins(recipe: &Node) -> Vec<ValueOrigin> {
     let mut out = Vec::new();
-    values(&mut out, recipe, String::new());
-    defaults(&mut out, recipe, Recipe::OBJECT, "");
+    collect_values(&mut out, recipe, String::new());
+    collect_defaults(&mut out, recipe, Recipe::OBJECT, "");
     out
 }
 
-fn values(out: &mut Vec<ValueOrigin>, node: &Node, key: String) {
+fn collect_values(out: &mut Vec<ValueOrigin>, node: &Node, key: String) {
     let simple = |node: &Node| matches!(node.value, Value::Scalar(_));
     match &node.value {
         Value::Null | Value::Removed => {}
         Value::Map(entries) if !entries.is_empty() => {
             for entry in entries {
-                values(out, &entry.value, join(&key, &entry.key));
+                collect_values(out, &entry.value, join_key_path(&key, &entry.key));
             }
         }
         // Appended lists come from two files, so their items are listed one by one.
-        Value::List(items) if !items.iter().all(simple) || many(items) => {
+        Value::List(items) if !items.iter().all(simple) || are_from_several_files(items) => {
             for (index, item) in items.iter().enumerate() {
-                values(out, item, format!("{key}[{index}]"));
+                collect_values(out, item, format!("{key}[{index}]"));
             }
         }
         Value::List(items) => {
             let texts = items.iter().filter_map(Node::text).format(", ");
             let value = format!("[{texts}]");
-            out.push(origin(key, value, items.first().unwrap_or(node)));
+            out.push(node_origin(key, value, items.first().unwrap_or(node)));
         }
-        Value::Map(_) => out.push(origin(key, "{}".into(), node)),
-        Value::Scalar(scalar) => out.push(origin(key, scalar.text.trim_end().to_owned(), node)),
+        Value::Map(_) => out.push(node_origin(key, "{}".into(), node)),
+        Value::Scalar(scalar) => {
+            out.push(node_origin(key, scalar.text.trim_end().to_owned(), node))
+        }
     }
 }
 
-fn many(items: &[Node]) -> bool {
+fn are_from_several_files(items: &[Node]) -> bool {
     items
         .windows(2)
         .any(|pair| pair[0].span.source.path != pair[1].span.source.path)
 }
 
-fn origin(key: String, value: String, node: &Node) -> ValueOrigin {
+fn node_origin(key: String, value: String, node: &Node) -> ValueOrigin {
     let from = match &*node.span.source.path {
-        COMMAND_LINE => COMMAND_LINE.to_owned(),
+        COMMAND_LINE_PATH => COMMAND_LINE_PATH.to_owned(),
         _ => node.span.to_string(),
     };
     ValueOrigin { key, value, from }
 }
 
-fn join(key: &str, name: &str) -> String {
+fn join_key_path(key: &str, name: &str) -> String {
     let name = if name.contains('.') {
         format!("\"{name}\"")
     } else {
@@ -80,38 +82,48 @@ fn join(key: &str, name: &str) -> String {
 
 /// Adds the defaults of absent keys. Only within maps that exist, except for the container and the rules of judging,
 /// which hold whether they are written or not.
-fn defaults(out: &mut Vec<ValueOrigin>, node: &Node, object: &'static Object, prefix: &str) {
+fn collect_defaults(
+    out: &mut Vec<ValueOrigin>,
+    node: &Node,
+    object: &'static Object,
+    prefix: &str,
+) {
     for key in object.keys() {
-        let path = join(prefix, key.name);
+        let path = join_key_path(prefix, key.name);
         match (node.get(key.name), key.default) {
             (None, Some(default)) => out.push(ValueOrigin {
                 key: path,
                 value: default.to_owned(),
                 from: "default".into(),
             }),
-            (Some(value), _) => below(out, value, &key.field_type, &path),
+            (Some(value), _) => collect_nested_defaults(out, value, &key.field_type, &path),
             (None, None) => {
                 if let (FieldType::Object(object), "container" | "judge") =
                     (key.field_type, key.name)
                 {
-                    defaults(out, &Node::null(node.span.clone()), object, &path);
+                    collect_defaults(out, &Node::null(node.span.clone()), object, &path);
                 }
             }
         }
     }
 }
 
-fn below(out: &mut Vec<ValueOrigin>, node: &Node, field_type: &FieldType, path: &str) {
+fn collect_nested_defaults(
+    out: &mut Vec<ValueOrigin>,
+    node: &Node,
+    field_type: &FieldType,
+    path: &str,
+) {
     match (field_type, &node.value) {
-        (FieldType::Object(object), Value::Map(_)) => defaults(out, node, object, path),
+        (FieldType::Object(object), Value::Map(_)) => collect_defaults(out, node, object, path),
         (FieldType::Map(_, of), Value::Map(_)) => {
-            for (name, value) in node.named() {
-                below(out, value, of, &join(path, name));
+            for (name, value) in node.present_entries() {
+                collect_nested_defaults(out, value, of, &join_key_path(path, name));
             }
         }
         (FieldType::Either(types), _) => {
             for alternative in *types {
-                below(out, node, alternative, path);
+                collect_nested_defaults(out, node, alternative, path);
             }
         }
         _ => {}

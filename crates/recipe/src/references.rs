@@ -1,31 +1,31 @@
 //! Checks names in expressions: defined, known in time, and located inside of block scalars too.
 
-use retrial_document::{Diagnostics, Scalar, Scope, Span, did_you_mean, nearest};
+use retrial_document::{Diagnostics, Scalar, Scope, Span, did_you_mean, find_nearest};
 
-use crate::expression::{self, MEASUREMENT, RUN};
+use crate::expression::{self, MEASUREMENT_SCOPE, RUN_SCOPE};
 use crate::language::RecipeLanguage;
 
 impl RecipeLanguage<'_> {
     /// Checks the names in a scalar's expressions. Returns whether they can be evaluated already.
-    pub(super) fn references(
+    pub(super) fn check_references(
         &mut self,
         scalar: &Scalar,
         span: &Span,
         scope: Scope,
         problems: &mut Diagnostics,
     ) -> bool {
-        let expressions = match expression::scan(&scalar.text) {
+        let expressions = match expression::find_expressions(&scalar.text) {
             Ok(expressions) => expressions,
             Err(error) => {
                 // The params that it mentions count as used anyway.
-                let text = &scalar.text[error.at..];
+                let text = &scalar.text[error.offset..];
                 let names = self.names.params.keys();
                 let mentioned = names.filter(|name| text.contains(&format!("params.{name}")));
-                self.used.extend(mentioned.cloned());
+                self.used_params.extend(mentioned.cloned());
                 let raw = span.slice();
-                let place = match expression::scan(raw) {
-                    Err(error) => span.part(error.at..error.at + 3),
-                    Ok(_) => span.part(error.at..error.at),
+                let place = match expression::find_expressions(raw) {
+                    Err(error) => span.sub_span(error.offset..error.offset + 3),
+                    Ok(_) => span.sub_span(error.offset..error.offset),
                 };
                 problems.error(
                     "expression",
@@ -41,25 +41,25 @@ impl RecipeLanguage<'_> {
         }
         // Block scalars are dedented, folded and unescaped, so offsets of the value are not those
         // of the file; but the nth expression of one is the nth of the other.
-        let raw = expression::scan(span.slice()).unwrap_or_default();
+        let raw = expression::find_expressions(span.slice()).unwrap_or_default();
         let same = raw.len() == expressions.len();
         let mut can_evaluate = true;
         for (index, expression) in expressions.iter().enumerate() {
             let inner = &scalar.text[expression.inner.clone()];
             let place = if same {
-                span.part(raw[index].outer.clone())
+                span.sub_span(raw[index].outer.clone())
             } else {
                 span.clone()
             };
-            match expression::references(inner) {
+            match expression::referenced_names(inner) {
                 Ok(references) => {
                     for reference in references {
                         let at = place.slice().find(&reference);
                         let place = at.filter(|_| same).map_or_else(
                             || place.clone(),
-                            |at| place.part(at..at + reference.len()),
+                            |at| place.sub_span(at..at + reference.len()),
                         );
-                        can_evaluate &= self.reference(&reference, &place, scope, problems);
+                        can_evaluate &= self.check_reference(&reference, &place, scope, problems);
                     }
                 }
                 Err(message) => {
@@ -77,7 +77,7 @@ impl RecipeLanguage<'_> {
     }
 
     /// Checks one name. Returns whether its value is known.
-    fn reference(
+    fn check_reference(
         &mut self,
         path: &str,
         span: &Span,
@@ -98,15 +98,15 @@ impl RecipeLanguage<'_> {
         match (root, rest) {
             // minijinja reports the whole map where a key is computed: it may be any of them.
             ("params", "") => {
-                self.used.extend(names.params.keys().cloned());
+                self.used_params.extend(names.params.keys().cloned());
                 true
             }
             ("params", name) => {
-                self.used.insert(name.to_owned());
+                self.used_params.insert(name.to_owned());
                 if names.params.contains_key(name) {
                     return names.scope.params.contains_key(name);
                 }
-                let help = nearest(name, names.params.keys().map(String::as_str)).map_or_else(
+                let help = find_nearest(name, names.params.keys().map(String::as_str)).map_or_else(
                     || format!("declare it: `params: {{{name}: {{type: string, default: …}}}}`"),
                     |near| format!("did you mean `params.{near}`?"),
                 );
@@ -124,29 +124,29 @@ impl RecipeLanguage<'_> {
                 );
                 undefined(problems, help)
             }
-            ("scenario" | "mode" | "trial", "") if scope < MEASUREMENT => early(
+            ("scenario" | "mode" | "trial", "") if scope < MEASUREMENT_SCOPE => early(
                 problems,
                 "defined within `scenarios` only: other commands run once for all",
             ),
             ("scenario" | "mode" | "trial" | "models", "") => true,
-            ("gpus" | "models" | "nodes" | "node" | "head", _) if scope < RUN => early(
+            ("gpus" | "models" | "nodes" | "node" | "head", _) if scope < RUN_SCOPE => early(
                 problems,
                 "known only once the machines and the models are resolved; commands, env, mounts and paths may use it",
             ),
-            ("gpus" | "nodes" | "node" | "head", _) => match self.machines(root, rest) {
+            ("gpus" | "nodes" | "node" | "head", _) => match self.machine_name_help(root, rest) {
                 Some(help) => undefined(problems, help.to_owned()),
                 None => true,
             },
-            ("models", rest) => match self.model(rest) {
+            ("models", rest) => match self.model_name_help(rest) {
                 Some(help) => undefined(problems, help),
                 None => true,
             },
-            _ => undefined(problems, self.instead_of(path, root)),
+            _ => undefined(problems, self.unknown_root_help(path, root)),
         }
     }
 
     /// Returns help for an undefined name of GPUs or machines; none if the name is defined.
-    fn machines(&self, root: &str, rest: &str) -> Option<&'static str> {
+    fn machine_name_help(&self, root: &str, rest: &str) -> Option<&'static str> {
         let has_nodes = self.names.nodes || self.partial;
         match (root, rest) {
             ("gpus", "" | "count") if self.names.gpus || self.partial => None,
@@ -169,7 +169,7 @@ impl RecipeLanguage<'_> {
     }
 
     /// Returns help for a name with an unknown first part.
-    fn instead_of(&self, path: &str, root: &str) -> String {
+    fn unknown_root_help(&self, path: &str, root: &str) -> String {
         let roots = [
             "params", "variant", "scenario", "mode", "trial", "gpus", "models", "nodes", "node",
             "head",
@@ -184,14 +184,14 @@ impl RecipeLanguage<'_> {
     }
 
     /// Returns help for `models.REST`; none if it is defined.
-    fn model(&self, rest: &str) -> Option<String> {
+    fn model_name_help(&self, rest: &str) -> Option<String> {
         let models = &self.names.models;
         Some(match rest.strip_suffix(".commit") {
             Some(name) => match models.get(name) {
                 Some(true) => return None,
                 Some(false) => "only a model of the hub has a commit".into(),
                 None if self.partial => return None,
-                None => match nearest(name, models.keys().map(String::as_str)) {
+                None => match find_nearest(name, models.keys().map(String::as_str)) {
                     Some(near) => format!("did you mean `models.{near}.commit`?"),
                     None => "name a model of `models`".into(),
                 },

@@ -11,8 +11,8 @@ use sha2::{Digest, Sha256};
 use super::TemplateSource;
 use super::checks::CheckContext;
 use super::language::RecipeLanguage;
-use super::load::load;
-use super::merge::settle;
+use super::load::load_merged;
+use super::merge::settle_tree;
 use super::model::Recipe;
 use super::names::DeclaredNames;
 use super::settings::{self, ParamSetting};
@@ -28,13 +28,17 @@ pub enum RecipeFileKind {
 }
 
 /// Returns every problem of a file, under all of its variants.
-pub fn check(source: &Source, kind: RecipeFileKind, templates: &dyn TemplateSource) -> Diagnostics {
+pub fn check_source(
+    source: &Source,
+    kind: RecipeFileKind,
+    templates: &dyn TemplateSource,
+) -> Diagnostics {
     let mut problems = Diagnostics::default();
-    if let Some(merged) = load(source, templates, &mut problems) {
+    if let Some(merged) = load_merged(source, templates, &mut problems) {
         let partial = kind == RecipeFileKind::Template;
-        let base_missing = misses_template(&problems);
-        let variants = structure(&merged, partial, &mut problems);
-        let choices = variants.choices();
+        let base_missing = is_template_missing(&problems);
+        let variants = check_structure(&merged, partial, &mut problems);
+        let choices = variants.supported_choices();
         if let (true, Some(unsupported)) = (choices.is_empty(), merged.entry("unsupported")) {
             let message = "every combination of variants is unsupported";
             problems.error("variant", message, &unsupported.key_span, "leave one");
@@ -42,36 +46,36 @@ pub fn check(source: &Source, kind: RecipeFileKind, templates: &dyn TemplateSour
         let mut used = BTreeSet::new();
         let mut by_choice = Vec::new();
         for choice in &choices {
-            let mut own = Diagnostics::default();
+            let mut choice_problems = Diagnostics::default();
             let stage = VariantResolution::new(
                 &merged,
                 choice,
                 &[],
                 [partial, base_missing],
                 templates,
-                &mut own,
+                &mut choice_problems,
             );
-            used.extend(stage.used);
-            let enough = own.omitted() > 0;
-            by_choice.push(own);
+            used.extend(stage.used_params);
+            let enough = choice_problems.omitted_count() > 0;
+            by_choice.push(choice_problems);
             if enough {
                 // The limit is reached: the other choices would only add more.
                 break;
             }
         }
-        collect(&mut problems, &choices, by_choice);
+        collect_by_choice(&mut problems, &choices, by_choice);
         if !partial {
-            unused(&merged, &used, &mut problems);
+            warn_unused_params(&merged, &used, &mut problems);
         }
     }
-    problems.sort(&source.path);
+    problems.sort_by_place(&source.path);
     problems
 }
 
 /// Returns the SHA-256 of a recipe with its templates, under all variants; comments do not matter. None if it is not a
 /// recipe.
-pub fn fingerprint(source: &Source, templates: &dyn TemplateSource) -> Option<String> {
-    let merged = load(source, templates, &mut Diagnostics::default())?;
+pub fn compute_fingerprint(source: &Source, templates: &dyn TemplateSource) -> Option<String> {
+    let merged = load_merged(source, templates, &mut Diagnostics::default())?;
     Some(hex::encode(Sha256::digest(
         to_yaml(&merged, Recipe::OBJECT).as_bytes(),
     )))
@@ -81,15 +85,18 @@ pub fn fingerprint(source: &Source, templates: &dyn TemplateSource) -> Option<St
 ///
 /// # Errors
 /// Returns the problems if the file is not a recipe, or its variants are malformed.
-pub fn variants(source: &Source, templates: &dyn TemplateSource) -> Result<Variants, Diagnostics> {
+pub fn read_variants(
+    source: &Source,
+    templates: &dyn TemplateSource,
+) -> Result<Variants, Diagnostics> {
     let mut problems = Diagnostics::default();
-    let merged = load(source, templates, &mut problems);
-    let variants = merged.map(|merged| Variants::read(&merged, &mut problems));
+    let merged = load_merged(source, templates, &mut problems);
+    let variants = merged.map(|merged| Variants::from_recipe(&merged, &mut problems));
     problems.into_result(variants, &source.path)
 }
 
 /// Returns whether a template is missing: it might have had the missing keys.
-pub(super) fn misses_template(problems: &Diagnostics) -> bool {
+pub(super) fn is_template_missing(problems: &Diagnostics) -> bool {
     let is_missing_template = |problem: &Diagnostic| {
         matches!(
             problem.code,
@@ -100,7 +107,11 @@ pub(super) fn misses_template(problems: &Diagnostics) -> bool {
 }
 
 /// Checks the keys that do not depend on the choice of variants: `variants`, `default`, `unsupported`.
-pub(super) fn structure(merged: &Node, partial: bool, problems: &mut Diagnostics) -> Variants {
+pub(super) fn check_structure(
+    merged: &Node,
+    partial: bool,
+    problems: &mut Diagnostics,
+) -> Variants {
     let names = DeclaredNames::default();
     let mut language = RecipeLanguage::new(&names, partial, false);
     let mut validator = Validator::new(&mut language, problems);
@@ -110,9 +121,9 @@ pub(super) fn structure(merged: &Node, partial: bool, problems: &mut Diagnostics
         };
         // Null removes here, too: an axis, or a value of one.
         let node = without_nulls(&entry.value, 2);
-        validator.value(&node, &key.field_type, &entry.key_span);
+        validator.check_value(&node, &key.field_type, &entry.key_span);
     }
-    Variants::read(merged, problems)
+    Variants::from_recipe(merged, problems)
 }
 
 /// A recipe under one choice of variants.
@@ -120,7 +131,7 @@ pub(super) struct VariantResolution {
     pub settled: Node,
     pub validated: Node,
     pub names: DeclaredNames,
-    used: BTreeSet<String>,
+    used_params: BTreeSet<String>,
 }
 
 impl VariantResolution {
@@ -132,18 +143,18 @@ impl VariantResolution {
         templates: &dyn TemplateSource,
         problems: &mut Diagnostics,
     ) -> Self {
-        let chosen = variants::apply(merged, choice, problems);
-        let chosen = settings::apply(chosen, settings, problems);
-        let settled = settle(chosen, problems);
-        let names = DeclaredNames::read(&settled, choice.clone(), problems);
+        let chosen = variants::apply_variants(merged, choice, problems);
+        let chosen = settings::apply_settings(chosen, settings, problems);
+        let settled = settle_tree(chosen, problems);
+        let names = DeclaredNames::from_recipe(&settled, choice.clone(), problems);
         let mut language = RecipeLanguage::new(&names, partial, base_missing);
-        let top = settled.span.part(0..0);
+        let top = settled.span.sub_span(0..0);
         let validated =
-            Validator::new(&mut language, problems).object(&settled, Recipe::OBJECT, &top);
-        let used = language.used;
+            Validator::new(&mut language, problems).check_object(&settled, Recipe::OBJECT, &top);
+        let used_params = language.used_params;
         let checks = CheckContext {
             recipe: &validated,
-            written: &settled,
+            unchecked_recipe: &settled,
             partial,
             templates,
             problems: Diagnostics::default(),
@@ -153,18 +164,22 @@ impl VariantResolution {
             settled,
             validated,
             names,
-            used,
+            used_params,
         }
     }
 }
 
 /// Adds the problems of all choices; a problem that not all choices have lists its settings.
-fn collect(problems: &mut Diagnostics, choices: &[VariantChoice], by_choice: Vec<Diagnostics>) {
+fn collect_by_choice(
+    problems: &mut Diagnostics,
+    choices: &[VariantChoice],
+    by_choice: Vec<Diagnostics>,
+) {
     let mut all: Vec<(Diagnostic, Vec<usize>)> = Vec::new();
     let count = by_choice.len();
     // Presumably the same ones are omitted under each choice.
-    let omitted = by_choice.iter().map(Diagnostics::omitted).max();
-    problems.omit(omitted.unwrap_or(0));
+    let omitted = by_choice.iter().map(Diagnostics::omitted_count).max();
+    problems.add_omitted(omitted.unwrap_or(0));
     for (index, diagnostics) in by_choice.into_iter().enumerate() {
         for diagnostic in diagnostics {
             match all.iter_mut().find(|(other, _)| *other == diagnostic) {
@@ -177,7 +192,7 @@ fn collect(problems: &mut Diagnostics, choices: &[VariantChoice], by_choice: Vec
         if problems.iter().any(|other| *other == diagnostic) {
             continue;
         }
-        let variants = (under.len() < count).then(|| common(choices, &under));
+        let variants = (under.len() < count).then(|| shared_settings(choices, &under));
         problems.push(Diagnostic {
             variants,
             ..diagnostic
@@ -186,7 +201,7 @@ fn collect(problems: &mut Diagnostics, choices: &[VariantChoice], by_choice: Vec
 }
 
 /// Returns the settings that the choices share, which alone cause the problem.
-fn common(choices: &[VariantChoice], under: &[usize]) -> String {
+fn shared_settings(choices: &[VariantChoice], under: &[usize]) -> String {
     let shared = |axis: &String, value: &String| {
         under
             .iter()
@@ -203,7 +218,7 @@ fn common(choices: &[VariantChoice], under: &[usize]) -> String {
     words
 }
 
-fn unused(merged: &Node, used: &BTreeSet<String>, problems: &mut Diagnostics) {
+fn warn_unused_params(merged: &Node, used: &BTreeSet<String>, problems: &mut Diagnostics) {
     for param in merged.entries_at("params") {
         if !used.contains(&param.key) {
             let message = format!("unused param `{}`", param.key);
@@ -221,6 +236,6 @@ fn without_nulls(node: &Node, levels: usize) -> Node {
         return node.clone();
     }
     let present = entries.iter().filter(|entry| !entry.value.is_null());
-    let entries = present.map(|entry| entry.with(without_nulls(&entry.value, levels - 1)));
+    let entries = present.map(|entry| entry.with_value(without_nulls(&entry.value, levels - 1)));
     Node::map(entries.collect(), node.span.clone())
 }

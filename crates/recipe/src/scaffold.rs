@@ -1,7 +1,7 @@
 //! The recipe that `retrial new NAME` writes.
 
 /// Returns a commented recipe to start from, which passes the check. `name` becomes its title.
-pub fn new(name: &str) -> String {
+pub fn starter_recipe(name: &str) -> String {
     // A title is one line, and must not end its quotes.
     let is_odd = |letter: char| letter.is_control() || matches!(letter, '"' | '\\');
     let title = name.replace(is_odd, " ").replace("${{", "");
@@ -9,10 +9,10 @@ pub fn new(name: &str) -> String {
         "" => "A new recipe",
         title => title,
     };
-    TEXT.replace("TITLE", title)
+    STARTER_RECIPE.replace("TITLE", title)
 }
 
-const TEXT: &str = r#"# A recipe: how to re-run one submission, and what was published.
+const STARTER_RECIPE: &str = r#"# A recipe: how to re-run one submission, and what was published.
 #   retrial check FILE    every problem at once
 #   retrial plan FILE     the exact steps, changing nothing
 #   retrial run FILE      do it; ends in a verdict

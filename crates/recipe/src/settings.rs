@@ -5,7 +5,7 @@ use itertools::Itertools as _;
 use retrial_document::{Diagnostics, MapEntry, Node, Source, Span, Value, did_you_mean};
 
 /// The path that is reported as the source of a value from the command line.
-pub const COMMAND_LINE: &str = "--set";
+pub const COMMAND_LINE_PATH: &str = "--set";
 
 /// A `--set name=value` of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,17 +27,17 @@ impl ParamSetting {
 
     /// Returns the span of the setting, in a source of its own.
     fn span(&self) -> Span {
-        let source = Source::new(COMMAND_LINE, format!("{}={}", self.name, self.value));
+        let source = Source::new(COMMAND_LINE_PATH, format!("{}={}", self.name, self.value));
         source.span(0..source.text.len())
     }
 
     fn name_span(&self) -> Span {
-        self.span().part(0..self.name.len())
+        self.span().sub_span(0..self.name.len())
     }
 
     fn value_span(&self) -> Span {
         let whole = self.span();
-        whole.part(self.name.len() + 1..whole.end)
+        whole.sub_span(self.name.len() + 1..whole.end)
     }
 }
 
@@ -53,13 +53,13 @@ impl std::str::FromStr for ParamSetting {
 }
 
 /// Chooses a value for each axis, from the settings and the defaults.
-pub fn choose(
+pub fn choose_variants(
     recipe: &Node,
     variants: &Variants,
     settings: &[ParamSetting],
     problems: &mut Diagnostics,
 ) -> VariantChoice {
-    let mut choice = chosen(recipe, variants, settings, problems);
+    let mut choice = choices_by_settings(recipe, variants, settings, problems);
     for axis in &variants.axes {
         if choice.contains_key(&axis.name) {
             continue;
@@ -77,7 +77,7 @@ pub fn choose(
 }
 
 /// Returns the values of the axes that settings name.
-fn chosen(
+fn choices_by_settings(
     recipe: &Node,
     variants: &Variants,
     settings: &[ParamSetting],
@@ -96,8 +96,8 @@ fn chosen(
                 problems.error("setting", message, &setting.value_span(), help);
             }
         } else if !params.iter().any(|param| param.key == setting.name) {
-            let names = params.iter().map(|param| param.key.as_str());
-            let names = names.chain(variants.axes.iter().map(|axis| axis.name.as_str()));
+            let param_names = params.iter().map(|param| param.key.as_str());
+            let names = param_names.chain(variants.axes.iter().map(|axis| axis.name.as_str()));
             let help = did_you_mean(&setting.name, names, "param or variant that could be set");
             let message = format!("no such param or variant: `{}`", setting.name);
             problems.error("setting", message, &setting.name_span(), help);
@@ -111,7 +111,10 @@ fn report_undecided(recipe: &Node, axis: &VariantAxis, problems: &mut Diagnostic
     let declared = recipe
         .get("variants")
         .and_then(|variants| variants.entry(&axis.name));
-    let span = declared.map_or_else(|| recipe.span.part(0..0), |entry| entry.key_span.clone());
+    let span = declared.map_or_else(
+        || recipe.span.sub_span(0..0),
+        |entry| entry.key_span.clone(),
+    );
     let message = format!("`{}` must be set: it has no default", axis.name);
     let values = axis.values.join(", ");
     let help = format!("choose with --set {}=VALUE: {values}", axis.name);
@@ -126,23 +129,27 @@ fn report_unsupported(
     choice: &VariantChoice,
     problems: &mut Diagnostics,
 ) {
-    let Some(unsupported) = variants.unsupported(choice) else {
+    let Some(unsupported) = variants.find_unsupported(choice) else {
         return;
     };
-    let words = unsupported.combination.iter();
-    let words = words
+    let combination = unsupported.combination.iter();
+    let words = combination
         .map(|(axis, value)| format!("{axis}={value}"))
         .join(" with ");
     let setting = settings
         .iter()
         .find(|setting| unsupported.combination.contains_key(&setting.name));
-    let span = setting.map_or_else(|| recipe.span.part(0..0), ParamSetting::span);
+    let span = setting.map_or_else(|| recipe.span.sub_span(0..0), ParamSetting::span);
     let message = format!("{words} is not supported: {}", unsupported.reason);
     problems.error("unsupported", message, &span, "choose another combination");
 }
 
 /// Returns the recipe with the settings of params in it, as `set` next to each `default`.
-pub fn apply(mut recipe: Node, settings: &[ParamSetting], problems: &mut Diagnostics) -> Node {
+pub fn apply_settings(
+    mut recipe: Node,
+    settings: &[ParamSetting],
+    problems: &mut Diagnostics,
+) -> Node {
     let Value::Map(entries) = &mut recipe.value else {
         return recipe;
     };

@@ -4,9 +4,9 @@ use retrial_document::{Diagnostics, Node, Source, Value};
 use serde::Serialize;
 
 use super::TemplateSource;
-use super::load::load;
-use super::merge::settle;
-use super::names::{DeclaredNames, evaluate};
+use super::load::load_merged;
+use super::merge::settle_tree;
+use super::names::{DeclaredNames, evaluate_scalar};
 use super::variants::{self, VariantChoice, Variants};
 
 /// A line of `retrial list`.
@@ -54,12 +54,12 @@ pub fn summarize(
     templates: &dyn TemplateSource,
 ) -> Result<(RecipeSummary, Vec<VariantSummary>), Diagnostics> {
     let mut problems = Diagnostics::default();
-    let Some(merged) = load(source, templates, &mut problems) else {
+    let Some(merged) = load_merged(source, templates, &mut problems) else {
         return Err(problems);
     };
-    let variants = Variants::read(&merged, &mut problems);
+    let variants = Variants::from_recipe(&merged, &mut problems);
     let usual = variants.defaults();
-    let first = of(&merged, usual.clone());
+    let first = summarize_choice(&merged, usual.clone());
     let mut others = Vec::new();
     for axis in &variants.axes {
         for value in axis
@@ -69,10 +69,10 @@ pub fn summarize(
         {
             let mut choice = usual.clone();
             choice.insert(axis.name.clone(), value.clone());
-            if variants.unsupported(&choice).is_some() {
+            if variants.find_unsupported(&choice).is_some() {
                 continue;
             }
-            let other = of(&merged, choice);
+            let other = summarize_choice(&merged, choice);
             if other.is_another_submission(&first) {
                 others.push(VariantSummary {
                     axis: axis.name.clone(),
@@ -96,20 +96,22 @@ impl RecipeSummary {
 }
 
 /// Summarizes the recipe with this choice. `check` reports its problems.
-fn of(merged: &Node, choice: VariantChoice) -> RecipeSummary {
+fn summarize_choice(merged: &Node, choice: VariantChoice) -> RecipeSummary {
     let mut problems = Diagnostics::default();
-    let chosen = variants::apply(merged, &choice, &mut problems);
-    let recipe = settle(chosen, &mut problems);
-    let names = DeclaredNames::read(&recipe, choice, &mut problems);
+    let chosen = variants::apply_variants(merged, &choice, &mut problems);
+    let recipe = settle_tree(chosen, &mut problems);
+    let names = DeclaredNames::from_recipe(&recipe, choice, &mut problems);
     let text = |node: Option<&Node>| match &node?.value {
-        Value::Scalar(scalar) => evaluate(scalar, &names.scope).ok().map(|value| value.text),
+        Value::Scalar(scalar) => evaluate_scalar(scalar, &names.scope)
+            .ok()
+            .map(|value| value.text),
         _ => None,
     };
-    let published = |key: &str| text(recipe.at(&["submission", key]));
-    let sources = recipe.at(&["submission", "sources"]);
-    let requested = |key: &str| text(recipe.at(&["requires", "gpus", key]));
-    let models = recipe.at(&["requires", "gpus", "models"]);
-    let models = models.map_or(&[][..], Node::items);
+    let published = |key: &str| text(recipe.descendant(&["submission", key]));
+    let sources = recipe.descendant(&["submission", "sources"]);
+    let requested = |key: &str| text(recipe.descendant(&["requires", "gpus", key]));
+    let models_node = recipe.descendant(&["requires", "gpus", "models"]);
+    let models = models_node.map_or(&[][..], Node::items);
     let gpu_models: Vec<String> = models
         .iter()
         .filter_map(|model| text(Some(model)))
@@ -124,13 +126,17 @@ fn of(merged: &Node, choice: VariantChoice) -> RecipeSummary {
         submitter: published("submitter"),
         system: published("system"),
         benchmark: published("benchmark"),
-        gpus: describe(requested("count"), &gpu_models, requested("vendor")),
+        gpus: describe_gpus(requested("count"), &gpu_models, requested("vendor")),
         gpu_models,
         source: text(sources.and_then(|sources| sources.items().first())),
     }
 }
 
-fn describe(count: Option<String>, models: &[String], vendor: Option<String>) -> Option<String> {
+fn describe_gpus(
+    count: Option<String>,
+    models: &[String],
+    vendor: Option<String>,
+) -> Option<String> {
     let model = if models.is_empty() {
         vendor.map(|vendor| vendor.to_uppercase())
     } else {

@@ -3,8 +3,8 @@
 use retrial_document::{Diagnostics, MapEntry, Node, Span, Value, did_you_mean};
 use std::collections::BTreeMap;
 
-use super::keys::TOP_ONLY;
-use super::merge::merge;
+use super::keys::TOP_LEVEL_KEYS;
+use super::merge::merge_trees;
 
 /// An axis along which a recipe has variants.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -39,7 +39,7 @@ pub struct Variants {
 pub type VariantChoice = BTreeMap<String, String>;
 
 /// More combinations than this are checked one axis at a time.
-const MOST_COMBINATIONS: usize = 64;
+const MAX_COMBINATIONS: usize = 64;
 
 impl Variants {
     /// Returns the axis of this name.
@@ -48,7 +48,7 @@ impl Variants {
     }
 
     /// Returns the unsupported combination that a choice contains, if any.
-    pub fn unsupported(&self, choice: &VariantChoice) -> Option<&UnsupportedVariant> {
+    pub fn find_unsupported(&self, choice: &VariantChoice) -> Option<&UnsupportedVariant> {
         self.unsupported.iter().find(|unsupported| {
             let meets = |(axis, value): (&String, &String)| choice.get(axis) == Some(value);
             !unsupported.combination.is_empty() && unsupported.combination.iter().all(meets)
@@ -56,49 +56,60 @@ impl Variants {
     }
 
     /// Returns all supported choices; where there are very many, each value once with the others' first.
-    pub fn choices(&self) -> Vec<VariantChoice> {
-        let axes = self.axes.iter().filter(|axis| !axis.values.is_empty());
-        let axes: Vec<&VariantAxis> = axes.collect();
+    pub fn supported_choices(&self) -> Vec<VariantChoice> {
+        let nonempty_axes = self.axes.iter().filter(|axis| !axis.values.is_empty());
+        let axes: Vec<&VariantAxis> = nonempty_axes.collect();
         let count = axes.iter().try_fold(1_usize, |product, axis| {
             product.checked_mul(axis.values.len())
         });
         let mut choices = vec![VariantChoice::new()];
-        if count.is_some_and(|count| count <= MOST_COMBINATIONS) {
+        if count.is_some_and(|count| count <= MAX_COMBINATIONS) {
             for axis in &axes {
                 choices = axis
                     .values
                     .iter()
-                    .flat_map(|value| choices.iter().map(move |choice| with(choice, axis, value)))
+                    .flat_map(|value| {
+                        choices
+                            .iter()
+                            .map(move |choice| with_axis_value(choice, axis, value))
+                    })
                     .collect();
             }
         } else {
             let usual = axes.iter().fold(VariantChoice::new(), |choice, axis| {
                 let value = axis.default.as_ref().unwrap_or(&axis.values[0]);
-                with(&choice, axis, value)
+                with_axis_value(&choice, axis, value)
             });
             choices = axes
                 .iter()
-                .flat_map(|axis| axis.values.iter().map(|value| with(&usual, axis, value)))
+                .flat_map(|axis| {
+                    axis.values
+                        .iter()
+                        .map(|value| with_axis_value(&usual, axis, value))
+                })
                 .collect();
         }
-        choices.retain(|choice| self.unsupported(choice).is_none());
+        choices.retain(|choice| self.find_unsupported(choice).is_none());
         choices
     }
 
     /// Reads the variants of a merged recipe.
-    pub fn read(recipe: &Node, problems: &mut Diagnostics) -> Self {
+    pub fn from_recipe(recipe: &Node, problems: &mut Diagnostics) -> Self {
         let mut variants = Self::default();
-        for (name, values) in recipe.named_at("variants") {
+        for (name, values) in recipe.present_entries_at("variants") {
             let default = recipe.get("default").and_then(|default| default.get(name));
             variants.axes.push(VariantAxis {
                 name: name.to_owned(),
-                values: values.named().map(|(value, _)| value.to_owned()).collect(),
+                values: values
+                    .present_entries()
+                    .map(|(value, _)| value.to_owned())
+                    .collect(),
                 default: default.and_then(Node::text).map(str::to_owned),
             });
         }
         for entry in recipe.entries_at("variants") {
             let axis = &entry.key;
-            let is_empty = entry.value.named().next().is_none();
+            let is_empty = entry.value.present_entries().next().is_none();
             if is_empty && matches!(entry.value.value, Value::Map(_)) {
                 let message = format!("the axis `{axis}` has no values");
                 let help = "write them: `{one: {}, other: {}}`";
@@ -113,13 +124,13 @@ impl Variants {
         }
         for entry in recipe.entries_at("default") {
             if let Some(value) = entry.value.text() {
-                variants.exists(entry, value, problems);
+                variants.check_value_exists(entry, value, problems);
             }
         }
         for item in recipe.items_at("unsupported") {
             variants.read_unsupported(item, problems);
         }
-        variants.default_exists(recipe, problems);
+        variants.check_default_supported(recipe, problems);
         variants
     }
 
@@ -127,7 +138,7 @@ impl Variants {
         let mut combination = BTreeMap::new();
         for entry in item.entries().iter().filter(|entry| entry.key != "reason") {
             if let Some(value) = entry.value.text() {
-                self.exists(entry, value, problems);
+                self.check_value_exists(entry, value, problems);
                 combination.insert(entry.key.clone(), value.to_owned());
             }
         }
@@ -147,7 +158,7 @@ impl Variants {
     }
 
     /// Reports an axis that does not exist, or a value that the axis does not have.
-    fn exists(&self, entry: &MapEntry, value: &str, problems: &mut Diagnostics) {
+    fn check_value_exists(&self, entry: &MapEntry, value: &str, problems: &mut Diagnostics) {
         let axis = entry.key.as_str();
         match self.axis(axis) {
             None => {
@@ -179,10 +190,11 @@ impl Variants {
             .collect()
     }
 
-    fn default_exists(&self, recipe: &Node, problems: &mut Diagnostics) {
-        if let (Some(unsupported), Some(default)) =
-            (self.unsupported(&self.defaults()), recipe.entry("default"))
-        {
+    fn check_default_supported(&self, recipe: &Node, problems: &mut Diagnostics) {
+        if let (Some(unsupported), Some(default)) = (
+            self.find_unsupported(&self.defaults()),
+            recipe.entry("default"),
+        ) {
             let message = format!("the default is not supported: {}", unsupported.reason);
             problems.error(
                 "variant",
@@ -194,15 +206,15 @@ impl Variants {
     }
 }
 
-fn with(choice: &VariantChoice, axis: &VariantAxis, value: &str) -> VariantChoice {
-    let mut choice = choice.clone();
-    choice.insert(axis.name.clone(), value.to_owned());
-    choice
+fn with_axis_value(choice: &VariantChoice, axis: &VariantAxis, value: &str) -> VariantChoice {
+    let mut extended = choice.clone();
+    extended.insert(axis.name.clone(), value.to_owned());
+    extended
 }
 
 /// Returns the recipe with the chosen overlays merged over it, axes in the order of the file. It keeps only the chosen
 /// part of `variants`, so that its text resolves to the same recipe.
-pub fn apply(recipe: &Node, choice: &VariantChoice, problems: &mut Diagnostics) -> Node {
+pub fn apply_variants(recipe: &Node, choice: &VariantChoice, problems: &mut Diagnostics) -> Node {
     let span = recipe.span.clone();
     let mut merged = recipe.clone();
     let mut chosen = Vec::new();
@@ -215,31 +227,32 @@ pub fn apply(recipe: &Node, choice: &VariantChoice, problems: &mut Diagnostics) 
             continue;
         };
         if let Value::Map(entries) = &entry.value.value {
-            let allowed = entries.iter();
-            let allowed = allowed.filter(|entry| !TOP_ONLY.contains(&entry.key.as_str()));
+            let overlay_entries = entries.iter();
+            let allowed =
+                overlay_entries.filter(|entry| !TOP_LEVEL_KEYS.contains(&entry.key.as_str()));
             let overlay = Node::map(allowed.cloned().collect(), span.clone());
-            merged = merge(merged, overlay, problems);
+            merged = merge_trees(merged, overlay, problems);
         }
-        let value = entry.with(Node::map(Vec::new(), entry.value.span.clone()));
-        chosen.push(axis.with(Node::map(vec![value], axis.value.span.clone())));
+        let value = entry.with_value(Node::map(Vec::new(), entry.value.span.clone()));
+        chosen.push(axis.with_value(Node::map(vec![value], axis.value.span.clone())));
         let default = Node::scalar(entry.key.clone(), false, entry.key_span.clone());
-        defaults.push(axis.with(default));
+        defaults.push(axis.with_value(default));
     }
     if let Value::Map(entries) = &mut merged.value {
         entries.retain(|entry| entry.key != "unsupported");
-        put(entries, "variants", chosen, &span);
-        put(entries, "default", defaults, &span);
+        replace_map(entries, "variants", chosen, &span);
+        replace_map(entries, "default", defaults, &span);
     }
     merged
 }
 
 /// Replaces the map under a key; if there is none, adds it unless it is empty.
-fn put(entries: &mut Vec<MapEntry>, key: &str, map: Vec<MapEntry>, recipe: &Span) {
+fn replace_map(entries: &mut Vec<MapEntry>, key: &str, map: Vec<MapEntry>, recipe: &Span) {
     match entries.iter_mut().find(|entry| entry.key == key) {
         Some(entry) => entry.value = Node::map(map, entry.value.span.clone()),
         None if map.is_empty() => {}
         None => {
-            let key_span = recipe.part(0..0);
+            let key_span = recipe.sub_span(0..0);
             entries.push(MapEntry {
                 key: key.to_owned(),
                 key_span: key_span.clone(),

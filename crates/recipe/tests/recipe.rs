@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use retrial_recipe::model::{Image, ParamValue, Template, Trials};
 use retrial_recipe::{
-    NoTemplates, ParamSetting, RecipeFileKind, ResolvedRecipe, Source, TemplateSource, check,
-    resolve, variants,
+    NoTemplates, ParamSetting, RecipeFileKind, ResolvedRecipe, Source, TemplateSource,
+    check_source, read_variants, resolve_recipe,
 };
 
 struct Fixtures;
@@ -23,7 +23,7 @@ impl TemplateSource for Fixtures {
         Ok(text.map(|text| Source::new(format!("templates/{name}.yaml"), text)))
     }
 
-    fn names(&self) -> Vec<String> {
+    fn template_names(&self) -> Vec<String> {
         vec!["amd-like".into()]
     }
 
@@ -42,19 +42,19 @@ fn resolved(settings: &[(&str, &str)]) -> ResolvedRecipe {
         .iter()
         .map(|(name, value)| ParamSetting::new(*name, *value))
         .collect();
-    match resolve("llama2-like", &source(), &Fixtures, &settings) {
+    match resolve_recipe("llama2-like", &source(), &Fixtures, &settings) {
         Ok(resolved) => resolved,
         Err(problems) => panic!("{problems}"),
     }
 }
 
 #[test]
-fn the_whole_recipe() {
+fn every_key_of_a_recipe_is_read() {
     insta::assert_json_snapshot!(resolved(&[]).recipe);
 }
 
 #[test]
-fn the_resolved_text() {
+fn the_resolved_text_has_every_merged_value() {
     insta::assert_snapshot!(resolved(&[]).yaml);
 }
 
@@ -67,7 +67,7 @@ fn the_resolved_text_resolves_to_the_same_recipe() {
     ] {
         let first = resolved(settings);
         let again = Source::new("recipe.yaml", first.yaml.clone());
-        let second = resolve("llama2-like", &again, &NoTemplates, &[])
+        let second = resolve_recipe("llama2-like", &again, &NoTemplates, &[])
             .map_err(|problems| problems.to_string())
             .unwrap();
         assert_eq!(first.recipe, second.recipe);
@@ -77,7 +77,7 @@ fn the_resolved_text_resolves_to_the_same_recipe() {
 }
 
 #[test]
-fn settings_choose() {
+fn settings_choose_variants_and_params() {
     let resolved = resolved(&[("rocm", "6.4.1"), ("gpus", "4")]);
     let recipe = resolved.recipe;
     assert_eq!(recipe.variant["rocm"], "6.4.1");
@@ -119,7 +119,7 @@ fn setting_a_default_value_modifies_nothing() {
 }
 
 #[test]
-fn merging() {
+fn the_recipe_is_merged_over_its_template() {
     let recipe = resolved(&[]).recipe;
     assert_eq!(
         recipe.container.devices,
@@ -138,21 +138,21 @@ fn merging() {
 }
 
 #[test]
-fn checks_clean() {
+fn the_fixtures_have_no_problems() {
     assert_eq!(
-        check(&source(), RecipeFileKind::Recipe, &Fixtures).to_string(),
+        check_source(&source(), RecipeFileKind::Recipe, &Fixtures).to_string(),
         ""
     );
     let template = Fixtures.template("amd-like").unwrap().unwrap();
     assert_eq!(
-        check(&template, RecipeFileKind::Template, &Fixtures).to_string(),
+        check_source(&template, RecipeFileKind::Template, &Fixtures).to_string(),
         ""
     );
 }
 
 #[test]
 fn variants_are_listed() {
-    let variants = variants(&source(), &Fixtures).unwrap();
+    let variants = read_variants(&source(), &Fixtures).unwrap();
     assert_eq!(variants.axes[0].name, "rocm");
     assert_eq!(variants.axes[0].values, ["6.4.1", "7.1.1"]);
     assert_eq!(variants.axes[0].default.as_deref(), Some("7.1.1"));

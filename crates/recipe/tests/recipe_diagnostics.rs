@@ -4,7 +4,9 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use retrial_recipe::{ParamSetting, RecipeFileKind, Source, TemplateSource, check, resolve};
+use retrial_recipe::{
+    ParamSetting, RecipeFileKind, Source, TemplateSource, check_source, resolve_recipe,
+};
 
 struct Fixtures;
 
@@ -21,7 +23,7 @@ impl TemplateSource for Fixtures {
         Ok(text.map(|text| Source::new(format!("templates/{name}.yaml"), text)))
     }
 
-    fn names(&self) -> Vec<String> {
+    fn template_names(&self) -> Vec<String> {
         vec![
             "amd-like".into(),
             "broken".into(),
@@ -36,11 +38,11 @@ impl TemplateSource for Fixtures {
 }
 
 #[test]
-fn bad_recipes() {
+fn each_bad_recipe_is_reported_with_its_problems() {
     insta::glob!("recipes-bad/*.yaml", |path| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let source = Source::from_bytes(name, &std::fs::read(path).unwrap()).unwrap();
-        let problems = check(&source, RecipeFileKind::Recipe, &Fixtures);
+        let problems = check_source(&source, RecipeFileKind::Recipe, &Fixtures);
         assert!(!problems.is_empty());
         insta::assert_snapshot!(problems.render(false));
     });
@@ -56,14 +58,14 @@ fn refused(source: &Source, settings: &[(&str, &str)]) -> String {
         .iter()
         .map(|(name, value)| ParamSetting::new(*name, *value))
         .collect();
-    match resolve("x", source, &Fixtures, &settings) {
+    match resolve_recipe("x", source, &Fixtures, &settings) {
         Ok(_) => panic!("resolved"),
         Err(problems) => problems.render(false),
     }
 }
 
 #[test]
-fn bad_settings() {
+fn settings_without_a_param_or_with_bad_values_are_reported() {
     let settings = [
         ("rokm", "1"),
         ("rocm", "7.1.2"),
@@ -85,7 +87,7 @@ fn unset_axes_and_params_are_reported() {
 }
 
 #[test]
-fn an_unsupported_option() {
+fn an_unsupported_combination_is_reported_with_its_reason() {
     let source = recipe("llama2-like.yaml");
     let text = source.text.replace(
         "default: { rocm: \"7.1.1\" }\n",
@@ -98,16 +100,16 @@ fn an_unsupported_option() {
 }
 
 #[test]
-fn as_json() {
+fn problems_are_serialized_with_their_position() {
     let source = Source::new("x.yaml", "schema: 1\ntitel: x\n");
-    let problems = check(&source, RecipeFileKind::Template, &Fixtures);
+    let problems = check_source(&source, RecipeFileKind::Template, &Fixtures);
     insta::assert_json_snapshot!(problems);
 }
 
 #[test]
-fn companions() {
+fn files_missing_next_to_the_recipe_are_reported() {
     let text = "schema: 1\nimage: { build: { context: there } }\nfiles: { there.sh: /x, gone.sh: /y, ../up.sh: /z }\n";
-    let problems = check(
+    let problems = check_source(
         &Source::new("x.yaml", text),
         RecipeFileKind::Template,
         &Fixtures,
@@ -118,7 +120,7 @@ fn companions() {
 #[test]
 fn settings_of_a_shared_command_have_no_effect_where_it_is_named() {
     let text = "schema: 1\ncommands: { all: { run: x } }\nscenarios: { offline: { performance: { from: all, max_log: 1G, results: /r } } }\n";
-    let problems = check(
+    let problems = check_source(
         &Source::new("x.yaml", text),
         RecipeFileKind::Template,
         &Fixtures,

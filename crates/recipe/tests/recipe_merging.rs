@@ -10,7 +10,8 @@ use std::error::Error;
 
 use retrial_recipe::model::{Image, ParamValue, Recipe};
 use retrial_recipe::{
-    ParamSetting, RecipeFileKind, Source, TemplateSource, check, resolve, variants,
+    ParamSetting, RecipeFileKind, Source, TemplateSource, check_source, read_variants,
+    resolve_recipe,
 };
 
 struct InMemory<'a>(&'a [(&'a str, &'a str)]);
@@ -21,7 +22,7 @@ impl TemplateSource for InMemory<'_> {
         Ok(template.map(|(name, text)| Source::new(*name, *text)))
     }
 
-    fn names(&self) -> Vec<String> {
+    fn template_names(&self) -> Vec<String> {
         self.0.iter().map(|(name, _)| (*name).to_owned()).collect()
     }
 
@@ -59,10 +60,10 @@ fn attempt(
         .map(|(name, value)| ParamSetting::new(*name, *value))
         .collect();
     let templates = InMemory(templates);
-    match resolve("r", &source, &templates, &settings) {
+    match resolve_recipe("r", &source, &templates, &settings) {
         Ok(resolved) => {
             let again = Source::new("recipe.yaml", resolved.yaml.clone());
-            let again = resolve("r", &again, &InMemory(&[]), &[])
+            let again = resolve_recipe("r", &again, &InMemory(&[]), &[])
                 .map_err(|problems| problems.to_string())?;
             assert_eq!(again.recipe, resolved.recipe, "{}", resolved.yaml);
             Ok(resolved.recipe)
@@ -173,7 +174,7 @@ fn a_command_can_replace_a_shared_one() {
 }
 
 #[test]
-fn anchors_and_merge_keys() {
+fn anchors_and_merge_keys_are_expanded() {
     let text = "container: {env: &env {A: a, B: b}}\nsetup: {one: {run: ./one, env: {B: own, <<: *env}}, two: {run: ./two, env: *env}}\n";
     let recipe = resolved(text, &[], &[]);
     let texts = |index: usize| -> Vec<String> {
@@ -218,9 +219,9 @@ fn variants_are_merged_in_axis_order() {
 #[test]
 fn choices_exclude_unsupported_combinations() {
     let source = Source::new("r.yaml", format!("{REST}{VARIANTS}"));
-    let variants = variants(&source, &InMemory(&[])).unwrap();
+    let variants = read_variants(&source, &InMemory(&[])).unwrap();
     let choices: Vec<String> = variants
-        .choices()
+        .supported_choices()
         .iter()
         .map(|choice| format!("{} {}", choice["rocm"], choice["gpu"]))
         .collect();
@@ -315,7 +316,7 @@ fn a_param_without_default_must_be_set() {
     );
     let source = Source::new("r.yaml", format!("{REST}{text}"));
     assert_eq!(
-        check(&source, RecipeFileKind::Recipe, &InMemory(&[])).to_string(),
+        check_source(&source, RecipeFileKind::Recipe, &InMemory(&[])).to_string(),
         ""
     );
 }

@@ -7,7 +7,7 @@ use itertools::{Itertools as _, join};
 
 use super::charts::extent;
 use retrial_document::measures::format::{limit, size};
-use retrial_plan::deviation::{ALWAYS, REIMPLEMENTED};
+use retrial_plan::deviation::{COMMON_DEVIATIONS, REIMPLEMENTED_REASON};
 use retrial_recipe::model::{Expectation, ExpectationKind, Image, Measurement, Mode, Recipe};
 use retrial_results::verdict::number::figure;
 
@@ -33,7 +33,7 @@ pub fn render(entries: &[CatalogueEntry], omitted: &str) -> String {
     );
     let _ = writeln!(
         out,
-        "\nEvery recipe deviates from its guide as follows: {ALWAYS}. Each recipe's own deviations are below it."
+        "\nEvery recipe deviates from its guide as follows: {COMMON_DEVIATIONS}. Each recipe's own deviations are below it."
     );
     let mut group = None;
     for entry in entries {
@@ -72,7 +72,7 @@ fn whole(out: &mut String, entry: &CatalogueEntry) {
     line(
         out,
         "qualifier",
-        own.then(|| format!("reimplemented: {REIMPLEMENTED}")),
+        own.then(|| format!("reimplemented: {REIMPLEMENTED_REASON}")),
     );
     line(out, "sources", join(sources, ", "));
     figures(out, recipe);

@@ -208,7 +208,7 @@ impl RunExecution<'_> {
 
     /// Records the start of a step and does its work. Returns the exit code of its command.
     async fn attempt(&mut self, planned: &Step) -> Result<Option<i64>, Halt> {
-        let step = &with_run_values(self.session, planned, planned.trial());
+        let step = &with_run_values(self.session, planned, planned.measurement_and_trial());
         let session = &StepSession::new(self.session, step);
         let reattach = self.may_be_running(step);
         // A running command is ended by its own step, and results are collected even then.
@@ -221,7 +221,7 @@ impl RunExecution<'_> {
             return Err(StepEnd::Stopped.into());
         }
         self.session.engine.forget_waits();
-        let timeout_s = step.command().map(|command| command.timeout_s);
+        let timeout_s = step.recipe_command().map(|command| command.timeout_s);
         let summary = summary(step);
         let now = Moment::now();
         let event = if reattach {
@@ -244,7 +244,7 @@ impl RunExecution<'_> {
         reattach: bool,
     ) -> Result<Option<i64>, Halt> {
         let others = self.session.others.as_ref();
-        match others.filter(|_| session.step.has_others()) {
+        match others.filter(|_| session.step.runs_on_others()) {
             None => self.work_here(session, reattach).await,
             Some(others) => Box::pin(self.work_with(session, others, reattach)).await,
         }
@@ -258,7 +258,7 @@ impl RunExecution<'_> {
     ) -> Result<Option<i64>, Halt> {
         let step = session.step;
         session.failures.forget(step.number);
-        if !step.has_head() {
+        if !step.runs_on_head() {
             let work = execute_elsewhere(session, others);
             self.telemetry.during(session, work).await?;
             compare_images(session, others).await?;
@@ -346,7 +346,7 @@ impl RunExecution<'_> {
 /// Seconds for which a command has been running since before this process; 0 for other steps.
 fn seconds_before(session: &StepSession<'_>) -> f64 {
     let step = session.step;
-    let is_open = step.command().is_some() && session.state().open.contains(&step.number);
+    let is_open = step.recipe_command().is_some() && session.state().open.contains(&step.number);
     if is_open {
         session.age().as_secs_f64()
     } else {

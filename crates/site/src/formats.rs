@@ -1,43 +1,46 @@
 //! The formats of a site's values: text that is valid on a line of a job's script. Pure.
 
-use retrial_document::formats::{FILLED, is_word, mismatch, no_parent, unless};
+use retrial_document::formats::{
+    FILLED, check_no_parent, is_word, mismatch_unless, mismatch_with_help,
+};
 use retrial_document::{FormatMismatch, StringFormat};
 
 use super::sbatch_option::SbatchOption;
 
 /// One word: a partition, an account.
-pub const WORD: StringFormat = StringFormat::new(word).pattern(r"^\S+$");
+pub const WORD: StringFormat = StringFormat::new(word).with_pattern(r"^\S+$");
 
 /// One line without control characters: a constraint, the value of a variable.
 pub const LINE: StringFormat = StringFormat::new(line);
 
 /// An absolute path, or one below the user's home directory.
-pub const PATH: StringFormat = StringFormat::new(path).pattern("^(/|~/)");
+pub const PATH: StringFormat = StringFormat::new(path).with_pattern("^(/|~/)");
 
 /// The endpoint of a container engine.
 pub const ENDPOINT: StringFormat =
-    StringFormat::new(endpoint).pattern("^(unix:///|tcp://|http://|https://)");
+    StringFormat::new(endpoint).with_pattern("^(unix:///|tcp://|http://|https://)");
 
 /// GPUs in the format of Slurm's `--gres`.
 pub const GRES: StringFormat =
-    StringFormat::new(gres).pattern("^gpu(:[A-Za-z][A-Za-z0-9_.-]*)?:[1-9][0-9]*$");
+    StringFormat::new(gres).with_pattern("^gpu(:[A-Za-z][A-Za-z0-9_.-]*)?:[1-9][0-9]*$");
 
 /// GPUs in the format of Slurm's `--gpus-per-node`.
 pub const GPUS: StringFormat =
-    StringFormat::new(gpus).pattern("^([A-Za-z][A-Za-z0-9_.-]*:)?[1-9][0-9]*$");
+    StringFormat::new(gpus).with_pattern("^([A-Za-z][A-Za-z0-9_.-]*:)?[1-9][0-9]*$");
 
 /// The name of an environment variable.
-pub const VARIABLE: StringFormat = StringFormat::new(variable).pattern("^[A-Za-z_][A-Za-z0-9_]*$");
+pub const VARIABLE: StringFormat =
+    StringFormat::new(variable).with_pattern("^[A-Za-z_][A-Za-z0-9_]*$");
 
 /// An option of `sbatch`.
-pub const OPTION: StringFormat = StringFormat::new(option).pattern("^-");
+pub const OPTION: StringFormat = StringFormat::new(option).with_pattern("^-");
 
 /// Commands of a shell, several lines.
 pub const COMMANDS: StringFormat = StringFormat::new(commands);
 
 fn line(text: &str) -> Option<FormatMismatch> {
     FILLED.mismatch(text).or_else(|| {
-        unless(
+        mismatch_unless(
             !text.contains(char::is_control),
             "a line break or another control character",
             "write it on one line: it becomes a line of the job's script",
@@ -47,7 +50,7 @@ fn line(text: &str) -> Option<FormatMismatch> {
 
 fn word(text: &str) -> Option<FormatMismatch> {
     line(text).or_else(|| {
-        unless(
+        mismatch_unless(
             !text.contains(char::is_whitespace),
             format!("`{text}` contains whitespace"),
             "write one word",
@@ -58,9 +61,9 @@ fn word(text: &str) -> Option<FormatMismatch> {
 fn path(text: &str) -> Option<FormatMismatch> {
     line(text).or_else(|| {
         if text.starts_with('/') || text.starts_with("~/") {
-            return no_parent(text);
+            return check_no_parent(text);
         }
-        mismatch(
+        mismatch_with_help(
             format!("`{text}` is not an absolute path"),
             "begin with `/`, or with `~/` for your home directory",
         )
@@ -73,7 +76,7 @@ fn endpoint(text: &str) -> Option<FormatMismatch> {
         return word(text);
     }
     line(text).or_else(|| {
-        mismatch(
+        mismatch_with_help(
             format!("`{text}` is not an engine endpoint"),
             "write its socket, unix:///run/docker.sock, or tcp://HOST:PORT; a command such as \
              `sudo docker` has none, since Retrial speaks to the engine itself",
@@ -83,7 +86,7 @@ fn endpoint(text: &str) -> Option<FormatMismatch> {
 
 fn gres(text: &str) -> Option<FormatMismatch> {
     let counted = text.strip_prefix("gpu:");
-    unless(
+    mismatch_unless(
         counted.is_some_and(|counted| gpus(counted).is_none()),
         format!("`{text}` is not a `--gres` value for GPUs"),
         "write gpu:8, or gpu:TYPE:8 as `scontrol show node` prints it under Gres",
@@ -93,7 +96,7 @@ fn gres(text: &str) -> Option<FormatMismatch> {
 fn gpus(text: &str) -> Option<FormatMismatch> {
     let (name, count) = text.rsplit_once(':').unwrap_or(("gpu", text));
     let begins = name.starts_with(|first: char| first.is_ascii_alphabetic());
-    unless(
+    mismatch_unless(
         begins && is_word(name, "_.-") && count.parse::<u32>().is_ok_and(|count| count > 0),
         format!("`{text}` is not a number of GPUs"),
         "write 8, or TYPE:8",
@@ -101,7 +104,7 @@ fn gpus(text: &str) -> Option<FormatMismatch> {
 }
 
 fn variable(text: &str) -> Option<FormatMismatch> {
-    unless(
+    mismatch_unless(
         is_word(text, "_") && !text.starts_with(|first: char| first.is_ascii_digit()),
         format!("`{text}` is not an environment variable name"),
         "names have letters, digits and `_`, and do not begin with a digit",
@@ -120,11 +123,11 @@ fn option(text: &str) -> Option<FormatMismatch> {
 
 fn commands(text: &str) -> Option<FormatMismatch> {
     if text.trim().is_empty() {
-        return mismatch("this is empty", "write commands, or remove the key");
+        return mismatch_with_help("this is empty", "write commands, or remove the key");
     }
     let is_wrong = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
     let is_clean = !text.contains(is_wrong);
-    unless(is_clean, "a control character", "remove it")
+    mismatch_unless(is_clean, "a control character", "remove it")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use retrial_document::{FieldType, Key, OrderedMap, key, object};
+use retrial_document::{FieldType, Key, OrderedMap, declare_key, object};
 use serde::{Deserialize, Serialize};
 
 use super::formats;
@@ -12,7 +12,7 @@ const LINE: FieldType = FieldType::Text(formats::LINE);
 const PATH: FieldType = FieldType::Text(formats::PATH);
 
 /// Keys from which [`Site`] has nothing.
-const FIRST: &[Key] = &[key(
+const FIRST: &[Key] = &[declare_key(
     "schema",
     FieldType::Integer(1, 1),
     "The version of the format of sites: 1.",

@@ -1,13 +1,13 @@
 //! From a site file's text to a checked [`Site`]. Pure.
 
 use super::Site;
-use retrial_document::{Diagnostics, Keys as _, Source, checked, parse};
+use retrial_document::{Diagnostics, Keys as _, Source, parse_and_validate, parse_yaml};
 
 /// Returns whether a file is a site: it has `scheduler`, which no recipe and no batch has.
 pub fn is_site(source: &Source) -> bool {
     let begins = |line: &str| line.starts_with("scheduler");
     source.text.lines().any(begins)
-        && parse(source, &mut Diagnostics::default())
+        && parse_yaml(source, &mut Diagnostics::default())
             .is_some_and(|node| node.get("scheduler").is_some() && node.get("submission").is_none())
 }
 
@@ -22,7 +22,7 @@ pub fn read(source: &Source) -> Result<Site, Diagnostics> {
 }
 
 fn try_read(source: &Source, problems: &mut Diagnostics) -> Option<Site> {
-    let checked = checked::<Site>(source, "docs/clusters.md", problems)?;
+    let checked = parse_and_validate::<Site>(source, "docs/clusters.md", problems)?;
     // Only one of them may be given.
     if let Some(second) = checked.get("gres").and(checked.get("gpus_per_node")) {
         let message = "`gres` and `gpus_per_node` request the same GPUs twice";

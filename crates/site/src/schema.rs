@@ -5,7 +5,7 @@ use retrial_document::{Keys as _, schema};
 
 /// Returns the schema as pretty JSON with a newline at its end.
 pub fn json() -> String {
-    schema::json(
+    schema::schema_json(
         Site::OBJECT,
         "Retrial site",
         "A cluster, and how Retrial's jobs are submitted there.",

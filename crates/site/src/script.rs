@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::Site;
 use super::sbatch_option::SbatchOption;
 use super::time_limit::{as_slurm, warning_s};
-use retrial_recipe::quote::quote;
+use retrial_recipe::quote::shell_quote;
 
 /// Waits for Retrial, which ends the run when the job must end. If it was killed, or the disk is full, it
 /// leaves containers.
@@ -109,7 +109,7 @@ impl JobOptions {
         out.push('\n');
         out.push_str(&self.environment());
         let tool = command_line(&self.tool);
-        let id = quote(work.id());
+        let id = shell_quote(work.id());
         let (array, clean) = match work {
             JobWork::Run { .. } => (String::new(), Some(format!("--all {id}"))),
             // A shared node has other tasks' containers, too.
@@ -135,7 +135,7 @@ impl JobOptions {
             "{}exec {} examine {}",
             self.environment(),
             command_line(&self.tool),
-            quote(directory)
+            shell_quote(directory)
         );
         [
             options,
@@ -216,7 +216,7 @@ impl JobOptions {
         let named = site.env.iter().map(|(name, value)| (name.as_str(), value));
         let mut out = "set -e\n".to_owned();
         for (name, value) in own.chain(named) {
-            let _ = writeln!(out, "export {name}={}", quote(value));
+            let _ = writeln!(out, "export {name}={}", shell_quote(value));
         }
         if let Some(prolog) = &site.prolog {
             let _ = writeln!(out, "{}", prolog.trim_end());
@@ -227,13 +227,13 @@ impl JobOptions {
 
 /// Quotes words for a shell.
 fn command_line(words: &[String]) -> String {
-    join(words.iter().map(|word| quote(word)), " ")
+    join(words.iter().map(|word| shell_quote(word)), " ")
 }
 
 /// Quotes a value for a line of `#SBATCH`: as for a shell, except that a backslash is special between single
 /// quotes too (tried with Slurm 22.05).
 fn as_sbatch(value: &str) -> String {
-    quote(&value.replace('\\', r"\\"))
+    shell_quote(&value.replace('\\', r"\\"))
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use super::error::StoreError;
 use super::files::{rename_synced, set_mode};
 use super::home::user_directory;
 use super::lock::{FileLock, LockAttempt};
-use retrial_plan::cached::short;
+use retrial_plan::cached_directory::short_identity;
 use retrial_recipe::model::CachedFile;
 
 mod companions;
@@ -62,7 +62,7 @@ pub enum CacheState {
 impl CacheEntry {
     /// Returns the directory of an identity: the first of its names that no other identity has.
     pub fn find(cache: &Path, key: &str, identity: &str) -> Self {
-        let mut name = short(identity).to_owned();
+        let mut name = short_identity(identity).to_owned();
         let mut number = 1;
         loop {
             let entry = Self::named(cache, key, &name, identity);
@@ -70,7 +70,7 @@ impl CacheEntry {
                 return entry;
             }
             number += 1;
-            name = format!("{}-{number}", short(identity));
+            name = format!("{}-{number}", short_identity(identity));
         }
     }
 
@@ -173,7 +173,7 @@ impl CacheEntry {
         path: &Path,
         stop: &AtomicBool,
     ) -> Result<CacheState, StoreError> {
-        if !retrial_plan::cached::is_complete(required) {
+        if !retrial_plan::cached_directory::lists_all_hashes(required) {
             return Ok(CacheState::Invalid("its manifest is missing".to_owned()));
         }
         let origin = CacheOrigin {

@@ -8,7 +8,7 @@ use super::files::create_private;
 use super::lookup;
 use super::record::RecordDirectory;
 use super::run_directory::RunDirectory;
-use retrial_recipe::quote::quote;
+use retrial_recipe::quote::shell_quote;
 
 /// The privileges that were approved, by recipe.
 const APPROVALS: &str = "approvals.json";
@@ -49,7 +49,10 @@ impl Home {
         if usual.root == self.root {
             "retrial".to_owned()
         } else {
-            format!("retrial --home {}", quote(&self.root.display().to_string()))
+            format!(
+                "retrial --home {}",
+                shell_quote(&self.root.display().to_string())
+            )
         }
     }
 

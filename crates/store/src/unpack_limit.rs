@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::error::StoreError;
 use retrial_document::ByteUnits;
 use retrial_document::measures::format;
-use retrial_document::measures::size;
+use retrial_document::measures::parse_size;
 
 /// The variable that replaces the limit: `20 GiB`.
 const VARIABLE: &str = "RETRIAL_MAX_UNPACKED";
@@ -44,7 +44,7 @@ impl UnpackLimit {
     /// If the variable is set and no size.
     pub fn of_archive(archive_bytes: u64) -> Result<Self, StoreError> {
         let bytes = match env::var(VARIABLE) {
-            Ok(text) => size(&text, ByteUnits::Precise).ok_or_else(|| {
+            Ok(text) => parse_size(&text, ByteUnits::Precise).ok_or_else(|| {
                 let reason = format!("`{text}` is not a size; write it like this: 20GiB");
                 StoreError::unusable(Path::new(VARIABLE), reason)
             })?,

@@ -7,7 +7,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest};
 use retrial_batch::search::{Criterion, FEWEST, MOST, SearchPlan};
 use retrial_batch::{AxisDomain, CliOverrides, PullAhead, RunOrder};
-use retrial_document::measures::fraction;
+use retrial_document::measures::parse_fraction;
 use retrial_plan::PlanOptions;
 use retrial_recipe::Source;
 use retrial_recipe::model::Mode;
@@ -162,7 +162,7 @@ fn modes(options: &PlanOptions, criterion: Criterion) -> Vec<Mode> {
 struct InvalidConfidence;
 
 fn confidence(text: &str) -> Result<f64, InvalidConfidence> {
-    let share = fraction(text).filter(|share| *share > 0.5 && *share < 1.0);
+    let share = parse_fraction(text).filter(|share| *share > 0.5 && *share < 1.0);
     share
         .filter(|_| text.ends_with('%'))
         .ok_or(InvalidConfidence)

@@ -30,7 +30,7 @@ pub fn unmet(
             continue;
         }
         checked.push(requires);
-        let plan = retrial_plan::build(&cell.recipe, &RecipeOrigin::default(), options, &host);
+        let plan = retrial_plan::build_plan(&cell.recipe, &RecipeOrigin::default(), options, &host);
         for check in plan.into_iter().flat_map(|plan| plan.unmet) {
             if !all.contains(&check) {
                 all.push(check);
@@ -57,7 +57,7 @@ pub fn here(
             hash: cell.hash.clone(),
             ..RecipeOrigin::default()
         };
-        let plan = retrial_plan::build(&cell.recipe, &origin, &options, &host).ok()?;
+        let plan = retrial_plan::build_plan(&cell.recipe, &origin, &options, &host).ok()?;
         let earlier = EarlierRun::find(&mut index, &plan)?;
         let remaining = RemainingSteps::new(plan, StepTimes::default(), earlier.times);
         let estimate = remaining.estimate(None);

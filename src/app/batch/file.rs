@@ -102,7 +102,7 @@ pub fn check(global: &GlobalOptions, source: &Source) -> Diagnostics {
         }
         Err(problems) => problems,
     };
-    problems.sort(&source.path);
+    problems.sort_by_place(&source.path);
     problems
 }
 
@@ -114,7 +114,7 @@ fn opened(
     home: &Home,
 ) -> Result<OpenedBatch, Diagnostics> {
     let Some(mut batch) = batch else {
-        problems.sort(&source.path);
+        problems.sort_by_place(&source.path);
         return Err(problems);
     };
     let mut recipes = Vec::new();
@@ -153,7 +153,7 @@ fn opened(
             recipes,
         }),
         _ => {
-            problems.sort(&source.path);
+            problems.sort_by_place(&source.path);
             Err(problems)
         }
     }
@@ -194,13 +194,13 @@ fn read_recipe(name: &str, recipe: &Spanned<String>) -> Result<LoadedBatchRecipe
         error => {
             let ErrorText { message, help } = ErrorText::of(&error);
             let problem = Diagnostic::error("missing-recipe", message, recipe.span.clone());
-            problem.maybe_help(help.into_iter().next()).into()
+            problem.with_optional_help(help.into_iter().next()).into()
         }
     })?;
     if batch::is_batch(&entry.source) {
         let message = format!("`{}` is a batch, not a recipe", recipe.value);
         let problem = Diagnostic::error("missing-recipe", message, recipe.span.clone());
-        return Err(problem.help("name its recipes instead").into());
+        return Err(problem.with_help("name its recipes instead").into());
     }
     let loaded = LoadedRecipe::from_source(&entry.name, &entry.source, &entry)?;
     Ok(LoadedBatchRecipe {
@@ -216,14 +216,14 @@ fn is_nowhere(run: &Spanned<String>, home: &Home) -> Option<Diagnostic> {
         return (!Path::new(&run.value).exists()).then(|| {
             let message = format!("no such file or directory: `{}`", run.value);
             Diagnostic::error("missing-run", message, run.span.clone())
-                .help("name a run's directory or a folder of results")
+                .with_help("name a run's directory or a folder of results")
         });
     }
     let error = home.find(&run.value).err()?;
     let message = format!("no run is called `{}` here", run.value);
     Some(
         Diagnostic::warning("missing-run", message, run.span.clone())
-            .help(format!("{error}; `retrial runs import` imports one")),
+            .with_help(format!("{error}; `retrial runs import` imports one")),
     )
 }
 

@@ -37,7 +37,8 @@ pub fn gpus_of_workers(
         let all = host.gpus.iter().filter(|gpu| !gpu.masked);
         let fits = all.filter(|gpu| {
             let mut requests = requests.iter();
-            requests.all(|request| request.vendor == gpu.vendor && request.takes(&gpu.model))
+            requests
+                .all(|request| request.vendor == gpu.vendor && request.accepts_model(&gpu.model))
         });
         let mut addresses: Vec<String> = fits.map(|gpu| gpu.pci.clone()).collect();
         addresses.dedup();

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::{CatalogError, CompanionRoot, FoundRecipe};
-use retrial_recipe::{RecipeFileKind, SIZE_LIMIT, Source};
+use retrial_recipe::{MAX_DOCUMENT_BYTES, RecipeFileKind, Source};
 use retrial_store::files::directory_of;
 
 /// Opens a file, or a directory that contains recipe.yaml.
@@ -54,7 +54,7 @@ pub(super) fn read(path: &Path) -> Result<Source, CatalogError> {
     let file = File::open(path).map_err(|error| unreadable(path, error))?;
     let mut bytes = Vec::new();
     // One byte more than the limit shows that a file is too large without reading it all.
-    file.take(SIZE_LIMIT as u64 + 1)
+    file.take(MAX_DOCUMENT_BYTES as u64 + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| unreadable(path, error))?;
     Source::from_bytes(path.display().to_string(), &bytes).map_err(CatalogError::Text)

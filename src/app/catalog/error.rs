@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use retrial_recipe::{Diagnostics, nearest};
+use retrial_recipe::{Diagnostics, find_nearest};
 
 /// An error of opening a recipe.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
@@ -87,8 +87,8 @@ fn candidates<'a>(name: &str, names: &'a [String]) -> Vec<&'a str> {
         return ending;
     }
     let last = |full: &'a str| full.rsplit('/').next().unwrap_or(full);
-    let near = nearest(name, names.iter().map(String::as_str))
-        .or_else(|| nearest(name, names.iter().map(|full| last(full))));
+    let near = find_nearest(name, names.iter().map(String::as_str))
+        .or_else(|| find_nearest(name, names.iter().map(|full| last(full))));
     if let Some(near) = near {
         return matching(&|full| full == near || full.ends_with(&format!("/{near}")));
     }

@@ -123,7 +123,7 @@ impl TemplateSource for FoundRecipe {
         Ok(own.or_else(|| builtin::template(name)))
     }
 
-    fn names(&self) -> Vec<String> {
+    fn template_names(&self) -> Vec<String> {
         let own = self.directory();
         let own = own.map(|directory| disk::template_names(directory, self.kind));
         let names = own.into_iter().flatten().chain(builtin::template_names());

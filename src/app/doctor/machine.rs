@@ -15,7 +15,7 @@ use retrial_engine::docker::DockerEngine;
 use retrial_host::checks::{HostCheck, HostCheckKind};
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
-use retrial_plan::build::on_host;
+use retrial_plan::build::plan_for_host;
 use retrial_results::verdict::ExitCode;
 use retrial_run::nodes::{MachineFacts, is_name};
 use retrial_slurm::node_of_process;
@@ -93,7 +93,7 @@ pub fn examine(
     };
     let recipe = recipe_of(&shared, &plan.recipe)?;
     gpu_support::ask_for(global, &recipe, &mut host);
-    let mut plan = on_host(&plan, &recipe, &host)?;
+    let mut plan = plan_for_host(&plan, &recipe, &host)?;
     missing::note(&mut plan, &recipe);
     let checks = look(global, host, Some(&plan))?;
     shared.write_json(&file(&answer.name), &checks)?;

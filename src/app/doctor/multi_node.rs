@@ -104,7 +104,7 @@ impl SharedDirectory {
 
     fn differences(&self, plan: &Plan, answers: &[KnownMachine]) -> Vec<String> {
         let directory = self.directory.path().display().to_string();
-        let differences = compare(answers, &self.nonce, plan.all_gpus(), &directory);
+        let differences = compare(answers, &self.nonce, plan.total_gpus(), &directory);
         let MachineDifferences { errors, refusals } = differences;
         let required = plan.nodes.map_or(1, |nodes| nodes.count);
         let silent = (answers.len() < usize::try_from(required).unwrap_or(usize::MAX))

@@ -7,7 +7,7 @@ use similar::{ChangeTag, TextDiff};
 use crate::app::catalog;
 use retrial_bundle::verification::RecipeComparison;
 use retrial_plan::Plan;
-use retrial_recipe::{ParamSetting, resolve};
+use retrial_recipe::{ParamSetting, resolve_recipe};
 
 /// The time limit of the comparison; the rest counts as different.
 const LONGEST: Duration = Duration::from_secs(2);
@@ -34,7 +34,7 @@ fn with_settings(name: &str, settings: &[ParamSetting], text: &str) -> RecipeCom
     let Some(entry) = entry else {
         return RecipeComparison::NotBuiltIn { name };
     };
-    let Ok(builtin) = resolve(&entry.name, &entry.source, &entry, settings) else {
+    let Ok(builtin) = resolve_recipe(&entry.name, &entry.source, &entry, settings) else {
         let diff = vec!["the built-in recipe does not have the settings of the run".to_owned()];
         return RecipeComparison::Differs { name, diff };
     };
@@ -77,7 +77,7 @@ mod tests {
         let mut count = 0;
         for entry in catalog::list() {
             // Some have params that must be set.
-            let Ok(resolved) = resolve(&entry.name, &entry.source, &entry, &[]) else {
+            let Ok(resolved) = resolve_recipe(&entry.name, &entry.source, &entry, &[]) else {
                 continue;
             };
             let variants = resolved.recipe.variant.iter();

@@ -11,11 +11,11 @@ use retrial_store::journal::{Event, JournalState};
 
 /// Compares the rules in a plan with the built-in ones.
 pub fn compare(plan: &Plan) -> RulesComparison {
-    let Some(name) = plan.judged_by() else {
+    let Some(name) = plan.describe_rules() else {
         return RulesComparison::None;
     };
     let builtin = by_program(plan);
-    if builtin.rules().next().is_none() {
+    if builtin.measurement_rules().next().is_none() {
         return RulesComparison::Unknown { name };
     }
     let rules_of = |plan: &Plan| -> Vec<_> {
@@ -32,7 +32,7 @@ pub fn compare(plan: &Plan) -> RulesComparison {
 /// The plan with the built-in rules of its round.
 fn by_program(plan: &Plan) -> Plan {
     let mut builtin = plan.clone();
-    builtin.ruled_by(catalog::rounds());
+    builtin.add_round_rules(catalog::rounds());
     builtin
 }
 

@@ -17,7 +17,7 @@ use retrial_engine::docker::DockerEngine;
 use retrial_host::assign::depends_on_engine;
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
-use retrial_plan::build::on_host;
+use retrial_plan::build::plan_for_host;
 use retrial_results::verdict::ExitCode;
 use retrial_run::nodes::{
     Agent, AgentReply, AgentRequest, AgentSetup, RunMachine, read_orders, write_messages,
@@ -110,7 +110,7 @@ async fn ready(
     {
         gpu_support::add(&mut host.gpu_support, engine.info().api.clone(), &abilities);
     }
-    let mut plan = on_host(&shared, &recipe, &host)?;
+    let mut plan = plan_for_host(&shared, &recipe, &host)?;
     record_links(&mut plan);
     prepare::check_privileges(&shared, &plan)?;
     prepare::check_requirements(&plan, begin.force)?;

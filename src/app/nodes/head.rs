@@ -93,7 +93,7 @@ fn check(
     force: bool,
 ) -> Result<(), Failure> {
     let directory = run.path().display().to_string();
-    let differences = compare(machines, nonce, plan.all_gpus(), &directory);
+    let differences = compare(machines, nonce, plan.total_gpus(), &directory);
     let refused: &[String] = if force { &[] } else { &differences.refusals };
     let lines = differences.errors.iter().chain(refused);
     let lines = join(lines.map(|line| format!("  {line}")), "\n");

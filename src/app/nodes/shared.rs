@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::app::failure::Failure;
 use retrial_recipe::model::Recipe;
-use retrial_recipe::{NoTemplates, Source, resolve};
+use retrial_recipe::{NoTemplates, Source, resolve_recipe};
 use retrial_store::files::write_atomically;
 use retrial_store::open::read_text_beneath;
 use retrial_store::{RunDirectory, StoreError};
@@ -40,6 +40,6 @@ pub fn recipe_of(run: &RunDirectory, name: &str) -> Result<Recipe, Failure> {
     let text = std::fs::read_to_string(&path).map_err(StoreError::io("read", &path))?;
     let source = Source::new(path.display().to_string(), text);
     // It was resolved, and its companion files were checked before.
-    let resolved = resolve(name, &source, &NoTemplates, &[]).map_err(Failure::problems)?;
+    let resolved = resolve_recipe(name, &source, &NoTemplates, &[]).map_err(Failure::problems)?;
     Ok(resolved.recipe)
 }

@@ -162,7 +162,7 @@ pub struct RunRequest {
         value_name = "PRIVILEGE",
         value_delimiter = ',',
         action = ArgAction::Append,
-        value_parser = PossibleValuesParser::new(privilege::NAMES)
+        value_parser = PossibleValuesParser::new(privilege::PRIVILEGE_NAMES)
     )]
     pub allow: Vec<String>,
     /// Sample GPUs and container at this interval during measurements: 500ms, 1s, off

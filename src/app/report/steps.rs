@@ -15,7 +15,10 @@ pub fn of(
     page: Option<&Path>,
 ) -> Vec<StepReport> {
     let steps = plan.steps.iter().map(|step| {
-        let log = directory.steps().join(step.directory()).join("output.log");
+        let log = directory
+            .steps()
+            .join(step.directory_name())
+            .join("output.log");
         let is_log = std::fs::symlink_metadata(&log).is_ok_and(|metadata| metadata.is_file());
         let of_step = events
             .iter()

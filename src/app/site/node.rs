@@ -12,7 +12,7 @@ use retrial_document::ErrorText;
 use retrial_document::Source;
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
-use retrial_plan::build::on_host;
+use retrial_plan::build::plan_for_host;
 use retrial_run::nodes::Launcher;
 use retrial_run::record_links;
 use retrial_site::Site;
@@ -88,7 +88,7 @@ fn on_this_node(
 ) -> Result<Plan, Failure> {
     before.gpus = gpus(directory, request)?;
     before.directory.clone_from(&request.directory);
-    let mut here = on_host(&before, &request.recipe, host)?;
+    let mut here = plan_for_host(&before, &request.recipe, host)?;
     record_links(&mut here);
     prepare::check_privileges(&before, &here)?;
     missing::note(&mut here, &request.recipe);

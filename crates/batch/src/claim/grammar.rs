@@ -15,7 +15,7 @@ use super::side;
 use super::words::{self, ClaimWord, find, place, text};
 use crate::Spanned;
 use retrial_recipe::model::Claim;
-use retrial_recipe::{Span, nearest};
+use retrial_recipe::{Span, find_nearest};
 
 /// The words that turn a claim about all pairs into one about an exception.
 const NOT_ALWAYS: &str = "is not always";
@@ -180,7 +180,7 @@ fn no_claim(words: &[ClaimWord], span: &Span) -> ClaimProblem {
         let to = words.iter().rposition(ends).filter(|to| *to > from);
         let written = &words[from..=to.unwrap_or_else(|| (from + 2).min(words.len() - 1))];
         let message = format!("`{}` cannot be checked", text(written));
-        let help = nearest(&text(written), verbs.clone()).map_or_else(
+        let help = find_nearest(&text(written), verbs.clone()).map_or_else(
             || {
                 format!(
                     "valid claims: {}, the gap to … is smaller with … than with …, the gain from … to … is larger with … than with …",

@@ -82,5 +82,5 @@ impl ParsedClaim {
 }
 
 pub(super) fn wrong(message: &str, span: &Span, help: &str) -> ClaimProblem {
-    Box::new(Diagnostic::error("claim", message, span.clone()).help(help))
+    Box::new(Diagnostic::error("claim", message, span.clone()).with_help(help))
 }

@@ -27,7 +27,7 @@ pub(super) fn of(text: &Spanned<String>) -> Vec<ClaimWord> {
     let span = |start: usize, end: usize| {
         offset.map_or_else(
             || text.span.clone(),
-            |offset| text.span.part(offset + start..offset + end),
+            |offset| text.span.sub_span(offset + start..offset + end),
         )
     };
     let sentence = text.value.trim_end();

@@ -1,7 +1,7 @@
 //! The scenarios and figures that a claim compares, by the plan: all that two subjects were planned to have, even if
 //! one of them has no result.
 
-use retrial_plan::measurement::same_scenario;
+use retrial_plan::measurement::is_same_scenario;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::comparison::{FigurePair, SideMeasurement, are_named};
 
@@ -72,7 +72,7 @@ pub(super) fn planned_pairs<'a>(
 /// Returns whether a claim is about a scenario.
 pub(super) fn is_selected(claim: &BatchClaim, scenario: &str) -> bool {
     let required = claim.scenario.as_deref();
-    required.is_none_or(|required| same_scenario(required, scenario))
+    required.is_none_or(|required| is_same_scenario(required, scenario))
 }
 
 /// A scenario that both subjects were planned to have; none where neither has the figure that the claim names.

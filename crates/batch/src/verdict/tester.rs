@@ -8,7 +8,7 @@ use super::part::{DecisionMethod, PartTest, limits};
 use super::planned::{PlannedPair, is_selected, obstacle, planned_in_one, planned_pairs};
 use super::subject::{AlignedSubjects, JudgedSubject};
 use crate::{Assertion, BatchClaim, CellPair};
-use retrial_plan::measurement::same_scenario;
+use retrial_plan::measurement::is_same_scenario;
 use retrial_recipe::model::{Better, Mode};
 use retrial_results::verdict::comparison::{
     Change, ComparedFigure, FigurePair, MeasuredFigure, MeasuredSide, SideMeasurement, are_named,
@@ -288,7 +288,8 @@ impl ClaimTester<'_> {
             .each_ref()
             .map(|cut| planned_pairs(self.claim, cut, Mode::Performance));
         let tests = ours.iter().filter_map(|first| {
-            let like = |second: &&PlannedPair<'_>| same_scenario(second.scenario, first.scenario);
+            let like =
+                |second: &&PlannedPair<'_>| is_same_scenario(second.scenario, first.scenario);
             let second = theirs.iter().find(like)?;
             Some(match (&first.found, &second.found) {
                 (Ok(gain), Ok(next_to)) => self.of_gains([gain, next_to], [candidate, baseline]),

@@ -4,4 +4,4 @@
 pub mod format;
 mod read;
 
-pub use read::{duration, fraction, size};
+pub use read::{parse_duration, parse_fraction, parse_size};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::field_type::ByteUnits;
 
 /// Reads a duration: `12h`, `90m`, `1h30m`, `45s`, `1d`; more than zero.
-pub fn duration(text: &str) -> Option<Duration> {
+pub fn parse_duration(text: &str) -> Option<Duration> {
     let mut rest = text.trim();
     let mut seconds = 0_u64;
     let mut smallest = u64::MAX;
@@ -38,7 +38,7 @@ pub fn duration(text: &str) -> Option<Duration> {
 }
 
 /// Reads a size, bytes: `500 GiB`, `128G`, `1.5TiB`, `1073741824`.
-pub fn size(text: &str, units: ByteUnits) -> Option<u64> {
+pub fn parse_size(text: &str, units: ByteUnits) -> Option<u64> {
     let text = text.trim();
     let digits = text
         .find(|letter: char| !letter.is_ascii_digit() && letter != '.')
@@ -63,21 +63,21 @@ pub fn size(text: &str, units: ByteUnits) -> Option<u64> {
     match number.split_once('.') {
         None => number.parse::<u64>().ok()?.checked_mul(factor),
         Some((whole, part)) => {
-            let whole: u64 = whole.parse().ok()?;
+            let whole_number: u64 = whole.parse().ok()?;
             if part.is_empty() || part.len() > 9 {
                 return None;
             }
             let scale = 10_u128.pow(u32::try_from(part.len()).ok()?);
-            let part = part.parse::<u128>().ok()? * u128::from(factor) / scale;
-            whole
+            let part_bytes = part.parse::<u128>().ok()? * u128::from(factor) / scale;
+            whole_number
                 .checked_mul(factor)?
-                .checked_add(u64::try_from(part).ok()?)
+                .checked_add(u64::try_from(part_bytes).ok()?)
         }
     }
 }
 
 /// Reads a fraction: `5%`, `5 %` or `0.05`, from 0 to 1.
-pub fn fraction(text: &str) -> Option<f64> {
+pub fn parse_fraction(text: &str) -> Option<f64> {
     let text = text.trim();
     let (number, divisor) = match text.strip_suffix('%') {
         Some(number) => (number.trim_end(), 100.0),
@@ -95,8 +95,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations() {
-        let seconds = |text| duration(text).map(|duration| duration.as_secs());
+    fn durations_have_units_in_descending_order() {
+        let seconds = |text| parse_duration(text).map(|duration| duration.as_secs());
         assert_eq!(seconds("12h"), Some(43_200));
         assert_eq!(seconds("1h30m"), Some(5_400));
         assert_eq!(seconds("1d 2h 45s"), Some(93_645));
@@ -113,20 +113,20 @@ mod tests {
             "99999999999999999999h",
             "9999999999999h",
         ] {
-            assert_eq!(duration(bad), None, "{bad}");
+            assert_eq!(parse_duration(bad), None, "{bad}");
         }
     }
 
     #[test]
-    fn sizes() {
-        let precise = |text| size(text, ByteUnits::Precise);
+    fn sizes_are_read_in_binary_and_decimal_units() {
+        let precise = |text| parse_size(text, ByteUnits::Precise);
         assert_eq!(precise("500 GiB"), Some(500 << 30));
         assert_eq!(precise("128G"), Some(128 << 30));
         assert_eq!(precise("1.5 TiB"), Some(3 << 39));
         assert_eq!(precise("10GB"), Some(10_000_000_000));
         assert_eq!(precise("1073741824"), Some(1 << 30));
         assert_eq!(precise("512b"), Some(512));
-        assert_eq!(size("16gb", ByteUnits::Docker), Some(16 << 30));
+        assert_eq!(parse_size("16gb", ByteUnits::Docker), Some(16 << 30));
         for bad in [
             "",
             "GiB",
@@ -145,12 +145,12 @@ mod tests {
     }
 
     #[test]
-    fn fractions() {
-        assert_eq!(fraction("5%"), Some(0.05));
-        assert_eq!(fraction("0.8 %"), Some(0.008));
-        assert_eq!(fraction("0.05"), Some(0.05));
+    fn fractions_are_percentages_or_shares_of_one() {
+        assert_eq!(parse_fraction("5%"), Some(0.05));
+        assert_eq!(parse_fraction("0.8 %"), Some(0.008));
+        assert_eq!(parse_fraction("0.05"), Some(0.05));
         for bad in ["", "%", "-5%", "101%", "5", "nan", "inf", "5 percent"] {
-            assert_eq!(fraction(bad), None, "{bad}");
+            assert_eq!(parse_fraction(bad), None, "{bad}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The keys of maps, as the parser meets them.
 
-use super::{ParseProblem, fatal};
+use super::{ParseProblem, fatal_problem};
 use crate::node::{Node, Value};
 use crate::source::Span;
 
@@ -10,7 +10,7 @@ pub(super) fn read_key(node: Node) -> Result<(String, Span, bool), ParseProblem>
         Value::Scalar(scalar) if !scalar.text.is_empty() => {
             Ok((scalar.text, node.span, scalar.plain))
         }
-        _ => fatal(
+        _ => fatal_problem(
             "key",
             "a key must be text",
             node.span,

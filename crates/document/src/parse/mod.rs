@@ -13,7 +13,7 @@ use serde_saphyr::granit_parser::{self, Event, Parser, ScalarStyle};
 
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::node::{MapEntry, Node, Value};
-use super::source::{SIZE_LIMIT, Source, Span};
+use super::source::{MAX_DOCUMENT_BYTES, Source, Span};
 use super::text::is_harmful;
 
 /// A document nests about eight levels deep.
@@ -21,12 +21,12 @@ const DEPTH_LIMIT: usize = 48;
 /// Values after aliases are expanded.
 const VALUE_LIMIT: usize = 20_000;
 /// Bytes of text after aliases are expanded.
-const TEXT_LIMIT: usize = 8 * SIZE_LIMIT;
+const TEXT_LIMIT: usize = 8 * MAX_DOCUMENT_BYTES;
 
 /// Returns the tree of a YAML text. Problems are added to `problems`; none if the text is not YAML.
-pub fn parse(source: &Source, problems: &mut Diagnostics) -> Option<Node> {
-    if source.text.len() > SIZE_LIMIT {
-        problems.extend(source.too_large());
+pub fn parse_yaml(source: &Source, problems: &mut Diagnostics) -> Option<Node> {
+    if source.text.len() > MAX_DOCUMENT_BYTES {
+        problems.extend(source.size_limit_problem());
         return None;
     }
     if let Some(at) = source.text.find('\0') {
@@ -39,7 +39,7 @@ pub fn parse(source: &Source, problems: &mut Diagnostics) -> Option<Node> {
         return None;
     }
     let mut builder = NodeBuilder::new(source);
-    let outcome = builder.run();
+    let outcome = builder.parse_events();
     problems.extend(builder.problems);
     match outcome {
         Ok(node) => node,
@@ -53,13 +53,15 @@ pub fn parse(source: &Source, problems: &mut Diagnostics) -> Option<Node> {
 type ParseProblem = Box<Diagnostic>;
 
 /// Returns an error that ends the parsing.
-fn fatal<T>(
+fn fatal_problem<T>(
     code: &'static str,
     message: impl Into<String>,
     span: Span,
     help: &str,
 ) -> Result<T, ParseProblem> {
-    Err(Box::new(Diagnostic::error(code, message, span).help(help)))
+    Err(Box::new(
+        Diagnostic::error(code, message, span).with_help(help),
+    ))
 }
 
 /// A list or map whose end has not been parsed yet.
@@ -78,7 +80,7 @@ enum FrameKind {
         /// Values of `<<`, with their positions among the entries.
         merges: Vec<(usize, Node)>,
         /// The position of each key among the entries.
-        places: HashMap<String, usize>,
+        positions: HashMap<String, usize>,
     },
 }
 
@@ -112,7 +114,7 @@ impl<'a> NodeBuilder<'a> {
         }
     }
 
-    fn run(&mut self) -> Result<Option<Node>, ParseProblem> {
+    fn parse_events(&mut self) -> Result<Option<Node>, ParseProblem> {
         let options = granit_parser::options! {
             emit_comments: false,
             emit_unresolved_aliases: true,
@@ -121,30 +123,31 @@ impl<'a> NodeBuilder<'a> {
         };
         let source = self.source;
         for next in Parser::new_from_str_with_options(&source.text, options) {
-            let (event, span) = next.map_err(|error| Box::new(syntax::describe(source, &error)))?;
-            let span = self.span(span);
-            self.event(event, span)?;
+            let (event, span) =
+                next.map_err(|error| Box::new(syntax::describe_syntax_error(source, &error)))?;
+            let span = self.to_span(span);
+            self.add_event(event, span)?;
         }
         if self.root.is_none() {
             let start = source.span(0..0);
             let help = "write `key: value`, one key per line";
-            return fatal("empty", "this file is empty", start, help);
+            return fatal_problem("empty", "this file is empty", start, help);
         }
         Ok(self.root.take())
     }
 
-    fn span(&self, span: granit_parser::Span) -> Span {
+    fn to_span(&self, span: granit_parser::Span) -> Span {
         let range = span.byte_range().unwrap_or(0..0);
         self.source.span(range)
     }
 
-    fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), ParseProblem> {
+    fn add_event(&mut self, event: Event<'_>, span: Span) -> Result<(), ParseProblem> {
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
                     let help = "write one document per file, without `---` between";
-                    return fatal(
+                    return fatal_problem(
                         "second-document",
                         "a second document in one file",
                         span,
@@ -154,9 +157,9 @@ impl<'a> NodeBuilder<'a> {
                 Ok(())
             }
             Event::Scalar(text, style, anchor, tag) => {
-                let tagged_text = Self::tag(tag.as_deref(), &span)?;
+                let tagged_text = Self::is_text_tag(tag.as_deref(), &span)?;
                 let plain = style == ScalarStyle::Plain && !tagged_text;
-                self.spend(1, text.len(), &span)?;
+                self.spend_budget(1, text.len(), &span)?;
                 if text.contains('\0') {
                     let problem = Diagnostic::error("nul", "a NUL byte in the text", span);
                     return Err(Box::new(problem));
@@ -171,20 +174,20 @@ impl<'a> NodeBuilder<'a> {
                 }
                 let null = plain && matches!(&*text, "" | "~" | "null" | "Null" | "NULL");
                 // An absent value has no length; the text before it is shown in its place.
-                let node = if null && !self.at_key() {
+                let node = if null && !self.expects_key() {
                     Node::null(span)
                 } else {
                     Node::scalar(text.into_owned(), plain, span)
                 };
-                self.finish(node, anchor)
+                self.add_node(node, anchor)
             }
-            Event::Alias(id) => self.alias(id, span),
+            Event::Alias(id) => self.expand_alias(id, span),
             Event::UnresolvedAlias(name) => {
                 let message = format!("unknown anchor `&{name}`");
                 let help =
                     "an alias repeats the value of an anchor above it; for a plain `*`, use quotes";
                 self.problems.error("alias", message, &span, help);
-                let node = if self.at_key() {
+                let node = if self.expects_key() {
                     Node::scalar(name, false, span)
                 } else {
                     Node {
@@ -193,29 +196,29 @@ impl<'a> NodeBuilder<'a> {
                         span,
                     }
                 };
-                self.finish(node, 0)
+                self.add_node(node, 0)
             }
             Event::SequenceStart(_, anchor, tag) => {
-                Self::tag(tag.as_deref(), &span)?;
-                self.open(FrameKind::List(Vec::new()), anchor, span)
+                Self::is_text_tag(tag.as_deref(), &span)?;
+                self.open_collection(FrameKind::List(Vec::new()), anchor, span)
             }
             Event::MappingStart(_, anchor, tag) => {
-                Self::tag(tag.as_deref(), &span)?;
+                Self::is_text_tag(tag.as_deref(), &span)?;
                 let kind = FrameKind::Map {
                     entries: Vec::new(),
                     key: None,
                     merges: Vec::new(),
-                    places: HashMap::new(),
+                    positions: HashMap::new(),
                 };
-                self.open(kind, anchor, span)
+                self.open_collection(kind, anchor, span)
             }
-            Event::SequenceEnd | Event::MappingEnd => self.close(&span),
+            Event::SequenceEnd | Event::MappingEnd => self.close_collection(&span),
             _ => Ok(()),
         }
     }
 
     /// Returns whether a tag means "this is text". All other tags are types that documents do not have.
-    fn tag(tag: Option<&granit_parser::Tag>, span: &Span) -> Result<bool, ParseProblem> {
+    fn is_text_tag(tag: Option<&granit_parser::Tag>, span: &Span) -> Result<bool, ParseProblem> {
         let Some(tag) = tag else { return Ok(false) };
         match tag.core_suffix() {
             Some("str") => Ok(true),
@@ -223,21 +226,26 @@ impl<'a> NodeBuilder<'a> {
             None => {
                 let message = format!("unknown tag `{}`", tag.original());
                 let help = "documents have no tags; write the value itself";
-                fatal("tag", message, span.clone(), help)
+                fatal_problem("tag", message, span.clone(), help)
             }
         }
     }
 
-    fn at_key(&self) -> bool {
+    fn expects_key(&self) -> bool {
         let frame = self.stack.last();
         frame.is_some_and(|frame| matches!(frame.kind, FrameKind::Map { key: None, .. }))
     }
 
-    fn open(&mut self, kind: FrameKind, anchor: usize, span: Span) -> Result<(), ParseProblem> {
-        self.spend(1, 0, &span)?;
-        if self.at_key() {
+    fn open_collection(
+        &mut self,
+        kind: FrameKind,
+        anchor: usize,
+        span: Span,
+    ) -> Result<(), ParseProblem> {
+        self.spend_budget(1, 0, &span)?;
+        if self.expects_key() {
             let help = "an expression that begins a value needs quotes: \"${{ … }}\"";
-            return fatal(
+            return fatal_problem(
                 "key",
                 "a key must be plain text, not a list or a map",
                 span,
@@ -245,13 +253,13 @@ impl<'a> NodeBuilder<'a> {
             );
         }
         if self.stack.len() >= DEPTH_LIMIT {
-            return Err(Box::new(too_deep(span)));
+            return Err(Box::new(too_deep_problem(span)));
         }
         self.stack.push(Frame { span, anchor, kind });
         Ok(())
     }
 
-    fn close(&mut self, end: &Span) -> Result<(), ParseProblem> {
+    fn close_collection(&mut self, end: &Span) -> Result<(), ParseProblem> {
         let Some(frame) = self.stack.pop() else {
             return Ok(());
         };
@@ -262,12 +270,12 @@ impl<'a> NodeBuilder<'a> {
             FrameKind::List(items) => Value::List(items),
             FrameKind::Map {
                 entries, merges, ..
-            } => Value::Map(self.merge_keys(entries, merges)),
+            } => Value::Map(self.apply_merge_keys(entries, merges)),
         };
-        self.finish(Node { value, span }, frame.anchor)
+        self.add_node(Node { value, span }, frame.anchor)
     }
 
-    fn alias(&mut self, id: usize, span: Span) -> Result<(), ParseProblem> {
+    fn expand_alias(&mut self, id: usize, span: Span) -> Result<(), ParseProblem> {
         let Some((node, weight)) = self.anchors.get(&id).cloned() else {
             return Err(Box::new(Diagnostic::error(
                 "alias",
@@ -275,17 +283,22 @@ impl<'a> NodeBuilder<'a> {
                 span,
             )));
         };
-        if self.at_key() {
-            return self.finish(Node { span, ..node }, 0);
+        if self.expects_key() {
+            return self.add_node(Node { span, ..node }, 0);
         }
         if self.stack.len() + weight.depth > DEPTH_LIMIT {
-            return Err(Box::new(too_deep(span)));
+            return Err(Box::new(too_deep_problem(span)));
         }
-        self.spend(weight.values, weight.bytes, &span)?;
-        self.finish(node, 0)
+        self.spend_budget(weight.values, weight.bytes, &span)?;
+        self.add_node(node, 0)
     }
 
-    fn spend(&mut self, values: usize, bytes: usize, span: &Span) -> Result<(), ParseProblem> {
+    fn spend_budget(
+        &mut self,
+        values: usize,
+        bytes: usize,
+        span: &Span,
+    ) -> Result<(), ParseProblem> {
         self.weight.values = self.weight.values.saturating_add(values);
         self.weight.bytes = self.weight.bytes.saturating_add(bytes);
         if self.weight.values > VALUE_LIMIT || self.weight.bytes > TEXT_LIMIT {
@@ -293,15 +306,15 @@ impl<'a> NodeBuilder<'a> {
             let message =
                 format!("more than {VALUE_LIMIT} values or {text} MiB of text, aliases expanded");
             let help = "aliases that name aliases multiply; write out what is meant";
-            return fatal("too-many-values", message, span.clone(), help);
+            return fatal_problem("too-many-values", message, span.clone(), help);
         }
         Ok(())
     }
 
     /// Adds a complete value: as a key, a value, an item or the root.
-    fn finish(&mut self, mut node: Node, anchor: usize) -> Result<(), ParseProblem> {
+    fn add_node(&mut self, mut node: Node, anchor: usize) -> Result<(), ParseProblem> {
         if anchor != 0 {
-            let weight = weigh(&node);
+            let weight = node_weight(&node);
             self.anchors.insert(anchor, (node.clone(), weight));
         }
         let Some(frame) = self.stack.last_mut() else {
@@ -333,7 +346,7 @@ impl<'a> NodeBuilder<'a> {
                         _ => (name, false),
                     };
                     if let Some(&first) = places.get(&name) {
-                        let (line, _) = entries[first].key_span.position();
+                        let (line, _) = entries[first].key_span.line_and_column();
                         self.problems.error(
                             "duplicate-key",
                             format!("duplicate key `{name}`"),
@@ -356,7 +369,7 @@ impl<'a> NodeBuilder<'a> {
     }
 
     /// `<<: *base` and `<<: [*one, *other]`: keys that the map itself has win, then the first.
-    fn merge_keys(
+    fn apply_merge_keys(
         &mut self,
         mut entries: Vec<MapEntry>,
         merges: Vec<(usize, Node)>,
@@ -388,14 +401,14 @@ impl<'a> NodeBuilder<'a> {
     }
 }
 
-fn weigh(node: &Node) -> Weight {
+fn node_weight(node: &Node) -> Weight {
     let mut total = Weight {
         values: 1,
         bytes: node.text().map_or(0, str::len),
         depth: 1,
     };
     let mut add = |part: &Node| {
-        let weight = weigh(part);
+        let weight = node_weight(part);
         total.depth = total.depth.max(weight.depth + 1);
         total.values += weight.values;
         total.bytes += weight.bytes;
@@ -405,11 +418,11 @@ fn weigh(node: &Node) -> Weight {
     total
 }
 
-fn too_deep(span: Span) -> Diagnostic {
+fn too_deep_problem(span: Span) -> Diagnostic {
     Diagnostic::error(
         "too-deep",
         format!("nested more than {DEPTH_LIMIT} levels deep"),
         span,
     )
-    .help("no document needs that; is a bracket or an indentation missing?")
+    .with_help("no document needs that; is a bracket or an indentation missing?")
 }

@@ -2,12 +2,12 @@
 
 use serde_saphyr::granit_parser::{ErrorKind, ScanError};
 
-use super::too_deep;
+use super::too_deep_problem;
 use crate::diagnostic::Diagnostic;
 use crate::source::Source;
 
 /// The problem that stopped the scanner.
-pub(super) fn describe(source: &Source, error: &ScanError) -> Diagnostic {
+pub(super) fn describe_syntax_error(source: &Source, error: &ScanError) -> Diagnostic {
     let text = &*source.text;
     let at = error
         .marker()
@@ -17,19 +17,19 @@ pub(super) fn describe(source: &Source, error: &ScanError) -> Diagnostic {
     let width = text[at..].chars().next().map_or(0, char::len_utf8);
     let span = source.span(at..at + width);
     if let ErrorKind::RecursionLimitExceeded = error.kind() {
-        return too_deep(span);
+        return too_deep_problem(span);
     }
-    if let Some(tab) = tab_in_indentation(text, at) {
+    if let Some(tab) = find_tab_in_indentation(text, at) {
         return Diagnostic::error("tab", "a tab in the indentation", source.span(tab..tab + 1))
-            .help("YAML is indented with spaces only");
+            .with_help("YAML is indented with spaces only");
     }
     let message = format!("this is not YAML: {}", error.info());
-    Diagnostic::error("syntax", message, span).maybe_help(syntax_help(text, at))
+    Diagnostic::error("syntax", message, span).with_optional_help(syntax_help(text, at))
 }
 
 /// A tab before the first other character of the line at `at`, or of the line before it: the
 /// scanner often notices one token later.
-fn tab_in_indentation(text: &str, at: usize) -> Option<usize> {
+fn find_tab_in_indentation(text: &str, at: usize) -> Option<usize> {
     let line_start = |upto: usize| text[..upto].rfind('\n').map_or(0, |newline| newline + 1);
     let tab_of = |start: usize| {
         let line = text[start..].lines().next().unwrap_or("");

@@ -13,8 +13,8 @@ use super::formats::StringFormat;
 use super::language::Language;
 use super::node::{MapEntry, Node, Value};
 use super::source::Span;
-use super::suggest::{did_you_mean, nearest};
-use crate::describe::{describe, example, fits, is_scalar};
+use super::suggest::{did_you_mean, find_nearest};
+use crate::describe::{accepts_kind_of, describe_type, is_scalar, writing_hint};
 
 /// Validates documents of one language.
 pub struct Validator<'a, L> {
@@ -29,19 +29,21 @@ impl<'a, L: Language> Validator<'a, L> {
     }
 
     /// Checks a value and returns it evaluated, null where it is wrong. `at` is its key.
-    pub fn value(&mut self, node: &Node, field_type: &FieldType, at: &Span) -> Node {
+    pub fn check_value(&mut self, node: &Node, field_type: &FieldType, at: &Span) -> Node {
         match (field_type, &node.value) {
-            (FieldType::Either(types), _) => match types.iter().find(|option| fits(option, node)) {
-                Some(option) => self.value(node, option, at),
-                None => self.wrong_type(node, field_type, at),
-            },
-            (FieldType::Object(object), Value::Map(_)) => self.object(node, object, at),
+            (FieldType::Either(types), _) => {
+                match types.iter().find(|option| accepts_kind_of(option, node)) {
+                    Some(option) => self.check_value(node, option, at),
+                    None => self.report_wrong_type(node, field_type, at),
+                }
+            }
+            (FieldType::Object(object), Value::Map(_)) => self.check_object(node, object, at),
             (FieldType::Overlay, Value::Map(_)) => {
                 self.language.check_overlay(node, self.problems);
                 node.clone()
             }
             (FieldType::Map(format, of), Value::Map(entries)) => {
-                self.map(entries, *format, of, &node.span)
+                self.check_map(entries, *format, of, &node.span)
             }
             (FieldType::List(of, least), Value::List(items)) => {
                 if items.len() < *least {
@@ -52,38 +54,40 @@ impl<'a, L: Language> Validator<'a, L> {
                         "write at least one item, or remove the key",
                     );
                 }
-                let items = items.iter().map(|item| self.value(item, of, &item.span));
-                Node::list(items.collect(), node.span.clone())
+                let checked_items = items
+                    .iter()
+                    .map(|item| self.check_value(item, of, &item.span));
+                Node::list(checked_items.collect(), node.span.clone())
             }
             (_, Value::Scalar(scalar)) if is_scalar(field_type) => {
-                self.scalar(scalar, field_type, &node.span, at)
+                self.check_scalar(scalar, field_type, &node.span, at)
             }
-            _ => self.wrong_type(node, field_type, at),
+            _ => self.report_wrong_type(node, field_type, at),
         }
     }
 
     /// Checks a map of these keys and returns it evaluated. `at` is its key.
-    pub fn object(&mut self, node: &Node, object: &'static Object, at: &Span) -> Node {
+    pub fn check_object(&mut self, node: &Node, object: &'static Object, at: &Span) -> Node {
         let mut out = Vec::new();
         for entry in node.entries() {
             match object.key(&entry.key) {
                 Some(key) => {
-                    let value = self.value(&entry.value, &key.field_type, &entry.key_span);
-                    out.push(entry.with(value));
+                    let value = self.check_value(&entry.value, &key.field_type, &entry.key_span);
+                    out.push(entry.with_value(value));
                 }
-                None => self.unknown_key(entry, object),
+                None => self.report_unknown_key(entry, object),
             }
         }
-        self.missing(node, object, at);
+        self.report_missing_keys(node, object, at);
         Node::map(out, node.span.clone())
     }
 
-    fn missing(&mut self, node: &Node, object: &'static Object, at: &Span) {
+    fn report_missing_keys(&mut self, node: &Node, object: &'static Object, at: &Span) {
         let missing = |key: &&Key| key.required && node.get(key.name).is_none();
         for key in object.keys().filter(missing) {
             if !self.language.may_be_missing(key) {
                 let message = format!("{} needs `{}`", object.label, key.name);
-                let words = key.field_type.words().iter();
+                let words = key.field_type.accepted_words().iter();
                 let choices = match &*words.map(|word| word.name).join(", ") {
                     "" => String::new(),
                     words => format!(" One of {words}."),
@@ -124,15 +128,15 @@ impl<'a, L: Language> Validator<'a, L> {
         }
     }
 
-    fn unknown_key(&mut self, entry: &MapEntry, object: &'static Object) {
-        if let Some(problem) = self.language.unknown_key(entry, object) {
+    fn report_unknown_key(&mut self, entry: &MapEntry, object: &'static Object) {
+        if let Some(problem) = self.language.unknown_key_problem(entry, object) {
             return self.problems.push(problem);
         }
         let name = &entry.key;
         let keys = object.keys().map(|key| key.name);
-        let help = nearest(name, keys.clone()).map_or_else(
+        let help = find_nearest(name, keys.clone()).map_or_else(
             || {
-                let advice = self.language.advice(name, object);
+                let advice = self.language.unknown_key_help(name, object);
                 advice.unwrap_or_else(|| did_you_mean(name, keys, "known keys"))
             },
             |near| format!("did you mean `{near}`?"),
@@ -142,7 +146,7 @@ impl<'a, L: Language> Validator<'a, L> {
             .error("unknown-key", message, &entry.key_span, help);
     }
 
-    fn map(
+    fn check_map(
         &mut self,
         entries: &[MapEntry],
         format: StringFormat,
@@ -151,23 +155,27 @@ impl<'a, L: Language> Validator<'a, L> {
     ) -> Node {
         let mut out = Vec::new();
         for entry in entries {
-            self.report("name", format.mismatch(&entry.key), &entry.key_span);
-            let value = self.value(&entry.value, of, &entry.key_span);
-            out.push(entry.with(value));
+            self.report_mismatch("name", format.mismatch(&entry.key), &entry.key_span);
+            let value = self.check_value(&entry.value, of, &entry.key_span);
+            out.push(entry.with_value(value));
         }
         Node::map(out, span.clone())
     }
 
-    fn wrong_type(&mut self, node: &Node, field_type: &FieldType, at: &Span) -> Node {
+    fn report_wrong_type(&mut self, node: &Node, field_type: &FieldType, at: &Span) -> Node {
         // A block map has no text of its own to point at, but its key has.
         let span = if matches!(node.value, Value::Scalar(_)) {
             &node.span
         } else {
             at
         };
-        let message = format!("expected {}, found {}", describe(field_type), node.kind());
+        let message = format!(
+            "expected {}, found {}",
+            describe_type(field_type),
+            node.kind()
+        );
         self.problems
-            .error("wrong-type", message, span, example(field_type));
+            .error("wrong-type", message, span, writing_hint(field_type));
         Node::null(node.span.clone())
     }
 }

@@ -1,7 +1,7 @@
 //! Scalars: evaluated where that is possible, and checked against their type.
 
 use super::Validator;
-use crate::describe::{describe, example};
+use crate::describe::{describe_type, writing_hint};
 use crate::diagnostic::Diagnostic;
 use crate::field_type::{FieldType, Scope, Word};
 use crate::formats::FormatMismatch;
@@ -12,7 +12,7 @@ use crate::source::Span;
 use crate::suggest::did_you_mean;
 
 impl<L: Language> Validator<'_, L> {
-    pub(super) fn scalar(
+    pub(super) fn check_scalar(
         &mut self,
         scalar: &Scalar,
         field_type: &FieldType,
@@ -27,27 +27,27 @@ impl<L: Language> Validator<'_, L> {
             .language
             .check_expressions(scalar, span, scope, self.problems);
         if let FieldType::Template(_, format) = field_type {
-            let mismatch = self.language.mismatch(scalar, *format);
-            self.text(scalar, mismatch, span);
+            let mismatch = self.language.template_mismatch(scalar, *format);
+            self.check_text(scalar, mismatch, span);
         }
         if matches!(field_type, FieldType::Template(..)) || scope != Scope::DOCUMENT {
             return Node::scalar(&*scalar.text, scalar.plain, span.clone());
         }
         if can_evaluate {
             match self.language.evaluate(scalar) {
-                Ok(value) if self.fits(&value, scalar, field_type, span, at) => {
+                Ok(value) if self.check_evaluated_value(&value, scalar, field_type, span, at) => {
                     let is_text = matches!(field_type, FieldType::Text(_) | FieldType::Words(_));
                     return Node::scalar(value.text, value.plain && !is_text, span.clone());
                 }
                 Ok(_) => {}
-                Err(mismatch) => self.report("expression", Some(mismatch), span),
+                Err(mismatch) => self.report_mismatch("expression", Some(mismatch), span),
             }
         }
         Node::null(span.clone())
     }
 
     /// Reports an evaluated value that is not of its type; returns whether it is.
-    fn fits(
+    fn check_evaluated_value(
         &mut self,
         value: &Scalar,
         written: &Scalar,
@@ -57,10 +57,10 @@ impl<L: Language> Validator<'_, L> {
     ) -> bool {
         let good = match field_type {
             FieldType::Text(format) => {
-                return self.text(value, format.mismatch(&value.text), span);
+                return self.check_text(value, format.mismatch(&value.text), span);
             }
             FieldType::Words(words) => return self.word(value, words, span, at),
-            FieldType::Integer(low, high) => match value.integer() {
+            FieldType::Integer(low, high) => match value.as_integer() {
                 Some(number) if (*low..=*high).contains(&number) => true,
                 Some(number) => {
                     let help = if *high == i64::MAX {
@@ -78,11 +78,11 @@ impl<L: Language> Validator<'_, L> {
                 }
                 None => false,
             },
-            FieldType::Number => value.number().is_some(),
-            FieldType::Bool => value.boolean().is_some(),
-            FieldType::Fraction => measures::fraction(&value.text).is_some(),
-            FieldType::Size(units) => measures::size(&value.text, *units).is_some(),
-            FieldType::Duration => measures::duration(&value.text).is_some(),
+            FieldType::Number => value.as_number().is_some(),
+            FieldType::Bool => value.as_bool().is_some(),
+            FieldType::Fraction => measures::parse_fraction(&value.text).is_some(),
+            FieldType::Size(units) => measures::parse_size(&value.text, *units).is_some(),
+            FieldType::Duration => measures::parse_duration(&value.text).is_some(),
             _ => true,
         };
         if good {
@@ -95,11 +95,15 @@ impl<L: Language> Validator<'_, L> {
         };
         let message = match field_type {
             FieldType::Fraction | FieldType::Size(_) | FieldType::Duration => {
-                format!("`{}` is not {}{from}", value.text, describe(field_type))
+                format!(
+                    "`{}` is not {}{from}",
+                    value.text,
+                    describe_type(field_type)
+                )
             }
             _ => format!(
                 "expected {}, found {} `{}`{from}",
-                describe(field_type),
+                describe_type(field_type),
                 value.kind(),
                 value.text
             ),
@@ -116,7 +120,7 @@ impl<L: Language> Validator<'_, L> {
             {
                 "remove the quotes".into()
             }
-            _ => example(field_type),
+            _ => writing_hint(field_type),
         };
         self.problems.error("wrong-type", message, span, help);
         false
@@ -134,19 +138,24 @@ impl<L: Language> Validator<'_, L> {
     }
 
     /// Reports a text's fault, or a truth value in its place; returns whether there is neither.
-    fn text(&mut self, scalar: &Scalar, mismatch: Option<FormatMismatch>, span: &Span) -> bool {
-        if scalar.boolean().is_some() {
+    fn check_text(
+        &mut self,
+        scalar: &Scalar,
+        mismatch: Option<FormatMismatch>,
+        span: &Span,
+    ) -> bool {
+        if scalar.as_bool().is_some() {
             let help = format!("for the text, write \"{}\" in quotes", scalar.text);
             let message = "expected text, found a boolean";
             self.problems.error("wrong-type", message, span, help);
             return false;
         }
         let fits = mismatch.is_none();
-        self.report("bad-value", mismatch, span);
+        self.report_mismatch("bad-value", mismatch, span);
         fits
     }
 
-    pub(super) fn report(
+    pub(super) fn report_mismatch(
         &mut self,
         code: &'static str,
         mismatch: Option<FormatMismatch>,
@@ -154,7 +163,7 @@ impl<L: Language> Validator<'_, L> {
     ) {
         if let Some((message, help)) = mismatch {
             let problem = Diagnostic::error(code, message, span.clone());
-            self.problems.push(problem.maybe_help(help));
+            self.problems.push(problem.with_optional_help(help));
         }
     }
 }

@@ -81,7 +81,7 @@ fn written(request: &AssignRequest<'_>, available: &[AssignedGpu]) -> Vec<Assign
 
 /// Returns the first cards that fit, then others, up to the count; in the order of their indices.
 fn as_many_as_required(request: &AssignRequest<'_>, available: &[AssignedGpu]) -> Vec<AssignedGpu> {
-    let fits = |gpu: &Gpu| request.gpus.takes(&gpu.model);
+    let fits = |gpu: &Gpu| request.gpus.accepts_model(&gpu.model);
     let usable: Vec<&AssignedGpu> = available
         .iter()
         .filter(|assigned| !assigned.gpu.masked)

@@ -103,7 +103,7 @@ fn present(facts: &HostFacts<'_>, gpus: &[CheckedGpu<'_>]) -> HostCheck {
             _ => "run on a host that has them",
         };
         (HostCheckState::Error, fix)
-    } else if usable.iter().all(|gpu| request.takes(&gpu.model)) {
+    } else if usable.iter().all(|gpu| request.accepts_model(&gpu.model)) {
         (HostCheckState::Ok, "")
     } else {
         let fix = "use that GPU model, or --force: the verdict is then marked 'other hardware'";

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use itertools::Itertools as _;
 use retrial_document::{Keys as _, Node, to_yaml};
-use retrial_recipe::docker_run::{map, text_node};
+use retrial_recipe::docker_run::{map_node, text_node};
 use retrial_recipe::model::{GpuVendor, Recipe};
 
 use super::write::{in_quotes, line, mapping};
@@ -51,7 +51,9 @@ pub(super) fn sections(draft: &mut RecipeDraft, published: &PublishedSubmission<
     requirements(draft, published);
     let rest = keys.iter().filter(|(key, _)| *key != "params");
     for key in rest.cloned() {
-        draft.sections.push(to_yaml(&map([key]), Recipe::OBJECT));
+        draft
+            .sections
+            .push(to_yaml(&map_node([key]), Recipe::OBJECT));
     }
     draft.miss("models and datasets: what the commands read, and where it is mounted");
 }
@@ -59,7 +61,7 @@ pub(super) fn sections(draft: &mut RecipeDraft, published: &PublishedSubmission<
 /// The params of the block, and the directory of the results.
 fn params(draft: &mut RecipeDraft, keys: &[(&'static str, Node)], outputs: &str) {
     let help = format!("The directory in the container below which the commands write {outputs}.");
-    let results = map([
+    let results = map_node([
         ("type", text_node("path")),
         ("default", text_node(RESULTS)),
         ("help", text_node(&help)),
@@ -77,7 +79,7 @@ fn params(draft: &mut RecipeDraft, keys: &[(&'static str, Node)], outputs: &str)
     let others = drafted.iter().filter(|param| param.key != "results");
     let others = others.map(|param| (param.key.clone(), param.value.clone()));
     let all = others.chain([("results".to_owned(), results)]);
-    let params = map([("params", map(all))]);
+    let params = map_node([("params", map_node(all))]);
     draft.sections.push(to_yaml(&params, Recipe::OBJECT));
     draft.miss(format!(
         "params.results: where the commands write {outputs}"

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use itertools::Itertools as _;
 use retrial_document::{Keys as _, to_yaml};
-use retrial_recipe::docker_run::map;
+use retrial_recipe::docker_run::map_node;
 use retrial_recipe::model::{Measurement, loadgen_name};
 
 use super::write::{in_quotes, line, mapping};
@@ -84,7 +84,7 @@ impl ModeSource<'_> {
         let (run, readme) = match (commands, measured, container) {
             (Some(commands), ..) => (mapping(&[("run", commands.to_owned())]), readme),
             (None, Some(measured), Some(container)) => (
-                to_yaml(&map(measured.iter().cloned()), Measurement::OBJECT),
+                to_yaml(&map_node(measured.iter().cloned()), Measurement::OBJECT),
                 Some(&*container.readme),
             ),
             _ => (mapping(&[("run", NOTHING.to_owned())]), None),

@@ -1,7 +1,7 @@
 //! Pieces of YAML.
 
 use retrial_document::{Keys as _, to_yaml};
-use retrial_recipe::docker_run::{map, text_node};
+use retrial_recipe::docker_run::{map_node, text_node};
 use retrial_recipe::model::Recipe;
 
 /// A text in one line, without expressions.
@@ -12,7 +12,7 @@ pub(super) fn line(text: &str) -> String {
 
 /// A text as YAML, in quotes if it needs them.
 pub(super) fn quoted(text: &str) -> String {
-    retrial_document::quoted(text, false)
+    retrial_document::quote_scalar(text, false)
 }
 
 /// A text in quotes, valid within `{ … }`: JSON's strings are YAML's.
@@ -25,5 +25,5 @@ pub(super) fn mapping(entries: &[(&str, String)]) -> String {
     let entries = entries
         .iter()
         .map(|(key, value)| (*key, text_node(value.as_str())));
-    to_yaml(&map(entries), Recipe::OBJECT)
+    to_yaml(&map_node(entries), Recipe::OBJECT)
 }

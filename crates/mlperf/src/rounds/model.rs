@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use retrial_document::{
-    Field, FieldType, Key, Node, Object, OrderedMap, formats, key, object, words,
+    Field, FieldType, Key, Node, Object, OrderedMap, declare_key, formats, object, words,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -281,10 +281,10 @@ impl<T: Field> PerScenario<T> {
         let FieldType::Words(words) = TestScenario::TYPE else {
             panic!("the scenarios are words")
         };
-        let mut keys = [key("", T::TYPE, ""); 5];
+        let mut keys = [declare_key("", T::TYPE, ""); 5];
         let mut at = 0;
         while at < keys.len() {
-            keys[at] = key(words[at].name, T::TYPE, words[at].doc);
+            keys[at] = declare_key(words[at].name, T::TYPE, words[at].doc);
             at += 1;
         }
         keys
@@ -300,9 +300,10 @@ impl<T: Field> PerScenario<T> {
 impl<T: Field> Field for PerScenario<T> {
     const TYPE: FieldType = FieldType::Object(&Self::OBJECT);
 
-    fn read(node: &Node, _: &FieldType) -> Option<Self> {
-        let all = node.named();
-        let all = all.map(|(name, value)| Some((name.parse().ok()?, T::read(value, &T::TYPE)?)));
+    fn from_node(node: &Node, _: &FieldType) -> Option<Self> {
+        let all = node.present_entries();
+        let all =
+            all.map(|(name, value)| Some((name.parse().ok()?, T::from_node(value, &T::TYPE)?)));
         all.collect::<Option<Vec<_>>>().map(Self)
     }
 }

@@ -3,7 +3,7 @@
 use super::model::{Round, RoundBenchmark};
 use crate::loadgen::TestScenario;
 use retrial_document::{
-    Diagnostics, Keys as _, Node, PlainLanguage, Source, Validator, nearest, parse,
+    Diagnostics, Keys as _, Node, PlainLanguage, Source, Validator, find_nearest, parse_yaml,
 };
 
 impl Round {
@@ -51,14 +51,15 @@ pub fn check(source: &Source) -> Diagnostics {
 
 /// Returns whether a file has rules and is no recipe: it has `benchmarks`.
 pub fn is_rules(source: &Source) -> bool {
-    parse(source, &mut Diagnostics::default())
+    parse_yaml(source, &mut Diagnostics::default())
         .is_some_and(|node| node.entry("benchmarks").is_some())
 }
 
 fn read(source: &Source, problems: &mut Diagnostics) -> Option<Round> {
-    let node = parse(source, problems)?;
+    let node = parse_yaml(source, problems)?;
     let top = source.span(0..0);
-    let checked = Validator::new(&mut PlainLanguage, problems).object(&node, Round::OBJECT, &top);
+    let checked =
+        Validator::new(&mut PlainLanguage, problems).check_object(&node, Round::OBJECT, &top);
     consistent(&checked, problems);
     Round::from_keys(&checked)
 }
@@ -74,7 +75,7 @@ fn unknown_name(
     if known.contains(&name) {
         return;
     }
-    let help = nearest(name, known.iter().copied()).map_or_else(
+    let help = find_nearest(name, known.iter().copied()).map_or_else(
         || format!("describe it under `{key}`"),
         |near| format!("did you mean `{near}`?"),
     );
@@ -84,13 +85,19 @@ fn unknown_name(
 
 /// Checks keys against each other.
 fn consistent(round: &Node, problems: &mut Diagnostics) {
-    let names: Vec<&str> = round.named_at("tests").map(|(name, _)| name).collect();
+    let names: Vec<&str> = round
+        .present_entries_at("tests")
+        .map(|(name, _)| name)
+        .collect();
     let metrics = round.get("metrics");
-    let benchmarks: Vec<&str> = round.named_at("benchmarks").map(|(name, _)| name).collect();
+    let benchmarks: Vec<&str> = round
+        .present_entries_at("benchmarks")
+        .map(|(name, _)| name)
+        .collect();
     for endpoint in round.items_at("endpoints") {
         unknown_name(endpoint, &benchmarks, ("benchmark", "benchmarks"), problems);
     }
-    for (_, benchmark) in round.named_at("benchmarks") {
+    for (_, benchmark) in round.present_entries_at("benchmarks") {
         for test in benchmark.items_at("compliance") {
             unknown_name(test, &names, ("test", "tests"), problems);
         }

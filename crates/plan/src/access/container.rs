@@ -5,7 +5,7 @@ use super::{AccessKind, HostAccess, HostPath, Namespace};
 use retrial_container::{ContainerSpec, ExtraFlags, Mount};
 
 /// Returns what a container can use of this machine. `recipient` is its key in the recipe.
-pub fn of_container(container: &ContainerSpec, recipient: &str) -> Vec<HostAccess> {
+pub fn container_accesses(container: &ContainerSpec, recipient: &str) -> Vec<HostAccess> {
     let ContainerSpec {
         privileged,
         ipc,

@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 
 use super::error::PlanError;
-use super::{PlanBuilder, expression, render_map};
+use super::{PlanBuilder, render_expression, render_map};
 use crate::failure::FailureSigns;
 use crate::step::{CommandPurpose, ExecStep};
 use retrial_recipe::expression::ExpressionScope;
@@ -13,7 +13,7 @@ use retrial_recipe::model::{CommandOptions, Template};
 const DEFAULT_TIMEOUT_S: u64 = 24 * 3600;
 
 impl PlanBuilder<'_> {
-    pub(super) fn exec(
+    pub(super) fn exec_step(
         &self,
         purpose: CommandPurpose,
         place: &str,
@@ -21,18 +21,18 @@ impl PlanBuilder<'_> {
         options: &CommandOptions,
         scope: &ExpressionScope,
     ) -> Result<ExecStep, PlanError> {
-        let run = expression(place, run, scope)?;
+        let run = render_expression(place, run, scope)?;
         // Only the exit code decides about checks and setup steps.
         let failure = match purpose {
             CommandPurpose::Measure { .. } => FailureSigns::new(self.recipe, options),
             CommandPurpose::Prepare | CommandPurpose::Check { .. } => FailureSigns::default(),
         };
-        let mut secrets = self.secrets();
-        secrets.retain(|name| names(&run, name));
-        let shell = options.shell.as_ref();
-        let shell = shell.or(self.recipe.container.shell.as_ref());
-        let workdir = options.workdir.as_ref();
-        let workdir = workdir.map(|workdir| expression("workdir", workdir, scope));
+        let mut secrets = self.nameable_secrets();
+        secrets.retain(|name| names_variable(&run, name));
+        let own_shell = options.shell.as_ref();
+        let shell = own_shell.or(self.recipe.container.shell.as_ref());
+        let workdir_template = options.workdir.as_ref();
+        let workdir = workdir_template.map(|workdir| render_expression("workdir", workdir, scope));
         let timeout = options.timeout.map(|timeout| timeout.as_secs().max(1));
         Ok(ExecStep {
             purpose,
@@ -52,14 +52,14 @@ impl PlanBuilder<'_> {
     }
 
     /// Secrets that commands may name: the recipe's and those of `--secret`.
-    pub(super) fn secrets(&self) -> Vec<String> {
+    pub(super) fn nameable_secrets(&self) -> Vec<String> {
         let secrets = self.recipe.secrets.iter().chain(&self.options.secrets);
         secrets.unique().cloned().collect()
     }
 }
 
 /// Whether a command names a variable.
-pub(super) fn names(run: &str, variable: &str) -> bool {
+pub(super) fn names_variable(run: &str, variable: &str) -> bool {
     run.match_indices(variable).any(|(start, _)| {
         let boundary = |character: Option<char>| {
             !character

@@ -1,7 +1,7 @@
 //! The container and its image.
 
 use super::error::PlanError;
-use super::{PlanBuilder, expression, join, render_map};
+use super::{PlanBuilder, render_expression, render_map, resolve_host_path};
 use crate::options::PullPolicy;
 use crate::step::{Action, BuildStep, StepCondition};
 use retrial_container::first_process;
@@ -11,37 +11,42 @@ use retrial_recipe::expression::ExpressionScope;
 use retrial_recipe::model::{Container, Entrypoint, Image, ModelSource, Placement, Recipe};
 
 /// The name of a built image: one for each resolved recipe.
-fn built_tag(recipe: &Recipe, hash: &str) -> String {
-    let stem = recipe.submission.benchmark.to_lowercase();
-    let stem = stem.replace(|character: char| !character.is_ascii_alphanumeric(), "-");
+fn built_image_tag(recipe: &Recipe, hash: &str) -> String {
+    let benchmark = recipe.submission.benchmark.to_lowercase();
+    let stem = benchmark.replace(|character: char| !character.is_ascii_alphanumeric(), "-");
     let short = hash.get(..12).unwrap_or("unhashed");
     format!("retrial/{}:{short}", stem.trim_matches('-'))
 }
 
 impl PlanBuilder<'_> {
     /// Adds the pull or the build of the recipe's own image.
-    pub(super) fn image(&mut self) {
+    pub(super) fn add_image_step(&mut self) {
         match &self.recipe.image {
             image @ Image::Pull { digest, .. } => {
-                self.plan.image = self.pull("pull", None, image);
+                self.plan.image = self.add_pull_step("pull", None, image);
                 self.plan.pinned = digest.is_some();
             }
             Image::Build(build) => {
                 let directory = self.origin.directory.as_deref().unwrap_or(".");
-                self.plan.image = built_tag(self.recipe, &self.origin.hash);
+                self.plan.image = built_image_tag(self.recipe, &self.origin.hash);
                 let build = BuildStep {
-                    context: join(directory, &build.context),
+                    context: resolve_host_path(directory, &build.context),
                     dockerfile: build.dockerfile.clone(),
                     args: build.args.clone(),
                     tag: self.plan.image.clone(),
                 };
-                self.step("build", None, Action::Build(build));
+                self.add_step("build", None, Action::Build(build));
             }
         }
     }
 
     /// Adds the pull of an image: the recipe's, or that of a service. Returns its reference.
-    pub(super) fn pull(&mut self, name: &str, container: Option<&str>, image: &Image) -> String {
+    pub(super) fn add_pull_step(
+        &mut self,
+        name: &str,
+        container: Option<&str>,
+        image: &Image,
+    ) -> String {
         let reference = image.reference().unwrap_or_default();
         let policy = match image {
             Image::Pull {
@@ -58,35 +63,35 @@ impl PlanBuilder<'_> {
             reference: reference.clone(),
             policy,
         };
-        self.step_on(Placement::All, name, container, when, action);
+        self.add_step_on(Placement::All, name, container, when, action);
         reference
     }
 
     /// Sets the container of the plan and its GPUs.
-    pub(super) fn container(&mut self) -> Result<(), PlanError> {
-        let made = self.container_of(&self.recipe.container, &self.plan.image)?;
-        (self.plan.container, self.plan.assigned_gpus) = made;
+    pub(super) fn set_container(&mut self) -> Result<(), PlanError> {
+        let spec_and_gpus = self.container_with_gpus(&self.recipe.container, &self.plan.image)?;
+        (self.plan.container, self.plan.assigned_gpus) = spec_and_gpus;
         Ok(())
     }
 
     /// Returns a container with all settings of the recipe, and the GPUs assigned to it.
-    pub(super) fn container_of(
+    pub(super) fn container_with_gpus(
         &self,
         container: &Container,
         image: &str,
     ) -> Result<(ContainerSpec, Option<AssignedGpus>), PlanError> {
-        let (flags, assigned) = self.gpus(container)?;
-        Ok((self.spec_of(container, image, flags)?, assigned))
+        let (flags, assigned) = self.gpu_flags(container)?;
+        Ok((self.container_spec(container, image, flags)?, assigned))
     }
 
     /// Returns a container with all settings of the recipe, and these GPUs.
-    pub(super) fn spec_of(
+    pub(super) fn container_spec(
         &self,
         container: &Container,
         image: &str,
         flags: GpuFlags,
     ) -> Result<ContainerSpec, PlanError> {
-        let scope = self.scope();
+        let scope = self.expression_scope();
         let (entrypoint, command) =
             first_process::command(container.entrypoint == Entrypoint::Bypass);
         let mut env = render_map("container.env", &container.env, &scope)?;
@@ -94,15 +99,16 @@ impl PlanBuilder<'_> {
             env.push(("PYTHONUNBUFFERED".to_owned(), "1".to_owned()));
         }
         env.extend(flags.env);
-        env.extend(self.hub_variables(&env)?);
-        let mut mounts = self.mounts(container, &scope)?;
+        env.extend(self.hub_cache_variables(&env)?);
+        let mut mounts = self.container_mounts(container, &scope)?;
         mounts.extend(flags.mounts);
         let mut extra = container.extra.clone();
         extra.runtime = flags.runtime.or(extra.runtime);
         let mut group_add = container.group_add.clone();
         group_add.extend(flags.groups);
-        let workdir = container.workdir.as_ref();
-        let workdir = workdir.map(|workdir| expression("container.workdir", workdir, &scope));
+        let workdir_template = container.workdir.as_ref();
+        let workdir =
+            workdir_template.map(|workdir| render_expression("container.workdir", workdir, &scope));
         Ok(ContainerSpec {
             image: image.to_owned(),
             entrypoint,
@@ -131,7 +137,7 @@ impl PlanBuilder<'_> {
     }
 
     /// Returns the recipe's mounts: those of its container, its files, and models of this machine.
-    fn mounts(
+    fn container_mounts(
         &self,
         container: &Container,
         scope: &ExpressionScope,
@@ -139,17 +145,17 @@ impl PlanBuilder<'_> {
         let directory = self.origin.directory.as_deref().unwrap_or(".");
         let mut mounts = Vec::new();
         for request in &container.mounts {
-            let source = expression("container.mounts", &request.source, scope)?;
-            let target = expression("container.mounts", &request.target, scope)?;
+            let source = render_expression("container.mounts", &request.source, scope)?;
+            let target = render_expression("container.mounts", &request.target, scope)?;
             mounts.push(Mount {
-                source: join(directory, &source),
+                source: resolve_host_path(directory, &source),
                 target,
                 read_only: request.read_only,
             });
         }
         for companion in &self.recipe.files {
             mounts.push(Mount {
-                source: join(directory, &companion.source),
+                source: resolve_host_path(directory, &companion.source),
                 target: companion.target.clone(),
                 read_only: true,
             });
@@ -157,10 +163,10 @@ impl PlanBuilder<'_> {
         for (name, model) in &self.recipe.models {
             if let (ModelSource::Path(path), Some(mount)) = (&model.source, &model.mount) {
                 let place = format!("models.{name}");
-                let source = expression(&place, path, scope)?;
+                let source = render_expression(&place, path, scope)?;
                 mounts.push(Mount {
-                    source: join(directory, &source),
-                    target: expression(&place, mount, scope)?,
+                    source: resolve_host_path(directory, &source),
+                    target: render_expression(&place, mount, scope)?,
                     read_only: model.writable.is_empty(),
                 });
             }
@@ -169,7 +175,10 @@ impl PlanBuilder<'_> {
     }
 
     /// Returns the GPU flags of a container, and the assigned GPUs.
-    fn gpus(&self, container: &Container) -> Result<(GpuFlags, Option<AssignedGpus>), PlanError> {
+    fn gpu_flags(
+        &self,
+        container: &Container,
+    ) -> Result<(GpuFlags, Option<AssignedGpus>), PlanError> {
         let chosen = &self.options.gpus;
         let error = |reason: String| PlanError::Gpus {
             gpus: chosen.join(","),

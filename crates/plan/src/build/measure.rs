@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use itertools::join;
 
 use super::error::PlanError;
-use super::{PlanBuilder, expression};
-use crate::measurement::{MeasurementPlan, is_scenario};
+use super::{PlanBuilder, render_expression};
+use crate::measurement::{MeasurementPlan, names_scenario};
 use crate::step::{Action, CommandPurpose, StepCondition};
 use retrial_recipe::expression::ExpressionScope;
 use retrial_recipe::model::{
@@ -14,39 +14,39 @@ use retrial_recipe::model::{
 };
 
 impl PlanBuilder<'_> {
-    pub(super) fn measure(&mut self) -> Result<(), PlanError> {
+    pub(super) fn add_measurements(&mut self) -> Result<(), PlanError> {
         self.check_scenarios()?;
-        let selected = recipe_measurements(self.recipe).filter(|entry| self.is_selected(entry));
-        let selected: Vec<_> = selected.collect();
+        let matching = recipe_measurements(self.recipe).filter(|entry| self.is_selected(entry));
+        let selected: Vec<_> = matching.collect();
         let mut shared = SharedSteps::new();
         for (index, entry) in selected.iter().enumerate() {
-            let plan = self.measurement(entry)?;
+            let plan = self.measurement_plan(entry)?;
             let last = *plan.judged_trials().end();
             self.plan.measurements.push(plan);
             for trial in 1..=last {
                 let trial = TrialContext::new(self, entry.measurement, trial);
-                self.trial(&trial, &mut shared)?;
+                self.add_trial(&trial, &mut shared)?;
             }
             let later = selected[index + 1..].iter();
-            self.stop_unneeded(later.map(|entry| entry.measurement));
+            self.stop_unneeded_services(later.map(|entry| entry.measurement));
         }
         if self.plan.measurements.is_empty() {
-            return Err(self.nothing_to_measure());
+            return Err(self.nothing_to_measure_error());
         }
         Ok(())
     }
 
     /// Adds one trial: the command, its check, and the collection of its results.
-    fn trial(
+    fn add_trial(
         &mut self,
         context: &TrialContext<'_>,
         shared: &mut SharedSteps,
     ) -> Result<(), PlanError> {
-        let (from, index, trial) = (context.from, context.index, context.trial);
-        let (stem, place, scope) = (&context.stem, &context.place, &context.scope);
-        let results = from.results.as_ref();
-        let results = results
-            .map(|path| expression(&format!("{place}.results"), path, scope))
+        let (from, index, trial) = (context.measurement, context.index, context.trial);
+        let (stem, place, scope) = (&context.stem, &context.key_path, &context.scope);
+        let results_template = from.results.as_ref();
+        let results = results_template
+            .map(|path| render_expression(&format!("{place}.results"), path, scope))
             .transpose()?;
         let command = match &from.command {
             MeasurementCommand::Run(run) => {
@@ -55,12 +55,18 @@ impl PlanBuilder<'_> {
                     trial,
                 };
                 let place = format!("{place}.run");
-                let mut exec = self.exec(purpose, &place, run, &from.options, scope)?;
+                let mut exec = self.exec_step(purpose, &place, run, &from.options, scope)?;
                 exec.results.extend(results.clone());
-                self.measuring_step(context, &context.name(stem), exec, &from.needs, from.on)?
+                self.add_measuring_step(
+                    context,
+                    &context.step_name(stem),
+                    exec,
+                    &from.needs,
+                    from.on,
+                )?
             }
             MeasurementCommand::From(name) => {
-                self.shared(name, context, results.as_ref(), shared)?
+                self.shared_command_step(name, context, results.as_ref(), shared)?
             }
         };
         let mut fetching = command;
@@ -71,14 +77,14 @@ impl PlanBuilder<'_> {
                 of: command,
             };
             let place = format!("{place}.check");
-            let mut exec = self.exec(purpose, &place, check, &from.options, scope)?;
+            let mut exec = self.exec_step(purpose, &place, check, &from.options, scope)?;
             if let Some(timeout) = from.check_timeout {
                 exec.timeout_s = timeout.as_secs().max(1);
             }
-            fetching = self.step_of_the_head(context, "check", Action::Exec(exec));
+            fetching = self.add_head_step(context, "check", Action::Exec(exec));
         }
-        let name = self.plan.measurements[index].stem();
-        self.fetches(fetching, name, from.download.as_ref());
+        let name = self.plan.measurements[index].step_name_stem();
+        self.add_download(fetching, name, from.download.as_ref());
         if let Some(path) = results {
             let action = Action::Collect {
                 measurement: index,
@@ -87,25 +93,20 @@ impl PlanBuilder<'_> {
                 path,
                 max_bytes: from.max_results,
             };
-            self.step_of_the_head(context, "collect", action);
+            self.add_head_step(context, "collect", action);
         }
         Ok(())
     }
 
     /// Adds a step of the first machine for the results of a trial.
-    fn step_of_the_head(
-        &mut self,
-        context: &TrialContext<'_>,
-        suffix: &str,
-        action: Action,
-    ) -> u32 {
-        let name = context.name(&format!("{}-{suffix}", context.stem));
+    fn add_head_step(&mut self, context: &TrialContext<'_>, suffix: &str, action: Action) -> u32 {
+        let name = context.step_name(&format!("{}-{suffix}", context.stem));
         let when = context.when.clone();
-        self.step_on(Placement::Head, &name, Some("main"), when, action)
+        self.add_step_on(Placement::Head, &name, Some("main"), when, action)
     }
 
     /// Returns the step of a shared command: added by the first measurement that names it, once per trial.
-    fn shared(
+    fn shared_command_step(
         &mut self,
         name: &str,
         context: &TrialContext<'_>,
@@ -115,7 +116,7 @@ impl PlanBuilder<'_> {
         let key = (name.to_owned(), context.trial);
         let number = match shared.get(&key) {
             Some(number) => *number,
-            None => self.shared_step(name, context)?,
+            None => self.add_shared_command(name, context)?,
         };
         shared.insert(key, number);
         let mut steps = self.plan.steps.iter_mut();
@@ -129,37 +130,44 @@ impl PlanBuilder<'_> {
         Ok(number)
     }
 
-    fn shared_step(&mut self, name: &str, context: &TrialContext<'_>) -> Result<u32, PlanError> {
+    fn add_shared_command(
+        &mut self,
+        name: &str,
+        context: &TrialContext<'_>,
+    ) -> Result<u32, PlanError> {
         let Some((_, command)) = self.recipe.commands.iter().find(|(key, _)| key == name) else {
             // The recipe's validation rejects an unknown `from`.
             return Ok(0);
         };
-        let mut scope = self.scope();
+        let mut scope = self.expression_scope();
         scope.trial = Some(context.trial);
         let purpose = CommandPurpose::Measure {
             measurements: Vec::new(),
             trial: context.trial,
         };
         let place = format!("commands.{name}.run");
-        let exec = self.exec(purpose, &place, &command.run, &command.options, &scope)?;
-        let name = context.name(&format!("command-{name}"));
-        self.measuring_step(context, &name, exec, &command.needs, command.on)
+        let exec = self.exec_step(purpose, &place, &command.run, &command.options, &scope)?;
+        let name = context.step_name(&format!("command-{name}"));
+        self.add_measuring_step(context, &name, exec, &command.needs, command.on)
     }
 
-    fn measurement(&self, entry: &RecipeMeasurement<'_>) -> Result<MeasurementPlan, PlanError> {
+    fn measurement_plan(
+        &self,
+        entry: &RecipeMeasurement<'_>,
+    ) -> Result<MeasurementPlan, PlanError> {
         let RecipeMeasurement {
             key,
             loadgen,
             mode,
             measurement: from,
         } = *entry;
-        let scope = self.scope();
+        let scope = self.expression_scope();
         let mut figures = from.figures.clone();
         for (name, figure) in &mut figures {
             if let Some(file) = &figure.file {
-                let file = &below_results(file, from.results.as_ref());
+                let file = &relative_to_results(file, from.results.as_ref());
                 let place = format!("scenarios.{key}.{mode}.figures.{name}.file");
-                figure.file = Some(Template(expression(&place, file, &scope)?));
+                figure.file = Some(Template(render_expression(&place, file, &scope)?));
             }
         }
         let (trials, warmup) = match mode {
@@ -191,7 +199,7 @@ impl PlanBuilder<'_> {
     }
 
     /// The modes of the selected measurements.
-    pub(super) fn modes(&self) -> Vec<Mode> {
+    pub(super) fn selected_modes(&self) -> Vec<Mode> {
         let selected = recipe_measurements(self.recipe).filter(|entry| self.is_selected(entry));
         selected.map(|entry| entry.mode).collect()
     }
@@ -199,7 +207,7 @@ impl PlanBuilder<'_> {
     fn is_selected(&self, entry: &RecipeMeasurement<'_>) -> bool {
         let (scenarios, modes) = (&self.options.scenarios, &self.options.modes);
         let mut named = scenarios.iter();
-        (scenarios.is_empty() || named.any(|name| is_scenario(name, entry.key, entry.loadgen)))
+        (scenarios.is_empty() || named.any(|name| names_scenario(name, entry.key, entry.loadgen)))
             && (modes.is_empty() || modes.contains(&entry.mode))
     }
 
@@ -214,7 +222,7 @@ impl PlanBuilder<'_> {
         let unknown = self.options.scenarios.iter().find(|requested| {
             !scenarios
                 .iter()
-                .any(|(key, scenario)| is_scenario(requested, key, scenario.loadgen.as_deref()))
+                .any(|(key, scenario)| names_scenario(requested, key, scenario.loadgen.as_deref()))
         });
         unknown.map_or(Ok(()), |name| {
             Err(PlanError::NoSuchScenario {
@@ -224,11 +232,11 @@ impl PlanBuilder<'_> {
         })
     }
 
-    fn nothing_to_measure(&self) -> PlanError {
-        let scenarios = self.options.scenarios.iter();
-        let scenarios = scenarios.map(|name| format!("--scenario {name}"));
-        let modes = self.options.modes.iter();
-        let modes = modes.map(|mode| format!("--mode {mode}"));
+    fn nothing_to_measure_error(&self) -> PlanError {
+        let scenario_names = self.options.scenarios.iter();
+        let scenarios = scenario_names.map(|name| format!("--scenario {name}"));
+        let mode_names = self.options.modes.iter();
+        let modes = mode_names.map(|mode| format!("--mode {mode}"));
         let available =
             recipe_measurements(self.recipe).map(|entry| format!("{} {}", entry.key, entry.mode));
         PlanError::NothingToMeasure {
@@ -263,7 +271,7 @@ fn recipe_measurements(recipe: &Recipe) -> impl Iterator<Item = RecipeMeasuremen
 }
 
 /// Converts a file's path in the container to one relative to the collected results.
-fn below_results(file: &Template, results: Option<&Template>) -> Template {
+fn relative_to_results(file: &Template, results: Option<&Template>) -> Template {
     let inner = results
         .and_then(|results| file.0.strip_prefix(results.0.trim_end_matches('/')))
         .and_then(|rest| rest.strip_prefix('/'));
@@ -275,22 +283,22 @@ type SharedSteps = BTreeMap<(String, u32), u32>;
 
 /// One trial of one measurement that is being added to the plan.
 pub(super) struct TrialContext<'a> {
-    from: &'a Measurement,
+    measurement: &'a Measurement,
     index: usize,
     trial: u32,
-    several: bool,
+    has_several_trials: bool,
     pub(super) stem: String,
-    place: String,
+    key_path: String,
     scope: ExpressionScope,
     pub(super) when: StepCondition,
 }
 
 impl<'a> TrialContext<'a> {
     /// Returns the context of a trial of the measurement that was added last.
-    fn new(builder: &PlanBuilder<'_>, from: &'a Measurement, trial: u32) -> Self {
+    fn new(builder: &PlanBuilder<'_>, measurement: &'a Measurement, trial: u32) -> Self {
         let index = builder.plan.measurements.len() - 1;
         let plan = &builder.plan.measurements[index];
-        let mut scope = builder.scope();
+        let mut scope = builder.expression_scope();
         scope.scenario = Some(plan.scenario.clone());
         scope.mode = Some(plan.mode);
         scope.trial = Some(trial);
@@ -303,24 +311,24 @@ impl<'a> TrialContext<'a> {
             StepCondition::Always
         };
         Self {
-            from,
+            measurement,
             index,
             trial,
-            several: plan.warmup + plan.trials.max > 1,
+            has_several_trials: plan.warmup + plan.trials.max > 1,
             stem: if is_warmup {
-                format!("{}-warmup", plan.stem())
+                format!("{}-warmup", plan.step_name_stem())
             } else {
-                plan.stem()
+                plan.step_name_stem()
             },
-            place: format!("scenarios.{}.{}", plan.key, plan.mode),
+            key_path: format!("scenarios.{}.{}", plan.key, plan.mode),
             scope,
             when,
         }
     }
 
     /// A step's name: with the trial's number where there are several.
-    pub(super) fn name(&self, stem: &str) -> String {
-        if self.several {
+    pub(super) fn step_name(&self, stem: &str) -> String {
+        if self.has_several_trials {
             format!("{stem}-{}", self.trial)
         } else {
             stem.to_owned()

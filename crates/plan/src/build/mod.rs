@@ -2,10 +2,10 @@
 
 mod command;
 mod container;
-mod elsewhere;
 mod error;
 mod measure;
 mod models;
+mod other_host;
 mod services;
 mod setup;
 mod skip;
@@ -13,7 +13,7 @@ mod skip;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::changes::changes_by_options;
-use super::commit::commit_later;
+use super::commit::commit_placeholder;
 use super::deviation;
 use super::download::PlannedDownload;
 use super::options::PlanOptions;
@@ -22,13 +22,13 @@ use super::sku;
 use super::step::{Action, Plan, Step, StepCondition};
 use retrial_host::checks::unmet;
 use retrial_host::model::HostView;
-use retrial_recipe::expression::{ExpressionScope, NodeScope, render};
+use retrial_recipe::expression::{ExpressionScope, NodeScope, render_template};
 use retrial_recipe::model::{
     Download, ModelSource, OrderedMap, Placement, Recipe, Template, is_commit,
 };
 
-pub use elsewhere::on_host;
 pub use error::PlanError;
+pub use other_host::plan_for_host;
 
 /// The catalog's data about a recipe, apart from its text.
 #[derive(Debug, Clone, Default)]
@@ -45,34 +45,34 @@ pub struct RecipeOrigin {
 ///
 /// # Errors
 /// If the command line requests something that the recipe does not have, or an expression fails.
-pub fn build(
+pub fn build_plan(
     recipe: &Recipe,
     origin: &RecipeOrigin,
     options: &PlanOptions,
     host: &HostView,
 ) -> Result<Plan, PlanError> {
-    let plan = build_alone(recipe, origin, options, host)?;
-    let build_other = |options: &PlanOptions| build_alone(recipe, origin, options, host);
+    let plan = build_without_changes(recipe, origin, options, host)?;
+    let build_other = |options: &PlanOptions| build_without_changes(recipe, origin, options, host);
     let changes = changes_by_options(recipe, options, &plan, build_other)?;
     Ok(Plan { changes, ..plan })
 }
 
 /// Makes the plan without comparing it.
-fn build_alone(
+fn build_without_changes(
     recipe: &Recipe,
     origin: &RecipeOrigin,
     options: &PlanOptions,
     host: &HostView,
 ) -> Result<Plan, PlanError> {
-    let mut recipe = recipe.clone();
+    let mut reduced_recipe = recipe.clone();
     let mut removed_privileges = Vec::new();
     if options.least_privilege {
-        removed_privileges = privilege::remove_all(&mut recipe);
+        removed_privileges = privilege::remove_recipe_privileges(&mut reduced_recipe);
     }
-    let recipe = &recipe;
+    let recipe = &reduced_recipe;
     check_secrets(recipe, options)?;
-    let host_notes = recipe.host_notes.iter();
-    let host_notes = host_notes.map(|note| format!("host note: {}", note.trim_end()));
+    let recipe_notes = recipe.host_notes.iter();
+    let host_notes = recipe_notes.map(|note| format!("host note: {}", note.trim_end()));
     let mut builder = PlanBuilder {
         recipe,
         origin,
@@ -89,7 +89,7 @@ fn build_alone(
     let assigned = plan.assigned_gpus.as_ref();
     let unmet = unmet(&recipe.requires, host, assigned, !options.gpus.is_empty());
     let system = recipe.submission.system.as_deref();
-    let same_sku = unmet.is_empty() && system.is_some_and(|system| sku::is_same(system, host));
+    let same_sku = unmet.is_empty() && system.is_some_and(|system| sku::is_same_sku(system, host));
     let mut plan = Plan {
         schema: 1,
         recipe: recipe.name.clone(),
@@ -109,9 +109,9 @@ fn build_alone(
         gpus: options.gpus.clone(),
         removed_privileges,
         unmet,
-        deviations: deviation::deviations(recipe, &plan.container),
+        deviations: deviation::plan_deviations(recipe, &plan.container),
         judge: recipe.judge.clone(),
-        secrets: builder.secrets(),
+        secrets: builder.nameable_secrets(),
         same_sku,
         ..builder.plan
     };
@@ -142,31 +142,31 @@ struct PlanBuilder<'a> {
 impl PlanBuilder<'_> {
     /// Adds all steps in their order, and the container.
     fn add_steps(&mut self) -> Result<(), PlanError> {
-        self.images_built_on_the_host()?;
-        self.image();
-        self.images_of_services();
-        self.container()?;
-        self.models()?;
-        self.copies();
-        self.before_the_container()?;
-        self.step("create", Some("main"), Action::Create);
-        self.models_in_the_container()?;
-        self.in_the_container()?;
-        self.measure()?;
+        self.add_image_setup_steps()?;
+        self.add_image_step();
+        self.add_service_pulls();
+        self.set_container()?;
+        self.add_model_fetches()?;
+        self.add_image_copies();
+        self.add_host_and_cache_steps()?;
+        self.add_step("create", Some("main"), Action::Create);
+        self.add_container_models()?;
+        self.add_container_setup_steps()?;
+        self.add_measurements()?;
         let (head, always) = (Placement::Head, StepCondition::Always);
-        self.step_on(head, "judge", None, always, Action::Judge);
+        self.add_step_on(head, "judge", None, always, Action::Judge);
         let keep = StepCondition::Unless {
             keep: self.options.keep,
         };
         let (all, main) = (Placement::All, Some("main"));
-        self.step_on(all, "remove", main, keep, Action::Remove);
-        self.skip()?;
-        self.complete_downloads();
-        self.commits_are_known()
+        self.add_step_on(all, "remove", main, keep, Action::Remove);
+        self.mark_skipped_steps()?;
+        self.mark_late_downloads();
+        self.check_commits_known()
     }
 
-    fn step(&mut self, name: &str, container: Option<&str>, action: Action) -> u32 {
-        self.step_on(
+    fn add_step(&mut self, name: &str, container: Option<&str>, action: Action) -> u32 {
+        self.add_step_on(
             Placement::All,
             name,
             container,
@@ -176,7 +176,7 @@ impl PlanBuilder<'_> {
     }
 
     /// Adds a step, executed on the machines of the placement if the condition holds.
-    fn step_on(
+    fn add_step_on(
         &mut self,
         on: Placement,
         name: &str,
@@ -197,11 +197,11 @@ impl PlanBuilder<'_> {
     }
 
     /// Adds a download of a step, once for all trials.
-    fn fetches(&mut self, step: u32, name: String, download: Option<&Download>) {
+    fn add_download(&mut self, step: u32, name: String, download: Option<&Download>) {
         let downloads = &mut self.plan.downloads;
         let is_known = downloads.iter().any(|known| known.name == name);
-        let download = download.filter(|_| !is_known).cloned();
-        downloads.extend(download.map(|download| PlannedDownload {
+        let new_download = download.filter(|_| !is_known).cloned();
+        downloads.extend(new_download.map(|download| PlannedDownload {
             step,
             name,
             late: false,
@@ -210,12 +210,12 @@ impl PlanBuilder<'_> {
     }
 
     /// Removes downloads of skipped steps, and marks those after a measurement.
-    fn complete_downloads(&mut self) {
+    fn mark_late_downloads(&mut self) {
         let steps = &self.plan.steps;
-        let mut measuring = steps.iter().filter(|step| step.measures());
+        let mut measuring = steps.iter().filter(|step| step.runs_measurement());
         let measured = measuring.find(|step| !step.is_skipped());
-        let skipped = steps.iter().filter(|step| step.is_skipped());
-        let skipped: BTreeSet<u32> = skipped.map(|step| step.number).collect();
+        let skipped_steps = steps.iter().filter(|step| step.is_skipped());
+        let skipped: BTreeSet<u32> = skipped_steps.map(|step| step.number).collect();
         let downloads = &mut self.plan.downloads;
         downloads.retain(|download| !skipped.contains(&download.step));
         for download in downloads {
@@ -223,14 +223,14 @@ impl PlanBuilder<'_> {
         }
     }
 
-    fn scope(&self) -> ExpressionScope {
-        let mut scope = self.recipe.scope();
+    fn expression_scope(&self) -> ExpressionScope {
+        let mut scope = self.recipe.expression_scope();
         for (name, model) in &self.recipe.models {
             if let ModelSource::Hub { revision, .. } = &model.source {
                 if is_commit(revision) {
                     scope.models.insert(name.clone(), revision.clone());
                 } else {
-                    let later = commit_later(name);
+                    let later = commit_placeholder(name);
                     scope.models_later.insert(name.clone(), later);
                 }
             }
@@ -240,7 +240,7 @@ impl PlanBuilder<'_> {
 }
 
 /// A path of the host; relative paths are resolved in the recipe's directory.
-fn join(directory: &str, path: &str) -> String {
+fn resolve_host_path(directory: &str, path: &str) -> String {
     if path.starts_with('/') {
         return path.to_owned();
     }
@@ -250,7 +250,7 @@ fn join(directory: &str, path: &str) -> String {
     }
 }
 
-fn expression(
+fn render_expression(
     place: &str,
     template: &Template,
     scope: &ExpressionScope,
@@ -259,14 +259,14 @@ fn expression(
         place: place.to_owned(),
         source,
     };
-    let text = render(template, scope).map_err(error)?;
+    let text = render_template(template, scope).map_err(error)?;
     if text.contains("${{") {
         // Expressions that are evaluated later on the machines must not fail there.
         let example = ExpressionScope {
-            node: Some(NodeScope::example()),
+            node: Some(NodeScope::for_two_nodes()),
             ..scope.clone()
         };
-        render(template, &example).map_err(error)?;
+        render_template(template, &example).map_err(error)?;
     }
     Ok(text)
 }
@@ -278,7 +278,7 @@ fn render_map(
 ) -> Result<Vec<(String, String)>, PlanError> {
     map.iter()
         .map(|(name, value)| {
-            let value = expression(&format!("{place}.{name}"), value, scope)?;
+            let value = render_expression(&format!("{place}.{name}"), value, scope)?;
             Ok((name.clone(), value))
         })
         .collect()

@@ -1,14 +1,14 @@
 //! Models: fetched before the container is created, or created in it.
 
 use super::error::PlanError;
-use super::{PlanBuilder, expression};
-use crate::commit::{PlaceholderTexts, commit_later};
+use super::{PlanBuilder, render_expression};
+use crate::commit::{PlaceholderTexts, commit_placeholder};
 use crate::model::{HUB_CACHE, ModelFetch, ModelMount, MountForm};
 use crate::step::{Action, CommandPurpose, Step};
 use retrial_recipe::model::{CommandOptions, Model, ModelSource};
 
 impl PlanBuilder<'_> {
-    pub(super) fn models(&mut self) -> Result<(), PlanError> {
+    pub(super) fn add_model_fetches(&mut self) -> Result<(), PlanError> {
         for (name, model) in &self.recipe.models {
             if let ModelSource::Hub {
                 repository,
@@ -29,27 +29,31 @@ impl PlanBuilder<'_> {
                 };
                 let action = Action::FetchModel(fetch);
                 let step = format!("fetch-{name}");
-                let number = self.step(&step, None, action);
+                let number = self.add_step(&step, None, action);
                 // Every model of the hub is a download.
                 let download = model.download.clone().unwrap_or_default();
-                self.fetches(number, step, Some(&download));
+                self.add_download(number, step, Some(&download));
             }
         }
         Ok(())
     }
 
     /// Checks that each commit that a step names is determined by an earlier fetch.
-    pub(super) fn commits_are_known(&self) -> Result<(), PlanError> {
+    pub(super) fn check_commits_known(&self) -> Result<(), PlanError> {
         let steps = &self.plan.steps;
         let skipped = steps.iter().filter(|step| step.is_skipped());
         for fetch in skipped {
             let Action::FetchModel(ModelFetch { model, .. }) = &fetch.action else {
                 continue;
             };
-            let later = commit_later(model);
+            let later = commit_placeholder(model);
             let names = |step: &&Step| {
                 let mut action = step.action.clone();
-                !step.is_skipped() && action.texts().iter().any(|text| text.contains(&later))
+                !step.is_skipped()
+                    && action
+                        .rendered_texts()
+                        .iter()
+                        .any(|text| text.contains(&later))
             };
             if let Some(user) = steps.iter().find(names) {
                 return Err(PlanError::CommitUnknown {
@@ -64,8 +68,9 @@ impl PlanBuilder<'_> {
 
     fn model_mount(&self, name: &str, model: &Model) -> Result<ModelMount, PlanError> {
         let place = format!("models.{name}.mount");
-        let stated = model.mount.as_ref();
-        let stated = stated.map(|mount| expression(&place, mount, &self.scope()));
+        let mount_template = model.mount.as_ref();
+        let stated =
+            mount_template.map(|mount| render_expression(&place, mount, &self.expression_scope()));
         let form = match model {
             model if model.hub_cache => MountForm::HubCache,
             model if !model.writable.is_empty() => MountForm::Files,
@@ -78,7 +83,7 @@ impl PlanBuilder<'_> {
     }
 
     /// The variables for programs that load by hub id, unless the recipe sets them.
-    pub(super) fn hub_variables(
+    pub(super) fn hub_cache_variables(
         &self,
         env: &[(String, String)],
     ) -> Result<Vec<(String, String)>, PlanError> {
@@ -104,15 +109,16 @@ impl PlanBuilder<'_> {
     }
 
     /// Models that a command of the recipe creates in the container.
-    pub(super) fn models_in_the_container(&mut self) -> Result<(), PlanError> {
+    pub(super) fn add_container_models(&mut self) -> Result<(), PlanError> {
         for (name, model) in &self.recipe.models {
             if let ModelSource::Run(run) = &model.source {
-                let (place, scope) = (format!("models.{name}.source.run"), self.scope());
+                let (place, scope) = (format!("models.{name}.source.run"), self.expression_scope());
                 let options = CommandOptions::default();
-                let exec = self.exec(CommandPurpose::Prepare, &place, run, &options, &scope)?;
+                let exec =
+                    self.exec_step(CommandPurpose::Prepare, &place, run, &options, &scope)?;
                 let step = format!("model-{name}");
-                let number = self.step(&step, Some("main"), Action::Exec(exec));
-                self.fetches(number, step, model.download.as_ref());
+                let number = self.add_step(&step, Some("main"), Action::Exec(exec));
+                self.add_download(number, step, model.download.as_ref());
             }
         }
         Ok(())

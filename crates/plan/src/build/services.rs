@@ -3,7 +3,7 @@
 
 use super::error::PlanError;
 use super::measure::TrialContext;
-use super::{PlanBuilder, expression};
+use super::{PlanBuilder, render_expression};
 use crate::failure::FailureSigns;
 use crate::service::{ServiceStep, StopPolicy, StopStep};
 use crate::step::{Action, CommandPurpose, ExecStep, StepCondition};
@@ -14,7 +14,7 @@ use retrial_recipe::model::{
 
 impl<'a> PlanBuilder<'a> {
     /// Pulls the images of services with containers of their own. The plan is pinned if all of them are.
-    pub(super) fn images_of_services(&mut self) {
+    pub(super) fn add_service_pulls(&mut self) {
         let mut pulled = vec![self.plan.image.clone()];
         for (name, service) in &self.recipe.services {
             let image = service.own_container.as_ref();
@@ -30,14 +30,14 @@ impl<'a> PlanBuilder<'a> {
                 }
             );
             if !pulled.contains(&reference) {
-                self.pull(&format!("pull-{name}"), Some(name), image);
+                self.add_pull_step(&format!("pull-{name}"), Some(name), image);
                 pulled.push(reference);
             }
         }
     }
 
     /// Adds a step that measures, between the starts and stops of the services that it needs.
-    pub(super) fn measuring_step(
+    pub(super) fn add_measuring_step(
         &mut self,
         context: &TrialContext<'_>,
         name: &str,
@@ -52,40 +52,44 @@ impl<'a> PlanBuilder<'a> {
             let start = match (written.scope, self.running.get(service)) {
                 (ServiceScope::Run, Some(start)) => *start,
                 (ServiceScope::Run, None) => {
-                    let start =
-                        self.start(&format!("start-{service}"), &context.when, service, written)?;
+                    let start = self.add_service_start(
+                        &format!("start-{service}"),
+                        &context.when,
+                        service,
+                        written,
+                    )?;
                     self.running.insert(service.clone(), start);
                     start
                 }
                 (ServiceScope::Trial, _) => {
-                    let name = context.name(&format!("{}-start-{service}", context.stem));
-                    self.start(&name, &context.when, service, written)?
+                    let name = context.step_name(&format!("{}-start-{service}", context.stem));
+                    self.add_service_start(&name, &context.when, service, written)?
                 }
             };
             exec.needs.push(start);
         }
         let starts = exec.needs.clone();
         let action = Action::Exec(exec);
-        let number = self.step_on(on, name, Some("main"), context.when.clone(), action);
+        let number = self.add_step_on(on, name, Some("main"), context.when.clone(), action);
         for ((service, written), start) in needed.iter().zip(starts).rev() {
             if written.scope == ServiceScope::Trial {
-                let name = context.name(&format!("{}-stop-{service}", context.stem));
-                self.stop(&name, &context.when, start, service, written);
+                let name = context.step_name(&format!("{}-stop-{service}", context.stem));
+                self.add_service_stop(&name, &context.when, start, service, written);
             }
         }
         Ok(number)
     }
 
     /// Stops services of the run that no later measurement needs.
-    pub(super) fn stop_unneeded(&mut self, later: impl Iterator<Item = &'a Measurement>) {
-        let needed: Vec<&String> = later.flat_map(|from| self.needs_of(from)).collect();
+    pub(super) fn stop_unneeded_services(&mut self, later: impl Iterator<Item = &'a Measurement>) {
+        let needed: Vec<&String> = later.flat_map(|from| self.needed_services(from)).collect();
         let mut unneeded = std::mem::take(&mut self.running);
         self.running = unneeded
             .extract_if(.., |name, _| needed.contains(&name))
             .collect();
         for (name, service) in self.recipe.services.iter().rev() {
             if let Some(start) = unneeded.get(name) {
-                self.stop(
+                self.add_service_stop(
                     &format!("stop-{name}"),
                     &StepCondition::Always,
                     *start,
@@ -96,7 +100,7 @@ impl<'a> PlanBuilder<'a> {
         }
     }
 
-    fn needs_of(&self, from: &'a Measurement) -> &'a [String] {
+    fn needed_services(&self, from: &'a Measurement) -> &'a [String] {
         let MeasurementCommand::From(name) = &from.command else {
             return &from.needs;
         };
@@ -105,23 +109,23 @@ impl<'a> PlanBuilder<'a> {
         command.map_or(&[], |(_, command)| &command.needs)
     }
 
-    fn start(
+    fn add_service_start(
         &mut self,
         step: &str,
         when: &StepCondition,
         name: &str,
         service: &Service,
     ) -> Result<u32, PlanError> {
-        let scope = self.scope();
+        let scope = self.expression_scope();
         let place = |key: &str| format!("services.{name}.{key}");
         let (run, options) = (&service.run, &service.options);
         let mut command =
-            self.exec(CommandPurpose::Prepare, &place("run"), run, options, &scope)?;
+            self.exec_step(CommandPurpose::Prepare, &place("run"), run, options, &scope)?;
         command.timeout_s = service.ready.timeout.as_secs().max(1);
         command.failure = FailureSigns::new(self.recipe, &service.options);
         let mut ready = service.ready.when.clone();
         if let ReadyWhen::Http(text) | ReadyWhen::Command(text) = &mut ready {
-            text.0 = expression(&place("ready"), text, &scope)?;
+            text.0 = render_expression(&place("ready"), text, &scope)?;
         }
         let own_container = self.own_container(service)?;
         if let Some(own) = &service.own_container {
@@ -129,7 +133,7 @@ impl<'a> PlanBuilder<'a> {
             let shell = service.options.shell.as_ref().or(own.flags.shell.as_ref());
             command.shell = shell.cloned();
         }
-        let container = container_name(name, service);
+        let container = service_container(name, service);
         let action = Action::StartService(Box::new(ServiceStep {
             service: name.to_owned(),
             command,
@@ -137,10 +141,10 @@ impl<'a> PlanBuilder<'a> {
             stop: stop_policy(service),
             own_container,
         }));
-        Ok(self.step_on(service.on, step, Some(container), when.clone(), action))
+        Ok(self.add_step_on(service.on, step, Some(container), when.clone(), action))
     }
 
-    fn stop(
+    fn add_service_stop(
         &mut self,
         step: &str,
         when: &StepCondition,
@@ -148,13 +152,13 @@ impl<'a> PlanBuilder<'a> {
         name: &str,
         service: &Service,
     ) {
-        let container = container_name(name, service);
+        let container = service_container(name, service);
         let action = Action::StopService(StopStep {
             service: name.to_owned(),
             of: start,
             stop: stop_policy(service),
         });
-        self.step_on(service.on, step, Some(container), when.clone(), action);
+        self.add_step_on(service.on, step, Some(container), when.clone(), action);
     }
 
     /// Returns the service's own container. Its network is added when it is created, except for the host's.
@@ -162,9 +166,9 @@ impl<'a> PlanBuilder<'a> {
         let Some(own) = &service.own_container else {
             return Ok(None);
         };
-        let image = own.image.as_ref().and_then(Image::reference);
-        let image = image.unwrap_or_else(|| self.plan.image.clone());
-        let (mut spec, _) = self.container_of(&own.flags, &image)?;
+        let own_image = own.image.as_ref().and_then(Image::reference);
+        let image = own_image.unwrap_or_else(|| self.plan.image.clone());
+        let (mut spec, _) = self.container_with_gpus(&own.flags, &image)?;
         let network = self.recipe.container.network.clone();
         spec.network = network.filter(|network| network == "host");
         Ok(Some(spec))
@@ -172,7 +176,7 @@ impl<'a> PlanBuilder<'a> {
 }
 
 /// The name of the container in which a service runs.
-fn container_name<'a>(name: &'a str, service: &Service) -> &'a str {
+fn service_container<'a>(name: &'a str, service: &Service) -> &'a str {
     let own = service.own_container.as_ref();
     own.map_or("main", |_| name)
 }

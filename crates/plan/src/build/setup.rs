@@ -1,37 +1,37 @@
 //! Datasets and setup steps. Host steps and cached directories come before the container is created, which
 //! mounts the cached directories from its start.
 
-use super::command::names;
+use super::command::names_variable;
 use super::error::PlanError;
-use super::{PlanBuilder, expression};
-use crate::cached::{CachedDirectory, PopulateInputs, PopulateStep};
+use super::{PlanBuilder, render_expression};
+use crate::cached_directory::{CachedDirectory, PopulateInputs, PopulateStep};
 use crate::step::{Action, CommandPurpose, ExecStep, RECIPE_DIRECTORY, StepCondition};
 use retrial_host::assign::GpuFlags;
 use retrial_recipe::model::{CacheRequest, Image, ModelSource, Placement, Setup, StepLocation};
 
 impl<'a> PlanBuilder<'a> {
     /// Adds the copies of image files for steps on the host.
-    pub(super) fn copies(&mut self) {
+    pub(super) fn add_image_copies(&mut self) {
         for (index, copy) in self.recipe.copy_from_image.iter().enumerate() {
             let action = Action::CopyOut {
                 path: copy.path.clone(),
                 to: copy.to.clone(),
             };
-            self.step(&format!("copy-{}", index + 1), None, action);
+            self.add_step(&format!("copy-{}", index + 1), None, action);
         }
     }
 
     /// Adds the steps on the host that build images.
-    pub(super) fn images_built_on_the_host(&mut self) -> Result<(), PlanError> {
-        for (name, setup) in self.setups() {
-            if self.builds_an_image(&name) {
-                self.on_the_host(&name, setup)?;
+    pub(super) fn add_image_setup_steps(&mut self) -> Result<(), PlanError> {
+        for (name, setup) in self.selected_setups() {
+            if self.is_image_setup(&name) {
+                self.add_host_step(&name, setup)?;
             }
         }
         Ok(())
     }
 
-    fn builds_an_image(&self, step: &str) -> bool {
+    fn is_image_setup(&self, step: &str) -> bool {
         let services = self.recipe.services.iter();
         let own =
             services.filter_map(|(_, service)| service.own_container.as_ref()?.image.as_ref());
@@ -46,68 +46,68 @@ impl<'a> PlanBuilder<'a> {
     }
 
     /// Adds a step on the host that caches nothing.
-    fn on_the_host(&mut self, name: &str, setup: &Setup) -> Result<(), PlanError> {
-        let command = self.setup(name, setup)?;
-        let step = self.step(name, None, Action::Host(command));
-        self.fetches(step, name.to_owned(), setup.download.as_ref());
+    fn add_host_step(&mut self, name: &str, setup: &Setup) -> Result<(), PlanError> {
+        let command = self.setup_command(name, setup)?;
+        let step = self.add_step(name, None, Action::Host(command));
+        self.add_download(step, name.to_owned(), setup.download.as_ref());
         Ok(())
     }
 
     /// Adds the other steps on the host, and those that populate a cached directory.
-    pub(super) fn before_the_container(&mut self) -> Result<(), PlanError> {
+    pub(super) fn add_host_and_cache_steps(&mut self) -> Result<(), PlanError> {
         let inputs = self.populate_inputs()?;
-        for (name, setup) in self.setups() {
+        for (name, setup) in self.selected_setups() {
             let Some(cache) = &setup.cache else {
-                if setup.on == StepLocation::Host && !self.builds_an_image(&name) {
-                    self.on_the_host(&name, setup)?;
+                if setup.on == StepLocation::Host && !self.is_image_setup(&name) {
+                    self.add_host_step(&name, setup)?;
                 }
                 continue;
             };
-            let command = self.setup(&name, setup)?;
+            let command = self.setup_command(&name, setup)?;
             let populate_step = self.populate_step(&name, setup, cache, command, &inputs)?;
             let when = StepCondition::UnlessCached {
                 key: populate_step.directory.key.clone(),
             };
             let container = (setup.on == StepLocation::Container).then_some("fill");
             let action = Action::Populate(populate_step);
-            let step = self.step_on(Placement::All, &name, container, when, action);
-            self.fetches(step, name, setup.download.as_ref());
+            let step = self.add_step_on(Placement::All, &name, container, when, action);
+            self.add_download(step, name, setup.download.as_ref());
         }
         Ok(())
     }
 
     /// Adds the other setup steps, in the run's container.
-    pub(super) fn in_the_container(&mut self) -> Result<(), PlanError> {
-        for (name, setup) in self.setups() {
+    pub(super) fn add_container_setup_steps(&mut self) -> Result<(), PlanError> {
+        for (name, setup) in self.selected_setups() {
             if setup.on == StepLocation::Container && setup.cache.is_none() {
-                let command = self.setup(&name, setup)?;
-                let step = self.step(&name, Some("main"), Action::Exec(command));
-                self.fetches(step, name, setup.download.as_ref());
+                let command = self.setup_command(&name, setup)?;
+                let step = self.add_step(&name, Some("main"), Action::Exec(command));
+                self.add_download(step, name, setup.download.as_ref());
             }
         }
         Ok(())
     }
 
-    fn setups(&self) -> impl Iterator<Item = (String, &'a Setup)> + use<'a> {
+    fn selected_setups(&self) -> impl Iterator<Item = (String, &'a Setup)> + use<'a> {
         let recipe = self.recipe;
         let named = |prefix: &'static str| {
             move |(name, setup): &'a (String, Setup)| (format!("{prefix}-{name}"), setup)
         };
-        let modes = self.modes();
+        let modes = self.selected_modes();
         let datasets = recipe.datasets.iter().map(named("dataset"));
         let all = datasets.chain(recipe.setup.iter().map(named("setup")));
         all.filter(move |(_, setup)| setup.mode.is_none_or(|mode| modes.contains(&mode)))
     }
 
-    fn setup(&self, name: &str, setup: &Setup) -> Result<ExecStep, PlanError> {
-        let scope = self.scope();
+    fn setup_command(&self, name: &str, setup: &Setup) -> Result<ExecStep, PlanError> {
+        let scope = self.expression_scope();
         let (run, options) = (&setup.run, &setup.options);
-        let mut command = self.exec(CommandPurpose::Prepare, name, run, options, &scope)?;
+        let mut command = self.exec_step(CommandPurpose::Prepare, name, run, options, &scope)?;
         if setup.on == StepLocation::Host {
             // The container's shell is the image's.
             command.shell.clone_from(&setup.options.shell);
             let directory = self.origin.directory.clone();
-            let named = directory.filter(|_| names(&command.run, RECIPE_DIRECTORY));
+            let named = directory.filter(|_| names_variable(&command.run, RECIPE_DIRECTORY));
             let variable = named.map(|directory| (RECIPE_DIRECTORY.to_owned(), directory));
             command.env.splice(0..0, variable);
         }
@@ -122,10 +122,10 @@ impl<'a> PlanBuilder<'a> {
         command: ExecStep,
         inputs: &PopulateInputs,
     ) -> Result<PopulateStep, PlanError> {
-        let scope = self.scope();
+        let scope = self.expression_scope();
         let place = (
-            expression(&format!("{name} cache.key"), &cache.key, &scope)?,
-            expression(&format!("{name} cache.path"), &cache.path, &scope)?,
+            render_expression(&format!("{name} cache.key"), &cache.key, &scope)?,
+            render_expression(&format!("{name} cache.path"), &cache.path, &scope)?,
         );
         let how = (setup.on, &command);
         let files = cache.files.clone();
@@ -158,7 +158,7 @@ impl<'a> PlanBuilder<'a> {
             devices: container.devices.clone(),
             ..GpuFlags::default()
         };
-        let mut container = self.spec_of(container, &self.plan.image, flags)?;
+        let mut container = self.container_spec(container, &self.plan.image, flags)?;
         let mounts = std::mem::take(&mut container.mounts);
         let (companions, mounts) = mounts
             .into_iter()
@@ -166,16 +166,15 @@ impl<'a> PlanBuilder<'a> {
         container.mounts = mounts;
         // It is populated without them.
         container.cache_mounts.clear();
-        let models = self.recipe.models.iter();
-        let models = models.map(|(_, model)| match &model.source {
+        let recipe_models = self.recipe.models.iter();
+        let models = recipe_models.map(|(_, model)| match &model.source {
             ModelSource::Hub {
                 repository,
                 revision,
                 ..
             } => format!("{repository}@{revision}"),
-            ModelSource::Path(path) => {
-                expression("models", path, &self.scope()).unwrap_or_else(|_| path.0.clone())
-            }
+            ModelSource::Path(path) => render_expression("models", path, &self.expression_scope())
+                .unwrap_or_else(|_| path.0.clone()),
             ModelSource::Run(run) => run.0.clone(),
         });
         Ok(PopulateInputs {

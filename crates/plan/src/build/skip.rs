@@ -4,22 +4,22 @@ use super::PlanBuilder;
 use super::error::PlanError;
 use crate::options::KeepContainer;
 use crate::step::{Action, Step, StepCondition};
-use retrial_recipe::nearest;
+use retrial_recipe::find_nearest;
 
 impl PlanBuilder<'_> {
     /// Marks the steps that `--skip` and `--from` skip.
-    pub(super) fn skip(&mut self) -> Result<(), PlanError> {
+    pub(super) fn mark_skipped_steps(&mut self) -> Result<(), PlanError> {
         for name in &self.options.skip {
-            let index = self.index_of("--skip", name)?;
+            let index = self.find_step_index("--skip", name)?;
             let option = format!("--skip {}", self.plan.steps[index].name);
             self.plan.steps[index].when = StepCondition::Skipped { option };
         }
         if let Some(name) = &self.options.from {
-            let first = self.index_of("--from", name)?;
+            let first = self.find_step_index("--from", name)?;
             let option = format!("--from {}", self.plan.steps[first].name);
             let services: Vec<u32> = self.plan.steps[first..]
                 .iter()
-                .filter_map(Step::command)
+                .filter_map(Step::recipe_command)
                 .flat_map(|command| command.needs.iter().copied())
                 .collect();
             for step in &mut self.plan.steps[..first] {
@@ -46,13 +46,13 @@ impl PlanBuilder<'_> {
     }
 
     /// Finds a step by name or number.
-    fn index_of(&self, option: &'static str, name: &str) -> Result<usize, PlanError> {
+    fn find_step_index(&self, option: &'static str, name: &str) -> Result<usize, PlanError> {
         let steps = &self.plan.steps;
         let is_it = |step: &Step| step.name == name || step.number.to_string() == name;
         let found = steps.iter().position(is_it);
         found.ok_or_else(|| {
             let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
-            let near = nearest(name, names.iter().copied());
+            let near = find_nearest(name, names.iter().copied());
             PlanError::NoSuchStep {
                 option,
                 name: name.to_owned(),

@@ -30,30 +30,30 @@ scenarios:
 "#;
 
 fn plan_with(settings: &[&str], options: &PlanOptions) -> Plan {
-    plan_of(RECIPE, settings, options, &HostView::default())
+    build_plan_of(RECIPE, settings, options, &HostView::default())
 }
 
-fn plan_of(text: &str, settings: &[&str], options: &PlanOptions, host: &HostView) -> Plan {
+fn build_plan_of(text: &str, settings: &[&str], options: &PlanOptions, host: &HostView) -> Plan {
     let source = retrial_recipe::Source::new("r.yaml", text);
     let settings: Vec<_> = settings.iter().map(|text| text.parse().unwrap()).collect();
     let templates = &retrial_recipe::NoTemplates;
-    let resolved = retrial_recipe::resolve("r", &source, templates, &settings);
+    let resolved = retrial_recipe::resolve_recipe("r", &source, templates, &settings);
     let recipe = resolved.unwrap().recipe;
-    crate::build(&recipe, &RecipeOrigin::default(), options, host).unwrap()
+    crate::build_plan(&recipe, &RecipeOrigin::default(), options, host).unwrap()
 }
 
-fn changes(options: &PlanOptions) -> Vec<String> {
+fn changes_with(options: &PlanOptions) -> Vec<String> {
     plan_with(&[], options).changes
 }
 
-fn skipping(steps: &[&str]) -> PlanOptions {
+fn skip_options(steps: &[&str]) -> PlanOptions {
     PlanOptions {
         skip: steps.iter().map(|step| (*step).to_owned()).collect(),
         ..PlanOptions::default()
     }
 }
 
-fn from(step: &str) -> PlanOptions {
+fn from_option(step: &str) -> PlanOptions {
     PlanOptions {
         from: Some(step.to_owned()),
         ..PlanOptions::default()
@@ -62,7 +62,7 @@ fn from(step: &str) -> PlanOptions {
 
 #[test]
 fn the_plan_of_the_recipe_alone_has_no_changes() {
-    assert_eq!(changes(&PlanOptions::default()), Vec::<String>::new());
+    assert_eq!(changes_with(&PlanOptions::default()), Vec::<String>::new());
 }
 
 #[rstest]
@@ -72,7 +72,10 @@ fn the_plan_of_the_recipe_alone_has_no_changes() {
 #[case::measurement("s-performance-2")]
 #[case::other_trial("other-performance")]
 fn a_skipped_step_is_a_change_whatever_its_kind(#[case] step: &str) {
-    assert_eq!(changes(&skipping(&[step])), [format!("--skip {step}")]);
+    assert_eq!(
+        changes_with(&skip_options(&[step])),
+        [format!("--skip {step}")]
+    );
 }
 
 #[rstest]
@@ -80,7 +83,7 @@ fn a_skipped_step_is_a_change_whatever_its_kind(#[case] step: &str) {
 #[case("judge")]
 #[case("remove")]
 fn a_skipped_step_that_measures_nothing_is_no_change(#[case] step: &str) {
-    assert_eq!(changes(&skipping(&[step])), Vec::<String>::new());
+    assert_eq!(changes_with(&skip_options(&[step])), Vec::<String>::new());
 }
 
 #[test]
@@ -91,15 +94,15 @@ fn a_step_skipped_by_its_number_is_named() {
         .find(|step| step.name == "setup-unpack")
         .unwrap()
         .number;
-    let by_number = changes(&skipping(&[&number.to_string()]));
+    let by_number = changes_with(&skip_options(&[&number.to_string()]));
     assert_eq!(by_number, ["--skip setup-unpack"]);
 }
 
 #[test]
 fn from_names_the_steps_that_did_not_run() {
-    let setup = changes(&from("setup-unpack"));
+    let setup = changes_with(&from_option("setup-unpack"));
     assert_eq!(setup, ["--from setup-unpack (without setup-lock-clocks)"]);
-    let later = changes(&from("other-performance"));
+    let later = changes_with(&from_option("other-performance"));
     let [later] = &later[..] else {
         panic!("{later:?}")
     };
@@ -108,7 +111,7 @@ fn from_names_the_steps_that_did_not_run() {
         later.starts_with(named) && later.ends_with(" more)"),
         "{later}"
     );
-    assert_eq!(changes(&from("create")), Vec::<String>::new());
+    assert_eq!(changes_with(&from_option("create")), Vec::<String>::new());
 }
 
 #[test]
@@ -118,7 +121,7 @@ fn each_option_that_changes_something_is_listed_once() {
         from: Some("setup-unpack".to_owned()),
         warmup: Some(0),
         secrets: vec!["MODE".to_owned()],
-        ..skipping(&["setup-lock-clocks"])
+        ..skip_options(&["setup-lock-clocks"])
     };
     let expected = [
         "--skip setup-lock-clocks",
@@ -146,7 +149,7 @@ fn options_that_leave_each_measurement_as_it_is_are_no_changes() {
         secrets: vec!["HF_TOKEN".to_owned(), "UNUSED".to_owned()],
         ..PlanOptions::default()
     };
-    assert_eq!(changes(&options), Vec::<String>::new());
+    assert_eq!(changes_with(&options), Vec::<String>::new());
 }
 
 #[test]
@@ -172,17 +175,17 @@ fn more_gpus_than_required_are_a_change(#[case] gpus: &str, #[case] expected: &[
     };
     let requires = "requires: { gpus: { vendor: amd, count: 1 } }\ncontainer: { devices: [/dev/kfd, /dev/dri], privileged: true }";
     let text = RECIPE.replace("container: { privileged: true }", requires);
-    assert_eq!(plan_of(&text, &[], &options, &host).changes, expected);
+    assert_eq!(build_plan_of(&text, &[], &options, &host).changes, expected);
 }
 
 #[test]
 fn what_a_plan_lacks_is_named_without_its_list() {
     for options in [
-        skipping(&["setup-lock-clocks", "setup-unpack"]),
-        from("setup-unpack"),
+        skip_options(&["setup-lock-clocks", "setup-unpack"]),
+        from_option("setup-unpack"),
         PlanOptions {
             least_privilege: true,
-            ..skipping(&["setup-unpack"])
+            ..skip_options(&["setup-unpack"])
         },
     ] {
         let plan = plan_with(&[], &options);
@@ -208,5 +211,5 @@ fn a_script_keeps_the_options_next_to_its_results() {
     assert_eq!(lines(&PlanOptions::default()), [""; 0]);
     let expected =
         "mkdir -p results; printf '%s\\n' '--skip setup-unpack' >results/changed-options.txt";
-    assert_eq!(lines(&skipping(&["setup-unpack"])), [expected]);
+    assert_eq!(lines(&skip_options(&["setup-unpack"])), [expected]);
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::options::{KeepContainer, PullPolicy};
 use retrial_host::model::Gpu;
 use retrial_recipe::model::{Mode, Trials};
-use retrial_recipe::{NoTemplates, ResolvedRecipe, Source, resolve};
+use retrial_recipe::{NoTemplates, ResolvedRecipe, Source, resolve_recipe};
 
 const RECIPE: &str = r#"schema: 1
 title: t
@@ -57,7 +57,7 @@ const SETTINGS: [&str; 15] = [
     "built_in",
 ];
 
-fn host() -> HostView {
+fn two_gpu_host() -> HostView {
     HostView {
         gpus: vec![Gpu::of_model("MI355X", "a"), Gpu::of_model("MI355X", "b")],
         disk_free: Some(2 << 30),
@@ -65,19 +65,19 @@ fn host() -> HostView {
     }
 }
 
-fn resolved(settings: &[&str]) -> ResolvedRecipe {
+fn resolve_with_settings(settings: &[&str]) -> ResolvedRecipe {
     let settings: Vec<_> = settings.iter().map(|text| text.parse().unwrap()).collect();
-    let resolved = resolve("r", &Source::new("r.yaml", RECIPE), &NoTemplates, &settings);
+    let resolved = resolve_recipe("r", &Source::new("r.yaml", RECIPE), &NoTemplates, &settings);
     resolved.map_err(|problems| problems.render(false)).unwrap()
 }
 
 /// A plan as it is made, and the recipe as its run's directory has it.
-fn planned(
+fn plan_and_stored_recipe(
     settings: &[&str],
     options: &PlanOptions,
     lock: Option<&RecipeLock>,
 ) -> (Plan, ResolvedRecipe) {
-    let resolved = resolved(settings);
+    let resolved = resolve_with_settings(settings);
     let origin = RecipeOrigin {
         directory: Some("/recipes/r".to_owned()),
         hash: resolved.hash.clone(),
@@ -85,30 +85,30 @@ fn planned(
     };
     let mut recipe = resolved.recipe.clone();
     if let Some(lock) = lock {
-        assert!(lock.follow(&mut recipe).is_empty());
+        assert!(lock.apply_to(&mut recipe).is_empty());
     }
-    let mut plan = build(&recipe, &origin, options, &host()).unwrap();
+    let mut plan = build_plan(&recipe, &origin, options, &two_gpu_host()).unwrap();
     plan.lock = lock.map(|_| crate::step::FollowedLock {
         path: "r.lock.yaml".to_owned(),
         differs: Vec::new(),
     });
     let stored = Source::new("recipe.yaml", resolved.yaml.clone());
-    let again = resolve("r", &stored, &NoTemplates, &[]).unwrap();
+    let again = resolve_recipe("r", &stored, &NoTemplates, &[]).unwrap();
     (plan, again)
 }
 
-fn differences_of(recorded: &Plan, resolved: &ResolvedRecipe) -> Vec<String> {
+fn list_differences(recorded: &Plan, resolved: &ResolvedRecipe) -> Vec<String> {
     let derivation = Derivation {
         recorded,
         recipe: &resolved.recipe,
         recipe_hash: &resolved.hash,
-        host: &host(),
+        host: &two_gpu_host(),
     };
     let found = derivation.differences().unwrap();
     found.iter().map(ToString::to_string).collect()
 }
 
-fn lock() -> RecipeLock {
+fn full_lock() -> RecipeLock {
     let hex = "0123456789abcdef".repeat(4);
     let model = LockedModel {
         commit: hex[..40].to_owned(),
@@ -145,11 +145,11 @@ fn a_plan_follows_from_its_stored_recipe_and_settings() {
     ];
     for options in &options {
         for settings in [&[][..], &["batch=8"], &["batch=8", "backend=other"]] {
-            for lock in [None, Some(&lock())] {
-                let (plan, resolved) = planned(settings, options, lock);
+            for lock in [None, Some(&full_lock())] {
+                let (plan, resolved) = plan_and_stored_recipe(settings, options, lock);
                 let stored = serde_json::to_string(&plan).unwrap();
                 let stored: Plan = serde_json::from_str(&stored).unwrap();
-                let found = differences_of(&stored, &resolved);
+                let found = list_differences(&stored, &resolved);
                 assert!(found.is_empty(), "{settings:?} {options:?}: {found:#?}");
             }
         }
@@ -158,32 +158,32 @@ fn a_plan_follows_from_its_stored_recipe_and_settings() {
 
 #[test]
 fn a_jobs_plan_follows_from_the_recipe_and_its_nodes_gpus() {
-    let resolved = resolved(&[]);
+    let resolved = resolve_with_settings(&[]);
     let origin = RecipeOrigin {
         directory: None,
         hash: resolved.hash.clone(),
         built_in: false,
     };
     let options = PlanOptions::default();
-    let submitted = build(&resolved.recipe, &origin, &options, &HostView::default()).unwrap();
+    let submitted = build_plan(&resolved.recipe, &origin, &options, &HostView::default()).unwrap();
     let assigned = Plan {
         gpus: vec!["0".to_owned(), "1".to_owned()],
         ..submitted
     };
-    let completed = on_host(&assigned, &resolved.recipe, &host()).unwrap();
+    let completed = plan_for_host(&assigned, &resolved.recipe, &two_gpu_host()).unwrap();
     // Two GPUs, and the recipe requires one.
     assert_eq!(completed.changes.len(), 1);
-    let found = differences_of(&completed, &resolved);
+    let found = list_differences(&completed, &resolved);
     assert!(found.is_empty(), "{found:#?}");
 }
 
 /// Each value of a plan, changed by hand: what follows from the recipe is compared, whatever it is.
 #[test]
 fn every_forged_value_of_a_plan_is_named() {
-    let (plan, resolved) = planned(&[], &PlanOptions::default(), None);
+    let (plan, resolved) = plan_and_stored_recipe(&[], &PlanOptions::default(), None);
     let stored = serde_json::to_value(&plan).unwrap();
     let mut pointers = Vec::new();
-    leaves(&stored, String::new(), &mut pointers);
+    collect_leaves(&stored, String::new(), &mut pointers);
     let mut forged = 0;
     for pointer in &pointers {
         let top = pointer[1..].split('/').next().unwrap();
@@ -191,12 +191,12 @@ fn every_forged_value_of_a_plan_is_named() {
             continue;
         }
         let mut other = stored.clone();
-        change(other.pointer_mut(pointer).unwrap());
+        forge_value(other.pointer_mut(pointer).unwrap());
         let Ok(other) = serde_json::from_value::<Plan>(other) else {
             // An unknown word: nothing can be executed or judged by it.
             continue;
         };
-        let found = differences_of(&other, &resolved);
+        let found = list_differences(&other, &resolved);
         assert!(
             found.iter().any(|line| line.starts_with(top)),
             "{pointer}: {found:?}"
@@ -212,49 +212,50 @@ fn requirements_changes_and_settings_cannot_be_removed() {
         skip: vec!["setup-lock-clocks".to_owned()],
         ..PlanOptions::default()
     };
-    let (mut plan, resolved) = planned(&[], &options, None);
+    let (mut plan, resolved) = plan_and_stored_recipe(&[], &options, None);
     plan.changes.clear();
-    assert!(differences_of(&plan, &resolved)[0].starts_with("changes: recorded nothing"));
+    assert!(list_differences(&plan, &resolved)[0].starts_with("changes: recorded nothing"));
     // As if nothing had been skipped, in a run that skipped it.
-    let (mut plan, resolved) = planned(&[], &options, None);
+    let (mut plan, resolved) = plan_and_stored_recipe(&[], &options, None);
     plan.options = PlanOptions::default();
-    assert!(!differences_of(&plan, &resolved).is_empty());
+    assert!(!list_differences(&plan, &resolved).is_empty());
     // More unmet requirements, which the host's files show, are no advantage.
-    let (mut plan, resolved) = planned(&[], &PlanOptions::default(), None);
+    let (mut plan, resolved) = plan_and_stored_recipe(&[], &PlanOptions::default(), None);
     let missing = retrial_host::checks::HostCheck::missing_source("/data", "/data");
     plan.unmet.push(missing);
-    assert!(differences_of(&plan, &resolved).is_empty());
+    assert!(list_differences(&plan, &resolved).is_empty());
 }
 
 #[test]
 fn a_lock_pins_versions_of_the_recipes_own_names_only() {
-    let (mut plan, resolved) = planned(&[], &PlanOptions::default(), Some(&lock()));
+    let (mut plan, resolved) =
+        plan_and_stored_recipe(&[], &PlanOptions::default(), Some(&full_lock()));
     plan.image = plan.image.replace("debian", "attacker/debian");
-    let found = differences_of(&plan, &resolved);
+    let found = list_differences(&plan, &resolved);
     assert!(
         found.iter().any(|line| line.starts_with("image: ")),
         "{found:?}"
     );
 }
 
-fn leaves(value: &Value, pointer: String, into: &mut Vec<String>) {
+fn collect_leaves(value: &Value, pointer: String, into: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
             for (key, value) in map {
                 let key = key.replace('~', "~0").replace('/', "~1");
-                leaves(value, format!("{pointer}/{key}"), into);
+                collect_leaves(value, format!("{pointer}/{key}"), into);
             }
         }
         Value::Array(items) => {
             for (at, value) in items.iter().enumerate() {
-                leaves(value, format!("{pointer}/{at}"), into);
+                collect_leaves(value, format!("{pointer}/{at}"), into);
             }
         }
         _ => into.push(pointer),
     }
 }
 
-fn change(value: &mut Value) {
+fn forge_value(value: &mut Value) {
     *value = match value {
         Value::Bool(is_set) => Value::from(!*is_set),
         Value::Number(number) => match number.as_u64() {

@@ -14,7 +14,7 @@ use retrial_readings::sanitize;
 use retrial_recipe::model::ProgressRule;
 
 /// The idle time after which an unterminated line is searched.
-const UNFINISHED: Duration = Duration::from_secs(1);
+const UNTERMINATED_LINE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A line that shows that its command failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,15 +49,15 @@ impl fmt::Display for FailedLine {
 /// The search of one command's output.
 #[derive(Debug)]
 pub struct LineSearch {
-    any: RegexSet,
+    pattern_set: RegexSet,
     patterns: Vec<(Regex, Option<Duration>)>,
     progress: Option<(Regex, ProgressRule)>,
     splitter: LineSplitter,
     /// The number of complete lines.
     lines: u64,
-    progressed: Instant,
+    last_progress: Instant,
     /// When the last bytes of an unterminated, unsearched line arrived.
-    unfinished: Option<Instant>,
+    unterminated_since: Option<Instant>,
 }
 
 impl LineSearch {
@@ -66,19 +66,19 @@ impl LineSearch {
     /// # Errors
     /// If a pattern is no regular expression.
     pub fn new(signs: &FailureSigns, now: Instant) -> Result<Self, regex::Error> {
-        let patterns = signs.output.iter();
-        let patterns = patterns.map(|sign| Ok((Regex::new(&sign.pattern)?, sign.after)));
+        let output_signs = signs.output.iter();
+        let patterns = output_signs.map(|sign| Ok((Regex::new(&sign.pattern)?, sign.after)));
         let progress = signs.progress.as_ref();
         let progress =
             progress.map(|rule| Ok::<_, regex::Error>((Regex::new(&rule.pattern)?, rule.clone())));
         Ok(Self {
-            any: RegexSet::new(signs.output.iter().map(|sign| &sign.pattern))?,
+            pattern_set: RegexSet::new(signs.output.iter().map(|sign| &sign.pattern))?,
             patterns: patterns.collect::<Result<_, regex::Error>>()?,
             progress: progress.transpose()?,
             splitter: LineSplitter::new(),
             lines: 0,
-            progressed: now,
-            unfinished: None,
+            last_progress: now,
+            unterminated_since: None,
         })
     }
 
@@ -95,12 +95,14 @@ impl LineSearch {
         splitter.push(bytes, |line| {
             self.lines += u64::from(!line.continues);
             let number = self.lines + u64::from(line.continues);
-            found = found.take().or_else(|| self.line(&line.text, number, age));
+            found = found
+                .take()
+                .or_else(|| self.search_line(&line.text, number, age));
             self.note_progress(&line.text, now);
         });
         // A progress bar redraws a line that does not end.
         let rest = splitter.unfinished();
-        self.unfinished = rest.as_ref().map(|_| now);
+        self.unterminated_since = rest.as_ref().map(|_| now);
         if let Some(rest) = rest {
             self.note_progress(&rest, now);
         }
@@ -109,39 +111,44 @@ impl LineSearch {
     }
 
     /// Searches an unterminated line, once nothing more arrives, or because the command has ended.
-    pub fn rest(&mut self, age: Option<Duration>, now: Instant, ended: bool) -> Option<FailedLine> {
-        let since = self.unfinished?;
-        if !ended && now.duration_since(since) < UNFINISHED {
+    pub fn search_unterminated(
+        &mut self,
+        age: Option<Duration>,
+        now: Instant,
+        ended: bool,
+    ) -> Option<FailedLine> {
+        let since = self.unterminated_since?;
+        if !ended && now.duration_since(since) < UNTERMINATED_LINE_TIMEOUT {
             return None;
         }
-        self.unfinished = None;
+        self.unterminated_since = None;
         let rest = self.splitter.unfinished()?.into_owned();
-        self.line(&rest, self.lines + 1, age)
+        self.search_line(&rest, self.lines + 1, age)
     }
 
     /// The rule of progress, if no line met it for too long.
-    pub fn stalled(&self, now: Instant) -> Option<&ProgressRule> {
+    pub fn stalled_rule(&self, now: Instant) -> Option<&ProgressRule> {
         let (_, rule) = self.progress.as_ref()?;
-        (now.duration_since(self.progressed) >= rule.within).then_some(rule)
+        (now.duration_since(self.last_progress) >= rule.within).then_some(rule)
     }
 
     fn note_progress(&mut self, line: &str, now: Instant) {
         if let Some((pattern, _)) = &self.progress
             && pattern.is_match(line)
         {
-            self.progressed = now;
+            self.last_progress = now;
             self.progress.take_if(|(_, rule)| rule.once);
         }
     }
 
-    fn line(&self, line: &str, number: u64, age: Option<Duration>) -> Option<FailedLine> {
-        let matches = self.any.matches(line);
+    fn search_line(&self, line: &str, number: u64, age: Option<Duration>) -> Option<FailedLine> {
+        let matched_patterns = self.pattern_set.matches(line);
         let counts = |after: Option<Duration>| match (after, age) {
             (None, _) => true,
             (Some(after), Some(age)) => age >= after,
             (Some(_), None) => false,
         };
-        let mut matches = matches.iter().map(|index| &self.patterns[index]);
+        let mut matches = matched_patterns.iter().map(|index| &self.patterns[index]);
         let (pattern, after) = matches.find(|(_, after)| counts(*after))?;
         let captures = pattern.captures(line);
         let gpu = captures.and_then(|captures| Some(captures.name("gpu")?.as_str().to_owned()));
@@ -207,12 +214,23 @@ mod tests {
         let mut search = search(&[("died$", None)], start);
         let age = Some(Duration::ZERO);
         assert_eq!(search.push(b"the worker died", age, start), None);
-        assert_eq!(search.rest(age, start, false), None);
+        assert_eq!(search.search_unterminated(age, start, false), None);
         assert_eq!(search.push(b" of old age, well", age, start), None);
-        assert_eq!(search.rest(age, start + UNFINISHED, false), None);
+        assert_eq!(
+            search.search_unterminated(age, start + UNTERMINATED_LINE_TIMEOUT, false),
+            None
+        );
         assert_eq!(search.push(b"\nanother died", age, start), None);
-        assert!(search.rest(age, start + UNFINISHED, false).is_some());
-        assert_eq!(search.rest(age, start + UNFINISHED, true), None, "once");
+        assert!(
+            search
+                .search_unterminated(age, start + UNTERMINATED_LINE_TIMEOUT, false)
+                .is_some()
+        );
+        assert_eq!(
+            search.search_unterminated(age, start + UNTERMINATED_LINE_TIMEOUT, true),
+            None,
+            "once"
+        );
     }
 
     #[test]
@@ -237,11 +255,11 @@ mod tests {
         };
         push(&mut search, "step 1\n", start + minute / 2);
         push(&mut search, "waiting\n", start + minute);
-        assert_eq!(search.stalled(start + minute), None);
+        assert_eq!(search.stalled_rule(start + minute), None);
         // A progress bar does not terminate its line.
         push(&mut search, "\rstep 2 of 9", start + minute);
         push(&mut search, "\rwaiting", start + 2 * minute);
-        let rule = search.stalled(start + 2 * minute).unwrap();
+        let rule = search.stalled_rule(start + 2 * minute).unwrap();
         assert_eq!(
             (rule.pattern.as_str(), rule.within),
             ("step [0-9]+", minute)
@@ -253,8 +271,8 @@ mod tests {
         let (start, minute) = (Instant::now(), Duration::from_mins(1));
         let mut search = search(&[], start);
         search.progress.as_mut().unwrap().1.once = true;
-        assert!(search.stalled(start + minute).is_some());
+        assert!(search.stalled_rule(start + minute).is_some());
         assert_eq!(search.push(b"step 1\n", Some(HOUR), start), None);
-        assert_eq!(search.stalled(start + HOUR), None);
+        assert_eq!(search.stalled_rule(start + HOUR), None);
     }
 }

@@ -4,14 +4,16 @@ use std::fmt::Write as _;
 
 use itertools::join;
 
-use super::{docker_exec, docker_run, quote, word};
-use crate::cached::{CachedDirectory, PopulateStep, SEED, STAGE, short};
+use super::{docker_exec_command, docker_run_command, quote_word, shell_quote};
+use crate::cached_directory::{
+    CachedDirectory, PopulateStep, SEED_SCRIPT, STAGE_MOUNT_PATH, short_identity,
+};
 use crate::step::{ExecStep, Plan, Step};
 use retrial_container::{ContainerSpec, Mount};
 use retrial_recipe::model::StepLocation;
 
 /// The location of cached directories; empty for a plan without.
-pub(super) fn header(plan: &Plan) -> String {
+pub(super) fn cache_location(plan: &Plan) -> String {
     let mut containers = plan.containers();
     let mounts = containers.any(|container| !container.cache_mounts.is_empty());
     if !mounts && plan.cached_directories().next().is_none() {
@@ -24,7 +26,7 @@ pub(super) fn header(plan: &Plan) -> String {
 }
 
 /// The mounts of directories that were cached before a step.
-pub(super) fn mounts(plan: &Plan, before: u32) -> Vec<String> {
+pub(super) fn cached_mount_flags(plan: &Plan, before: u32) -> Vec<String> {
     let earlier = plan
         .cached_directories()
         .filter(|(number, _)| *number < before);
@@ -32,14 +34,14 @@ pub(super) fn mounts(plan: &Plan, before: u32) -> Vec<String> {
         let rights = if directory.writable { "" } else { ":ro" };
         format!(
             "--volume=\"$cached_{number}/current/content\":{}{rights}",
-            quote(&directory.path)
+            shell_quote(&directory.path)
         )
     });
     mounts.collect()
 }
 
 /// Populates a directory, unless it is cached.
-pub(super) fn populate(
+pub(super) fn populate_commands(
     plan: &Plan,
     step: &Step,
     populate_step: &PopulateStep,
@@ -51,35 +53,44 @@ pub(super) fn populate(
         command,
     } = populate_step;
     let number = step.number;
-    let (image, path) = (quote(&plan.image), quote(&cached.path));
-    let mut out = directory(plan, number, cached);
+    let (image, path) = (shell_quote(&plan.image), shell_quote(&cached.path));
+    let mut out = directory_variables(plan, number, cached);
     let _ = writeln!(out, "if [ ! -d \"$cached_{number}/current\" ]; then");
     let owner = match location {
         StepLocation::Container => "''",
         StepLocation::Host => "\"$(id -u):$(id -g)\"",
     };
-    out.push_str(&seed(&format!("$cached_{number}"), &image, &path, owner));
+    out.push_str(&seed_commands(
+        &format!("$cached_{number}"),
+        &image,
+        &path,
+        owner,
+    ));
     match location {
         StepLocation::Container => {
             let populator = format!("{name}-fill");
-            let mut mounts = super::mounts(plan, step);
+            let mut mounts = super::step_mount_flags(plan, step);
             mounts.push(format!("--volume=\"$stage/content\":{path}"));
             let container = ContainerSpec {
                 cache_mounts: Vec::new(),
                 ..plan.container.clone()
             };
-            let _ = writeln!(out, "{}", docker_run(plan, &container, &populator, mounts));
-            let _ = writeln!(out, "{}", docker_exec(command, &populator));
+            let _ = writeln!(
+                out,
+                "{}",
+                docker_run_command(plan, &container, &populator, mounts)
+            );
+            let _ = writeln!(out, "{}", docker_exec_command(command, &populator));
             let rights = if cached.writable { "a+rwX" } else { "a+rX" };
             let _ = writeln!(out, "docker exec -u 0 {populator} chmod -R {rights} {path}");
             let _ = writeln!(out, "docker rm -f {populator}");
         }
         StepLocation::Host => {
             out.push_str("export RETRIAL_CACHE_PATH=\"$stage/content\"\n");
-            let _ = writeln!(out, "{}", host(command));
+            let _ = writeln!(out, "{}", host_command(command));
         }
     }
-    out.push_str(&checks(cached));
+    out.push_str(&file_checks(cached));
     let _ = writeln!(
         out,
         "printf '%s\\n' \"$identity_{number}\" >\"$stage/identity\""
@@ -89,10 +100,10 @@ pub(super) fn populate(
 }
 
 /// Checks that the directory has the files of the recipe's list, and no others if the list is complete.
-fn checks(cached: &CachedDirectory) -> String {
+fn file_checks(cached: &CachedDirectory) -> String {
     let mut out = String::new();
     for (name, expected) in &cached.files {
-        let name = quote(name);
+        let name = shell_quote(name);
         let file = format!("\"$stage/content\"/{name}");
         let _ = writeln!(out, "test -f {file} -a ! -L {file}");
         if let Some(size) = expected.size {
@@ -102,10 +113,10 @@ fn checks(cached: &CachedDirectory) -> String {
             let _ = writeln!(out, "test \"$(sha256sum <{file})\" = '{hash}  -'");
         }
     }
-    if cached.is_listed() {
+    if cached.has_complete_list() {
         let listed = cached.files.iter().map(|(name, _)| {
-            let name = name.replace(['\\', '*', '?', '['], "?");
-            format!("! -path {}", quote(&format!("./{name}")))
+            let pattern = name.replace(['\\', '*', '?', '['], "?");
+            format!("! -path {}", shell_quote(&format!("./{pattern}")))
         });
         let listed = join(listed, " ");
         let _ = writeln!(
@@ -118,30 +129,38 @@ fn checks(cached: &CachedDirectory) -> String {
 }
 
 /// Creates a stage in a directory, with the image's content at `path`.
-fn seed(directory: &str, image: &str, path: &str, owner: &str) -> String {
+fn seed_commands(directory: &str, image: &str, path: &str, owner: &str) -> String {
     format!(
         "stage={directory}/stage-shell\nrm -rf \"$stage\"; mkdir -p \"$stage/content\"\n\
-         docker run --rm --pull=never --user=0 --network=none --volume=\"$stage/content\":{STAGE} --entrypoint=/bin/sh {image} -c {} sh {path} {owner}\n",
-        quote(SEED)
+         docker run --rm --pull=never --user=0 --network=none --volume=\"$stage/content\":{STAGE_MOUNT_PATH} --entrypoint=/bin/sh {image} -c {} sh {path} {owner}\n",
+        shell_quote(SEED_SCRIPT)
     )
 }
 
 /// The directories of a container's cache mounts, which only scripts of this recipe use: the commands that create
 /// them, and the flags that mount them.
-pub(super) fn cache_mounts(plan: &Plan, container: &ContainerSpec) -> (String, Vec<String>) {
+pub(super) fn cache_mount_commands(
+    plan: &Plan,
+    container: &ContainerSpec,
+) -> (String, Vec<String>) {
     let mut commands = String::new();
     let mut flags = Vec::new();
-    let image = quote(&container.image);
+    let image = shell_quote(&container.image);
     for (number, (mount, path)) in (1..).zip(&container.cache_mounts) {
-        let recipe = plan.cache_mount(path, "", "", "");
-        let identity = identity(&recipe, &image, &plan.companions(), &[]);
-        let path = quote(path);
+        let recipe = plan.cache_mount_identity(path, "", "", "");
+        let identity = identity_command(&recipe, &image, &plan.companion_mounts(), &[]);
+        let path = shell_quote(path);
         let _ = writeln!(
             commands,
             "identity={identity}\nkept_{number}=$cached/{mount}/shell-$identity"
         );
         let _ = writeln!(commands, "if [ ! -d \"$kept_{number}/current\" ]; then");
-        commands.push_str(&seed(&format!("$kept_{number}"), &image, &path, "''"));
+        commands.push_str(&seed_commands(
+            &format!("$kept_{number}"),
+            &image,
+            &path,
+            "''",
+        ));
         let _ = writeln!(commands, "mv \"$stage\" \"$kept_{number}/current\"\nfi");
         flags.push(format!(
             "--volume=\"$kept_{number}/current/content\":{path}"
@@ -152,22 +171,22 @@ pub(super) fn cache_mounts(plan: &Plan, container: &ContainerSpec) -> (String, V
 
 /// Sets `identity_N`, and `cached_N`: the directory of that identity. A directory with a complete list is shared with
 /// `retrial run`; others belong to scripts.
-fn directory(plan: &Plan, number: u32, cached: &CachedDirectory) -> String {
+fn directory_variables(plan: &Plan, number: u32, cached: &CachedDirectory) -> String {
     let key = &cached.key;
     if !cached.of_image {
-        let (identity, short) = (&cached.identity, short(&cached.identity));
+        let (identity, short) = (&cached.identity, short_identity(&cached.identity));
         return format!(
             "identity_{number}={identity}\ncached_{number}=$cached/{key}/{short}\n\
              while [ -e \"$cached_{number}/current\" ] && [ \"$(cat \"$cached_{number}/current/identity\")\" != {identity} ]; do\n\
              other=$((${{other:-1}} + 1)); cached_{number}=$cached/{key}/{short}-$other\ndone\n"
         );
     }
-    let earlier = plan.cached_directories().map(|(earlier, _)| earlier);
-    let earlier = earlier
+    let directory_steps = plan.cached_directories().map(|(earlier, _)| earlier);
+    let earlier = directory_steps
         .filter(|earlier| *earlier < number)
         .collect::<Vec<_>>();
-    let image = quote(&plan.image);
-    let identity = identity(&cached.identity, &image, &cached.companions, &earlier);
+    let image = shell_quote(&plan.image);
+    let identity = identity_command(&cached.identity, &image, &cached.companions, &earlier);
     format!(
         "identity_{number}={identity}\ncached_{number}=$cached/{key}/shell-$identity_{number}\n"
     )
@@ -175,11 +194,11 @@ fn directory(plan: &Plan, number: u32, cached: &CachedDirectory) -> String {
 
 /// A command that prints a whole identity: of the plan's part, the image's id, the content of companions, and the
 /// identities of directories that were cached before.
-fn identity(planned: &str, image: &str, companions: &[Mount], earlier: &[u32]) -> String {
+fn identity_command(planned: &str, image: &str, companions: &[Mount], earlier: &[u32]) -> String {
     let id = format!("docker image inspect --format '{{{{.Id}}}}' {image}");
     let mut parts = vec![format!("echo {planned}"), id];
     parts.extend(companions.iter().map(|mount| {
-        let (source, target) = (word(&mount.source), quote(&mount.target));
+        let (source, target) = (quote_word(&mount.source), shell_quote(&mount.target));
         format!("echo {target}; find {source} -type f -exec sha256sum '{{}}' + | LC_ALL=C sort")
     }));
     parts.extend(
@@ -191,29 +210,29 @@ fn identity(planned: &str, image: &str, companions: &[Mount], earlier: &[u32]) -
 }
 
 /// A command on the host, in the directory of host files.
-pub(super) fn host(command: &ExecStep) -> String {
+pub(super) fn host_command(command: &ExecStep) -> String {
     let mut line = String::from(
         "(mkdir -p host/files; export RETRIAL_RUN_DIR=\"$PWD\"; cd host/files; export RETRIAL_HOST_DIR=\"$PWD\"; ",
     );
     for (key, value) in &command.env {
-        let _ = write!(line, "export {}; ", word(&format!("{key}={value}")));
+        let _ = write!(line, "export {}; ", quote_word(&format!("{key}={value}")));
     }
     if let Some(workdir) = &command.workdir {
-        let _ = write!(line, "cd {}; ", quote(workdir));
+        let _ = write!(line, "cd {}; ", shell_quote(workdir));
     }
     format!(
         "{line}{} {})",
         super::shell_words(command),
-        quote(&command.run)
+        shell_quote(&command.run)
     )
 }
 
 /// Copies files out of the image, for steps on the host.
-pub(super) fn copy_out(plan: &Plan, name: &str, path: &str, to: &str) -> String {
-    let image = quote(&plan.image);
+pub(super) fn copy_out_commands(plan: &Plan, name: &str, path: &str, to: &str) -> String {
+    let image = shell_quote(&plan.image);
     let (from, to) = (
-        quote(&format!("{name}-copy:{path}")),
-        quote(&format!("host/files/{to}")),
+        shell_quote(&format!("{name}-copy:{path}")),
+        shell_quote(&format!("host/files/{to}")),
     );
     format!(
         "docker create --pull=never --name {name}-copy --entrypoint=/bin/true {image}\nmkdir -p \"$(dirname {to})\"\ndocker cp {from} {to}\ndocker rm {name}-copy"

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::quote;
-use crate::commit::commit_later;
+use super::shell_quote;
+use crate::commit::commit_placeholder;
 use crate::model::{ModelFetch, MountForm};
 use crate::step::Plan;
 
 /// The location of models; empty for a plan without.
-pub(super) fn header(plan: &Plan) -> String {
+pub(super) fn models_location(plan: &Plan) -> String {
     if plan.fetched_models().next().is_none() {
         return String::new();
     }
@@ -19,22 +19,25 @@ pub(super) fn header(plan: &Plan) -> String {
 }
 
 /// Fetches a model, and determines its commit if the plan uses it.
-pub(super) fn download(plan: &Plan, model: &ModelFetch) -> String {
-    let place = place(model);
+pub(super) fn download_commands(plan: &Plan, model: &ModelFetch) -> String {
+    let place = model_directory(model);
     let mut line = format!(
         "hf download {} --revision {}",
-        quote(&model.repository),
-        quote(&model.revision)
+        shell_quote(&model.repository),
+        shell_quote(&model.revision)
     );
     for (flag, globs) in [("--include", &model.allow), ("--exclude", &model.ignore)] {
         for glob in globs {
-            let _ = write!(line, " {flag} {}", quote(glob));
+            let _ = write!(line, " {flag} {}", shell_quote(glob));
         }
     }
-    let variable = variable(&model.model);
+    let variable = commit_variable(&model.model);
     let learn = if model.mount.form == MountForm::HubCache {
         line.push_str(" --cache-dir \"$models\"/hub");
-        format!("{variable}=$(cat {place}/refs/{})", quote(&model.revision))
+        format!(
+            "{variable}=$(cat {place}/refs/{})",
+            shell_quote(&model.revision)
+        )
     } else {
         let _ = write!(line, " --local-dir {place}");
         // The first line of its metadata for each file.
@@ -42,14 +45,14 @@ pub(super) fn download(plan: &Plan, model: &ModelFetch) -> String {
             "{variable}=$(find {place}/.cache/huggingface/download -name '*.metadata' -exec head -n 1 {{}} \\; -quit)"
         )
     };
-    if names_commit(plan, &model.model) {
+    if uses_commit(plan, &model.model) {
         let _ = write!(line, "\n{learn}");
     }
     line
 }
 
 /// The mounts of fetched models.
-pub(super) fn mounts(plan: &Plan) -> Vec<String> {
+pub(super) fn model_mount_flags(plan: &Plan) -> Vec<String> {
     let mounts = plan.fetched_models().map(|model| {
         let target = &model.mount.target;
         let (target, rights) = match model.mount.form {
@@ -58,35 +61,39 @@ pub(super) fn mounts(plan: &Plan) -> Vec<String> {
             MountForm::Files => (target.clone(), ""),
             MountForm::HubCache => (format!("{target}/{}", model.cache_name()), ":ro"),
         };
-        format!("--volume={}:{}{rights}", place(model), quote(&target))
+        format!(
+            "--volume={}:{}{rights}",
+            model_directory(model),
+            shell_quote(&target)
+        )
     });
     mounts.collect()
 }
 
 /// The script with the commits that are known only when it runs: they are in quoted words.
-pub(super) fn with_commits(plan: &Plan, mut script: String) -> String {
+pub(super) fn insert_commits(plan: &Plan, mut script: String) -> String {
     for model in plan.fetched_models() {
-        let commit = format!("'\"${}\"'", variable(&model.model));
-        script = script.replace(&commit_later(&model.model), &commit);
+        let commit = format!("'\"${}\"'", commit_variable(&model.model));
+        script = script.replace(&commit_placeholder(&model.model), &commit);
     }
     script
 }
 
-fn names_commit(plan: &Plan, model: &str) -> bool {
+fn uses_commit(plan: &Plan, model: &str) -> bool {
     let text = serde_json::to_string(plan).unwrap_or_default();
-    text.contains(&commit_later(model))
+    text.contains(&commit_placeholder(model))
 }
 
-fn variable(model: &str) -> String {
+fn commit_variable(model: &str) -> String {
     let name = model.replace(|character: char| !character.is_ascii_alphanumeric(), "_");
     format!("commit_of_{name}")
 }
 
-fn place(model: &ModelFetch) -> String {
+fn model_directory(model: &ModelFetch) -> String {
     if model.mount.form == MountForm::HubCache {
-        return format!("\"$models\"/hub/{}", quote(&model.cache_name()));
+        return format!("\"$models\"/hub/{}", shell_quote(&model.cache_name()));
     }
     let name = model.repository.replace('/', "--");
     let revision = model.revision.replace('/', "--");
-    format!("\"$models\"/{}", quote(&format!("{name}/{revision}")))
+    format!("\"$models\"/{}", shell_quote(&format!("{name}/{revision}")))
 }

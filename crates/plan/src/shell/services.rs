@@ -4,17 +4,17 @@ use std::fmt::Write as _;
 
 use itertools::{Itertools as _, join};
 
-use super::{docker_run, exec_options, mounts, quote, shell_words};
-use crate::service::{PROBE_HTTP, PROBE_PORT, ServiceStep, StopPolicy, StopStep};
+use super::{docker_run_command, exec_options, shell_quote, shell_words, step_mount_flags};
+use crate::service::{HTTP_PROBE_SCRIPT, PORT_PROBE_SCRIPT, ServiceStep, StopPolicy, StopStep};
 use crate::step::{Action, Plan, Step};
 use retrial_recipe::model::ReadyWhen;
 
 /// `$0` is the service, the words after it are its command; the process leads its own group.
-const SERVE: &str =
+const SERVE_SCRIPT: &str =
     r#"echo $$ >"/tmp/retrial-$0.pid"; exec "$@" >"/tmp/retrial-$0.log" 2>&1 </dev/null"#;
 
 /// Ends the group of the service `$0` by signal `$1`, and kills it after `$2` seconds.
-const END: &str = r#"[ -s "/tmp/retrial-$0.pid" ] || exit 0
+const STOP_SCRIPT: &str = r#"[ -s "/tmp/retrial-$0.pid" ] || exit 0
 group=$(cat "/tmp/retrial-$0.pid"); rm -f "/tmp/retrial-$0.pid"
 kill "-$1" "-$group" 2>/dev/null || exit 0
 waited=0
@@ -24,7 +24,7 @@ while kill -0 "-$group" 2>/dev/null; do
 done"#;
 
 /// The script's own shell functions.
-const FUNCTIONS: &str = r#"# Seconds of a clock that nobody sets, where there is one.
+const SERVICE_FUNCTIONS: &str = r#"# Seconds of a clock that nobody sets, where there is one.
 uptime_s() { if read -r now _ 2>/dev/null </proc/uptime; then echo "${now%%.*}"; else date +%s; fi; }
 wait_until_ready() {
   container=$1 service=$2 until=$(($(uptime_s) + $3)); shift 3
@@ -44,12 +44,14 @@ wait_until_ready() {
 stop_service() { docker exec -u 0 "$1" sh -c "$end" "$2" "$3" "$4" 2>/dev/null || true; }"#;
 
 /// The part shared by all services; empty for a plan without.
-pub(super) fn header(plan: &Plan, name: &str) -> String {
-    let services = plan.steps.iter().filter_map(|step| match &step.action {
+pub(super) fn services_header(plan: &Plan, name: &str) -> String {
+    let started_services = plan.steps.iter().filter_map(|step| match &step.action {
         Action::StartService(service) => Some(&**service),
         _ => None,
     });
-    let services: Vec<&ServiceStep> = services.unique_by(|service| &service.service).collect();
+    let services: Vec<&ServiceStep> = started_services
+        .unique_by(|service| &service.service)
+        .collect();
     if services.is_empty() {
         return String::new();
     }
@@ -57,98 +59,112 @@ pub(super) fn header(plan: &Plan, name: &str) -> String {
     let mut out = String::from(
         "\n# services run detached; their output is in /tmp/retrial-NAME.log of their container\n",
     );
-    let _ = writeln!(out, "serve={}\nend={}", quote(SERVE), quote(END));
+    let _ = writeln!(
+        out,
+        "serve={}\nend={}",
+        shell_quote(SERVE_SCRIPT),
+        shell_quote(STOP_SCRIPT)
+    );
     if uses(|ready| matches!(ready, ReadyWhen::Http(_))) {
-        let _ = writeln!(out, "ask_http={}", quote(PROBE_HTTP));
+        let _ = writeln!(out, "ask_http={}", shell_quote(HTTP_PROBE_SCRIPT));
     }
     if uses(|ready| matches!(ready, ReadyWhen::Port(_))) {
-        let _ = writeln!(out, "ask_port={}", quote(PROBE_PORT));
+        let _ = writeln!(out, "ask_port={}", shell_quote(PORT_PROBE_SCRIPT));
     }
-    let _ = writeln!(out, "{FUNCTIONS}");
+    let _ = writeln!(out, "{SERVICE_FUNCTIONS}");
     let ends = services.iter().rev().map(|service| {
-        let container = container_of(service, name);
+        let container = service_container_name(service, name);
         match service.own_container {
             Some(_) => format!("docker rm -f {container} >/dev/null 2>&1"),
-            None => end_line(&container, &service.service, service.stop),
+            None => stop_service_call(&container, &service.service, service.stop),
         }
     });
     let _ = writeln!(
         out,
         "trap {} EXIT\ntrap 'exit 130' INT\ntrap 'exit 143' TERM",
-        quote(&join(ends, "; "))
+        shell_quote(&join(ends, "; "))
     );
     out
 }
 
 /// The container in which a service runs.
-fn container_of(service: &ServiceStep, name: &str) -> String {
+fn service_container_name(service: &ServiceStep, name: &str) -> String {
     match service.own_container {
         Some(_) => format!("{name}-{}", service.service),
         None => name.to_owned(),
     }
 }
 
-pub(super) fn start(plan: &Plan, step: &Step, service: &ServiceStep, name: &str) -> String {
-    let container = container_of(service, name);
+pub(super) fn start_commands(
+    plan: &Plan,
+    step: &Step,
+    service: &ServiceStep,
+    name: &str,
+) -> String {
+    let container = service_container_name(service, name);
     let mut out = String::new();
     if let Some(own) = &service.own_container {
-        let mut own = own.clone();
-        own.network
+        let mut own_spec = own.clone();
+        own_spec
+            .network
             .get_or_insert_with(|| format!("container:{name}"));
         let _ = writeln!(
             out,
             "{}",
-            docker_run(plan, &own, &container, mounts(plan, step))
+            docker_run_command(plan, &own_spec, &container, step_mount_flags(plan, step))
         );
     }
     let command = &service.command;
     let options = exec_options(command);
-    let (shell, run) = (shell_words(command), quote(&command.run));
+    let (shell, run) = (shell_words(command), shell_quote(&command.run));
     let named = &service.service;
     let _ = writeln!(
         out,
         "docker exec -d{options} {container} sh -c \"$serve\" {named} {shell} {run}"
     );
-    let ask = match &service.ready {
+    let probe = match &service.ready {
         ReadyWhen::Log(pattern) => {
             let grep = format!(
                 "grep -qP {0} \"$1\" 2>/dev/null || grep -qE {0} \"$1\"",
-                quote(pattern)
+                shell_quote(pattern)
             );
             let file = format!("/tmp/retrial-{named}.log");
             format!(
                 "docker exec -u 0 {container} sh -c {} sh {file}",
-                quote(&grep)
+                shell_quote(&grep)
             )
         }
         ReadyWhen::Port(port) => format!("docker exec {container} sh -c \"$ask_port\" {port}"),
         ReadyWhen::Http(url) => {
-            let url = quote(&url.0);
+            let url = shell_quote(&url.0);
             format!("docker exec {container} sh -c \"$ask_http\" {url}")
         }
         ReadyWhen::Command(ready) => {
-            let ready = quote(&ready.0);
+            let ready = shell_quote(&ready.0);
             format!("docker exec{options} {container} {shell} {ready}")
         }
     };
     let timeout = command.timeout_s;
-    let _ = write!(out, "wait_until_ready {container} {named} {timeout} {ask}");
+    let _ = write!(
+        out,
+        "wait_until_ready {container} {named} {timeout} {probe}"
+    );
     out
 }
 
-pub(super) fn stop(plan: &Plan, stop: &StopStep, name: &str) -> String {
-    let Some((_, service)) = plan.service(stop.of) else {
+pub(super) fn stop_commands(plan: &Plan, stop: &StopStep, name: &str) -> String {
+    let Some((_, service)) = plan.started_service(stop.of) else {
         return String::new();
     };
-    let container = container_of(service, name);
-    let end = end_line(&container, &stop.service, stop.stop);
+    let container = service_container_name(service, name);
+    let end = stop_service_call(&container, &stop.service, stop.stop);
     match service.own_container {
         Some(_) => format!("{end}\ndocker rm -f {container}"),
         None => end,
     }
 }
 
-fn end_line(container: &str, service: &str, stop: StopPolicy) -> String {
+fn stop_service_call(container: &str, service: &str, stop: StopPolicy) -> String {
     let (signal, timeout) = (stop.signal, stop.timeout_s);
     format!("stop_service {container} {service} {signal} {timeout}")
 }

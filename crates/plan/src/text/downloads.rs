@@ -5,15 +5,15 @@ use crate::step::{Action, Plan, Step};
 use retrial_document::measures::format::size;
 
 /// The lines of a plan's downloads: name, size, terms and disk.
-pub fn lines(plan: &Plan, hub: &LocalHubSettings) -> Vec<String> {
+pub fn download_lines(plan: &Plan, hub: &LocalHubSettings) -> Vec<String> {
     let names = plan.downloads.iter().map(|planned| planned.name.len());
     let width = names.max().unwrap_or_default();
     // Scenarios often share a download: it is listed once.
     let mut groups: Vec<(Vec<&str>, Vec<String>)> = Vec::new();
     for planned in &plan.downloads {
         let step = plan.step(planned.step);
-        let about = step.map(|step| about(plan, planned, step, hub));
-        let about = about.unwrap_or_default();
+        let description = step.map(|step| describe_download(plan, planned, step, hub));
+        let about = description.unwrap_or_default();
         match groups.last_mut() {
             Some((names, same)) if *same == about => names.push(&planned.name),
             _ => groups.push((vec![&planned.name], about)),
@@ -23,12 +23,14 @@ pub fn lines(plan: &Plan, hub: &LocalHubSettings) -> Vec<String> {
     for (names, about) in groups {
         for index in 0..names.len().max(about.len()) {
             let name = names.get(index).copied().unwrap_or_default();
-            let about = about.get(index).map_or("", String::as_str);
-            lines.push(format!("{name:<width$}  {about}").trim_end().to_owned());
+            let detail = about.get(index).map_or("", String::as_str);
+            lines.push(format!("{name:<width$}  {detail}").trim_end().to_owned());
         }
     }
-    let sizes = plan.downloads.iter();
-    let sizes: Vec<u64> = sizes.filter_map(|planned| planned.download.size).collect();
+    let downloads = plan.downloads.iter();
+    let sizes: Vec<u64> = downloads
+        .filter_map(|planned| planned.download.size)
+        .collect();
     if sizes.len() > 1 {
         let least = if sizes.len() < plan.downloads.len() {
             "at least "
@@ -41,7 +43,7 @@ pub fn lines(plan: &Plan, hub: &LocalHubSettings) -> Vec<String> {
     lines
 }
 
-fn about(
+fn describe_download(
     plan: &Plan,
     planned: &PlannedDownload,
     step: &Step,
@@ -57,7 +59,7 @@ fn about(
         _ => (download.from.clone(), None),
     };
     let hosts = (!download.hosts.is_empty()).then(|| download.hosts.join(", "));
-    let place = place.filter(|place| !place.is_empty());
+    let target_place = place.filter(|place| !place.is_empty());
     let size = match (download.size, &step.action) {
         (Some(bytes), _) => {
             let by = download.size_by.iter().map(|by| format!(" ({by})"));
@@ -69,14 +71,14 @@ fn about(
         (None, _) => None,
     };
     let licence = download.licence.as_ref();
-    let facts = [
+    let optional_facts = [
         size,
         licence.map(|licence| format!("licence: {licence}")),
-        place.map(|place| format!("to {place}")),
+        target_place.map(|place| format!("to {place}")),
         hosts.map(|hosts| format!("connects to {hosts}")),
         planned.late.then(|| "only after a measurement".to_owned()),
     ];
-    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    let facts: Vec<String> = optional_facts.into_iter().flatten().collect();
     let terms = download.terms.as_ref().map(|terms| {
         let token = match &hub.token {
             Some(source) => format!("a token is in {source}"),

@@ -5,25 +5,25 @@ use itertools::{Itertools as _, join};
 use retrial_host::assign::{AssignedGpu, AssignedGpus, cards};
 
 /// More GPUs are summarized by their number.
-const MAX_LISTED: usize = 8;
+const MAX_LISTED_GPUS: usize = 8;
 
-pub(super) fn lines(assigned: &AssignedGpus) -> Vec<String> {
-    let gpus = if assigned.gpus.len() > MAX_LISTED {
-        vec![summary(&assigned.gpus)]
+pub(super) fn gpu_lines(assigned: &AssignedGpus) -> Vec<String> {
+    let gpus = if assigned.gpus.len() > MAX_LISTED_GPUS {
+        vec![summarize_gpus(&assigned.gpus)]
     } else {
-        assigned.gpus.iter().map(one_gpu).collect()
+        assigned.gpus.iter().map(describe_gpu).collect()
     };
     let by = format!("{}: {}", assigned.method.name(), assigned.reason);
     let reaches_all = !assigned.isolated && !assigned.gpus.is_empty();
     let reach = "the container can open every GPU of the host: variables such as ROCR_VISIBLE_DEVICES only select, they do not restrict";
-    let rows = gpus.into_iter().map(|gpu| ("assigned", gpu));
-    let rows = rows.chain([("by", by)]);
-    let rows = rows.chain(reaches_all.then(|| ("reach", reach.to_owned())));
+    let gpu_rows = gpus.into_iter().map(|gpu| ("assigned", gpu));
+    let assigned_rows = gpu_rows.chain([("by", by)]);
+    let rows = assigned_rows.chain(reaches_all.then(|| ("reach", reach.to_owned())));
     rows.map(|(key, text)| format!("{key:<13} {text}"))
         .collect()
 }
 
-fn one_gpu(assigned: &AssignedGpu) -> String {
+fn describe_gpu(assigned: &AssignedGpu) -> String {
     let gpu = &assigned.gpu;
     let mut words = vec![format!("{} {}", assigned.index, gpu.model)];
     words.extend(gpu.gfx.clone());
@@ -40,22 +40,22 @@ fn one_gpu(assigned: &AssignedGpu) -> String {
 }
 
 /// `64 partitions of 8 x MI300X (CPX): 0-63`
-fn summary(gpus: &[AssignedGpu]) -> String {
+fn summarize_gpus(gpus: &[AssignedGpu]) -> String {
     let gpus_only = gpus.iter().map(|assigned| &assigned.gpu);
     let models = gpus_only.clone().map(|gpu| &gpu.model).dedup();
     let count = cards(gpus_only.clone());
     let cards_text = format!("{count} x {}", join(models, ", "));
-    let indices = ranges(gpus);
+    let indices = format_index_ranges(gpus);
     if count < gpus.len() {
-        let partitions = gpus_only.filter_map(|gpu| Some(&gpu.partition.as_ref()?.compute));
-        let partitions = partitions.dedup().join(", ");
+        let compute_modes = gpus_only.filter_map(|gpu| Some(&gpu.partition.as_ref()?.compute));
+        let partitions = compute_modes.dedup().join(", ");
         let parts = gpus.len();
         return format!("{parts} partitions of {cards_text} ({partitions}): {indices}");
     }
     format!("{cards_text}: {indices}")
 }
 
-fn ranges(gpus: &[AssignedGpu]) -> String {
+fn format_index_ranges(gpus: &[AssignedGpu]) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for index in gpus.iter().map(|gpu| gpu.index) {
         match ranges.last_mut() {

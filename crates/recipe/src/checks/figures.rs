@@ -3,7 +3,7 @@
 use super::CheckContext;
 use crate::keys::{ACCURACY_FIGURES, LOADGEN_FIGURES, is_accuracy_figure, is_loadgen_figure};
 use crate::model::{entry_name, figure_name};
-use retrial_document::{MapEntry, Node, Span, nearest};
+use retrial_document::{MapEntry, Node, Span, find_nearest};
 use retrial_readings::pattern::expanded;
 
 impl CheckContext<'_> {
@@ -16,26 +16,26 @@ impl CheckContext<'_> {
             (true, false) => LOADGEN_FIGURES,
         };
         for figure in measurement.entries_at("figures") {
-            self.figure(figure);
-            self.file(measurement, figure);
+            self.check_figure(figure);
+            self.check_figure_file(measurement, figure);
         }
         for name in measurement.entries_at("expect") {
-            self.provided(measurement, usual, name);
-            self.expectation(name);
+            self.check_figure_provided(measurement, usual, name);
+            self.check_expectation(name);
         }
-        self.one_official(measurement);
+        self.check_single_official(measurement);
         for limit in measurement.entries_at("limits") {
-            self.provided(measurement, usual, limit);
+            self.check_figure_provided(measurement, usual, limit);
             self.limit(limit);
         }
     }
 
     /// Checks the combination of keys of one figure.
-    fn figure(&mut self, figure: &MapEntry) {
+    fn check_figure(&mut self, figure: &MapEntry) {
         let node = &figure.value;
         let by = node.get("by");
         if let Some(pattern) = node.get("pattern") {
-            self.pattern(node, pattern);
+            self.check_pattern_groups(node, pattern);
         }
         let is_one_line = node.get("pattern").is_some() && by.is_none();
         let trained = node.text_at("mllog") == Some("time_to_train");
@@ -50,7 +50,7 @@ impl CheckContext<'_> {
         for (key, fits, requirement) in misplaced {
             if !fits {
                 let message = format!("`{key}` is allowed with `{requirement}` only");
-                self.misplaced(node, key, &message, "remove it");
+                self.report_misplaced(node, key, &message, "remove it");
             }
         }
         if self.partial || node.get("json").is_none() {
@@ -74,7 +74,7 @@ impl CheckContext<'_> {
     }
 
     /// Checks the path of a figure's file: it must be below `results`.
-    fn file(&mut self, measurement: &Node, figure: &MapEntry) {
+    fn check_figure_file(&mut self, measurement: &Node, figure: &MapEntry) {
         let Some(file) = figure.value.get("file").filter(|_| !self.partial) else {
             return;
         };
@@ -101,7 +101,7 @@ impl CheckContext<'_> {
     }
 
     /// Checks the groups that `by` names, and that one is left for the figure.
-    fn pattern(&mut self, figure: &Node, pattern: &Node) {
+    fn check_pattern_groups(&mut self, figure: &Node, pattern: &Node) {
         let expression = pattern.text().and_then(|text| expanded(text).ok());
         let Some(regex) = expression.and_then(|text| regex::Regex::new(&text).ok()) else {
             return;
@@ -115,7 +115,7 @@ impl CheckContext<'_> {
                     "" | "value" | "unit" => "name",
                     text => text,
                 };
-                let help = match nearest(text, named.iter().copied()) {
+                let help = match find_nearest(text, named.iter().copied()) {
                     Some(near) if near != text => format!("did you mean `{near}`?"),
                     _ => format!(
                         "write it: `(?<{name}>\\S+)`; `value` and `unit` have a meaning of their own"
@@ -147,7 +147,7 @@ impl CheckContext<'_> {
     }
 
     /// Checks that something provides the named figure.
-    fn provided(&mut self, measurement: &Node, usual: &[&str], named: &MapEntry) {
+    fn check_figure_provided(&mut self, measurement: &Node, usual: &[&str], named: &MapEntry) {
         let own = measurement.entries_at("figures");
         let results = measurement.get("results").is_some();
         let (name, entry) = match named.key.split_once('[') {
@@ -158,7 +158,7 @@ impl CheckContext<'_> {
             return;
         }
         if let Some(figure) = own.iter().find(|figure| figure.key == *name) {
-            self.as_table(figure, named, entry.is_some());
+            self.check_table_naming(figure, named, entry.is_some());
             return;
         }
         let of_script = is_accuracy_figure(name) && usual == ACCURACY_FIGURES;
@@ -169,7 +169,7 @@ impl CheckContext<'_> {
             "LoadGen writes it: set `results` to its output directory".to_owned()
         } else {
             let keys = own.iter().map(|figure| figure.key.as_str());
-            nearest(name, keys.chain(usual.iter().copied())).map_or_else(
+            find_nearest(name, keys.chain(usual.iter().copied())).map_or_else(
                 || format!("define how it is read: `figures: {{{name}: {{pattern: …}}}}`"),
                 |near| format!("did you mean `{near}`?"),
             )
@@ -183,7 +183,7 @@ impl CheckContext<'_> {
     }
 
     /// Checks that a table is named by its entries, and any other figure by its name.
-    fn as_table(&mut self, figure: &MapEntry, named: &MapEntry, is_entry: bool) {
+    fn check_table_naming(&mut self, figure: &MapEntry, named: &MapEntry, is_entry: bool) {
         let name = &figure.key;
         let table = figure.value.get("by").is_some();
         for node in named.value.one_or_items() {
@@ -205,7 +205,7 @@ impl CheckContext<'_> {
         }
     }
 
-    fn expectation(&mut self, entry: &MapEntry) {
+    fn check_expectation(&mut self, entry: &MapEntry) {
         for expectation in entry.value.one_or_items() {
             let listed = expectation.entries_at("values").iter();
             let single = expectation.get("value").into_iter();
@@ -224,7 +224,7 @@ impl CheckContext<'_> {
     }
 
     /// Checks that each figure has at most one official value.
-    fn one_official(&mut self, measurement: &Node) {
+    fn check_single_official(&mut self, measurement: &Node) {
         let mut official: Vec<String> = Vec::new();
         for entry in measurement.entries_at("expect") {
             for expectation in entry.value.one_or_items() {
@@ -232,7 +232,7 @@ impl CheckContext<'_> {
                 let Some(kind) = kind.filter(|kind| kind.text() == Some("official")) else {
                     continue;
                 };
-                for (name, span) in names_of(entry, expectation, &kind.span) {
+                for (name, span) in expected_figure_names(entry, expectation, &kind.span) {
                     if official.contains(&name) {
                         self.problems.error(
                             "conflict",
@@ -275,7 +275,7 @@ impl CheckContext<'_> {
 }
 
 /// Returns the figures of an expectation, each with its position.
-fn names_of(entry: &MapEntry, expectation: &Node, span: &Span) -> Vec<(String, Span)> {
+fn expected_figure_names(entry: &MapEntry, expectation: &Node, span: &Span) -> Vec<(String, Span)> {
     match expectation.get("values") {
         Some(values) => values
             .entries()

@@ -5,20 +5,21 @@ use crate::formats::split_mount;
 use retrial_document::Node;
 
 /// The secret that a recipe may name; for others the user passes `--secret NAME`.
-const SECRET: &str = "HF_TOKEN";
+const ALLOWED_SECRET: &str = "HF_TOKEN";
 
 impl CheckContext<'_> {
-    pub(super) fn host(&mut self) {
-        if let Some(gpus) = self.recipe.at(&["requires", "gpus"]) {
+    pub(super) fn check_host(&mut self) {
+        if let Some(gpus) = self.recipe.descendant(&["requires", "gpus"]) {
             self.gpus(gpus);
         }
         if let Some(container) = self.recipe.get("container") {
-            self.container(container);
+            self.check_container(container);
         }
         for secret in self.recipe.items_at("secrets") {
-            if let Some(name) = secret.text().filter(|name| *name != SECRET) {
-                let help =
-                    format!("a recipe may name {SECRET} only; pass others with `--secret {name}`");
+            if let Some(name) = secret.text().filter(|name| *name != ALLOWED_SECRET) {
+                let help = format!(
+                    "a recipe may name {ALLOWED_SECRET} only; pass others with `--secret {name}`"
+                );
                 self.problems.error(
                     "secret",
                     format!("a recipe cannot request the secret `{name}`"),
@@ -41,7 +42,8 @@ impl CheckContext<'_> {
         }
         for model in gpus.items_at("models") {
             let name = model.text().unwrap_or("");
-            let other_maker = maker(name).filter(|maker| !vendor.is_empty() && *maker != vendor);
+            let other_maker =
+                vendor_of_model(name).filter(|maker| !vendor.is_empty() && *maker != vendor);
             if let Some(maker) = other_maker {
                 let message = format!("the {name} is not a GPU of `vendor: {vendor}`");
                 let help = format!("write `vendor: {maker}`, or another model");
@@ -50,7 +52,7 @@ impl CheckContext<'_> {
         }
     }
 
-    fn container(&mut self, container: &Node) {
+    fn check_container(&mut self, container: &Node) {
         for entry in container.entries_at("ulimits") {
             let limit = |key: &str| -> Option<i64> { entry.value.text_at(key)?.parse().ok() };
             if let (Some(soft), Some(hard)) = (limit("soft"), limit("hard"))
@@ -72,22 +74,22 @@ impl CheckContext<'_> {
                 Some((_, target, _)) => target,
                 None => mount.text_at("target").unwrap_or(""),
             };
-            let target = target.trim_end_matches('/').to_owned();
-            if !target.is_empty() && targets.contains(&target) {
+            let trimmed_target = target.trim_end_matches('/').to_owned();
+            if !trimmed_target.is_empty() && targets.contains(&trimmed_target) {
                 self.problems.error(
                     "mount",
-                    format!("two mounts at `{target}`"),
+                    format!("two mounts at `{trimmed_target}`"),
                     &mount.span,
                     "each target once",
                 );
             }
-            targets.push(target);
+            targets.push(trimmed_target);
         }
     }
 }
 
 /// Returns the vendor of a GPU, if the model's name shows it.
-fn maker(name: &str) -> Option<&'static str> {
+fn vendor_of_model(name: &str) -> Option<&'static str> {
     let upper = name.to_ascii_uppercase();
     let brands = ["AMD ", "INSTINCT ", "NVIDIA ", "TESLA "];
     let bare = brands

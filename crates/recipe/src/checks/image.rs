@@ -8,36 +8,36 @@ use retrial_document::Node;
 
 impl CheckContext<'_> {
     pub(super) fn image(&mut self) {
-        if let Some(image) = self.written.get("image") {
-            self.parts(image.get("ref").unwrap_or(image));
+        if let Some(image) = self.unchecked_recipe.get("image") {
+            self.check_image_expressions(image.get("ref").unwrap_or(image));
         }
         let Some(image) = self.recipe.get("image") else {
             return;
         };
-        self.reference(image);
+        self.check_image_reference(image);
         if let Some(build) = image.get("build") {
-            self.build(build);
+            self.check_image_build(build);
         }
     }
 
     /// Checks the reference of an image, and its digest.
-    pub(super) fn reference(&mut self, image: &Node) {
+    pub(super) fn check_image_reference(&mut self, image: &Node) {
         // An image that this machine builds cannot be pinned.
         let pinned = image.get("digest").is_some() || image.get("built_by").is_some();
-        self.built_by(image);
+        self.check_image_builder(image);
         if image.get("ref").is_none() {
-            self.misplaced(
+            self.report_misplaced(
                 image,
                 "digest",
                 "a digest needs a `ref`",
                 "write `image: {ref: …, digest: …}`",
             );
         }
-        self.floating(image.get("ref").unwrap_or(image), pinned);
+        self.warn_floating_tag(image.get("ref").unwrap_or(image), pinned);
     }
 
     /// Checks the step that builds an image which no registry has.
-    fn built_by(&mut self, image: &Node) {
+    fn check_image_builder(&mut self, image: &Node) {
         let Some(built_by) = image.get("built_by").filter(|_| !self.partial) else {
             return;
         };
@@ -49,7 +49,7 @@ impl CheckContext<'_> {
             ("build", "write either `build` or `built_by`"),
         ] {
             let message = format!("`{key}` cannot be combined with `built_by`");
-            self.misplaced(image, key, &message, help);
+            self.report_misplaced(image, key, &message, help);
         }
         let name = built_by.text().unwrap_or("");
         let mut steps = self.recipe.entries_at("setup").iter();
@@ -67,7 +67,7 @@ impl CheckContext<'_> {
         }
     }
 
-    fn floating(&mut self, node: &Node, pinned: bool) {
+    fn warn_floating_tag(&mut self, node: &Node, pinned: bool) {
         let Ok(reference) = ImageRef::parse(node.text().unwrap_or("")) else {
             return;
         };
@@ -88,9 +88,9 @@ impl CheckContext<'_> {
         );
     }
 
-    fn parts(&mut self, node: &Node) {
+    fn check_image_expressions(&mut self, node: &Node) {
         let text = node.text().unwrap_or("");
-        let expressions = expression::scan(text).unwrap_or_default();
+        let expressions = expression::find_expressions(text).unwrap_or_default();
         let whole = matches!(&expressions[..], [only] if only.outer == (0..text.len()));
         if !expressions.is_empty() && !whole {
             self.problems.error(
@@ -102,19 +102,19 @@ impl CheckContext<'_> {
         }
     }
 
-    fn build(&mut self, build: &Node) {
+    fn check_image_build(&mut self, build: &Node) {
         let (Some(context), Some(directory)) = (build.get("context"), build.text_at("context"))
         else {
             return;
         };
         let dockerfile = build.get("dockerfile");
         let name = dockerfile.and_then(Node::text).unwrap_or("Dockerfile");
-        let directory = directory.trim_start_matches("./").trim_end_matches('/');
-        let path = match directory {
+        let context_directory = directory.trim_start_matches("./").trim_end_matches('/');
+        let path = match context_directory {
             "" | "." => name.to_owned(),
             directory => format!("{directory}/{name}"),
         };
         let span = dockerfile.unwrap_or(context).span.clone();
-        self.companion(&path, &span);
+        self.check_companion(&path, &span);
     }
 }

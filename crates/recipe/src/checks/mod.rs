@@ -18,7 +18,7 @@ pub struct CheckContext<'a> {
     /// The validated recipe: expressions evaluated, wrong values null.
     pub recipe: &'a Node,
     /// The merged recipe before its validation: it may have errors.
-    pub written: &'a Node,
+    pub unchecked_recipe: &'a Node,
     /// A template is checked: the recipe that extends it may have the missing keys.
     pub partial: bool,
     /// Tells whether a file next to the recipe exists.
@@ -29,14 +29,20 @@ pub struct CheckContext<'a> {
 
 impl<'a> CheckContext<'a> {
     /// Returns the modes of all scenarios, and the shared commands.
-    fn measured(&self) -> impl Iterator<Item = &'a MapEntry> + use<'a> {
+    fn modes_and_commands(&self) -> impl Iterator<Item = &'a MapEntry> + use<'a> {
         let scenarios = self.recipe.entries_at("scenarios").iter();
         let modes = scenarios.flat_map(|scenario| scenario.value.entries());
         modes.chain(self.recipe.entries_at("commands"))
     }
 
     /// Reports a name that is not declared.
-    fn undeclared(&mut self, code: &'static str, noun: &str, named: &Node, declared: &[MapEntry]) {
+    fn report_undeclared(
+        &mut self,
+        code: &'static str,
+        noun: &str,
+        named: &Node,
+        declared: &[MapEntry],
+    ) {
         let name = named.text().unwrap_or("");
         if !declared.iter().any(|entry| entry.key == name) {
             let keys = declared.iter().map(|entry| entry.key.as_str());
@@ -49,17 +55,17 @@ impl<'a> CheckContext<'a> {
     /// Runs all checks and returns the problems.
     pub fn run(mut self) -> Diagnostics {
         self.image();
-        self.host();
-        self.steps();
-        self.scenarios();
-        self.services();
-        self.nodes();
-        self.incomplete();
+        self.check_host();
+        self.check_steps();
+        self.check_scenarios();
+        self.check_services();
+        self.check_nodes();
+        self.warn_incomplete();
         self.problems
     }
 
     /// Warns of each line of `incomplete`: a recipe may be shown and used for judging before it can run.
-    fn incomplete(&mut self) {
+    fn warn_incomplete(&mut self) {
         let items = self.recipe.items_at("incomplete").iter();
         for (item, text) in items.filter_map(|item| Some((item, item.text()?))) {
             let message = format!("to be completed: {text}");
@@ -70,7 +76,7 @@ impl<'a> CheckContext<'a> {
     }
 
     /// Reports a key that has no meaning at its place, unless a template's user may give it one.
-    fn misplaced(&mut self, node: &Node, key: &str, message: &str, help: &str) {
+    fn report_misplaced(&mut self, node: &Node, key: &str, message: &str, help: &str) {
         if let Some(entry) = node.entry(key).filter(|_| !self.partial) {
             self.problems
                 .error("conflict", message, &entry.key_span, help);
@@ -78,7 +84,7 @@ impl<'a> CheckContext<'a> {
     }
 
     /// Checks a file next to the recipe.
-    fn companion(&mut self, relative: &str, span: &Span) {
+    fn check_companion(&mut self, relative: &str, span: &Span) {
         if formats::RELATIVE_PATH.mismatch(relative).is_some() {
             return;
         }

@@ -3,10 +3,10 @@
 use super::CheckContext;
 
 impl CheckContext<'_> {
-    pub(super) fn nodes(&mut self) {
+    pub(super) fn check_nodes(&mut self) {
         let recipe = self.recipe;
         let Some(nodes) = recipe.get("nodes") else {
-            return self.no_placement();
+            return self.reject_placement();
         };
         let number = |key: &str| -> Option<u32> { nodes.text_at(key)?.parse().ok() };
         let (count, gpus) = (number("count"), number("gpus"));
@@ -23,11 +23,11 @@ impl CheckContext<'_> {
     }
 
     /// Rejects placements, which have no meaning on one machine.
-    fn no_placement(&mut self) {
+    fn reject_placement(&mut self) {
         let services = self.recipe.entries_at("services");
-        for entry in self.measured().chain(services) {
+        for entry in self.modes_and_commands().chain(services) {
             let help = "set their number at the top of the file: `nodes: {count: 2}`";
-            self.misplaced(&entry.value, "on", "`on` needs several machines", help);
+            self.report_misplaced(&entry.value, "on", "`on` needs several machines", help);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::model::{CommandOptions, loadgen_name};
 use retrial_document::{Keys as _, MapEntry};
 
 impl CheckContext<'_> {
-    pub(super) fn scenarios(&mut self) {
+    pub(super) fn check_scenarios(&mut self) {
         let Some(scenarios) = self.recipe.get("scenarios") else {
             return;
         };
@@ -44,16 +44,16 @@ impl CheckContext<'_> {
                 );
             }
             for mode in scenario.value.entries() {
-                self.measurement(mode);
+                self.check_measurement(mode);
             }
         }
     }
 
-    fn measurement(&mut self, mode: &MapEntry) {
+    fn check_measurement(&mut self, mode: &MapEntry) {
         let measurement = &mode.value;
         if let Some(from) = measurement.get("from").filter(|_| !self.partial) {
             let commands = self.recipe.entries_at("commands");
-            self.undeclared("unknown-command", "command", from, commands);
+            self.report_undeclared("unknown-command", "command", from, commands);
         }
         if measurement.get("from").is_some() {
             let options = CommandOptions::KEYS.iter().map(|key| key.name);
@@ -66,7 +66,7 @@ impl CheckContext<'_> {
                 self.problems
                     .warning("conflict", message, &entry.key_span, help);
             }
-            self.misplaced(
+            self.report_misplaced(
                 measurement,
                 "warmup",
                 "`warmup` needs a command of its own: with `from`, a warm-up would be a judged trial of other scenarios or modes",
@@ -75,10 +75,10 @@ impl CheckContext<'_> {
         }
         if mode.key != "performance" {
             let message = "only performance has a warm-up";
-            self.misplaced(measurement, "warmup", message, "remove it");
+            self.report_misplaced(measurement, "warmup", message, "remove it");
         }
         if measurement.get("check").is_none() {
-            self.misplaced(
+            self.report_misplaced(
                 measurement,
                 "check_timeout",
                 "`check_timeout` needs `check`",
@@ -99,9 +99,9 @@ impl CheckContext<'_> {
                 );
             }
         }
-        let gives =
+        let has_figures =
             measurement.get("results").is_some() || !measurement.entries_at("figures").is_empty();
-        if mode.key == "performance" && !gives && !self.partial {
+        if mode.key == "performance" && !has_figures && !self.partial {
             self.problems.warning(
                 "no-figure",
                 "this measures nothing: it has neither `results` nor `figures`",

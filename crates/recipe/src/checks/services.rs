@@ -1,18 +1,18 @@
 //! Checks services: each needed one is declared, and each declared one is needed.
 
 use super::CheckContext;
-use crate::model::SHARED_NETWORK;
+use crate::model::SHARED_NETWORK_KEYS;
 use retrial_document::{MapEntry, Node};
 
 impl CheckContext<'_> {
-    pub(super) fn services(&mut self) {
+    pub(super) fn check_services(&mut self) {
         let recipe = self.recipe;
-        let measured = self.measured();
+        let measured = self.modes_and_commands();
         let needs: Vec<&Node> = measured
             .filter_map(|entry| entry.value.get("needs"))
             .collect();
         for list in &needs {
-            self.needs(list);
+            self.check_needs(list);
         }
         for service in recipe.entries_at("services") {
             let is_named = |list: &&Node| {
@@ -27,11 +27,11 @@ impl CheckContext<'_> {
                     format!("write `needs: [{}]` in a mode, or remove it", service.key),
                 );
             }
-            self.service_container(service);
+            self.check_service_container(service);
         }
     }
 
-    fn needs(&mut self, list: &Node) {
+    fn check_needs(&mut self, list: &Node) {
         let services = self.recipe.entries_at("services");
         let items = list.items();
         for (index, item) in items.iter().enumerate() {
@@ -48,16 +48,16 @@ impl CheckContext<'_> {
                 );
             }
             if !self.partial {
-                self.undeclared("unknown-service", "service", item, services);
+                self.report_undeclared("unknown-service", "service", item, services);
             }
         }
     }
 
-    fn service_container(&mut self, service: &MapEntry) {
+    fn check_service_container(&mut self, service: &MapEntry) {
         let Some(container) = service.value.get("container") else {
             return;
         };
-        for key in SHARED_NETWORK {
+        for key in SHARED_NETWORK_KEYS {
             let message = format!("a service's container has no `{key}` of its own");
             let help = "it shares the network of the recipe's container; write it there";
             if let Some(entry) = container.entry(key) {
@@ -68,7 +68,7 @@ impl CheckContext<'_> {
         let Some(image) = container.get("image") else {
             return;
         };
-        self.reference(image);
+        self.check_image_reference(image);
         if let Some(build) = image.entry("build") {
             self.problems.error(
                 "conflict",

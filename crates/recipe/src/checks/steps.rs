@@ -4,7 +4,7 @@ use super::CheckContext;
 use retrial_document::MapEntry;
 
 impl CheckContext<'_> {
-    pub(super) fn steps(&mut self) {
+    pub(super) fn check_steps(&mut self) {
         let recipe = self.recipe;
         for model in recipe.entries_at("models") {
             self.model(model);
@@ -12,13 +12,13 @@ impl CheckContext<'_> {
         let datasets = recipe.entries_at("datasets").iter();
         let steps: Vec<&MapEntry> = datasets.chain(recipe.entries_at("setup")).collect();
         for step in &steps {
-            self.setup(step);
+            self.check_setup_step(step);
         }
         for file in recipe.entries_at("files") {
-            self.companion(&file.key, &file.key_span);
+            self.check_companion(&file.key, &file.key_span);
         }
-        self.unused_commands();
-        self.cached_once(&steps);
+        self.warn_unused_commands();
+        self.check_unique_cache_keys(&steps);
     }
 
     fn model(&mut self, model: &MapEntry) {
@@ -29,9 +29,9 @@ impl CheckContext<'_> {
         if source.get("hub").is_none() {
             for key in ["revision", "allow", "ignore"] {
                 let message = format!("`{key}` needs `hub`");
-                self.misplaced(source, key, &message, "it selects files of the hub");
+                self.report_misplaced(source, key, &message, "it selects files of the hub");
             }
-            self.misplaced(
+            self.report_misplaced(
                 &model.value,
                 "as",
                 "`as: hub-cache` needs a model of the hub",
@@ -66,9 +66,9 @@ impl CheckContext<'_> {
         }
     }
 
-    fn setup(&mut self, step: &MapEntry) {
+    fn check_setup_step(&mut self, step: &MapEntry) {
         if step.value.get("cache").is_none() {
-            self.misplaced(
+            self.report_misplaced(
                 &step.value,
                 "writable",
                 "`writable` applies to `cache`, which is missing",
@@ -98,10 +98,10 @@ impl CheckContext<'_> {
     }
 
     /// Reports two steps with one cache key, which would populate one directory.
-    fn cached_once(&mut self, steps: &[&MapEntry]) {
+    fn check_unique_cache_keys(&mut self, steps: &[&MapEntry]) {
         let mut keys: Vec<(&str, &str)> = Vec::new();
         for step in steps {
-            let Some(key) = step.value.at(&["cache", "key"]) else {
+            let Some(key) = step.value.descendant(&["cache", "key"]) else {
                 continue;
             };
             let text = key.text().unwrap_or("");
@@ -114,7 +114,7 @@ impl CheckContext<'_> {
         }
     }
 
-    fn unused_commands(&mut self) {
+    fn warn_unused_commands(&mut self) {
         if self.partial {
             return;
         }

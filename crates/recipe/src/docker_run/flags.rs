@@ -24,7 +24,7 @@ pub struct DockerFlag {
     pub treatment: FlagTreatment,
 }
 
-const fn value(name: &'static str, treatment: FlagTreatment) -> DockerFlag {
+const fn value_flag(name: &'static str, treatment: FlagTreatment) -> DockerFlag {
     DockerFlag {
         name,
         short: None,
@@ -33,15 +33,15 @@ const fn value(name: &'static str, treatment: FlagTreatment) -> DockerFlag {
     }
 }
 
-const fn switch(name: &'static str, treatment: FlagTreatment) -> DockerFlag {
+const fn switch_flag(name: &'static str, treatment: FlagTreatment) -> DockerFlag {
     DockerFlag {
         takes_value: false,
-        ..value(name, treatment)
+        ..value_flag(name, treatment)
     }
 }
 
 impl DockerFlag {
-    const fn short(mut self, letter: char) -> Self {
+    const fn with_letter(mut self, letter: char) -> Self {
         self.short = Some(letter);
         self
     }
@@ -49,147 +49,149 @@ impl DockerFlag {
 
 use FlagTreatment::{Dropped, Key, Refused};
 
-const TERMINAL: &str = "steps run without a terminal";
-const OUTPUT: &str = "Retrial follows the output itself";
-const PORTS: &str = "nothing outside the container uses its ports: all steps run in it";
-const LABELS: &str = "labels have no effect in the container; Retrial sets its own";
-const FIRST_PROCESS: &str = "the container's first process is Retrial's";
-const HEALTH: &str = "Retrial does not check the container's health";
+const TERMINAL_REASON: &str = "steps run without a terminal";
+const OUTPUT_REASON: &str = "Retrial follows the output itself";
+const PORTS_REASON: &str = "nothing outside the container uses its ports: all steps run in it";
+const LABELS_REASON: &str = "labels have no effect in the container; Retrial sets its own";
+const FIRST_PROCESS_REASON: &str = "the container's first process is Retrial's";
+const HEALTH_REASON: &str = "Retrial does not check the container's health";
 
 /// Every flag of `docker run`.
-pub const FLAGS: &[DockerFlag] = &[
-    value("add-host", Key),
-    value("annotation", Refused),
-    value("attach", Dropped(OUTPUT)).short('a'),
-    value("blkio-weight", Refused),
-    value("blkio-weight-device", Refused),
-    value("cap-add", Key),
-    value("cap-drop", Key),
-    value("cgroup-parent", Refused),
-    value("cgroupns", Key),
-    value(
+pub const DOCKER_RUN_FLAGS: &[DockerFlag] = &[
+    value_flag("add-host", Key),
+    value_flag("annotation", Refused),
+    value_flag("attach", Dropped(OUTPUT_REASON)).with_letter('a'),
+    value_flag("blkio-weight", Refused),
+    value_flag("blkio-weight-device", Refused),
+    value_flag("cap-add", Key),
+    value_flag("cap-drop", Key),
+    value_flag("cgroup-parent", Refused),
+    value_flag("cgroupns", Key),
+    value_flag(
         "cidfile",
         Dropped("the run's journal has the container's id"),
     ),
-    value("cpu-count", Refused),
-    value("cpu-percent", Refused),
-    value("cpu-period", Refused),
-    value("cpu-quota", Refused),
-    value("cpu-rt-period", Refused),
-    value("cpu-rt-runtime", Refused),
-    value("cpu-shares", Refused).short('c'),
-    value("cpus", Key),
-    value("cpuset-cpus", Key),
-    value("cpuset-mems", Key),
-    switch("detach", Dropped("the container is always detached")).short('d'),
-    value("detach-keys", Dropped(TERMINAL)),
-    value("device", Key),
-    value("device-cgroup-rule", Refused),
-    value("device-read-bps", Refused),
-    value("device-read-iops", Refused),
-    value("device-write-bps", Refused),
-    value("device-write-iops", Refused),
-    switch(
+    value_flag("cpu-count", Refused),
+    value_flag("cpu-percent", Refused),
+    value_flag("cpu-period", Refused),
+    value_flag("cpu-quota", Refused),
+    value_flag("cpu-rt-period", Refused),
+    value_flag("cpu-rt-runtime", Refused),
+    value_flag("cpu-shares", Refused).with_letter('c'),
+    value_flag("cpus", Key),
+    value_flag("cpuset-cpus", Key),
+    value_flag("cpuset-mems", Key),
+    switch_flag("detach", Dropped("the container is always detached")).with_letter('d'),
+    value_flag("detach-keys", Dropped(TERMINAL_REASON)),
+    value_flag("device", Key),
+    value_flag("device-cgroup-rule", Refused),
+    value_flag("device-read-bps", Refused),
+    value_flag("device-read-iops", Refused),
+    value_flag("device-write-bps", Refused),
+    value_flag("device-write-iops", Refused),
+    switch_flag(
         "disable-content-trust",
         Dropped("images are verified by digest"),
     ),
-    value("dns", Key),
-    value("dns-option", Refused),
-    value("dns-search", Refused),
-    value("domainname", Refused),
-    value("entrypoint", Key),
-    value("env", Key).short('e'),
-    value("env-file", Key),
-    value("expose", Dropped("it documents ports, and opens none")),
-    value("gpus", Key),
-    value("group-add", Key),
-    value("health-cmd", Dropped(HEALTH)),
-    value("health-interval", Dropped(HEALTH)),
-    value("health-retries", Dropped(HEALTH)),
-    value("health-start-interval", Dropped(HEALTH)),
-    value("health-start-period", Dropped(HEALTH)),
-    value("health-timeout", Dropped(HEALTH)),
-    value("hostname", Key).short('h'),
-    switch("init", Key),
-    switch("interactive", Dropped(TERMINAL)).short('i'),
-    value("io-maxbandwidth", Refused),
-    value("io-maxiops", Refused),
-    value("ip", Refused),
-    value("ip6", Refused),
-    value("ipc", Key),
-    value("isolation", Refused),
-    value("kernel-memory", Refused),
-    value("label", Dropped(LABELS)).short('l'),
-    value("label-file", Dropped(LABELS)),
-    value("link", Refused),
-    value("link-local-ip", Refused),
-    value("log-driver", Dropped(OUTPUT)),
-    value("log-opt", Dropped(OUTPUT)),
-    value("mac-address", Refused),
-    value("memory", Key).short('m'),
-    value("memory-reservation", Refused),
-    value("memory-swap", Refused),
-    value("memory-swappiness", Refused),
-    value("mount", Key),
-    value("name", Dropped("Retrial names its containers")),
-    value("network", Key),
-    value("network-alias", Refused),
-    switch("no-healthcheck", Dropped(HEALTH)),
-    switch("oom-kill-disable", Refused),
-    value("oom-score-adj", Refused),
-    value("pid", Key),
-    value("pids-limit", Key),
-    value("platform", Refused),
-    switch("privileged", Key),
-    value("publish", Dropped(PORTS)).short('p'),
-    switch("publish-all", Dropped(PORTS)).short('P'),
-    value(
+    value_flag("dns", Key),
+    value_flag("dns-option", Refused),
+    value_flag("dns-search", Refused),
+    value_flag("domainname", Refused),
+    value_flag("entrypoint", Key),
+    value_flag("env", Key).with_letter('e'),
+    value_flag("env-file", Key),
+    value_flag("expose", Dropped("it documents ports, and opens none")),
+    value_flag("gpus", Key),
+    value_flag("group-add", Key),
+    value_flag("health-cmd", Dropped(HEALTH_REASON)),
+    value_flag("health-interval", Dropped(HEALTH_REASON)),
+    value_flag("health-retries", Dropped(HEALTH_REASON)),
+    value_flag("health-start-interval", Dropped(HEALTH_REASON)),
+    value_flag("health-start-period", Dropped(HEALTH_REASON)),
+    value_flag("health-timeout", Dropped(HEALTH_REASON)),
+    value_flag("hostname", Key).with_letter('h'),
+    switch_flag("init", Key),
+    switch_flag("interactive", Dropped(TERMINAL_REASON)).with_letter('i'),
+    value_flag("io-maxbandwidth", Refused),
+    value_flag("io-maxiops", Refused),
+    value_flag("ip", Refused),
+    value_flag("ip6", Refused),
+    value_flag("ipc", Key),
+    value_flag("isolation", Refused),
+    value_flag("kernel-memory", Refused),
+    value_flag("label", Dropped(LABELS_REASON)).with_letter('l'),
+    value_flag("label-file", Dropped(LABELS_REASON)),
+    value_flag("link", Refused),
+    value_flag("link-local-ip", Refused),
+    value_flag("log-driver", Dropped(OUTPUT_REASON)),
+    value_flag("log-opt", Dropped(OUTPUT_REASON)),
+    value_flag("mac-address", Refused),
+    value_flag("memory", Key).with_letter('m'),
+    value_flag("memory-reservation", Refused),
+    value_flag("memory-swap", Refused),
+    value_flag("memory-swappiness", Refused),
+    value_flag("mount", Key),
+    value_flag("name", Dropped("Retrial names its containers")),
+    value_flag("network", Key),
+    value_flag("network-alias", Refused),
+    switch_flag("no-healthcheck", Dropped(HEALTH_REASON)),
+    switch_flag("oom-kill-disable", Refused),
+    value_flag("oom-score-adj", Refused),
+    value_flag("pid", Key),
+    value_flag("pids-limit", Key),
+    value_flag("platform", Refused),
+    switch_flag("privileged", Key),
+    value_flag("publish", Dropped(PORTS_REASON)).with_letter('p'),
+    switch_flag("publish-all", Dropped(PORTS_REASON)).with_letter('P'),
+    value_flag(
         "pull",
         Dropped("`retrial run --pull` controls when an image is pulled"),
     ),
-    switch("quiet", Dropped(OUTPUT)).short('q'),
-    switch("read-only", Key),
-    value("restart", Dropped("the run ends when its container ends")),
-    switch(
+    switch_flag("quiet", Dropped(OUTPUT_REASON)).with_letter('q'),
+    switch_flag("read-only", Key),
+    value_flag("restart", Dropped("the run ends when its container ends")),
+    switch_flag(
         "rm",
         Dropped("Retrial removes its container at the end (`--keep` keeps it)"),
     ),
-    value("runtime", Key),
-    value("security-opt", Key),
-    value("shm-size", Key),
-    switch("sig-proxy", Dropped(TERMINAL)),
-    value("stop-signal", Dropped(FIRST_PROCESS)),
-    value("stop-timeout", Dropped(FIRST_PROCESS)),
-    value("storage-opt", Refused),
-    value("sysctl", Key),
-    value("tmpfs", Key),
-    switch("tty", Dropped(TERMINAL)).short('t'),
-    value("ulimit", Key),
-    switch("use-api-socket", Refused),
-    value("user", Key).short('u'),
-    value("userns", Key),
-    value("uts", Key),
-    value("volume", Key).short('v'),
-    value("volume-driver", Refused),
-    value("volumes-from", Refused),
-    value("workdir", Key).short('w'),
+    value_flag("runtime", Key),
+    value_flag("security-opt", Key),
+    value_flag("shm-size", Key),
+    switch_flag("sig-proxy", Dropped(TERMINAL_REASON)),
+    value_flag("stop-signal", Dropped(FIRST_PROCESS_REASON)),
+    value_flag("stop-timeout", Dropped(FIRST_PROCESS_REASON)),
+    value_flag("storage-opt", Refused),
+    value_flag("sysctl", Key),
+    value_flag("tmpfs", Key),
+    switch_flag("tty", Dropped(TERMINAL_REASON)).with_letter('t'),
+    value_flag("ulimit", Key),
+    switch_flag("use-api-socket", Refused),
+    value_flag("user", Key).with_letter('u'),
+    value_flag("userns", Key),
+    value_flag("uts", Key),
+    value_flag("volume", Key).with_letter('v'),
+    value_flag("volume-driver", Refused),
+    value_flag("volumes-from", Refused),
+    value_flag("workdir", Key).with_letter('w'),
 ];
 
 /// Older names of flags, each with the present name.
-const ALIASES: &[(&str, &str)] = &[
+const FLAG_ALIASES: &[(&str, &str)] = &[
     ("net", "network"),
     ("net-alias", "network-alias"),
     ("dns-opt", "dns-option"),
 ];
 
 /// Finds a flag by its long name, present or older.
-pub(super) fn long(name: &str) -> Option<&'static DockerFlag> {
-    let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+pub(super) fn find_long_flag(name: &str) -> Option<&'static DockerFlag> {
+    let alias = FLAG_ALIASES.iter().find(|(alias, _)| *alias == name);
     let name = alias.map_or(name, |(_, name)| name);
-    FLAGS.iter().find(|flag| flag.name == name)
+    DOCKER_RUN_FLAGS.iter().find(|flag| flag.name == name)
 }
 
 /// Finds a flag by its letter.
-pub(super) fn short(letter: char) -> Option<&'static DockerFlag> {
-    FLAGS.iter().find(|flag| flag.short == Some(letter))
+pub(super) fn find_short_flag(letter: char) -> Option<&'static DockerFlag> {
+    DOCKER_RUN_FLAGS
+        .iter()
+        .find(|flag| flag.short == Some(letter))
 }

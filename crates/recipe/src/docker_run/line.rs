@@ -1,9 +1,9 @@
 //! Parses the words of `docker run` into flags, image and command, by the rules of Docker's own parser (pflag).
 
 use super::error::DockerRunError;
-use super::flags::{DockerFlag, FLAGS, long, short};
+use super::flags::{DOCKER_RUN_FLAGS, DockerFlag, find_long_flag, find_short_flag};
 use super::words::ShellWord;
-use crate::nearest;
+use crate::find_nearest;
 
 /// A flag of a command line with its value; a switch has `true`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,9 +16,9 @@ pub struct FlagValue {
 
 impl FlagValue {
     /// Formats it as it would be written.
-    pub fn shown(&self) -> String {
+    pub fn to_shell_text(&self) -> String {
         if self.flag.takes_value {
-            format!("--{} {}", self.flag.name, self.value.shown())
+            format!("--{} {}", self.flag.name, self.value.to_shell_text())
         } else {
             format!("--{}", self.flag.name)
         }
@@ -40,23 +40,23 @@ pub struct DockerRunCommand {
 ///
 /// # Errors
 /// Returns every flag and value that Docker would reject.
-pub fn line(words: &[ShellWord]) -> Result<DockerRunCommand, Vec<DockerRunError>> {
+pub fn parse_line(words: &[ShellWord]) -> Result<DockerRunCommand, Vec<DockerRunError>> {
     let mut flags = Vec::new();
     let mut problems = Vec::new();
     let mut rest = words.iter();
     let mut image = None;
     while let Some(word) = rest.next() {
-        let Some(dashed) = word.strip("-") else {
+        let Some(dashed) = word.strip_prefix("-") else {
             image = Some(word.clone());
             break;
         };
-        match dashed.strip("-") {
+        match dashed.strip_prefix("-") {
             Some(after) if after.pieces.is_empty() => {
                 image = rest.next().cloned();
                 break;
             }
-            Some(after) => read_long(&after, &mut rest, &mut flags),
-            None => read_short(&dashed, &mut rest, &mut flags),
+            Some(after) => read_long_flag(&after, &mut rest, &mut flags),
+            None => read_short_flag(&dashed, &mut rest, &mut flags),
         }
         .unwrap_or_else(|error| problems.push(error));
     }
@@ -75,7 +75,7 @@ pub fn line(words: &[ShellWord]) -> Result<DockerRunCommand, Vec<DockerRunError>
 
 type ShellWords<'a> = std::slice::Iter<'a, ShellWord>;
 
-fn read_long(
+fn read_long_flag(
     word: &ShellWord,
     rest: &mut ShellWords<'_>,
     flags: &mut Vec<FlagValue>,
@@ -84,75 +84,75 @@ fn read_long(
         Some((name, value)) => (name, Some(value)),
         None => (word.clone(), None),
     };
-    let name = name.shown();
-    let Some(flag) = long(&name) else {
+    let flag_name = name.to_shell_text();
+    let Some(flag) = find_long_flag(&flag_name) else {
         return Err(DockerRunError::UnknownFlag {
-            suggestion: nearest(&name, FLAGS.iter().map(|flag| flag.name))
+            suggestion: find_nearest(&flag_name, DOCKER_RUN_FLAGS.iter().map(|flag| flag.name))
                 .map(|near| format!("did you mean --{near}?")),
-            flag: format!("--{name}"),
+            flag: format!("--{flag_name}"),
         });
     };
     let value = match value {
-        None if flag.takes_value => Some(following(&format!("--{name}"), rest)?),
+        None if flag.takes_value => Some(next_value(&format!("--{flag_name}"), rest)?),
         value => value,
     };
-    push(flag, value, flags)
+    push_flag(flag, value, flags)
 }
 
 /// `-it`, `-itv /a:/b`, `-eNAME=value`, `-p=80:80`.
-fn read_short(
+fn read_short_flag(
     word: &ShellWord,
     rest: &mut ShellWords<'_>,
     flags: &mut Vec<FlagValue>,
 ) -> Result<(), DockerRunError> {
-    let mut word = word.clone();
+    let mut unread = word.clone();
     loop {
-        let shown = word.shown();
+        let shown = unread.to_shell_text();
         let Some(letter) = shown.chars().next() else {
             return Ok(());
         };
-        let Some(flag) = short(letter) else {
+        let Some(flag) = find_short_flag(letter) else {
             return Err(DockerRunError::UnknownFlag {
                 flag: format!("-{letter}"),
                 suggestion: None,
             });
         };
-        let after = word.strip(&letter.to_string()).unwrap_or_default();
-        let assigned = after.strip("=");
+        let after = unread.strip_prefix(&letter.to_string()).unwrap_or_default();
+        let assigned = after.strip_prefix("=");
         if flag.takes_value {
             let value = match assigned {
                 Some(value) => value,
-                None if after.pieces.is_empty() => following(&format!("-{letter}"), rest)?,
+                None if after.pieces.is_empty() => next_value(&format!("-{letter}"), rest)?,
                 None => after,
             };
-            return push(flag, Some(value), flags);
+            return push_flag(flag, Some(value), flags);
         }
         if assigned.is_some() {
-            return push(flag, assigned, flags);
+            return push_flag(flag, assigned, flags);
         }
-        push(flag, None, flags)?;
-        word = after;
+        push_flag(flag, None, flags)?;
+        unread = after;
     }
 }
 
-fn following(flag: &str, rest: &mut ShellWords<'_>) -> Result<ShellWord, DockerRunError> {
+fn next_value(flag: &str, rest: &mut ShellWords<'_>) -> Result<ShellWord, DockerRunError> {
     rest.next().cloned().ok_or_else(|| DockerRunError::NoValue {
         flag: flag.to_owned(),
     })
 }
 
-fn push(
+fn push_flag(
     flag: &'static DockerFlag,
     value: Option<ShellWord>,
     flags: &mut Vec<FlagValue>,
 ) -> Result<(), DockerRunError> {
     if flag.takes_value {
-        let value = value.unwrap_or_default();
+        let flag_value = value.unwrap_or_default();
         flags.push(FlagValue { flag, value });
         return Ok(());
     }
     // The values that Go's strconv.ParseBool accepts.
-    let written = value.map(|value| value.shown());
+    let written = value.map(|value| value.to_shell_text());
     match written.as_deref() {
         None | Some("1" | "t" | "T" | "true" | "TRUE" | "True") => flags.push(FlagValue {
             flag,
@@ -174,21 +174,21 @@ fn push(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::docker_run::commands;
+    use crate::docker_run::split_commands;
 
-    fn read(text: &str) -> Result<Vec<String>, Vec<DockerRunError>> {
-        let words = commands(text).unwrap().remove(0);
-        let line = line(&words)?;
-        let mut shown: Vec<String> = line.flags.iter().map(FlagValue::shown).collect();
-        shown.push(line.image.shown());
-        shown.extend(line.command.iter().map(ShellWord::shown));
+    fn parse_to_texts(text: &str) -> Result<Vec<String>, Vec<DockerRunError>> {
+        let words = split_commands(text).unwrap().remove(0);
+        let line = parse_line(&words)?;
+        let mut shown: Vec<String> = line.flags.iter().map(FlagValue::to_shell_text).collect();
+        shown.push(line.image.to_shell_text());
+        shown.extend(line.command.iter().map(ShellWord::to_shell_text));
         Ok(shown)
     }
 
     #[test]
-    fn flags_in_every_spelling() {
+    fn flags_are_read_in_every_spelling() {
         assert_eq!(
-            read(
+            parse_to_texts(
                 "-itv /a:/b --net=host --ipc host -eX=1 -e=Y=2 -m=1g --rm=false --init=1 a:1 x -v y"
             )
             .unwrap(),
@@ -208,22 +208,28 @@ mod tests {
                 "y"
             ]
         );
-        assert_eq!(read("--privileged -- a").unwrap(), ["--privileged", "a"]);
+        assert_eq!(
+            parse_to_texts("--privileged -- a").unwrap(),
+            ["--privileged", "a"]
+        );
     }
 
     #[test]
     fn flags_that_docker_rejects_are_refused() {
-        let problems = read("--devices /dev/kfd --rm=maybe -Z a").unwrap_err();
+        let problems = parse_to_texts("--devices /dev/kfd --rm=maybe -Z a").unwrap_err();
         let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert!(
             messages[0].starts_with("docker run has no --devices\n  did you mean --device?"),
             "{messages:?}"
         );
         assert!(
-            read("--ipc").unwrap_err()[0]
+            parse_to_texts("--ipc").unwrap_err()[0]
                 .to_string()
                 .contains("--ipc needs a value")
         );
-        assert_eq!(read("-it").unwrap_err(), [DockerRunError::NoImage]);
+        assert_eq!(
+            parse_to_texts("-it").unwrap_err(),
+            [DockerRunError::NoImage]
+        );
     }
 }

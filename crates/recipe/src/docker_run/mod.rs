@@ -16,18 +16,18 @@ mod mounts;
 mod nodes;
 mod parts;
 mod secret;
-mod surroundings;
+mod shell_environment;
 mod text;
 mod translate;
 mod words;
 
 pub use error::DockerRunError;
-pub use flags::{DockerFlag, FLAGS, FlagTreatment};
-pub use line::{DockerRunCommand, FlagValue, line};
-pub use nodes::{list, map, plain, text as text_node};
-pub use surroundings::{EmptyEnvironment, ShellEnvironment};
+pub use flags::{DOCKER_RUN_FLAGS, DockerFlag, FlagTreatment};
+pub use line::{DockerRunCommand, FlagValue, parse_line};
+pub use nodes::{list_node, map_node, plain_node, text_node};
+pub use shell_environment::{EmptyEnvironment, ShellEnvironment};
 pub use text::DockerRunDraft;
-pub use words::{ShellWord, ShellWordPart, commands};
+pub use words::{ShellWord, ShellWordPart, split_commands};
 
 /// A recipe, and its differences from the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,27 +42,31 @@ pub struct DockerRunRecipe {
 ///
 /// # Errors
 /// Returns everything that a recipe cannot express.
-pub fn draft(
+pub fn draft_from_block(
     block: &str,
     surroundings: &dyn ShellEnvironment,
 ) -> Result<DockerRunDraft, Vec<DockerRunError>> {
-    let commands = commands(block).map_err(|error| vec![error])?;
-    let (run, guide) = guide::guide(&commands)?;
-    Ok(text::draft(translate::parts(&run, guide, surroundings)?))
+    let commands = split_commands(block).map_err(|error| vec![error])?;
+    let (run, guide) = guide::sort_commands(&commands)?;
+    Ok(text::build_draft(translate::collect_parts(
+        &run,
+        guide,
+        surroundings,
+    )?))
 }
 
 /// Converts the block of a guide into a recipe's text. `name` becomes the recipe's title.
 ///
 /// # Errors
 /// Returns everything that a recipe cannot express.
-pub fn read(
+pub fn recipe_from_block(
     name: &str,
     block: &str,
     surroundings: &dyn ShellEnvironment,
 ) -> Result<DockerRunRecipe, Vec<DockerRunError>> {
-    let draft = draft(block, surroundings)?;
+    let draft = draft_from_block(block, surroundings)?;
     Ok(DockerRunRecipe {
-        recipe: text::recipe(name, &draft),
+        recipe: text::render_recipe(name, &draft),
         notes: draft.notes,
     })
 }

@@ -4,12 +4,15 @@ use super::parts::RecipeParts;
 use super::words::{ShellWord, ShellWordPart};
 
 /// `source:target[:options]`; the error is the reason why a recipe cannot express it.
-pub(super) fn volume(parts: &mut RecipeParts<'_>, value: &ShellWord) -> Result<(), String> {
-    let shown = value.shown();
+pub(super) fn translate_volume(
+    parts: &mut RecipeParts<'_>,
+    value: &ShellWord,
+) -> Result<(), String> {
+    let shown = value.to_shell_text();
     let words = value.split(':');
     let (source, target, options) = match words.as_slice() {
         [source, target] => (source, target, None),
-        [source, target, options] => (source, target, Some(options.shown())),
+        [source, target, options] => (source, target, Some(options.to_shell_text())),
         _ => Err(
             "an anonymous volume lasts only as long as its container: remove it, or write source:target",
         )?,
@@ -20,7 +23,7 @@ pub(super) fn volume(parts: &mut RecipeParts<'_>, value: &ShellWord) -> Result<(
             "ro" | "readonly" => read_only = true,
             // They state the default, or apply to Docker Desktop only.
             "rw" | "rprivate" => {}
-            "cached" | "delegated" | "consistent" => parts.note(format!(
+            "cached" | "delegated" | "consistent" => parts.add_note(format!(
                 "--volume {shown}: dropped `{option}`, which only Docker Desktop uses"
             )),
             "z" | "Z" => Err(format!(
@@ -31,13 +34,16 @@ pub(super) fn volume(parts: &mut RecipeParts<'_>, value: &ShellWord) -> Result<(
             ))?,
         }
     }
-    bind(parts, "volume", source, target, read_only);
+    add_bind_mount(parts, "volume", source, target, read_only);
     Ok(())
 }
 
 /// `type=bind,source=…,target=…,readonly`; the error is the reason why a recipe cannot express it.
-pub(super) fn mount(parts: &mut RecipeParts<'_>, value: &ShellWord) -> Result<(), String> {
-    let shown = value.shown();
+pub(super) fn translate_mount(
+    parts: &mut RecipeParts<'_>,
+    value: &ShellWord,
+) -> Result<(), String> {
+    let shown = value.to_shell_text();
     let mut kind = "volume".to_owned();
     let (mut source, mut target, mut read_only) = (None, None, false);
     let mut tmpfs = Vec::new();
@@ -45,8 +51,8 @@ pub(super) fn mount(parts: &mut RecipeParts<'_>, value: &ShellWord) -> Result<()
         let (key, value) = field
             .split_once('=')
             .unwrap_or((field, ShellWord::new("true")));
-        let text = value.shown();
-        match key.shown().as_str() {
+        let text = value.to_shell_text();
+        match key.to_shell_text().as_str() {
             "type" => kind = text,
             "source" | "src" => source = Some(value),
             "target" | "dst" | "destination" => target = Some(value),
@@ -61,13 +67,13 @@ pub(super) fn mount(parts: &mut RecipeParts<'_>, value: &ShellWord) -> Result<()
     }
     match (kind.as_str(), source, target) {
         ("bind", Some(source), Some(target)) => {
-            parts.note(format!("--mount {shown}: the engine creates the directory if it is missing, as with --volume"));
-            bind(parts, "mount", &source, &target, read_only);
+            parts.add_note(format!("--mount {shown}: the engine creates the directory if it is missing, as with --volume"));
+            add_bind_mount(parts, "mount", &source, &target, read_only);
         }
         ("tmpfs", None, Some(target)) => {
-            if let Some(target) = parts.expand("--mount", &target, false) {
+            if let Some(target) = parts.expand_word("--mount", &target, false) {
                 let colon = if tmpfs.is_empty() { "" } else { ":" };
-                parts.set("tmpfs", format!("{target}{colon}{}", tmpfs.join(",")));
+                parts.set_flag("tmpfs", format!("{target}{colon}{}", tmpfs.join(",")));
             }
         }
         _ => Err(
@@ -77,45 +83,45 @@ pub(super) fn mount(parts: &mut RecipeParts<'_>, value: &ShellWord) -> Result<()
     Ok(())
 }
 
-fn bind(
+fn add_bind_mount(
     parts: &mut RecipeParts<'_>,
     flag: &str,
     source: &ShellWord,
     target: &ShellWord,
     read_only: bool,
 ) {
-    let (shown, dashed) = (source.shown(), format!("--{flag}"));
+    let (shown, dashed) = (source.to_shell_text(), format!("--{flag}"));
     let expanded = match source.pieces.first() {
         Some(ShellWordPart::WorkingDirectory) => {
             let rest = ShellWord {
                 pieces: source.pieces[1..].to_vec(),
             };
-            let rest = parts.expand(&dashed, &rest, false);
+            let rest = parts.expand_word(&dashed, &rest, false);
             rest.map(|rest| format!("./{}", rest.trim_start_matches('/')))
         }
         Some(ShellWordPart::Text(text))
             if text == "." || text.starts_with("./") || text.starts_with('/') =>
         {
-            parts.expand(&dashed, source, false)
+            parts.expand_word(&dashed, source, false)
         }
-        Some(ShellWordPart::Variable { .. }) => parts.expand(&dashed, source, true),
+        Some(ShellWordPart::Variable { .. }) => parts.expand_word(&dashed, source, true),
         _ => {
-            parts.refuse(flag, &shown, "recipes mount directories, not named volumes: write an absolute path, or ./ for one next to the recipe");
+            parts.refuse_value(flag, &shown, "recipes mount directories, not named volumes: write an absolute path, or ./ for one next to the recipe");
             return;
         }
     };
-    let (Some(source), Some(target)) = (expanded, parts.expand(&dashed, target, false)) else {
+    let (Some(source), Some(target)) = (expanded, parts.expand_word(&dashed, target, false)) else {
         return;
     };
     let source = match &*source {
         "." => "./".to_owned(),
         _ => source,
     };
-    if parts.refuse_climbing(flag, &shown, &[&source, &target]) {
+    if parts.refuse_parent_paths(flag, &shown, &[&source, &target]) {
         return;
     }
     if source.starts_with("./") {
-        parts.note(format!(
+        parts.add_note(format!(
             "--{flag} {shown}: the directory is next to the recipe"
         ));
     }
@@ -125,5 +131,5 @@ fn bind(
         trimmed => trimmed.to_owned(),
     };
     let ending = if read_only { ":ro" } else { "" };
-    parts.set("volume", format!("{source}:{target}{ending}"));
+    parts.set_flag("volume", format!("{source}:{target}{ending}"));
 }

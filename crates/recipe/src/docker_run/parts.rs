@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::error::DockerRunError;
-use super::nodes::{list, map, plain, text};
-use super::secret::{is_secret, token_in};
-use super::surroundings::ShellEnvironment;
+use super::nodes::{list_node, map_node, plain_node, text_node};
+use super::secret::{find_hub_token, is_secret};
+use super::shell_environment::ShellEnvironment;
 use super::words::{ShellWord, ShellWordPart};
 use crate::model::Container;
-use crate::quote::quote;
+use crate::quote::shell_quote;
 use retrial_document::{FieldType, Key, Keys as _, Node, Value};
 
 /// A param that replaces a variable of the shell.
@@ -41,11 +41,11 @@ pub(super) struct RecipeParts<'a> {
     /// Keys of the container, by their position in its declaration.
     pub container: BTreeMap<usize, (&'static str, Node)>,
     /// Whether the command line passes `HF_TOKEN` to the container.
-    pub token: bool,
+    pub passes_token: bool,
     /// The commands in their order; the last is measured.
     pub steps: Vec<DraftedStep>,
     pub problems: Vec<DockerRunError>,
-    set: BTreeMap<String, ShellWord>,
+    variables: BTreeMap<String, ShellWord>,
     pub surroundings: &'a dyn ShellEnvironment,
 }
 
@@ -60,25 +60,30 @@ impl<'a> RecipeParts<'a> {
             image: String::new(),
             gpus: None,
             container: BTreeMap::new(),
-            token: false,
+            passes_token: false,
             steps: Vec::new(),
             problems: Vec::new(),
-            set: set.into_iter().collect(),
+            variables: set.into_iter().collect(),
             surroundings,
         }
     }
 
     /// Notes a difference from the command line, once.
-    pub(super) fn note(&mut self, text: impl Into<String>) {
-        let text = text.into();
-        if !self.notes.contains(&text) {
-            self.notes.push(text);
+    pub(super) fn add_note(&mut self, text: impl Into<String>) {
+        let note = text.into();
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
         }
     }
 
     /// Returns a word as text of the recipe, variables as params. `path`: such a param is a path.
-    pub(super) fn expand(&mut self, flag: &str, word: &ShellWord, path: bool) -> Option<String> {
-        let flag = flag.to_owned();
+    pub(super) fn expand_word(
+        &mut self,
+        flag: &str,
+        word: &ShellWord,
+        path: bool,
+    ) -> Option<String> {
+        let flag_name = flag.to_owned();
         let mut expanded = String::new();
         for (at, piece) in word.pieces.iter().enumerate() {
             let problem = match piece {
@@ -97,7 +102,7 @@ impl<'a> RecipeParts<'a> {
                     continue;
                 }
                 ShellWordPart::Variable { name, default } => {
-                    let param = self.param(name, default.as_deref(), path && at == 0);
+                    let param = self.param_name(name, default.as_deref(), path && at == 0);
                     let _ = write!(expanded, "${{{{ params.{param} }}}}");
                     continue;
                 }
@@ -110,31 +115,31 @@ impl<'a> RecipeParts<'a> {
 
     /// Returns a word as a command's text, quoted where necessary.
     pub(super) fn expand_quoted(&mut self, word: &ShellWord) -> Option<String> {
-        if let Some(name) = self.secret_of(word) {
+        if let Some(name) = self.find_secret(word) {
             // Left to the shell of the step, which is given the secret.
             let braced = format!("${{{name}}}");
-            let bare = word.shown().replace(&braced, &format!("${name}"));
+            let bare = word.to_shell_text().replace(&braced, &format!("${name}"));
             return Some(format!(
                 "\"{}\"",
                 if bare.ends_with(&name) {
                     bare
                 } else {
-                    word.shown()
+                    word.to_shell_text()
                 }
             ));
         }
-        let expanded = self.expand("the command", word, false)?;
+        let expanded = self.expand_word("the command", word, false)?;
         let params = expanded.contains("${{ ");
         // Quotes around an expression do no harm; without them a space in its value would.
         Some(if params {
             format!("'{}'", expanded.replace('\'', r"'\''"))
         } else {
-            quote(&expanded)
+            shell_quote(&expanded)
         })
     }
 
     /// Returns the name of the secret that a word is, by itself or next to plain text.
-    fn secret_of(&mut self, word: &ShellWord) -> Option<String> {
+    fn find_secret(&mut self, word: &ShellWord) -> Option<String> {
         let mut variables = word.pieces.iter().filter_map(|piece| match piece {
             ShellWordPart::Variable { name, .. } => Some(name.clone()),
             _ => None,
@@ -149,9 +154,9 @@ impl<'a> RecipeParts<'a> {
             return None;
         }
         if name == "HF_TOKEN" {
-            self.token = true;
+            self.passes_token = true;
         } else {
-            self.note(format!(
+            self.add_note(format!(
                 "${name}: a secret; `retrial run --secret {name}` passes it to the steps that name it"
             ));
         }
@@ -159,21 +164,21 @@ impl<'a> RecipeParts<'a> {
     }
 
     /// Returns the name of a variable's param, declared if need be.
-    fn param(&mut self, variable: &str, default: Option<&str>, is_path: bool) -> String {
+    fn param_name(&mut self, variable: &str, default: Option<&str>, is_path: bool) -> String {
         if let Some(param) = self
             .params
             .iter_mut()
             .find(|param| param.variable == variable)
         {
-            param.is_path |= is_path && usable_path(param.default.as_deref());
+            param.is_path |= is_path && is_usable_path(param.default.as_deref());
             return param.name.clone();
         }
         let lower = variable.to_lowercase();
         let name = lower.trim_start_matches('_').to_owned();
         let set = self
-            .set
+            .variables
             .get(variable)
-            .and_then(ShellWord::plain)
+            .and_then(ShellWord::as_plain)
             .map(str::to_owned);
         let (set, placeholder) = match set {
             Some(text) if is_placeholder(&text) => (None, Some(text)),
@@ -181,8 +186,8 @@ impl<'a> RecipeParts<'a> {
         };
         let default = set
             .or_else(|| default.map(str::to_owned))
-            .or_else(|| self.surroundings.variable(variable));
-        let is_path = is_path && usable_path(default.as_deref());
+            .or_else(|| self.surroundings.variable_value(variable));
+        let is_path_param = is_path && is_usable_path(default.as_deref());
         self.params.push(DraftedParam {
             name: name.clone(),
             variable: variable.to_owned(),
@@ -194,25 +199,25 @@ impl<'a> RecipeParts<'a> {
     }
 
     /// Returns whether the container has the key of a flag.
-    pub(super) fn has(&self, flag: &str) -> bool {
-        key(flag).is_some_and(|(position, _)| self.container.contains_key(&position))
+    pub(super) fn has_flag(&self, flag: &str) -> bool {
+        container_key(flag).is_some_and(|(position, _)| self.container.contains_key(&position))
     }
 
     /// Sets the key of a flag, as its declaration has it: a truth value, one more of a list, or the
     /// value in place of an earlier one.
-    pub(super) fn set(&mut self, flag: &'static str, value: String) {
-        let Some((position, key)) = key(flag) else {
+    pub(super) fn set_flag(&mut self, flag: &'static str, value: String) {
+        let Some((position, key)) = container_key(flag) else {
             // A flag of the table that is never read would be lost.
-            return self.refuse(flag, &value, "a recipe cannot express this yet");
+            return self.refuse_value(flag, &value, "a recipe cannot express this yet");
         };
         let value = match key.field_type {
-            FieldType::Bool | FieldType::Integer(..) | FieldType::Number => plain(value),
-            _ => text(value),
+            FieldType::Bool | FieldType::Integer(..) | FieldType::Number => plain_node(value),
+            _ => text_node(value),
         };
         let (_, node) = self
             .container
             .entry(position)
-            .or_insert((key.name, list(Vec::new())));
+            .or_insert((key.name, list_node(Vec::new())));
         match &mut node.value {
             Value::List(items) if matches!(key.field_type, FieldType::List(..)) => {
                 items.push(value);
@@ -223,19 +228,19 @@ impl<'a> RecipeParts<'a> {
 
     /// Sets one name of the map that is the key of a flag. A later value of a name takes the place
     /// of an earlier one, as Docker has it.
-    pub(super) fn put(&mut self, flag: &'static str, name: &str, value: Node) {
-        let Some((position, key)) = key(flag) else {
-            return self.refuse(flag, name, "a recipe cannot express this yet");
+    pub(super) fn set_map_entry(&mut self, flag: &'static str, name: &str, value: Node) {
+        let Some((position, key)) = container_key(flag) else {
+            return self.refuse_value(flag, name, "a recipe cannot express this yet");
         };
         let empty = Node::map(Vec::new(), value.span.clone());
         let (_, node) = self.container.entry(position).or_insert((key.name, empty));
         if let Value::Map(entries) = &mut node.value {
             entries.retain(|entry| entry.key != name);
-            entries.extend_from_slice(map([(name, value)]).entries());
+            entries.extend_from_slice(map_node([(name, value)]).entries());
         }
     }
 
-    pub(super) fn refuse(&mut self, flag: &str, value: &str, reason: impl Into<String>) {
+    pub(super) fn refuse_value(&mut self, flag: &str, value: &str, reason: impl Into<String>) {
         self.problems.push(DockerRunError::Value {
             flag: format!("--{flag}"),
             value: value.to_owned(),
@@ -244,12 +249,12 @@ impl<'a> RecipeParts<'a> {
     }
 
     /// Refuses paths with `..`, which a recipe does not take; returns whether it did.
-    pub(super) fn refuse_climbing(&mut self, flag: &str, value: &str, paths: &[&str]) -> bool {
+    pub(super) fn refuse_parent_paths(&mut self, flag: &str, value: &str, paths: &[&str]) -> bool {
         let climbs = paths
             .iter()
             .any(|path| path.split('/').any(|part| part == ".."));
         if climbs {
-            self.refuse(flag, value, "`..` in a path: write the resolved path");
+            self.refuse_value(flag, value, "`..` in a path: write the resolved path");
         }
         climbs
     }
@@ -264,12 +269,12 @@ fn is_placeholder(text: &str) -> bool {
 }
 
 /// A param's path is absolute or next to the recipe; one without a value is unknown.
-fn usable_path(default: Option<&str>) -> bool {
+fn is_usable_path(default: Option<&str>) -> bool {
     default.is_none_or(|path| path.starts_with('/') || path.starts_with("./"))
 }
 
 /// Returns the container's key of a flag, and its position in the declaration.
-fn key(flag: &str) -> Option<(usize, &'static Key)> {
+fn container_key(flag: &str) -> Option<(usize, &'static Key)> {
     let name = match flag {
         "device" => "devices".to_owned(),
         "sysctl" => "sysctls".to_owned(),

@@ -17,7 +17,7 @@ pub(super) fn is_secret(name: &str) -> bool {
 }
 
 /// Finds a token of the Hugging Face hub in a text.
-pub(super) fn token_in(text: &str) -> Option<&str> {
+pub(super) fn find_hub_token(text: &str) -> Option<&str> {
     let alone = |at: usize| !text[..at].ends_with(|letter: char| letter.is_ascii_alphanumeric());
     text.match_indices("hf_").find_map(|(at, _)| {
         let rest = &text[at + 3..];
@@ -29,11 +29,11 @@ pub(super) fn token_in(text: &str) -> Option<&str> {
 }
 
 /// Returns a command as text, without tokens and the values of `--password` and similar flags.
-pub(super) fn shown(words: &[ShellWord]) -> String {
+pub(super) fn redact_command(words: &[ShellWord]) -> String {
     let mut shown = Vec::new();
     let mut hide = false;
     for word in words {
-        let text = word.shown();
+        let text = word.to_shell_text();
         let (name, value) = text
             .split_once('=')
             .map_or((&*text, None), |(name, value)| (name, Some(value)));
@@ -44,7 +44,7 @@ pub(super) fn shown(words: &[ShellWord]) -> String {
         } else if names && value.is_some() {
             format!("{name}=…")
         } else {
-            match token_in(&text) {
+            match find_hub_token(&text) {
                 Some(token) => text.replace(token, "hf_…"),
                 None => text.clone(),
             }
@@ -58,19 +58,19 @@ pub(super) fn shown(words: &[ShellWord]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::docker_run::commands;
+    use crate::docker_run::split_commands;
 
     #[test]
     fn secrets_are_found_by_name_and_value() {
         assert!(is_secret("HF_TOKEN") && is_secret("aws_secret_access_key") && is_secret("TOKEN"));
         assert!(!is_secret("TOKENIZERS_PARALLELISM") && !is_secret("MAX_TOKENS"));
         let token = "hf_abcdefghijklmnopqr";
-        assert_eq!(token_in(&format!("--token={token}!")), Some(token));
+        assert_eq!(find_hub_token(&format!("--token={token}!")), Some(token));
         assert_eq!(
-            token_in("hf_hub_download half_precision_training_mode"),
+            find_hub_token("hf_hub_download half_precision_training_mode"),
             None
         );
-        let hidden = |text: &str| shown(&commands(text).unwrap()[0]);
+        let hidden = |text: &str| redact_command(&split_commands(text).unwrap()[0]);
         assert_eq!(
             hidden("docker login -u me -p geheim x"),
             "docker login -u me -p … x"

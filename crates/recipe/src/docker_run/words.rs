@@ -37,7 +37,7 @@ impl ShellWord {
     }
 
     /// Returns the text of a word without variables; none for other words.
-    pub fn plain(&self) -> Option<&str> {
+    pub fn as_plain(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [] => Some(""),
             [ShellWordPart::Text(text)] => Some(text),
@@ -46,7 +46,7 @@ impl ShellWord {
     }
 
     /// Returns the word as a person would write it, unquoted.
-    pub fn shown(&self) -> String {
+    pub fn to_shell_text(&self) -> String {
         let piece = |piece: &ShellWordPart| match piece {
             ShellWordPart::Text(text) => text.clone(),
             ShellWordPart::Variable { name, default } => default.as_ref().map_or_else(
@@ -59,7 +59,7 @@ impl ShellWord {
     }
 
     /// Returns the rest of the word after a prefix of text.
-    pub fn strip(&self, prefix: &str) -> Option<Self> {
+    pub fn strip_prefix(&self, prefix: &str) -> Option<Self> {
         let Some(ShellWordPart::Text(text)) = self.pieces.first() else {
             return None;
         };
@@ -115,8 +115,8 @@ impl ShellWord {
 ///
 /// # Errors
 /// Unclosed quotes, invisible characters, and syntax that only a shell can execute.
-pub fn commands(block: &str) -> Result<Vec<Vec<ShellWord>>, DockerRunError> {
-    let text = unprompted(block);
+pub fn split_commands(block: &str) -> Result<Vec<Vec<ShellWord>>, DockerRunError> {
+    let text = remove_prompts(block);
     // YAML rejects the last two.
     let unseen = |c: &char| *c != '\n' && is_harmful(*c) || matches!(c, '\u{fffe}' | '\u{ffff}');
     if let Some(character) = text.chars().find(unseen) {
@@ -124,22 +124,22 @@ pub fn commands(block: &str) -> Result<Vec<Vec<ShellWord>>, DockerRunError> {
     }
     let mut reader = ShellLexer {
         letters: text.chars().collect(),
-        at: 0,
+        position: 0,
         commands: Vec::new(),
         words: Vec::new(),
         word: None,
     };
-    reader.read()?;
+    reader.read_commands()?;
     Ok(reader.commands)
 }
 
 /// Removes prompts (`$ `, `# ` before a command of root, `> ` of a continued line) and leftovers of copying a web page:
 /// no-break spaces, Windows' line ends.
-fn unprompted(block: &str) -> String {
-    let block = block.replace('\u{a0}', " ").replace("\r\n", "\n");
+fn remove_prompts(block: &str) -> String {
+    let normalized = block.replace('\u{a0}', " ").replace("\r\n", "\n");
     let mut lines = Vec::new();
     let mut continued = false;
-    for line in block.lines() {
+    for line in normalized.lines() {
         let bare = line.trim_start();
         let stripped = if continued {
             bare.strip_prefix("> ").unwrap_or(line)
@@ -165,7 +165,7 @@ fn is_docker(text: &str) -> bool {
 
 struct ShellLexer {
     letters: Vec<char>,
-    at: usize,
+    position: usize,
     commands: Vec<Vec<ShellWord>>,
     words: Vec<ShellWord>,
     /// The word that is being read; an empty one is a word where there were quotes.
@@ -173,25 +173,25 @@ struct ShellLexer {
 }
 
 impl ShellLexer {
-    fn read(&mut self) -> Result<(), DockerRunError> {
+    fn read_commands(&mut self) -> Result<(), DockerRunError> {
         while let Some(letter) = self.next() {
             match letter {
-                '\\' if self.peek() == Some('\n') => self.at += 1,
+                '\\' if self.peek() == Some('\n') => self.position += 1,
                 '\\' => {
                     let escaped = self.next().unwrap_or('\\');
-                    self.push(&escaped.to_string());
+                    self.push_literal(&escaped.to_string());
                 }
-                '\'' => self.single()?,
-                '"' => self.double()?,
-                '$' => self.dollar()?,
-                '`' => self.backticks()?,
-                '#' if self.word.is_none() => self.comment(),
+                '\'' => self.read_single_quoted()?,
+                '"' => self.read_double_quoted()?,
+                '$' => self.read_expansion()?,
+                '`' => self.read_backticks()?,
+                '#' if self.word.is_none() => self.skip_comment(),
                 '\n' | ';' => self.end_command(),
                 '&' if self.peek() == Some('&') => {
-                    self.at += 1;
+                    self.position += 1;
                     self.end_command();
                 }
-                '<' if self.is_placeholder() => {}
+                '<' if self.read_placeholder() => {}
                 '|' | '<' | '>' | '&' => {
                     return Err(DockerRunError::Shell {
                         text: letter.to_string(),
@@ -199,9 +199,9 @@ impl ShellLexer {
                 }
                 letter if letter.is_whitespace() => self.end_word(),
                 '~' if self.word.is_none() && matches!(self.peek(), Some('/') | None) => {
-                    self.variable("HOME", None);
+                    self.push_variable("HOME", None);
                 }
-                letter => self.push(&letter.to_string()),
+                letter => self.push_literal(&letter.to_string()),
             }
         }
         self.end_command();
@@ -209,20 +209,20 @@ impl ShellLexer {
     }
 
     fn peek(&self) -> Option<char> {
-        self.letters.get(self.at).copied()
+        self.letters.get(self.position).copied()
     }
 
     fn next(&mut self) -> Option<char> {
         let letter = self.peek()?;
-        self.at += 1;
+        self.position += 1;
         Some(letter)
     }
 
-    fn push(&mut self, text: &str) {
+    fn push_literal(&mut self, text: &str) {
         self.word.get_or_insert_default().push_text(text);
     }
 
-    fn variable(&mut self, name: &str, default: Option<String>) {
+    fn push_variable(&mut self, name: &str, default: Option<String>) {
         let piece = if name == "PWD" {
             ShellWordPart::WorkingDirectory
         } else {
@@ -246,15 +246,15 @@ impl ShellLexer {
         }
     }
 
-    fn comment(&mut self) {
+    fn skip_comment(&mut self) {
         while self.peek().is_some_and(|letter| letter != '\n') {
-            self.at += 1;
+            self.position += 1;
         }
     }
 
     /// Reads `<HOST_DIR>`, the placeholder of many guides, as a variable; returns whether it is one.
-    fn is_placeholder(&mut self) -> bool {
-        let rest = &self.letters[self.at..];
+    fn read_placeholder(&mut self) -> bool {
+        let rest = &self.letters[self.position..];
         let Some(end) = rest.iter().position(|&letter| letter == '>') else {
             return false;
         };
@@ -263,79 +263,81 @@ impl ShellLexer {
         if name.is_empty() || !name.chars().all(fits) || name.starts_with(' ') {
             return false;
         }
-        self.at += end + 1;
-        self.variable(&name.to_uppercase().replace(['-', ' '], "_"), None);
+        self.position += end + 1;
+        self.push_variable(&name.to_uppercase().replace(['-', ' '], "_"), None);
         true
     }
 
-    fn single(&mut self) -> Result<(), DockerRunError> {
-        let text = self.until('\'')?;
-        self.push(&text);
+    fn read_single_quoted(&mut self) -> Result<(), DockerRunError> {
+        let text = self.read_until('\'')?;
+        self.push_literal(&text);
         Ok(())
     }
 
-    fn double(&mut self) -> Result<(), DockerRunError> {
-        let from = self.at;
-        self.push("");
+    fn read_double_quoted(&mut self) -> Result<(), DockerRunError> {
+        let from = self.position;
+        self.push_literal("");
         loop {
             match self.next() {
-                None => return Err(self.open('"', from)),
+                None => return Err(self.unclosed_quote_error('"', from)),
                 Some('"') => return Ok(()),
                 Some('\\') => match self.next() {
                     Some('\n') | None => {}
-                    Some(letter @ ('"' | '\\' | '$' | '`')) => self.push(&letter.to_string()),
-                    Some(letter) => self.push(&format!("\\{letter}")),
+                    Some(letter @ ('"' | '\\' | '$' | '`')) => {
+                        self.push_literal(&letter.to_string())
+                    }
+                    Some(letter) => self.push_literal(&format!("\\{letter}")),
                 },
-                Some('$') => self.dollar()?,
-                Some('`') => self.backticks()?,
-                Some(letter) => self.push(&letter.to_string()),
+                Some('$') => self.read_expansion()?,
+                Some('`') => self.read_backticks()?,
+                Some(letter) => self.push_literal(&letter.to_string()),
             }
         }
     }
 
-    fn dollar(&mut self) -> Result<(), DockerRunError> {
+    fn read_expansion(&mut self) -> Result<(), DockerRunError> {
         match self.peek() {
             Some('(') => {
-                self.at += 1;
-                let inner = self.until(')')?;
-                self.substituted(&inner, &format!("$({inner})"))?;
+                self.position += 1;
+                let inner = self.read_until(')')?;
+                self.push_substitution(&inner, &format!("$({inner})"))?;
             }
             Some('{') => {
-                self.at += 1;
-                let inner = self.until('}')?;
+                self.position += 1;
+                let inner = self.read_until('}')?;
                 let shape = inner.split_once(":-").or_else(|| inner.split_once('-'));
                 let (name, default) = match shape {
                     Some((name, default)) => (name, Some(default.to_owned())),
                     None => (inner.as_str(), None),
                 };
-                if !is_name(name) {
+                if !is_variable_name(name) {
                     return Err(DockerRunError::Substitution {
                         text: format!("${{{inner}}}"),
                     });
                 }
-                self.variable(name, default);
+                self.push_variable(name, default);
             }
             Some(letter) if letter.is_ascii_alphabetic() || letter == '_' => {
-                let rest = &self.letters[self.at..];
+                let rest = &self.letters[self.position..];
                 let fits = |letter: &&char| letter.is_ascii_alphanumeric() || **letter == '_';
                 let name: String = rest.iter().take_while(fits).collect();
-                self.at += name.len();
-                self.variable(&name, None);
+                self.position += name.len();
+                self.push_variable(&name, None);
             }
-            _ => self.push("$"),
+            _ => self.push_literal("$"),
         }
         Ok(())
     }
 
-    fn backticks(&mut self) -> Result<(), DockerRunError> {
-        let inner = self.until('`')?;
-        self.substituted(&inner, &format!("`{inner}`"))
+    fn read_backticks(&mut self) -> Result<(), DockerRunError> {
+        let inner = self.read_until('`')?;
+        self.push_substitution(&inner, &format!("`{inner}`"))
     }
 
-    fn substituted(&mut self, inner: &str, written: &str) -> Result<(), DockerRunError> {
+    fn push_substitution(&mut self, inner: &str, written: &str) -> Result<(), DockerRunError> {
         match inner.trim() {
-            "pwd" => self.variable("PWD", None),
-            "whoami" => self.variable("USER", None),
+            "pwd" => self.push_variable("PWD", None),
+            "whoami" => self.push_variable("USER", None),
             _ => {
                 return Err(DockerRunError::Substitution {
                     text: written.to_owned(),
@@ -346,25 +348,25 @@ impl ShellLexer {
     }
 
     /// Returns the text up to a letter, and skips the letter.
-    fn until(&mut self, end: char) -> Result<String, DockerRunError> {
-        let from = self.at;
-        let length = self.letters[from..]
+    fn read_until(&mut self, end: char) -> Result<String, DockerRunError> {
+        let from = self.position;
+        let quote_length = self.letters[from..]
             .iter()
             .position(|&letter| letter == end);
-        let length = length.ok_or_else(|| self.open(end, from))?;
-        self.at += length + 1;
+        let length = quote_length.ok_or_else(|| self.unclosed_quote_error(end, from))?;
+        self.position += length + 1;
         Ok(self.letters[from..from + length].iter().collect())
     }
 
     /// Returns the error of a quote that begins before this letter.
-    fn open(&self, quote: char, from: usize) -> DockerRunError {
+    fn unclosed_quote_error(&self, quote: char, from: usize) -> DockerRunError {
         let near = self.letters[from - 1..].iter().take(20).collect();
         DockerRunError::OpenQuote { quote, near }
     }
 }
 
 /// Returns whether a text is the name of a variable.
-pub(super) fn is_name(text: &str) -> bool {
+pub(super) fn is_variable_name(text: &str) -> bool {
     VARIABLE.mismatch(text).is_none()
 }
 

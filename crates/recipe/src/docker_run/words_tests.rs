@@ -2,17 +2,17 @@
 
 use super::*;
 
-fn shown(block: &str) -> Vec<Vec<String>> {
-    let commands = commands(block).unwrap();
-    let words = |words: &Vec<ShellWord>| words.iter().map(ShellWord::shown).collect();
+fn split_to_texts(block: &str) -> Vec<Vec<String>> {
+    let commands = split_commands(block).unwrap();
+    let words = |words: &Vec<ShellWord>| words.iter().map(ShellWord::to_shell_text).collect();
     commands.iter().map(words).collect()
 }
 
 #[test]
-fn a_guides_block() {
+fn a_guides_block_is_split_into_commands() {
     let block = "# pull first\n$ sudo docker pull a:1\n$ docker run -it \\\n>  -v \"$(pwd)/x y\":/x \\ \n  --name ${USER}-a a:1 bash -c 'echo $X; date' # then\n";
     assert_eq!(
-        shown(block),
+        split_to_texts(block),
         [
             vec!["sudo", "docker", "pull", "a:1"],
             vec![
@@ -34,7 +34,8 @@ fn a_guides_block() {
 
 #[test]
 fn shell_variables_and_placeholders_are_parsed() {
-    let words = &commands("a ${B:-/c d}/e ~/f `pwd` $PWD/g <host-dir>:/data '$H'").unwrap()[0];
+    let words =
+        &split_commands("a ${B:-/c d}/e ~/f `pwd` $PWD/g <host-dir>:/data '$H'").unwrap()[0];
     let variable = |name: &str, default: Option<&str>| ShellWordPart::Variable {
         name: name.into(),
         default: default.map(str::to_owned),
@@ -65,7 +66,7 @@ fn shell_variables_and_placeholders_are_parsed() {
             ShellWordPart::Text(":/data".into())
         ]
     );
-    assert_eq!(words[6].plain(), Some("$H"));
+    assert_eq!(words[6].as_plain(), Some("$H"));
 }
 
 #[test]
@@ -79,6 +80,6 @@ fn shell_only_syntax_is_refused() {
         "a ${B%c}",
         "a &",
     ] {
-        assert!(commands(block).is_err(), "{block}");
+        assert!(split_commands(block).is_err(), "{block}");
     }
 }

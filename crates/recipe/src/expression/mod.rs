@@ -9,10 +9,10 @@ mod scan;
 mod scope;
 mod template;
 
-pub(crate) use evaluate::{evaluate, references};
-pub(crate) use scan::scan;
+pub(crate) use evaluate::{evaluate_expression, referenced_names};
+pub(crate) use scan::find_expressions;
 pub use scope::{ExpressionScope, NodeScope, ParamValue};
-pub use template::{MEASUREMENT, RUN, Template};
+pub use template::{MEASUREMENT_SCOPE, RUN_SCOPE, Template};
 
 /// An expression that cannot be evaluated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -29,10 +29,13 @@ pub struct ExpressionError {
 ///
 /// # Errors
 /// An expression that is not closed, is not valid, or has a name that `scope` does not have.
-pub fn render(template: &Template, scope: &ExpressionScope) -> Result<String, ExpressionError> {
+pub fn render_template(
+    template: &Template,
+    scope: &ExpressionScope,
+) -> Result<String, ExpressionError> {
     let text = &template.0;
-    let expressions = scan(text).map_err(|error| ExpressionError {
-        expression: text[error.at..].chars().take(40).collect(),
+    let expressions = find_expressions(text).map_err(|error| ExpressionError {
+        expression: text[error.offset..].chars().take(40).collect(),
         message: "`${{` is never closed by `}}`".into(),
     })?;
     let mut out = String::with_capacity(text.len());
@@ -40,12 +43,12 @@ pub fn render(template: &Template, scope: &ExpressionScope) -> Result<String, Ex
     for expression in expressions {
         out.push_str(&text[done..expression.outer.start]);
         let inner = &text[expression.inner.clone()];
-        if scope.node.is_none() && is_late(inner) {
+        if scope.node.is_none() && needs_node(inner) {
             out.push_str(&text[expression.outer.clone()]);
             done = expression.outer.end;
             continue;
         }
-        let value = evaluate(inner, scope).map_err(|message| ExpressionError {
+        let value = evaluate_expression(inner, scope).map_err(|message| ExpressionError {
             expression: inner.trim().to_owned(),
             message,
         })?;
@@ -57,8 +60,9 @@ pub fn render(template: &Template, scope: &ExpressionScope) -> Result<String, Ex
 }
 
 /// Returns whether an expression has a name that is known only on the machines.
-fn is_late(expression: &str) -> bool {
-    references(expression).is_ok_and(|names| names.iter().any(|name| scope::is_late(name)))
+fn needs_node(expression: &str) -> bool {
+    referenced_names(expression)
+        .is_ok_and(|names| names.iter().any(|name| scope::is_node_name(name)))
 }
 
 #[cfg(test)]
@@ -66,7 +70,7 @@ mod tests {
     use super::*;
     use crate::model::Mode;
 
-    fn scope() -> ExpressionScope {
+    fn full_scope() -> ExpressionScope {
         ExpressionScope {
             params: [
                 ("results".into(), ParamValue::Text("/r".into())),
@@ -85,46 +89,46 @@ mod tests {
         }
     }
 
-    fn rendered(text: &str) -> Result<String, String> {
-        render(&Template(text.into()), &scope()).map_err(|error| error.message)
+    fn render_text(text: &str) -> Result<String, String> {
+        render_template(&Template(text.into()), &full_scope()).map_err(|error| error.message)
     }
 
     #[test]
-    fn paths() {
+    fn paths_are_replaced_by_their_values() {
         let text = "${{ params.results }}/${{scenario}}/${{ mode }}/run_${{ trial }}/${{ models.llama-2.commit }}";
-        assert_eq!(rendered(text).unwrap(), "/r/Offline/accuracy/run_2/abc");
-        assert_eq!(rendered("${{ params.with-hyphen }}").unwrap(), "true");
+        assert_eq!(render_text(text).unwrap(), "/r/Offline/accuracy/run_2/abc");
+        assert_eq!(render_text("${{ params.with-hyphen }}").unwrap(), "true");
     }
 
     #[test]
     fn an_unresolved_commit_cannot_be_sliced() {
-        assert_eq!(rendered("at ${{ models.qwen.commit }}").unwrap(), "at …");
-        assert!(rendered("${{ models.qwen.commit[:8] }}").is_err());
+        assert_eq!(render_text("at ${{ models.qwen.commit }}").unwrap(), "at …");
+        assert!(render_text("${{ models.qwen.commit[:8] }}").is_err());
     }
 
     #[test]
-    fn more_than_paths() {
-        assert_eq!(rendered("${{ gpus.count * 2 }}").unwrap(), "16");
-        assert_eq!(rendered("${{ gpus.count / 2 }}").unwrap(), "4");
+    fn operators_conditions_and_filters_are_evaluated() {
+        assert_eq!(render_text("${{ gpus.count * 2 }}").unwrap(), "16");
+        assert_eq!(render_text("${{ gpus.count / 2 }}").unwrap(), "4");
         let choice = "${{ 'new' if variant.rocm == '7.1.1' else 'old' }}";
-        assert_eq!(rendered(choice).unwrap(), "new");
-        assert_eq!(rendered("${{ gpus.count > 4 }}").unwrap(), "true");
-        assert_eq!(rendered("${{ '}}' }}").unwrap(), "}}");
+        assert_eq!(render_text(choice).unwrap(), "new");
+        assert_eq!(render_text("${{ gpus.count > 4 }}").unwrap(), "true");
+        assert_eq!(render_text("${{ '}}' }}").unwrap(), "}}");
         let rounded = "${{ 2.5 | round }} ${{ 2.9 | floor }} ${{ 2.1 | ceil }}";
-        assert_eq!(rendered(rounded).unwrap(), "3 2 3");
+        assert_eq!(render_text(rounded).unwrap(), "3 2 3");
     }
 
     #[test]
     fn node_expressions_are_rendered_once_nodes_are_known() {
         let text = "main.py port=${{ params.gpus }} at=${{ head.address }}:1 n=${{ nodes.count }}";
-        let first = rendered(text).unwrap();
+        let first = render_text(text).unwrap();
         assert_eq!(
             first,
             "main.py port=4 at=${{ head.address }}:1 n=${{ nodes.count }}"
         );
         let rate = "${{ (nodes.gpus * 2.5 * 0.9) | round }}";
-        assert_eq!(rendered(rate).unwrap(), rate);
-        let mut scope = scope();
+        assert_eq!(render_text(rate).unwrap(), rate);
+        let mut scope = full_scope();
         scope.node = Some(NodeScope {
             name: "n3".into(),
             gpus: 7,
@@ -132,7 +136,7 @@ mod tests {
             count: 11,
             all_gpus: 87,
         });
-        let later = |text: &str| render(&Template(text.into()), &scope).unwrap();
+        let later = |text: &str| render_template(&Template(text.into()), &scope).unwrap();
         assert_eq!(later(&first), "main.py port=4 at=10.0.0.1:1 n=11");
         assert_eq!(later(rate), "196");
         assert_eq!(later("${{ node.name }} ${{ node.gpus }}"), "n3 7");
@@ -146,31 +150,31 @@ mod tests {
             "trailing newline\n",
             "",
         ] {
-            assert_eq!(rendered(text).unwrap(), text);
+            assert_eq!(render_text(text).unwrap(), text);
         }
     }
 
     #[test]
-    fn strict() {
+    fn undefined_names_and_bad_syntax_are_errors() {
         assert_eq!(
-            rendered("${{ params.nothing }}").unwrap_err(),
+            render_text("${{ params.nothing }}").unwrap_err(),
             "`params.nothing` is not defined"
         );
         assert_eq!(
-            rendered("${{ env.HOME }}").unwrap_err(),
+            render_text("${{ env.HOME }}").unwrap_err(),
             "`env.HOME` is not defined"
         );
         assert!(
-            rendered("${{ params.nothing ~ 'x' }}")
+            render_text("${{ params.nothing ~ 'x' }}")
                 .unwrap_err()
                 .contains("undefined")
         );
         assert!(
-            rendered("${{ params.results")
+            render_text("${{ params.results")
                 .unwrap_err()
                 .contains("never closed")
         );
-        assert!(rendered("${{ }}").unwrap_err().contains("is empty"));
-        assert!(rendered("${{ 1 + }}").is_err());
+        assert!(render_text("${{ }}").unwrap_err().contains("is empty"));
+        assert!(render_text("${{ 1 + }}").is_err());
     }
 }

@@ -14,17 +14,17 @@ pub struct Expression {
 /// A `${{` at this byte offset that is never closed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScanError {
-    pub at: usize,
+    pub offset: usize,
 }
 
 /// Returns all expressions of a text, in order. `}}` inside of quotes does not end one.
-pub fn scan(text: &str) -> Result<Vec<Expression>, ScanError> {
+pub fn find_expressions(text: &str) -> Result<Vec<Expression>, ScanError> {
     let mut expressions = Vec::new();
     let mut from = 0;
     while let Some(offset) = text[from..].find("${{") {
         let start = from + offset;
         let inner = start + 3;
-        let end = close(&text[inner..]).ok_or(ScanError { at: start })? + inner;
+        let end = find_close(&text[inner..]).ok_or(ScanError { offset: start })? + inner;
         expressions.push(Expression {
             outer: start..end + 2,
             inner: inner..end,
@@ -34,7 +34,7 @@ pub fn scan(text: &str) -> Result<Vec<Expression>, ScanError> {
     Ok(expressions)
 }
 
-fn close(text: &str) -> Option<usize> {
+fn find_close(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut quote = None;
     let mut at = 0;

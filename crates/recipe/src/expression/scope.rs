@@ -64,7 +64,7 @@ pub struct NodeScope {
 
 impl NodeScope {
     /// Returns one of two machines with eight GPUs each, to try expressions on.
-    pub fn example() -> Self {
+    pub fn for_two_nodes() -> Self {
         Self {
             name: "n1".to_owned(),
             gpus: 8,
@@ -76,17 +76,17 @@ impl NodeScope {
 }
 
 /// Returns whether the value of a name is known only on the machines.
-pub(super) fn is_late(path: &str) -> bool {
+pub(super) fn is_node_name(path: &str) -> bool {
     let root = path.split('.').next();
     matches!(root, Some("node" | "head" | "nodes"))
 }
 
 impl ExpressionScope {
     /// Returns the value of a path, for example `params.results`. A name may have dots and hyphens.
-    pub(super) fn get(&self, path: &str) -> Option<Scalar> {
+    pub(super) fn evaluate_path(&self, path: &str) -> Option<Scalar> {
         let later = |name: &str| self.models_later.get(name).map(Value::from);
         let (root, rest) = path.split_once('.').unwrap_or((path, ""));
-        let values = self.context().get_attr(root).ok()?;
+        let values = self.to_context().get_attr(root).ok()?;
         let value = match (root, rest) {
             (_, "") => values,
             ("models", rest) => {
@@ -97,11 +97,11 @@ impl ExpressionScope {
             }
             (_, name) => values.get_item(&name.into()).ok()?,
         };
-        scalar(&value).ok()
+        to_scalar(&value).ok()
     }
 
     /// Returns the values as minijinja's context.
-    pub(super) fn context(&self) -> Value {
+    pub(super) fn to_context(&self) -> Value {
         let params = self.params.iter().map(|(name, value)| match value {
             ParamValue::Bool(value) => (name.as_str(), Value::from(*value)),
             ParamValue::Int(value) => (name.as_str(), Value::from(*value)),
@@ -109,8 +109,8 @@ impl ExpressionScope {
         });
         let variant = self.variant.iter();
         let variant = variant.map(|(axis, value)| (axis.as_str(), value.as_str()));
-        let models = self.models.iter();
-        let models = models.map(|(name, commit)| (name.as_str(), context! { commit }));
+        let commits = self.models.iter();
+        let models = commits.map(|(name, commit)| (name.as_str(), context! { commit }));
         let node = self.node.as_ref();
         let values = [
             ("params", Some(Value::from_pairs(params))),
@@ -136,7 +136,7 @@ impl ExpressionScope {
 }
 
 /// Returns a value as it would be written in a recipe.
-pub(super) fn scalar(value: &Value) -> Result<Scalar, String> {
+pub(super) fn to_scalar(value: &Value) -> Result<Scalar, String> {
     let text = match value.kind() {
         // minijinja prints truth values as Python does.
         ValueKind::Bool => value.is_true().to_string(),

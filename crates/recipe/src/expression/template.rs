@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 /// Expressions of commands, environment, mounts and paths: they may name the host's GPUs and the
 /// models' commits in addition to the recipe's own names.
-pub const RUN: Scope = Scope(1);
+pub const RUN_SCOPE: Scope = Scope(1);
 
 /// Expressions of a measurement: they may name its scenario, mode and trial, too.
-pub const MEASUREMENT: Scope = Scope(2);
+pub const MEASUREMENT_SCOPE: Scope = Scope(2);
 
 /// Text that may have expressions (`${{ params.x }}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -19,9 +19,9 @@ pub const MEASUREMENT: Scope = Scope(2);
 pub struct Template(pub String);
 
 impl Field for Template {
-    const TYPE: FieldType = FieldType::Template(RUN, FILLED);
+    const TYPE: FieldType = FieldType::Template(RUN_SCOPE, FILLED);
 
-    fn read(node: &Node, _: &FieldType) -> Option<Self> {
+    fn from_node(node: &Node, _: &FieldType) -> Option<Self> {
         Some(Self(node.text()?.to_owned()))
     }
 }

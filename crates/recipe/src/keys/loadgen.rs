@@ -61,11 +61,11 @@ pub fn is_accuracy_figure(name: &str) -> bool {
 
 /// Whether `LoadGen` gives a figure of this name.
 pub fn is_loadgen_figure(name: &str) -> bool {
-    LOADGEN_FIGURES.contains(&name) || is_time(name)
+    LOADGEN_FIGURES.contains(&name) || is_time_figure(name)
 }
 
 /// `ttft_p99_9_ms`: quantity, statistic, unit.
-fn is_time(name: &str) -> bool {
+fn is_time_figure(name: &str) -> bool {
     let Some((stem, "ns" | "us" | "ms" | "s")) = name.rsplit_once('_') else {
         return false;
     };

@@ -5,10 +5,10 @@ mod loadgen;
 pub use loadgen::{ACCURACY_FIGURES, LOADGEN_FIGURES, is_accuracy_figure, is_loadgen_figure};
 
 /// Keys that are reserved for a later release.
-pub const RESERVED: &[&str] = &["roles"];
+pub const RESERVED_KEYS: &[&str] = &["roles"];
 
 /// Keys that only the top level of a file has.
-pub const TOP_ONLY: &[&str] = &["schema", "extends", "variants", "default", "unsupported"];
+pub const TOP_LEVEL_KEYS: &[&str] = &["schema", "extends", "variants", "default", "unsupported"];
 
 /// The newest schema that is understood.
-pub const SCHEMA: i64 = 1;
+pub const SCHEMA_VERSION: i64 = 1;

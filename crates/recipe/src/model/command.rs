@@ -6,11 +6,11 @@ use retrial_document::{ByteUnits, FieldType as T, Key, Keys, OrderedMap, object}
 use serde::{Deserialize, Serialize};
 
 use super::failure::{FailurePattern, ProgressRule};
-use crate::expression::{MEASUREMENT, RUN, Template};
+use crate::expression::{MEASUREMENT_SCOPE, RUN_SCOPE, Template};
 use crate::formats;
 
 /// `needs`: the services that a command needs.
-pub(super) const NEEDS: T = T::List(&T::Text(formats::FILLED), 1);
+pub(super) const NEEDS_TYPE: T = T::List(&T::Text(formats::FILLED), 1);
 
 object! {
     /// The settings that every command may have besides its text.
@@ -24,9 +24,9 @@ object! {
         /// The most that it may print; 4 GiB unless stated.
         max_log: Option<u64> = T::Size(ByteUnits::Precise),
         /// Environment variables of this command.
-        env: OrderedMap<Template> = T::Map(formats::VARIABLE, &T::Scalar(RUN)),
+        env: OrderedMap<Template> = T::Map(formats::VARIABLE, &T::Scalar(RUN_SCOPE)),
         /// The working directory in the container.
-        workdir: Option<Template> = T::Template(RUN, formats::ABSOLUTE_PATH),
+        workdir: Option<Template> = T::Template(RUN_SCOPE, formats::ABSOLUTE_PATH),
         /// The user of the command, a name or a number, with `:group` if need be.
         user: Option<String> = T::Text(formats::FILLED),
         /// The shell of the command, for example `[bash, -ilc]` for one that reads .bashrc. None: bash with pipefail, else sh.
@@ -46,21 +46,26 @@ object! {
     }
 }
 
-const OPTIONS: &[Key] = CommandOptions::KEYS;
+const COMMAND_OPTIONS: &[Key] = CommandOptions::KEYS;
 
 /// A step that is not measured has no limit of its silence, and ends by its exit code.
 pub(super) const SETUP_OPTIONS: &[Key] = &[
-    OPTIONS[0], OPTIONS[2], OPTIONS[3], OPTIONS[4], OPTIONS[5], OPTIONS[6],
+    COMMAND_OPTIONS[0],
+    COMMAND_OPTIONS[2],
+    COMMAND_OPTIONS[3],
+    COMMAND_OPTIONS[4],
+    COMMAND_OPTIONS[5],
+    COMMAND_OPTIONS[6],
 ];
 
 /// A service has limits of its own: `ready.timeout` and `stop.timeout`.
-pub(super) const SERVICE_OPTIONS: &[Key] = OPTIONS.split_at(2).1;
+pub(super) const SERVICE_OPTIONS: &[Key] = COMMAND_OPTIONS.split_at(2).1;
 
 /// A measured command may name its scenario, mode and trial.
 pub(super) const MEASURED_OPTIONS: &[Key] = &{
-    let mut options = [OPTIONS[0]; OPTIONS.len()];
-    options.copy_from_slice(OPTIONS);
-    options[3].field_type = T::Map(formats::VARIABLE, &T::Scalar(MEASUREMENT));
-    options[4].field_type = T::Template(MEASUREMENT, formats::ABSOLUTE_PATH);
+    let mut options = [COMMAND_OPTIONS[0]; COMMAND_OPTIONS.len()];
+    options.copy_from_slice(COMMAND_OPTIONS);
+    options[3].field_type = T::Map(formats::VARIABLE, &T::Scalar(MEASUREMENT_SCOPE));
+    options[4].field_type = T::Template(MEASUREMENT_SCOPE, formats::ABSOLUTE_PATH);
     options
 };

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use retrial_container::{ExtraFlags, HOST_NAMESPACE, Ulimit};
 
-use crate::expression::{RUN, Template};
+use crate::expression::{RUN_SCOPE, Template};
 use crate::formats::{self, split_mount};
 
 object! {
@@ -43,16 +43,16 @@ object! {
         /// Size of /dev/shm, bytes: 64G.
         shm_size: Option<u64> = T::Size(ByteUnits::Docker),
         /// Limits by name: {memlock: -1, nofile: {soft: 1024, hard: 2048}}.
-        ulimits: Vec<Ulimit> [read = ulimits] = T::Map(formats::ULIMIT, &Limits::TYPE),
+        ulimits: Vec<Ulimit> [read = read_ulimits] = T::Map(formats::ULIMIT, &Limits::TYPE),
         /// Environment variables of the container.
-        env: OrderedMap<Template> = T::Map(formats::VARIABLE, &T::Scalar(RUN)),
+        env: OrderedMap<Template> = T::Map(formats::VARIABLE, &T::Scalar(RUN_SCOPE)),
         /// Directories of the host: `source:target[:ro]`. A source is absolute, or ./ next to the recipe.
         mounts: Vec<MountRequest>,
         /// Directories in which programs cache compiled code, by name: {vllm: /root/.cache}. Kept for later runs, as BuildKit's cache mounts are.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        cache_mounts: OrderedMap<Template> = T::Map(formats::NAME, &T::Template(RUN, formats::ABSOLUTE_PATH)),
+        cache_mounts: OrderedMap<Template> = T::Map(formats::NAME, &T::Template(RUN_SCOPE, formats::ABSOLUTE_PATH)),
         /// The working directory of all commands.
-        workdir: Option<Template> = T::Template(RUN, formats::ABSOLUTE_PATH),
+        workdir: Option<Template> = T::Template(RUN_SCOPE, formats::ABSOLUTE_PATH),
         /// The user of all commands.
         user: Option<String> = T::Text(formats::FILLED),
         /// Docker's own init as the first process.
@@ -97,12 +97,12 @@ words! {
 object! {
     /// A directory of the host in the container.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-    pub struct MountRequest: "a mount", or T::Template(RUN, formats::MOUNT) => MountRequest::parse;
+    pub struct MountRequest: "a mount", or T::Template(RUN_SCOPE, formats::MOUNT) => MountRequest::parse;
     keys {
         /// On the host: absolute, or ./ next to the recipe.
-        source: Template [required] = T::Template(RUN, formats::HOST_PATH),
+        source: Template [required] = T::Template(RUN_SCOPE, formats::HOST_PATH),
         /// In the container.
-        target: Template [required] = T::Template(RUN, formats::ABSOLUTE_PATH),
+        target: Template [required] = T::Template(RUN_SCOPE, formats::ABSOLUTE_PATH),
         /// Whether it is read-only.
         read_only: bool [default = "false"],
     }
@@ -121,7 +121,7 @@ impl MountRequest {
 
 object! {
     /// Both limits of a resource.
-    pub struct Limits: "a resource limit", or T::Integer(-1, i64::MAX) => Limits::both;
+    pub struct Limits: "a resource limit", or T::Integer(-1, i64::MAX) => Limits::from_single;
     keys {
         /// The soft limit; -1 is unlimited.
         soft: i64 [required] = T::Integer(-1, i64::MAX),
@@ -131,7 +131,7 @@ object! {
 }
 
 impl Limits {
-    fn both(text: &str) -> Option<Self> {
+    fn from_single(text: &str) -> Option<Self> {
         let limit = text.parse().ok()?;
         Some(Self {
             soft: limit,
@@ -140,8 +140,8 @@ impl Limits {
     }
 }
 
-fn ulimits(node: &Node) -> Option<Vec<Ulimit>> {
-    let limits = OrderedMap::<Limits>::read(node, &T::Map(formats::ULIMIT, &Limits::TYPE))?;
+fn read_ulimits(node: &Node) -> Option<Vec<Ulimit>> {
+    let limits = OrderedMap::<Limits>::from_node(node, &T::Map(formats::ULIMIT, &Limits::TYPE))?;
     let ulimit = |(name, Limits { soft, hard })| Ulimit { name, soft, hard };
     Some(limits.into_iter().map(ulimit).collect())
 }

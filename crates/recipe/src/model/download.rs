@@ -30,6 +30,6 @@ object! {
         files: Vec<String> = T::List(&T::Text(formats::LINE), 1),
         /// Hosts that it connects to by HTTPS.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        hosts: Vec<String> = T::List(&T::Text(formats::HOST), 1),
+        hosts: Vec<String> = T::List(&T::Text(formats::HOST_NAME), 1),
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 object! {
     /// A pattern of a failure.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-    pub struct FailurePattern: "a pattern of a failure", or T::Text(REGEX) => FailurePattern::at_once;
+    pub struct FailurePattern: "a pattern of a failure", or T::Text(REGEX) => FailurePattern::from_pattern;
     keys {
         /// A regular expression that a line of the output matches. A group `gpu` captures which GPU failed: `GPU (?<gpu>\d+): out of memory`.
         pattern: String [required] = T::Text(REGEX),
@@ -20,7 +20,7 @@ object! {
 
 impl FailurePattern {
     #[expect(clippy::unnecessary_wraps, reason = "a reader")]
-    fn at_once(text: &str) -> Option<Self> {
+    fn from_pattern(text: &str) -> Option<Self> {
         Some(Self {
             pattern: text.to_owned(),
             after: None,

@@ -1,14 +1,15 @@
 //! The figures of a recipe: how they are read, published values, and the benchmark's own limits.
 
 use retrial_document::{
-    Field, FieldType as T, Key, Keys, Node, OrderedMap, object, read_word, word, words,
+    Field, FieldType as T, Key, Keys, Node, OrderedMap, declare_word, deserialize_word, object,
+    words,
 };
 pub use retrial_readings::claim::{Aggregate, Better, Claim};
 pub use retrial_readings::{CsvCell, Limit, MatchSelection};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::expression::{MEASUREMENT, Template};
+use crate::expression::{MEASUREMENT_SCOPE, Template};
 use crate::formats::{self, whole_json_path};
 
 object! {
@@ -17,22 +18,22 @@ object! {
     pub struct FigureSource: "a figure", one of "pattern", "json", "csv", "mllog", first WrittenLocator::KEYS;
     fields {
         /// The place and the pattern of the figure.
-        find: FigureLocator = FigureLocator::read,
+        find: FigureLocator = FigureLocator::from_node,
     }
     keys {
         /// The file below results, or a glob (`result_*.txt`); none: the output of the check, else of the command.
-        file: Option<Template> = T::Template(MEASUREMENT, formats::RESULT_FILE),
+        file: Option<Template> = T::Template(MEASUREMENT_SCOPE, formats::RESULT_FILE),
         /// A table: the groups, columns or members whose values name a figure each, for example `[dtype, shape]` gives `gemm[bf16 8192x8192x8192]`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         by: Vec<String> = T::List(&T::Text(formats::FILLED), 1),
         /// The unit of the figure, for example TFLOP/s.
         unit: Option<String> = T::Text(formats::LINE),
         /// Whether higher or lower is better.
-        better: Better [default = "higher", read = read_word] = BETTER,
+        better: Better [default = "higher", read = deserialize_word] = BETTER_TYPE,
         /// The match that is used where several lines match.
         take: MatchSelection [default = "last"],
         /// The aggregate of several trials.
-        aggregate: Aggregate [default = "mean", read = read_word] = AGGREGATE,
+        aggregate: Aggregate [default = "mean", read = deserialize_word] = AGGREGATE_TYPE,
         /// Assumed noise of one trial, for example 0.8%.
         noise: Option<f64> = T::Fraction,
     }
@@ -91,7 +92,7 @@ object! {
 }
 
 impl FigureLocator {
-    fn read(node: &Node) -> Option<Self> {
+    fn from_node(node: &Node) -> Option<Self> {
         let written = WrittenLocator::from_keys(node)?;
         Some(if let Some(pattern) = written.pattern {
             Self::Pattern {
@@ -141,21 +142,21 @@ object! {
     }
 }
 
-const BETTER: T = T::Words(&[
-    word("higher", "Throughput, accuracy."),
-    word("lower", "Latency, time."),
+const BETTER_TYPE: T = T::Words(&[
+    declare_word("higher", "Throughput, accuracy."),
+    declare_word("lower", "Latency, time."),
 ]);
 
-const AGGREGATE: T = T::Words(&[
-    word("mean", "The geometric mean."),
-    word("median", "The median."),
-    word("olympic", "Fastest and slowest dropped, mean of the rest."),
+const AGGREGATE_TYPE: T = T::Words(&[
+    declare_word("mean", "The geometric mean."),
+    declare_word("median", "The median."),
+    declare_word("olympic", "Fastest and slowest dropped, mean of the rest."),
 ]);
 
-const CLAIM: T = T::Words(&[
-    word("not-worse", "No worse than published less the margin."),
-    word("equivalent", "Within the margin of it, either way."),
-    word(
+const CLAIM_TYPE: T = T::Words(&[
+    declare_word("not-worse", "No worse than published less the margin."),
+    declare_word("equivalent", "Within the margin of it, either way."),
+    declare_word(
         "better",
         "Better than published, by the figure's own margin where it has one.",
     ),
@@ -180,13 +181,13 @@ object! {
         margin: Option<f64> = T::Fraction,
         /// The claim that the measured figure has to support.
         #[serde(default, skip_serializing_if = "Claim::is_default")]
-        claim: Claim [default = "not-worse", read = read_word] = CLAIM,
+        claim: Claim [default = "not-worse", read = deserialize_word] = CLAIM_TYPE,
     }
 }
 
 object! {
     /// A published figure, or a table of them, as a recipe has it.
-    pub struct WrittenExpectation: "a published figure", one of "value", "values", first VALUE.0, last VALUE.1;
+    pub struct WrittenExpectation: "a published figure", one of "value", "values", first VALUE_AND_OTHER_KEYS.0, last VALUE_AND_OTHER_KEYS.1;
     fields {
         /// The settings of the figure or of all entries of a table.
         figure: Expectation = Expectation::from_keys,
@@ -198,7 +199,7 @@ object! {
 }
 
 /// `value`, which tables do not have, and the other keys of a published figure.
-const VALUE: (&[Key], &[Key]) = Expectation::KEYS.split_at(1);
+const VALUE_AND_OTHER_KEYS: (&[Key], &[Key]) = Expectation::KEYS.split_at(1);
 
 words! {
     /// Who published a figure; official decides, the others are shown.
@@ -219,7 +220,7 @@ words! {
 
 impl ExpectationKind {
     /// Returns the words as text has them.
-    pub fn text(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::ThirdParty => "third party",
             word => word.into(),
@@ -244,7 +245,7 @@ pub fn figure_name(written: &str) -> String {
     }
 }
 
-pub(super) const EXPECT: T = T::Map(
+pub(super) const EXPECT_TYPE: T = T::Map(
     formats::FIGURE,
     &T::Either(&[
         WrittenExpectation::TYPE,
@@ -253,11 +254,11 @@ pub(super) const EXPECT: T = T::Map(
 );
 
 /// Reads the published values, each of a table's under its own name.
-pub(super) fn expectations(node: &Node) -> Option<OrderedMap<Vec<Expectation>>> {
+pub(super) fn read_expectations(node: &Node) -> Option<OrderedMap<Vec<Expectation>>> {
     let mut all: OrderedMap<Vec<Expectation>> = Vec::new();
-    for (name, node) in node.named() {
+    for (name, node) in node.present_entries() {
         for item in node.one_or_items() {
-            for (name, expectation) in WrittenExpectation::from_keys(item)?.named(name) {
+            for (name, expectation) in WrittenExpectation::from_keys(item)?.into_named(name) {
                 match all.iter_mut().find(|(other, _)| *other == name) {
                     Some((_, of_name)) => of_name.push(expectation),
                     None => all.push((name, vec![expectation])),
@@ -273,7 +274,7 @@ pub(super) fn expectations(node: &Node) -> Option<OrderedMap<Vec<Expectation>>> 
 }
 
 impl WrittenExpectation {
-    fn named(self, name: &str) -> OrderedMap<Expectation> {
+    fn into_named(self, name: &str) -> OrderedMap<Expectation> {
         let Some(values) = self.values else {
             return vec![(figure_name(name), self.figure)];
         };
@@ -286,7 +287,7 @@ impl WrittenExpectation {
 }
 
 /// Reads the benchmark's own limits.
-pub(super) fn limits(node: &Node) -> Option<OrderedMap<Limit>> {
+pub(super) fn read_limits(node: &Node) -> Option<OrderedMap<Limit>> {
     let limit = |(name, node)| Some((figure_name(name), Limit::from_keys(node)?));
-    node.named().map(limit).collect()
+    node.present_entries().map(limit).collect()
 }

@@ -1,6 +1,6 @@
 //! The requirements of a recipe on the host.
 
-use retrial_document::{ByteUnits, FieldType as T, Word, object, word, words};
+use retrial_document::{ByteUnits, FieldType as T, Word, declare_word, object, words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,24 +37,24 @@ object! {
         /// The number of GPUs.
         count: u32 [required] = T::Integer(1, 4096),
         /// AMD's compute partition mode, for example `CPX`.
-        partition: Option<String> = T::Words(PARTITIONS),
+        partition: Option<String> = T::Words(PARTITION_MODES),
     }
 }
 
 impl GpuRequest {
     /// Returns whether the figure was published on this model of GPU.
-    pub fn takes(&self, model: &str) -> bool {
+    pub fn accepts_model(&self, model: &str) -> bool {
         let same = |name: &String| name.eq_ignore_ascii_case(model);
         self.models.is_empty() || self.models.iter().any(same)
     }
 }
 
-const PARTITIONS: &[Word] = &[
-    word("SPX", "The whole GPU is one device."),
-    word("DPX", "Two devices a GPU."),
-    word("TPX", "Three devices a GPU."),
-    word("QPX", "Four devices a GPU."),
-    word("CPX", "One device a compute die."),
+const PARTITION_MODES: &[Word] = &[
+    declare_word("SPX", "The whole GPU is one device."),
+    declare_word("DPX", "Two devices a GPU."),
+    declare_word("TPX", "Three devices a GPU."),
+    declare_word("QPX", "Four devices a GPU."),
+    declare_word("CPX", "One device a compute die."),
 ];
 
 words! {

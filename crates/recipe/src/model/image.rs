@@ -29,7 +29,7 @@ pub enum Image {
 object! {
     /// An image as a recipe has it.
     #[derive(Default)]
-    pub struct WrittenImage: "an image", one of "ref", "build", or T::Text(formats::IMAGE) => |text: &str| Some(WrittenImage::text(text));
+    pub struct WrittenImage: "an image", one of "ref", "build", or T::Text(formats::IMAGE) => |text: &str| Some(WrittenImage::from_reference(text));
     keys {
         /// The reference, for example `rocm/amd-mlperf:tag`.
         reference: String [key = "ref"] = T::Text(formats::IMAGE),
@@ -57,7 +57,7 @@ object! {
 }
 
 impl WrittenImage {
-    fn text(text: &str) -> Self {
+    fn from_reference(text: &str) -> Self {
         Self {
             reference: text.to_owned(),
             ..Self::default()
@@ -83,8 +83,8 @@ impl Image {
 impl Field for Image {
     const TYPE: T = WrittenImage::TYPE;
 
-    fn read(node: &Node, shape: &T) -> Option<Self> {
-        let written = WrittenImage::read(node, shape)?;
+    fn from_node(node: &Node, shape: &T) -> Option<Self> {
+        let written = WrittenImage::from_node(node, shape)?;
         if let Some(build) = written.build {
             return Some(Self::Build(build));
         }

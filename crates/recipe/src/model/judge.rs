@@ -48,7 +48,7 @@ object! {
 impl Field for InvalidMarker {
     const TYPE: T = WrittenMarker::TYPE;
 
-    fn read(node: &Node, _: &T) -> Option<Self> {
+    fn from_node(node: &Node, _: &T) -> Option<Self> {
         let written = WrittenMarker::from_keys(node)?;
         let file = written.file.map(Self::File);
         file.or_else(|| written.pattern.map(Self::Pattern))

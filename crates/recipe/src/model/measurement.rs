@@ -1,24 +1,24 @@
 //! The measurements of a recipe: scenarios, modes, trials.
 
 use retrial_document::{
-    ByteUnits, Field, FieldType as T, Keys, Node, Object, OrderedMap, key, object,
+    ByteUnits, Field, FieldType as T, Keys, Node, Object, OrderedMap, declare_key, object,
 };
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::command::{CommandOptions, MEASURED_OPTIONS, NEEDS};
+use super::command::{CommandOptions, MEASURED_OPTIONS, NEEDS_TYPE};
 use super::download::Download;
-use super::figures::{expectations, limits};
+use super::figures::{read_expectations, read_limits};
 use super::mode::Mode;
 use super::nodes::Placement;
 use super::{Expectation, FigureSource, Limit};
-use crate::expression::{MEASUREMENT, Template};
+use crate::expression::{MEASUREMENT_SCOPE, Template};
 use crate::formats;
 
 /// The most trials that a warm-up may have.
-pub const MOST_WARMUP: i64 = 100;
+pub const MAX_WARMUP_TRIALS: i64 = 100;
 
 /// One scenario with its measurements by mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,21 +30,21 @@ pub struct Scenario {
 }
 
 /// The modes that a scenario may have.
-static MODES: Object = Object {
+static SCENARIO_MODES: Object = Object {
     label: "a scenario",
     one_of: &[],
     groups: &[&[
-        key(
+        declare_key(
             "performance",
             Measurement::TYPE,
             "Measures speed: throughput and latency.",
         ),
-        key(
+        declare_key(
             "accuracy",
             Measurement::TYPE,
             "Measures the accuracy of the answers.",
         ),
-        key(
+        declare_key(
             "compliance",
             Measurement::TYPE,
             "Runs the compliance tests of the audit.",
@@ -53,18 +53,18 @@ static MODES: Object = Object {
 };
 
 /// The scenarios of a recipe, by name.
-pub(super) const SCENARIOS: T = T::Map(formats::NAME, &T::Object(&MODES));
+pub(super) const SCENARIOS_TYPE: T = T::Map(formats::NAME, &T::Object(&SCENARIO_MODES));
 
 /// Reads the scenarios of a recipe.
-pub(super) fn scenarios(node: &Node) -> Option<OrderedMap<Scenario>> {
+pub(super) fn read_scenarios(node: &Node) -> Option<OrderedMap<Scenario>> {
     let scenario = |(name, node): (&str, &Node)| {
         let scenario = Scenario {
             loadgen: loadgen_name(name).map(str::to_owned),
-            modes: Field::read(node, &<Vec<(Mode, Measurement)>>::TYPE)?,
+            modes: Field::from_node(node, &<Vec<(Mode, Measurement)>>::TYPE)?,
         };
         Some((name.to_owned(), scenario))
     };
-    node.named().map(scenario).collect()
+    node.present_entries().map(scenario).collect()
 }
 
 /// `LoadGen`'s spelling of a scenario, if the key is one of MLPerf's in any spelling.
@@ -86,7 +86,7 @@ object! {
     pub struct Measurement: "a measurement", one of "run", "from", first WrittenCommand::KEYS, last MEASURED_OPTIONS;
     fields {
         /// The command, its own or a shared one.
-        command: MeasurementCommand = MeasurementCommand::read,
+        command: MeasurementCommand = MeasurementCommand::from_node,
         /// Its further settings.
         #[serde(flatten)]
         options: CommandOptions = CommandOptions::from_keys,
@@ -95,13 +95,13 @@ object! {
         /// The machines on which it runs; figures are those of the first.
         on: Placement [default = "head"],
         /// The services that it needs, by name: each is ready before it starts.
-        needs: Vec<String> = NEEDS,
+        needs: Vec<String> = NEEDS_TYPE,
         /// The directory that LoadGen writes, a path or a glob that one new directory matches.
-        results: Option<Template> = T::Template(MEASUREMENT, formats::ABSOLUTE_PATH),
+        results: Option<Template> = T::Template(MEASUREMENT_SCOPE, formats::ABSOLUTE_PATH),
         /// The most that the results may hold, all files together; 16 GiB unless stated.
         max_results: Option<u64> = T::Size(ByteUnits::Precise),
         /// A command that checks the results, for example the accuracy script.
-        check: Option<Template> = T::Template(MEASUREMENT, formats::FILLED),
+        check: Option<Template> = T::Template(MEASUREMENT_SCOPE, formats::FILLED),
         /// The longest that the check may take.
         check_timeout: Option<Duration>,
         /// The data that the command or its check downloads.
@@ -110,15 +110,15 @@ object! {
         /// Figures that are not LoadGen's, by name.
         figures: OrderedMap<FigureSource>,
         /// Published figures, by name: one, or a list. For a table: {values: {…}}, or `name[entry]`.
-        expect: OrderedMap<Vec<Expectation>> [read = expectations] = super::figures::EXPECT,
+        expect: OrderedMap<Vec<Expectation>> [read = read_expectations] = super::figures::EXPECT_TYPE,
         /// The benchmark's own limits: outside of them a result is invalid.
-        limits: OrderedMap<Limit> [read = limits] = T::Map(formats::FIGURE, &Limit::TYPE),
+        limits: OrderedMap<Limit> [read = read_limits] = T::Map(formats::FIGURE, &Limit::TYPE),
         /// The target rate of the published result, queries per second: another one is `modified`.
         target_qps: Option<f64>,
         /// The number of trials: 3, or {min, max} to continue until the evidence decides.
         trials: Trials [default = "1"],
         /// The number of warm-up trials, which are shown but not judged; they count in `${{ trial }}`.
-        warmup: u32 [default = "0"] = T::Integer(0, MOST_WARMUP),
+        warmup: u32 [default = "0"] = T::Integer(0, MAX_WARMUP_TRIALS),
     }
 }
 
@@ -127,7 +127,7 @@ object! {
     pub struct WrittenCommand: "a measurement";
     keys {
         /// The text of the command, for the shell.
-        run: Option<Template> = T::Template(MEASUREMENT, formats::FILLED),
+        run: Option<Template> = T::Template(MEASUREMENT_SCOPE, formats::FILLED),
         /// One of `commands`, run once for all modes that use it.
         from: Option<String> = T::Text(formats::FILLED),
     }
@@ -144,7 +144,7 @@ pub enum MeasurementCommand {
 }
 
 impl MeasurementCommand {
-    fn read(node: &Node) -> Option<Self> {
+    fn from_node(node: &Node) -> Option<Self> {
         let written = WrittenCommand::from_keys(node)?;
         let from = written.from.map(Self::From);
         from.or_else(|| written.run.map(Self::Run))
@@ -154,7 +154,7 @@ impl MeasurementCommand {
 object! {
     /// How often a performance measurement is repeated.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    pub struct Trials: "a number of trials", or T::Integer(1, 1000) => Trials::exactly;
+    pub struct Trials: "a number of trials", or T::Integer(1, 1000) => Trials::from_count;
     keys {
         /// At least.
         min: u32 [required] = T::Integer(1, 1000),
@@ -164,10 +164,10 @@ object! {
 }
 
 /// More interim analyses would leave each too little of the error.
-const MOST_STAGES: usize = 4;
+const MAX_ANALYSIS_STAGES: usize = 4;
 
 impl Trials {
-    fn exactly(text: &str) -> Option<Self> {
+    fn from_count(text: &str) -> Option<Self> {
         let count = text.parse().ok()?;
         Some(Self {
             min: count,
@@ -180,7 +180,7 @@ impl Trials {
         let (first, last) = (self.min.max(1), self.max.max(self.min).max(1));
         let mut stages = vec![first];
         let mut next = first;
-        while next < last && stages.len() < MOST_STAGES - 1 {
+        while next < last && stages.len() < MAX_ANALYSIS_STAGES - 1 {
             next = next
                 .saturating_mul(8)
                 .div_ceil(5)

@@ -34,12 +34,12 @@ words! {
 
 impl Placement {
     /// Returns whether the first machine is included.
-    pub fn has_head(self) -> bool {
+    pub fn includes_head(self) -> bool {
         self != Self::Others
     }
 
     /// Returns whether machines besides the first are included.
-    pub fn has_others(self) -> bool {
+    pub fn includes_others(self) -> bool {
         self != Self::Head
     }
 }

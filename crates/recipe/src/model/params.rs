@@ -1,26 +1,26 @@
 //! Params: values that a user may set.
 
 use retrial_document::formats::ANY;
-use retrial_document::{FieldType as T, Object, Scope, Word, key, word};
+use retrial_document::{FieldType as T, Object, Scope, Word, declare_key, declare_word};
 
 /// The keys of a param.
-pub(super) static PARAM: Object = Object {
+pub(super) static PARAM_OBJECT: Object = Object {
     label: "a param",
     one_of: &[],
     groups: &[&[
-        key("type", T::Words(TYPES), "The type of the value.").required(),
-        key(
+        declare_key("type", T::Words(PARAM_TYPES), "The type of the value.").required(),
+        declare_key(
             "default",
             T::Scalar(Scope::DOCUMENT),
             "The value without --set; a param without a default must be set.",
         ),
-        key(
+        declare_key(
             "values",
             T::List(&T::Text(ANY), 1),
             "The values of an enum.",
         ),
-        key("help", T::Text(ANY), "The purpose of the param."),
-        key(
+        declare_key("help", T::Text(ANY), "The purpose of the param."),
+        declare_key(
             "set",
             T::Scalar(Scope::DOCUMENT),
             "The value that --set gave. Written by retrial into a run's recipe.yaml.",
@@ -28,10 +28,10 @@ pub(super) static PARAM: Object = Object {
     ]],
 };
 
-const TYPES: &[Word] = &[
-    word("string", "Text."),
-    word("int", "A whole number."),
-    word("path", "An absolute path, or ./ next to the recipe."),
-    word("enum", "One of `values`."),
-    word("bool", "true or false."),
+const PARAM_TYPES: &[Word] = &[
+    declare_word("string", "Text."),
+    declare_word("int", "A whole number."),
+    declare_word("path", "An absolute path, or ./ next to the recipe."),
+    declare_word("enum", "One of `values`."),
+    declare_word("bool", "true or false."),
 ];

@@ -1,6 +1,6 @@
 //! Services: long-lived commands that measurements need.
 
-use retrial_document::{Field, FieldType as T, Keys, Node, Word, object, word, words};
+use retrial_document::{Field, FieldType as T, Keys, Node, Word, declare_word, object, words};
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -12,7 +12,7 @@ use super::command::{CommandOptions, SERVICE_OPTIONS};
 use super::container::Container;
 use super::image::Image;
 use super::nodes::Placement;
-use crate::expression::{RUN, Template};
+use crate::expression::{RUN_SCOPE, Template};
 use crate::formats;
 
 object! {
@@ -37,14 +37,14 @@ object! {
         scope: ServiceScope [default = "trial"],
         /// `same`, or a container of its own, which shares the network of the recipe's.
         #[serde(rename = "container")]
-        own_container: Option<ServiceContainer> [key = "container", read = own_container] = T::Either(&[T::Words(SAME), ServiceContainer::TYPE]),
+        own_container: Option<ServiceContainer> [key = "container", read = read_own_container] = T::Either(&[T::Words(SAME_CONTAINER), ServiceContainer::TYPE]),
     }
 }
 
-const SAME: &[Word] = &[word("same", "The recipe's own container.")];
+const SAME_CONTAINER: &[Word] = &[declare_word("same", "The recipe's own container.")];
 
 #[expect(clippy::option_option, reason = "a reader of an optional value")]
-fn own_container(node: &Node) -> Option<Option<ServiceContainer>> {
+fn read_own_container(node: &Node) -> Option<Option<ServiceContainer>> {
     match node.text() {
         Some(_) => Some(None),
         None => ServiceContainer::from_keys(node).map(Some),
@@ -150,7 +150,7 @@ object! {
         /// A TCP port on which something listens.
         port: Option<u16> = T::Integer(1, 65_535),
         /// An address that answers with a status below 400: http://localhost:8000/health
-        http: Option<Template> = T::Template(RUN, formats::HTTP),
+        http: Option<Template> = T::Template(RUN_SCOPE, formats::HTTP_ADDRESS),
         /// A command that succeeds, run in the service's container.
         command: Option<Template>,
         /// The longest that the service may take to be ready.
@@ -161,7 +161,7 @@ object! {
 impl Field for ReadyRule {
     const TYPE: T = WrittenReady::TYPE;
 
-    fn read(node: &Node, _: &T) -> Option<Self> {
+    fn from_node(node: &Node, _: &T) -> Option<Self> {
         let written = WrittenReady::from_keys(node)?;
         let log = written.log.map(ReadyWhen::Log);
         let when = log
@@ -176,4 +176,4 @@ impl Field for ReadyRule {
 }
 
 /// Keys that a service's container does not have: its network is that of the recipe's container.
-pub const SHARED_NETWORK: [&str; 4] = ["network", "hostname", "dns", "add_host"];
+pub const SHARED_NETWORK_KEYS: [&str; 4] = ["network", "hostname", "dns", "add_host"];

@@ -1,18 +1,19 @@
 //! Models, datasets, setup steps, shared commands, files.
 
 use retrial_document::{
-    ByteUnits, Field, FieldType as T, Keys, Node, OrderedMap, Scope, Word, object, word, words,
+    ByteUnits, Field, FieldType as T, Keys, Node, OrderedMap, Scope, Word, declare_word, object,
+    words,
 };
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::command::{CommandOptions, NEEDS, SETUP_OPTIONS};
+use super::command::{CommandOptions, NEEDS_TYPE, SETUP_OPTIONS};
 use super::download::Download;
 use super::mode::Mode;
 use super::nodes::Placement;
-use crate::expression::{RUN, Template};
+use crate::expression::{RUN_SCOPE, Template};
 use crate::formats;
 
 /// A script next to the recipe, mounted read-only.
@@ -25,8 +26,8 @@ pub struct Companion {
 }
 
 /// Reads the files next to a recipe.
-pub(super) fn companions(node: &Node) -> Option<Vec<Companion>> {
-    let files = OrderedMap::<String>::read(node, &<OrderedMap<String>>::TYPE)?;
+pub(super) fn read_companions(node: &Node) -> Option<Vec<Companion>> {
+    let files = OrderedMap::<String>::from_node(node, &<OrderedMap<String>>::TYPE)?;
     let file = |(source, target)| Companion { source, target };
     Some(files.into_iter().map(file).collect())
 }
@@ -51,9 +52,9 @@ object! {
         /// The source of the model: the hub, a directory or a command.
         source: ModelSource [required],
         /// The path in the container, absolute.
-        mount: Option<Template> = T::Template(RUN, formats::ABSOLUTE_PATH),
+        mount: Option<Template> = T::Template(RUN_SCOPE, formats::ABSOLUTE_PATH),
         /// The form of the mount; none: a directory of real files.
-        hub_cache: bool [key = "as", read = present] = T::Words(MOUNTS),
+        hub_cache: bool [key = "as", read = read_presence] = T::Words(MODEL_MOUNT_FORMS),
         /// Sub-directories that a setup step writes into.
         writable: Vec<String> = T::List(&T::Text(formats::RELATIVE_PATH), 0),
         /// Statements on the download, shown before it begins.
@@ -62,13 +63,13 @@ object! {
     }
 }
 
-const MOUNTS: &[Word] = &[word(
+const MODEL_MOUNT_FORMS: &[Word] = &[declare_word(
     "hub-cache",
     "Mount the hub's cache, for programs that load by hub id.",
 )];
 
 #[expect(clippy::unnecessary_wraps, reason = "a reader")]
-fn present(_: &Node) -> Option<bool> {
+fn read_presence(_: &Node) -> Option<bool> {
     Some(true)
 }
 
@@ -101,7 +102,7 @@ object! {
     pub struct WrittenSource: "a model's source", one of "hub", "path", "run";
     keys {
         /// owner/name on the Hugging Face hub.
-        hub: Option<String> = T::Text(formats::HUB),
+        hub: Option<String> = T::Text(formats::HUB_REPOSITORY),
         /// Branch, tag or commit on the hub.
         revision: String [default = "main"] = T::Text(formats::FILLED),
         /// Globs of the files to fetch; none: all.
@@ -118,7 +119,7 @@ object! {
 impl Field for ModelSource {
     const TYPE: T = WrittenSource::TYPE;
 
-    fn read(node: &Node, _: &T) -> Option<Self> {
+    fn from_node(node: &Node, _: &T) -> Option<Self> {
         let written = WrittenSource::from_keys(node)?;
         if let Some(repository) = written.hub {
             return Some(Self::Hub {
@@ -179,9 +180,9 @@ object! {
     pub struct CacheRequest: "a cached directory";
     keys {
         /// The path in the container, absolute.
-        path: Template [required] = T::Template(RUN, formats::ABSOLUTE_PATH),
+        path: Template [required] = T::Template(RUN_SCOPE, formats::ABSOLUTE_PATH),
         /// The name of the cached directory.
-        key: Template [required] = T::Template(RUN, formats::CACHE_KEY),
+        key: Template [required] = T::Template(RUN_SCOPE, formats::CACHE_KEY),
         /// Files that must exist afterwards, with size and sha256.
         files: OrderedMap<CachedFile> = T::Map(formats::RELATIVE_PATH, &CachedFile::TYPE),
     }
@@ -195,12 +196,12 @@ object! {
         /// The size of the file, bytes.
         size: Option<u64> = T::Size(ByteUnits::Precise),
         /// SHA-256 in hexadecimal.
-        sha256: Option<String> [read = lower_case] = T::Text(formats::SHA256),
+        sha256: Option<String> [read = read_lower_case] = T::Text(formats::SHA256),
     }
 }
 
 #[expect(clippy::option_option, reason = "a reader of an optional value")]
-fn lower_case(node: &Node) -> Option<Option<String>> {
+fn read_lower_case(node: &Node) -> Option<Option<String>> {
     Some(Some(node.text()?.to_ascii_lowercase()))
 }
 
@@ -219,6 +220,6 @@ object! {
         /// The machines on which it runs; figures are those of the first.
         on: Placement [default = "head"],
         /// The services that it needs, by name.
-        needs: Vec<String> = NEEDS,
+        needs: Vec<String> = NEEDS_TYPE,
     }
 }

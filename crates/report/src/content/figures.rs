@@ -183,7 +183,7 @@ fn limit(result: &ResultVerdict, figure: &str) -> Option<(String, String)> {
 pub(super) fn source(reference: &Reference) -> String {
     match reference.source.clone() {
         Some(source) if source.chars().count() <= LONGEST_SOURCE => source,
-        _ => reference.kind.text().to_owned(),
+        _ => reference.kind.label().to_owned(),
     }
 }
 

@@ -42,7 +42,7 @@ impl RemainingTime {
                 _,
             ) => {
                 for step in completed_steps {
-                    remaining.ended(*step, None);
+                    remaining.finish_step(*step, None);
                 }
             }
             (EventKind::StepStarted { .. }, Some(step)) => self.running = Some((step, event.time)),
@@ -52,7 +52,7 @@ impl RemainingTime {
             (EventKind::StepEnded { end, seconds }, Some(step)) => {
                 let ran = self.running.take_if(|(number, _)| *number == step);
                 let done = end.is_done() && ran.is_some();
-                remaining.ended(step, done.then_some(*seconds));
+                remaining.finish_step(step, done.then_some(*seconds));
             }
             _ => {}
         }

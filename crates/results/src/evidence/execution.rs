@@ -59,7 +59,7 @@ fn replaced_image(files: &RunFiles<'_>) -> Option<String> {
 /// Measurements and checks that were executed more than once: only the last time is judged.
 fn repeated_steps(files: &RunFiles<'_>) -> impl Iterator<Item = String> {
     let steps = files.plan.steps.iter();
-    let steps = steps.filter(|step| step.measures() || step.checks());
+    let steps = steps.filter(|step| step.runs_measurement() || step.checks_results());
     steps.filter_map(|step| {
         let earlier = files.state.history.earlier.get(&step.number)?;
         let reasons = earlier.iter().map(|end| match end {
@@ -101,7 +101,11 @@ fn stale_preparation(files: &RunFiles<'_>) -> Option<String> {
 
 /// Returns the measurements that finished, each with the process that created its container.
 fn measured_in<'a>(files: &'a RunFiles<'_>) -> impl Iterator<Item = (&'a Step, u32)> {
-    let steps = files.plan.steps.iter().filter(|step| step.measures());
+    let steps = files
+        .plan
+        .steps
+        .iter()
+        .filter(|step| step.runs_measurement());
     let done = steps.filter(|step| files.state.done(step.number));
     done.filter_map(|step| {
         let process = files.state.history.container_by.get(&step.number)?;

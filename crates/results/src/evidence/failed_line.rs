@@ -38,6 +38,6 @@ fn search(signs: &FailureSigns, file: &TextFile) -> Option<String> {
     if let Err(error) = read {
         return Some(format!("its output cannot be read: {error}"));
     }
-    let found = found.or_else(|| search.rest(None, Instant::now(), true));
+    let found = found.or_else(|| search.search_unterminated(None, Instant::now(), true));
     found.map(|line| line.to_string())
 }

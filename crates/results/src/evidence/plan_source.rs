@@ -10,7 +10,7 @@ use retrial_host::model::HostView;
 use retrial_plan::build::PlanError;
 use retrial_plan::difference::PlanDifference;
 use retrial_plan::{Derivation, Plan};
-use retrial_recipe::{NoTemplates, ResolvedRecipe, SIZE_LIMIT, Source, resolve};
+use retrial_recipe::{MAX_DOCUMENT_BYTES, NoTemplates, ResolvedRecipe, Source, resolve_recipe};
 use retrial_store::open::read_text_beneath;
 use retrial_store::{RecordDirectory, RunDirectory, StoreError};
 
@@ -67,7 +67,7 @@ pub fn plan_differences(
             .read_json("plan.json")
             .map_err(|error| PlanDerivationError::file(&format!("{prefix}plan.json"), &error))?;
         let host = host_of(&part, &prefix)?;
-        let of_machine = derivation.differences_on(&host, &executed)?;
+        let of_machine = derivation.find_node_differences(&host, &executed)?;
         differences.extend(of_machine.into_iter().map(|difference| PlanDifference {
             path: format!("{prefix}plan.json: {}", difference.path),
             ..difference
@@ -82,11 +82,11 @@ fn recipe_of(
     plan: &Plan,
 ) -> Result<(ResolvedRecipe, String), PlanDerivationError> {
     const FILE: &str = "recipe.yaml";
-    let text = read_text_beneath(run.path(), Path::new(FILE), SIZE_LIMIT as u64)
+    let text = read_text_beneath(run.path(), Path::new(FILE), MAX_DOCUMENT_BYTES as u64)
         .map_err(|error| PlanDerivationError::file(FILE, &error))?;
     let hash = hex::encode(Sha256::digest(&text));
     // The stored recipe is resolved: its templates are merged, and its variants chosen.
-    let resolved = resolve(&plan.recipe, &Source::new(FILE, text), &NoTemplates, &[]);
+    let resolved = resolve_recipe(&plan.recipe, &Source::new(FILE, text), &NoTemplates, &[]);
     let resolved = resolved.map_err(|problems| {
         let first = problems.iter().next();
         PlanDerivationError::Recipe(

@@ -112,8 +112,8 @@ impl RunTelemetry {
             return here(required);
         }
         let steps = || plan.steps.iter().filter(|other| takes_part(other, step));
-        let head = needed(steps().any(Step::has_head));
-        let elsewhere = needed(steps().any(Step::has_others));
+        let head = needed(steps().any(Step::runs_on_head));
+        let elsewhere = needed(steps().any(Step::runs_on_others));
         let assigned = plan.assigned_gpus.as_ref();
         let head = MachineSummary {
             name: "the first machine".to_owned(),
@@ -138,7 +138,7 @@ pub fn rows(machine: &RunDirectory) -> Vec<TelemetryRow> {
 
 /// Returns whether it is the step, or starts a service that the step needs.
 fn takes_part(other: &Step, step: &Step) -> bool {
-    let needs = step.command().map(|command| &command.needs);
+    let needs = step.recipe_command().map(|command| &command.needs);
     other.number == step.number || needs.is_some_and(|needs| needs.contains(&other.number))
 }
 

@@ -1,7 +1,7 @@
 //! The qualifiers that a result has by its evidence and its judgements.
 
 use super::{Evidence, Judgement, Qualifier, QualifierKind, RunContext, number, telemetry};
-use retrial_plan::deviation::REIMPLEMENTED;
+use retrial_plan::deviation::REIMPLEMENTED_REASON;
 use retrial_recipe::model::Claim;
 
 /// Rates that differ by less are one: `LoadGen` prints six digits.
@@ -15,7 +15,7 @@ pub(crate) const IMPLAUSIBLE: f64 = 1.5;
 pub(crate) fn of_result(evidence: &Evidence, context: &RunContext) -> Vec<Qualifier> {
     let reimplemented = context.rules.reimplemented;
     let reimplemented =
-        reimplemented.then(|| Qualifier::new(QualifierKind::Reimplemented, REIMPLEMENTED));
+        reimplemented.then(|| Qualifier::new(QualifierKind::Reimplemented, REIMPLEMENTED_REASON));
     let all = [
         reimplemented,
         other_target(evidence),

@@ -72,8 +72,10 @@ fn watched(session: &RunSession) -> Vec<PathBuf> {
     paths.extend(services.map(|control| control.path().to_owned()));
     let state = session.state();
     let steps = session.plan.steps.iter();
-    for step in steps.filter(|step| state.open.contains(&step.number) && step.command().is_some()) {
-        let name = step.directory();
+    for step in
+        steps.filter(|step| state.open.contains(&step.number) && step.recipe_command().is_some())
+    {
+        let name = step.directory_name();
         paths.extend([run_steps.join(&name), control.join("steps").join(name)]);
     }
     paths

@@ -2,7 +2,7 @@
 //! machines.
 
 use super::session::RunSession;
-use retrial_plan::commit::{PlaceholderTexts, commit_later};
+use retrial_plan::commit::{PlaceholderTexts, commit_placeholder};
 
 /// Returns a part of the plan with the values known so far; for one trial of a measurement, or for none.
 pub fn with_run_values<T: PlaceholderTexts + Clone>(
@@ -15,9 +15,9 @@ pub fn with_run_values<T: PlaceholderTexts + Clone>(
     let commits: Vec<(String, &String)> = state
         .models
         .iter()
-        .map(|(model, commit)| (commit_later(model), commit))
+        .map(|(model, commit)| (commit_placeholder(model), commit))
         .collect();
-    for text in part.texts() {
+    for text in part.rendered_texts() {
         for (later, commit) in &commits {
             if text.contains(later) {
                 *text = text.replace(later, commit);
@@ -25,7 +25,9 @@ pub fn with_run_values<T: PlaceholderTexts + Clone>(
         }
     }
     if let Some(machine) = &session.options.machine {
-        session.plan.on_machine(part.texts(), &machine.scope, trial);
+        session
+            .plan
+            .render_on_machine(part.rendered_texts(), &machine.scope, trial);
     }
     part
 }

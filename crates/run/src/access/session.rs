@@ -19,7 +19,7 @@ use crate::redact::Redactor;
 use retrial_engine::EngineError;
 use retrial_engine::api::Engine;
 use retrial_host::disk_full;
-use retrial_plan::own_containers;
+use retrial_plan::service_containers;
 use retrial_plan::step::{Plan, Step};
 use retrial_store::journal::{Event, EventKind, Journal, JournalState, StepEnd};
 use retrial_store::lock::FileLock;
@@ -128,7 +128,7 @@ impl RunSession {
             ControlDirectory::of(&local),
             ControlDirectory::of_host(&local),
         );
-        let services = own_containers(&plan.steps).map(|(service, _)| {
+        let services = service_containers(&plan.steps).map(|(service, _)| {
             let control = ControlDirectory::of_service(&local, &service.service);
             (service.service.clone(), control)
         });
@@ -194,8 +194,8 @@ impl RunSession {
     pub(crate) fn does(&self, step: &Step) -> bool {
         match &self.options.machine {
             None => true,
-            Some(machine) if machine.is_head => step.has_head(),
-            Some(_) => step.has_others(),
+            Some(machine) if machine.is_head => step.runs_on_head(),
+            Some(_) => step.runs_on_others(),
         }
     }
 

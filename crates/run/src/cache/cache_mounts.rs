@@ -13,7 +13,7 @@ use crate::error::Halt;
 use crate::step::StepSession;
 use retrial_container::{ContainerSpec, Mount};
 use retrial_engine::api::ContainerState;
-use retrial_plan::cached::short;
+use retrial_plan::cached_directory::short_identity;
 use retrial_store::cache::CacheEntry;
 use retrial_store::journal::{CacheMount, EventKind, StepEnd};
 use retrial_store::lock::{FileLock, LockAttempt};
@@ -34,9 +34,9 @@ pub async fn take(
     for (mount, path) in std::mem::take(&mut spec.cache_mounts) {
         let image = image(session, &spec.image).await?;
         let machine = retrial_host::machine_name(&session.options.root);
-        let companions = companions(session, session.plan.companions()).await?;
+        let companions = companions(session, session.plan.companion_mounts()).await?;
         let plan = &session.plan;
-        let identity = plan.cache_mount(&path, &image, &machine, &companions);
+        let identity = plan.cache_mount_identity(&path, &image, &machine, &companions);
         let (entry, lock) = free(session, &mount, &identity).await?;
         let run = origin(session, image);
         let earlier = entry.claim(&run)?;
@@ -91,7 +91,7 @@ async fn free(
     let mut number = 0;
     loop {
         number += 1;
-        let directory = format!("{}-{number}", short(identity));
+        let directory = format!("{}-{number}", short_identity(identity));
         let entry = entry(session, mount, &directory, identity);
         let LockAttempt::Acquired(lock) = entry.lock(&work)? else {
             continue;

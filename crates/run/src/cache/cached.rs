@@ -11,7 +11,7 @@ use crate::error::Halt;
 use crate::interrupt::on_thread;
 use crate::step::StepSession;
 use retrial_container::Mount;
-use retrial_plan::cached::CachedDirectory;
+use retrial_plan::cached_directory::CachedDirectory;
 use retrial_store::StoreError;
 use retrial_store::cache::{CacheEntry, CacheOrigin, CacheState, digest_of};
 use retrial_store::journal::{StepEnd, StepFault};
@@ -47,7 +47,7 @@ pub async fn mounts(session: &StepSession<'_>) -> Result<CachedMounts, Halt> {
             ));
         };
         let source = entry.content().display().to_string();
-        all.mounts.push(directory.mount(source));
+        all.mounts.push(directory.to_mount(source));
         all.locations.push(entry.location());
     }
     Ok(all)
@@ -72,7 +72,7 @@ pub async fn identity(
     let state = session.state();
     let earlier = earlier(session).filter_map(|(number, _)| state.cached.get(&number));
     let earlier: Vec<&str> = earlier.map(|cached| cached.identity.as_str()).collect();
-    Ok(directory.identity_on(image, &companions, &earlier))
+    Ok(directory.full_identity(image, &companions, &earlier))
 }
 
 /// A digest of files next to the recipe.

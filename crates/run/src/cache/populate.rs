@@ -15,7 +15,7 @@ use retrial_document::ErrorText;
 use retrial_document::measures::format;
 use retrial_engine::api::ExecSpec;
 use retrial_host::disk_full;
-use retrial_plan::cached::PopulateStep;
+use retrial_plan::cached_directory::PopulateStep;
 use retrial_plan::options::KeepContainer;
 use retrial_plan::step::{Action, StepCondition};
 use retrial_recipe::model::StepLocation;

@@ -12,7 +12,7 @@ use crate::step::StepSession;
 use retrial_container::{ContainerSpec, Mount};
 use retrial_engine::api::Engine;
 use retrial_engine::error::EngineError;
-use retrial_plan::cached::{SEED, STAGE};
+use retrial_plan::cached_directory::{SEED_SCRIPT, STAGE_MOUNT_PATH};
 
 /// The interval between checks whether it has ended.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -33,7 +33,8 @@ pub async fn owner(session: &RunSession) -> String {
 /// Makes us the owner of all files in a directory, writable for everybody, as root of the run's image. Does not
 /// follow symlinks: they refer to paths of the container.
 pub async fn own(session: &RunSession, directory: &Path) -> Result<(), EngineError> {
-    let script = format!("chown -hR \"$1\" {STAGE} && chmod -R a+rwX {STAGE}");
+    let script =
+        format!("chown -hR \"$1\" {STAGE_MOUNT_PATH} && chmod -R a+rwX {STAGE_MOUNT_PATH}");
     let image = session.state().image.clone().unwrap_or_default();
     let spec = ContainerSpec {
         command: ["-c", &script, "sh", &owner(session).await]
@@ -57,7 +58,7 @@ fn as_root(session: &RunSession, image: &str, stage: &Path) -> ContainerSpec {
         user: Some("0".to_owned()),
         mounts: vec![Mount {
             source: stage.display().to_string(),
-            target: STAGE.to_owned(),
+            target: STAGE_MOUNT_PATH.to_owned(),
             read_only: false,
         }],
         labels: own_labels(session),
@@ -73,7 +74,7 @@ pub async fn seed(
     stage: &Path,
     owner: &str,
 ) -> Result<(), Halt> {
-    let words = ["-c", SEED, "sh", path, owner];
+    let words = ["-c", SEED_SCRIPT, "sh", path, owner];
     let spec = ContainerSpec {
         command: words.map(str::to_owned).to_vec(),
         ..as_root(session, image, stage)

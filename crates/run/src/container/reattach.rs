@@ -57,7 +57,7 @@ impl RunExecution<'_> {
         let plan = &self.session.plan;
         let state = self.session.state().resumed();
         let mut completed = state.completed_steps(plan, container_lives);
-        let is_running = |step: &&Step| step.on_host().is_some() && self.may_be_running(step);
+        let is_running = |step: &&Step| step.host_command().is_some() && self.may_be_running(step);
         if let Some(running) = plan.steps.iter().find(is_running) {
             let before = state.completed_steps(plan, true).into_iter();
             completed.extend(before.filter(|number| *number < running.number));

@@ -17,8 +17,8 @@ use retrial_store::journal::StepFault;
 pub fn record_links(plan: &mut Plan) {
     let directory = plan.directory.as_deref();
     let directory = directory.map(|directory| resolve_existing(Path::new(directory)));
-    let links = plan.sources().filter_map(|source| {
-        let named = Path::new(source.known_part());
+    let links = plan.engine_sources().filter_map(|source| {
+        let named = Path::new(source.known_directories());
         let real = resolve_existing(named);
         let is_inside = plan.is_companion(&source.path)
             && directory.as_ref().is_some_and(|own| real.starts_with(own));
@@ -37,7 +37,7 @@ fn resolve(plan: &Plan, path: &str) -> Result<RealPath, Halt> {
             "do not replace it while a run starts",
         )
     };
-    let source = plan.source_of(path);
+    let source = plan.find_engine_source(path);
     let leads_to = source.and_then(|source| source.leads_to.as_deref());
     if let (Some(own), true, None) = (&plan.directory, plan.is_companion(path), leads_to) {
         let found = RealPath::resolve_beneath(Path::new(own), Path::new(path)).map_err(failed)?;
@@ -48,7 +48,7 @@ fn resolve(plan: &Plan, path: &str) -> Result<RealPath, Halt> {
         // A directory of Retrial's own, a file of the hub's cache, or of the GPU's driver.
         return Ok(found);
     };
-    let approved = Path::new(leads_to.unwrap_or(source.known_part()));
+    let approved = Path::new(leads_to.unwrap_or(source.known_directories()));
     let is_approved = if source.path == path {
         found.path() == approved
     } else {

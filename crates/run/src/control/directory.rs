@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 use super::step::StepControl;
 use crate::mutex::lock;
 use retrial_container::first_process::DEFAULT_SHELL;
-use retrial_plan::shell::takes_text;
+use retrial_plan::shell::accepts_command_text;
 use retrial_plan::step::{ExecStep, Step};
 use retrial_results::packages;
 use retrial_store::dir_handle::DirHandle;
@@ -45,7 +45,7 @@ pub const RENEWAL: Duration = Duration::from_secs(GRACE_S / 3);
 
 /// The variable that identifies a step's processes.
 pub fn mark(run: &RunDirectory, step: &Step) -> (String, String) {
-    let value = format!("{}/{}", run.id(), step.directory());
+    let value = format!("{}/{}", run.id(), step.directory_name());
     ("RETRIAL_STEP".to_owned(), value)
 }
 
@@ -53,13 +53,13 @@ pub fn mark(run: &RunDirectory, step: &Step) -> (String, String) {
 /// as the program sees it.
 pub fn step_command(control: &str, step: &Step, command: &ExecStep) -> Vec<String> {
     let script = format!("{control}/step");
-    let mut words = vec!["/bin/sh".to_owned(), script, step.directory()];
+    let mut words = vec!["/bin/sh".to_owned(), script, step.directory_name()];
     // The path of the command's file is appended as the last argument.
     match &command.shell {
         None => words.extend(DEFAULT_SHELL.map(str::to_owned)),
         Some(shell) => words.extend_from_slice(shell),
     }
-    if command.shell.as_deref().is_some_and(takes_text) {
+    if command.shell.as_deref().is_some_and(accepts_command_text) {
         // It becomes $0 and is read by the shell itself.
         words.push(". \"$0\"".to_owned());
     }
@@ -209,7 +209,7 @@ impl ControlDirectory {
 
     /// A step's side of the control directory.
     pub fn step(&self, step: &Step) -> StepControl {
-        StepControl::new(self.path.clone(), step.directory())
+        StepControl::new(self.path.clone(), step.directory_name())
     }
 
     fn read(&self, name: &str) -> Option<String> {

@@ -80,7 +80,11 @@ impl FailureWatch {
         for _ in 0..BLOCKS {
             let (count, finding) = output.block(age);
             if count == 0 || finding.is_some() {
-                let rest = || output.search.rest(Some(age), Instant::now(), false);
+                let rest = || {
+                    output
+                        .search
+                        .search_unterminated(Some(age), Instant::now(), false)
+                };
                 self.found = finding.or_else(rest).map(|found| noted(command, found));
                 break;
             }
@@ -89,7 +93,7 @@ impl FailureWatch {
             return Ok(());
         }
         let stalled = self.output.as_ref();
-        let stalled = stalled.and_then(|output| output.search.stalled(Instant::now()));
+        let stalled = stalled.and_then(|output| output.search.stalled_rule(Instant::now()));
         stalled.map_or(Ok(()), |rule| {
             let finding = FailureFinding::NoProgress {
                 pattern: rule.pattern.clone(),
@@ -115,7 +119,9 @@ impl FailureWatch {
         while let Some(output) = self.output.as_mut().filter(|_| self.found.is_none()) {
             let (count, finding) = output.block(age);
             let finding = match (finding, count) {
-                (None, 0) => output.search.rest(Some(age), Instant::now(), true),
+                (None, 0) => output
+                    .search
+                    .search_unterminated(Some(age), Instant::now(), true),
                 (finding, _) => finding,
             };
             self.found = finding.map(|found| noted(command, found));

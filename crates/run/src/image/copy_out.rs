@@ -30,7 +30,7 @@ pub async fn copy_out(session: &StepSession<'_>, path: &str, to: &str) -> Result
         ..ContainerSpec::default()
     };
     let id = create_again(session, &spec).await?;
-    let part = format!("host/{}.part", session.step.directory());
+    let part = format!("host/{}.part", session.step.directory_name());
     let part = session.run.join(&part);
     let copy = Extraction {
         container: &id,

@@ -35,7 +35,7 @@ pub(crate) async fn compare_images(
     let Action::Pull { reference, .. } = &session.step.action else {
         return Ok(());
     };
-    let here = if session.step.has_head() {
+    let here = if session.step.runs_on_head() {
         let here = image_of(session).await;
         here.map(|image| (session.node(), image))
     } else {

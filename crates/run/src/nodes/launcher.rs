@@ -9,7 +9,7 @@ use tokio::process::{Child, Command};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::OnDisconnect;
-use retrial_recipe::quote::quote;
+use retrial_recipe::quote::shell_quote;
 
 /// Open files for a process on another machine: its input, its output, its errors, and itself.
 const FILES: u64 = 4;
@@ -68,7 +68,7 @@ impl Launcher {
                 ]);
                 command.arg(node);
                 // The other side's shell splits it again.
-                command.arg(join(words.iter().map(|word| quote(word)), " "));
+                command.arg(join(words.iter().map(|word| shell_quote(word)), " "));
                 command
             }
             Self::Srun => {
@@ -104,7 +104,7 @@ impl Launcher {
         } else {
             line = texts(&["ssh", "-t"]);
             line.extend(node.map(str::to_owned));
-            line.push(join(words.iter().map(|word| quote(word)), " "));
+            line.push(join(words.iter().map(|word| shell_quote(word)), " "));
         }
         line
     }

@@ -75,7 +75,7 @@ pub async fn collect_evidence(session: &StepSession<'_>, producer: u32, pattern:
     };
     let directories = session.control.step(source).result_directories(pattern);
     for (index, directory) in directories.iter().enumerate() {
-        let to = format!("steps/{}/results-{}", source.directory(), index + 1);
+        let to = format!("steps/{}/results-{}", source.directory_name(), index + 1);
         let _ = copy_results(session, directory, &to, None).await;
     }
 }

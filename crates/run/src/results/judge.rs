@@ -57,11 +57,14 @@ pub(crate) async fn decided(session: &StepSession<'_>) -> Option<String> {
         return None;
     };
     let needing = match &session.step.action {
-        Action::StartService(_) => session.plan.that_need(session.step.number).next(),
-        Action::StopService(ending) => session.plan.that_need(ending.of).next(),
+        Action::StartService(_) => session
+            .plan
+            .steps_needing_service(session.step.number)
+            .next(),
+        Action::StopService(ending) => session.plan.steps_needing_service(ending.of).next(),
         _ => None,
     };
-    let (measurement, trial) = needing.unwrap_or(session.step).trial()?;
+    let (measurement, trial) = needing.unwrap_or(session.step).measurement_and_trial()?;
     // Only whole stages count: the latest one before this trial.
     let mut stages = all_stages.iter().copied().enumerate().rev();
     let warmup = session.plan.measurements.get(measurement)?.warmup;

@@ -23,11 +23,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Shows the figures of a trial, if this step is its last.
 pub async fn show(session: &StepSession<'_>) {
     let step = session.step;
-    let Some((measurement, trial)) = step.trial() else {
+    let Some((measurement, trial)) = step.measurement_and_trial() else {
         return;
     };
     let mut steps = session.plan.steps.iter();
-    if steps.any(|other| other.number > step.number && other.trial() == step.trial()) {
+    if steps.any(|other| {
+        other.number > step.number && other.measurement_and_trial() == step.measurement_and_trial()
+    }) {
         return;
     }
     let Some(measured) = session.plan.measurements.get(measurement) else {
@@ -53,9 +55,9 @@ fn figures(
     state: &JournalState,
     (measurement, trial): (usize, u32),
 ) -> Vec<(String, f64, String)> {
-    let of_trial = |step: &&Step| step.trial() == Some((measurement, trial));
+    let of_trial = |step: &&Step| step.measurement_and_trial() == Some((measurement, trial));
     let logs = plan.steps.iter().filter(of_trial);
-    let logs = logs.map(|step| size_of(&directory.steps().join(step.directory())));
+    let logs = logs.map(|step| size_of(&directory.steps().join(step.directory_name())));
     let results = plan.results_directory(measurement, trial);
     if logs.sum::<u64>() + size_of(&directory.join(&results)) > MOST_BYTES {
         return Vec::new();

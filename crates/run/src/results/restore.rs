@@ -24,10 +24,12 @@ pub async fn restore_results(command: &StepCommand<'_>) -> Result<(), Halt> {
     };
     let collecting = session
         .plan
-        .steps_of(measured)
+        .result_steps(measured)
         .filter(|step| state.done(step.number));
     let directories = collecting.filter_map(|step| {
-        let (measurement, trial) = step.trial().filter(|_| step.collects())?;
+        let (measurement, trial) = step
+            .measurement_and_trial()
+            .filter(|_| step.collects_results())?;
         let top = state.collected.get(&step.number)?.trim_start_matches('/');
         let directory = session.plan.results_directory(measurement, trial);
         Some((session.run.join(&directory), PathBuf::from(top)))

@@ -76,7 +76,7 @@ async fn follow_until_ready(
     if is_new && has_address && answers(service, command).await? {
         let reason = format!(
             "{} before the service {} was started",
-            service.readiness(),
+            service.describe_readiness(),
             service.service
         );
         let advice = "another program serves there: stop it, or choose another port";
@@ -108,7 +108,7 @@ fn ended_early(service: &ServiceStep, code: Result<i64, StepEnd>) -> StepEnd {
 
 /// Stops a service that was ready.
 pub async fn stop(session: &StepSession<'_>, ending: &StopStep) -> Result<(), Halt> {
-    let Some((start, service)) = session.plan.service(ending.of) else {
+    let Some((start, service)) = session.plan.started_service(ending.of) else {
         return Ok(());
     };
     let started = StepSession::new(session, start);

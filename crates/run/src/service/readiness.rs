@@ -15,8 +15,8 @@ use crate::step::{StepCommand, StepObserver, StepSession, output};
 use retrial_document::ErrorText;
 use retrial_document::measures::format;
 use retrial_engine::api::{Engine, ExecSpec};
-use retrial_plan::service::{PROBE_HTTP, PROBE_PORT, ServiceStep};
-use retrial_plan::shell::inline;
+use retrial_plan::service::{HTTP_PROBE_SCRIPT, PORT_PROBE_SCRIPT, ServiceStep};
+use retrial_plan::shell::inline_command;
 use retrial_readings::lines::LineSplitter;
 use retrial_recipe::model::ReadyWhen;
 use retrial_store::journal::{StepEnd, StepFault};
@@ -101,7 +101,7 @@ impl StepObserver for Readiness<'_> {
             "the service {} was not ready within {}: waited until {}",
             service.service,
             format::limit(service.command.timeout_s),
-            service.readiness()
+            service.describe_readiness()
         );
         let advice = "read its output; allow more time with `ready.timeout:` in the recipe";
         StepEnd::failed(fault, reason, advice)
@@ -156,11 +156,11 @@ async fn until_printed(session: &StepSession<'_>, pattern: Regex) -> Result<(), 
 pub async fn answers(service: &ServiceStep, command: &StepCommand<'_>) -> Result<bool, StepEnd> {
     let (script, target) = match &service.ready {
         ReadyWhen::Log(_) => return Ok(false),
-        ReadyWhen::Port(port) => (PROBE_PORT, port.to_string()),
-        ReadyWhen::Http(url) => (PROBE_HTTP, url.0.clone()),
+        ReadyWhen::Port(port) => (PORT_PROBE_SCRIPT, port.to_string()),
+        ReadyWhen::Http(url) => (HTTP_PROBE_SCRIPT, url.0.clone()),
         ReadyWhen::Command(ready) => {
             let mut spec = command.spec();
-            spec.command = inline(command.exec.shell.as_deref(), &ready.0);
+            spec.command = inline_command(command.exec.shell.as_deref(), &ready.0);
             return Ok(exit_code(command, &spec, false).await? == Some(0));
         }
     };

@@ -56,7 +56,7 @@ pub fn verify(command: &StepCommand<'_>, exit: &StepExit) -> Result<i64, StepEnd
 
 fn advice(command: &StepCommand<'_>, code: i64) -> String {
     let StepCommand { session, exec, .. } = command;
-    let is_collected = |of| session.plan.steps_of(of).any(Step::collects);
+    let is_collected = |of| session.plan.result_steps(of).any(Step::collects_results);
     match exec.purpose {
         _ if code == 127 && exec.shell.is_none() => {
             "if the guide's commands rely on a login shell's PATH, set `shell: [bash, -ilc]` in the recipe's container".to_owned()

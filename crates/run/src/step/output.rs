@@ -34,7 +34,7 @@ const DISPLAY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Opens a step's output, following no link.
 pub fn open_output(session: &StepSession<'_>) -> Result<File, StoreError> {
-    let relative = Path::new(&session.step.directory()).join("output.log");
+    let relative = Path::new(&session.step.directory_name()).join("output.log");
     open::open_beneath(&session.local.steps(), &relative)
 }
 
@@ -45,7 +45,7 @@ pub fn begin(command: &StepCommand<'_>) -> Result<(), StoreError> {
     let path = session.output_in(&session.local);
     let directory = session.directory_in(&session.run);
     if directory.exists() {
-        let name = |attempt| format!("{}.{attempt}", session.step.directory());
+        let name = |attempt| format!("{}.{attempt}", session.step.directory_name());
         let mut free = (1..10_000).map(|attempt| session.run.steps().join(name(attempt)));
         if let Some(aside) = free.find(|aside| !aside.exists()) {
             fs::rename(&directory, &aside).map_err(StoreError::io("rename", &directory))?;

@@ -118,7 +118,7 @@ impl<'a> StepSession<'a> {
 
     /// Returns the step's directory in that of a run, or in the part of it on this machine's own disk.
     pub fn directory_in(&self, run: &RunDirectory) -> PathBuf {
-        run.steps().join(self.step.directory())
+        run.steps().join(self.step.directory_name())
     }
 
     /// Returns the path of the step's output in such a directory.

@@ -41,7 +41,7 @@ impl RunExecution<'_> {
             }
             Action::Populate(_) => !self.is_container_needed().await,
             Action::StartService(_) => {
-                let needing = self.session.plan.that_need(step.number);
+                let needing = self.session.plan.steps_needing_service(step.number);
                 self.decided(step).await?.is_none() && !self.is_any_left(needing).await
             }
             _ => false,
@@ -68,7 +68,7 @@ impl RunExecution<'_> {
     fn missing_input(&self, step: &Step, state: &JournalState) -> Option<u32> {
         match &step.action {
             Action::StopService(ending) => Some(ending.of),
-            Action::Exec(exec) if !step.checks() => {
+            Action::Exec(exec) if !step.checks_results() => {
                 let mut needs = exec.needs.iter().copied();
                 let is_open = state.open.contains(&step.number);
                 needs.find(|start| !is_open && self.is_service_missing(state, *start))
@@ -85,7 +85,7 @@ impl RunExecution<'_> {
     /// Returns whether a service that a step needs is not running. A service whose start was skipped by an option is
     /// run by the user.
     fn is_service_missing(&self, state: &JournalState, start: u32) -> bool {
-        let started = self.session.plan.service(start);
+        let started = self.session.plan.started_service(start);
         !state.services.contains_key(&start) && started.is_none_or(|(step, _)| !step.is_skipped())
     }
 
@@ -114,7 +114,7 @@ impl RunExecution<'_> {
         let session = StepSession::new(self.session, step);
         let decision = judge::decided(&session).await;
         if let Some(decision) = &decision
-            && step.measures()
+            && step.runs_measurement()
         {
             session.decide(decision.clone())?;
         }

@@ -24,11 +24,11 @@ pub fn summary(step: &Step) -> String {
         Action::Create => "create the container".to_owned(),
         Action::CopyOut { path, .. } => format!("copy {path} out of the image"),
         Action::Exec(_) | Action::Host(_) | Action::Populate(_) => step
-            .command()
+            .recipe_command()
             .map_or_else(String::new, |command| first_command(&command.run)),
         Action::StartService(service) => {
             let command = first_command(&service.command.run);
-            format!("{command}, until {}", service.readiness())
+            format!("{command}, until {}", service.describe_readiness())
         }
         Action::StopService(ending) => format!("stop {}: {}", ending.service, ending.stop),
         Action::Collect { path, .. } => format!("collect {path}"),

@@ -179,7 +179,11 @@ impl<'a> StepCommand<'a> {
     /// Returns the program and the arguments that run a script for the step.
     fn script_words(&self, name: &str, arguments: &[&str]) -> Vec<String> {
         let script = format!("{}/{name}", self.control_path());
-        let words = ["/bin/sh".to_owned(), script, self.session.step.directory()];
+        let words = [
+            "/bin/sh".to_owned(),
+            script,
+            self.session.step.directory_name(),
+        ];
         let arguments = arguments.iter().map(|&argument| argument.to_owned());
         words.into_iter().chain(arguments).collect()
     }

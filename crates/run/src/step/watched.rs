@@ -62,7 +62,10 @@ pub fn watched<'a>(
     let state = session.state();
     let needs = starts.iter().filter_map(|start| {
         let exec = state.services.get(start)?;
-        session.plan.service(*start).map(|found| (found, exec))
+        session
+            .plan
+            .started_service(*start)
+            .map(|found| (found, exec))
     });
     needs
         .filter(|((step, _), _)| session.does(step))
@@ -159,7 +162,7 @@ impl WatchedService<'_> {
     /// Converts its fault to one of the measurement.
     fn fault(&self, end: StepEnd) -> StepEnd {
         let session = &self.command.session;
-        let (name, step) = (&self.service.service, session.step.directory());
+        let (name, step) = (&self.service.service, session.step.directory_name());
         let node = session.options.machine.as_ref();
         let below = node.map_or_else(String::new, RunMachine::directory);
         with_last_lines(session, end).reworded(|reason| {

@@ -143,7 +143,7 @@ pub async fn watched_elsewhere<T>(session: &StepSession<'_>, work: impl Future<O
     let plan = &session.plan;
     let is_watched = plan.telemetry.pause().is_some() && measured(plan, session.step).is_some();
     let others = session.others.as_ref();
-    match others.filter(|_| is_watched && !session.step.has_others()) {
+    match others.filter(|_| is_watched && !session.step.runs_on_others()) {
         Some(others) => others.watch(session.step.number, work).await,
         None => work.await,
     }

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::dir_handle::DirHandle;
 use crate::error::StoreError;
 use crate::files::write_atomically;
-use retrial_plan::cached::is_complete;
+use retrial_plan::cached_directory::lists_all_hashes;
 use retrial_recipe::model::CachedFile;
 
 use super::CacheState;
@@ -129,7 +129,7 @@ impl CacheManifest {
         let mut files = self.files.keys().chain(self.links.keys());
         let file = files.find(|name| !is_listed(name));
         let other = file.or_else(|| self.directories.keys().find(|name| !is_above(name)));
-        let other = other.filter(|_| is_complete(required))?;
+        let other = other.filter(|_| lists_all_hashes(required))?;
         Some(format!("the recipe does not list {other}"))
     }
 

@@ -202,7 +202,7 @@ impl JournalState {
         match &step.action {
             Action::Create => done && here,
             Action::StartService(_) => {
-                let mut needing = plan.that_need(step.number);
+                let mut needing = plan.steps_needing_service(step.number);
                 self.failed(step.number)
                     || done
                         && (self.services.contains_key(&step.number)
@@ -212,7 +212,7 @@ impl JournalState {
             Action::StopService(ending) => {
                 done && !self.services.contains_key(&ending.of)
                     && plan
-                        .service(ending.of)
+                        .started_service(ending.of)
                         .is_none_or(|(start, _)| self.is_complete(plan, start, container_lives))
             }
             // Cheap, and valid only at the end.
@@ -229,7 +229,9 @@ impl JournalState {
             },
             // The results of a rerun check are collected again.
             Action::Collect { of, .. } => {
-                let mut checks = plan.steps_of(*of).filter(|check| check.checks());
+                let mut checks = plan
+                    .result_steps(*of)
+                    .filter(|check| check.checks_results());
                 done && self.is_collected(plan, *of)
                     && checks.all(|check| self.settled(check.number))
             }
@@ -263,14 +265,14 @@ impl JournalState {
     /// can be rerun, one that reads the container cannot.
     fn is_collected(&self, plan: &Plan, number: u32) -> bool {
         let mut collecting = plan
-            .steps_of(number)
-            .filter(|step| step.collects())
+            .result_steps(number)
+            .filter(|step| step.collects_results())
             .peekable();
         self.done(number)
             && if collecting.peek().is_some() {
                 collecting.all(|step| self.done(step.number))
             } else {
-                plan.steps_of(number)
+                plan.result_steps(number)
                     .all(|check| self.settled(check.number))
             }
     }

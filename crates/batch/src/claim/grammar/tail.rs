@@ -2,8 +2,8 @@
 
 use crate::claim::sentence::{AmountQualifier, ClaimModifiers, ClaimProblem, ClaimSubjects, wrong};
 use crate::claim::words::{ClaimWord, find, place};
-use retrial_plan::measurement::same_scenario;
-use retrial_recipe::{Span, is_loadgen_figure, nearest};
+use retrial_plan::measurement::is_same_scenario;
+use retrial_recipe::{Span, find_nearest, is_loadgen_figure};
 
 /// Parts words into a side and what follows it.
 pub(super) fn tail<'a>(
@@ -76,7 +76,7 @@ fn measured(
 ) -> Result<(Option<String>, Option<String>), ClaimProblem> {
     let (mut scenario, mut figure) = (None, None);
     for word in words {
-        let own = |scenario_name: &&String| same_scenario(scenario_name, &word.text);
+        let own = |scenario_name: &&String| is_same_scenario(scenario_name, &word.text);
         let of_batch = subjects.scenarios.iter().find(own).cloned();
         if let (Some(scenario_name), None) = (&of_batch, &scenario) {
             scenario = Some(scenario_name.clone());
@@ -86,7 +86,7 @@ fn measured(
             figure = Some(word.text.clone());
         } else {
             let names = subjects.scenarios.iter().chain(subjects.figures);
-            let near = nearest(&word.text, names.map(String::as_str));
+            let near = find_nearest(&word.text, names.map(String::as_str));
             let message = format!(
                 "`{}` is not a scenario or figure of these recipes",
                 word.text

@@ -9,7 +9,7 @@ use retrial_document::ErrorText;
 use retrial_host::model::HostView;
 use retrial_plan::build::RecipeOrigin;
 use retrial_plan::remaining::{RemainingSteps, StepTimes};
-use retrial_plan::{PlanOptions, build};
+use retrial_plan::{PlanOptions, build_plan};
 use retrial_store::journal::{
     AbortReason, Event, EventKind, SkipReason, StepEnd, StepFault, Transfer, TransferState,
     TransferUnit,
@@ -40,11 +40,14 @@ pub fn rest_of_trials(trials: u32) -> (RemainingTime, Vec<(u32, String)>) {
         "schema: 1\ntitle: t\nexpected_duration: 1m\nsubmission: {{ suite: own, benchmark: b, sources: [x] }}\nimage: debian\nscenarios: {{ s: {{ performance: {{ trials: {trials}, run: \"true\", figures: {{ speed: {{ pattern: \"([0-9]+)\" }} }} }} }} }}\n"
     );
     let source = retrial_recipe::Source::new("r.yaml", text);
-    let resolved = retrial_recipe::resolve("r", &source, &retrial_recipe::NoTemplates, &[]);
+    let resolved = retrial_recipe::resolve_recipe("r", &source, &retrial_recipe::NoTemplates, &[]);
     let (options, host) = (PlanOptions::default(), HostView::default());
     let recipe = resolved.unwrap().recipe;
-    let plan = build(&recipe, &RecipeOrigin::default(), &options, &host).unwrap();
-    let measuring = plan.steps.iter().filter(|step| step.trial().is_some());
+    let plan = build_plan(&recipe, &RecipeOrigin::default(), &options, &host).unwrap();
+    let measuring = plan
+        .steps
+        .iter()
+        .filter(|step| step.measurement_and_trial().is_some());
     let steps = measuring.map(|step| (step.number, step.name.clone()));
     let steps = steps.collect();
     let none = StepTimes::default();

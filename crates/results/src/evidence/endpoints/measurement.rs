@@ -39,9 +39,9 @@ pub fn add_to_evidence(
             && one.mode != Mode::Compliance
             && place.mode.is_none_or(|mode| mode == one.mode)
             && is_there
-            && named.is_none_or(|name| one.is_named(name))
+            && named.is_none_or(|name| one.has_scenario_name(name))
             && match &place.scenario {
-                Some(name) => one.is_named(name),
+                Some(name) => one.has_scenario_name(name),
                 None => configured.is_none_or(|configured| may_be(&one.scenario, configured)),
             }
     };

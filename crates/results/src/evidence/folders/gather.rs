@@ -15,7 +15,7 @@ use crate::evidence::trials::complete;
 use crate::evidence::{compliance, endpoints, folder};
 use crate::verdict::Evidence;
 use retrial_plan::Plan;
-use retrial_plan::measurement::{MeasurementPlan, same_scenario};
+use retrial_plan::measurement::{MeasurementPlan, is_same_scenario};
 use retrial_recipe::model::Mode;
 
 /// The folder of a power measurement's ranging run.
@@ -120,7 +120,7 @@ impl<'a> ResultCollector<'a> {
         let is_wanted = |relative: &PathBuf| {
             let scenario = reader.place(relative).scenario;
             let named = measurements.scenario.zip(scenario);
-            named.is_none_or(|(named, scenario)| same_scenario(named, &scenario))
+            named.is_none_or(|(named, scenario)| is_same_scenario(named, &scenario))
         };
         self.summaries.retain(is_wanted);
         self.tests.retain(is_wanted);

@@ -85,7 +85,8 @@ impl<'a> PlanMeasurements<'a> {
     }
 
     fn is_wanted(self, measured: &MeasurementPlan) -> bool {
-        self.scenario.is_none_or(|name| measured.is_named(name))
+        self.scenario
+            .is_none_or(|name| measured.has_scenario_name(name))
     }
 }
 
@@ -140,7 +141,7 @@ fn read(
 /// Returns the folders of a measurement's trials; none where it has none of its own.
 fn trial_folders(root: &Path, measured: &MeasurementPlan, plan: &Plan) -> Vec<TrialFolder> {
     let mut scenarios: Vec<String> = names_in(root, FileType::is_dir)
-        .filter(|name| measured.is_named(name))
+        .filter(|name| measured.has_scenario_name(name))
         .collect();
     scenarios.sort();
     let places = scenarios.into_iter().flat_map(|name| {

@@ -147,7 +147,7 @@ impl LooseResultsReader<'_> {
     ) -> Option<InferenceRules> {
         let mut of_recipe = self.results.plan.iter().flat_map(|plan| &plan.measurements);
         let of_recipe = of_recipe
-            .find(|one| one.mode == Mode::Performance && one.is_named(scenario))
+            .find(|one| one.mode == Mode::Performance && one.has_scenario_name(scenario))
             .and_then(|one| one.rules.clone());
         of_recipe.or_else(|| self.results.without_recipe.rules(scenario, place, run))
     }
@@ -174,7 +174,7 @@ impl LooseResultsReader<'_> {
             .or_else(logged)
             .unwrap_or_else(|| name_of(folder));
         let mut of_recipe = self.results.plan.iter().flat_map(|plan| &plan.measurements);
-        let of_recipe = of_recipe.find(|one| one.mode == mode && one.is_named(&name));
+        let of_recipe = of_recipe.find(|one| one.mode == mode && one.has_scenario_name(&name));
         of_recipe.cloned().unwrap_or_else(|| {
             let unplanned = self.results.without_recipe;
             unplanned.measurement(&name, mode, place, run)

@@ -188,10 +188,11 @@ fn share_command(plan: &Plan, one: &Evidence, other: &Evidence) -> bool {
     let Some((one, other)) = index(one).zip(index(other)) else {
         return false;
     };
-    let mut steps = plan.steps.iter().filter(|step| step.measures());
+    let mut steps = plan.steps.iter().filter(|step| step.runs_measurement());
     steps.any(|step| {
-        step.trial()
-            .is_some_and(|(_, trial)| step.is_of(one, trial) && step.is_of(other, trial))
+        step.measurement_and_trial().is_some_and(|(_, trial)| {
+            step.belongs_to_trial(one, trial) && step.belongs_to_trial(other, trial)
+        })
     })
 }
 

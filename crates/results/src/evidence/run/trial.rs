@@ -30,11 +30,11 @@ impl RunTrial<'_> {
     /// Returns the trials that it gave: none where it was not needed, several where its step trained several
     /// times.
     pub fn gather(&self, evidence: &mut Evidence) -> Vec<TrialEvidence> {
-        let Some(measure) = self.step(Step::measures) else {
+        let Some(measure) = self.step(Step::runs_measurement) else {
             return Vec::new();
         };
-        let check = self.step(Step::checks);
-        let collect = self.step(Step::collects);
+        let check = self.step(Step::checks_results);
+        let collect = self.step(Step::collects_results);
         let end = self.end(measure);
         if matches!(&measure.when, StepCondition::UntilDecided { .. })
             && !matches!(end, Some(StepEnd::Done { .. } | StepEnd::Failed { .. }))
@@ -114,7 +114,7 @@ impl RunTrial<'_> {
 
     fn step(&self, is_kind: impl Fn(&Step) -> bool) -> Option<&Step> {
         let mut steps = self.files.plan.steps.iter();
-        steps.find(|step| step.is_of(self.index, self.number) && is_kind(step))
+        steps.find(|step| step.belongs_to_trial(self.index, self.number) && is_kind(step))
     }
 
     fn not_collected(&self, collect: &Step) -> Option<String> {
@@ -155,7 +155,7 @@ impl RunTrial<'_> {
     ) -> Option<StepWindow<'w>> {
         let (started, ended) = self.span(measure)?.wall();
         let checked = check.and_then(|check| Some(self.span(check)?.wall()));
-        let older = self.step(Step::collects).and_then(|collect| {
+        let older = self.step(Step::collects_results).and_then(|collect| {
             let older = self.files.state.older.get(&collect.number)?;
             Some(older.as_slice())
         });
@@ -172,7 +172,7 @@ impl RunTrial<'_> {
         let steps = check.into_iter().chain([measure]);
         let run = self.files.directory.path();
         steps
-            .map(|step| TextFile::output_of(run, &step.directory()))
+            .map(|step| TextFile::output_of(run, &step.directory_name()))
             .collect()
     }
 }

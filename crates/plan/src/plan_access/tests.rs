@@ -1,5 +1,5 @@
 use super::*;
-use crate::build::{RecipeOrigin, build};
+use crate::build::{RecipeOrigin, build_plan};
 use crate::options::PlanOptions;
 use crate::step::Action;
 use retrial_host::model::HostView;
@@ -9,14 +9,14 @@ const REST: &str = "scenarios: { s: { performance: { run: \"echo $HF_TOKEN\", fi
 
 fn plan(keys: &str, rest: &str) -> Plan {
     let source = retrial_recipe::Source::new("r.yaml", format!("{HEAD}{keys}{rest}"));
-    let resolved = retrial_recipe::resolve("r", &source, &retrial_recipe::NoTemplates, &[]);
+    let resolved = retrial_recipe::resolve_recipe("r", &source, &retrial_recipe::NoTemplates, &[]);
     let origin = RecipeOrigin {
         directory: Some("/recipe".to_owned()),
         hash: String::new(),
         built_in: false,
     };
     let (options, host) = (PlanOptions::default(), HostView::default());
-    build(&resolved.unwrap().recipe, &origin, &options, &host).unwrap()
+    build_plan(&resolved.unwrap().recipe, &origin, &options, &host).unwrap()
 }
 
 fn names(plan: &Plan) -> Vec<String> {
@@ -97,7 +97,7 @@ fn every_kind_of_step_is_in_the_list() {
     let paths: Vec<&str> = plan
         .access
         .iter()
-        .filter_map(|one| one.kind.known_path())
+        .filter_map(|one| one.kind.known_readable_path())
         .collect();
     let own: Vec<&str> = paths
         .into_iter()

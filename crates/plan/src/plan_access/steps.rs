@@ -1,15 +1,15 @@
 //! Lists the access that each step needs. Every action is named, so that a new one does not compile before its access
 //! is decided.
 
-use crate::access::{AccessKind, HostAccess, HostPath, of_container};
-use crate::cached::PopulateStep;
+use crate::access::{AccessKind, HostAccess, HostPath, container_accesses};
+use crate::cached_directory::PopulateStep;
 use crate::exec::ExecStep;
 use crate::service::ServiceStep;
 use crate::step::{Action, RECIPE_DIRECTORY, Step};
 use retrial_recipe::model::StepLocation;
 
 /// Returns what a step can use of this machine.
-pub fn of_step(step: &Step) -> Vec<HostAccess> {
+pub fn step_accesses(step: &Step) -> Vec<HostAccess> {
     if step.is_skipped() {
         return Vec::new();
     }
@@ -25,18 +25,18 @@ pub fn of_step(step: &Step) -> Vec<HostAccess> {
             recipient: recipient(),
             kind: AccessKind::BuildContext(HostPath::new(&build.context)),
         }],
-        Action::Exec(command) => of_command(command, &recipient()),
-        Action::Host(command) => of_host_command(command, &recipient()),
+        Action::Exec(command) => command_accesses(command, &recipient()),
+        Action::Host(command) => host_command_accesses(command, &recipient()),
         Action::Populate(PopulateStep {
             directory: _,
             location,
             command,
         }) => match location {
             // In a container with the flags of the recipe's.
-            StepLocation::Container => of_command(command, &recipient()),
-            StepLocation::Host => of_host_command(command, &recipient()),
+            StepLocation::Container => command_accesses(command, &recipient()),
+            StepLocation::Host => host_command_accesses(command, &recipient()),
         },
-        Action::StartService(service) => of_service(service, &recipient()),
+        Action::StartService(service) => service_accesses(service, &recipient()),
         // The recipe's container is listed without a step; the others have files of the image, of the hub's cache or
         // of the run's own directory.
         Action::Create
@@ -50,28 +50,28 @@ pub fn of_step(step: &Step) -> Vec<HostAccess> {
     }
 }
 
-fn of_service(service: &ServiceStep, recipient: &str) -> Vec<HostAccess> {
-    let mut all = of_command(&service.command, recipient);
+fn service_accesses(service: &ServiceStep, recipient: &str) -> Vec<HostAccess> {
+    let mut all = command_accesses(&service.command, recipient);
     if let Some(own) = &service.own_container {
         let place = format!("services.{}.container", service.service);
-        all.extend(of_container(own, &place));
+        all.extend(container_accesses(own, &place));
     }
     all
 }
 
-fn of_host_command(command: &ExecStep, recipient: &str) -> Vec<HostAccess> {
-    let directory = command
+fn host_command_accesses(command: &ExecStep, recipient: &str) -> Vec<HostAccess> {
+    let variable = command
         .env
         .iter()
         .find(|(name, _)| name == RECIPE_DIRECTORY);
-    let directory = directory.map(|(_, path)| AccessKind::RecipeDirectory { path: path.clone() });
+    let directory = variable.map(|(_, path)| AccessKind::RecipeDirectory { path: path.clone() });
     let kinds = [AccessKind::HostCommand].into_iter().chain(directory);
     let mut all: Vec<HostAccess> = kinds.map(|kind| HostAccess::new(recipient, kind)).collect();
-    all.extend(of_command(command, recipient));
+    all.extend(command_accesses(command, recipient));
     all
 }
 
-fn of_command(command: &ExecStep, recipient: &str) -> Vec<HostAccess> {
+fn command_accesses(command: &ExecStep, recipient: &str) -> Vec<HostAccess> {
     let secrets = command.secrets.iter().map(|name| AccessKind::Secret {
         name: name.clone(),
         named_by_user: false,

@@ -3,8 +3,8 @@
 use itertools::Itertools as _;
 
 use super::error::PlanError;
-use super::{RecipeOrigin, build};
-use crate::lookup::own_containers;
+use super::{RecipeOrigin, build_plan};
+use crate::lookup::service_containers;
 use crate::options::PlanOptions;
 use crate::step::{Action, Plan};
 use retrial_host::model::HostView;
@@ -14,10 +14,10 @@ use retrial_recipe::model::Recipe;
 ///
 /// # Errors
 /// Returns an error if the recipe's container cannot have the GPUs of this machine.
-pub fn on_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Plan, PlanError> {
-    let mut recipe = recipe.clone();
+pub fn plan_for_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Plan, PlanError> {
+    let mut host_recipe = recipe.clone();
     if plan.nodes.is_some_and(|nodes| nodes.gpus.is_some())
-        && let Some(gpus) = &mut recipe.requires.gpus
+        && let Some(gpus) = &mut host_recipe.requires.gpus
     {
         // The total over all machines is as required; one may have fewer than the others.
         let usable = host.usable_gpus(gpus.vendor);
@@ -34,7 +34,7 @@ pub fn on_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Plan, Pl
         secrets: plan.secrets.clone(),
         ..PlanOptions::default()
     };
-    let here = build(&recipe, &origin, &options, host)?;
+    let here = build_plan(&host_recipe, &origin, &options, host)?;
     let mut on_host = Plan {
         requires: here.requires,
         assigned_gpus: here.assigned_gpus,
@@ -58,7 +58,7 @@ pub fn on_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Plan, Pl
         let Action::StartService(started) = &mut step.action else {
             continue;
         };
-        let mut containers = own_containers(&here.steps);
+        let mut containers = service_containers(&here.steps);
         if let Some(own) = &mut started.own_container
             && let Some((_, container)) =
                 containers.find(|(service, _)| service.service == started.service)

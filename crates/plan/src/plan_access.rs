@@ -7,8 +7,8 @@ use std::path::Path;
 
 use itertools::Itertools as _;
 
-use super::access::{AccessKind, HostAccess, HostPath, of_container};
-use super::privilege::{Privilege, needed_for};
+use super::access::{AccessKind, HostAccess, HostPath, container_accesses};
+use super::privilege::{Privilege, privilege_for_access};
 use super::step::Plan;
 use retrial_host::gpu_support::GpuSupport;
 
@@ -18,8 +18,8 @@ impl Plan {
     /// Derives the plan's list of accesses, and the privileges that it needs. `named_by_user` are the secrets that the
     /// command line names.
     pub(super) fn derive_access(&mut self, support: &GpuSupport, named_by_user: &[String]) {
-        let mut all = of_container(&self.container, "container");
-        all.extend(self.steps.iter().flat_map(steps::of_step));
+        let mut all = container_accesses(&self.container, "container");
+        all.extend(self.steps.iter().flat_map(steps::step_accesses));
         for access in &mut all {
             match &mut access.kind {
                 AccessKind::Mount(HostPath { path, .. })
@@ -56,19 +56,22 @@ impl Plan {
     }
 
     /// Returns the paths that are resolved again before the engine gets them, each once.
-    pub fn sources(&self) -> impl Iterator<Item = &HostPath> {
-        let sources = self.access.iter().filter_map(|access| access.kind.source());
+    pub fn engine_sources(&self) -> impl Iterator<Item = &HostPath> {
+        let sources = self
+            .access
+            .iter()
+            .filter_map(|access| access.kind.engine_source());
         sources.unique_by(|source| &source.path)
     }
 
     /// Returns the source of a mounted path; one whose end is known only at run time matches by its beginning.
-    pub fn source_of(&self, path: &str) -> Option<&HostPath> {
-        let exact = self.sources().find(|source| source.path == path);
+    pub fn find_engine_source(&self, path: &str) -> Option<&HostPath> {
+        let exact = self.engine_sources().find(|source| source.path == path);
         let is_later = |source: &&HostPath| {
-            let known = source.known_part();
+            let known = source.known_directories();
             known != source.path && path.starts_with(known)
         };
-        exact.or_else(|| self.sources().find(is_later))
+        exact.or_else(|| self.engine_sources().find(is_later))
     }
 
     /// Withdraws secrets that have no value: they need no approval, and a value that is set later is not passed.
@@ -80,8 +83,8 @@ impl Plan {
             } => has_value(name),
             _ => true,
         };
-        let withdrawn = self.access.extract_if(.., |access| !is_given(access));
-        let withdrawn: Vec<HostAccess> = withdrawn.collect();
+        let extracted = self.access.extract_if(.., |access| !is_given(access));
+        let withdrawn: Vec<HostAccess> = extracted.collect();
         self.secrets.retain(|secret| {
             let is_withdrawn = |access: &HostAccess| matches!(&access.kind, AccessKind::Secret { name, .. } if name == secret);
             !withdrawn.iter().any(is_withdrawn)
@@ -102,23 +105,23 @@ impl Plan {
         let known: Vec<HostAccess> = approved
             .access
             .iter()
-            .map(|one| approved.comparable(one))
+            .map(|one| approved.comparable_access(one))
             .collect();
         let mut new = self
             .access
             .iter()
-            .filter(|one| !known.contains(&self.comparable(one)));
-        new.find_map(|access| self.privilege_of(access))
+            .filter(|one| !known.contains(&self.comparable_access(one)));
+        new.find_map(|access| self.needed_privilege(access))
     }
 
-    fn comparable(&self, access: &HostAccess) -> HostAccess {
-        let mut access = access.clone();
-        if let AccessKind::Mount(source) | AccessKind::BuildContext(source) = &mut access.kind
+    fn comparable_access(&self, access: &HostAccess) -> HostAccess {
+        let mut comparable = access.clone();
+        if let AccessKind::Mount(source) | AccessKind::BuildContext(source) = &mut comparable.kind
             && !self.is_companion(&source.path)
         {
             source.leads_to = None;
         }
-        access
+        comparable
     }
 
     /// Returns the privileges that the plan's accesses need, each once.
@@ -126,12 +129,12 @@ impl Plan {
         let needed = self
             .access
             .iter()
-            .filter_map(|access| self.privilege_of(access));
+            .filter_map(|access| self.needed_privilege(access));
         needed.unique().collect()
     }
 
-    fn privilege_of(&self, access: &HostAccess) -> Option<Privilege> {
-        needed_for(access, |path| self.is_companion(path))
+    fn needed_privilege(&self, access: &HostAccess) -> Option<Privilege> {
+        privilege_for_access(access, |path| self.is_companion(path))
     }
 }
 

@@ -16,11 +16,11 @@ use retrial_recipe::model::{CachedFile, StepLocation};
 const SHORT_IDENTITY_LENGTH: usize = 16;
 
 /// The mount point of a directory while the image's content is copied into it.
-pub const STAGE: &str = "/.retrial-stage";
+pub const STAGE_MOUNT_PATH: &str = "/.retrial-stage";
 
 /// Copies the image's content at `$1`. As root, with owners and modes; then any user may write. For a command
 /// on the host, which is no user of the image, `$2` becomes the owner.
-pub const SEED: &str = r#"if [ -d "$1" ]; then cp -a "$1/." /.retrial-stage/ || exit; fi; [ -z "$2" ] || chown -hR "$2" /.retrial-stage || exit; chmod a+rwx /.retrial-stage"#;
+pub const SEED_SCRIPT: &str = r#"if [ -d "$1" ]; then cp -a "$1/." /.retrial-stage/ || exit; fi; [ -z "$2" ] || chown -hR "$2" /.retrial-stage || exit; chmod a+rwx /.retrial-stage"#;
 
 /// A cached directory, as far as it is known before the image is pulled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,7 +77,7 @@ impl CachedDirectory {
         (location, command): (StepLocation, &ExecStep),
         inputs: &PopulateInputs,
     ) -> Self {
-        let is_listed = is_complete(&files);
+        let is_listed = lists_all_hashes(&files);
         let what = (&key, &path, &files, writable);
         let how = (&command.run, &command.env, &command.secrets);
         let how = (
@@ -96,7 +96,7 @@ impl CachedDirectory {
         let container = others.map(|one| &one.container);
         let mounts = inputs.map(|inputs| &inputs.container.mounts);
         let models = inputs.map(|inputs| &inputs.models);
-        let identity = identity(&(built_in, what, how, (recipe, container, mounts, models)));
+        let identity = hash_identity(&(built_in, what, how, (recipe, container, mounts, models)));
         Self {
             key,
             path,
@@ -110,20 +110,20 @@ impl CachedDirectory {
 
     /// Returns the full identity: SHA-256, hexadecimal. `image` is the image's id, `companions` a digest of the
     /// companions' content, and `earlier` has the identities of the cached directories that its command sees.
-    pub fn identity_on(&self, image: &str, companions: &str, earlier: &[&str]) -> String {
+    pub fn full_identity(&self, image: &str, companions: &str, earlier: &[&str]) -> String {
         if !self.of_image {
             return self.identity.clone();
         }
-        identity(&(&self.identity, image, companions, earlier))
+        hash_identity(&(&self.identity, image, companions, earlier))
     }
 
     /// Whether the recipe lists all files with their hashes: nothing else may be in it.
-    pub fn is_listed(&self) -> bool {
-        is_complete(&self.files)
+    pub fn has_complete_list(&self) -> bool {
+        lists_all_hashes(&self.files)
     }
 
     /// Its mount, once it exists on this machine.
-    pub fn mount(&self, source: String) -> Mount {
+    pub fn to_mount(&self, source: String) -> Mount {
         Mount {
             source,
             target: self.path.clone(),
@@ -133,17 +133,17 @@ impl CachedDirectory {
 }
 
 /// Returns whether a list has the hashes of all files: it defines the content of a directory.
-pub fn is_complete(files: &[(String, CachedFile)]) -> bool {
+pub fn lists_all_hashes(files: &[(String, CachedFile)]) -> bool {
     !files.is_empty() && files.iter().all(|(_, file)| file.sha256.is_some())
 }
 
 /// Returns the part of an identity by which its directory is named. Names may be equal; identities decide.
-pub fn short(identity: &str) -> &str {
+pub fn short_identity(identity: &str) -> &str {
     identity.get(..SHORT_IDENTITY_LENGTH).unwrap_or(identity)
 }
 
 /// Returns a SHA-256 of a value, hexadecimal.
-pub(super) fn identity(content: &(impl Serialize + Debug)) -> String {
+pub(super) fn hash_identity(content: &(impl Serialize + Debug)) -> String {
     // The text of a value that JSON cannot express must still be one of its own.
     let text = serde_json::to_string(content).unwrap_or_else(|_| format!("{content:?}"));
     hex::encode(Sha256::digest(text))
@@ -155,7 +155,10 @@ mod tests {
 
     use super::*;
 
-    fn cached(files: Vec<(String, CachedFile)>, inputs: &PopulateInputs) -> CachedDirectory {
+    fn cached_directory(
+        files: Vec<(String, CachedFile)>,
+        inputs: &PopulateInputs,
+    ) -> CachedDirectory {
         let command = ExecStep {
             run: "get".to_owned(),
             ..ExecStep::default()
@@ -165,7 +168,7 @@ mod tests {
         CachedDirectory::new(place, files, false, how, inputs)
     }
 
-    fn inputs() -> PopulateInputs {
+    fn populate_inputs() -> PopulateInputs {
         PopulateInputs {
             built_in: false,
             recipe_hash: "00".to_owned(),
@@ -175,7 +178,7 @@ mod tests {
         }
     }
 
-    fn file(sha256: Option<&str>) -> Vec<(String, CachedFile)> {
+    fn listed_file(sha256: Option<&str>) -> Vec<(String, CachedFile)> {
         let file = CachedFile {
             size: Some(1),
             sha256: sha256.map(str::to_owned),
@@ -185,19 +188,22 @@ mod tests {
 
     #[test]
     fn only_fully_listed_directories_are_shared_between_images() {
-        let on = |cached: &CachedDirectory, image: &str| cached.identity_on(image, "", &[]);
-        let listed = cached(file(Some("00")), &inputs());
+        let on = |cached: &CachedDirectory, image: &str| cached.full_identity(image, "", &[]);
+        let listed = cached_directory(listed_file(Some("00")), &populate_inputs());
         assert_eq!(on(&listed, "one"), on(&listed, "two"));
         assert_eq!(on(&listed, "one").len(), 64, "256 bits");
-        for cached in [cached(file(None), &inputs()), cached(Vec::new(), &inputs())] {
+        for cached in [
+            cached_directory(listed_file(None), &populate_inputs()),
+            cached_directory(Vec::new(), &populate_inputs()),
+        ] {
             assert_ne!(on(&cached, "one"), on(&cached, "two"));
-            assert_ne!(on(&cached, "one"), cached.identity_on("one", "x", &[]));
-            assert_ne!(on(&cached, "one"), cached.identity_on("one", "", &["x"]));
+            assert_ne!(on(&cached, "one"), cached.full_identity("one", "x", &[]));
+            assert_ne!(on(&cached, "one"), cached.full_identity("one", "", &["x"]));
             assert_eq!(on(&cached, "one").len(), 64, "256 bits");
         }
         assert_ne!(
             listed.identity,
-            cached(file(Some("01")), &inputs()).identity
+            cached_directory(listed_file(Some("01")), &populate_inputs()).identity
         );
     }
 
@@ -209,9 +215,12 @@ mod tests {
     fn whatever_can_populate_a_directory_is_part_of_its_identity(
         #[case] change: fn(&mut PopulateInputs),
     ) {
-        let mut other = inputs();
+        let mut other = populate_inputs();
         change(&mut other);
-        let (one, other) = (cached(Vec::new(), &inputs()), cached(Vec::new(), &other));
+        let (one, other) = (
+            cached_directory(Vec::new(), &populate_inputs()),
+            cached_directory(Vec::new(), &other),
+        );
         assert_ne!(one.identity, other.identity);
     }
 
@@ -219,10 +228,13 @@ mod tests {
     fn a_recipe_that_is_not_built_in_never_shares_with_a_built_in_one() {
         let built_in = PopulateInputs {
             built_in: true,
-            ..inputs()
+            ..populate_inputs()
         };
-        for files in [file(Some("00")), file(None), Vec::new()] {
-            let (one, other) = (cached(files.clone(), &inputs()), cached(files, &built_in));
+        for files in [listed_file(Some("00")), listed_file(None), Vec::new()] {
+            let (one, other) = (
+                cached_directory(files.clone(), &populate_inputs()),
+                cached_directory(files, &built_in),
+            );
             assert_ne!(one.identity, other.identity);
         }
     }
