@@ -73,8 +73,8 @@ fn fetch() {
         tokio::spawn(async move { while events.recv().await.is_some() {} });
         let stop = CancellationToken::new();
         let client = Client::from_environment().unwrap();
-        let snapshot = client.resolve(&model, &to, &stop).await.unwrap();
-        client.fetch(&snapshot, &to, &stop).await.unwrap();
+        let snapshot = client.resolve_snapshot(&model, &to, &stop).await.unwrap();
+        client.fetch_snapshot(&snapshot, &to, &stop).await.unwrap();
     });
 }
 

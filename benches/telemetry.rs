@@ -38,18 +38,18 @@ fn main() {
                 mode: "performance".to_owned(),
                 trial: 1,
             },
-            of: source,
+            origin: source,
         };
         let gpus = sensors
-            .look()
+            .read_samples()
             .into_iter()
             .map(|(watched, reading)| RowSource::Gpu {
                 index: watched.index,
                 pci: watched.pci,
                 reading,
             });
-        let all = gpus.chain([RowSource::Container(container.look())]);
-        let text: String = all.map(|source| row(source).line()).collect();
+        let all = gpus.chain([RowSource::Container(container.read_sample())]);
+        let text: String = all.map(|source| row(source).to_csv_line()).collect();
         file.write_all(text.as_bytes()).unwrap();
         text.len()
     };
@@ -93,7 +93,7 @@ fn plant(root: &Path) -> Vec<(u32, Gpu)> {
     );
     let copied = Command::new("cp").args(["-a", from]).arg(root).status();
     assert!(copied.unwrap().success());
-    let host = retrial_host::probe(root, root);
+    let host = retrial_host::probe_host(root, root);
     let gpus: Vec<(u32, Gpu)> = (0..).zip(host.gpus).collect();
     let write = |path: &str, bytes: &[u8]| {
         let path = root.join(path);

@@ -93,9 +93,9 @@ async fn compare(
     let mut spec = lab.waiting(&ours);
     spec.labels.clear();
     change(&mut spec);
-    lab.engine.create(&spec).await.unwrap();
+    lab.engine.create_container(&spec).await.unwrap();
     if verb == "run" {
-        lab.engine.start(&ours.0).await.unwrap();
+        lab.engine.start_container(&ours.0).await.unwrap();
     }
 
     let image = lab.busybox();
@@ -133,13 +133,13 @@ async fn compare(
 }
 
 #[tokio::test]
-async fn no_flags() {
+async fn a_container_without_flags_equals_that_of_docker_run() {
     let Some(lab) = Lab::here().await else { return };
     compare(&lab, "plain", "run", &[], |_| {}).await;
 }
 
 #[tokio::test]
-async fn every_flag() {
+async fn every_flag_gives_the_container_of_docker_run() {
     let Some(lab) = Lab::here().await else { return };
     let directory = tempfile::tempdir().unwrap();
     let profile = directory.path().join("profile.json");
@@ -201,7 +201,7 @@ async fn every_flag() {
 
 /// Created, not run: some engines may not limit CPUs or set the requested options.
 #[tokio::test]
-async fn rarer_flags() {
+async fn rarer_flags_give_the_container_of_docker_run() {
     let Some(lab) = Lab::here().await else { return };
     let extra = ExtraFlags {
         cap_drop: vec!["NET_RAW".into(), "cap_mknod".into()],
@@ -224,7 +224,7 @@ async fn rarer_flags() {
         extra: extra.clone(),
         ..ContainerSpec::default()
     };
-    let flags: Vec<String> = spec.options().iter().map(ToString::to_string).collect();
+    let flags: Vec<String> = spec.run_options().iter().map(ToString::to_string).collect();
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
     assert_eq!(flags.len(), 17);
     compare(&lab, "extra", "create", &flags, |spec| {
@@ -308,7 +308,7 @@ async fn gpus_by_request_and_by_cdi_name() {
 
 /// `docker run` hands the proxies of config.json to the container.
 #[tokio::test]
-async fn proxies() {
+async fn proxies_reach_the_container_as_with_docker_run() {
     let Some(lab) = Lab::here().await else { return };
     let directory = tempfile::tempdir().unwrap();
     let text =
@@ -318,11 +318,13 @@ async fn proxies() {
         configuration: directory.path().to_owned(),
         ..EngineEnvironment::from_environment()
     };
-    let engine = DockerEngine::connect_in(None, &around).await.unwrap();
+    let engine = DockerEngine::connect_with_environment(None, &around)
+        .await
+        .unwrap();
     let (ours, theirs) = (Named::new("proxies"), Named::new("proxies"));
     let mut spec = lab.waiting(&ours);
     spec.env = vec![("NO_PROXY".into(), "mine".into())];
-    engine.create(&spec).await.unwrap();
+    engine.create_container(&spec).await.unwrap();
     let config = directory.path().to_str().unwrap();
     let image = lab.busybox();
     docker(&[

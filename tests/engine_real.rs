@@ -18,14 +18,18 @@ fn shell(script: &str) -> ExecSpec {
 }
 
 async fn started(lab: &Lab, name: &Named) -> String {
-    let id = lab.engine.create(&lab.waiting(name)).await.unwrap();
-    lab.engine.start(&id).await.unwrap();
+    let id = lab
+        .engine
+        .create_container(&lab.waiting(name))
+        .await
+        .unwrap();
+    lab.engine.start_container(&id).await.unwrap();
     id
 }
 
 async fn ended(engine: &DockerEngine, exec: &str) -> ExecStatus {
     for _ in 0..500 {
-        match engine.exec_status(exec).await.unwrap() {
+        match engine.query_exec_status(exec).await.unwrap() {
             ExecStatus::Running => tokio::time::sleep(Duration::from_millis(10)).await,
             other => return other,
         }
@@ -38,19 +42,19 @@ async fn a_container_lives_and_dies() {
     let Some(lab) = Lab::here().await else { return };
     let name = Named::new("life");
     let engine = &lab.engine;
-    assert!(engine.container(&name.0).await.unwrap().is_none());
+    assert!(engine.inspect_container(&name.0).await.unwrap().is_none());
 
-    let id = engine.create(&lab.waiting(&name)).await.unwrap();
-    let created = engine.container(&id).await.unwrap().unwrap();
+    let id = engine.create_container(&lab.waiting(&name)).await.unwrap();
+    let created = engine.inspect_container(&id).await.unwrap().unwrap();
     assert_eq!((created.running, created.exit_code), (false, None));
-    engine.start(&id).await.unwrap();
-    let running = engine.container(&name.0).await.unwrap().unwrap();
+    engine.start_container(&id).await.unwrap();
+    let running = engine.inspect_container(&name.0).await.unwrap().unwrap();
     assert_eq!((&*running.name, &*running.id), (&*name.0, &*id));
     assert!(running.running);
     assert_eq!(running.labels[LABEL], name.0);
 
     let labelled = |label: String| async move {
-        let found = engine.containers(&label).await.unwrap();
+        let found = engine.list_containers(&label).await.unwrap();
         found
             .into_iter()
             .map(|container| container.id)
@@ -63,16 +67,16 @@ async fn a_container_lives_and_dies() {
 
     // The shell's trap turns TERM into a clean end: after the grace, its code would be 137.
     let heeds = shell("until [ -e /tmp/waits ]; do sleep 0.1; done");
-    assert_eq!(engine.exec(&id, &heeds).await.unwrap().code, 0);
-    engine.stop(&id, 20).await.unwrap();
-    let stopped = engine.container(&id).await.unwrap().unwrap();
+    assert_eq!(engine.exec_attached(&id, &heeds).await.unwrap().code, 0);
+    engine.stop_container(&id, 20).await.unwrap();
+    let stopped = engine.inspect_container(&id).await.unwrap().unwrap();
     assert_eq!((stopped.running, stopped.exit_code), (false, Some(0)));
-    engine.stop(&id, 20).await.unwrap();
+    engine.stop_container(&id, 20).await.unwrap();
 
-    engine.remove(&id).await.unwrap();
-    engine.remove(&id).await.unwrap();
-    engine.stop(&id, 1).await.unwrap();
-    assert!(engine.container(&id).await.unwrap().is_none());
+    engine.remove_container(&id).await.unwrap();
+    engine.remove_container(&id).await.unwrap();
+    engine.stop_container(&id, 1).await.unwrap();
+    assert!(engine.inspect_container(&id).await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -84,13 +88,13 @@ async fn a_container_is_killed_after_the_grace_period() {
         "-c".into(),
         "trap '' TERM; echo deaf; while :; do sleep 1; done".into(),
     ];
-    let id = lab.engine.create(&spec).await.unwrap();
-    lab.engine.start(&id).await.unwrap();
-    while lab.engine.container_log(&id, 5).await.unwrap() != "deaf\n" {
+    let id = lab.engine.create_container(&spec).await.unwrap();
+    lab.engine.start_container(&id).await.unwrap();
+    while lab.engine.read_container_log(&id, 5).await.unwrap() != "deaf\n" {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    lab.engine.stop(&id, 2).await.unwrap();
-    let stopped = lab.engine.container(&id).await.unwrap().unwrap();
+    lab.engine.stop_container(&id, 2).await.unwrap();
+    let stopped = lab.engine.inspect_container(&id).await.unwrap().unwrap();
     assert_eq!(stopped.exit_code, Some(137));
 }
 
@@ -105,7 +109,7 @@ async fn processes_with_and_without_their_output() {
     spec.env = vec![("WORD".into(), "two words".into())];
     spec.workdir = Some("/tmp".into());
     spec.user = Some("1000".into());
-    let output = engine.exec(&id, &spec).await.unwrap();
+    let output = engine.exec_attached(&id, &spec).await.unwrap();
     assert_eq!(output.code, 3);
     assert_eq!(output.stdout, "out two words\n/tmp\n1000\n");
     assert_eq!(output.stderr, "err\n");
@@ -115,7 +119,7 @@ async fn processes_with_and_without_their_output() {
         .await
         .unwrap();
     assert_eq!(
-        engine.exec_status(&exec).await.unwrap(),
+        engine.query_exec_status(&exec).await.unwrap(),
         ExecStatus::Running
     );
     // Podman (4.3) reports the exit code of a detached process only minutes later.
@@ -126,11 +130,11 @@ async fn processes_with_and_without_their_output() {
         ExecStatus::Exited(7)
     };
     assert_eq!(ended(engine, &exec).await, expected);
-    let unknown = engine.exec_status(&"0".repeat(64)).await.unwrap();
+    let unknown = engine.query_exec_status(&"0".repeat(64)).await.unwrap();
     assert_eq!(unknown, ExecStatus::Unknown);
 
     let long = engine
-        .exec(&id, &shell("yes 0123456789 | head -c 3000000"))
+        .exec_attached(&id, &shell("yes 0123456789 | head -c 3000000"))
         .await
         .unwrap();
     assert_eq!((long.code, long.stdout.len()), (0, 1 << 20));
@@ -146,20 +150,28 @@ async fn exec_failures_are_reported() {
         ..ExecSpec::default()
     };
     // An attached process of a program that is not there ends with 126 or 127.
-    match lab.engine.exec(&id, &bash).await {
+    match lab.engine.exec_attached(&id, &bash).await {
         Ok(output) => assert!(output.code >= 126, "{output:?}"),
         Err(error) => assert!(error.to_string().contains("no such program"), "{error}"),
     }
     let error = lab.engine.exec_detached(&id, &bash).await.unwrap_err();
     assert!(error.to_string().contains("no such program"), "{error}");
 
-    let missing = lab.engine.exec("retrial-no-such", &bash).await.unwrap_err();
+    let missing = lab
+        .engine
+        .exec_attached("retrial-no-such", &bash)
+        .await
+        .unwrap_err();
     assert!(
         matches!(missing, EngineError::NoContainer { .. }),
         "{missing}"
     );
-    lab.engine.stop(&id, 0).await.unwrap();
-    let stopped = lab.engine.exec(&id, &shell("true")).await.unwrap_err();
+    lab.engine.stop_container(&id, 0).await.unwrap();
+    let stopped = lab
+        .engine
+        .exec_attached(&id, &shell("true"))
+        .await
+        .unwrap_err();
     assert!(stopped.to_string().contains("running"), "{stopped}");
 }
 
@@ -169,7 +181,14 @@ async fn files_are_copied_until_the_receiver_stops() {
     let name = Named::new("copy");
     let id = started(&lab, &name).await;
     let make = "mkdir -p /results/a && echo figure > /results/a/summary.txt && ln -s /etc/passwd /results/link && head -c 200000 /dev/zero > /results/big";
-    assert_eq!(lab.engine.exec(&id, &shell(make)).await.unwrap().code, 0);
+    assert_eq!(
+        lab.engine
+            .exec_attached(&id, &shell(make))
+            .await
+            .unwrap()
+            .code,
+        0
+    );
 
     let copy = |path: &'static str, most: usize| {
         let (engine, id) = (&lab.engine, &id);
@@ -184,7 +203,7 @@ async fn files_are_copied_until_the_receiver_stops() {
                 }
                 bytes
             };
-            let (is_there, bytes) = tokio::join!(engine.copy_out(id, path, to), receive);
+            let (is_there, bytes) = tokio::join!(engine.copy_from_container(id, path, to), receive);
             is_there.map(|is_there| is_there.then_some(bytes))
         }
     };
@@ -202,10 +221,10 @@ async fn files_are_copied_until_the_receiver_stops() {
     let begun = copy("/results", 512).await.unwrap().unwrap();
     assert!(begun.len() < bytes.len(), "it ends when nobody receives");
 
-    lab.engine.stop(&id, 0).await.unwrap();
+    lab.engine.stop_container(&id, 0).await.unwrap();
     let stopped = copy("/results", usize::MAX).await.unwrap().unwrap();
     assert_eq!(stopped, bytes, "stopped as well");
-    lab.engine.remove(&id).await.unwrap();
+    lab.engine.remove_container(&id).await.unwrap();
     let error = copy("/results", 1).await.unwrap_err();
     assert!(matches!(error, EngineError::NoContainer { .. }), "{error}");
 }
@@ -246,14 +265,20 @@ async fn a_failed_start_is_explained_and_can_be_removed() {
         let mut spec = lab.waiting(&name);
         change(&mut spec);
         // Podman already refuses to create what Docker refuses to start.
-        let error = match lab.engine.create(&spec).await {
-            Ok(id) => lab.engine.start(&id).await.unwrap_err(),
+        let error = match lab.engine.create_container(&spec).await {
+            Ok(id) => lab.engine.start_container(&id).await.unwrap_err(),
             Err(error) => error,
         };
         assert!(error.to_string().contains(expected), "{label}: {error}");
         assert!(!error.is_unavailable());
-        lab.engine.remove(&name.0).await.unwrap();
-        assert!(lab.engine.container(&name.0).await.unwrap().is_none());
+        lab.engine.remove_container(&name.0).await.unwrap();
+        assert!(
+            lab.engine
+                .inspect_container(&name.0)
+                .await
+                .unwrap()
+                .is_none()
+        );
     }
 }
 
@@ -262,15 +287,25 @@ async fn create_failures_are_reported() {
     let Some(lab) = Lab::here().await else { return };
     let name = Named::new("twice");
     let spec = lab.waiting(&name);
-    lab.engine.create(&spec).await.unwrap();
-    let error = lab.engine.create(&spec).await.unwrap_err().to_string();
+    lab.engine.create_container(&spec).await.unwrap();
+    let error = lab
+        .engine
+        .create_container(&spec)
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(error.contains(&name.0), "{error}");
     assert!(error.contains("retrial clean"), "{error}");
 
     let other = Named::new("image");
     let mut spec = lab.waiting(&other);
     spec.image = "retrial-no-such-image:1".into();
-    let error = lab.engine.create(&spec).await.unwrap_err().to_string();
+    let error = lab
+        .engine
+        .create_container(&spec)
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("retrial-no-such-image:1"), "{error}");
 }
 
@@ -279,11 +314,11 @@ async fn a_container_can_be_removed_concurrently() {
     let Some(lab) = Lab::here().await else { return };
     let name = Named::new("both");
     let id = started(&lab, &name).await;
-    let all = (0..4).map(|_| lab.engine.remove(&id));
+    let all = (0..4).map(|_| lab.engine.remove_container(&id));
     for removed in futures_util::future::join_all(all).await {
         removed.unwrap();
     }
-    assert!(lab.engine.container(&id).await.unwrap().is_none());
+    assert!(lab.engine.inspect_container(&id).await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -295,14 +330,21 @@ async fn the_log_of_the_first_process() {
         "-c".into(),
         "for i in 1 2 3; do echo line $i; done; echo bad >&2".into(),
     ];
-    let id = lab.engine.create(&spec).await.unwrap();
-    lab.engine.start(&id).await.unwrap();
-    while lab.engine.container(&id).await.unwrap().unwrap().running {
+    let id = lab.engine.create_container(&spec).await.unwrap();
+    lab.engine.start_container(&id).await.unwrap();
+    while lab
+        .engine
+        .inspect_container(&id)
+        .await
+        .unwrap()
+        .unwrap()
+        .running
+    {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let log = lab.engine.container_log(&id, 2).await.unwrap();
+    let log = lab.engine.read_container_log(&id, 2).await.unwrap();
     assert_eq!(log.lines().count(), 2, "{log}");
-    let log = lab.engine.container_log(&id, 10).await.unwrap();
+    let log = lab.engine.read_container_log(&id, 10).await.unwrap();
     assert!(log.contains("line 1\n") && log.contains("bad\n"), "{log}");
 }
 
@@ -318,10 +360,10 @@ async fn mounts_show_writes_of_both_sides() {
         target: "/.retrial".into(),
         read_only: false,
     }];
-    let id = lab.engine.create(&spec).await.unwrap();
-    lab.engine.start(&id).await.unwrap();
+    let id = lab.engine.create_container(&spec).await.unwrap();
+    lab.engine.start_container(&id).await.unwrap();
     let script = shell("cat /.retrial/nonce; echo back > /.retrial/answer");
-    let output = lab.engine.exec(&id, &script).await.unwrap();
+    let output = lab.engine.exec_attached(&id, &script).await.unwrap();
     assert_eq!(output.stdout, "seen");
     let answer = std::fs::read_to_string(directory.path().join("answer")).unwrap();
     assert_eq!(answer, "back\n");

@@ -20,8 +20,11 @@ type Outcome = (Result<ImageInfo, EngineError>, Vec<ImageProgress>);
 
 async fn pull(lab: &Lab, reference: &str, auth: Option<RegistryAuth>) -> Outcome {
     let (to, mut from) = unbounded_channel();
-    let engine = lab.engine.clone().with_backoff(Duration::from_millis(5));
-    let result = engine.pull(reference, auth, to).await;
+    let engine = lab
+        .engine
+        .clone()
+        .with_retry_delay(Duration::from_millis(5));
+    let result = engine.pull_image(reference, auth, to).await;
     let mut steps = Vec::new();
     while let Ok(step) = from.try_recv() {
         steps.push(step);
@@ -81,7 +84,7 @@ fn login(user: &str, password: &str) -> RegistryAuth {
 async fn by_tag_and_by_digest_with_progress() {
     let Some(lab) = Lab::here().await else { return };
     let image = Image::pushed(&format!("{}/retrial-test", lab.registry), None);
-    assert!(lab.engine.image(&image.0).await.unwrap().is_none());
+    assert!(lab.engine.find_image(&image.0).await.unwrap().is_none());
 
     let (pulled, steps) = pull(&lab, &image.0, None).await;
     let pulled = pulled.unwrap();
@@ -91,7 +94,7 @@ async fn by_tag_and_by_digest_with_progress() {
     assert!(pulled.repo_digests[0].starts_with(&format!("{name}@sha256:")));
     assert!(pulled.size > 100_000);
     assert_eq!(
-        lab.engine.image(&image.0).await.unwrap(),
+        lab.engine.find_image(&image.0).await.unwrap(),
         Some(pulled.clone())
     );
 
@@ -114,13 +117,13 @@ async fn by_tag_and_by_digest_with_progress() {
     let pinned = format!("{name}:other@{digest}");
     let (again, _) = pull(&lab, &pinned, None).await;
     assert_eq!(again.unwrap().id, pulled.id);
-    let image_by_digest = lab.engine.image(&pinned).await.unwrap().unwrap();
+    let image_by_digest = lab.engine.find_image(&pinned).await.unwrap().unwrap();
     assert_eq!(image_by_digest.id, pulled.id);
     assert!(
-        lab.engine.image(&image.0).await.unwrap().is_none(),
+        lab.engine.find_image(&image.0).await.unwrap().is_none(),
         "the tag was not pulled"
     );
-    assert!(lab.engine.image(&pulled.id).await.unwrap().is_some());
+    assert!(lab.engine.find_image(&pulled.id).await.unwrap().is_some());
     docker(&["rmi", "-f", &pulled.repo_digests[0]]);
 }
 
@@ -291,9 +294,11 @@ async fn a_password_that_needs_url_safe_base64() {
     let repository = format!("{}/odd", registry.address);
     let image = Image::pushed(&repository, Some(directory.path()));
 
-    let none = credentials::for_image_in(&image.0, directory.path().join("no-such-file"));
+    let none =
+        credentials::find_image_credentials_in(&image.0, directory.path().join("no-such-file"));
     assert!(none.await.unwrap().is_none());
-    let auth = credentials::for_image_in(&image.0, directory.path().join("config.json"));
+    let auth =
+        credentials::find_image_credentials_in(&image.0, directory.path().join("config.json"));
     let auth = auth.await.unwrap();
     assert_eq!(
         auth.as_ref().unwrap().password.as_deref(),
@@ -322,7 +327,7 @@ fn context(dockerfile: &str) -> (tempfile::TempDir, BuildSpec) {
 
 async fn build(lab: &Lab, spec: &BuildSpec) -> Outcome {
     let (to, mut from) = unbounded_channel();
-    let result = lab.engine.build(spec, to).await;
+    let result = lab.engine.build_image(spec, to).await;
     let mut steps = Vec::new();
     while let Ok(step) = from.try_recv() {
         steps.push(step);
@@ -364,7 +369,7 @@ async fn a_build_with_its_log() {
     ]);
     assert_eq!(label, "build");
     assert_eq!(
-        lab.engine.image(&spec.tag).await.unwrap().unwrap().id,
+        lab.engine.find_image(&spec.tag).await.unwrap().unwrap().id,
         built.id
     );
 }

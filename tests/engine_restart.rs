@@ -44,10 +44,10 @@ async fn a_killed_engine_is_unavailable_and_containers_keep_running() {
     let url = engine("start", &own.0);
     let docker = DockerEngine::connect(Some(&url)).await.unwrap();
     let (to, _from) = unbounded_channel();
-    docker.pull(&lab.busybox(), None, to).await.unwrap();
+    docker.pull_image(&lab.busybox(), None, to).await.unwrap();
     let name = Named::new("restart");
-    let id = docker.create(&lab.waiting(&name)).await.unwrap();
-    docker.start(&id).await.unwrap();
+    let id = docker.create_container(&lab.waiting(&name)).await.unwrap();
+    docker.start_container(&id).await.unwrap();
     let sleep = ExecSpec {
         command: vec!["sleep".into(), "300".into()],
         ..ExecSpec::default()
@@ -57,14 +57,14 @@ async fn a_killed_engine_is_unavailable_and_containers_keep_running() {
     // A call that the engine is answering when it dies.
     let listening = tokio::spawn({
         let (docker, id, sleep) = (docker.clone(), id.clone(), sleep.clone());
-        async move { docker.exec(&id, &sleep).await }
+        async move { docker.exec_attached(&id, &sleep).await }
     });
     tokio::time::sleep(Duration::from_millis(500)).await;
     engine("kill", &own.0);
 
-    let error = docker.exec_status(&exec).await.unwrap_err();
+    let error = docker.query_exec_status(&exec).await.unwrap_err();
     assert!(error.is_unavailable(), "{error:?}");
-    let error = docker.container(&id).await.unwrap_err();
+    let error = docker.inspect_container(&id).await.unwrap_err();
     assert!(error.is_unavailable(), "{error:?}");
     let error = listening.await.unwrap().unwrap_err();
     assert!(error.is_unavailable(), "{error:?}");
@@ -74,10 +74,10 @@ async fn a_killed_engine_is_unavailable_and_containers_keep_running() {
 
     // The same client continues when the engine is back: it holds no connection.
     engine("start", &own.0);
-    let container = docker.container(&id).await.unwrap().unwrap();
+    let container = docker.inspect_container(&id).await.unwrap().unwrap();
     assert!(container.running, "{container:?}");
     assert_eq!(
-        docker.exec_status(&exec).await.unwrap(),
+        docker.query_exec_status(&exec).await.unwrap(),
         ExecStatus::Unknown
     );
     let still = ExecSpec {
@@ -88,7 +88,7 @@ async fn a_killed_engine_is_unavailable_and_containers_keep_running() {
         ],
         ..ExecSpec::default()
     };
-    let output = docker.exec(&id, &still).await.unwrap();
+    let output = docker.exec_attached(&id, &still).await.unwrap();
     assert_eq!(output.stdout.trim(), "2", "both processes live on");
-    docker.remove(&id).await.unwrap();
+    docker.remove_container(&id).await.unwrap();
 }

@@ -106,11 +106,11 @@ fn a_site_writable_by_others_is_refused() {
 fn the_committed_schema_is_up_to_date() {
     let path = root().join("docs/site.schema.json");
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
-        std::fs::write(&path, schema::json()).unwrap();
+        std::fs::write(&path, schema::site_schema_json()).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap();
     assert!(
-        committed == schema::json(),
+        committed == schema::site_schema_json(),
         "docs/site.schema.json is old: `retrial schema site > docs/site.schema.json`"
     );
     let schema: Value = serde_json::from_str(&committed).unwrap();
@@ -137,7 +137,7 @@ fn no_form_that_sbatch_takes_of_a_refused_option_is_allowed() {
     let Some(cluster) = cluster::Cluster::shared() else {
         return;
     };
-    let long = SbatchOption::refused().filter(|name| name.starts_with("--"));
+    let long = SbatchOption::refused_names().filter(|name| name.starts_with("--"));
     let parts = long.flat_map(|name| (3..=name.len()).map(|end| name[..end].to_owned()));
     let taken = accepted(&cluster, &parts.collect::<Vec<_>>());
     assert!(taken.contains(&"--job-nam".to_owned()), "{taken:?}");

@@ -197,5 +197,5 @@ pub fn journal(data: &[u8]) {
             "{written}"
         );
     }
-    let _ = JournalState::from_events(&events).resumed();
+    let _ = JournalState::from_events(&events).to_resumed();
 }

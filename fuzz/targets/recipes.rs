@@ -69,7 +69,7 @@ pub fn recipe(data: &[u8]) {
     let _ = plan.map(|plan| {
         (
             text::render_plan(&plan, None, &LocalHubSettings::default()),
-            shell::script(&plan, &[]),
+            shell::render_script(&plan, &[]),
         )
     });
 }

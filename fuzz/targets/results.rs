@@ -81,12 +81,12 @@ pub fn submission(data: &[u8]) {
 /// telemetry.csv: what is read is written as it was, and can be summarised.
 pub fn telemetry(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let rows = table::read(&text);
-    let lines: String = rows.iter().map(TelemetryRow::line).collect();
-    assert_eq!(table::read(&lines).len(), rows.len(), "{lines}");
+    let rows = table::parse_rows(&text);
+    let lines: String = rows.iter().map(TelemetryRow::to_csv_line).collect();
+    assert_eq!(table::parse_rows(&lines).len(), rows.len(), "{lines}");
     let time = rows.iter().map(|row| row.time);
     if let (Some(from), Some(to)) = (time.clone().min(), time.max()) {
-        let summary = TelemetrySummary::of(&rows, (from, to), from, 8);
+        let summary = TelemetrySummary::from_rows(&rows, (from, to), from, 8);
         let _ = summary.map(|summary| summary.per_joule("tokens_per_second", 1.0, "tokens/s"));
     }
 }

@@ -165,7 +165,7 @@ fn unapproved<'a>(
         return None;
     }
     let key = key(plan);
-    let approved = key.as_deref().map(|key| home.approved(key));
+    let approved = key.as_deref().map(|key| home.approved_privileges(key));
     let approved = approved.unwrap_or_default();
     privileges.retain(|privilege| !approved.contains(&privilege.name));
     (!privileges.is_empty()).then_some(UnapprovedPrivileges {

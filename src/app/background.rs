@@ -22,12 +22,12 @@ pub fn detach(
     kind: RecordKind,
     record: &RecordDirectory,
 ) -> Result<ExitCode, Failure> {
-    let journal = record.journal();
+    let journal = record.journal_path();
     let journal = std::fs::OpenOptions::new()
         .create(true)
         .append(true)
         .open(&journal);
-    journal.map_err(StoreError::io("create", &record.journal()))?;
+    journal.map_err(StoreError::io("create", &record.journal_path()))?;
     let before = length(record);
     let program = runtime::program()?;
     let path = record.join("detached.log");
@@ -46,7 +46,7 @@ pub fn detach(
     // Until it follows, `logs -f` and `stop` would find no process.
     let since = Instant::now();
     let has_begun = || length(record) > before;
-    let is_followed = || has_begun() && FileLock::holder(&record.lock()).is_some();
+    let is_followed = || has_begun() && FileLock::find_holder(&record.lock_path()).is_some();
     while !is_followed() && since.elapsed() < START_LIMIT {
         if let Ok(Some(_)) = child.try_wait() {
             if has_begun() {
@@ -70,7 +70,7 @@ pub fn detach(
     };
     terminal::print(&text);
     if !global.quiet {
-        let program = global.home.program();
+        let program = global.home.command_prefix();
         let follow = match kind {
             RecordKind::Run => format!("follow it: {program} logs -f {id}    "),
             RecordKind::Batch => String::new(),
@@ -84,5 +84,5 @@ pub fn detach(
 }
 
 fn length(record: &RecordDirectory) -> u64 {
-    std::fs::metadata(record.journal()).map_or(0, |journal| journal.len())
+    std::fs::metadata(record.journal_path()).map_or(0, |journal| journal.len())
 }

@@ -45,7 +45,10 @@ pub fn export(global: &GlobalOptions, tree_request: &TreeRequest) -> Result<Writ
             layouts.join(", ")
         )));
     };
-    let runs = tree_request.runs.iter().map(|run| global.home.find(run));
+    let runs = tree_request
+        .runs
+        .iter()
+        .map(|run| global.home.find_run(run));
     let runs = runs.collect::<Result<Vec<RunDirectory>, StoreError>>()?;
     let mut export = attempt(&runs, &request, round)?;
     let first_note = export.notes.first().cloned();
@@ -125,7 +128,7 @@ fn read(
         let rules = scenario.and_then(|scenario| round.rules(benchmark, scenario));
         measured.rules = rules.map(|rules| rules.in_division(&division));
     }
-    let state = directory.state()?;
+    let state = directory.read_state()?;
     let files = RunFiles::of(directory, &plan, &state);
     let verdict = judge_files(&files);
     Ok(read::read(&files, verdict)?)

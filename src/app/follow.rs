@@ -17,7 +17,7 @@ use retrial_host as host;
 use retrial_plan::Plan;
 use retrial_report::{self as report, ReportedVerdict, content};
 use retrial_results::verdict::{ExitCode, Verdict};
-use retrial_run::{RunSession, SessionOptions, execute, judge_run, secrets};
+use retrial_run::{RunSession, SessionOptions, execute_plan, judge_run, read_secrets};
 use retrial_store::journal::{AbortReason, Event, JournalState};
 use retrial_store::lock::FileLock;
 use retrial_store::{RunDirectory, scratch};
@@ -31,8 +31,8 @@ pub fn note_if_not_ended(
     if matches!(state.over, Some((code, _)) if code != ExitCode::Interrupted.code()) {
         return None;
     }
-    let (program, id) = (global.home.program(), run.id());
-    Some(match FileLock::holder(&run.lock()) {
+    let (program, id) = (global.home.command_prefix(), run.id());
+    Some(match FileLock::find_holder(&run.lock_path()) {
         Some(holder) => ErrorText::new(format!(
             "the run is in progress ({holder}), and steps that it has not reached yet count as failed"
         ))
@@ -68,7 +68,7 @@ fn scratch(global: &GlobalOptions) -> Option<PathBuf> {
     let named = std::env::var_os("RETRIAL_SCRATCH").filter(|named| !named.is_empty());
     let named = named.map(PathBuf::from).filter(|named| named.is_absolute());
     let shared = || host::network_file_system(global.home.root());
-    named.or_else(|| shared().map(|_| scratch::standard()))
+    named.or_else(|| shared().map(|_| scratch::default_location()))
 }
 
 /// Opens a session of a run, with its other machines if it has any.
@@ -87,10 +87,10 @@ pub async fn session(
         options.machine = Some(this);
         others = Some(other_machines);
     }
-    let secrets = secrets(&directory.read_json("plan.json")?);
+    let secrets = read_secrets(&directory.read_json("plan.json")?);
     let session = RunSession::open(Arc::new(engine), directory, events, secrets, options)?;
     Ok(match others {
-        Some(others) => session.with_others(others),
+        Some(others) => session.with_peers(others),
         None => session,
     })
 }
@@ -122,14 +122,14 @@ pub async fn follow(
         reporter.finish();
     });
     let signals = signals::handle_signals(signals::of_session(Arc::clone(&session)))?;
-    let ended = execute(&session).await;
+    let ended = execute_plan(&session).await;
     signals.finish();
     let path = session.run.path().to_owned();
     let id = session.run.id().to_owned();
     drop(session);
     let _ = watcher.join();
     let evidence = path.display().to_string();
-    let resume = format!("resume it: {} resume {id}", global.home.program());
+    let resume = format!("resume it: {} resume {id}", global.home.command_prefix());
     let next_steps = [format!("evidence: {evidence}"), resume.clone()];
     let is_lost = !path.exists();
     let ended = ended.map_err(|error| {

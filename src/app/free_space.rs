@@ -25,7 +25,7 @@ pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Re
         let (Some(disk), Some(reference)) = (plan.requires.disk, pulled(plan)) else {
             continue;
         };
-        if required.contains_key(reference) || engine.image(reference).await?.is_none() {
+        if required.contains_key(reference) || engine.find_image(reference).await?.is_none() {
             let entry = required.entry(reference).or_insert((disk, plan));
             entry.0 = entry.0.max(disk);
         }
@@ -34,14 +34,14 @@ pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Re
         return Ok(());
     }
     // An engine elsewhere has its disk elsewhere.
-    let root = engine.abilities().await?.root_directory;
+    let root = engine.query_capabilities().await?.root_directory;
     let Some(root) = root.filter(|root| root.exists()) else {
         return Ok(());
     };
     let all = required
         .values()
         .fold(0, |all: u64, (disk, _)| all.saturating_add(*disk));
-    let Some(free) = host::disk_free(&root).filter(|free| *free < all) else {
+    let Some(free) = host::free_disk_bytes(&root).filter(|free| *free < all) else {
         return Ok(());
     };
     let size = |bytes: u64| format::size(bytes);

@@ -24,7 +24,7 @@ pub fn ask_the_engine(global: &GlobalOptions, support: &mut GpuSupport) {
         return;
     }
     let answer = runtime::ask_engine(global, async |engine| {
-        let abilities = engine.abilities().await.ok()?;
+        let abilities = engine.query_capabilities().await.ok()?;
         Some((engine.info().api.clone(), abilities))
     });
     if let Some((api, abilities)) = answer {

@@ -17,9 +17,9 @@ use retrial_hub::{FetchError, Hub, ModelSpec};
 use retrial_recipe::lock::{LockedModel, RecipeLock};
 use retrial_recipe::model::{Image, ModelSource};
 use retrial_recipe::{ParamSetting, compute_fingerprint};
-use retrial_run::model::hash;
+use retrial_run::model::format_digest;
 use retrial_store::StoreError;
-use retrial_store::files::{directory_of, write_atomically};
+use retrial_store::files::{parent_directory, write_atomically};
 
 /// The images and models that a recipe names, under all of its variants.
 #[derive(Default)]
@@ -89,15 +89,15 @@ pub async fn resolved(global: &GlobalOptions, entry: &FoundRecipe) -> Result<Rec
 
 /// Returns the digest in the registry; if the registry does not answer, the engine's own.
 async fn digest(engine: &dyn Engine, reference: &str) -> Result<String, Failure> {
-    let auth = credentials::for_image(reference).await?;
-    let error = match engine.registry_digest(reference, auth).await {
+    let auth = credentials::find_image_credentials(reference).await?;
+    let error = match engine.fetch_registry_digest(reference, auth).await {
         Ok(digest) => return Ok(digest),
         Err(error) => error,
     };
     let name = ImageRef::parse(reference)
         .map_err(EngineError::from)?
         .name();
-    let local = engine.image(reference).await?;
+    let local = engine.find_image(reference).await?;
     let digests = local.map(|image| image.repo_digests).unwrap_or_default();
     let of_name = digests.iter().find_map(|digest| {
         let parsed = ImageRef::parse(digest).ok()?;
@@ -119,17 +119,19 @@ async fn commit(hub: &Hub, repository: &str, revision: &str) -> Result<LockedMod
         revision: revision.to_owned(),
         ..ModelSpec::default()
     };
-    let snapshot = hub.look_up(&model).await;
+    let snapshot = hub.resolve_unreported(&model).await;
     let snapshot = snapshot.map_err(|error| fetch_failure(&error))?;
     let files = snapshot.files.into_iter();
     Ok(LockedModel {
         commit: snapshot.commit,
-        files: files.map(|file| (file.path, hash(&file.digest))).collect(),
+        files: files
+            .map(|file| (file.path, format_digest(&file.digest)))
+            .collect(),
     })
 }
 
 fn fetch_failure(error: &FetchError) -> Failure {
-    if error.is_request() {
+    if error.is_invalid_request() {
         Failure::usage(ErrorText::of(error))
     } else {
         Failure::host(ErrorText::of(error))
@@ -138,7 +140,7 @@ fn fetch_failure(error: &FetchError) -> Failure {
 
 /// Writes a lock file.
 pub fn write(path: &Path, lock: &RecipeLock) -> Result<(), Failure> {
-    let directory = directory_of(path);
+    let directory = parent_directory(path);
     std::fs::create_dir_all(directory).map_err(StoreError::io("create", directory))?;
     let path: PathBuf = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     write_atomically(&path, lock.to_yaml().as_bytes())?;

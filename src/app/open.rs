@@ -31,16 +31,22 @@ pub enum RunOrBatch {
 pub fn run_or_batch(home: &Home, name: &str) -> Result<RunOrBatch, Failure> {
     let path = Path::new(name);
     let is_batch = name.contains('/') && path.join("batch.json").exists();
-    if is_batch || home.batches().join(name).join("batch.json").exists() {
+    if is_batch
+        || home
+            .batches_directory()
+            .join(name)
+            .join("batch.json")
+            .exists()
+    {
         return Ok(RunOrBatch::Batch(home.find_batch(name)?));
     }
-    match home.find(name) {
+    match home.find_run(name) {
         Err(StoreError::NoSuch { matches: 0, .. }) if !name.is_empty() && name != "last" => {
             match home.find_batch(name) {
                 Ok(batch) => Ok(RunOrBatch::Batch(batch)),
                 Err(error @ StoreError::NoSuch { matches: 2.., .. }) => Err(error.into()),
                 // Most names refer to runs.
-                Err(_) => Ok(RunOrBatch::Run(home.find(name)?)),
+                Err(_) => Ok(RunOrBatch::Run(home.find_run(name)?)),
             }
         }
         run => Ok(RunOrBatch::Run(run?)),
@@ -56,9 +62,9 @@ pub fn results(home: &Home, name: &str) -> Result<Option<RunOrBatch>, Failure> {
             .canonicalize()
             .map_err(|error| Failure::host(format!("failed to open {name}: {error}")))?;
         return Ok(Some(if is_run {
-            RunOrBatch::Run(RunDirectory::at(path))
+            RunOrBatch::Run(RunDirectory::from_path(path))
         } else {
-            RunOrBatch::Batch(RecordDirectory::at(path))
+            RunOrBatch::Batch(RecordDirectory::from_path(path))
         }));
     }
     if path.is_file() {
@@ -74,7 +80,7 @@ pub fn results(home: &Home, name: &str) -> Result<Option<RunOrBatch>, Failure> {
 
 /// Reads GPUs, drivers and kernel of this machine, or of the one described below `--root`.
 pub fn host_view(global: &GlobalOptions) -> HostView {
-    host::probe(&global.root, global.home.root())
+    host::probe_host(&global.root, global.home.root())
 }
 
 /// Refuses imported runs: their plans were not approved on this machine.

@@ -19,13 +19,13 @@ use retrial_engine::error::EngineError;
 use retrial_host as host;
 use retrial_host::checks::{
     DiskSpace, EngineStatus, HostCheck, HostCheckKind, HostCheckState, HostFacts, HostStatuses,
-    ImageContent, ModelAccess, ModelSize, ModelStatus, examine, rocm_of_image,
+    ImageContent, ModelAccess, ModelSize, ModelStatus, check_host, rocm_of_image,
 };
 use retrial_host::model::{GpuCondition, HostSettings, HostView};
 use retrial_hub::{FetchError, Hub, ModelSpec};
 use retrial_plan::{Action, Plan};
-use retrial_run::model::spec;
-use retrial_run::{GPU_LABEL, label, run_of};
+use retrial_run::model::to_model_spec;
+use retrial_run::{GPU_LABEL, describe_run, label_value};
 
 /// How long the hub may take to list a model's files.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -51,11 +51,11 @@ pub async fn look(
     engine: Result<&dyn Engine, &EngineError>,
     plan: Option<&Plan>,
 ) -> HostExamination {
-    let conditions = host::conditions(&global.root, &host.gpus);
+    let conditions = host::read_conditions(&global.root, &host.gpus);
     let settings = host::settings(&global.root);
     let (engine_state, abilities) = match engine {
         Ok(engine) => {
-            let abilities = engine.abilities().await.ok();
+            let abilities = engine.query_capabilities().await.ok();
             (answers(engine, abilities.as_ref()), abilities)
         }
         Err(error) => (EngineStatus::Fails(ErrorText::of(error)), None),
@@ -66,7 +66,7 @@ pub async fn look(
         None => <_>::default(),
     };
     let (claims, models) = (claims(engine).await, models(plan).await);
-    let checks = examine(&HostFacts {
+    let checks = check_host(&HostFacts {
         host: &host,
         conditions: &conditions,
         settings: Some(&settings),
@@ -75,11 +75,11 @@ pub async fn look(
         requires: plan.map(|plan| &plan.requires),
         image,
         assigned: plan.and_then(|plan| plan.assigned_gpus.as_ref()),
-        chosen: plan.is_some_and(|plan| !plan.gpus.is_empty()),
+        has_chosen_gpus: plan.is_some_and(|plan| !plan.gpus.is_empty()),
         claims,
         models,
         hosts,
-        listening: host::listening(&global.root),
+        listening: host::listening_ports(&global.root),
     });
     HostExamination {
         host,
@@ -120,7 +120,7 @@ impl HostExamination {
         // A run waits for GPUs that are claimed.
         let warnings = checks
             .filter(|check| check.kind != HostCheckKind::GpusClaimed)
-            .filter_map(HostCheck::warning);
+            .filter_map(HostCheck::verdict_warning);
         Ok(forced.chain(warnings).collect())
     }
 
@@ -162,7 +162,7 @@ async fn content(engine: Option<&dyn Engine>, plan: &Plan) -> (ImageContent, Hos
     let hosts = plan.needed_hosts();
     let (mut env, mut probed) = (Vec::new(), ProbedImage::default());
     if let Some(engine) = engine
-        && let Ok(Some(image)) = engine.image(&plan.image).await
+        && let Ok(Some(image)) = engine.find_image(&plan.image).await
     {
         probed = probe::look(engine, plan, &image.id, &hosts).await;
         env = image.env;
@@ -188,10 +188,16 @@ async fn claims(engine: Option<&dyn Engine>) -> Vec<String> {
     let Some(engine) = engine else {
         return Vec::new();
     };
-    let containers = engine.containers(GPU_LABEL).await.unwrap_or_default();
+    let containers = engine.list_containers(GPU_LABEL).await.unwrap_or_default();
     let running = containers.iter().filter(|container| container.running);
     running
-        .map(|container| format!("{} by {}", label(container, GPU_LABEL), run_of(container)))
+        .map(|container| {
+            format!(
+                "{} by {}",
+                label_value(container, GPU_LABEL),
+                describe_run(container)
+            )
+        })
         .collect()
 }
 
@@ -199,7 +205,7 @@ async fn claims(engine: Option<&dyn Engine>) -> Vec<String> {
 async fn models(plan: Option<&Plan>) -> Vec<ModelStatus> {
     let mut checked = Vec::new();
     for model in plan.into_iter().flat_map(Plan::fetched_models) {
-        let spec = spec(model);
+        let spec = to_model_spec(model);
         let access = match Hub::from_environment() {
             Ok(hub) => access(&hub, &spec).await,
             Err(error) => ModelAccess::Refused(ErrorText::of(&error)),
@@ -233,11 +239,11 @@ async fn access(hub: &Hub, model: &ModelSpec) -> ModelAccess {
 }
 
 async fn model_size(hub: &Hub, model: &ModelSpec) -> Option<ModelSize> {
-    let snapshot = hub.look_up(model).await.ok()?;
+    let snapshot = hub.resolve_unreported(model).await.ok()?;
     Some(ModelSize {
         files: snapshot.files.len(),
         bytes: snapshot.files.iter().map(|file| file.size).sum(),
-        missing: hub.missing(&snapshot),
+        missing_bytes: hub.missing_bytes(&snapshot),
     })
 }
 
@@ -260,7 +266,7 @@ fn disks(
         && let Ok(hub) = Hub::from_environment()
     {
         let missing = models.iter().map(|model| match model.access {
-            ModelAccess::Granted(Some(size)) => Some(size.missing),
+            ModelAccess::Granted(Some(size)) => Some(size.missing_bytes),
             _ => None,
         });
         let missing: Option<u64> = missing.sum();
@@ -285,9 +291,9 @@ fn disk(label: &str, path: &Path, must_be_writable: bool) -> DiskSpace {
     let existing = path.ancestors().find(|path| path.exists());
     let rights = |path: &Path| rustix::fs::access(path, Rights::WRITE_OK | Rights::EXEC_OK);
     DiskSpace {
-        what: label.to_owned(),
+        purpose: label.to_owned(),
         path: path.display().to_string(),
-        free: host::disk_free(path),
+        free: host::free_disk_bytes(path),
         needed: None,
         network: host::network_file_system(path),
         writable: !must_be_writable || existing.is_none_or(|path| rights(path).is_ok()),

@@ -10,7 +10,7 @@ use crate::app::{free_space, preflight, terminal};
 use retrial_engine::api::Engine;
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
-use retrial_run::{PreparedRun, secrets};
+use retrial_run::{PreparedRun, read_secrets};
 
 /// Plans a run as the command line requests.
 pub fn planned(
@@ -45,7 +45,7 @@ pub fn planned(
 /// Withdraws secrets that are not set: no approval is requested for them, and a resumed run does not get them.
 fn withdraw_unset_secrets(global: &GlobalOptions, plan: &mut Plan) {
     let named = plan.secrets.clone();
-    let set = secrets(plan);
+    let set = read_secrets(plan);
     plan.withdraw_secrets(|name| set.contains_key(name));
     for name in named.iter().filter(|name| !plan.secrets.contains(name)) {
         warn_of_unset_secret(global, name);
@@ -118,7 +118,7 @@ pub fn secrets_are_set(
     arguments: &PlanRequest,
     plan: &Plan,
 ) -> Result<(), Failure> {
-    let set = secrets(plan);
+    let set = read_secrets(plan);
     for name in plan.secrets.iter().filter(|name| !set.contains_key(*name)) {
         if arguments.options.secrets.contains(name) {
             return Err(Failure::usage(format!(
@@ -132,7 +132,7 @@ pub fn secrets_are_set(
 
 /// Refuses a host that does not meet the requirements of a plan, unless it is forced.
 pub fn check_requirements(plan: &Plan, force: bool) -> Result<(), Failure> {
-    let stops = plan.unmet.iter().filter(|check| check.stops());
+    let stops = plan.unmet.iter().filter(|check| check.prevents_start());
     let lines: Vec<String> = stops.map(preflight::with_fix).collect();
     if lines.is_empty() || force {
         return Ok(());

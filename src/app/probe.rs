@@ -16,7 +16,7 @@ use retrial_plan::Plan;
 use retrial_readings::sanitize;
 use retrial_recipe::model::GpuVendor;
 use retrial_results::packages::{self, PackageManager};
-use retrial_run::{PACKAGES, labels_of};
+use retrial_run::{PACKAGES_SCRIPT, container_labels};
 
 /// The time limit of the probe. Hosts are tried concurrently, each for 5 s.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -43,7 +43,7 @@ pub async fn look(engine: &dyn Engine, plan: &Plan, image: &str, hosts: &[String
         return ProbedImage::default();
     }
     let name = format!("doctor-{}", std::process::id());
-    let script = format!("{PACKAGES}{}", include_str!("probe.sh"));
+    let script = format!("{PACKAGES_SCRIPT}{}", include_str!("probe.sh"));
     let mut command = vec!["-c".to_owned(), script, "sh".to_owned()];
     command.extend(hosts.iter().cloned());
     let none = || Some("none".to_owned()).filter(|_| hosts.is_empty());
@@ -61,14 +61,14 @@ pub async fn look(engine: &dyn Engine, plan: &Plan, image: &str, hosts: &[String
         command,
         network: none().or_else(|| plan.container.network.clone()),
         extra,
-        labels: labels_of(&name),
+        labels: container_labels(&name),
         ..ContainerSpec::default()
     };
-    let Ok(id) = engine.create(&spec).await else {
+    let Ok(id) = engine.create_container(&spec).await else {
         return ProbedImage::default();
     };
     let printed = timeout(PATIENCE, printed(engine, &id)).await;
-    let _ = engine.remove(&id).await;
+    let _ = engine.remove_container(&id).await;
     match printed {
         Ok(Ok(text)) => read(&text, hosts),
         _ => ProbedImage::default(),
@@ -76,9 +76,9 @@ pub async fn look(engine: &dyn Engine, plan: &Plan, image: &str, hosts: &[String
 }
 
 async fn printed(engine: &dyn Engine, id: &str) -> Result<String, EngineError> {
-    engine.start(id).await?;
-    engine.ended(id).await?;
-    engine.container_log(id, MOST_LINES).await
+    engine.start_container(id).await?;
+    engine.wait_for_exit(id).await?;
+    engine.read_container_log(id, MOST_LINES).await
 }
 
 fn read(text: &str, hosts: &[String]) -> ProbedImage {

@@ -10,12 +10,12 @@ use retrial_store::lock::FileLock;
 
 /// Resets a check, by its step's name or number.
 pub fn reset(run: &RunDirectory, name: &str) -> Result<(), Failure> {
-    let _lock = FileLock::take(&run.lock(), run.id())?;
+    let _lock = FileLock::acquire(&run.lock_path(), run.id())?;
     let plan: Plan = run.read_json("plan.json")?;
     let check = find(&plan, name)?;
-    let state = run.state()?;
+    let state = run.read_state()?;
     let collecting = plan.find_collecting_step(check);
-    let is_collected = collecting.is_some_and(|step| state.done(step.number));
+    let is_collected = collecting.is_some_and(|step| state.is_done(step.number));
     if !is_collected {
         return Err(
             Failure::usage(format!("--from {name}: its results were not collected")).with_help(
@@ -27,7 +27,7 @@ pub fn reset(run: &RunDirectory, name: &str) -> Result<(), Failure> {
         );
     }
     let event = Event::new("local", Some(check), EventKind::CheckReset);
-    Ok(Journal::open(&run.journal())?.write(&event)?)
+    Ok(Journal::open(&run.journal_path())?.write(&event)?)
 }
 
 fn find<'a>(plan: &'a Plan, name: &str) -> Result<&'a Step, Failure> {

@@ -13,7 +13,7 @@ use crate::app::{follow, runtime, site, terminal};
 use retrial_batch::run::read_state;
 use retrial_plan::Plan;
 use retrial_results::verdict::ExitCode;
-use retrial_run::execute;
+use retrial_run::execute_plan;
 use retrial_store::journal::JournalState;
 use retrial_store::lock::{FileLock, LockHolder};
 use retrial_store::process::{ProcessIdentity, SignalError, SignalRefusal};
@@ -44,7 +44,7 @@ fn stop_batch(global: &GlobalOptions, directory: &RecordDirectory) -> Result<Exi
     let state = read_state(directory)?;
     let going = state.running();
     for run in &going {
-        stop_run(global, global.home.find(run)?)?;
+        stop_run(global, global.home.find_run(run)?)?;
     }
     if going.is_empty() {
         terminal::note(&format!("{id}: none of its runs is running"));
@@ -57,7 +57,7 @@ fn stop_follower(record: &RecordDirectory) -> Result<bool, Failure> {
     let id = record.id();
     let since = Instant::now();
     let mut terminated: Option<LockHolder> = None;
-    while let Some(holder) = FileLock::holder(&record.lock()) {
+    while let Some(holder) = FileLock::find_holder(&record.lock_path()) {
         if terminated.as_ref() != Some(&holder) {
             match terminate(id, &holder) {
                 // The next process has not written itself into the file yet.
@@ -85,7 +85,7 @@ fn stop_follower(record: &RecordDirectory) -> Result<bool, Failure> {
 /// Refuses a run whose container is on another machine that shares the home: its engine is not this one's.
 fn check_host(id: &str, state: &JournalState) -> Result<(), Failure> {
     let process = state.process.as_ref();
-    let host = process.and_then(ProcessIdentity::other_host);
+    let host = process.and_then(ProcessIdentity::other_host_name);
     let host = host.filter(|_| state.container.is_some());
     host.map_or(Ok(()), |host| {
         Err(Failure::host(format!(
@@ -156,7 +156,7 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode,
     if stop_follower(&directory)? {
         return Ok(ExitCode::Success);
     }
-    let state = directory.state()?;
+    let state = directory.read_state()?;
     if state.over.is_some() {
         let container = if state.container.is_some() {
             format!("; its container still exists: retrial clean {id}")
@@ -174,7 +174,7 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode,
         drop(incoming);
         let session = follow::session(global, engine, directory, events, false).await?;
         session.stop.cancel();
-        execute(&session).await?;
+        execute_plan(&session).await?;
         terminal::note(&format!("{id}: stopped"));
         Ok(ExitCode::Success)
     })

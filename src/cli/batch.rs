@@ -107,7 +107,7 @@ fn measured(global: &GlobalOptions, directory: &RecordDirectory) -> Result<ExitC
 pub fn resume(global: &GlobalOptions, directory: &RecordDirectory) -> Result<ExitCode, Failure> {
     check_output_format(global)?;
     let record: BatchRecord = directory.read_json("batch.json")?;
-    let arrays = directory.part("arrays/1");
+    let arrays = directory.subrecord("arrays/1");
     let site = record.site.map(|site| found_or_saved(&arrays, &site));
     match start::resume(global, directory, site.transpose()?)? {
         Some(planned) => execute(global, planned, directory, false),
@@ -121,7 +121,7 @@ pub fn judge(global: &GlobalOptions, directory: &RecordDirectory) -> Result<Exit
     let verdict = batch::judge::judge(global, directory)?;
     print(global, &verdict, directory);
     if !read_journal(directory)?.is_over() {
-        let (program, id) = (global.home.program(), directory.id());
+        let (program, id) = (global.home.command_prefix(), directory.id());
         terminal::advise(
             "the batch has not ended; this is its evidence so far",
             format!("resume it: {program} resume {id}"),

@@ -25,7 +25,7 @@ pub fn schema(subject: SchemaSubject) -> ExitCode {
         SchemaSubject::Batch => retrial_batch::schema::json(),
         SchemaSubject::BatchVerdict => json::<BatchVerdict>("Retrial verdict on a batch"),
         SchemaSubject::Verification => json::<Verification>("Retrial verification"),
-        SchemaSubject::Site => retrial_site::schema::json(),
+        SchemaSubject::Site => retrial_site::schema::site_schema_json(),
     });
     ExitCode::Success
 }

@@ -63,7 +63,7 @@ pub fn one_run(
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
     let verdict = follow::judge(global, run, require_accuracy)?;
-    let state = run.state().unwrap_or_default();
+    let state = run.read_state().unwrap_or_default();
     if let Some(note) = follow::note_if_not_ended(global, run, &state) {
         terminal::note_error(&note);
     }

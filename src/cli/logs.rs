@@ -26,7 +26,7 @@ const OUTPUT: &str = "output.log";
 /// Prints the output of one step, or of all.
 pub fn logs(global: &GlobalOptions, arguments: &LogsArguments) -> Result<ExitCode, Failure> {
     let step = arguments.step.as_deref();
-    let whole = global.home.find(&arguments.run)?;
+    let whole = global.home.find_run(&arguments.run)?;
     let directory = NodeAllocation::directory(&whole, arguments.node.as_deref())?;
     let plan: Plan = directory.read_json("plan.json")?;
     let is_selected = |planned: &&Step| {
@@ -39,7 +39,7 @@ pub fn logs(global: &GlobalOptions, arguments: &LogsArguments) -> Result<ExitCod
         .iter()
         .filter(is_selected)
         .map(|planned| {
-            let path = directory.steps().join(planned.directory_name());
+            let path = directory.steps_directory().join(planned.directory_name());
             StepLogTail::new(&planned.name, path, step.is_none(), arguments.raw)
         })
         .collect();

@@ -12,7 +12,7 @@ use retrial_document::measures::format;
 use retrial_import::{self as import, ResultsIndex};
 use retrial_recipe::scaffold;
 use retrial_results::verdict::ExitCode;
-use retrial_store::files::directory_of;
+use retrial_store::files::parent_directory;
 
 /// Writes a commented recipe, one from a vendor's command line, or one from published results; never
 /// over an existing file.
@@ -44,7 +44,7 @@ pub fn new(arguments: &NewArguments) -> Result<ExitCode, Failure> {
         (Some(from), None) => new_from::read(&stem, from)?,
         (None, None) => (scaffold::starter_recipe(&stem), Vec::new()),
     };
-    std::fs::create_dir_all(directory_of(&path)).map_err(fault)?;
+    std::fs::create_dir_all(parent_directory(&path)).map_err(fault)?;
     let mut file = std::fs::File::create_new(&path).map_err(fault)?;
     file.write_all(text.as_bytes()).map_err(fault)?;
     let shown = if path.is_absolute() || path.starts_with(".") {

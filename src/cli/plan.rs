@@ -53,7 +53,7 @@ fn for_site(
     let run = SiteRun::open(global, site, request, None)?;
     if format == PlanFormat::Sbatch {
         let work = JobWork::Run { id: "RUN" };
-        let directory = run.global.home.runs().join("RUN");
+        let directory = run.global.home.runs_directory().join("RUN");
         terminal::print(&run.target.script(work, &directory)?);
         return Ok(ExitCode::Success);
     }
@@ -79,7 +79,7 @@ fn print(
             ))
             .with_help("for the script of a Slurm job: --site NAME --format sbatch"));
         }
-        terminal::print(&shell::script(plan, files));
+        terminal::print(&shell::render_script(plan, files));
     } else {
         let remaining = estimate::of_plan(
             &mut entry::open(&global.home),

@@ -13,7 +13,7 @@ use retrial_report::charts::Chart;
 use retrial_report::html::GENERATOR;
 use retrial_report::svg;
 use retrial_results::verdict::ExitCode;
-use retrial_store::files::{directory_of, write_atomically};
+use retrial_store::files::{parent_directory, write_atomically};
 use retrial_store::open::read_beneath;
 
 /// The destination of a report.
@@ -66,7 +66,7 @@ impl ReportDestination {
         let (Self::Path(file) | Self::DefaultPath(file)) = self else {
             return None;
         };
-        directory_of(file).canonicalize().ok()
+        parent_directory(file).canonicalize().ok()
     }
 }
 
@@ -103,7 +103,7 @@ fn write(target: &ReportDestination, text: &str) -> Result<(), Failure> {
         }
         ReportDestination::Path(file) | ReportDestination::DefaultPath(file) => file,
     };
-    let parent = directory_of(file);
+    let parent = parent_directory(file);
     if !parent.is_dir() {
         let (file, parent) = (file.display(), parent.display());
         return Err(
@@ -122,7 +122,7 @@ fn is_replaceable(file: &Path) -> bool {
         return true;
     }
     let name = file.file_name().unwrap_or_default();
-    let text = read_beneath(directory_of(file), Path::new(name), 256 << 20);
+    let text = read_beneath(parent_directory(file), Path::new(name), 256 << 20);
     text.is_ok_and(|bytes| {
         let head = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]).into_owned();
         head.contains(GENERATOR)

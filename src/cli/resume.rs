@@ -22,7 +22,7 @@ pub fn resume(global: &GlobalOptions, arguments: &ResumeArguments) -> Result<Exi
     let directory = match open::run_or_batch(home, &arguments.run)? {
         RunOrBatch::Run(directory) => directory,
         RunOrBatch::Batch(directory) => {
-            check_home(&directory, &home.batches(), "batch", home)?;
+            check_home(&directory, &home.batches_directory(), "batch", home)?;
             if arguments.from.is_some() {
                 return Err(Failure::usage(
                     "--from names a check of a run, and this is a batch",
@@ -34,14 +34,14 @@ pub fn resume(global: &GlobalOptions, arguments: &ResumeArguments) -> Result<Exi
             return batch::resume(global, &directory);
         }
     };
-    check_home(&directory, &home.runs(), "run", home)?;
+    check_home(&directory, &home.runs_directory(), "run", home)?;
     if !in_job {
         open::check_not_imported(&directory)?;
     }
     if let Some(check) = &arguments.from {
         recheck::reset(&directory, check)?;
     }
-    let state = directory.state()?;
+    let state = directory.read_state()?;
     if state.is_judged() {
         return judge::one_run(global, &directory, require_accuracy);
     }

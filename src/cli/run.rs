@@ -33,8 +33,8 @@ pub fn run(global: &GlobalOptions, arguments: &RunArguments) -> Result<ExitCode,
         let recipe = opened.resolved.yaml.clone();
         let prepared =
             prepare::prepared(global, host, &engine, recipe, plan, execution.force).await?;
-        let directory = global.home.new_run(&prepared.stem())?;
-        prepared.write_down(&directory)?;
+        let directory = global.home.create_run_directory(&prepared.stem())?;
+        prepared.write_files(&directory)?;
         if let Some(nodes) = nodes {
             let force = execution.force;
             let nodes = nodes.clone();

@@ -51,7 +51,7 @@ fn list(global: &GlobalOptions, arguments: &RunsArguments) {
         terminal::print_json(&runs::with_states(&rows));
     } else if rows.is_empty() {
         terminal::note(&if filter.is_all() {
-            format!("no runs in {} yet", global.home.runs().display())
+            format!("no runs in {} yet", global.home.runs_directory().display())
         } else {
             runs::none_matches(global)
         });

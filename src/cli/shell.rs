@@ -25,14 +25,14 @@ const SHELL: [&str; 3] = [
 pub fn shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<ExitCode, Failure> {
     let ShellArguments { run, node, command } = arguments;
     let (node, command) = (node.as_deref(), command.as_slice());
-    let directory = global.home.find(run)?;
+    let directory = global.home.find_run(run)?;
     open::check_not_imported(&directory)?;
     // Within the job, the engine of this machine has the container.
     let is_elsewhere = site::is_submitted(&directory) && std::env::var_os("SLURM_JOB_ID").is_none();
     if is_elsewhere || node.is_some() {
         return on_node(global, &directory, node, command);
     }
-    let state = directory.state()?;
+    let state = directory.read_state()?;
     let Some(container) = state.container else {
         return Err(
             Failure::usage(format!("{} has no container", directory.id()))
@@ -42,7 +42,7 @@ pub fn shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<ExitC
     let runtime = runtime::runtime()?;
     let ended = runtime.block_on(async {
         let engine = open::engine(global).await?;
-        match engine.container(&container).await? {
+        match engine.inspect_container(&container).await? {
             Some(state) if state.running => {}
             _ => {
                 return Err(Failure::host(format!(
@@ -61,7 +61,7 @@ pub fn shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<ExitC
             env: vec![("RETRIAL_SHELL".to_owned(), "1".to_owned())],
             ..Default::default()
         };
-        let code = engine.interactive(&container, &spec).await?;
+        let code = engine.run_interactive(&container, &spec).await?;
         if code == 0 {
             Ok(ExitCode::Success)
         } else {
@@ -97,7 +97,7 @@ fn on_node(
         words.push("--".to_owned());
         words.extend_from_slice(command);
     }
-    let line = Launcher::at_terminal(job.as_deref(), node, &words);
+    let line = Launcher::terminal_command_line(job.as_deref(), node, &words);
     let error = Command::new(&line[0]).args(&line[1..]).exec();
     Err(Failure::host(format!(
         "failed to start {}: {error}",

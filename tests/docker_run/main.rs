@@ -113,7 +113,7 @@ fn script(recipe: &str, settings: &[(&str, &str)]) -> String {
         &PlanOptions::default(),
         &HostView::default(),
     );
-    plan::shell::script(&plan.unwrap(), &[])
+    plan::shell::render_script(&plan.unwrap(), &[])
 }
 
 /// The `docker run` and the commands of `docker exec` of a script.

@@ -50,18 +50,18 @@ async fn an_engine_that_closes_the_connection_is_unavailable() {
     let engine = connect(url).await.unwrap();
     let spec = ContainerSpec::default();
     let cases = [
-        engine.create(&spec).await.map(|_| ()),
-        engine.start("x").await,
+        engine.create_container(&spec).await.map(|_| ()),
+        engine.start_container("x").await,
         engine
             .exec_detached("x", &ExecSpec::default())
             .await
             .map(|_| ()),
-        engine.exec_status("x").await.map(|_| ()),
-        engine.container("x").await.map(|_| ()),
-        engine.containers("x").await.map(|_| ()),
-        engine.container_log("x", 1).await.map(|_| ()),
-        engine.stop("x", 1).await,
-        engine.remove("x").await,
+        engine.query_exec_status("x").await.map(|_| ()),
+        engine.inspect_container("x").await.map(|_| ()),
+        engine.list_containers("x").await.map(|_| ()),
+        engine.read_container_log("x", 1).await.map(|_| ()),
+        engine.stop_container("x", 1).await,
+        engine.remove_container("x").await,
     ];
     for (index, case) in cases.into_iter().enumerate() {
         let error = case.unwrap_err();
@@ -85,7 +85,7 @@ async fn a_broken_stream_is_an_error_and_a_slow_one_is_not() {
     // A chunk that promises more than comes.
     let url = raw(vec![(HEAD, 0), ("fff\r\n{\"status\":\"Download", 0)]).await;
     let engine = connect(url).await.unwrap();
-    let (result, retries) = pull(&engine.with_backoff(Duration::from_millis(1))).await;
+    let (result, retries) = pull(&engine.with_retry_delay(Duration::from_millis(1))).await;
     let error = result.unwrap_err();
     assert!(
         matches!(error, EngineError::Disconnected { .. }),
@@ -105,7 +105,7 @@ async fn a_broken_stream_is_an_error_and_a_slow_one_is_not() {
     let (to, mut from) = unbounded_channel();
     // The same answer to the inspect that follows says nothing of an image: only the stream
     // matters here.
-    let _ = engine.pull(IMAGE, None, to).await;
+    let _ = engine.pull_image(IMAGE, None, to).await;
     let mut steps = Vec::new();
     while let Ok(step) = from.try_recv() {
         steps.push(step);
@@ -121,8 +121,20 @@ async fn an_engine_that_is_shutting_down_is_unavailable() {
         .respond_with(refusal(503, "shutting down"))
         .mount(&server)
         .await;
-    assert!(engine.start("x").await.unwrap_err().is_unavailable());
-    assert!(engine.stop("x", 1).await.unwrap_err().is_unavailable());
+    assert!(
+        engine
+            .start_container("x")
+            .await
+            .unwrap_err()
+            .is_unavailable()
+    );
+    assert!(
+        engine
+            .stop_container("x", 1)
+            .await
+            .unwrap_err()
+            .is_unavailable()
+    );
 }
 
 #[tokio::test]
@@ -144,7 +156,7 @@ async fn a_removal_in_progress_is_waited_for() {
         refusal(404, "No such container: x"),
     )
     .await;
-    engine.remove("x").await.unwrap();
+    engine.remove_container("x").await.unwrap();
     assert_eq!(requests(&server, "/containers/x").await, 3);
 
     let at = "/containers/busy";
@@ -155,7 +167,7 @@ async fn a_removal_in_progress_is_waited_for() {
         refusal(500, "unlinkat: device or resource busy"),
     )
     .await;
-    assert!(engine.remove("busy").await.is_err());
+    assert!(engine.remove_container("busy").await.is_err());
     assert_eq!(requests(&server, at).await, 6);
 }
 
@@ -164,7 +176,7 @@ async fn stopping_waits_for_the_grace_period() {
     let (server, engine) = engine().await;
     let slow = ResponseTemplate::new(204).set_delay(Duration::from_millis(1500));
     serve(&server, "POST", "/containers/x/stop", slow).await;
-    engine.stop("x", 1).await.unwrap();
+    engine.stop_container("x", 1).await.unwrap();
     let all = server.received_requests().await.unwrap();
     assert_eq!(all.last().unwrap().url.query(), Some("t=1"));
 }

@@ -21,7 +21,7 @@ async fn connect(url: String) -> Result<DockerEngine, EngineError> {
         configuration: "/nowhere".into(),
         ..EngineEnvironment::default()
     };
-    DockerEngine::connect_in(Some(&url), &environment).await
+    DockerEngine::connect_with_environment(Some(&url), &environment).await
 }
 
 fn version(api: &str) -> Value {
@@ -47,7 +47,7 @@ async fn engine() -> (MockServer, DockerEngine) {
     let answer = ResponseTemplate::new(200).set_body_json(version("1.41"));
     serve(&server, "GET", "/version", answer).await;
     let engine = connect(server.uri()).await.unwrap();
-    (server, engine.with_backoff(Duration::from_millis(1)))
+    (server, engine.with_retry_delay(Duration::from_millis(1)))
 }
 
 /// The answers to one pull after the other; the last one stays.
@@ -90,7 +90,7 @@ fn refusal(status: u16, message: &str) -> ResponseTemplate {
 
 async fn pull(engine: &DockerEngine) -> (Result<ImageInfo, EngineError>, Vec<String>) {
     let (to, mut from) = unbounded_channel();
-    let result = engine.pull(IMAGE, None, to).await;
+    let result = engine.pull_image(IMAGE, None, to).await;
     let mut retries = Vec::new();
     while let Ok(step) = from.try_recv() {
         if let ImageProgress::Retry { reason, .. } = step {

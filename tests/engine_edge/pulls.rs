@@ -169,7 +169,7 @@ async fn credentials_use_url_safe_base64() {
         identity_token: None,
     };
     let (to, _from) = unbounded_channel();
-    engine.pull(IMAGE, Some(auth), to).await.unwrap();
+    engine.pull_image(IMAGE, Some(auth), to).await.unwrap();
     let all = server.received_requests().await.unwrap();
     let sent = all
         .iter()

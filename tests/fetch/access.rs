@@ -29,7 +29,7 @@ async fn error_message(scene: &Scene, revision: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn error_messages() {
+async fn each_refusal_names_the_next_step() {
     let only_me = || vec!["me".to_owned()];
     let mut texts = Vec::new();
     texts.push(error_message(&scene(Access::Private(only_me())), "main").await);
@@ -46,7 +46,7 @@ async fn error_messages() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn gated() {
+async fn a_gated_model_needs_an_account_with_access() {
     let only_me = || vec!["me".to_owned()];
     let without = scene(Access::Gated(only_me())).main_error().await;
     assert!(without.contains("gated"), "{without}");

@@ -30,10 +30,10 @@ async fn child() {
     });
     let stop = CancellationToken::new();
     let snapshot = client
-        .resolve(&model_spec("main"), &to, &stop)
+        .resolve_snapshot(&model_spec("main"), &to, &stop)
         .await
         .unwrap();
-    let fetched = client.fetch(&snapshot, &to, &stop).await.unwrap();
+    let fetched = client.fetch_snapshot(&snapshot, &to, &stop).await.unwrap();
     drop(to);
     telling.await.unwrap();
     println!("\nfetched {}", fetched.bytes_fetched);

@@ -100,8 +100,8 @@ impl Scene {
         let (to, mut events) = unbounded_channel();
         let work = async {
             let client = Client::new(self.settings.clone())?;
-            let snapshot = client.resolve(model, &to, stop).await?;
-            client.fetch(&snapshot, &to, stop).await
+            let snapshot = client.resolve_snapshot(model, &to, stop).await?;
+            client.fetch_snapshot(&snapshot, &to, stop).await
         };
         tokio::pin!(work);
         let mut progress = Vec::new();

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use retrial_engine::api::{ExecOutput, ExecStatus};
-use retrial_run::{SessionOptions, execute};
+use retrial_run::{SessionOptions, execute_plan};
 
 use crate::fake::Fake;
 use crate::faults::{
@@ -185,7 +185,7 @@ async fn an_engine_that_is_lost_in_a_long_pull_is_waited_for() {
         ..SessionOptions::default()
     };
     let session = play.session_with(&engine, options).unwrap();
-    let ended = Box::pin(execute(&session)).await.unwrap();
+    let ended = Box::pin(execute_plan(&session)).await.unwrap();
     assert_eq!(ended.exit.code(), 0, "{}", play.journal());
     assert_eq!(count(&engine, "pull"), 2);
 }

@@ -54,7 +54,7 @@ fn a_registry_that_is_down() {
 }
 
 #[test]
-fn no_engine() {
+fn without_an_engine_no_run_is_begun() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("true");
     lab.run(&["--engine", "unix:///nowhere/docker.sock"])

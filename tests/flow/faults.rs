@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use retrial_engine::EngineError;
 use retrial_engine::api::{ExecOutput, ExecSpec, ExecStatus};
 use retrial_plan::Plan;
-use retrial_run::{RunEnd, RunError, RunSession, SessionOptions, execute};
+use retrial_run::{RunEnd, RunError, RunSession, SessionOptions, execute_plan};
 use retrial_store::{Home, RunDirectory};
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
@@ -49,14 +49,16 @@ impl Play {
             .output()
             .unwrap();
         let plan: Plan = serde_json::from_slice(&output.stdout).unwrap();
-        let run = Home::at(root.path().join("home")).new_run("play").unwrap();
+        let run = Home::from_root(root.path().join("home"))
+            .create_run_directory("play")
+            .unwrap();
         run.write_json("plan.json", &plan).unwrap();
         Self { root, run }
     }
 
     pub async fn execute(&self, engine: &Arc<Fake>) -> Result<RunEnd, RunError> {
         let session = self.session(engine)?;
-        Box::pin(execute(&session)).await
+        Box::pin(execute_plan(&session)).await
     }
 
     fn session(&self, engine: &Arc<Fake>) -> Result<RunSession, RunError> {
@@ -79,7 +81,7 @@ impl Play {
     }
 
     pub fn journal(&self) -> String {
-        std::fs::read_to_string(self.run.journal()).unwrap()
+        std::fs::read_to_string(self.run.journal_path()).unwrap()
     }
 }
 
@@ -154,7 +156,7 @@ pub fn count(engine: &Fake, operation: &str) -> usize {
 }
 
 #[tokio::test]
-async fn nothing() {
+async fn a_run_without_faults_leaves_no_container() {
     let (play, engine) = (Play::new(), Arc::new(engine()));
     let ended = play.execute(&engine).await.unwrap();
     assert_eq!(ended.exit.code(), 0);
@@ -228,7 +230,7 @@ async fn stopped_while_results_are_fetched() {
         session.stop.cancel();
         Instant::now()
     };
-    let (ended, since) = tokio::join!(execute(&session), stop);
+    let (ended, since) = tokio::join!(execute_plan(&session), stop);
     assert_eq!(ended.unwrap().exit.code(), 130);
     assert!(since.elapsed() < Duration::from_secs(5));
     assert_eq!(count(&engine, "stop"), 1);
@@ -238,7 +240,7 @@ async fn stopped_while_results_are_fetched() {
     // A resumed run that is stopped there leaves them, too.
     let session = play.session(&engine).unwrap();
     session.stop.cancel();
-    let ended = Box::pin(execute(&session)).await.unwrap();
+    let ended = Box::pin(execute_plan(&session)).await.unwrap();
     assert_eq!(ended.exit.code(), 130);
     assert_eq!(engine.specs().len(), 1, "{}", play.journal());
     assert!(!play.journal().contains("container_removed"));

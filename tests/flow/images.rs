@@ -10,7 +10,7 @@ fn on(name: &str, keys: &str, commands: &str, more: &str) -> Option<Lab> {
 }
 
 #[test]
-fn without_bash() {
+fn an_image_without_bash_can_be_measured() {
     let Some(lab) = on(
         "busybox",
         "",

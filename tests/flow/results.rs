@@ -82,7 +82,7 @@ fn in_a_directory_that_cannot_be_moved() {
 }
 
 #[test]
-fn none() {
+fn a_step_without_results_fails_its_collection() {
     let Some(lab) = collecting("true", "/results") else {
         return;
     };

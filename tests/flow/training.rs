@@ -74,7 +74,7 @@ fn small(shape: &str) -> f64 {
 }
 
 #[test]
-fn matrix_products() {
+fn figures_of_matrix_products_agree_with_each_other() {
     let Some(lab) = on_cpu("gemm", &[]) else {
         return;
     };
@@ -127,7 +127,7 @@ fn a_training_loop() {
 }
 
 #[test]
-fn transformers() {
+fn figures_of_transformers_agree_with_each_other() {
     let Some(lab) = on_cpu("transformer", &["--scenario", "small,7b,13b"]) else {
         return;
     };

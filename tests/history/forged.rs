@@ -35,7 +35,7 @@ impl Forgery {
 
     /// Writes the verdict that follows from the forged plan.
     fn judge(&self) {
-        let run = RunDirectory::at(self.0.scene.run(REPRODUCED));
+        let run = RunDirectory::from_path(self.0.scene.run(REPRODUCED));
         let verdict = judge_run(&run, false).unwrap();
         run.write_json("verdict.json", &verdict).unwrap();
     }
@@ -357,7 +357,7 @@ fn the_plan_of_every_built_in_recipe_follows_from_its_stored_recipe() {
     use retrial_results::evidence::plan_source::plan_differences;
 
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hosts/mi355x-8");
-    let host = retrial_host::probe(&root, &root);
+    let host = retrial_host::probe_host(&root, &root);
     let mut count = 0;
     for entry in catalog::list() {
         let Ok(resolved) = retrial_recipe::resolve_recipe(&entry.name, &entry.source, &entry, &[])
@@ -376,7 +376,7 @@ fn the_plan_of_every_built_in_recipe_follows_from_its_stored_recipe() {
         };
         plan.add_round_rules(catalog::rounds());
         let directory = tempfile::tempdir().unwrap();
-        let run = RunDirectory::at(directory.path().to_owned());
+        let run = RunDirectory::from_path(directory.path().to_owned());
         fs::write(run.join("recipe.yaml"), &resolved.yaml).unwrap();
         run.write_json("host.json", &json!({ "host": host }))
             .unwrap();

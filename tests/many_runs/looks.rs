@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use retrial_telemetry::reading::{ContainerReading, GpuReading};
-use retrial_telemetry::table::{HEADER, MeasuredTrial, RowSource, TelemetryRow};
+use retrial_telemetry::table::{CSV_HEADER, MeasuredTrial, RowSource, TelemetryRow};
 
 const GPUS: u32 = 8;
 const LOOKS: i32 = 7;
@@ -10,7 +10,7 @@ const PAUSE: SignedDuration = SignedDuration::from_secs(60);
 
 /// A look a minute, of eight GPUs and the container.
 pub fn telemetry(started: Timestamp, measured: Timestamp, rate: f64) -> String {
-    let mut text = format!("{HEADER}\n");
+    let mut text = format!("{CSV_HEADER}\n");
     for look in 0..LOOKS {
         let time = measured + PAUSE * look;
         let row = |source| TelemetryRow {
@@ -23,7 +23,7 @@ pub fn telemetry(started: Timestamp, measured: Timestamp, rate: f64) -> String {
                 mode: "performance".to_owned(),
                 trial: 1,
             },
-            of: source,
+            origin: source,
         };
         for index in 0..GPUS {
             let warm = f64::from(look.min(3)) * 6.0 + f64::from(index);
@@ -41,13 +41,13 @@ pub fn telemetry(started: Timestamp, measured: Timestamp, rate: f64) -> String {
                 pci,
                 reading,
             })
-            .line();
+            .to_csv_line();
         }
         let container = ContainerReading {
             cpu_s: Some(f64::from(look) * 900.0),
             memory: Some(80_000_000_000),
         };
-        text += &row(RowSource::Container(container)).line();
+        text += &row(RowSource::Container(container)).to_csv_line();
     }
     text
 }

@@ -71,7 +71,7 @@ pub enum Went {
 impl Many {
     pub fn new() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hosts/mi355x-8");
-        let host = host::probe(&root, &root);
+        let host = host::probe_host(&root, &root);
         let hosts: Vec<HostView> = HOSTS
             .iter()
             .map(|name| HostView {
@@ -216,7 +216,7 @@ impl Many {
         if went != Went::Interrupted {
             let looks = looks::telemetry(started, journal.measured[0], rate);
             write("telemetry.csv", &looks);
-            let verdict = judge_run(&RunDirectory::at(directory.clone()), false).unwrap();
+            let verdict = judge_run(&RunDirectory::from_path(directory.clone()), false).unwrap();
             write("verdict.json", &pretty(&verdict));
         }
         directory

@@ -23,26 +23,34 @@ pub fn open_beneath(
             _ => return Err(Errno::XDEV),
         }
     }
-    let flags = flags | OFlags::CLOEXEC;
-    match open_at_once(&directory, relative, flags) {
+    let open_flags = flags | OFlags::CLOEXEC;
+    match open_with_openat2(&directory, relative, open_flags) {
         // Not available in older kernels and strict sandboxes.
-        Err(Errno::NOSYS | Errno::PERM) => open_by_names(directory, &parts, flags),
+        Err(Errno::NOSYS | Errno::PERM) => open_by_components(directory, &parts, open_flags),
         opened => opened,
     }
 }
 
 /// The kernel walks the path itself, and refuses links.
-fn open_at_once(directory: impl AsFd, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+fn open_with_openat2(
+    directory: impl AsFd,
+    relative: &Path,
+    flags: OFlags,
+) -> Result<OwnedFd, Errno> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    let relative = if relative.as_os_str().is_empty() {
+    let relative_or_dot = if relative.as_os_str().is_empty() {
         Path::new(".")
     } else {
         relative
     };
-    openat2(directory, relative, flags, Mode::empty(), resolve)
+    openat2(directory, relative_or_dot, flags, Mode::empty(), resolve)
 }
 
-fn open_by_names(directory: impl AsFd, parts: &[&Path], flags: OFlags) -> Result<OwnedFd, Errno> {
+fn open_by_components(
+    directory: impl AsFd,
+    parts: &[&Path],
+    flags: OFlags,
+) -> Result<OwnedFd, Errno> {
     let Some((name, directories)) = parts.split_last() else {
         return openat(directory, ".", flags, Mode::empty());
     };
@@ -98,13 +106,13 @@ mod tests {
                 "a/none/file",
                 "a/b/file/file",
             ] {
-                let at_once = open_at_once(&directory, Path::new(path), flags);
+                let at_once = open_with_openat2(&directory, Path::new(path), flags);
                 if at_once.as_ref().err() == Some(&Errno::NOSYS) {
                     eprintln!("skipped: this kernel has no openat2");
                     return;
                 }
                 let parts: Vec<&Path> = path.split('/').map(Path::new).collect();
-                let by_names = open_by_names(&directory, &parts, flags);
+                let by_names = open_by_components(&directory, &parts, flags);
                 assert_eq!(outcome(at_once), outcome(by_names), "{path} {flags:?}");
             }
         }

@@ -31,24 +31,24 @@ impl RealPath {
     /// # Errors
     /// As [`Self::resolve`].
     pub fn resolve_beneath(directory: &Path, path: &Path) -> io::Result<Option<Self>> {
-        let directory = directory.canonicalize()?;
-        let path = path.canonicalize()?;
-        let Ok(relative) = path.strip_prefix(&directory) else {
+        let real_directory = directory.canonicalize()?;
+        let real_path = path.canonicalize()?;
+        let Ok(relative) = real_path.strip_prefix(&real_directory) else {
             return Ok(None);
         };
-        let handle = open_root(&directory)?;
+        let handle = open_root(&real_directory)?;
         let opened = open_beneath(handle, relative, OFlags::PATH)?;
-        Self::identify(&opened, path).map(Some)
+        Self::from_handle(&opened, real_path).map(Some)
     }
 
     /// Opens an absolute path, no part of which may be a link.
     fn open(path: PathBuf) -> io::Result<Self> {
         let relative = path.strip_prefix("/").unwrap_or(&path);
         let opened = open_beneath(open_root(Path::new("/"))?, relative, OFlags::PATH)?;
-        Self::identify(&opened, path)
+        Self::from_handle(&opened, path)
     }
 
-    fn identify(opened: &OwnedFd, path: PathBuf) -> io::Result<Self> {
+    fn from_handle(opened: &OwnedFd, path: PathBuf) -> io::Result<Self> {
         let status = fstat(opened)?;
         Ok(Self {
             path,

@@ -104,7 +104,7 @@ impl BundleManifest {
     /// Describes the first violation.
     pub fn check(&self) -> Result<(), BundleError> {
         let wrong = |reason: String| Err(BundleError::Malformed(format!("{NAME}: {reason}")));
-        if !RecordDirectory::is_id(&self.run) {
+        if !RecordDirectory::is_valid_id(&self.run) {
             return wrong(format!("{:?} is not the name of a run", self.run));
         }
         if self.files.is_empty() {

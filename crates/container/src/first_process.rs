@@ -6,16 +6,16 @@
 //! have the same configuration.
 
 /// The mount point of the run's control directory in the container.
-pub const CONTROL: &str = "/.retrial";
+pub const CONTROL_MOUNT: &str = "/.retrial";
 
 /// The shell line that the first process runs.
-pub const WAIT: &str = "trap 'exit 143' TERM; [ ! -f /.retrial/init ] || . /.retrial/init; while :; do sleep 86400 & wait $!; done";
+pub const KEEP_ALIVE_SCRIPT: &str = "trap 'exit 143' TERM; [ ! -f /.retrial/init ] || . /.retrial/init; while :; do sleep 86400 & wait $!; done";
 
 /// The command of the first process: with the image's entrypoint bypassed, `/bin/sh` is
 /// the entrypoint and this begins with `-c`; else the image's entrypoint is given all of it.
-pub fn command(bypass: bool) -> (Option<Vec<String>>, Vec<String>) {
+pub fn keep_alive_command(bypass: bool) -> (Option<Vec<String>>, Vec<String>) {
     let shell = vec!["/bin/sh".to_owned()];
-    let line = vec!["-c".to_owned(), WAIT.to_owned()];
+    let line = vec!["-c".to_owned(), KEEP_ALIVE_SCRIPT.to_owned()];
     if bypass {
         (Some(shell), line)
     } else {

@@ -5,45 +5,46 @@ use retrial_document::formats::{
 };
 use retrial_document::{FormatMismatch, StringFormat, find_nearest};
 
-use crate::{CONTROL, ImageRef, is_cdi_device};
+use crate::{CONTROL_MOUNT, ImageRef, is_cdi_device};
 
 /// An image reference: `ghcr.io/owner/name:tag`.
-pub const IMAGE: StringFormat = StringFormat::new(image);
+pub const IMAGE: StringFormat = StringFormat::new(check_image);
 
 /// `sha256:` and 64 hexadecimal digits.
-pub const DIGEST: StringFormat = StringFormat::new(digest).with_pattern("^sha256:[0-9a-fA-F]{64}$");
+pub const DIGEST: StringFormat =
+    StringFormat::new(check_digest).with_pattern("^sha256:[0-9a-fA-F]{64}$");
 
 /// A device node, or a device of the Container Device Interface.
-pub const DEVICE: StringFormat = StringFormat::new(device).with_pattern("^/");
+pub const DEVICE: StringFormat = StringFormat::new(check_device).with_pattern("^/");
 
 /// A Linux capability, with or without `CAP_`.
-pub const CAPABILITY: StringFormat = StringFormat::new(capability).with_pattern("^[A-Z_]+$");
+pub const CAPABILITY: StringFormat = StringFormat::new(check_capability).with_pattern("^[A-Z_]+$");
 
 /// A security option: `seccomp=unconfined`, `no-new-privileges`.
-pub const SECURITY_OPTION: StringFormat = StringFormat::new(security_option);
+pub const SECURITY_OPTION: StringFormat = StringFormat::new(check_security_option);
 
 /// A resource limit's name.
 pub const ULIMIT: StringFormat =
     StringFormat::new(|text| check_one_of(text, ULIMITS, "not a resource limit"));
 
 /// An IPC namespace: `host`, `private`, `container:NAME`.
-pub const IPC: StringFormat = StringFormat::new(ipc);
+pub const IPC: StringFormat = StringFormat::new(check_ipc_mode);
 
 /// The name of an environment variable.
 pub const VARIABLE: StringFormat =
-    StringFormat::new(variable).with_pattern("^[A-Za-z_][A-Za-z0-9_]*$");
+    StringFormat::new(check_variable_name).with_pattern("^[A-Za-z_][A-Za-z0-9_]*$");
 
 /// An absolute path in a container or image.
-pub const ABSOLUTE_PATH: StringFormat = StringFormat::new(absolute)
+pub const ABSOLUTE_PATH: StringFormat = StringFormat::new(check_absolute_path)
     .with_start_check(|start| {
         if start.is_empty() || start.starts_with('/') {
             return None;
         }
-        relative()
+        relative_path_mismatch()
     })
     .with_pattern("^/");
 
-fn digest(text: &str) -> Option<FormatMismatch> {
+fn check_digest(text: &str) -> Option<FormatMismatch> {
     let hex = text.strip_prefix("sha256:").unwrap_or("");
     mismatch_unless(
         is_hexadecimal(hex, 64),
@@ -52,7 +53,7 @@ fn digest(text: &str) -> Option<FormatMismatch> {
     )
 }
 
-fn ipc(text: &str) -> Option<FormatMismatch> {
+fn check_ipc_mode(text: &str) -> Option<FormatMismatch> {
     if text.starts_with("container:") {
         return None;
     }
@@ -60,7 +61,7 @@ fn ipc(text: &str) -> Option<FormatMismatch> {
     check_one_of(text, &values, "not an IPC namespace")
 }
 
-fn variable(text: &str) -> Option<FormatMismatch> {
+fn check_variable_name(text: &str) -> Option<FormatMismatch> {
     mismatch_unless(
         is_word(text, "_") && !text.starts_with(|first: char| first.is_ascii_digit()),
         format!("`{text}` is not a valid variable name"),
@@ -68,18 +69,18 @@ fn variable(text: &str) -> Option<FormatMismatch> {
     )
 }
 
-fn relative() -> Option<FormatMismatch> {
+fn relative_path_mismatch() -> Option<FormatMismatch> {
     mismatch_with_help(
         "a path in the container must be absolute",
         "begin it with `/`",
     )
 }
 
-fn absolute(text: &str) -> Option<FormatMismatch> {
+fn check_absolute_path(text: &str) -> Option<FormatMismatch> {
     if !text.starts_with('/') {
-        return relative();
+        return relative_path_mismatch();
     }
-    if text == CONTROL || text.starts_with("/.retrial/") {
+    if text == CONTROL_MOUNT || text.starts_with("/.retrial/") {
         return mismatch_with_help(
             "`/.retrial` in the container is Retrial's own",
             "choose another path: the run's control directory is mounted there",
@@ -88,7 +89,7 @@ fn absolute(text: &str) -> Option<FormatMismatch> {
     check_no_parent(text)
 }
 
-fn image(text: &str) -> Option<FormatMismatch> {
+fn check_image(text: &str) -> Option<FormatMismatch> {
     let error = ImageRef::parse(text).err()?;
     mismatch_with_help(
         error.to_string(),
@@ -96,7 +97,7 @@ fn image(text: &str) -> Option<FormatMismatch> {
     )
 }
 
-fn device(text: &str) -> Option<FormatMismatch> {
+fn check_device(text: &str) -> Option<FormatMismatch> {
     let mut parts = text.split(':');
     let host = parts.next().unwrap_or("");
     let target = parts.next();
@@ -124,12 +125,12 @@ fn device(text: &str) -> Option<FormatMismatch> {
 }
 
 /// Checks a capability, with or without `CAP_`: vendors' guides write both, and a plan shows what they write.
-fn capability(text: &str) -> Option<FormatMismatch> {
+fn check_capability(text: &str) -> Option<FormatMismatch> {
     let bare = text.strip_prefix("CAP_").unwrap_or(text);
     check_one_of(bare, CAPABILITIES, "not a capability")
 }
 
-fn security_option(text: &str) -> Option<FormatMismatch> {
+fn check_security_option(text: &str) -> Option<FormatMismatch> {
     let options = [
         "seccomp",
         "apparmor",

@@ -29,7 +29,7 @@ pub struct ImageRef {
 }
 
 /// The registry of references that name none.
-const HUB: &str = "docker.io";
+const DOCKER_HUB: &str = "docker.io";
 
 impl ImageRef {
     /// Parses a reference by Docker's rules.
@@ -37,7 +37,7 @@ impl ImageRef {
     /// # Errors
     /// The text is not a reference; the error names the part that is wrong.
     pub fn parse(text: &str) -> Result<Self, InvalidImageRef> {
-        read(text).map_err(|reason| InvalidImageRef {
+        parse_reference(text).map_err(|reason| InvalidImageRef {
             reference: text.to_owned(),
             reason,
         })
@@ -50,7 +50,7 @@ impl ImageRef {
 
     /// Returns registry and repository as people write them: `debian`, `rocm/x`, `ghcr.io/a/b`.
     pub fn name(&self) -> String {
-        if self.registry != HUB {
+        if self.registry != DOCKER_HUB {
             return format!("{}/{}", self.registry, self.repository);
         }
         let short = self.repository.strip_prefix("library/");
@@ -58,7 +58,7 @@ impl ImageRef {
     }
 
     /// Returns the part that decides the content: the digest, else the tag, else `latest`.
-    pub fn version(&self) -> &str {
+    pub fn digest_or_tag(&self) -> &str {
         self.digest
             .as_deref()
             .or(self.tag.as_deref())
@@ -66,14 +66,14 @@ impl ImageRef {
     }
 
     /// Returns the shortest reference with the same meaning; with a digest the tag has no effect.
-    pub fn lookup(&self) -> String {
+    pub fn to_lookup_reference(&self) -> String {
         let mark = if self.is_pinned() { '@' } else { ':' };
-        format!("{}{mark}{}", self.name(), self.version())
+        format!("{}{mark}{}", self.name(), self.digest_or_tag())
     }
 
     /// Returns the registry's key in Docker's credential store: the Hub has one of its own.
     pub fn credentials_key(&self) -> &str {
-        if self.registry == HUB {
+        if self.registry == DOCKER_HUB {
             "https://index.docker.io/v1/"
         } else {
             &self.registry
@@ -94,7 +94,7 @@ impl fmt::Display for ImageRef {
     }
 }
 
-fn read(text: &str) -> Result<ImageRef, String> {
+fn parse_reference(text: &str) -> Result<ImageRef, String> {
     if text.is_empty() {
         return Err("it is empty".into());
     }
@@ -117,7 +117,7 @@ fn read(text: &str) -> Result<ImageRef, String> {
     }
     let (registry, path) = match name.split_once('/') {
         Some((first, path)) if is_registry(first) => (check_registry(first)?, path),
-        _ => (HUB.to_owned(), name),
+        _ => (DOCKER_HUB.to_owned(), name),
     };
     for part in path.split('/') {
         check_component(part)?;
@@ -125,7 +125,7 @@ fn read(text: &str) -> Result<ImageRef, String> {
     if path.len() > 255 {
         return Err("the name is longer than 255 characters".into());
     }
-    let repository = if registry == HUB && !path.contains('/') {
+    let repository = if registry == DOCKER_HUB && !path.contains('/') {
         format!("library/{path}")
     } else {
         path.to_owned()
@@ -167,7 +167,7 @@ fn check_registry(text: &str) -> Result<String, String> {
         return Err(format!("`{text}` is not a registry"));
     }
     Ok(match text {
-        "index.docker.io" | "registry-1.docker.io" => HUB.to_owned(),
+        "index.docker.io" | "registry-1.docker.io" => DOCKER_HUB.to_owned(),
         other => other.to_owned(),
     })
 }
@@ -227,7 +227,7 @@ mod tests {
 
     fn parts(text: &str) -> (String, String, String) {
         let reference = ImageRef::parse(text).unwrap();
-        let version = reference.version().to_owned();
+        let version = reference.digest_or_tag().to_owned();
         (reference.registry, reference.repository, version)
     }
 
@@ -259,13 +259,13 @@ mod tests {
             );
         }
         assert_eq!(
-            ImageRef::parse(&pinned).unwrap().lookup(),
+            ImageRef::parse(&pinned).unwrap().to_lookup_reference(),
             format!("debian@{digest}")
         );
         assert_eq!(
             ImageRef::parse("docker.io/library/debian:1")
                 .unwrap()
-                .lookup(),
+                .to_lookup_reference(),
             "debian:1"
         );
     }

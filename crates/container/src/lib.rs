@@ -11,7 +11,7 @@ mod privilege;
 mod spec;
 
 pub use extra_flags::{ExtraFlags, HOST_NAMESPACE};
-pub use first_process::CONTROL;
+pub use first_process::CONTROL_MOUNT;
 pub use image_ref::{ImageRef, InvalidImageRef};
 pub use options::{OptionValue, RunOption};
 pub use privilege::{

@@ -39,80 +39,84 @@ impl fmt::Display for RunOption {
 struct RunOptionList(Vec<RunOption>);
 
 impl RunOptionList {
-    fn add(&mut self, flag: &'static str, value: OptionValue) {
+    fn push_option(&mut self, flag: &'static str, value: OptionValue) {
         self.0.push(RunOption { flag, value });
     }
 
-    fn switch(&mut self, flag: &'static str, is_set: bool) {
+    fn push_switch(&mut self, flag: &'static str, is_set: bool) {
         if is_set {
-            self.add(flag, OptionValue::Switch);
+            self.push_option(flag, OptionValue::Switch);
         }
     }
 
-    fn bytes(&mut self, flag: &'static str, bytes: Option<u64>) {
+    fn push_bytes(&mut self, flag: &'static str, bytes: Option<u64>) {
         if let Some(bytes) = bytes {
-            self.add(flag, OptionValue::Bytes(bytes));
+            self.push_option(flag, OptionValue::Bytes(bytes));
         }
     }
 
     /// Adds one option for each value: none, one or several.
-    fn texts(&mut self, flag: &'static str, values: impl IntoIterator<Item = impl ToString>) {
+    fn push_each_text(
+        &mut self,
+        flag: &'static str,
+        values: impl IntoIterator<Item = impl ToString>,
+    ) {
         for value in values {
-            self.add(flag, OptionValue::Text(value.to_string()));
+            self.push_option(flag, OptionValue::Text(value.to_string()));
         }
     }
 
-    fn pairs(&mut self, flag: &'static str, pairs: &[(String, String)]) {
-        self.texts(
+    fn push_pairs(&mut self, flag: &'static str, pairs: &[(String, String)]) {
+        self.push_each_text(
             flag,
             pairs.iter().map(|(name, value)| format!("{name}={value}")),
         );
     }
 
-    fn extra(&mut self, extra: &ExtraFlags) {
-        self.texts("cap-drop", &extra.cap_drop);
-        self.texts("hostname", &extra.hostname);
-        self.texts("runtime", &extra.runtime);
-        self.bytes("memory", extra.memory);
-        self.texts("cpus", &extra.cpus);
-        self.texts("cpuset-cpus", &extra.cpuset_cpus);
-        self.texts("cpuset-mems", &extra.cpuset_mems);
-        self.texts("pids-limit", extra.pids_limit);
-        self.texts("cgroupns", &extra.cgroupns);
-        self.texts("userns", &extra.userns);
-        self.switch("read-only", extra.read_only);
-        self.pairs("sysctl", &extra.sysctls);
-        self.texts("tmpfs", &extra.tmpfs);
-        self.texts("dns", &extra.dns);
-        self.texts("add-host", &extra.add_host);
+    fn push_extra_flags(&mut self, extra: &ExtraFlags) {
+        self.push_each_text("cap-drop", &extra.cap_drop);
+        self.push_each_text("hostname", &extra.hostname);
+        self.push_each_text("runtime", &extra.runtime);
+        self.push_bytes("memory", extra.memory);
+        self.push_each_text("cpus", &extra.cpus);
+        self.push_each_text("cpuset-cpus", &extra.cpuset_cpus);
+        self.push_each_text("cpuset-mems", &extra.cpuset_mems);
+        self.push_each_text("pids-limit", extra.pids_limit);
+        self.push_each_text("cgroupns", &extra.cgroupns);
+        self.push_each_text("userns", &extra.userns);
+        self.push_switch("read-only", extra.read_only);
+        self.push_pairs("sysctl", &extra.sysctls);
+        self.push_each_text("tmpfs", &extra.tmpfs);
+        self.push_each_text("dns", &extra.dns);
+        self.push_each_text("add-host", &extra.add_host);
     }
 }
 
 impl ContainerSpec {
     /// The options of `docker run` for this container, except those of a single run: its name,
     /// its labels and the mount of its control directory.
-    pub fn options(&self) -> Vec<RunOption> {
+    pub fn run_options(&self) -> Vec<RunOption> {
         let mut options = RunOptionList::default();
-        options.texts("ipc", &self.ipc);
-        options.texts("network", &self.network);
-        options.texts("uts", &self.uts);
-        options.texts("pid", &self.pid);
-        options.switch("privileged", self.privileged);
-        options.texts("cap-add", &self.cap_add);
-        options.texts("device", &self.devices);
-        options.texts("gpus", &self.gpus);
-        options.texts("security-opt", &self.security_opt);
-        options.texts("group-add", &self.group_add);
-        options.bytes("shm-size", self.shm_size);
-        options.texts("ulimit", &self.ulimits);
-        options.pairs("env", &self.env);
-        options.texts("volume", &self.mounts);
-        options.texts("workdir", &self.workdir);
-        options.texts("user", &self.user);
-        options.switch("init", self.init);
-        options.extra(&self.extra);
+        options.push_each_text("ipc", &self.ipc);
+        options.push_each_text("network", &self.network);
+        options.push_each_text("uts", &self.uts);
+        options.push_each_text("pid", &self.pid);
+        options.push_switch("privileged", self.privileged);
+        options.push_each_text("cap-add", &self.cap_add);
+        options.push_each_text("device", &self.devices);
+        options.push_each_text("gpus", &self.gpus);
+        options.push_each_text("security-opt", &self.security_opt);
+        options.push_each_text("group-add", &self.group_add);
+        options.push_bytes("shm-size", self.shm_size);
+        options.push_each_text("ulimit", &self.ulimits);
+        options.push_pairs("env", &self.env);
+        options.push_each_text("volume", &self.mounts);
+        options.push_each_text("workdir", &self.workdir);
+        options.push_each_text("user", &self.user);
+        options.push_switch("init", self.init);
+        options.push_extra_flags(&self.extra);
         // The option has one word; the others are the first of the command.
-        options.texts("entrypoint", self.entrypoint.iter().flatten().take(1));
+        options.push_each_text("entrypoint", self.entrypoint.iter().flatten().take(1));
         options.0
     }
 }
@@ -160,7 +164,7 @@ mod tests {
             },
             ..ContainerSpec::default()
         };
-        let options: Vec<String> = spec.options().iter().map(ToString::to_string).collect();
+        let options: Vec<String> = spec.run_options().iter().map(ToString::to_string).collect();
         assert_eq!(
             options,
             [
@@ -179,6 +183,6 @@ mod tests {
                 "--entrypoint=/bin/sh",
             ]
         );
-        assert_eq!(ContainerSpec::default().options(), []);
+        assert_eq!(ContainerSpec::default().run_options(), []);
     }
 }

@@ -2,9 +2,9 @@
 
 /// Returns whether a capability, with or without `CAP_`, is enough to escape the container.
 pub fn is_root_capability(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
+    let upper_name = name.to_ascii_uppercase();
     matches!(
-        name.trim_start_matches("CAP_"),
+        upper_name.trim_start_matches("CAP_"),
         // The latter two read any file of the host by its handle, and the kernel's memory.
         "SYS_ADMIN" | "ALL" | "SYS_MODULE" | "SYS_RAWIO" | "DAC_READ_SEARCH" | "BPF"
     )
@@ -13,9 +13,9 @@ pub fn is_root_capability(name: &str) -> bool {
 /// Returns whether a capability, with or without `CAP_`, gives a container nothing of the host: Docker gives it to
 /// every container, or it concerns the container's own processes only.
 pub fn is_confined_capability(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
+    let upper_name = name.to_ascii_uppercase();
     matches!(
-        name.trim_start_matches("CAP_"),
+        upper_name.trim_start_matches("CAP_"),
         // https://github.com/moby/moby/blob/v28.2.2/oci/caps/defaults.go
         "AUDIT_WRITE"
             | "CHOWN"
@@ -41,14 +41,15 @@ pub fn is_confined_capability(name: &str) -> bool {
 /// Returns whether a security option needs no approval: it restricts, or switches a profile off, as vendors'
 /// commands for GPUs do.
 pub fn is_usual_security_option(option: &str) -> bool {
-    let option = option.replacen(':', "=", 1);
+    let normalized_option = option.replacen(':', "=", 1);
     let usual = [
         "seccomp=unconfined",
         "seccomp=builtin",
         "apparmor=unconfined",
         "label=disable",
     ];
-    usual.contains(&option.as_str()) || option.starts_with("no-new-privileges")
+    usual.contains(&normalized_option.as_str())
+        || normalized_option.starts_with("no-new-privileges")
 }
 
 /// Returns whether a device is one of the Container Device Interface, `vendor.com/class=name`, and

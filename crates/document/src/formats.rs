@@ -66,7 +66,7 @@ pub const ANY: StringFormat = StringFormat::new(|_| None);
 pub const FILLED: StringFormat = StringFormat::new(check_not_empty);
 
 /// Accepts one line that is not empty.
-pub const LINE: StringFormat = StringFormat::new(line);
+pub const LINE: StringFormat = StringFormat::new(check_line);
 
 /// Accepts a name of the user's choice: letters, digits, `_`, `-`, `.`.
 pub const NAME: StringFormat =
@@ -145,7 +145,7 @@ fn check_not_empty(text: &str) -> Option<FormatMismatch> {
     None
 }
 
-fn line(text: &str) -> Option<FormatMismatch> {
+fn check_line(text: &str) -> Option<FormatMismatch> {
     if text.trim_end().contains('\n') {
         return mismatch_with_help(
             "this must be one line",

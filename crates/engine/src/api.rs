@@ -71,7 +71,7 @@ impl ImageInfo {
 
     /// Returns whether another engine's image has the same content. Engines that store images in different ways
     /// have different ids for it.
-    pub fn is(&self, other: &Self) -> bool {
+    pub fn has_same_content(&self, other: &Self) -> bool {
         self.id == other.id
             || self
                 .digests()
@@ -79,7 +79,7 @@ impl ImageInfo {
     }
 
     /// Returns the digest, or the id of an image that came from no registry.
-    pub fn name(&self) -> &str {
+    pub fn content_id(&self) -> &str {
         self.digests().next().unwrap_or(&self.id)
     }
 }
@@ -222,20 +222,20 @@ pub trait Engine: Send + Sync {
     fn info(&self) -> &EngineInfo;
 
     /// Returns the image that a reference or id names; none if the engine does not have it.
-    async fn image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError>;
+    async fn find_image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError>;
 
     /// Returns the engine's directory, and its methods of passing devices.
-    async fn abilities(&self) -> Result<EngineCapabilities, EngineError>;
+    async fn query_capabilities(&self) -> Result<EngineCapabilities, EngineError>;
 
     /// Returns the digest that a reference has in its registry now, without pulling.
-    async fn registry_digest(
+    async fn fetch_registry_digest(
         &self,
         reference: &str,
         auth: Option<RegistryAuth>,
     ) -> Result<String, EngineError>;
 
     /// Pulls an image; transient faults are retried and reported.
-    async fn pull(
+    async fn pull_image(
         &self,
         reference: &str,
         auth: Option<RegistryAuth>,
@@ -243,51 +243,62 @@ pub trait Engine: Send + Sync {
     ) -> Result<ImageInfo, EngineError>;
 
     /// Builds an image; its log goes to `progress` line by line.
-    async fn build(
+    async fn build_image(
         &self,
         spec: &BuildSpec,
         progress: UnboundedSender<ImageProgress>,
     ) -> Result<ImageInfo, EngineError>;
 
     /// Creates a container, and returns its id.
-    async fn create(&self, spec: &ContainerSpec) -> Result<String, EngineError>;
+    async fn create_container(&self, spec: &ContainerSpec) -> Result<String, EngineError>;
 
     /// Starts a container. A container that does not start is left for `remove`.
-    async fn start(&self, container: &str) -> Result<(), EngineError>;
+    async fn start_container(&self, container: &str) -> Result<(), EngineError>;
 
     /// Starts a detached process; returns the exec's id.
     async fn exec_detached(&self, container: &str, spec: &ExecSpec) -> Result<String, EngineError>;
 
     /// Returns the status of a detached process.
-    async fn exec_status(&self, exec: &str) -> Result<ExecStatus, EngineError>;
+    async fn query_exec_status(&self, exec: &str) -> Result<ExecStatus, EngineError>;
 
     /// Runs a short process and returns its output (at most 1 MiB of each stream).
-    async fn exec(&self, container: &str, spec: &ExecSpec) -> Result<ExecOutput, EngineError>;
+    async fn exec_attached(
+        &self,
+        container: &str,
+        spec: &ExecSpec,
+    ) -> Result<ExecOutput, EngineError>;
 
     /// Returns the state of a container; none if it does not exist.
-    async fn container(&self, container: &str) -> Result<Option<ContainerState>, EngineError>;
+    async fn inspect_container(
+        &self,
+        container: &str,
+    ) -> Result<Option<ContainerState>, EngineError>;
 
     /// Returns the paths that a container mounts, or will mount when it starts.
-    async fn bind_mounts(&self, container: &str) -> Result<Vec<BindMount>, EngineError>;
+    async fn list_bind_mounts(&self, container: &str) -> Result<Vec<BindMount>, EngineError>;
 
     /// Lists the containers, running or not, that have a label (`key` or `key=value`).
-    async fn containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError>;
+    async fn list_containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError>;
 
     /// Waits until a container does not run any more; at once where it does not, or no longer exists.
-    async fn ended(&self, container: &str) -> Result<(), EngineError>;
+    async fn wait_for_exit(&self, container: &str) -> Result<(), EngineError>;
 
     /// Returns the last lines of the output of the container's first process.
-    async fn container_log(&self, container: &str, lines: usize) -> Result<String, EngineError>;
+    async fn read_container_log(
+        &self,
+        container: &str,
+        lines: usize,
+    ) -> Result<String, EngineError>;
 
     /// Sends TERM to the first process, KILL after `grace_s` seconds.
-    async fn stop(&self, container: &str, grace_s: u32) -> Result<(), EngineError>;
+    async fn stop_container(&self, container: &str, grace_s: u32) -> Result<(), EngineError>;
 
     /// Removes a container by force, with its anonymous volumes. A missing one is no error.
-    async fn remove(&self, container: &str) -> Result<(), EngineError>;
+    async fn remove_container(&self, container: &str) -> Result<(), EngineError>;
 
     /// Sends the tar archive of a path in the container, until the receiver is dropped.
     /// Returns false if the path does not exist.
-    async fn copy_out(
+    async fn copy_from_container(
         &self,
         container: &str,
         path: &str,

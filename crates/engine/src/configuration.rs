@@ -26,14 +26,14 @@ impl ConfigFile {
     /// Reads it; empty where there is no such file.
     pub fn read(configuration: &Path) -> Result<Self, EngineError> {
         let path = configuration.join("config.json");
-        match read_if_there(&path)? {
-            Some(text) => parse(&path, &text),
+        match read_if_exists(&path)? {
+            Some(text) => parse_json(&path, &text),
             None => Ok(Self::default()),
         }
     }
 
     /// The current context, where one is named.
-    pub fn context(self) -> Option<String> {
+    pub fn into_current_context(self) -> Option<String> {
         self.current_context.filter(|name| !name.is_empty())
     }
 }
@@ -48,13 +48,16 @@ pub fn configuration_directory() -> PathBuf {
 }
 
 /// Returns the directory name of a context: the SHA-256 of its name.
-pub fn identity(name: &str) -> String {
+pub fn context_directory_name(name: &str) -> String {
     hex::encode(Sha256::digest(name.as_bytes()))
 }
 
 /// Reads a context by name: its engine's URL, and the directory of its certificates if it has some.
-pub fn context(configuration: &Path, name: &str) -> Result<(String, Option<PathBuf>), EngineError> {
-    let id = identity(name);
+pub fn read_context(
+    configuration: &Path,
+    name: &str,
+) -> Result<(String, Option<PathBuf>), EngineError> {
+    let id = context_directory_name(name);
     let path = configuration
         .join("contexts/meta")
         .join(&id)
@@ -64,25 +67,25 @@ pub fn context(configuration: &Path, name: &str) -> Result<(String, Option<PathB
         reason,
         help,
     };
-    let Some(text) = read_if_there(&path)? else {
+    let Some(text) = read_if_exists(&path)? else {
         let help = "`docker context ls` lists them; `docker context use default` switches back to the default socket";
         return Err(failed(
             format!("there is no Docker context `{name}`"),
             Some(help),
         ));
     };
-    let file: Value = parse(&path, &text)?;
-    let url = file["Endpoints"]["docker"]["Host"].as_str();
-    let url = url
+    let file: Value = parse_json(&path, &text)?;
+    let stated_url = file["Endpoints"]["docker"]["Host"].as_str();
+    let url = stated_url
         .filter(|url| !url.is_empty())
         .ok_or_else(|| failed(format!("the Docker context `{name}` names no engine"), None))?;
-    let certificates = configuration.join("contexts/tls").join(&id).join("docker");
-    let certificates = Some(certificates).filter(|directory| directory.is_dir());
+    let certificate_directory = configuration.join("contexts/tls").join(&id).join("docker");
+    let certificates = Some(certificate_directory).filter(|directory| directory.is_dir());
     Ok((url.to_owned(), certificates))
 }
 
 /// Reads a file's text; none if there is no such file.
-fn read_if_there(path: &Path) -> Result<Option<String>, EngineError> {
+fn read_if_exists(path: &Path) -> Result<Option<String>, EngineError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -94,7 +97,7 @@ fn read_if_there(path: &Path) -> Result<Option<String>, EngineError> {
 }
 
 /// Reads a file's text as JSON.
-fn parse<T: for<'a> Deserialize<'a>>(path: &Path, text: &str) -> Result<T, EngineError> {
+fn parse_json<T: for<'a> Deserialize<'a>>(path: &Path, text: &str) -> Result<T, EngineError> {
     serde_json::from_str(text).map_err(|error| EngineError::Configuration {
         path: path.to_owned(),
         reason: format!("not the JSON that Docker writes: {error}"),

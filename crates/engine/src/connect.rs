@@ -15,53 +15,53 @@ use super::endpoint::Endpoint;
 use super::error::EngineError;
 
 /// Docker 19.03 (API 1.40) is the first with device requests.
-const LEAST_API: (u64, u64) = (1, 40);
+const MIN_API_VERSION: (u64, u64) = (1, 40);
 
 /// The timeout of queries and small changes, seconds; longer requests set their own.
-const TIMEOUT_S: u64 = 120;
+const REQUEST_TIMEOUT_S: u64 = 120;
 
 /// The timeout of the version request: a slower engine is not usable.
-const GREETING: Duration = Duration::from_secs(20);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Connects and requests the version. bollard's `negotiate_version` would request it again, to set a
 /// number that bollard 0.21.1 never sends.
-pub async fn connect(endpoint: &Endpoint) -> Result<(Docker, EngineInfo), EngineError> {
-    let client = client(endpoint)
-        .map_err(|error| unreachable(endpoint, &error))?
+pub async fn connect_to_endpoint(endpoint: &Endpoint) -> Result<(Docker, EngineInfo), EngineError> {
+    let client = build_client(endpoint)
+        .map_err(|error| unreachable_error(endpoint, &error))?
         .with_request_modifier(url_safe_credentials);
     let version = client
         .clone()
-        .with_timeout(GREETING)
+        .with_timeout(VERSION_TIMEOUT)
         .version()
         .await
-        .map_err(|error| unreachable(endpoint, &error))?;
-    let info = describe(endpoint, &version);
-    if api_version(&info.api) < LEAST_API {
+        .map_err(|error| unreachable_error(endpoint, &error))?;
+    let info = engine_info(endpoint, &version);
+    if parse_api_version(&info.api) < MIN_API_VERSION {
         return Err(EngineError::TooOld {
             engine: format!(
                 "{} {} at {} has API {}",
                 info.product, info.version, info.endpoint, info.api
             ),
-            needed: format!("{}.{}", LEAST_API.0, LEAST_API.1),
+            needed: format!("{}.{}", MIN_API_VERSION.0, MIN_API_VERSION.1),
         });
     }
     Ok((client, info))
 }
 
-fn client(endpoint: &Endpoint) -> Result<Docker, Error> {
+fn build_client(endpoint: &Endpoint) -> Result<Docker, Error> {
     if endpoint.url.starts_with("unix://") {
-        return Docker::connect_with_unix(&endpoint.url, TIMEOUT_S, API_DEFAULT_VERSION);
+        return Docker::connect_with_unix(&endpoint.url, REQUEST_TIMEOUT_S, API_DEFAULT_VERSION);
     }
     let Some(certificates) = &endpoint.certificates else {
-        return Docker::connect_with_http(&endpoint.url, TIMEOUT_S, API_DEFAULT_VERSION);
+        return Docker::connect_with_http(&endpoint.url, REQUEST_TIMEOUT_S, API_DEFAULT_VERSION);
     };
-    provide_tls();
+    install_tls_provider();
     Docker::connect_with_ssl(
         &endpoint.url,
         &certificates.join("key.pem"),
         &certificates.join("cert.pem"),
         &certificates.join("ca.pem"),
-        TIMEOUT_S,
+        REQUEST_TIMEOUT_S,
         API_DEFAULT_VERSION,
     )
 }
@@ -84,7 +84,7 @@ fn url_safe_credentials(mut request: BollardRequest) -> BollardRequest {
     request
 }
 
-fn describe(endpoint: &Endpoint, version: &SystemVersion) -> EngineInfo {
+fn engine_info(endpoint: &Endpoint, version: &SystemVersion) -> EngineInfo {
     let podman = version
         .components
         .iter()
@@ -109,12 +109,12 @@ fn describe(endpoint: &Endpoint, version: &SystemVersion) -> EngineInfo {
 }
 
 /// Major and minor; an unreadable version counts as too old.
-pub(super) fn api_version(text: &str) -> (u64, u64) {
+pub(super) fn parse_api_version(text: &str) -> (u64, u64) {
     let mut parts = text.split('.').map(|part| part.parse().unwrap_or(0));
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
-fn unreachable(endpoint: &Endpoint, error: &Error) -> EngineError {
+fn unreachable_error(endpoint: &Endpoint, error: &Error) -> EngineError {
     let socket = endpoint.url.strip_prefix("unix://");
     let reason = match error {
         Error::SocketNotFoundError(_) => "no such socket".to_owned(),
@@ -128,16 +128,16 @@ fn unreachable(endpoint: &Endpoint, error: &Error) -> EngineError {
                 ),
             };
         }
-        Error::RequestTimeoutError => format!("no answer within {} s", GREETING.as_secs()),
+        Error::RequestTimeoutError => format!("no answer within {} s", VERSION_TIMEOUT.as_secs()),
         Error::DockerResponseServerError { status_code, .. } => {
             format!("the server there is not a container engine (HTTP status {status_code})")
         }
-        other => match (io_kind(other), socket) {
+        other => match (root_io_kind(other), socket) {
             (Some(io::ErrorKind::PermissionDenied), Some(path)) => {
                 return EngineError::Forbidden {
                     endpoint: endpoint.url.clone(),
                     chosen_by: endpoint.chosen_by.clone(),
-                    group: group_of(path),
+                    group: owning_group(path),
                 };
             }
             (Some(io::ErrorKind::ConnectionRefused), _) => "connection refused".to_owned(),
@@ -155,7 +155,7 @@ fn unreachable(endpoint: &Endpoint, error: &Error) -> EngineError {
 }
 
 /// The kind of the operating system's error at the bottom of the chain.
-fn io_kind(error: &Error) -> Option<io::ErrorKind> {
+fn root_io_kind(error: &Error) -> Option<io::ErrorKind> {
     let causes = iter::successors(Some(error as &dyn std::error::Error), |error| {
         error.source()
     });
@@ -164,7 +164,7 @@ fn io_kind(error: &Error) -> Option<io::ErrorKind> {
 }
 
 /// Returns the name of the group that owns a file, its number where it has no name.
-fn group_of(path: &str) -> String {
+fn owning_group(path: &str) -> String {
     let Ok(gid) = std::fs::metadata(path).map(|metadata| metadata.gid()) else {
         return "docker".to_owned();
     };
@@ -178,7 +178,7 @@ fn group_of(path: &str) -> String {
 }
 
 /// Makes ring the process's TLS provider: bollard is built without one of its own.
-fn provide_tls() {
+fn install_tls_provider() {
     // An error means that there is one already.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
@@ -189,11 +189,11 @@ mod tests {
 
     #[test]
     fn api_versions_compare_as_numbers() {
-        assert!(api_version("1.9") < LEAST_API);
-        assert!(api_version("1.39") < LEAST_API);
-        assert!(api_version("1.40") >= LEAST_API);
-        assert!(api_version("1.53") > api_version("1.41"));
-        assert!(api_version("unknown") < LEAST_API);
+        assert!(parse_api_version("1.9") < MIN_API_VERSION);
+        assert!(parse_api_version("1.39") < MIN_API_VERSION);
+        assert!(parse_api_version("1.40") >= MIN_API_VERSION);
+        assert!(parse_api_version("1.53") > parse_api_version("1.41"));
+        assert!(parse_api_version("unknown") < MIN_API_VERSION);
     }
 
     #[test]
@@ -205,7 +205,7 @@ mod tests {
         };
         let text = r#"{"Components":[{"Name":"Podman Engine","Version":"5.4.2","Details":{}}],"Version":"5.4.2","ApiVersion":"1.41","Os":"linux","Arch":"amd64","KernelVersion":"6.1"}"#;
         let version: SystemVersion = serde_json::from_str(text).unwrap();
-        let info = describe(&endpoint, &version);
+        let info = engine_info(&endpoint, &version);
         assert_eq!(info.product, "Podman Engine");
         assert_eq!(info.platform, "linux/amd64, kernel 6.1");
     }

@@ -14,9 +14,9 @@ use tokio::time::timeout;
 /// The timeout of a helper: it may prompt on a screen that the user does not see.
 const HELPER_TIMEOUT: Duration = Duration::from_secs(30);
 /// The maximum size of an answer, bytes.
-const MAX_ANSWER: u64 = 1 << 20;
+const MAX_ANSWER_BYTES: u64 = 1 << 20;
 /// The maximum size of a message that is shown, bytes.
-const MAX_MESSAGE: u64 = 4 << 10;
+const MAX_MESSAGE_BYTES: u64 = 4 << 10;
 /// The message with which a helper reports on standard output that it has no credentials.
 const NOT_FOUND: &str = "credentials not found";
 
@@ -68,8 +68,11 @@ pub enum HelperError {
 ///
 /// # Errors
 /// If it cannot be started, fails, or exceeds its timeout.
-pub async fn ask(name: &str, registry: &str) -> Result<Option<HelperResponse>, HelperError> {
-    ask_program(
+pub async fn query_helper(
+    name: &str,
+    registry: &str,
+) -> Result<Option<HelperResponse>, HelperError> {
+    query_program(
         format!("docker-credential-{name}"),
         registry,
         HELPER_TIMEOUT,
@@ -77,7 +80,7 @@ pub async fn ask(name: &str, registry: &str) -> Result<Option<HelperResponse>, H
     .await
 }
 
-async fn ask_program(
+async fn query_program(
     program: String,
     registry: &str,
     limit: Duration,
@@ -93,7 +96,7 @@ async fn ask_program(
         Ok(child) => Helper { child },
         Err(source) => return Err(HelperError::Start { program, source }),
     };
-    let Ok(conversation) = timeout(limit, helper.converse(registry)).await else {
+    let Ok(conversation) = timeout(limit, helper.query_registry(registry)).await else {
         return Err(HelperError::NoResponse { program });
     };
     match conversation {
@@ -117,7 +120,10 @@ struct Helper {
 
 impl Helper {
     /// Returns whether it succeeded, its answer, and its message.
-    async fn converse(&mut self, registry: &str) -> std::io::Result<(bool, Vec<u8>, Vec<u8>)> {
+    async fn query_registry(
+        &mut self,
+        registry: &str,
+    ) -> std::io::Result<(bool, Vec<u8>, Vec<u8>)> {
         let input = self.child.stdin.take();
         let (output, errors) = (self.child.stdout.take(), self.child.stderr.take());
         let question = async {
@@ -126,9 +132,9 @@ impl Helper {
                 let _ = input.write_all(registry.as_bytes()).await;
             }
         };
-        let answer = read_beginning(output, MAX_ANSWER);
+        let answer = read_beginning(output, MAX_ANSWER_BYTES);
         let ((), answer, message) =
-            tokio::join!(question, answer, read_beginning(errors, MAX_MESSAGE));
+            tokio::join!(question, answer, read_beginning(errors, MAX_MESSAGE_BYTES));
         let status = self.child.wait().await?;
         Ok((status.success(), answer, message))
     }
@@ -168,7 +174,7 @@ mod tests {
         let path = directory.path().join("docker-credential-test");
         fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
-        ask_program(path.display().to_string(), "127.0.0.1:5000", limit).await
+        query_program(path.display().to_string(), "127.0.0.1:5000", limit).await
     }
 
     const LONG: Duration = Duration::from_secs(20);

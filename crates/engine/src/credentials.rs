@@ -52,27 +52,27 @@ enum CredentialError {
 ///
 /// # Errors
 /// The reference is none, config.json cannot be read, or a credential helper fails.
-pub async fn for_image(reference: &str) -> Result<Option<RegistryAuth>, EngineError> {
-    for_image_in(reference, configuration_directory().join("config.json")).await
+pub async fn find_image_credentials(reference: &str) -> Result<Option<RegistryAuth>, EngineError> {
+    find_image_credentials_in(reference, configuration_directory().join("config.json")).await
 }
 
-/// As [`for_image`], from another config.json.
+/// As [`find_image_credentials`], from another config.json.
 ///
 /// # Errors
-/// As [`for_image`].
-pub async fn for_image_in(
+/// As [`find_image_credentials`].
+pub async fn find_image_credentials_in(
     reference: &str,
     configuration: PathBuf,
 ) -> Result<Option<RegistryAuth>, EngineError> {
     let reference = ImageRef::parse(reference)?;
-    let found = look_up(&reference, &configuration).await;
+    let found = find_registry_auth(&reference, &configuration).await;
     found.map_err(|error| EngineError::Credentials {
         registry: reference.registry.clone(),
         reason: error.to_string(),
     })
 }
 
-async fn look_up(
+async fn find_registry_auth(
     reference: &ImageRef,
     path: &Path,
 ) -> Result<Option<RegistryAuth>, CredentialError> {
@@ -81,17 +81,17 @@ async fn look_up(
         // Old and hand-written files name the Hub by its host.
         keys.push("index.docker.io");
     }
-    if let Some(found) = configured(path, &keys).await? {
-        return Ok(usable(found));
+    if let Some(found) = read_file_credentials(path, &keys).await? {
+        return Ok(to_registry_auth(found));
     }
     // Podman's file is only a fallback, so an invalid one counts as missing.
-    let podman = podman_file();
-    let found = configured(&podman, &[reference.registry.as_str()]).await;
-    Ok(found.ok().flatten().and_then(usable))
+    let podman = podman_auth_file();
+    let found = read_file_credentials(&podman, &[reference.registry.as_str()]).await;
+    Ok(found.ok().flatten().and_then(to_registry_auth))
 }
 
 /// The credentials that a file has for the first of these keys.
-async fn configured(
+async fn read_file_credentials(
     path: &Path,
     keys: &[&str],
 ) -> Result<Option<DockerCredential>, CredentialError> {
@@ -105,7 +105,7 @@ async fn configured(
     };
     let configuration = CredentialConfiguration::parse(&text, path)?;
     for key in keys {
-        let found = configuration.credentials(key).await?;
+        let found = configuration.find_credentials(key).await?;
         if found.is_some() {
             return Ok(found);
         }
@@ -114,14 +114,14 @@ async fn configured(
 }
 
 /// Returns the path of Podman's file, by the rules of podman-login(1).
-fn podman_file() -> PathBuf {
+fn podman_auth_file() -> PathBuf {
     let named = |name| std::env::var_os(name).map(PathBuf::from);
     if let Some(file) = named("REGISTRY_AUTH_FILE") {
         return file;
     }
     let file = Path::new("containers/auth.json");
-    let running = named("XDG_RUNTIME_DIR").map(|directory| directory.join(file));
-    let running = running.filter(|file| file.is_file());
+    let runtime_file = named("XDG_RUNTIME_DIR").map(|directory| directory.join(file));
+    let running = runtime_file.filter(|file| file.is_file());
     running.unwrap_or_else(|| configuration_directory().join(file))
 }
 
@@ -154,10 +154,13 @@ impl<'a> CredentialConfiguration<'a> {
     }
 
     /// A registry's credentials: of its own helper, else stored in the file, else of the common helper.
-    async fn credentials(&self, key: &str) -> Result<Option<DockerCredential>, CredentialError> {
+    async fn find_credentials(
+        &self,
+        key: &str,
+    ) -> Result<Option<DockerCredential>, CredentialError> {
         let own = self.helpers[key].as_str().filter(|name| !name.is_empty());
         if let Some(helper) = own {
-            return self.ask(helper, key).await;
+            return self.query_helper(helper, key).await;
         }
         match docker_credential::get_credential_from_reader(&self.stored[..], key) {
             Ok(credential) => return Ok(Some(credential)),
@@ -169,18 +172,18 @@ impl<'a> CredentialConfiguration<'a> {
             }
         }
         match &self.store {
-            Some(helper) => self.ask(helper, key).await,
+            Some(helper) => self.query_helper(helper, key).await,
             None => Ok(None),
         }
     }
 
-    async fn ask(
+    async fn query_helper(
         &self,
         helper: &str,
         key: &str,
     ) -> Result<Option<DockerCredential>, CredentialError> {
-        let answer = credential_helper::ask(helper, key).await;
-        let answer = answer.map_err(|helper| CredentialError::Helper {
+        let helper_result = credential_helper::query_helper(helper, key).await;
+        let answer = helper_result.map_err(|helper| CredentialError::Helper {
             helper,
             path: self.path.to_owned(),
         })?;
@@ -194,7 +197,7 @@ impl<'a> CredentialConfiguration<'a> {
     }
 }
 
-fn usable(credential: DockerCredential) -> Option<RegistryAuth> {
+fn to_registry_auth(credential: DockerCredential) -> Option<RegistryAuth> {
     match credential {
         DockerCredential::IdentityToken(token) => Some(RegistryAuth {
             identity_token: Some(token),
@@ -220,7 +223,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("config.json");
         std::fs::write(&path, config).unwrap();
-        for_image_in(reference, path).await
+        find_image_credentials_in(reference, path).await
     }
 
     fn pair(credentials: Option<RegistryAuth>) -> (String, String) {
@@ -249,7 +252,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_missing_config_file_has_no_credentials() {
-        let credentials = for_image_in("debian", "/no/such/config.json".into()).await;
+        let credentials = find_image_credentials_in("debian", "/no/such/config.json".into()).await;
         assert!(credentials.unwrap().is_none());
     }
 

@@ -58,23 +58,26 @@ impl EngineEnvironment {
 ///
 /// # Errors
 /// An unsupported scheme, or a context that does not exist or cannot be read.
-pub fn choose(
+pub fn choose_endpoint(
     requested: Option<&str>,
     environment: &EngineEnvironment,
 ) -> Result<Endpoint, EngineError> {
     if let Some(url) = requested {
-        return endpoint(url, "--engine", environment.certificates.clone());
+        return parse_endpoint(url, "--engine", environment.certificates.clone());
     }
     if let Some(url) = &environment.docker_host {
-        return endpoint(url, "DOCKER_HOST", environment.certificates.clone());
+        return parse_endpoint(url, "DOCKER_HOST", environment.certificates.clone());
     }
     let (name, how) = match &environment.docker_context {
         Some(name) => (Some(name.clone()), " from DOCKER_CONTEXT"),
-        None => (ConfigFile::read(&environment.configuration)?.context(), ""),
+        None => (
+            ConfigFile::read(&environment.configuration)?.into_current_context(),
+            "",
+        ),
     };
     if let Some(name) = name.filter(|name| name != "default") {
-        let (url, certificates) = configuration::context(&environment.configuration, &name)?;
-        return endpoint(&url, &format!("context {name}{how}"), certificates);
+        let (url, certificates) = configuration::read_context(&environment.configuration, &name)?;
+        return parse_endpoint(&url, &format!("context {name}{how}"), certificates);
     }
     Ok(default_socket(environment))
 }
@@ -86,16 +89,16 @@ fn default_socket(environment: &EngineEnvironment) -> Endpoint {
         Some(&environment.root),
         environment.runtime_directory.as_ref(),
     );
-    let sockets = [
+    let socket_candidates = [
         (root, "var/run/docker.sock", "default socket"),
         (runtime, "docker.sock", "rootless Docker's socket"),
         (runtime, "podman/podman.sock", "rootless Podman's socket"),
         (root, "run/podman/podman.sock", "Podman's socket"),
     ];
-    let sockets = sockets
+    let socket_paths = socket_candidates
         .into_iter()
         .filter_map(|(directory, socket, chosen_by)| Some((directory?.join(socket), chosen_by)));
-    let mut sockets: Vec<(PathBuf, &str)> = sockets.collect();
+    let mut sockets: Vec<(PathBuf, &str)> = socket_paths.collect();
     let existing = sockets.iter().position(|(path, _)| path.exists());
     let (path, chosen_by) = sockets.swap_remove(existing.unwrap_or(0));
     Endpoint {
@@ -105,7 +108,7 @@ fn default_socket(environment: &EngineEnvironment) -> Endpoint {
     }
 }
 
-fn endpoint(
+fn parse_endpoint(
     url: &str,
     chosen_by: &str,
     certificates: Option<PathBuf>,
@@ -132,7 +135,10 @@ fn endpoint(
                 Some("set DOCKER_TLS_VERIFY=1 and DOCKER_CERT_PATH"),
             );
         }
-        "tcp" | "http" | "https" => (with_port(rest, certificates.is_some()), certificates),
+        "tcp" | "http" | "https" => (
+            tcp_url_with_port(rest, certificates.is_some()),
+            certificates,
+        ),
         "ssh" => {
             return refuse(
                 "an engine over ssh does not share this machine's files",
@@ -152,7 +158,7 @@ fn endpoint(
 }
 
 /// Docker's ports: 2375 in the clear, 2376 encrypted.
-fn with_port(rest: &str, encrypted: bool) -> String {
+fn tcp_url_with_port(rest: &str, encrypted: bool) -> String {
     let address = rest.trim_end_matches('/');
     let has_port = address
         .rsplit_once(':')

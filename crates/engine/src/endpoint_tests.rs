@@ -21,7 +21,7 @@ fn environment(root: &Path) -> EngineEnvironment {
 }
 
 fn plant_context(configuration: &Path, name: &str, host: &str, tls: bool) {
-    let id = configuration::identity(name);
+    let id = configuration::context_directory_name(name);
     let meta = configuration.join("contexts/meta").join(&id);
     fs::create_dir_all(&meta).unwrap();
     let text = format!(
@@ -49,14 +49,14 @@ fn precedence_is_command_line_environment_context() {
     )
     .unwrap();
 
-    let chosen = choose(None, &environment).unwrap();
+    let chosen = choose_endpoint(None, &environment).unwrap();
     assert_eq!(
         (&*chosen.url, &*chosen.chosen_by),
         ("unix:///lab.sock", "context lab")
     );
 
     environment.docker_context = Some("far".into());
-    let chosen = choose(None, &environment).unwrap();
+    let chosen = choose_endpoint(None, &environment).unwrap();
     assert_eq!(chosen.url, "tcp://far:2376");
     assert_eq!(chosen.chosen_by, "context far from DOCKER_CONTEXT");
     let certificates = chosen.certificates.unwrap();
@@ -65,15 +65,18 @@ fn precedence_is_command_line_environment_context() {
 
     environment.docker_context = Some("default".into());
     assert_eq!(
-        choose(None, &environment).unwrap().chosen_by,
+        choose_endpoint(None, &environment).unwrap().chosen_by,
         "default socket",
         "the context named default is the default socket, whatever config.json says"
     );
 
     environment.docker_host = Some("tcp://near".into());
-    assert_eq!(choose(None, &environment).unwrap().url, "tcp://near:2375");
+    assert_eq!(
+        choose_endpoint(None, &environment).unwrap().url,
+        "tcp://near:2375"
+    );
 
-    let chosen = choose(Some("/run/mine.sock"), &environment).unwrap();
+    let chosen = choose_endpoint(Some("/run/mine.sock"), &environment).unwrap();
     assert_eq!(
         (&*chosen.url, &*chosen.chosen_by),
         ("unix:///run/mine.sock", "--engine")
@@ -85,7 +88,7 @@ fn tls_is_enabled_by_the_environment() {
     let mut environment = environment(Path::new("/nowhere"));
     environment.certificates = Some("/certificates".into());
     environment.docker_host = Some("tcp://far".into());
-    let chosen = choose(None, &environment).unwrap();
+    let chosen = choose_endpoint(None, &environment).unwrap();
     assert_eq!(chosen.url, "tcp://far:2376");
     assert_eq!(chosen.certificates.unwrap(), Path::new("/certificates"));
 }
@@ -98,21 +101,21 @@ fn other_sockets_are_used_only_without_the_default() {
     fs::create_dir_all(runtime.join("podman")).unwrap();
     environment.runtime_directory = Some(runtime.clone());
 
-    let none = choose(None, &environment).unwrap();
+    let none = choose_endpoint(None, &environment).unwrap();
     assert!(none.url.ends_with("var/run/docker.sock"), "{none:?}");
 
     fs::write(runtime.join("podman/podman.sock"), "").unwrap();
-    let podman = choose(None, &environment).unwrap();
+    let podman = choose_endpoint(None, &environment).unwrap();
     assert_eq!(podman.chosen_by, "rootless Podman's socket");
 
     fs::write(runtime.join("docker.sock"), "").unwrap();
-    let rootless = choose(None, &environment).unwrap();
+    let rootless = choose_endpoint(None, &environment).unwrap();
     assert_eq!(rootless.chosen_by, "rootless Docker's socket");
 
     fs::create_dir_all(root.path().join("var/run")).unwrap();
     fs::write(root.path().join("var/run/docker.sock"), "").unwrap();
     assert_eq!(
-        choose(None, &environment).unwrap().chosen_by,
+        choose_endpoint(None, &environment).unwrap().chosen_by,
         "default socket"
     );
 }
@@ -128,7 +131,7 @@ fn unusable_endpoints_are_refused_with_the_reason() {
         ("tcp://", "no host"),
     ];
     for (url, expected) in cases {
-        let error = with_remedy(&choose(Some(url), &environment).unwrap_err());
+        let error = with_remedy(&choose_endpoint(Some(url), &environment).unwrap_err());
         assert!(error.contains(expected), "{url}: {error}");
         assert!(error.contains("--engine"), "{error}");
     }
@@ -139,7 +142,7 @@ fn a_missing_context_is_reported() {
     let root = tempfile::tempdir().unwrap();
     let mut environment = environment(root.path());
     environment.docker_context = Some("gone".into());
-    let error = with_remedy(&choose(None, &environment).unwrap_err());
+    let error = with_remedy(&choose_endpoint(None, &environment).unwrap_err());
     assert!(error.contains("`gone`"), "{error}");
     assert!(error.contains("docker context ls"), "{error}");
 }
@@ -150,6 +153,6 @@ fn a_broken_configuration_is_an_error() {
     let environment = environment(root.path());
     fs::create_dir_all(&environment.configuration).unwrap();
     fs::write(environment.configuration.join("config.json"), "{").unwrap();
-    let error = choose(None, &environment).unwrap_err().to_string();
+    let error = choose_endpoint(None, &environment).unwrap_err().to_string();
     assert!(error.contains("config.json"), "{error}");
 }

@@ -182,7 +182,10 @@ pub enum EngineError {
 
 impl EngineError {
     /// A refusal without a status: the engine's answer makes no sense.
-    pub(crate) fn unexpected(operation: impl Into<String>, reason: impl Into<String>) -> Self {
+    pub(crate) fn unexpected_answer(
+        operation: impl Into<String>,
+        reason: impl Into<String>,
+    ) -> Self {
         Self::Refused {
             operation: operation.into(),
             status: 0,

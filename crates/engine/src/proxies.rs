@@ -7,7 +7,7 @@ use super::configuration::ConfigFile;
 use super::error::EngineError;
 
 /// Docker's key of each proxy, and its variable.
-const VARIABLES: [(&str, &str); 5] = [
+const PROXY_VARIABLES: [(&str, &str); 5] = [
     ("httpProxy", "HTTP_PROXY"),
     ("httpsProxy", "HTTPS_PROXY"),
     ("noProxy", "NO_PROXY"),
@@ -19,7 +19,7 @@ const VARIABLES: [(&str, &str); 5] = [
 ///
 /// # Errors
 /// config.json is not the JSON that Docker writes.
-pub fn read(configuration: &Path, url: &str) -> Result<Vec<(String, String)>, EngineError> {
+pub fn read_proxies(configuration: &Path, url: &str) -> Result<Vec<(String, String)>, EngineError> {
     let proxies = match ConfigFile::read(configuration) {
         Ok(file) => file.proxies,
         // Another user's file (`sudo -u` with HOME unchanged): Docker's command line ignores it, too.
@@ -29,7 +29,7 @@ pub fn read(configuration: &Path, url: &str) -> Result<Vec<(String, String)>, En
     let Some(proxies) = proxies.get(url).or_else(|| proxies.get("default")) else {
         return Ok(Vec::new());
     };
-    let set = VARIABLES.iter().filter_map(|(key, name)| {
+    let set = PROXY_VARIABLES.iter().filter_map(|(key, name)| {
         let value = proxies.get(key)?.as_str()?;
         (!value.is_empty()).then(|| ((*name).to_owned(), value.to_owned()))
     });
@@ -38,7 +38,7 @@ pub fn read(configuration: &Path, url: &str) -> Result<Vec<(String, String)>, En
 
 /// Returns the variables to add to those that are set: both spellings of each proxy, unless that
 /// spelling is set. Docker's rule.
-pub fn missing(proxies: &[(String, String)], set: &[&str]) -> Vec<(String, String)> {
+pub fn missing_variables(proxies: &[(String, String)], set: &[&str]) -> Vec<(String, String)> {
     let spellings = proxies
         .iter()
         .flat_map(|(name, value)| [(name.clone(), value), (name.to_lowercase(), value)]);
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn proxies_can_be_set_per_engine() {
         let directory = tempfile::tempdir().unwrap();
-        let read = |url| read(directory.path(), url).unwrap();
+        let read = |url| read_proxies(directory.path(), url).unwrap();
         assert!(read("unix:///x").is_empty());
         let text = r#"{"auths": {}, "proxies": {
             "default": {"httpProxy": "http://proxy:1", "noProxy": "localhost"},
@@ -78,9 +78,12 @@ mod tests {
     #[test]
     fn variables_already_set_are_not_overwritten() {
         let proxies = [("HTTP_PROXY".to_owned(), "http://proxy:1".to_owned())];
-        assert_eq!(missing(&proxies, &["HTTP_PROXY", "http_proxy"]), []);
-        let lower = missing(&proxies, &["HTTP_PROXY"]);
+        assert_eq!(
+            missing_variables(&proxies, &["HTTP_PROXY", "http_proxy"]),
+            []
+        );
+        let lower = missing_variables(&proxies, &["HTTP_PROXY"]);
         assert_eq!(lower, [("http_proxy".into(), "http://proxy:1".into())]);
-        assert_eq!(missing(&proxies, &[]).len(), 2);
+        assert_eq!(missing_variables(&proxies, &[]).len(), 2);
     }
 }

@@ -208,7 +208,7 @@ impl ExportBuilder<'_> {
             self.file(format!("{own}/recipe.yaml"), TreeFileContent::Copy(recipe));
             self.text(
                 format!("{own}/run.sh"),
-                retrial_plan::shell::script(&run.plan, &[]),
+                retrial_plan::shell::render_script(&run.plan, &[]),
             );
         }
         let text = readme::of_code(&benchmark.folder, used.into_values());

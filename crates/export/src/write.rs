@@ -136,7 +136,7 @@ mod tests {
     fn run(content: &str) -> (tempfile::TempDir, Vec<RunDirectory>) {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("log.json"), content).unwrap();
-        let run = RunDirectory::at(directory.path().to_owned());
+        let run = RunDirectory::from_path(directory.path().to_owned());
         (directory, vec![run])
     }
 

@@ -26,7 +26,7 @@ impl EarlierRun {
             .runs(&RunFilter::default())
             .into_iter()
             .rfind(counts)?;
-        let directory = RunDirectory::at(row.path);
+        let directory = RunDirectory::from_path(row.path);
         let plan: Plan = directory.read_json("plan.json").ok()?;
         let times = step_times(&directory, &plan);
         Some(Self { run: row.id, times })
@@ -35,11 +35,11 @@ impl EarlierRun {
 
 /// Returns how long the completed steps of a run took; nothing if it has no journal yet.
 pub fn step_times(directory: &RunDirectory, plan: &Plan) -> StepTimes {
-    let state = directory.state().unwrap_or_default();
+    let state = directory.read_state().unwrap_or_default();
     let mut times = StepTimes::default();
     for (number, (_, ended)) in state.ended.iter().filter(|(_, (end, _))| end.is_done()) {
         if let Some(started) = state.started.get(number) {
-            let seconds = started.until(ended).as_secs_f64();
+            let seconds = started.duration_until(ended).as_secs_f64();
             times.add(plan, *number, seconds);
         }
     }

@@ -80,11 +80,11 @@ impl RunSummary {
             if matches!(event.what, EventKind::RunEnded { .. }) {
                 ended = Some(event.moment());
             }
-            state.apply(&event);
+            state.apply_event(&event);
         }
         let started = state.since.as_ref().map(|since| match &ended {
             // The clock may have been set meanwhile: the duration is the difference.
-            Some(ended) => since.on_clock_of(ended),
+            Some(ended) => since.to_clock_of(ended),
             None => since.time,
         });
         self.started = started.or(submitted);

@@ -112,7 +112,7 @@ pub enum RunState {
 impl RunSummary {
     /// Returns its directory, with its files.
     pub fn directory(&self) -> RunDirectory {
-        RunDirectory::at(self.path.clone())
+        RunDirectory::from_path(self.path.clone())
     }
 
     /// Returns its state in a word: `running`, `submitted`, an outcome, `stopped`, `failed` or `interrupted`.
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(row.state(), "stopped");
         row.outcome = Some(Outcome::NotReproduced);
         assert_eq!(row.state(), "not reproduced");
-        row.run_state = RunState::Running(ProcessIdentity::own().clone());
+        row.run_state = RunState::Running(ProcessIdentity::current().clone());
         assert_eq!(row.state(), "running");
         row.run_state = RunState::Submitted;
         assert_eq!(row.state(), "submitted");
@@ -193,7 +193,7 @@ mod tests {
             row.described_state(),
             "reproduced (modified, unpinned image)"
         );
-        row.run_state = RunState::Running(ProcessIdentity::own().clone());
+        row.run_state = RunState::Running(ProcessIdentity::current().clone());
         assert_eq!(row.described_state(), "running");
     }
 

@@ -12,46 +12,46 @@ use super::root::HostRoot;
 use crate::model::{Gpu, GpuPartition};
 use retrial_recipe::model::GpuVendor;
 
-pub(super) const NODES: &str = "sys/class/kfd/kfd/topology/nodes";
+pub(super) const TOPOLOGY_NODES: &str = "sys/class/kfd/kfd/topology/nodes";
 /// Heap types of memory banks on the GPU: frame buffer, visible to the host or not.
-const ON_THE_GPU: [u64; 2] = [1, 2];
+const GPU_HEAP_TYPES: [u64; 2] = [1, 2];
 
 /// The AMD GPUs, one for each partition where they are partitioned.
-pub fn gpus(root: &HostRoot) -> Vec<Gpu> {
-    let names = root.names(NODES);
-    let nodes = names.iter().filter_map(|name| name.parse().ok());
-    let nodes = nodes.sorted_unstable();
-    nodes.filter_map(|node: u32| gpu(root, node)).collect()
+pub fn detect_gpus(root: &HostRoot) -> Vec<Gpu> {
+    let names = root.list_names(TOPOLOGY_NODES);
+    let numbers = names.iter().filter_map(|name| name.parse().ok());
+    let nodes = numbers.sorted_unstable();
+    nodes.filter_map(|node: u32| read_gpu(root, node)).collect()
 }
 
 /// The version of the amdgpu driver. Only the DKMS driver has one, not the kernel's own.
-pub fn driver(root: &HostRoot) -> Option<String> {
-    first_line(&root.text("sys/module/amdgpu/version")?)
+pub fn driver_version(root: &HostRoot) -> Option<String> {
+    first_line(&root.read_text("sys/module/amdgpu/version")?)
 }
 
 /// The installed `ROCm` release, such as `6.4.0-47`.
-pub fn rocm(root: &HostRoot) -> Option<String> {
-    first_line(&root.text("opt/rocm/.info/version")?)
+pub fn rocm_release(root: &HostRoot) -> Option<String> {
+    first_line(&root.read_text("opt/rocm/.info/version")?)
 }
 
 fn first_line(text: &str) -> Option<String> {
     text.lines().next().map(|line| line.trim().to_owned())
 }
 
-fn gpu(root: &HostRoot, number: u32) -> Option<Gpu> {
-    let node = &format!("{NODES}/{number}");
+fn read_gpu(root: &HostRoot, number: u32) -> Option<Gpu> {
+    let node = &format!("{TOPOLOGY_NODES}/{number}");
     let properties = TopologyProperties::read(root, &format!("{node}/properties"))?;
     // A node of processors only. An APU's node has both.
     if properties.get("simd_count").unwrap_or(0) == 0 {
         return None;
     }
     let Some(location) = properties.get("location_id") else {
-        root.note(format!("/{node}/properties: it has no location_id"));
+        root.record_read_error(format!("/{node}/properties: it has no location_id"));
         return None;
     };
     let mut names = ["gfx_target_version", "drm_render_minor"].iter();
     if let Some(name) = names.find(|name| properties.get(name).is_none()) {
-        root.note(format!("/{node}/properties: it has no {name}"));
+        root.record_read_error(format!("/{node}/properties: it has no {name}"));
     }
     let pci = pci_address(properties.get("domain").unwrap_or(0), location);
     let render = properties
@@ -62,13 +62,13 @@ fn gpu(root: &HostRoot, number: u32) -> Option<Gpu> {
         .get("device_id")
         .and_then(|id| u32::try_from(id).ok())
         .filter(|id| *id != 0)
-        .or_else(|| files.hexadecimal(root, "device"));
-    let revision = files.hexadecimal(root, "revision");
-    let banks = memory_of_banks(root, node);
+        .or_else(|| files.read_hexadecimal(root, "device"));
+    let revision = files.read_hexadecimal(root, "revision");
+    let banks = sum_bank_memory(root, node);
     let total = || files.number(root, "mem_info_vram_total");
-    let nodes = render.map(|minor| format!("/dev/dri/renderD{minor}"));
-    let nodes = Vec::from_iter(nodes);
-    let (groups, masked) = access(root, &nodes);
+    let render_node = render.map(|minor| format!("/dev/dri/renderD{minor}"));
+    let nodes = Vec::from_iter(render_node);
+    let (groups, masked) = read_access(root, &nodes);
     Some(Gpu {
         groups,
         masked,
@@ -78,38 +78,40 @@ fn gpu(root: &HostRoot, number: u32) -> Option<Gpu> {
             .filter(|id| *id != 0)
             .map(|id| format!("GPU-{id:016x}")),
         partition: files
-            .text(root, "current_compute_partition")
+            .read_text(root, "current_compute_partition")
             .map(|compute| GpuPartition {
                 compute,
-                memory: files.text(root, "current_memory_partition"),
+                memory: files.read_text(root, "current_memory_partition"),
                 index: partition_index(location),
             }),
         // -1 where the machine has one memory node only.
         numa_node: files
-            .text(root, "numa_node")
+            .read_text(root, "numa_node")
             .and_then(|node| node.parse().ok()),
         vendor: GpuVendor::Amd,
-        model: model(device, revision),
+        model: model_name(device, revision),
         nodes,
         pci,
-        gfx: properties.get("gfx_target_version").and_then(gfx),
+        gfx: properties
+            .get("gfx_target_version")
+            .and_then(format_gfx_target),
         vram: banks.or_else(total).filter(|bytes| *bytes > 0),
     })
 }
 
 /// Groups that may use a GPU, and whether its node is missing while others exist: in a container or a job with
 /// other GPUs assigned.
-fn access(root: &HostRoot, nodes: &[String]) -> (Vec<u32>, bool) {
+fn read_access(root: &HostRoot, nodes: &[String]) -> (Vec<u32>, bool) {
     let paths = nodes.iter().map(String::as_str).chain(["/dev/kfd"]);
-    let groups = paths.filter_map(|path| root.group(path.trim_start_matches('/')));
+    let groups = paths.filter_map(|path| root.group_id(path.trim_start_matches('/')));
     let exists = |node: &String| root.exists(node.trim_start_matches('/'));
     let is_masked = root.exists("dev/dri") && !nodes.iter().all(exists);
     (groups.sorted_unstable().dedup().collect(), is_masked)
 }
 
-fn model(device: Option<u32>, revision: Option<u32>) -> String {
+fn model_name(device: Option<u32>, revision: Option<u32>) -> String {
     match device {
-        Some(device) => amd_models::name(device, revision)
+        Some(device) => amd_models::model_name(device, revision)
             .map_or_else(|| format!("1002:{device:04x}"), str::to_owned),
         None => "1002:????".to_owned(),
     }
@@ -133,19 +135,19 @@ fn compute_units(properties: &TopologyProperties) -> Option<u32> {
 }
 
 /// `90402` is gfx942, `90010` gfx90a: decimal pairs, of which minor and stepping are written in hex.
-fn gfx(version: u64) -> Option<String> {
+fn format_gfx_target(version: u64) -> Option<String> {
     let (major, minor, step) = (version / 10_000, version / 100 % 100, version % 100);
     (version > 0).then(|| format!("gfx{major}{minor:x}{step:x}"))
 }
 
 /// Bytes of the GPU's own memory: `local_mem_size` of a node is 0 on today's kernels.
-fn memory_of_banks(root: &HostRoot, node: &str) -> Option<u64> {
+fn sum_bank_memory(root: &HostRoot, node: &str) -> Option<u64> {
     let banks = format!("{node}/mem_banks");
-    let sizes = root.names(&banks).into_iter().filter_map(|bank| {
+    let sizes = root.list_names(&banks).into_iter().filter_map(|bank| {
         let properties = TopologyProperties::read(root, &format!("{banks}/{bank}/properties"))?;
         properties
             .get("heap_type")
-            .filter(|heap| ON_THE_GPU.contains(heap))?;
+            .filter(|heap| GPU_HEAP_TYPES.contains(heap))?;
         properties.get("size_in_bytes")
     });
     sizes.reduce(u64::saturating_add)
@@ -156,7 +158,7 @@ pub(super) struct TopologyProperties(BTreeMap<String, u64>);
 
 impl TopologyProperties {
     pub(super) fn read(root: &HostRoot, path: &str) -> Option<Self> {
-        let text = root.needed(path)?;
+        let text = root.read_required_text(path)?;
         let pairs = text.lines().filter_map(|line| {
             let (name, value) = line.split_once(char::is_whitespace)?;
             Some((name.to_owned(), value.trim().parse().ok()?))

@@ -16,28 +16,28 @@ impl AmdDevice {
     }
 
     /// Returns the files of a detected GPU.
-    pub fn of(gpu: &Gpu) -> Self {
+    pub fn from_gpu(gpu: &Gpu) -> Self {
         Self::new(&gpu.pci, render_minor(gpu))
     }
 
     /// Reads from the first folder that has the file.
-    pub fn first<T>(&self, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+    pub fn find_in_folders<T>(&self, read: impl Fn(&str) -> Option<T>) -> Option<T> {
         self.0.iter().find_map(|folder| read(folder))
     }
 
     /// Reads a file's text, trimmed; none if no folder has it.
-    pub fn text(&self, root: &HostRoot, name: &str) -> Option<String> {
-        self.first(|folder| root.text(&format!("{folder}/{name}")))
+    pub fn read_text(&self, root: &HostRoot, name: &str) -> Option<String> {
+        self.find_in_folders(|folder| root.read_text(&format!("{folder}/{name}")))
     }
 
     /// Reads a file's only number, decimal.
     pub fn number(&self, root: &HostRoot, name: &str) -> Option<u64> {
-        self.first(|folder| root.number(&format!("{folder}/{name}")))
+        self.find_in_folders(|folder| root.number(&format!("{folder}/{name}")))
     }
 
     /// Reads a file's only number, hexadecimal.
-    pub fn hexadecimal(&self, root: &HostRoot, name: &str) -> Option<u32> {
-        self.first(|folder| root.hexadecimal(&format!("{folder}/{name}")))
+    pub fn read_hexadecimal(&self, root: &HostRoot, name: &str) -> Option<u32> {
+        self.find_in_folders(|folder| root.read_hexadecimal(&format!("{folder}/{name}")))
     }
 }
 

@@ -2,7 +2,7 @@
 
 /// Device id, revision where several models share the id, model, and the memory of one device as AMD publishes
 /// it, GiB; of a card with two dies, of each.
-const MODELS: [(u32, Option<u32>, &str, Option<u64>); 31] = [
+const AMD_MODELS: [(u32, Option<u32>, &str, Option<u64>); 31] = [
     (0x738c, None, "MI100", Some(32)),
     (0x740f, None, "MI210", Some(64)),
     (0x7408, None, "MI250X", Some(64)),
@@ -38,14 +38,14 @@ const MODELS: [(u32, Option<u32>, &str, Option<u64>); 31] = [
 ];
 
 /// The published memory of a model's device, bytes.
-pub fn memory(model: &str) -> Option<u64> {
-    let entry = MODELS.iter().find(|(_, _, name, _)| *name == model);
+pub fn published_memory(model: &str) -> Option<u64> {
+    let entry = AMD_MODELS.iter().find(|(_, _, name, _)| *name == model);
     entry.and_then(|(_, _, _, gib)| Some((*gib)? << 30))
 }
 
 /// The model's name as in recipes; none if the id or its revision is unknown.
-pub fn name(device: u32, revision: Option<u32>) -> Option<&'static str> {
-    let mut models = MODELS.iter();
+pub fn model_name(device: u32, revision: Option<u32>) -> Option<&'static str> {
+    let mut models = AMD_MODELS.iter();
     let entry = models
         .find(|(id, required, ..)| *id == device && (required.is_none() || *required == revision));
     entry.map(|(_, _, name, _)| *name)
@@ -55,7 +55,7 @@ pub fn name(device: u32, revision: Option<u32>) -> Option<&'static str> {
 mod tests {
     use rstest::rstest;
 
-    use super::{MODELS, memory, name};
+    use super::{AMD_MODELS, model_name, published_memory};
 
     #[rstest]
     #[case(0x75a3, None, Some("MI355X"))]
@@ -71,15 +71,15 @@ mod tests {
         #[case] revision: Option<u32>,
         #[case] model: Option<&str>,
     ) {
-        assert_eq!(name(device, revision), model);
+        assert_eq!(model_name(device, revision), model);
     }
 
     #[test]
     fn memory_of_published_models_is_known() {
-        assert_eq!(memory("MI355X"), Some(288 << 30));
-        let unknown = MODELS
+        assert_eq!(published_memory("MI355X"), Some(288 << 30));
+        let unknown = AMD_MODELS
             .iter()
-            .filter(|(_, _, name, _)| memory(name).is_none());
+            .filter(|(_, _, name, _)| published_memory(name).is_none());
         let unknown: Vec<&str> = unknown.map(|(_, _, name, _)| *name).collect();
         let expected = [
             "MI308X",

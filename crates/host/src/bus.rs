@@ -4,26 +4,30 @@ use super::amd_models;
 use super::root::HostRoot;
 use crate::model::Gpu;
 
-const DEVICES: &str = "sys/bus/pci/devices";
-const AMD: u32 = 0x1002;
-const NVIDIA: u32 = 0x10de;
+const PCI_DEVICES: &str = "sys/bus/pci/devices";
+const AMD_VENDOR_ID: u32 = 0x1002;
+const NVIDIA_VENDOR_ID: u32 = 0x10de;
 
 /// Notes each GPU of the bus that is not among those found.
-pub fn look(root: &HostRoot, found: &[Gpu]) {
-    for address in root.names(DEVICES) {
+pub fn report_unlisted_gpus(root: &HostRoot, found: &[Gpu]) {
+    for address in root.list_names(PCI_DEVICES) {
         if found.iter().any(|gpu| gpu.pci == address) {
             continue;
         }
-        let id = |name: &str| root.hexadecimal(&format!("{DEVICES}/{address}/{name}"));
+        let id = |name: &str| root.read_hexadecimal(&format!("{PCI_DEVICES}/{address}/{name}"));
         let (Some(vendor), Some(device)) = (id("vendor"), id("device")) else {
             continue;
         };
         let revision = id("revision");
         let model_and_driver = match vendor {
             // Ids that are not in the table are usually integrated graphics.
-            AMD => amd_models::name(device, revision).map(|model| (model.to_owned(), "KFD")),
+            AMD_VENDOR_ID => {
+                amd_models::model_name(device, revision).map(|model| (model.to_owned(), "KFD"))
+            }
             // Display controllers, with and without a display.
-            NVIDIA if matches!(id("class").map(|class| class >> 8), Some(0x0300 | 0x0302)) => {
+            NVIDIA_VENDOR_ID
+                if matches!(id("class").map(|class| class >> 8), Some(0x0300 | 0x0302)) =>
+            {
                 Some((
                     format!("an NVIDIA GPU (10de:{device:04x})"),
                     "NVIDIA's driver",
@@ -33,7 +37,7 @@ pub fn look(root: &HostRoot, found: &[Gpu]) {
         };
         // AMD's virtual functions and partitions are reported by their parents.
         if let Some((model, driver)) = model_and_driver {
-            root.note(format!(
+            root.record_read_error(format!(
                 "{model} at {address} is on the PCI bus, but {driver} does not list it"
             ));
         }

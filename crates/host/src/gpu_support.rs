@@ -10,17 +10,18 @@ use super::root::HostRoot;
 use retrial_recipe::model::GpuVendor;
 
 /// The directories of specifications. AMD documents the first, its tool defaults to the second.
-const SPECIFICATIONS: [&str; 2] = ["etc/cdi", "var/run/cdi"];
+const CDI_SPEC_FOLDERS: [&str; 2] = ["etc/cdi", "var/run/cdi"];
 /// Any of these makes the engine's `--gpus` work.
-const NVIDIA_TOOLKIT: [&str; 3] = [
+const NVIDIA_TOOLKIT_PROGRAMS: [&str; 3] = [
     "usr/bin/nvidia-container-runtime-hook",
     "usr/bin/nvidia-container-toolkit",
     "usr/bin/nvidia-container-runtime",
 ];
 /// Devices that every NVIDIA GPU needs in addition to its own.
-const NVIDIA_CONTROL: [&str; 3] = ["dev/nvidiactl", "dev/nvidia-uvm", "dev/nvidia-uvm-tools"];
+const NVIDIA_CONTROL_DEVICES: [&str; 3] =
+    ["dev/nvidiactl", "dev/nvidia-uvm", "dev/nvidia-uvm-tools"];
 /// The directories of the NVIDIA driver's libraries; the first that has them is used.
-const LIBRARIES: [&str; 5] = [
+const LIBRARY_FOLDERS: [&str; 5] = [
     "usr/local/nvidia/lib64",
     "usr/lib/x86_64-linux-gnu",
     "usr/lib/aarch64-linux-gnu",
@@ -28,7 +29,7 @@ const LIBRARIES: [&str; 5] = [
     "usr/lib",
 ];
 /// The driver's libraries for computing, which must match the version of its kernel module.
-const STEMS: [&str; 8] = [
+const LIBRARY_STEMS: [&str; 8] = [
     "libcuda",
     "libcudadebugger",
     "libnvidia-ml",
@@ -38,7 +39,7 @@ const STEMS: [&str; 8] = [
     "libnvidia-cfg",
     "libnvidia-opencl",
 ];
-const PROGRAMS: [&str; 2] = ["usr/bin/nvidia-smi", "usr/local/nvidia/bin/nvidia-smi"];
+const NVIDIA_SMI_PATHS: [&str; 2] = ["usr/bin/nvidia-smi", "usr/local/nvidia/bin/nvidia-smi"];
 
 /// Support for injecting GPUs into containers, as far as known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,7 +89,7 @@ pub struct DriverFile {
 impl GpuSupport {
     /// Returns whether the engine accepts CDI devices, and specifications have a vendor's GPUs.
     pub fn has_cdi(&self, vendor: GpuVendor) -> bool {
-        let kind = cdi_kind(vendor);
+        let kind = cdi_name_prefix(vendor);
         let mut devices = self.cdi_devices.iter();
         self.cdi == Some(true) && devices.any(|device| device.name.starts_with(kind))
     }
@@ -105,7 +106,7 @@ impl GpuSupport {
 }
 
 /// The prefix of a vendor's GPU names in the Container Device Interface.
-pub fn cdi_kind(vendor: GpuVendor) -> &'static str {
+pub fn cdi_name_prefix(vendor: GpuVendor) -> &'static str {
     match vendor {
         GpuVendor::Amd => "amd.com/gpu=",
         GpuVendor::Nvidia => "nvidia.com/gpu=",
@@ -113,18 +114,19 @@ pub fn cdi_kind(vendor: GpuVendor) -> &'static str {
 }
 
 /// Reads it from the disk.
-pub(super) fn read(root: &HostRoot, nvidia: bool) -> GpuSupport {
-    let daemon = root.text("etc/docker/daemon.json");
-    let daemon: Option<DaemonConfig> = daemon.and_then(|text| serde_json::from_str(&text).ok());
-    let daemon = daemon.unwrap_or_default();
-    let nvidia_files = nvidia.then(|| driver_files(root));
+pub(super) fn read_gpu_support(root: &HostRoot, nvidia: bool) -> GpuSupport {
+    let daemon_text = root.read_text("etc/docker/daemon.json");
+    let parsed_daemon: Option<DaemonConfig> =
+        daemon_text.and_then(|text| serde_json::from_str(&text).ok());
+    let daemon = parsed_daemon.unwrap_or_default();
+    let nvidia_files = nvidia.then(|| find_driver_files(root));
     GpuSupport {
         api: None,
         runtimes: daemon.runtimes.into_keys().collect(),
         cdi: daemon.features.get("cdi").copied(),
-        cdi_devices: cdi_devices(root),
-        nvidia_toolkit: NVIDIA_TOOLKIT.iter().any(|path| root.exists(path)),
-        nvidia_control: NVIDIA_CONTROL
+        cdi_devices: read_cdi_devices(root),
+        nvidia_toolkit: NVIDIA_TOOLKIT_PROGRAMS.iter().any(|path| root.exists(path)),
+        nvidia_control: NVIDIA_CONTROL_DEVICES
             .iter()
             .filter(|path| root.exists(path))
             .map(|path| format!("/{path}"))
@@ -167,20 +169,20 @@ struct CdiNode {
 }
 
 /// GPUs in specifications, each once. JSON is YAML, too.
-fn cdi_devices(root: &HostRoot) -> Vec<CdiDevice> {
+fn read_cdi_devices(root: &HostRoot) -> Vec<CdiDevice> {
     let mut devices: Vec<CdiDevice> = Vec::new();
-    for folder in SPECIFICATIONS {
-        for name in root.names(folder) {
+    for folder in CDI_SPEC_FOLDERS {
+        for name in root.list_names(folder) {
             let read = [".yaml", ".yml", ".json"];
             if !read.iter().any(|ending| name.ends_with(ending)) {
                 continue;
             }
             let path = format!("{folder}/{name}");
-            let Some(text) = root.needed(&path) else {
+            let Some(text) = root.read_required_text(&path) else {
                 continue;
             };
             let Ok(specification) = serde_saphyr::from_str::<CdiSpec>(&text) else {
-                root.note(format!("/{path}: it is not a CDI specification"));
+                root.record_read_error(format!("/{path}: it is not a CDI specification"));
                 continue;
             };
             if !["amd.com/gpu", "nvidia.com/gpu"].contains(&specification.kind.as_str()) {
@@ -189,8 +191,8 @@ fn cdi_devices(root: &HostRoot) -> Vec<CdiDevice> {
             for device in specification.devices {
                 let name = format!("{}={}", specification.kind, device.name);
                 if devices.iter().all(|listed| listed.name != name) {
-                    let nodes = device.edits.nodes.into_iter();
-                    let nodes = nodes.map(|node| node.path).collect();
+                    let device_nodes = device.edits.nodes.into_iter();
+                    let nodes = device_nodes.map(|node| node.path).collect();
                     devices.push(CdiDevice { name, nodes });
                 }
             }
@@ -201,14 +203,14 @@ fn cdi_devices(root: &HostRoot) -> Vec<CdiDevice> {
 
 /// The driver's files, by the names that programs load. They are mounted in the default search paths of the
 /// dynamic loaders of Debian and Red Hat.
-fn driver_files(root: &HostRoot) -> Vec<DriverFile> {
+fn find_driver_files(root: &HostRoot) -> Vec<DriverFile> {
     let has = |folder: &&&str| root.exists(&format!("{folder}/libcuda.so.1"));
     let multiarch = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
     let mut files = Vec::new();
-    if let Some(folder) = LIBRARIES.iter().find(has) {
-        let names = root.names(folder);
-        for stem in STEMS {
-            let Some(name) = soname(&names, stem) else {
+    if let Some(folder) = LIBRARY_FOLDERS.iter().find(has) {
+        let names = root.list_names(folder);
+        for stem in LIBRARY_STEMS {
+            let Some(name) = find_soname(&names, stem) else {
                 continue;
             };
             for target in [multiarch.as_str(), "/usr/lib64"] {
@@ -219,7 +221,7 @@ fn driver_files(root: &HostRoot) -> Vec<DriverFile> {
             }
         }
     }
-    if let Some(program) = PROGRAMS.iter().find(|path| root.exists(path)) {
+    if let Some(program) = NVIDIA_SMI_PATHS.iter().find(|path| root.exists(path)) {
         files.push(DriverFile {
             source: format!("/{program}"),
             target: "/usr/bin/nvidia-smi".to_owned(),
@@ -230,7 +232,7 @@ fn driver_files(root: &HostRoot) -> Vec<DriverFile> {
 
 /// The name that programs load: `libcuda.so.1`; the full version where that is the name
 /// (`libnvidia-gpucomp.so.580.159.04`).
-fn soname<'a>(names: &'a [String], stem: &str) -> Option<&'a String> {
+fn find_soname<'a>(names: &'a [String], stem: &str) -> Option<&'a String> {
     let version = |name: &&String| {
         let rest = name.strip_prefix(stem)?.strip_prefix(".so.")?;
         rest.bytes()

@@ -25,34 +25,36 @@ use std::path::Path;
 use crate::model::HostView;
 use root::HostRoot;
 
-pub use condition::conditions;
-pub use machine::{disk_free, disk_full, listening, machine_name, network_file_system};
+pub use condition::read_conditions;
+pub use machine::{
+    free_disk_bytes, is_disk_full, listening_ports, machine_name, network_file_system,
+};
 pub use settings::settings;
 
 /// Reads the host below `root`; `disk_at` is the directory of runs, which need not exist yet.
-pub fn probe(root: &Path, disk_at: &Path) -> HostView {
+pub fn probe_host(root: &Path, disk_at: &Path) -> HostView {
     let root = HostRoot::new(root);
-    let mut gpus = amd::gpus(&root);
-    gpus.extend(nvidia::gpus(&root));
-    bus::look(&root, &gpus);
-    let nvidia = nvidia::driver(&root);
-    let processors = machine::processors(&root);
+    let mut gpus = amd::detect_gpus(&root);
+    gpus.extend(nvidia::detect_gpus(&root));
+    bus::report_unlisted_gpus(&root, &gpus);
+    let nvidia_driver = nvidia::driver_version(&root);
+    let processors = machine::read_processors(&root);
     HostView {
-        gpu_support: gpu_support::read(&root, nvidia.is_some()),
-        unread: root.unread(),
-        hostname: machine::hostname(&root),
-        kernel: machine::kernel(&root),
-        system: machine::operating_system(&root),
+        gpu_support: gpu_support::read_gpu_support(&root, nvidia_driver.is_some()),
+        unread: root.read_errors(),
+        hostname: machine::read_hostname(&root),
+        kernel: machine::kernel_release(&root),
+        system: machine::read_operating_system(&root),
         cpu: processors.model,
         sockets: processors.sockets,
         cores_per_socket: processors.cores,
-        cpus: machine::cpus(&root),
-        memory: machine::memory(&root),
+        cpus: machine::online_cpus(&root),
+        memory: machine::total_memory(&root),
         gpus,
-        rocm: amd::rocm(&root),
-        amdgpu: amd::driver(&root),
+        rocm: amd::rocm_release(&root),
+        amdgpu: amd::driver_version(&root),
         nvidia,
-        disk_free: machine::disk_free(disk_at),
+        disk_free: machine::free_disk_bytes(disk_at),
     }
 }
 

@@ -10,26 +10,27 @@ use super::root::HostRoot;
 use retrial_readings::sanitize;
 
 /// Reads the machine's name.
-pub fn hostname(root: &HostRoot) -> String {
-    root.text("proc/sys/kernel/hostname")
-        .or_else(|| root.text("etc/hostname"))
+pub fn read_hostname(root: &HostRoot) -> String {
+    root.read_text("proc/sys/kernel/hostname")
+        .or_else(|| root.read_text("etc/hostname"))
         .unwrap_or_default()
 }
 
 /// The name of the machine whose files begin at `root`.
 pub fn machine_name(root: &Path) -> String {
-    hostname(&HostRoot::new(root))
+    read_hostname(&HostRoot::new(root))
 }
 
 /// Reads the kernel's release: `6.8.0-79-generic`.
-pub fn kernel(root: &HostRoot) -> String {
-    root.text("proc/sys/kernel/osrelease").unwrap_or_default()
+pub fn kernel_release(root: &HostRoot) -> String {
+    root.read_text("proc/sys/kernel/osrelease")
+        .unwrap_or_default()
 }
 
 /// The operating system, if stated.
-pub fn operating_system(root: &HostRoot) -> Option<OperatingSystem> {
-    let text = ["etc/os-release", "usr/lib/os-release"];
-    let text = text.iter().find_map(|path| root.text(path))?;
+pub fn read_operating_system(root: &HostRoot) -> Option<OperatingSystem> {
+    let release_files = ["etc/os-release", "usr/lib/os-release"];
+    let text = release_files.iter().find_map(|path| root.read_text(path))?;
     let value = |key: &str| {
         let mut pairs = text.lines().filter_map(|line| line.split_once('='));
         let (_, value) = pairs.find(|(name, _)| name.trim() == key)?;
@@ -57,8 +58,8 @@ pub struct Processors {
 }
 
 /// Reads the processors from `/proc/cpuinfo`.
-pub fn processors(root: &HostRoot) -> Processors {
-    let text = root.text("proc/cpuinfo").unwrap_or_default();
+pub fn read_processors(root: &HostRoot) -> Processors {
+    let text = root.read_text("proc/cpuinfo").unwrap_or_default();
     let lines = text.lines().filter_map(|line| {
         let (key, value) = line.split_once(':')?;
         Some((key.trim(), value))
@@ -81,14 +82,14 @@ pub fn processors(root: &HostRoot) -> Processors {
 
 /// Online logical processors; 0 if unknown. Counting them in `/proc/cpuinfo` would be slower than everything
 /// else here together.
-pub fn cpus(root: &HostRoot) -> u32 {
-    root.text("sys/devices/system/cpu/online")
-        .and_then(|list| how_many(&list))
+pub fn online_cpus(root: &HostRoot) -> u32 {
+    root.read_text("sys/devices/system/cpu/online")
+        .and_then(|list| count_listed(&list))
         .unwrap_or(0)
 }
 
 /// Counts the numbers in a list such as `0-3,8`.
-fn how_many(numbers: &str) -> Option<u32> {
+fn count_listed(numbers: &str) -> Option<u32> {
     numbers.split(',').try_fold(0_u32, |sum, part| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
@@ -97,8 +98,8 @@ fn how_many(numbers: &str) -> Option<u32> {
 }
 
 /// Reads the total memory, bytes; 0 if unknown.
-pub fn memory(root: &HostRoot) -> u64 {
-    let text = root.text("proc/meminfo").unwrap_or_default();
+pub fn total_memory(root: &HostRoot) -> u64 {
+    let text = root.read_text("proc/meminfo").unwrap_or_default();
     let total = text.lines().find_map(|line| {
         let rest = line.strip_prefix("MemTotal:")?;
         rest.split_whitespace().next()?.parse::<u64>().ok()
@@ -108,7 +109,7 @@ pub fn memory(root: &HostRoot) -> u64 {
 
 /// Listening ports, from the kernel's list of sockets: the local address ends in the port, in hexadecimal, and
 /// the state 0A is listening.
-pub fn listening(root: &Path) -> Vec<u16> {
+pub fn listening_ports(root: &Path) -> Vec<u16> {
     let root = HostRoot::new(root);
     let port = |line: &str| {
         let mut words = line.split_whitespace();
@@ -116,21 +117,21 @@ pub fn listening(root: &Path) -> Vec<u16> {
         let listens = words.nth(1)? == "0A";
         u16::from_str_radix(port, 16).ok().filter(|_| listens)
     };
-    let tables = ["proc/net/tcp", "proc/net/tcp6"];
-    let tables = tables.iter().filter_map(|path| root.text(path));
+    let table_paths = ["proc/net/tcp", "proc/net/tcp6"];
+    let tables = table_paths.iter().filter_map(|path| root.read_text(path));
     let ports = tables.flat_map(|text| text.lines().filter_map(port).collect_vec());
     ports.sorted().dedup().collect()
 }
 
 /// Bytes that we may still write at a path, or at its nearest existing ancestor.
-pub fn disk_free(path: &Path) -> Option<u64> {
-    let status = nearest(path, |place| rustix::fs::statvfs(place).ok())?;
+pub fn free_disk_bytes(path: &Path) -> Option<u64> {
+    let status = query_nearest_ancestor(path, |place| rustix::fs::statvfs(place).ok())?;
     Some(status.f_bavail.saturating_mul(status.f_frsize))
 }
 
 /// Returns whether so little is free at a path that the last write may be truncated.
-pub fn disk_full(path: &Path) -> bool {
-    disk_free(path).is_some_and(|free| free < 64 << 10)
+pub fn is_disk_full(path: &Path) -> bool {
+    free_disk_bytes(path).is_some_and(|free| free < 64 << 10)
 }
 
 /// File systems of the network, by the kernel's magic numbers (`linux/magic.h`, Lustre, `BeeGFS`).
@@ -146,7 +147,7 @@ const NETWORK_FILE_SYSTEMS: [(u32, &str); 7] = [
 
 /// The network file system of a path, if it is on one.
 pub fn network_file_system(path: &Path) -> Option<String> {
-    let status = nearest(path, |place| rustix::fs::statfs(place).ok())?;
+    let status = query_nearest_ancestor(path, |place| rustix::fs::statfs(place).ok())?;
     // The field's width and sign differ between architectures; the number has 32 bits.
     let magic = u32::try_from(status.f_type & 0xffff_ffff).ok()?;
     NETWORK_FILE_SYSTEMS
@@ -156,7 +157,7 @@ pub fn network_file_system(path: &Path) -> Option<String> {
 }
 
 /// The result of a query of a path, or of its nearest ancestor with one.
-fn nearest<T>(path: &Path, query: impl Fn(&Path) -> Option<T>) -> Option<T> {
+fn query_nearest_ancestor<T>(path: &Path, query: impl Fn(&Path) -> Option<T>) -> Option<T> {
     // The last ancestor of a relative path is empty, which no query finds.
     let mut places = path.ancestors().chain([Path::new(".")]);
     places.find_map(query)
@@ -168,18 +169,18 @@ mod tests {
 
     use rstest::rstest;
 
-    use super::{disk_free, how_many, listening};
+    use super::{count_listed, free_disk_bytes, listening_ports};
 
     #[test]
     fn listening_ports_are_found() {
         let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = socket.local_addr().unwrap().port();
-        assert!(listening(Path::new("/")).contains(&port));
+        assert!(listening_ports(Path::new("/")).contains(&port));
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(folder.path().join("proc/net")).unwrap();
         let text = "  sl  local_address rem_address   st\n   0: 0100007F:1F40 00000000:0000 0A 00000000\n   1: 0100007F:1F41 0100007F:1F40 01 0\n   2: x\n";
         std::fs::write(folder.path().join("proc/net/tcp"), text).unwrap();
-        assert_eq!(listening(folder.path()), [8000]);
+        assert_eq!(listening_ports(folder.path()), [8000]);
     }
 
     #[rstest]
@@ -190,14 +191,14 @@ mod tests {
     #[case("", None)]
     #[case("0-4294967295", None)]
     fn a_processor_list_is_counted(#[case] list: &str, #[case] processors: Option<u32>) {
-        assert_eq!(how_many(list), processors);
+        assert_eq!(count_listed(list), processors);
     }
 
     #[test]
     fn free_disk_space_is_read_from_the_nearest_existing_parent() {
         let folder = tempfile::tempdir().unwrap();
         let deep = folder.path().join("runs/not/yet");
-        assert!(disk_free(&deep).unwrap() > 0);
-        assert!(disk_free(Path::new("not/yet/here")).unwrap() > 0);
+        assert!(free_disk_bytes(&deep).unwrap() > 0);
+        assert!(free_disk_bytes(Path::new("not/yet/here")).unwrap() > 0);
     }
 }

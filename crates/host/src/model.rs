@@ -58,8 +58,8 @@ impl HostView {
 
     /// The number of a vendor's GPUs that a container can use.
     pub fn usable_gpus(&self, vendor: GpuVendor) -> u32 {
-        let usable = self.gpus.iter();
-        let usable = usable.filter(|gpu| gpu.vendor == vendor && !gpu.masked);
+        let gpus = self.gpus.iter();
+        let usable = gpus.filter(|gpu| gpu.vendor == vendor && !gpu.masked);
         u32::try_from(usable.count()).unwrap_or(u32::MAX)
     }
 
@@ -82,7 +82,7 @@ pub struct OperatingSystem {
 
 impl OperatingSystem {
     /// Returns whether it is a listed one: `rhel 9.6`, or `ol 9` of all its 9.x.
-    pub fn is(&self, listed: &str) -> bool {
+    pub fn matches(&self, listed: &str) -> bool {
         let Some((id, version)) = listed.split_once(' ') else {
             return false;
         };
@@ -129,7 +129,7 @@ pub struct Gpu {
 #[cfg(any(test, feature = "testing"))]
 impl Gpu {
     /// An AMD GPU of a model, without other data.
-    pub fn of_model(model: &str, pci: &str) -> Self {
+    pub fn with_model(model: &str, pci: &str) -> Self {
         Self {
             vendor: GpuVendor::Amd,
             model: model.to_owned(),

@@ -7,30 +7,32 @@ use crate::checks::is_release;
 use crate::model::Gpu;
 use retrial_recipe::model::GpuVendor;
 
-const GPUS: &str = "proc/driver/nvidia/gpus";
+const GPU_FOLDERS: &str = "proc/driver/nvidia/gpus";
 
 /// The NVIDIA GPUs by PCI address, which is the order of the indices of `nvidia-smi`.
-pub fn gpus(root: &HostRoot) -> Vec<Gpu> {
-    let addresses = root.names(GPUS);
-    let gpus = addresses.iter().filter_map(|address| gpu(root, address));
+pub fn detect_gpus(root: &HostRoot) -> Vec<Gpu> {
+    let addresses = root.list_names(GPU_FOLDERS);
+    let gpus = addresses
+        .iter()
+        .filter_map(|address| read_gpu(root, address));
     gpus.sorted_by(|left, right| left.pci.cmp(&right.pci))
         .collect()
 }
 
 /// The driver's version, such as `580.159.04`.
-pub fn driver(root: &HostRoot) -> Option<String> {
-    let stated = root.text("proc/driver/nvidia/version");
+pub fn driver_version(root: &HostRoot) -> Option<String> {
+    let stated = root.read_text("proc/driver/nvidia/version");
     let from_text = stated.as_deref().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("NVRM version"))?;
         // `550.54.15`, not the `x86_64` next to it.
         let mut words = line.split_whitespace();
         words.find(|word| is_release(word)).map(str::to_owned)
     });
-    from_text.or_else(|| root.text("sys/module/nvidia/version"))
+    from_text.or_else(|| root.read_text("sys/module/nvidia/version"))
 }
 
-fn gpu(root: &HostRoot, address: &str) -> Option<Gpu> {
-    let text = root.needed(&format!("{GPUS}/{address}/information"))?;
+fn read_gpu(root: &HostRoot, address: &str) -> Option<Gpu> {
+    let text = root.read_required_text(&format!("{GPU_FOLDERS}/{address}/information"))?;
     let field = |name: &str| {
         text.lines().find_map(|line| {
             let (key, value) = line.split_once(':')?;
@@ -46,8 +48,8 @@ fn gpu(root: &HostRoot, address: &str) -> Option<Gpu> {
     let pci = field("Bus Location")
         .unwrap_or(address)
         .to_ascii_lowercase();
-    let nodes = minor.map(|minor| format!("/dev/nvidia{minor}"));
-    let nodes = Vec::from_iter(nodes);
+    let minor_node = minor.map(|minor| format!("/dev/nvidia{minor}"));
+    let nodes = Vec::from_iter(minor_node);
     let exists = |node: &String| root.exists(node.trim_start_matches('/'));
     Some(Gpu {
         groups: Vec::new(),
@@ -58,7 +60,7 @@ fn gpu(root: &HostRoot, address: &str) -> Option<Gpu> {
             .map(str::to_owned),
         partition: None,
         numa_node: root
-            .text(&format!("sys/bus/pci/devices/{pci}/numa_node"))
+            .read_text(&format!("sys/bus/pci/devices/{pci}/numa_node"))
             .and_then(|node| node.parse().ok()),
         vendor: GpuVendor::Nvidia,
         model: match model.strip_prefix("NVIDIA ").unwrap_or(model) {

@@ -13,28 +13,28 @@ use retrial_recipe::model::GpuVendor;
 use retrial_telemetry::{GpuReading, ThrottleCause};
 
 /// The library's names: the plain one is the developer's package, which is rarely installed.
-const NAMES: [&str; 2] = ["libnvidia-ml.so.1", "libnvidia-ml.so"];
+const LIBRARY_NAMES: [&str; 2] = ["libnvidia-ml.so.1", "libnvidia-ml.so"];
 
 /// NVIDIA's management library, loaded and initialized.
 pub struct NvmlLibrary(Nvml);
 
-static LIBRARY: OnceLock<Option<NvmlLibrary>> = OnceLock::new();
+static LOADED_LIBRARY: OnceLock<Option<NvmlLibrary>> = OnceLock::new();
 
 /// The library, loaded at the first call; none if it is missing, or has no driver.
-pub fn library() -> Option<&'static NvmlLibrary> {
+pub fn load_library() -> Option<&'static NvmlLibrary> {
     let load = || {
-        let mut names = NAMES.iter();
+        let mut names = LIBRARY_NAMES.iter();
         let found = names.find_map(|name| Nvml::builder().lib_path(name.as_ref()).init().ok());
         found.map(NvmlLibrary)
     };
-    LIBRARY.get_or_init(load).as_ref()
+    LOADED_LIBRARY.get_or_init(load).as_ref()
 }
 
 /// The sensors of one GPU.
 pub struct NvmlSensor(Device<'static>);
 
 impl NvmlLibrary {
-    fn device(&self, gpu: &Gpu) -> Option<Device<'_>> {
+    fn find_device(&self, gpu: &Gpu) -> Option<Device<'_>> {
         if gpu.vendor != GpuVendor::Nvidia {
             return None;
         }
@@ -44,13 +44,13 @@ impl NvmlLibrary {
     }
 
     /// The sensors of a GPU; none if it is unknown to the library.
-    pub fn sensor(&'static self, gpu: &Gpu) -> Option<NvmlSensor> {
-        self.device(gpu).map(NvmlSensor)
+    pub fn find_sensor(&'static self, gpu: &Gpu) -> Option<NvmlSensor> {
+        self.find_device(gpu).map(NvmlSensor)
     }
 
     /// The current condition; none if the GPU is unknown to the library.
-    pub fn condition(&self, gpu: &Gpu) -> Option<GpuCondition> {
-        let device = self.device(gpu)?;
+    pub fn read_condition(&self, gpu: &Gpu) -> Option<GpuCondition> {
+        let device = self.find_device(gpu)?;
         let memory = device.memory_info().ok();
         let running = device.running_compute_processes().unwrap_or_default();
         let count = |kind| device.total_ecc_errors(kind, EccCounter::Volatile).ok();
@@ -68,7 +68,7 @@ impl NvmlLibrary {
                 .enforced_power_limit()
                 .ok()
                 .map(|milliwatts| milliwatts / 1000),
-            processes: running.iter().map(process).collect(),
+            processes: running.iter().map(to_process).collect(),
             errors: errors(),
             performance_level: None,
             divided: device.mig_mode().ok().map(|mode| mode.current != 0),
@@ -76,7 +76,7 @@ impl NvmlLibrary {
     }
 }
 
-fn process(info: &nvml_wrapper::struct_wrappers::device::ProcessInfo) -> GpuProgram {
+fn to_process(info: &nvml_wrapper::struct_wrappers::device::ProcessInfo) -> GpuProgram {
     use nvml_wrapper::enums::device::UsedGpuMemory;
     GpuProgram {
         pid: info.pid,
@@ -92,7 +92,7 @@ fn process(info: &nvml_wrapper::struct_wrappers::device::ProcessInfo) -> GpuProg
 
 impl NvmlSensor {
     /// Reads the current values of all sensors.
-    pub fn look(&self) -> GpuReading {
+    pub fn read_sample(&self) -> GpuReading {
         let device = &self.0;
         let rates = device.utilization_rates().ok();
         let clock = |domain| device.clock_info(domain).ok().map(f64::from);
@@ -112,16 +112,16 @@ impl NvmlSensor {
                 .ok()
                 .map(f64::from),
             vram: device.memory_info().ok().map(|memory| memory.used),
-            throttled: device.current_throttle_reasons().ok().map(causes),
+            throttled: device.current_throttle_reasons().ok().map(throttle_causes),
         }
     }
 }
 
 /// Idleness and clocks set by the user are not throttling.
-fn causes(reasons: ThrottleReasons) -> Vec<ThrottleCause> {
+fn throttle_causes(reasons: ThrottleReasons) -> Vec<ThrottleCause> {
     let heat = ThrottleReasons::SW_THERMAL_SLOWDOWN | ThrottleReasons::HW_THERMAL_SLOWDOWN;
     let board = ThrottleReasons::HW_POWER_BRAKE_SLOWDOWN | ThrottleReasons::HW_SLOWDOWN;
     let [power, heat, board] =
         [ThrottleReasons::SW_POWER_CAP, heat, board].map(|bits| reasons.intersects(bits));
-    ThrottleCause::holding(power, heat, board)
+    ThrottleCause::from_flags(power, heat, board)
 }

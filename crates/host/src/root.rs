@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 /// The maximum size read of a file: only `/proc/cpuinfo` is longer, and its relevant part is at the beginning.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_FILE_BYTES: u64 = 64 << 10;
 /// The maximum number of entries read of a folder.
-const MOST_ENTRIES: usize = 4096;
+const MAX_FOLDER_ENTRIES: usize = 4096;
 
 /// The root of a host's files.
 pub struct HostRoot {
     path: PathBuf,
-    unread: RefCell<Vec<String>>,
+    read_errors: RefCell<Vec<String>>,
 }
 
 impl HostRoot {
@@ -24,29 +24,29 @@ impl HostRoot {
     pub fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
-            unread: RefCell::default(),
+            read_errors: RefCell::default(),
         }
     }
 
-    /// As [`HostRoot::text`], for a file required for detection: notes one that exists and cannot be read.
-    pub fn needed(&self, path: &str) -> Option<String> {
-        if let Err(error) = self.open(path)
+    /// As [`HostRoot::read_text`], for a file required for detection: notes one that exists and cannot be read.
+    pub fn read_required_text(&self, path: &str) -> Option<String> {
+        if let Err(error) = self.open_regular_file(path)
             && error.kind() != ErrorKind::NotFound
         {
-            self.note(format!("/{path}: {}", reason(&error)));
+            self.record_read_error(format!("/{path}: {}", system_message(&error)));
             return None;
         }
-        self.text(path)
+        self.read_text(path)
     }
 
     /// Records a read error.
-    pub fn note(&self, reason: String) {
-        self.unread.borrow_mut().push(reason);
+    pub fn record_read_error(&self, reason: String) {
+        self.read_errors.borrow_mut().push(reason);
     }
 
     /// Returns the read errors so far.
-    pub fn unread(&self) -> Vec<String> {
-        self.unread.borrow().clone()
+    pub fn read_errors(&self) -> Vec<String> {
+        self.read_errors.borrow().clone()
     }
 
     /// Returns whether the host is the machine that we run on, not a test's tree.
@@ -60,46 +60,46 @@ impl HostRoot {
     }
 
     /// Returns the group id of a file or a device; none for root's.
-    pub fn group(&self, path: &str) -> Option<u32> {
+    pub fn group_id(&self, path: &str) -> Option<u32> {
         let status = std::fs::metadata(self.path.join(path)).ok()?;
         Some(status.gid()).filter(|group| *group != 0)
     }
 
     /// Reads a file's bytes; none if it is not a readable file or is empty.
-    pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
-        let file = self.open(path).ok()?;
+    pub fn read_bytes(&self, path: &str) -> Option<Vec<u8>> {
+        let file = self.open_regular_file(path).ok()?;
         let mut bytes = Vec::new();
         // A read that fails half-way (a removed device) still returns the bytes before the error.
-        let _ = file.take(MOST_BYTES).read_to_end(&mut bytes);
+        let _ = file.take(MAX_FILE_BYTES).read_to_end(&mut bytes);
         (!bytes.is_empty()).then_some(bytes)
     }
 
     /// Reads a file's text, trimmed; none if it is not a readable file or is empty.
-    pub fn text(&self, path: &str) -> Option<String> {
-        let bytes = self.bytes(path)?;
-        let text = String::from_utf8_lossy(&bytes);
-        let text = text.trim();
+    pub fn read_text(&self, path: &str) -> Option<String> {
+        let bytes = self.read_bytes(path)?;
+        let lossy = String::from_utf8_lossy(&bytes);
+        let text = lossy.trim();
         (!text.is_empty()).then(|| text.to_owned())
     }
 
     /// Reads a file's only number, decimal.
     pub fn number(&self, path: &str) -> Option<u64> {
-        self.text(path)?.parse().ok()
+        self.read_text(path)?.parse().ok()
     }
 
     /// Reads a file's only number, hexadecimal with or without `0x`, as sysfs writes PCI ids.
-    pub fn hexadecimal(&self, path: &str) -> Option<u32> {
-        let text = self.text(path)?;
+    pub fn read_hexadecimal(&self, path: &str) -> Option<u32> {
+        let text = self.read_text(path)?;
         u32::from_str_radix(text.strip_prefix("0x").unwrap_or(&text), 16).ok()
     }
 
     /// Lists the names in a folder, sorted; none if it is not a readable folder.
-    pub fn names(&self, path: &str) -> Vec<String> {
+    pub fn list_names(&self, path: &str) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(self.path.join(path)) else {
             return Vec::new();
         };
         let mut names: Vec<String> = entries
-            .take(MOST_ENTRIES)
+            .take(MAX_FOLDER_ENTRIES)
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
             .collect();
         names.sort();
@@ -107,9 +107,9 @@ impl HostRoot {
     }
 
     /// Opens a regular file; never waits for a writer of a pipe in its place.
-    fn open(&self, path: &str) -> io::Result<File> {
-        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-        let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
+    fn open_regular_file(&self, path: &str) -> io::Result<File> {
+        let open_flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        let flags = i32::try_from(open_flags.bits()).map_err(io::Error::other)?;
         let file = OpenOptions::new()
             .read(true)
             .custom_flags(flags)
@@ -123,7 +123,7 @@ impl HostRoot {
 }
 
 /// Returns the system's message, without the error number.
-fn reason(error: &io::Error) -> String {
+fn system_message(error: &io::Error) -> String {
     let text = error.to_string();
     let plain = text.split(" (os error").next().unwrap_or_default();
     plain.to_lowercase()

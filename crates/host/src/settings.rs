@@ -7,45 +7,45 @@ use itertools::Itertools as _;
 use super::root::HostRoot;
 use crate::model::HostSettings;
 
-const CPU: &str = "sys/devices/system/cpu";
+const CPU_FOLDER: &str = "sys/devices/system/cpu";
 
 /// Reads the settings of the host below `root`.
 pub fn settings(root: &Path) -> HostSettings {
     let root = &HostRoot::new(root);
-    let kernel = |name: &str| root.text(&format!("proc/sys/kernel/{name}"));
+    let kernel = |name: &str| root.read_text(&format!("proc/sys/kernel/{name}"));
     let pages = "sys/kernel/mm/transparent_hugepage";
     HostSettings {
-        governor: governor(root),
+        governor: read_governor(root),
         deep_idle_disabled: root
-            .number(&format!("{CPU}/cpu0/cpuidle/state2/disable"))
+            .number(&format!("{CPU_FOLDER}/cpu0/cpuidle/state2/disable"))
             .map(|disabled| disabled != 0),
         nmi_watchdog: kernel("nmi_watchdog"),
         numa_balancing: kernel("numa_balancing"),
         randomize_va_space: kernel("randomize_va_space"),
-        huge_pages: chosen(root, &format!("{pages}/enabled")),
-        huge_pages_defrag: chosen(root, &format!("{pages}/defrag")),
-        smt: root.text(&format!("{CPU}/smt/control")),
-        command_line: root.text("proc/cmdline"),
+        huge_pages: bracketed_word(root, &format!("{pages}/enabled")),
+        huge_pages_defrag: bracketed_word(root, &format!("{pages}/defrag")),
+        smt: root.read_text(&format!("{CPU_FOLDER}/smt/control")),
+        command_line: root.read_text("proc/cmdline"),
     }
 }
 
 /// Reads policies, not processors: a machine of 384 processors may have one for all.
-fn governor(root: &HostRoot) -> Option<String> {
-    let policies = format!("{CPU}/cpufreq");
-    let governor = |policy: String| root.text(&format!("{policy}/scaling_governor"));
-    let names = root.names(&policies).into_iter();
-    let governors = names.filter_map(|name| governor(format!("{policies}/{name}")));
-    let mut governors: Vec<String> = governors.collect();
+fn read_governor(root: &HostRoot) -> Option<String> {
+    let policies = format!("{CPU_FOLDER}/cpufreq");
+    let governor = |policy: String| root.read_text(&format!("{policy}/scaling_governor"));
+    let names = root.list_names(&policies).into_iter();
+    let policy_governors = names.filter_map(|name| governor(format!("{policies}/{name}")));
+    let mut governors: Vec<String> = policy_governors.collect();
     if governors.is_empty() {
-        governors.extend(governor(format!("{CPU}/cpu0/cpufreq")));
+        governors.extend(governor(format!("{CPU_FOLDER}/cpu0/cpufreq")));
     }
-    let governors = governors.iter().sorted().dedup().join(" ");
-    Some(governors).filter(|all| !all.is_empty())
+    let distinct_governors = governors.iter().sorted().dedup().join(" ");
+    Some(distinct_governors).filter(|all| !all.is_empty())
 }
 
 /// Reads the setting in brackets of `always [madvise] never`.
-fn chosen(root: &HostRoot, path: &str) -> Option<String> {
-    let text = root.text(path)?;
+fn bracketed_word(root: &HostRoot, path: &str) -> Option<String> {
+    let text = root.read_text(path)?;
     let word = text.split_once('[')?.1.split_once(']')?.0;
     Some(word.to_owned())
 }

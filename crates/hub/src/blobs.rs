@@ -9,9 +9,9 @@ use futures_util::StreamExt;
 
 use crate::cache::RepositoryCache;
 use crate::download::FileDownload;
-use crate::error::{FetchError, pause};
+use crate::error::{FetchError, pause_unless_stopped};
 use crate::listing::ModelSnapshot;
-use crate::lock::{BlobLock, holder};
+use crate::lock::{BlobLock, describe_holder};
 use crate::progress::{FileProgressReporter, TransferState};
 use crate::transport::Connection;
 use crate::tree::RemoteFile;
@@ -19,7 +19,7 @@ use crate::xet::XetStore;
 use crate::{records, sink};
 
 /// The time between two attempts to acquire a lock that another process holds.
-const LOCK_POLL: Duration = Duration::from_millis(100);
+const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Populates the cache with a snapshot's blobs.
 pub struct BlobFetcher<'a> {
@@ -33,7 +33,7 @@ pub struct BlobFetcher<'a> {
 impl BlobFetcher<'_> {
     /// Populates the cache with several files at a time. Returns the bytes fetched, and the files
     /// that another process downloads, unless these are waited for.
-    pub async fn populate<'f>(
+    pub async fn populate_blobs<'f>(
         &self,
         files: Vec<&'f RemoteFile>,
         wait: bool,
@@ -41,8 +41,8 @@ impl BlobFetcher<'_> {
         let (mut bytes_fetched, mut busy, mut fault) = (0, Vec::new(), None);
         let work = files
             .into_iter()
-            .map(async |file| (file, self.populate_one(file, wait).await));
-        let mut work = futures_util::stream::iter(work).buffer_unordered(self.parallel());
+            .map(async |file| (file, self.populate_blob(file, wait).await));
+        let mut work = futures_util::stream::iter(work).buffer_unordered(self.parallel_downloads());
         while let Some((file, populated)) = work.next().await {
             match populated {
                 Ok(Some(bytes)) => bytes_fetched += bytes,
@@ -58,10 +58,10 @@ impl BlobFetcher<'_> {
     }
 
     /// The paths of files whose blobs are missing or wrong.
-    pub async fn missing(&self) -> Result<Vec<String>, FetchError> {
+    pub async fn find_missing(&self) -> Result<Vec<String>, FetchError> {
         let files = self.snapshot.files.iter();
-        let work = files.map(async |file| (file, self.is_correct(file).await));
-        let mut work = futures_util::stream::iter(work).buffered(self.parallel());
+        let work = files.map(async |file| (file, self.is_blob_correct(file).await));
+        let mut work = futures_util::stream::iter(work).buffered(self.parallel_downloads());
         let mut missing = Vec::new();
         while let Some((file, correct)) = work.next().await {
             if !correct? {
@@ -71,50 +71,54 @@ impl BlobFetcher<'_> {
         Ok(missing)
     }
 
-    fn parallel(&self) -> usize {
+    fn parallel_downloads(&self) -> usize {
         self.connection.transport.settings.parallel.max(1)
     }
 
     /// Returns the bytes fetched; none if another process downloads the file.
-    async fn populate_one(&self, file: &RemoteFile, wait: bool) -> Result<Option<u64>, FetchError> {
-        let mut reporter = self.reporter(file);
+    async fn populate_blob(
+        &self,
+        file: &RemoteFile,
+        wait: bool,
+    ) -> Result<Option<u64>, FetchError> {
+        let mut reporter = self.new_reporter(file);
         let (cache, digest) = (self.cache, &file.digest);
-        let before = present(cache, file).map(|blob| blob.ino());
-        if before.is_some() && self.is_correct(file).await? {
+        let before = find_cached_blob(cache, file).map(|blob| blob.ino());
+        if before.is_some() && self.is_blob_correct(file).await? {
             return Ok(Some(0));
         }
         if self.connection.stop.is_cancelled() {
             return Err(FetchError::Stopped);
         }
         cache.create_directories(digest)?;
-        let path = cache.lock(digest);
-        let lock = match BlobLock::take(&path)? {
+        let path = cache.lock_path(digest);
+        let lock = match BlobLock::try_acquire(&path)? {
             Some(lock) => lock,
             None if wait => {
-                reporter.waiting(holder(&path));
+                reporter.report_waiting(describe_holder(&path));
                 self.wait_for_lock(file, &mut reporter).await?
             }
             None => return Ok(None),
         };
         // The holder of the lock may have downloaded it.
-        let now = present(cache, file).map(|blob| blob.ino());
-        if now.is_some() && now != before && self.is_correct(file).await? {
+        let now = find_cached_blob(cache, file).map(|blob| blob.ino());
+        if now.is_some() && now != before && self.is_blob_correct(file).await? {
             return Ok(Some(0));
         }
-        let blob = cache.blob(digest);
+        let blob = cache.blob_path(digest);
         if fs::symlink_metadata(&blob).is_ok() {
             fs::remove_file(&blob).map_err(FetchError::io("remove", &blob))?;
-            reporter.discarded("the cached file does not match its hash".to_owned());
+            reporter.report_discarded("the cached file does not match its hash".to_owned());
         }
         let download = FileDownload {
             connection: self.connection,
             xet: &self.xet,
             cache,
-            request: self.snapshot.request(Some(&file.path)),
+            request: self.snapshot.file_request(Some(&file.path)),
             file,
         };
-        let bytes_fetched = download.run(lock, &mut reporter).await?;
-        reporter.report(TransferState::Done, file.size);
+        let bytes_fetched = download.download_verified(lock, &mut reporter).await?;
+        reporter.report_state(TransferState::Done, file.size);
         Ok(Some(bytes_fetched))
     }
 
@@ -124,47 +128,47 @@ impl BlobFetcher<'_> {
         file: &RemoteFile,
         reporter: &mut FileProgressReporter,
     ) -> Result<BlobLock, FetchError> {
-        let path = self.cache.lock(&file.digest);
-        let partial = self.cache.partial(&file.digest);
+        let path = self.cache.lock_path(&file.digest);
+        let partial = self.cache.partial_path(&file.digest);
         loop {
-            if let Some(lock) = BlobLock::take(&path)? {
+            if let Some(lock) = BlobLock::try_acquire(&path)? {
                 return Ok(lock);
             }
             let received = fs::metadata(&partial).map_or(0, |partial| partial.len());
-            reporter.report(TransferState::Downloading, received.min(file.size));
+            reporter.report_state(TransferState::Downloading, received.min(file.size));
             // A stop could not interrupt the kernel's own wait for a lock.
-            pause(self.connection.stop, LOCK_POLL).await?;
+            pause_unless_stopped(self.connection.stop, LOCK_POLL_INTERVAL).await?;
         }
     }
 
     /// Returns whether the file's blob is in the cache and matches its hash.
-    async fn is_correct(&self, file: &RemoteFile) -> Result<bool, FetchError> {
+    async fn is_blob_correct(&self, file: &RemoteFile) -> Result<bool, FetchError> {
         let (cache, digest) = (self.cache, &file.digest);
-        let Some(blob) = present(cache, file) else {
+        let Some(blob) = find_cached_blob(cache, file) else {
             return Ok(false);
         };
-        let mut reporter = self.reporter(file);
+        let mut reporter = self.new_reporter(file);
         if !records::is_verified(cache, digest, &blob) {
             let mut hashing = reporter.clone();
-            let report = move |done| hashing.report(TransferState::Verifying, done);
-            let path = cache.blob(digest);
-            let hash = sink::hash(&path, digest, file.size, self.connection.stop, report);
+            let report = move |done| hashing.report_state(TransferState::Verifying, done);
+            let path = cache.blob_path(digest);
+            let hash = sink::hash_file(&path, digest, file.size, self.connection.stop, report);
             if hash.await? != *digest {
                 return Ok(false);
             }
-            records::write(cache, digest, &blob);
+            records::record_verified(cache, digest, &blob);
         }
-        reporter.report(TransferState::Cached, file.size);
+        reporter.report_state(TransferState::Cached, file.size);
         Ok(true)
     }
 
-    fn reporter(&self, file: &RemoteFile) -> FileProgressReporter {
+    fn new_reporter(&self, file: &RemoteFile) -> FileProgressReporter {
         FileProgressReporter::new(self.connection.progress, &file.path, file.size)
     }
 }
 
 /// The blob in the cache, if there is one of the file's size.
-pub fn present(cache: &RepositoryCache, file: &RemoteFile) -> Option<Metadata> {
-    let blob = fs::metadata(cache.blob(&file.digest)).ok()?;
+pub fn find_cached_blob(cache: &RepositoryCache, file: &RemoteFile) -> Option<Metadata> {
+    let blob = fs::metadata(cache.blob_path(&file.digest)).ok()?;
     (blob.is_file() && blob.len() == file.size).then_some(blob)
 }

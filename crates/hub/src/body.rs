@@ -7,7 +7,7 @@ use reqwest::{Response, StatusCode};
 use xet::xet_session::XetDownloadStream;
 
 use crate::classify::RequestFailure;
-use crate::transport::transient;
+use crate::transport::to_transient_failure;
 
 /// Bytes that arrive in order, up to `end` of the file.
 pub struct BlobStream {
@@ -41,13 +41,13 @@ impl From<RequestFailure> for TransferInterruption {
 
 impl BlobStream {
     /// A part of a file from the Xet store.
-    pub fn xet(stream: XetDownloadStream, end: u64) -> Self {
+    pub fn from_xet(stream: XetDownloadStream, end: u64) -> Self {
         let source = BlobSource::Xet(Box::new(stream));
         Self { source, end }
     }
 
     /// Checks an answer to a request for the bytes `from..end` of a file of `size` bytes.
-    pub fn http(
+    pub fn from_http(
         answer: Response,
         from: u64,
         end: u64,
@@ -57,7 +57,7 @@ impl BlobStream {
         let end = match answer.status() {
             // A server that knows no ranges sends everything.
             StatusCode::OK => size,
-            StatusCode::PARTIAL_CONTENT => match range(&answer) {
+            StatusCode::PARTIAL_CONTENT => match parse_content_range(&answer) {
                 Some((_, Some(total))) if total != size => {
                     return mismatch(format!("it has {total} bytes and lists {size}"));
                 }
@@ -89,13 +89,13 @@ impl BlobStream {
     }
 
     /// Returns the next bytes; none at the end.
-    pub async fn chunk(&mut self) -> Result<Option<Bytes>, RequestFailure> {
+    pub async fn next_chunk(&mut self) -> Result<Option<Bytes>, RequestFailure> {
         match &mut self.source {
-            BlobSource::Http(answer) => answer.chunk().await.map_err(transient),
+            BlobSource::Http(answer) => answer.chunk().await.map_err(to_transient_failure),
             BlobSource::Xet(stream) => stream
                 .next()
                 .await
-                .map_err(|error| RequestFailure::xet(&error)),
+                .map_err(|error| RequestFailure::from_xet(&error)),
         }
     }
 }
@@ -109,7 +109,7 @@ impl Drop for BlobSource {
 }
 
 /// The first byte and the file's size of `bytes 100-199/200`, where they are numbers.
-fn range(answer: &Response) -> Option<(Option<u64>, Option<u64>)> {
+fn parse_content_range(answer: &Response) -> Option<(Option<u64>, Option<u64>)> {
     let text = answer.headers().get(CONTENT_RANGE)?.to_str().ok()?;
     let (place, total) = text.strip_prefix("bytes ")?.split_once('/')?;
     let first = place

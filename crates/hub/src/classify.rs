@@ -6,8 +6,8 @@ use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use xet::XetError;
 
-use crate::error::{FetchError, printable};
-use crate::retry_after::retry_after;
+use crate::error::{FetchError, strip_control_characters};
+use crate::retry_after::requested_wait;
 use crate::settings::HubSettings;
 
 /// The object of a request to the hub.
@@ -31,7 +31,7 @@ impl HubRequest<'_> {
     }
 
     /// Returns the error of an answer that is of no use.
-    pub fn malformed(&self, reason: &str) -> FetchError {
+    pub fn malformed_answer(&self, reason: &str) -> FetchError {
         FetchError::Malformed {
             subject: self.subject(),
             reason: reason.to_owned(),
@@ -63,7 +63,7 @@ impl From<FetchError> for RequestFailure {
 
 impl RequestFailure {
     /// Returns the failure of an answer that is of no use this time.
-    pub fn answer(reason: impl Into<String>) -> Self {
+    pub fn unusable_answer(reason: impl Into<String>) -> Self {
         Self::Transient {
             reason: reason.into(),
             answered: true,
@@ -72,17 +72,20 @@ impl RequestFailure {
     }
 
     /// Returns the failure of a transfer from the Xet store.
-    pub fn xet(error: &XetError) -> Self {
-        let text = error.to_string();
+    pub fn from_xet(error: &XetError) -> Self {
+        let message = error.to_string();
         // Its addresses carry signatures, after the `?`.
-        let text = text.split('?').next().unwrap_or_default();
-        Self::answer(format!("the Xet store failed: {}", printable(text)))
+        let text = message.split('?').next().unwrap_or_default();
+        Self::unusable_answer(format!(
+            "the Xet store failed: {}",
+            strip_control_characters(text)
+        ))
     }
 }
 
 /// Classifies an answer that is no success. `redirected`: it is not the hub's own, but that of the
 /// store that the hub's signed link leads to, which expires.
-pub fn classify(
+pub fn classify_failure(
     settings: &HubSettings,
     request: &HubRequest<'_>,
     status: StatusCode,
@@ -92,8 +95,9 @@ pub fn classify(
 ) -> RequestFailure {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let code = header("x-error-code").unwrap_or_default();
-    let message = header("x-error-message").map_or_else(|| error_of(body), str::to_owned);
-    let message = printable(&message);
+    let message =
+        header("x-error-message").map_or_else(|| parse_error_message(body), str::to_owned);
+    let message = strip_control_characters(&message);
     let transient = status.is_server_error()
         || matches!(
             status,
@@ -108,29 +112,29 @@ pub fn classify(
         return RequestFailure::Transient {
             reason: format!("{server} returned {status}"),
             answered: true,
-            retry_after: retry_after(headers, jiff::Timestamp::now()),
+            retry_after: requested_wait(headers, jiff::Timestamp::now()),
         };
     }
     RequestFailure::Permanent(match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            refused(settings, request, status, code, message)
+            refusal_error(settings, request, status, code, message)
         }
-        StatusCode::NOT_FOUND => missing(settings, request, code),
-        _ if message.is_empty() => request.malformed(&format!("the hub returned {status}")),
-        _ => request.malformed(&format!("the hub returned {status}: {message}")),
+        StatusCode::NOT_FOUND => missing_error(settings, request, code),
+        _ if message.is_empty() => request.malformed_answer(&format!("the hub returned {status}")),
+        _ => request.malformed_answer(&format!("the hub returned {status}: {message}")),
     })
 }
 
-fn refused(
+fn refusal_error(
     settings: &HubSettings,
     request: &HubRequest<'_>,
     status: StatusCode,
     code: &str,
     message: String,
 ) -> FetchError {
-    let page = page(settings, request.repository);
-    let tokens = format!("{}/settings/tokens", root(settings));
-    let set_token = set_token(settings);
+    let page = repository_page(settings, request.repository);
+    let tokens = format!("{}/settings/tokens", endpoint_root(settings));
+    let set_token = token_advice(settings);
     let gated = code == "GatedRepo";
     let unauthorized = status == StatusCode::UNAUTHORIZED;
     let reason = if message.is_empty() {
@@ -182,8 +186,8 @@ fn refused(
     }
 }
 
-fn missing(settings: &HubSettings, request: &HubRequest<'_>, code: &str) -> FetchError {
-    let page = page(settings, request.repository);
+fn missing_error(settings: &HubSettings, request: &HubRequest<'_>, code: &str) -> FetchError {
+    let page = repository_page(settings, request.repository);
     let HubRequest {
         repository,
         revision,
@@ -201,7 +205,7 @@ fn missing(settings: &HubSettings, request: &HubRequest<'_>, code: &str) -> Fetc
         _ => {
             let private = match &settings.token {
                 Some(token) => format!("private to other accounts than that of the token of {}", token.source),
-                None => format!("private; in that case {}", set_token(settings)),
+                None => format!("private; in that case {}", token_advice(settings)),
             };
             (
                 format!("repository {repository}"),
@@ -217,21 +221,21 @@ fn missing(settings: &HubSettings, request: &HubRequest<'_>, code: &str) -> Fetc
 }
 
 /// Returns the address of the repository's page, for people.
-pub fn page(settings: &HubSettings, repository: &str) -> String {
-    format!("{}/{repository}", root(settings))
+pub fn repository_page(settings: &HubSettings, repository: &str) -> String {
+    format!("{}/{repository}", endpoint_root(settings))
 }
 
-fn root(settings: &HubSettings) -> &str {
+fn endpoint_root(settings: &HubSettings) -> &str {
     settings.endpoint.as_str().trim_end_matches('/')
 }
 
-fn set_token(settings: &HubSettings) -> String {
+fn token_advice(settings: &HubSettings) -> String {
     let path = settings.token_path.display();
     format!("set HF_TOKEN or put a token into {path} (hf auth login)")
 }
 
 /// The hub's message in a body, which is JSON with an `error`.
-fn error_of(body: &str) -> String {
+fn parse_error_message(body: &str) -> String {
     let parsed: Option<serde_json::Value> = serde_json::from_str(body).ok();
     let error = parsed.as_ref().and_then(|value| value["error"].as_str());
     error.unwrap_or_default().to_owned()
@@ -260,7 +264,7 @@ mod tests {
             .collect();
         let body = serde_json::json!({ "error": words }).to_string();
         let status = StatusCode::from_u16(status).unwrap();
-        match classify(&settings, &request, status, &headers, &body, false) {
+        match classify_failure(&settings, &request, status, &headers, &body, false) {
             RequestFailure::Permanent(error) => match error.help() {
                 Some(help) => format!("{error}\n  {help}"),
                 None => error.to_string(),
@@ -270,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn error_messages() {
+    fn refusals_name_the_next_step_without_the_token() {
         let texts = [
             message(false, 401, "RepoNotFound", ""),
             message(false, 401, "GatedRepo", ""),

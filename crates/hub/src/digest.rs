@@ -19,22 +19,22 @@ pub enum Digest {
 
 impl Digest {
     /// SHA-256 in 64 lower-case hexadecimal digits.
-    pub fn sha256(hex: &str) -> Option<Self> {
+    pub fn parse_sha256(hex: &str) -> Option<Self> {
         is_hex(hex, 64).then(|| Self::Sha256(hex.to_owned()))
     }
 
     /// A git blob's id in 40 lower-case hexadecimal digits.
-    pub fn git(hex: &str) -> Option<Self> {
+    pub fn parse_git(hex: &str) -> Option<Self> {
         is_hex(hex, 40).then(|| Self::Git(hex.to_owned()))
     }
 
     /// The expected hash of a blob in the cache, from its name.
-    pub fn of_blob_name(name: &str) -> Option<Self> {
-        Self::sha256(name).or_else(|| Self::git(name))
+    pub fn from_blob_name(name: &str) -> Option<Self> {
+        Self::parse_sha256(name).or_else(|| Self::parse_git(name))
     }
 
     /// Returns the digits: the hub's `ETag`, and the blob's name in the cache.
-    pub fn hex(&self) -> &str {
+    pub fn as_hex(&self) -> &str {
         match self {
             Self::Sha256(hex) | Self::Git(hex) => hex,
         }
@@ -102,32 +102,33 @@ mod tests {
 
     #[test]
     fn digests_match_sha256sum_and_git_hash_object() {
-        let expected =
-            Digest::sha256("2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824");
+        let expected = Digest::parse_sha256(
+            "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+        );
         assert_eq!(
             hash(&expected.clone().unwrap(), b"hello"),
             expected.unwrap()
         );
-        let expected = Digest::git("b6fc4c620b67d95f953a5c1c1230aaab5db5a1b0");
+        let expected = Digest::parse_git("b6fc4c620b67d95f953a5c1c1230aaab5db5a1b0");
         assert_eq!(
             hash(&expected.clone().unwrap(), b"hello"),
             expected.unwrap()
         );
-        let empty = Digest::git("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
+        let empty = Digest::parse_git("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
         assert_eq!(hash(&empty.clone().unwrap(), b""), empty.unwrap());
     }
 
     #[test]
     fn only_hex_digits_are_a_digest() {
-        assert_eq!(Digest::of_blob_name("../../etc/passwd"), None);
-        assert_eq!(Digest::of_blob_name(&"A".repeat(64)), None);
-        assert_eq!(Digest::of_blob_name(&"a".repeat(63)), None);
+        assert_eq!(Digest::from_blob_name("../../etc/passwd"), None);
+        assert_eq!(Digest::from_blob_name(&"A".repeat(64)), None);
+        assert_eq!(Digest::from_blob_name(&"a".repeat(63)), None);
         assert!(matches!(
-            Digest::of_blob_name(&"a".repeat(64)),
+            Digest::from_blob_name(&"a".repeat(64)),
             Some(Digest::Sha256(_))
         ));
         assert!(matches!(
-            Digest::of_blob_name(&"a".repeat(40)),
+            Digest::from_blob_name(&"a".repeat(40)),
             Some(Digest::Git(_))
         ));
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::body::{BlobStream, TransferInterruption};
 use crate::cache::RepositoryCache;
 use crate::classify::{HubRequest, RequestFailure};
-use crate::error::{FetchError, until_stopped};
+use crate::error::{FetchError, run_unless_stopped};
 use crate::lock::BlobLock;
 use crate::progress::{FileProgressReporter, TransferState};
 use crate::records;
@@ -36,29 +36,32 @@ impl FileDownload<'_> {
     ///
     /// # Errors
     /// If the hub refuses or stays down, nothing it sends matches, or the disk fails.
-    pub async fn run(
+    pub async fn download_verified(
         &self,
         lock: BlobLock,
         reporter: &mut FileProgressReporter,
     ) -> Result<u64, FetchError> {
         let lock = Arc::new(lock);
         let digest = &self.file.digest;
-        let (partial, blob) = (self.cache.partial(digest), self.cache.blob(digest));
+        let (partial, blob) = (
+            self.cache.partial_path(digest),
+            self.cache.blob_path(digest),
+        );
         let mut fetched = 0;
         let attempts = self.connection.transport.settings.retries.attempts_per_file;
         let mut last = String::new();
         for _ in 0..attempts {
-            match self.transfer(&lock, reporter, &mut fetched).await? {
+            match self.transfer_once(&lock, reporter, &mut fetched).await? {
                 TransferOutcome::Verified => {
                     fs::rename(&partial, &blob).map_err(FetchError::io("rename", &partial))?;
                     let metadata = fs::metadata(&blob).map_err(FetchError::io("read", &blob))?;
-                    records::write(self.cache, digest, &metadata);
+                    records::record_verified(self.cache, digest, &metadata);
                     return Ok(fetched);
                 }
                 TransferOutcome::Mismatch(reason) => {
-                    self.xet.give_up();
+                    self.xet.disable();
                     fs::remove_file(&partial).map_err(FetchError::io("remove", &partial))?;
-                    reporter.discarded(reason.clone());
+                    reporter.report_discarded(reason.clone());
                     last = reason;
                 }
             }
@@ -72,56 +75,56 @@ impl FileDownload<'_> {
     }
 
     /// Transfers the file once, over as many connections as it takes.
-    async fn transfer(
+    async fn transfer_once(
         &self,
         lock: &Arc<BlobLock>,
         reporter: &mut FileProgressReporter,
         fetched: &mut u64,
     ) -> Result<TransferOutcome, FetchError> {
-        let mut sink = self.sink(lock, false).await?;
-        reporter.report(TransferState::Downloading, sink.position());
+        let mut sink = self.open_sink(lock, false).await?;
+        reporter.report_state(TransferState::Downloading, sink.position());
         let mut backoff = Backoff::new(self.connection, &self.request);
         let (mut body, mut restarts) = (None, 0);
         while sink.position() < self.file.size {
             let before = sink.position();
-            let received = self.receive(body.take(), &mut sink, reporter).await;
+            let received = self.receive_body(body.take(), &mut sink, reporter).await;
             *fetched += sink.position() - before;
             if sink.position() > before {
-                backoff.reset();
+                backoff.reset_attempts();
             }
             match received {
                 Ok(()) => {}
                 Err(TransferInterruption::Full) => break,
                 Err(TransferInterruption::Failed(failure)) => {
-                    if let Err(error) = backoff.wait(failure).await {
+                    if let Err(error) = backoff.wait_after_failure(failure).await {
                         let empty = sink.position() == 0;
                         // What arrived is on the disk before the error is returned.
-                        sink.finish().await?;
+                        sink.finish_writing().await?;
                         if empty {
-                            let _ = fs::remove_file(self.cache.partial(&self.file.digest));
+                            let _ = fs::remove_file(self.cache.partial_path(&self.file.digest));
                         }
                         return Err(error);
                     }
                 }
                 Err(TransferInterruption::Restart(from_start)) => {
-                    sink.finish().await?;
+                    sink.finish_writing().await?;
                     restarts += 1;
                     // A server that cuts each answer and knows no ranges would never end.
                     if restarts > self.connection.transport.settings.retries.attempts {
                         let reason = "the hub truncates every response and supports no ranges";
                         return Ok(TransferOutcome::Mismatch(reason.to_owned()));
                     }
-                    sink = self.sink(lock, true).await?;
+                    sink = self.open_sink(lock, true).await?;
                     body = from_start;
                 }
                 Err(TransferInterruption::Mismatch(reason)) => {
-                    sink.finish().await?;
+                    sink.finish_writing().await?;
                     return Ok(TransferOutcome::Mismatch(reason));
                 }
             }
         }
-        reporter.report(TransferState::Verifying, sink.position());
-        let actual = sink.finish().await?;
+        reporter.report_state(TransferState::Verifying, sink.position());
+        let actual = sink.finish_writing().await?;
         let listed = &self.file.digest;
         Ok(if actual == *listed {
             TransferOutcome::Verified
@@ -130,15 +133,15 @@ impl FileDownload<'_> {
         })
     }
 
-    async fn sink(&self, lock: &Arc<BlobLock>, truncate: bool) -> Result<Sink, FetchError> {
-        let partial = self.cache.partial(&self.file.digest);
+    async fn open_sink(&self, lock: &Arc<BlobLock>, truncate: bool) -> Result<Sink, FetchError> {
+        let partial = self.cache.partial_path(&self.file.digest);
         let (digest, size) = (&self.file.digest, self.file.size);
         let (lock, stop) = (Arc::clone(lock), self.connection.stop);
-        Sink::open(&partial, digest, size, truncate, lock, stop).await
+        Sink::open_partial(&partial, digest, size, truncate, lock, stop).await
     }
 
     /// Opens the file's bytes from `from` on, in the Xet store if it has them.
-    async fn open(
+    async fn open_body(
         &self,
         from: u64,
         reporter: &FileProgressReporter,
@@ -147,39 +150,39 @@ impl FileDownload<'_> {
             transport, stop, ..
         } = self.connection;
         let size = self.file.size;
-        if self.xet.has(self.file) {
-            let opened = self.xet.open(self.file, from..size);
-            match until_stopped(stop, opened).await {
-                Ok(stream) => return Ok(BlobStream::xet(stream, size)),
+        if self.xet.serves(self.file) {
+            let opened = self.xet.open_stream(self.file, from..size);
+            match run_unless_stopped(stop, opened).await {
+                Ok(stream) => return Ok(BlobStream::from_xet(stream, size)),
                 Err(failure) => self.give_up_xet(&failure, reporter),
             }
         }
-        let segments = self.request.repository.split('/');
-        let segments = segments.chain(["resolve", self.request.revision]);
-        let url = transport.url(segments.chain(self.file.path.split('/')));
+        let repository_segments = self.request.repository.split('/');
+        let segments = repository_segments.chain(["resolve", self.request.revision]);
+        let url = transport.hub_url(segments.chain(self.file.path.split('/')));
         let end = from.saturating_add(transport.settings.max_range).min(size);
         let range = match (from, end == size) {
             (0, true) => None,
             (_, true) => Some(format!("bytes={from}-")),
             (_, false) => Some(format!("bytes={from}-{}", end - 1)),
         };
-        let answer = transport.open(&self.request, url, range.as_deref());
-        BlobStream::http(until_stopped(stop, answer).await?, from, end, size)
+        let answer = transport.send_request(&self.request, url, range.as_deref());
+        BlobStream::from_http(run_unless_stopped(stop, answer).await?, from, end, size)
     }
 
     fn give_up_xet(&self, failure: &RequestFailure, reporter: &FileProgressReporter) {
-        if self.xet.give_up()
+        if self.xet.disable()
             && let RequestFailure::Transient { reason, .. } = failure
         {
             let repository = self.request.repository;
-            reporter.warning(format!(
+            reporter.report_warning(format!(
                 "{repository}: {reason}: continuing over plain HTTP"
             ));
         }
     }
 
     /// Writes an answer's bytes to the sink: of `body`, or of a new request for the missing bytes.
-    async fn receive(
+    async fn receive_body(
         &self,
         body: Option<BlobStream>,
         sink: &mut Sink,
@@ -187,15 +190,15 @@ impl FileDownload<'_> {
     ) -> Result<(), TransferInterruption> {
         let mut body = match body {
             Some(body) => body,
-            None => self.open(sink.position(), reporter).await?,
+            None => self.open_body(sink.position(), reporter).await?,
         };
         loop {
-            let bytes = match until_stopped(self.connection.stop, body.chunk()).await {
+            let bytes = match run_unless_stopped(self.connection.stop, body.next_chunk()).await {
                 // A connection that breaks after the last byte has done its work.
                 Ok(None) | Err(_) if sink.position() == body.end => return Ok(()),
                 Ok(Some(bytes)) => bytes,
                 other => {
-                    let early = || RequestFailure::answer("the response ended early");
+                    let early = || RequestFailure::unusable_answer("the response ended early");
                     let failure = other.err().unwrap_or_else(early);
                     if !body.is_xet() {
                         return Err(failure.into());
@@ -209,10 +212,10 @@ impl FileDownload<'_> {
                 let reason = format!("it sends more than the {listed} bytes listed");
                 return Err(TransferInterruption::Mismatch(reason));
             }
-            if !sink.take(bytes).await {
+            if !sink.push(bytes).await {
                 return Err(TransferInterruption::Full);
             }
-            reporter.report(TransferState::Downloading, sink.position());
+            reporter.report_state(TransferState::Downloading, sink.position());
         }
     }
 }

@@ -148,7 +148,7 @@ pub enum FetchError {
         cache: PathBuf,
     },
     /// Offline, and the cache has only a part of it.
-    #[error("{repository} at {commit} is incomplete in {cache}, and requests are disabled (HF_HUB_OFFLINE): {}", missing(files), cache = cache.display())]
+    #[error("{repository} at {commit} is incomplete in {cache}, and requests are disabled (HF_HUB_OFFLINE): {}", list_missing(files), cache = cache.display())]
     #[diagnostic(help("unset HF_HUB_OFFLINE to download the rest"))]
     Incomplete {
         /// The repository, `owner/name`.
@@ -161,7 +161,7 @@ pub enum FetchError {
         files: Vec<String>,
     },
     /// Not enough free space, known before the first byte.
-    #[error("{repository} needs {} more, and {} has {} free", bytes(*required), cache.display(), bytes(*free))]
+    #[error("{repository} needs {} more, and {} has {} free", format_bytes(*required), cache.display(), format_bytes(*free))]
     #[diagnostic(help("free some space, or use another cache: HF_HUB_CACHE=DIR (HF_HOME=DIR)"))]
     Space {
         /// The repository, `owner/name`.
@@ -205,7 +205,7 @@ impl FetchError {
     }
 
     /// Returns whether the request itself is wrong, rather than the hub or this machine.
-    pub fn is_request(&self) -> bool {
+    pub fn is_invalid_request(&self) -> bool {
         matches!(self, Self::Name { .. } | Self::NothingSelected { .. })
     }
 }
@@ -222,10 +222,14 @@ fn remedy(error: &io::Error) -> Option<&'static str> {
 }
 
 /// `3 files are missing: a, b, c`, the first few of them.
-fn missing(files: &[String]) -> String {
-    const SHOWN: usize = 5;
-    let shown = files.iter().take(SHOWN).cloned().collect::<Vec<_>>();
-    let more = match files.len().saturating_sub(SHOWN) {
+fn list_missing(files: &[String]) -> String {
+    const MAX_LISTED_FILES: usize = 5;
+    let shown = files
+        .iter()
+        .take(MAX_LISTED_FILES)
+        .cloned()
+        .collect::<Vec<_>>();
+    let more = match files.len().saturating_sub(MAX_LISTED_FILES) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
@@ -237,12 +241,12 @@ fn missing(files: &[String]) -> String {
 }
 
 /// Formats a number of bytes.
-pub fn bytes(count: u64) -> String {
+pub fn format_bytes(count: u64) -> String {
     humansize::format_size(count, humansize::BINARY)
 }
 
 /// Removes characters from a foreign text that control a terminal or reorder text.
-pub fn printable(text: &str) -> String {
+pub fn strip_control_characters(text: &str) -> String {
     // ECMA-48 5.4: parameters, intermediates, one final byte.
     let plain = match regex_lite::Regex::new("\x1b\\[[ -?]*[@-~]?") {
         Ok(sequence) => sequence.replace_all(text, ""),
@@ -256,7 +260,7 @@ pub fn printable(text: &str) -> String {
 }
 
 /// Does some work, unless it is stopped.
-pub async fn until_stopped<T, E: From<FetchError>>(
+pub async fn run_unless_stopped<T, E: From<FetchError>>(
     stop: &CancellationToken,
     work: impl Future<Output = Result<T, E>>,
 ) -> Result<T, E> {
@@ -265,13 +269,16 @@ pub async fn until_stopped<T, E: From<FetchError>>(
 }
 
 /// Waits between two attempts, unless it is stopped.
-pub async fn pause(stop: &CancellationToken, pause: Duration) -> Result<(), FetchError> {
+pub async fn pause_unless_stopped(
+    stop: &CancellationToken,
+    pause: Duration,
+) -> Result<(), FetchError> {
     let done = stop.run_until_cancelled(tokio::time::sleep(pause)).await;
     done.ok_or(FetchError::Stopped)
 }
 
 /// An error and its causes, in one line.
-pub fn chain(error: &dyn std::error::Error) -> String {
+pub fn format_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     for cause in std::iter::successors(error.source(), |error| error.source()) {
         let more = cause.to_string();

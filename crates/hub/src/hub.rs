@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-use crate::blobs::{BlobFetcher, present};
+use crate::blobs::{BlobFetcher, find_cached_blob};
 use crate::cache::RepositoryCache;
-use crate::classify::{HubRequest, page};
+use crate::classify::{HubRequest, repository_page};
 use crate::digest::Digest;
 use crate::error::FetchError;
 use crate::listing::{self, ModelSnapshot};
@@ -107,45 +107,47 @@ impl Hub {
     ///
     /// # Errors
     /// If the hub does not have it, refuses it, or does not answer.
-    pub async fn resolve(
+    pub async fn resolve_snapshot(
         &self,
         model: &ModelSpec,
         progress: &UnboundedSender<Progress>,
         stop: &CancellationToken,
     ) -> Result<ModelSnapshot, FetchError> {
         listing::check_names(&model.repository, &model.revision)?;
-        let cache = self.cache_of(&model.repository);
+        let cache = self.repository_cache(&model.repository);
         if self.settings().offline {
             return self.cached_snapshot(&cache, model, progress);
         }
         let (repository, revision) = (&model.repository, &model.revision);
-        let request = |revision| HubRequest {
+        let request_at = |revision| HubRequest {
             repository,
             revision,
             path: None,
         };
-        let connection = self.connection(progress, stop);
+        let connection = self.connect(progress, stop);
         // A commit that was listed before needs no request.
         let is_listed = cache.read_ref(revision).as_ref() == Some(revision)
             && CommitTree::read(&cache, revision).is_some();
         let commit = if is_listed {
             revision.clone()
         } else {
-            listing::commit(&connection, &request(revision)).await?
+            listing::fetch_commit(&connection, &request_at(revision)).await?
         };
-        let request = request(&commit);
-        let tree = listing::tree(&connection, &cache, &request).await?;
-        let files = tree.files().map_err(|reason| request.malformed(&reason))?;
-        self.select(model, commit, files)
+        let request = request_at(&commit);
+        let tree = listing::load_tree(&connection, &cache, &request).await?;
+        let files = tree
+            .remote_files()
+            .map_err(|reason| request.malformed_answer(&reason))?;
+        self.select_files(model, commit, files)
     }
 
-    /// As [`Self::resolve`], for a question that nobody stops and whose attempts and waits are not shown.
+    /// As [`Self::resolve_snapshot`], for a question that nobody stops and whose attempts and waits are not shown.
     ///
     /// # Errors
-    /// As [`Self::resolve`].
-    pub async fn look_up(&self, model: &ModelSpec) -> Result<ModelSnapshot, FetchError> {
+    /// As [`Self::resolve_snapshot`].
+    pub async fn resolve_unreported(&self, model: &ModelSpec) -> Result<ModelSnapshot, FetchError> {
         let (progress, _unread) = unbounded_channel();
-        self.resolve(model, &progress, &CancellationToken::new())
+        self.resolve_snapshot(model, &progress, &CancellationToken::new())
             .await
     }
 
@@ -156,7 +158,7 @@ impl Hub {
     /// If the hub refuses them or does not answer.
     pub async fn check_access(&self, model: &ModelSpec) -> Result<(), FetchError> {
         listing::check_names(&model.repository, &model.revision)?;
-        let cache = self.cache_of(&model.repository);
+        let cache = self.repository_cache(&model.repository);
         let commit = cache.read_ref(&model.revision);
         if commit.is_some_and(|commit| CommitTree::read(&cache, &commit).is_some()) {
             return Ok(());
@@ -165,42 +167,42 @@ impl Hub {
     }
 
     /// Returns the bytes of a snapshot that a download would still fetch.
-    pub fn missing(&self, snapshot: &ModelSnapshot) -> u64 {
-        let cache = self.cache_of(&snapshot.repository);
-        missing(&cache, &distinct(snapshot))
+    pub fn missing_bytes(&self, snapshot: &ModelSnapshot) -> u64 {
+        let cache = self.repository_cache(&snapshot.repository);
+        count_missing_bytes(&cache, &distinct_files(snapshot))
     }
 
     /// Downloads the missing files of a snapshot, and verifies all of them.
     ///
     /// # Errors
     /// If there is not enough space, the hub does not serve a file, or it never matches its hash.
-    pub async fn fetch(
+    pub async fn fetch_snapshot(
         &self,
         snapshot: &ModelSnapshot,
         progress: &UnboundedSender<Progress>,
         stop: &CancellationToken,
     ) -> Result<FetchedModel, FetchError> {
         if self.settings().offline {
-            return self.verify_cached(snapshot, progress, stop).await;
+            return self.verify_cached_snapshot(snapshot, progress, stop).await;
         }
-        let cache = self.cache_of(&snapshot.repository);
-        let files = distinct(snapshot);
-        let missing = missing(&cache, &files);
-        space::check(&self.settings().cache, &snapshot.repository, missing)?;
+        let cache = self.repository_cache(&snapshot.repository);
+        let files = distinct_files(snapshot);
+        let missing = count_missing_bytes(&cache, &files);
+        space::check_free_space(&self.settings().cache, &snapshot.repository, missing)?;
         for file in &files {
             FileProgressReporter::new(progress, &file.path, file.size)
-                .report(TransferState::Waiting, 0);
+                .report_state(TransferState::Waiting, 0);
         }
         // The first fault stops the others, as a stop from outside does.
-        let stop = stop.child_token();
-        let blobs = self.blobs(&cache, snapshot, self.connection(progress, &stop))?;
+        let transfers_stop = stop.child_token();
+        let blobs = self.new_blobs(&cache, snapshot, self.connect(progress, &transfers_stop))?;
         // Files that another process downloads come last: until then there is other work.
-        let (first, busy) = blobs.populate(files, false).await?;
-        let (rest, _) = blobs.populate(busy, true).await?;
-        link(&cache, snapshot, first + rest)
+        let (first, busy) = blobs.populate_blobs(files, false).await?;
+        let (rest, _) = blobs.populate_blobs(busy, true).await?;
+        link_snapshot(&cache, snapshot, first + rest)
     }
 
-    fn connection<'a>(
+    fn connect<'a>(
         &'a self,
         progress: &'a UnboundedSender<Progress>,
         stop: &'a CancellationToken,
@@ -212,20 +214,20 @@ impl Hub {
         }
     }
 
-    fn cache_of(&self, repository: &str) -> RepositoryCache {
+    fn repository_cache(&self, repository: &str) -> RepositoryCache {
         RepositoryCache::new(&self.settings().cache, repository)
     }
 
-    fn blobs<'a>(
+    fn new_blobs<'a>(
         &'a self,
         cache: &'a RepositoryCache,
         snapshot: &'a ModelSnapshot,
         connection: Connection<'a>,
     ) -> Result<BlobFetcher<'a>, FetchError> {
         let transport = &self.transport;
-        let request = snapshot.request(None);
+        let request = snapshot.file_request(None);
         let token_url = listing::api_url(transport, &request, "xet-read-token");
-        let token = transport.authorization(&request)?;
+        let token = transport.authorization_header(&request)?;
         Ok(BlobFetcher {
             connection,
             xet: XetStore::new(self.settings(), token_url.into(), token),
@@ -235,7 +237,7 @@ impl Hub {
     }
 
     /// Selects a commit's files.
-    fn select(
+    fn select_files(
         &self,
         model: &ModelSpec,
         commit: String,
@@ -249,9 +251,9 @@ impl Hub {
         } = model.clone();
         let all = files.len();
         let is_selected = |file: &RemoteFile| pattern::is_selected(&file.path, &allow, &ignore);
-        let files: Vec<RemoteFile> = files.into_iter().filter(is_selected).collect();
-        if files.is_empty() {
-            let page = page(self.settings(), &repository);
+        let selected_files: Vec<RemoteFile> = files.into_iter().filter(is_selected).collect();
+        if selected_files.is_empty() {
+            let page = repository_page(self.settings(), &repository);
             return Err(FetchError::NothingSelected {
                 page: format!("{page}/tree/{commit}"),
                 repository,
@@ -281,18 +283,23 @@ impl Hub {
             cache: cache.root().to_owned(),
         };
         let commit = cache.read_ref(&model.revision).ok_or_else(not_cached)?;
-        if let Some(Ok(files)) = CommitTree::read(cache, &commit).map(|tree| tree.files()) {
-            return self.select(model, commit, files);
+        if let Some(Ok(files)) = CommitTree::read(cache, &commit).map(|tree| tree.remote_files()) {
+            return self.select_files(model, commit, files);
         }
         // Older clients write no listing: only the linked files are known.
         let mut files = Vec::new();
-        for (path, digest) in cache.linked(&commit).map_err(|_| not_cached())? {
+        for (path, digest) in cache.list_linked_files(&commit).map_err(|_| not_cached())? {
             let blob = digest.and_then(|digest| {
-                let blob = fs::metadata(cache.blob(&digest)).ok()?;
+                let blob = fs::metadata(cache.blob_path(&digest)).ok()?;
                 Some((digest, blob.len()))
             });
             let Some((digest, size)) = blob else {
-                return Err(incomplete(cache, &model.repository, &commit, vec![path]));
+                return Err(incomplete_error(
+                    cache,
+                    &model.repository,
+                    &commit,
+                    vec![path],
+                ));
             };
             files.push(RemoteFile {
                 path,
@@ -305,28 +312,28 @@ impl Hub {
             "the cache has no listing of {} at {commit}: missing files cannot be detected",
             model.repository
         )));
-        self.select(model, commit, files)
+        self.select_files(model, commit, files)
     }
 
     /// Verifies a snapshot that has to be complete in the cache.
-    async fn verify_cached(
+    async fn verify_cached_snapshot(
         &self,
         snapshot: &ModelSnapshot,
         progress: &UnboundedSender<Progress>,
         stop: &CancellationToken,
     ) -> Result<FetchedModel, FetchError> {
         let (repository, commit) = (&snapshot.repository, &snapshot.commit);
-        let cache = self.cache_of(repository);
-        let blobs = self.blobs(&cache, snapshot, self.connection(progress, stop))?;
-        let missing = blobs.missing().await?;
+        let cache = self.repository_cache(repository);
+        let blobs = self.new_blobs(&cache, snapshot, self.connect(progress, stop))?;
+        let missing = blobs.find_missing().await?;
         if missing.is_empty() {
-            return link(&cache, snapshot, 0);
+            return link_snapshot(&cache, snapshot, 0);
         }
-        Err(incomplete(&cache, repository, commit, missing))
+        Err(incomplete_error(&cache, repository, commit, missing))
     }
 }
 
-fn incomplete(
+fn incomplete_error(
     cache: &RepositoryCache,
     repository: &str,
     commit: &str,
@@ -341,15 +348,15 @@ fn incomplete(
 }
 
 /// Links every file of a snapshot to its blob.
-fn link(
+fn link_snapshot(
     cache: &RepositoryCache,
     snapshot: &ModelSnapshot,
     bytes_fetched: u64,
 ) -> Result<FetchedModel, FetchError> {
     let mut files = Vec::new();
     for file in &snapshot.files {
-        cache.link(&snapshot.commit, &file.path, &file.digest)?;
-        let blob = cache.blob(&file.digest);
+        cache.link_to_blob(&snapshot.commit, &file.path, &file.digest)?;
+        let blob = cache.blob_path(&file.digest);
         files.push(FetchedFile {
             path: file.path.clone(),
             // The Python client's blob may be a link into its store for all repositories.
@@ -364,24 +371,27 @@ fn link(
         revision: snapshot.revision.clone(),
         commit: snapshot.commit.clone(),
         cache: cache.root().to_owned(),
-        directory: cache.snapshot(&snapshot.commit),
+        directory: cache.snapshot_directory(&snapshot.commit),
         files,
         bytes_fetched,
     })
 }
 
 /// Bytes of files that are not in the cache, less those received already.
-fn missing(cache: &RepositoryCache, files: &[&RemoteFile]) -> u64 {
-    let missing = files.iter().filter(|file| present(cache, file).is_none());
-    let missing = missing.map(|file| {
-        let received = fs::metadata(cache.partial(&file.digest)).map_or(0, |partial| partial.len());
+fn count_missing_bytes(cache: &RepositoryCache, files: &[&RemoteFile]) -> u64 {
+    let absent = files
+        .iter()
+        .filter(|file| find_cached_blob(cache, file).is_none());
+    let missing = absent.map(|file| {
+        let received =
+            fs::metadata(cache.partial_path(&file.digest)).map_or(0, |partial| partial.len());
         file.size.saturating_sub(received)
     });
     missing.sum()
 }
 
 /// One file of each content: a repository may hold the same bytes under several names.
-fn distinct(snapshot: &ModelSnapshot) -> Vec<&RemoteFile> {
+fn distinct_files(snapshot: &ModelSnapshot) -> Vec<&RemoteFile> {
     let mut by_digest: BTreeMap<&Digest, &RemoteFile> = BTreeMap::new();
     for file in &snapshot.files {
         by_digest.entry(&file.digest).or_insert(file);

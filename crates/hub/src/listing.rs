@@ -17,7 +17,7 @@ use crate::tree::{CommitTree, RemoteFile, TreeEntry, is_safe};
 const MAX_PAGES: usize = 10_000;
 /// A file that nearly every model has. Everybody may list a gated repository; only a file shows
 /// who may read it, whether it exists or not.
-const ANY_FILE: &str = "config.json";
+const COMMON_FILE: &str = "config.json";
 
 /// Selected files of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct ModelSnapshot {
 
 impl ModelSnapshot {
     /// A request about the commit, or about a file of it.
-    pub(crate) fn request<'a>(&'a self, path: Option<&'a str>) -> HubRequest<'a> {
+    pub(crate) fn file_request<'a>(&'a self, path: Option<&'a str>) -> HubRequest<'a> {
         HubRequest {
             repository: &self.repository,
             revision: &self.commit,
@@ -71,7 +71,7 @@ struct LfsPointer {
 /// Checks the names of a repository and a revision, before they become part of paths and addresses.
 pub fn check_names(repository: &str, revision: &str) -> Result<(), FetchError> {
     let check = |is_valid: bool, kind, name: &str, reason| {
-        let name = name.to_owned();
+        let owned_name = name.to_owned();
         let invalid = FetchError::Name { kind, name, reason };
         if is_valid { Ok(()) } else { Err(invalid) }
     };
@@ -100,22 +100,22 @@ pub fn check_names(repository: &str, revision: &str) -> Result<(), FetchError> {
 
 /// An address of the hub's API on the repository.
 pub fn api_url(transport: &Transport, request: &HubRequest<'_>, endpoint: &str) -> Url {
-    let segments = ["api", "models"].into_iter();
-    let segments = segments.chain(request.repository.split('/'));
-    transport.url(segments.chain([endpoint, request.revision]))
+    let prefix = ["api", "models"].into_iter();
+    let segments = prefix.chain(request.repository.split('/'));
+    transport.hub_url(segments.chain([endpoint, request.revision]))
 }
 
 /// Asks the hub for the commit of a revision.
-pub async fn commit(
+pub async fn fetch_commit(
     connection: &Connection<'_>,
     request: &HubRequest<'_>,
 ) -> Result<String, FetchError> {
     let url = api_url(connection.transport, request, "revision");
-    let (_, body) = connection.fetch(request, &url).await?;
-    let answer: Revision =
-        serde_json::from_slice(&body).map_err(|error| request.malformed(&error.to_string()))?;
+    let (_, body) = connection.fetch_with_retries(request, &url).await?;
+    let answer: Revision = serde_json::from_slice(&body)
+        .map_err(|error| request.malformed_answer(&error.to_string()))?;
     if !is_hex(&answer.sha, 40) {
-        return Err(request.malformed("it names no commit"));
+        return Err(request.malformed_answer("it names no commit"));
     }
     Ok(answer.sha)
 }
@@ -126,15 +126,18 @@ pub async fn check_access(
     repository: &str,
     revision: &str,
 ) -> Result<(), FetchError> {
-    let path = Some(ANY_FILE);
+    let path = Some(COMMON_FILE);
     let request = HubRequest {
         repository,
         revision,
         path,
     };
     let segments = repository.split('/');
-    let url = transport.url(segments.chain(["resolve", revision, ANY_FILE]));
-    match transport.open(&request, url, Some("bytes=0-0")).await {
+    let url = transport.hub_url(segments.chain(["resolve", revision, COMMON_FILE]));
+    match transport
+        .send_request(&request, url, Some("bytes=0-0"))
+        .await
+    {
         Ok(_) | Err(RequestFailure::Permanent(FetchError::Missing { is_file: true, .. })) => Ok(()),
         Err(RequestFailure::Permanent(error)) => Err(error),
         Err(RequestFailure::Transient { reason, .. }) => Err(FetchError::Unreachable {
@@ -146,7 +149,7 @@ pub async fn check_access(
 }
 
 /// The listing of a commit, from the cache or from the hub.
-pub async fn tree(
+pub async fn load_tree(
     connection: &Connection<'_>,
     cache: &RepositoryCache,
     request: &HubRequest<'_>,
@@ -158,26 +161,26 @@ pub async fn tree(
     url.set_query(Some("recursive=true&expand=false"));
     let mut files = BTreeMap::new();
     for _ in 0..MAX_PAGES {
-        let (headers, body) = connection.fetch(request, &url).await?;
-        let page: Vec<ListedFile> =
-            serde_json::from_slice(&body).map_err(|error| request.malformed(&error.to_string()))?;
+        let (headers, body) = connection.fetch_with_retries(request, &url).await?;
+        let page: Vec<ListedFile> = serde_json::from_slice(&body)
+            .map_err(|error| request.malformed_answer(&error.to_string()))?;
         let listed = page.into_iter().filter(|listed| listed.kind == "file");
-        files.extend(listed.map(entry));
-        let Some(next) = next_page(&headers, &url) else {
+        files.extend(listed.map(to_tree_entry));
+        let Some(next) = parse_next_page_url(&headers, &url) else {
             let tree = CommitTree::new(files);
             tree.write(cache, request.revision);
             return Ok(tree);
         };
         // The token is sent with the request, so it has to be the hub's own address.
         if next.origin() != url.origin() {
-            return Err(request.malformed("its listing continues on another host"));
+            return Err(request.malformed_answer("its listing continues on another host"));
         }
         url = next;
     }
-    Err(request.malformed("its listing does not end"))
+    Err(request.malformed_answer("its listing does not end"))
 }
 
-fn entry(listed: ListedFile) -> (String, TreeEntry) {
+fn to_tree_entry(listed: ListedFile) -> (String, TreeEntry) {
     let entry = TreeEntry {
         size: listed.lfs.as_ref().map_or(listed.size, |lfs| lfs.size),
         blob_id: listed.oid,
@@ -190,7 +193,7 @@ fn entry(listed: ListedFile) -> (String, TreeEntry) {
 }
 
 /// Returns the address of the listing's next page, from the header `<https://…?cursor=…>; rel="next"`.
-fn next_page(headers: &HeaderMap, from: &Url) -> Option<Url> {
+fn parse_next_page_url(headers: &HeaderMap, from: &Url) -> Option<Url> {
     let links = headers.get(LINK)?.to_str().ok()?;
     let next = links
         .split(',')
@@ -217,7 +220,11 @@ mod tests {
     #[case("owner/name", "../../x", false)]
     #[case("owner/name", "/etc", false)]
     #[case("owner/name", "", false)]
-    fn names(#[case] repository: &str, #[case] revision: &str, #[case] fine: bool) {
+    fn only_valid_repositories_and_revisions_are_accepted(
+        #[case] repository: &str,
+        #[case] revision: &str,
+        #[case] fine: bool,
+    ) {
         assert_eq!(check_names(repository, revision).is_ok(), fine);
     }
 

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use crate::error::{FetchError, printable};
+use crate::error::{FetchError, strip_control_characters};
 
 /// The lock that a process holds while it downloads a blob. The lock is the kernel's, so it ends with the process.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub struct BlobLock {
 
 impl BlobLock {
     /// Acquires the lock; none if another process holds it.
-    pub fn take(path: &Path) -> Result<Option<Self>, FetchError> {
+    pub fn try_acquire(path: &Path) -> Result<Option<Self>, FetchError> {
         let mut options = OpenOptions::new();
         // Other users who share the cache by a group must be able to acquire it.
         options
@@ -46,15 +46,15 @@ impl BlobLock {
 }
 
 /// Returns the holder of the lock, as far as the kernel reports it.
-pub fn holder(path: &Path) -> String {
+pub fn describe_holder(path: &Path) -> String {
     let process = fs::metadata(path).ok().and_then(|file| {
         let locks = fs::read_to_string("/proc/locks").ok()?;
-        process(&locks, file.ino())
+        find_lock_holder(&locks, file.ino())
     });
     match process {
         Some(process) => {
             let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
-            let name = printable(name.trim());
+            let name = strip_control_characters(name.trim());
             format!("process {process} ({name})")
         }
         None => "another process".to_owned(),
@@ -62,7 +62,7 @@ pub fn holder(path: &Path) -> String {
 }
 
 /// `1: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF`
-fn process(locks: &str, inode: u64) -> Option<u32> {
+fn find_lock_holder(locks: &str, inode: u64) -> Option<u32> {
     locks.lines().find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [_, "FLOCK", _, "WRITE", process, place, ..] = words.as_slice() else {
@@ -70,8 +70,8 @@ fn process(locks: &str, inode: u64) -> Option<u32> {
         };
         let (_, of) = place.rsplit_once(':')?;
         // A process of another namespace is 0 or -1.
-        let process = process.parse().ok().filter(|process| *process > 0)?;
-        (of.parse() == Ok(inode)).then_some(process)
+        let holder = process.parse().ok().filter(|process| *process > 0)?;
+        (of.parse() == Ok(inode)).then_some(holder)
     })
 }
 
@@ -83,15 +83,15 @@ mod tests {
     fn a_lock_has_one_holder_that_can_be_identified() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("x.lock");
-        let held = BlobLock::take(&path).unwrap().unwrap();
-        assert!(BlobLock::take(&path).unwrap().is_none());
-        let who = holder(&path);
+        let held = BlobLock::try_acquire(&path).unwrap().unwrap();
+        assert!(BlobLock::try_acquire(&path).unwrap().is_none());
+        let who = describe_holder(&path);
         assert!(
             who.contains(&std::process::id().to_string()) || who == "another process",
             "{who}"
         );
         drop(held);
-        assert!(BlobLock::take(&path).unwrap().is_some());
+        assert!(BlobLock::try_acquire(&path).unwrap().is_some());
     }
 
     #[test]
@@ -100,8 +100,8 @@ mod tests {
             2: FLOCK  ADVISORY  WRITE 4711 00:2d:132 0 EOF\n\
             2: -> FLOCK  ADVISORY  WRITE 4712 00:2d:131 0 EOF\n\
             3: FLOCK  ADVISORY  WRITE -1 00:2d:133 0 EOF\n";
-        assert_eq!(process(locks, 132), Some(4711));
-        assert_eq!(process(locks, 131), None);
-        assert_eq!(process(locks, 133), None);
+        assert_eq!(find_lock_holder(locks, 132), Some(4711));
+        assert_eq!(find_lock_holder(locks, 131), None);
+        assert_eq!(find_lock_holder(locks, 133), None);
     }
 }

@@ -10,22 +10,22 @@ pub fn is_selected(path: &str, allow: &[String], ignore: &[String]) -> bool {
 
 /// Returns whether a path matches; a pattern that ends with `/` matches everything below.
 fn matches(pattern: &str, path: &str) -> bool {
-    let pattern = pattern.replace('\\', "/");
-    let rest = if pattern.ends_with('/') { ".*" } else { "" };
+    let normalized = pattern.replace('\\', "/");
+    let rest = if normalized.ends_with('/') { ".*" } else { "" };
     // A range that is out of order, `[z-a]`, matches nothing.
-    Regex::new(&format!("(?s)^{}{rest}$", translate(&pattern)))
+    Regex::new(&format!("(?s)^{}{rest}$", pattern_to_regex(&normalized)))
         .is_ok_and(|regex| regex.is_match(&path.replace('\\', "/")))
 }
 
 /// The regular expression of a pattern, as Python's `fnmatch.translate` makes it.
-fn translate(pattern: &str) -> String {
+fn pattern_to_regex(pattern: &str) -> String {
     let mut regex = String::new();
     let mut rest = pattern.chars();
     while let Some(character) = rest.next() {
         match character {
             '*' => regex.push_str(".*"),
             '?' => regex.push('.'),
-            '[' => match set(rest.as_str()) {
+            '[' => match translate_set(rest.as_str()) {
                 Some((inside, after)) => {
                     regex.push_str(&inside);
                     rest = after.chars();
@@ -39,7 +39,7 @@ fn translate(pattern: &str) -> String {
 }
 
 /// The set that follows a `[`, and what follows it; none if it is not closed.
-fn set(text: &str) -> Option<(String, &str)> {
+fn translate_set(text: &str) -> Option<(String, &str)> {
     let (negation, text) = match text.strip_prefix('!') {
         Some(text) => ("^", text),
         None => ("", text),

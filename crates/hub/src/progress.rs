@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// The shortest time between two reports of one file in the same state.
-const INTERVAL: Duration = Duration::from_millis(100);
+const MIN_REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The state of a file's transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,10 +86,10 @@ impl FileProgressReporter {
     }
 
     /// Reports the state and the bytes done.
-    pub fn report(&mut self, state: TransferState, current: u64) {
+    pub fn report_state(&mut self, state: TransferState, current: u64) {
         let too_soon = self
             .last
-            .is_some_and(|(before, when)| before == state && when.elapsed() < INTERVAL);
+            .is_some_and(|(before, when)| before == state && when.elapsed() < MIN_REPORT_INTERVAL);
         if too_soon && current < self.total {
             return;
         }
@@ -103,19 +103,19 @@ impl FileProgressReporter {
     }
 
     /// Reports that the file did not match its hash.
-    pub fn discarded(&self, reason: String) {
+    pub fn report_discarded(&self, reason: String) {
         let path = self.path.clone();
         self.send(Progress::Discarded { path, reason });
     }
 
     /// Reports that another process downloads the file.
-    pub fn waiting(&self, holder: String) {
+    pub fn report_waiting(&self, holder: String) {
         let path = self.path.clone();
         self.send(Progress::Waiting { path, holder });
     }
 
     /// Reports a warning that concerns no state of the file.
-    pub fn warning(&self, text: String) {
+    pub fn report_warning(&self, text: String) {
         self.send(Progress::Warning(text));
     }
 

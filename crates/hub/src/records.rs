@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cache::{RepositoryCache, replace};
+use crate::cache::{RepositoryCache, replace_file};
 use crate::digest::Digest;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,8 +25,8 @@ struct BlobRecord {
 }
 
 impl BlobRecord {
-    fn of(digest: &Digest, blob: &Metadata, boot: &Boot) -> Self {
-        let on_disk = boot.started.is_some_and(|started| blob.mtime() < started);
+    fn of_blob(digest: &Digest, blob: &Metadata, boot: &Boot) -> Self {
+        let on_disk = boot.started_s.is_some_and(|started| blob.mtime() < started);
         Self {
             digest: digest.clone(),
             size: blob.len(),
@@ -41,41 +41,41 @@ impl BlobRecord {
 struct Boot {
     id: String,
     /// Seconds since 1970.
-    started: Option<i64>,
+    started_s: Option<i64>,
 }
 
 impl Boot {
-    fn now() -> Self {
+    fn current() -> Self {
         let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
         let started = stat.lines().find_map(|line| line.strip_prefix("btime "));
         Self {
             id: id.trim().to_owned(),
-            started: started.and_then(|text| text.trim().parse().ok()),
+            started_s: started.and_then(|text| text.trim().parse().ok()),
         }
     }
 }
 
 /// Returns whether a blob was verified before and is unchanged.
 pub fn is_verified(cache: &RepositoryCache, digest: &Digest, blob: &Metadata) -> bool {
-    let record: Option<BlobRecord> = fs::read(cache.record(digest))
+    let record: Option<BlobRecord> = fs::read(cache.record_path(digest))
         .ok()
         .and_then(|text| serde_json::from_slice(&text).ok());
-    record.is_some_and(|record| is_valid(&record, digest, blob, &Boot::now()))
+    record.is_some_and(|record| is_valid(&record, digest, blob, &Boot::current()))
 }
 
 fn is_valid(record: &BlobRecord, digest: &Digest, blob: &Metadata, boot: &Boot) -> bool {
-    let now = BlobRecord::of(digest, blob, boot);
+    let now = BlobRecord::of_blob(digest, blob, boot);
     let same = (&record.digest, record.size, record.modified, record.inode)
         == (&now.digest, now.size, now.modified, now.inode);
     same && record.boot.as_ref().is_none_or(|id| *id == boot.id)
 }
 
 /// Records that a blob matches its hash. If the record cannot be written, the blob is hashed again.
-pub fn write(cache: &RepositoryCache, digest: &Digest, blob: &Metadata) {
-    let record = BlobRecord::of(digest, blob, &Boot::now());
+pub fn record_verified(cache: &RepositoryCache, digest: &Digest, blob: &Metadata) {
+    let record = BlobRecord::of_blob(digest, blob, &Boot::current());
     if let Ok(text) = serde_json::to_vec(&record) {
-        let _ = replace(&cache.record(digest), &text);
+        let _ = replace_file(&cache.record_path(digest), &text);
     }
 }
 
@@ -87,13 +87,13 @@ mod tests {
     fn a_record_is_valid_while_the_blob_is_unchanged() {
         let cache = tempfile::tempdir().unwrap();
         let place = RepositoryCache::new(cache.path(), "owner/name");
-        let digest = Digest::git(&"a".repeat(40)).unwrap();
+        let digest = Digest::parse_git(&"a".repeat(40)).unwrap();
         place.create_directories(&digest).unwrap();
-        let blob = place.blob(&digest);
+        let blob = place.blob_path(&digest);
         fs::write(&blob, "content").unwrap();
         let look = || fs::metadata(&blob).unwrap();
         assert!(!is_verified(&place, &digest, &look()));
-        write(&place, &digest, &look());
+        record_verified(&place, &digest, &look());
         assert!(is_verified(&place, &digest, &look()));
         // Another file of the same size and time.
         let time = look().modified().unwrap();
@@ -111,17 +111,17 @@ mod tests {
         fs::write(&blob, "content").unwrap();
         let (blob, digest) = (
             fs::metadata(blob).unwrap(),
-            Digest::git(&"a".repeat(40)).unwrap(),
+            Digest::parse_git(&"a".repeat(40)).unwrap(),
         );
         let boot = |id: &str, started: i64| Boot {
             id: id.to_owned(),
-            started: Some(started),
+            started_s: Some(started),
         };
         let (before, after) = (blob.mtime() - 100, blob.mtime() + 100);
-        let young = BlobRecord::of(&digest, &blob, &boot("first", before));
+        let young = BlobRecord::of_blob(&digest, &blob, &boot("first", before));
         assert!(is_valid(&young, &digest, &blob, &boot("first", before)));
         assert!(!is_valid(&young, &digest, &blob, &boot("second", after)));
-        let old = BlobRecord::of(&digest, &blob, &boot("second", after));
+        let old = BlobRecord::of_blob(&digest, &blob, &boot("second", after));
         assert!(is_valid(&old, &digest, &blob, &boot("third", after + 100)));
     }
 }

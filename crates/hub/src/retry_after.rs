@@ -7,18 +7,20 @@ use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
 /// Reads the wait from an answer's headers: `RateLimit: "api";r=0;t=55` (draft-ietf-httpapi-ratelimit-headers)
 /// before `Retry-After`, in seconds or as a date.
-pub fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+pub fn requested_wait(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     // Whole seconds, rounded down.
-    let limit = text("ratelimit").and_then(rate_limit);
-    let limit = limit.map(|seconds| Duration::from_secs(seconds.saturating_add(1)));
+    let limit_s = text("ratelimit").and_then(parse_rate_limit);
+    let limit = limit_s.map(|seconds| Duration::from_secs(seconds.saturating_add(1)));
     // Both times of a server are of one clock; ours may be wrong.
-    let sent = text(DATE.as_str()).and_then(date).unwrap_or(now);
-    limit.or_else(|| text(RETRY_AFTER.as_str()).and_then(|text| seconds_or_date(text.trim(), sent)))
+    let sent = text(DATE.as_str()).and_then(parse_http_date).unwrap_or(now);
+    limit.or_else(|| {
+        text(RETRY_AFTER.as_str()).and_then(|text| parse_seconds_or_date(text.trim(), sent))
+    })
 }
 
 /// Seconds until the next window, if nothing remains of this one.
-fn rate_limit(text: &str) -> Option<u64> {
+fn parse_rate_limit(text: &str) -> Option<u64> {
     let number = |key: &str| {
         text.split(';')
             .filter_map(|part| part.trim().split_once('='))
@@ -29,15 +31,15 @@ fn rate_limit(text: &str) -> Option<u64> {
     number("t")
 }
 
-fn seconds_or_date(text: &str, now: Timestamp) -> Option<Duration> {
+fn parse_seconds_or_date(text: &str, now: Timestamp) -> Option<Duration> {
     if let Ok(seconds) = text.parse() {
         return Some(Duration::from_secs(seconds));
     }
-    let apart = date(text)?.duration_since(now);
+    let apart = parse_http_date(text)?.duration_since(now);
     Some(Duration::try_from(apart).unwrap_or_default())
 }
 
-fn date(text: &str) -> Option<Timestamp> {
+fn parse_http_date(text: &str) -> Option<Timestamp> {
     let date = jiff::fmt::rfc2822::parse(text).ok()?;
     Some(date.timestamp())
 }
@@ -58,12 +60,18 @@ mod tests {
     #[case(&[("ratelimit", "\"api\";r=3;t=55")], None)]
     #[case(&[("ratelimit", "\"api\";r=0;t=55"), ("retry-after", "1")], Some(56))]
     #[case(&[], None)]
-    fn waits(#[case] headers: &[(&'static str, &'static str)], #[case] seconds: Option<u64>) {
+    fn the_requested_wait_is_read_from_the_headers(
+        #[case] headers: &[(&'static str, &'static str)],
+        #[case] seconds: Option<u64>,
+    ) {
         let headers: HeaderMap = headers
             .iter()
             .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
             .collect();
         let now = "2015-10-21T07:28:00Z".parse().unwrap();
-        assert_eq!(retry_after(&headers, now), seconds.map(Duration::from_secs));
+        assert_eq!(
+            requested_wait(&headers, now),
+            seconds.map(Duration::from_secs)
+        );
     }
 }

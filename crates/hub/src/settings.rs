@@ -9,10 +9,10 @@ use reqwest::Url;
 use crate::error::FetchError;
 
 /// Files downloaded at the same time, as the Python client does.
-const PARALLEL: usize = 8;
+const MAX_PARALLEL_DOWNLOADS: usize = 8;
 /// The hub's CDN refuses more than 50 GB in one plain answer (`MAX_HTTP_DOWNLOAD_SIZE` of the
 /// Python client, which refuses larger files without Xet); by ranges it serves everything.
-const MAX_RANGE: u64 = 40_000_000_000;
+const MAX_RANGE_BYTES: u64 = 40_000_000_000;
 
 /// The hub's address, the account, and the cache of files.
 #[derive(Debug, Clone)]
@@ -95,17 +95,17 @@ impl HubSettings {
     /// # Errors
     /// If the endpoint is no URL.
     pub fn new(endpoint: &str, cache: impl Into<PathBuf>) -> Result<Self, FetchError> {
-        let cache = cache.into();
+        let cache_path = cache.into();
         Ok(Self {
-            endpoint: url(endpoint)?,
+            endpoint: parse_endpoint(endpoint)?,
             token: None,
             token_path: PathBuf::new(),
             // Its files are mounted into containers, which know no working directory.
-            cache: std::path::absolute(&cache).unwrap_or(cache),
+            cache: std::path::absolute(&cache_path).unwrap_or(cache_path),
             offline: false,
             xet: true,
-            parallel: PARALLEL,
-            max_range: MAX_RANGE,
+            parallel: MAX_PARALLEL_DOWNLOADS,
+            max_range: MAX_RANGE_BYTES,
             retries: RetryPolicy::default(),
         })
     }
@@ -119,10 +119,10 @@ impl HubSettings {
     }
 
     fn from_lookup(look: &dyn Fn(&str) -> Option<String>) -> Result<Self, FetchError> {
-        let path = |name: &str| look(name).map(|text| expand(&text, look));
+        let path = |name: &str| look(name).map(|text| expand_path(&text, look));
         let home = path("HF_HOME").unwrap_or_else(|| {
             path("XDG_CACHE_HOME")
-                .unwrap_or_else(|| expand("~/.cache", look))
+                .unwrap_or_else(|| expand_path("~/.cache", look))
                 .join("huggingface")
         });
         let cache = path("HF_HUB_CACHE")
@@ -136,7 +136,7 @@ impl HubSettings {
         )?;
         let is_set = |name: &str| look(name).is_some_and(|text| is_true(&text));
         if !is_set("HF_HUB_DISABLE_IMPLICIT_TOKEN") {
-            settings.token = token(look, &token_path);
+            settings.token = find_token(look, &token_path);
         }
         settings.xet = !is_set("HF_HUB_DISABLE_XET");
         settings.token_path = token_path;
@@ -151,7 +151,7 @@ impl HubSettings {
     }
 }
 
-fn url(text: &str) -> Result<Url, FetchError> {
+fn parse_endpoint(text: &str) -> Result<Url, FetchError> {
     let invalid = |reason: String| FetchError::Endpoint {
         endpoint: text.to_owned(),
         reason,
@@ -167,10 +167,10 @@ fn url(text: &str) -> Result<Url, FetchError> {
 }
 
 /// The token of the environment, else of the file that `hf auth login` writes.
-fn token(look: &dyn Fn(&str) -> Option<String>, path: &Path) -> Option<Token> {
+fn find_token(look: &dyn Fn(&str) -> Option<String>, path: &Path) -> Option<Token> {
     let clean = |text: String| {
-        let text = text.replace(['\r', '\n'], "").trim().to_owned();
-        (!text.is_empty()).then_some(text)
+        let cleaned = text.replace(['\r', '\n'], "").trim().to_owned();
+        (!cleaned.is_empty()).then_some(cleaned)
     };
     for name in ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"] {
         if let Some(value) = look(name).and_then(clean) {
@@ -189,7 +189,7 @@ fn is_true(text: &str) -> bool {
 }
 
 /// Expands `~`, `$NAME` and `${NAME}`; as in the Python client, an unknown name stays.
-fn expand(text: &str, look: &dyn Fn(&str) -> Option<String>) -> PathBuf {
+fn expand_path(text: &str, look: &dyn Fn(&str) -> Option<String>) -> PathBuf {
     let expanded =
         shellexpand::full_with_context_no_errors(text, || look("HOME"), |name| look(name));
     PathBuf::from(expanded.into_owned())
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cache_directory() {
+    fn the_cache_directory_follows_the_python_clients_variables() {
         let cache = |variables: &[(&str, &str)]| settings(variables).cache.display().to_string();
         let home = ("HOME", "/home/me");
         assert_eq!(cache(&[home]), "/home/me/.cache/huggingface/hub");
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_endpoint() {
+    fn the_endpoint_must_be_an_http_address() {
         let endpoint = |text: &str| settings(&[("HF_ENDPOINT", text)]).endpoint.to_string();
         assert_eq!(endpoint("http://127.0.0.1:9000/"), "http://127.0.0.1:9000/");
         assert_eq!(endpoint("https://mirror/hub/"), "https://mirror/hub");
@@ -262,13 +262,13 @@ mod tests {
     }
 
     #[test]
-    fn xet() {
+    fn xet_is_used_unless_it_is_disabled() {
         assert!(settings(&[]).xet);
         assert!(!settings(&[("HF_HUB_DISABLE_XET", "1")]).xet);
     }
 
     #[test]
-    fn offline() {
+    fn either_variable_switches_requests_off() {
         assert!(settings(&[("HF_HUB_OFFLINE", "yes")]).offline);
         assert!(settings(&[("TRANSFORMERS_OFFLINE", "1")]).offline);
         assert!(!settings(&[("HF_HUB_OFFLINE", "0")]).offline);

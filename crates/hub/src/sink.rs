@@ -16,14 +16,14 @@ use crate::error::FetchError;
 use crate::lock::BlobLock;
 
 /// Chunks that may wait for the disk.
-const QUEUED: usize = 32;
+const MAX_QUEUED_CHUNKS: usize = 32;
 /// Bytes read at once.
-const CHUNK: usize = 1 << 20;
+const CHUNK_BYTES: usize = 1 << 20;
 
 /// A file that is being written.
 pub struct Sink {
     path: PathBuf,
-    to: Sender<Bytes>,
+    chunks: Sender<Bytes>,
     writer: JoinHandle<io::Result<Digest>>,
     position: u64,
 }
@@ -31,7 +31,7 @@ pub struct Sink {
 impl Sink {
     /// Continues a partial file, whose bytes are hashed first; `truncate` starts from nothing.
     /// The lock is held until the last byte is written, even if no caller waits for it.
-    pub async fn open(
+    pub async fn open_partial(
         path: &Path,
         expected: &Digest,
         size: u64,
@@ -41,7 +41,7 @@ impl Sink {
     ) -> Result<Self, FetchError> {
         let mut hasher = Hasher::new(expected, size);
         let owned = path.to_owned();
-        let opened = blocking("write", path, stop, move |stop| {
+        let opened = run_blocking("write", path, stop, move |stop| {
             let mut options = OpenOptions::new();
             let mut file = options
                 .create(true)
@@ -54,14 +54,14 @@ impl Sink {
                 file.set_len(0)?;
                 position = 0;
             }
-            read_through(&mut file, position, stop, |bytes, _| hasher.update(bytes))?;
+            read_in_chunks(&mut file, position, stop, |bytes, _| hasher.update(bytes))?;
             file.seek(SeekFrom::Start(position))?;
             Ok((file, hasher, position))
         });
         let (file, hasher, position) = opened.await?;
-        let (to, from) = channel(QUEUED);
+        let (to, from) = channel(MAX_QUEUED_CHUNKS);
         let writer = tokio::task::spawn_blocking(move || {
-            let written = write(file, hasher, from);
+            let written = write_and_hash(file, hasher, from);
             drop(lock);
             written
         });
@@ -79,14 +79,14 @@ impl Sink {
     }
 
     /// Queues more bytes; false if writing failed, with the error that `finish` returns.
-    pub async fn take(&mut self, bytes: Bytes) -> bool {
+    pub async fn push(&mut self, bytes: Bytes) -> bool {
         self.position += bytes.len() as u64;
-        self.to.send(bytes).await.is_ok()
+        self.chunks.send(bytes).await.is_ok()
     }
 
     /// Waits until everything is written, and returns the hash.
-    pub async fn finish(self) -> Result<Digest, FetchError> {
-        drop(self.to);
+    pub async fn finish_writing(self) -> Result<Digest, FetchError> {
+        drop(self.chunks);
         let written = self
             .writer
             .await
@@ -95,7 +95,11 @@ impl Sink {
     }
 }
 
-fn write(mut file: File, mut hasher: Hasher, mut from: Receiver<Bytes>) -> io::Result<Digest> {
+fn write_and_hash(
+    mut file: File,
+    mut hasher: Hasher,
+    mut from: Receiver<Bytes>,
+) -> io::Result<Digest> {
     while let Some(bytes) = from.blocking_recv() {
         file.write_all(&bytes)?;
         hasher.update(&bytes);
@@ -104,7 +108,7 @@ fn write(mut file: File, mut hasher: Hasher, mut from: Receiver<Bytes>) -> io::R
 }
 
 /// Hashes a file. `report` receives the bytes done.
-pub async fn hash(
+pub async fn hash_file(
     path: &Path,
     expected: &Digest,
     size: u64,
@@ -113,9 +117,9 @@ pub async fn hash(
 ) -> Result<Digest, FetchError> {
     let mut hasher = Hasher::new(expected, size);
     let owned = path.to_owned();
-    let work = blocking("read", path, stop, move |stop| {
+    let work = run_blocking("read", path, stop, move |stop| {
         let mut file = File::open(owned)?;
-        read_through(&mut file, size, stop, |bytes, position| {
+        read_in_chunks(&mut file, size, stop, |bytes, position| {
             hasher.update(bytes);
             report(position);
         })?;
@@ -125,13 +129,13 @@ pub async fn hash(
 }
 
 /// Reads so many bytes, chunk by chunk; a stop is an error.
-fn read_through(
+fn read_in_chunks(
     file: &mut File,
     size: u64,
     stop: &CancellationToken,
     mut each: impl FnMut(&[u8], u64),
 ) -> io::Result<()> {
-    let mut chunk = vec![0; CHUNK.min(usize::try_from(size).unwrap_or(CHUNK))];
+    let mut chunk = vec![0; CHUNK_BYTES.min(usize::try_from(size).unwrap_or(CHUNK_BYTES))];
     let mut from = file.take(size);
     let mut position = 0;
     while position < size {
@@ -152,15 +156,15 @@ fn read_through(
 }
 
 /// Does some work on a thread of its own; any failure after a stop is returned as the stop.
-async fn blocking<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     operation: &'static str,
     path: &Path,
     stop: &CancellationToken,
     work: impl FnOnce(&CancellationToken) -> io::Result<T> + Send + 'static,
 ) -> Result<T, FetchError> {
     let stopped = stop.clone();
-    let done = tokio::task::spawn_blocking(move || work(&stopped)).await;
-    let done = done.unwrap_or_else(|error| Err(io::Error::other(error)));
+    let joined = tokio::task::spawn_blocking(move || work(&stopped)).await;
+    let done = joined.unwrap_or_else(|error| Err(io::Error::other(error)));
     done.map_err(|error| {
         if stop.is_cancelled() {
             FetchError::Stopped

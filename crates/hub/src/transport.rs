@@ -8,17 +8,19 @@ use reqwest::{Client, Response, StatusCode, Url};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use crate::classify::{HubRequest, RequestFailure, classify};
-use crate::error::{FetchError, bytes, chain, pause, until_stopped};
+use crate::classify::{HubRequest, RequestFailure, classify_failure};
+use crate::error::{
+    FetchError, format_bytes, format_chain, pause_unless_stopped, run_unless_stopped,
+};
 use crate::progress::Progress;
 use crate::settings::HubSettings;
 
 /// The longest answer that is no file, in bytes.
-const MAX_ANSWER: usize = 64 << 20;
+const MAX_ANSWER_BYTES: usize = 64 << 20;
 /// The most that is read of a refusal, in bytes.
-const MAX_REFUSAL: usize = 4096;
+const MAX_REFUSAL_BYTES: usize = 4096;
 /// The longest wait between two attempts that the server does not ask for.
-const MAX_DELAY: Duration = Duration::from_mins(1);
+const MAX_RETRY_DELAY: Duration = Duration::from_mins(1);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An HTTP client for one hub.
@@ -44,12 +46,12 @@ impl Transport {
             .connect_timeout(CONNECT_TIMEOUT)
             .read_timeout(settings.retries.read_timeout)
             .build()
-            .map_err(|error| FetchError::Client(chain(&error)))?;
+            .map_err(|error| FetchError::Client(format_chain(&error)))?;
         Ok(Self { client, settings })
     }
 
     /// Returns an address of the hub; each segment is escaped.
-    pub fn url<'a>(&self, segments: impl IntoIterator<Item = &'a str>) -> Url {
+    pub fn hub_url<'a>(&self, segments: impl IntoIterator<Item = &'a str>) -> Url {
         let mut url = self.settings.endpoint.clone();
         // `Settings::new` admits only addresses with a host.
         if let Ok(mut path) = url.path_segments_mut() {
@@ -62,7 +64,7 @@ impl Transport {
     ///
     /// # Errors
     /// If the token is not valid in a header.
-    pub fn authorization(
+    pub fn authorization_header(
         &self,
         request: &HubRequest<'_>,
     ) -> Result<Option<HeaderValue>, FetchError> {
@@ -84,7 +86,7 @@ impl Transport {
 
     /// Sends a request and waits for the head of its answer: all of it, or a range of bytes
     /// (`bytes=100-`). 416 is returned as an answer.
-    pub async fn open(
+    pub async fn send_request(
         &self,
         request: &HubRequest<'_>,
         url: Url,
@@ -100,25 +102,25 @@ impl Transport {
         // The hub's own host only: reqwest drops the header when a redirect leads elsewhere.
         if is_hub(&url)
             && let Some(value) = self
-                .authorization(request)
+                .authorization_header(request)
                 .map_err(RequestFailure::Permanent)?
         {
             headers.insert(AUTHORIZATION, value);
         }
         let sent = self.client.get(url).headers(headers).send().await;
-        let mut answer = sent.map_err(transient)?;
+        let mut answer = sent.map_err(to_transient_failure)?;
         let status = answer.status();
         if status.is_success() || status == StatusCode::RANGE_NOT_SATISFIABLE {
             return Ok(answer);
         }
         let mut body = Vec::new();
-        while body.len() <= MAX_REFUSAL
+        while body.len() <= MAX_REFUSAL_BYTES
             && let Ok(Some(chunk)) = answer.chunk().await
         {
             body.extend_from_slice(&chunk);
         }
         let (redirected, body) = (!is_hub(answer.url()), String::from_utf8_lossy(&body));
-        Err(classify(
+        Err(classify_failure(
             &self.settings,
             request,
             status,
@@ -128,18 +130,21 @@ impl Transport {
         ))
     }
 
-    async fn fetch(
+    async fn fetch_once(
         &self,
         request: &HubRequest<'_>,
         url: Url,
     ) -> Result<(HeaderMap, Bytes), RequestFailure> {
-        let mut answer = self.open(request, url, None).await?;
+        let mut answer = self.send_request(request, url, None).await?;
         let headers = answer.headers().clone();
         let mut body = Vec::new();
-        while let Some(chunk) = answer.chunk().await.map_err(transient)? {
-            if body.len() + chunk.len() > MAX_ANSWER {
-                let reason = format!("it is longer than {}", bytes(MAX_ANSWER as u64));
-                return Err(RequestFailure::Permanent(request.malformed(&reason)));
+        while let Some(chunk) = answer.chunk().await.map_err(to_transient_failure)? {
+            if body.len() + chunk.len() > MAX_ANSWER_BYTES {
+                let reason = format!(
+                    "it is longer than {}",
+                    format_bytes(MAX_ANSWER_BYTES as u64)
+                );
+                return Err(RequestFailure::Permanent(request.malformed_answer(&reason)));
             }
             body.extend_from_slice(&chunk);
         }
@@ -159,26 +164,26 @@ pub struct Connection<'a> {
 
 impl Connection<'_> {
     /// Fetches a whole answer that is no file, with as many attempts as the settings allow.
-    pub async fn fetch(
+    pub async fn fetch_with_retries(
         &self,
         request: &HubRequest<'_>,
         url: &Url,
     ) -> Result<(HeaderMap, Bytes), FetchError> {
         let mut backoff = Backoff::new(*self, request);
         loop {
-            let fetch = self.transport.fetch(request, url.clone());
-            match until_stopped(self.stop, fetch).await {
+            let fetch = self.transport.fetch_once(request, url.clone());
+            match run_unless_stopped(self.stop, fetch).await {
                 Ok(answer) => return Ok(answer),
-                Err(failure) => backoff.wait(failure).await?,
+                Err(failure) => backoff.wait_after_failure(failure).await?,
             }
         }
     }
 }
 
 /// A connection that failed or was cut. The address may have a signature, so it is omitted.
-pub fn transient(error: reqwest::Error) -> RequestFailure {
+pub fn to_transient_failure(error: reqwest::Error) -> RequestFailure {
     RequestFailure::Transient {
-        reason: chain(&error.without_url()),
+        reason: format_chain(&error.without_url()),
         answered: false,
         retry_after: None,
     }
@@ -188,7 +193,7 @@ pub fn transient(error: reqwest::Error) -> RequestFailure {
 pub struct Backoff<'a> {
     connection: Connection<'a>,
     request: &'a HubRequest<'a>,
-    failed: u32,
+    failed_attempts: u32,
 }
 
 impl<'a> Backoff<'a> {
@@ -197,20 +202,20 @@ impl<'a> Backoff<'a> {
         Self {
             connection,
             request,
-            failed: 0,
+            failed_attempts: 0,
         }
     }
 
     /// Forgets failed attempts, because bytes arrived.
-    pub fn reset(&mut self) {
-        self.failed = 0;
+    pub fn reset_attempts(&mut self) {
+        self.failed_attempts = 0;
     }
 
     /// Waits until the next attempt.
     ///
     /// # Errors
     /// If no further attempt makes sense, or on a stop.
-    pub async fn wait(&mut self, failure: RequestFailure) -> Result<(), FetchError> {
+    pub async fn wait_after_failure(&mut self, failure: RequestFailure) -> Result<(), FetchError> {
         let (reason, answered, retry_after) = match failure {
             RequestFailure::Permanent(error) => return Err(error),
             RequestFailure::Transient {
@@ -222,9 +227,9 @@ impl<'a> Backoff<'a> {
         let settings = &self.connection.transport.settings;
         let retries = &settings.retries;
         let (endpoint, subject) = (settings.endpoint.to_string(), self.request.subject());
-        self.failed += 1;
-        if self.failed >= retries.attempts {
-            let attempts = self.failed;
+        self.failed_attempts += 1;
+        if self.failed_attempts >= retries.attempts {
+            let attempts = self.failed_attempts;
             return Err(if answered {
                 FetchError::Unavailable {
                     endpoint,
@@ -249,14 +254,14 @@ impl<'a> Backoff<'a> {
         }
         let doubled = retries
             .base_delay
-            .saturating_mul(1 << (self.failed - 1).min(16));
-        let delay = retry_after.unwrap_or(doubled.min(MAX_DELAY));
+            .saturating_mul(1 << (self.failed_attempts - 1).min(16));
+        let delay = retry_after.unwrap_or(doubled.min(MAX_RETRY_DELAY));
         let _ = self.connection.progress.send(Progress::Retry {
             subject,
             reason,
-            attempt: self.failed + 1,
+            attempt: self.failed_attempts + 1,
             delay,
         });
-        pause(self.connection.stop, delay).await
+        pause_unless_stopped(self.connection.stop, delay).await
     }
 }

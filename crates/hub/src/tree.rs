@@ -6,10 +6,10 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cache::{RepositoryCache, replace};
+use crate::cache::{RepositoryCache, replace_file};
 use crate::digest::Digest;
 
-const FORMAT: u32 = 1;
+const FORMAT_VERSION: u32 = 1;
 
 /// All files of a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,22 +53,22 @@ impl CommitTree {
     /// Returns the listing of all files of a commit.
     pub fn new(files: BTreeMap<String, TreeEntry>) -> Self {
         Self {
-            format_version: FORMAT,
+            format_version: FORMAT_VERSION,
             files,
         }
     }
 
     /// Reads the listing from the cache, if there is a valid one.
     pub fn read(cache: &RepositoryCache, commit: &str) -> Option<Self> {
-        let text = fs::read(cache.tree(commit)).ok()?;
+        let text = fs::read(cache.tree_path(commit)).ok()?;
         let tree: Self = serde_json::from_slice(&text).ok()?;
-        (tree.format_version == FORMAT).then_some(tree)
+        (tree.format_version == FORMAT_VERSION).then_some(tree)
     }
 
     /// Writes it to the cache. Without it the next run lists again, which is no fault.
     pub fn write(&self, cache: &RepositoryCache, commit: &str) {
         if let Ok(text) = serde_json::to_vec_pretty(self) {
-            let _ = replace(&cache.tree(commit), &text);
+            let _ = replace_file(&cache.tree_path(commit), &text);
         }
     }
 
@@ -76,16 +76,19 @@ impl CommitTree {
     ///
     /// # Errors
     /// Names a file with an unsafe path or without a valid hash.
-    pub fn files(&self) -> Result<Vec<RemoteFile>, String> {
+    pub fn remote_files(&self) -> Result<Vec<RemoteFile>, String> {
         let file = |(path, entry): (&String, &TreeEntry)| {
             if !is_safe(path) {
                 return Err(format!("a file is named {path:?}"));
             }
-            let (digest, size) = match &entry.lfs_sha256 {
-                Some(hash) => (Digest::sha256(hash), entry.lfs_size.unwrap_or(entry.size)),
-                None => (Digest::git(&entry.blob_id), entry.size),
+            let (listed_digest, size) = match &entry.lfs_sha256 {
+                Some(hash) => (
+                    Digest::parse_sha256(hash),
+                    entry.lfs_size.unwrap_or(entry.size),
+                ),
+                None => (Digest::parse_git(&entry.blob_id), entry.size),
             };
-            let digest = digest.ok_or_else(|| format!("{path} has no valid hash"))?;
+            let digest = listed_digest.ok_or_else(|| format!("{path} has no valid hash"))?;
             Ok(RemoteFile {
                 path: path.clone(),
                 size,

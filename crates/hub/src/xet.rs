@@ -23,7 +23,7 @@ pub struct XetStore {
     token_url: String,
     headers: HeaderMap,
     group: OnceCell<XetDownloadStreamGroup>,
-    failed: AtomicBool,
+    is_disabled: AtomicBool,
 }
 
 impl XetStore {
@@ -44,33 +44,33 @@ impl XetStore {
                 .into_iter()
                 .collect(),
             group: OnceCell::new(),
-            failed: AtomicBool::new(!settings.xet),
+            is_disabled: AtomicBool::new(!settings.xet),
         }
     }
 
     /// Returns whether the file is to be read from here.
-    pub fn has(&self, file: &RemoteFile) -> bool {
-        file.xet_hash.is_some() && !self.failed.load(Ordering::Relaxed)
+    pub fn serves(&self, file: &RemoteFile) -> bool {
+        file.xet_hash.is_some() && !self.is_disabled.load(Ordering::Relaxed)
     }
 
     /// Opens a part of a file.
     ///
     /// # Errors
     /// If the hub issues no token for the store, or the store refuses.
-    pub async fn open(
+    pub async fn open_stream(
         &self,
         file: &RemoteFile,
         range: Range<u64>,
     ) -> Result<XetDownloadStream, RequestFailure> {
-        let group = self.group.get_or_try_init(|| self.connect()).await;
-        let group = group.map_err(|error| RequestFailure::xet(&error))?;
+        let connected = self.group.get_or_try_init(|| self.connect_group()).await;
+        let group = connected.map_err(|error| RequestFailure::from_xet(&error))?;
         let hash = file.xet_hash.clone().unwrap_or_default();
         let info = XetFileInfo::new(hash, file.size);
         let stream = group.download_stream(info, Some(range)).await;
-        stream.map_err(|error| RequestFailure::xet(&error))
+        stream.map_err(|error| RequestFailure::from_xet(&error))
     }
 
-    async fn connect(&self) -> Result<XetDownloadStreamGroup, XetError> {
+    async fn connect_group(&self) -> Result<XetDownloadStreamGroup, XetError> {
         XetSessionBuilder::new_with_config(self.config.clone())
             .build()?
             .new_download_stream_group()?
@@ -80,7 +80,7 @@ impl XetStore {
     }
 
     /// Uses the store no more; true for the first failure.
-    pub fn give_up(&self) -> bool {
-        !self.failed.swap(true, Ordering::Relaxed)
+    pub fn disable(&self) -> bool {
+        !self.is_disabled.swap(true, Ordering::Relaxed)
     }
 }

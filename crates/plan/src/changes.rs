@@ -8,7 +8,7 @@ use super::options::PlanOptions;
 use super::step::{Action, Plan, Step, StepCondition};
 use retrial_container::ContainerSpec;
 use retrial_document::measures::format::first;
-use retrial_host::assign::cards;
+use retrial_host::assign::count_cards;
 use retrial_recipe::model::Recipe;
 
 /// The file in which a shell script keeps the changing options of its plan, a line each, next to its results:
@@ -73,7 +73,7 @@ pub(super) fn changes_by_options<E>(
 fn extra_gpus_change(options: &PlanOptions, plan: &Plan) -> Option<String> {
     let required = plan.requires.gpus.as_ref()?.count as usize;
     let assigned = plan.assigned_gpus.as_ref()?.gpus.iter();
-    let chosen = cards(assigned.map(|assigned| &assigned.gpu));
+    let chosen = count_cards(assigned.map(|assigned| &assigned.gpu));
     let gpus = join(&options.gpus, ",");
     let is_more = !gpus.is_empty() && chosen > required;
     is_more.then(|| format!("--gpus {gpus}: {chosen} GPUs, and the recipe requires {required}"))

@@ -8,7 +8,7 @@ use retrial_recipe::quote::shell_quote;
 impl Plan {
     /// The command line that runs the recipe again with the same settings and GPUs. `program` is its first
     /// part.
-    pub fn command(&self, program: &str) -> String {
+    pub fn run_command(&self, program: &str) -> String {
         let mut words = vec![format!("{program} run {}", shell_quote(&self.recipe))];
         words.extend(self.setting_flags());
         if !self.gpus.is_empty() {

@@ -122,7 +122,7 @@ impl RemainingSteps {
     }
 
     /// Whether a step measures.
-    pub fn measures(&self, number: u32) -> bool {
+    pub fn is_measuring_step(&self, number: u32) -> bool {
         self.plan.step(number).is_some_and(Step::runs_measurement)
     }
 

@@ -10,7 +10,7 @@ use super::step::{Action, BuildStep, ExecStep, Plan, Step, StepCondition};
 use retrial_container::ContainerSpec;
 pub use retrial_recipe::quote::shell_quote;
 
-mod cached;
+mod cached_directories;
 mod files;
 mod models;
 mod output;
@@ -31,7 +31,7 @@ const RUN_SCRIPT: &str = r#"if command -v bash >/dev/null 2>&1; then exec bash -
 
 /// Renders the script. It writes those of a built-in recipe's `files` that the plan needs; without them, the
 /// recipe's directory must exist where the script runs.
-pub fn script(plan: &Plan, files: &[RecipeFile]) -> String {
+pub fn render_script(plan: &Plan, files: &[RecipeFile]) -> String {
     let mut script_plan = plan.clone();
     let written = files::use_written_files(&mut script_plan, files);
     let plan = &script_plan;
@@ -61,7 +61,7 @@ pub fn script(plan: &Plan, files: &[RecipeFile]) -> String {
         out.push_str(CHECK_MOUNTS_FUNCTION);
     }
     out.push_str(output::logged_function(plan));
-    out.push_str(&cached::cache_location(plan));
+    out.push_str(&cached_directories::cache_location(plan));
     out.push_str(&models::models_location(plan));
     out.push_str(&services::services_header(plan, &name));
     // The verdict is the last command, so the script exits as `retrial run` does.
@@ -136,15 +136,15 @@ fn step_commands(plan: &Plan, step: &Step, name: &str) -> String {
         }
         Action::Build(build) => build_line(build),
         Action::FetchModel(model) => models::download_commands(plan, model),
-        Action::CopyOut { path, to } => cached::copy_out_commands(plan, name, path, to),
+        Action::CopyOut { path, to } => cached_directories::copy_out_commands(plan, name, path, to),
         Action::Populate(populate_step) => {
-            cached::populate_commands(plan, step, populate_step, name)
+            cached_directories::populate_commands(plan, step, populate_step, name)
         }
         Action::Create => {
             docker_run_command(plan, &plan.container, name, step_mount_flags(plan, step))
         }
         Action::Exec(exec) => output::log_output(plan, exec, &docker_exec_command(exec, name)),
-        Action::Host(exec) => cached::host_command(exec),
+        Action::Host(exec) => cached_directories::host_command(exec),
         Action::StartService(service) => services::start_commands(plan, step, service, name),
         Action::StopService(ending) => services::stop_commands(plan, ending, name),
         Action::Collect {
@@ -175,7 +175,7 @@ fn step_commands(plan: &Plan, step: &Step, name: &str) -> String {
 /// The mounts that the plan's own steps give a container, as words of the shell.
 fn step_mount_flags(plan: &Plan, step: &Step) -> Vec<String> {
     let mut mounts = models::model_mount_flags(plan);
-    mounts.extend(cached::cached_mount_flags(plan, step.number));
+    mounts.extend(cached_directories::cached_mount_flags(plan, step.number));
     mounts
 }
 
@@ -188,10 +188,10 @@ fn docker_run_command(
     mounts: Vec<String>,
 ) -> String {
     let mut words = vec![format!("docker run -d --pull=never --name {name}")];
-    let options = container.options();
+    let options = container.run_options();
     words.extend(options.iter().map(|option| quote_word(&option.to_string())));
     words.extend(mounts);
-    let (commands, flags) = cached::cache_mount_commands(plan, container);
+    let (commands, flags) = cached_directories::cache_mount_commands(plan, container);
     words.extend(flags);
     let command = join(container.command.iter().map(|word| shell_quote(word)), " ");
     words.push(format!("{} {command}", shell_quote(&container.image)));

@@ -1,6 +1,6 @@
 //! Compares a host with the SKU that the name of a published system states.
 
-use retrial_host::assign::cards;
+use retrial_host::assign::count_cards;
 use retrial_host::model::HostView;
 
 /// Whether the host matches the system's name, `8xMI355X_2xEPYC_9575F`: the same number of GPUs of this model
@@ -13,7 +13,7 @@ pub fn is_same_sku(system: &str, host: &HostView) -> bool {
     };
     let mut gpus = host.gpus.iter();
     let same_gpus = gpus.all(|gpu| gpu.model.eq_ignore_ascii_case(named.gpu) && !gpu.masked)
-        && cards(&host.gpus) == named.gpus;
+        && count_cards(&host.gpus) == named.gpus;
     same_gpus && named.matches_processor(host)
 }
 
@@ -78,7 +78,7 @@ mod tests {
     use retrial_host::model::Gpu;
 
     fn host_with(gpus: usize, model: &str, cpu: &str, cpus: u32) -> HostView {
-        let gpu = |index: usize| Gpu::of_model(model, &format!("0000:{index:02x}:00.0"));
+        let gpu = |index: usize| Gpu::with_model(model, &format!("0000:{index:02x}:00.0"));
         HostView {
             cpu: cpu.to_owned(),
             cpus,

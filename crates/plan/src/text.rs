@@ -33,7 +33,11 @@ pub fn render_plan(plan: &Plan, here: Option<&str>, hub: &LocalHubSettings) -> S
     let plan = &plan.preview();
     let mut out = render_summary(plan, here);
     let unmet = plan.unmet.iter().map(|check| {
-        let effect = if check.stops() { "" } else { " (a warning)" };
+        let effect = if check.prevents_start() {
+            ""
+        } else {
+            " (a warning)"
+        };
         format!("{check}{effect}")
     });
     // Secrets have a section of their own.
@@ -143,7 +147,7 @@ fn container_lines(plan: &Plan) -> Vec<String> {
     let container = &plan.container;
     // Several values of one flag share a line, in the order of the flags.
     let mut rows: Vec<(&str, Vec<String>)> = Vec::new();
-    for option in container.options() {
+    for option in container.run_options() {
         let value = match option.value {
             OptionValue::Switch => "yes".to_owned(),
             OptionValue::Bytes(bytes) => size(bytes),
@@ -262,7 +266,7 @@ fn service_lines(service: &ServiceStep) -> Vec<String> {
     );
     let mut lines = vec![service.command.run.clone()];
     if let Some(container) = &service.own_container {
-        let container_options = container.options();
+        let container_options = container.run_options();
         let options = container_options
             .iter()
             .map(|option| shell_quote(&option.to_string()));

@@ -34,7 +34,7 @@ object! {
         /// Of the recipe with its templates, see [`super::compute_fingerprint`].
         fingerprint: String,
         /// The digest of each image, by its reference.
-        images: BTreeMap<String, String> = T::Map(ANY, &T::Text(StringFormat::new(digest))),
+        images: BTreeMap<String, String> = T::Map(ANY, &T::Text(StringFormat::new(check_digest))),
         /// The commit and the files of each model, by `owner/name@revision`.
         models: BTreeMap<String, LockedModel> = T::Map(ANY, &LockedModel::TYPE),
     }
@@ -60,7 +60,7 @@ fn check_lock_version(text: &str) -> Option<FormatMismatch> {
     )
 }
 
-fn digest(text: &str) -> Option<FormatMismatch> {
+fn check_digest(text: &str) -> Option<FormatMismatch> {
     check_prefixed_hash(text, &[("sha256:", 64)], "a digest, sha256:…")
 }
 

@@ -33,20 +33,20 @@ pub enum Halt {
 
 impl Halt {
     /// Returns the failure of a step, with its fix.
-    pub fn failed(fault: StepFault, reason: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self::Ended(StepEnd::failed(fault, reason, advice))
+    pub fn failure(fault: StepFault, reason: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self::Ended(StepEnd::failure(fault, reason, advice))
     }
 
     /// The host or its services failed.
-    pub fn host(error: impl Into<ErrorText>) -> Self {
-        Self::Ended(StepEnd::host(error))
+    pub fn host_failure(error: impl Into<ErrorText>) -> Self {
+        Self::Ended(StepEnd::host_failure(error))
     }
 
     /// The end of a step that returned this, if the run can continue.
     ///
     /// # Errors
     /// If it cannot.
-    pub fn end_of(result: Result<Option<i64>, Self>) -> Result<StepEnd, RunError> {
+    pub fn to_step_end(result: Result<Option<i64>, Self>) -> Result<StepEnd, RunError> {
         match result {
             Ok(exit_code) => Ok(StepEnd::Done { exit_code }),
             Err(Self::Ended(end)) => Ok(end),
@@ -69,7 +69,7 @@ impl From<StoreError> for Halt {
 
 impl From<EngineError> for Halt {
     fn from(error: EngineError) -> Self {
-        Self::host(ErrorText::of(&error))
+        Self::host_failure(ErrorText::of(&error))
     }
 }
 
@@ -86,7 +86,7 @@ impl From<FetchError> for Halt {
     fn from(error: FetchError) -> Self {
         let fault = match &error {
             FetchError::Stopped => return Self::Ended(StepEnd::Stopped),
-            error if error.is_request() => StepFault::Request,
+            error if error.is_invalid_request() => StepFault::Request,
             _ => StepFault::Host,
         };
         Self::Ended(StepEnd::error(fault, ErrorText::of(&error)))

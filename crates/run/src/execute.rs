@@ -3,18 +3,18 @@
 use std::time::Instant;
 
 use crate::access::measurement_lock::{self, SharedGuard};
-use crate::access::{RunSession, directories, with_run_values};
+use crate::access::{RunSession, directories, fill_run_values};
 use crate::cache::populate;
-use crate::container::{self, installed};
+use crate::container::{self, installed_packages};
 use crate::error::{Halt, RunError};
 use crate::failure_tracker::FailureTracker;
 use crate::image::{self, copy_out};
-use crate::interrupt::unless_stopped;
+use crate::interrupt::run_unless_stopped;
 use crate::model;
 use crate::nodes::{PeerNodes, compare_images};
-use crate::results::{collect, judge, measured};
+use crate::results::{collect, judge, trial_figures};
 use crate::service;
-use crate::step::{StepSession, exec, summary};
+use crate::step::{StepSession, exec, summarize_step};
 use crate::telemetry::{self, TelemetryRecorder};
 use retrial_document::ErrorText;
 use retrial_plan::step::{Action, Plan, Step};
@@ -40,7 +40,7 @@ pub struct RunEnd {
 ///
 /// # Errors
 /// If the run's own files cannot be written.
-pub async fn execute(session: &RunSession) -> Result<RunEnd, RunError> {
+pub async fn execute_plan(session: &RunSession) -> Result<RunEnd, RunError> {
     let before = session.state();
     if before.is_judged() {
         let verdict = judge::judge_run(&session.run, session.options.require_accuracy)?;
@@ -50,14 +50,14 @@ pub async fn execute(session: &RunSession) -> Result<RunEnd, RunError> {
             reason: None,
         });
     }
-    let (mut run, _) = RunExecution::open(session).await?;
+    let (mut run, _) = RunExecution::open_run(session).await?;
     let executed = tokio::select! {
         executed = Box::pin(run.execute_steps()) => executed,
-        removed = directories::until_removed(session) => Err(removed),
+        removed = directories::wait_until_removed(session) => Err(removed),
     };
     if let Err(error) = executed {
-        container::end_after(session, &error).await;
-        run.leave_others().await;
+        container::tear_down_after_error(session, &error).await;
+        run.detach_peers().await;
         let reason = Some(AbortReason::Error {
             error: ErrorText::of(&error),
         });
@@ -66,11 +66,11 @@ pub async fn execute(session: &RunSession) -> Result<RunEnd, RunError> {
         let _ = session.record(EventKind::RunEnded { exit_code, reason });
         return Err(error);
     }
-    run.leave_others().await;
+    run.detach_peers().await;
     session.clear_scratch();
     let stopped = session.stop.is_cancelled();
-    let exit = run.course.exit_code(run.verdict.as_ref(), stopped);
-    let reason = run.course.abort_reason.clone();
+    let exit = run.failure_tracker.exit_code(run.verdict.as_ref(), stopped);
+    let reason = run.failure_tracker.abort_reason.clone();
     let event = EventKind::RunEnded {
         exit_code: exit.code(),
         reason: reason.clone(),
@@ -88,7 +88,7 @@ pub(super) struct RunExecution<'a> {
     pub(super) session: &'a RunSession,
     /// Steps that are not executed again.
     pub(super) completed_steps: Vec<u32>,
-    pub(super) course: FailureTracker,
+    pub(super) failure_tracker: FailureTracker,
     verdict: Option<Verdict>,
     pub(super) telemetry: TelemetryRecorder,
     /// Held from the first measurement to the last.
@@ -98,11 +98,11 @@ pub(super) struct RunExecution<'a> {
 impl<'a> RunExecution<'a> {
     /// Reattaches to the state that an earlier process left, and records that this one continues the run. Also
     /// returns whether the run's container is alive.
-    pub(super) async fn open(session: &'a RunSession) -> Result<(Self, bool), RunError> {
+    pub(super) async fn open_run(session: &'a RunSession) -> Result<(Self, bool), RunError> {
         let mut run = Self {
             session,
             completed_steps: Vec::new(),
-            course: FailureTracker::default(),
+            failure_tracker: FailureTracker::default(),
             verdict: None,
             telemetry: TelemetryRecorder::default(),
             measuring: None,
@@ -110,45 +110,48 @@ impl<'a> RunExecution<'a> {
         let before = session.state();
         // A measurement started by an earlier process must not be disturbed either.
         let mut steps = session.plan.steps.iter();
-        if steps.any(|step| before.open.contains(&step.number) && measurement_lock::measures(step))
-        {
+        if steps.any(|step| {
+            before.open.contains(&step.number) && measurement_lock::is_measuring_step(step)
+        }) {
             run.measuring = session.lock_shared().await?;
         }
-        let here = run.reattach().await?;
+        let here = run.reattach_container().await?;
         let others = session.others.as_ref();
         let lives = here && others.is_none_or(|others| others.containers_live);
-        run.completed_steps = run.completed(lives);
+        run.completed_steps = run.find_completed_steps(lives);
         let now = Moment::now();
         let event = EventKind::RunStarted {
             run: session.run.id().to_owned(),
             steps: session.plan.steps.len(),
-            process: ProcessIdentity::own().clone(),
+            process: ProcessIdentity::current().clone(),
             completed_steps: run.completed_steps.clone(),
             tool: env!("CARGO_PKG_VERSION").to_owned(),
-            since: before.since.as_ref().map(|since| since.on_clock_of(&now)),
+            since: before.since.as_ref().map(|since| since.to_clock_of(&now)),
         };
         session.record(event)?;
         Ok((run, here))
     }
 
     /// Makes the other machines leave. Their containers are preserved if this one's is.
-    async fn leave_others(&self) {
+    async fn detach_peers(&self) {
         if let Some(others) = &self.session.others {
-            others.leave(self.session.state().container.is_some()).await;
-            let _ = record_events(self.session, others);
+            others
+                .dismiss_all(self.session.state().container.is_some())
+                .await;
+            let _ = record_peer_events(self.session, others);
         }
     }
 }
 
 impl RunExecution<'_> {
     async fn execute_steps(&mut self) -> Result<(), RunError> {
-        if self.course.abort_reason.is_some() {
+        if self.failure_tracker.abort_reason.is_some() {
             return Ok(()); // Results of an earlier container could not be collected.
         }
         let plan: &Plan = &self.session.plan;
         for step in &plan.steps {
             if self.completed_steps.contains(&step.number) {
-                self.show_completed(step);
+                self.emit_completed(step);
                 continue;
             }
             let end = if let Some(reason) = self.skip_reason(step).await? {
@@ -158,13 +161,13 @@ impl RunExecution<'_> {
                     0.0,
                 )?
             } else {
-                if self.measuring.is_none() && measurement_lock::measures(step) {
+                if self.measuring.is_none() && measurement_lock::is_measuring_step(step) {
                     self.measuring = self.session.lock_shared().await?;
                 }
                 self.execute_step(step).await?
             };
-            self.course.advance(step, &end);
-            if !measurement_lock::more_is_measured(plan, step) {
+            self.failure_tracker.record_end(step, &end);
+            if !measurement_lock::has_later_measurement(plan, step) {
                 self.measuring = None;
             }
         }
@@ -172,9 +175,9 @@ impl RunExecution<'_> {
     }
 
     /// Shows the end of a step that is complete; the journal has it.
-    fn show_completed(&mut self, step: &Step) {
+    fn emit_completed(&mut self, step: &Step) {
         if let Some((end, _)) = self.session.state().ended.get(&step.number).cloned() {
-            self.course.advance(step, &end);
+            self.failure_tracker.record_end(step, &end);
             let seconds = 0.0;
             StepSession::new(self.session, step).emit(EventKind::StepEnded { end, seconds });
         }
@@ -183,12 +186,12 @@ impl RunExecution<'_> {
     /// Executes a step: records its start, does its work, records its end.
     pub(super) async fn execute_step(&mut self, step: &Step) -> Result<StepEnd, RunError> {
         let session = StepSession::new(self.session, step);
-        let (earlier, started) = (seconds_before(&session), Instant::now());
-        let done = self.attempt(step).await;
+        let (earlier, started) = (elapsed_before_s(&session), Instant::now());
+        let done = self.attempt_step(step).await;
         if done.is_ok() {
-            measured::show(&session).await;
+            trial_figures::emit_figures(&session).await;
         }
-        let end = Halt::end_of(done)?;
+        let end = Halt::to_step_end(done)?;
         let seconds = earlier + started.elapsed().as_secs_f64();
         Ok(record_end(&session, end, seconds)?)
     }
@@ -207,8 +210,8 @@ impl RunExecution<'_> {
     }
 
     /// Records the start of a step and does its work. Returns the exit code of its command.
-    async fn attempt(&mut self, planned: &Step) -> Result<Option<i64>, Halt> {
-        let step = &with_run_values(self.session, planned, planned.measurement_and_trial());
+    async fn attempt_step(&mut self, planned: &Step) -> Result<Option<i64>, Halt> {
+        let step = &fill_run_values(self.session, planned, planned.measurement_and_trial());
         let session = &StepSession::new(self.session, step);
         let reattach = self.may_be_running(step);
         // A running command is ended by its own step, and results are collected even then.
@@ -220,64 +223,66 @@ impl RunExecution<'_> {
         if session.stop.is_cancelled() && !even_when_stopped {
             return Err(StepEnd::Stopped.into());
         }
-        self.session.engine.forget_waits();
+        self.session.engine.reset_waited_time();
         let timeout_s = step.recipe_command().map(|command| command.timeout_s);
-        let summary = summary(step);
+        let summary = summarize_step(step);
         let now = Moment::now();
         let event = if reattach {
             EventKind::StepReattached {
                 summary,
-                started: session.started().map(|started| started.on_clock_of(&now)),
+                started: session
+                    .start_time()
+                    .map(|started| started.to_clock_of(&now)),
                 timeout_s,
             }
         } else {
             EventKind::StepStarted { summary, timeout_s }
         };
         session.record(event)?;
-        self.work(session, reattach).await
+        self.work_on_machines(session, reattach).await
     }
 
     /// Does the work of a step on all machines that have it.
-    async fn work(
+    async fn work_on_machines(
         &mut self,
         session: &StepSession<'_>,
         reattach: bool,
     ) -> Result<Option<i64>, Halt> {
         let others = self.session.others.as_ref();
         match others.filter(|_| session.step.runs_on_others()) {
-            None => self.work_here(session, reattach).await,
-            Some(others) => Box::pin(self.work_with(session, others, reattach)).await,
+            None => self.run_with_replacement(session, reattach).await,
+            Some(others) => Box::pin(self.work_with_peers(session, others, reattach)).await,
         }
     }
 
-    async fn work_with(
+    async fn work_with_peers(
         &mut self,
         session: &StepSession<'_>,
         others: &PeerNodes,
         reattach: bool,
     ) -> Result<Option<i64>, Halt> {
         let step = session.step;
-        session.failures.forget(step.number);
+        session.failures.remove(step.number);
         if !step.runs_on_head() {
-            let work = execute_elsewhere(session, others);
-            self.telemetry.during(session, work).await?;
+            let work = execute_on_peers(session, others);
+            self.telemetry.sample_during(session, work).await?;
             compare_images(session, others).await?;
-            return record_elsewhere(session);
+            return record_service_on_peers(session);
         }
         if matches!(step.action, Action::FetchModel(_) | Action::Populate(_)) {
             // Machines may share the cache: one populates it, the others get a cache hit.
-            let code = self.work_here(session, reattach).await?;
-            execute_elsewhere(session, others).await?;
+            let code = self.run_with_replacement(session, reattach).await?;
+            execute_on_peers(session, others).await?;
             return Ok(code);
         }
         let here = async {
-            let done = self.work_here(session, reattach).await;
+            let done = self.run_with_replacement(session, reattach).await;
             if let Err(Halt::Ended(end @ StepEnd::Failed { .. })) = &done {
-                others.fail(step.number, end.clone());
+                others.fail_step(step.number, end.clone());
             }
             done
         };
-        let (here, elsewhere) = tokio::join!(here, execute_elsewhere(session, others));
+        let (here, elsewhere) = tokio::join!(here, execute_on_peers(session, others));
         let code = here?;
         elsewhere?;
         compare_images(session, others).await?;
@@ -285,25 +290,25 @@ impl RunExecution<'_> {
     }
 
     /// Does the work of a step on this machine, once.
-    pub(super) async fn attempt_here(
+    pub(super) async fn run_action(
         &mut self,
         session: &StepSession<'_>,
         reattach: bool,
     ) -> Result<Option<i64>, Halt> {
         match &session.step.action {
             Action::Pull { reference, policy } => {
-                image::pull(session, reference, *policy).await?;
+                image::pull_image(session, reference, *policy).await?;
             }
-            Action::Build(build) => image::build(session, build).await?,
+            Action::Build(build) => image::build_image(session, build).await?,
             Action::FetchModel(model) => {
                 let _exclusive = session.lock_exclusive().await;
-                model::fetch(session, model).await?;
+                model::fetch_model(session, model).await?;
             }
-            Action::Create => container::create(session).await?,
+            Action::Create => container::create_main_container(session).await?,
             Action::Exec(command) => {
-                let work = Box::pin(exec::run(session, command, reattach));
-                let work = telemetry::watched_elsewhere(session, work);
-                let during = self.telemetry.during(session, work);
+                let work = Box::pin(exec::run_in_container(session, command, reattach));
+                let work = telemetry::with_peer_telemetry(session, work);
+                let during = self.telemetry.sample_during(session, work);
                 return during.await.map(Some);
             }
             Action::Host(command) => {
@@ -312,14 +317,14 @@ impl RunExecution<'_> {
                     .map(Some);
             }
             Action::StartService(service) => {
-                Box::pin(service::start(session, service, reattach)).await?;
+                Box::pin(service::start_service(session, service, reattach)).await?;
             }
-            Action::StopService(ending) => Box::pin(service::stop(session, ending)).await?,
+            Action::StopService(ending) => Box::pin(service::stop_service(session, ending)).await?,
             Action::Populate(populate_step) => {
                 // Its state is large, and most steps need none of it.
-                Box::pin(populate::populate(session, populate_step, reattach)).await?;
+                Box::pin(populate::populate_cache(session, populate_step, reattach)).await?;
             }
-            Action::CopyOut { path, to } => copy_out::copy_out(session, path, to).await?,
+            Action::CopyOut { path, to } => copy_out::copy_from_image(session, path, to).await?,
             Action::Collect {
                 measurement,
                 trial,
@@ -328,23 +333,24 @@ impl RunExecution<'_> {
                 ..
             } => collect::collect(session, *measurement, *trial, *of, path).await?,
             Action::Judge => {
-                unless_stopped(&session.stop, installed::record(session)).await?;
+                run_unless_stopped(&session.stop, installed_packages::record_installed(session))
+                    .await?;
                 let ending = async {
                     if self.is_removed_next() {
-                        container::begin_to_remove(session).await;
+                        container::remove_ahead(session).await;
                     }
                 };
                 let (verdict, ()) = tokio::join!(judge::record_verdict(session), ending);
                 self.verdict = Some(verdict?);
             }
-            Action::Remove => container::remove_step(session).await?,
+            Action::Remove => container::run_remove_step(session).await?,
         }
         Ok(None)
     }
 }
 
 /// Seconds for which a command has been running since before this process; 0 for other steps.
-fn seconds_before(session: &StepSession<'_>) -> f64 {
+fn elapsed_before_s(session: &StepSession<'_>) -> f64 {
     let step = session.step;
     let is_open = step.recipe_command().is_some() && session.state().open.contains(&step.number);
     if is_open {
@@ -368,20 +374,22 @@ fn record_end(
 }
 
 /// Makes the other machines execute a step, and records their events.
-async fn execute_elsewhere(session: &StepSession<'_>, others: &PeerNodes) -> Result<(), Halt> {
-    let executed = others.execute(session.step.number, &session.stop).await;
-    record_events(session, others)?;
+async fn execute_on_peers(session: &StepSession<'_>, others: &PeerNodes) -> Result<(), Halt> {
+    let executed = others
+        .execute_step(session.step.number, &session.stop)
+        .await;
+    record_peer_events(session, others)?;
     Ok(executed?)
 }
 
 /// Copies events of the other machines into the run's journal.
-fn record_events(session: &RunSession, others: &PeerNodes) -> Result<(), StoreError> {
-    let mut events = others.events().into_iter();
-    events.try_for_each(|event| session.forward(event))
+fn record_peer_events(session: &RunSession, others: &PeerNodes) -> Result<(), StoreError> {
+    let mut events = others.take_events().into_iter();
+    events.try_for_each(|event| session.record_forwarded(event))
 }
 
 /// Records the start or the end of a service that runs on other machines only.
-fn record_elsewhere(session: &StepSession<'_>) -> Result<Option<i64>, Halt> {
+fn record_service_on_peers(session: &StepSession<'_>) -> Result<Option<i64>, Halt> {
     let event = match &session.step.action {
         Action::StartService(started) => EventKind::ServiceReady {
             service: started.service.clone(),

@@ -15,7 +15,7 @@ pub struct FailureTracker {
 
 impl FailureTracker {
     /// Takes the end of a step into account.
-    pub fn advance(&mut self, step: &Step, end: &StepEnd) {
+    pub fn record_end(&mut self, step: &Step, end: &StepEnd) {
         match end {
             StepEnd::Done { .. } | StepEnd::Skipped { .. } => {}
             StepEnd::Stopped => {
@@ -34,7 +34,7 @@ impl FailureTracker {
     }
 
     /// Returns whether no step failed, and the run was not stopped.
-    pub fn is_clean(&self) -> bool {
+    pub fn is_successful(&self) -> bool {
         *self == Self::default()
     }
 
@@ -86,7 +86,7 @@ mod tests {
     fn after(ends: &[(Action, StepEnd)]) -> FailureTracker {
         let mut course = FailureTracker::default();
         for (action, end) in ends {
-            course.advance(&step(action.clone()), end);
+            course.record_end(&step(action.clone()), end);
         }
         course
     }
@@ -103,12 +103,15 @@ mod tests {
 
     #[test]
     fn a_failed_measurement_does_not_abort_and_the_worst_fault_wins() {
-        let missing = StepEnd::failed(StepFault::NoResult, "no results", "");
+        let missing = StepEnd::failure(StepFault::NoResult, "no results", "");
         let course = after(&[(collect(), missing.clone())]);
         assert_eq!(course.abort_reason, None);
         assert_eq!(course.fault, Some(StepFault::NoResult));
         assert_eq!(course.exit_code(None, false), ExitCode::Host);
-        let removal = (Action::Remove, StepEnd::host("the engine is unavailable"));
+        let removal = (
+            Action::Remove,
+            StepEnd::host_failure("the engine is unavailable"),
+        );
         let course = after(&[removal, (collect(), missing)]);
         assert_eq!(course.abort_reason, None);
         assert_eq!(course.fault, Some(StepFault::Host));
@@ -116,11 +119,11 @@ mod tests {
 
     #[test]
     fn the_first_abort_reason_is_kept() {
-        let failed = StepEnd::failed(StepFault::Request, "no such user", "more");
+        let failed = StepEnd::failure(StepFault::Request, "no such user", "more");
         let course = after(&[
             (Action::Create, failed),
             (Action::Create, StepEnd::Stopped),
-            (Action::Create, StepEnd::host("gone")),
+            (Action::Create, StepEnd::host_failure("gone")),
         ]);
         let reason = AbortReason::StepFailed {
             name: "one".to_owned(),

@@ -19,7 +19,7 @@ pub mod interrupt;
 pub mod model;
 mod mutex;
 pub mod nodes;
-mod prepared;
+mod prepared_run;
 mod progress;
 mod redact;
 mod results;
@@ -29,12 +29,12 @@ mod telemetry;
 
 pub use access::{RunSession, SessionOptions, measurement_lock};
 pub use container::{
-    CACHE_LABEL, GPU_LABEL, JOB_LABEL, PATH_LABEL, RUN_LABEL, label, labels_of, other_user,
-    record_links, run_of,
+    CACHE_LABEL, GPU_LABEL, JOB_LABEL, PATH_LABEL, RUN_LABEL, container_labels, describe_run,
+    find_other_user, label_value, record_links,
 };
-pub use control::PACKAGES;
+pub use control::PACKAGES_SCRIPT;
 pub use error::RunError;
-pub use execute::{RunEnd, execute};
-pub use prepared::{PreparedRun, secrets};
-pub use results::judge::{evidence_of, judge_files, judge_run};
+pub use execute::{RunEnd, execute_plan};
+pub use prepared_run::{PreparedRun, read_secrets};
+pub use results::judge::{judge_files, judge_run, read_evidence};
 pub use step::tail;

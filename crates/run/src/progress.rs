@@ -3,12 +3,12 @@
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 /// Runs the work and passes its reports on in order, to the last one.
-pub async fn with_progress<P, T>(
-    work: impl AsyncFnOnce(UnboundedSender<P>) -> T,
+pub async fn run_with_progress<P, T>(
+    start_work: impl AsyncFnOnce(UnboundedSender<P>) -> T,
     mut report: impl FnMut(P),
 ) -> T {
     let (sender, mut receiver) = unbounded_channel();
-    let work = work(sender);
+    let work = start_work(sender);
     tokio::pin!(work);
     let result = loop {
         tokio::select! {

@@ -11,34 +11,34 @@ use super::sbatch_option::SbatchOption;
 pub const WORD: StringFormat = StringFormat::new(word).with_pattern(r"^\S+$");
 
 /// One line without control characters: a constraint, the value of a variable.
-pub const LINE: StringFormat = StringFormat::new(line);
+pub const LINE: StringFormat = StringFormat::new(check_line);
 
 /// An absolute path, or one below the user's home directory.
-pub const PATH: StringFormat = StringFormat::new(path).with_pattern("^(/|~/)");
+pub const PATH: StringFormat = StringFormat::new(check_path).with_pattern("^(/|~/)");
 
 /// The endpoint of a container engine.
 pub const ENDPOINT: StringFormat =
-    StringFormat::new(endpoint).with_pattern("^(unix:///|tcp://|http://|https://)");
+    StringFormat::new(check_endpoint).with_pattern("^(unix:///|tcp://|http://|https://)");
 
 /// GPUs in the format of Slurm's `--gres`.
 pub const GRES: StringFormat =
-    StringFormat::new(gres).with_pattern("^gpu(:[A-Za-z][A-Za-z0-9_.-]*)?:[1-9][0-9]*$");
+    StringFormat::new(check_gres).with_pattern("^gpu(:[A-Za-z][A-Za-z0-9_.-]*)?:[1-9][0-9]*$");
 
 /// GPUs in the format of Slurm's `--gpus-per-node`.
 pub const GPUS: StringFormat =
-    StringFormat::new(gpus).with_pattern("^([A-Za-z][A-Za-z0-9_.-]*:)?[1-9][0-9]*$");
+    StringFormat::new(check_gpus).with_pattern("^([A-Za-z][A-Za-z0-9_.-]*:)?[1-9][0-9]*$");
 
 /// The name of an environment variable.
 pub const VARIABLE: StringFormat =
-    StringFormat::new(variable).with_pattern("^[A-Za-z_][A-Za-z0-9_]*$");
+    StringFormat::new(check_variable_name).with_pattern("^[A-Za-z_][A-Za-z0-9_]*$");
 
 /// An option of `sbatch`.
-pub const OPTION: StringFormat = StringFormat::new(option).with_pattern("^-");
+pub const OPTION: StringFormat = StringFormat::new(check_sbatch_option).with_pattern("^-");
 
 /// Commands of a shell, several lines.
-pub const COMMANDS: StringFormat = StringFormat::new(commands);
+pub const COMMANDS: StringFormat = StringFormat::new(check_commands);
 
-fn line(text: &str) -> Option<FormatMismatch> {
+fn check_line(text: &str) -> Option<FormatMismatch> {
     FILLED.mismatch(text).or_else(|| {
         mismatch_unless(
             !text.contains(char::is_control),
@@ -49,7 +49,7 @@ fn line(text: &str) -> Option<FormatMismatch> {
 }
 
 fn word(text: &str) -> Option<FormatMismatch> {
-    line(text).or_else(|| {
+    check_line(text).or_else(|| {
         mismatch_unless(
             !text.contains(char::is_whitespace),
             format!("`{text}` contains whitespace"),
@@ -58,8 +58,8 @@ fn word(text: &str) -> Option<FormatMismatch> {
     })
 }
 
-fn path(text: &str) -> Option<FormatMismatch> {
-    line(text).or_else(|| {
+fn check_path(text: &str) -> Option<FormatMismatch> {
+    check_line(text).or_else(|| {
         if text.starts_with('/') || text.starts_with("~/") {
             return check_no_parent(text);
         }
@@ -70,12 +70,12 @@ fn path(text: &str) -> Option<FormatMismatch> {
     })
 }
 
-fn endpoint(text: &str) -> Option<FormatMismatch> {
+fn check_endpoint(text: &str) -> Option<FormatMismatch> {
     let schemes = ["unix:///", "tcp://", "http://", "https://"];
     if schemes.iter().any(|scheme| text.starts_with(scheme)) {
         return word(text);
     }
-    line(text).or_else(|| {
+    check_line(text).or_else(|| {
         mismatch_with_help(
             format!("`{text}` is not an engine endpoint"),
             "write its socket, unix:///run/docker.sock, or tcp://HOST:PORT; a command such as \
@@ -84,16 +84,16 @@ fn endpoint(text: &str) -> Option<FormatMismatch> {
     })
 }
 
-fn gres(text: &str) -> Option<FormatMismatch> {
+fn check_gres(text: &str) -> Option<FormatMismatch> {
     let counted = text.strip_prefix("gpu:");
     mismatch_unless(
-        counted.is_some_and(|counted| gpus(counted).is_none()),
+        counted.is_some_and(|counted| check_gpus(counted).is_none()),
         format!("`{text}` is not a `--gres` value for GPUs"),
         "write gpu:8, or gpu:TYPE:8 as `scontrol show node` prints it under Gres",
     )
 }
 
-fn gpus(text: &str) -> Option<FormatMismatch> {
+fn check_gpus(text: &str) -> Option<FormatMismatch> {
     let (name, count) = text.rsplit_once(':').unwrap_or(("gpu", text));
     let begins = name.starts_with(|first: char| first.is_ascii_alphabetic());
     mismatch_unless(
@@ -103,7 +103,7 @@ fn gpus(text: &str) -> Option<FormatMismatch> {
     )
 }
 
-fn variable(text: &str) -> Option<FormatMismatch> {
+fn check_variable_name(text: &str) -> Option<FormatMismatch> {
     mismatch_unless(
         is_word(text, "_") && !text.starts_with(|first: char| first.is_ascii_digit()),
         format!("`{text}` is not an environment variable name"),
@@ -111,8 +111,8 @@ fn variable(text: &str) -> Option<FormatMismatch> {
     )
 }
 
-fn option(text: &str) -> Option<FormatMismatch> {
-    if let wrong @ Some(_) = line(text) {
+fn check_sbatch_option(text: &str) -> Option<FormatMismatch> {
+    if let wrong @ Some(_) = check_line(text) {
         return wrong;
     }
     match SbatchOption::parse(text) {
@@ -121,7 +121,7 @@ fn option(text: &str) -> Option<FormatMismatch> {
     }
 }
 
-fn commands(text: &str) -> Option<FormatMismatch> {
+fn check_commands(text: &str) -> Option<FormatMismatch> {
     if text.trim().is_empty() {
         return mismatch_with_help("this is empty", "write commands, or remove the key");
     }

@@ -12,7 +12,7 @@ const LINE: FieldType = FieldType::Text(formats::LINE);
 const PATH: FieldType = FieldType::Text(formats::PATH);
 
 /// Keys from which [`Site`] has nothing.
-const FIRST: &[Key] = &[declare_key(
+const FORMAT_KEYS: &[Key] = &[declare_key(
     "schema",
     FieldType::Integer(1, 1),
     "The version of the format of sites: 1.",
@@ -22,7 +22,7 @@ const FIRST: &[Key] = &[declare_key(
 object! {
     /// A cluster, and how jobs are submitted there.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-    pub struct Site: "a site", first FIRST;
+    pub struct Site: "a site", first FORMAT_KEYS;
     keys {
         /// The scheduler.
         scheduler: Scheduler [required],

@@ -17,19 +17,19 @@ pub fn is_site(source: &Source) -> bool {
 /// All its problems, each with its position.
 pub fn read(source: &Source) -> Result<Site, Diagnostics> {
     let mut problems = Diagnostics::default();
-    let site = try_read(source, &mut problems);
+    let site = parse_site(source, &mut problems);
     problems.into_result(site, &source.path)
 }
 
-fn try_read(source: &Source, problems: &mut Diagnostics) -> Option<Site> {
-    let checked = parse_and_validate::<Site>(source, "docs/clusters.md", problems)?;
+fn parse_site(source: &Source, problems: &mut Diagnostics) -> Option<Site> {
+    let site_keys = parse_and_validate::<Site>(source, "docs/clusters.md", problems)?;
     // Only one of them may be given.
-    if let Some(second) = checked.get("gres").and(checked.get("gpus_per_node")) {
+    if let Some(second) = site_keys.get("gres").and(site_keys.get("gpus_per_node")) {
         let message = "`gres` and `gpus_per_node` request the same GPUs twice";
         let help = "keep the one that the site's documentation shows; an exclusive node needs none";
         problems.error("duplicate", message, &second.span, help);
     }
-    Site::from_keys(&checked)
+    Site::from_keys(&site_keys)
 }
 
 #[cfg(test)]

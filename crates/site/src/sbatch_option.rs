@@ -5,7 +5,7 @@ use retrial_document::FormatMismatch;
 
 /// Options that Retrial sets itself, each with the reason: a run is identified by its job's name, and a job that is
 /// requeued or waited for would differ from the one that Retrial follows.
-const OWN: [(&[&str], &str); 13] = [
+const RESERVED_OPTIONS: [(&[&str], &str); 13] = [
     (
         &["--job-name", "-J"],
         "Retrial finds a run's job by its name",
@@ -43,7 +43,7 @@ const OWN: [(&[&str], &str); 13] = [
 ];
 
 /// Options that are keys of a site, with the key.
-const KEYS: [(&[&str], &str); 9] = [
+const SITE_KEY_OPTIONS: [(&[&str], &str); 9] = [
     (&["--partition", "-p"], "partition"),
     (&["--account", "-A"], "account"),
     (&["--qos", "-q"], "qos"),
@@ -56,10 +56,10 @@ const KEYS: [(&[&str], &str); 9] = [
 ];
 
 /// Other options whose name begins the name of one above.
-const COMPLETE: [&str; 1] = ["--gpus"];
+const UNABBREVIATED_OPTIONS: [&str; 1] = ["--gpus"];
 
 /// One-letter options that take a value, of Slurm 22.05. Text after any other letter would be a further option.
-const VALUED: &str = "abcdeimnopqtwxABCDFGJLMNS";
+const VALUED_LETTERS: &str = "abcdeimnopqtwxABCDFGJLMNS";
 
 /// An option of `sbatch` and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl<'a> SbatchOption<'a> {
             .starts_with(char::is_alphabetic)
             || !text.is_char_boundary(end)
         {
-            return Err(wrong(
+            return Err(new_mismatch(
                 format!("`{text}` is not an option"),
                 "write it as on sbatch's command line: --mail-type=END",
             ));
@@ -100,14 +100,16 @@ impl<'a> SbatchOption<'a> {
             None => Some(rest.trim_start()).filter(|value| !value.is_empty()),
         };
         let is_separate = rest.starts_with([' ', '=']) || rest.is_empty();
-        let takes = name[1..].chars().all(|letter| VALUED.contains(letter));
+        let takes = name[1..]
+            .chars()
+            .all(|letter| VALUED_LETTERS.contains(letter));
         let is_one = if is_long {
             is_separate
         } else {
             takes || value.is_none()
         };
         if !is_one {
-            return Err(wrong(
+            return Err(new_mismatch(
                 format!("`{text}` may be several options"),
                 "write each as an entry of its own",
             ));
@@ -116,28 +118,28 @@ impl<'a> SbatchOption<'a> {
     }
 
     /// Formats it as a word of a command line, its value quoted by `quoted`.
-    pub fn word(self, quoted: impl Fn(&str) -> String) -> String {
+    pub fn to_word(self, quoted: impl Fn(&str) -> String) -> String {
         let Self { name, value } = self;
         let equals = if name.starts_with("--") { "=" } else { "" };
-        let value = value.map(|value| format!("{equals}{}", quoted(value)));
-        format!("{name}{}", value.unwrap_or_default())
+        let value_part = value.map(|value| format!("{equals}{}", quoted(value)));
+        format!("{name}{}", value_part.unwrap_or_default())
     }
 
     /// Returns why a site may not have it as an option.
     pub fn refusal(self) -> Option<FormatMismatch> {
-        if let Some((full, reason)) = self.among(&OWN) {
+        if let Some((full, reason)) = self.find_in_table(&RESERVED_OPTIONS) {
             let help = format!("remove it: {reason}");
-            return Some(wrong(format!("{full} is set by Retrial"), help));
+            return Some(new_mismatch(format!("{full} is set by Retrial"), help));
         }
-        let (full, key) = self.among(&KEYS)?;
+        let (full, key) = self.find_in_table(&SITE_KEY_OPTIONS)?;
         let help = format!("write it as `{key}:`");
-        Some(wrong(format!("{full} is a key of the site"), help))
+        Some(new_mismatch(format!("{full} is a key of the site"), help))
     }
 
     /// The option of a table that this one is, with the text of its row.
-    fn among(self, table: &[(&[&str], &'static str)]) -> Option<(String, &'static str)> {
+    fn find_in_table(self, table: &[(&[&str], &'static str)]) -> Option<(String, &'static str)> {
         let name = self.name;
-        let is_whole = COMPLETE.contains(&name);
+        let is_whole = UNABBREVIATED_OPTIONS.contains(&name);
         let is_it = |full: &&&str| {
             // An abbreviation that others share is refused by sbatch.
             let is_part = name.starts_with("--") && full.starts_with(name) && !is_whole;
@@ -155,14 +157,14 @@ impl<'a> SbatchOption<'a> {
     }
 
     /// The names of all options that [`Self::refusal`] knows.
-    pub fn refused() -> impl Iterator<Item = &'static str> {
-        let own = OWN.iter().map(|(names, _)| names);
-        let names = own.chain(KEYS.iter().map(|(names, _)| names));
+    pub fn refused_names() -> impl Iterator<Item = &'static str> {
+        let own = RESERVED_OPTIONS.iter().map(|(names, _)| names);
+        let names = own.chain(SITE_KEY_OPTIONS.iter().map(|(names, _)| names));
         names.flat_map(|names| names.iter().copied())
     }
 }
 
-fn wrong(what: String, help: impl Into<String>) -> FormatMismatch {
+fn new_mismatch(what: String, help: impl Into<String>) -> FormatMismatch {
     (what, Some(help.into()))
 }
 
@@ -184,7 +186,7 @@ mod tests {
     #[case("--hold --job-name=x", "--hold='--job-name=x'")]
     fn one_entry_is_one_option(#[case] text: &str, #[case] word: &str) {
         let option = SbatchOption::parse(text).unwrap();
-        assert_eq!(option.word(|value| format!("'{value}'")), word);
+        assert_eq!(option.to_word(|value| format!("'{value}'")), word);
         assert_eq!(option.refusal().map(|wrong| wrong.0), None);
     }
 

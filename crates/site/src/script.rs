@@ -8,12 +8,12 @@ use thiserror::Error;
 
 use super::Site;
 use super::sbatch_option::SbatchOption;
-use super::time_limit::{as_slurm, warning_s};
+use super::time_limit::{format_slurm_time, warning_time_s};
 use retrial_recipe::quote::shell_quote;
 
 /// Waits for Retrial, which ends the run when the job must end. If it was killed, or the disk is full, it
 /// leaves containers.
-const WAIT: &str = "\
+const WAIT_SCRIPT: &str = "\
 tool=$!
 trap 'kill -TERM $tool 2>/dev/null' TERM
 status=0
@@ -97,8 +97,8 @@ impl JobOptions {
     ///
     /// # Errors
     /// If a path has a line break.
-    pub fn script(&self, work: JobWork<'_>, directory: &str) -> Result<String, ScriptError> {
-        self.check(work, directory)?;
+    pub fn render_script(&self, work: JobWork<'_>, directory: &str) -> Result<String, ScriptError> {
+        self.check_values(work, directory)?;
         let mut out = format!(
             "#!/bin/bash\n# A job of Retrial; `retrial resume {}` submits another one if it ends too early.\n",
             work.id()
@@ -107,8 +107,8 @@ impl JobOptions {
             let _ = writeln!(out, "#SBATCH {option}");
         }
         out.push('\n');
-        out.push_str(&self.environment());
-        let tool = command_line(&self.tool);
+        out.push_str(&self.export_lines());
+        let tool = quote_words(&self.tool);
         let id = shell_quote(work.id());
         let (array, clean) = match work {
             JobWork::Run { .. } => (String::new(), Some(format!("--all {id}"))),
@@ -119,7 +119,7 @@ impl JobOptions {
             ),
         };
         let _ = writeln!(out, "{tool} resume --in-job{array} {id} &");
-        out.push_str(WAIT);
+        out.push_str(WAIT_SCRIPT);
         if let Some(clean) = clean {
             let _ = writeln!(out, "[ $status = 0 ] || {tool} clean {clean} || true");
         }
@@ -130,11 +130,11 @@ impl JobOptions {
     /// The options of srun, and its command line on each node, which checks nodes like those of a job.
     pub fn examination(&self, directory: &str, time_limit: Duration) -> [Vec<String>; 2] {
         let mut options = vec!["--job-name=retrial-doctor".to_owned()];
-        options.extend(self.allocation(time_limit, str::to_owned));
+        options.extend(self.allocation_options(time_limit, str::to_owned));
         let script = format!(
             "{}exec {} examine {}",
-            self.environment(),
-            command_line(&self.tool),
+            self.export_lines(),
+            quote_words(&self.tool),
             shell_quote(directory)
         );
         [
@@ -143,25 +143,25 @@ impl JobOptions {
         ]
     }
 
-    fn check(&self, work: JobWork<'_>, directory: &str) -> Result<(), ScriptError> {
+    fn check_values(&self, work: JobWork<'_>, directory: &str) -> Result<(), ScriptError> {
         let values = [
             ("the id", work.id()),
             ("the directory", directory),
             ("the site's `scratch`", &self.scratch),
         ];
-        let words = self.tool.iter();
-        let words = words.map(|word| ("the command line", word.as_str()));
+        let tool_words = self.tool.iter();
+        let words = tool_words.map(|word| ("the command line", word.as_str()));
         let mut all = values.into_iter().chain(words);
         let wrong = all.find(|(_, value)| value.contains(char::is_control));
         wrong.map_or(Ok(()), |(field, value)| {
-            let value = value.to_owned();
+            let owned_value = value.to_owned();
             Err(ScriptError::Control { field, value })
         })
     }
 
     /// Returns the options of the `#SBATCH` lines.
     fn sbatch_options(&self, work: JobWork<'_>, directory: &str) -> Vec<String> {
-        let valued = |name: &str, value: &str| format!("--{name}={}", as_sbatch(value));
+        let valued = |name: &str, value: &str| format!("--{name}={}", quote_for_sbatch(value));
         // In the name of a file, sbatch replaces %j and its like.
         let literal = directory.replace('%', "%%");
         let output = match work {
@@ -172,22 +172,22 @@ impl JobOptions {
             valued("job-name", &work.job_name()),
             valued("comment", directory),
             valued("output", &output),
-            format!("--signal=B:TERM@{}", warning_s(self.time_limit)),
+            format!("--signal=B:TERM@{}", warning_time_s(self.time_limit)),
             "--no-requeue".to_owned(),
             "--dependency=singleton".to_owned(),
         ];
         if let JobWork::Array { tasks, exclude, .. } = work {
-            let throttle = self.site.array_task_throttle;
-            let throttle = throttle.map_or_else(String::new, |most| format!("%{most}"));
+            let max_tasks = self.site.array_task_throttle;
+            let throttle = max_tasks.map_or_else(String::new, |most| format!("%{most}"));
             options.push(format!("--array=0-{}{throttle}", tasks.saturating_sub(1)));
             options.extend(exclude.map(|node| valued("exclude", node)));
         }
-        options.extend(self.allocation(self.time_limit, as_sbatch));
+        options.extend(self.allocation_options(self.time_limit, quote_for_sbatch));
         options
     }
 
     /// The options by which `sbatch` and `srun` allocate nodes, their values quoted by `quoted`.
-    fn allocation(&self, time_limit: Duration, quoted: fn(&str) -> String) -> Vec<String> {
+    fn allocation_options(&self, time_limit: Duration, quoted: fn(&str) -> String) -> Vec<String> {
         let site = &self.site;
         let valued = |name: &str, value: &str| format!("--{name}={}", quoted(value));
         let mut options = vec![
@@ -197,17 +197,17 @@ impl JobOptions {
         if site.exclusive {
             options.push("--exclusive".to_owned());
         }
-        options.push(valued("time", &as_slurm(time_limit)));
+        options.push(valued("time", &format_slurm_time(time_limit)));
         let keys = site.sbatch_keys();
         options.extend(keys.map(|(name, value)| valued(&name.replace('_', "-"), value)));
-        let more = site.options.iter();
-        let more = more.filter_map(|option| SbatchOption::parse(option).ok());
-        options.extend(more.map(|option| option.word(quoted)));
+        let site_options = site.options.iter();
+        let more = site_options.filter_map(|option| SbatchOption::parse(option).ok());
+        options.extend(more.map(|option| option.to_word(quoted)));
         options
     }
 
     /// The shell lines that must precede our program on a node.
-    fn environment(&self) -> String {
+    fn export_lines(&self) -> String {
         let site = &self.site;
         let engine = site.engine.as_ref().map(|engine| ("DOCKER_HOST", engine));
         let own = [("RETRIAL_SCRATCH", &self.scratch)]
@@ -226,13 +226,13 @@ impl JobOptions {
 }
 
 /// Quotes words for a shell.
-fn command_line(words: &[String]) -> String {
+fn quote_words(words: &[String]) -> String {
     join(words.iter().map(|word| shell_quote(word)), " ")
 }
 
 /// Quotes a value for a line of `#SBATCH`: as for a shell, except that a backslash is special between single
 /// quotes too (tried with Slurm 22.05).
-fn as_sbatch(value: &str) -> String {
+fn quote_for_sbatch(value: &str) -> String {
     shell_quote(&value.replace('\\', r"\\"))
 }
 
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn the_least_script() {
-        insta::assert_snapshot!(job(site("")).script(RUN, DIRECTORY).unwrap());
+        insta::assert_snapshot!(job(site("")).render_script(RUN, DIRECTORY).unwrap());
     }
 
     #[test]
@@ -282,7 +282,7 @@ mod tests {
             exclude: Some("n3"),
         };
         let directory = "/shared/ann/retrial/batches/20261123-032259-speed-e66e/arrays/2";
-        insta::assert_snapshot!(job(site).script(work, directory).unwrap());
+        insta::assert_snapshot!(job(site).render_script(work, directory).unwrap());
     }
 
     #[test]
@@ -295,7 +295,7 @@ mod tests {
              env: { HSA_XNACK: 1, NOTE: it's here }\n\
              prolog: |\n  module load docker\n  ulimit -l unlimited\n",
         );
-        insta::assert_snapshot!(job(site).script(RUN, DIRECTORY).unwrap());
+        insta::assert_snapshot!(job(site).render_script(RUN, DIRECTORY).unwrap());
     }
 
     #[test]
@@ -309,7 +309,7 @@ mod tests {
             ..job(site)
         };
         let directory = "/shared/it's $HOME/100%j/runs/r";
-        insta::assert_snapshot!(job.script(RUN, directory).unwrap());
+        insta::assert_snapshot!(job.render_script(RUN, directory).unwrap());
     }
 
     #[test]
@@ -318,7 +318,7 @@ mod tests {
             tool: tool("/shared/a\n#SBATCH --uid=0"),
             ..job(site(""))
         };
-        let error = job.script(RUN, DIRECTORY).unwrap_err().to_string();
+        let error = job.render_script(RUN, DIRECTORY).unwrap_err().to_string();
         assert!(
             error.starts_with("the command line has a line break"),
             "{error}"

@@ -9,5 +9,5 @@ mod program;
 mod rows;
 
 pub use error::SlurmError;
-pub use program::{Slurm, node_of_process, nodes_of_job, size_of_arrays, start_on_nodes};
+pub use program::{Slurm, current_job_nodes, current_node, query_max_array_size, start_on_nodes};
 pub use rows::{Job, JobPhase};

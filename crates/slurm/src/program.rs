@@ -8,15 +8,15 @@ use indexmap::IndexSet;
 use tokio::process::{Child, Command};
 
 use super::error::SlurmError;
-use super::rows::{ACCOUNT_FIELDS, Job, QUEUE_FIELDS, max_array_size, submitted_id};
+use super::rows::{ACCOUNT_FIELDS, Job, QUEUE_FIELDS, parse_max_array_size, parse_submitted_id};
 
 /// The timeout of a query. Slurm's programs retry for some time themselves.
-const PATIENCE: Duration = Duration::from_mins(1);
+const QUERY_TIMEOUT: Duration = Duration::from_mins(1);
 /// The timeout of a submission: it is not killed earlier, since its job would be unknown.
-const SUBMISSION: Duration = Duration::from_mins(5);
+const SUBMISSION_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// Returns the node of the job that this process is in, by Slurm's name for it.
-pub fn node_of_process() -> Option<String> {
+pub fn current_node() -> Option<String> {
     std::env::var("SLURMD_NODENAME").ok()
 }
 
@@ -24,7 +24,7 @@ pub fn node_of_process() -> Option<String> {
 ///
 /// # Errors
 /// If scontrol fails.
-pub async fn nodes_of_job() -> Result<Vec<String>, SlurmError> {
+pub async fn current_job_nodes() -> Result<Vec<String>, SlurmError> {
     let list = std::env::var("SLURM_JOB_NODELIST").unwrap_or_default();
     if !list.contains([',', '[']) {
         return Ok(Some(list)
@@ -32,7 +32,7 @@ pub async fn nodes_of_job() -> Result<Vec<String>, SlurmError> {
             .into_iter()
             .collect());
     }
-    let printed = call("scontrol", &["show", "hostnames", &list], PATIENCE).await?;
+    let printed = run_program("scontrol", &["show", "hostnames", &list], QUERY_TIMEOUT).await?;
     Ok(printed.lines().map(str::to_owned).collect())
 }
 
@@ -40,9 +40,9 @@ pub async fn nodes_of_job() -> Result<Vec<String>, SlurmError> {
 ///
 /// # Errors
 /// If scontrol fails or does not print it.
-pub async fn size_of_arrays() -> Result<u32, SlurmError> {
-    let printed = call("scontrol", &["show", "config"], PATIENCE).await?;
-    max_array_size(&printed).ok_or(SlurmError::NoArrays)
+pub async fn query_max_array_size() -> Result<u32, SlurmError> {
+    let printed = run_program("scontrol", &["show", "config"], QUERY_TIMEOUT).await?;
+    parse_max_array_size(&printed).ok_or(SlurmError::NoArrays)
 }
 
 /// The jobs of one name, of this user.
@@ -53,7 +53,7 @@ pub struct Slurm {
 
 impl Slurm {
     /// Returns the jobs of this name.
-    pub fn jobs_named(name: String) -> Self {
+    pub fn with_job_name(name: String) -> Self {
         Self { name }
     }
 
@@ -61,11 +61,12 @@ impl Slurm {
     ///
     /// # Errors
     /// If sbatch fails. The job may still exist: its reply can be lost.
-    pub async fn submit(&self, script: &Path) -> Result<String, SlurmError> {
+    pub async fn submit_script(&self, script: &Path) -> Result<String, SlurmError> {
         let program = "sbatch";
-        let script = script.display().to_string();
-        let printed = call(program, &["--parsable", &script], SUBMISSION).await?;
-        submitted_id(&printed).ok_or(SlurmError::NoId { program, printed })
+        let script_path = script.display().to_string();
+        let printed =
+            run_program(program, &["--parsable", &script_path], SUBMISSION_TIMEOUT).await?;
+        parse_submitted_id(&printed).ok_or(SlurmError::NoId { program, printed })
     }
 
     /// The jobs and the tasks of arrays of Slurm's controller, ended or not, newest last. Ended ones are
@@ -73,7 +74,7 @@ impl Slurm {
     ///
     /// # Errors
     /// If squeue fails: the controller may be unavailable.
-    pub async fn queued(&self) -> Result<Vec<Job>, SlurmError> {
+    pub async fn query_queue(&self) -> Result<Vec<Job>, SlurmError> {
         let name = format!("--name={}", self.name);
         let arguments = [
             "--me",
@@ -84,27 +85,29 @@ impl Slurm {
             "-o",
             QUEUE_FIELDS,
         ];
-        let printed = call("squeue", &arguments, PATIENCE).await?;
-        Ok(newest_last(printed.lines().filter_map(Job::of_queue)))
+        let printed = run_program("squeue", &arguments, QUERY_TIMEOUT).await?;
+        Ok(sort_by_id(printed.lines().filter_map(Job::from_queue_row)))
     }
 
     /// The accounting's rows of jobs and array tasks since a day, `2026-11-23`.
     ///
     /// # Errors
     /// If sacct fails: a site may have no accounting.
-    pub async fn accounted(&self, since: &str) -> Result<Vec<Job>, SlurmError> {
+    pub async fn query_accounting(&self, since: &str) -> Result<Vec<Job>, SlurmError> {
         let name = format!("--name={}", self.name);
         let since = format!("--starttime={since}");
         let arguments = ["-X", "-n", "-P", &since, &name, "-o", ACCOUNT_FIELDS];
-        let printed = call("sacct", &arguments, PATIENCE).await?;
-        Ok(newest_last(printed.lines().filter_map(Job::of_accounting)))
+        let printed = run_program("sacct", &arguments, QUERY_TIMEOUT).await?;
+        Ok(sort_by_id(
+            printed.lines().filter_map(Job::from_accounting_row),
+        ))
     }
 
     /// Returns the position of a pending job in its partition, from 1, and the number of pending jobs there.
     ///
     /// # Errors
     /// If squeue fails.
-    pub async fn position(&self, job: &Job) -> Result<Option<(usize, usize)>, SlurmError> {
+    pub async fn query_position(&self, job: &Job) -> Result<Option<(usize, usize)>, SlurmError> {
         let partition = format!("--partition={}", job.partition);
         let arguments = [
             "-h",
@@ -114,10 +117,10 @@ impl Slurm {
             "-o",
             "%i",
         ];
-        let printed = call("squeue", &arguments, PATIENCE).await?;
-        let ids = printed.lines().map(str::trim).filter(|id| !id.is_empty());
+        let printed = run_program("squeue", &arguments, QUERY_TIMEOUT).await?;
+        let printed_ids = printed.lines().map(str::trim).filter(|id| !id.is_empty());
         // A job of several partitions has a row in each.
-        let ids: IndexSet<&str> = ids.collect();
+        let ids: IndexSet<&str> = printed_ids.collect();
         let place = ids.get_index_of(&*job.id);
         Ok(place.map(|place| (place + 1, ids.len())))
     }
@@ -126,16 +129,16 @@ impl Slurm {
     ///
     /// # Errors
     /// If scancel fails.
-    pub async fn cancel_waiting(&self, id: &str) -> Result<(), SlurmError> {
-        self.scancel(&["--state=PENDING", id]).await
+    pub async fn cancel_pending(&self, id: &str) -> Result<(), SlurmError> {
+        self.run_scancel(&["--state=PENDING", id]).await
     }
 
     /// Sends TERM to the job's script, which is Retrial: it ends the benchmark and saves its evidence.
     ///
     /// # Errors
     /// If scancel fails.
-    pub async fn terminate(&self, id: &str) -> Result<(), SlurmError> {
-        self.scancel(&["--batch", "--signal=TERM", id]).await
+    pub async fn terminate_script(&self, id: &str) -> Result<(), SlurmError> {
+        self.run_scancel(&["--batch", "--signal=TERM", id]).await
     }
 
     /// Makes Slurm end a job: everything in it is killed after the site's `KillWait`.
@@ -143,23 +146,25 @@ impl Slurm {
     /// # Errors
     /// If scancel fails.
     pub async fn cancel(&self, id: &str) -> Result<(), SlurmError> {
-        self.scancel(&[id]).await
+        self.run_scancel(&[id]).await
     }
 
-    async fn scancel(&self, arguments: &[&str]) -> Result<(), SlurmError> {
+    async fn run_scancel(&self, arguments: &[&str]) -> Result<(), SlurmError> {
         // Ids are reused after a controller has lost its state: the name is matched, too.
         let name = format!("--name={}", self.name);
         let arguments: Vec<&str> = std::iter::once(&*name)
             .chain(arguments.iter().copied())
             .collect();
-        call("scancel", &arguments, PATIENCE).await.map(drop)
+        run_program("scancel", &arguments, QUERY_TIMEOUT)
+            .await
+            .map(drop)
     }
 }
 
-fn newest_last(jobs: impl Iterator<Item = Job>) -> Vec<Job> {
-    let mut jobs: Vec<Job> = jobs.collect();
-    jobs.sort_by_key(|job| job.id.parse::<u64>().unwrap_or_default());
-    jobs
+fn sort_by_id(jobs: impl Iterator<Item = Job>) -> Vec<Job> {
+    let mut sorted: Vec<Job> = jobs.collect();
+    sorted.sort_by_key(|job| job.id.parse::<u64>().unwrap_or_default());
+    sorted
 }
 
 /// Starts a program on nodes of its own, which `srun` waits for. TERM ends it and its child processes.
@@ -167,7 +172,7 @@ fn newest_last(jobs: impl Iterator<Item = Job>) -> Vec<Job> {
 /// # Errors
 /// If srun cannot be started.
 pub fn start_on_nodes(options: &[String], program: &[String]) -> Result<Child, SlurmError> {
-    let mut command = prepared("srun");
+    let mut command = build_command("srun");
     command
         .args(options)
         .arg("--kill-on-bad-exit=0")
@@ -178,7 +183,7 @@ pub fn start_on_nodes(options: &[String], program: &[String]) -> Result<Child, S
 }
 
 /// Returns the command of a Slurm program, with piped output.
-fn prepared(program: &str) -> Command {
+fn build_command(program: &str) -> Command {
     let mut command = Command::new(program);
     command
         .stdin(Stdio::null())
@@ -199,25 +204,25 @@ fn prepared(program: &str) -> Command {
 
 /// Calls a program and returns its standard output. It gets no signal of our terminal: a Ctrl-C must not end an
 /// sbatch whose reply is in transit.
-async fn call(
+async fn run_program(
     program: &'static str,
     arguments: &[&str],
     patience: Duration,
 ) -> Result<String, SlurmError> {
-    let mut command = prepared(program);
+    let mut command = build_command(program);
     command.args(arguments).kill_on_drop(program != "sbatch");
     let output = tokio::time::timeout(patience, command.output()).await;
-    let Ok(output) = output else {
+    let Ok(spawned) = output else {
         let seconds = patience.as_secs();
         return Err(SlurmError::NoResponse { program, seconds });
     };
-    let output = output.map_err(|source| SlurmError::Start { program, source })?;
+    let output = spawned.map_err(|source| SlurmError::Start { program, source })?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    let stderr = stderr.lines().map(str::trim);
-    let stderr: Vec<_> = stderr
+    let error_text = String::from_utf8_lossy(&output.stderr);
+    let error_lines = error_text.lines().map(str::trim);
+    let stderr: Vec<_> = error_lines
         .filter(|line| !line.is_empty())
         .map(retrial_readings::sanitize)
         .collect();

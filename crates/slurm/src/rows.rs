@@ -64,11 +64,11 @@ impl Job {
 
     /// Reads a row of `QUEUE_FIELDS`. Tasks that were cancelled before they started share one without an
     /// index.
-    pub fn of_queue(row: &str) -> Option<Self> {
+    pub fn from_queue_row(row: &str) -> Option<Self> {
         let mut fields = row.splitn(7, '|').map(|field| field.trim().to_owned());
         let mut next = || fields.next();
         Some(Self {
-            id: next().filter(|id| is_id(id))?,
+            id: next().filter(|id| is_job_id(id))?,
             index: next()?.parse().ok(),
             state: next()?,
             partition: next()?,
@@ -80,13 +80,13 @@ impl Job {
     }
 
     /// Reads a row of `ACCOUNT_FIELDS`.
-    pub fn of_accounting(row: &str) -> Option<Self> {
+    pub fn from_accounting_row(row: &str) -> Option<Self> {
         let mut fields = row.split('|').map(str::trim);
         let mut next = || fields.next();
         let id = next()?;
         let (id, index) = id.split_once('_').unwrap_or((id, ""));
         Some(Self {
-            id: Some(id).filter(|id| is_id(id))?.to_owned(),
+            id: Some(id).filter(|id| is_job_id(id))?.to_owned(),
             index: index.parse().ok(),
             // `CANCELLED by 1000`
             state: next()?.split(' ').next()?.to_owned(),
@@ -104,12 +104,12 @@ impl Job {
     }
 
     /// Returns whether Slurm ended it because one of its nodes no longer responded.
-    pub fn lost_a_node(&self) -> bool {
+    pub fn has_lost_node(&self) -> bool {
         self.state == "NODE_FAIL"
     }
 
     /// Returns whether its time limit ended it: it ran until the warning signal, which comes up to a minute early.
-    pub fn reached_its_limit(&self, warning_s: u64) -> bool {
+    pub fn has_reached_time_limit(&self, warning_s: u64) -> bool {
         let limit = self.limit_min.map(|minutes| minutes * 60);
         self.state == "TIMEOUT"
             || limit
@@ -120,7 +120,7 @@ impl Job {
 
 /// The value of `MaxArraySize` among the lines of `scontrol show config`: one more than the highest index
 /// that a task may have.
-pub fn max_array_size(printed: &str) -> Option<u32> {
+pub fn parse_max_array_size(printed: &str) -> Option<u32> {
     let line = |line: &str| {
         let (name, value) = line.split_once('=')?;
         (name.trim() == "MaxArraySize").then(|| value.trim().parse().ok())?
@@ -129,12 +129,12 @@ pub fn max_array_size(printed: &str) -> Option<u32> {
 }
 
 /// The id that `sbatch --parsable` prints: `12`, or `12;cluster`.
-pub fn submitted_id(printed: &str) -> Option<String> {
+pub fn parse_submitted_id(printed: &str) -> Option<String> {
     let id = printed.trim().split(';').next()?;
-    is_id(id).then(|| id.to_owned())
+    is_job_id(id).then(|| id.to_owned())
 }
 
-fn is_id(text: &str) -> bool {
+fn is_job_id(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
@@ -145,11 +145,11 @@ mod tests {
     use super::*;
 
     fn queued(text: &str) -> Vec<Job> {
-        text.lines().filter_map(Job::of_queue).collect()
+        text.lines().filter_map(Job::from_queue_row).collect()
     }
 
     fn accounted(text: &str) -> Vec<Job> {
-        text.lines().filter_map(Job::of_accounting).collect()
+        text.lines().filter_map(Job::from_accounting_row).collect()
     }
 
     #[test]
@@ -214,8 +214,8 @@ mod tests {
     fn the_maximum_array_size_is_parsed() {
         let printed =
             "Configuration data\nMailProg                = x\nMaxArraySize            = 1001\n";
-        assert_eq!(max_array_size(printed), Some(1001));
-        assert_eq!(max_array_size("slurm"), None);
+        assert_eq!(parse_max_array_size(printed), Some(1001));
+        assert_eq!(parse_max_array_size("slurm"), None);
     }
 
     #[rstest]
@@ -225,7 +225,7 @@ mod tests {
     #[case("FAILED||", false)]
     fn a_job_at_its_time_limit_is_detected(#[case] row: &str, #[case] expected: bool) {
         let row = format!("12|{row}|n1\n");
-        assert_eq!(accounted(&row)[0].reached_its_limit(90), expected);
+        assert_eq!(accounted(&row)[0].has_reached_time_limit(90), expected);
     }
 
     #[rstest]
@@ -242,7 +242,7 @@ mod tests {
     #[case("Submitted batch job 12\n", None)]
     #[case("", None)]
     fn sbatch_output_is_parsed(#[case] printed: &str, #[case] id: Option<&str>) {
-        assert_eq!(submitted_id(printed).as_deref(), id);
+        assert_eq!(parse_submitted_id(printed).as_deref(), id);
     }
 
     #[test]

@@ -15,7 +15,7 @@ thread_local! {
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn each(mut source: impl Read, mut take: impl FnMut(&[u8])) -> std::io::Result<u64> {
+pub fn for_each_block(mut source: impl Read, mut take: impl FnMut(&[u8])) -> std::io::Result<u64> {
     // Moved out, so that `take` may read other input in blocks.
     let mut block = CACHED_BLOCK.take();
     block.resize(BLOCK, 0);
@@ -44,9 +44,9 @@ mod tests {
         let long: Vec<u8> = (0..=u8::MAX).cycle().take(3 * BLOCK + 7).collect();
         let mut read = Vec::new();
         let mut inner = 0;
-        let count = each(&long[..], |block| {
+        let count = for_each_block(&long[..], |block| {
             read.extend_from_slice(block);
-            inner += each(&b"another"[..], |_| {}).unwrap();
+            inner += for_each_block(&b"another"[..], |_| {}).unwrap();
         });
         assert_eq!(count.unwrap(), long.len() as u64);
         assert!(read == long);

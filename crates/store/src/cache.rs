@@ -34,8 +34,8 @@ mod manifest;
 mod mount;
 mod stage;
 
-pub use companions::digest_of;
-pub use list::{CacheUsage, list};
+pub use companions::digest_mounts;
+pub use list::{CacheUsage, list_cached_directories};
 pub use manifest::{CacheManifest, CacheOrigin};
 pub use stage::CacheStagingDirectory;
 
@@ -65,8 +65,8 @@ impl CacheEntry {
         let mut name = short_identity(identity).to_owned();
         let mut number = 1;
         loop {
-            let entry = Self::named(cache, key, &name, identity);
-            if entry.is_own() {
+            let entry = Self::with_name(cache, key, &name, identity);
+            if entry.has_own_identity() {
                 return entry;
             }
             number += 1;
@@ -75,9 +75,9 @@ impl CacheEntry {
     }
 
     /// Returns the directory `name` of a key, below a cache, for an identity.
-    pub fn named(cache: &Path, key: &str, name: &str, identity: &str) -> Self {
+    pub fn with_name(cache: &Path, key: &str, name: &str, identity: &str) -> Self {
         Self {
-            root: root(cache),
+            root: directories_root(cache),
             key: key.to_owned(),
             name: name.to_owned(),
             identity: identity.to_owned(),
@@ -105,17 +105,17 @@ impl CacheEntry {
     /// Its path without links, by which every container that mounts it is labelled: entries of
     /// several caches may have the same key and name.
     pub fn location(&self) -> String {
-        location(&self.path())
+        canonical_path_text(&self.path())
     }
 
     /// Returns the directory that containers mount, once it is populated.
-    pub fn content(&self) -> PathBuf {
+    pub fn content_directory(&self) -> PathBuf {
         self.current().join("content")
     }
 
     /// Returns whether it has this identity, or does not exist yet.
-    pub fn is_own(&self) -> bool {
-        let actual = fs::read_to_string(self.current().join(IDENTITY));
+    pub fn has_own_identity(&self) -> bool {
+        let actual = fs::read_to_string(self.current().join(IDENTITY_FILE));
         match actual {
             Ok(actual) => actual.trim_end() == self.identity,
             Err(_) => fs::symlink_metadata(self.current()).is_err(),
@@ -126,12 +126,12 @@ impl CacheEntry {
     ///
     /// # Errors
     /// If the cache cannot be written.
-    pub fn lock(&self, work: &str) -> Result<LockAttempt, StoreError> {
+    pub fn try_lock(&self, work: &str) -> Result<LockAttempt, StoreError> {
         let locks = self.root.join(".locks");
         fs::create_dir_all(&locks).map_err(StoreError::io("create", &locks))?;
         set_mode(&self.root, 0o700)?;
         let path = locks.join(format!("{}@{}", self.key, self.name));
-        FileLock::attempt(&path, work)
+        FileLock::try_acquire(&path, work)
     }
 
     /// Checks that it exists and is unchanged: names, types, sizes and times of change, and the content of files whose
@@ -139,7 +139,7 @@ impl CacheEntry {
     ///
     /// # Errors
     /// If it cannot be read, or `stop` is set meanwhile.
-    pub fn check(
+    pub fn check_state(
         &self,
         required: &[(String, CachedFile)],
         writable: bool,
@@ -149,25 +149,25 @@ impl CacheEntry {
         if fs::symlink_metadata(self.current()).is_err() {
             return Ok(CacheState::Missing);
         }
-        if !is_directory(&self.current()) || !is_directory(&self.content()) {
+        if !is_directory(&self.current()) || !is_directory(&self.content_directory()) {
             return Ok(CacheState::Invalid("it is not a directory".to_owned()));
         }
         let path = self.current().join("manifest.json");
         let Some(manifest) = CacheManifest::read(&path) else {
-            return self.adopt(required, &path, stop);
+            return self.adopt_unmanaged(required, &path, stop);
         };
-        if let Some(reason) = manifest.mismatch(required) {
+        if let Some(reason) = manifest.find_mismatch(required) {
             return Ok(CacheState::Invalid(reason));
         }
         if writable {
             // Steps may write to it: its content is not verified.
             return Ok(CacheState::Valid(manifest));
         }
-        manifest.verify(&path, &self.content(), thorough, stop)
+        manifest.verify(&path, &self.content_directory(), thorough, stop)
     }
 
     /// A directory without a manifest, populated by a shell plan, is valid if the recipe lists all of its files.
-    fn adopt(
+    fn adopt_unmanaged(
         &self,
         required: &[(String, CachedFile)],
         path: &Path,
@@ -180,7 +180,7 @@ impl CacheEntry {
             run: "no run of ours".to_owned(),
             ..CacheOrigin::default()
         };
-        let state = CacheManifest::make(&self.content(), required, origin, stop)?;
+        let state = CacheManifest::create(&self.content_directory(), required, origin, stop)?;
         if let CacheState::Valid(manifest) = &state {
             manifest.write(path)?;
         }
@@ -205,12 +205,12 @@ impl CacheEntry {
     ///
     /// # Errors
     /// If the file system refuses.
-    pub fn set_aside(&self) -> Result<(), StoreError> {
+    pub fn move_current_aside(&self) -> Result<(), StoreError> {
         move_aside(&self.current())
     }
 
     /// Returns the directory in which a run populates it.
-    pub fn stage(&self, run: &str) -> CacheStagingDirectory {
+    pub fn stage_for_run(&self, run: &str) -> CacheStagingDirectory {
         CacheStagingDirectory::new(self.path().join(format!("stage-{run}")), &self.identity)
     }
 
@@ -229,13 +229,13 @@ impl CacheEntry {
 }
 
 /// The file with the whole identity of a directory.
-const IDENTITY: &str = "identity";
+const IDENTITY_FILE: &str = "identity";
 
 /// Renames a directory to the first free `old-N`.
 fn move_aside(path: &Path) -> Result<(), StoreError> {
     let mut free = (1..10_000).map(|number| path.with_file_name(format!("old-{number}")));
-    let aside = free.find(|path| !path.exists());
-    let aside = aside.unwrap_or_else(|| path.with_file_name("old"));
+    let free_name = free.find(|path| !path.exists());
+    let aside = free_name.unwrap_or_else(|| path.with_file_name("old"));
     fs::rename(path, &aside).map_err(StoreError::io("rename", path))
 }
 
@@ -244,12 +244,12 @@ fn is_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
-fn location(path: &Path) -> String {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    path.display().to_string()
+fn canonical_path_text(path: &Path) -> String {
+    let real_path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    real_path.display().to_string()
 }
 
-fn root(cache: &Path) -> PathBuf {
+fn directories_root(cache: &Path) -> PathBuf {
     cache.join("directories")
 }
 

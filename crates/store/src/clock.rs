@@ -11,7 +11,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 /// The identity of this boot. Empty if it is unknown: then only the wall clock compares moments.
-static BOOT: LazyLock<String> = LazyLock::new(|| {
+static CURRENT_BOOT: LazyLock<String> = LazyLock::new(|| {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     // A time namespace has clocks of its own.
     let namespace = |name| fs::read_link(format!("/proc/self/ns/{name}")).ok();
@@ -27,11 +27,11 @@ static BOOT: LazyLock<String> = LazyLock::new(|| {
 const INITIAL_TIME_NAMESPACE: &str = "time:[4026531834]";
 
 /// The least by which a clock that was set differs: one that is synchronized is slowed and sped up.
-pub const MIN_STEP: SignedDuration = SignedDuration::from_secs(1);
+pub const MIN_CLOCK_STEP: SignedDuration = SignedDuration::from_secs(1);
 
 /// The identity of this machine's boot, and of the time namespace of this process.
-pub(crate) fn boot() -> &'static str {
-    &BOOT
+pub(crate) fn current_boot() -> &'static str {
+    &CURRENT_BOOT
 }
 
 /// A moment on the clock of a boot.
@@ -47,8 +47,8 @@ impl BootMoment {
     /// Returns the current moment; none if the boot is unknown.
     pub fn now() -> Option<Self> {
         let uptime = Duration::try_from(clock_gettime(ClockId::Boottime)).ok()?;
-        (!boot().is_empty()).then(|| Self {
-            boot: boot().to_owned(),
+        (!current_boot().is_empty()).then(|| Self {
+            boot: current_boot().to_owned(),
             uptime_s: (uptime.as_secs_f64() * 1e6).round() / 1e6,
         })
     }
@@ -73,7 +73,7 @@ impl Moment {
     }
 
     /// Returns the time from this moment to a later one, at least 0.
-    pub fn until(&self, later: &Self) -> Duration {
+    pub fn duration_until(&self, later: &Self) -> Duration {
         match (&self.since_boot, &later.since_boot) {
             (Some(from), Some(to)) if from.boot == to.boot => {
                 Duration::try_from_secs_f64(to.uptime_s - from.uptime_s).unwrap_or_default()
@@ -87,27 +87,27 @@ impl Moment {
 
     /// Returns the time since this moment.
     pub fn age(&self) -> Duration {
-        self.until(&Self::now())
+        self.duration_until(&Self::now())
     }
 
     /// Returns the time that the wall clock would have shown, had it been set as at the anchor.
-    pub fn on_clock_of(&self, anchor: &Self) -> Timestamp {
+    pub fn to_clock_of(&self, anchor: &Self) -> Timestamp {
         let (Some(own), Some(other)) = (&self.since_boot, &anchor.since_boot) else {
             return self.time;
         };
         let apart = SignedDuration::try_from_secs_f64(own.uptime_s - other.uptime_s);
-        let time = apart
+        let adjusted = apart
             .ok()
             .and_then(|apart| anchor.time.checked_add(apart).ok());
-        let is_step = |time: &Timestamp| time.duration_since(self.time).abs() >= MIN_STEP;
-        let time = time.filter(|time| own.boot == other.boot && is_step(time));
+        let is_step = |time: &Timestamp| time.duration_since(self.time).abs() >= MIN_CLOCK_STEP;
+        let time = adjusted.filter(|time| own.boot == other.boot && is_step(time));
         time.unwrap_or(self.time)
     }
 
     /// The earliest and the latest that the wall clock showed from this moment to a later one, if it was set at
     /// most once in between: a program's own times lie in this span.
-    pub fn wall_span(&self, later: &Self) -> (Timestamp, Timestamp) {
-        let (early, late) = (self.on_clock_of(later), later.on_clock_of(self));
+    pub fn wall_clock_span(&self, later: &Self) -> (Timestamp, Timestamp) {
+        let (early, late) = (self.to_clock_of(later), later.to_clock_of(self));
         (self.time.min(early), later.time.max(late))
     }
 }
@@ -129,8 +129,12 @@ mod tests {
         let started = moment("2026-03-02T10:00:00Z", "a", 500.0);
         for shown in ["2026-03-02T13:10:00Z", "2026-03-02T07:10:00Z"] {
             let now = moment(shown, "a", 1100.0);
-            assert_eq!(started.until(&now), Duration::from_mins(10), "{shown}");
-            assert_eq!(now.until(&started), Duration::ZERO, "{shown}");
+            assert_eq!(
+                started.duration_until(&now),
+                Duration::from_mins(10),
+                "{shown}"
+            );
+            assert_eq!(now.duration_until(&started), Duration::ZERO, "{shown}");
         }
     }
 
@@ -138,8 +142,8 @@ mod tests {
     fn moments_of_two_boots_are_compared_by_the_wall_clock() {
         let started = moment("2026-03-02T10:00:00Z", "a", 500.0);
         let now = moment("2026-03-02T10:10:00Z", "b", 30.0);
-        assert_eq!(started.until(&now), Duration::from_mins(10));
-        assert_eq!(now.until(&started), Duration::ZERO);
+        assert_eq!(started.duration_until(&now), Duration::from_mins(10));
+        assert_eq!(now.duration_until(&started), Duration::ZERO);
     }
 
     #[test]
@@ -147,13 +151,13 @@ mod tests {
         let started = moment("2026-03-02T10:00:00Z", "a", 500.0);
         let back = moment("2026-03-02T07:10:00Z", "a", 1100.0);
         let expected = ("2026-03-02T07:00:00Z", "2026-03-02T10:10:00Z");
-        let (from, to) = started.wall_span(&back);
+        let (from, to) = started.wall_clock_span(&back);
         assert_eq!(
             (from, to),
             (expected.0.parse().unwrap(), expected.1.parse().unwrap())
         );
         let forth = moment("2026-03-02T13:10:00Z", "a", 1100.0);
-        let (from, to) = started.wall_span(&forth);
+        let (from, to) = started.wall_clock_span(&forth);
         assert_eq!((from, to), (started.time, forth.time));
     }
 
@@ -162,11 +166,11 @@ mod tests {
         let started = moment("2026-03-02T10:00:00Z", "a", 500.0);
         let now = moment("2026-03-02T13:10:00Z", "a", 1100.0);
         assert_eq!(
-            started.on_clock_of(&now),
+            started.to_clock_of(&now),
             "2026-03-02T13:00:00Z".parse().unwrap()
         );
         let other = moment("2026-03-02T13:10:00Z", "b", 1100.0);
-        assert_eq!(started.on_clock_of(&other), started.time);
+        assert_eq!(started.to_clock_of(&other), started.time);
     }
 
     #[test]

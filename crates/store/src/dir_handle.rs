@@ -17,7 +17,7 @@ use super::error::StoreError;
 use retrial_beneath::open_beneath;
 
 /// Flags for opening a file to read: not through a link, and without waiting for a pipe's writer.
-const FILE: OFlags = OFlags::RDONLY
+const FILE_FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
@@ -48,26 +48,27 @@ impl DirHandle {
     ///
     /// # Errors
     /// If it is missing, a link, or no directory.
-    pub fn directory(&self, name: &str) -> Result<Self, StoreError> {
+    pub fn open_directory(&self, name: &str) -> Result<Self, StoreError> {
         let path = self.path.join(name);
-        let descriptor = self.open_in(name, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let descriptor = self.open_entry(name, OFlags::RDONLY | OFlags::DIRECTORY)?;
         Ok(Self { descriptor, path })
     }
 
     /// Opens an entry of this name, without following links.
-    fn open_in(&self, name: &str, flags: OFlags) -> Result<OwnedFd, StoreError> {
-        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        openat(&self.descriptor, name, flags, Mode::empty()).map_err(refused(&self.path.join(name)))
+    fn open_entry(&self, name: &str, flags: OFlags) -> Result<OwnedFd, StoreError> {
+        let open_flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        openat(&self.descriptor, name, open_flags, Mode::empty())
+            .map_err(open_error(&self.path.join(name)))
     }
 
     /// Creates a directory in it and opens it.
     ///
     /// # Errors
     /// If it already exists, or the disk is full.
-    pub fn make(&self, name: &str, mode: u32) -> Result<Self, StoreError> {
+    pub fn create_directory(&self, name: &str, mode: u32) -> Result<Self, StoreError> {
         mkdirat(&self.descriptor, name, Mode::from_raw_mode(0o700))
             .map_err(StoreError::io("create", &self.path.join(name)))?;
-        let directory = self.directory(name)?;
+        let directory = self.open_directory(name)?;
         directory.set_mode(mode)?;
         Ok(directory)
     }
@@ -105,7 +106,7 @@ impl DirHandle {
     ///
     /// # Errors
     /// If the file system has no pipes.
-    pub fn make_pipe(&self, name: &str, mode: u32) -> Result<(), StoreError> {
+    pub fn create_pipe(&self, name: &str, mode: u32) -> Result<(), StoreError> {
         let path = self.path.join(name);
         self.remove(name)?;
         let mode = Mode::from_raw_mode(mode);
@@ -118,8 +119,8 @@ impl DirHandle {
     /// If it has no reader, or is not a pipe.
     pub fn write_to_pipe(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.path.join(name);
-        let pipe = self.open_in(name, OFlags::WRONLY | OFlags::NONBLOCK)?;
-        let mut pipe = expect_type(pipe, FileType::Fifo, &path, "it is not a pipe")?;
+        let pipe = self.open_entry(name, OFlags::WRONLY | OFlags::NONBLOCK)?;
+        let mut pipe = require_file_type(pipe, FileType::Fifo, &path, "it is not a pipe")?;
         pipe.write_all(bytes)
             .map_err(StoreError::io("write", &path))
     }
@@ -148,13 +149,13 @@ impl DirHandle {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn names(&self) -> Result<Vec<String>, StoreError> {
+    pub fn list_names(&self) -> Result<Vec<String>, StoreError> {
         let entries =
             Dir::read_from(&self.descriptor).map_err(StoreError::io("read", &self.path))?;
         let mut names = Vec::new();
         for entry in entries {
-            let entry = entry.map_err(StoreError::io("read", &self.path))?;
-            match entry.file_name().to_str() {
+            let dir_entry = entry.map_err(StoreError::io("read", &self.path))?;
+            match dir_entry.file_name().to_str() {
                 Ok("." | "..") | Err(_) => {}
                 Ok(name) => names.push(name.to_owned()),
             }
@@ -170,7 +171,7 @@ impl DirHandle {
     }
 
     /// Returns whether an entry of that name exists, including a link.
-    pub fn has(&self, name: &str) -> bool {
+    pub fn has_entry(&self, name: &str) -> bool {
         statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
@@ -178,7 +179,7 @@ impl DirHandle {
     ///
     /// # Errors
     /// If the name is in use, or the file system has no links.
-    pub fn link(&self, from: &Path, name: &str) -> Result<(), StoreError> {
+    pub fn link_file(&self, from: &Path, name: &str) -> Result<(), StoreError> {
         linkat(CWD, from, &self.descriptor, name, AtFlags::empty())
             .map_err(StoreError::io("link", from))
     }
@@ -187,21 +188,21 @@ impl DirHandle {
     ///
     /// # Errors
     /// If it is missing, a link, not a regular file, or outside.
-    pub fn file(&self, relative: &Path) -> Result<File, StoreError> {
+    pub fn open_file(&self, relative: &Path) -> Result<File, StoreError> {
         let path = self.path.join(relative);
-        let opened = match open_beneath(&self.descriptor, relative, FILE) {
+        let opened = match open_beneath(&self.descriptor, relative, FILE_FLAGS) {
             Err(Errno::XDEV) => {
                 return Err(StoreError::unusable(&path, "it is outside its directory"));
             }
-            opened => opened.map_err(refused(&path))?,
+            opened => opened.map_err(open_error(&path))?,
         };
         let reason = "it is not a regular file";
-        expect_type(opened, FileType::RegularFile, &path, reason)
+        require_file_type(opened, FileType::RegularFile, &path, reason)
     }
 }
 
 /// An opened file, if it is of this type.
-fn expect_type(
+fn require_file_type(
     opened: OwnedFd,
     file_type: FileType,
     path: &Path,
@@ -215,7 +216,7 @@ fn expect_type(
 }
 
 /// The error of opening an entry that may be a link.
-fn refused(path: &Path) -> impl FnOnce(Errno) -> StoreError {
+fn open_error(path: &Path) -> impl FnOnce(Errno) -> StoreError {
     move |error| match error {
         Errno::LOOP | Errno::NOTDIR => {
             StoreError::unusable(path, "it is a link, or reached through one")
@@ -257,7 +258,7 @@ mod tests {
             std::fs::read(outside.path().join("precious")).unwrap(),
             b"kept"
         );
-        assert!(directory.directory("steps").is_err());
-        assert!(directory.make("steps", 0o755).is_err());
+        assert!(directory.open_directory("steps").is_err());
+        assert!(directory.create_directory("steps", 0o755).is_err());
     }
 }

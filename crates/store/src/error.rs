@@ -20,7 +20,7 @@ retrial_document::word_enum! {
 
 impl RecordKind {
     /// Returns the word's plural, for messages.
-    pub fn several(self) -> &'static str {
+    pub fn plural(self) -> &'static str {
         match self {
             Self::Run => "runs",
             Self::Batch => "batches",
@@ -137,7 +137,7 @@ impl StoreError {
     }
 
     /// The same as a fragment without the path, for a context that names the file: `it is missing`.
-    pub fn reason(&self) -> String {
+    pub fn reason_without_path(&self) -> String {
         match self {
             Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 "it is missing".to_owned()

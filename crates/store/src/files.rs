@@ -8,9 +8,9 @@ use std::path::Path;
 use super::error::StoreError;
 
 /// The directory of a file: `.` for a bare name.
-pub fn directory_of(file: &Path) -> &Path {
-    let parent = file.parent();
-    let parent = parent.filter(|parent| !parent.as_os_str().is_empty());
+pub fn parent_directory(file: &Path) -> &Path {
+    let stated_parent = file.parent();
+    let parent = stated_parent.filter(|parent| !parent.as_os_str().is_empty());
     parent.unwrap_or(Path::new("."))
 }
 
@@ -56,16 +56,16 @@ pub fn sync_file_system(directory: &Path) -> Result<(), StoreError> {
 }
 
 /// The mode of directories that only their owner can access.
-pub const PRIVATE: u32 = 0o700;
+pub const PRIVATE_DIRECTORY_MODE: u32 = 0o700;
 
 /// Creates a directory that only its owner can access, with its missing parents.
 ///
 /// # Errors
 /// If it cannot be created.
-pub fn create_private(path: &Path) -> Result<(), StoreError> {
+pub fn create_private_directory(path: &Path) -> Result<(), StoreError> {
     DirBuilder::new()
         .recursive(true)
-        .mode(PRIVATE)
+        .mode(PRIVATE_DIRECTORY_MODE)
         .create(path)
         .map_err(StoreError::io("create", path))
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::error::{RecordKind, StoreError};
-use super::files::create_private;
+use super::files::create_private_directory;
 use super::lookup;
 use super::record::RecordDirectory;
 use super::run_directory::RunDirectory;
 use retrial_recipe::quote::shell_quote;
 
 /// The privileges that were approved, by recipe.
-const APPROVALS: &str = "approvals.json";
+const APPROVALS_FILE: &str = "approvals.json";
 
 /// The user's home directory.
 pub fn home_directory() -> PathBuf {
@@ -33,19 +33,19 @@ pub struct Home {
 
 impl Home {
     /// The home at a directory, which need not exist yet.
-    pub fn at(root: PathBuf) -> Self {
+    pub fn from_root(root: PathBuf) -> Self {
         Self { root }
     }
 
     /// The default home: `$XDG_DATA_HOME/retrial`, else `~/.local/share/retrial`.
-    pub fn standard() -> Self {
-        Self::at(user_directory("XDG_DATA_HOME", ".local/share").join("retrial"))
+    pub fn default_home() -> Self {
+        Self::from_root(user_directory("XDG_DATA_HOME", ".local/share").join("retrial"))
     }
 
     /// The start of a command line for its records: with `--home`, unless it is the default.
-    pub fn program(&self) -> String {
+    pub fn command_prefix(&self) -> String {
         let own = std::env::var_os("RETRIAL_HOME").filter(|home| !home.is_empty());
-        let usual = own.map_or_else(Self::standard, |own| Self::at(own.into()));
+        let usual = own.map_or_else(Self::default_home, |own| Self::from_root(own.into()));
         if usual.root == self.root {
             "retrial".to_owned()
         } else {
@@ -66,16 +66,16 @@ impl Home {
     /// # Errors
     /// If it cannot be created.
     pub fn create(&self) -> Result<(), StoreError> {
-        create_private(&self.root)
+        create_private_directory(&self.root)
     }
 
     /// Returns the directory of runs, `runs`.
-    pub fn runs(&self) -> PathBuf {
+    pub fn runs_directory(&self) -> PathBuf {
         self.root.join("runs")
     }
 
     /// Returns the directory of batches, `batches`.
-    pub fn batches(&self) -> PathBuf {
+    pub fn batches_directory(&self) -> PathBuf {
         self.root.join("batches")
     }
 
@@ -83,43 +83,52 @@ impl Home {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn new_run(&self, stem: &str) -> Result<RunDirectory, StoreError> {
-        RunDirectory::create(lookup::new_directory(RecordKind::Run, &self.runs(), stem)?)
+    pub fn create_run_directory(&self, stem: &str) -> Result<RunDirectory, StoreError> {
+        RunDirectory::create(lookup::create_record_directory(
+            RecordKind::Run,
+            &self.runs_directory(),
+            stem,
+        )?)
     }
 
     /// Creates the directory of a new batch.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn new_batch(&self, stem: &str) -> Result<RecordDirectory, StoreError> {
-        let path = lookup::new_directory(RecordKind::Batch, &self.batches(), stem)?;
-        Ok(RecordDirectory::at(path))
+    pub fn create_batch_record(&self, stem: &str) -> Result<RecordDirectory, StoreError> {
+        let path =
+            lookup::create_record_directory(RecordKind::Batch, &self.batches_directory(), stem)?;
+        Ok(RecordDirectory::from_path(path))
     }
 
     /// Ids of the batches, oldest first.
     pub fn batch_ids(&self) -> Vec<String> {
-        lookup::ids(&self.batches())
+        lookup::list_record_ids(&self.batches_directory())
     }
 
     /// Finds a run by id, by a unique part of its id, by path, or `last`.
     ///
     /// # Errors
     /// If there is none, or more than one.
-    pub fn find(&self, query: &str) -> Result<RunDirectory, StoreError> {
-        lookup::find(RecordKind::Run, &self.runs(), query).map(RunDirectory::at)
+    pub fn find_run(&self, query: &str) -> Result<RunDirectory, StoreError> {
+        lookup::find_record(RecordKind::Run, &self.runs_directory(), query)
+            .map(RunDirectory::from_path)
     }
 
-    /// Finds a batch as [`Self::find`] does a run.
+    /// Finds a batch as [`Self::find_run`] does a run.
     ///
     /// # Errors
     /// If there is none, or more than one.
     pub fn find_batch(&self, query: &str) -> Result<RecordDirectory, StoreError> {
-        lookup::find(RecordKind::Batch, &self.batches(), query).map(RecordDirectory::at)
+        lookup::find_record(RecordKind::Batch, &self.batches_directory(), query)
+            .map(RecordDirectory::from_path)
     }
 
     /// Privileges that were approved for a recipe with this hash.
-    pub fn approved(&self, recipe_hash: &str) -> Vec<String> {
-        self.approvals().remove(recipe_hash).unwrap_or_default()
+    pub fn approved_privileges(&self, recipe_hash: &str) -> Vec<String> {
+        self.read_approvals()
+            .remove(recipe_hash)
+            .unwrap_or_default()
     }
 
     /// Remembers that these privileges are approved for a recipe with this hash.
@@ -131,7 +140,7 @@ impl Home {
         recipe_hash: &str,
         privileges: &[String],
     ) -> Result<(), StoreError> {
-        let mut approvals = self.approvals();
+        let mut approvals = self.read_approvals();
         let entry = approvals.entry(recipe_hash.to_owned()).or_default();
         for privilege in privileges {
             if !entry.contains(privilege) {
@@ -139,11 +148,11 @@ impl Home {
             }
         }
         self.create()?;
-        RecordDirectory::at(self.root.clone()).write_json(APPROVALS, &approvals)
+        RecordDirectory::from_path(self.root.clone()).write_json(APPROVALS_FILE, &approvals)
     }
 
-    fn approvals(&self) -> BTreeMap<String, Vec<String>> {
-        let approvals = RecordDirectory::at(self.root.clone()).read_json(APPROVALS);
+    fn read_approvals(&self) -> BTreeMap<String, Vec<String>> {
+        let approvals = RecordDirectory::from_path(self.root.clone()).read_json(APPROVALS_FILE);
         approvals.unwrap_or_default()
     }
 }

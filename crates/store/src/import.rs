@@ -11,21 +11,21 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
-use super::files::{PRIVATE, set_mode, sync_file_system};
+use super::files::{PRIVATE_DIRECTORY_MODE, set_mode, sync_file_system};
 use super::journal::Journal;
 use super::lock::FileLock;
-use super::pack::STAYS;
-use super::staging_directory::{StagingDirectory, clear_left};
-use super::unpack::{UnpackOptions, unpack};
-use super::walk::{DirectoryEntry, walk};
+use super::pack::EXCLUDED_ENTRIES;
+use super::staging_directory::{StagingDirectory, remove_leftover_stages};
+use super::unpack::{UnpackOptions, unpack_archive};
+use super::walk::{DirectoryEntry, walk_entries};
 use super::{Home, RecordDirectory, RunDirectory, UnpackLimit};
 use crate::journal::{Event, EventKind};
 use retrial_plan::Plan;
 
 /// The file with the origin of a run.
-const MARK: &str = "imported.json";
+const MARK_FILE: &str = "imported.json";
 /// The maximum number of files of an import.
-const MOST_FILES: usize = 4_000_000;
+const MAX_IMPORTED_FILES: usize = 4_000_000;
 
 /// The origin of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,9 @@ impl ImportOrigin {
     /// Reads the origin of a run; none if it ran here.
     pub fn read(run: &RunDirectory) -> Option<Self> {
         // Called for each run: most have none, and a check is cheaper than a failed read.
-        run.join(MARK).exists().then(|| run.read_json(MARK).ok())?
+        run.join(MARK_FILE)
+            .exists()
+            .then(|| run.read_json(MARK_FILE).ok())?
     }
 }
 
@@ -83,14 +85,14 @@ pub type UnpackBundle<'a> = &'a dyn Fn(&Path, &Path) -> Option<Result<(), StoreE
 ///
 /// # Errors
 /// If it cannot be read, exceeds the free disk space, or contains no run.
-pub fn import(
+pub fn import_runs(
     home: &Home,
     source: &Path,
     judge: RejudgeRun<'_>,
     unbundle: UnpackBundle<'_>,
 ) -> Result<ImportReport, StoreError> {
-    let runs = home.runs();
-    clear_left(&runs);
+    let runs = home.runs_directory();
+    remove_leftover_stages(&runs);
     let stage = StagingDirectory::new(&runs)?;
     let omitted = if source.is_dir() {
         copy_run(source, stage.path())?
@@ -98,18 +100,18 @@ pub fn import(
         unpacked.map(|()| Vec::new())?
     } else {
         let archive = fs::metadata(source).map_err(StoreError::io("open", source))?;
-        let limit = UnpackLimit::of_archive(archive.len())?.bytes();
-        let most_bytes = limit.min(free_space(&runs));
+        let limit = UnpackLimit::for_archive(archive.len())?.bytes();
+        let most_bytes = limit.min(available_bytes(&runs));
         let limits = UnpackOptions {
             most_bytes,
-            most_files: MOST_FILES,
+            most_files: MAX_IMPORTED_FILES,
             executable: false,
             omitted_folders: 0,
             written_since: None,
         };
-        let unpacked = unpack(open(source)?, source, stage.path(), limits);
+        let unpacked = unpack_archive(open_archive(source)?, source, stage.path(), limits);
         unpacked
-            .map_err(|error| no_archive(error, source))
+            .map_err(|error| hide_archive_bytes(error, source))
             .map_err(|error| match error {
                 StoreError::TooLarge {
                     path,
@@ -136,7 +138,7 @@ pub fn import(
     let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
     names.sort();
     for name in names {
-        let staged = RunDirectory::at(stage.path().join(&name));
+        let staged = RunDirectory::from_path(stage.path().join(&name));
         arrivals.omitted.extend(remove_excluded(&staged));
         match import_run(&staged, &runs, source, judge) {
             Ok(arrival) => arrivals.runs.push(arrival),
@@ -154,7 +156,7 @@ pub fn import(
 }
 
 /// The archive's bytes, decompressed if necessary.
-fn open(archive: &Path) -> Result<Box<dyn Read>, StoreError> {
+fn open_archive(archive: &Path) -> Result<Box<dyn Read>, StoreError> {
     let mut file = File::open(archive).map_err(StoreError::io("open", archive))?;
     let mut magic = [0; 2];
     let read = file
@@ -170,7 +172,7 @@ fn open(archive: &Path) -> Result<Box<dyn Read>, StoreError> {
 }
 
 /// Errors must not contain bytes of the archive.
-fn no_archive(error: StoreError, source: &Path) -> StoreError {
+fn hide_archive_bytes(error: StoreError, source: &Path) -> StoreError {
     use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     let bytes_are_wrong = match &error {
         StoreError::Io { doing, source, .. } => {
@@ -186,14 +188,16 @@ fn no_archive(error: StoreError, source: &Path) -> StoreError {
 }
 
 /// Copies a run's directory; a run in progress is not copied.
-fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
-    let from = from.canonicalize().map_err(StoreError::io("find", from))?;
-    let run = RunDirectory::at(from);
-    if !run.journal().is_file() || !run.join("plan.json").is_file() {
+fn copy_run(source: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
+    let from = source
+        .canonicalize()
+        .map_err(StoreError::io("find", source))?;
+    let run = RunDirectory::from_path(from);
+    if !run.journal_path().is_file() || !run.join("plan.json").is_file() {
         let reason = "it is not a run: it has no journal.jsonl and plan.json";
         return Err(StoreError::unusable(run.path(), reason));
     }
-    if let Some(holder) = FileLock::holder(&run.lock()) {
+    if let Some(holder) = FileLock::find_holder(&run.lock_path()) {
         return Err(StoreError::Busy {
             run: run.id().to_owned(),
             holder: Box::new(holder),
@@ -202,7 +206,7 @@ fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
     let to = stage.join(run.id());
     fs::create_dir(&to).map_err(StoreError::io("create", &to))?;
     let mut omitted = Vec::new();
-    walk(run.path(), &STAYS, &mut |relative, entry| {
+    walk_entries(run.path(), &EXCLUDED_ENTRIES, &mut |relative, entry| {
         let target = to.join(relative);
         match entry {
             DirectoryEntry::Directory => {
@@ -226,7 +230,7 @@ fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
 
 /// Removes the files that `pack` would have excluded; returns their names.
 fn remove_excluded(staged: &RunDirectory) -> Vec<String> {
-    let found = STAYS.iter().filter(|name| {
+    let found = EXCLUDED_ENTRIES.iter().filter(|name| {
         let path = staged.join(name);
         fs::remove_file(&path)
             .or_else(|_| fs::remove_dir_all(&path))
@@ -245,13 +249,13 @@ fn import_run(
     judge: RejudgeRun<'_>,
 ) -> Result<ImportedRun, String> {
     let id = staged.id();
-    if !RecordDirectory::is_id(id) {
+    if !RecordDirectory::is_valid_id(id) {
         return Err("that is not the name of a run".to_owned());
     }
     let plan: Result<Plan, StoreError> = staged.read_json("plan.json");
-    plan.map_err(|error| format!("plan.json: {}", error.reason()))?;
-    let events: Vec<Event> = Journal::read(&staged.journal())
-        .map_err(|error| format!("its journal: {}", error.reason()))?;
+    plan.map_err(|error| format!("plan.json: {}", error.reason_without_path()))?;
+    let events: Vec<Event> = Journal::read(&staged.journal_path())
+        .map_err(|error| format!("its journal: {}", error.reason_without_path()))?;
     let started = events.iter().find_map(|event| match &event.what {
         EventKind::RunStarted { run, .. } => Some(run.as_str()),
         _ => None,
@@ -262,9 +266,9 @@ fn import_run(
             "it is not a run of this name: its journal belongs to {owner}"
         ));
     }
-    let host: serde_json::Value = staged.read_json("host.json").unwrap_or_default();
-    let host = host.pointer("/host/hostname");
-    let host = host
+    let host_record: serde_json::Value = staged.read_json("host.json").unwrap_or_default();
+    let hostname_value = host_record.pointer("/host/hostname");
+    let host = hostname_value
         .and_then(|host| host.as_str())
         .unwrap_or("an unknown host");
     let arrival = ImportedRun {
@@ -275,7 +279,7 @@ fn import_run(
     };
     let target = runs.join(id);
     if target.exists() {
-        if !same_file(&staged.journal(), &target.join("journal.jsonl")) {
+        if !have_same_content(&staged.journal_path(), &target.join("journal.jsonl")) {
             return Err(format!(
                 "a different run of this name is in {}, or a longer copy of this one; move it away first",
                 runs.display()
@@ -292,9 +296,9 @@ fn import_run(
         source: source.display().to_string(),
         time: Timestamp::now(),
     };
-    let marked = staged.write_json(MARK, &mark);
+    let marked = staged.write_json(MARK_FILE, &mark);
     marked.map_err(|error| error.to_string())?;
-    set_mode(staged.path(), PRIVATE).map_err(|error| error.to_string())?;
+    set_mode(staged.path(), PRIVATE_DIRECTORY_MODE).map_err(|error| error.to_string())?;
     let rejudged = judge(staged)?;
     fs::rename(staged.path(), &target).map_err(|error| error.to_string())?;
     Ok(ImportedRun {
@@ -303,12 +307,12 @@ fn import_run(
     })
 }
 
-fn same_file(left: &Path, right: &Path) -> bool {
+fn have_same_content(left: &Path, right: &Path) -> bool {
     matches!((fs::read(left), fs::read(right)), (Ok(left), Ok(right)) if left == right)
 }
 
 /// Free bytes on the disk, minus a reserve for other users.
-pub fn free_space(directory: &Path) -> u64 {
+pub fn available_bytes(directory: &Path) -> u64 {
     let found = rustix::fs::statvfs(directory);
     found.map_or(u64::MAX, |found| {
         let free = found.f_bavail.saturating_mul(found.f_frsize);

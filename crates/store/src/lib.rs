@@ -30,5 +30,5 @@ pub mod walk;
 pub use error::StoreError;
 pub use home::Home;
 pub use record::RecordDirectory;
-pub use run_directory::{RunDirectory, directory_of_machine};
+pub use run_directory::{RunDirectory, machine_subdirectory};
 pub use unpack_limit::{OverLimit, UnpackLimit};

@@ -10,8 +10,8 @@ pub use super::lock_holder::LockHolder;
 use super::process::ProcessIdentity;
 
 /// The number of attempts to acquire a lock, and the interval.
-const ATTEMPTS: u32 = 20;
-const PAUSE: Duration = Duration::from_millis(15);
+const MAX_ATTEMPTS: u32 = 20;
+const RETRY_INTERVAL: Duration = Duration::from_millis(15);
 
 /// The outcome of one attempt to acquire a lock.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl FileLock {
     ///
     /// # Errors
     /// If the file cannot be opened or written.
-    pub fn attempt(path: &Path, work: &str) -> Result<LockAttempt, StoreError> {
+    pub fn try_acquire(path: &Path, work: &str) -> Result<LockAttempt, StoreError> {
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -44,7 +44,7 @@ impl FileLock {
         match file.try_lock() {
             Ok(()) => {
                 let holder = LockHolder {
-                    process: Some(ProcessIdentity::own().clone()),
+                    process: Some(ProcessIdentity::current().clone()),
                     work: work.to_owned(),
                 };
                 holder.write(&file).map_err(StoreError::io("write", path))?;
@@ -62,15 +62,15 @@ impl FileLock {
     ///
     /// # Errors
     /// [`StoreError::Busy`] where another process follows the run.
-    pub fn take(path: &Path, run: &str) -> Result<Self, StoreError> {
+    pub fn acquire(path: &Path, run: &str) -> Result<Self, StoreError> {
         let mut holder = LockHolder::default();
-        for _ in 0..ATTEMPTS {
-            match Self::attempt(path, "")? {
+        for _ in 0..MAX_ATTEMPTS {
+            match Self::try_acquire(path, "")? {
                 LockAttempt::Acquired(lock) => return Ok(lock),
                 // Another process may only be reading the holder: that is short.
                 LockAttempt::HeldBy(other) => holder = other,
             }
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(RETRY_INTERVAL);
         }
         Err(StoreError::Busy {
             run: run.to_owned(),
@@ -79,17 +79,17 @@ impl FileLock {
     }
 
     /// The process that follows the run, if any does.
-    pub fn holder(path: &Path) -> Option<LockHolder> {
+    pub fn find_holder(path: &Path) -> Option<LockHolder> {
         let file = File::open(path).ok()?;
         if file.try_lock_shared().is_ok() {
             return None;
         }
         // It is written just after the lock is acquired.
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             if let Some(holder) = LockHolder::read(&file) {
                 return Some(holder);
             }
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(RETRY_INTERVAL);
         }
         Some(LockHolder::default())
     }
@@ -103,39 +103,39 @@ mod tests {
     fn reading_the_holder_does_not_block_locking() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("lock");
-        drop(FileLock::take(&path, "run").unwrap());
+        drop(FileLock::acquire(&path, "run").unwrap());
         let look = path.clone();
         let watcher = std::thread::spawn(move || {
             for _ in 0..2000 {
-                let _ = FileLock::holder(&look);
+                let _ = FileLock::find_holder(&look);
             }
         });
         for _ in 0..200 {
-            drop(FileLock::take(&path, "run").unwrap());
+            drop(FileLock::acquire(&path, "run").unwrap());
         }
         watcher.join().unwrap();
-        let held = FileLock::take(&path, "run").unwrap();
-        let holder = FileLock::holder(&path).unwrap();
-        assert_eq!(holder.process.as_ref(), Some(ProcessIdentity::own()));
+        let held = FileLock::acquire(&path, "run").unwrap();
+        let holder = FileLock::find_holder(&path).unwrap();
+        assert_eq!(holder.process.as_ref(), Some(ProcessIdentity::current()));
         assert_eq!(
             holder.to_string(),
             format!("process {}", std::process::id())
         );
         assert!(matches!(
-            FileLock::take(&path, "run"),
+            FileLock::acquire(&path, "run"),
             Err(StoreError::Busy { .. })
         ));
         drop(held);
-        assert_eq!(FileLock::holder(&path), None);
+        assert_eq!(FileLock::find_holder(&path), None);
     }
 
     #[test]
     fn a_held_lock_whose_file_names_no_process_has_an_unknown_holder() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("lock");
-        let held = FileLock::take(&path, "run").unwrap();
+        let held = FileLock::acquire(&path, "run").unwrap();
         std::fs::write(&path, "4711").unwrap();
-        let holder = FileLock::holder(&path).unwrap();
+        let holder = FileLock::find_holder(&path).unwrap();
         assert_eq!(holder, LockHolder::default());
         assert_eq!(holder.to_string(), "an unknown process");
         drop(held);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::process::ProcessIdentity;
 
 /// The maximum size of a lock file, bytes.
-const MAX_BYTES: u64 = 2000;
+const MAX_LOCK_FILE_BYTES: u64 = 2000;
 
 /// The holder of a lock, as the lock's file names it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ impl LockHolder {
     pub(super) fn read(mut file: &File) -> Option<Self> {
         let mut text = Vec::new();
         file.rewind().ok()?;
-        file.take(MAX_BYTES).read_to_end(&mut text).ok()?;
+        file.take(MAX_LOCK_FILE_BYTES).read_to_end(&mut text).ok()?;
         let mut holder: Self = serde_json::from_slice(&text).ok()?;
         holder.work.retain(|letter| !letter.is_control());
         let host = &mut holder.process.as_mut()?.host;

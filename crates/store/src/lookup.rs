@@ -10,48 +10,50 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::error::{RecordKind, StoreError};
-use super::files::{PRIVATE, create_private};
+use super::files::{PRIVATE_DIRECTORY_MODE, create_private_directory};
 
 /// The file that identifies the directory of a run or a batch.
-const JOURNAL: &str = "journal.jsonl";
+const JOURNAL_FILE: &str = "journal.jsonl";
 
 /// Creates a directory with a new id: time, name, and four digits.
-pub(super) fn new_directory(
+pub(super) fn create_record_directory(
     kind: RecordKind,
     parent: &Path,
-    stem: &str,
+    full_stem: &str,
 ) -> Result<PathBuf, StoreError> {
-    create_private(parent)?;
-    let parent = parent
+    create_private_directory(parent)?;
+    let real_parent = parent
         .canonicalize()
         .map_err(StoreError::io("find", parent))?;
     let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
-    let stem: String = stem.chars().take(40).collect();
+    let stem: String = full_stem.chars().take(40).collect();
     for attempt in 0..1000_u32 {
-        let path = parent.join(format!("{now}-{stem}-{}", short_id(attempt)));
+        let path = real_parent.join(format!("{now}-{stem}-{}", unique_suffix(attempt)));
         // A bind mount needs no permissions above its source, so containers of any user still write into the
         // control directory; other users of the host cannot access it.
-        match DirBuilder::new().mode(PRIVATE).create(&path) {
+        match DirBuilder::new().mode(PRIVATE_DIRECTORY_MODE).create(&path) {
             Ok(()) => return Ok(path),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(StoreError::io("create", &path)(error)),
         }
     }
     let reason = format!("no free name for a new {kind}");
-    Err(StoreError::unusable(&parent, reason))
+    Err(StoreError::unusable(&real_parent, reason))
 }
 
 /// Ids of the directories that have a journal, oldest first.
-pub(super) fn ids(parent: &Path) -> Vec<String> {
-    let began_of = |name: String| Some((started(parent, &name)?, name));
-    let mut found: Vec<(Timestamp, String)> =
-        names(parent).into_iter().filter_map(began_of).collect();
+pub(super) fn list_record_ids(parent: &Path) -> Vec<String> {
+    let began_of = |name: String| Some((read_start_time(parent, &name)?, name));
+    let mut found: Vec<(Timestamp, String)> = list_names(parent)
+        .into_iter()
+        .filter_map(began_of)
+        .collect();
     found.sort();
     found.into_iter().map(|(_, id)| id).collect()
 }
 
 /// Names of possible runs or batches, sorted. A name with a leading dot is not yet, or no longer, one.
-fn names(parent: &Path) -> Vec<String> {
+fn list_names(parent: &Path) -> Vec<String> {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries
         .filter_map(|entry| entry.file_name().into_string().ok())
@@ -62,10 +64,10 @@ fn names(parent: &Path) -> Vec<String> {
 }
 
 /// The one that started last. Of ten thousand, only those journals are opened whose names do not rule them out.
-fn last(parent: &Path) -> Option<String> {
-    let names = names(parent).into_iter();
+fn find_last_started(parent: &Path) -> Option<String> {
+    let names = list_names(parent).into_iter();
     let mut dated: Vec<(Timestamp, String)> = names
-        .map(|name| (at_the_latest(&name).unwrap_or(Timestamp::MAX), name))
+        .map(|name| (latest_possible_start(&name).unwrap_or(Timestamp::MAX), name))
         .collect();
     dated.sort_unstable();
     let mut latest: Option<(Timestamp, String)> = None;
@@ -76,14 +78,14 @@ fn last(parent: &Path) -> Option<String> {
         {
             break;
         }
-        latest = latest.max(started(parent, &name).map(|started| (started, name)));
+        latest = latest.max(read_start_time(parent, &name).map(|started| (started, name)));
     }
     latest.map(|(_, name)| name)
 }
 
 /// The latest possible start for a name: names have the local time of their creation, at most twelve hours
 /// behind UTC.
-fn at_the_latest(name: &str) -> Option<Timestamp> {
+fn latest_possible_start(name: &str) -> Option<Timestamp> {
     let local = DateTime::strptime("%Y%m%d-%H%M%S", name.get(..15)?).ok()?;
     let as_utc = local.to_zoned(TimeZone::UTC).ok()?.timestamp();
     // Plus some time until the journal's first line.
@@ -91,18 +93,22 @@ fn at_the_latest(name: &str) -> Option<Timestamp> {
 }
 
 /// Finds a directory by id, by a unique part of its id, by path, or `last`.
-pub(super) fn find(kind: RecordKind, parent: &Path, query: &str) -> Result<PathBuf, StoreError> {
+pub(super) fn find_record(
+    kind: RecordKind,
+    parent: &Path,
+    query: &str,
+) -> Result<PathBuf, StoreError> {
     let as_path = Path::new(query);
-    if query.contains('/') && as_path.join(JOURNAL).exists() {
+    if query.contains('/') && as_path.join(JOURNAL_FILE).exists() {
         return as_path
             .canonicalize()
             .map_err(StoreError::io("find", as_path));
     }
-    let is_record = |id: &&String| parent.join(id).join(JOURNAL).exists();
-    let ids = names(parent);
+    let is_record = |id: &&String| parent.join(id).join(JOURNAL_FILE).exists();
+    let ids = list_names(parent);
     let is_part = |id: &&String| !query.is_empty() && id.contains(query);
     let matches: Vec<String> = if query == "last" {
-        last(parent).into_iter().collect()
+        find_last_started(parent).into_iter().collect()
     } else if let Some(id) = ids.iter().find(|id| *id == query).filter(is_record) {
         vec![id.clone()]
     } else {
@@ -120,10 +126,10 @@ pub(super) fn find(kind: RecordKind, parent: &Path, query: &str) -> Result<PathB
     {
         return Err(StoreError::io("open", parent)(error));
     }
-    let latest = ids.iter().rev().filter(is_record).take(5).cloned();
-    let latest: Vec<String> = latest.collect();
+    let newest_ids = ids.iter().rev().filter(is_record).take(5).cloned();
+    let latest: Vec<String> = newest_ids.collect();
     let help = match (&matches[..], &latest[..]) {
-        ([], []) => format!("there are no {} yet", kind.several()),
+        ([], []) => format!("there are no {} yet", kind.plural()),
         ([], latest) => format!("the latest are: {}", latest.join(", ")),
         (matches, _) => format!("that could be: {}", matches.join(", ")),
     };
@@ -138,9 +144,9 @@ pub(super) fn find(kind: RecordKind, parent: &Path, query: &str) -> Result<PathB
 
 /// Its start time, from its journal's first line: an id has the local time, to the second. `None` without a
 /// journal; one without a time counts as the oldest.
-fn started(parent: &Path, name: &str) -> Option<Timestamp> {
+fn read_start_time(parent: &Path, name: &str) -> Option<Timestamp> {
     let mut line = String::new();
-    let file = fs::File::open(parent.join(name).join(JOURNAL)).ok()?;
+    let file = fs::File::open(parent.join(name).join(JOURNAL_FILE)).ok()?;
     // A journal is ours, but a run's directory may be imported.
     let _ = BufReader::new(file.take(64 << 10)).read_line(&mut line);
     let first: Option<serde_json::Value> = serde_json::from_str(&line).ok();
@@ -149,7 +155,7 @@ fn started(parent: &Path, name: &str) -> Option<Timestamp> {
 }
 
 /// Four hexadecimal digits that differ between processes that start in the same second.
-fn short_id(attempt: u32) -> String {
+fn unique_suffix(attempt: u32) -> String {
     use sha2::{Digest, Sha256};
     let now = jiff::Timestamp::now().as_nanosecond();
     let digest = Sha256::digest(format!("{now} {} {attempt}", std::process::id()));
@@ -165,12 +171,12 @@ mod tests {
     fn plant(parent: &Path, name: &str, time: &str) {
         fs::create_dir_all(parent.join(name)).unwrap();
         let line = format!("{{\"time\":\"{time}\"}}\n");
-        fs::write(parent.join(name).join(JOURNAL), line).unwrap();
+        fs::write(parent.join(name).join(JOURNAL_FILE), line).unwrap();
     }
 
     fn found(parent: &Path, query: &str) -> String {
-        let found =
-            find(RecordKind::Run, parent, query).map_err(|error| ErrorText::of(&error).to_string());
+        let found = find_record(RecordKind::Run, parent, query)
+            .map_err(|error| ErrorText::of(&error).to_string());
         let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
         found.map_or_else(|error| error, name)
     }
@@ -201,7 +207,7 @@ mod tests {
         fs::create_dir(runs.join("20991231-000000-empty-0005")).unwrap();
         plant(runs, ".going-x", "2027-01-01T00:00:00Z");
         assert_eq!(found(runs, "last"), "mine");
-        assert_eq!(ids(runs).last().unwrap(), "mine");
+        assert_eq!(list_record_ids(runs).last().unwrap(), "mine");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use retrial_document::measures::format;
 /// # Errors
 /// If it is missing, a link, not a regular file, or outside the directory.
 pub fn open_beneath(directory: &Path, relative: &Path) -> Result<File, StoreError> {
-    DirHandle::open(directory)?.file(relative)
+    DirHandle::open(directory)?.open_file(relative)
 }
 
 /// Reads a file beneath a directory, at most `cap` bytes.

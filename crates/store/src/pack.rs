@@ -12,11 +12,11 @@ use tar::{Builder, EntryType, Header};
 
 use super::error::StoreError;
 use super::run_directory::RunDirectory;
-use super::walk::{DirectoryEntry, walk};
+use super::walk::{DirectoryEntry, walk_entries};
 
 /// The excluded parts: the container's side of a run, its process's lock, the working directories of host
 /// commands.
-pub const STAYS: [&str; 3] = ["control", "lock", "host"];
+pub const EXCLUDED_ENTRIES: [&str; 3] = ["control", "lock", "host"];
 
 /// The number of files in an archive, and the omitted ones.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct PackSummary {
 ///
 /// # Errors
 /// If the archive exists already, the disk is full, or a run cannot be read.
-pub fn pack(runs: &[RunDirectory], to: &Path) -> Result<PackSummary, StoreError> {
+pub fn pack_runs(runs: &[RunDirectory], to: &Path) -> Result<PackSummary, StoreError> {
     if to.exists() {
         return Err(StoreError::unusable(to, "it already exists"));
     }
@@ -61,25 +61,25 @@ pub fn pack_directories(
     to: &Path,
 ) -> Result<PackSummary, StoreError> {
     let file = File::create(to).map_err(StoreError::io("create", to))?;
-    let (mut out, packed) = append_all(BufWriter::new(file), directories, &[], to)?;
+    let (mut out, packed) = append_directories(BufWriter::new(file), directories, &[], to)?;
     out.flush().map_err(StoreError::io("write", to))?;
     Ok(packed)
 }
 
 fn write(runs: &[RunDirectory], part: &Path, compressed: bool) -> Result<PackSummary, StoreError> {
     let failed = || StoreError::io::<std::io::Error>("write", part);
-    let runs = runs
+    let run_paths = runs
         .iter()
         .map(|run| (run.path().to_owned(), PathBuf::from(run.id())));
-    let runs: Vec<(PathBuf, PathBuf)> = runs.collect();
+    let runs: Vec<(PathBuf, PathBuf)> = run_paths.collect();
     let file = File::create(part).map_err(StoreError::io("create", part))?;
     let out = BufWriter::new(file);
     let (mut out, packed) = if compressed {
         let encoder = GzEncoder::new(out, Compression::fast());
-        let (encoder, packed) = append_all(encoder, &runs, &STAYS, part)?;
+        let (encoder, packed) = append_directories(encoder, &runs, &EXCLUDED_ENTRIES, part)?;
         (encoder.finish().map_err(failed())?, packed)
     } else {
-        append_all(out, &runs, &STAYS, part)?
+        append_directories(out, &runs, &EXCLUDED_ENTRIES, part)?
     };
     out.flush().map_err(failed())?;
     out.get_ref().sync_all().map_err(failed())?;
@@ -87,7 +87,7 @@ fn write(runs: &[RunDirectory], part: &Path, compressed: bool) -> Result<PackSum
 }
 
 /// Appends directories, each below a path of its own, without the top-level entries in `excluded`.
-fn append_all<W: Write>(
+fn append_directories<W: Write>(
     out: W,
     directories: &[(PathBuf, PathBuf)],
     excluded: &[&str],
@@ -96,14 +96,14 @@ fn append_all<W: Write>(
     let mut builder = Builder::new(out);
     let mut packed = PackSummary::default();
     for (directory, top) in directories {
-        walk(directory, excluded, &mut |relative, entry| {
+        walk_entries(directory, excluded, &mut |relative, entry| {
             let path = top.join(relative);
             match entry {
-                DirectoryEntry::Directory => append(&mut builder, &path, None, part)?,
+                DirectoryEntry::Directory => append_entry(&mut builder, &path, None, part)?,
                 DirectoryEntry::File(file) => {
                     packed.files += 1;
                     packed.bytes += file.metadata().map_or(0, |found| found.len());
-                    append(&mut builder, &path, Some(file), part)?;
+                    append_entry(&mut builder, &path, Some(file), part)?;
                 }
                 DirectoryEntry::Other(reason) => {
                     let omitted = format!("{}: {reason}", path.display());
@@ -117,7 +117,7 @@ fn append_all<W: Write>(
     Ok((out.map_err(StoreError::io("write", part))?, packed))
 }
 
-fn append(
+fn append_entry(
     builder: &mut Builder<impl Write>,
     path: &Path,
     file: Option<File>,

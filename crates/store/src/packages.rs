@@ -16,20 +16,20 @@ use super::home::Home;
 use super::run_directory::RunDirectory;
 
 /// The file of installed packages in a run's directory.
-pub const FILE: &str = "packages.json";
+pub const PACKAGES_FILE: &str = "packages.json";
 /// The directory of the home with the contents, each by its SHA-256.
-const SHARED: &str = "packages";
+const SHARED_FOLDER: &str = "packages";
 
 /// Stores the installed packages of a run.
 ///
 /// # Errors
 /// If the disk is full.
-pub fn keep<T: Serialize>(run: &RunDirectory, installed: &T) -> Result<(), StoreError> {
-    let path = run.join(FILE);
+pub fn store_packages<T: Serialize>(run: &RunDirectory, installed: &T) -> Result<(), StoreError> {
+    let path = run.join(PACKAGES_FILE);
     let mut text = serde_json::to_string(installed).map_err(StoreError::json(&path))?;
     text.push('\n');
-    if let Some(shared) = shared(run, &text)
-        && link(&shared, &path, &text).is_ok()
+    if let Some(shared) = shared_path(run, &text)
+        && link_shared(&shared, &path, &text).is_ok()
     {
         return Ok(());
     }
@@ -38,8 +38,10 @@ pub fn keep<T: Serialize>(run: &RunDirectory, installed: &T) -> Result<(), Store
 }
 
 /// Removes contents that no run uses any more; returns the number.
-pub fn prune(home: &Home) -> usize {
-    let entries = fs::read_dir(home.root().join(SHARED)).into_iter().flatten();
+pub fn remove_unused_packages(home: &Home) -> usize {
+    let entries = fs::read_dir(home.root().join(SHARED_FOLDER))
+        .into_iter()
+        .flatten();
     let unused = entries.flatten().filter(|entry| {
         let metadata = entry.metadata();
         metadata.is_ok_and(|metadata| metadata.is_file() && metadata.nlink() == 1)
@@ -50,14 +52,14 @@ pub fn prune(home: &Home) -> usize {
 }
 
 /// The path of a content in a run's home.
-fn shared(run: &RunDirectory, text: &str) -> Option<PathBuf> {
+fn shared_path(run: &RunDirectory, text: &str) -> Option<PathBuf> {
     let runs = run.path().parent()?;
     let home = runs.parent().filter(|_| runs.ends_with("runs"))?;
     let name = format!("{}.json", hex::encode(Sha256::digest(text)));
-    Some(home.join(SHARED).join(name))
+    Some(home.join(SHARED_FOLDER).join(name))
 }
 
-fn link(shared: &Path, path: &Path, text: &str) -> std::io::Result<()> {
+fn link_shared(shared: &Path, path: &Path, text: &str) -> std::io::Result<()> {
     // It may have been truncated or modified.
     if !fs::read(shared).is_ok_and(|found| found == text.as_bytes()) {
         let parent = shared.parent().unwrap_or(shared);
@@ -81,44 +83,44 @@ mod tests {
     use super::*;
 
     fn run(home: &Home) -> RunDirectory {
-        home.new_run("case").unwrap()
+        home.create_run_directory("case").unwrap()
     }
 
     #[test]
     fn runs_share_equal_package_lists() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path().to_owned());
+        let home = Home::from_root(folder.path().to_owned());
         let (first, second, third) = (run(&home), run(&home), run(&home));
-        keep(&first, &"a").unwrap();
-        keep(&second, &"a").unwrap();
-        keep(&third, &"b").unwrap();
-        let inode = |run: &RunDirectory| fs::metadata(run.join(FILE)).unwrap().ino();
+        store_packages(&first, &"a").unwrap();
+        store_packages(&second, &"a").unwrap();
+        store_packages(&third, &"b").unwrap();
+        let inode = |run: &RunDirectory| fs::metadata(run.join(PACKAGES_FILE)).unwrap().ino();
         assert_eq!(inode(&first), inode(&second));
         assert_ne!(inode(&first), inode(&third));
-        assert_eq!(prune(&home), 0);
+        assert_eq!(remove_unused_packages(&home), 0);
         fs::remove_dir_all(third.path()).unwrap();
-        assert_eq!(prune(&home), 1);
-        assert_eq!(second.read_json::<String>(FILE).unwrap(), "a");
+        assert_eq!(remove_unused_packages(&home), 1);
+        assert_eq!(second.read_json::<String>(PACKAGES_FILE).unwrap(), "a");
     }
 
     #[test]
     fn damaged_content_is_rewritten() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path().to_owned());
+        let home = Home::from_root(folder.path().to_owned());
         let (first, second) = (run(&home), run(&home));
-        keep(&first, &"a").unwrap();
-        fs::write(first.join(FILE), "damaged").unwrap();
-        keep(&second, &"a").unwrap();
-        assert_eq!(second.read_json::<String>(FILE).unwrap(), "a");
-        keep(&first, &"a").unwrap();
-        assert_eq!(first.read_json::<String>(FILE).unwrap(), "a");
+        store_packages(&first, &"a").unwrap();
+        fs::write(first.join(PACKAGES_FILE), "damaged").unwrap();
+        store_packages(&second, &"a").unwrap();
+        assert_eq!(second.read_json::<String>(PACKAGES_FILE).unwrap(), "a");
+        store_packages(&first, &"a").unwrap();
+        assert_eq!(first.read_json::<String>(PACKAGES_FILE).unwrap(), "a");
     }
 
     #[test]
     fn a_run_outside_a_home_has_its_own_list() {
         let folder = tempfile::tempdir().unwrap();
-        let run = RunDirectory::at(folder.path().to_owned());
-        keep(&run, &"a").unwrap();
-        assert_eq!(run.read_json::<String>(FILE).unwrap(), "a");
+        let run = RunDirectory::from_path(folder.path().to_owned());
+        store_packages(&run, &"a").unwrap();
+        assert_eq!(run.read_json::<String>(PACKAGES_FILE).unwrap(), "a");
     }
 }

@@ -16,7 +16,7 @@ use thiserror::Error;
 use super::clock;
 
 /// The identity of this process, read once.
-static OWN: LazyLock<ProcessIdentity> = LazyLock::new(ProcessIdentity::read_own);
+static CURRENT_PROCESS: LazyLock<ProcessIdentity> = LazyLock::new(ProcessIdentity::read_current);
 
 /// A process of some machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,19 +60,19 @@ pub enum SignalError {
 
 impl ProcessIdentity {
     /// Returns the identity of this process.
-    pub fn own() -> &'static Self {
-        &OWN
+    pub fn current() -> &'static Self {
+        &CURRENT_PROCESS
     }
 
-    fn read_own() -> Self {
+    fn read_current() -> Self {
         let namespace = fs::read_link("/proc/self/ns/pid").ok();
         let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         Self {
             pid: std::process::id(),
             host: host.trim().to_owned(),
-            boot: clock::boot().to_owned(),
+            boot: clock::current_boot().to_owned(),
             pid_namespace: namespace.map_or_else(String::new, |link| link.display().to_string()),
-            started: start_time("self").unwrap_or(0),
+            started: read_start_ticks("self").unwrap_or(0),
         }
     }
 
@@ -80,8 +80,8 @@ impl ProcessIdentity {
     ///
     /// # Errors
     /// Where else it is.
-    pub fn is_here(&self) -> Result<(), SignalRefusal> {
-        let own = Self::own();
+    pub fn check_reachable(&self) -> Result<(), SignalRefusal> {
+        let own = Self::current();
         if self.boot.is_empty() || self.boot != own.boot {
             Err(SignalRefusal::OtherMachine)
         } else if self.pid_namespace.is_empty() || self.pid_namespace != own.pid_namespace {
@@ -92,9 +92,9 @@ impl ProcessIdentity {
     }
 
     /// Returns the name of the other machine that it was on; none if it was on this one, perhaps before a reboot.
-    pub fn other_host(&self) -> Option<&str> {
-        let is_other = self.is_here() == Err(SignalRefusal::OtherMachine);
-        let is_other = is_other && !self.host.is_empty() && self.host != Self::own().host;
+    pub fn other_host_name(&self) -> Option<&str> {
+        let is_unreachable = self.check_reachable() == Err(SignalRefusal::OtherMachine);
+        let is_other = is_unreachable && !self.host.is_empty() && self.host != Self::current().host;
         is_other.then_some(&self.host)
     }
 
@@ -103,18 +103,18 @@ impl ProcessIdentity {
     /// # Errors
     /// If it is not a living process of this machine and pid namespace, or of another user.
     pub fn terminate(&self) -> Result<(), SignalError> {
-        self.is_here()?;
-        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
-        let pid = pid.ok_or(SignalRefusal::Ended)?;
+        self.check_reachable()?;
+        let raw_pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
+        let pid = raw_pid.ok_or(SignalRefusal::Ended)?;
         let sent = match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(process) => {
-                self.check_start(&number_of(&process).unwrap_or_default())?;
+                self.check_start_time(&read_pid(&process).unwrap_or_default())?;
                 pidfd_send_signal(&process, Signal::TERM)
             }
             // Kernels before 5.3: a moment is left between the check and the signal.
             Err(Errno::NOSYS) => {
                 test_kill_process(pid).map_err(SignalError::Kernel)?;
-                self.check_start(&self.pid.to_string())?;
+                self.check_start_time(&self.pid.to_string())?;
                 kill_process(pid, Signal::TERM)
             }
             Err(error) => Err(error),
@@ -128,15 +128,15 @@ impl ProcessIdentity {
     /// Returns its id, with its machine unless it is of this one: `4711`, `4711 on n2`.
     pub fn label(&self) -> String {
         let Self { pid, host, .. } = self;
-        match self.is_here() {
+        match self.check_reachable() {
             Ok(()) | Err(SignalRefusal::Ended) => pid.to_string(),
             Err(SignalRefusal::OtherMachine) => format!("{pid} on {host}"),
             Err(SignalRefusal::OtherNamespace) => format!("{pid} in another container on {host}"),
         }
     }
 
-    fn check_start(&self, name: &str) -> Result<(), SignalRefusal> {
-        let is_same = self.started != 0 && start_time(name) == Some(self.started);
+    fn check_start_time(&self, name: &str) -> Result<(), SignalRefusal> {
+        let is_same = self.started != 0 && read_start_ticks(name) == Some(self.started);
         is_same.then_some(()).ok_or(SignalRefusal::Ended)
     }
 }
@@ -149,7 +149,7 @@ impl fmt::Display for ProcessIdentity {
 }
 
 /// Returns the id of an open process in the pid namespace whose `/proc` this is.
-fn number_of(process: &OwnedFd) -> Option<String> {
+fn read_pid(process: &OwnedFd) -> Option<String> {
     let text = fs::read_to_string(format!("/proc/self/fdinfo/{}", process.as_raw_fd())).ok()?;
     let number = text.lines().find_map(|line| line.strip_prefix("Pid:"))?;
     Some(number.trim().to_owned())
@@ -157,7 +157,7 @@ fn number_of(process: &OwnedFd) -> Option<String> {
 
 /// When a process started, in clock ticks since the boot: field 22 of its `stat`. Its name, in parentheses, may
 /// have blanks and parentheses.
-fn start_time(name: &str) -> Option<u64> {
+fn read_start_ticks(name: &str) -> Option<u64> {
     let stat = fs::read(format!("/proc/{name}/stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);
     let (_, fields) = stat.rsplit_once(") ")?;
@@ -175,8 +175,8 @@ mod tests {
         let child = Command::new("sleep").arg("60").spawn().unwrap();
         let identity = ProcessIdentity {
             pid: child.id(),
-            started: start_time(&child.id().to_string()).unwrap(),
-            ..ProcessIdentity::own().clone()
+            started: read_start_ticks(&child.id().to_string()).unwrap(),
+            ..ProcessIdentity::current().clone()
         };
         (child, identity)
     }

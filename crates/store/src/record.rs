@@ -18,7 +18,7 @@ pub struct RecordDirectory {
 
 impl RecordDirectory {
     /// Opens an existing one: its name is its id.
-    pub fn at(path: PathBuf) -> Self {
+    pub fn from_path(path: PathBuf) -> Self {
         let id = path
             .file_name()
             .map(|name| name.to_string_lossy().into_owned())
@@ -27,7 +27,7 @@ impl RecordDirectory {
     }
 
     /// Returns whether a name is a valid id: no characters special to a shell or a terminal.
-    pub fn is_id(name: &str) -> bool {
+    pub fn is_valid_id(name: &str) -> bool {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
         name.len() <= 128
             && name.starts_with(|first: char| first.is_ascii_alphanumeric())
@@ -36,7 +36,7 @@ impl RecordDirectory {
 
     /// A subdirectory with its id, and its own journal and files.
     #[must_use]
-    pub fn part(&self, relative: &str) -> Self {
+    pub fn subrecord(&self, relative: &str) -> Self {
         Self {
             path: self.path.join(relative),
             id: self.id.clone(),
@@ -59,12 +59,12 @@ impl RecordDirectory {
     }
 
     /// Returns the path of its journal, `journal.jsonl`.
-    pub fn journal(&self) -> PathBuf {
+    pub fn journal_path(&self) -> PathBuf {
         self.join("journal.jsonl")
     }
 
     /// Returns the path of the lock file of the process that executes it.
-    pub fn lock(&self) -> PathBuf {
+    pub fn lock_path(&self) -> PathBuf {
         self.join("lock")
     }
 

@@ -15,11 +15,11 @@ pub struct RunDirectory {
 }
 
 /// The directory of a run's other machines.
-const MACHINES: &str = "nodes";
+const MACHINES_FOLDER: &str = "nodes";
 
 /// The directory of one of them, within the run's.
-pub fn directory_of_machine(name: &str) -> String {
-    format!("{MACHINES}/{name}")
+pub fn machine_subdirectory(name: &str) -> String {
+    format!("{MACHINES_FOLDER}/{name}")
 }
 
 impl Deref for RunDirectory {
@@ -32,8 +32,8 @@ impl Deref for RunDirectory {
 
 impl RunDirectory {
     pub(super) fn create(path: PathBuf) -> Result<Self, StoreError> {
-        let run = Self::at(path);
-        run.lay_out()?;
+        let run = Self::from_path(path);
+        run.create_layout()?;
         Ok(run)
     }
 
@@ -41,12 +41,12 @@ impl RunDirectory {
     ///
     /// # Errors
     /// If they cannot be written.
-    pub fn lay_out(&self) -> Result<(), StoreError> {
+    pub fn create_layout(&self) -> Result<(), StoreError> {
         for directory in [
-            self.steps(),
-            self.results(),
-            self.control(),
-            self.control().join("steps"),
+            self.steps_directory(),
+            self.results_directory(),
+            self.control_directory(),
+            self.control_directory().join("steps"),
         ] {
             fs::create_dir_all(&directory).map_err(StoreError::io("create", &directory))?;
         }
@@ -54,9 +54,9 @@ impl RunDirectory {
     }
 
     /// Opens an existing run.
-    pub fn at(path: PathBuf) -> Self {
+    pub fn from_path(path: PathBuf) -> Self {
         Self {
-            record: RecordDirectory::at(path),
+            record: RecordDirectory::from_path(path),
         }
     }
 
@@ -64,13 +64,15 @@ impl RunDirectory {
     ///
     /// # Errors
     /// If there is no journal that can be read.
-    pub fn state(&self) -> Result<JournalState, StoreError> {
-        Ok(JournalState::from_events(&Journal::read(&self.journal())?))
+    pub fn read_state(&self) -> Result<JournalState, StoreError> {
+        Ok(JournalState::from_events(&Journal::read(
+            &self.journal_path(),
+        )?))
     }
 
     /// Lists the names of its other machines that have started.
-    pub fn other_machines(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.path().join(MACHINES))
+    pub fn list_other_machines(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path().join(MACHINES_FOLDER))
             .into_iter()
             .flatten();
         let started = entries
@@ -86,24 +88,24 @@ impl RunDirectory {
 
     /// The part of a run that another of its machines writes, with the layout of a run.
     #[must_use]
-    pub fn machine(&self, name: &str) -> Self {
+    pub fn machine_directory(&self, name: &str) -> Self {
         Self {
-            record: self.record.part(&directory_of_machine(name)),
+            record: self.record.subrecord(&machine_subdirectory(name)),
         }
     }
 
     /// Returns the directory of the steps' output.
-    pub fn steps(&self) -> PathBuf {
+    pub fn steps_directory(&self) -> PathBuf {
         self.join("steps")
     }
 
     /// Returns the directory of the scenarios' results.
-    pub fn results(&self) -> PathBuf {
+    pub fn results_directory(&self) -> PathBuf {
         self.join("results")
     }
 
     /// Returns the directory that the container mounts as `/.retrial`.
-    pub fn control(&self) -> PathBuf {
+    pub fn control_directory(&self) -> PathBuf {
         self.join("control")
     }
 }

@@ -6,11 +6,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::error::StoreError;
-use super::files::{PRIVATE, create_private, set_mode};
+use super::files::{PRIVATE_DIRECTORY_MODE, create_private_directory, set_mode};
 use super::run_directory::RunDirectory;
 
 /// The default location of such directories: `/tmp/retrial-UID`.
-pub fn standard() -> PathBuf {
+pub fn default_location() -> PathBuf {
     PathBuf::from(format!(
         "/tmp/retrial-{}",
         rustix::process::getuid().as_raw()
@@ -21,16 +21,16 @@ pub fn standard() -> PathBuf {
 ///
 /// # Errors
 /// If it cannot be created, or `scratch` is another user's.
-pub fn directory_of(scratch: &Path, run: &RunDirectory) -> Result<RunDirectory, StoreError> {
-    create_private(scratch)?;
+pub fn create_run_scratch(scratch: &Path, run: &RunDirectory) -> Result<RunDirectory, StoreError> {
+    create_private_directory(scratch)?;
     let status = fs::symlink_metadata(scratch).map_err(StoreError::io("open", scratch))?;
     if !status.is_dir() || status.uid() != rustix::process::getuid().as_raw() {
         let reason = "it belongs to another user; choose another directory: `scratch:` of the site, or RETRIAL_SCRATCH";
         return Err(StoreError::unusable(scratch, reason));
     }
-    set_mode(scratch, PRIVATE)?;
-    let local = RunDirectory::at(scratch.join(run.id()));
-    create_private(local.path())?;
-    local.lay_out()?;
+    set_mode(scratch, PRIVATE_DIRECTORY_MODE)?;
+    let local = RunDirectory::from_path(scratch.join(run.id()));
+    create_private_directory(local.path())?;
+    local.create_layout()?;
     Ok(local)
 }

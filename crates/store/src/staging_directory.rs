@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::error::StoreError;
-use super::files::{create_private, remove_directory};
+use super::files::{create_private_directory, remove_directory};
 
 /// Held while it is in use; removed with its content afterwards.
 #[derive(Debug)]
@@ -20,12 +20,12 @@ impl StagingDirectory {
     /// # Errors
     /// If the disk is full.
     pub fn new(runs: &Path) -> Result<Self, StoreError> {
-        create_private(runs)?;
+        create_private_directory(runs)?;
         // Another machine that shares the home may have a process of this number.
         let (pid, now) = (std::process::id(), jiff::Timestamp::now().as_nanosecond());
         let path = runs.join(format!(".arriving-{pid}-{now}"));
         fs::create_dir(&path).map_err(StoreError::io("create", &path))?;
-        Ok(Self::at(path))
+        Ok(Self::from_path(path))
     }
 
     /// Renames a run for removal: from now on it is no run.
@@ -37,12 +37,12 @@ impl StagingDirectory {
         let path = run.with_file_name(format!(".going-{name}"));
         remove_directory(&path)?;
         fs::rename(run, &path).map_err(StoreError::io("rename", run))?;
-        Ok(Self::at(path))
+        Ok(Self::from_path(path))
     }
 
-    fn at(path: PathBuf) -> Self {
-        let lock = File::open(&path).ok();
-        let lock = lock.filter(|lock| lock.try_lock().is_ok());
+    fn from_path(path: PathBuf) -> Self {
+        let opened = File::open(&path).ok();
+        let lock = opened.filter(|lock| lock.try_lock().is_ok());
         Self { path, _lock: lock }
     }
 
@@ -55,7 +55,7 @@ impl StagingDirectory {
     ///
     /// # Errors
     /// If something in it belongs to another user.
-    pub fn clear(self) -> Result<(), StoreError> {
+    pub fn remove(self) -> Result<(), StoreError> {
         remove_directory(&self.path)
     }
 }
@@ -67,7 +67,7 @@ impl Drop for StagingDirectory {
 }
 
 /// Removes leftovers of killed processes.
-pub fn clear_left(runs: &Path) {
+pub fn remove_leftover_stages(runs: &Path) {
     let entries = fs::read_dir(runs).into_iter().flatten().flatten();
     for entry in entries {
         let name = entry.file_name();

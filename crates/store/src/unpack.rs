@@ -12,13 +12,13 @@ use super::error::StoreError;
 use retrial_document::measures::format;
 
 /// The maximum number of files of a result.
-const MOST_FILES: usize = 100_000;
+const MAX_RESULT_FILES: usize = 100_000;
 
 /// The maximum number of omitted entries that are reported.
-const MOST_NAMED: usize = 20;
+const MAX_REPORTED_OMISSIONS: usize = 20;
 
 /// The maximum number of files from before [`UnpackOptions::written_since`] that are reported.
-const MAX_OLDER: usize = 1000;
+const MAX_REPORTED_OLDER_FILES: usize = 1000;
 
 /// The number of unpacked files, and the omitted entries.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct UnpackSummary {
     pub older: Vec<String>,
     /// The archive contains a single file, without a directory.
     pub single: bool,
-    unnamed: usize,
+    unreported_count: usize,
 }
 
 /// The limits for unpacking an archive.
@@ -53,10 +53,10 @@ pub struct UnpackOptions {
 
 impl UnpackOptions {
     /// The limits of a result, without the folder around it.
-    pub fn results(most_bytes: u64) -> Self {
+    pub fn for_results(most_bytes: u64) -> Self {
         Self {
             most_bytes,
-            most_files: MOST_FILES,
+            most_files: MAX_RESULT_FILES,
             executable: false,
             omitted_folders: 1,
             written_since: None,
@@ -69,7 +69,7 @@ impl UnpackOptions {
 ///
 /// # Errors
 /// If the archive is truncated or too large, or the disk is full.
-pub fn unpack(
+pub fn unpack_archive(
     from: impl Read,
     archive: &Path,
     to: &Path,
@@ -80,8 +80,8 @@ pub fn unpack(
     let mut entry_count = 0;
     let too_large = |limit, reason| StoreError::too_large(archive, limit, reason);
     let mut entries = Archive::new(from);
-    for entry in entries.entries().map_err(StoreError::io("read", archive))? {
-        let mut entry = entry.map_err(StoreError::io("read", archive))?;
+    for archived in entries.entries().map_err(StoreError::io("read", archive))? {
+        let mut entry = archived.map_err(StoreError::io("read", archive))?;
         let name = entry
             .path()
             .map_err(StoreError::io("read", archive))?
@@ -92,8 +92,8 @@ pub fn unpack(
             let reason = format!("{} exceeds the limit", name.display());
             return Err(too_large(limit, reason));
         }
-        let Some(relative) = beneath(&name, limits.omitted_folders) else {
-            unpacked.leave_out(&name, "points outside the results");
+        let Some(relative) = target_path(&name, limits.omitted_folders) else {
+            unpacked.record_omitted(&name, "points outside the results");
             continue;
         };
         let kind = entry.header().entry_type();
@@ -123,18 +123,18 @@ pub fn unpack(
                 write_file(&mut entry, &path, mode).map(|bytes| {
                     unpacked.files += 1;
                     unpacked.bytes += bytes;
-                    if is_older && written > 0 && unpacked.older.len() < MAX_OLDER {
+                    if is_older && written > 0 && unpacked.older.len() < MAX_REPORTED_OLDER_FILES {
                         let below = path.strip_prefix(to).unwrap_or(&path);
                         unpacked.older.push(below.display().to_string());
                     }
                 })
             }
             EntryType::Symlink | EntryType::Link => {
-                unpacked.leave_out(&relative, "a link");
+                unpacked.record_omitted(&relative, "a link");
                 continue;
             }
             other => {
-                unpacked.leave_out(&relative, &format!("{other:?}"));
+                unpacked.record_omitted(&relative, &format!("{other:?}"));
                 continue;
             }
         };
@@ -143,13 +143,13 @@ pub fn unpack(
             Err(StoreError::Io { source, .. })
                 if source.kind() == io::ErrorKind::InvalidFilename =>
             {
-                unpacked.leave_out(&relative, "its name is too long");
+                unpacked.record_omitted(&relative, "its name is too long");
             }
             other => other?,
         }
     }
-    if unpacked.unnamed > 0 {
-        let more = format!("and {} more", unpacked.unnamed);
+    if unpacked.unreported_count > 0 {
+        let more = format!("and {} more", unpacked.unreported_count);
         unpacked.omitted.push(more);
     }
     Ok(unpacked)
@@ -157,12 +157,12 @@ pub fn unpack(
 
 impl UnpackSummary {
     /// Reports an omitted entry; only the first ones, since an archive may have very many.
-    fn leave_out(&mut self, name: &Path, reason: &str) {
-        if self.omitted.len() < MOST_NAMED {
-            let name: String = name.display().to_string().chars().take(200).collect();
+    fn record_omitted(&mut self, entry_path: &Path, reason: &str) {
+        if self.omitted.len() < MAX_REPORTED_OMISSIONS {
+            let name: String = entry_path.display().to_string().chars().take(200).collect();
             self.omitted.push(format!("{name}: {reason}"));
         } else {
-            self.unnamed += 1;
+            self.unreported_count += 1;
         }
     }
 }
@@ -181,9 +181,9 @@ fn write_file(entry: &mut impl Read, path: &Path, mode: u32) -> Result<u64, Stor
 }
 
 /// The path of an entry below the target; none if it is outside.
-fn beneath(name: &Path, omitted_folders: usize) -> Option<PathBuf> {
-    let parts = name.components().filter(|part| *part != Component::CurDir);
-    let parts: Option<Vec<_>> = parts
+fn target_path(name: &Path, omitted_folders: usize) -> Option<PathBuf> {
+    let components = name.components().filter(|part| *part != Component::CurDir);
+    let parts: Option<Vec<_>> = components
         .map(|part| match part {
             Component::Normal(part) => Some(part),
             _ => None,
@@ -226,11 +226,11 @@ mod tests {
         add("run_1/evil/passwd", EntryType::Regular, "");
         let archive = builder.into_inner().unwrap();
         let at = |to: &Path, most: u64| {
-            unpack(
+            unpack_archive(
                 &archive[..],
                 Path::new("/results"),
                 to,
-                UnpackOptions::results(most),
+                UnpackOptions::for_results(most),
             )
         };
         let to = directory.path().join("out");
@@ -256,12 +256,13 @@ mod tests {
         }
         let archive = builder.into_inner().unwrap();
         let directory = tempfile::tempdir().unwrap();
-        let mut limits = UnpackOptions::results(100);
-        let unpacked = unpack(&archive[..], Path::new("/out"), directory.path(), limits);
+        let mut limits = UnpackOptions::for_results(100);
+        let unpacked = unpack_archive(&archive[..], Path::new("/out"), directory.path(), limits);
         assert!(unpacked.unwrap().older.is_empty());
         limits.written_since = Some(1000);
         let again = tempfile::tempdir().unwrap();
-        let unpacked = unpack(&archive[..], Path::new("/out"), again.path(), limits).unwrap();
+        let unpacked =
+            unpack_archive(&archive[..], Path::new("/out"), again.path(), limits).unwrap();
         assert_eq!(unpacked.older, ["old"]);
         assert_eq!(unpacked.files, 3);
     }
@@ -274,8 +275,9 @@ mod tests {
         header.set_cksum();
         let endless = header.as_bytes().chain(io::repeat(0));
         let directory = tempfile::tempdir().unwrap();
-        let limits = UnpackOptions::results(16 << 30);
-        let error = unpack(endless, Path::new("/results"), directory.path(), limits).unwrap_err();
+        let limits = UnpackOptions::for_results(16 << 30);
+        let error =
+            unpack_archive(endless, Path::new("/results"), directory.path(), limits).unwrap_err();
         assert!(matches!(error, StoreError::TooLarge { .. }), "{error}");
         assert!(!directory.path().join("sparse").exists());
     }

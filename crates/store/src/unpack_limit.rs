@@ -12,13 +12,13 @@ use retrial_document::measures::format;
 use retrial_document::measures::parse_size;
 
 /// The variable that replaces the limit: `20 GiB`.
-const VARIABLE: &str = "RETRIAL_MAX_UNPACKED";
+const LIMIT_VARIABLE: &str = "RETRIAL_MAX_UNPACKED";
 /// An archive may always unpack to as much as this, bytes.
-const SMALL_BYTES: u64 = 256 << 20;
+const MIN_LIMIT_BYTES: u64 = 256 << 20;
 /// The largest number of bytes that one byte of an archive may unpack to. Logs with few different lines have some 50.
-const MAX_RATIO: u64 = 200;
+const MAX_UNPACK_RATIO: u64 = 200;
 /// The largest size to which an archive may unpack, bytes.
-const MAX_BYTES: u64 = 64 << 30;
+const MAX_LIMIT_BYTES: u64 = 64 << 30;
 
 /// An archive that states a size above its limit.
 #[derive(Debug, Error, Diagnostic)]
@@ -42,11 +42,11 @@ impl UnpackLimit {
     ///
     /// # Errors
     /// If the variable is set and no size.
-    pub fn of_archive(archive_bytes: u64) -> Result<Self, StoreError> {
-        let bytes = match env::var(VARIABLE) {
+    pub fn for_archive(archive_bytes: u64) -> Result<Self, StoreError> {
+        let bytes = match env::var(LIMIT_VARIABLE) {
             Ok(text) => parse_size(&text, ByteUnits::Precise).ok_or_else(|| {
                 let reason = format!("`{text}` is not a size; write it like this: 20GiB");
-                StoreError::unusable(Path::new(VARIABLE), reason)
+                StoreError::unusable(Path::new(LIMIT_VARIABLE), reason)
             })?,
             Err(_) => default_limit(archive_bytes),
         };
@@ -62,7 +62,7 @@ impl UnpackLimit {
     ///
     /// # Errors
     /// If that is more than the limit.
-    pub fn check(self, bytes: u64) -> Result<(), OverLimit> {
+    pub fn check_size(self, bytes: u64) -> Result<(), OverLimit> {
         if bytes <= self.bytes {
             return Ok(());
         }
@@ -72,14 +72,14 @@ impl UnpackLimit {
 
     /// Returns the advice for an archive that exceeds the limit.
     pub fn advice() -> String {
-        format!("if you trust its sender, allow more: {VARIABLE}=20GiB")
+        format!("if you trust its sender, allow more: {LIMIT_VARIABLE}=20GiB")
     }
 }
 
 fn default_limit(archive_bytes: u64) -> u64 {
     archive_bytes
-        .saturating_mul(MAX_RATIO)
-        .clamp(SMALL_BYTES, MAX_BYTES)
+        .saturating_mul(MAX_UNPACK_RATIO)
+        .clamp(MIN_LIMIT_BYTES, MAX_LIMIT_BYTES)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::dir_handle::DirHandle;
 use super::error::StoreError;
 
 /// The largest depth of directories that are entered.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// An entry of a directory.
 #[derive(Debug)]
@@ -24,42 +24,42 @@ pub enum DirectoryEntry {
 ///
 /// # Errors
 /// If the directory itself cannot be read, and errors of `visit`.
-pub fn walk<E: From<StoreError>>(
+pub fn walk_entries<E: From<StoreError>>(
     root: &Path,
     skip: &[&str],
     visit: &mut dyn FnMut(&Path, DirectoryEntry) -> Result<(), E>,
 ) -> Result<(), E> {
     let directory = DirHandle::open(root)?;
-    visit_all(&directory, Path::new(""), 1, skip, visit)
+    visit_directory(&directory, Path::new(""), 1, skip, visit)
 }
 
-fn visit_all<E: From<StoreError>>(
+fn visit_directory<E: From<StoreError>>(
     directory: &DirHandle,
     relative: &Path,
     depth: usize,
     skip: &[&str],
     visit: &mut dyn FnMut(&Path, DirectoryEntry) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut names = directory.names()?;
+    let mut names = directory.list_names()?;
     names.retain(|name| !skip.contains(&name.as_str()));
     for name in names {
         let path = relative.join(&name);
         if !directory.is_directory(&name) {
-            let opened = directory.file(Path::new(&name));
-            let other = |error: StoreError| DirectoryEntry::Other(error.reason());
+            let opened = directory.open_file(Path::new(&name));
+            let other = |error: StoreError| DirectoryEntry::Other(error.reason_without_path());
             visit(&path, opened.map_or_else(other, DirectoryEntry::File))?;
-        } else if depth > DEEPEST {
+        } else if depth > MAX_DEPTH {
             visit(
                 &path,
                 DirectoryEntry::Other("it is nested too deeply".to_owned()),
             )?;
         } else {
-            match directory.directory(&name) {
+            match directory.open_directory(&name) {
                 Ok(inner) => {
                     visit(&path, DirectoryEntry::Directory)?;
-                    visit_all(&inner, &path, depth + 1, &[], visit)?;
+                    visit_directory(&inner, &path, depth + 1, &[], visit)?;
                 }
-                Err(error) => visit(&path, DirectoryEntry::Other(error.reason()))?,
+                Err(error) => visit(&path, DirectoryEntry::Other(error.reason_without_path()))?,
             }
         }
     }

@@ -7,20 +7,20 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::series::{GpuSeries, between};
+use super::series::{GpuSeries, seconds_between};
 
 /// A GPU used by a benchmark exceeds this utilization in some sample, percent.
-const BUSY: f64 = 3.0;
+const BUSY_UTILIZATION_PERCENT: f64 = 3.0;
 /// A process that uses a GPU takes more memory there than its context alone, bytes: then the driver's
 /// utilization is ignored.
-const LOADED: u64 = 1 << 30;
+const MIN_LOADED_BYTES: u64 = 1 << 30;
 /// If only memory is known: less than a context, bytes.
-const NO_CONTEXT: u64 = 64 << 20;
+const MAX_UNUSED_BYTES: u64 = 64 << 20;
 /// The minimum number of samples, and the minimum time, for a decision.
-const LEAST_SAMPLES: usize = 4;
-const LEAST_SECONDS: f64 = 2.5;
+const MIN_SAMPLES: usize = 4;
+const MIN_OBSERVED_S: f64 = 2.5;
 /// Only a sample this soon after the start of the step shows the memory in use before it, seconds.
-const START_WINDOW: f64 = 2.0;
+const START_WINDOW_S: f64 = 2.0;
 
 /// GPUs that were idle during the benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -38,15 +38,15 @@ pub struct IdleGpus {
 
 impl IdleGpus {
     /// All of them: it was not the GPUs that were measured.
-    pub fn all(&self) -> bool {
+    pub fn is_all(&self) -> bool {
         self.gpus.len() == self.of
     }
 
     /// Returns the reason for a warning, as a lower-case fragment.
-    pub fn reason(&self) -> String {
+    pub fn describe(&self) -> String {
         let machine = self.machine.as_ref();
         let of_machine = machine.map_or(String::new(), |machine| format!(" of {machine}"));
-        if self.all() {
+        if self.is_all() {
             let subject = if self.of == 1 {
                 format!("the GPU{of_machine} was")
             } else {
@@ -67,7 +67,11 @@ impl IdleGpus {
 }
 
 /// Returns the idle GPUs, if fewer were busy than are required.
-pub(super) fn find(series: &[GpuSeries], started: Timestamp, required: usize) -> Option<IdleGpus> {
+pub(super) fn find_idle(
+    series: &[GpuSeries],
+    started: Timestamp,
+    required: usize,
+) -> Option<IdleGpus> {
     let idle: Vec<u32> = series
         .iter()
         .filter(|gpu| gpu.is_idle(started))
@@ -88,7 +92,7 @@ impl GpuSeries<'_> {
         let (Some(first), Some(last)) = (self.samples.first(), self.samples.last()) else {
             return false;
         };
-        if between(first.0, last.0) < LEAST_SECONDS {
+        if seconds_between(first.0, last.0) < MIN_OBSERVED_S {
             return false;
         }
         // The first sample shows the state before the step.
@@ -98,15 +102,18 @@ impl GpuSeries<'_> {
         let before = first
             .2
             .vram
-            .filter(|_| between(started, first.0) <= START_WINDOW);
-        let rise = before.zip(vram.iter().max());
-        let rise = rise.map(|(before, most)| most.saturating_sub(before));
-        if busy.iter().any(|percent| *percent >= BUSY) {
+            .filter(|_| seconds_between(started, first.0) <= START_WINDOW_S);
+        let before_and_peak = before.zip(vram.iter().max());
+        let rise = before_and_peak.map(|(before, most)| most.saturating_sub(before));
+        if busy
+            .iter()
+            .any(|percent| *percent >= BUSY_UTILIZATION_PERCENT)
+        {
             return false;
         }
-        if busy.len() >= LEAST_SAMPLES {
-            return rise.is_none_or(|rise| rise < LOADED);
+        if busy.len() >= MIN_SAMPLES {
+            return rise.is_none_or(|rise| rise < MIN_LOADED_BYTES);
         }
-        vram.len() >= LEAST_SAMPLES && rise.is_some_and(|rise| rise < NO_CONTEXT)
+        vram.len() >= MIN_SAMPLES && rise.is_some_and(|rise| rise < MAX_UNUSED_BYTES)
     }
 }

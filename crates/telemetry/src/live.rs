@@ -29,7 +29,7 @@ pub struct LiveSample {
 
 impl LiveSample {
     /// Returns the sample of these GPUs; sums only if each has a value.
-    pub fn of(gpus: &[&GpuReading]) -> Self {
+    pub fn from_readings(gpus: &[&GpuReading]) -> Self {
         let power: Option<f64> = gpus.iter().map(|gpu| gpu.power_w).sum();
         let vram: Option<u64> = gpus.iter().map(|gpu| gpu.vram).sum();
         let throttled = gpus.iter().flat_map(|gpu| gpu.throttled.iter().flatten());

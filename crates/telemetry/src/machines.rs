@@ -21,7 +21,7 @@ pub struct MachineSummary {
 impl TelemetrySummary {
     /// Combines all machines of a measurement. Power and energy are sums, absent if a machine with GPUs was not
     /// monitored; none if no machine was.
-    pub fn of_machines(all: Vec<MachineSummary>) -> Option<Self> {
+    pub fn combine_machines(all: Vec<MachineSummary>) -> Option<Self> {
         let mut unwatched = Vec::new();
         let mut summaries = Vec::new();
         for machine in all {
@@ -46,8 +46,8 @@ impl TelemetrySummary {
         };
         #[expect(clippy::cast_precision_loss, reason = "GPUs of a run")]
         let mean = |value: fn(&Self) -> Option<f64>| -> Option<f64> {
-            let weighted = with_gpus.iter();
-            let weighted: Vec<_> = weighted
+            let machines = with_gpus.iter();
+            let weighted: Vec<_> = machines
                 .filter_map(|summary| Some((value(summary)?, summary.gpus as f64)))
                 .collect();
             let gpus: f64 = weighted.iter().map(|(_, gpus)| gpus).sum();
@@ -61,7 +61,7 @@ impl TelemetrySummary {
             idle.machine = Some(name.clone());
             Some(idle)
         });
-        let all_idle = idle_everywhere(&with_gpus).filter(|_| unwatched.is_empty());
+        let all_idle = combine_idle(&with_gpus).filter(|_| unwatched.is_empty());
         Some(Self {
             samples: first.samples,
             seconds: longest(|summary| summary.seconds),
@@ -77,7 +77,7 @@ impl TelemetrySummary {
             mean_core_mhz: mean(|summary| summary.mean_core_mhz),
             peak_temperature_c: highest(all().map(|summary| summary.peak_temperature_c)),
             peak_vram: all().filter_map(|summary| summary.peak_vram).max(),
-            throttled_s: throttled(&with_gpus),
+            throttled_s: longest_throttled_s(&with_gpus),
             mean_cpus: all().map(|summary| summary.mean_cpus).sum(),
             peak_memory: all().filter_map(|summary| summary.peak_memory).max(),
             idle: all_idle.or_else(|| idle.max_by_key(|idle| idle.gpus.len())),
@@ -87,10 +87,10 @@ impl TelemetrySummary {
 }
 
 /// The GPUs of several machines, if all of them were idle.
-fn idle_everywhere(with_gpus: &[&TelemetrySummary]) -> Option<IdleGpus> {
-    let idle = with_gpus.iter().map(|summary| summary.idle.as_ref());
-    let idle: Vec<&IdleGpus> = idle
-        .map(|idle| idle.filter(|idle| idle.all()))
+fn combine_idle(with_gpus: &[&TelemetrySummary]) -> Option<IdleGpus> {
+    let idle_of_each = with_gpus.iter().map(|summary| summary.idle.as_ref());
+    let idle: Vec<&IdleGpus> = idle_of_each
+        .map(|idle| idle.filter(|idle| idle.is_all()))
         .collect::<Option<_>>()?;
     (idle.len() > 1).then(|| IdleGpus {
         machine: None,
@@ -101,7 +101,7 @@ fn idle_everywhere(with_gpus: &[&TelemetrySummary]) -> Option<IdleGpus> {
 }
 
 /// By cause, the time of the machine that was throttled longest; none if no machine reported it.
-fn throttled(all: &[&TelemetrySummary]) -> Option<BTreeMap<ThrottleCause, f64>> {
+fn longest_throttled_s(all: &[&TelemetrySummary]) -> Option<BTreeMap<ThrottleCause, f64>> {
     let reported = all
         .iter()
         .filter_map(|summary| summary.throttled_s.as_ref());
@@ -166,14 +166,14 @@ mod tests {
             machine("n3", Some(one_idle)),
             of_client,
         ];
-        let sum = TelemetrySummary::of_machines(all).unwrap();
+        let sum = TelemetrySummary::combine_machines(all).unwrap();
         assert_eq!((sum.machines, sum.gpus, sum.seconds), (Some(3), 15, 5.0));
         assert_eq!(sum.mean_power_w, Some(800.0));
         assert_eq!(sum.peak_power_w, Some(900.0));
         assert_eq!(sum.energy_j, Some(8000.0));
         assert_eq!(sum.mean_utilization, Some((30.0 * 7.0 + 50.0 * 8.0) / 15.0));
         assert_eq!(sum.throttled_s, Some([(ThrottleCause::Heat, 0.5)].into()));
-        let reason = sum.idle.unwrap().reason();
+        let reason = sum.idle.unwrap().describe();
         assert!(
             reason.starts_with("1 of 8 GPUs of n3 were idle"),
             "{reason}"
@@ -183,13 +183,13 @@ mod tests {
     #[test]
     fn a_node_without_samples_prevents_the_sum() {
         let all = vec![machine("n1", Some(eight(300.0))), machine("n2", None)];
-        let some = TelemetrySummary::of_machines(all).unwrap();
+        let some = TelemetrySummary::combine_machines(all).unwrap();
         assert_eq!(some.unwatched_machines, ["n2"]);
         assert_eq!((some.machines, some.gpus), (Some(1), 8));
         assert_eq!((some.mean_power_w, some.energy_j), (None, None));
         assert_eq!(some.per_joule("t", 700.0, "TFLOPS"), None);
         assert_eq!(
-            TelemetrySummary::of_machines(vec![machine("n1", None)]),
+            TelemetrySummary::combine_machines(vec![machine("n1", None)]),
             None
         );
     }
@@ -210,7 +210,7 @@ mod tests {
         };
         let together = |second: Option<TelemetrySummary>| {
             let all = vec![machine("n1", idle(8)), machine("n2", second)];
-            TelemetrySummary::of_machines(all).unwrap()
+            TelemetrySummary::combine_machines(all).unwrap()
         };
         let all = together(idle(8));
         assert_eq!(all.idle.as_ref().unwrap().gpus.len(), all.gpus);

@@ -1,5 +1,5 @@
 //! How often sensors are read. A step of twelve hours does not need a sample every second: after every
-//! [`BEFORE_SLOWER`] samples the pause doubles, so that samples grow with the logarithm of the time. Expensive
+//! [`SAMPLES_BEFORE_SLOWER`] samples the pause doubles, so that samples grow with the logarithm of the time. Expensive
 //! samples are taken less often: eight GPUs take longer than one.
 
 use std::time::Duration;
@@ -8,14 +8,14 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 /// Samples at one pause before it doubles: half an hour of seconds.
-pub const BEFORE_SLOWER: u32 = 1800;
+pub const SAMPLES_BEFORE_SLOWER: u32 = 1800;
 /// The longest time between two samples.
-const LONGEST: Duration = Duration::from_mins(2);
+const MAX_PAUSE: Duration = Duration::from_mins(2);
 /// The pause is at least this multiple of a sample's cost: 0.7 % of one core, so that with the untimed wake-up
 /// and writing it stays under 1 %.
-const COST: u32 = 140;
+const MIN_PAUSE_PER_COST: u32 = 140;
 /// The maximum size of the file, bytes: for a plan of hundreds of trials.
-pub const MOST_BYTES: u64 = 64 << 20;
+pub const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// The sampling rate of a run, as its plan stores it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ impl SamplingInterval {
     pub const OFF: Self = Self { ms: 0 };
 
     /// The pause; none if sampling is off.
-    pub fn pause(self) -> Option<Duration> {
+    pub fn initial_pause(self) -> Option<Duration> {
         (self.ms > 0).then(|| Duration::from_millis(self.ms))
     }
 
@@ -80,20 +80,20 @@ impl SamplingPace {
     }
 
     /// The time before the next sample.
-    pub fn pause(&self) -> Duration {
+    pub fn next_pause(&self) -> Duration {
         let each = self.cpu_time.checked_div(self.counted).unwrap_or_default();
-        self.pause.max(each.saturating_mul(COST))
+        self.pause.max(each.saturating_mul(MIN_PAUSE_PER_COST))
     }
 
     /// Adds a sample with its CPU time.
-    pub fn sampled(&mut self, cost: Duration) {
+    pub fn add_sample(&mut self, cost: Duration) {
         if !std::mem::take(&mut self.first) {
             self.cpu_time += cost;
             self.counted += 1;
         }
         self.samples += 1;
-        if self.samples >= BEFORE_SLOWER && self.pause < LONGEST {
-            self.pause = (self.pause * 2).min(LONGEST);
+        if self.samples >= SAMPLES_BEFORE_SLOWER && self.pause < MAX_PAUSE {
+            self.pause = (self.pause * 2).min(MAX_PAUSE);
             self.samples = 0;
         }
     }

@@ -49,7 +49,7 @@ retrial_document::word_enum! {
 
 impl ThrottleCause {
     /// Returns the causes that hold, in their order.
-    pub fn holding(power: bool, heat: bool, board: bool) -> Vec<Self> {
+    pub fn from_flags(power: bool, heat: bool, board: bool) -> Vec<Self> {
         let held = [power, heat, board].into_iter().zip(Self::ALL);
         held.filter_map(|(held, cause)| held.then_some(cause))
             .collect()

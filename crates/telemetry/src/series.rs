@@ -17,14 +17,14 @@ pub(super) struct GpuSeries<'a> {
 }
 
 /// A pause of this multiple of the planned one is a gap.
-const LATE: f64 = 2.0;
+const GAP_FACTOR: f64 = 2.0;
 /// The allowed delay of a busy machine, seconds.
-const LATE_S: f64 = 2.0;
+const GAP_TOLERANCE_S: f64 = 2.0;
 
-pub(super) fn series<'a>(rows: &[&'a TelemetryRow]) -> Vec<GpuSeries<'a>> {
+pub(super) fn group_by_gpu<'a>(rows: &[&'a TelemetryRow]) -> Vec<GpuSeries<'a>> {
     let mut series: BTreeMap<u32, GpuSeries> = BTreeMap::new();
     for row in rows {
-        if let RowSource::Gpu { index, reading, .. } = &row.of {
+        if let RowSource::Gpu { index, reading, .. } = &row.origin {
             let gpu = series.entry(*index).or_default();
             gpu.index = *index;
             gpu.samples.push((row.time, row.pause_s, reading));
@@ -33,14 +33,14 @@ pub(super) fn series<'a>(rows: &[&'a TelemetryRow]) -> Vec<GpuSeries<'a>> {
     series.into_values().collect()
 }
 
-pub(super) fn between(from: Timestamp, to: Timestamp) -> f64 {
+pub(super) fn seconds_between(from: Timestamp, to: Timestamp) -> f64 {
     to.duration_since(from).as_secs_f64()
 }
 
 /// The seconds from one sample to the next, if planned samples between them are missing.
-pub(super) fn gap((time, pause): (Timestamp, f64), next: Timestamp) -> Option<f64> {
-    let seconds = between(time, next);
-    (seconds > LATE * pause + LATE_S).then_some(seconds)
+pub(super) fn find_gap_s((time, pause): (Timestamp, f64), next: Timestamp) -> Option<f64> {
+    let seconds = seconds_between(time, next);
+    (seconds > GAP_FACTOR * pause + GAP_TOLERANCE_S).then_some(seconds)
 }
 
 pub(super) fn average(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -60,7 +60,10 @@ impl GpuSeries<'_> {
     }
 
     /// The time-weighted mean of a sensor's values, by trapezoids; gaps are excluded.
-    pub(super) fn mean(&self, reading: fn(&GpuReading) -> Option<f64>) -> Option<f64> {
+    pub(super) fn time_weighted_mean(
+        &self,
+        reading: fn(&GpuReading) -> Option<f64>,
+    ) -> Option<f64> {
         let values: Vec<(Timestamp, f64, f64)> = self
             .samples
             .iter()
@@ -69,9 +72,9 @@ impl GpuSeries<'_> {
         let (mut area, mut seconds) = (0.0, 0.0);
         for pair in values.windows(2) {
             let ((time, pause, value), (next, _, then)) = (pair[0], pair[1]);
-            if gap((time, pause), next).is_none() {
-                area += f64::midpoint(value, then) * between(time, next);
-                seconds += between(time, next);
+            if find_gap_s((time, pause), next).is_none() {
+                area += f64::midpoint(value, then) * seconds_between(time, next);
+                seconds += seconds_between(time, next);
             }
         }
         if seconds > 0.0 {
@@ -81,7 +84,7 @@ impl GpuSeries<'_> {
     }
 
     /// Joules by its counter; none if it has none, or it was reset meanwhile.
-    pub(super) fn energy(&self) -> Option<f64> {
+    pub(super) fn counted_energy_j(&self) -> Option<f64> {
         let first = self.samples.first()?.2.energy_j?;
         let last = self.samples.last()?.2.energy_j?;
         (self.samples.len() > 1 && last >= first).then_some(last - first)
@@ -102,14 +105,14 @@ pub(super) fn peak_power(series: &[GpuSeries], moments: &[(Timestamp, f64)]) -> 
 
 /// Seconds in which at least one GPU was throttled, by cause: the state at a sample counts for the time before
 /// it.
-pub(super) fn throttled(
+pub(super) fn throttled_seconds(
     series: &[GpuSeries],
     moments: &[(Timestamp, f64)],
 ) -> BTreeMap<ThrottleCause, f64> {
     let mut seconds = BTreeMap::new();
     for pair in moments.windows(2) {
         let (before, (time, _)) = (pair[0], pair[1]);
-        if gap(before, time).is_some() {
+        if find_gap_s(before, time).is_some() {
             continue;
         }
         for cause in ThrottleCause::ALL {
@@ -119,7 +122,7 @@ pub(super) fn throttled(
                 causes.is_some_and(|causes| causes.contains(&cause))
             });
             if held {
-                *seconds.entry(cause).or_insert(0.0) += between(before.0, time);
+                *seconds.entry(cause).or_insert(0.0) += seconds_between(before.0, time);
             }
         }
     }

@@ -9,7 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::idle::{self, IdleGpus};
 use super::reading::{GpuReading, ThrottleCause};
-use super::series::{GpuSeries, average, between, gap, highest, peak_power, series, throttled};
+use super::series::{
+    GpuSeries, average, find_gap_s, group_by_gpu, highest, peak_power, seconds_between,
+    throttled_seconds,
+};
 use super::table::{RowSource, TelemetryRow};
 
 /// Telemetry of one measurement. GPUs' power and energy are those of all GPUs together.
@@ -91,7 +94,7 @@ pub struct EnergyEfficiency {
 impl TelemetrySummary {
     /// Summarizes the rows of a step between two times; none without rows. `started`: the start of the step.
     /// `required`: the number of GPUs that the recipe requires.
-    pub fn of(
+    pub fn from_rows(
         rows: &[TelemetryRow],
         (from, to): (Timestamp, Timestamp),
         started: Timestamp,
@@ -105,38 +108,42 @@ impl TelemetrySummary {
         let mut moments: Vec<(Timestamp, f64)> =
             rows.iter().map(|row| (row.time, row.pause_s)).collect();
         moments.dedup_by_key(|(time, _)| *time);
-        let series = series(&rows);
+        let series = group_by_gpu(&rows);
         let mut summary = Self {
             samples: moments.len(),
-            seconds: between(first, last),
+            seconds: seconds_between(first, last),
             unobserved_s: moments
                 .windows(2)
-                .filter_map(|pair| gap(pair[0], pair[1].0))
+                .filter_map(|pair| find_gap_s(pair[0], pair[1].0))
                 .sum(),
             gpus: series.len(),
             ..Self::default()
         };
-        summary.of_gpus(&series, &moments);
-        summary.of_container(&rows);
-        summary.idle = idle::find(&series, started, required);
+        summary.add_gpus(&series, &moments);
+        summary.add_container(&rows);
+        summary.idle = idle::find_idle(&series, started, required);
         Some(summary)
     }
 
-    fn of_gpus(&mut self, series: &[GpuSeries], moments: &[(Timestamp, f64)]) {
+    fn add_gpus(&mut self, series: &[GpuSeries], moments: &[(Timestamp, f64)]) {
         let all = |each: &dyn Fn(&GpuSeries) -> Option<f64>| -> Option<Vec<f64>> {
             let values: Option<Vec<f64>> = series.iter().map(each).collect();
             values.filter(|values| !values.is_empty())
         };
         let sum = |values: Vec<f64>| values.into_iter().sum::<f64>();
         let mean = |reading: fn(&GpuReading) -> Option<f64>| {
-            average(series.iter().filter_map(|gpu| gpu.mean(reading)))
+            average(
+                series
+                    .iter()
+                    .filter_map(|gpu| gpu.time_weighted_mean(reading)),
+            )
         };
-        let by_counter = all(&|gpu| gpu.energy())
+        let by_counter = all(&|gpu| gpu.counted_energy_j())
             .map(sum)
             .filter(|_| self.seconds > 0.0);
         self.mean_power_w = match by_counter {
             Some(joules) => Some(joules / self.seconds),
-            None => all(&|gpu| gpu.mean(|reading| reading.power_w)).map(sum),
+            None => all(&|gpu| gpu.time_weighted_mean(|reading| reading.power_w)).map(sum),
         };
         self.energy_j = by_counter.or(self.mean_power_w.map(|watts| watts * self.seconds));
         self.peak_power_w = peak_power(series, moments);
@@ -150,12 +157,12 @@ impl TelemetrySummary {
         self.peak_temperature_c = highest(readings().map(|reading| reading.temperature_c));
         self.peak_vram = readings().filter_map(|reading| reading.vram).max();
         if readings().any(|reading| reading.throttled.is_some()) {
-            self.throttled_s = Some(throttled(series, moments));
+            self.throttled_s = Some(throttled_seconds(series, moments));
         }
     }
 
-    fn of_container(&mut self, rows: &[&TelemetryRow]) {
-        let samples = rows.iter().filter_map(|row| match &row.of {
+    fn add_container(&mut self, rows: &[&TelemetryRow]) {
+        let samples = rows.iter().filter_map(|row| match &row.origin {
             RowSource::Container(reading) => Some((row.time, reading)),
             RowSource::Gpu { .. } => None,
         });
@@ -164,7 +171,7 @@ impl TelemetrySummary {
             .filter_map(|(time, reading)| Some((time, reading.cpu_s?)))
             .collect();
         if let (Some(first), Some(last)) = (cpu.first(), cpu.last()) {
-            let seconds = between(first.0, last.0);
+            let seconds = seconds_between(first.0, last.0);
             self.mean_cpus =
                 (seconds > 0.0 && last.1 >= first.1).then(|| (last.1 - first.1) / seconds);
         }
@@ -172,7 +179,7 @@ impl TelemetrySummary {
     }
 
     /// Combines several measurements: the trials of a scenario.
-    pub fn together(all: &[&Self]) -> Option<Self> {
+    pub fn combine_trials(all: &[&Self]) -> Option<Self> {
         let [first, rest @ ..] = all else {
             return None;
         };
@@ -190,8 +197,8 @@ impl TelemetrySummary {
                 .sum();
             parts.filter(|_| seconds > 0.0).map(|sum| sum / seconds)
         };
-        let throttled = all.iter().map(|summary| summary.throttled_s.as_ref());
-        let throttled: Option<Vec<&BTreeMap<ThrottleCause, f64>>> = throttled.collect();
+        let each_throttled = all.iter().map(|summary| summary.throttled_s.as_ref());
+        let throttled: Option<Vec<&BTreeMap<ThrottleCause, f64>>> = each_throttled.collect();
         let throttled_s = throttled.map(|all| {
             let mut sum = BTreeMap::new();
             for (cause, seconds) in all.into_iter().flatten() {
@@ -233,7 +240,7 @@ impl TelemetrySummary {
 
     /// A throughput for each watt of mean power; none for a figure that is no throughput, or without the time
     /// of its measurement (the power of loading a model does not count).
-    pub fn per_joule(&self, figure: &str, value: f64, unit: &str) -> Option<EnergyEfficiency> {
+    pub fn per_joule(&self, figure: &str, throughput: f64, unit: &str) -> Option<EnergyEfficiency> {
         let within = self.within_measurement.then_some(self.mean_power_w);
         let watts = within.flatten().filter(|watts| *watts > 0.0)?;
         let unit = match (unit.strip_suffix("/s"), unit.strip_suffix("FLOPS")) {
@@ -241,7 +248,7 @@ impl TelemetrySummary {
             (_, Some(prefix)) => format!("{prefix}FLOP/J"),
             _ => return None,
         };
-        let value = value / watts;
+        let value = throughput / watts;
         value.is_finite().then(|| EnergyEfficiency {
             figure: figure.to_owned(),
             value,

@@ -7,12 +7,12 @@ use jiff::Timestamp;
 use super::reading::{ContainerReading, GpuReading, ThrottleCause};
 
 /// The first line of `telemetry.csv`: its columns, in order.
-pub const HEADER: &str = "seconds,time,pause_s,step,scenario,mode,trial,device,pci,utilization_percent,\
+pub const CSV_HEADER: &str = "seconds,time,pause_s,step,scenario,mode,trial,device,pci,utilization_percent,\
 memory_utilization_percent,power_w,energy_j,core_mhz,memory_mhz,temperature_c,vram_bytes,throttled,\
 cpu_s,memory_bytes";
 
 /// The container's value in the column of the GPU's index.
-const CONTAINER: &str = "container";
+const CONTAINER_DEVICE: &str = "container";
 
 /// The measurement of a step, as the rows name it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct TelemetryRow {
     /// The measurement during which it was taken.
     pub measured: MeasuredTrial,
     /// The source, with its reading.
-    pub of: RowSource,
+    pub origin: RowSource,
 }
 
 /// The source of a row.
@@ -60,32 +60,33 @@ pub enum RowSource {
 
 impl TelemetryRow {
     /// Formats the row as a line of CSV, with its line break.
-    pub fn line(&self) -> String {
+    pub fn to_csv_line(&self) -> String {
         let Self { measured, .. } = self;
         let container = ContainerReading::default();
         let nothing = GpuReading::default();
-        let (device, pci, gpu, container) = match &self.of {
+        let (device, pci, gpu, container) = match &self.origin {
             RowSource::Gpu {
                 index,
                 pci,
                 reading,
             } => (index.to_string(), pci.as_str(), reading, &container),
-            RowSource::Container(reading) => (CONTAINER.to_owned(), "", &nothing, reading),
+            RowSource::Container(reading) => (CONTAINER_DEVICE.to_owned(), "", &nothing, reading),
         };
-        let decimal = |number: Option<f64>, digits| number.map(|number| short(number, digits));
+        let decimal =
+            |number: Option<f64>, digits| number.map(|number| format_decimal(number, digits));
         let whole = |number: Option<u64>| number.map(|number| number.to_string());
         let labels = [
             format!("{:.3}", self.seconds),
             format!("{:.3}", self.time),
             self.pause_s.to_string(),
             measured.step.to_string(),
-            quoted(&measured.scenario),
-            quoted(&measured.mode),
+            quote_csv_cell(&measured.scenario),
+            quote_csv_cell(&measured.mode),
             measured.trial.to_string(),
             device,
-            quoted(pci),
+            quote_csv_cell(pci),
         ];
-        let values = [
+        let cells = [
             decimal(gpu.utilization, 1),
             decimal(gpu.memory_utilization, 1),
             decimal(gpu.power_w, 1),
@@ -94,17 +95,17 @@ impl TelemetryRow {
             decimal(gpu.memory_mhz, 0),
             decimal(gpu.temperature_c, 0),
             whole(gpu.vram),
-            gpu.throttled.as_deref().map(causes),
+            gpu.throttled.as_deref().map(format_causes),
             container.cpu_s.map(|seconds| format!("{seconds:.3}")),
             whole(container.memory),
         ];
-        let values = values.map(Option::unwrap_or_default);
+        let values = cells.map(Option::unwrap_or_default);
         join(labels.iter().chain(&values), ",") + "\n"
     }
 }
 
 /// Formats a number with at most so many decimals, without zeros at the end.
-fn short(number: f64, digits: usize) -> String {
+fn format_decimal(number: f64, digits: usize) -> String {
     let text = format!("{number:.digits$}");
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -113,7 +114,7 @@ fn short(number: f64, digits: usize) -> String {
     }
 }
 
-fn causes(causes: &[ThrottleCause]) -> String {
+fn format_causes(causes: &[ThrottleCause]) -> String {
     if causes.is_empty() {
         return "no".to_owned();
     }
@@ -121,7 +122,7 @@ fn causes(causes: &[ThrottleCause]) -> String {
 }
 
 /// A scenario's name is the recipe's own.
-fn quoted(text: &str) -> String {
+fn quote_csv_cell(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -130,7 +131,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// The rows of a file; invalid lines are skipped.
-pub fn read(text: &str) -> Vec<TelemetryRow> {
+pub fn parse_rows(text: &str) -> Vec<TelemetryRow> {
     // The last line counts only with its newline: a kill may have truncated it inside a number.
     let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
     let mut reader = csv::ReaderBuilder::new()
@@ -138,11 +139,11 @@ pub fn read(text: &str) -> Vec<TelemetryRow> {
         .flexible(true)
         .from_reader(whole.as_bytes());
     let records = reader.records().filter_map(Result::ok);
-    records.filter_map(|record| row(&record)).collect()
+    records.filter_map(|record| parse_row(&record)).collect()
 }
 
-fn row(record: &csv::StringRecord) -> Option<TelemetryRow> {
-    if record.len() != HEADER.split(',').count() {
+fn parse_row(record: &csv::StringRecord) -> Option<TelemetryRow> {
+    if record.len() != CSV_HEADER.split(',').count() {
         return None;
     }
     let number = |at: usize| {
@@ -152,7 +153,7 @@ fn row(record: &csv::StringRecord) -> Option<TelemetryRow> {
     let whole = |at: usize| record.get(at)?.parse::<u64>().ok();
     let text = |at: usize| record.get(at).unwrap_or_default().to_owned();
     let source = match record.get(7)? {
-        CONTAINER => RowSource::Container(ContainerReading {
+        CONTAINER_DEVICE => RowSource::Container(ContainerReading {
             cpu_s: number(18),
             memory: whole(19),
         }),
@@ -168,7 +169,7 @@ fn row(record: &csv::StringRecord) -> Option<TelemetryRow> {
                 memory_mhz: number(14),
                 temperature_c: number(15),
                 vram: whole(16),
-                throttled: read_causes(record.get(17)?),
+                throttled: parse_causes(record.get(17)?),
             },
         },
     };
@@ -182,11 +183,11 @@ fn row(record: &csv::StringRecord) -> Option<TelemetryRow> {
             mode: text(5),
             trial: record.get(6)?.parse().ok()?,
         },
-        of: source,
+        origin: source,
     })
 }
 
-fn read_causes(cell: &str) -> Option<Vec<ThrottleCause>> {
+fn parse_causes(cell: &str) -> Option<Vec<ThrottleCause>> {
     match cell {
         "" => None,
         "no" => Some(Vec::new()),

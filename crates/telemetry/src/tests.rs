@@ -3,7 +3,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
-use super::rate::{BEFORE_SLOWER, SamplingInterval};
+use super::rate::{SAMPLES_BEFORE_SLOWER, SamplingInterval};
 use super::*;
 
 mod pace;
@@ -30,7 +30,7 @@ fn row(seconds: f64, source: RowSource) -> TelemetryRow {
         time: time(seconds),
         pause_s: 1.0,
         measured: measured(),
-        of: source,
+        origin: source,
     }
 }
 
@@ -55,7 +55,7 @@ fn busy(utilization: f64, power_w: f64) -> GpuReading {
 }
 
 fn summary(rows: &[TelemetryRow], required: usize) -> TelemetrySummary {
-    TelemetrySummary::of(rows, (time(0.0), time(1e6)), time(0.0), required).unwrap()
+    TelemetrySummary::from_rows(rows, (time(0.0), time(1e6)), time(0.0), required).unwrap()
 }
 
 fn close(actual: Option<f64>, expected: f64) {
@@ -264,13 +264,13 @@ fn fewer_busy_gpus_than_requested_are_reported() {
     }
     let idle = summary(&rows, 8).idle.unwrap();
     assert_eq!(
-        (idle.gpus.as_slice(), idle.all()),
+        (idle.gpus.as_slice(), idle.is_all()),
         (&[3, 4, 5, 6, 7][..], false)
     );
     assert!(
-        idle.reason().starts_with("5 of 8 GPUs were idle"),
+        idle.describe().starts_with("5 of 8 GPUs were idle"),
         "{}",
-        idle.reason()
+        idle.describe()
     );
     // The container sees all, and the recipe requires three.
     assert_eq!(summary(&rows, 3).idle, None);
@@ -289,7 +289,7 @@ fn trials_together_are_weighted_by_their_time() {
         ..TelemetrySummary::default()
     };
     let (short, long) = (trial(10.0, 100.0), trial(30.0, 500.0));
-    let both = TelemetrySummary::together(&[&short, &long]).unwrap();
+    let both = TelemetrySummary::combine_trials(&[&short, &long]).unwrap();
     close(both.mean_power_w, 400.0);
     close(both.energy_j, 16_000.0);
     close(both.peak_power_w, 501.0);
@@ -300,7 +300,7 @@ fn trials_together_are_weighted_by_their_time() {
             .copied(),
         20.0,
     );
-    assert_eq!(TelemetrySummary::together(&[]), None);
+    assert_eq!(TelemetrySummary::combine_trials(&[]), None);
 }
 
 #[test]
@@ -337,11 +337,11 @@ fn rows_round_trip_and_truncated_rows_are_skipped() {
             }),
         ),
     ];
-    let text: String = rows.iter().map(TelemetryRow::line).collect();
-    let whole = format!("{}\n{text}", table::HEADER);
-    assert_eq!(table::read(&whole), rows);
+    let text: String = rows.iter().map(TelemetryRow::to_csv_line).collect();
+    let whole = format!("{}\n{text}", table::CSV_HEADER);
+    assert_eq!(table::parse_rows(&whole), rows);
     for cut in 0..text.len() {
-        let begun = table::read(&text[..cut]);
+        let begun = table::parse_rows(&text[..cut]);
         assert_eq!(begun, rows[..begun.len()], "cut at {cut}");
     }
 }
@@ -349,14 +349,14 @@ fn rows_round_trip_and_truncated_rows_are_skipped() {
 proptest! {
     #[test]
     fn any_text_is_read(text in "(\\PC|[,\"\n0-9.]){0,300}") {
-        let _ = table::read(&text);
+        let _ = table::parse_rows(&text);
     }
 
     #[test]
     fn numbers_round_trip_within_written_precision(power in 0.0..2000.0_f64, joules in 0.0..1e12_f64) {
         let reading = GpuReading { power_w: Some(power), energy_j: Some(joules), ..GpuReading::default() };
-        let rows = table::read(&gpu(1.0, 0, reading).line());
-        let RowSource::Gpu { reading, .. } = &rows[0].of else { unreachable!() };
+        let rows = table::parse_rows(&gpu(1.0, 0, reading).to_csv_line());
+        let RowSource::Gpu { reading, .. } = &rows[0].origin else { unreachable!() };
         prop_assert!((reading.power_w.unwrap() - power).abs() <= 0.0501);
         prop_assert!((reading.energy_j.unwrap() - joules).abs() <= 0.0006 + joules * 1e-12);
     }

@@ -76,7 +76,7 @@ pub fn ask_the_engine(global: &GlobalOptions, estimate: &mut BatchEstimate) {
             let ImageSource::Pulled { reference } = &image.source else {
                 continue;
             };
-            if let Ok(local) = engine.image(reference).await {
+            if let Ok(local) = engine.find_image(reference).await {
                 image.here = Some(local.is_some());
                 image.size = local.map(|local| local.size);
             }

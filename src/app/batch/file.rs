@@ -219,7 +219,7 @@ fn is_nowhere(run: &Spanned<String>, home: &Home) -> Option<Diagnostic> {
                 .with_help("name a run's directory or a folder of results")
         });
     }
-    let error = home.find(&run.value).err()?;
+    let error = home.find_run(&run.value).err()?;
     let message = format!("no run is called `{}` here", run.value);
     Some(
         Diagnostic::warning("missing-run", message, run.span.clone())

@@ -19,7 +19,7 @@ use retrial_batch::verdict::BatchVerdict;
 use retrial_document::ErrorText;
 use retrial_engine::api::Engine;
 use retrial_results::verdict::ExitCode;
-use retrial_run::interrupt::on_thread;
+use retrial_run::interrupt::run_on_thread;
 use retrial_slurm as slurm;
 use retrial_store::{RecordDirectory, StoreError};
 
@@ -102,7 +102,7 @@ pub async fn follow(
             let end = BatchEventKind::BatchEnded {
                 exit_code: ExitCode::Host.code(),
                 reason: Some(error.to_string()),
-                node: slurm::node_of_process(),
+                node: slurm::current_node(),
             };
             let _ = batch.record(end);
             let [evidence, resume] = next_commands(global, directory);
@@ -137,7 +137,7 @@ async fn conclude(
     if exit != ExitCode::Interrupted && batch.job.host.is_none() {
         let (global, directory) = (global.clone(), batch.job.directory.clone());
         let judge = move || judge::write(&global, &directory);
-        match on_thread(&batch.stop, judge).await {
+        match run_on_thread(&batch.stop, judge).await {
             Ok(judged) => verdict = Some(judged?),
             Err(_) => exit = ExitCode::Interrupted,
         }
@@ -151,7 +151,7 @@ async fn conclude(
     batch.record(BatchEventKind::BatchEnded {
         exit_code: exit.code(),
         reason: ended.reason.clone(),
-        node: slurm::node_of_process(),
+        node: slurm::current_node(),
     })?;
     Ok((exit, verdict))
 }

@@ -10,7 +10,7 @@ use retrial_batch::verdict::{
 };
 use retrial_batch::{BatchPlan, ExternalResult};
 use retrial_results::verdict::{Evidence, RunContext};
-use retrial_run::evidence_of;
+use retrial_run::read_evidence;
 use retrial_store::RecordDirectory;
 
 /// Judges the current evidence of a batch.
@@ -62,7 +62,7 @@ fn of_name(
     name: &str,
 ) -> Result<Vec<(RunContext, Vec<Evidence>)>, Failure> {
     if let Some(RunOrBatch::Run(run)) = open::results(&global.home, name)? {
-        return Ok(vec![evidence_of(&run)?]);
+        return Ok(vec![read_evidence(&run)?]);
     }
     let groups = judge::gather(global, name.as_ref(), &JudgeRequest::default())?;
     let groups = groups.into_iter();

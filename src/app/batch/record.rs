@@ -37,7 +37,7 @@ pub struct RunOptions {
 impl BatchRecord {
     /// The site of a batch in this home; none if it is executed on one host, or cannot be read.
     pub fn site_of(home: &Home, batch: &str) -> Option<String> {
-        let directory = RecordDirectory::at(home.batches().join(batch));
+        let directory = RecordDirectory::from_path(home.batches_directory().join(batch));
         directory.read_json::<Self>("batch.json").ok()?.site
     }
 }

@@ -53,7 +53,9 @@ fn changes(home: &Home, outcome: &SearchVerdict) -> Vec<EnvironmentGroup> {
     let facts = |value: &Option<String>| -> Option<Vec<Fact>> {
         let mut trials = outcome.trials.iter().rev();
         let trial = trials.find(|trial| Some(&trial.value) == value.as_ref())?;
-        let all = environment::of_run(&RunDirectory::at(home.runs().join(&trial.run)));
+        let all = environment::of_run(&RunDirectory::from_path(
+            home.runs_directory().join(&trial.run),
+        ));
         let lasting = all
             .into_iter()
             .filter(|fact| fact.group != FactGroup::Telemetry);

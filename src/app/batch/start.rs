@@ -45,13 +45,15 @@ pub fn start(
     let yaml = batch::yaml(&opened.batch);
     let Some(before) = earlier(&global.home, &record).filter(|_| !new) else {
         let planned = plan(global, site, &record, cells)?;
-        let directory = global.home.new_batch(&stem(&record.plan.title))?;
+        let directory = global.home.create_batch_record(&stem(&record.plan.title))?;
         write(&directory, &yaml, &record)?;
         return Ok((Some(planned), directory));
     };
     let (directory, state) = (before.directory, before.state);
     let mut note = format!("{} is unfinished and continues", directory.id());
-    if before.plan.claims != record.plan.claims && FileLock::holder(&directory.lock()).is_none() {
+    if before.plan.claims != record.plan.claims
+        && FileLock::find_holder(&directory.lock_path()).is_none()
+    {
         let ended = state.trial_runs.values().any(|one| one.end.is_some());
         record.plan.restated = before.plan.restated || ended;
         write(&directory, &yaml, &record)?;
@@ -127,7 +129,7 @@ struct EarlierBatch {
 fn earlier(home: &Home, record: &BatchRecord) -> Option<EarlierBatch> {
     let ids = home.batch_ids();
     let found = ids.iter().rev().filter_map(|id| {
-        let directory = RecordDirectory::at(home.batches().join(id));
+        let directory = RecordDirectory::from_path(home.batches_directory().join(id));
         let stored: BatchRecord = directory.read_json("batch.json").ok()?;
         let mut same = stored.clone();
         same.plan.claims.clone_from(&record.plan.claims);

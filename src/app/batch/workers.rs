@@ -1,7 +1,7 @@
 //! GPUs of their own for runs that are executed at the same time.
 
 use crate::app::failure::Failure;
-use retrial_host::assign::range;
+use retrial_host::assign::parse_index_range;
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
 
@@ -61,7 +61,7 @@ pub fn gpus_of_workers(
 
 /// `0-3` is four GPUs.
 fn each(word: &str) -> Vec<String> {
-    match range(word) {
+    match parse_index_range(word) {
         Some((first, last)) => (first..=last).map(|index| index.to_string()).collect(),
         None => vec![word.to_owned()],
     }

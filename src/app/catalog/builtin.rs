@@ -9,7 +9,7 @@ use include_dir::{Dir, DirEntry, File, include_dir};
 use super::{CatalogError, CompanionRoot, FoundRecipe};
 use retrial_plan::shell::RecipeFile;
 use retrial_recipe::{RecipeFileKind, Source};
-use retrial_store::files::directory_of;
+use retrial_store::files::parent_directory;
 
 static RECIPES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/recipes");
 static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
@@ -121,7 +121,7 @@ pub(super) fn extract(home: &Path, target: &Path) -> Result<(), CatalogError> {
 }
 
 fn write(file: &File<'_>, path: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(directory_of(path))?;
+    fs::create_dir_all(parent_directory(path))?;
     fs::write(path, file.contents())?;
     if file.contents().starts_with(b"#!") {
         fs::set_permissions(path, fs::Permissions::from_mode(0o755))?;

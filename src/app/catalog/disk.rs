@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{CatalogError, CompanionRoot, FoundRecipe};
 use retrial_recipe::{MAX_DOCUMENT_BYTES, RecipeFileKind, Source};
-use retrial_store::files::directory_of;
+use retrial_store::files::parent_directory;
 
 /// Opens a file, or a directory that contains recipe.yaml.
 ///
@@ -25,7 +25,7 @@ pub fn open(path: &Path) -> Result<FoundRecipe, CatalogError> {
         },
         error => error,
     })?;
-    let directory = directory_of(&file);
+    let directory = parent_directory(&file);
     let directory = fs::canonicalize(directory).map_err(|error| unreadable(directory, error))?;
     // `.` and `..` name nothing.
     let name = path.file_name().map_or(&*directory, |_| path);

@@ -18,7 +18,7 @@ pub fn list(global: &GlobalOptions) -> ExitCode {
     print(
         global,
         "directories",
-        &cache::list(&global.cache),
+        &cache::list_cached_directories(&global.cache),
         described,
     );
     ExitCode::Success
@@ -27,7 +27,7 @@ pub fn list(global: &GlobalOptions) -> ExitCode {
 /// Removes a cached directory. One that a Retrial container has mounted is removed with `all` only.
 pub fn remove(global: &GlobalOptions, key: &str, extent: CleanScope) -> Result<ExitCode, Failure> {
     let cache = &global.cache;
-    let mut directories = cache::list(cache);
+    let mut directories = cache::list_cached_directories(cache);
     directories.retain(|one| one.key == key || one.label == key);
     if directories.is_empty() {
         let path = cache.join("directories");
@@ -49,8 +49,8 @@ pub fn remove(global: &GlobalOptions, key: &str, extent: CleanScope) -> Result<E
             continue;
         }
         let name = label.rsplit('/').next().unwrap_or_default();
-        let place = CacheEntry::named(cache, &directory.key, name, "");
-        let _lock = match place.lock("retrial clean")? {
+        let place = CacheEntry::with_name(cache, &directory.key, name, "");
+        let _lock = match place.try_lock("retrial clean")? {
             LockAttempt::Acquired(lock) => lock,
             LockAttempt::HeldBy(holder) => {
                 terminal::note(&format!("{label}: skipped: {holder} is using it"));
@@ -115,7 +115,7 @@ fn print(
 /// The directories that running Retrial containers have mounted, each with its run.
 async fn in_use(global: &GlobalOptions) -> Result<Vec<(Vec<String>, String)>, Failure> {
     let engine = open::engine(global).await?;
-    let containers = engine.containers(CACHE_LABEL).await?;
+    let containers = engine.list_containers(CACHE_LABEL).await?;
     let running = containers.into_iter().filter(|container| container.running);
     let mounted = running.map(|mut container| {
         let mut label = |name| container.labels.remove(name).unwrap_or_default();

@@ -11,8 +11,8 @@ use crate::app::{open, runtime, terminal};
 use retrial_document::ErrorText;
 use retrial_engine::api::{ContainerState, Engine};
 use retrial_results::verdict::ExitCode;
-use retrial_run::nodes::whole_run;
-use retrial_run::{JOB_LABEL, PATH_LABEL, RUN_LABEL, label, other_user};
+use retrial_run::nodes::whole_run_directory;
+use retrial_run::{JOB_LABEL, PATH_LABEL, RUN_LABEL, find_other_user, label_value};
 use retrial_store::journal::{Event, Journal, JournalState};
 use retrial_store::lock::FileLock;
 
@@ -41,19 +41,19 @@ pub fn clean(
         return Err(Failure::usage("--all-users needs root")
             .with_help("ask the containers' owners, or run it with sudo"));
     }
-    let selected = run.map(|run| global.home.find(run)).transpose()?;
-    let runs = global.home.runs();
+    let selected = run.map(|run| global.home.find_run(run)).transpose()?;
+    let runs = global.home.runs_directory();
     let runs = runs.canonicalize().unwrap_or(runs);
     runtime::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         let mut removed = Vec::new();
         let mut is_refused = false;
-        for container in engine.containers(RUN_LABEL).await? {
+        for container in engine.list_containers(RUN_LABEL).await? {
             let id = container.labels.get(RUN_LABEL).cloned().unwrap_or_default();
             if selected.as_ref().is_some_and(|run| run.id() != id) {
                 continue;
             }
-            let other = other_user(&container.labels);
+            let other = find_other_user(&container.labels);
             if other.is_none() && selected.is_none() && of_another_home(&container, &runs) {
                 continue;
             }
@@ -73,7 +73,7 @@ pub fn clean(
                 continue;
             }
             if !dry_run {
-                engine.remove(&container.id).await?;
+                engine.remove_container(&container.id).await?;
             }
             removed.push(container.name);
         }
@@ -101,11 +101,11 @@ pub fn clean(
 /// # Errors
 /// If the engine does not answer.
 pub async fn of_earlier_jobs(engine: &dyn Engine, runs: &[&str]) -> Result<(), Failure> {
-    for container in engine.containers(RUN_LABEL).await? {
-        let id = label(&container, RUN_LABEL);
+    for container in engine.list_containers(RUN_LABEL).await? {
+        let id = label_value(&container, RUN_LABEL);
         let of_job = container.labels.contains_key(JOB_LABEL);
-        if of_job && !runs.contains(&id) && other_user(&container.labels).is_none() {
-            engine.remove(&container.id).await?;
+        if of_job && !runs.contains(&id) && find_other_user(&container.labels).is_none() {
+            engine.remove_container(&container.id).await?;
         }
     }
     Ok(())
@@ -121,7 +121,7 @@ fn of_another_home(container: &ContainerState, runs: &Path) -> bool {
 fn in_use(container: &ContainerState, all: bool) -> Option<ErrorText> {
     let id = container.labels.get(RUN_LABEL)?;
     let path = container.labels.get(PATH_LABEL).map(Path::new);
-    if let Some(holder) = path.and_then(|path| FileLock::holder(&path.join("lock"))) {
+    if let Some(holder) = path.and_then(|path| FileLock::find_holder(&path.join("lock"))) {
         let reason = ErrorText::new(format!("{holder} follows its run"));
         return Some(reason.with_help(format!("stop it first: retrial stop {id}")));
     }
@@ -129,7 +129,8 @@ fn in_use(container: &ContainerState, all: bool) -> Option<ErrorText> {
         return None;
     }
     // If a run has several machines, the journal of the head states whether it is over.
-    let events = path.map(|path| Journal::read::<Event>(&whole_run(path).join("journal.jsonl")));
+    let events =
+        path.map(|path| Journal::read::<Event>(&whole_run_directory(path).join("journal.jsonl")));
     match events {
         Some(Ok(events)) if JournalState::from_events(&events).over.is_some() => None,
         Some(Ok(_)) if container.running => Some(

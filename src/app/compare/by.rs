@@ -148,7 +148,10 @@ fn nothing(
     grouped: &GroupedRuns<'_>,
 ) -> String {
     if rows.is_empty() && all {
-        return format!("there are no runs in {} yet", global.home.runs().display());
+        return format!(
+            "there are no runs in {} yet",
+            global.home.runs_directory().display()
+        );
     }
     if rows.is_empty() {
         return runs::none_matches(global);

@@ -14,7 +14,7 @@ use retrial_history::{RunFilter, RunSummary};
 use retrial_plan::BatchPosition;
 use retrial_results::evidence::environment;
 use retrial_results::verdict::comparison::ComparisonSubject;
-use retrial_run::evidence_of;
+use retrial_run::read_evidence;
 use retrial_store::RunDirectory;
 
 /// Reads every subject that is named.
@@ -99,7 +99,7 @@ fn folder(
 fn run(global: &GlobalOptions, name: &str) -> Result<ComparisonSubject, Failure> {
     match open::results(&global.home, name)? {
         Some(RunOrBatch::Run(run)) => of_directory(&run),
-        _ => Err(global.home.find(name).err().map_or_else(
+        _ => Err(global.home.find_run(name).err().map_or_else(
             || Failure::usage(format!("{name} is not a run")),
             Failure::from,
         )),
@@ -107,7 +107,7 @@ fn run(global: &GlobalOptions, name: &str) -> Result<ComparisonSubject, Failure>
 }
 
 fn of_directory(run: &RunDirectory) -> Result<ComparisonSubject, Failure> {
-    let evidence = evidence_of(run)?;
+    let evidence = read_evidence(run)?;
     let mut subject = ComparisonSubject::of(run.id(), &[evidence], environment::of_run(run));
     subject.runs = 1;
     Ok(subject)

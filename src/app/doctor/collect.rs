@@ -18,7 +18,7 @@ use retrial_document::measures::format;
 use retrial_readings::natural::natural;
 use retrial_readings::sanitize;
 use retrial_results::verdict::ExitCode;
-use retrial_run::nodes::{LineReader, ahead};
+use retrial_run::nodes::{LineReader, clock_lead_s};
 use retrial_slurm as slurm;
 
 /// How long a machine may take to examine itself.
@@ -45,7 +45,7 @@ pub async fn machines(
     let here = start_here(&command(host)).map_err(|error| cannot(host, &error))?;
     let mut started = vec![Examination::new(host, here)];
     for name in &allocation.others {
-        let child = allocation.launcher.start(name, &command(name));
+        let child = allocation.launcher.start_process(name, &command(name));
         started.push(Examination::new(
             name,
             child.map_err(|error| cannot(name, &error))?,
@@ -130,7 +130,7 @@ impl Examination {
                     let sent = started.max(received - ON_THE_WAY);
                     machines.extend(ExaminedMachine::read(line).map(|answer| KnownMachine {
                         name: answer.name,
-                        ahead: ahead(answer.time, sent, received),
+                        ahead: clock_lead_s(answer.time, sent, received),
                         facts: answer.facts,
                     }));
                 }),
@@ -173,7 +173,7 @@ fn note(name: &str, line: &str) {
 async fn each_line(input: Option<impl AsyncRead + Unpin>, mut take: impl FnMut(&str)) {
     let Some(input) = input else { return };
     let mut lines = LineReader::new(input, MAX_LINE);
-    while let Some(line) = lines.next().await {
-        take(&String::from_utf8_lossy(line.bytes()));
+    while let Some(line) = lines.next_line().await {
+        take(&String::from_utf8_lossy(line.as_bytes()));
     }
 }

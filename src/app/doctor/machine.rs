@@ -17,8 +17,8 @@ use retrial_host::model::HostView;
 use retrial_plan::Plan;
 use retrial_plan::build::plan_for_host;
 use retrial_results::verdict::ExitCode;
-use retrial_run::nodes::{MachineFacts, is_name};
-use retrial_slurm::node_of_process;
+use retrial_run::nodes::{MachineFacts, is_machine_name};
+use retrial_slurm::current_node;
 use retrial_store::RunDirectory;
 
 /// The answer that a machine prints.
@@ -36,7 +36,7 @@ impl ExaminedMachine {
     /// Reads a line; none if it is another program's.
     pub fn read(line: &str) -> Option<Self> {
         let answer: Self = serde_json::from_str(line).ok()?;
-        is_name(&answer.name).then_some(answer)
+        is_machine_name(&answer.name).then_some(answer)
     }
 }
 
@@ -76,12 +76,12 @@ pub fn examine(
     directory: &Path,
     name: Option<String>,
 ) -> Result<ExitCode, Failure> {
-    let shared = RunDirectory::at(directory.to_owned());
+    let shared = RunDirectory::from_path(directory.to_owned());
     let mut host = open::host_view(global);
     let (facts, plan) = nodes::examine(&host, &shared)?;
     let answer = ExaminedMachine {
         name: name
-            .or_else(node_of_process)
+            .or_else(current_node)
             .unwrap_or_else(|| host.hostname.clone()),
         facts,
         time: Timestamp::now(),

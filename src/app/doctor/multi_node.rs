@@ -76,7 +76,7 @@ impl SharedDirectory {
         let root = global.home.root();
         let cannot = |error| Failure::host(format!("failed to write {}: {error}", root.display()));
         let temporary = TempDir::with_prefix_in("doctor-", root).map_err(cannot)?;
-        let directory = RunDirectory::at(temporary.path().to_owned());
+        let directory = RunDirectory::from_path(temporary.path().to_owned());
         directory.write_json("plan.json", plan)?;
         write_atomically(&directory.join("recipe.yaml"), recipe.as_bytes())?;
         fs::create_dir(directory.join("nodes")).map_err(cannot)?;

@@ -32,7 +32,7 @@ pub fn read<T: Serialize + DeserializeOwned>(
     name: &str,
 ) -> Result<JsonFile<T>, String> {
     let text = read_text_beneath(run.path(), Path::new(name), MAX_BYTES)
-        .map_err(|error| format!("{name}: {}", error.reason()))?;
+        .map_err(|error| format!("{name}: {}", error.reason_without_path()))?;
     let file = parse(&text).map_err(|reason| format!("{name}: {reason}"))?;
     Ok(JsonFile {
         problem: file.problem.map(|problem| format!("{name}: {problem}")),

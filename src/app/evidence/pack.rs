@@ -15,10 +15,10 @@ use retrial_bundle::{BundleError, BundleHead, BundleManifest};
 use retrial_document::ErrorText;
 use retrial_plan::Plan;
 use retrial_results::verdict::Verdict;
-use retrial_store::files::directory_of;
+use retrial_store::files::parent_directory;
 use retrial_store::journal::{Event, Journal};
-use retrial_store::pack::{PackSummary, STAYS};
-use retrial_store::walk::{DirectoryEntry, walk};
+use retrial_store::pack::{EXCLUDED_ENTRIES, PackSummary};
+use retrial_store::walk::{DirectoryEntry, walk_entries};
 use retrial_store::{RunDirectory, StoreError};
 
 /// A bundle that was written.
@@ -53,13 +53,13 @@ pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<PackedB
         ))
     })?;
     let plan: Plan = run.read_json("plan.json")?;
-    let events: Vec<Event> = Journal::read(&run.journal())?;
+    let events: Vec<Event> = Journal::read(&run.journal_path())?;
     // Prompts for a passphrase before the work, not after it.
     let mut signer = key.map(keys::open).transpose()?;
 
     let failed =
         |error: io::Error| Failure::host(format!("failed to write {}: {error}", to.display()));
-    let folder = directory_of(to);
+    let folder = parent_directory(to);
     let (mut body, manifest, omitted) = write_body(run, folder)?;
     let facts = StatementSources {
         plan: &plan,
@@ -103,7 +103,7 @@ fn write_body(
     let file = tempfile::tempfile_in(folder).map_err(failed)?;
     let mut body = BodyWriter::new(BufWriter::new(file), run.id()).map_err(failed)?;
     let mut omitted = Vec::new();
-    walk(run.path(), &STAYS, &mut |relative, entry| {
+    walk_entries(run.path(), &EXCLUDED_ENTRIES, &mut |relative, entry| {
         let path = relative.display().to_string();
         match entry {
             DirectoryEntry::Directory => {}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use retrial_bundle::body;
 use retrial_bundle::{BundleError, BundleHead, BundleManifest, stored};
 use retrial_document::measures::format;
-use retrial_store::import::free_space;
+use retrial_store::import::available_bytes;
 use retrial_store::{StoreError, UnpackLimit};
 
 /// A bundle whose archive is whole: its size and digest match its manifest. The signature of the manifest is not
@@ -55,10 +55,10 @@ impl OpenedBundle {
         let path = to.join(&self.manifest.run);
         let bytes = self.manifest.bytes().unwrap_or(u64::MAX);
         let archive = self.body.get_ref().metadata().map_err(BundleError::Read)?;
-        let limit = UnpackLimit::of_archive(archive.len());
+        let limit = UnpackLimit::for_archive(archive.len());
         let limit = limit.map_err(|error| BundleError::malformed(error.to_string()))?;
-        limit.check(bytes)?;
-        let free = free_space(to);
+        limit.check_size(bytes)?;
+        let free = available_bytes(to);
         if bytes > free {
             return Err(BundleError::Write {
                 path: path.display().to_string(),

@@ -121,7 +121,7 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<VerifiedBundle, Fail
 /// Compares a bundle that somebody packed again with its manifest; none if they do not differ.
 fn differences_of(path: &Path) -> Option<BundleDifferences> {
     let archive = File::open(path).ok()?;
-    let limit = UnpackLimit::of_archive(archive.metadata().ok()?.len()).ok()?;
+    let limit = UnpackLimit::for_archive(archive.metadata().ok()?.len()).ok()?;
     differences::find(archive, limit.bytes()).filter(|differences| !differences.is_empty())
 }
 
@@ -161,7 +161,7 @@ fn examine(
         }
         _ => {}
     }
-    let run = RunDirectory::at(opened.unpack(to)?);
+    let run = RunDirectory::from_path(opened.unpack(to)?);
     match judge(&run, &manifest, &statement, &head) {
         Ok(judged) => {
             into.problems.extend(problems(&judged));
@@ -207,8 +207,8 @@ fn judge(
     let plan = canonical::read::<Plan>(run, "plan.json")?;
     let forms = [recorded.problem, plan.problem].into_iter().flatten();
     let (recorded, plan) = (recorded.value, plan.value);
-    let events: Vec<Event> = Journal::read(&run.journal())
-        .map_err(|error| format!("journal.jsonl: {}", error.reason()))?;
+    let events: Vec<Event> = Journal::read(&run.journal_path())
+        .map_err(|error| format!("journal.jsonl: {}", error.reason_without_path()))?;
     let verdict = judge_run(run, false).map_err(|error| error.to_string())?;
     let rules = rules::compare(&plan);
     let by_program = rules::judge_by_program(run, &plan, &events).outcome;

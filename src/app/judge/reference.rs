@@ -72,7 +72,7 @@ fn of_directory(path: &Path, basis: &JudgeInputs<'_>) -> Result<Vec<PublishedRes
     if path.join("plan.json").exists() {
         let at = path.canonicalize();
         let at = at.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
-        return Ok(rows(&judge_run(&RunDirectory::at(at), false)?, None));
+        return Ok(rows(&judge_run(&RunDirectory::from_path(at), false)?, None));
     }
     let trees = SuiteTrees::find(path)
         .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;

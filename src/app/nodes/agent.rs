@@ -43,7 +43,7 @@ async fn until_the_end(
     run: &Path,
     name: &str,
 ) -> Result<ExitCode, Failure> {
-    let run = RunDirectory::at(run.to_owned());
+    let run = RunDirectory::from_path(run.to_owned());
     // A scheduler sends them to all processes of a job: the head reacts to them and sends orders.
     let _ignored = Signals::new();
     let (replies, outgoing) = unbounded_channel();
@@ -79,7 +79,7 @@ async fn serve_head(
     let Some(shared) = shared else {
         return Ok(());
     };
-    let part = run.machine(name);
+    let part = run.machine_directory(name);
     let engine = match ready(global, run, &part, shared, &begin, host).await {
         Ok(engine) => engine,
         Err(failure) => {
@@ -106,7 +106,7 @@ async fn ready(
     }
     let recipe = recipe_of(run, &shared.recipe)?;
     if depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref())
-        && let Ok(abilities) = engine.abilities().await
+        && let Ok(abilities) = engine.query_capabilities().await
     {
         gpu_support::add(&mut host.gpu_support, engine.info().api.clone(), &abilities);
     }
@@ -152,7 +152,7 @@ async fn execute(
         replies: replies.clone(),
         on_disconnect: begin.on_disconnect,
     };
-    let served = Box::pin(agent.serve(orders)).await;
+    let served = Box::pin(agent.serve_orders(orders)).await;
     drop(session);
     let _ = forwarder.await;
     Ok(served?)
@@ -160,7 +160,7 @@ async fn execute(
 
 async fn forward(mut incoming: UnboundedReceiver<Event>, replies: UnboundedSender<AgentReply>) {
     while let Some(event) = incoming.recv().await {
-        if event.what.is_kept() {
+        if event.what.is_stored() {
             let _ = replies.send(AgentReply::Event(event));
         }
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::failure::Failure;
 use retrial_plan::Plan;
-use retrial_run::nodes::{Launcher, is_name};
+use retrial_run::nodes::{Launcher, is_machine_name};
 use retrial_store::RunDirectory;
 
 /// The file with the machines of a run.
@@ -49,7 +49,7 @@ pub fn parse(text: &str) -> Result<NodeAllocation, InvalidNodes> {
         return Err(InvalidNodes::Launcher);
     };
     let others: Vec<String> = names.split(',').map(str::to_owned).collect();
-    if let Some(name) = others.iter().find(|name| !is_name(name)) {
+    if let Some(name) = others.iter().find(|name| !is_machine_name(name)) {
         return Err(InvalidNodes::Name(name.clone()));
     }
     if let Some(name) = others.iter().duplicates().next() {
@@ -86,7 +86,7 @@ impl NodeAllocation {
         };
         let others = Self::read(run)?.map_or_else(Vec::new, |allocation| allocation.others);
         if others.iter().any(|name| name == node) {
-            return Ok(run.machine(node));
+            return Ok(run.machine_directory(node));
         }
         let has = if others.is_empty() {
             "it ran on one machine".to_owned()

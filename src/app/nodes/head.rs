@@ -14,8 +14,8 @@ use crate::app::{open, runtime};
 use retrial_plan::Plan;
 use retrial_recipe::expression::NodeScope;
 use retrial_run::nodes::{AgentSetup, NodeError, PeerNodes, RunMachine};
-use retrial_run::secrets;
-use retrial_slurm::node_of_process;
+use retrial_run::read_secrets;
+use retrial_slurm::current_node;
 use retrial_store::RunDirectory;
 
 /// Starts the agent on the other machines of a run, and checks them all. Returns this machine and the others,
@@ -31,7 +31,7 @@ pub async fn begin(
 ) -> Result<(RunMachine, PeerNodes), Failure> {
     let mut plan: Plan = run.read_json("plan.json")?;
     for name in &allocation.others {
-        run.machine(name).lay_out()?;
+        run.machine_directory(name).create_layout()?;
     }
     let nonce = write_nonce(run)?;
     let program = runtime::program()?;
@@ -39,7 +39,7 @@ pub async fn begin(
     let command = |words: &[&str]| runtime::command(&program, global, words);
     let serve = |name: &str| command(&["node", &path, name]);
     let clean = command(&["clean", "--all", &path]);
-    let started = PeerNodes::start(
+    let started = PeerNodes::start_all(
         allocation.launcher,
         &allocation.others,
         serve,
@@ -49,7 +49,7 @@ pub async fn begin(
     let (mut others, answers) = started.await?;
     let host = open::host_view(global);
     let this_machine = KnownMachine {
-        name: node_of_process().unwrap_or_else(|| host.hostname.clone()),
+        name: current_node().unwrap_or_else(|| host.hostname.clone()),
         facts: facts(&host, Some(&plan), Some(nonce.clone())),
         ahead: 0.0,
     };
@@ -67,8 +67,8 @@ pub async fn begin(
         count: u32::try_from(machines.len()).unwrap_or(u32::MAX),
         all_gpus,
     };
-    let secrets = secrets(&plan);
-    let ready = others.begin(|index| AgentSetup {
+    let secrets = read_secrets(&plan);
+    let ready = others.prepare_all(|index| AgentSetup {
         scope: scope(&machines[index + 1]),
         secrets: secrets.clone(),
         force: allocation.force,

@@ -31,9 +31,9 @@ pub struct GlobalOptions {
         global = true,
         value_name = "DIR",
         env = "RETRIAL_HOME",
-        default_value_os_t = Home::standard(),
+        default_value_os_t = Home::default_home(),
         hide_default_value = true,
-        value_parser = PathBufValueParser::new().try_map(|path| std::path::absolute(path).map(Home::at))
+        value_parser = PathBufValueParser::new().try_map(|path| std::path::absolute(path).map(Home::from_root))
     )]
     pub home: Home,
     /// Store cached datasets and directories in this directory (default: `$XDG_CACHE_HOME/retrial`)

@@ -70,13 +70,15 @@ impl<'a> BatchReport<'a> {
                 let shown = all.iter().filter(|fact| fact.group != FactGroup::Packages);
                 subject.environment = shown.cloned().collect();
                 if let Ok(plan) = first.read_json::<Plan>("plan.json") {
-                    subject.commands = Some(shell::script(&plan, &[]));
+                    subject.commands = Some(shell::render_script(&plan, &[]));
                     recipes.extend(Some(plan.recipe).filter(|name| !recipes.contains(name)));
                 }
             }
             let runs = cell.runs.iter().filter(|run| !run.run.is_empty());
             let runs = runs.map(|run| self.directory_of(&run.run));
-            events.extend(runs.flat_map(|run| Journal::read(&run.journal()).unwrap_or_default()));
+            events.extend(
+                runs.flat_map(|run| Journal::read(&run.journal_path()).unwrap_or_default()),
+            );
             facts.push(all);
             subjects.push(subject);
         }
@@ -99,7 +101,12 @@ impl<'a> BatchReport<'a> {
     /// The runs of a cell, each with its path from a page.
     fn runs(&self, cell: &CellVerdict, from: Option<&Path>) -> Vec<(CellRun, Option<String>)> {
         let runs = cell.runs.iter().map(|run| {
-            let path = self.home.runs().join(&run.run).canonicalize().ok();
+            let path = self
+                .home
+                .runs_directory()
+                .join(&run.run)
+                .canonicalize()
+                .ok();
             let path = path.filter(|_| !run.run.is_empty());
             (run.clone(), path.map(|path| steps::link(from, &path)))
         });
@@ -107,7 +114,7 @@ impl<'a> BatchReport<'a> {
     }
 
     fn directory_of(&self, run: &str) -> RunDirectory {
-        RunDirectory::at(self.home.runs().join(run))
+        RunDirectory::from_path(self.home.runs_directory().join(run))
     }
 }
 

@@ -18,7 +18,7 @@ use retrial_report::{ReportedVerdict, html, json, junit, markdown, terminal as t
 use retrial_results::evidence::{environment, telemetry};
 use retrial_results::verdict::comparison::{self, Comparison, ComparisonOptions, Fact, compare};
 use retrial_results::verdict::{self, RuleCheck, Verdict};
-use retrial_run::evidence_of;
+use retrial_run::read_evidence;
 use retrial_store::journal::{Event, Journal, JournalState};
 use retrial_store::{Home, RunDirectory};
 use retrial_telemetry::TelemetryRow;
@@ -207,7 +207,7 @@ impl ReportInput {
             about: super::about(&run.plan.recipe, &run.environment, &run.events),
             telemetry: run.telemetry.clone(),
             environment: run.environment.clone(),
-            commands: Some(shell::script(&run.plan, &[])),
+            commands: Some(shell::render_script(&run.plan, &[])),
             steps,
             ..subject
         }
@@ -238,7 +238,7 @@ fn run(
     output: OutputFormat,
     bundle: Option<&UnpackedBundle>,
 ) -> Result<(ReportInput, comparison::ComparisonSubject), Failure> {
-    let (context, evidence) = evidence_of(&directory)?;
+    let (context, evidence) = read_evidence(&directory)?;
     let verdict = verdict::judge(&context, &evidence);
     let facts = environment::of_run(&directory);
     let name = directory.id().to_owned();
@@ -247,7 +247,7 @@ fn run(
     let run = ReportedRun {
         is_packed: bundle.is_some(),
         plan: directory.read_json("plan.json")?,
-        events: Journal::read(&directory.journal()).unwrap_or_default(),
+        events: Journal::read(&directory.journal_path()).unwrap_or_default(),
         telemetry: telemetry.unwrap_or_default(),
         environment: facts.clone(),
         directory,

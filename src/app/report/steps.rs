@@ -16,7 +16,7 @@ pub fn of(
 ) -> Vec<StepReport> {
     let steps = plan.steps.iter().map(|step| {
         let log = directory
-            .steps()
+            .steps_directory()
             .join(step.directory_name())
             .join("output.log");
         let is_log = std::fs::symlink_metadata(&log).is_ok_and(|metadata| metadata.is_file());

@@ -14,7 +14,7 @@ use retrial_store::{Home, RunDirectory, StoreError};
 /// See [`import::import`].
 pub fn import(home: &Home, source: &Path) -> Result<ImportReport, StoreError> {
     let unbundle = |from: &Path, to: &Path| is_bundle(from).then(|| unpack_run(from, to));
-    import::import(home, source, &judge_again, &unbundle)
+    import::import_runs(home, source, &judge_again, &unbundle)
 }
 
 /// Replaces the verdict of a run that has one. A run that ended before it was judged stays so.

@@ -23,7 +23,7 @@ pub fn index(global: &GlobalOptions) -> RunIndex {
 
 /// The message where no run matches the filters.
 pub fn none_matches(global: &GlobalOptions) -> String {
-    let home = global.home.runs();
+    let home = global.home.runs_directory();
     let home = home.display();
     format!("no run in {home} matches; `retrial runs` lists all")
 }
@@ -41,14 +41,14 @@ pub fn select(
     }
     let home = &global.home;
     for name in named {
-        let run = home.find(name)?;
+        let run = home.find_run(name)?;
         let parent = run.path().parent();
         let parent = parent.and_then(|path| path.canonicalize().ok());
-        if parent != home.runs().canonicalize().ok() {
+        if parent != home.runs_directory().canonicalize().ok() {
             return Err(Failure::usage(format!(
                 "{} is not in {}",
                 run.path().display(),
-                home.runs().display()
+                home.runs_directory().display()
             )));
         }
         filter.ids.push(run.id().to_owned());

@@ -12,8 +12,8 @@ use retrial_history::{RunState, RunSummary};
 use retrial_run::RUN_LABEL;
 use retrial_store::journal::JournalState;
 use retrial_store::process::ProcessIdentity;
-use retrial_store::remove::{frees, remove as remove_run};
-use retrial_store::staging_directory::clear_left;
+use retrial_store::remove::{freed_bytes, remove_run};
+use retrial_store::staging_directory::remove_leftover_stages;
 use retrial_store::{Home, packages};
 
 /// Runs that can be removed, and runs that cannot.
@@ -60,7 +60,7 @@ impl<'a> Removal<'a> {
                     run: id.clone(),
                     reason,
                 }),
-                None => removal.runs.push((row, frees(&row.path))),
+                None => removal.runs.push((row, freed_bytes(&row.path))),
             }
         }
         removal
@@ -82,8 +82,8 @@ impl<'a> Removal<'a> {
             }));
             removed.is_ok()
         });
-        clear_left(&home.runs());
-        let _ = packages::prune(home);
+        remove_leftover_stages(&home.runs_directory());
+        let _ = packages::remove_unused_packages(home);
     }
 }
 
@@ -94,7 +94,7 @@ fn with_container<'a>(global: &GlobalOptions, rows: &'a [RunSummary]) -> BTreeMa
     // The container of an imported run is elsewhere.
     let own = rows.iter().filter(|row| row.imported_from.is_none());
     let open = own.filter_map(|row| {
-        let state = row.directory().state().unwrap_or_default();
+        let state = row.directory().read_state().unwrap_or_default();
         state.container.is_some().then_some((row, state))
     });
     let open: Vec<(&RunSummary, JournalState)> = open.collect();
@@ -105,7 +105,7 @@ fn with_container<'a>(global: &GlobalOptions, rows: &'a [RunSummary]) -> BTreeMa
     let open = open.into_iter().filter_map(|(row, state)| {
         let id = &row.id;
         let process = state.process.as_ref();
-        if let Some(host) = process.and_then(ProcessIdentity::other_host) {
+        if let Some(host) = process.and_then(ProcessIdentity::other_host_name) {
             let reason = format!(
                 "its container may be running on {host}: run `retrial clean {id}` there; --force removes it anyway"
             );
@@ -130,7 +130,7 @@ fn with_container<'a>(global: &GlobalOptions, rows: &'a [RunSummary]) -> BTreeMa
 fn existing(global: &GlobalOptions) -> Result<BTreeSet<String>, Failure> {
     runtime::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
-        let containers = engine.containers(RUN_LABEL).await?.into_iter();
+        let containers = engine.list_containers(RUN_LABEL).await?.into_iter();
         Ok(containers
             .filter_map(|mut container| container.labels.remove(RUN_LABEL))
             .collect())

@@ -15,7 +15,7 @@ use retrial_document::ErrorText;
 use retrial_document::measures::format;
 use retrial_readings::sanitize;
 use retrial_results::verdict::ExitCode;
-use retrial_site::time_limit::warning_s;
+use retrial_site::time_limit::warning_time_s;
 use retrial_slurm::{Job, Slurm};
 use retrial_store::open::read_text_beneath;
 use retrial_store::{Home, RecordDirectory, RunDirectory};
@@ -31,7 +31,7 @@ const OUTPUT: u64 = 16 << 20;
 
 /// Commands for a run or a batch in this home: `follow it: retrial resume ID    stop it: retrial stop ID`.
 pub fn commands(home: &Home, record: &RecordDirectory, words: &[(&str, &str)]) -> String {
-    let (program, id) = (home.program(), record.id());
+    let (program, id) = (home.command_prefix(), record.id());
     let words = words.iter();
     let commands = words.map(|(action, command)| format!("{action} it: {program} {command} {id}"));
     join(commands, "    ")
@@ -139,7 +139,7 @@ async fn accounted(slurm: &Slurm, submission: &JobSubmission, id: &str) -> Optio
     let mut job = None;
     for _ in 0..QUESTIONS {
         // A site may have no accounting.
-        let jobs = slurm.accounted(&submission.since()).await.ok()?;
+        let jobs = slurm.query_accounting(&submission.since()).await.ok()?;
         job = jobs.into_iter().rfind(|job| job.id == id);
         // The job ends shortly after the run, and the accounting hears of its beginning and its end later still.
         if job.as_ref().is_some_and(|job| !is_living(job)) {
@@ -152,7 +152,7 @@ async fn accounted(slurm: &Slurm, submission: &JobSubmission, id: &str) -> Optio
 
 /// Returns the cause of an unrequested stop of a run: a failed node, the time limit, or a manual scancel.
 fn stop_cause(job: Option<&Job>, submission: &JobSubmission, id: &str) -> (ExitCode, String) {
-    if let Some(job) = job.filter(|job| job.lost_a_node()) {
+    if let Some(job) = job.filter(|job| job.has_lost_node()) {
         let why = format!(
             "a node of job {id} failed ({}); completed measurements are kept, and `resume` continues in a new job",
             job.nodes
@@ -160,7 +160,7 @@ fn stop_cause(job: Option<&Job>, submission: &JobSubmission, id: &str) -> (ExitC
         return (ExitCode::Host, why);
     }
     let limit = Duration::from_secs(submission.time_limit_s);
-    let reached = |job: &Job| job.reached_its_limit(warning_s(limit));
+    let reached = |job: &Job| job.has_reached_time_limit(warning_time_s(limit));
     if job.is_some_and(reached) {
         let limit = format::limit(limit.as_secs());
         let why = format!(

@@ -39,7 +39,7 @@ impl JobEvents {
     pub fn from(run: &RunDirectory, position: u64, all_output: bool) -> Self {
         Self {
             run: run.clone(),
-            journal: IncomingJournal::from(run.journal(), position),
+            journal: IncomingJournal::from(run.journal_path(), position),
             step: None,
             all_output,
         }
@@ -71,7 +71,7 @@ impl JobEvents {
         let lines = step.look(&self.run, all, at_the_end);
         events.extend(lines.into_iter().map(|line| Event {
             what: EventKind::Output { line },
-            ..step.event.now()
+            ..step.event.with_current_time()
         }));
     }
 }
@@ -90,7 +90,7 @@ impl StepOutput {
 
     /// Returns the lines since the last call: all of them, or the latest.
     fn look(&mut self, run: &RunDirectory, all: bool, at_the_end: bool) -> Vec<String> {
-        let Ok(mut file) = open_beneath(&run.steps(), &self.path) else {
+        let Ok(mut file) = open_beneath(&run.steps_directory(), &self.path) else {
             return Vec::new();
         };
         let length = file.metadata().map_or(0, |status| status.len());
@@ -101,7 +101,7 @@ impl StepOutput {
         let mut from = self.position;
         if !all && length.saturating_sub(from) > LATEST {
             from = length - LATEST;
-            self.tail.skip();
+            self.tail.mark_gap();
         }
         let mut bytes = Vec::new();
         let read = file
@@ -110,7 +110,7 @@ impl StepOutput {
         self.position = from + read.unwrap_or(0) as u64;
         if !all {
             self.tail.push(&bytes);
-            return self.tail.lines(at_the_end);
+            return self.tail.drain_lines(at_the_end);
         }
         let mut lines = Vec::new();
         self.splitter
@@ -149,8 +149,10 @@ mod tests {
     #[test]
     fn events_and_output_are_read_incrementally() {
         let directory = tempfile::tempdir().unwrap();
-        let run = Home::at(directory.path().to_owned()).new_run("r").unwrap();
-        let mut journal = File::create(run.journal()).unwrap();
+        let run = Home::from_root(directory.path().to_owned())
+            .create_run_directory("r")
+            .unwrap();
+        let mut journal = File::create(run.journal_path()).unwrap();
         journal.write_all(b"earlier\n").unwrap();
         let mut events = JobEvents::from(&run, 8, true);
         assert_eq!(events.look(), []);
@@ -166,7 +168,7 @@ mod tests {
         assert_eq!(events.look(), []);
         journal.write_all(end.as_bytes()).unwrap();
         assert_eq!(events.look().len(), 1);
-        let output = run.steps().join("04-main/output.log");
+        let output = run.steps_directory().join("04-main/output.log");
         std::fs::create_dir_all(output.parent().unwrap()).unwrap();
         std::fs::write(&output, "one\ntw").unwrap();
         let lines = |events: Vec<Event>| -> Vec<String> {

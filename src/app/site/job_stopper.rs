@@ -93,8 +93,8 @@ impl JobStopper {
             let (slurm, id) = (self.slurm.clone(), self.id.clone());
             self.call = Some(tokio::spawn(async move {
                 match order {
-                    StopRequest::Withdraw => slurm.cancel_waiting(&id).await,
-                    StopRequest::Terminate => slurm.terminate(&id).await,
+                    StopRequest::Withdraw => slurm.cancel_pending(&id).await,
+                    StopRequest::Terminate => slurm.terminate_script(&id).await,
                     StopRequest::Cancel => slurm.cancel(&id).await,
                 }
                 .map(|()| order)

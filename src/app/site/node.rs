@@ -28,7 +28,7 @@ const RECIPE: u64 = 64 << 20;
 
 /// Writes into the run's journal why its job ends early, where followers of the job read it.
 pub fn record_failure(directory: &RunDirectory, failure: &Failure) -> Result<(), StoreError> {
-    let node = slurm::node_of_process().unwrap_or_else(|| "its node".to_owned());
+    let node = slurm::current_node().unwrap_or_else(|| "its node".to_owned());
     let what = EventKind::RunEnded {
         exit_code: failure.exit.code(),
         reason: Some(AbortReason::Error {
@@ -64,12 +64,12 @@ pub fn prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), F
     }
     NodeAllocation::matches(Some(&allocation), &prepared.plan)?;
     allocation.write_down(directory)?;
-    prepared.write_down(directory).map_err(Failure::from)
+    prepared.write_files(directory).map_err(Failure::from)
 }
 
 /// The nodes of the job, of which this is the first.
 async fn allocation(directory: &RunDirectory, force: bool) -> Result<NodeAllocation, Failure> {
-    let names = slurm::nodes_of_job().await;
+    let names = slurm::current_job_nodes().await;
     let names = names.map_err(|error| Failure::host(ErrorText::of(&error)))?;
     Ok(NodeAllocation {
         launcher: Launcher::Srun,
@@ -122,7 +122,7 @@ pub fn site(directory: &RecordDirectory) -> Result<Site, Failure> {
 
 /// Warns if an earlier job measured on another node.
 fn warn_of_other_node(directory: &RunDirectory, name: &str) -> Result<(), StoreError> {
-    let state = directory.state()?;
+    let state = directory.read_state()?;
     let host: Value = directory.read_json("host.json").unwrap_or_default();
     let earlier = host["host"]["hostname"].as_str().unwrap_or_default();
     if !state.begun || earlier.is_empty() || earlier == name {

@@ -83,7 +83,7 @@ async fn answer(slurm: Slurm, id: String, since: String) -> Result<JobStatus, Sl
         return Ok(JobStatus::Missing);
     };
     let position = match job.phase() {
-        JobPhase::Pending => slurm.position(&job).await.ok().flatten(),
+        JobPhase::Pending => slurm.query_position(&job).await.ok().flatten(),
         _ => None,
     };
     Ok(JobStatus::Known(Box::new(job), position))
@@ -97,10 +97,10 @@ pub async fn jobs(
     since: &str,
     tasks: Option<usize>,
 ) -> Result<Vec<Job>, SlurmError> {
-    let mut jobs = slurm.queued().await?;
+    let mut jobs = slurm.query_queue().await?;
     jobs.retain(|job| job.id == id && job.index.is_some() == tasks.is_some());
     if jobs.len() < tasks.unwrap_or(1) {
-        let accounted = slurm.accounted(since).await.unwrap_or_default();
+        let accounted = slurm.query_accounting(since).await.unwrap_or_default();
         let is_new = |job: &Job| {
             job.id == id
                 && job.index.is_some() == tasks.is_some()

@@ -105,7 +105,7 @@ pub fn record(run: &RecordDirectory, what: JobEventKind) -> Result<(), StoreErro
 
 /// Writes an event of the run as a whole into its journal.
 pub fn write(run: &RunDirectory, what: EventKind) -> Result<(), StoreError> {
-    Journal::open(&run.journal())?.write(&Event::new("local", None, what))
+    Journal::open(&run.journal_path())?.write(&Event::new("local", None, what))
 }
 
 /// The latest submission of a run or an array; none if there was none.

@@ -12,7 +12,7 @@ use crate::app::{open, prepare, runtime};
 use retrial_host::model::HostView;
 use retrial_plan::{Plan, PlanOptions};
 use retrial_site::script::{JobOptions, JobWork};
-use retrial_site::time_limit::{as_slurm, time_limit};
+use retrial_site::time_limit::{format_slurm_time, job_time_limit};
 use retrial_store::cache::standard_cache;
 use retrial_store::{Home, scratch};
 
@@ -63,7 +63,7 @@ impl SiteRun {
 pub fn in_home(global: &GlobalOptions, site_file: &SiteFile) -> GlobalOptions {
     let home = site_file.site.home.as_deref().map(find::expanded);
     GlobalOptions {
-        home: home.map_or_else(|| global.home.clone(), Home::at),
+        home: home.map_or_else(|| global.home.clone(), Home::from_root),
         ..global.clone()
     }
 }
@@ -77,7 +77,7 @@ impl JobTarget {
         options: &PlanOptions,
     ) -> Result<Self, Failure> {
         let trials = options.trials.map_or(1, |trials| trials.max);
-        let time_limit = time_limit(&site_file.site, plan.expected_duration, trials);
+        let time_limit = job_time_limit(&site_file.site, plan.expected_duration, trials);
         let nodes = plan.nodes.map_or(1, |nodes| nodes.count);
         Self::new(global, site_file, time_limit, nodes, &plan.recipe)
     }
@@ -105,7 +105,7 @@ impl JobTarget {
             None => runtime::program()?,
         };
         let scratch = site_file.site.scratch.as_deref();
-        let scratch = scratch.map_or_else(scratch::standard, find::expanded);
+        let scratch = scratch.map_or_else(scratch::default_location, find::expanded);
         let job = JobOptions {
             tool: tool(&program, global)?,
             scratch: text(&scratch)?,
@@ -118,7 +118,7 @@ impl JobTarget {
 
     /// The script of the job of a run or an array in this directory.
     pub fn script(&self, work: JobWork<'_>, directory: &Path) -> Result<String, Failure> {
-        let script = self.job.script(work, &text(directory)?);
+        let script = self.job.render_script(work, &text(directory)?);
         script.map_err(|error| Failure::usage(error.to_string()))
     }
 
@@ -137,7 +137,7 @@ impl JobTarget {
         let site = &self.site_file.site;
         let keys = site.sbatch_keys();
         let keys = keys.map(|(name, value)| (name, value.to_owned()));
-        let limit = ("time_limit", as_slurm(self.job.time_limit));
+        let limit = ("time_limit", format_slurm_time(self.job.time_limit));
         let options = (!site.options.is_empty()).then(|| ("options", site.options.join(" ")));
         let all = keys.chain([limit]).chain(options);
         join(all.map(|(name, value)| format!("{name}: {value}")), ", ")

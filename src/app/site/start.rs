@@ -68,11 +68,11 @@ fn write_down(
         plan: site.plan.clone(),
         host: json!({ "site": site.target.site_file.name }),
     };
-    let directory = global.home.new_run(&prepared.stem())?;
+    let directory = global.home.create_run_directory(&prepared.stem())?;
     // A script with a path that cannot be in one is refused while there is no job.
     let work = JobWork::Run { id: directory.id() };
     site.target.script(work, directory.path())?;
-    prepared.write_down(&directory)?;
+    prepared.write_files(&directory)?;
     let request = SiteRequest {
         site: site.target.site_file.name.clone(),
         recipe,
@@ -104,7 +104,7 @@ pub fn resume(
 
 fn jobs_of(directory: &RunDirectory) -> Slurm {
     let work = JobWork::Run { id: directory.id() };
-    Slurm::jobs_named(work.job_name())
+    Slurm::with_job_name(work.job_name())
 }
 
 /// A site by its name; else as it was when a run or an array in this directory was submitted.
@@ -164,7 +164,7 @@ impl Liveness {
         let from = latest.map_or(0, |latest| latest.journal);
         Self {
             journal: record::is_submitted(directory)
-                .then(|| IncomingJournal::from(directory.journal(), from)),
+                .then(|| IncomingJournal::from(directory.journal_path(), from)),
             has_ended: false,
             directory: directory.clone(),
             queried: None,
@@ -174,7 +174,7 @@ impl Liveness {
     /// Returns whether a process follows the run, or its job waits or runs. Queries Slurm at most every 10 s.
     pub fn is_live(&mut self) -> bool {
         let Some(journal) = &mut self.journal else {
-            return FileLock::holder(&self.directory.lock()).is_some();
+            return FileLock::find_holder(&self.directory.lock_path()).is_some();
         };
         for event in journal.look::<Event>() {
             match event.what {
@@ -203,6 +203,6 @@ fn has_job(directory: &RunDirectory) -> bool {
         return false;
     };
     // A run counts as live if the controller does not answer.
-    let jobs = runtime.block_on(slurm.queued());
+    let jobs = runtime.block_on(slurm.query_queue());
     jobs.map_or(true, |jobs| jobs.iter().any(submit::is_living))
 }

@@ -84,7 +84,7 @@ pub async fn submit_once(
 ) -> Result<SubmittedJob, Failure> {
     let directory = request.directory;
     let lock = directory.join("submit.lock");
-    let _lock = FileLock::take(&lock, directory.id())?;
+    let _lock = FileLock::acquire(&lock, directory.id())?;
     let mut earlier = Vec::new();
     if record::latest(directory)?.is_some() {
         (earlier, _) = wait_for_queue(slurm, directory, quiet).await?;
@@ -139,7 +139,7 @@ async fn submit(
             let (site, job) = (target.site_file.name.clone(), name.clone());
             record::write(run, EventKind::Submitting { site, job })?;
         }
-        let journal = std::fs::metadata(run.journal()).map_or(0, |journal| journal.len());
+        let journal = std::fs::metadata(run.journal_path()).map_or(0, |journal| journal.len());
         record::record(
             run,
             JobEventKind::Intended {
@@ -148,7 +148,7 @@ async fn submit(
                 journal,
             },
         )?;
-        let error = match slurm.submit(&script).await {
+        let error = match slurm.submit_script(&script).await {
             Ok(id) => {
                 record::record(run, JobEventKind::Submitted { id: id.clone() })?;
                 return Ok(SubmittedJob { id, existed: false });
@@ -185,7 +185,7 @@ pub async fn wait_for_queue(
     let since = Instant::now();
     let mut was_away = false;
     loop {
-        let error = match slurm.queued().await {
+        let error = match slurm.query_queue().await {
             Ok(jobs) => return Ok((jobs, was_away)),
             Err(error @ SlurmError::Start { .. }) => {
                 return Err(Failure::host(ErrorText::of(&error)));

@@ -36,7 +36,7 @@ impl<W: Write + Send, F: FnMut(&Event) -> Vec<String> + Send> Reporter for LineR
 
 /// An event as JSON; progress and output only if `verbose`.
 pub fn json(event: &Event, verbose: bool) -> Vec<String> {
-    let shown = (verbose || event.what.is_kept()).then(|| serde_json::to_string(event));
+    let shown = (verbose || event.what.is_stored()).then(|| serde_json::to_string(event));
     shown.into_iter().flatten().collect()
 }
 
@@ -96,7 +96,7 @@ mod tests {
     fn progress_and_output_are_written_only_if_verbose() {
         let expected: Vec<Event> = script::run()
             .into_iter()
-            .filter(|event| event.what.is_kept())
+            .filter(|event| event.what.is_stored())
             .collect();
         assert_eq!(read_back(&script::run(), false), expected);
     }

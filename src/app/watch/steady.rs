@@ -20,13 +20,13 @@ impl SteadyClock {
 
     /// Returns the time at the start plus what has passed since, however the wall clock was set.
     pub fn now(&self) -> Timestamp {
-        Moment::now().on_clock_of(&self.anchor)
+        Moment::now().to_clock_of(&self.anchor)
     }
 
     /// Returns an event with its time on this clock.
     pub fn on(&self, event: &Event) -> Event {
         Event {
-            time: event.moment().on_clock_of(&self.anchor),
+            time: event.moment().to_clock_of(&self.anchor),
             ..event.clone()
         }
     }

@@ -15,7 +15,7 @@ use retrial_readings::sanitize;
 use retrial_results::verdict::ExitCode;
 use retrial_store::RunDirectory;
 use retrial_store::import::ImportReport;
-use retrial_store::pack::{PackSummary, pack as pack_all};
+use retrial_store::pack::{PackSummary, pack_runs as pack_all};
 
 /// Packs these runs into an archive.
 pub fn pack(

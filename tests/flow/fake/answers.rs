@@ -18,16 +18,16 @@ impl Engine for Fake {
         &self.info
     }
 
-    async fn image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError> {
+    async fn find_image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError> {
         let state = self.call("image", reference)?;
         Ok(state.images.contains(reference).then(|| image(reference)))
     }
 
-    async fn abilities(&self) -> Result<EngineCapabilities, EngineError> {
+    async fn query_capabilities(&self) -> Result<EngineCapabilities, EngineError> {
         Ok(EngineCapabilities::default())
     }
 
-    async fn registry_digest(
+    async fn fetch_registry_digest(
         &self,
         reference: &str,
         _auth: Option<RegistryAuth>,
@@ -36,7 +36,7 @@ impl Engine for Fake {
         Ok(image(reference).id)
     }
 
-    async fn pull(
+    async fn pull_image(
         &self,
         reference: &str,
         _auth: Option<RegistryAuth>,
@@ -49,7 +49,7 @@ impl Engine for Fake {
         Ok(image(reference))
     }
 
-    async fn build(
+    async fn build_image(
         &self,
         spec: &BuildSpec,
         progress: UnboundedSender<ImageProgress>,
@@ -60,7 +60,7 @@ impl Engine for Fake {
         Ok(image(&spec.tag))
     }
 
-    async fn create(&self, spec: &ContainerSpec) -> Result<String, EngineError> {
+    async fn create_container(&self, spec: &ContainerSpec) -> Result<String, EngineError> {
         let mut state = self.call("create", &spec.name)?;
         let id = format!("{:0>64}", state.counts["create"]);
         let made = ContainerState {
@@ -78,7 +78,7 @@ impl Engine for Fake {
         Ok(id)
     }
 
-    async fn start(&self, container: &str) -> Result<(), EngineError> {
+    async fn start_container(&self, container: &str) -> Result<(), EngineError> {
         let mut state = self.call("start", container)?;
         let (_, found) = state.find(container, "start")?;
         found.running = true;
@@ -97,24 +97,31 @@ impl Engine for Fake {
         Ok(id)
     }
 
-    async fn exec_status(&self, exec: &str) -> Result<ExecStatus, EngineError> {
+    async fn query_exec_status(&self, exec: &str) -> Result<ExecStatus, EngineError> {
         let state = self.call("exec_status", exec)?;
         Ok(*state.execs.get(exec).unwrap_or(&ExecStatus::Unknown))
     }
 
-    async fn exec(&self, container: &str, spec: &ExecSpec) -> Result<ExecOutput, EngineError> {
+    async fn exec_attached(
+        &self,
+        container: &str,
+        spec: &ExecSpec,
+    ) -> Result<ExecOutput, EngineError> {
         let about = format!("{container} {}", spec.command.join(" "));
         let control = self.call("exec", &about)?.control(container)?;
         Ok((self.on_run)(spec, &control))
     }
 
-    async fn container(&self, container: &str) -> Result<Option<ContainerState>, EngineError> {
+    async fn inspect_container(
+        &self,
+        container: &str,
+    ) -> Result<Option<ContainerState>, EngineError> {
         let mut state = self.call("container", container)?;
         let found = state.find(container, "inspect").ok();
         Ok(found.map(|(_, found)| found.clone()))
     }
 
-    async fn bind_mounts(&self, container: &str) -> Result<Vec<BindMount>, EngineError> {
+    async fn list_bind_mounts(&self, container: &str) -> Result<Vec<BindMount>, EngineError> {
         let mut state = self.lock();
         let (spec, _) = state.find(container, "inspect")?;
         let mounts = spec.mounts.iter();
@@ -125,7 +132,7 @@ impl Engine for Fake {
         Ok(binds.collect())
     }
 
-    async fn containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError> {
+    async fn list_containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError> {
         let state = self.call("containers", label)?;
         let (key, value) = label
             .split_once('=')
@@ -138,7 +145,7 @@ impl Engine for Fake {
         Ok(all.filter(fits).cloned().collect())
     }
 
-    async fn ended(&self, container: &str) -> Result<(), EngineError> {
+    async fn wait_for_exit(&self, container: &str) -> Result<(), EngineError> {
         drop(self.call("ended", container)?);
         loop {
             let ends = self.ends.notified();
@@ -153,12 +160,16 @@ impl Engine for Fake {
         }
     }
 
-    async fn container_log(&self, container: &str, _lines: usize) -> Result<String, EngineError> {
+    async fn read_container_log(
+        &self,
+        container: &str,
+        _lines: usize,
+    ) -> Result<String, EngineError> {
         drop(self.call("container_log", container)?);
         Ok(String::new())
     }
 
-    async fn stop(&self, container: &str, _grace_s: u32) -> Result<(), EngineError> {
+    async fn stop_container(&self, container: &str, _grace_s: u32) -> Result<(), EngineError> {
         let mut state = self.call("stop", container)?;
         if let Ok((_, found)) = state.find(container, "stop") {
             end(found, 143);
@@ -166,7 +177,7 @@ impl Engine for Fake {
         Ok(())
     }
 
-    async fn remove(&self, container: &str) -> Result<(), EngineError> {
+    async fn remove_container(&self, container: &str) -> Result<(), EngineError> {
         let mut state = self.call("remove", container)?;
         state
             .containers
@@ -174,7 +185,7 @@ impl Engine for Fake {
         Ok(())
     }
 
-    async fn copy_out(
+    async fn copy_from_container(
         &self,
         container: &str,
         path: &str,

@@ -22,10 +22,10 @@ async fn a_flow_runs_and_a_fault_is_injected_once() {
         control: Some(control.path().to_str().unwrap().into()),
         ..ContainerSpec::default()
     };
-    let id = fake.create(&spec).await.unwrap();
-    fake.start(&id).await.unwrap();
-    assert_eq!(fake.containers("run=7").await.unwrap().len(), 1);
-    assert_eq!(fake.containers("run=8").await.unwrap().len(), 0);
+    let id = fake.create_container(&spec).await.unwrap();
+    fake.start_container(&id).await.unwrap();
+    assert_eq!(fake.list_containers("run=7").await.unwrap().len(), 1);
+    assert_eq!(fake.list_containers("run=8").await.unwrap().len(), 0);
 
     let exec = fake
         .exec_detached("one", &ExecSpec::default())
@@ -33,7 +33,7 @@ async fn a_flow_runs_and_a_fault_is_injected_once() {
         .unwrap();
     assert!(control.path().join("exit").exists());
     assert_eq!(
-        fake.exec_status(&exec).await.unwrap(),
+        fake.query_exec_status(&exec).await.unwrap(),
         ExecStatus::Exited(0)
     );
     let fault = fake.exec_detached("one", &ExecSpec::default()).await;
@@ -43,9 +43,12 @@ async fn a_flow_runs_and_a_fault_is_injected_once() {
         .unwrap();
 
     fake.forgets_processes();
-    assert_eq!(fake.exec_status(&exec).await.unwrap(), ExecStatus::Unknown);
-    fake.remove("one").await.unwrap();
-    assert!(fake.container(&id).await.unwrap().is_none());
+    assert_eq!(
+        fake.query_exec_status(&exec).await.unwrap(),
+        ExecStatus::Unknown
+    );
+    fake.remove_container("one").await.unwrap();
+    assert!(fake.inspect_container(&id).await.unwrap().is_none());
     assert!(
         fake.exec_detached("one", &ExecSpec::default())
             .await

@@ -42,7 +42,7 @@ const TARGETS: [&str; 9] = [
 ];
 
 #[test]
-fn output() {
+fn hostile_output_of_a_step_does_no_harm() {
     if Lab::new().is_none() {
         return;
     }
@@ -67,7 +67,7 @@ fn output() {
 }
 
 #[test]
-fn control_directory() {
+fn a_hostile_control_directory_does_no_harm() {
     if Lab::new().is_none() {
         return;
     }
@@ -203,7 +203,7 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 #[test]
-fn archives() {
+fn damaged_and_hostile_archives_are_refused() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("echo one; echo two");
     lab.run(&[]).expect_exit(0);

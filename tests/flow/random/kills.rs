@@ -104,7 +104,7 @@ fn of_the_engine() {
 }
 
 #[test]
-fn by_signals() {
+fn a_run_resumes_after_a_signal_at_any_step() {
     if Lab::new().is_none() {
         return;
     }

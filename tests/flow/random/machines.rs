@@ -94,7 +94,7 @@ fn continuing(lab: &Lab) -> &'static [&'static str] {
 }
 
 #[test]
-fn kills() {
+fn a_run_resumes_after_a_kill_on_any_machine() {
     let Some(machines) = Machines::start("flow-killed-machines") else {
         return;
     };

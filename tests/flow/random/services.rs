@@ -35,7 +35,7 @@ fn is_whole_with_services(lab: &Lab) {
 }
 
 #[test]
-fn kills() {
+fn a_run_with_services_resumes_after_a_kill() {
     if Lab::new().is_none() {
         return;
     }

@@ -345,7 +345,7 @@ fn no_service_for_trials_that_are_not_needed() {
 
 /// `--from` starts what the steps from there on need, and a person may serve in the recipe's place.
 #[test]
-fn skipped_steps() {
+fn a_later_start_runs_only_the_services_that_it_needs() {
     let Some(lab) = Lab::new() else { return };
     let server = service("server", SERVER, HTTP);
     let cases = needing("one", ASK, "") + &needing("two", ASK, "");

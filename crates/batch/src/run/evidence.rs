@@ -5,7 +5,7 @@ use crate::journal::{TrialRunEnd, TrialRunState};
 use crate::verdict::{LostRun, RunEvidence, SubjectEvidence};
 use crate::{BatchPlan, Cell};
 use retrial_results::verdict::{Evidence, ExitCode, RunContext};
-use retrial_run::evidence_of;
+use retrial_run::read_evidence;
 use retrial_store::{Home, RecordDirectory, RunDirectory, StoreError};
 
 /// The evidence of each cell, its runs in the order of trials; a run without any has the reason.
@@ -65,7 +65,7 @@ fn of_end(home: &Home, end: &TrialRunEnd) -> Result<(RunContext, Vec<Evidence>),
         ExitCode::Usage => "it was refused",
         _ => {
             let run = end.run.as_deref().unwrap_or_default();
-            let evidence = evidence_of(&RunDirectory::at(home.runs().join(run)));
+            let evidence = read_evidence(&RunDirectory::from_path(home.runs_directory().join(run)));
             return evidence.or_else(|error| lost(&error.to_string(), ExitCode::Host));
         }
     };

@@ -81,7 +81,7 @@ fn lost_runs(batch: &BatchSession<'_>) -> Result<(), StoreError> {
             .collect()
     });
     for (trial_run, run) in runs {
-        let directory = RunDirectory::at(batch.job.home.runs().join(&run));
+        let directory = RunDirectory::from_path(batch.job.home.runs_directory().join(&run));
         let here = batch.job.host.as_ref();
         let is_elsewhere =
             here.is_some_and(|here| host_of(&directory).is_some_and(|host| host != *here));

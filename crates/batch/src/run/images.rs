@@ -49,19 +49,19 @@ pub(super) async fn pull_ahead(batch: &BatchSession<'_>) -> Result<(), StoreErro
 
 /// Pulls an image that the engine does not have; returns whether that was needed.
 async fn pull(batch: &BatchSession<'_>, image: &str) -> Result<bool, EngineError> {
-    if batch.job.engine.image(image).await?.is_some() {
+    if batch.job.engine.find_image(image).await?.is_some() {
         return Ok(false);
     }
     let _exclusive = match &batch.job.options.measurement_lock {
-        Some(lock) => Some(lock.exclusive().await),
+        Some(lock) => Some(lock.acquire_exclusive().await),
         None => None,
     };
-    if batch.job.engine.image(image).await?.is_some() {
+    if batch.job.engine.find_image(image).await?.is_some() {
         return Ok(false);
     }
-    let auth = credentials::for_image(image).await?;
+    let auth = credentials::find_image_credentials(image).await?;
     let (progress, unwatched) = unbounded_channel();
     drop(unwatched);
-    batch.job.engine.pull(image, auth, progress).await?;
+    batch.job.engine.pull_image(image, auth, progress).await?;
     Ok(true)
 }

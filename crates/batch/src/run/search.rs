@@ -11,7 +11,7 @@ use crate::search::{
     CellSearchStep, ObservedTrial, RunObservation, SearchPlan, SearchState, observe,
 };
 use retrial_results::verdict::ExitCode;
-use retrial_run::evidence_of;
+use retrial_run::read_evidence;
 use retrial_store::{Home, RunDirectory, StoreError};
 
 /// The observations of a search's runs, each read once.
@@ -35,8 +35,8 @@ impl RunObservations {
             let run = state.run.clone()?;
             let cell = plan.trial_run(*number)?.cell;
             let observed = self.0.entry(run.clone()).or_insert_with(|| {
-                let directory = RunDirectory::at(home.runs().join(&run));
-                match evidence_of(&directory) {
+                let directory = RunDirectory::from_path(home.runs_directory().join(&run));
+                match read_evidence(&directory) {
                     Ok((context, evidence)) => observe(search, &context, &evidence),
                     Err(error) => RunObservation::NotMeasured(error.to_string()),
                 }

@@ -90,10 +90,10 @@ impl<'a> BatchSession<'a> {
     /// If another process has it, or its files cannot be read or written.
     pub fn open(mut job: BatchJob<'a>) -> Result<Self, StoreError> {
         let directory = &job.directory;
-        let lock = FileLock::take(&directory.lock(), directory.id())?;
+        let lock = FileLock::acquire(&directory.lock_path(), directory.id())?;
         let state = read_journal(directory)?;
         let recorded = RecordedState {
-            journal: Journal::open(&directory.journal())?,
+            journal: Journal::open(&directory.journal_path())?,
             state,
         };
         job.options.measurement_lock =

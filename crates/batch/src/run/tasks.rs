@@ -10,7 +10,7 @@ const TASKS: &str = "tasks";
 
 /// The directory of a task of a batch, by its number from 1.
 pub fn task_directory(batch: &RecordDirectory, task: usize) -> RecordDirectory {
-    batch.part(&format!("{TASKS}/{task}"))
+    batch.subrecord(&format!("{TASKS}/{task}"))
 }
 
 /// Returns the state of a batch, by its journal and by those of its tasks.
@@ -21,7 +21,7 @@ pub fn read_state(batch: &RecordDirectory) -> Result<BatchState, StoreError> {
     let mut state = read_journal(batch)?;
     let tasks = std::fs::read_dir(batch.join(TASKS)).into_iter().flatten();
     for task in tasks.flatten() {
-        let task = read_journal(&RecordDirectory::at(task.path()))?;
+        let task = read_journal(&RecordDirectory::from_path(task.path()))?;
         state.trial_runs.extend(task.trial_runs);
     }
     Ok(state)
@@ -32,7 +32,7 @@ pub fn read_state(batch: &RecordDirectory) -> Result<BatchState, StoreError> {
 /// # Errors
 /// If it cannot be read.
 pub fn read_journal(record: &RecordDirectory) -> Result<BatchState, StoreError> {
-    let path = record.journal();
+    let path = record.journal_path();
     if !path.exists() {
         return Ok(BatchState::default());
     }

@@ -13,7 +13,7 @@ use retrial_document::ErrorText;
 use retrial_host::assign::AssignedGpus;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{ExitCode, Verdict};
-use retrial_run::{RunError, RunSession, secrets};
+use retrial_run::{RunError, RunSession, read_secrets};
 use retrial_store::journal::{AbortReason, Event, EventKind};
 use retrial_store::{RunDirectory, StoreError};
 
@@ -63,7 +63,7 @@ async fn begin(
         Ok(prepared) => prepared,
         Err(refused) => return Ok(refused),
     };
-    let directory = batch.job.home.new_run(&prepared.stem())?;
+    let directory = batch.job.home.create_run_directory(&prepared.stem())?;
     let Some((planned, cell)) = batch.job.plan.trial_run_of_cell(trial_run) else {
         return Ok(TrialRunEnd::default());
     };
@@ -75,12 +75,12 @@ async fn begin(
         cell: cell.name.clone(),
         trial: planned.trial,
         attempt,
-        gpus: assigned.map(AssignedGpus::claims).unwrap_or_default(),
+        gpus: assigned.map(AssignedGpus::claim_keys).unwrap_or_default(),
         concurrent_runs: batch.ask(BatchState::running),
     })?;
     // Known to the batch before anything is in it: a kill in between leaves an empty directory,
     // and the same run is resumed in it.
-    prepared.write_down(&directory)?;
+    prepared.write_files(&directory)?;
     run(batch, trial_run, directory).await
 }
 
@@ -91,7 +91,7 @@ async fn go_on(
     worker: Option<usize>,
     id: &str,
 ) -> Result<Option<TrialRunEnd>, StoreError> {
-    let directory = RunDirectory::at(batch.job.home.runs().join(id));
+    let directory = RunDirectory::from_path(batch.job.home.runs_directory().join(id));
     if !directory.path().is_dir() {
         let run = id.to_owned();
         batch.record(BatchEventKind::TrialRunLost { trial_run, run })?;
@@ -102,8 +102,8 @@ async fn go_on(
             Ok(prepared) => prepared,
             Err(refused) => return Ok(Some(refused)),
         };
-        directory.lay_out()?;
-        prepared.write_down(&directory)?;
+        directory.create_layout()?;
+        prepared.write_files(&directory)?;
     }
     if let Some((code, reason)) = over(&directory)? {
         // It came to its end, and only the batch's journal does not say so.
@@ -119,10 +119,10 @@ async fn go_on(
 
 /// Returns how a run ended, if it ended without being stopped.
 fn over(directory: &RunDirectory) -> Result<Option<(u8, Option<ErrorText>)>, StoreError> {
-    if !directory.journal().exists() {
+    if !directory.journal_path().exists() {
         return Ok(None);
     }
-    let state = directory.state()?;
+    let state = directory.read_state()?;
     let over = state
         .over
         .map(|(code, reason)| (code, reason.map(AbortReason::into_error_text)));
@@ -137,7 +137,7 @@ async fn run(
 ) -> Result<TrialRunEnd, StoreError> {
     let since = Instant::now();
     let (sender, mut events) = unbounded_channel::<Event>();
-    let secrets = secrets(&directory.read_json("plan.json")?);
+    let secrets = read_secrets(&directory.read_json("plan.json")?);
     let opened = RunSession::open(
         Arc::clone(&batch.job.engine),
         directory.clone(),
@@ -169,7 +169,7 @@ async fn run(
     };
     let executed = async {
         let ended = {
-            let mut work = Box::pin(retrial_run::execute(&session));
+            let mut work = Box::pin(retrial_run::execute_plan(&session));
             loop {
                 tokio::select! {
                     biased;

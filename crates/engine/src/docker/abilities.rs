@@ -5,18 +5,18 @@ use std::path::PathBuf;
 use bollard::models::SystemInfo;
 
 use crate::api::{EngineCapabilities, EngineInfo};
-use crate::connect::api_version;
+use crate::connect::parse_api_version;
 
 /// The first API version whose engine knows the interface (Docker 25.0, as an experiment).
-const FIRST_WITH_CDI: (u64, u64) = (1, 44);
+const MIN_CDI_API_VERSION: (u64, u64) = (1, 44);
 
 /// Reads the engine's capabilities. An engine that supports CDI names the folders in which it searches for
 /// specifications; Podman always supports it, and does not report it.
-pub fn read(info: SystemInfo, engine: &EngineInfo) -> EngineCapabilities {
+pub fn parse_capabilities(info: SystemInfo, engine: &EngineInfo) -> EngineCapabilities {
     let mut runtimes: Vec<String> = info.runtimes.unwrap_or_default().into_keys().collect();
     runtimes.sort();
     let discovered = info.discovered_devices.unwrap_or_default();
-    let is_known = api_version(&engine.api) >= FIRST_WITH_CDI;
+    let is_known = parse_api_version(&engine.api) >= MIN_CDI_API_VERSION;
     let has_folders = info
         .cdi_spec_dirs
         .is_some_and(|folders| !folders.is_empty());
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn an_engine_that_lists_cdi_directories_supports_cdi() {
         let info: SystemInfo = serde_json::from_str(INFO).unwrap();
-        let abilities = read(info.clone(), &engine("Docker Engine", "1.51"));
+        let abilities = parse_capabilities(info.clone(), &engine("Docker Engine", "1.51"));
         assert_eq!(abilities.runtimes, ["amd", "runc"]);
         assert_eq!(abilities.cdi, Some(true));
         assert_eq!(
@@ -71,17 +71,20 @@ mod tests {
         );
         assert!(abilities.rootless);
         assert_eq!(
-            read(info.clone(), &engine("Podman Engine", "1.41")).cdi,
+            parse_capabilities(info.clone(), &engine("Podman Engine", "1.41")).cdi,
             None
         );
         assert_eq!(
-            read(info.clone(), &engine("Docker Engine", "1.41")).cdi,
+            parse_capabilities(info.clone(), &engine("Docker Engine", "1.41")).cdi,
             Some(false)
         );
         let off = SystemInfo {
             cdi_spec_dirs: Some(Vec::new()),
             ..info
         };
-        assert_eq!(read(off, &engine("Docker Engine", "1.51")).cdi, Some(false));
+        assert_eq!(
+            parse_capabilities(off, &engine("Docker Engine", "1.51")).cdi,
+            Some(false)
+        );
     }
 }

@@ -8,11 +8,11 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use tokio::sync::mpsc::Sender;
 
-use super::fault::{container_fault, fault, is_missing};
+use super::fault::{is_not_found_error, to_container_error, to_engine_error};
 use crate::error::EngineError;
 
 /// Sends the archive of `path`; false if there is no such path.
-pub async fn copy_out(
+pub async fn send_path_archive(
     client: &Client,
     container: &str,
     path: &str,
@@ -25,10 +25,15 @@ pub async fn copy_out(
         let chunk = match chunk {
             Ok(chunk) => chunk,
             Err(error) if is_missing_path(&error) => return Ok(false),
-            Err(error) if is_missing(&error) => {
-                return Err(container_fault("copy out of", container, error));
+            Err(error) if is_not_found_error(&error) => {
+                return Err(to_container_error("copy out of", container, error));
             }
-            Err(error) => return Err(fault(&format!("copy {path} out of {container}"), error)),
+            Err(error) => {
+                return Err(to_engine_error(
+                    &format!("copy {path} out of {container}"),
+                    error,
+                ));
+            }
         };
         is_there = true;
         if to.send(chunk).await.is_err() {

@@ -15,11 +15,11 @@ use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::build_context::BuildContext;
-use super::explain::{explain, is_no_space};
-use super::fault::{fault, messages, words};
+use super::explain::{explain_refusal, is_no_space};
+use super::fault::{engine_message, to_engine_error, without_stray_line_break};
 use super::image;
-use super::pull::{credentials, layer};
-use super::pull_failure::{PullFailure, classify};
+use super::pull::{layer_progress, to_docker_credentials};
+use super::pull_failure::{PullFailure, classify_pull_failure};
 use crate::api::{BuildSpec, ImageInfo, ImageProgress};
 use crate::credentials;
 use crate::error::EngineError;
@@ -27,23 +27,25 @@ use crate::proxies;
 use retrial_container::ImageRef;
 
 /// The engine answers only when it has read the whole context.
-const UPLOAD: Duration = Duration::from_hours(1);
+const UPLOAD_TIMEOUT: Duration = Duration::from_hours(1);
 
 /// Lines of the log that a failure shows.
-const TAIL: usize = 20;
+const MAX_LOG_TAIL_LINES: usize = 20;
 
 /// Builds an image and returns its information.
-pub async fn build(
+pub async fn build_image(
     client: &Client,
     spec: &BuildSpec,
     proxies: &[(String, String)],
     progress: &UnboundedSender<ImageProgress>,
 ) -> Result<ImageInfo, EngineError> {
     let (root, dockerfile) = (spec.context.clone(), spec.dockerfile.clone());
-    let context = spawn_blocking(move || BuildContext::survey(&root, &dockerfile));
-    let context = context.await.map_err(|error| unsent(spec, &error))??;
+    let survey_task = spawn_blocking(move || BuildContext::survey(&root, &dockerfile));
+    let context = survey_task
+        .await
+        .map_err(|error| context_error(spec, &error))??;
     let set: Vec<&str> = spec.args.keys().map(String::as_str).collect();
-    let added = proxies::missing(proxies, &set);
+    let added = proxies::missing_variables(proxies, &set);
     let arguments = spec.args.clone().into_iter().chain(added);
     let options = BuildImageOptions {
         dockerfile: spec.dockerfile.clone(),
@@ -54,10 +56,10 @@ pub async fn build(
         forcerm: true,
         ..BuildImageOptions::default()
     };
-    let logins = logins(&context.dockerfile).await;
+    let logins = base_image_logins(&context.dockerfile).await;
     let (sender, mut pieces) = mpsc::channel::<io::Result<Bytes>>(4);
     let upload: JoinHandle<io::Result<()>> = spawn_blocking(move || {
-        let outcome = context.send(&sender);
+        let outcome = context.send_archive(&sender);
         if let Err(error) = &outcome {
             // Breaks the request off, so that the engine does not build half a context.
             let _ = sender.blocking_send(Err(io::Error::other(error.to_string())));
@@ -65,12 +67,13 @@ pub async fn build(
         outcome
     });
     let body = bollard::body_try_stream(stream::poll_fn(move |task| pieces.poll_recv(task)));
-    let patient = client.clone().with_timeout(UPLOAD);
-    let mut messages = messages(patient.build_image(options, Some(logins), Some(body)));
+    let patient = client.clone().with_timeout(UPLOAD_TIMEOUT);
+    let mut messages =
+        without_stray_line_break(patient.build_image(options, Some(logins), Some(body)));
     let mut log = BuildLog::default();
     while let Some(message) = messages.next().await {
         match message {
-            Ok(message) => log.take(message, progress),
+            Ok(message) => log.record_message(message, progress),
             Err(error) => {
                 drop(messages);
                 return Err(build_error(spec, error, log, upload).await);
@@ -78,33 +81,34 @@ pub async fn build(
         }
     }
     let built = log.id.clone().unwrap_or_else(|| spec.tag.clone());
-    let image = image::inspect(client, &built).await?;
-    image.ok_or_else(|| failed(spec, log, "the engine built it but does not list it"))
+    let built_image = image::find_image(client, &built).await?;
+    built_image
+        .ok_or_else(|| instruction_error(spec, log, "the engine built it but does not list it"))
 }
 
 /// The builder's output so far.
 #[derive(Default)]
 struct BuildLog {
     /// A line whose end has not come yet.
-    open: String,
+    unfinished_line: String,
     tail: VecDeque<String>,
     step: String,
     id: Option<String>,
 }
 
 impl BuildLog {
-    fn take(&mut self, message: BuildInfo, progress: &UnboundedSender<ImageProgress>) {
+    fn record_message(&mut self, message: BuildInfo, progress: &UnboundedSender<ImageProgress>) {
         if let Some(id) = message.aux.and_then(|aux| aux.id) {
             self.id = Some(id);
         }
-        if let Some(step) = layer(message.id, message.status, message.progress_detail) {
+        if let Some(step) = layer_progress(message.id, message.status, message.progress_detail) {
             let _ = progress.send(step);
         }
         let Some(text) = message.stream else { return };
-        self.open.push_str(&text);
-        while let Some(end) = self.open.find('\n') {
-            let line: String = self.open.drain(..=end).collect();
-            let line = line.trim_end();
+        self.unfinished_line.push_str(&text);
+        while let Some(end) = self.unfinished_line.find('\n') {
+            let raw_line: String = self.unfinished_line.drain(..=end).collect();
+            let line = raw_line.trim_end();
             if line.is_empty() {
                 continue;
             }
@@ -112,7 +116,7 @@ impl BuildLog {
             if line.starts_with("Step ") || line.starts_with("STEP ") {
                 line.clone_into(&mut self.step);
             }
-            if self.tail.len() == TAIL {
+            if self.tail.len() == MAX_LOG_TAIL_LINES {
                 self.tail.pop_front();
             }
             self.tail.push_back(line.to_owned());
@@ -121,7 +125,7 @@ impl BuildLog {
     }
 }
 
-fn unsent(spec: &BuildSpec, reason: &dyn ToString) -> EngineError {
+fn context_error(spec: &BuildSpec, reason: &dyn ToString) -> EngineError {
     EngineError::BuildContext {
         context: spec.context.clone(),
         reason: reason.to_string(),
@@ -135,25 +139,27 @@ async fn build_error(
     log: BuildLog,
     upload: JoinHandle<io::Result<()>>,
 ) -> EngineError {
-    let Some(reason) = words(&error) else {
+    let Some(message) = engine_message(&error) else {
         // A broken pipe is the engine's doing; any other fault of the upload is the cause.
         return match upload.await {
-            Ok(Err(cause)) if cause.kind() != io::ErrorKind::BrokenPipe => unsent(spec, &cause),
-            _ => fault(&format!("build {}", spec.tag), error),
+            Ok(Err(cause)) if cause.kind() != io::ErrorKind::BrokenPipe => {
+                context_error(spec, &cause)
+            }
+            _ => to_engine_error(&format!("build {}", spec.tag), error),
         };
     };
-    let reason = reason.trim().to_owned();
+    let reason = message.trim().to_owned();
     if is_no_space(&reason.to_lowercase()) {
         return EngineError::NoSpace {
             operation: format!("build {}", spec.tag),
             reason,
         };
     }
-    failed(spec, log, &reason)
+    instruction_error(spec, log, &reason)
 }
 
-fn failed(spec: &BuildSpec, log: BuildLog, message: &str) -> EngineError {
-    let hint = hint(message, &log.step);
+fn instruction_error(spec: &BuildSpec, log: BuildLog, message: &str) -> EngineError {
+    let hint = build_hint(message, &log.step);
     let place = if log.step.is_empty() {
         spec.dockerfile.clone()
     } else {
@@ -167,12 +173,12 @@ fn failed(spec: &BuildSpec, log: BuildLog, message: &str) -> EngineError {
     }
 }
 
-fn hint(reason: &str, step: &str) -> String {
-    if let Some(failure) = explain(reason) {
+fn build_hint(reason: &str, step: &str) -> String {
+    if let Some(failure) = explain_refusal(reason) {
         return failure;
     }
     let pulls = step.contains(": FROM ");
-    let text = match classify(reason) {
+    let text = match classify_pull_failure(reason) {
         PullFailure::NotFound if pulls => "check the image after FROM, and its tag",
         PullFailure::Unauthorized if pulls => {
             "`docker login` to the registry of the image after FROM"
@@ -187,15 +193,15 @@ fn hint(reason: &str, step: &str) -> String {
 
 /// Credentials for the images after FROM. What cannot be found out here is left to the engine,
 /// whose error names the image that it could not pull.
-async fn logins(dockerfile: &str) -> HashMap<String, DockerCredentials> {
+async fn base_image_logins(dockerfile: &str) -> HashMap<String, DockerCredentials> {
     let mut logins = HashMap::new();
     for image in base_images(dockerfile) {
         let Ok(reference) = ImageRef::parse(image) else {
             continue;
         };
-        if let Ok(Some(auth)) = credentials::for_image(image).await {
+        if let Ok(Some(auth)) = credentials::find_image_credentials(image).await {
             let key = reference.credentials_key().to_owned();
-            logins.insert(key, credentials(&reference, auth));
+            logins.insert(key, to_docker_credentials(&reference, auth));
         }
     }
     logins
@@ -213,9 +219,9 @@ fn base_images(dockerfile: &str) -> Vec<&str> {
         {
             continue;
         }
-        let words: Vec<&str> = words.filter(|word| !word.starts_with("--")).collect();
-        images.extend(words.first().filter(|image| !stages.contains(image)));
-        stages.extend(words.get(2));
+        let arguments: Vec<&str> = words.filter(|word| !word.starts_with("--")).collect();
+        images.extend(arguments.first().filter(|image| !stages.contains(image)));
+        stages.extend(arguments.get(2));
     }
     images.dedup();
     images
@@ -240,7 +246,7 @@ mod tests {
                 stream: Some(text.into()),
                 ..BuildInfo::default()
             };
-            log.take(message, &to);
+            log.record_message(message, &to);
         }
         drop(to);
         let mut lines = Vec::new();

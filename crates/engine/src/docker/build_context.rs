@@ -19,18 +19,18 @@ use crate::error::EngineError;
 use retrial_beneath::{RealPath, open_beneath};
 
 /// Opened for reading: not through a link, and without waiting for a pipe's writer.
-const READ: OFlags = OFlags::RDONLY
+const READ_FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK);
 
 /// A context this large is a mistake: it has a model, a data set or a build tree in it.
-const SIZE_LIMIT: u64 = 4 << 30;
+const MAX_CONTEXT_BYTES: u64 = 4 << 30;
 
 /// The most that is read of a Dockerfile or of `.dockerignore`, bytes.
-const TEXT_LIMIT: u64 = 16 << 20;
+const MAX_TEXT_BYTES: u64 = 16 << 20;
 
 /// Pieces of the stream.
-const PIECE: usize = 1 << 18;
+const PIECE_BYTES: usize = 1 << 18;
 
 /// The files to send. Everything is opened by the directory's handle, so that a link that replaces a part of it leads
 /// nowhere; links are sent as links.
@@ -51,7 +51,7 @@ impl BuildContext {
             reason,
             help: None,
         };
-        let handle = open_root(root).map_err(|error| {
+        let handle = open_context_directory(root).map_err(|error| {
             failed(match error {
                 Errno::NOENT => "no such directory".into(),
                 Errno::LOOP | Errno::NOTDIR => {
@@ -61,7 +61,7 @@ impl BuildContext {
             })
         })?;
         let read = |name: &str| {
-            let text = read_inside(&handle, root, name);
+            let text = read_context_file(&handle, root, name);
             text.map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => failed(format!("there is no `{name}` in it")),
                 _ => failed(format!("`{name}`: {error}")),
@@ -93,7 +93,8 @@ impl BuildContext {
             let path = entry.path().strip_prefix(root).unwrap_or(entry.path());
             let kind = metadata.file_type();
             let is_sent = always.contains(&path) || !ignore.excludes(&path.to_string_lossy());
-            let holds_sent = || ignore.takes_back() || always.iter().any(|at| at.starts_with(path));
+            let holds_sent =
+                || ignore.has_exceptions() || always.iter().any(|at| at.starts_with(path));
             if !is_sent && kind.is_dir() && !holds_sent() {
                 walk.skip_current_dir();
             }
@@ -107,13 +108,13 @@ impl BuildContext {
             }
             entries.push(path.to_owned());
         }
-        if size > SIZE_LIMIT {
+        if size > MAX_CONTEXT_BYTES {
             return Err(EngineError::BuildContext {
                 context: root.to_owned(),
                 reason: format!(
                     "it holds {} GiB, and at most {} GiB are sent; the largest file is {}",
                     size >> 30,
-                    SIZE_LIMIT >> 30,
+                    MAX_CONTEXT_BYTES >> 30,
                     largest.1.display()
                 ),
                 help: Some("name what the build does not need in `.dockerignore`"),
@@ -127,11 +128,11 @@ impl BuildContext {
     }
 
     /// Sends the archive piece by piece. Blocks: for a thread of its own.
-    pub fn send(&self, to: &Sender<io::Result<Bytes>>) -> io::Result<()> {
-        let pieces = io::BufWriter::with_capacity(PIECE, ChunkSender(to));
+    pub fn send_archive(&self, to: &Sender<io::Result<Bytes>>) -> io::Result<()> {
+        let pieces = io::BufWriter::with_capacity(PIECE_BYTES, ChunkSender(to));
         let mut archive = tar::Builder::new(pieces);
         for path in &self.entries {
-            match self.add(&mut archive, path) {
+            match self.append_entry(&mut archive, path) {
                 // Removed since the survey, as temporary files are: skipped, as Docker does.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 added => added.map_err(|error| {
@@ -142,12 +143,12 @@ impl BuildContext {
         archive.into_inner()?.flush()
     }
 
-    fn add<W: Write>(&self, archive: &mut tar::Builder<W>, path: &Path) -> io::Result<()> {
+    fn append_entry<W: Write>(&self, archive: &mut tar::Builder<W>, path: &Path) -> io::Result<()> {
         let open = |flags: OFlags| Ok::<_, io::Error>(open_beneath(&self.handle, path, flags)?);
         let mut opened = File::from(open(OFlags::PATH | OFlags::NOFOLLOW)?);
         let mut metadata = opened.metadata()?;
         if metadata.is_file() {
-            opened = File::from(open(READ)?);
+            opened = File::from(open(READ_FLAGS)?);
             metadata = opened.metadata()?;
         }
         let mut header = tar::Header::new_gnu();
@@ -170,7 +171,7 @@ impl BuildContext {
             let size = metadata.len();
             let mut content = ExactSizeReader {
                 inner: opened.take(size),
-                missing: size,
+                bytes_missing: size,
             };
             archive.append_data(&mut header, path, &mut content)
         } else {
@@ -179,7 +180,7 @@ impl BuildContext {
     }
 }
 
-fn open_root(root: &Path) -> Result<OwnedFd, Errno> {
+fn open_context_directory(root: &Path) -> Result<OwnedFd, Errno> {
     let relative = root.strip_prefix("/").unwrap_or(root);
     let flags = OFlags::RDONLY | OFlags::DIRECTORY;
     open_beneath(
@@ -190,37 +191,37 @@ fn open_root(root: &Path) -> Result<OwnedFd, Errno> {
 }
 
 /// The text of a file in the directory, also through a link that stays inside.
-fn read_inside(handle: &OwnedFd, root: &Path, name: &str) -> io::Result<String> {
+fn read_context_file(handle: &OwnedFd, root: &Path, name: &str) -> io::Result<String> {
     let outside = || io::Error::other("it leads out of the build context");
     let real = RealPath::resolve_beneath(root, &root.join(name))?.ok_or_else(outside)?;
     let relative = real.path().strip_prefix(root).map_err(|_| outside())?;
-    let file = File::from(open_beneath(handle, relative, READ)?);
+    let file = File::from(open_beneath(handle, relative, READ_FLAGS)?);
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
     let mut text = Vec::new();
-    file.take(TEXT_LIMIT).read_to_end(&mut text)?;
+    file.take(MAX_TEXT_BYTES).read_to_end(&mut text)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Temporary files go while the directory is read.
 fn is_not_found(error: &walkdir::Error) -> bool {
-    let error = error.io_error();
-    error.is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
+    let io_error = error.io_error();
+    io_error.is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// Reads exactly the size that the header states, or fails: a file that shrinks while it
 /// is read would shift everything after it.
 struct ExactSizeReader<R> {
     inner: R,
-    missing: u64,
+    bytes_missing: u64,
 }
 
 impl<R: Read> Read for ExactSizeReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
-        self.missing -= count as u64;
-        if count == 0 && self.missing > 0 && !buffer.is_empty() {
+        self.bytes_missing -= count as u64;
+        if count == 0 && self.bytes_missing > 0 && !buffer.is_empty() {
             return Err(io::Error::other("the file shrank while it was read"));
         }
         Ok(count)
@@ -278,7 +279,7 @@ mod tests {
         fs::rename(at("own/sub"), at("aside")).unwrap();
         symlink("../outside/secrets", at("own/sub")).unwrap();
         let (to, from) = tokio::sync::mpsc::channel(1000);
-        let sent = context.send(&to);
+        let sent = context.send_archive(&to);
         drop(from);
         assert!(sent.is_err(), "sub/key would be that of another directory");
     }
@@ -290,7 +291,7 @@ mod tests {
     /// The names in the archive.
     fn sent(context: &BuildContext) -> Vec<String> {
         let (to, mut from) = tokio::sync::mpsc::channel(1000);
-        context.send(&to).unwrap();
+        context.send_archive(&to).unwrap();
         drop(to);
         let mut bytes = Vec::new();
         while let Some(piece) = from.blocking_recv() {

@@ -19,7 +19,7 @@ use serde_json::Value;
 use tokio::sync::mpsc::{Sender, UnboundedSender};
 use tokio::time::{Instant, sleep};
 
-use super::fault::{container_fault, fault, is_missing, words};
+use super::fault::{engine_message, is_not_found_error, to_container_error, to_engine_error};
 use super::{DockerEngine, abilities, archive, build, create, exec, image, pull};
 use crate::api::{
     BindMount, BuildSpec, ContainerState, Engine, EngineCapabilities, EngineInfo, ExecOutput,
@@ -29,16 +29,16 @@ use crate::error::EngineError;
 use retrial_container::ContainerSpec;
 
 /// Copying an image's files into a fresh volume, or a GPU runtime's set-up, is slow.
-const CREATE: Duration = Duration::from_mins(10);
+const CREATE_TIMEOUT: Duration = Duration::from_mins(10);
 
 /// Deleting the layer of a container that wrote much.
-const REMOVE: Duration = Duration::from_mins(10);
+const REMOVE_TIMEOUT: Duration = Duration::from_mins(10);
 
 /// The last bytes of a container's own log that are read.
-const LOG_LIMIT: usize = 1 << 20;
+const MAX_LOG_BYTES: usize = 1 << 20;
 
 /// A benchmark may run for days.
-const LONGEST_RUN: Duration = Duration::from_hours(24 * 30);
+const EXIT_TIMEOUT: Duration = Duration::from_hours(24 * 30);
 
 #[async_trait]
 impl Engine for DockerEngine {
@@ -46,51 +46,51 @@ impl Engine for DockerEngine {
         &self.info
     }
 
-    async fn image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError> {
-        image::inspect(&self.client, reference).await
+    async fn find_image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError> {
+        image::find_image(&self.client, reference).await
     }
 
-    async fn abilities(&self) -> Result<EngineCapabilities, EngineError> {
-        let info = self.client.info().await;
-        let info = info.map_err(|error| fault("report its capabilities", error))?;
-        Ok(abilities::read(info, &self.info))
+    async fn query_capabilities(&self) -> Result<EngineCapabilities, EngineError> {
+        let answer = self.client.info().await;
+        let info = answer.map_err(|error| to_engine_error("report its capabilities", error))?;
+        Ok(abilities::parse_capabilities(info, &self.info))
     }
 
-    async fn registry_digest(
+    async fn fetch_registry_digest(
         &self,
         reference: &str,
         auth: Option<RegistryAuth>,
     ) -> Result<String, EngineError> {
-        pull::registry_digest(&self.client, reference, auth).await
+        pull::fetch_registry_digest(&self.client, reference, auth).await
     }
 
-    async fn pull(
+    async fn pull_image(
         &self,
         reference: &str,
         auth: Option<RegistryAuth>,
         progress: UnboundedSender<ImageProgress>,
     ) -> Result<ImageInfo, EngineError> {
-        pull::pull(&self.client, reference, auth, &progress, self.backoff).await
+        pull::pull_image(&self.client, reference, auth, &progress, self.backoff).await
     }
 
-    async fn build(
+    async fn build_image(
         &self,
         spec: &BuildSpec,
         progress: UnboundedSender<ImageProgress>,
     ) -> Result<ImageInfo, EngineError> {
-        build::build(&self.client, spec, &self.proxies, &progress).await
+        build::build_image(&self.client, spec, &self.proxies, &progress).await
     }
 
-    async fn create(&self, spec: &ContainerSpec) -> Result<String, EngineError> {
+    async fn create_container(&self, spec: &ContainerSpec) -> Result<String, EngineError> {
         let options = CreateContainerOptions {
             name: Some(spec.name.clone()).filter(|name| !name.is_empty()),
             ..CreateContainerOptions::default()
         };
-        let request = create::request(spec, &self.proxies)?;
-        let patient = self.client.clone().with_timeout(CREATE);
+        let request = create::create_request(spec, &self.proxies)?;
+        let patient = self.client.clone().with_timeout(CREATE_TIMEOUT);
         match patient.create_container(Some(options), request).await {
             Ok(made) => Ok(made.id),
-            Err(error) if is_missing(&error) => Err(EngineError::Refused {
+            Err(error) if is_not_found_error(&error) => Err(EngineError::Refused {
                 operation: format!("create {}", spec.name),
                 status: 404,
                 reason: format!("it does not have the image {}", spec.image),
@@ -100,49 +100,55 @@ impl Engine for DockerEngine {
                         .into(),
                 ),
             }),
-            Err(error) => Err(fault(&format!("create {}", spec.name), error)),
+            Err(error) => Err(to_engine_error(&format!("create {}", spec.name), error)),
         }
     }
 
-    async fn start(&self, container: &str) -> Result<(), EngineError> {
-        let patient = self.client.clone().with_timeout(CREATE);
+    async fn start_container(&self, container: &str) -> Result<(), EngineError> {
+        let patient = self.client.clone().with_timeout(CREATE_TIMEOUT);
         let started = patient.start_container(container, None).await;
-        started.map_err(|error| container_fault("start", container, error))
+        started.map_err(|error| to_container_error("start", container, error))
     }
 
     async fn exec_detached(&self, container: &str, spec: &ExecSpec) -> Result<String, EngineError> {
-        exec::detached(&self.client, container, spec).await
+        exec::start_detached(&self.client, container, spec).await
     }
 
-    async fn exec_status(&self, exec: &str) -> Result<ExecStatus, EngineError> {
-        exec::status(&self.client, exec, self.info.is_podman()).await
+    async fn query_exec_status(&self, exec: &str) -> Result<ExecStatus, EngineError> {
+        exec::query_exec_status(&self.client, exec, self.info.is_podman()).await
     }
 
-    async fn exec(&self, container: &str, spec: &ExecSpec) -> Result<ExecOutput, EngineError> {
-        exec::attached(&self.client, container, spec).await
+    async fn exec_attached(
+        &self,
+        container: &str,
+        spec: &ExecSpec,
+    ) -> Result<ExecOutput, EngineError> {
+        exec::run_attached(&self.client, container, spec).await
     }
 
-    async fn container(&self, container: &str) -> Result<Option<ContainerState>, EngineError> {
+    async fn inspect_container(
+        &self,
+        container: &str,
+    ) -> Result<Option<ContainerState>, EngineError> {
         match self.client.inspect_container(container, None).await {
-            Ok(inspection) => Ok(Some(state(inspection))),
+            Ok(inspection) => Ok(Some(to_container_state(inspection))),
             Err(Error::JsonDataError { contents, .. }) => {
-                lenient(&contents).map(Some).ok_or_else(|| {
+                parse_lenient_state(&contents).map(Some).ok_or_else(|| {
                     let operation = format!("inspect {container}");
-                    EngineError::unexpected(operation, "its answer was not understood")
+                    EngineError::unexpected_answer(operation, "its answer was not understood")
                 })
             }
-            Err(error) if is_missing(&error) => Ok(None),
-            Err(error) => Err(fault(&format!("inspect {container}"), error)),
+            Err(error) if is_not_found_error(&error) => Ok(None),
+            Err(error) => Err(to_engine_error(&format!("inspect {container}"), error)),
         }
     }
 
-    async fn bind_mounts(&self, container: &str) -> Result<Vec<BindMount>, EngineError> {
-        let inspection = self.client.inspect_container(container, None).await;
-        let inspection =
-            inspection.map_err(|error| container_fault("inspect", container, error))?;
+    async fn list_bind_mounts(&self, container: &str) -> Result<Vec<BindMount>, EngineError> {
+        let answer = self.client.inspect_container(container, None).await;
+        let inspection = answer.map_err(|error| to_container_error("inspect", container, error))?;
         let mounts = inspection.mounts.unwrap_or_default().into_iter();
-        let binds = mounts.filter(|mount| mount.typ.as_deref() == Some("bind"));
-        let binds = binds.map(|mount| BindMount {
+        let bind_points = mounts.filter(|mount| mount.typ.as_deref() == Some("bind"));
+        let binds = bind_points.map(|mount| BindMount {
             source: mount.source.unwrap_or_default().into(),
             target: mount.destination.unwrap_or_default().into(),
         });
@@ -150,7 +156,7 @@ impl Engine for DockerEngine {
     }
 
     // A container that vanishes meanwhile is skipped.
-    async fn containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError> {
+    async fn list_containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError> {
         let options = ListContainersOptions {
             all: true,
             filters: Some(HashMap::from([("label".into(), vec![label.to_owned()])])),
@@ -160,27 +166,31 @@ impl Engine for DockerEngine {
             .client
             .list_containers(Some(options))
             .await
-            .map_err(|error| fault("list containers", error))?;
+            .map_err(|error| to_engine_error("list containers", error))?;
         let ids: Vec<String> = containers
             .into_iter()
             .filter_map(|container| container.id)
             .collect();
-        let states = try_join_all(ids.iter().map(|id| self.container(id))).await?;
+        let states = try_join_all(ids.iter().map(|id| self.inspect_container(id))).await?;
         Ok(states.into_iter().flatten().collect())
     }
 
-    async fn ended(&self, container: &str) -> Result<(), EngineError> {
-        let waits = self.client.clone().with_timeout(LONGEST_RUN);
+    async fn wait_for_exit(&self, container: &str) -> Result<(), EngineError> {
+        let waits = self.client.clone().with_timeout(EXIT_TIMEOUT);
         let mut waited = waits.wait_container(container, None::<WaitContainerOptions>);
         match waited.next().await {
             // An exit code that is not 0 is an error to bollard, and an exit to us.
             None | Some(Ok(_) | Err(Error::DockerContainerWaitError { .. })) => Ok(()),
-            Some(Err(error)) if is_missing(&error) => Ok(()),
-            Some(Err(error)) => Err(fault(&format!("wait for {container}"), error)),
+            Some(Err(error)) if is_not_found_error(&error) => Ok(()),
+            Some(Err(error)) => Err(to_engine_error(&format!("wait for {container}"), error)),
         }
     }
 
-    async fn container_log(&self, container: &str, lines: usize) -> Result<String, EngineError> {
+    async fn read_container_log(
+        &self,
+        container: &str,
+        lines: usize,
+    ) -> Result<String, EngineError> {
         let options = LogsOptions {
             stdout: true,
             stderr: true,
@@ -190,19 +200,19 @@ impl Engine for DockerEngine {
         let mut stream = self.client.logs(container, Some(options));
         let mut log = Vec::new();
         while let Some(chunk) = stream.next().await {
-            let chunk = chunk
-                .map_err(|error| container_fault("read the log of", container, error))
+            let bytes = chunk
+                .map_err(|error| to_container_error("read the log of", container, error))
                 .map(LogOutput::into_bytes)?;
-            log.extend_from_slice(&chunk);
-            if log.len() > LOG_LIMIT {
-                log.drain(..log.len() - LOG_LIMIT);
+            log.extend_from_slice(&bytes);
+            if log.len() > MAX_LOG_BYTES {
+                log.drain(..log.len() - MAX_LOG_BYTES);
             }
         }
         Ok(String::from_utf8_lossy(&log).into_owned())
     }
 
     // A container that is not there is stopped.
-    async fn stop(&self, container: &str, grace_s: u32) -> Result<(), EngineError> {
+    async fn stop_container(&self, container: &str, grace_s: u32) -> Result<(), EngineError> {
         let options = StopContainerOptions {
             t: Some(i32::try_from(grace_s).unwrap_or(i32::MAX)),
             ..StopContainerOptions::default()
@@ -211,14 +221,16 @@ impl Engine for DockerEngine {
         let timeout = Duration::from_secs(u64::from(grace_s) + 30);
         let patient = self.client.clone().with_timeout(timeout);
         match patient.stop_container(container, Some(options)).await {
-            Err(error) if !is_missing(&error) => Err(fault(&format!("stop {container}"), error)),
+            Err(error) if !is_not_found_error(&error) => {
+                Err(to_engine_error(&format!("stop {container}"), error))
+            }
             _ => Ok(()),
         }
     }
 
-    async fn remove(&self, container: &str) -> Result<(), EngineError> {
-        let deadline = Instant::now() + REMOVE;
-        let patient = self.client.clone().with_timeout(REMOVE);
+    async fn remove_container(&self, container: &str) -> Result<(), EngineError> {
+        let deadline = Instant::now() + REMOVE_TIMEOUT;
+        let patient = self.client.clone().with_timeout(REMOVE_TIMEOUT);
         let options = RemoveContainerOptions {
             v: true,
             force: true,
@@ -232,36 +244,36 @@ impl Engine for DockerEngine {
             else {
                 return Ok(());
             };
-            if is_missing(&error) {
+            if is_not_found_error(&error) {
                 return Ok(());
             }
             // Another process (`docker rm`, another retrial) removes it: wait for it. A mount
             // that another process still holds is released shortly.
-            let reason = words(&error).unwrap_or_default();
+            let reason = engine_message(&error).unwrap_or_default();
             let again = reason.contains("already in progress") || {
                 busy += 1;
                 reason.contains("resource busy") && busy <= 5
             };
             if !again || Instant::now() > deadline {
-                return Err(fault(&format!("remove {container}"), error));
+                return Err(to_engine_error(&format!("remove {container}"), error));
             }
             sleep(Duration::from_millis(200)).await;
         }
     }
 
-    async fn copy_out(
+    async fn copy_from_container(
         &self,
         container: &str,
         path: &str,
         to: Sender<Bytes>,
     ) -> Result<bool, EngineError> {
-        archive::copy_out(&self.client, container, path, to).await
+        archive::send_path_archive(&self.client, container, path, to).await
     }
 }
 
 /// Reads an answer that bollard's types reject: Podman has states that Docker lacks
 /// (`stopped`, between the process' end and the clean-up).
-fn lenient(answer: &str) -> Option<ContainerState> {
+fn parse_lenient_state(answer: &str) -> Option<ContainerState> {
     let mut answer: Value = serde_json::from_str(answer).ok()?;
     let inner = answer.get_mut("State")?;
     let status = inner.get_mut("Status")?;
@@ -269,10 +281,10 @@ fn lenient(answer: &str) -> Option<ContainerState> {
         "stopped" => "exited".into(),
         _ => "".into(),
     };
-    Some(state(serde_json::from_value(answer).ok()?))
+    Some(to_container_state(serde_json::from_value(answer).ok()?))
 }
 
-fn state(inspection: ContainerInspectResponse) -> ContainerState {
+fn to_container_state(inspection: ContainerInspectResponse) -> ContainerState {
     let state = inspection.state.unwrap_or_default();
     let running = state.running.unwrap_or(false);
     // Before its first start a container already has the exit code 0.

@@ -13,17 +13,17 @@ use bollard::models::{
 use super::security::{SYSTEM_PATHS, security_options};
 use crate::error::EngineError;
 use crate::proxies;
-use retrial_container::{CONTROL, ContainerSpec, GpuDevices, is_cdi_device};
+use retrial_container::{CONTROL_MOUNT, ContainerSpec, GpuDevices, is_cdi_device};
 
 /// Returns the create request. Reads seccomp profiles, as the command line does.
-pub fn request(
+pub fn create_request(
     spec: &ContainerSpec,
     proxies: &[(String, String)],
 ) -> Result<ContainerCreateBody, EngineError> {
     let set: Vec<&str> = spec.env.iter().map(|(name, _)| name.as_str()).collect();
     let mut variables = spec.env.clone();
-    variables.extend(proxies::missing(proxies, &set));
-    let (entrypoint, command) = process(spec);
+    variables.extend(proxies::missing_variables(proxies, &set));
+    let (entrypoint, command) = entrypoint_and_command(spec);
     let or_none = |list: Vec<String>| (!list.is_empty()).then_some(list);
     Ok(ContainerCreateBody {
         hostname: Some(spec.extra.hostname.clone().unwrap_or_default()),
@@ -35,7 +35,7 @@ pub fn request(
         tty: Some(false),
         open_stdin: Some(false),
         stdin_once: Some(false),
-        env: or_none(environment(&variables)),
+        env: or_none(format_environment(&variables)),
         cmd: or_none(command),
         image: Some(spec.image.clone()),
         working_dir: Some(spec.workdir.clone().unwrap_or_default()),
@@ -53,7 +53,7 @@ pub fn request(
 }
 
 /// Formats variables as `NAME=value`.
-pub fn environment(variables: &[(String, String)]) -> Vec<String> {
+pub fn format_environment(variables: &[(String, String)]) -> Vec<String> {
     variables
         .iter()
         .map(|(name, value)| format!("{name}={value}"))
@@ -62,7 +62,7 @@ pub fn environment(variables: &[(String, String)]) -> Vec<String> {
 
 /// `--entrypoint` has one word, so the others belong to the command; `--entrypoint ''`
 /// removes the image's entrypoint.
-fn process(spec: &ContainerSpec) -> (Option<Vec<String>>, Vec<String>) {
+fn entrypoint_and_command(spec: &ContainerSpec) -> (Option<Vec<String>>, Vec<String>) {
     let Some(entrypoint) = &spec.entrypoint else {
         return (None, spec.command.clone());
     };
@@ -102,8 +102,8 @@ fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
             maximum_retry_count: Some(0),
         }),
         console_size: Some(vec![0, 0]),
-        cap_add: some(&capabilities(&spec.cap_add)),
-        cap_drop: some(&capabilities(&extra.cap_drop)),
+        cap_add: some(&normalize_capabilities(&spec.cap_add)),
+        cap_drop: some(&normalize_capabilities(&extra.cap_drop)),
         dns: Some(extra.dns.clone()),
         dns_options: Some(Vec::new()),
         dns_search: Some(Vec::new()),
@@ -121,12 +121,12 @@ fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
         privileged: Some(spec.privileged),
         readonly_rootfs: extra.read_only.then_some(true),
         security_opt: some(&security_options(&spec.security_opt)?),
-        shm_size: Some(saturating(spec.shm_size.unwrap_or(0))),
+        shm_size: Some(to_i64_saturating(spec.shm_size.unwrap_or(0))),
         sysctls: (!extra.sysctls.is_empty()).then(|| extra.sysctls.iter().cloned().collect()),
         tmpfs: (!extra.tmpfs.is_empty()).then(|| tmpfs.collect()),
         runtime: extra.runtime.clone(),
-        memory: extra.memory.map(saturating),
-        nano_cpus: extra.cpus.as_deref().and_then(nano),
+        memory: extra.memory.map(to_i64_saturating),
+        nano_cpus: extra.cpus.as_deref().and_then(parse_nano_cpus),
         cpuset_cpus: extra.cpuset_cpus.clone(),
         cpuset_mems: extra.cpuset_mems.clone(),
         blkio_weight_device: Some(Vec::new()),
@@ -134,12 +134,17 @@ fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
         blkio_device_write_bps: Some(Vec::new()),
         blkio_device_read_iops: Some(Vec::new()),
         blkio_device_write_iops: Some(Vec::new()),
-        devices: Some(device_paths.into_iter().map(|d| device(d)).collect()),
+        devices: Some(
+            device_paths
+                .into_iter()
+                .map(|d| parse_device_mapping(d))
+                .collect(),
+        ),
         device_requests: device_requests(spec, &device_names),
         memory_swappiness: Some(-1),
         oom_kill_disable: Some(false),
         pids_limit: Some(extra.pids_limit.unwrap_or(0)),
-        ulimits: Some(ulimits(spec)),
+        ulimits: Some(sorted_ulimits(spec)),
         masked_paths: open_paths.then(Vec::new),
         readonly_paths: open_paths.then(Vec::new),
         init: spec.init.then_some(true),
@@ -148,9 +153,9 @@ fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
 }
 
 /// Converts a decimal number of CPUs to billionths, without the rounding of a float.
-fn nano(cpus: &str) -> Option<i64> {
-    let (whole, part) = cpus.split_once('.').unwrap_or((cpus, ""));
-    let part = part.get(..9).unwrap_or(part);
+fn parse_nano_cpus(cpus: &str) -> Option<i64> {
+    let (whole, decimals) = cpus.split_once('.').unwrap_or((cpus, ""));
+    let part = decimals.get(..9).unwrap_or(decimals);
     let billionths: i64 = format!("{part:0<9}").parse().ok()?;
     let whole: i64 = if whole.is_empty() {
         0
@@ -160,7 +165,7 @@ fn nano(cpus: &str) -> Option<i64> {
     whole.checked_mul(1_000_000_000)?.checked_add(billionths)
 }
 
-fn saturating(bytes: u64) -> i64 {
+fn to_i64_saturating(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
@@ -170,15 +175,15 @@ fn control_mount(control: &str) -> Mount {
     Mount {
         typ: Some(MountType::BIND),
         source: Some(control.to_owned()),
-        target: Some(CONTROL.to_owned()),
+        target: Some(CONTROL_MOUNT.to_owned()),
         ..Mount::default()
     }
 }
 
 /// Upper case with `CAP_`, each once, sorted: the command line's own normal form.
-fn capabilities(written: &[String]) -> Vec<String> {
-    let normal = written.iter().map(|name| {
-        let name = name.trim().to_uppercase();
+fn normalize_capabilities(written: &[String]) -> Vec<String> {
+    let normal = written.iter().map(|written_name| {
+        let name = written_name.trim().to_uppercase();
         if name == "ALL" || name.starts_with("CAP_") {
             name
         } else {
@@ -189,7 +194,7 @@ fn capabilities(written: &[String]) -> Vec<String> {
 }
 
 /// `host[:container[:permissions]]`; a second part of only r, w and m is the permissions.
-fn device(written: &str) -> DeviceMapping {
+fn parse_device_mapping(written: &str) -> DeviceMapping {
     let is_mode = |text: &str| !text.is_empty() && text.chars().all(|c| "rwm".contains(c));
     let parts: Vec<&str> = written.split(':').collect();
     let (host, container, permissions) = match *parts.as_slice() {
@@ -234,7 +239,7 @@ fn device_requests(spec: &ContainerSpec, cdi: &[&String]) -> Option<Vec<DeviceRe
     (!requests.is_empty()).then_some(requests)
 }
 
-fn ulimits(spec: &ContainerSpec) -> Vec<ResourcesUlimits> {
+fn sorted_ulimits(spec: &ContainerSpec) -> Vec<ResourcesUlimits> {
     let mut limits: Vec<ResourcesUlimits> = spec
         .ulimits
         .iter()

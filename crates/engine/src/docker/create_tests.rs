@@ -6,7 +6,7 @@ use retrial_container::Ulimit;
 #[test]
 fn devices_are_parsed_like_the_docker_cli_does() {
     let parts = |written: &str| {
-        let mapping = device(written);
+        let mapping = parse_device_mapping(written);
         (
             mapping.path_on_host.unwrap(),
             mapping.path_in_container.unwrap(),
@@ -27,7 +27,7 @@ fn devices_are_parsed_like_the_docker_cli_does() {
 fn capabilities_are_normalized() {
     let written = ["sys_ptrace", "CAP_SYS_ADMIN", "SYS_ADMIN", "all"].map(String::from);
     assert_eq!(
-        capabilities(&written),
+        normalize_capabilities(&written),
         ["ALL", "CAP_SYS_ADMIN", "CAP_SYS_PTRACE"]
     );
 }
@@ -66,16 +66,19 @@ fn extra_entrypoint_words_are_prepended_to_the_command() {
         command: vec!["sleep".into()],
         ..ContainerSpec::default()
     };
-    assert_eq!(process(&spec(None)), (None, vec!["sleep".to_owned()]));
     assert_eq!(
-        process(&spec(Some(vec!["sh", "-c"]))),
+        entrypoint_and_command(&spec(None)),
+        (None, vec!["sleep".to_owned()])
+    );
+    assert_eq!(
+        entrypoint_and_command(&spec(Some(vec!["sh", "-c"]))),
         (
             Some(vec!["sh".into()]),
             vec!["-c".to_owned(), "sleep".into()]
         )
     );
     assert_eq!(
-        process(&spec(Some(vec![]))),
+        entrypoint_and_command(&spec(Some(vec![]))),
         (Some(vec![String::new()]), vec!["sleep".to_owned()])
     );
 }
@@ -128,7 +131,7 @@ fn ulimits_are_sorted_and_unlimited_is_minus_one() {
         ulimits: vec![limit("nofile", 10, 20), limit("memlock", -1, -1)],
         ..ContainerSpec::default()
     };
-    let sent = ulimits(&spec);
+    let sent = sorted_ulimits(&spec);
     assert_eq!(sent[0].name.as_deref(), Some("memlock"));
     assert_eq!((sent[0].soft, sent[0].hard), (Some(-1), Some(-1)));
     assert_eq!((sent[1].soft, sent[1].hard), (Some(10), Some(20)));
@@ -136,7 +139,7 @@ fn ulimits_are_sorted_and_unlimited_is_minus_one() {
 
 #[test]
 fn fractional_cpus_convert_to_nano_cpus() {
-    assert_eq!(nano("1.5"), Some(1_500_000_000));
-    assert_eq!(nano("16"), Some(16_000_000_000));
-    assert_eq!(nano(".1"), Some(100_000_000));
+    assert_eq!(parse_nano_cpus("1.5"), Some(1_500_000_000));
+    assert_eq!(parse_nano_cpus("16"), Some(16_000_000_000));
+    assert_eq!(parse_nano_cpus(".1"), Some(100_000_000));
 }

@@ -10,21 +10,21 @@ use bollard::models::{ExecConfig, ExecInspectResponse};
 use futures_util::StreamExt;
 use tokio::time::sleep;
 
-use super::create::environment;
-use super::fault::{container_fault, fault, is_missing};
+use super::create::format_environment;
+use super::fault::{is_not_found_error, to_container_error, to_engine_error};
 use crate::api::{ExecOutput, ExecSpec, ExecStatus};
 use crate::error::EngineError;
 
 /// The most bytes stored of each stream of a short process.
-const OUTPUT_LIMIT: usize = 1 << 20;
+const MAX_OUTPUT_BYTES: usize = 1 << 20;
 
 /// Starts a detached process.
-pub async fn detached(
+pub async fn start_detached(
     client: &Client,
     container: &str,
     spec: &ExecSpec,
 ) -> Result<String, EngineError> {
-    let id = prepare(client, container, spec, ExecConfig::default()).await?;
+    let id = create_exec(client, container, spec, ExecConfig::default()).await?;
     let options = StartExecOptions {
         detach: true,
         ..StartExecOptions::default()
@@ -32,21 +32,21 @@ pub async fn detached(
     client
         .start_exec(&id, Some(options))
         .await
-        .map_err(|error| container_fault("start a process in", container, error))?;
+        .map_err(|error| to_container_error("start a process in", container, error))?;
     Ok(id)
 }
 
 /// Returns the status of a process. A restarted engine has lost its earlier processes (404), though
 /// they may still run: their own exit-code file then has the status.
-pub async fn status(
+pub async fn query_exec_status(
     client: &Client,
     exec: &str,
     is_podman: bool,
 ) -> Result<ExecStatus, EngineError> {
     let exec = match client.inspect_exec(exec).await {
         Ok(exec) => exec,
-        Err(error) if is_missing(&error) => return Ok(ExecStatus::Unknown),
-        Err(error) => return Err(fault("inspect a process", error)),
+        Err(error) if is_not_found_error(&error) => return Ok(ExecStatus::Unknown),
+        Err(error) => return Err(to_engine_error("inspect a process", error)),
     };
     if exec.running != Some(true) {
         return Ok(exec
@@ -64,28 +64,28 @@ pub async fn status(
 /// container's first process is visible from here.
 async fn has_ended(client: &Client, exec: ExecInspectResponse) -> bool {
     let container = exec.container_id.unwrap_or_default();
-    let first = client.inspect_container(&container, None).await;
-    let first = first.ok().and_then(|container| container.state?.pid);
-    let is_alive = |pid: Option<i64>| {
-        let pid = pid.filter(|pid| *pid > 0)?;
+    let inspection = client.inspect_container(&container, None).await;
+    let first = inspection.ok().and_then(|container| container.state?.pid);
+    let is_alive = |reported_pid: Option<i64>| {
+        let pid = reported_pid.filter(|pid| *pid > 0)?;
         Some(Path::new(&format!("/proc/{pid}")).exists())
     };
     (is_alive(first), is_alive(exec.pid)) == (Some(true), Some(false))
 }
 
 /// Runs a short process to its end.
-pub async fn attached(
+pub async fn run_attached(
     client: &Client,
     container: &str,
     spec: &ExecSpec,
 ) -> Result<ExecOutput, EngineError> {
-    let failed = |error| container_fault("run a process in", container, error);
+    let failed = |error| to_container_error("run a process in", container, error);
     let attach = ExecConfig {
         attach_stdout: Some(true),
         attach_stderr: Some(true),
         ..ExecConfig::default()
     };
-    let id = prepare(client, container, spec, attach).await?;
+    let id = create_exec(client, container, spec, attach).await?;
     let started = client.start_exec(&id, None).await.map_err(failed)?;
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     if let StartExecResults::Attached { mut output, .. } = started {
@@ -97,21 +97,21 @@ pub async fn attached(
         }
     }
     Ok(ExecOutput {
-        code: exit_code(client, container, &id).await?,
+        code: wait_for_exit_code(client, container, &id).await?,
         stdout: String::from_utf8_lossy(&stdout).into_owned(),
         stderr: String::from_utf8_lossy(&stderr).into_owned(),
     })
 }
 
 /// The streams end a moment before the engine has noted the exit code.
-pub(super) async fn exit_code(
+pub(super) async fn wait_for_exit_code(
     client: &Client,
     container: &str,
     exec: &str,
 ) -> Result<i64, EngineError> {
     let mut pause = Duration::from_millis(2);
     loop {
-        match status(client, exec, false).await? {
+        match query_exec_status(client, exec, false).await? {
             ExecStatus::Exited(code) => return Ok(code),
             ExecStatus::Running => sleep(pause).await,
             ExecStatus::Unknown => {
@@ -127,14 +127,14 @@ pub(super) async fn exit_code(
 }
 
 /// Creates a process without starting it; `attach` has its streams and whether it has a terminal.
-pub(super) async fn prepare(
+pub(super) async fn create_exec(
     client: &Client,
     container: &str,
     spec: &ExecSpec,
     attach: ExecConfig,
 ) -> Result<String, EngineError> {
     let request = ExecConfig {
-        env: Some(environment(&spec.env)),
+        env: Some(format_environment(&spec.env)),
         cmd: Some(spec.command.clone()),
         user: spec.user.clone(),
         working_dir: spec.workdir.clone(),
@@ -144,12 +144,12 @@ pub(super) async fn prepare(
         .create_exec(container, request)
         .await
         .map(|exec| exec.id)
-        .map_err(|error| container_fault("run a process in", container, error))
+        .map_err(|error| to_container_error("run a process in", container, error))
 }
 
 /// Appends up to the limit and drops the rest.
 fn append_bounded(output: &mut Vec<u8>, more: &[u8]) {
-    let room = OUTPUT_LIMIT.saturating_sub(output.len());
+    let room = MAX_OUTPUT_BYTES.saturating_sub(output.len());
     output.extend_from_slice(&more[..more.len().min(room)]);
 }
 
@@ -159,10 +159,10 @@ mod tests {
 
     #[test]
     fn output_is_bounded() {
-        let mut output = vec![0; OUTPUT_LIMIT - 3];
+        let mut output = vec![0; MAX_OUTPUT_BYTES - 3];
         append_bounded(&mut output, b"abcdef");
         append_bounded(&mut output, b"more");
-        assert_eq!(output.len(), OUTPUT_LIMIT);
+        assert_eq!(output.len(), MAX_OUTPUT_BYTES);
         assert!(output.ends_with(b"abc"));
     }
 }

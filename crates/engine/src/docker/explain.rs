@@ -16,19 +16,22 @@ pub enum EngineRefusal {
 }
 
 /// Explains a refusal that people meet, with its fix; none where the engine's message must do.
-pub fn explain(message: &str) -> Option<String> {
-    if let Some(device) = missing_device(message) {
-        return Some(format!("this host has no {device}: {}", owner_of(&device)));
+pub fn explain_refusal(message: &str) -> Option<String> {
+    if let Some(device) = find_missing_device(message) {
+        return Some(format!(
+            "this host has no {device}: {}",
+            device_advice(&device)
+        ));
     }
     let lower = message.to_lowercase();
-    let rule = RULES
+    let rule = REFUSAL_HINTS
         .iter()
         .find(|(needles, _)| needles.iter().all(|needle| lower.contains(needle)));
     rule.map(|(_, hint)| (*hint).to_owned())
 }
 
 /// Returns the class of a refusal that calls for more than advice.
-pub fn classify(message: &str) -> Option<EngineRefusal> {
+pub fn classify_refusal(message: &str) -> Option<EngineRefusal> {
     let lower = message.to_lowercase();
     let has = |needle: &str| lower.contains(needle);
     if let Some((_, path)) = message.split_once("bind source path does not exist: ") {
@@ -51,7 +54,7 @@ pub fn is_no_space(lower: &str) -> bool {
 }
 
 /// Patterns of messages (lower case, all of a row must occur) and the advice. The first row that matches counts.
-const RULES: &[(&[&str], &str)] = &[
+const REFUSAL_HINTS: &[(&[&str], &str)] = &[
     (
         &["could not select device driver", "gpu"],
         "the engine has no GPU driver: install the NVIDIA Container Toolkit and run `nvidia-ctk runtime configure`, or pass the devices one by one",
@@ -127,7 +130,7 @@ const RULES: &[(&[&str], &str)] = &[
 ];
 
 /// Returns the device node that the host does not have, from the engine's or runc's message.
-fn missing_device(message: &str) -> Option<String> {
+fn find_missing_device(message: &str) -> Option<String> {
     let patterns = [
         r#"error gathering device information while adding custom device "([^"]+)": (?:no such file|not a device)"#,
         r"stat (/dev/[^:\s]+): no such file or directory",
@@ -138,7 +141,7 @@ fn missing_device(message: &str) -> Option<String> {
     })
 }
 
-fn owner_of(device: &str) -> &'static str {
+fn device_advice(device: &str) -> &'static str {
     if device == "/dev/kfd" {
         "the AMD GPU driver (amdgpu, with ROCm's KFD) is not loaded, or there is no AMD GPU; see `retrial doctor`"
     } else if device.starts_with("/dev/dri") {
@@ -159,7 +162,7 @@ mod tests {
     #[test]
     fn a_missing_device_is_explained() {
         let words = r#"error gathering device information while adding custom device "/dev/kfd": no such file or directory"#;
-        let hint = explain(words).unwrap();
+        let hint = explain_refusal(words).unwrap();
         assert!(hint.starts_with("this host has no /dev/kfd: the AMD GPU driver"));
     }
 
@@ -171,11 +174,14 @@ mod tests {
         let user = "unable to find user nobody2: no matching entries in passwd file";
         let workdir = "OCI runtime exec failed: chdir to cwd (\"/nowhere\") set in config.json failed: no such file or directory";
         let of_source = EngineRefusal::MountSource("/runs/1/control".to_owned());
-        assert_eq!(classify(source), Some(of_source));
-        assert_eq!(classify(shell), Some(EngineRefusal::NoShell));
-        assert_eq!(classify(user), Some(EngineRefusal::UnknownUser));
-        assert_eq!(classify(workdir), Some(EngineRefusal::WorkingDirectory));
-        assert_eq!(classify("something else"), None);
+        assert_eq!(classify_refusal(source), Some(of_source));
+        assert_eq!(classify_refusal(shell), Some(EngineRefusal::NoShell));
+        assert_eq!(classify_refusal(user), Some(EngineRefusal::UnknownUser));
+        assert_eq!(
+            classify_refusal(workdir),
+            Some(EngineRefusal::WorkingDirectory)
+        );
+        assert_eq!(classify_refusal("something else"), None);
     }
 
     #[test]
@@ -190,8 +196,8 @@ mod tests {
             "network lab not found",
         ];
         for message in words {
-            assert!(explain(message).is_some(), "{message}");
+            assert!(explain_refusal(message).is_some(), "{message}");
         }
-        assert_eq!(explain("something else"), None);
+        assert_eq!(explain_refusal("something else"), None);
     }
 }

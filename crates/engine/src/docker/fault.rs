@@ -6,50 +6,50 @@ use bollard::errors::Error;
 use futures_util::future::ready;
 use futures_util::{Stream, StreamExt};
 
-use super::explain::{classify, explain, is_no_space};
+use super::explain::{classify_refusal, explain_refusal, is_no_space};
 use crate::error::EngineError;
 
 /// Converts the error of an operation (`create retrial-7`) for users.
-pub fn fault(operation: &str, error: Error) -> EngineError {
-    let operation = operation.to_owned();
+pub fn to_engine_error(action: &str, error: Error) -> EngineError {
+    let operation = action.to_owned();
     match error {
         Error::DockerResponseServerError {
             status_code,
             message,
-        } => refused(operation, status_code, &message),
-        Error::DockerStreamError { error } => refused(operation, 0, &error),
+        } => refusal_error(operation, status_code, &message),
+        Error::DockerStreamError { error } => refusal_error(operation, 0, &error),
         Error::RequestTimeoutError => EngineError::Disconnected {
             operation,
             reason: "it did not answer in time".into(),
         },
-        other if is_connection(&other) => EngineError::Disconnected {
+        other if is_connection_error(&other) => EngineError::Disconnected {
             operation,
             reason: root_cause(&other),
         },
-        other => EngineError::unexpected(
+        other => EngineError::unexpected_answer(
             operation,
             format!("its answer was not understood: {}", root_cause(&other)),
         ),
     }
 }
 
-/// [`fault`], but a 404 is the container's absence, unless it states that something else is absent:
+/// [`to_engine_error`], but a 404 is the container's absence, unless it states that something else is absent:
 /// a start answers 404 for a network that is not there, or a process.
-pub fn container_fault(operation: &str, container: &str, error: Error) -> EngineError {
-    let is_other = words(&error).is_some_and(|words| {
-        let words = words.to_lowercase();
-        words.contains("network") || words.contains("exec instance")
+pub fn to_container_error(operation: &str, container: &str, error: Error) -> EngineError {
+    let is_other = engine_message(&error).is_some_and(|words| {
+        let lower_words = words.to_lowercase();
+        lower_words.contains("network") || lower_words.contains("exec instance")
     });
-    if is_missing(&error) && !is_other {
+    if is_not_found_error(&error) && !is_other {
         return EngineError::NoContainer {
             operation: operation.to_owned(),
             container: container.to_owned(),
         };
     }
-    fault(&format!("{operation} {container}"), error)
+    to_engine_error(&format!("{operation} {container}"), error)
 }
 
-fn refused(operation: String, status: u16, message: &str) -> EngineError {
+fn refusal_error(operation: String, status: u16, message: &str) -> EngineError {
     let reason = message.trim().to_owned();
     let lower = reason.to_lowercase();
     // A daemon that shuts down, or whose containerd does, answers the calls in flight with these.
@@ -64,7 +64,7 @@ fn refused(operation: String, status: u16, message: &str) -> EngineError {
     } else if is_no_space(&lower) {
         EngineError::NoSpace { operation, reason }
     } else {
-        let (refusal, help) = (classify(&reason), explain(&reason));
+        let (refusal, help) = (classify_refusal(&reason), explain_refusal(&reason));
         EngineError::Refused {
             operation,
             status,
@@ -76,7 +76,7 @@ fn refused(operation: String, status: u16, message: &str) -> EngineError {
 }
 
 /// Returns whether the engine answered 404.
-pub fn is_missing(error: &Error) -> bool {
+pub fn is_not_found_error(error: &Error) -> bool {
     matches!(
         error,
         Error::DockerResponseServerError {
@@ -94,14 +94,14 @@ fn is_stray_line_break(error: &Error) -> bool {
 }
 
 /// Returns the messages of a stream, without an error for its last line break.
-pub fn messages<T>(
+pub fn without_stray_line_break<T>(
     stream: impl Stream<Item = Result<T, Error>> + Unpin,
 ) -> impl Stream<Item = Result<T, Error>> + Unpin {
     stream.take_while(|message| ready(!message.as_ref().is_err_and(is_stray_line_break)))
 }
 
 /// Returns the engine's message, if it answered at all.
-pub fn words(error: &Error) -> Option<&str> {
+pub fn engine_message(error: &Error) -> Option<&str> {
     match error {
         Error::DockerStreamError { error } => Some(error),
         Error::DockerResponseServerError { message, .. } => Some(message),
@@ -110,7 +110,7 @@ pub fn words(error: &Error) -> Option<&str> {
 }
 
 /// Returns whether the fault is in the connection, not in the request.
-pub fn is_connection(error: &Error) -> bool {
+pub fn is_connection_error(error: &Error) -> bool {
     match error {
         Error::HyperResponseError { .. }
         | Error::HyperLegacyError { .. }
@@ -143,12 +143,12 @@ mod tests {
 
     #[test]
     fn a_refusal_is_not_a_missing_engine() {
-        let refusal = fault("start x", answer(500, "no such thing"));
+        let refusal = to_engine_error("start x", answer(500, "no such thing"));
         assert!(matches!(refusal, EngineError::Refused { status: 500, .. }));
         assert!(!refusal.is_unavailable());
-        let error = fault("start x", Error::RequestTimeoutError);
+        let error = to_engine_error("start x", Error::RequestTimeoutError);
         assert!(error.is_unavailable());
-        let unavailable = fault(
+        let unavailable = to_engine_error(
             "start x",
             answer(
                 500,
@@ -161,22 +161,22 @@ mod tests {
     #[test]
     fn a_restarted_engine_that_has_forgotten_a_process_is_asked_again() {
         let forgotten = answer(404, "No such exec instance: 4f1c");
-        let error = container_fault("start a process in", "x", forgotten);
+        let error = to_container_error("start a process in", "x", forgotten);
         assert!(error.is_unavailable(), "{error}");
     }
 
     #[test]
     fn a_missing_container_and_a_full_disk_are_distinguished() {
         assert!(matches!(
-            container_fault("start", "x", answer(404, "No such container: x")),
+            to_container_error("start", "x", answer(404, "No such container: x")),
             EngineError::NoContainer { .. }
         ));
         assert!(matches!(
-            container_fault("start", "x", answer(404, "network nosuch not found")),
+            to_container_error("start", "x", answer(404, "network nosuch not found")),
             EngineError::Refused { help: Some(_), .. }
         ));
         assert!(matches!(
-            fault("start x", answer(500, "write /a: no space left on device")),
+            to_engine_error("start x", answer(500, "write /a: no space left on device")),
             EngineError::NoSpace { .. }
         ));
     }

@@ -28,7 +28,7 @@ impl IgnorePatterns {
                     Some(rest) => (rest.trim(), false),
                     None => (written, true),
                 };
-                let regex = Regex::new(&translate(&clean(pattern)));
+                let regex = Regex::new(&glob_to_regex(&clean_pattern(pattern)));
                 regex
                     .map(|regex| (regex, excluded))
                     .map_err(|_| InvalidPattern(written.to_owned()))
@@ -49,13 +49,13 @@ impl IgnorePatterns {
     }
 
     /// Returns whether a file below an excluded directory may be an exception.
-    pub fn takes_back(&self) -> bool {
+    pub fn has_exceptions(&self) -> bool {
         self.patterns.iter().any(|(_, excluded)| !excluded)
     }
 }
 
 /// Removes empty and `.` parts, and the leading slash.
-fn clean(pattern: &str) -> String {
+fn clean_pattern(pattern: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in pattern.split('/') {
         match part {
@@ -69,7 +69,7 @@ fn clean(pattern: &str) -> String {
     parts.join("/")
 }
 
-fn translate(pattern: &str) -> String {
+fn glob_to_regex(pattern: &str) -> String {
     let mut regex = String::from("^");
     let mut rest = pattern.chars().peekable();
     while let Some(c) = rest.next() {
@@ -133,6 +133,6 @@ mod tests {
     fn an_invalid_pattern_is_reported() {
         let error = IgnorePatterns::parse("ok\nbad[").unwrap_err();
         assert!(error.to_string().contains("`bad[`"), "{error}");
-        assert!(IgnorePatterns::parse("a\n!b").unwrap().takes_back());
+        assert!(IgnorePatterns::parse("a\n!b").unwrap().has_exceptions());
     }
 }

@@ -3,31 +3,37 @@
 use bollard::Docker as Client;
 use bollard::models::ImageInspect;
 
-use super::fault::{fault, is_missing};
+use super::fault::{is_not_found_error, to_engine_error};
 use crate::api::ImageInfo;
 use crate::error::EngineError;
 use retrial_container::ImageRef;
 
 /// Returns the image by reference or id, if the engine has it.
-pub async fn inspect(client: &Client, reference: &str) -> Result<Option<ImageInfo>, EngineError> {
-    let name = if is_id(reference) {
+pub async fn find_image(
+    client: &Client,
+    reference: &str,
+) -> Result<Option<ImageInfo>, EngineError> {
+    let name = if is_image_id(reference) {
         reference.to_owned()
     } else {
-        ImageRef::parse(reference)?.lookup()
+        ImageRef::parse(reference)?.to_lookup_reference()
     };
     match client.inspect_image(&name).await {
-        Ok(image) => Ok(Some(info(image))),
-        Err(error) if is_missing(&error) => Ok(None),
-        Err(error) => Err(fault(&format!("inspect the image {reference}"), error)),
+        Ok(image) => Ok(Some(to_image_info(image))),
+        Err(error) if is_not_found_error(&error) => Ok(None),
+        Err(error) => Err(to_engine_error(
+            &format!("inspect the image {reference}"),
+            error,
+        )),
     }
 }
 
-fn is_id(text: &str) -> bool {
+fn is_image_id(text: &str) -> bool {
     let id = text.strip_prefix("sha256:").unwrap_or(text);
     id.len() >= 12 && id.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-fn info(image: ImageInspect) -> ImageInfo {
+fn to_image_info(image: ImageInspect) -> ImageInfo {
     let config = image.config.unwrap_or_default();
     ImageInfo {
         id: image.id.unwrap_or_default(),

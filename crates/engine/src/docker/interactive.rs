@@ -12,8 +12,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::DockerEngine;
-use super::exec::{exit_code, prepare};
-use super::fault::container_fault;
+use super::exec::{create_exec, wait_for_exit_code};
+use super::fault::to_container_error;
 use crate::api::ExecSpec;
 use crate::error::EngineError;
 
@@ -23,9 +23,13 @@ impl DockerEngine {
     ///
     /// # Errors
     /// The container is not running, or the engine refuses.
-    pub async fn interactive(&self, container: &str, spec: &ExecSpec) -> Result<i64, EngineError> {
+    pub async fn run_interactive(
+        &self,
+        container: &str,
+        spec: &ExecSpec,
+    ) -> Result<i64, EngineError> {
         let client = &self.client;
-        let failed = |error| container_fault("run a process in", container, error);
+        let failed = |error| to_container_error("run a process in", container, error);
         let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         let attach = ExecConfig {
             attach_stdin: Some(true),
@@ -34,7 +38,7 @@ impl DockerEngine {
             tty: Some(terminal),
             ..ExecConfig::default()
         };
-        let id = prepare(client, container, spec, attach).await?;
+        let id = create_exec(client, container, spec, attach).await?;
         let options = StartExecOptions {
             detach: false,
             tty: terminal,
@@ -49,10 +53,10 @@ impl DockerEngine {
             mut input,
         } = started
         else {
-            return exit_code(client, container, &id).await;
+            return wait_for_exit_code(client, container, &id).await;
         };
         let raw = terminal.then(RawTerminal::enter).flatten();
-        resize(client, &id, terminal).await;
+        resize_terminal(client, &id, terminal).await;
         let typing = tokio::spawn(async move {
             let _ = tokio::io::copy(&mut tokio::io::stdin(), &mut input).await;
             let _ = input.shutdown().await;
@@ -67,24 +71,24 @@ impl DockerEngine {
             };
             tokio::select! {
                 chunk = output.next() => match chunk {
-                    Some(Ok(LogOutput::StdErr { message })) => show(&mut std::io::stderr(), &message),
-                    Some(Ok(other)) => show(&mut std::io::stdout(), &other.into_bytes()),
+                    Some(Ok(LogOutput::StdErr { message })) => write_flushed(&mut std::io::stderr(), &message),
+                    Some(Ok(other)) => write_flushed(&mut std::io::stdout(), &other.into_bytes()),
                     Some(Err(_)) | None => break,
                 },
-                _ = window => resize(client, &id, terminal).await,
+                _ = window => resize_terminal(client, &id, terminal).await,
             }
         }
         typing.abort();
         drop(raw);
-        exit_code(client, container, &id).await
+        wait_for_exit_code(client, container, &id).await
     }
 }
 
-fn show(to: &mut impl Write, bytes: &[u8]) {
+fn write_flushed(to: &mut impl Write, bytes: &[u8]) {
     let _ = to.write_all(bytes).and_then(|()| to.flush());
 }
 
-async fn resize(client: &Client, exec: &str, terminal: bool) {
+async fn resize_terminal(client: &Client, exec: &str, terminal: bool) {
     if let (true, Some((width, height))) = (terminal, terminal_size::terminal_size()) {
         let options = ResizeExecOptions {
             height: height.0,
@@ -96,7 +100,7 @@ async fn resize(client: &Client, exec: &str, terminal: bool) {
 
 /// The terminal passes every key on while this lives.
 struct RawTerminal {
-    before: Termios,
+    original_settings: Termios,
 }
 
 impl RawTerminal {
@@ -112,6 +116,10 @@ impl RawTerminal {
 
 impl Drop for RawTerminal {
     fn drop(&mut self) {
-        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.before);
+        let _ = tcsetattr(
+            std::io::stdin(),
+            OptionalActions::Now,
+            &self.original_settings,
+        );
     }
 }

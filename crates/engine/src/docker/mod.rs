@@ -20,7 +20,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::api::EngineInfo;
-use super::connect::connect;
+use super::connect::connect_to_endpoint;
 use super::endpoint::{self, EngineEnvironment};
 use super::error::EngineError;
 use super::proxies;
@@ -29,7 +29,7 @@ pub use explain::EngineRefusal;
 pub use pull_failure::PullFailure;
 
 /// The first pause before a passing fault is tried again; each next one is twice as long.
-const BACKOFF: Duration = Duration::from_secs(1);
+const FIRST_RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// An engine that speaks Docker's API.
 #[derive(Clone)]
@@ -55,31 +55,31 @@ impl DockerEngine {
     /// Nothing answers there, this user may not, the engine is too old, or Docker's own
     /// configuration is broken.
     pub async fn connect(engine: Option<&str>) -> Result<Self, EngineError> {
-        Self::connect_in(engine, &EngineEnvironment::from_environment()).await
+        Self::connect_with_environment(engine, &EngineEnvironment::from_environment()).await
     }
 
-    /// As [`DockerEngine::connect`], with another environment than the process' own.
+    /// As [`DockerEngine::connect_to_endpoint`], with another environment than the process' own.
     ///
     /// # Errors
-    /// As [`DockerEngine::connect`].
-    pub async fn connect_in(
+    /// As [`DockerEngine::connect_to_endpoint`].
+    pub async fn connect_with_environment(
         engine: Option<&str>,
         environment: &EngineEnvironment,
     ) -> Result<Self, EngineError> {
-        let endpoint = endpoint::choose(engine, environment)?;
-        let proxies = proxies::read(&environment.configuration, &endpoint.url)?;
-        let (client, info) = connect(&endpoint).await?;
+        let chosen_endpoint = endpoint::choose_endpoint(engine, environment)?;
+        let proxies = proxies::read_proxies(&environment.configuration, &chosen_endpoint.url)?;
+        let (client, info) = connect_to_endpoint(&chosen_endpoint).await?;
         Ok(Self {
             client,
             info,
-            backoff: BACKOFF,
+            backoff: FIRST_RETRY_DELAY,
             proxies,
         })
     }
 
     /// Returns the same engine with another first pause between attempts.
     #[must_use]
-    pub fn with_backoff(mut self, backoff: Duration) -> Self {
+    pub fn with_retry_delay(mut self, backoff: Duration) -> Self {
         self.backoff = backoff;
         self
     }

@@ -11,37 +11,39 @@ use futures_util::TryStreamExt;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::sleep;
 
-use super::fault::{fault, is_connection, messages, root_cause, words};
+use super::fault::{
+    engine_message, is_connection_error, root_cause, to_engine_error, without_stray_line_break,
+};
 use super::image;
-use super::pull_failure::{PullFailure, classify};
+use super::pull_failure::{PullFailure, classify_pull_failure};
 use crate::api::{ImageInfo, ImageProgress, RegistryAuth};
 use crate::error::EngineError;
 use retrial_container::ImageRef;
 
 /// The maximum number of attempts of a pull. Layers that arrived stay, so each attempt has less to do.
-const TRIES: u32 = 5;
+const MAX_PULL_ATTEMPTS: u32 = 5;
 
 /// The timeout of the first byte, which the engine sends only when it has the registry's manifest.
-const FIRST_BYTE: Duration = Duration::from_mins(10);
+const MANIFEST_TIMEOUT: Duration = Duration::from_mins(10);
 
 /// Asks the registry for a reference's digest, by way of the engine, as a pull would.
-pub async fn registry_digest(
+pub async fn fetch_registry_digest(
     client: &Client,
     reference: &str,
     auth: Option<RegistryAuth>,
 ) -> Result<String, EngineError> {
     let parsed = ImageRef::parse(reference)?;
-    let credentials = auth.map(|auth| credentials(&parsed, auth));
-    let name = parsed.lookup();
-    let manifest = client.inspect_registry_image(&name, credentials).await;
-    let manifest = manifest.map_err(|error| pull_error(error, &parsed, 1))?;
+    let credentials = auth.map(|auth| to_docker_credentials(&parsed, auth));
+    let name = parsed.to_lookup_reference();
+    let answer = client.inspect_registry_image(&name, credentials).await;
+    let manifest = answer.map_err(|error| pull_error(error, &parsed, 1))?;
     let reason = "the registry names no digest";
     let digest = manifest.descriptor.digest;
-    digest.ok_or_else(|| failed(PullFailure::Other, &parsed, reason, 1))
+    digest.ok_or_else(|| pull_failure_error(PullFailure::Other, &parsed, reason, 1))
 }
 
 /// Pulls an image and returns its information.
-pub async fn pull(
+pub async fn pull_image(
     client: &Client,
     reference: &str,
     auth: Option<RegistryAuth>,
@@ -49,16 +51,19 @@ pub async fn pull(
     backoff: Duration,
 ) -> Result<ImageInfo, EngineError> {
     let parsed = ImageRef::parse(reference)?;
-    let patient = client.clone().with_timeout(FIRST_BYTE);
-    let credentials = auth.map(|auth| credentials(&parsed, auth));
+    let patient = client.clone().with_timeout(MANIFEST_TIMEOUT);
+    let credentials = auth.map(|auth| to_docker_credentials(&parsed, auth));
     let mut tries = 1;
     let mut pause = backoff;
-    while let Err(error) = once(&patient, &parsed, credentials.clone(), progress).await {
-        let (is_transient, reason) = match words(&error) {
-            Some(words) => (classify(words).is_transient(), words.trim().to_owned()),
-            None => (is_connection(&error), root_cause(&error)),
+    while let Err(error) = pull_once(&patient, &parsed, credentials.clone(), progress).await {
+        let (is_transient, reason) = match engine_message(&error) {
+            Some(words) => (
+                classify_pull_failure(words).is_transient(),
+                words.trim().to_owned(),
+            ),
+            None => (is_connection_error(&error), root_cause(&error)),
         };
-        if !is_transient || tries == TRIES {
+        if !is_transient || tries == MAX_PULL_ATTEMPTS {
             return Err(pull_error(error, &parsed, tries));
         }
         tries += 1;
@@ -73,11 +78,11 @@ pub async fn pull(
         pause *= 2;
     }
     let reason = "the engine pulled it but does not list it";
-    let image = image::inspect(client, reference).await?;
-    image.ok_or_else(|| failed(PullFailure::Other, &parsed, reason, 1))
+    let pulled_image = image::find_image(client, reference).await?;
+    pulled_image.ok_or_else(|| pull_failure_error(PullFailure::Other, &parsed, reason, 1))
 }
 
-async fn once(
+async fn pull_once(
     client: &Client,
     reference: &ImageRef,
     credentials: Option<DockerCredentials>,
@@ -86,12 +91,13 @@ async fn once(
     // Without a tag the engine would pull all there are.
     let options = CreateImageOptions {
         from_image: Some(reference.name()),
-        tag: Some(reference.version().to_owned()),
+        tag: Some(reference.digest_or_tag().to_owned()),
         ..CreateImageOptions::default()
     };
-    let mut messages = messages(client.create_image(Some(options), None, credentials));
+    let mut messages =
+        without_stray_line_break(client.create_image(Some(options), None, credentials));
     while let Some(message) = messages.try_next().await? {
-        if let Some(step) = layer(message.id, message.status, message.progress_detail) {
+        if let Some(step) = layer_progress(message.id, message.status, message.progress_detail) {
             let _ = progress.send(step);
         }
     }
@@ -100,14 +106,14 @@ async fn once(
 
 /// Progress of a layer; a line where there is no layer, and none without words. The first message of
 /// a pull carries the tag where later ones have the layer's id.
-pub fn layer(
+pub fn layer_progress(
     id: Option<String>,
-    status: Option<String>,
-    detail: Option<ProgressDetail>,
+    stated_status: Option<String>,
+    stated_detail: Option<ProgressDetail>,
 ) -> Option<ImageProgress> {
-    let status = status.filter(|status| !status.is_empty())?;
+    let status = stated_status.filter(|status| !status.is_empty())?;
     let bytes = |count: Option<i64>| count.and_then(|count| u64::try_from(count).ok());
-    let detail = detail.unwrap_or_default();
+    let detail = stated_detail.unwrap_or_default();
     Some(match id {
         Some(id) if !status.starts_with("Pulling from") => ImageProgress::Layer {
             id,
@@ -120,14 +126,21 @@ pub fn layer(
 }
 
 fn pull_error(error: Error, reference: &ImageRef, tries: u32) -> EngineError {
-    match words(&error) {
-        Some(message) => failed(classify(message), reference, message, tries),
-        None => fault(&format!("pull {reference}"), error),
+    match engine_message(&error) {
+        Some(message) => {
+            pull_failure_error(classify_pull_failure(message), reference, message, tries)
+        }
+        None => to_engine_error(&format!("pull {reference}"), error),
     }
 }
 
 /// Returns the error of a pull, from the engine's message.
-fn failed(failure: PullFailure, reference: &ImageRef, message: &str, tries: u32) -> EngineError {
+fn pull_failure_error(
+    failure: PullFailure,
+    reference: &ImageRef,
+    message: &str,
+    tries: u32,
+) -> EngineError {
     let reason = message.trim().to_owned();
     if failure == PullFailure::NoSpace {
         return EngineError::NoSpace {
@@ -144,7 +157,7 @@ fn failed(failure: PullFailure, reference: &ImageRef, message: &str, tries: u32)
 }
 
 /// Converts credentials to the engine's format.
-pub fn credentials(reference: &ImageRef, auth: RegistryAuth) -> DockerCredentials {
+pub fn to_docker_credentials(reference: &ImageRef, auth: RegistryAuth) -> DockerCredentials {
     DockerCredentials {
         username: auth.username,
         password: auth.password,

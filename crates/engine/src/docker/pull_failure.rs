@@ -31,7 +31,7 @@ pub enum PullFailure {
 }
 
 /// Patterns of messages (lower case, one of a row must occur) and the class. The first row that matches counts.
-const WORDS: &[(&[&str], PullFailure)] = &[
+const FAILURE_PATTERNS: &[(&[&str], PullFailure)] = &[
     (
         &[
             "no matching manifest",
@@ -110,7 +110,7 @@ const WORDS: &[(&[&str], PullFailure)] = &[
 ];
 
 /// Classifies a failed pull by the engine's message.
-pub fn classify(message: &str) -> PullFailure {
+pub fn classify_pull_failure(message: &str) -> PullFailure {
     // About a file on the engine's side it does not concern the registry.
     let lower = message
         .trim()
@@ -122,7 +122,7 @@ pub fn classify(message: &str) -> PullFailure {
     if lower.ends_with("eof") {
         return PullFailure::Transient;
     }
-    WORDS
+    FAILURE_PATTERNS
         .iter()
         .find(|(words, _)| words.iter().any(|word| lower.contains(word)))
         .map_or(PullFailure::Other, |(_, failure)| *failure)
@@ -257,7 +257,7 @@ mod tests {
             ("something new", PullFailure::Other),
         ];
         for (message, expected) in cases {
-            assert_eq!(classify(message), expected, "{message}");
+            assert_eq!(classify_pull_failure(message), expected, "{message}");
         }
     }
 }

@@ -18,13 +18,16 @@ pub(super) fn security_options(written: &[String]) -> Result<Vec<String>, Engine
             .or_else(|| option.strip_prefix("seccomp:"));
         match profile {
             None | Some("unconfined" | "builtin") => Ok(option.clone()),
-            Some(path) => Ok(format!("seccomp={}", seccomp_profile(Path::new(path))?)),
+            Some(path) => Ok(format!(
+                "seccomp={}",
+                read_seccomp_profile(Path::new(path))?
+            )),
         }
     })
     .collect()
 }
 
-fn seccomp_profile(path: &Path) -> Result<String, EngineError> {
+fn read_seccomp_profile(path: &Path) -> Result<String, EngineError> {
     let text = std::fs::read_to_string(path).map_err(|source| EngineError::File {
         path: path.to_owned(),
         source,

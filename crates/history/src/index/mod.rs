@@ -53,7 +53,7 @@ impl RunIndex {
             storage: Storage::Memory(Vec::new()),
             place: IndexFile::new(home.root()),
             directories: RunDirectories {
-                runs: home.runs(),
+                runs: home.runs_directory(),
                 read,
             },
             note: None,
@@ -100,7 +100,7 @@ impl RunIndex {
         let rows = rows.unwrap_or_else(|_| self.read_again());
         let with_stand = rows.into_iter().map(|mut row| {
             if row.run_state != RunState::Ended
-                && let Some(holder) = FileLock::holder(&row.path.join("lock"))
+                && let Some(holder) = FileLock::find_holder(&row.path.join("lock"))
             {
                 row.run_state = RunState::Running(holder.process.unwrap_or_default());
             }

@@ -141,7 +141,7 @@ impl RunDirectories {
 
     fn rows(&self, listed: &[ListedRun]) -> Vec<RunSummary> {
         let rows = listed.par_iter();
-        rows.map(|run| (self.read)(&RunDirectory::at(self.runs.join(&run.id))))
+        rows.map(|run| (self.read)(&RunDirectory::from_path(self.runs.join(&run.id))))
             .collect()
     }
 }

@@ -20,7 +20,7 @@ struct Scene {
 /// The content of plan.json is the title.
 fn read(run: &RunDirectory) -> RunSummary {
     let title = fs::read_to_string(run.join("plan.json")).unwrap_or_default();
-    let over = fs::read_to_string(run.journal()).is_ok_and(|journal| journal.contains("over"));
+    let over = fs::read_to_string(run.journal_path()).is_ok_and(|journal| journal.contains("over"));
     RunSummary {
         id: run.id().to_owned(),
         path: run.path().to_owned(),
@@ -37,7 +37,7 @@ fn read(run: &RunDirectory) -> RunSummary {
 impl Scene {
     fn new(runs: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let home = Home::at(directory.path().join("home"));
+        let home = Home::from_root(directory.path().join("home"));
         let scene = Self { directory, home };
         for run in runs {
             scene.plant(run, "planted", "over");
@@ -46,7 +46,7 @@ impl Scene {
     }
 
     fn run(&self, id: &str) -> PathBuf {
-        self.home.runs().join(id)
+        self.home.runs_directory().join(id)
     }
 
     /// A run whose files were written an hour ago.
@@ -307,8 +307,8 @@ fn the_state_of_an_open_run_is_not_cached() {
         rows.into_iter().map(|row| row.run_state).collect()
     };
     assert_eq!(states(), [RunState::Interrupted, RunState::Ended]);
-    let lock = FileLock::take(&scene.run("open").join("lock"), "open").unwrap();
-    let own = ProcessIdentity::own().clone();
+    let lock = FileLock::acquire(&scene.run("open").join("lock"), "open").unwrap();
+    let own = ProcessIdentity::current().clone();
     assert_eq!(states(), [RunState::Running(own), RunState::Ended]);
     drop(lock);
     assert_eq!(states(), [RunState::Interrupted, RunState::Ended]);
@@ -324,7 +324,7 @@ fn every_column_round_trips() {
     }
     let scene = Scene::new(&["a"]);
     let rows = RunIndex::open(&scene.home, full).runs(&RunFilter::default());
-    assert_eq!(rows, [full(&RunDirectory::at(scene.run("a")))]);
+    assert_eq!(rows, [full(&RunDirectory::from_path(scene.run("a")))]);
     let count: i64 = Connection::open(scene.file())
         .unwrap()
         .query_row("SELECT count(*) FROM runs", [], |row| row.get(0))

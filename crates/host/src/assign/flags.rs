@@ -2,14 +2,14 @@
 
 use itertools::Itertools as _;
 
-use super::method::is_numbered;
+use super::method::is_single_gpu_device;
 use super::select::GpuSelection;
-use super::{AssignRequest, AssignedGpu, GpuFlags, InjectionMethod, is_of};
-use crate::gpu_support::cdi_kind;
+use super::{AssignRequest, AssignedGpu, GpuFlags, InjectionMethod, belongs_to_vendor};
+use crate::gpu_support::cdi_name_prefix;
 use retrial_container::{GpuDevices, Mount};
 use retrial_recipe::model::GpuVendor;
 
-pub(super) fn flags(
+pub(super) fn build_gpu_flags(
     request: &AssignRequest<'_>,
     method: InjectionMethod,
     selection: &GpuSelection,
@@ -19,41 +19,41 @@ pub(super) fn flags(
             devices: request.container.devices.clone(),
             ..GpuFlags::default()
         },
-        (InjectionMethod::Devices, GpuVendor::Amd) => amd_devices(request, selection),
-        (InjectionMethod::Devices, GpuVendor::Nvidia) => nvidia_devices(request, selection),
-        (InjectionMethod::Cdi, vendor) => cdi(request, selection, cdi_kind(vendor)),
-        (InjectionMethod::Toolkit, GpuVendor::Amd) => amd_toolkit(request, selection),
-        (InjectionMethod::Toolkit, GpuVendor::Nvidia) => nvidia_toolkit(request, selection),
+        (InjectionMethod::Devices, GpuVendor::Amd) => amd_device_flags(request, selection),
+        (InjectionMethod::Devices, GpuVendor::Nvidia) => nvidia_device_flags(request, selection),
+        (InjectionMethod::Cdi, vendor) => cdi_flags(request, selection, cdi_name_prefix(vendor)),
+        (InjectionMethod::Toolkit, GpuVendor::Amd) => amd_toolkit_flags(request, selection),
+        (InjectionMethod::Toolkit, GpuVendor::Nvidia) => nvidia_toolkit_flags(request, selection),
     }
 }
 
 /// The recipe's devices, with those of its GPUs replaced.
-fn replaced(request: &AssignRequest<'_>, by: Vec<String>) -> Vec<String> {
+fn replace_gpu_devices(request: &AssignRequest<'_>, by: Vec<String>) -> Vec<String> {
     let vendor = request.gpus.vendor;
-    replaced_where(request, by, |device| is_of(device, vendor))
+    replace_devices_where(request, by, |device| belongs_to_vendor(device, vendor))
 }
 
 /// The recipe's devices, with some replaced, at the position of the first of them.
-fn replaced_where(
+fn replace_devices_where(
     request: &AssignRequest<'_>,
     by: Vec<String>,
     is_replaced: impl Fn(&str) -> bool,
 ) -> Vec<String> {
     let written = &request.container.devices;
-    let at = written.iter().position(|device| is_replaced(device));
+    let first_replaced = written.iter().position(|device| is_replaced(device));
     let others = written.iter().filter(|device| !is_replaced(device));
     let mut devices: Vec<String> = others.cloned().collect();
-    let at = at.unwrap_or(devices.len());
+    let at = first_replaced.unwrap_or(devices.len());
     devices.splice(at..at, by);
     devices
 }
 
 /// Returns whether all GPUs of the host are selected, known or not.
-fn takes_all(request: &AssignRequest<'_>, selection: &GpuSelection) -> bool {
-    selection.gpus.is_empty() || (selection.all && request.chosen.is_empty())
+fn selects_all_gpus(request: &AssignRequest<'_>, selection: &GpuSelection) -> bool {
+    selection.gpus.is_empty() || (selection.includes_all && request.gpu_selectors.is_empty())
 }
 
-fn amd_devices(request: &AssignRequest<'_>, selection: &GpuSelection) -> GpuFlags {
+fn amd_device_flags(request: &AssignRequest<'_>, selection: &GpuSelection) -> GpuFlags {
     let mut nodes = vec!["/dev/kfd".to_owned()];
     let mut groups: Vec<String> = Vec::new();
     for assigned in &selection.gpus {
@@ -68,8 +68,10 @@ fn amd_devices(request: &AssignRequest<'_>, selection: &GpuSelection) -> GpuFlag
         nodes.push("/dev/dri".to_owned());
     }
     GpuFlags {
-        devices: replaced(request, nodes),
-        env: visible(request, selection).into_iter().collect(),
+        devices: replace_gpu_devices(request, nodes),
+        env: visible_devices_variable(request, selection)
+            .into_iter()
+            .collect(),
         groups,
         ..GpuFlags::default()
     }
@@ -77,30 +79,33 @@ fn amd_devices(request: &AssignRequest<'_>, selection: &GpuSelection) -> GpuFlag
 
 /// A privileged container has every device of the host, regardless of the assignment: variables tell `ROCm` the
 /// selected GPUs by topology index, as ours are.
-fn visible(request: &AssignRequest<'_>, selection: &GpuSelection) -> Option<(String, String)> {
+fn visible_devices_variable(
+    request: &AssignRequest<'_>,
+    selection: &GpuSelection,
+) -> Option<(String, String)> {
     let name = "ROCR_VISIBLE_DEVICES";
     let container = request.container;
     let stated = container.env.iter().any(|(stated, _)| stated == name);
-    let narrows = container.privileged && !stated && !request.chosen.is_empty();
-    narrows.then(|| (name.to_owned(), indices(&selection.gpus).join(",")))
+    let narrows = container.privileged && !stated && !request.gpu_selectors.is_empty();
+    narrows.then(|| (name.to_owned(), format_indices(&selection.gpus).join(",")))
 }
 
-fn indices(gpus: &[AssignedGpu]) -> Vec<String> {
+fn format_indices(gpus: &[AssignedGpu]) -> Vec<String> {
     gpus.iter().map(|gpu| gpu.index.to_string()).collect()
 }
 
-fn nvidia_devices(request: &AssignRequest<'_>, selection: &GpuSelection) -> GpuFlags {
+fn nvidia_device_flags(request: &AssignRequest<'_>, selection: &GpuSelection) -> GpuFlags {
     let support = &request.host.gpu_support;
-    let nodes = selection
+    let assigned_nodes = selection
         .gpus
         .iter()
         .flat_map(|assigned| &assigned.gpu.nodes);
-    let mut nodes: Vec<String> = nodes.cloned().collect();
+    let mut nodes: Vec<String> = assigned_nodes.cloned().collect();
     // A recipe that names the devices also mounts the driver's libraries by itself.
     let mut devices = request.container.devices.iter();
-    if devices.any(|device| is_numbered(device)) {
+    if devices.any(|device| is_single_gpu_device(device)) {
         return GpuFlags {
-            devices: replaced_where(request, nodes, is_numbered),
+            devices: replace_devices_where(request, nodes, is_single_gpu_device),
             ..GpuFlags::default()
         };
     }
@@ -118,19 +123,19 @@ fn nvidia_devices(request: &AssignRequest<'_>, selection: &GpuSelection) -> GpuF
             read_only: true,
         });
     GpuFlags {
-        devices: replaced(request, nodes),
+        devices: replace_gpu_devices(request, nodes),
         mounts: mounts.collect(),
         ..GpuFlags::default()
     }
 }
 
 /// CDI names: that of a GPU's node in the host's specification, else its index.
-fn cdi(request: &AssignRequest<'_>, selection: &GpuSelection, kind: &str) -> GpuFlags {
+fn cdi_flags(request: &AssignRequest<'_>, selection: &GpuSelection, kind: &str) -> GpuFlags {
     let cdi_devices = &request.host.gpu_support.cdi_devices;
     let all = format!("{kind}all");
     let has_all = cdi_devices.iter().any(|device| device.name == all);
     let mut names: Vec<String> = Vec::new();
-    if selection.gpus.is_empty() || (has_all && takes_all(request, selection)) {
+    if selection.gpus.is_empty() || (has_all && selects_all_gpus(request, selection)) {
         names.push(all);
     } else {
         for assigned in &selection.gpus {
@@ -141,28 +146,28 @@ fn cdi(request: &AssignRequest<'_>, selection: &GpuSelection, kind: &str) -> Gpu
                     && node.is_some_and(|node| device.nodes.contains(node))
             });
             names.push(exact.map_or_else(
-                || format!("{kind}{}", rank(request, assigned)),
+                || format!("{kind}{}", toolkit_number(request, assigned)),
                 |device| device.name.clone(),
             ));
         }
     }
-    let names = names.into_iter().unique().collect();
+    let unique_names = names.into_iter().unique().collect();
     GpuFlags {
-        devices: replaced(request, names),
+        devices: replace_gpu_devices(request, unique_names),
         ..GpuFlags::default()
     }
 }
 
-fn amd_toolkit(request: &AssignRequest<'_>, selection: &GpuSelection) -> GpuFlags {
-    let visible = if takes_all(request, selection) {
+fn amd_toolkit_flags(request: &AssignRequest<'_>, selection: &GpuSelection) -> GpuFlags {
+    let visible = if selects_all_gpus(request, selection) {
         "all".to_owned()
     } else {
-        let ranks = selection.gpus.iter();
-        let ranks = ranks.map(|assigned| rank(request, assigned));
+        let selected = selection.gpus.iter();
+        let ranks = selected.map(|assigned| toolkit_number(request, assigned));
         ranks.sorted_unstable().dedup().join(",")
     };
     GpuFlags {
-        devices: replaced(request, Vec::new()),
+        devices: replace_gpu_devices(request, Vec::new()),
         runtime: Some("amd".to_owned()),
         env: vec![("AMD_VISIBLE_DEVICES".to_owned(), visible)],
         ..GpuFlags::default()
@@ -171,7 +176,7 @@ fn amd_toolkit(request: &AssignRequest<'_>, selection: &GpuSelection) -> GpuFlag
 
 /// A GPU's number in AMD's container toolkit: cards in the order of their PCI addresses, which is
 /// not the order of the topology.
-fn rank(request: &AssignRequest<'_>, assigned: &AssignedGpu) -> usize {
+fn toolkit_number(request: &AssignRequest<'_>, assigned: &AssignedGpu) -> usize {
     let gpus = request.host.gpus.iter();
     let addresses = gpus
         .filter(|gpu| gpu.vendor == assigned.gpu.vendor)
@@ -181,14 +186,14 @@ fn rank(request: &AssignRequest<'_>, assigned: &AssignedGpu) -> usize {
     rank.unwrap_or(assigned.index as usize)
 }
 
-fn nvidia_toolkit(request: &AssignRequest<'_>, selection: &GpuSelection) -> GpuFlags {
-    let gpus = if takes_all(request, selection) {
+fn nvidia_toolkit_flags(request: &AssignRequest<'_>, selection: &GpuSelection) -> GpuFlags {
+    let gpus = if selects_all_gpus(request, selection) {
         GpuDevices::All
     } else {
-        GpuDevices::Ids(indices(&selection.gpus))
+        GpuDevices::Ids(format_indices(&selection.gpus))
     };
     GpuFlags {
-        devices: replaced(request, Vec::new()),
+        devices: replace_gpu_devices(request, Vec::new()),
         gpus: Some(gpus),
         ..GpuFlags::default()
     }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AssignRequest, names_gpus, path_of};
-use crate::gpu_support::cdi_kind;
+use super::{AssignRequest, host_path, names_gpu_devices};
+use crate::gpu_support::cdi_name_prefix;
 use crate::model::HostView;
 use retrial_recipe::model::{GpuAccess, GpuRequest, GpuVendor};
 
@@ -39,11 +39,11 @@ type MethodChoice = (InjectionMethod, &'static str);
 /// Chooses a method. A recipe that names its GPUs' devices follows a vendor's guide verbatim and is used as
 /// written. Otherwise device nodes are preferred for AMD (they require only the driver, and work with every
 /// engine), and the toolkit for NVIDIA (the driver's libraries must be injected, too).
-pub(super) fn choose(request: &AssignRequest<'_>) -> Result<MethodChoice, String> {
+pub(super) fn choose_method(request: &AssignRequest<'_>) -> Result<MethodChoice, String> {
     let forced = "the recipe requests it (container.gpu_access)";
     let vendor = request.gpus.vendor;
     Ok(match request.container.gpu_access {
-        GpuAccess::AsWritten if !request.chosen.is_empty() => {
+        GpuAccess::AsWritten if !request.gpu_selectors.is_empty() => {
             return Err(
                 "the recipe passes its devices as written (container.gpu_access): choose in the recipe"
                     .to_owned(),
@@ -53,24 +53,26 @@ pub(super) fn choose(request: &AssignRequest<'_>) -> Result<MethodChoice, String
         GpuAccess::Devices => (InjectionMethod::Devices, forced),
         GpuAccess::Cdi => (InjectionMethod::Cdi, forced),
         GpuAccess::Toolkit => (InjectionMethod::Toolkit, forced),
-        GpuAccess::Auto if names_gpus(request.container, vendor) => named(request)?,
+        GpuAccess::Auto if names_gpu_devices(request.container, vendor) => {
+            choose_for_named_devices(request)?
+        }
         GpuAccess::Auto => match vendor {
-            GpuVendor::Amd => amd(request.host),
-            GpuVendor::Nvidia => nvidia(request.host),
+            GpuVendor::Amd => choose_for_amd(request.host),
+            GpuVendor::Nvidia => choose_for_nvidia(request.host),
         },
     })
 }
 
 /// The recipe names devices of a GPU.
-fn named(request: &AssignRequest<'_>) -> Result<MethodChoice, String> {
-    if request.chosen.is_empty() {
+fn choose_for_named_devices(request: &AssignRequest<'_>) -> Result<MethodChoice, String> {
+    if request.gpu_selectors.is_empty() {
         let reason = "the recipe names its devices, as the vendor's guide does";
         return Ok((InjectionMethod::AsWritten, reason));
     }
     let mut devices = request.container.devices.iter();
     let can_choose = match request.gpus.vendor {
         GpuVendor::Amd => devices.any(|device| device == "/dev/dri"),
-        GpuVendor::Nvidia => devices.any(|device| is_numbered(device)),
+        GpuVendor::Nvidia => devices.any(|device| is_single_gpu_device(device)),
     };
     if !can_choose {
         return Err(
@@ -83,13 +85,13 @@ fn named(request: &AssignRequest<'_>) -> Result<MethodChoice, String> {
 }
 
 /// `/dev/nvidia0`: a device of one GPU.
-pub(super) fn is_numbered(device: &str) -> bool {
-    path_of(device)
+pub(super) fn is_single_gpu_device(device: &str) -> bool {
+    host_path(device)
         .strip_prefix("/dev/nvidia")
         .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-fn amd(host: &HostView) -> MethodChoice {
+fn choose_for_amd(host: &HostView) -> MethodChoice {
     let support = &host.gpu_support;
     let mut gpus = host.gpus.iter();
     if gpus.any(|gpu| gpu.vendor == GpuVendor::Amd && !gpu.nodes.is_empty()) {
@@ -108,7 +110,7 @@ fn amd(host: &HostView) -> MethodChoice {
     }
 }
 
-fn nvidia(host: &HostView) -> MethodChoice {
+fn choose_for_nvidia(host: &HostView) -> MethodChoice {
     let support = &host.gpu_support;
     if support.has_runtime("nvidia") || support.nvidia_toolkit {
         let reason = "NVIDIA's container toolkit is installed";
@@ -140,7 +142,7 @@ pub fn unsupported_method(
             "Docker 28.2 or later, or \"features\": {\"cdi\": true} in /etc/docker/daemon.json",
         )),
         (InjectionMethod::Cdi, vendor) if !support.has_cdi(vendor) => Some((
-            format!("no CDI specification for {}…", cdi_kind(vendor)),
+            format!("no CDI specification for {}…", cdi_name_prefix(vendor)),
             match vendor {
                 GpuVendor::Amd => "sudo amd-ctk cdi generate",
                 GpuVendor::Nvidia => "sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml",

@@ -13,13 +13,13 @@ mod select;
 
 use serde::{Deserialize, Serialize};
 
-use super::gpu_support::cdi_kind;
+use super::gpu_support::cdi_name_prefix;
 use super::model::{Gpu, HostView};
 use retrial_container::{GpuDevices, Mount};
 use retrial_recipe::model::{Container, GpuAccess, GpuRequest, GpuVendor};
 
 pub use method::{InjectionMethod, unsupported_method};
-pub use select::{cards, range};
+pub use select::{count_cards, parse_index_range};
 
 /// The GPUs assigned to a container, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ pub struct AssignedGpu {
 
 impl AssignedGpu {
     /// Returns its unique name among the host's GPUs, for claims.
-    pub fn claim(&self) -> String {
+    pub fn claim_key(&self) -> String {
         match &self.gpu.partition {
             Some(partition) if partition.compute != "SPX" => {
                 format!("{}/{}", self.gpu.pci, partition.index)
@@ -58,11 +58,11 @@ impl AssignedGpu {
 
 impl AssignedGpus {
     /// Returns the claims of a run: addresses of GPUs, or `all` if unknown.
-    pub fn claims(&self) -> Vec<String> {
+    pub fn claim_keys(&self) -> Vec<String> {
         if self.gpus.is_empty() {
             return vec!["all".to_owned()];
         }
-        self.gpus.iter().map(AssignedGpu::claim).collect()
+        self.gpus.iter().map(AssignedGpu::claim_key).collect()
     }
 }
 
@@ -74,7 +74,7 @@ pub struct AssignRequest<'a> {
     /// The GPUs that the recipe requires.
     pub gpus: &'a GpuRequest,
     /// The GPUs that `--gpus` names: indices, ranges, ids or addresses; empty without the option.
-    pub chosen: &'a [String],
+    pub gpu_selectors: &'a [String],
     /// The host whose GPUs are assigned.
     pub host: &'a HostView,
 }
@@ -100,20 +100,20 @@ pub struct GpuFlags {
 ///
 /// # Errors
 /// A fragment with the reason why `--gpus` cannot be satisfied.
-pub fn assign(request: &AssignRequest<'_>) -> Result<(GpuFlags, AssignedGpus), String> {
-    let (method, reason) = method::choose(request)?;
-    let selection = select::select(request, method)?;
-    let flags = flags::flags(request, method, &selection);
+pub fn assign_host_gpus(request: &AssignRequest<'_>) -> Result<(GpuFlags, AssignedGpus), String> {
+    let (method, reason) = method::choose_method(request)?;
+    let selection = select::select_gpus(request, method)?;
+    let container_flags = flags::build_gpu_flags(request, method, &selection);
     let has_gpus = !selection.gpus.is_empty();
     let is_restricted = !request.container.privileged && method != InjectionMethod::AsWritten;
     let assigned = AssignedGpus {
         method,
         reason: reason.to_owned(),
         // If all are assigned, there are no others.
-        isolated: has_gpus && (selection.all || is_restricted),
+        isolated: has_gpus && (selection.includes_all || is_restricted),
         gpus: selection.gpus,
     };
-    Ok((flags, assigned))
+    Ok((container_flags, assigned))
 }
 
 /// Returns whether the method depends on what the engine supports.
@@ -121,25 +121,28 @@ pub fn depends_on_engine(container: &Container, gpus: Option<&GpuRequest>) -> bo
     gpus.is_some_and(|gpus| match container.gpu_access {
         GpuAccess::AsWritten | GpuAccess::Devices => false,
         GpuAccess::Cdi | GpuAccess::Toolkit => true,
-        GpuAccess::Auto => !names_gpus(container, gpus.vendor),
+        GpuAccess::Auto => !names_gpu_devices(container, gpus.vendor),
     })
 }
 
 /// Returns whether the recipe's own keys inject a vendor's GPUs.
-fn names_gpus(container: &Container, vendor: GpuVendor) -> bool {
+fn names_gpu_devices(container: &Container, vendor: GpuVendor) -> bool {
     container.extra.runtime.as_deref() == Some(vendor.into())
-        || container.devices.iter().any(|name| is_of(name, vendor))
+        || container
+            .devices
+            .iter()
+            .any(|name| belongs_to_vendor(name, vendor))
 }
 
 /// Returns the path on the host of an entry of `devices`.
-fn path_of(device: &str) -> &str {
+fn host_path(device: &str) -> &str {
     device.split(':').next().unwrap_or_default()
 }
 
 /// Returns whether an entry of `devices` belongs to a vendor's GPUs.
-fn is_of(device: &str, vendor: GpuVendor) -> bool {
-    let path = path_of(device);
-    path.starts_with(cdi_kind(vendor))
+fn belongs_to_vendor(device: &str, vendor: GpuVendor) -> bool {
+    let path = host_path(device);
+    path.starts_with(cdi_name_prefix(vendor))
         || match vendor {
             GpuVendor::Amd => {
                 ["/dev/kfd", "/dev/dri"].contains(&path) || path.starts_with("/dev/dri/")

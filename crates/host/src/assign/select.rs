@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use itertools::{Itertools as _, join};
 
-use super::{AssignRequest, AssignedGpu, InjectionMethod, path_of};
+use super::{AssignRequest, AssignedGpu, InjectionMethod, host_path};
 use crate::model::Gpu;
 
 /// GPUs of the host.
@@ -12,21 +12,21 @@ pub(super) struct GpuSelection {
     /// The GPUs, by index unless chosen.
     pub gpus: Vec<AssignedGpu>,
     /// Whether they are all of the host's GPUs of the vendor.
-    pub all: bool,
+    pub includes_all: bool,
 }
 
 /// Selects those of `--gpus`; else all, if the recipe's own keys inject all; else the required number.
-pub(super) fn select(
+pub(super) fn select_gpus(
     request: &AssignRequest<'_>,
     method: InjectionMethod,
 ) -> Result<GpuSelection, String> {
-    let available = of_vendor(request);
-    let gpus = if !request.chosen.is_empty() {
-        chosen(request, &available)?
+    let available = vendor_gpus(request);
+    let gpus = if !request.gpu_selectors.is_empty() {
+        requested_gpus(request, &available)?
     } else if method == InjectionMethod::AsWritten || request.container.privileged {
-        written(request, &available)
+        gpus_in_recipe_devices(request, &available)
     } else {
-        as_many_as_required(request, &available)
+        pick_required_count(request, &available)
     };
     if method != InjectionMethod::AsWritten
         && let Some(masked) = gpus.iter().find(|assigned| assigned.gpu.masked)
@@ -39,13 +39,13 @@ pub(super) fn select(
         ));
     }
     Ok(GpuSelection {
-        all: gpus.len() == available.len(),
+        includes_all: gpus.len() == available.len(),
         gpus,
     })
 }
 
 /// Returns the host's GPUs of the vendor that is requested.
-fn of_vendor(request: &AssignRequest<'_>) -> Vec<AssignedGpu> {
+fn vendor_gpus(request: &AssignRequest<'_>) -> Vec<AssignedGpu> {
     let gpus = request.host.indexed_gpus();
     gpus.filter(|(_, gpu)| gpu.vendor == request.gpus.vendor)
         .map(|(index, gpu)| AssignedGpu {
@@ -56,16 +56,19 @@ fn of_vendor(request: &AssignRequest<'_>) -> Vec<AssignedGpu> {
 }
 
 /// Counts cards: partitions of one card count once, each die of an MI250 counts, as in `ROCm`.
-pub fn cards<'a>(gpus: impl IntoIterator<Item = &'a Gpu>) -> usize {
+pub fn count_cards<'a>(gpus: impl IntoIterator<Item = &'a Gpu>) -> usize {
     let addresses: BTreeSet<&str> = gpus.into_iter().map(|gpu| gpu.pci.as_str()).collect();
     addresses.len()
 }
 
 /// Returns the GPUs that the recipe's own devices expose.
-fn written(request: &AssignRequest<'_>, available: &[AssignedGpu]) -> Vec<AssignedGpu> {
+fn gpus_in_recipe_devices(
+    request: &AssignRequest<'_>,
+    available: &[AssignedGpu],
+) -> Vec<AssignedGpu> {
     let container = request.container;
-    let paths = container.devices.iter().map(|device| path_of(device));
-    let paths = paths.collect_vec();
+    let host_paths = container.devices.iter().map(|device| host_path(device));
+    let paths = host_paths.collect_vec();
     let is_listed = |node: &String| paths.contains(&node.as_str());
     let named: Vec<AssignedGpu> = available
         .iter()
@@ -80,29 +83,31 @@ fn written(request: &AssignRequest<'_>, available: &[AssignedGpu]) -> Vec<Assign
 }
 
 /// Returns the first cards that fit, then others, up to the count; in the order of their indices.
-fn as_many_as_required(request: &AssignRequest<'_>, available: &[AssignedGpu]) -> Vec<AssignedGpu> {
+fn pick_required_count(request: &AssignRequest<'_>, available: &[AssignedGpu]) -> Vec<AssignedGpu> {
     let fits = |gpu: &Gpu| request.gpus.accepts_model(&gpu.model);
     let usable: Vec<&AssignedGpu> = available
         .iter()
         .filter(|assigned| !assigned.gpu.masked)
         .collect();
-    let addresses = usable.iter().copied();
-    let addresses = addresses.map(|assigned| (!fits(&assigned.gpu), assigned.gpu.pci.as_str()));
+    let usable_gpus = usable.iter().copied();
+    let ranked = usable_gpus.map(|assigned| (!fits(&assigned.gpu), assigned.gpu.pci.as_str()));
     // Stable: matching ones first, each by index.
-    let addresses = addresses.unique().sorted_by_key(|(other, _)| *other);
-    let addresses = addresses.take(request.gpus.count as usize).collect_vec();
+    let matching_first = ranked.unique().sorted_by_key(|(other, _)| *other);
+    let addresses = matching_first
+        .take(request.gpus.count as usize)
+        .collect_vec();
     let is_selected =
         |assigned: &&AssignedGpu| addresses.iter().any(|(_, pci)| *pci == assigned.gpu.pci);
     usable.into_iter().filter(is_selected).cloned().collect()
 }
 
 /// Returns the GPUs that `--gpus` names: indices, ranges of them, `GPU-…` and PCI addresses.
-fn chosen(
+fn requested_gpus(
     request: &AssignRequest<'_>,
     available: &[AssignedGpu],
 ) -> Result<Vec<AssignedGpu>, String> {
     let mut gpus: Vec<AssignedGpu> = Vec::new();
-    for word in request.chosen {
+    for word in request.gpu_selectors {
         let named = named(request, available, word)?;
         if let Some(twice) = named.iter().find(|gpu| gpus.contains(gpu)) {
             return Err(format!("{} is a duplicate", twice.index));
@@ -117,7 +122,7 @@ fn named(
     available: &[AssignedGpu],
     word: &str,
 ) -> Result<Vec<AssignedGpu>, String> {
-    if let Some((first, last)) = range(word) {
+    if let Some((first, last)) = parse_index_range(word) {
         // A range may be longer than any host has GPUs.
         let count = available.len();
         let all = (first..=last).take(count + 1);
@@ -144,25 +149,25 @@ fn named(
                     .to_ascii_lowercase()
                     .starts_with(&word.to_ascii_lowercase())
         } else {
-            same_address(&assigned.gpu.pci, word)
+            is_same_pci_address(&assigned.gpu.pci, word)
         }
     };
     let found: Vec<AssignedGpu> = available.iter().filter(matches).cloned().collect();
-    let several = by_uuid && cards(found.iter().map(|assigned| &assigned.gpu)) > 1;
+    let several = by_uuid && count_cards(found.iter().map(|assigned| &assigned.gpu)) > 1;
     match (found.is_empty(), several) {
         (false, false) => Ok(found),
         (false, true) => Err(format!("`{word}` matches several GPUs' ids")),
         (true, _) => Err(format!(
             "this host has no {} GPU `{word}`{}",
             request.gpus.vendor.name(),
-            has(available)
+            describe_available(available)
         )),
     }
 }
 
-fn has(available: &[AssignedGpu]) -> String {
-    let names = available.iter();
-    let names = names.map(|assigned| format!("{} {}", assigned.index, assigned.gpu.pci));
+fn describe_available(available: &[AssignedGpu]) -> String {
+    let gpus = available.iter();
+    let names = gpus.map(|assigned| format!("{} {}", assigned.index, assigned.gpu.pci));
     match join(names, ", ") {
         none if none.is_empty() => none,
         names => format!("; it has {names}"),
@@ -170,15 +175,15 @@ fn has(available: &[AssignedGpu]) -> String {
 }
 
 /// Returns the first and the last index in `3` or `0-3`.
-pub fn range(word: &str) -> Option<(usize, usize)> {
+pub fn parse_index_range(word: &str) -> Option<(usize, usize)> {
     let (first, last) = word.split_once('-').unwrap_or((word, word));
     let number = |text: &str| text.parse::<usize>().ok();
     Some((number(first)?, number(last)?)).filter(|(first, last)| first <= last)
 }
 
 /// `05:00.0` is `0000:05:00.0`; letters in any case; without a function, any.
-fn same_address(address: &str, word: &str) -> bool {
-    let word = word.to_ascii_lowercase();
+fn is_same_pci_address(address: &str, written: &str) -> bool {
+    let word = written.to_ascii_lowercase();
     let full = match word.matches(':').count() {
         1 => format!("0000:{word}"),
         _ => word,

@@ -15,7 +15,7 @@ fn amd(model: &str, number: u32) -> Gpu {
         gfx: Some("gfx950".to_owned()),
         uuid: Some(format!("GPU-{serial:016x}")),
         groups: vec![109],
-        ..Gpu::of_model(model, &format!("0000:{bus:02x}:00.0"))
+        ..Gpu::with_model(model, &format!("0000:{bus:02x}:00.0"))
     }
 }
 
@@ -62,10 +62,10 @@ fn assign_gpus(
     host: &HostView,
 ) -> Result<(GpuFlags, AssignedGpus), String> {
     let chosen: Vec<String> = chosen.iter().map(ToString::to_string).collect();
-    assign(&AssignRequest {
+    assign_host_gpus(&AssignRequest {
         container,
         gpus: request,
-        chosen: &chosen,
+        gpu_selectors: &chosen,
         host,
     })
 }
@@ -112,7 +112,7 @@ fn selected_gpus_replace_all_gpus() {
         (vec!["109".to_owned()], vec![0, 2, 3])
     );
     assert_eq!(
-        assigned.claims(),
+        assigned.claim_keys(),
         ["0000:75:00.0", "0000:65:00.0", "0000:15:00.0"]
     );
     assert!(assigned.isolated && flags.env.is_empty());
@@ -206,8 +206,8 @@ fn partitions_are_assigned_singly_or_by_card() {
     assert_eq!(flags.devices[8], "/dev/dri/renderD135");
     assert_eq!(
         (
-            assigned.claims()[7].as_str(),
-            cards(assigned.gpus.iter().map(|assigned| &assigned.gpu))
+            assigned.claim_keys()[7].as_str(),
+            count_cards(assigned.gpus.iter().map(|assigned| &assigned.gpu))
         ),
         ("0000:05:00.0/7", 1)
     );
@@ -341,7 +341,7 @@ fn nvidia_injection_depends_on_the_host() {
     // Unknown GPUs: as in the guides.
     let (flags, assigned) = assign_gpus(&bare, &one_gpu, &[], &HostView::default()).unwrap();
     assert_eq!(
-        (flags.gpus, assigned.claims()),
+        (flags.gpus, assigned.claim_keys()),
         (Some(GpuDevices::All), vec!["all".to_owned()])
     );
 }

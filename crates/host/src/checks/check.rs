@@ -48,18 +48,18 @@ impl fmt::Display for HostCheck {
 }
 
 impl HostCheck {
-    pub(super) fn named(mut self, name: impl Into<String>) -> Self {
+    pub(super) fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    pub(super) fn required(mut self, required: impl Into<String>) -> Self {
+    pub(super) fn with_requirement(mut self, required: impl Into<String>) -> Self {
         self.required = required.into();
         self
     }
 
     /// Adds the fix, if one is needed.
-    pub(super) fn fix(mut self, fix: impl Into<String>) -> Self {
+    pub(super) fn with_fix(mut self, fix: impl Into<String>) -> Self {
         if self.is_unmet() {
             self.fix = fix.into();
         }
@@ -69,17 +69,17 @@ impl HostCheck {
     /// A model's directory on this host that does not exist.
     pub fn missing_model(name: &str, path: &str) -> Self {
         HostCheckKind::Model
-            .error("no such directory")
-            .named(format!("model {name}"))
-            .required(path)
+            .fail("no such directory")
+            .with_name(format!("model {name}"))
+            .with_requirement(path)
     }
 
     /// A mount's source on this host that does not exist.
     pub fn missing_source(source: &str, target: &str) -> Self {
         let source = HostCheckKind::Mount
-            .error("no such file or directory")
-            .required(source);
-        source.named(format!("mount {target}"))
+            .fail("no such file or directory")
+            .with_requirement(source);
+        source.with_name(format!("mount {target}"))
     }
 
     /// Returns whether a fix is needed.
@@ -88,18 +88,18 @@ impl HostCheck {
     }
 
     /// Returns whether it would change the figure from the published one.
-    pub fn other_hardware(&self) -> bool {
+    pub fn is_other_hardware(&self) -> bool {
         self.kind.is_hardware() && self.is_unmet()
     }
 
     /// Returns whether it prevents a start, unless the user forces it.
-    pub fn stops(&self) -> bool {
-        self.state == HostCheckState::Error || self.other_hardware()
+    pub fn prevents_start(&self) -> bool {
+        self.state == HostCheckState::Error || self.is_other_hardware()
     }
 
     /// The warning for a verdict: the run continued, but its figure may be lower. Disk space and the network
     /// are excluded: a run without them has failed.
-    pub fn warning(&self) -> Option<String> {
+    pub fn verdict_warning(&self) -> Option<String> {
         let is_told_by_failing = matches!(self.kind, HostCheckKind::Disk | HostCheckKind::Network);
         let unwise = self.state == HostCheckState::Warning && !is_told_by_failing;
         unwise.then(|| self.to_string())
@@ -172,7 +172,7 @@ impl HostCheckKind {
         )
     }
 
-    pub(super) fn check(self, state: HostCheckState, actual: impl Into<String>) -> HostCheck {
+    pub(super) fn new_check(self, state: HostCheckState, actual: impl Into<String>) -> HostCheck {
         HostCheck {
             kind: self,
             name: self.word().to_owned(),
@@ -183,29 +183,30 @@ impl HostCheckKind {
         }
     }
 
-    pub(super) fn ok(self, actual: impl Into<String>) -> HostCheck {
-        self.check(HostCheckState::Ok, actual)
+    pub(super) fn pass(self, actual: impl Into<String>) -> HostCheck {
+        self.new_check(HostCheckState::Ok, actual)
     }
 
-    pub(super) fn unknown(self, actual: impl Into<String>) -> HostCheck {
-        self.check(HostCheckState::Unknown, actual)
+    pub(super) fn undetermined(self, actual: impl Into<String>) -> HostCheck {
+        self.new_check(HostCheckState::Unknown, actual)
     }
 
-    pub(super) fn warning(self, actual: impl Into<String>) -> HostCheck {
-        self.check(HostCheckState::Warning, actual)
+    pub(super) fn warn(self, actual: impl Into<String>) -> HostCheck {
+        self.new_check(HostCheckState::Warning, actual)
     }
 
-    pub(super) fn error(self, actual: impl Into<String>) -> HostCheck {
-        self.check(HostCheckState::Error, actual)
+    pub(super) fn fail(self, actual: impl Into<String>) -> HostCheck {
+        self.new_check(HostCheckState::Error, actual)
     }
 
     /// A check that exists only if something is wrong: a warning with all problems.
-    pub(super) fn warning_of(self, wrong: &[String]) -> Option<HostCheck> {
-        (!wrong.is_empty()).then(|| self.warning(wrong.join("; ")))
+    pub(super) fn warn_about(self, wrong: &[String]) -> Option<HostCheck> {
+        (!wrong.is_empty()).then(|| self.warn(wrong.join("; ")))
     }
 
     /// A check from an error, whose remedies are the fix.
-    pub(super) fn failed(self, state: HostCheckState, error: &ErrorText) -> HostCheck {
-        self.check(state, &error.message).fix(error.help.join("; "))
+    pub(super) fn check_from_message(self, state: HostCheckState, error: &ErrorText) -> HostCheck {
+        self.new_check(state, &error.message)
+            .with_fix(error.help.join("; "))
     }
 }

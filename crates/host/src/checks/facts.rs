@@ -13,7 +13,7 @@ use retrial_recipe::model::{GpuRequest, HostRequirements};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DiskSpace {
     /// `runs`, `images`, `models`, …
-    pub what: String,
+    pub purpose: String,
     /// The path; empty if only the space is known.
     pub path: String,
     /// Free bytes; none if unknown.
@@ -30,9 +30,9 @@ pub struct DiskSpace {
 
 impl DiskSpace {
     /// The disk of the runs, of which a plan knows only the space.
-    pub(super) fn of_runs(free: Option<u64>) -> Self {
+    pub(super) fn for_runs(free: Option<u64>) -> Self {
         Self {
-            what: "runs".to_owned(),
+            purpose: "runs".to_owned(),
             free,
             writable: true,
             ..Self::default()
@@ -90,14 +90,14 @@ pub struct ModelSize {
     /// Bytes of these files.
     pub bytes: u64,
     /// Bytes that are not in the cache.
-    pub missing: u64,
+    pub missing_bytes: u64,
 }
 
 impl fmt::Display for ModelSize {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let files = count(self.files, "file");
         let bytes = size(self.bytes);
-        match self.missing {
+        match self.missing_bytes {
             0 => write!(formatter, "{files}, {bytes}, all of it cached"),
             missing if missing == self.bytes => write!(formatter, "{files}, {bytes}"),
             missing => write!(formatter, "{files}, {bytes}, {} to fetch", size(missing)),
@@ -145,7 +145,7 @@ pub struct HostFacts<'a> {
     /// The GPUs that would be assigned to a container, and how.
     pub assigned: Option<&'a AssignedGpus>,
     /// Whether `--gpus` selected the assigned GPUs.
-    pub chosen: bool,
+    pub has_chosen_gpus: bool,
     /// Runs that have GPUs of this engine: `GPU 0000:05:00.0 by run … of …`.
     pub claims: Vec<String>,
     /// Required models of the hub.
@@ -158,7 +158,7 @@ pub struct HostFacts<'a> {
 
 impl<'a> HostFacts<'a> {
     /// The host alone: nothing else was queried.
-    pub fn of(host: &'a HostView) -> Self {
+    pub fn from_host(host: &'a HostView) -> Self {
         Self {
             host,
             conditions: &[],
@@ -168,7 +168,7 @@ impl<'a> HostFacts<'a> {
             requires: None,
             image: ImageContent::default(),
             assigned: None,
-            chosen: false,
+            has_chosen_gpus: false,
             claims: Vec::new(),
             models: Vec::new(),
             hosts: HostStatuses::default(),
@@ -176,7 +176,7 @@ impl<'a> HostFacts<'a> {
         }
     }
 
-    pub(super) fn request(&self) -> Option<&'a GpuRequest> {
+    pub(super) fn gpu_request(&self) -> Option<&'a GpuRequest> {
         self.requires?.gpus.as_ref()
     }
 }

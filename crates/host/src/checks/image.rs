@@ -15,23 +15,23 @@ pub struct ImageContent {
 /// The release from the image's environment, else from the recipe's variant, else from its name
 /// (`rocm7.0.0_vllm…`, `rocm/dev-ubuntu-24.04:7.1.1-complete`).
 pub fn rocm_of_image(reference: &str, env: &[String], variant: Option<&str>) -> Option<String> {
-    let stated = env
+    let from_environment = env
         .iter()
         .find_map(|line| line.strip_prefix("ROCM_VERSION="))
         .filter(|version| is_release(version));
-    let stated = stated.or(variant.filter(|version| is_release(version)));
-    stated.map(str::to_owned).or_else(|| of_name(reference))
+    let stated = from_environment.or(variant.filter(|version| is_release(version)));
+    stated.map(str::to_owned).or_else(|| rocm_in_tag(reference))
 }
 
-fn of_name(reference: &str) -> Option<String> {
+fn rocm_in_tag(reference: &str) -> Option<String> {
     let image = ImageRef::parse(reference).ok()?;
     let tag = image.tag.as_deref()?;
     let release = |text: &str| {
         let length = text
             .find(|letter: char| !letter.is_ascii_digit() && letter != '.')
             .unwrap_or(text.len());
-        let text = text[..length].trim_end_matches('.');
-        is_release(text).then(|| text.to_owned())
+        let release_text = text[..length].trim_end_matches('.');
+        is_release(release_text).then(|| release_text.to_owned())
     };
     let after = tag
         .match_indices("rocm")

@@ -5,16 +5,16 @@ use itertools::join;
 use super::{DiskSpace, HostCheck, HostCheckKind, HostCheckState, HostFacts};
 use retrial_document::measures::format::size;
 
-pub fn checks(facts: &HostFacts<'_>) -> Vec<HostCheck> {
+pub fn check_machine(facts: &HostFacts<'_>) -> Vec<HostCheck> {
     let required = facts.requires.and_then(|requires| requires.disk);
-    let disks = by_file_system(&facts.disks, required);
-    let disks = disks.iter().map(|entry| disk(entry, required));
-    disks.chain(memory(facts)).collect()
+    let merged = merge_by_file_system(&facts.disks, required);
+    let disks = merged.iter().map(|entry| check_disk(entry, required));
+    disks.chain(check_memory(facts)).collect()
 }
 
 /// Directories of one file system share its space: it needs the sum of the parts, or the recipe's total,
 /// whichever is more.
-fn by_file_system(disks: &[DiskSpace], required: Option<u64>) -> Vec<DiskSpace> {
+fn merge_by_file_system(disks: &[DiskSpace], required: Option<u64>) -> Vec<DiskSpace> {
     let mut groups: Vec<Vec<&DiskSpace>> = Vec::new();
     for disk in disks {
         let shares = |group: &&mut Vec<&DiskSpace>| {
@@ -33,7 +33,7 @@ fn by_file_system(disks: &[DiskSpace], required: Option<u64>) -> Vec<DiskSpace> 
         let list = |field: fn(&DiskSpace) -> &str| join(group.iter().map(|disk| field(disk)), ", ");
         let needed = group.iter().filter_map(|disk| disk.needed);
         DiskSpace {
-            what: list(|disk| &disk.what),
+            purpose: list(|disk| &disk.purpose),
             path: list(|disk| &disk.path),
             needed: needed.reduce(u64::saturating_add).max(required),
             ..group[0].clone()
@@ -44,7 +44,7 @@ fn by_file_system(disks: &[DiskSpace], required: Option<u64>) -> Vec<DiskSpace> 
 
 /// The recipe states the total; its distribution depends on the disks, so each disk that cannot hold it alone
 /// gets a warning.
-fn disk(disk: &DiskSpace, required: Option<u64>) -> HostCheck {
+fn check_disk(disk: &DiskSpace, required: Option<u64>) -> HostCheck {
     let system = disk.network.iter().map(|system| format!(" ({system})"));
     let path = disk.path.clone() + &system.collect::<String>();
     let needed = disk.needed.or(required);
@@ -53,45 +53,45 @@ fn disk(disk: &DiskSpace, required: Option<u64>) -> HostCheck {
     let free = disk
         .free
         .map(|free| format!("{} free{at}{path}", size(free)));
-    let check = match free {
-        None => HostCheckKind::Disk.unknown(path),
+    let unnamed = match free {
+        None => HostCheckKind::Disk.undetermined(path),
         Some(_) if !disk.writable => HostCheckKind::Disk
-            .error(format!("{path}: not writable"))
-            .required("a writable directory")
-            .fix("choose another: --home DIR, --cache DIR, HF_HOME"),
-        Some(free) if short => HostCheckKind::Disk.warning(free).fix(
+            .fail(format!("{path}: not writable"))
+            .with_requirement("a writable directory")
+            .with_fix("choose another: --home DIR, --cache DIR, HF_HOME"),
+        Some(free) if short => HostCheckKind::Disk.warn(free).with_fix(
             "free some (`retrial clean`, `docker system df`), or choose another disk: --home DIR, --cache DIR, HF_HOME",
         ),
-        Some(free) if disk.network.is_some() => HostCheckKind::Disk.warning(free).fix(
+        Some(free) if disk.network.is_some() => HostCheckKind::Disk.warn(free).with_fix(
             "the engine's root may not write to a network home (root_squash): choose a local disk with --home DIR",
         ),
-        Some(free) => HostCheckKind::Disk.ok(free),
+        Some(free) => HostCheckKind::Disk.pass(free),
     };
-    let check = check.named(format!("disk for {}", disk.what));
+    let check = unnamed.with_name(format!("disk for {}", disk.purpose));
     if !check.required.is_empty() {
         return check;
     }
     match (disk.needed, required) {
-        (Some(needed), _) => check.required(size(needed)),
-        (None, Some(required)) => check.required(format!("{} in total", size(required))),
+        (Some(needed), _) => check.with_requirement(size(needed)),
+        (None, Some(required)) => check.with_requirement(format!("{} in total", size(required))),
         (None, None) => check,
     }
 }
 
-fn memory(facts: &HostFacts<'_>) -> Option<HostCheck> {
+fn check_memory(facts: &HostFacts<'_>) -> Option<HostCheck> {
     let actual = Some(facts.host.memory).filter(|bytes| *bytes > 0)?;
     let Some(required) = facts.requires.and_then(|requires| requires.memory) else {
-        return Some(HostCheckKind::Memory.ok(size(actual)));
+        return Some(HostCheckKind::Memory.pass(size(actual)));
     };
     let state = if actual < required {
         HostCheckState::Warning
     } else {
         HostCheckState::Ok
     };
-    let check = HostCheckKind::Memory.check(state, size(actual));
+    let check = HostCheckKind::Memory.new_check(state, size(actual));
     Some(
         check
-            .required(size(required))
-            .fix("run on a host that has it"),
+            .with_requirement(size(required))
+            .with_fix("run on a host that has it"),
     )
 }

@@ -2,7 +2,7 @@
 //! of checks.
 //!
 //! `doctor` prints all of them. A plan stores the unmet requirements of its recipe ([`unmet`]), and a run stops
-//! on fatal ones ([`HostCheck::stops`]).
+//! on fatal ones ([`HostCheck::prevents_start`]).
 
 mod check;
 mod driver;
@@ -29,13 +29,13 @@ pub use image::{ImageContent, rocm_of_image};
 pub(crate) use release::is_release;
 
 /// All checks, in the order in which a person would fix them.
-pub fn examine(facts: &HostFacts<'_>) -> Vec<HostCheck> {
-    let mut checks: Vec<HostCheck> = services::engine(&facts.engine).into_iter().collect();
-    checks.extend(gpus::checks(facts));
-    checks.extend(driver::checks(facts));
-    checks.extend(machine::checks(facts));
-    checks.extend(services::checks(facts));
-    checks.extend(settings::checks(facts));
+pub fn check_host(facts: &HostFacts<'_>) -> Vec<HostCheck> {
+    let mut checks: Vec<HostCheck> = services::check_engine(&facts.engine).into_iter().collect();
+    checks.extend(gpus::check_gpus(facts));
+    checks.extend(driver::check_drivers(facts));
+    checks.extend(machine::check_machine(facts));
+    checks.extend(services::check_services(facts));
+    checks.extend(settings::check_settings(facts));
     checks
 }
 
@@ -51,10 +51,10 @@ pub fn unmet(
         requires: Some(requires),
         assigned,
         chosen,
-        disks: vec![DiskSpace::of_runs(host.disk_free)],
-        ..HostFacts::of(host)
+        disks: vec![DiskSpace::for_runs(host.disk_free)],
+        ..HostFacts::from_host(host)
     };
-    let mut checks = examine(&facts);
+    let mut checks = check_host(&facts);
     checks.retain(|check| check.kind.is_requirement() && check.is_unmet());
     checks
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::model::{Gpu, OperatingSystem};
 
-static TABLE: LazyLock<RocmSupportMatrix> = LazyLock::new(|| {
+static COMPATIBILITY: LazyLock<RocmSupportMatrix> = LazyLock::new(|| {
     // Without it nothing would be compared, and no check would report that.
     serde_saphyr::from_str(include_str!("rocm.yaml"))
         .unwrap_or_else(|error| panic!("rocm.yaml, which is built in, cannot be read: {error}"))
@@ -40,19 +40,19 @@ pub struct RocmRelease {
 }
 
 /// A driver's series by the version of its kernel module; none for an unknown version.
-pub fn series(module: &str) -> Option<&'static str> {
-    TABLE.drivers.get(module).map(String::as_str)
+pub fn driver_series(module: &str) -> Option<&'static str> {
+    COMPATIBILITY.drivers.get(module).map(String::as_str)
 }
 
 /// The entry of a release such as `7.1.1-38`; none if unknown. `6.4` is 6.4.0.
-pub fn release(rocm: &str) -> Option<&'static RocmRelease> {
+pub fn find_release(rocm: &str) -> Option<&'static RocmRelease> {
     let mut number = rocm.split('-').next().unwrap_or_default().to_owned();
     if number.matches('.').count() == 1 {
         number.push_str(".0");
     }
-    let releases = TABLE.releases.iter();
+    let releases = COMPATIBILITY.releases.iter();
     releases
-        .filter(|release| is_of(&number, &release.number))
+        .filter(|release| is_version_of(&number, &release.number))
         .max_by_key(|release| release.number.len())
 }
 
@@ -68,7 +68,7 @@ impl RocmRelease {
     }
 
     /// The systems listed for a GPU.
-    fn systems(&self, gpu: &Gpu) -> &[String] {
+    fn listed_systems(&self, gpu: &Gpu) -> &[String] {
         let systems_of = |name: &str| self.gpus.get(name).filter(|systems| !systems.is_empty());
         let target = gpu.gfx.as_deref().and_then(systems_of);
         systems_of(&gpu.model).or(target).unwrap_or(&self.systems)
@@ -76,30 +76,31 @@ impl RocmRelease {
 
     /// Returns whether an operating system is listed for a GPU.
     pub fn lists_system(&self, system: &OperatingSystem, gpu: &Gpu) -> bool {
-        let mut systems = self.systems(gpu).iter();
-        systems.any(|listed| system.is(listed))
+        let mut systems = self.listed_systems(gpu).iter();
+        systems.any(|listed| system.matches(listed))
     }
 
     /// The systems listed for a GPU, for display: `Ubuntu 24.04, 22.04; RHEL 9.6, 9.4`.
-    pub fn systems_in_words(&self, gpu: &Gpu) -> String {
+    pub fn format_systems(&self, gpu: &Gpu) -> String {
         let mut words: Vec<(&str, Vec<&str>)> = Vec::new();
-        let pairs = self.systems(gpu).iter();
+        let pairs = self.listed_systems(gpu).iter();
         for (id, version) in pairs.filter_map(|system| system.split_once(' ')) {
             match words.iter_mut().find(|(listed, _)| *listed == id) {
                 Some((_, versions)) => versions.push(version),
                 None => words.push((id, vec![version])),
             }
         }
-        let words = words.iter();
+        let entries = words.iter();
         join(
-            words.map(|(id, versions)| format!("{} {}", name(id), versions.join(", "))),
+            entries
+                .map(|(id, versions)| format!("{} {}", distribution_name(id), versions.join(", "))),
             "; ",
         )
     }
 
     /// The listed versions of a framework; none for a package that is no framework.
-    pub fn versions(&self, package: &str) -> Option<(&'static str, &[String])> {
-        let name = framework(package)?;
+    pub fn listed_versions(&self, package: &str) -> Option<(&'static str, &[String])> {
+        let name = framework_of_package(package)?;
         Some((name, self.frameworks.get(name)?))
     }
 }
@@ -116,26 +117,26 @@ const FRAMEWORKS: [(&str, &[&str]); 4] = [
 ];
 
 /// The framework of a package.
-pub fn framework(package: &str) -> Option<&'static str> {
+pub fn framework_of_package(package: &str) -> Option<&'static str> {
     let mut frameworks = FRAMEWORKS.iter();
     let found = frameworks.find(|(_, names)| names.contains(&package));
     found.map(|(name, _)| *name)
 }
 
 /// Kernels listed for an operating system; none for an unknown one.
-pub fn kernels(system: &OperatingSystem) -> Option<&'static [String]> {
-    let mut kernels = TABLE.kernels.iter();
-    let entry = kernels.find(|(listed, _)| system.is(listed));
+pub fn listed_kernels(system: &OperatingSystem) -> Option<&'static [String]> {
+    let mut kernels = COMPATIBILITY.kernels.iter();
+    let entry = kernels.find(|(listed, _)| system.matches(listed));
     entry.map(|(_, kernels)| kernels.as_slice())
 }
 
 /// Returns whether a version equals a listed one, or starts with its parts: `2.6.0+rocm6.4` is of 2.6.
-pub fn is_of(version: &str, listed: &str) -> bool {
+pub fn is_version_of(version: &str, listed: &str) -> bool {
     let rest = version.strip_prefix(listed);
     rest.is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_ascii_digit()))
 }
 
-fn name(id: &str) -> &str {
+fn distribution_name(id: &str) -> &str {
     match id {
         "ubuntu" => "Ubuntu",
         "rhel" => "RHEL",
@@ -158,7 +159,7 @@ mod tests {
     fn gpu(model: &str, target: &str) -> Gpu {
         Gpu {
             gfx: Some(target.to_owned()),
-            ..Gpu::of_model(model, "")
+            ..Gpu::with_model(model, "")
         }
     }
 
@@ -200,7 +201,7 @@ mod tests {
         #[case] target: &str,
         #[case] has: bool,
     ) {
-        assert_eq!(release(rocm).unwrap().has_code_for(target), has);
+        assert_eq!(find_release(rocm).unwrap().has_code_for(target), has);
     }
 
     #[rstest]
@@ -208,7 +209,7 @@ mod tests {
     #[case("5.7.0")]
     #[case("10.0.0")]
     fn unlisted_releases_are_unknown(#[case] rocm: &str) {
-        assert!(release(rocm).is_none());
+        assert!(find_release(rocm).is_none());
     }
 
     #[rstest]
@@ -229,23 +230,26 @@ mod tests {
         #[case] is_listed: bool,
     ) {
         let (gpu, system) = (gpu(model, target), system(id, version));
-        let release = release(rocm).unwrap();
+        let release = find_release(rocm).unwrap();
         assert_eq!(release.lists_system(&system, &gpu), is_listed);
     }
 
     #[test]
     fn operating_systems_are_listed_together() {
-        let radeon = release("6.4.2").unwrap();
-        let text = radeon.systems_in_words(&gpu("RX 9070 XT", "gfx1201"));
+        let radeon = find_release("6.4.2").unwrap();
+        let text = radeon.format_systems(&gpu("RX 9070 XT", "gfx1201"));
         assert_eq!(text, "Ubuntu 24.04, 22.04; RHEL 9.6, 9.4");
     }
 
     #[test]
     fn versions_are_compared_by_their_parts() {
-        assert!(is_of("2.6.0+rocm6.4.1", "2.6"));
-        assert!(!is_of("2.60.0", "2.6"));
-        assert!(is_of("6.8.0-107-generic", "6.8"));
-        assert_eq!(framework("onnxruntime-migraphx"), Some("onnxruntime"));
-        assert_eq!(framework("numpy"), None);
+        assert!(is_version_of("2.6.0+rocm6.4.1", "2.6"));
+        assert!(!is_version_of("2.60.0", "2.6"));
+        assert!(is_version_of("6.8.0-107-generic", "6.8"));
+        assert_eq!(
+            framework_of_package("onnxruntime-migraphx"),
+            Some("onnxruntime")
+        );
+        assert_eq!(framework_of_package("numpy"), None);
     }
 }

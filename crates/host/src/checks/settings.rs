@@ -5,10 +5,10 @@ use super::{HostCheck, HostCheckKind, HostCheckState, HostFacts};
 use retrial_recipe::model::GpuVendor;
 
 /// The guides' options for the kernel's command line.
-const COMMAND_LINE: [&str; 2] = ["pci=realloc=off", "iommu=pt"];
+const RECOMMENDED_KERNEL_OPTIONS: [&str; 2] = ["pci=realloc=off", "iommu=pt"];
 
-pub fn checks(facts: &HostFacts<'_>) -> Vec<HostCheck> {
-    let is_amd = match facts.request() {
+pub fn check_settings(facts: &HostFacts<'_>) -> Vec<HostCheck> {
+    let is_amd = match facts.gpu_request() {
         Some(request) => request.vendor == GpuVendor::Amd,
         None => facts.host.has_gpu(GpuVendor::Amd),
     };
@@ -68,24 +68,26 @@ pub fn checks(facts: &HostFacts<'_>) -> Vec<HostCheck> {
             Some(actual) if actual == required => HostCheckState::Ok,
             Some(_) => HostCheckState::Warning,
         };
-        let actual = actual.as_deref().unwrap_or("it cannot be read");
-        let check = HostCheckKind::Setting.check(state, actual).named(name);
-        check.required(required).fix(fix)
+        let actual_text = actual.as_deref().unwrap_or("it cannot be read");
+        let check = HostCheckKind::Setting
+            .new_check(state, actual_text)
+            .with_name(name);
+        check.with_requirement(required).with_fix(fix)
     });
-    let command_line = settings.command_line.as_deref().map(command_line);
+    let command_line = settings.command_line.as_deref().map(check_command_line);
     checks.chain(command_line).collect()
 }
 
-fn command_line(actual: &str) -> HostCheck {
-    let mut missing = COMMAND_LINE.to_vec();
+fn check_command_line(actual: &str) -> HostCheck {
+    let mut missing = RECOMMENDED_KERNEL_OPTIONS.to_vec();
     missing.retain(|word| !actual.split_whitespace().any(|present| present == *word));
     let check = if missing.is_empty() {
-        HostCheckKind::Setting.ok(COMMAND_LINE.join(" "))
+        HostCheckKind::Setting.pass(RECOMMENDED_KERNEL_OPTIONS.join(" "))
     } else {
-        HostCheckKind::Setting.warning(format!("without {}", missing.join(" ")))
+        HostCheckKind::Setting.warn(format!("without {}", missing.join(" ")))
     };
     check
-        .named("kernel command line")
-        .required(COMMAND_LINE.join(" "))
-        .fix("add it to GRUB_CMDLINE_LINUX in /etc/default/grub, then `sudo update-grub` and restart")
+        .with_name("kernel command line")
+        .with_requirement(RECOMMENDED_KERNEL_OPTIONS.join(" "))
+        .with_fix("add it to GRUB_CMDLINE_LINUX in /etc/default/grub, then `sudo update-grub` and restart")
 }

@@ -23,7 +23,7 @@ fn gpu(model: &str, gfx: &str, number: u32) -> Gpu {
             index: 0,
         }),
         numa_node: Some(0),
-        ..Gpu::of_model(model, &format!("0000:{number:02x}:00.0"))
+        ..Gpu::with_model(model, &format!("0000:{number:02x}:00.0"))
     }
 }
 
@@ -92,7 +92,7 @@ fn facts<'a>(
             rootless: false,
         },
         disks: vec![DiskSpace {
-            what: "runs".to_owned(),
+            purpose: "runs".to_owned(),
             path: "/data".to_owned(),
             free: Some(1 << 40),
             network: None,
@@ -106,7 +106,7 @@ fn facts<'a>(
             packages: Vec::new(),
         },
         assigned: None,
-        chosen: false,
+        has_chosen_gpus: false,
         claims: Vec::new(),
         models: Vec::new(),
         hosts: HostStatuses::default(),
@@ -132,7 +132,7 @@ fn a_tuned_host_with_the_right_gpus_is_ready() {
         };
         8
     ];
-    let checks = examine(&facts(&host, &idle, &settings, &requires));
+    let checks = check_host(&facts(&host, &idle, &settings, &requires));
     assert!(
         checks
             .iter()
@@ -146,10 +146,10 @@ fn too_few_gpus_are_an_error_and_other_models_a_warning() {
     let (host, settings) = (eight(), tuned());
     let sixteen = requirements(&["MI355X"], 16);
     let other = requirements(&["MI300X"], 8);
-    let checks = examine(&facts(&host, &[], &settings, &sixteen));
+    let checks = check_host(&facts(&host, &[], &settings, &sixteen));
     assert_eq!(find_check(&checks, "gpus").state, HostCheckState::Error);
     assert_eq!(find_check(&checks, "gpus").required, "16 x MI355X");
-    let checks = examine(&facts(&host, &[], &settings, &other));
+    let checks = check_host(&facts(&host, &[], &settings, &other));
     assert_eq!(find_check(&checks, "gpus").state, HostCheckState::Warning);
     assert!(find_check(&checks, "gpus").fix.contains("--force"));
 }
@@ -177,7 +177,7 @@ fn programs_on_a_gpu_are_reported_with_a_fix() {
         }),
         ..GpuCondition::default()
     };
-    let checks = examine(&facts(&host, &conditions, &settings, &requires));
+    let checks = check_host(&facts(&host, &conditions, &settings, &requires));
     let idle = find_check(&checks, "gpus idle");
     assert_eq!(idle.state, HostCheckState::Warning);
     assert_eq!(idle.actual, "GPU 3: 200 GiB in use by vllm (4711)");
@@ -198,7 +198,7 @@ fn unrequested_partitions_are_an_error() {
             index: 0,
         });
     }
-    let checks = examine(&facts(&host, &[], &settings, &requires));
+    let checks = check_host(&facts(&host, &[], &settings, &requires));
     assert_eq!(
         find_check(&checks, "partition").state,
         HostCheckState::Error
@@ -223,7 +223,7 @@ fn settings_and_disks_are_reported_with_a_fix() {
     found.engine = EngineStatus::Fails(
         ErrorText::new("no container engine answers at unix:///x").with_help("is it running?"),
     );
-    let checks = examine(&found);
+    let checks = check_host(&found);
     assert_eq!(
         find_check(&checks, "clock governor").fix,
         "sudo cpupower frequency-set -g performance"
@@ -248,7 +248,7 @@ fn settings_and_disks_are_reported_with_a_fix() {
 fn directories_of_one_disk_are_one_check() {
     let (host, settings, requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
     let disk = |what: &str, device: u64, needed: Option<u64>| DiskSpace {
-        what: what.to_owned(),
+        purpose: what.to_owned(),
         path: format!("/{what}"),
         free: Some(600 << 30),
         needed,
@@ -263,7 +263,7 @@ fn directories_of_one_disk_are_one_check() {
         disk("models", 2, Some(700 << 30)),
         disk("data", 1, Some(1 << 40)),
     ];
-    let checks = examine(&found);
+    let checks = check_host(&found);
     let shared = find_check(&checks, "disk for runs, images, data");
     assert_eq!(shared.actual, "600 GiB free at /runs, /images, /data");
     assert_eq!(
@@ -290,7 +290,7 @@ fn an_unsupported_injection_method_is_an_error() {
     let with = |host: &HostView| {
         let mut found = facts(host, &[], &settings, &requires);
         found.assigned = Some(&assigned);
-        let checks = examine(&found);
+        let checks = check_host(&found);
         find_check(&checks, "gpu injection").clone()
     };
     // No engine was queried: it may support it.
@@ -322,7 +322,7 @@ fn partitions_dies_and_slices_are_reported() {
         };
         8
     ];
-    let checks = examine(&facts(&host, &sliced, &settings, &requires));
+    let checks = check_host(&facts(&host, &sliced, &settings, &requires));
     assert_eq!(
         find_check(&checks, "gpus").actual,
         "8 x MI250X (dies, two per card)"
@@ -340,7 +340,10 @@ fn partitions_dies_and_slices_are_reported() {
             .actual
             .contains("GPU 3 is divided")
     );
-    let warnings: Vec<String> = checks.iter().filter_map(HostCheck::warning).collect();
+    let warnings: Vec<String> = checks
+        .iter()
+        .filter_map(HostCheck::verdict_warning)
+        .collect();
     assert!(
         warnings.contains(
             &"gpus readable: /sys/x: permission denied; required: every GPU of the host".to_owned()

@@ -15,25 +15,32 @@ pub struct AmdCard {
     device: String,
     hwmon: Option<String>,
     temperatures: Vec<String>,
-    before: Option<AmdMetrics>,
+    previous_metrics: Option<AmdMetrics>,
 }
 
 impl AmdCard {
     /// Finds a card's files.
     pub fn new(root: &HostRoot, gpu: &Gpu) -> Self {
-        let folders = AmdDevice::of(gpu).0;
+        let folders = AmdDevice::from_gpu(gpu).0;
         // A partition's own device has no sensors, and a hidden one has no files at all.
         let device = folders
             .iter()
-            .find(|device| root.text(&format!("{device}/gpu_busy_percent")).is_some())
-            .or_else(|| folders.iter().find(|device| !root.names(device).is_empty()))
+            .find(|device| {
+                root.read_text(&format!("{device}/gpu_busy_percent"))
+                    .is_some()
+            })
+            .or_else(|| {
+                folders
+                    .iter()
+                    .find(|device| !root.list_names(device).is_empty())
+            })
             .unwrap_or(&folders[0])
             .clone();
         let folder = format!("{device}/hwmon");
-        let hwmon = root.names(&folder).into_iter().next();
-        let hwmon = hwmon.map(|name| format!("{folder}/{name}"));
+        let hwmon_name = root.list_names(&folder).into_iter().next();
+        let hwmon = hwmon_name.map(|name| format!("{folder}/{name}"));
         let temperatures = hwmon.iter().flat_map(|hwmon| {
-            let names = root.names(hwmon).into_iter();
+            let names = root.list_names(hwmon).into_iter();
             names
                 .filter(|name| name.starts_with("temp") && name.ends_with("_input"))
                 .map(move |name| format!("{hwmon}/{name}"))
@@ -42,12 +49,12 @@ impl AmdCard {
             temperatures: temperatures.collect(),
             device,
             hwmon,
-            before: None,
+            previous_metrics: None,
         }
     }
 
     /// Reads the current values of all sensors.
-    pub fn look(&mut self, root: &HostRoot) -> GpuReading {
+    pub fn read_sample(&mut self, root: &HostRoot) -> GpuReading {
         let device = |name: &str| root.number(&format!("{}/{name}", self.device)).map(to_f64);
         let hwmon = |name: &str| {
             root.number(&format!("{}/{name}", self.hwmon.as_ref()?))
@@ -56,8 +63,8 @@ impl AmdCard {
         let clock = |input: &str, levels: &str| {
             let hertz = hwmon(input).filter(|hertz| *hertz > 0.0);
             hertz.map(|hertz| hertz / 1e6).or_else(|| {
-                let text = root.text(&format!("{}/{levels}", self.device))?;
-                current_level(&text)
+                let text = root.read_text(&format!("{}/{levels}", self.device))?;
+                marked_clock_mhz(&text)
             })
         };
         let temperatures = self.temperatures.iter();
@@ -78,19 +85,19 @@ impl AmdCard {
             throttled: None,
         };
         let metrics = root
-            .bytes(&format!("{}/gpu_metrics", self.device))
-            .and_then(|bytes| amd_metrics::read(&bytes));
+            .read_bytes(&format!("{}/gpu_metrics", self.device))
+            .and_then(|bytes| amd_metrics::parse_metrics(&bytes));
         if let Some(metrics) = metrics {
             reading.energy_j = metrics.energy_j;
-            reading.throttled = metrics.causes(self.before.as_ref());
-            self.before = Some(metrics);
+            reading.throttled = metrics.throttle_causes(self.previous_metrics.as_ref());
+            self.previous_metrics = Some(metrics);
         }
         reading
     }
 }
 
 /// The marked level: `1: 2100Mhz *`.
-fn current_level(text: &str) -> Option<f64> {
+fn marked_clock_mhz(text: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.trim_end().ends_with('*'))?;
     let level = line.split_once(':')?.1.trim_start();
     let digits = level.find(|letter: char| !letter.is_ascii_digit())?;
@@ -105,7 +112,7 @@ fn current_level(text: &str) -> Option<f64> {
 mod tests {
     use rstest::rstest;
 
-    use super::current_level;
+    use super::marked_clock_mhz;
 
     #[rstest]
     #[case("0: 500Mhz\n1: 2100Mhz *\n", Some(2100.0))]
@@ -116,6 +123,6 @@ mod tests {
     #[case("1: *", None)]
     #[case("1: 99999999999999999999999 *", None)]
     fn the_marked_level_is_the_clock(#[case] text: &str, #[case] mhz: Option<f64>) {
-        assert_eq!(current_level(text), mhz);
+        assert_eq!(marked_clock_mhz(text), mhz);
     }
 }

@@ -9,14 +9,14 @@ use retrial_readings::number::to_f64;
 use retrial_telemetry::ThrottleCause;
 
 /// Joules of one count of the energy accumulator.
-const ENERGY_UNIT: f64 = 15.259e-6;
+const JOULES_PER_ENERGY_COUNT: f64 = 15.259e-6;
 
 /// The values of one table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AmdMetrics {
     /// Joules since an arbitrary start.
     pub energy_j: Option<f64>,
-    held: ThrottleState,
+    throttling: ThrottleState,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,7 @@ enum ThrottleState {
 }
 
 /// Reads a table; none for unknown layouts.
-pub fn read(bytes: &[u8]) -> Option<AmdMetrics> {
+pub fn parse_metrics(bytes: &[u8]) -> Option<AmdMetrics> {
     let size = u16::from_le_bytes(bytes.get(..2)?.try_into().ok()?);
     let (format, content) = (*bytes.get(2)?, *bytes.get(3)?);
     if bytes.len() < usize::from(size) {
@@ -40,7 +40,7 @@ pub fn read(bytes: &[u8]) -> Option<AmdMetrics> {
             let bits = u64::from_le_bytes(bytes.get(112..120)?.try_into().ok()?);
             return (bits != u64::MAX).then_some(AmdMetrics {
                 energy_j: None,
-                held: ThrottleState::CurrentCauses(bits),
+                throttling: ThrottleState::CurrentCauses(bits),
             });
         }
         (1, 6, 1664) => (16, 36),
@@ -55,23 +55,27 @@ pub fn read(bytes: &[u8]) -> Option<AmdMetrics> {
     }
     // Fields that a driver does not fill are all ones.
     Some(AmdMetrics {
-        energy_j: (count != u64::MAX).then_some(to_f64(count) * ENERGY_UNIT),
-        held: ThrottleState::Counters(held),
+        energy_j: (count != u64::MAX).then_some(to_f64(count) * JOULES_PER_ENERGY_COUNT),
+        throttling: ThrottleState::Counters(held),
     })
 }
 
 impl AmdMetrics {
     /// The throttling causes now, or since the previous sample; none if unknown.
-    pub fn causes(&self, before: Option<&Self>) -> Option<Vec<ThrottleCause>> {
-        match (&self.held, before.map(|before| &before.held)) {
+    pub fn throttle_causes(&self, before: Option<&Self>) -> Option<Vec<ThrottleCause>> {
+        match (&self.throttling, before.map(|before| &before.throttling)) {
             (ThrottleState::CurrentCauses(bits), _) => {
                 let any = |from: u32, to: u32| bits >> from & ((1 << (to - from + 1)) - 1) != 0;
-                Some(ThrottleCause::holding(any(0, 31), any(32, 45), any(46, 57)))
+                Some(ThrottleCause::from_flags(
+                    any(0, 31),
+                    any(32, 45),
+                    any(46, 57),
+                ))
             }
             (ThrottleState::Counters(now), Some(ThrottleState::Counters(then))) => {
                 let grew = |at: usize| now[at] != u32::MAX && now[at] > then[at];
                 let heat = grew(2) || grew(3) || grew(4);
-                Some(ThrottleCause::holding(grew(1), heat, grew(0)))
+                Some(ThrottleCause::from_flags(grew(1), heat, grew(0)))
             }
             (ThrottleState::Counters(_), _) => None,
         }
@@ -95,7 +99,7 @@ mod tests {
     #[test]
     fn increased_counters_are_throttling_causes() {
         let at = |power: u32, memory: u32| {
-            read(&table(
+            parse_metrics(&table(
                 1,
                 7,
                 2208,
@@ -109,19 +113,22 @@ mod tests {
         };
         let (first, second, third) = (at(5, 0), at(9, 0), at(9, 3));
         assert!((first.energy_j.unwrap() - 15.259).abs() < 1e-9);
-        assert_eq!(first.causes(None), None);
+        assert_eq!(first.throttle_causes(None), None);
         assert_eq!(
-            second.causes(Some(&first)),
+            second.throttle_causes(Some(&first)),
             Some(vec![ThrottleCause::Power])
         );
-        assert_eq!(third.causes(Some(&second)), Some(vec![ThrottleCause::Heat]));
-        assert_eq!(third.causes(Some(&third)), Some(Vec::new()));
+        assert_eq!(
+            third.throttle_causes(Some(&second)),
+            Some(vec![ThrottleCause::Heat])
+        );
+        assert_eq!(third.throttle_causes(Some(&third)), Some(Vec::new()));
     }
 
     #[test]
     fn common_status_bits_name_throttling_causes() {
-        let bits = |bits: u64| read(&table(1, 3, 120, &[(112, &bits.to_le_bytes())]));
-        let causes = |bits_: u64| bits(bits_).unwrap().causes(None);
+        let bits = |bits: u64| parse_metrics(&table(1, 3, 120, &[(112, &bits.to_le_bytes())]));
+        let causes = |bits_: u64| bits(bits_).unwrap().throttle_causes(None);
         assert_eq!(causes(0), Some(Vec::new()));
         assert_eq!(causes(1 << 22), Some(vec![ThrottleCause::Power]));
         assert_eq!(
@@ -133,11 +140,11 @@ mod tests {
 
     #[test]
     fn unknown_table_layouts_are_ignored() {
-        assert_eq!(read(&table(1, 7, 2200, &[])), None);
-        assert_eq!(read(&table(1, 4, 264, &[])), None);
-        assert_eq!(read(&table(2, 3, 152, &[])), None);
-        assert_eq!(read(&table(1, 6, 1664, &[])[..100]), None);
-        assert_eq!(read(b"N/A"), None);
-        assert_eq!(read(&[]), None);
+        assert_eq!(parse_metrics(&table(1, 7, 2200, &[])), None);
+        assert_eq!(parse_metrics(&table(1, 4, 264, &[])), None);
+        assert_eq!(parse_metrics(&table(2, 3, 152, &[])), None);
+        assert_eq!(parse_metrics(&table(1, 6, 1664, &[])[..100]), None);
+        assert_eq!(parse_metrics(b"N/A"), None);
+        assert_eq!(parse_metrics(&[]), None);
     }
 }

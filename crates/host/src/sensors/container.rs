@@ -26,7 +26,7 @@ impl ContainerSensor {
     /// the container's id.
     pub fn open(root: &Path, container: &str, pid: u32) -> Option<Self> {
         let root = HostRoot::new(root);
-        let groups = root.text(&format!("proc/{pid}/cgroup"))?;
+        let groups = root.read_text(&format!("proc/{pid}/cgroup"))?;
         let path_of = |controller: &str| {
             groups.lines().find_map(|line| {
                 let mut parts = line.splitn(3, ':').skip(1);
@@ -45,15 +45,15 @@ impl ContainerSensor {
             _ => return None,
         };
         let mut sensor = Self { root, files };
-        let look = sensor.look();
-        (look.cpu_s.is_some() || look.memory.is_some()).then_some(sensor)
+        let sample = sensor.read_sample();
+        (sample.cpu_s.is_some() || sample.memory.is_some()).then_some(sensor)
     }
 
     /// Reads the current counters.
-    pub fn look(&mut self) -> ContainerReading {
+    pub fn read_sample(&mut self) -> ContainerReading {
         let number = |path: &str| self.root.number(path);
         let field = |path: &str, name: &str| {
-            let text = self.root.text(path)?;
+            let text = self.root.read_text(path)?;
             let mut lines = text.lines();
             lines.find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok())
         };

@@ -44,7 +44,7 @@ impl Sensors {
     /// Finds the sensors of these GPUs, given with their indices. Files are searched for below `root`; NVIDIA's
     /// library covers this machine only.
     pub fn open(root: &Path, gpus: &[(u32, Gpu)]) -> Self {
-        let library = (root == Path::new("/")).then(nvml::library).flatten();
+        let library = (root == Path::new("/")).then(nvml::load_library).flatten();
         let root = HostRoot::new(root);
         let mut sensors = Self {
             root,
@@ -69,7 +69,7 @@ impl Sensors {
                     gpu,
                 )))),
                 GpuVendor::Nvidia => library
-                    .and_then(|library| library.sensor(gpu))
+                    .and_then(|library| library.find_sensor(gpu))
                     .map(GpuSensor::Nvidia),
             };
             match source {
@@ -93,12 +93,12 @@ impl Sensors {
     }
 
     /// Reads one sample of each GPU.
-    pub fn look(&mut self) -> Vec<(SampledGpu, GpuReading)> {
+    pub fn read_samples(&mut self) -> Vec<(SampledGpu, GpuReading)> {
         let Self { root, gpus, .. } = self;
         let look = |(watched, source): &mut (SampledGpu, GpuSensor)| {
             let reading = match source {
-                GpuSensor::Amd(card) => card.look(root),
-                GpuSensor::Nvidia(sensor) => sensor.look(),
+                GpuSensor::Amd(card) => card.read_sample(root),
+                GpuSensor::Nvidia(sensor) => sensor.read_sample(),
             };
             (watched.clone(), reading)
         };

@@ -10,7 +10,7 @@ fn gpu(pci: &str, minor: u32) -> Gpu {
     Gpu {
         nodes: vec![format!("/dev/dri/renderD{minor}")],
         gfx: Some("gfx950".into()),
-        ..Gpu::of_model("MI355X", pci)
+        ..Gpu::with_model("MI355X", pci)
     }
 }
 
@@ -52,7 +52,7 @@ fn card() -> TempDir {
 
 fn look(root: &TempDir) -> GpuReading {
     let mut sensors = Sensors::open(root.path(), &[(0, gpu("0000:05:00.0", 128))]);
-    sensors.look().pop().unwrap().1
+    sensors.read_samples().pop().unwrap().1
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn missing_or_invalid_files_are_empty_values() {
     // A folder cannot be read as a file, even by root: equivalent to a missing permission.
     fs::remove_file(device.join("pp_dpm_mclk")).unwrap();
     fs::create_dir(device.join("pp_dpm_mclk")).unwrap();
-    let (_, reading) = sensors.look().pop().unwrap();
+    let (_, reading) = sensors.read_samples().pop().unwrap();
     let left = GpuReading {
         temperature_c: Some(61.0),
         vram: Some(270_000_000_000),
@@ -111,7 +111,10 @@ fn missing_or_invalid_files_are_empty_values() {
     assert_eq!(reading, left);
     // The card falls off the bus.
     fs::remove_dir_all(&device).unwrap();
-    assert_eq!(sensors.look().pop().unwrap().1, GpuReading::default());
+    assert_eq!(
+        sensors.read_samples().pop().unwrap().1,
+        GpuReading::default()
+    );
 }
 
 #[test]
@@ -136,10 +139,10 @@ fn energy_and_throttling_are_the_binary_tables() {
     };
     let mut sensors = Sensors::open(root.path(), &[(0, gpu("0000:05:00.0", 128))]);
     table(0, 7);
-    let (_, first) = sensors.look().pop().unwrap();
+    let (_, first) = sensors.read_samples().pop().unwrap();
     assert_eq!((first.energy_j, first.throttled), (Some(0.0), None));
     table(2_000_000, 9);
-    let (_, second) = sensors.look().pop().unwrap();
+    let (_, second) = sensors.read_samples().pop().unwrap();
     assert!((second.energy_j.unwrap() - 30.518).abs() < 1e-9);
     assert_eq!(second.throttled, Some(vec![ThrottleCause::Heat]));
 }
@@ -154,7 +157,7 @@ fn partitions_of_a_card_are_sampled_as_one() {
     ];
     let mut sensors = Sensors::open(root.path(), &gpus);
     let watched: Vec<u32> = sensors
-        .look()
+        .read_samples()
         .iter()
         .map(|(watched, _)| watched.index)
         .collect();
@@ -173,7 +176,7 @@ fn an_nvidia_gpu_under_another_root_is_ignored() {
     let mut nvidia = gpu("0000:01:00.0", 128);
     nvidia.vendor = GpuVendor::Nvidia;
     let mut sensors = Sensors::open(root.path(), &[(4, nvidia)]);
-    assert!(sensors.look().is_empty());
+    assert!(sensors.read_samples().is_empty());
     assert!(
         sensors.remarks[0].contains("GPUs 4 are not measured"),
         "{:?}",
@@ -222,8 +225,9 @@ fn a_container_is_found_by_its_cgroup() {
             ("proc/44/cgroup", &format!("0::/../../docker-{id}.scope\n")),
         ],
     );
-    let look =
-        |pid: u32| ContainerSensor::open(root.path(), &id, pid).map(|mut sensor| sensor.look());
+    let look = |pid: u32| {
+        ContainerSensor::open(root.path(), &id, pid).map(|mut sensor| sensor.read_sample())
+    };
     let second = look(41).unwrap();
     assert_eq!((second.cpu_s, second.memory), (Some(7.25), Some(5000)));
     let first = look(42).unwrap();

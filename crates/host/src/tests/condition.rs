@@ -2,7 +2,7 @@
 
 use super::{GIB, Host};
 use crate::model::{GpuCondition, GpuProgram, HardwareErrors};
-use crate::{conditions, settings};
+use crate::{read_conditions, settings};
 
 const DEVICE: &str = "sys/bus/pci/devices/0000:05:00.0";
 
@@ -45,7 +45,7 @@ fn programs_memory_and_errors_of_a_gpu() {
         // A queue and no memory.
         .file("sys/class/kfd/kfd/proc/4713/queues/1/gpuid", "51110\n");
     let view = host.probe();
-    let found = conditions(host.0.path(), &view.gpus);
+    let found = read_conditions(host.0.path(), &view.gpus);
     let process = |pid, name: Option<&str>, vram| GpuProgram {
         pid,
         name: name.map(str::to_owned),
@@ -75,7 +75,7 @@ fn programs_memory_and_errors_of_a_gpu() {
 #[test]
 fn a_gpu_without_data_has_an_empty_condition() {
     let host = one_mi300x();
-    let found = conditions(host.0.path(), &host.probe().gpus);
+    let found = read_conditions(host.0.path(), &host.probe().gpus);
     assert_eq!(found, [GpuCondition::default()]);
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::probe;
+use super::probe_host;
 use crate::model::{GpuPartition, HostView};
 
 /// A folder with the layout of a host's `/`.
@@ -64,7 +64,7 @@ impl Host {
     }
 
     fn probe(&self) -> HostView {
-        probe(self.0.path(), self.0.path())
+        probe_host(self.0.path(), self.0.path())
     }
 }
 

@@ -15,7 +15,7 @@ fn an_empty_host_has_nothing() {
     assert_eq!(
         HostView {
             disk_free: None,
-            ..probe(Path::new("/not/there"), host.0.path())
+            ..probe_host(Path::new("/not/there"), host.0.path())
         },
         HostView::default()
     );
@@ -23,7 +23,7 @@ fn an_empty_host_has_nothing() {
 
 #[test]
 fn this_host_can_be_read() {
-    let view = probe(Path::new("/"), Path::new("/"));
+    let view = probe_host(Path::new("/"), Path::new("/"));
     assert!(
         view.cpus > 0 && view.memory > 0 && !view.kernel.is_empty(),
         "{view:?}"

@@ -6,7 +6,7 @@ use crate::options::PullPolicy;
 use crate::step::{Action, BuildStep, StepCondition};
 use retrial_container::first_process;
 use retrial_container::{ContainerSpec, Mount};
-use retrial_host::assign::{AssignRequest, AssignedGpus, GpuFlags, assign};
+use retrial_host::assign::{AssignRequest, AssignedGpus, GpuFlags, assign_host_gpus};
 use retrial_recipe::expression::ExpressionScope;
 use retrial_recipe::model::{Container, Entrypoint, Image, ModelSource, Placement, Recipe};
 
@@ -93,7 +93,7 @@ impl PlanBuilder<'_> {
     ) -> Result<ContainerSpec, PlanError> {
         let scope = self.expression_scope();
         let (entrypoint, command) =
-            first_process::command(container.entrypoint == Entrypoint::Bypass);
+            first_process::keep_alive_command(container.entrypoint == Entrypoint::Bypass);
         let mut env = render_map("container.env", &container.env, &scope)?;
         if !env.iter().any(|(name, _)| name == "PYTHONUNBUFFERED") {
             env.push(("PYTHONUNBUFFERED".to_owned(), "1".to_owned()));
@@ -202,7 +202,7 @@ impl PlanBuilder<'_> {
             chosen,
             host: self.host,
         };
-        let (flags, assigned) = assign(&request).map_err(error)?;
+        let (flags, assigned) = assign_host_gpus(&request).map_err(error)?;
         Ok((flags, Some(assigned)))
     }
 }

@@ -164,7 +164,7 @@ fn settings_equal_to_the_defaults_are_no_changes() {
 #[case("1", &[])]
 #[case("0,1", &["--gpus 0,1: 2 GPUs, and the recipe requires 1"])]
 fn more_gpus_than_required_are_a_change(#[case] gpus: &str, #[case] expected: &[&str]) {
-    let gpu = |index: usize| Gpu::of_model("MI355X", &format!("0000:{index:02x}:00.0"));
+    let gpu = |index: usize| Gpu::with_model("MI355X", &format!("0000:{index:02x}:00.0"));
     let host = HostView {
         gpus: (0..2).map(gpu).collect(),
         ..HostView::default()
@@ -202,7 +202,7 @@ fn what_a_plan_lacks_is_named_without_its_list() {
 #[test]
 fn a_script_keeps_the_options_next_to_its_results() {
     let lines = |options: &PlanOptions| {
-        let script = crate::shell::script(&plan_with(&[], options), &[]);
+        let script = crate::shell::render_script(&plan_with(&[], options), &[]);
         let lines = script
             .lines()
             .filter(|line| line.contains(super::OPTIONS_FILE));

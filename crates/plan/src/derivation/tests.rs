@@ -59,7 +59,10 @@ const SETTINGS: [&str; 15] = [
 
 fn two_gpu_host() -> HostView {
     HostView {
-        gpus: vec![Gpu::of_model("MI355X", "a"), Gpu::of_model("MI355X", "b")],
+        gpus: vec![
+            Gpu::with_model("MI355X", "a"),
+            Gpu::with_model("MI355X", "b"),
+        ],
         disk_free: Some(2 << 30),
         ..HostView::default()
     }

@@ -2,7 +2,7 @@
 
 use itertools::{Itertools as _, join};
 
-use retrial_host::assign::{AssignedGpu, AssignedGpus, cards};
+use retrial_host::assign::{AssignedGpu, AssignedGpus, count_cards};
 
 /// More GPUs are summarized by their number.
 const MAX_LISTED_GPUS: usize = 8;
@@ -43,7 +43,7 @@ fn describe_gpu(assigned: &AssignedGpu) -> String {
 fn summarize_gpus(gpus: &[AssignedGpu]) -> String {
     let gpus_only = gpus.iter().map(|assigned| &assigned.gpu);
     let models = gpus_only.clone().map(|gpu| &gpu.model).dedup();
-    let count = cards(gpus_only.clone());
+    let count = count_cards(gpus_only.clone());
     let cards_text = format!("{count} x {}", join(models, ", "));
     let indices = format_index_ranges(gpus);
     if count < gpus.len() {

@@ -10,7 +10,7 @@ const ALLOWED_SECRET: &str = "HF_TOKEN";
 impl CheckContext<'_> {
     pub(super) fn check_host(&mut self) {
         if let Some(gpus) = self.recipe.descendant(&["requires", "gpus"]) {
-            self.gpus(gpus);
+            self.check_gpus(gpus);
         }
         if let Some(container) = self.recipe.get("container") {
             self.check_container(container);
@@ -30,7 +30,7 @@ impl CheckContext<'_> {
         }
     }
 
-    fn gpus(&mut self, gpus: &Node) {
+    fn check_gpus(&mut self, gpus: &Node) {
         let vendor = gpus.text_at("vendor").unwrap_or("");
         if let Some(partition) = gpus.entry("partition").filter(|_| vendor == "nvidia") {
             self.problems.error(

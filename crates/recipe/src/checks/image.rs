@@ -7,7 +7,7 @@ use crate::expression;
 use retrial_document::Node;
 
 impl CheckContext<'_> {
-    pub(super) fn image(&mut self) {
+    pub(super) fn check_image(&mut self) {
         if let Some(image) = self.unchecked_recipe.get("image") {
             self.check_image_expressions(image.get("ref").unwrap_or(image));
         }

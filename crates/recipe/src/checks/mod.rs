@@ -54,7 +54,7 @@ impl<'a> CheckContext<'a> {
 
     /// Runs all checks and returns the problems.
     pub fn run(mut self) -> Diagnostics {
-        self.image();
+        self.check_image();
         self.check_host();
         self.check_steps();
         self.check_scenarios();

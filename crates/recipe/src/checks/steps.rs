@@ -7,7 +7,7 @@ impl CheckContext<'_> {
     pub(super) fn check_steps(&mut self) {
         let recipe = self.recipe;
         for model in recipe.entries_at("models") {
-            self.model(model);
+            self.check_model(model);
         }
         let datasets = recipe.entries_at("datasets").iter();
         let steps: Vec<&MapEntry> = datasets.chain(recipe.entries_at("setup")).collect();
@@ -21,7 +21,7 @@ impl CheckContext<'_> {
         self.check_unique_cache_keys(&steps);
     }
 
-    fn model(&mut self, model: &MapEntry) {
+    fn check_model(&mut self, model: &MapEntry) {
         let Some(source) = model.value.get("source") else {
             return;
         };

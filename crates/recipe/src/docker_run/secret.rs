@@ -4,7 +4,7 @@ use super::words::ShellWord;
 
 /// Returns whether a variable's name implies that its value is a secret.
 pub(super) fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
+    let upper_name = name.to_ascii_uppercase();
     let words = [
         "SECRET",
         "PASSWORD",
@@ -13,7 +13,9 @@ pub(super) fn is_secret(name: &str) -> bool {
         "ACCESS_KEY",
         "PRIVATE_KEY",
     ];
-    name.ends_with("_TOKEN") || name == "TOKEN" || words.iter().any(|word| name.contains(word))
+    upper_name.ends_with("_TOKEN")
+        || upper_name == "TOKEN"
+        || words.iter().any(|word| upper_name.contains(word))
 }
 
 /// Finds a token of the Hugging Face hub in a text.

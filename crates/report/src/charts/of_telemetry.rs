@@ -62,7 +62,7 @@ pub fn of_telemetry(rows: &[TelemetryRow]) -> Vec<Chart> {
     let mut gpus: BTreeMap<u32, Vec<(&TelemetryRow, &GpuReading)>> = BTreeMap::new();
     let mut container: Vec<(&TelemetryRow, &ContainerReading)> = Vec::new();
     for row in rows {
-        match &row.of {
+        match &row.origin {
             RowSource::Gpu { index, reading, .. } => {
                 gpus.entry(*index).or_default().push((row, reading));
             }

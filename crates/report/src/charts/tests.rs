@@ -135,7 +135,7 @@ fn sampled(seconds: f64, step: u32, memory: u64) -> retrial_telemetry::Telemetry
             mode: "performance".to_owned(),
             trial: step,
         },
-        of: retrial_telemetry::RowSource::Container(retrial_telemetry::ContainerReading {
+        origin: retrial_telemetry::RowSource::Container(retrial_telemetry::ContainerReading {
             cpu_s: Some(seconds),
             memory: Some(memory),
         }),

@@ -87,7 +87,7 @@ impl RemainingTime {
 
     /// `about 9m 30s left`, at the beginning of a step that measures. Nothing of a short time.
     pub fn at_measurement(&self, event: &Event) -> Option<String> {
-        let measures = self.remaining.as_ref()?.measures(event.step?);
+        let measures = self.remaining.as_ref()?.is_measuring_step(event.step?);
         let estimate = self
             .at(event.time)
             .filter(|estimate| estimate.seconds >= SHORTEST_S)?;

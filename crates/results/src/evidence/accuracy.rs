@@ -29,13 +29,13 @@ const CAP: u64 = 64 << 20;
 /// # Errors
 /// A fragment: where it is missing, no regular file, too long, or cannot be read.
 pub fn read<T>(folder: &Path, file: &Path, required: &[(String, T)]) -> Result<Accuracy, String> {
-    let opened = open::open_beneath(folder, file).map_err(|error| error.reason())?;
+    let opened = open::open_beneath(folder, file).map_err(|error| error.reason_without_path())?;
     let mut reader =
         AccuracyReader::default().asking(required.iter().map(|(name, _)| name.as_str()));
     // A file may grow while it is read, so what was read counts too.
     let mut length = opened.metadata().map_or(0, |metadata| metadata.len());
     if length <= CAP {
-        length = blocks::each(opened.take(CAP + 1), |block| reader.push(block))
+        length = blocks::for_each_block(opened.take(CAP + 1), |block| reader.push(block))
             .map_err(|error| format!("it cannot be read: {error}"))?;
     }
     if length > CAP {

@@ -53,7 +53,8 @@ pub fn loose(
 /// Reads and checks a test's folder.
 pub fn read(folder: &Path, requirements: &TestRequirements) -> ComplianceResult {
     let text = |name: &str| {
-        open::read_text_beneath(folder, Path::new(name), CAP).map_err(|error| error.reason())
+        open::read_text_beneath(folder, Path::new(name), CAP)
+            .map_err(|error| error.reason_without_path())
     };
     let accuracy = |name: &str| {
         accuracy::read(

@@ -22,7 +22,7 @@ pub fn context(files: &RunFiles<'_>) -> RunContext {
     if !differences.is_empty() {
         qualifiers.push(Qualifier::new(QualifierKind::Modified, differences));
     }
-    for check in plan.unmet.iter().filter(|check| check.other_hardware()) {
+    for check in plan.unmet.iter().filter(|check| check.is_other_hardware()) {
         let reason = format!("{} in place of {}", check.actual, check.required);
         qualifiers.push(Qualifier::new(QualifierKind::OtherHardware, reason));
     }

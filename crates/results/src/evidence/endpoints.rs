@@ -81,7 +81,9 @@ fn configured(folder: &Path) -> Result<Map<String, Value>, String> {
     for name in CONFIGS {
         match open::read_text_beneath(folder, Path::new(name), CAP) {
             Ok(text) => return config(&text).map_err(|reason| format!("{name}: {reason}")),
-            Err(error) => drop(first_error.get_or_insert(format!("{name}: {}", error.reason()))),
+            Err(error) => {
+                drop(first_error.get_or_insert(format!("{name}: {}", error.reason_without_path())))
+            }
         }
     }
     Err(first_error.unwrap_or_default())
@@ -89,6 +91,6 @@ fn configured(folder: &Path) -> Result<Map<String, Value>, String> {
 
 fn json(folder: &Path, name: &str) -> Result<Map<String, Value>, String> {
     let text = open::read_text_beneath(folder, Path::new(name), CAP);
-    let text = text.map_err(|error| format!("{name}: {}", error.reason()))?;
+    let text = text.map_err(|error| format!("{name}: {}", error.reason_without_path()))?;
     object(&text).map_err(|reason| format!("{name}: {reason}"))
 }

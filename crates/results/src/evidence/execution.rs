@@ -32,7 +32,7 @@ pub(super) fn execution_qualifiers(files: &RunFiles<'_>) -> Vec<Qualifier> {
 /// Requirements of the recipe that the host did not meet, other than its GPUs.
 fn unmet_requirements(files: &RunFiles<'_>) -> impl Iterator<Item = String> {
     let unmet = files.plan.unmet.iter();
-    let forced = unmet.filter(|check| check.stops() && !check.other_hardware());
+    let forced = unmet.filter(|check| check.prevents_start() && !check.is_other_hardware());
     forced.map(|check| format!("--force: {check}"))
 }
 
@@ -45,7 +45,8 @@ fn followed_lock(files: &RunFiles<'_>) -> Option<String> {
 
 /// Returns why the GPUs may have been idle: without telemetry nothing shows that they worked.
 fn unwatched_gpus(files: &RunFiles<'_>) -> Option<String> {
-    let is_off = files.plan.telemetry.pause().is_none() && files.plan.requires.gpus.is_some();
+    let is_off =
+        files.plan.telemetry.initial_pause().is_none() && files.plan.requires.gpus.is_some();
     is_off.then(|| "--telemetry off: idle GPUs are not detected".to_owned())
 }
 
@@ -91,7 +92,9 @@ fn stale_preparation(files: &RunFiles<'_>) -> Option<String> {
     let is_stale = |step: &&Step| {
         let is_of_host = matches!(step.action, Action::Host(_) | Action::CopyOut { .. });
         let by = history.ended_by.get(&step.number);
-        is_of_host && files.state.done(step.number) && by.is_some_and(|process| *process < latest)
+        is_of_host
+            && files.state.is_done(step.number)
+            && by.is_some_and(|process| *process < latest)
     };
     let stale = files.plan.steps.iter().filter(is_stale);
     let names = join(stale.map(|step| &step.name), ", ");
@@ -106,7 +109,7 @@ fn measured_in<'a>(files: &'a RunFiles<'_>) -> impl Iterator<Item = (&'a Step, u
         .steps
         .iter()
         .filter(|step| step.runs_measurement());
-    let done = steps.filter(|step| files.state.done(step.number));
+    let done = steps.filter(|step| files.state.is_done(step.number));
     done.filter_map(|step| {
         let process = files.state.history.container_by.get(&step.number)?;
         Some((step, *process))

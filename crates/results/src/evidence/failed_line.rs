@@ -28,7 +28,7 @@ fn search(signs: &FailureSigns, file: &TextFile) -> Option<String> {
     };
     let mut found = None;
     let mut utf8 = Utf8Blocks::default();
-    let read = blocks::each(opened, |block| {
+    let read = blocks::for_each_block(opened, |block| {
         utf8.push(block, |text| {
             if found.is_none() {
                 found = search.push(text, None, Instant::now());

@@ -306,7 +306,7 @@ fn each_long_line(
 ) -> Result<(), String> {
     let mut splitter = LineSplitter::with_limit(limit);
     let mut utf8 = Utf8Blocks::default();
-    blocks::each(file, |block| {
+    blocks::for_each_block(file, |block| {
         utf8.push(block, |block| splitter.push(block, |line| feed(&line.text)));
     })
     .map_err(|error| format!("it cannot be read: {error}"))?;

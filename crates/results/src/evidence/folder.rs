@@ -121,7 +121,7 @@ pub fn detail_at(root: &Path, folder: &Path) -> Result<detail::LoadgenDetail, St
     let relative = folder.join(DETAIL);
     let file = open::open_beneath(root, &relative)?;
     let mut parser = detail::DetailParser::new();
-    blocks::each(file, |block| parser.push(block))
+    blocks::for_each_block(file, |block| parser.push(block))
         .map_err(StoreError::io("read", &root.join(relative)))?;
     Ok(parser.finish())
 }

@@ -37,7 +37,7 @@ impl PlanDerivationError {
     fn file(file: &str, error: &StoreError) -> Self {
         Self::File {
             file: file.to_owned(),
-            reason: error.reason(),
+            reason: error.reason_without_path(),
         }
     }
 }
@@ -60,8 +60,8 @@ pub fn plan_differences(
         host: &host,
     };
     let mut differences = derivation.differences()?;
-    for name in run.other_machines() {
-        let part = run.machine(&name);
+    for name in run.list_other_machines() {
+        let part = run.machine_directory(&name);
         let prefix = format!("nodes/{name}/");
         let executed: Plan = part
             .read_json("plan.json")

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use retrial_plan::step::{Plan, Step};
 use retrial_store::RunDirectory;
-use retrial_store::clock::{MIN_STEP, Moment};
+use retrial_store::clock::{MIN_CLOCK_STEP, Moment};
 use retrial_store::open::read_text_beneath;
-use retrial_telemetry::rate::MOST_BYTES;
+use retrial_telemetry::rate::MAX_FILE_BYTES;
 use retrial_telemetry::{MachineSummary, TelemetryRow, TelemetrySummary, table};
 
 /// The file's name in the directory of a run, and of each of its other machines.
@@ -47,21 +47,24 @@ pub struct StepSpan {
 impl StepSpan {
     /// Returns the times that programs of the step may have read.
     pub fn wall(&self) -> TimeSpan {
-        self.started.wall_span(&self.ended)
+        self.started.wall_clock_span(&self.ended)
     }
 
     /// Returns the step on the clock as it was set when it started.
     fn steady(&self) -> TimeSpan {
-        (self.started.time, self.ended.on_clock_of(&self.started))
+        (self.started.time, self.ended.to_clock_of(&self.started))
     }
 
     /// Returns the rows on that clock: they count the seconds since the run started.
     fn on_its_clock(&self, rows: &[TelemetryRow]) -> Vec<TelemetryRow> {
-        let before = self.run.as_ref().map(|run| run.until(&self.started));
+        let before = self
+            .run
+            .as_ref()
+            .map(|run| run.duration_until(&self.started));
         let shift = |row: &TelemetryRow| {
             let since = SignedDuration::try_from_secs_f64(row.seconds - before?.as_secs_f64());
             let time = self.started.time.checked_add(since.ok()?).ok()?;
-            let is_step = time.duration_since(row.time).abs() >= MIN_STEP;
+            let is_step = time.duration_since(row.time).abs() >= MIN_CLOCK_STEP;
             is_step.then_some(time)
         };
         let rows = rows.iter().map(|row| TelemetryRow {
@@ -75,8 +78,8 @@ impl StepSpan {
 impl RunTelemetry {
     /// Reads what was recorded of a run.
     pub fn of_run(run: &RunDirectory) -> Self {
-        let others = run.other_machines().into_iter().map(|name| {
-            let directory = run.machine(&name);
+        let others = run.list_other_machines().into_iter().map(|name| {
+            let directory = run.machine_directory(&name);
             let plan: Value = directory.read_json("plan.json").unwrap_or_default();
             let gpus = plan
                 .pointer("/assigned_gpus/gpus")
@@ -125,15 +128,16 @@ impl RunTelemetry {
             has_gpus: other.has_gpus,
             summary: of_machine(&of_step(&other.rows, step), span.wall(), window, elsewhere),
         });
-        TelemetrySummary::of_machines(std::iter::once(head).chain(others).collect())
+        TelemetrySummary::combine_machines(std::iter::once(head).chain(others).collect())
     }
 }
 
 /// Returns the rows that were recorded on one machine; none where nothing was watched.
 pub fn rows(machine: &RunDirectory) -> Vec<TelemetryRow> {
     // The header and the last look may reach beyond the limit.
-    let text = read_text_beneath(machine.path(), Path::new(FILE), MOST_BYTES + (1 << 20));
-    text.map(|text| table::read(&text)).unwrap_or_default()
+    let text = read_text_beneath(machine.path(), Path::new(FILE), MAX_FILE_BYTES + (1 << 20));
+    text.map(|text| table::parse_rows(&text))
+        .unwrap_or_default()
 }
 
 /// Returns whether it is the step, or starts a service that the step needs.
@@ -153,9 +157,9 @@ fn of_machine(
     window: Option<TimeSpan>,
     required: usize,
 ) -> Option<TelemetrySummary> {
-    let whole = TelemetrySummary::of(rows, span, span.0, required)?;
+    let whole = TelemetrySummary::from_rows(rows, span, span.0, required)?;
     let within = window
-        .and_then(|window| TelemetrySummary::of(rows, window, span.0, required))
+        .and_then(|window| TelemetrySummary::from_rows(rows, window, span.0, required))
         .filter(|within| within.samples > 1);
     Some(match within {
         Some(within) => TelemetrySummary {

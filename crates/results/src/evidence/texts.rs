@@ -118,7 +118,7 @@ impl TextFile {
             .open()
             .ok()?
             .take(offset.saturating_mul(2).saturating_add(4));
-        blocks::each(file, count).ok()?;
+        blocks::for_each_block(file, count).ok()?;
         Some(lines)
     }
 

@@ -26,7 +26,7 @@ pub(crate) fn of_result(
     let of_steps = seen.unique_by(|(path, _)| *path);
     let all: Vec<&TelemetrySummary> = of_steps.map(|(_, summary)| summary).collect();
     Some(with_figure(
-        TelemetrySummary::together(&all)?,
+        TelemetrySummary::combine_trials(&all)?,
         deciding,
         figures,
     ))
@@ -50,7 +50,7 @@ pub(crate) fn undecide_if_idle(evidence: &[Evidence], results: &mut [ResultVerdi
         let Some(idle) = always_idle(evidence).filter(|_| result.valid) else {
             continue;
         };
-        let reason = idle.reason();
+        let reason = idle.describe();
         let undecided = |sentence: &str| format!("{reason}, so nothing is decided: {sentence}");
         for judgement in &mut result.judgements {
             judgement.outcome = Outcome::Inconclusive;
@@ -87,7 +87,7 @@ pub(crate) fn idle_gpus(evidence: &Evidence) -> Option<Qualifier> {
         "{} {}: {}",
         evidence.scenario,
         evidence.mode,
-        worst.reason()
+        worst.describe()
     );
     Some(Qualifier::new(QualifierKind::IdleGpus, reason))
 }

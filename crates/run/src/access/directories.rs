@@ -21,16 +21,16 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Default)]
 struct ObservedDirectories {
     present: BTreeSet<PathBuf>,
-    missing: Option<PathBuf>,
+    missing_path: Option<PathBuf>,
 }
 
 /// Waits until a directory of the run, or its journal, is removed; then returns an error that names it.
-pub async fn until_removed(session: &RunSession) -> RunError {
-    let identity = identity(session.run.path());
+pub async fn wait_until_removed(session: &RunSession) -> RunError {
+    let run_identity = file_identity(session.run.path());
     let mut observed = ObservedDirectories::default();
     loop {
         sleep(CHECK_INTERVAL).await;
-        if let Some(path) = observed.check(session, identity) {
+        if let Some(path) = observed.check_missing(session, run_identity) {
             return StoreError::Removed { path }.into();
         }
     }
@@ -38,18 +38,29 @@ pub async fn until_removed(session: &RunSession) -> RunError {
 
 impl ObservedDirectories {
     /// Returns what has been missing at two checks.
-    fn check(&mut self, session: &RunSession, identity: Option<(u64, u64)>) -> Option<PathBuf> {
-        let missing = self.first_missing(session, identity);
-        let before = std::mem::replace(&mut self.missing, missing);
-        before.filter(|before| self.missing.as_ref() == Some(before))
+    fn check_missing(
+        &mut self,
+        session: &RunSession,
+        identity: Option<(u64, u64)>,
+    ) -> Option<PathBuf> {
+        let missing = self.find_first_missing(session, identity);
+        let before = std::mem::replace(&mut self.missing_path, missing);
+        before.filter(|before| self.missing_path.as_ref() == Some(before))
     }
 
-    fn first_missing(&mut self, session: &RunSession, own: Option<(u64, u64)>) -> Option<PathBuf> {
+    fn find_first_missing(
+        &mut self,
+        session: &RunSession,
+        own: Option<(u64, u64)>,
+    ) -> Option<PathBuf> {
         let run = session.run.path();
-        if own.is_some() && identity(run) != own && (is_missing(run) || identity(run).is_some()) {
+        if own.is_some()
+            && file_identity(run) != own
+            && (is_missing(run) || file_identity(run).is_some())
+        {
             return Some(run.to_owned());
         }
-        let paths = watched(session);
+        let paths = required_paths(session);
         self.present.retain(|path| paths.contains(path));
         for path in paths {
             if !is_missing(&path) {
@@ -63,10 +74,14 @@ impl ObservedDirectories {
 }
 
 /// The paths that must stay once they are there, the outer ones first.
-fn watched(session: &RunSession) -> Vec<PathBuf> {
+fn required_paths(session: &RunSession) -> Vec<PathBuf> {
     let local = session.local.path();
-    let (run_steps, control) = (session.run.steps(), session.control.path());
-    let mut paths = vec![local.to_owned(), session.run.journal(), run_steps.clone()];
+    let (run_steps, control) = (session.run.steps_directory(), session.control.path());
+    let mut paths = vec![
+        local.to_owned(),
+        session.run.journal_path(),
+        run_steps.clone(),
+    ];
     paths.extend([control.to_owned(), control.join("steps")]);
     let services = session.service_controls.values();
     paths.extend(services.map(|control| control.path().to_owned()));
@@ -81,7 +96,7 @@ fn watched(session: &RunSession) -> Vec<PathBuf> {
     paths
 }
 
-fn identity(path: &Path) -> Option<(u64, u64)> {
+fn file_identity(path: &Path) -> Option<(u64, u64)> {
     let status = std::fs::symlink_metadata(path).ok()?;
     Some((status.dev(), status.ino()))
 }

@@ -1,6 +1,6 @@
 //! A session's access to its engine, which may be restarted at any time: containers live on meanwhile. The caller of
-//! the engine decides whether to wait for it ([`EngineAccess::wait`]) or to fail at once
-//! ([`EngineAccess::ask`]); there is no third way.
+//! the engine decides whether to wait for it ([`EngineAccess::call_with_retries`]) or to fail at once
+//! ([`EngineAccess::call_once`]); there is no third way.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ const STOPPED_RUN_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct EngineAccess {
     engine: Arc<dyn Engine>,
     /// The longest time for which the engine may be unavailable when it is needed.
-    patience: Duration,
+    unavailability_limit: Duration,
     stop: CancellationToken,
     /// The engine was unavailable for too long: nobody waits for it again.
     is_lost: AtomicBool,
@@ -38,17 +38,21 @@ struct WaitTime {
     /// The number of operations that wait now.
     waiting: u32,
     /// When the first of them began to wait.
-    since: Option<Instant>,
+    waiting_since: Option<Instant>,
     /// Earlier waits, one after the other.
-    ended: Duration,
+    ended_waits: Duration,
 }
 
 impl EngineAccess {
     /// Returns the access of a session that waits so long for its engine, and less once it is to stop.
-    pub fn new(engine: Arc<dyn Engine>, patience: Duration, stop: CancellationToken) -> Self {
+    pub fn new(
+        engine: Arc<dyn Engine>,
+        unavailability_limit: Duration,
+        stop: CancellationToken,
+    ) -> Self {
         Self {
             engine,
-            patience,
+            unavailability_limit,
             stop,
             is_lost: AtomicBool::new(false),
             waits: Mutex::default(),
@@ -65,7 +69,7 @@ impl EngineAccess {
     ///
     /// # Errors
     /// If the engine refuses, or is unavailable for too long.
-    pub async fn wait<'e, T, R>(
+    pub async fn call_with_retries<'e, T, R>(
         &'e self,
         mut operation: impl FnMut(&'e dyn Engine) -> R,
         report: impl FnOnce(String),
@@ -74,22 +78,22 @@ impl EngineAccess {
         R: Future<Output = Result<T, EngineError>>,
     {
         let mut report = Some(report);
-        let mut wait = None;
+        let mut first_wait = None;
         loop {
             let begun = Instant::now();
             let error = match operation(self.engine.as_ref()).await {
                 Err(error) if error.is_unavailable() => error,
                 other => return other,
             };
-            let wait = wait.get_or_insert_with(|| WaitGuard::begin(self, begun));
-            if self.is_lost() || wait.failed_at.elapsed() > self.patience() {
+            let wait = first_wait.get_or_insert_with(|| WaitGuard::begin(self, begun));
+            if self.is_lost() || wait.failed_at.elapsed() > self.max_wait() {
                 self.is_lost.store(true, Ordering::Relaxed);
                 return Err(error);
             }
             if let Some(report) = report.take().filter(|_| wait.is_first) {
-                report(self.reason(&error));
+                report(self.describe_wait(&error));
             }
-            tokio::time::sleep(RETRY_INTERVAL.min(self.patience)).await;
+            tokio::time::sleep(RETRY_INTERVAL.min(self.unavailability_limit)).await;
         }
     }
 
@@ -98,7 +102,7 @@ impl EngineAccess {
     ///
     /// # Errors
     /// If the engine refuses, or is unavailable.
-    pub async fn ask<'e, T, R>(
+    pub async fn call_once<'e, T, R>(
         &'e self,
         operation: impl FnOnce(&'e dyn Engine) -> R,
     ) -> Result<T, EngineError>
@@ -114,31 +118,34 @@ impl EngineAccess {
         })
     }
 
-    /// Returns the time that operations have waited since [`Self::forget_waits`].
-    pub fn waited(&self) -> Duration {
+    /// Returns the time that operations have waited since [`Self::reset_waited_time`].
+    pub fn waited_time(&self) -> Duration {
         let waits = lock(&self.waits);
-        waits.ended + waits.since.map_or(Duration::ZERO, |since| since.elapsed())
+        waits.ended_waits
+            + waits
+                .waiting_since
+                .map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     /// Resets the time that operations have waited.
-    pub fn forget_waits(&self) {
-        lock(&self.waits).ended = Duration::ZERO;
+    pub fn reset_waited_time(&self) {
+        lock(&self.waits).ended_waits = Duration::ZERO;
     }
 
     fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
     }
 
-    fn patience(&self) -> Duration {
+    fn max_wait(&self) -> Duration {
         if self.stop.is_cancelled() {
-            self.patience.min(STOPPED_RUN_TIMEOUT)
+            self.unavailability_limit.min(STOPPED_RUN_TIMEOUT)
         } else {
-            self.patience
+            self.unavailability_limit
         }
     }
 
-    fn reason(&self, error: &EngineError) -> String {
-        let seconds = self.patience().as_secs();
+    fn describe_wait(&self, error: &EngineError) -> String {
+        let seconds = self.max_wait().as_secs();
         format!("lost the connection to the engine, waiting up to {seconds} s for it: {error}")
     }
 }
@@ -156,7 +163,7 @@ impl<'a> WaitGuard<'a> {
     fn begin(access: &'a EngineAccess, begun: Instant) -> Self {
         let mut waits = lock(&access.waits);
         waits.waiting += 1;
-        waits.since.get_or_insert(begun);
+        waits.waiting_since.get_or_insert(begun);
         let is_first = waits.waiting == 1;
         Self {
             access,
@@ -171,9 +178,9 @@ impl Drop for WaitGuard<'_> {
         let mut waits = lock(&self.access.waits);
         waits.waiting -= 1;
         if waits.waiting == 0
-            && let Some(since) = waits.since.take()
+            && let Some(since) = waits.waiting_since.take()
         {
-            waits.ended += since.elapsed();
+            waits.ended_waits += since.elapsed();
         }
     }
 }

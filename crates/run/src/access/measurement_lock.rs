@@ -21,18 +21,18 @@ pub(crate) type ExclusiveGuard = OwnedRwLockWriteGuard<()>;
 
 impl MeasurementLock {
     /// Waits until no run measures.
-    pub async fn exclusive(&self) -> ExclusiveGuard {
+    pub async fn acquire_exclusive(&self) -> ExclusiveGuard {
         Arc::clone(&self.0).write_owned().await
     }
 
     /// Waits until nothing disturbs.
-    pub(crate) async fn shared(&self) -> SharedGuard {
+    pub(crate) async fn acquire_shared(&self) -> SharedGuard {
         Arc::clone(&self.0).read_owned().await
     }
 }
 
 /// Returns whether a step measures, collects what was measured, or starts or stops a service for it.
-pub(crate) fn measures(step: &Step) -> bool {
+pub(crate) fn is_measuring_step(step: &Step) -> bool {
     match &step.action {
         Action::Exec(exec) => exec.purpose != CommandPurpose::Prepare,
         Action::Collect { .. } | Action::StartService(_) | Action::StopService(_) => true,
@@ -41,9 +41,9 @@ pub(crate) fn measures(step: &Step) -> bool {
 }
 
 /// Returns whether anything is measured after a step.
-pub(crate) fn more_is_measured(plan: &Plan, after: &Step) -> bool {
+pub(crate) fn has_later_measurement(plan: &Plan, after: &Step) -> bool {
     let mut steps = plan.steps.iter();
-    steps.any(|step| step.number > after.number && measures(step))
+    steps.any(|step| step.number > after.number && is_measuring_step(step))
 }
 
 #[cfg(test)]
@@ -53,16 +53,16 @@ mod tests {
     #[tokio::test]
     async fn pulls_and_measurements_wait_for_each_other() {
         let lock = MeasurementLock::default();
-        let (first, second) = (lock.shared().await, lock.shared().await);
+        let (first, second) = (lock.acquire_shared().await, lock.acquire_shared().await);
         let pull = tokio::spawn({
             let lock = lock.clone();
-            async move { lock.exclusive().await }
+            async move { lock.acquire_exclusive().await }
         });
         tokio::task::yield_now().await;
         // It is queued: later requests wait for it.
         let late = tokio::spawn({
             let lock = lock.clone();
-            async move { lock.shared().await }
+            async move { lock.acquire_shared().await }
         });
         tokio::task::yield_now().await;
         drop(first);

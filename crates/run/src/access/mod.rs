@@ -7,5 +7,5 @@ pub mod measurement_lock;
 mod run_values;
 mod session;
 
-pub use run_values::with_run_values;
+pub use run_values::fill_run_values;
 pub use session::{RunSession, SessionOptions};

@@ -5,7 +5,7 @@ use super::session::RunSession;
 use retrial_plan::commit::{PlaceholderTexts, commit_placeholder};
 
 /// Returns a part of the plan with the values known so far; for one trial of a measurement, or for none.
-pub fn with_run_values<T: PlaceholderTexts + Clone>(
+pub fn fill_run_values<T: PlaceholderTexts + Clone>(
     session: &RunSession,
     planned: &T,
     trial: Option<(usize, u32)>,

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::engine::EngineAccess;
 use super::measurement_lock::{ExclusiveGuard, MeasurementLock, SharedGuard};
-use crate::control::{ControlDirectory, GRACE_S, RENEWAL};
+use crate::control::{ControlDirectory, DEADLINE_GRACE_S, DEADLINE_RENEWAL_INTERVAL};
 use crate::error::{Halt, RunError};
 use crate::failure::ChildHistory;
 use crate::mutex::lock;
@@ -18,7 +18,7 @@ use crate::nodes::{NodeFailures, PeerNodes, RunMachine};
 use crate::redact::Redactor;
 use retrial_engine::EngineError;
 use retrial_engine::api::Engine;
-use retrial_host::disk_full;
+use retrial_host::is_disk_full;
 use retrial_plan::service_containers;
 use retrial_plan::step::{Plan, Step};
 use retrial_store::journal::{Event, EventKind, Journal, JournalState, StepEnd};
@@ -107,9 +107,9 @@ impl RunSession {
         secrets: BTreeMap<String, String>,
         options: SessionOptions,
     ) -> Result<Self, RunError> {
-        let lock = FileLock::take(&run.lock(), run.id())?;
+        let lock = FileLock::acquire(&run.lock_path(), run.id())?;
         let plan: Plan = run.read_json("plan.json")?;
-        let path = run.journal();
+        let path = run.journal_path();
         let before = if path.exists() {
             Journal::read::<Event>(&path)?
         } else {
@@ -121,15 +121,15 @@ impl RunSession {
             reason: format!("its secrets cannot be searched for: {error}"),
         })?;
         let local = match &options.scratch {
-            Some(scratch) => scratch::directory_of(scratch, &run)?,
+            Some(scratch) => scratch::create_run_scratch(scratch, &run)?,
             None => run.clone(),
         };
         let (control, host_control) = (
-            ControlDirectory::of(&local),
-            ControlDirectory::of_host(&local),
+            ControlDirectory::for_run(&local),
+            ControlDirectory::for_host(&local),
         );
         let services = service_containers(&plan.steps).map(|(service, _)| {
-            let control = ControlDirectory::of_service(&local, &service.service);
+            let control = ControlDirectory::for_service(&local, &service.service);
             (service.service.clone(), control)
         });
         let service_controls = services.collect();
@@ -158,7 +158,7 @@ impl RunSession {
 
     /// Takes control of the run's other machines.
     #[must_use]
-    pub fn with_others(self, others: PeerNodes) -> Self {
+    pub fn with_peers(self, others: PeerNodes) -> Self {
         Self {
             failures: others.failures.clone(),
             others: Some(others),
@@ -167,7 +167,7 @@ impl RunSession {
     }
 
     /// Returns what this process does, for others who wait for a lock that it holds.
-    pub(crate) fn work(&self) -> String {
+    pub(crate) fn describe_work(&self) -> String {
         format!("run {}", self.run.id())
     }
 
@@ -185,13 +185,13 @@ impl RunSession {
     }
 
     /// Returns the directory of a full disk, if this machine writes the run to one.
-    pub(crate) fn full_disk(&self) -> Option<&Path> {
+    pub(crate) fn find_full_disk(&self) -> Option<&Path> {
         let places = [self.local.path(), self.run.path()];
-        places.into_iter().find(|place| disk_full(place))
+        places.into_iter().find(|place| is_disk_full(place))
     }
 
     /// Returns whether this machine executes a step.
-    pub(crate) fn does(&self, step: &Step) -> bool {
+    pub(crate) fn executes_step(&self, step: &Step) -> bool {
         match &self.options.machine {
             None => true,
             Some(machine) if machine.is_head => step.runs_on_head(),
@@ -209,13 +209,13 @@ impl RunSession {
     /// # Errors
     /// If the journal cannot be written: then no further step may start.
     pub fn record(&self, kind: EventKind) -> Result<(), StoreError> {
-        self.record_event(Event::new(&self.node(), None, kind))
+        self.record_event(Event::new(&self.node_name(), None, kind))
     }
 
     pub(crate) fn record_event(&self, event: Event) -> Result<(), StoreError> {
-        if event.what.is_kept() {
+        if event.what.is_stored() {
             lock(&self.journal).write(&event)?;
-            Arc::make_mut(&mut lock(&self.state)).apply(&event);
+            Arc::make_mut(&mut lock(&self.state)).apply_event(&event);
         }
         // The run continues without a listener.
         let _ = self.events.send(event);
@@ -226,7 +226,7 @@ impl RunSession {
     ///
     /// # Errors
     /// As [`RunSession::record`].
-    pub(crate) fn forward(&self, event: Event) -> Result<(), StoreError> {
+    pub(crate) fn record_forwarded(&self, event: Event) -> Result<(), StoreError> {
         lock(&self.journal).write(&event)?;
         let _ = self.events.send(event);
         Ok(())
@@ -244,26 +244,26 @@ impl RunSession {
         R: Future<Output = Result<T, EngineError>>,
     {
         let report = |text| drop(self.record(EventKind::Warning { text }));
-        self.engine.wait(operation, report).await
+        self.engine.call_with_retries(operation, report).await
     }
 
     /// Returns this machine's name in events.
-    pub(crate) fn node(&self) -> String {
+    pub(crate) fn node_name(&self) -> String {
         let machine = self.options.machine.as_ref();
         machine.map_or_else(|| "local".to_owned(), |machine| machine.scope.name.clone())
     }
 
     /// Returns a text of a step without secrets.
-    pub(crate) fn redacted(&self, text: &str) -> String {
+    pub(crate) fn redact(&self, text: &str) -> String {
         let redactor = self.redactor.as_ref();
-        redactor.map_or_else(|| text.to_owned(), |redactor| redactor.text(text))
+        redactor.map_or_else(|| text.to_owned(), |redactor| redactor.redact_text(text))
     }
 
     /// Sleeps between two checks.
     ///
     /// # Errors
     /// If the run is stopped.
-    pub(crate) async fn pause(&self, pause: Duration) -> Result<(), Halt> {
+    pub(crate) async fn sleep_unless_stopped(&self, pause: Duration) -> Result<(), Halt> {
         let slept = self.stop.run_until_cancelled(tokio::time::sleep(pause));
         Ok(slept.await.ok_or(StepEnd::Stopped)?)
     }
@@ -285,7 +285,7 @@ impl RunSession {
         let Some(lock) = &self.options.measurement_lock else {
             return Ok(None);
         };
-        let held = lock.shared();
+        let held = lock.acquire_shared();
         tokio::pin!(held);
         loop {
             tokio::select! {
@@ -293,7 +293,7 @@ impl RunSession {
                 held = &mut held => return Ok(Some(held)),
                 () = self.stop.cancelled() => return Ok(None),
                 // The container must not end at its deadline while it waits.
-                () = tokio::time::sleep(RENEWAL) => self.set_deadline(Some(GRACE_S))?,
+                () = tokio::time::sleep(DEADLINE_RENEWAL_INTERVAL) => self.set_deadline(Some(DEADLINE_GRACE_S))?,
             }
         }
     }
@@ -304,7 +304,7 @@ impl RunSession {
         let lock = self.options.measurement_lock.as_ref()?;
         tokio::select! {
             biased;
-            held = lock.exclusive() => Some(held),
+            held = lock.acquire_exclusive() => Some(held),
             () = self.stop.cancelled() => None,
         }
     }
@@ -313,8 +313,8 @@ impl RunSession {
     ///
     /// # Errors
     /// If there is none.
-    pub(crate) fn container(&self) -> Result<String, Halt> {
+    pub(crate) fn require_container(&self) -> Result<String, Halt> {
         let container = self.state().container.clone();
-        container.ok_or_else(|| Halt::host("the container no longer exists"))
+        container.ok_or_else(|| Halt::host_failure("the container no longer exists"))
     }
 }

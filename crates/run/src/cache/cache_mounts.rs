@@ -5,10 +5,10 @@
 
 use std::path::Path;
 
-use super::cached::{companions, image, origin, remove_stale};
+use super::cached_directories::{digest_companions, image_id, new_origin, remove_stale_entries};
 use super::seed;
 use crate::access::RunSession;
-use crate::container::{CACHE_LABEL, mounts_cached};
+use crate::container::{CACHE_LABEL, mounts_cached_directory};
 use crate::error::Halt;
 use crate::step::StepSession;
 use retrial_container::{ContainerSpec, Mount};
@@ -26,29 +26,30 @@ pub struct LockedCacheMounts {
 }
 
 /// Acquires a directory for each cache mount of a container, and mounts it.
-pub async fn take(
+pub async fn acquire_cache_mounts(
     session: &StepSession<'_>,
     spec: &mut ContainerSpec,
 ) -> Result<LockedCacheMounts, Halt> {
     let mut caches = LockedCacheMounts::default();
     for (mount, path) in std::mem::take(&mut spec.cache_mounts) {
-        let image = image(session, &spec.image).await?;
+        let image = image_id(session, &spec.image).await?;
         let machine = retrial_host::machine_name(&session.options.root);
-        let companions = companions(session, session.plan.companion_mounts()).await?;
+        let companions = digest_companions(session, session.plan.companion_mounts()).await?;
         let plan = &session.plan;
         let identity = plan.cache_mount_identity(&path, &image, &machine, &companions);
-        let (entry, lock) = free(session, &mount, &identity).await?;
-        let run = origin(session, image);
-        let earlier = entry.claim(&run)?;
+        let (entry, lock) = acquire_free_entry(session, &mount, &identity).await?;
+        let run = new_origin(session, image);
+        let earlier = entry.claim_for_run(&run)?;
         if earlier.is_none() {
-            let stage = entry.stage(session.run.id());
-            stage.begin()?;
-            seed::seed(session, &run.image, &path, &stage.content(), "").await?;
-            entry.claim_new(&stage, &run)?;
-            remove_stale(session, &entry).await?;
+            let stage = entry.stage_for_run(session.run.id());
+            stage.create_empty()?;
+            seed::copy_image_content(session, &run.image, &path, &stage.content_directory(), "")
+                .await?;
+            entry.claim_stage_for_run(&stage, &run)?;
+            remove_stale_entries(session, &entry).await?;
         }
         spec.mounts.push(Mount {
-            source: entry.content().display().to_string(),
+            source: entry.content_directory().display().to_string(),
             target: path.clone(),
             read_only: false,
         });
@@ -72,7 +73,11 @@ pub async fn take(
 
 impl LockedCacheMounts {
     /// Records which directories the container got.
-    pub fn record(&mut self, session: &StepSession<'_>, container: &str) -> Result<(), Halt> {
+    pub fn record_mounted(
+        &mut self,
+        session: &StepSession<'_>,
+        container: &str,
+    ) -> Result<(), Halt> {
         for (mounted, _) in &mut self.mounted {
             container.clone_into(&mut mounted.container);
             session.record(EventKind::CacheMounted(mounted.clone()))?;
@@ -82,48 +87,49 @@ impl LockedCacheMounts {
 }
 
 /// The first directory of an identity that no running container has.
-async fn free(
+async fn acquire_free_entry(
     session: &StepSession<'_>,
     mount: &str,
     identity: &str,
 ) -> Result<(CacheEntry, FileLock), Halt> {
-    let work = session.work();
+    let work = session.describe_work();
     let mut number = 0;
     loop {
         number += 1;
         let directory = format!("{}-{number}", short_identity(identity));
-        let entry = entry(session, mount, &directory, identity);
-        let LockAttempt::Acquired(lock) = entry.lock(&work)? else {
+        let entry = cache_entry(session, mount, &directory, identity);
+        let LockAttempt::Acquired(lock) = entry.try_lock(&work)? else {
             continue;
         };
-        let containers = session.with_engine(|engine| engine.containers(CACHE_LABEL));
+        let containers = session.with_engine(|engine| engine.list_containers(CACHE_LABEL));
         let location = entry.location();
-        let is_user =
-            |container: &ContainerState| container.running && mounts_cached(container, &location);
-        if !containers.await?.iter().any(is_user) && entry.is_own() {
+        let is_user = |container: &ContainerState| {
+            container.running && mounts_cached_directory(container, &location)
+        };
+        if !containers.await?.iter().any(is_user) && entry.has_own_identity() {
             return Ok((entry, lock));
         }
     }
 }
 
-fn entry(session: &RunSession, mount: &str, directory: &str, identity: &str) -> CacheEntry {
+fn cache_entry(session: &RunSession, mount: &str, directory: &str, identity: &str) -> CacheEntry {
     let cache = Path::new(&session.plan.cache);
-    CacheEntry::named(cache, mount, directory, identity)
+    CacheEntry::with_name(cache, mount, directory, identity)
 }
 
 /// Releases the directories of a removed container: the files become ours, and later runs reuse them if no step
 /// failed.
-pub async fn release(session: &RunSession, container: &str) {
+pub async fn release_cache_mounts(session: &RunSession, container: &str) {
     let state = session.state();
     let is_failed = |end: &StepEnd| matches!(end, StepEnd::Failed { .. } | StepEnd::Stopped);
-    let is_good = state.ended.values().all(|(end, _)| !is_failed(end));
-    let is_good = is_good && !session.stop.is_cancelled();
+    let has_no_failure = state.ended.values().all(|(end, _)| !is_failed(end));
+    let is_good = has_no_failure && !session.stop.is_cancelled();
     let mounts = state.cache_mounts.iter();
     for mounted in mounts.filter(|mounted| mounted.container == container) {
         let (mount, directory) = (&mounted.mount, &mounted.directory);
-        let entry = entry(session, mount, directory, &mounted.identity);
+        let entry = cache_entry(session, mount, directory, &mounted.identity);
         // Another process has locked it: it is no longer ours.
-        let Ok(LockAttempt::Acquired(_lock)) = entry.lock(&session.work()) else {
+        let Ok(LockAttempt::Acquired(_lock)) = entry.try_lock(&session.describe_work()) else {
             continue;
         };
         if !entry.is_claimed_by(session.run.id()) {
@@ -131,10 +137,10 @@ pub async fn release(session: &RunSession, container: &str) {
         }
         if !rustix::process::getuid().is_root() {
             // A later run's container may run as another user.
-            let _ = seed::own(session, &entry.content()).await;
+            let _ = seed::take_ownership(session, &entry.content_directory()).await;
         }
         if is_good {
-            let _ = entry.release();
+            let _ = entry.release_claim();
         }
     }
 }

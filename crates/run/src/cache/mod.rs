@@ -2,6 +2,6 @@
 //! programs cache compiled code. None of them is evidence.
 
 pub mod cache_mounts;
-pub mod cached;
+pub mod cached_directories;
 pub mod populate;
 pub mod seed;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::access::RunSession;
-use crate::container::{create_started, own_labels, start_error};
+use crate::container::{create_and_start, run_container_labels, start_error};
 use crate::error::Halt;
 use crate::step::StepSession;
 use retrial_container::{ContainerSpec, Mount};
@@ -15,13 +15,13 @@ use retrial_engine::error::EngineError;
 use retrial_plan::cached_directory::{SEED_SCRIPT, STAGE_MOUNT_PATH};
 
 /// The interval between checks whether it has ended.
-const PAUSE: Duration = Duration::from_millis(20);
+const END_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// The longest time that changing the owner of all files may take.
-const PATIENCE: Duration = Duration::from_mins(2);
+const CHOWN_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Returns our user and group in a container, for `chown`.
-pub async fn owner(session: &RunSession) -> String {
-    let abilities = session.with_engine(Engine::abilities).await;
+pub async fn container_owner(session: &RunSession) -> String {
+    let abilities = session.with_engine(Engine::query_capabilities).await;
     if abilities.is_ok_and(|abilities| abilities.rootless) {
         // An engine without root shows us as root there.
         return "0:0".to_owned();
@@ -32,24 +32,26 @@ pub async fn owner(session: &RunSession) -> String {
 
 /// Makes us the owner of all files in a directory, writable for everybody, as root of the run's image. Does not
 /// follow symlinks: they refer to paths of the container.
-pub async fn own(session: &RunSession, directory: &Path) -> Result<(), EngineError> {
+pub async fn take_ownership(session: &RunSession, directory: &Path) -> Result<(), EngineError> {
     let script =
         format!("chown -hR \"$1\" {STAGE_MOUNT_PATH} && chmod -R a+rwX {STAGE_MOUNT_PATH}");
     let image = session.state().image.clone().unwrap_or_default();
     let spec = ContainerSpec {
-        command: ["-c", &script, "sh", &owner(session).await]
+        command: ["-c", &script, "sh", &container_owner(session).await]
             .map(str::to_owned)
             .to_vec(),
-        ..as_root(session, &image, directory)
+        ..root_container(session, &image, directory)
     };
-    let id = create_started(session, &spec).await?;
-    let ended = session.with_engine(|engine| engine.ended(&id));
-    let _ = tokio::time::timeout(PATIENCE, ended).await;
-    session.with_engine(|engine| engine.remove(&id)).await
+    let id = create_and_start(session, &spec).await?;
+    let ended = session.with_engine(|engine| engine.wait_for_exit(&id));
+    let _ = tokio::time::timeout(CHOWN_TIMEOUT, ended).await;
+    session
+        .with_engine(|engine| engine.remove_container(&id))
+        .await
 }
 
 /// Returns a container of the image with one mounted directory of ours.
-fn as_root(session: &RunSession, image: &str, stage: &Path) -> ContainerSpec {
+fn root_container(session: &RunSession, image: &str, stage: &Path) -> ContainerSpec {
     ContainerSpec {
         name: format!("retrial-{}-seed", session.run.id()),
         image: image.to_owned(),
@@ -61,13 +63,13 @@ fn as_root(session: &RunSession, image: &str, stage: &Path) -> ContainerSpec {
             target: STAGE_MOUNT_PATH.to_owned(),
             read_only: false,
         }],
-        labels: own_labels(session),
+        labels: run_container_labels(session),
         ..ContainerSpec::default()
     }
 }
 
 /// Copies the image's content at `path` into the directory `stage`, with its owners unless one is named.
-pub async fn seed(
+pub async fn copy_image_content(
     session: &StepSession<'_>,
     image: &str,
     path: &str,
@@ -77,27 +79,33 @@ pub async fn seed(
     let words = ["-c", SEED_SCRIPT, "sh", path, owner];
     let spec = ContainerSpec {
         command: words.map(str::to_owned).to_vec(),
-        ..as_root(session, image, stage)
+        ..root_container(session, image, stage)
     };
-    let id = create_started(session, &spec).await;
-    let id = id.map_err(|error| start_error(&error))?;
-    let copied = wait(session, &id, path).await;
-    session.with_engine(|engine| engine.remove(&id)).await?;
+    let created = create_and_start(session, &spec).await;
+    let id = created.map_err(|error| start_error(&error))?;
+    let copied = wait_for_copy(session, &id, path).await;
+    session
+        .with_engine(|engine| engine.remove_container(&id))
+        .await?;
     copied
 }
 
-async fn wait(session: &StepSession<'_>, id: &str, path: &str) -> Result<(), Halt> {
+async fn wait_for_copy(session: &StepSession<'_>, id: &str, path: &str) -> Result<(), Halt> {
     loop {
-        let state = session.with_engine(|engine| engine.container(id)).await?;
+        let state = session
+            .with_engine(|engine| engine.inspect_container(id))
+            .await?;
         match state {
-            Some(state) if state.running => session.pause(PAUSE).await?,
+            Some(state) if state.running => {
+                session.sleep_unless_stopped(END_CHECK_INTERVAL).await?
+            }
             Some(state) if state.exit_code == Some(0) => return Ok(()),
             state => {
                 let log = session
-                    .with_engine(|engine| engine.container_log(id, 3))
+                    .with_engine(|engine| engine.read_container_log(id, 3))
                     .await;
                 let code = state.and_then(|state| state.exit_code).unwrap_or(-1);
-                return Err(Halt::host(format!(
+                return Err(Halt::host_failure(format!(
                     "the image's content at {path} could not be copied (exit code {code}): {}",
                     log.unwrap_or_default().trim()
                 )));

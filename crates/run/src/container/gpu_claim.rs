@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags};
 
-use super::labels::{GPU_LABEL, RUN_LABEL, label, run_of};
+use super::labels::{GPU_LABEL, RUN_LABEL, describe_run, label_value};
 use crate::access::RunSession;
 use crate::error::Halt;
 use crate::step::StepSession;
@@ -18,67 +18,70 @@ use retrial_store::StoreError;
 use retrial_store::journal::{StepEnd, StepFault};
 
 /// The longest wait for another run to create its container.
-const PATIENCE: Duration = Duration::from_mins(10);
+const LOCK_TIMEOUT: Duration = Duration::from_mins(10);
 /// Folders that all users of a machine share and may write to, by mode 1777. The first existing one is used, so
 /// that all users choose the same; `/tmp` may be private to a user.
-const SHARED: [&str; 3] = ["/run/lock", "/dev/shm", "/tmp"];
+const SHARED_FOLDERS: [&str; 3] = ["/run/lock", "/dev/shm", "/tmp"];
 /// The lock file's name in that folder.
-const LOCK: &str = "retrial-gpus.lock";
+const LOCK_FILE_NAME: &str = "retrial-gpus.lock";
 /// The interval after which the engine is queried again: it may have been restarted.
-const CHECK_AGAIN: Duration = Duration::from_mins(1);
+const ENGINE_RECHECK_INTERVAL: Duration = Duration::from_mins(1);
 
 /// The GPUs that the run's container claims, for its label: addresses, or `all`.
-pub fn claim_of(session: &RunSession) -> Option<String> {
+pub fn gpu_claim(session: &RunSession) -> Option<String> {
     session.plan.requires.gpus.as_ref()?;
     let assigned = session.plan.assigned_gpus.as_ref();
-    Some(assigned.map_or_else(|| "all".to_owned(), |assigned| assigned.claims().join(",")))
+    Some(assigned.map_or_else(
+        || "all".to_owned(),
+        |assigned| assigned.claim_keys().join(","),
+    ))
 }
 
 /// Waits until no other container of ours has a GPU that this run needs. The returned lock is held until
 /// the run's own container runs on them.
-pub async fn claim(session: &StepSession<'_>) -> Result<Option<File>, Halt> {
-    let Some(mine) = claim_of(session) else {
+pub async fn claim_gpus(session: &StepSession<'_>) -> Result<Option<File>, Halt> {
+    let Some(mine) = gpu_claim(session) else {
         return Ok(None);
     };
     let mut reported = String::new();
     loop {
-        let lock = guard(session).await?;
+        let lock = lock_claims(session).await?;
         let others = session
-            .with_engine(|engine| engine.containers(GPU_LABEL))
+            .with_engine(|engine| engine.list_containers(GPU_LABEL))
             .await?;
         let conflict = |other: &&ContainerState| {
             other.running
-                && label(other, RUN_LABEL) != session.run.id()
-                && overlap(&mine, label(other, GPU_LABEL))
+                && label_value(other, RUN_LABEL) != session.run.id()
+                && claims_overlap(&mine, label_value(other, GPU_LABEL))
         };
         let Some(holder) = others.iter().find(conflict) else {
             return Ok(lock);
         };
         // Other runs may check meanwhile.
         drop(lock);
-        let run = label(holder, RUN_LABEL);
-        let gpus = gpus(label(holder, GPU_LABEL));
-        let holder_text = format!("{gpus} in use by {}", run_of(holder));
+        let run = label_value(holder, RUN_LABEL);
+        let gpus = describe_gpus(label_value(holder, GPU_LABEL));
+        let holder_text = format!("{gpus} in use by {}", describe_run(holder));
         if session.plan.no_wait {
             let advice = format!(
                 "wait for it (without --no-wait), end it (retrial stop {run}), or choose others with --gpus"
             );
-            return Err(Halt::failed(StepFault::Host, holder_text, advice));
+            return Err(Halt::failure(StepFault::Host, holder_text, advice));
         }
         if reported != holder_text {
             session.warn(format!("waiting: {holder_text}"))?;
             reported = holder_text;
         }
-        let ended = session.with_engine(|engine| engine.ended(&holder.id));
+        let ended = session.with_engine(|engine| engine.wait_for_exit(&holder.id));
         tokio::select! {
             // The result is ignored: the next check decides.
-            _ = tokio::time::timeout(CHECK_AGAIN, ended) => {}
+            _ = tokio::time::timeout(ENGINE_RECHECK_INTERVAL, ended) => {}
             () = session.stop.cancelled() => return Err(StepEnd::Stopped.into()),
         }
     }
 }
 
-fn gpus(claim: &str) -> String {
+fn describe_gpus(claim: &str) -> String {
     match claim {
         "all" => "all GPUs are".to_owned(),
         gpu if !gpu.contains(',') => format!("GPU {gpu} is"),
@@ -87,7 +90,7 @@ fn gpus(claim: &str) -> String {
 }
 
 /// Returns whether two claims name a GPU in common: a card is all of its partitions.
-fn overlap(claim: &str, other: &str) -> bool {
+fn claims_overlap(claim: &str, other: &str) -> bool {
     let same = |gpu: &str, other_gpu: &str| {
         let (card, partition) = gpu.split_once('/').unwrap_or((gpu, ""));
         let (other_card, other_partition) = other_gpu.split_once('/').unwrap_or((other_gpu, ""));
@@ -101,16 +104,16 @@ fn overlap(claim: &str, other: &str) -> bool {
 }
 
 /// Acquires the lock shared by all runs on this machine, of any user. It is released when its process ends.
-async fn guard(session: &RunSession) -> Result<Option<File>, StoreError> {
+async fn lock_claims(session: &RunSession) -> Result<Option<File>, StoreError> {
     let path = lock_path();
-    let file = open(&path).map_err(StoreError::io("open", &path))?;
+    let file = open_lock_file(&path).map_err(StoreError::io("open", &path))?;
     let since = Instant::now();
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(Some(file)),
             Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", &path)(error)),
             Err(TryLockError::WouldBlock)
-                if since.elapsed() < PATIENCE && !session.stop.is_cancelled() =>
+                if since.elapsed() < LOCK_TIMEOUT && !session.stop.is_cancelled() =>
             {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
@@ -124,13 +127,13 @@ fn lock_path() -> PathBuf {
         let mode = std::fs::metadata(folder).map(|status| status.permissions().mode());
         mode.is_ok_and(|mode| mode & 0o1777 == 0o1777)
     };
-    let folder = SHARED.iter().find(writable).unwrap_or(&"/tmp");
-    Path::new(folder).join(LOCK)
+    let folder = SHARED_FOLDERS.iter().find(writable).unwrap_or(&"/tmp");
+    Path::new(folder).join(LOCK_FILE_NAME)
 }
 
 /// Reading is enough to lock. Another user's file in a sticky folder may not be opened with
 /// `O_CREAT` (`fs.protected_regular`), so it is created only if it does not exist.
-fn open(path: &Path) -> std::io::Result<File> {
+fn open_lock_file(path: &Path) -> std::io::Result<File> {
     let open_existing = || -> std::io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
@@ -169,22 +172,22 @@ mod tests {
         #[case] second: &str,
         #[case] expected: bool,
     ) {
-        assert_eq!(overlap(first, second), expected);
-        assert_eq!(overlap(second, first), expected);
+        assert_eq!(claims_overlap(first, second), expected);
+        assert_eq!(claims_overlap(second, first), expected);
     }
 
     #[test]
     fn the_lock_file_can_be_locked_by_other_users() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(LOCK);
-        let first = open(&path).unwrap();
+        let path = folder.path().join(LOCK_FILE_NAME);
+        let first = open_lock_file(&path).unwrap();
         let mode = std::fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o644);
         first.try_lock().unwrap();
-        let second = open(&path).unwrap();
+        let second = open_lock_file(&path).unwrap();
         assert!(matches!(second.try_lock(), Err(TryLockError::WouldBlock)));
         drop(first);
         second.try_lock().unwrap();
-        assert!(lock_path().ends_with(LOCK));
+        assert!(lock_path().ends_with(LOCK_FILE_NAME));
     }
 }

@@ -22,51 +22,51 @@ pub const CACHE_LABEL: &str = "io.retrial.cache";
 pub const JOB_LABEL: &str = "io.retrial.job";
 
 /// Returns the labels of this run's containers: one without them is never touched.
-pub fn own_labels(session: &RunSession) -> BTreeMap<String, String> {
+pub fn run_container_labels(session: &RunSession) -> BTreeMap<String, String> {
     let path = session.run.path().display().to_string();
     let path = (PATH_LABEL.to_owned(), path);
-    let own = labels_of(session.run.id()).into_iter();
+    let own = container_labels(session.run.id()).into_iter();
     own.chain([path]).collect()
 }
 
 /// Returns the labels of a container of ours, of a run or of another name.
-pub fn labels_of(run: &str) -> BTreeMap<String, String> {
+pub fn container_labels(run: &str) -> BTreeMap<String, String> {
     let own = BTreeMap::from([
         (RUN_LABEL.to_owned(), run.to_owned()),
-        (USER_LABEL.to_owned(), user()),
-        (UID_LABEL.to_owned(), uid()),
+        (USER_LABEL.to_owned(), current_user()),
+        (UID_LABEL.to_owned(), current_uid()),
     ]);
-    let job = std::env::var("SLURM_JOB_ID").ok();
-    let job = job.map(|id| (JOB_LABEL.to_owned(), id));
+    let job_id = std::env::var("SLURM_JOB_ID").ok();
+    let job = job_id.map(|id| (JOB_LABEL.to_owned(), id));
     own.into_iter().chain(job).collect()
 }
 
 /// Returns the owner of a container of ours by its labels, if that is another user.
-pub fn other_user(labels: &BTreeMap<String, String>) -> Option<String> {
-    not_of(labels, &uid(), &user())
+pub fn find_other_user(labels: &BTreeMap<String, String>) -> Option<String> {
+    other_owner(labels, &current_uid(), &current_user())
 }
 
 /// Returns a container's label; empty if it has none.
-pub fn label<'a>(container: &'a ContainerState, name: &str) -> &'a str {
+pub fn label_value<'a>(container: &'a ContainerState, name: &str) -> &'a str {
     container.labels.get(name).map_or("", String::as_str)
 }
 
 /// Returns the run of a container, and its user: `run ID of USER`.
-pub fn run_of(container: &ContainerState) -> String {
-    let run = label(container, RUN_LABEL);
-    match label(container, USER_LABEL) {
+pub fn describe_run(container: &ContainerState) -> String {
+    let run = label_value(container, RUN_LABEL);
+    match label_value(container, USER_LABEL) {
         "" => format!("run {run}"),
         user => format!("run {run} of {user}"),
     }
 }
 
 /// Returns whether a container mounts the cached directory with this path.
-pub fn mounts_cached(container: &ContainerState, location: &str) -> bool {
-    let mut mounted = label(container, CACHE_LABEL).lines();
+pub fn mounts_cached_directory(container: &ContainerState, location: &str) -> bool {
+    let mut mounted = label_value(container, CACHE_LABEL).lines();
     mounted.any(|line| line == location)
 }
 
-fn not_of(labels: &BTreeMap<String, String>, uid: &str, user: &str) -> Option<String> {
+fn other_owner(labels: &BTreeMap<String, String>, uid: &str, user: &str) -> Option<String> {
     let owner = labels.get(USER_LABEL);
     let is_namesake = owner.is_some_and(|owner| owner == user);
     let is_own = match labels.get(UID_LABEL) {
@@ -78,25 +78,25 @@ fn not_of(labels: &BTreeMap<String, String>, uid: &str, user: &str) -> Option<St
     (!is_own).then(|| owner.cloned().unwrap_or_else(unknown))
 }
 
-fn uid() -> String {
+fn current_uid() -> String {
     rustix::process::getuid().as_raw().to_string()
 }
 
 /// Our user, by name or number.
-fn user() -> String {
+fn current_user() -> String {
     let name = ["SUDO_USER", "USER", "LOGNAME"]
         .iter()
         .find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
     name.unwrap_or_else(|| {
-        let id = uid();
+        let id = current_uid();
         // A cron job or a container has no such variable.
         let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-        named(&passwd, &id).unwrap_or(id)
+        find_user_name(&passwd, &id).unwrap_or(id)
     })
 }
 
 /// The name of a user by its id, in a file like `/etc/passwd`.
-fn named(passwd: &str, id: &str) -> Option<String> {
+fn find_user_name(passwd: &str, id: &str) -> Option<String> {
     passwd.lines().find_map(|line| {
         let mut fields = line.split(':');
         let name = fields.next().filter(|name| !name.is_empty())?;
@@ -128,6 +128,6 @@ mod tests {
             let (name, value) = label.split_once('=')?;
             Some((format!("io.retrial.{name}"), value.to_owned()))
         });
-        assert_eq!(not_of(&labels.collect(), uid, user).as_deref(), other);
+        assert_eq!(other_owner(&labels.collect(), uid, user).as_deref(), other);
     }
 }

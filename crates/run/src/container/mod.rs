@@ -6,7 +6,7 @@
 mod create;
 mod extract;
 mod gpu_claim;
-pub mod installed;
+pub mod installed_packages;
 mod labels;
 mod lifecycle;
 mod mount_check;
@@ -14,14 +14,14 @@ mod reattach;
 mod replace;
 mod sources;
 
-pub use create::{create_again, create_started, start_error};
-pub use extract::{Extraction, MAX_BYTES, extract};
+pub use create::{create_and_start, create_replacing_unrecorded, start_error};
+pub use extract::{Extraction, MAX_EXTRACTED_BYTES, extract_path};
 pub use labels::{
-    CACHE_LABEL, GPU_LABEL, JOB_LABEL, PATH_LABEL, RUN_LABEL, label, labels_of, mounts_cached,
-    other_user, own_labels, run_of,
+    CACHE_LABEL, GPU_LABEL, JOB_LABEL, PATH_LABEL, RUN_LABEL, container_labels, describe_run,
+    find_other_user, label_value, mounts_cached_directory, run_container_labels,
 };
 pub use lifecycle::{
-    begin_to_remove, create, create_for_service, create_with, discard, end_after, remove,
-    remove_step, teardown,
+    create_main_container, create_service_container, create_with_caches, discard_container,
+    remove_ahead, remove_containers, run_remove_step, tear_down, tear_down_after_error,
 };
 pub use sources::{record_links, resolve_context};

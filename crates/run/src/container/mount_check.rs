@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use crate::access::RunSession;
 use crate::control::ControlDirectory;
 use crate::error::Halt;
-use crate::step::{DirectoryWatch, with_exit_code};
-use retrial_container::first_process::CONTROL;
+use crate::step::{DirectoryWatch, format_exit_code};
+use retrial_container::first_process::CONTROL_MOUNT;
 use retrial_engine::api::ExecSpec;
 use retrial_store::journal::{StepEnd, StepFault};
 
 /// The longest time that the first process may take to copy the nonce.
-const PATIENCE: Duration = Duration::from_secs(20);
+const NONCE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Waits until the first process has copied the nonce.
 ///
@@ -26,7 +26,7 @@ pub async fn verify_control_mount(
 ) -> Result<(), Halt> {
     let since = Instant::now();
     let mut last_checked = since;
-    let mut watch = DirectoryWatch::writes(control.path());
+    let mut watch = DirectoryWatch::for_writes(control.path());
     loop {
         if control.is_nonce_copied(nonce) {
             return Ok(());
@@ -36,51 +36,53 @@ pub async fn verify_control_mount(
         }
         if last_checked.elapsed() > Duration::from_millis(300) {
             last_checked = Instant::now();
-            let state = session.with_engine(|engine| engine.container(id)).await?;
+            let state = session
+                .with_engine(|engine| engine.inspect_container(id))
+                .await?;
             if let Some(state) = state
                 && !state.running
                 && !control.is_nonce_copied(nonce)
             {
-                let code = with_exit_code(&state);
-                let log = log(session, id).await;
-                let end = StepEnd::failed(
+                let code = format_exit_code(&state);
+                let log = format_container_log(session, id).await;
+                let end = StepEnd::failure(
                     StepFault::Host,
                     format!("the container's first process ended at once{code}"),
                     "with `entrypoint: image`, the image's entrypoint must execute its arguments",
                 );
                 return Err(end.with_last_lines(|| log).into());
             }
-            if sees_nonce(session, id, nonce).await == Some(false)
+            if can_read_nonce(session, id, nonce).await == Some(false)
                 && !control.is_nonce_copied(nonce)
             {
-                return Err(not_shared(session));
+                return Err(not_shared_error(session));
             }
         }
-        if since.elapsed() > PATIENCE {
-            let is_seen = sees_nonce(session, id, nonce).await == Some(true);
+        if since.elapsed() > NONCE_TIMEOUT {
+            let is_seen = can_read_nonce(session, id, nonce).await == Some(true);
             if control.is_nonce_copied(nonce) {
                 return Ok(());
             }
             if !is_seen {
-                return Err(not_shared(session));
+                return Err(not_shared_error(session));
             }
-            let log = log(session, id).await;
-            let end = StepEnd::failed(
+            let log = format_container_log(session, id).await;
+            let end = StepEnd::failure(
                 StepFault::Host,
                 "the image's entrypoint does not execute its arguments",
                 "remove `entrypoint: image` from the recipe: the entrypoint is then bypassed",
             );
             return Err(end.with_last_lines(|| log).into());
         }
-        watch.change(Duration::from_millis(100)).await;
+        watch.wait_for_change(Duration::from_millis(100)).await;
     }
 }
 
 /// The end of a step whose container does not see our files.
-pub fn not_shared(session: &RunSession) -> Halt {
+pub fn not_shared_error(session: &RunSession) -> Halt {
     let endpoint = &session.engine.info().endpoint;
     let path = session.control.path().display();
-    Halt::failed(
+    Halt::failure(
         StepFault::Host,
         format!(
             "the engine at {endpoint} does not share this machine's files: its containers do not see {path}"
@@ -90,11 +92,11 @@ pub fn not_shared(session: &RunSession) -> Halt {
 }
 
 /// Returns whether a process in the container can read the nonce; none if unknown.
-async fn sees_nonce(session: &RunSession, id: &str, nonce: &str) -> Option<bool> {
-    let line = format!("read -r nonce <{CONTROL}/nonce; echo \"nonce $nonce\"");
+async fn can_read_nonce(session: &RunSession, id: &str, nonce: &str) -> Option<bool> {
+    let line = format!("read -r nonce <{CONTROL_MOUNT}/nonce; echo \"nonce $nonce\"");
     let spec = ExecSpec::as_root(["/bin/sh", "-c", &line]);
-    let output = session.with_engine(|engine| engine.exec(id, &spec));
-    let output = output.await.ok()?;
+    let query = session.with_engine(|engine| engine.exec_attached(id, &spec));
+    let output = query.await.ok()?;
     let line = output
         .stdout
         .lines()
@@ -102,12 +104,12 @@ async fn sees_nonce(session: &RunSession, id: &str, nonce: &str) -> Option<bool>
     Some(line.trim() == nonce)
 }
 
-async fn log(session: &RunSession, id: &str) -> Vec<String> {
-    let log = session.with_engine(|engine| engine.container_log(id, 10));
-    let log = log.await;
-    let log = log.unwrap_or_default();
-    let lines = log.lines();
-    lines
+async fn format_container_log(session: &RunSession, id: &str) -> Vec<String> {
+    let query = session.with_engine(|engine| engine.read_container_log(id, 10));
+    let answer = query.await;
+    let log = answer.unwrap_or_default();
+    let quoted_lines = log.lines();
+    quoted_lines
         .map(|line| retrial_readings::sanitize(line).to_string())
         .collect()
 }

@@ -9,7 +9,7 @@ use retrial_plan::step::{Action, CommandPurpose, Plan, Step};
 impl RunExecution<'_> {
     /// Finds the run's container. Returns whether it runs and can be used. One that was created but
     /// never recorded is removed; from one that has ended, results are collected.
-    pub(crate) async fn reattach(&mut self) -> Result<bool, RunError> {
+    pub(crate) async fn reattach_container(&mut self) -> Result<bool, RunError> {
         let session = self.session;
         let state = session.state();
         if !state.begun {
@@ -17,45 +17,47 @@ impl RunExecution<'_> {
         }
         let label = format!("{RUN_LABEL}={}", session.run.id());
         let mut own = None;
-        let containers = session.with_engine(|engine| engine.containers(&label));
+        let containers = session.with_engine(|engine| engine.list_containers(&label));
         for container in containers.await? {
             let mut services = state.service_containers.values();
             if state.container.as_deref() == Some(container.id.as_str()) {
                 own = Some(container);
             } else if !services.any(|id| *id == container.id) {
                 let id = &container.id;
-                session.with_engine(|engine| engine.remove(id)).await?;
+                session
+                    .with_engine(|engine| engine.remove_container(id))
+                    .await?;
             }
         }
         let mut steps = session.plan.steps.iter();
         let maker = steps.find(|step| state.made_by == Some(step.number));
         let created =
-            maker.is_some_and(|step| step.action == Action::Create && state.done(step.number));
+            maker.is_some_and(|step| step.action == Action::Create && state.is_done(step.number));
         let filling = maker.is_some_and(|step| {
             matches!(step.action, Action::Populate(_))
                 && state.open.contains(&step.number)
-                && session.control.step(step).started()
+                && session.control.step_control(step).has_started()
         });
         match (own, &state.container) {
             (Some(container), _) if container.running && (created || filling) => return Ok(true),
-            (Some(_), _) if created => self.salvage().await?,
+            (Some(_), _) if created => self.salvage_results().await?,
             _ => {}
         }
-        if self.course.abort_reason.is_some() {
+        if self.failure_tracker.abort_reason.is_some() {
             // It has the only copy of the results: they remain for the next resume.
-            lifecycle::teardown(session).await?;
+            lifecycle::tear_down(session).await?;
         } else {
             // Services are no longer needed.
-            lifecycle::remove(session).await?;
+            lifecycle::remove_containers(session).await?;
         }
         Ok(false)
     }
 
     /// Steps that are not executed again. A step on the host may still be running: no step before it is
     /// executed again.
-    pub(crate) fn completed(&self, container_lives: bool) -> Vec<u32> {
+    pub(crate) fn find_completed_steps(&self, container_lives: bool) -> Vec<u32> {
         let plan = &self.session.plan;
-        let state = self.session.state().resumed();
+        let state = self.session.state().to_resumed();
         let mut completed = state.completed_steps(plan, container_lives);
         let is_running = |step: &&Step| step.host_command().is_some() && self.may_be_running(step);
         if let Some(running) = plan.steps.iter().find(is_running) {
@@ -69,16 +71,16 @@ impl RunExecution<'_> {
 
     /// Completes the measurements that wrote their exit code before the container ended, and collects their
     /// results. A signal or a host fault ends the run here.
-    async fn salvage(&mut self) -> Result<(), RunError> {
+    async fn salvage_results(&mut self) -> Result<(), RunError> {
         let plan: &Plan = &self.session.plan;
         for step in &plan.steps {
-            if self.is_whole(step) {
+            if self.is_salvageable(step) {
                 let end = self.execute_step(step).await?;
                 // Other failures are retried.
-                let mut course = self.course.clone();
-                course.advance(step, &end);
+                let mut course = self.failure_tracker.clone();
+                course.record_end(step, &end);
                 if course.abort_reason.is_some() {
-                    self.course = course;
+                    self.failure_tracker = course;
                     break;
                 }
             }
@@ -86,7 +88,7 @@ impl RunExecution<'_> {
         Ok(())
     }
 
-    fn is_whole(&self, step: &Step) -> bool {
+    fn is_salvageable(&self, step: &Step) -> bool {
         let state = self.session.state();
         match &step.action {
             Action::Exec(exec) => {
@@ -95,11 +97,11 @@ impl RunExecution<'_> {
                     && self
                         .session
                         .control
-                        .step(step)
-                        .exit()
+                        .step_control(step)
+                        .read_exit()
                         .is_some_and(|exit| !exit.terminated_by_us)
             }
-            Action::Collect { of, .. } => state.done(*of) && !state.done(step.number),
+            Action::Collect { of, .. } => state.is_done(*of) && !state.is_done(step.number),
             _ => false,
         }
     }

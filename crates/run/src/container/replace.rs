@@ -10,36 +10,40 @@ use retrial_store::journal::EventKind;
 
 impl RunExecution<'_> {
     /// Does the work of a step on this machine.
-    pub(crate) async fn work_here(
+    pub(crate) async fn run_with_replacement(
         &mut self,
         session: &StepSession<'_>,
         reattach: bool,
     ) -> Result<Option<i64>, Halt> {
-        let done = Box::pin(self.attempt_here(session, reattach)).await;
-        if done.is_err() && Box::pin(self.replace_unused(session)).await? {
-            return Box::pin(self.attempt_here(session, reattach)).await;
+        let done = Box::pin(self.run_action(session, reattach)).await;
+        if done.is_err() && Box::pin(self.replace_unused_container(session)).await? {
+            return Box::pin(self.run_action(session, reattach)).await;
         }
         done
     }
 
     /// Replaces the run's container if the engine was restarted during this step, which failed, and the container
     /// has ended unused. Returns whether it did.
-    async fn replace_unused(&self, failed: &StepSession<'_>) -> Result<bool, Halt> {
+    async fn replace_unused_container(&self, failed: &StepSession<'_>) -> Result<bool, Halt> {
         let session = self.session;
-        if session.engine.waited().is_zero() || session.stop.is_cancelled() {
+        if session.engine.waited_time().is_zero() || session.stop.is_cancelled() {
             return Ok(false);
         }
         let state = session.state();
-        let maker = state.made_by.and_then(|maker| session.plan.step(maker));
-        let maker = maker.filter(|maker| maker.action == Action::Create);
+        let made_by_step = state.made_by.and_then(|maker| session.plan.step(maker));
+        let maker = made_by_step.filter(|maker| maker.action == Action::Create);
         let (Some(id), Some(maker)) = (&state.container, maker) else {
             return Ok(false);
         };
-        let ran = |step: &Step| step.number > maker.number && session.control.step(step).started();
+        let ran = |step: &Step| {
+            step.number > maker.number && session.control.step_control(step).has_started()
+        };
         if !state.service_containers.is_empty() || session.plan.steps.iter().any(ran) {
             return Ok(false);
         }
-        let found = session.with_engine(|engine| engine.container(id)).await?;
+        let found = session
+            .with_engine(|engine| engine.inspect_container(id))
+            .await?;
         if found.is_none_or(|found| found.running) {
             return Ok(false);
         }
@@ -48,8 +52,8 @@ impl RunExecution<'_> {
                 "the container ended with its engine before anything ran in it: creating it again"
                     .to_owned(),
         })?;
-        lifecycle::discard(session, id).await?;
-        lifecycle::create(&StepSession::new(session, maker)).await?;
+        lifecycle::discard_container(session, id).await?;
+        lifecycle::create_main_container(&StepSession::new(session, maker)).await?;
         Ok(true)
     }
 }

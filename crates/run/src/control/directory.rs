@@ -25,26 +25,26 @@ const SCRIPTS: [(&str, &str); 7] = [
     ("probe", include_str!("probe")),
     ("children", include_str!("children")),
     ("processes", include_str!("processes")),
-    ("packages", PACKAGES),
+    ("packages", PACKAGES_SCRIPT),
 ];
 
 /// The script that lists the installed packages by reading files only.
-pub const PACKAGES: &str = include_str!("packages");
+pub const PACKAGES_SCRIPT: &str = include_str!("packages");
 
 /// The pipe that requests the installed packages from the first process, and its response.
-const ASK: &str = "ask";
-const LISTED: &str = "listed";
+const PACKAGES_PIPE: &str = "ask";
+const PACKAGES_LIST: &str = "listed";
 /// The maximum size of a response, bytes.
-const LONGEST_LIST: u64 = 8 << 20;
+const MAX_PACKAGES_LIST_BYTES: u64 = 8 << 20;
 
 /// The container's own time, in seconds, after the longest step: for collecting and judging.
-pub const GRACE_S: u64 = 15 * 60;
+pub const DEADLINE_GRACE_S: u64 = 15 * 60;
 
 /// The interval between extensions of the deadline of a container that waits.
-pub const RENEWAL: Duration = Duration::from_secs(GRACE_S / 3);
+pub const DEADLINE_RENEWAL_INTERVAL: Duration = Duration::from_secs(DEADLINE_GRACE_S / 3);
 
 /// The variable that identifies a step's processes.
-pub fn mark(run: &RunDirectory, step: &Step) -> (String, String) {
+pub fn step_mark(run: &RunDirectory, step: &Step) -> (String, String) {
     let value = format!("{}/{}", run.id(), step.directory_name());
     ("RETRIAL_STEP".to_owned(), value)
 }
@@ -79,21 +79,21 @@ type Scripts = [Option<(u64, SystemTime, String)>; SCRIPTS.len()];
 
 impl ControlDirectory {
     /// Returns the control directory of a run's own container.
-    pub fn of(run: &RunDirectory) -> Self {
-        Self::at(run.control())
+    pub fn for_run(run: &RunDirectory) -> Self {
+        Self::at_path(run.control_directory())
     }
 
     /// Returns the control directory of a run's steps on the host, which no container mounts.
-    pub fn of_host(run: &RunDirectory) -> Self {
-        Self::at(run.join("host/control"))
+    pub fn for_host(run: &RunDirectory) -> Self {
+        Self::at_path(run.join("host/control"))
     }
 
     /// Returns the control directory of the container of a service.
-    pub fn of_service(run: &RunDirectory, service: &str) -> Self {
-        Self::at(run.join("services").join(service))
+    pub fn for_service(run: &RunDirectory, service: &str) -> Self {
+        Self::at_path(run.join("services").join(service))
     }
 
-    pub(super) fn at(path: PathBuf) -> Self {
+    pub(super) fn at_path(path: PathBuf) -> Self {
         Self {
             path,
             scripts: Arc::default(),
@@ -111,18 +111,18 @@ impl ControlDirectory {
     /// If the disk is full or cannot be written.
     pub fn lay_out(&self, nonce: &str, private_pids: bool) -> Result<(), StoreError> {
         let directory = self.write_scripts(0o755, 0o644)?;
-        directory.directory("steps")?.set_mode(0o755)?;
+        directory.open_directory("steps")?.set_mode(0o755)?;
         directory.write("nonce", format!("{nonce}\n").as_bytes(), 0o644)?;
         directory.write("seen", b"", 0o666)?;
         directory.write("ended", b"", 0o666)?;
-        directory.write(LISTED, b"", 0o666)?;
-        directory.make_pipe(ASK, 0o644)?;
+        directory.write(PACKAGES_LIST, b"", 0o666)?;
+        directory.create_pipe(PACKAGES_PIPE, 0o644)?;
         if private_pids {
             directory.write("private-pids", b"", 0o644)?;
         } else {
             directory.remove("private-pids")?;
         }
-        self.set_deadline(Some(GRACE_S))
+        self.set_deadline(Some(DEADLINE_GRACE_S))
     }
 
     /// Lays out the scripts for steps on the host. A running step has already read them.
@@ -149,8 +149,8 @@ impl ControlDirectory {
     /// The first script that was changed since this process wrote it, or since the first call.
     pub fn changed_script(&self) -> Option<&'static str> {
         let now = self.read_scripts();
-        let mut original = lock(&self.scripts);
-        let original = original.get_or_insert_with(|| now.clone());
+        let mut recorded = lock(&self.scripts);
+        let original = recorded.get_or_insert_with(|| now.clone());
         let mut names = SCRIPTS.iter().zip(original.iter().zip(&now));
         let changed = names.find(|(_, (original, now))| original != now);
         changed.map(|((name, _), _)| *name)
@@ -170,7 +170,7 @@ impl ControlDirectory {
     }
 
     /// Returns why the first process ended, if it wrote it: `deadline` or `stopped`.
-    pub fn ended(&self) -> Option<String> {
+    pub fn end_reason(&self) -> Option<String> {
         let text = self.read("ended")?;
         let reason = text.lines().next()?.trim();
         (!reason.is_empty()).then(|| reason.to_owned())
@@ -178,14 +178,22 @@ impl ControlDirectory {
 
     /// Requests the list of installed packages from the container's first process. Returns whether it listens:
     /// it does so once, and as root.
-    pub fn ask_for_packages(&self) -> bool {
+    pub fn request_packages(&self) -> bool {
         let directory = DirHandle::open(&self.path);
-        directory.is_ok_and(|directory| directory.write_to_pipe(ASK, b"packages\n").is_ok())
+        directory.is_ok_and(|directory| {
+            directory
+                .write_to_pipe(PACKAGES_PIPE, b"packages\n")
+                .is_ok()
+        })
     }
 
-    /// The response to [`Self::ask_for_packages`], once it is complete; empty if it is too long, or not a file.
+    /// The response to [`Self::request_packages`], once it is complete; empty if it is too long, or not a file.
     pub fn listed_packages(&self) -> Option<String> {
-        match open::read_text_beneath(&self.path, Path::new(LISTED), LONGEST_LIST) {
+        match open::read_text_beneath(
+            &self.path,
+            Path::new(PACKAGES_LIST),
+            MAX_PACKAGES_LIST_BYTES,
+        ) {
             Ok(text) => packages::is_complete(&text).then_some(text),
             Err(_) => Some(String::new()),
         }
@@ -208,7 +216,7 @@ impl ControlDirectory {
     }
 
     /// A step's side of the control directory.
-    pub fn step(&self, step: &Step) -> StepControl {
+    pub fn step_control(&self, step: &Step) -> StepControl {
         StepControl::new(self.path.clone(), step.directory_name())
     }
 

@@ -6,5 +6,8 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub use directory::{ControlDirectory, GRACE_S, PACKAGES, RENEWAL, mark, step_command};
+pub use directory::{
+    ControlDirectory, DEADLINE_GRACE_S, DEADLINE_RENEWAL_INTERVAL, PACKAGES_SCRIPT, step_command,
+    step_mark,
+};
 pub use step::{ResultDirectory, StepControl, StepExit};

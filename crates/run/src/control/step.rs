@@ -9,7 +9,7 @@ use retrial_store::{StoreError, open};
 const EXIT_PLACEHOLDER: &[u8] = b"               \n";
 
 /// Files that the container's side writes, created before so that any user of the image can.
-const FILLED: [&str; 9] = [
+const PREPARED_FILES: [&str; 9] = [
     "pid.tmp", "oom", "others", "left", "code", "found", "lengths", "files", "stale",
 ];
 
@@ -30,7 +30,7 @@ pub struct StepExit {
     /// `pid name` of each process that it left running.
     pub leftovers: Vec<String>,
     /// The disk was full: its records are incomplete.
-    pub cut: bool,
+    pub is_disk_full: bool,
     /// The container was stopped first: the step did not end by itself.
     pub terminated_by_us: bool,
 }
@@ -49,12 +49,12 @@ impl StepControl {
         Self { control, name }
     }
 
-    fn steps(&self) -> Result<DirHandle, StoreError> {
-        DirHandle::open(&self.control)?.directory("steps")
+    fn open_steps(&self) -> Result<DirHandle, StoreError> {
+        DirHandle::open(&self.control)?.open_directory("steps")
     }
 
-    fn directory(&self) -> Result<DirHandle, StoreError> {
-        self.steps()?.directory(&self.name)
+    fn open_directory(&self) -> Result<DirHandle, StoreError> {
+        self.open_steps()?.open_directory(&self.name)
     }
 
     /// Returns the directory on this machine.
@@ -63,14 +63,14 @@ impl StepControl {
     }
 
     /// Returns whether the step was prepared before.
-    pub fn exists(&self) -> bool {
-        self.directory().is_ok()
+    pub fn is_prepared(&self) -> bool {
+        self.open_directory().is_ok()
     }
 
     /// Returns whether the container's side has begun.
-    pub fn started(&self) -> bool {
-        self.directory()
-            .is_ok_and(|directory| directory.has("started"))
+    pub fn has_started(&self) -> bool {
+        self.open_directory()
+            .is_ok_and(|directory| directory.has_entry("started"))
     }
 
     /// Returns the directory's name, also as the container sees it.
@@ -89,22 +89,22 @@ impl StepControl {
         results: &[String],
         output: &Path,
     ) -> Result<(), StoreError> {
-        let steps = self.steps()?;
+        let steps = self.open_steps()?;
         let part = format!("{}.part", self.name);
         move_aside(&steps, &part)?;
-        let directory = steps.make(&part, 0o700)?;
-        let mut command = command.to_owned();
-        if !command.ends_with('\n') {
-            command.push('\n');
+        let directory = steps.create_directory(&part, 0o700)?;
+        let mut command_text = command.to_owned();
+        if !command_text.ends_with('\n') {
+            command_text.push('\n');
         }
-        let results: String = results.iter().flat_map(|path| [path, "\n"]).collect();
-        directory.write("command", command.as_bytes(), 0o644)?;
-        directory.write("results", results.as_bytes(), 0o644)?;
-        for name in FILLED {
+        let results_text: String = results.iter().flat_map(|path| [path, "\n"]).collect();
+        directory.write("command", command_text.as_bytes(), 0o644)?;
+        directory.write("results", results_text.as_bytes(), 0o644)?;
+        for name in PREPARED_FILES {
             directory.write(name, b"", 0o666)?;
         }
         directory.write("exit.tmp", EXIT_PLACEHOLDER, 0o666)?;
-        directory.link(output, "output.log")?;
+        directory.link_file(output, "output.log")?;
         directory.set_mode(0o777)?;
         move_aside(&steps, &self.name)?;
         steps.rename(&part, &self.name)
@@ -114,18 +114,18 @@ impl StepControl {
     ///
     /// # Errors
     /// If the file system refuses.
-    pub fn put_results(&self, archive: &Path) -> Result<(), StoreError> {
-        let directory = self.directory()?;
+    pub fn link_results_archive(&self, archive: &Path) -> Result<(), StoreError> {
+        let directory = self.open_directory()?;
         directory.remove("results.tar")?;
-        directory.link(archive, "results.tar")
+        directory.link_file(archive, "results.tar")
     }
 
     /// Removes the container's name of the output, so that only ours remains.
     ///
     /// # Errors
     /// If the file system refuses.
-    pub fn let_go(&self) -> Result<(), StoreError> {
-        self.directory()?.remove("output.log")
+    pub fn remove_output_link(&self) -> Result<(), StoreError> {
+        self.open_directory()?.remove("output.log")
     }
 
     fn read(&self, name: &str) -> Option<String> {
@@ -134,11 +134,11 @@ impl StepControl {
     }
 
     /// Reads how the step ended, once it has.
-    pub fn exit(&self) -> Option<StepExit> {
+    pub fn read_exit(&self) -> Option<StepExit> {
         let text = self.read("exit")?;
         let mut words = text.split_whitespace();
         let code = words.next()?.parse().ok()?;
-        let (before, after) = self.oom();
+        let (before, after) = self.read_oom_counts();
         let oom_kills = before
             .zip(after)
             .map(|(before, after)| after.saturating_sub(before));
@@ -148,34 +148,34 @@ impl StepControl {
             .lines()
             .map(str::to_owned)
             .collect();
-        let terminated_by_us = self.is_after_the_end();
+        let terminated_by_us = self.is_exit_after_container_end();
         Some(StepExit {
             code,
             oom_kills,
             leftovers,
-            cut: words.next().is_some(),
+            is_disk_full: words.next().is_some(),
             terminated_by_us,
         })
     }
 
     /// Returns whether the exit code was written after the first process had begun to end everything: it lists the
     /// steps that had written theirs.
-    fn is_after_the_end(&self) -> bool {
-        let ended = open::read_text_beneath(&self.control, Path::new("ended"), 1 << 20);
-        let ended = ended.unwrap_or_default();
+    fn is_exit_after_container_end(&self) -> bool {
+        let ended_file = open::read_text_beneath(&self.control, Path::new("ended"), 1 << 20);
+        let ended = ended_file.unwrap_or_default();
         let mut lines = ended.lines();
         lines.next().is_some() && !lines.any(|line| line == self.name)
     }
 
     /// Reads the number of processes killed for memory before and after the step, if known.
-    pub fn oom(&self) -> (Option<u64>, Option<u64>) {
+    pub fn read_oom_counts(&self) -> (Option<u64>, Option<u64>) {
         let text = self.read("oom").unwrap_or_default();
         let mut counts = text.split_whitespace().map(|word| word.parse::<u64>().ok());
         (counts.next().flatten(), counts.next().flatten())
     }
 
     /// Returns a file that matches the pattern, where a directory is expected.
-    pub fn result_file(&self, pattern: &str) -> Option<String> {
+    pub fn find_result_file(&self, pattern: &str) -> Option<String> {
         let text = self.read("files")?;
         let mut files = text.lines().filter_map(|line| line.split_once('\t'));
         files
@@ -184,13 +184,13 @@ impl StepControl {
     }
 
     /// Returns the result directories that the step created and that match the pattern.
-    pub fn result_directories(&self, pattern: &str) -> Vec<ResultDirectory> {
+    pub fn find_result_directories(&self, pattern: &str) -> Vec<ResultDirectory> {
         let (text, lengths) = (self.read("found"), self.read("lengths"));
         let (text, lengths) = (text.unwrap_or_default(), lengths.unwrap_or_default());
         // Without `find` and `stat` there are none.
-        let lengths = lengths.lines().map(|line| line.parse().unwrap_or(0));
-        let found = text.lines().zip(lengths.chain(std::iter::repeat(0)));
-        let found = found.filter_map(|(line, length)| {
+        let parsed_lengths = lengths.lines().map(|line| line.parse().unwrap_or(0));
+        let pairs = text.lines().zip(parsed_lengths.chain(std::iter::repeat(0)));
+        let found = pairs.filter_map(|(line, length)| {
             let (matched, path) = line.split_once('\t')?;
             let path = path.to_owned();
             (matched == pattern).then_some(ResultDirectory { path, length })
@@ -201,11 +201,11 @@ impl StepControl {
 
 /// Frees a name by renaming: we may lack the permission to remove a container's files.
 fn move_aside(steps: &DirHandle, name: &str) -> Result<(), StoreError> {
-    if !steps.has(name) {
+    if !steps.has_entry(name) {
         return Ok(());
     }
     let free = (1..10_000)
         .map(|attempt| format!("{name}.{attempt}"))
-        .find(|aside| !steps.has(aside));
+        .find(|aside| !steps.has_entry(aside));
     steps.rename(name, &free.unwrap_or_else(|| format!("{name}.aside")))
 }

@@ -64,7 +64,7 @@ fn service_and_ended_processes_are_not_part_of_the_measurement() {
 #[test]
 fn a_container_does_not_end_because_a_clock_was_set() {
     let directory = tempfile::tempdir().unwrap();
-    let control = ControlDirectory::at(directory.path().join("control"));
+    let control = ControlDirectory::at_path(directory.path().join("control"));
     control.lay_out("a nonce", false).unwrap();
     let path = control.path().display().to_string();
     let init = include_str!("init").replace("/.retrial", &path);
@@ -83,27 +83,27 @@ fn a_container_does_not_end_because_a_clock_was_set() {
     };
     until(&|| control.is_nonce_copied("a nonce"));
     std::thread::sleep(Duration::from_millis(500));
-    assert_eq!(control.ended(), None);
+    assert_eq!(control.end_reason(), None);
 
     control.set_deadline(Some(0)).unwrap();
-    until(&|| control.ended().as_deref() == Some("deadline"));
+    until(&|| control.end_reason().as_deref() == Some("deadline"));
     assert_eq!(process.wait().unwrap().code(), Some(124));
 }
 
 #[test]
 fn steps_that_ended_before_the_container_ended_by_themselves() {
     let directory = tempfile::tempdir().unwrap();
-    let control = ControlDirectory::at(directory.path().to_owned());
+    let control = ControlDirectory::at_path(directory.path().to_owned());
     let steps = directory.path().join("steps");
     let exit = |name: &str| {
         fs::create_dir_all(steps.join(name)).unwrap();
         fs::write(steps.join(name).join("exit"), "0\n").unwrap();
         let step = super::StepControl::new(directory.path().to_owned(), name.to_owned());
-        step.exit().unwrap().terminated_by_us
+        step.read_exit().unwrap().terminated_by_us
     };
     assert!(!exit("03-first"));
     fs::write(directory.path().join("ended"), "stopped\n03-first\n").unwrap();
-    assert_eq!(control.ended().as_deref(), Some("stopped"));
+    assert_eq!(control.end_reason().as_deref(), Some("stopped"));
     assert!(!exit("03-first"));
     assert!(exit("04-second"));
 }

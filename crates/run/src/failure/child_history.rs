@@ -32,32 +32,34 @@ struct GpuProcess {
 
 impl ChildHistory {
     /// Adds a snapshot: the output of `control/children`.
-    pub fn update(&mut self, output: &str, now: Instant) -> ProcessSnapshot {
+    pub fn add_snapshot(&mut self, output: &str, now: Instant) -> ProcessSnapshot {
         let mut snapshot = ProcessSnapshot::default();
         let mut devices: BTreeMap<u32, String> = BTreeMap::new();
         for line in output.lines() {
-            if let Some((pid, names)) = line.strip_prefix("devices ").and_then(devices_of) {
+            if let Some((pid, names)) = line.strip_prefix("devices ").and_then(parse_devices) {
                 let all = devices.entry(pid).or_default();
                 let space = if all.is_empty() { "" } else { " " };
                 *all = format!("{all}{space}{names}");
-            } else if let Some(child) = line.strip_prefix("dead ").and_then(dead_of) {
+            } else if let Some(child) = line.strip_prefix("dead ").and_then(parse_dead_child) {
                 snapshot.dead.push(child);
             } else if let Some((process, parent, name)) =
-                line.strip_prefix("alive ").and_then(alive_of)
+                line.strip_prefix("alive ").and_then(parse_alive_child)
             {
                 snapshot.alive.insert(process, (parent, name));
             }
         }
         self.devices.append(&mut devices);
         let before = std::mem::take(&mut self.dead);
-        let since = |child: &DeadChild| *before.get(&child.process()).unwrap_or(&now);
+        let since = |child: &DeadChild| *before.get(&child.process_key()).unwrap_or(&now);
         let dead = snapshot.dead.iter();
-        self.dead = dead.map(|child| (child.process(), since(child))).collect();
-        self.note_gpus(&snapshot, now);
+        self.dead = dead
+            .map(|child| (child.process_key(), since(child)))
+            .collect();
+        self.record_gpu_processes(&snapshot, now);
         snapshot
     }
 
-    fn note_gpus(&mut self, snapshot: &ProcessSnapshot, now: Instant) {
+    fn record_gpu_processes(&mut self, snapshot: &ProcessSnapshot, now: Instant) {
         for (process, (parent, name)) in &snapshot.alive {
             let mut alive = snapshot.alive.keys();
             let parent = alive.find(|(pid, _)| pid == parent);
@@ -87,26 +89,26 @@ impl ChildHistory {
     }
 
     /// The first child that has been dead for longer than the limit.
-    pub fn dead_for(
+    pub fn find_dead_child(
         &self,
         snapshot: &ProcessSnapshot,
         limit: Duration,
         now: Instant,
     ) -> Option<FailureFinding> {
-        let since = |child: &&DeadChild| self.dead.get(&child.process());
+        let since = |child: &&DeadChild| self.dead.get(&child.process_key());
         let overdue = |child: &&DeadChild| since(child).is_some_and(|since| now - *since >= limit);
         let child = snapshot.dead.iter().find(overdue)?;
-        Some(self.named(child.clone()))
+        Some(self.dead_child_finding(child.clone()))
     }
 
-    fn named(&self, mut child: DeadChild) -> FailureFinding {
+    fn dead_child_finding(&self, mut child: DeadChild) -> FailureFinding {
         child.devices = self.devices.get(&child.pid).cloned();
         FailureFinding::DeadChild(child)
     }
 
     /// The first child with GPUs of its own that ran for longer than the limit, and has been missing for as
     /// long, while its parent and a child with other GPUs are running. A restarted child is not missing.
-    pub fn missing_for(
+    pub fn find_missing_child(
         &self,
         snapshot: &ProcessSnapshot,
         limit: Duration,
@@ -129,8 +131,12 @@ impl ChildHistory {
                 && alive.any(|(_, other)| other.devices != child.devices)
         };
         let (process, child) = self.gpu_processes.iter().find(missing)?;
-        if let Some(dead) = snapshot.dead.iter().find(|dead| dead.process() == *process) {
-            return Some(self.named(dead.clone()));
+        if let Some(dead) = snapshot
+            .dead
+            .iter()
+            .find(|dead| dead.process_key() == *process)
+        {
+            return Some(self.dead_child_finding(dead.clone()));
         }
         Some(FailureFinding::MissingChild(MissingChild {
             pid: process.0,
@@ -150,13 +156,13 @@ pub struct ProcessSnapshot {
 }
 
 impl DeadChild {
-    fn process(&self) -> ProcessKey {
+    fn process_key(&self) -> ProcessKey {
         (self.pid, self.started)
     }
 }
 
 /// Parses `/proc/71/environ:HIP_VISIBLE_DEVICES=3`.
-fn devices_of(text: &str) -> Option<(u32, String)> {
+fn parse_devices(text: &str) -> Option<(u32, String)> {
     let (pid, devices) = text.strip_prefix("/proc/")?.split_once("/environ:")?;
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_=,.-".contains(letter);
     let plain: String = devices.chars().filter(|letter| is_plain(*letter)).collect();
@@ -164,7 +170,7 @@ fn devices_of(text: &str) -> Option<(u32, String)> {
 }
 
 /// Parses `71 5123 4 9 python`: id, start time, parent, status, name.
-fn dead_of(text: &str) -> Option<DeadChild> {
+fn parse_dead_child(text: &str) -> Option<DeadChild> {
     let mut words = text.splitn(5, ' ');
     let (pid, started, parent) = (words.next()?, words.next()?, words.next()?);
     Some(DeadChild {
@@ -178,7 +184,7 @@ fn dead_of(text: &str) -> Option<DeadChild> {
 }
 
 /// Parses `71 5123 4 python`: id, start time, parent, name.
-fn alive_of(text: &str) -> Option<(ProcessKey, u32, String)> {
+fn parse_alive_child(text: &str) -> Option<(ProcessKey, u32, String)> {
     let mut words = text.splitn(4, ' ');
     let (pid, started, parent) = (words.next()?, words.next()?, words.next()?);
     let name = retrial_readings::sanitize(words.next()?).into_owned();
@@ -200,8 +206,8 @@ mod tests {
         let mut history = ChildHistory::default();
         let start = Instant::now();
         let mut dead_for = |output, now| {
-            let snapshot = history.update(output, now);
-            history.dead_for(&snapshot, LIMIT, now)
+            let snapshot = history.add_snapshot(output, now);
+            history.find_dead_child(&snapshot, LIMIT, now)
         };
         let alive = "devices /proc/71/environ:HIP_VISIBLE_DEVICES=3\n";
         assert_eq!(dead_for(alive, start), None);
@@ -218,8 +224,8 @@ mod tests {
         let mut history = ChildHistory::default();
         let start = Instant::now();
         let mut dead_for = |output, now| {
-            let snapshot = history.update(output, now);
-            history.dead_for(&snapshot, LIMIT, now)
+            let snapshot = history.add_snapshot(output, now);
+            history.find_dead_child(&snapshot, LIMIT, now)
         };
         let dead = "dead 71 5123 4 9 sh\n";
         assert_eq!(dead_for(dead, start), None);
@@ -246,8 +252,8 @@ mod tests {
         let start = Instant::now();
         let found = (0..).zip(looks).map(|(number, output)| {
             let now = start + LIMIT * number;
-            let snapshot = history.update(output, now);
-            history.missing_for(&snapshot, LIMIT, now)
+            let snapshot = history.add_snapshot(output, now);
+            history.find_missing_child(&snapshot, LIMIT, now)
         });
         found.last().flatten().map(|found| found.to_string())
     }

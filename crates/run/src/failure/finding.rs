@@ -95,7 +95,7 @@ impl fmt::Display for DeadChild {
 
 impl FailureFinding {
     /// Returns the end of the failed command; `exit_code` if it has ended by itself.
-    pub fn end(&self, exit_code: Option<i64>) -> StepEnd {
+    pub fn to_step_end(&self, exit_code: Option<i64>) -> StepEnd {
         let (fault, advice) = match self {
             Self::Line(line) => (
                 StepFault::Command,
@@ -114,7 +114,7 @@ impl FailureFinding {
                 "read its output, and the kernel's log (`dmesg`) for what ended the process".to_owned(),
             ),
         };
-        StepEnd::failed(fault, self.to_string(), advice).with_exit_code(exit_code)
+        StepEnd::failure(fault, self.to_string(), advice).with_exit_code(exit_code)
     }
 }
 

@@ -4,9 +4,12 @@
 use std::fs;
 use std::path::Path;
 
-use crate::container::{Extraction, MAX_BYTES, create_again, extract, own_labels};
+use crate::container::{
+    Extraction, MAX_EXTRACTED_BYTES, create_replacing_unrecorded, extract_path,
+    run_container_labels,
+};
 use crate::error::Halt;
-use crate::results::collect::record;
+use crate::results::collect::record_collected;
 use crate::step::{StepSession, host};
 use retrial_container::ContainerSpec;
 use retrial_store::StoreError;
@@ -15,7 +18,7 @@ use retrial_store::journal::{StepEnd, StepFault};
 use retrial_store::unpack::UnpackOptions;
 
 /// Copies `path` of the image to `to` below the run's directory for host files.
-pub async fn copy_out(session: &StepSession<'_>, path: &str, to: &str) -> Result<(), Halt> {
+pub async fn copy_from_image(session: &StepSession<'_>, path: &str, to: &str) -> Result<(), Halt> {
     let state = session.state();
     let spec = ContainerSpec {
         name: format!("retrial-{}-copy", session.run.id()),
@@ -26,32 +29,34 @@ pub async fn copy_out(session: &StepSession<'_>, path: &str, to: &str) -> Result
         // An image without a command cannot be created; this one never runs.
         entrypoint: Some(vec!["/bin/true".to_owned()]),
         network: Some("none".to_owned()),
-        labels: own_labels(session),
+        labels: run_container_labels(session),
         ..ContainerSpec::default()
     };
-    let id = create_again(session, &spec).await?;
+    let id = create_replacing_unrecorded(session, &spec).await?;
     let part = format!("host/{}.part", session.step.directory_name());
     let part = session.run.join(&part);
     let copy = Extraction {
         container: &id,
         path,
-        to: &part,
+        target: &part,
         length: 0,
         limits: UnpackOptions {
             executable: true,
-            ..UnpackOptions::results(MAX_BYTES)
+            ..UnpackOptions::for_results(MAX_EXTRACTED_BYTES)
         },
-        absent: StepEnd::failed(
+        absent: StepEnd::failure(
             StepFault::Request,
             format!("the image has no {path}"),
             "correct `copy_from_image:` in the recipe",
         ),
         too_large: "copy a smaller directory, or several",
     };
-    let unpacked = extract(session, copy).await;
-    session.with_engine(|engine| engine.remove(&id)).await?;
-    let unpacked = unpacked?;
-    let target = host::files(session).join(to);
+    let extracted = extract_path(session, copy).await;
+    session
+        .with_engine(|engine| engine.remove_container(&id))
+        .await?;
+    let unpacked = extracted?;
+    let target = host::host_files_directory(session).join(to);
     let parent = target.parent().unwrap_or(&target);
     fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
     if target.is_dir() {
@@ -66,5 +71,5 @@ pub async fn copy_out(session: &StepSession<'_>, path: &str, to: &str) -> Result
         }
         None => rename_synced(&part, &target)?,
     }
-    record(session, path, &format!("host/files/{to}"), &unpacked)
+    record_collected(session, path, &format!("host/files/{to}"), &unpacked)
 }

@@ -3,4 +3,4 @@
 pub mod copy_out;
 mod provide;
 
-pub use provide::{build, pull};
+pub use provide::{build_image, pull_image};

@@ -7,8 +7,8 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::container::resolve_context;
 use crate::error::Halt;
-use crate::interrupt::unless_stopped;
-use crate::progress::with_progress;
+use crate::interrupt::run_unless_stopped;
+use crate::progress::run_with_progress;
 use crate::step::StepSession;
 use retrial_container::ImageRef;
 use retrial_engine::api::{BuildSpec, ImageInfo, ImageProgress};
@@ -23,7 +23,7 @@ use retrial_store::journal::{
 };
 
 /// Pulls the image according to the policy.
-pub async fn pull(
+pub async fn pull_image(
     session: &StepSession<'_>,
     reference: &str,
     policy: PullPolicy,
@@ -37,15 +37,19 @@ pub async fn pull(
         return Ok(());
     }
     // A credential helper may wait for somebody.
-    let auth = unless_stopped(&session.stop, credentials::for_image(reference)).await??;
+    let auth = run_unless_stopped(
+        &session.stop,
+        credentials::find_image_credentials(reference),
+    )
+    .await??;
     let pull = async |progress: UnboundedSender<_>| {
         session
-            .with_engine(|engine| engine.pull(reference, auth.clone(), progress.clone()))
+            .with_engine(|engine| engine.pull_image(reference, auth.clone(), progress.clone()))
             .await
     };
-    let image = with_log(session, pull).await?;
+    let image = run_with_log(session, pull).await?;
     warn_if_moved(session, reference).await?;
-    record(session, image)
+    record_image(session, image)
 }
 
 /// Returns whether the engine has the image and the policy allows using it.
@@ -55,20 +59,20 @@ async fn is_present(
     policy: PullPolicy,
 ) -> Result<bool, Halt> {
     let image = session
-        .with_engine(|engine| engine.image(reference))
+        .with_engine(|engine| engine.find_image(reference))
         .await?;
     // A resumed run keeps its original image, even if the tag has moved.
-    let is_before = image.as_ref().map(|image| &image.id) == image_before(session).as_ref();
+    let is_before = image.as_ref().map(|image| &image.id) == recorded_image(session).as_ref();
     if policy == PullPolicy::Always && (image.is_none() || !is_before) {
         return Ok(false);
     }
     match image {
         Some(image) => {
-            session.decide("already present, not pulled".to_owned())?;
-            record(session, image)?;
+            session.record_decision("already present, not pulled".to_owned())?;
+            record_image(session, image)?;
             Ok(true)
         }
-        None if policy == PullPolicy::Never => Err(Halt::failed(
+        None if policy == PullPolicy::Never => Err(Halt::failure(
             StepFault::Host,
             format!("the engine has no image {reference}, and the plan does not pull it"),
             "build it or pull it yourself, or use --pull missing if a registry has it",
@@ -90,10 +94,11 @@ async fn warn_if_moved(session: &StepSession<'_>, reference: &str) -> Result<(),
         return Ok(());
     }
     let tagged = &reference.to_string();
-    let auth = unless_stopped(&session.stop, credentials::for_image(tagged)).await?;
-    let auth = auth.ok().flatten();
-    let now = session.with_engine(|engine| engine.registry_digest(tagged, auth.clone()));
-    let now = now.await;
+    let found_auth =
+        run_unless_stopped(&session.stop, credentials::find_image_credentials(tagged)).await?;
+    let auth = found_auth.ok().flatten();
+    let query = session.with_engine(|engine| engine.fetch_registry_digest(tagged, auth.clone()));
+    let now = query.await;
     if let Some(now) = now.ok().filter(|now| *now != locked) {
         let text = format!("{tagged}: the lock has {locked}, the registry now has {now}");
         session.warn(text)?;
@@ -102,7 +107,7 @@ async fn warn_if_moved(session: &StepSession<'_>, reference: &str) -> Result<(),
 }
 
 /// Builds the image from the recipe's Dockerfile, and records it.
-pub async fn build(session: &StepSession<'_>, build: &BuildStep) -> Result<(), Halt> {
+pub async fn build_image(session: &StepSession<'_>, build: &BuildStep) -> Result<(), Halt> {
     let label = "io.retrial.recipe".to_owned();
     let spec = BuildSpec {
         context: resolve_context(&session.plan, &build.context)?,
@@ -114,22 +119,22 @@ pub async fn build(session: &StepSession<'_>, build: &BuildStep) -> Result<(), H
     let _exclusive = session.lock_exclusive().await;
     let build = async |progress: UnboundedSender<_>| {
         session
-            .with_engine(|engine| engine.build(&spec, progress.clone()))
+            .with_engine(|engine| engine.build_image(&spec, progress.clone()))
             .await
     };
-    let image = with_log(session, build).await?;
-    record(session, image)
+    let image = run_with_log(session, build).await?;
+    record_image(session, image)
 }
 
 /// Returns the image that the run is launched from, if an earlier process recorded it; services have their own.
-fn image_before(session: &StepSession<'_>) -> Option<String> {
+fn recorded_image(session: &StepSession<'_>) -> Option<String> {
     let is_launched = session.step.container.is_none();
     session.state().image.clone().filter(|_| is_launched)
 }
 
 /// Records the image that is launched.
-fn record(session: &StepSession<'_>, image: ImageInfo) -> Result<(), Halt> {
-    if let Some(before) = image_before(session).filter(|before| *before != image.id) {
+fn record_image(session: &StepSession<'_>, image: ImageInfo) -> Result<(), Halt> {
+    if let Some(before) = recorded_image(session).filter(|before| *before != image.id) {
         let text = format!(
             "the run began with the image {before}; resumed with {}",
             image.id
@@ -145,7 +150,7 @@ fn record(session: &StepSession<'_>, image: ImageInfo) -> Result<(), Halt> {
 }
 
 /// Maps Docker's status to a state, if it has one.
-fn layer_state(status: &str) -> Option<TransferState> {
+fn to_transfer_state(status: &str) -> Option<TransferState> {
     match status {
         "Pulling fs layer" | "Waiting" => Some(TransferState::Waiting),
         "Downloading" => Some(TransferState::Downloading),
@@ -159,13 +164,13 @@ fn layer_state(status: &str) -> Option<TransferState> {
 }
 
 /// Runs a pull or a build until the run is to stop, emits its progress and writes its log.
-async fn with_log(
+async fn run_with_log(
     session: &StepSession<'_>,
     work: impl AsyncFnOnce(UnboundedSender<ImageProgress>) -> Result<ImageInfo, EngineError>,
 ) -> Result<ImageInfo, Halt> {
-    let directory = session.directory_in(&session.run);
+    let directory = session.step_directory(&session.run);
     std::fs::create_dir_all(&directory).map_err(StoreError::io("create", &directory))?;
-    let path = session.output_in(&session.run);
+    let path = session.output_path(&session.run);
     let mut log = std::fs::File::create(&path).ok();
     let emit = |progress: ImageProgress| {
         let event = match progress {
@@ -175,7 +180,7 @@ async fn with_log(
                 current,
                 total,
             } => {
-                let Some(state) = layer_state(&status) else {
+                let Some(state) = to_transfer_state(&status) else {
                     return;
                 };
                 EventKind::Transfer(Transfer {
@@ -207,7 +212,7 @@ async fn with_log(
         };
         session.emit(event);
     };
-    let work = with_progress(work, emit);
+    let work = run_with_progress(work, emit);
     let result = session.stop.run_until_cancelled(work).await;
     result
         .ok_or(StepEnd::Stopped)?
@@ -220,7 +225,7 @@ async fn with_log(
             } => {
                 let reason = format!("the build of {tag} failed: {reason}");
                 let advice = format!("the whole log: {}", path.display());
-                let end = StepEnd::failed(StepFault::Command, reason, advice);
+                let end = StepEnd::failure(StepFault::Command, reason, advice);
                 end.with_last_lines(|| last_lines).into()
             }
             error => error.into(),

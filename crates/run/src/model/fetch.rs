@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::error::Halt;
-use crate::progress::with_progress;
+use crate::progress::run_with_progress;
 use crate::step::StepSession;
 use retrial_hub::{Digest, FetchedModel, Hub, ModelSnapshot, ModelSpec, Progress, TransferState};
 use retrial_plan::model::ModelFetch;
@@ -15,7 +15,7 @@ use retrial_store::journal::{self, EventKind, StepFault};
 use retrial_store::{RunDirectory, StoreError};
 
 /// The file with the fetched models, by key.
-const RECORD: &str = "models.json";
+const MODELS_FILE: &str = "models.json";
 /// Warnings of one step that the journal keeps: an unreliable network must not fill it.
 const MAX_WARNINGS: usize = 20;
 
@@ -23,16 +23,18 @@ const MAX_WARNINGS: usize = 20;
 ///
 /// # Errors
 /// If the file exists and cannot be read.
-pub fn fetched(run: &RunDirectory) -> Result<BTreeMap<String, FetchedModel>, StoreError> {
-    if run.join(RECORD).exists() {
-        run.read_json(RECORD)
+pub fn read_fetched_models(
+    run: &RunDirectory,
+) -> Result<BTreeMap<String, FetchedModel>, StoreError> {
+    if run.join(MODELS_FILE).exists() {
+        run.read_json(MODELS_FILE)
     } else {
         Ok(BTreeMap::new())
     }
 }
 
 /// The request to the hub.
-pub fn spec(model: &ModelFetch) -> ModelSpec {
+pub fn to_model_spec(model: &ModelFetch) -> ModelSpec {
     ModelSpec {
         repository: model.repository.clone(),
         revision: model.revision.clone(),
@@ -42,8 +44,8 @@ pub fn spec(model: &ModelFetch) -> ModelSpec {
 }
 
 /// Fetches a model. A resumed run keeps its commit.
-pub(crate) async fn fetch(session: &StepSession<'_>, model: &ModelFetch) -> Result<(), Halt> {
-    let (name, spec) = (&model.model, spec(model));
+pub(crate) async fn fetch_model(session: &StepSession<'_>, model: &ModelFetch) -> Result<(), Halt> {
+    let (name, spec) = (&model.model, to_model_spec(model));
     let hub = &Hub::from_environment()?;
     let cancelled = &session.stop;
     let mut reporter = FetchReporter {
@@ -57,10 +59,11 @@ pub(crate) async fn fetch(session: &StepSession<'_>, model: &ModelFetch) -> Resu
         ..spec.clone()
     };
     // The hub client itself observes the stop, so that received bytes are preserved.
-    let resolve = async |to: UnboundedSender<_>| hub.resolve(pinned, &to, cancelled).await;
-    let snapshot = &with_progress(resolve, |progress| reporter.report(progress)).await?;
-    if let Some(reason) = not_as_locked(snapshot, &model.locked) {
-        return Err(Halt::failed(
+    let resolve = async |to: UnboundedSender<_>| hub.resolve_snapshot(pinned, &to, cancelled).await;
+    let snapshot =
+        &run_with_progress(resolve, |progress| reporter.report_progress(progress)).await?;
+    if let Some(reason) = find_lock_difference(snapshot, &model.locked) {
+        return Err(Halt::failure(
             StepFault::Host,
             reason,
             "a commit never changes: this hub is not the locked one, or the lock file was edited",
@@ -75,19 +78,23 @@ pub(crate) async fn fetch(session: &StepSession<'_>, model: &ModelFetch) -> Resu
         };
         session.record(event)?;
     }
-    let fetch = async |to: UnboundedSender<_>| hub.fetch(snapshot, &to, cancelled).await;
-    let mut fetched = with_progress(fetch, |progress| reporter.report(progress)).await?;
+    let fetch = async |to: UnboundedSender<_>| hub.fetch_snapshot(snapshot, &to, cancelled).await;
+    let mut fetched =
+        run_with_progress(fetch, |progress| reporter.report_progress(progress)).await?;
     fetched.revision.clone_from(&spec.revision);
-    Ok(record(session, name, fetched)?)
+    Ok(record_model(session, name, fetched)?)
 }
 
 /// Returns the first file that differs from the lock, which lists every file of the commit.
-fn not_as_locked(snapshot: &ModelSnapshot, locked: &BTreeMap<String, String>) -> Option<String> {
+fn find_lock_difference(
+    snapshot: &ModelSnapshot,
+    locked: &BTreeMap<String, String>,
+) -> Option<String> {
     if locked.is_empty() {
         return None;
     }
     snapshot.files.iter().find_map(|file| {
-        let (path, found) = (&file.path, hash(&file.digest));
+        let (path, found) = (&file.path, format_digest(&file.digest));
         match locked.get(path) {
             Some(locked) if *locked == found => None,
             Some(locked) => Some(format!(
@@ -99,7 +106,7 @@ fn not_as_locked(snapshot: &ModelSnapshot, locked: &BTreeMap<String, String>) ->
 }
 
 /// `sha256:…` or `git:…`, as locks have it.
-pub fn hash(digest: &Digest) -> String {
+pub fn format_digest(digest: &Digest) -> String {
     match digest {
         Digest::Sha256(hex) => format!("sha256:{hex}"),
         Digest::Git(hex) => format!("git:{hex}"),
@@ -107,7 +114,11 @@ pub fn hash(digest: &Digest) -> String {
 }
 
 /// Records a model in the run's files and in the journal.
-fn record(session: &StepSession<'_>, model: &str, fetched: FetchedModel) -> Result<(), StoreError> {
+fn record_model(
+    session: &StepSession<'_>,
+    model: &str,
+    fetched: FetchedModel,
+) -> Result<(), StoreError> {
     let mut host: Value = session.run.read_json("host.json")?;
     host["models"][model] = json!({
         "repository": fetched.repository,
@@ -124,14 +135,14 @@ fn record(session: &StepSession<'_>, model: &str, fetched: FetchedModel) -> Resu
         bytes: fetched.bytes(),
         bytes_fetched: fetched.bytes_fetched,
     };
-    let mut all = self::fetched(&session.run)?;
+    let mut all = self::read_fetched_models(&session.run)?;
     all.insert(model.to_owned(), fetched);
-    session.run.write_json(RECORD, &all)?;
+    session.run.write_json(MODELS_FILE, &all)?;
     session.record(event)
 }
 
 /// The state as the journal records it.
-fn recorded(state: TransferState) -> journal::TransferState {
+fn to_journal_state(state: TransferState) -> journal::TransferState {
     match state {
         TransferState::Waiting => journal::TransferState::Waiting,
         TransferState::Downloading => journal::TransferState::Downloading,
@@ -149,7 +160,7 @@ struct FetchReporter<'a> {
 }
 
 impl FetchReporter<'_> {
-    fn report(&mut self, progress: Progress) {
+    fn report_progress(&mut self, progress: Progress) {
         let text = match progress {
             Progress::File {
                 path,
@@ -160,7 +171,7 @@ impl FetchReporter<'_> {
                 let transfer = journal::Transfer {
                     unit: journal::TransferUnit::File,
                     part: path,
-                    state: recorded(state),
+                    state: to_journal_state(state),
                     current: Some(current),
                     total: Some(total),
                 };

@@ -5,6 +5,6 @@ mod fetch;
 mod mounts;
 mod view;
 
-pub(crate) use fetch::fetch;
-pub use fetch::{hash, spec};
-pub(crate) use mounts::mounts;
+pub(crate) use fetch::fetch_model;
+pub use fetch::{format_digest, to_model_spec};
+pub(crate) use mounts::model_mounts;

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use super::fetch::fetched;
-use super::view::{ModelView, model_directory, view};
+use super::fetch::read_fetched_models;
+use super::view::{ModelView, create_view, model_directory};
 use crate::access::RunSession;
 use crate::error::Halt;
 use crate::step::StepSession;
@@ -15,34 +15,39 @@ use retrial_store::StoreError;
 use retrial_store::files::write_atomically;
 
 /// The mounts of the models that the plan fetches, for a container that a step creates.
-pub fn mounts(session: &StepSession<'_>) -> Result<Vec<Mount>, Halt> {
-    let all = fetched(&session.run)?;
+pub fn model_mounts(session: &StepSession<'_>) -> Result<Vec<Mount>, Halt> {
+    let all = read_fetched_models(&session.run)?;
     let mut mounts = Vec::new();
     for model in session.plan.fetched_models() {
         let name = &model.model;
         let Some(fetched) = all.get(name) else {
-            return Err(Halt::host(format!("model {name} was not fetched")));
+            return Err(Halt::host_failure(format!("model {name} was not fetched")));
         };
         let mut of_model = match model.mount.form {
             MountForm::Directory => {
-                match view(fetched).map_err(|error| Halt::host(ErrorText::of(&error)))? {
+                match create_view(fetched)
+                    .map_err(|error| Halt::host_failure(ErrorText::of(&error)))?
+                {
                     ModelView::Ready(path) => {
-                        vec![read_only(path.display().to_string(), &model.mount.target)]
+                        vec![read_only_mount(
+                            path.display().to_string(),
+                            &model.mount.target,
+                        )]
                     }
                     ModelView::Unsupported(error) => {
                         let decision = format!(
                             "model {name} is mounted file by file: no hard links to the cache's files ({error})"
                         );
-                        session.decide(decision)?;
-                        one_by_one(fetched, &model.mount.target)
+                        session.record_decision(decision)?;
+                        mount_file_by_file(fetched, &model.mount.target)
                     }
                 }
             }
-            MountForm::Files => one_by_one(fetched, &model.mount.target),
-            MountForm::HubCache => hub_cache(session, model, fetched)?,
+            MountForm::Files => mount_file_by_file(fetched, &model.mount.target),
+            MountForm::HubCache => mount_hub_cache(session, model, fetched)?,
         };
         if let Some(mount) = of_model.iter().find(|mount| mount.source.contains(':')) {
-            return Err(Halt::host(format!(
+            return Err(Halt::host_failure(format!(
                 "model {name} cannot be mounted: engines do not accept a colon in {}",
                 mount.source
             )));
@@ -52,7 +57,7 @@ pub fn mounts(session: &StepSession<'_>) -> Result<Vec<Mount>, Halt> {
     Ok(mounts)
 }
 
-fn read_only(source: String, target: &str) -> Mount {
+fn read_only_mount(source: String, target: &str) -> Mount {
     Mount {
         source,
         target: target.to_owned(),
@@ -61,20 +66,20 @@ fn read_only(source: String, target: &str) -> Mount {
 }
 
 /// Blobs under their files' names. The directories are private to the container and writable.
-fn one_by_one(fetched: &FetchedModel, target: &str) -> Vec<Mount> {
-    let target = target.trim_end_matches('/');
+fn mount_file_by_file(fetched: &FetchedModel, target_directory: &str) -> Vec<Mount> {
+    let target = target_directory.trim_end_matches('/');
     let files = fetched.files.iter();
     files
         .map(|file| {
             let blob = file.blob.display().to_string();
-            read_only(blob, &format!("{target}/{}", file.path))
+            read_only_mount(blob, &format!("{target}/{}", file.path))
         })
         .collect()
 }
 
 /// The part of the cache for this commit. Its branch refs are private to the run: those in the cache may move
 /// meanwhile.
-fn hub_cache(
+fn mount_hub_cache(
     session: &RunSession,
     model: &ModelFetch,
     fetched: &FetchedModel,
@@ -94,9 +99,9 @@ fn hub_cache(
     let target = format!("{}/{name}", model.mount.target.trim_end_matches('/'));
     let snapshot = format!("snapshots/{}", fetched.commit);
     let of_the_cache = ["blobs".to_owned(), snapshot].map(|part| {
-        let source = source.join(&part).display().to_string();
-        read_only(source, &format!("{target}/{part}"))
+        let part_source = source.join(&part).display().to_string();
+        read_only_mount(part_source, &format!("{target}/{part}"))
     });
-    let refs = read_only(refs.display().to_string(), &format!("{target}/refs"));
+    let refs = read_only_mount(refs.display().to_string(), &format!("{target}/refs"));
     Ok(of_the_cache.into_iter().chain([refs]).collect())
 }

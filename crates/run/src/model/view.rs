@@ -20,7 +20,7 @@ use retrial_store::StoreError;
 use retrial_store::files::set_mode;
 
 /// The directory of views in a model's directory of the cache. The Python client ignores it.
-const VIEWS: &str = "retrial";
+const VIEWS_FOLDER: &str = "retrial";
 
 /// A view, or why it is not possible.
 pub enum ModelView {
@@ -34,14 +34,16 @@ pub enum ModelView {
 ///
 /// # Errors
 /// If blobs are missing, or the view contains other files.
-pub fn view(fetched: &FetchedModel) -> Result<ModelView, StoreError> {
+pub fn create_view(fetched: &FetchedModel) -> Result<ModelView, StoreError> {
     let mut blobs = Vec::new();
     for file in &fetched.files {
         let status = fs::metadata(&file.blob).map_err(StoreError::io("read", &file.blob))?;
         blobs.push((file, (status.dev(), status.ino())));
     }
     let model = model_directory(fetched);
-    let path = model.join(VIEWS).join(name(&fetched.commit, &blobs));
+    let path = model
+        .join(VIEWS_FOLDER)
+        .join(view_name(&fetched.commit, &blobs));
     match link_blobs(&path, &blobs) {
         Ok(()) => {}
         Err(error) if cannot_link(&error) => return Ok(ModelView::Unsupported(error)),
@@ -62,25 +64,25 @@ pub fn model_directory(fetched: &FetchedModel) -> PathBuf {
 /// A file of the model, and its blob's device and inode.
 type LinkedFile<'a> = (&'a FetchedFile, (u64, u64));
 
-fn name(commit: &str, blobs: &[LinkedFile<'_>]) -> String {
+fn view_name(commit: &str, blobs: &[LinkedFile<'_>]) -> String {
     let mut hash = Sha256::new();
     for (file, (device, inode)) in blobs {
         hash.update(format!("{}\0{device}\0{inode}\n", file.path));
     }
-    let hash = hash.finalize();
-    let hash = u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]);
+    let digest = hash.finalize();
+    let hash = u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]);
     format!("{commit}-{hash:08x}")
 }
 
 /// Links the files that are not linked yet. Another process may do the same at the same time.
 fn link_blobs(path: &Path, blobs: &[LinkedFile<'_>]) -> io::Result<()> {
-    make_directory(path)?;
+    create_readable_directory(path)?;
     for (file, _) in blobs {
         let link = path.join(&file.path);
-        let between = Path::new(&file.path).ancestors().skip(1);
-        let between: Vec<&Path> = between.filter(|part| *part != Path::new("")).collect();
+        let ancestors = Path::new(&file.path).ancestors().skip(1);
+        let between: Vec<&Path> = ancestors.filter(|part| *part != Path::new("")).collect();
         for directory in between.iter().rev() {
-            make_directory(&path.join(directory))?;
+            create_readable_directory(&path.join(directory))?;
         }
         match fs::hard_link(&file.blob, &link) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
@@ -91,7 +93,7 @@ fn link_blobs(path: &Path, blobs: &[LinkedFile<'_>]) -> io::Result<()> {
 }
 
 /// Any user of an image may read its files.
-fn make_directory(path: &Path) -> io::Result<()> {
+fn create_readable_directory(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }
@@ -117,15 +119,15 @@ fn difference(path: &Path, blobs: &[LinkedFile<'_>]) -> Option<String> {
     for (file, (device, inode)) in blobs {
         match fs::symlink_metadata(path.join(&file.path)) {
             Ok(status) if (status.dev(), status.ino()) == (*device, *inode) => {}
-            _ => return Some(changed(&file.path)),
+            _ => return Some(changed_message(&file.path)),
         }
     }
     let entries = WalkDir::new(path).into_iter().flatten();
     let files = entries.filter(|entry| !entry.file_type().is_dir());
-    (files.count() != blobs.len()).then(|| changed("its list of files"))
+    (files.count() != blobs.len()).then(|| changed_message("its list of files"))
 }
 
-fn changed(subject: &str) -> String {
+fn changed_message(subject: &str) -> String {
     format!("{subject} was changed: remove the directory, and it will be created again")
 }
 
@@ -142,7 +144,7 @@ mod tests {
             path: "tokenizer/vocab.txt".into(),
             blob,
             size: content.len() as u64,
-            digest: Digest::git(&"1".repeat(40)).unwrap(),
+            digest: Digest::parse_git(&"1".repeat(40)).unwrap(),
         };
         FetchedModel {
             repository: "owner/name".into(),
@@ -156,7 +158,7 @@ mod tests {
     }
 
     fn ready_view(fetched: &FetchedModel) -> PathBuf {
-        match view(fetched).unwrap() {
+        match create_view(fetched).unwrap() {
             ModelView::Ready(path) => path,
             ModelView::Unsupported(error) => panic!("{error}"),
         }
@@ -192,6 +194,9 @@ mod tests {
             return;
         }
         let model = fetched(cache.path(), other.path().join("1"), "one");
-        assert!(matches!(view(&model).unwrap(), ModelView::Unsupported(_)));
+        assert!(matches!(
+            create_view(&model).unwrap(),
+            ModelView::Unsupported(_)
+        ));
     }
 }

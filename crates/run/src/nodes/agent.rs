@@ -6,22 +6,22 @@ use tokio::io::AsyncRead;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep};
 
-use super::images::image_of;
-use super::message::MAX_MESSAGE;
+use super::images::pulled_image;
+use super::message::MAX_MESSAGE_BYTES;
 use super::{AgentReply, AgentRequest, LimitedLine, LineReader, OnDisconnect};
 use crate::access::{RunSession, directories};
-use crate::container::{self, installed};
-use crate::control::{GRACE_S, RENEWAL};
+use crate::container::{self, installed_packages};
+use crate::control::{DEADLINE_GRACE_S, DEADLINE_RENEWAL_INTERVAL};
 use crate::error::RunError;
 use crate::execute::RunExecution;
-use crate::step::{StepSession, watched};
+use crate::step::{StepSession, watch_services};
 use retrial_plan::step::{Action, Step};
 use retrial_store::journal::StepEnd;
 
 /// The interval between checks of services.
-const CHECK_INTERVAL: Duration = Duration::from_millis(200);
+const SERVICE_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 /// The interval between queries to the engine about services.
-const PROBE: Duration = Duration::from_secs(2);
+const ENGINE_QUERY_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Reads orders as they arrive, until the head disconnects. Orders that end something are executed immediately.
 pub fn read_orders(
@@ -29,8 +29,8 @@ pub fn read_orders(
 ) -> UnboundedReceiver<AgentRequest> {
     let (outgoing, incoming) = unbounded_channel();
     tokio::spawn(async move {
-        let mut lines = LineReader::new(input, MAX_MESSAGE);
-        while let Some(LimitedLine::Complete(line)) = lines.next().await {
+        let mut lines = LineReader::new(input, MAX_MESSAGE_BYTES);
+        while let Some(LimitedLine::Complete(line)) = lines.next_line().await {
             if let Ok(order) = serde_json::from_slice(&line)
                 && outgoing.send(order).is_err()
             {
@@ -56,10 +56,13 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// If the run's own files cannot be written, or the engine does not respond.
-    pub async fn serve(&self, mut orders: UnboundedReceiver<AgentRequest>) -> Result<(), RunError> {
+    pub async fn serve_orders(
+        &self,
+        mut orders: UnboundedReceiver<AgentRequest>,
+    ) -> Result<(), RunError> {
         let session = self.session;
-        let (mut run, containers_live) = RunExecution::open(session).await?;
-        self.reply(AgentReply::Ready { containers_live });
+        let (mut run, containers_live) = RunExecution::open_run(session).await?;
+        self.send_reply(AgentReply::Ready { containers_live });
         let (forward, mut in_turn) = unbounded_channel();
         let on_disconnect = self.on_disconnect;
         let sort = async move {
@@ -87,8 +90,8 @@ impl Agent<'_> {
         };
         tokio::pin!(sort);
         let work = async {
-            while let Some(step) = self.next_step(&mut run, &mut in_turn).await? {
-                self.execute(&mut run, step).await?;
+            while let Some(step) = self.wait_for_step(&mut run, &mut in_turn).await? {
+                self.execute_ordered_step(&mut run, step).await?;
             }
             Ok::<(), RunError>(())
         };
@@ -96,8 +99,8 @@ impl Agent<'_> {
         let keep = tokio::select! {
             keep = &mut sort => keep,
             result = &mut work => return result,
-            removed = directories::until_removed(session) => {
-                container::end_after(session, &removed).await;
+            removed = directories::wait_until_removed(session) => {
+                container::tear_down_after_error(session, &removed).await;
                 return Err(removed);
             }
         };
@@ -106,8 +109,8 @@ impl Agent<'_> {
             // The next head reattaches to the running steps.
             (None, OnDisconnect::Continue) => {}
             (Some(false), _) | (_, OnDisconnect::Teardown) => {
-                let _ = tokio::time::timeout(RENEWAL, work).await;
-                container::remove(session).await?;
+                let _ = tokio::time::timeout(DEADLINE_RENEWAL_INTERVAL, work).await;
+                container::remove_containers(session).await?;
                 session.clear_scratch();
             }
         }
@@ -115,15 +118,15 @@ impl Agent<'_> {
     }
 
     /// Waits for the next step; watches services meanwhile, and GPUs if ordered.
-    async fn next_step(
+    async fn wait_for_step(
         &self,
         run: &mut RunExecution<'_>,
         orders: &mut UnboundedReceiver<AgentRequest>,
     ) -> Result<Option<u32>, RunError> {
         let session = self.session;
         let starts: Vec<u32> = session.state().services.keys().copied().collect();
-        let services = watched(session, &starts).ok();
-        let mut services = services.unwrap_or_default();
+        let watched_services = watch_services(session, &starts).ok();
+        let mut services = watched_services.unwrap_or_default();
         let (mut probed, mut renewed) = (Instant::now(), Instant::now());
         loop {
             tokio::select! {
@@ -131,55 +134,60 @@ impl Agent<'_> {
                 order = orders.recv() => match order {
                     None => return Ok(None),
                     Some(AgentRequest::Execute { step }) => return Ok(Some(step)),
-                    Some(AgentRequest::Watch { step }) => self.watch(run, step).await,
-                    Some(AgentRequest::Unwatch { step }) => self.unwatch(run, step).await,
+                    Some(AgentRequest::Watch { step }) => self.start_telemetry(run, step).await,
+                    Some(AgentRequest::Unwatch { step }) => self.end_telemetry(run, step).await,
                     Some(_) => {}
                 },
-                () = sleep(CHECK_INTERVAL) => {}
+                () = sleep(SERVICE_CHECK_INTERVAL) => {}
             }
-            let is_probe_due = probed.elapsed() > PROBE;
+            let is_probe_due = probed.elapsed() > ENGINE_QUERY_INTERVAL;
             let mut failed = Vec::new();
             for service in &mut services {
-                let mut health = service.look();
+                let mut health = service.check_files();
                 if health.is_ok() && is_probe_due {
-                    health = service.probe().await;
+                    health = service.probe_engine().await;
                 }
                 if let Err(end) = health {
-                    let step = service.start();
+                    let step = service.start_step_number();
                     failed.push(step);
-                    self.reply(AgentReply::ServiceFailed { step, end });
+                    self.send_reply(AgentReply::ServiceFailed { step, end });
                 }
             }
-            services.retain(|service| !failed.contains(&service.start()));
+            services.retain(|service| !failed.contains(&service.start_step_number()));
             if is_probe_due {
                 probed = Instant::now();
             }
-            if renewed.elapsed() > RENEWAL && session.state().container.is_some() {
-                session.set_deadline(Some(GRACE_S))?;
+            if renewed.elapsed() > DEADLINE_RENEWAL_INTERVAL && session.state().container.is_some()
+            {
+                session.set_deadline(Some(DEADLINE_GRACE_S))?;
                 renewed = Instant::now();
             }
         }
     }
 
     /// Records telemetry of a step that other machines execute.
-    async fn watch(&self, run: &mut RunExecution<'_>, number: u32) {
+    async fn start_telemetry(&self, run: &mut RunExecution<'_>, number: u32) {
         if let Some(step) = self.session.plan.step(number) {
             // The head shows its own.
             let session = StepSession::new(self.session, step);
-            run.telemetry.start(&session, drop).await;
+            run.telemetry.start_sampling(&session, drop).await;
         }
     }
 
-    async fn unwatch(&self, run: &mut RunExecution<'_>, step: u32) {
-        run.telemetry.end(self.session).await;
-        self.reply(AgentReply::Ended {
+    async fn end_telemetry(&self, run: &mut RunExecution<'_>, step: u32) {
+        run.telemetry.end_sampling(self.session).await;
+        self.send_reply(AgentReply::Ended {
             step,
             end: StepEnd::Done { exit_code: None },
             image: None,
         });
     }
 
-    async fn execute(&self, run: &mut RunExecution<'_>, number: u32) -> Result<(), RunError> {
+    async fn execute_ordered_step(
+        &self,
+        run: &mut RunExecution<'_>,
+        number: u32,
+    ) -> Result<(), RunError> {
         let Some(step) = self.session.plan.step(number) else {
             return Ok(());
         };
@@ -190,8 +198,8 @@ impl Agent<'_> {
         } else {
             self.execute_step(run, step).await?
         };
-        let image = image_of(&StepSession::new(self.session, step)).await;
-        self.reply(AgentReply::Ended {
+        let image = pulled_image(&StepSession::new(self.session, step)).await;
+        self.send_reply(AgentReply::Ended {
             step: number,
             end,
             image,
@@ -205,12 +213,12 @@ impl Agent<'_> {
         step: &Step,
     ) -> Result<StepEnd, RunError> {
         if step.action == Action::Remove {
-            installed::record(self.session).await;
+            installed_packages::record_installed(self.session).await;
         }
         run.execute_step(step).await
     }
 
-    fn reply(&self, reply: AgentReply) {
+    fn send_reply(&self, reply: AgentReply) {
         // Without a head, nobody needs it.
         let _ = self.replies.send(reply);
     }

@@ -20,7 +20,7 @@ struct RecordedFailures {
 
 impl NodeFailures {
     /// The first failure of these steps and services.
-    pub fn first_of(&self, mut steps: impl Iterator<Item = u32>) -> Option<StepEnd> {
+    pub fn find_first(&self, mut steps: impl Iterator<Item = u32>) -> Option<StepEnd> {
         let recorded = lock(&self.0);
         let lost = recorded.lost.clone();
         lost.or_else(|| steps.find_map(|step| recorded.steps.get(&step).cloned()))
@@ -35,12 +35,12 @@ impl NodeFailures {
     }
 
     /// Records that a machine no longer responds.
-    pub fn lose(&self, end: StepEnd) {
+    pub fn record_lost_machine(&self, end: StepEnd) {
         lock(&self.0).lost.get_or_insert(end);
     }
 
     /// Removes the failure of a step that starts again.
-    pub fn forget(&self, step: u32) {
+    pub fn remove(&self, step: u32) {
         lock(&self.0).steps.remove(&step);
     }
 }

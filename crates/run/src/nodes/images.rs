@@ -13,11 +13,11 @@ use retrial_plan::step::Action;
 use retrial_store::journal::{EventKind, ImageDifference, StepFault};
 
 /// The image of a step that pulls one, as this machine's engine has it.
-pub(super) async fn image_of(session: &StepSession<'_>) -> Option<ImageInfo> {
+pub(super) async fn pulled_image(session: &StepSession<'_>) -> Option<ImageInfo> {
     let Action::Pull { reference, .. } = &session.step.action else {
         return None;
     };
-    let image = session.with_engine(|engine| engine.image(reference));
+    let image = session.with_engine(|engine| engine.find_image(reference));
     image.await.ok()?
 }
 
@@ -31,17 +31,17 @@ pub(crate) async fn compare_images(
     others: &PeerNodes,
 ) -> Result<(), Halt> {
     // Drains those of an earlier step.
-    let remote = others.images();
+    let remote = others.take_images();
     let Action::Pull { reference, .. } = &session.step.action else {
         return Ok(());
     };
     let here = if session.step.runs_on_head() {
-        let here = image_of(session).await;
-        here.map(|image| (session.node(), image))
+        let here = pulled_image(session).await;
+        here.map(|image| (session.node_name(), image))
     } else {
         None
     };
-    let differences = differences(reference, here, remote);
+    let differences = find_image_differences(reference, here, remote);
     if differences.is_empty() {
         return Ok(());
     }
@@ -55,14 +55,14 @@ pub(crate) async fn compare_images(
     let advice = format!(
         "docker pull {reference} on {nodes}, or allow it with --force: the verdict is then marked 'modified'"
     );
-    Err(Halt::failed(
+    Err(Halt::failure(
         StepFault::Host,
         join(differences, "; "),
         advice,
     ))
 }
 
-fn differences(
+fn find_image_differences(
     reference: &str,
     here: Option<(String, ImageInfo)>,
     others: BTreeMap<String, ImageInfo>,
@@ -71,13 +71,13 @@ fn differences(
     let Some((first, image)) = all.next() else {
         return Vec::new();
     };
-    all.filter(|(_, other)| !other.is(&image))
+    all.filter(|(_, other)| !other.has_same_content(&image))
         .map(|(node, other)| ImageDifference {
             reference: reference.to_owned(),
             node,
-            digest: other.name().to_owned(),
+            digest: other.content_id().to_owned(),
             first: first.clone(),
-            first_digest: image.name().to_owned(),
+            first_digest: image.content_id().to_owned(),
         })
         .collect()
 }
@@ -105,7 +105,7 @@ mod tests {
             ("n5", image("sha256:3", &[])),
         ];
         let others = others.map(|(name, image)| (name.to_owned(), image));
-        let found = differences("a:1", Some(head), others.into());
+        let found = find_image_differences("a:1", Some(head), others.into());
         let found: Vec<String> = found.iter().map(ToString::to_string).collect();
         assert_eq!(
             found,

@@ -12,9 +12,9 @@ use super::OnDisconnect;
 use retrial_recipe::quote::shell_quote;
 
 /// Open files for a process on another machine: its input, its output, its errors, and itself.
-const FILES: u64 = 4;
+const OPEN_FILES_PER_MACHINE: u64 = 4;
 /// Open files for everything else.
-const OTHER_FILES: u64 = 256;
+const OTHER_OPEN_FILES: u64 = 256;
 
 /// The program that starts processes on other machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
@@ -28,11 +28,11 @@ pub enum Launcher {
 }
 
 /// Raises the limit on open files for this number of machines, as far as permitted.
-pub(super) fn allow_pipes(machines: usize) {
+pub(super) fn raise_open_file_limit(machines: usize) {
     let Ok(machines) = u64::try_from(machines) else {
         return;
     };
-    let required = OTHER_FILES + FILES * machines;
+    let required = OTHER_OPEN_FILES + OPEN_FILES_PER_MACHINE * machines;
     let limit = getrlimit(Resource::Nofile);
     // No more than necessary: a program that closes all possible descriptors is slow with a million.
     if limit.current.is_some_and(|current| current < required) {
@@ -54,7 +54,7 @@ impl Launcher {
     ///
     /// # Errors
     /// If `ssh` or `srun` cannot be started.
-    pub fn start(self, node: &str, words: &[String]) -> std::io::Result<Child> {
+    pub fn start_process(self, node: &str, words: &[String]) -> std::io::Result<Child> {
         let mut command = match self {
             Self::Ssh => {
                 let mut command = Command::new("ssh");
@@ -92,14 +92,18 @@ impl Launcher {
 
     /// The command line that runs a program on a machine, connected to this terminal. With `job`, within that
     /// job, on its first machine unless one is named.
-    pub fn at_terminal(job: Option<&str>, node: Option<&str>, words: &[String]) -> Vec<String> {
+    pub fn terminal_command_line(
+        job: Option<&str>,
+        node: Option<&str>,
+        words: &[String],
+    ) -> Vec<String> {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let mut line: Vec<String>;
         if let Some(job) = job {
             line = texts(&["srun", "--overlap", "--nodes=1", "--ntasks=1", "--pty"]);
             line.push(format!("--jobid={job}"));
-            let node = node.map(|node| format!("--nodelist={node}"));
-            line.push(node.unwrap_or_else(|| "--relative=0".to_owned()));
+            let node_option = node.map(|node| format!("--nodelist={node}"));
+            line.push(node_option.unwrap_or_else(|| "--relative=0".to_owned()));
             line.extend_from_slice(words);
         } else {
             line = texts(&["ssh", "-t"]);

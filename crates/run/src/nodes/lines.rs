@@ -14,7 +14,7 @@ pub enum LimitedLine {
 
 impl LimitedLine {
     /// Returns the line's bytes, of a longer one the beginning.
-    pub fn bytes(&self) -> &[u8] {
+    pub fn as_bytes(&self) -> &[u8] {
         match self {
             Self::Complete(bytes) | Self::Truncated(bytes) => bytes,
         }
@@ -41,7 +41,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
 
     /// The next line; none at the end, or if reading fails. A line that is too long is returned as soon as that
     /// is known.
-    pub async fn next(&mut self) -> Option<LimitedLine> {
+    pub async fn next_line(&mut self) -> Option<LimitedLine> {
         let mut line = Vec::new();
         loop {
             let block = match self.input.fill_buf().await {
@@ -79,7 +79,7 @@ mod tests {
     async fn lines(text: &[u8], max_bytes: usize) -> Vec<LimitedLine> {
         let mut reader = LineReader::new(text, max_bytes);
         let mut lines = Vec::new();
-        while let Some(line) = reader.next().await {
+        while let Some(line) = reader.next_line().await {
             lines.push(line);
         }
         lines
@@ -104,7 +104,7 @@ mod tests {
     async fn a_line_without_an_end_is_returned_at_its_limit() {
         let mut reader = LineReader::new(tokio::io::repeat(b'x'), 1000);
         assert_eq!(
-            reader.next().await,
+            reader.next_line().await,
             Some(LimitedLine::Truncated(vec![b'x'; 1000]))
         );
     }

@@ -14,7 +14,7 @@ use retrial_recipe::expression::NodeScope;
 use retrial_store::journal::{Event, StepEnd};
 
 /// The maximum size of a message, bytes.
-pub const MAX_MESSAGE: usize = 16 << 20;
+pub const MAX_MESSAGE_BYTES: usize = 16 << 20;
 
 /// A message from the head to a machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -152,14 +152,14 @@ pub struct MachineFacts {
 pub async fn write_messages<T: Serialize>(
     mut output: impl AsyncWrite + Unpin,
     mut messages: UnboundedReceiver<T>,
-    is_last: impl Fn(&T) -> bool,
+    is_last_message: impl Fn(&T) -> bool,
 ) {
     while let Some(message) = messages.recv().await {
         let Ok(mut line) = serde_json::to_vec(&message) else {
             continue;
         };
         line.push(b'\n');
-        let is_last = is_last(&message);
+        let is_last = is_last_message(&message);
         if output.write_all(&line).await.is_err() || output.flush().await.is_err() || is_last {
             return;
         }

@@ -22,7 +22,7 @@ pub use lines::{LimitedLine, LineReader};
 pub use message::{
     AgentReply, AgentRequest, AgentSetup, MachineFacts, OnDisconnect, write_messages,
 };
-pub use node::{NodeError, ahead};
+pub use node::{NodeError, clock_lead_s};
 pub use others::PeerNodes;
 
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use retrial_recipe::expression::NodeScope;
-use retrial_store::directory_of_machine;
+use retrial_store::machine_subdirectory;
 
 /// A machine of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,23 +43,23 @@ pub struct RunMachine {
 
 impl RunMachine {
     /// Returns its directory within the run's: `nodes/n2/`; empty for the head.
-    pub fn directory(&self) -> String {
+    pub fn run_subdirectory(&self) -> String {
         if self.is_head {
             String::new()
         } else {
-            format!("{}/", directory_of_machine(&self.scope.name))
+            format!("{}/", machine_subdirectory(&self.scope.name))
         }
     }
 }
 
 /// The run's directory that contains a machine's directory, or the run's own.
-pub fn whole_run(path: &Path) -> PathBuf {
+pub fn whole_run_directory(path: &Path) -> PathBuf {
     let run = path.parent().filter(|parent| parent.ends_with("nodes"));
     run.and_then(Path::parent).unwrap_or(path).to_owned()
 }
 
 /// Returns whether a name is valid for a machine: it becomes a part of paths and command lines.
-pub fn is_name(name: &str) -> bool {
+pub fn is_machine_name(name: &str) -> bool {
     let letters = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     name.starts_with(|first: char| first.is_ascii_alphanumeric()) && name.chars().all(letters)
 }

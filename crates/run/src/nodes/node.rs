@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::message::MAX_MESSAGE;
+use super::message::MAX_MESSAGE_BYTES;
 use super::{
     AgentReply, AgentRequest, Launcher, LimitedLine, LineReader, MachineFacts, NodeFailures,
     write_messages,
@@ -30,21 +30,21 @@ use retrial_store::journal::{Event, EventKind, StepEnd, StepFault};
 mod tests;
 
 /// The longest time that a machine may take to start our process, and to report its facts.
-const START: Duration = Duration::from_mins(2);
+const START_TIMEOUT: Duration = Duration::from_mins(2);
 /// The longest time that it may take to check itself.
-const PREFLIGHT: Duration = Duration::from_mins(5);
+const PREFLIGHT_TIMEOUT: Duration = Duration::from_mins(5);
 /// The longest time that it may take to end remaining processes.
-const END: Duration = Duration::from_secs(40);
+const END_TIMEOUT: Duration = Duration::from_secs(40);
 /// The longest wait for the last output of a process.
-const ERRORS: Duration = Duration::from_secs(2);
+const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(2);
 /// The last lines of a launcher's errors that are shown.
-const LAST_LINES: usize = 5;
+const MAX_ERROR_LINES: usize = 5;
 /// The bytes that a machine may print which are no replies: a login shell has a banner.
-const MAX_FOREIGN: usize = 1 << 20;
+const MAX_FOREIGN_BYTES: usize = 1 << 20;
 /// The bytes of each that are shown.
-const MAX_SHOWN: usize = 500;
+const MAX_SHOWN_BYTES: usize = 500;
 /// The beginning of every reply.
-const REPLY: &[u8] = br#"{"reply":"#;
+const REPLY_PREFIX: &[u8] = br#"{"reply":"#;
 
 /// Why a run cannot start on a machine: our process could not be started there, has exited, or found unmet
 /// requirements.
@@ -97,7 +97,7 @@ impl PeerNode {
         }
         let (all_read, read) = oneshot::channel();
         if let Some(output) = process.stderr.take() {
-            let reader = keep_last(output, Arc::clone(&errors), all_read);
+            let reader = collect_last_lines(output, Arc::clone(&errors), all_read);
             tasks.push(tokio::spawn(reader));
         }
         if let Some(output) = process.stdout.take() {
@@ -108,7 +108,7 @@ impl PeerNode {
                 replies: outgoing,
                 errors: Arc::clone(&errors),
             };
-            tasks.push(tokio::spawn(reader.read(output, read)));
+            tasks.push(tokio::spawn(reader.read_replies(output, read)));
         }
         Self {
             name: name.to_owned(),
@@ -122,64 +122,68 @@ impl PeerNode {
     }
 
     /// Sends an order. A lost machine is detected when replies are read.
-    pub(super) fn send(&self, order: AgentRequest) {
+    pub(super) fn send_order(&self, order: AgentRequest) {
         let _ = self.orders.send(order);
     }
 
     /// Waits for the end of a step there.
-    pub(super) async fn end_of(&self, step: u32) -> StepEnd {
-        let reply = self.reply(|reply| match reply {
+    pub(super) async fn wait_for_step_end(&self, step: u32) -> StepEnd {
+        let reply = self.wait_for_reply(|reply| match reply {
             AgentReply::Ended {
                 step: ended, end, ..
             } if ended == step => Some(end),
             _ => None,
         });
         match reply.await {
-            Some(end) => named(&self.name, end),
-            None => lost(&self.name, &self.exit_reason().await),
+            Some(end) => with_machine_name(&self.name, end),
+            None => lost_machine_end(&self.name, &self.exit_reason().await),
         }
     }
 
     /// Returns the machine's facts.
-    pub(super) async fn facts(&self) -> Result<MachineFacts, NodeError> {
+    pub(super) async fn query_facts(&self) -> Result<MachineFacts, NodeError> {
         let facts = |reply| match reply {
             AgentReply::Facts(facts) => Some(*facts),
             _ => None,
         };
-        self.answer(facts, "start retrial there", START).await
+        self.wait_for_reply_within(facts, "start retrial there", START_TIMEOUT)
+            .await
     }
 
     /// How far its clock is ahead of this one, seconds. The round trip explains a part of the difference: only
     /// the rest counts.
-    pub(super) async fn ahead(&self) -> Result<f64, NodeError> {
+    pub(super) async fn query_clock_lead(&self) -> Result<f64, NodeError> {
         let sent = Timestamp::now();
-        self.send(AgentRequest::Clock);
+        self.send_order(AgentRequest::Clock);
         let clock = |reply| match reply {
-            AgentReply::Clock { time } => Some(ahead(time, sent, Timestamp::now())),
+            AgentReply::Clock { time } => Some(clock_lead_s(time, sent, Timestamp::now())),
             _ => None,
         };
-        self.answer(clock, "report its time", START).await
+        self.wait_for_reply_within(clock, "report its time", START_TIMEOUT)
+            .await
     }
 
     /// Returns whether the run's containers are alive there.
-    pub(super) async fn ready(&self) -> Result<bool, NodeError> {
+    pub(super) async fn wait_until_ready(&self) -> Result<bool, NodeError> {
         let ready = |reply| match reply {
             AgentReply::Ready { containers_live } => Some(Ok(containers_live)),
             AgentReply::Refused { error } => Some(Err(error)),
             _ => None,
         };
-        let ready = self.answer(ready, "check itself", PREFLIGHT).await?;
-        ready.map_err(|reason| self.error(reason))
+        let ready = self
+            .wait_for_reply_within(ready, "check itself", PREFLIGHT_TIMEOUT)
+            .await?;
+        ready.map_err(|reason| self.new_error(reason))
     }
 
     /// Returns the first selected reply, which must arrive within the limit.
-    async fn answer<T>(
+    async fn wait_for_reply_within<T>(
         &self,
         select: impl FnMut(AgentReply) -> Option<T>,
         doing: &str,
         limit: Duration,
     ) -> Result<T, NodeError> {
-        let reason = match timeout(limit, self.reply(select)).await {
+        let reason = match timeout(limit, self.wait_for_reply(select)).await {
             Ok(Some(answer)) => return Ok(answer),
             Ok(None) => self.exit_reason().await,
             Err(_) => {
@@ -187,16 +191,19 @@ impl PeerNode {
                 format!("it did not {doing} within {limit}")
             }
         };
-        Err(self.error(reason.into()))
+        Err(self.new_error(reason.into()))
     }
 
-    fn error(&self, error: ErrorText) -> NodeError {
+    fn new_error(&self, error: ErrorText) -> NodeError {
         let node = self.name.clone();
         NodeError { node, error }
     }
 
     /// Returns the first selected reply. None if the process there has exited.
-    async fn reply<T>(&self, mut select: impl FnMut(AgentReply) -> Option<T>) -> Option<T> {
+    async fn wait_for_reply<T>(
+        &self,
+        mut select: impl FnMut(AgentReply) -> Option<T>,
+    ) -> Option<T> {
         let mut replies = self.replies.lock().await;
         loop {
             if let Some(answer) = select(replies.recv().await?) {
@@ -214,8 +221,8 @@ impl PeerNode {
             Ok(Ok(status)) => format!("{} ended with {status}", self.launcher),
             _ => format!("{} closed its output", self.launcher),
         };
-        let errors = lock(&self.errors);
-        let printed = errors.iter().map(|line| format!("; {line}"));
+        let last_lines = lock(&self.errors);
+        let printed = last_lines.iter().map(|line| format!("; {line}"));
         format!("{status}{}", printed.collect::<String>())
     }
 
@@ -226,16 +233,16 @@ impl PeerNode {
     }
 
     pub(super) async fn clean(&self, words: &[String]) {
-        let Ok(process) = self.launcher.start(&self.name, words) else {
+        let Ok(process) = self.launcher.start_process(&self.name, words) else {
             return;
         };
-        let _ = timeout(END, process.wait_with_output()).await;
+        let _ = timeout(END_TIMEOUT, process.wait_with_output()).await;
     }
 
     /// Waits until its process has exited, and kills it after a timeout.
     pub(super) async fn wait_for_exit(&self) {
         let mut process = self.process.lock().await;
-        if timeout(END, process.wait()).await.is_err() {
+        if timeout(END_TIMEOUT, process.wait()).await.is_err() {
             let _ = process.start_kill();
         }
     }
@@ -259,24 +266,28 @@ struct ReplyReader {
 }
 
 impl ReplyReader {
-    async fn read(self, output: impl AsyncRead + Unpin, errors_read: oneshot::Receiver<()>) {
-        let mut lines = LineReader::new(output, MAX_MESSAGE);
+    async fn read_replies(
+        self,
+        output: impl AsyncRead + Unpin,
+        errors_read: oneshot::Receiver<()>,
+    ) {
+        let mut lines = LineReader::new(output, MAX_MESSAGE_BYTES);
         let mut foreign_bytes = 0;
-        while let Some(line) = lines.next().await {
-            let Some(reply) = reply_in(line.bytes()) else {
-                foreign_bytes += line.bytes().len() + 1;
-                keep(&self.errors, &line);
-                if foreign_bytes > MAX_FOREIGN {
-                    let limit = format::size(MAX_FOREIGN as u64);
+        while let Some(line) = lines.next_line().await {
+            let Some(reply) = parse_reply(line.as_bytes()) else {
+                foreign_bytes += line.as_bytes().len() + 1;
+                push_line(&self.errors, &line);
+                if foreign_bytes > MAX_FOREIGN_BYTES {
+                    let limit = format::size(MAX_FOREIGN_BYTES as u64);
                     let fault = format!("it printed more than {limit} that is no reply");
-                    keep(&self.errors, &LimitedLine::Complete(fault.into_bytes()));
+                    push_line(&self.errors, &LimitedLine::Complete(fault.into_bytes()));
                     break;
                 }
                 continue;
             };
             match reply {
                 AgentReply::ServiceFailed { step, end } => {
-                    self.failures.add(step, named(&self.node, end));
+                    self.failures.add(step, with_machine_name(&self.node, end));
                 }
                 AgentReply::Event(event)
                     if matches!(
@@ -300,60 +311,61 @@ impl ReplyReader {
             }
         }
         // Its last output may still be in transit.
-        let _ = timeout(ERRORS, errors_read).await;
+        let _ = timeout(LAST_OUTPUT_TIMEOUT, errors_read).await;
         let reason = match join(&*lock(&self.errors), "; ") {
             none if none.is_empty() => "its process ended".to_owned(),
             errors => format!("its process ended: {errors}"),
         };
-        self.failures.lose(lost(&self.node, &reason));
+        self.failures
+            .record_lost_machine(lost_machine_end(&self.node, &reason));
     }
 }
 
 /// Keeps the last lines. `_until` is dropped after the last one.
-async fn keep_last(
+async fn collect_last_lines(
     output: ChildStderr,
     errors: Arc<Mutex<VecDeque<String>>>,
     _until: oneshot::Sender<()>,
 ) {
-    let mut lines = LineReader::new(output, MAX_SHOWN);
-    while let Some(line) = lines.next().await {
-        keep(&errors, &line);
+    let mut lines = LineReader::new(output, MAX_SHOWN_BYTES);
+    while let Some(line) = lines.next_line().await {
+        push_line(&errors, &line);
     }
 }
 
 /// Keeps a line among the last ones.
-fn keep(errors: &Mutex<VecDeque<String>>, line: &LimitedLine) {
-    let bytes = line.bytes();
-    let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_SHOWN)]);
+fn push_line(errors: &Mutex<VecDeque<String>>, line: &LimitedLine) {
+    let bytes = line.as_bytes();
+    let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_SHOWN_BYTES)]);
     let mut errors = lock(errors);
     errors.push_back(sanitize(&shown).into_owned());
-    if errors.len() > LAST_LINES {
+    if errors.len() > MAX_ERROR_LINES {
         errors.pop_front();
     }
 }
 
 /// The reply of a line. A login shell may print lines of its own, and a banner without a line's end precedes the
 /// first reply.
-fn reply_in(line: &[u8]) -> Option<AgentReply> {
-    let mut starts = line.windows(REPLY.len());
-    let start = starts.position(|bytes| bytes == REPLY)?;
+fn parse_reply(line: &[u8]) -> Option<AgentReply> {
+    let mut starts = line.windows(REPLY_PREFIX.len());
+    let start = starts.position(|bytes| bytes == REPLY_PREFIX)?;
     serde_json::from_slice(&line[start..]).ok()
 }
 
 /// Returns the minimum lead of a clock that showed this time between request and response, seconds.
-pub fn ahead(time: Timestamp, sent: Timestamp, received: Timestamp) -> f64 {
+pub fn clock_lead_s(time: Timestamp, sent: Timestamp, received: Timestamp) -> f64 {
     let nearest = time.clamp(sent, received.max(sent));
     time.duration_since(nearest).as_secs_f64()
 }
 
 /// The end of a step on a lost machine.
-fn lost(node: &str, reason: &str) -> StepEnd {
+fn lost_machine_end(node: &str, reason: &str) -> StepEnd {
     let reason = format!("lost contact with the machine {node}: {reason}");
     let advice = "check that machine, then resume the run";
-    StepEnd::failed(StepFault::Host, reason, advice)
+    StepEnd::failure(StepFault::Host, reason, advice)
 }
 
 /// A failure with the machine's name.
-fn named(node: &str, end: StepEnd) -> StepEnd {
-    end.reworded(|reason| format!("on {node}: {reason}"))
+fn with_machine_name(node: &str, end: StepEnd) -> StepEnd {
+    end.map_reason(|reason| format!("on {node}: {reason}"))
 }

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::launcher::allow_pipes;
+use super::launcher::raise_open_file_limit;
 use super::node::{NodeError, PeerMailbox, PeerNode};
 use super::{AgentRequest, AgentSetup, Launcher, MachineFacts, NodeFailures};
 use crate::mutex::lock;
@@ -16,7 +16,7 @@ use retrial_engine::api::ImageInfo;
 use retrial_store::journal::{Event, StepEnd};
 
 /// The longest that the end of a step waits for the telemetry of the other machines.
-const UNWATCH: Duration = Duration::from_secs(10);
+const LAST_SAMPLE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The other machines of a run.
 pub struct PeerNodes {
@@ -27,7 +27,7 @@ pub struct PeerNodes {
     /// Whether the run's containers are alive on all of them.
     pub(crate) containers_live: bool,
     /// The command that removes the run's containers on a machine whose process has exited.
-    clean: Vec<String>,
+    clean_command: Vec<String>,
     /// Whether `--force` allows machines that differ.
     pub(super) force: bool,
 }
@@ -39,7 +39,7 @@ impl PeerNodes {
     ///
     /// # Errors
     /// The first machine where that fails.
-    pub async fn start(
+    pub async fn start_all(
         launcher: Launcher,
         names: &[String],
         words: impl Fn(&str) -> Vec<String>,
@@ -54,23 +54,23 @@ impl PeerNodes {
             clean,
             force,
         };
-        allow_pipes(names.len());
+        raise_open_file_limit(names.len());
         for name in names {
-            let process = launcher.start(name, &words(name));
-            let process = process.map_err(|error| NodeError {
+            let start_result = launcher.start_process(name, &words(name));
+            let process = start_result.map_err(|error| NodeError {
                 node: name.clone(),
                 error: format!("failed to start {launcher}: {error}").into(),
             })?;
             let node = PeerNode::new(name, launcher, process, &others.failures, &others.mailbox);
             others.nodes.push(node);
         }
-        let facts = others.nodes.iter().map(PeerNode::facts);
-        let facts: Result<Vec<_>, NodeError> = join_all(facts).await.into_iter().collect();
+        let queries = others.nodes.iter().map(PeerNode::query_facts);
+        let facts: Result<Vec<_>, NodeError> = join_all(queries).await.into_iter().collect();
         let facts = facts?;
         // After all have replied: other work would delay the time stamps of responses.
-        let ahead = others.nodes.iter().map(PeerNode::ahead);
-        let ahead: Result<Vec<_>, NodeError> = join_all(ahead).await.into_iter().collect();
-        let found = facts.into_iter().zip(ahead?).collect();
+        let lead_queries = others.nodes.iter().map(PeerNode::query_clock_lead);
+        let leads: Result<Vec<_>, NodeError> = join_all(lead_queries).await.into_iter().collect();
+        let found = facts.into_iter().zip(leads?).collect();
         Ok((others, found))
     }
 
@@ -78,11 +78,14 @@ impl PeerNodes {
     ///
     /// # Errors
     /// The first machine that does not meet the requirements, or is lost.
-    pub async fn begin(&mut self, begin: impl Fn(usize) -> AgentSetup) -> Result<(), NodeError> {
+    pub async fn prepare_all(
+        &mut self,
+        begin: impl Fn(usize) -> AgentSetup,
+    ) -> Result<(), NodeError> {
         for (index, node) in self.nodes.iter().enumerate() {
-            node.send(AgentRequest::Begin(Box::new(begin(index))));
+            node.send_order(AgentRequest::Begin(Box::new(begin(index))));
         }
-        let ready = join_all(self.nodes.iter().map(PeerNode::ready)).await;
+        let ready = join_all(self.nodes.iter().map(PeerNode::wait_until_ready)).await;
         for lives in ready {
             self.containers_live &= lives?;
         }
@@ -90,22 +93,22 @@ impl PeerNodes {
     }
 
     /// Makes all machines execute a step, and waits for the last of them.
-    pub(crate) async fn execute(
+    pub(crate) async fn execute_step(
         &self,
         step: u32,
         token: &CancellationToken,
     ) -> Result<(), StepEnd> {
-        self.send(&AgentRequest::Execute { step });
-        let ends = join_all(self.nodes.iter().map(|node| self.end_of(node, step)));
+        self.broadcast_order(&AgentRequest::Execute { step });
+        let ends = join_all(self.nodes.iter().map(|node| self.wait_for_end(node, step)));
         tokio::pin!(ends);
         let ends = tokio::select! {
             ends = &mut ends => ends,
             () = token.cancelled() => {
-                self.send(&AgentRequest::Stop);
+                self.broadcast_order(&AgentRequest::Stop);
                 ends.await
             }
         };
-        if let Some(failed) = self.failures.first_of(std::iter::once(step)) {
+        if let Some(failed) = self.failures.find_first(std::iter::once(step)) {
             return Err(failed);
         }
         if ends.contains(&StepEnd::Stopped) {
@@ -116,55 +119,59 @@ impl PeerNodes {
 
     /// Makes all machines record telemetry during a step that they do not execute, and waits for the last
     /// sample of each.
-    pub(crate) async fn watch<T>(&self, step: u32, work: impl Future<Output = T>) -> T {
-        self.send(&AgentRequest::Watch { step });
+    pub(crate) async fn record_telemetry_during<T>(
+        &self,
+        step: u32,
+        work: impl Future<Output = T>,
+    ) -> T {
+        self.broadcast_order(&AgentRequest::Watch { step });
         let done = work.await;
-        self.send(&AgentRequest::Unwatch { step });
-        let ends = join_all(self.nodes.iter().map(|node| node.end_of(step)));
-        let _ = timeout(UNWATCH, ends).await;
+        self.broadcast_order(&AgentRequest::Unwatch { step });
+        let ends = join_all(self.nodes.iter().map(|node| node.wait_for_step_end(step)));
+        let _ = timeout(LAST_SAMPLE_TIMEOUT, ends).await;
         done
     }
 
-    async fn end_of(&self, node: &PeerNode, step: u32) -> StepEnd {
-        let end = node.end_of(step).await;
+    async fn wait_for_end(&self, node: &PeerNode, step: u32) -> StepEnd {
+        let end = node.wait_for_step_end(step).await;
         if matches!(end, StepEnd::Failed { .. }) {
-            self.fail(step, end.clone());
+            self.fail_step(step, end.clone());
         }
         end
     }
 
     /// Ends a step on all machines: it failed on one of them.
-    pub(crate) fn fail(&self, step: u32, end: StepEnd) {
+    pub(crate) fn fail_step(&self, step: u32, end: StepEnd) {
         // Only once: if it fails on all machines, each need not be notified of every failure.
         if self.failures.add(step, end.clone()) {
-            self.send(&AgentRequest::Fail { step, end });
+            self.broadcast_order(&AgentRequest::Fail { step, end });
         }
     }
 
     /// Makes all machines leave, and waits until they have. The containers of a lost machine are removed if it
     /// responds.
-    pub(crate) async fn leave(&self, keep: bool) {
+    pub(crate) async fn dismiss_all(&self, keep: bool) {
         let lost = self.nodes.iter().filter(|node| node.is_lost());
-        let clean = lost.map(|node| node.clean(&self.clean));
+        let clean = lost.map(|node| node.clean(&self.clean_command));
         let clean = join_all(clean.filter(|_| !keep));
-        self.send(&AgentRequest::Leave { keep });
+        self.broadcast_order(&AgentRequest::Leave { keep });
         let exits = join_all(self.nodes.iter().map(PeerNode::wait_for_exit));
         tokio::join!(clean, exits);
     }
 
     /// Takes the machines' events for the run's journal.
-    pub(crate) fn events(&self) -> Vec<Event> {
+    pub(crate) fn take_events(&self) -> Vec<Event> {
         std::mem::take(&mut lock(&self.mailbox).events)
     }
 
     /// Takes the images of the last step, by machine.
-    pub(super) fn images(&self) -> BTreeMap<String, ImageInfo> {
+    pub(super) fn take_images(&self) -> BTreeMap<String, ImageInfo> {
         std::mem::take(&mut lock(&self.mailbox).images)
     }
 
-    fn send(&self, order: &AgentRequest) {
+    fn broadcast_order(&self, order: &AgentRequest) {
         for node in &self.nodes {
-            node.send(order.clone());
+            node.send_order(order.clone());
         }
     }
 }

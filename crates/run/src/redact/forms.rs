@@ -7,18 +7,18 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use itertools::Itertools as _;
 
 /// Shorter secrets are searched for only in plain form: their encoded forms would match anywhere.
-pub const LONG: usize = 8;
+pub const MIN_ENCODED_SECRET_BYTES: usize = 8;
 
 /// Forms in which a secret may be printed: as it is, in a URL, in JSON, quoted for a shell, and each line of a
 /// multi-line secret. A step's filter searches for these: each costs time during a measurement.
-pub fn printed(value: &str) -> Vec<String> {
-    let quoted = serde_json::to_string(value).unwrap_or_default();
-    let quoted = quoted.get(1..quoted.len().saturating_sub(1));
-    let quoted = quoted.unwrap_or_default();
+pub fn printed_forms(value: &str) -> Vec<String> {
+    let json_text = serde_json::to_string(value).unwrap_or_default();
+    let json_content = json_text.get(1..json_text.len().saturating_sub(1));
+    let quoted = json_content.unwrap_or_default();
     let mut forms = vec![
         value.to_owned(),
-        percent(value, true),
-        percent(value, false),
+        percent_encode(value, true),
+        percent_encode(value, false),
         quoted.to_owned(),
         quoted.replace('/', "\\/"),
         // As Go writes JSON.
@@ -28,35 +28,37 @@ pub fn printed(value: &str) -> Vec<String> {
             .replace('>', "\\u003e"),
         value.replace('\'', "'\\''"),
     ];
-    let lines = value.lines().filter(|line| line.len() >= LONG);
+    let lines = value
+        .lines()
+        .filter(|line| line.len() >= MIN_ENCODED_SECRET_BYTES);
     forms.extend(lines.map(str::to_owned));
     // Searched for line by line.
     forms.retain(|form| !form.contains('\n'));
-    each_once(forms)
+    sort_and_deduplicate(forms)
 }
 
 /// All forms of a secret: also in HTML, in base64, in hexadecimal, reversed, and without line breaks.
-pub fn all(value: &str) -> Vec<String> {
-    let mut forms = printed(value);
+pub fn all_forms(value: &str) -> Vec<String> {
+    let mut forms = printed_forms(value);
     forms.push(value.to_owned());
-    forms.extend(html(value));
-    if value.len() >= LONG {
+    forms.extend(html_forms(value));
+    if value.len() >= MIN_ENCODED_SECRET_BYTES {
         forms.push(value.chars().rev().collect());
         forms.extend([hex::encode(value), hex::encode_upper(value)]);
-        forms.extend(base64(value.as_bytes()));
+        forms.extend(base64_forms(value.as_bytes()));
     }
     for form in &mut forms {
         form.retain(|letter| letter != '\n' && letter != '\r');
     }
-    each_once(forms)
+    sort_and_deduplicate(forms)
 }
 
-fn each_once(forms: Vec<String>) -> Vec<String> {
-    let forms = forms.into_iter().filter(|form| !form.is_empty());
+fn sort_and_deduplicate(found_forms: Vec<String>) -> Vec<String> {
+    let forms = found_forms.into_iter().filter(|form| !form.is_empty());
     forms.sorted().dedup().collect()
 }
 
-fn percent(value: &str, upper: bool) -> String {
+fn percent_encode(value: &str, upper: bool) -> String {
     value.bytes().fold(String::new(), |mut text, byte| {
         let _ = if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
             write!(text, "{}", char::from(byte))
@@ -70,10 +72,10 @@ fn percent(value: &str, upper: bool) -> String {
 }
 
 /// HTML encodings of templates and libraries: named or numeric entities for special characters.
-fn html(value: &str) -> Vec<String> {
+fn html_forms(value: &str) -> Vec<String> {
     let written = |entity: &dyn Fn(char) -> Option<String>| -> String {
-        let letters = value.chars();
-        let letters = letters.map(|letter| entity(letter).unwrap_or_else(|| letter.to_string()));
+        let characters = value.chars();
+        let letters = characters.map(|letter| entity(letter).unwrap_or_else(|| letter.to_string()));
         letters.collect()
     };
     let named = |quotes: [&'static str; 4]| {
@@ -108,7 +110,7 @@ fn html(value: &str) -> Vec<String> {
 
 /// The substrings that the base64 of any text with the value contains: it may start at any of three offsets in
 /// a group, as in `user:token`.
-fn base64(value: &[u8]) -> Vec<String> {
+fn base64_forms(value: &[u8]) -> Vec<String> {
     let mut forms = Vec::new();
     for before in 0..3 {
         let mut bytes = vec![0; before];
@@ -132,13 +134,13 @@ mod tests {
         let value = "hf_/&?0123456789";
         for around in ["", "u:", "me:", "user:"] {
             let text = STANDARD_NO_PAD.encode(format!("{around}{value}{around}"));
-            let forms = all(value);
+            let forms = all_forms(value);
             assert!(forms.iter().any(|form| text.contains(form)), "{text}");
         }
     }
 
     #[test]
     fn short_secrets_have_no_encoded_forms() {
-        assert_eq!(all("a"), ["a"]);
+        assert_eq!(all_forms("a"), ["a"]);
     }
 }

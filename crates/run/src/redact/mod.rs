@@ -15,29 +15,29 @@ use flate2::write::GzEncoder;
 use itertools::join;
 use walkdir::WalkDir;
 
-use self::forms::LONG;
+use self::forms::MIN_ENCODED_SECRET_BYTES;
 use retrial_store::StoreError;
 
 mod forms;
 
 /// Bytes read at once.
-const BLOCK: usize = 256 << 10;
+const READ_BLOCK_BYTES: usize = 256 << 10;
 /// The maximum number of bytes held back: line breaks may be longer.
-const MOST_PENDING: usize = 4 * BLOCK;
+const MAX_PENDING_BYTES: usize = 4 * READ_BLOCK_BYTES;
 /// Bytes of a compressed file's content that are searched.
-const MOST_DECODED: u64 = 16 << 30;
+const MAX_DECODED_BYTES: u64 = 16 << 30;
 /// The magic bytes of a compressed file.
-const GZIP: [u8; 2] = [0x1f, 0x8b];
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// The texts to hide, longest first, and the name that replaces each.
-fn hidden<'a>(
+fn hidden_texts<'a>(
     secrets: impl Iterator<Item = (&'a String, &'a String)>,
     forms: fn(&str) -> Vec<String>,
 ) -> Vec<(String, String)> {
     let mut hidden: Vec<(String, String)> = secrets
         .flat_map(|(name, value)| {
-            let forms = forms(value).into_iter();
-            forms.map(move |form| (form, name.clone()))
+            let secret_forms = forms(value).into_iter();
+            secret_forms.map(move |form| (form, name.clone()))
         })
         .collect();
     hidden.sort_by_key(|(form, _)| std::cmp::Reverse(form.len()));
@@ -46,9 +46,12 @@ fn hidden<'a>(
 
 /// The environment of a step that names secrets: their values, and for the step's filter
 /// (which removes them from the command's environment) the texts to hide.
-pub fn environment(names: &[String], secrets: &BTreeMap<String, String>) -> Vec<(String, String)> {
+pub fn redaction_environment(
+    names: &[String],
+    secrets: &BTreeMap<String, String>,
+) -> Vec<(String, String)> {
     let selected = names.iter().filter_map(|name| secrets.get_key_value(name));
-    let hidden = hidden(selected.clone(), forms::printed);
+    let hidden = hidden_texts(selected.clone(), forms::printed_forms);
     if hidden.is_empty() {
         return Vec::new();
     }
@@ -82,11 +85,11 @@ impl Redactor {
     pub fn new(
         secrets: &BTreeMap<String, String>,
     ) -> Result<Option<Self>, aho_corasick::BuildError> {
-        let hidden = hidden(secrets.iter(), forms::all);
-        let Some((longest, _)) = hidden.first() else {
+        let hidden = hidden_texts(secrets.iter(), forms::all_forms);
+        let Some((longest_form, _)) = hidden.first() else {
             return Ok(None);
         };
-        let longest = longest.len();
+        let longest = longest_form.len();
         let mut builder = AhoCorasick::builder();
         builder.match_kind(MatchKind::LeftmostLongest);
         Ok(Some(Self {
@@ -97,8 +100,8 @@ impl Redactor {
     }
 
     /// A text without them.
-    pub fn text(&self, text: &str) -> String {
-        let clean = self.bytes(text.as_bytes());
+    pub fn redact_text(&self, text: &str) -> String {
+        let clean = self.redact_bytes(text.as_bytes());
         clean.map_or_else(
             || text.to_owned(),
             |clean| String::from_utf8_lossy(&clean).into_owned(),
@@ -109,21 +112,21 @@ impl Redactor {
     ///
     /// # Errors
     /// If they cannot be read or written.
-    pub fn directory(&self, directory: &Path) -> Result<(), StoreError> {
+    pub fn redact_directory(&self, directory: &Path) -> Result<(), StoreError> {
         let walk = WalkDir::new(directory).min_depth(1).contents_first(true);
         let entries: Result<Vec<_>, _> = walk.into_iter().collect();
         for entry in entries.map_err(StoreError::io("list", directory))? {
             let path = entry.path();
             if entry.file_type().is_file() {
-                self.file(path)?;
+                self.redact_file(path)?;
             }
-            if let Some(clean) = self.bytes(entry.file_name().as_bytes()) {
+            if let Some(clean) = self.redact_bytes(entry.file_name().as_bytes()) {
                 let number = |number| format!(".{number}").into_bytes();
                 let mut ends = std::iter::once(Vec::new()).chain((2..).map(number));
                 let free = ends.find_map(|end| {
                     let name = [clean.clone(), end].concat();
-                    let path = path.with_file_name(OsStr::from_bytes(&name));
-                    path.symlink_metadata().is_err().then_some(path)
+                    let candidate = path.with_file_name(OsStr::from_bytes(&name));
+                    candidate.symlink_metadata().is_err().then_some(candidate)
                 });
                 let rename = |free| fs::rename(path, free);
                 free.map_or(Ok(()), rename)
@@ -137,21 +140,21 @@ impl Redactor {
     ///
     /// # Errors
     /// If it cannot be read or written.
-    pub fn file(&self, path: &Path) -> Result<(), StoreError> {
+    pub fn redact_file(&self, path: &Path) -> Result<(), StoreError> {
         let clean = path.with_file_name(".retrial-clean");
         let redact = || -> io::Result<()> {
-            if self.copy(File::open(path)?, io::sink())? {
+            if self.copy_redacted(File::open(path)?, io::sink())? {
                 let to = BufWriter::new(File::create(&clean)?);
-                self.copy(File::open(path)?, to)?;
+                self.copy_redacted(File::open(path)?, to)?;
                 fs::rename(&clean, path)?;
             }
             let mut begin = [0; 2];
-            if File::open(path)?.read(&mut begin)? < begin.len() || begin != GZIP {
+            if File::open(path)?.read(&mut begin)? < begin.len() || begin != GZIP_MAGIC {
                 return Ok(());
             }
-            if self.copy(GzipDecoder::open(path)?, io::sink())? {
+            if self.copy_redacted(GzipDecoder::open(path)?, io::sink())? {
                 let mut to = GzEncoder::new(File::create(&clean)?, Compression::default());
-                self.copy(GzipDecoder::open(path)?, &mut to)?;
+                self.copy_redacted(GzipDecoder::open(path)?, &mut to)?;
                 to.finish()?;
                 fs::rename(&clean, path)?;
             }
@@ -161,18 +164,18 @@ impl Redactor {
     }
 
     /// Bytes without secrets; none if there are none in them.
-    fn bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+    fn redact_bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut clean = Vec::new();
         // Writing to memory does not fail.
-        let found = self.copy(bytes, &mut clean).unwrap_or(false);
+        let found = self.copy_redacted(bytes, &mut clean).unwrap_or(false);
         found.then_some(clean)
     }
 
     /// Copies a text with everything hidden. Returns whether anything was hidden.
-    fn copy(&self, mut from: impl Read, mut to: impl Write) -> io::Result<bool> {
+    fn copy_redacted(&self, mut from: impl Read, mut to: impl Write) -> io::Result<bool> {
         let mut found = false;
         let mut pending: Vec<u8> = Vec::new();
-        let mut block = vec![0; BLOCK];
+        let mut block = vec![0; READ_BLOCK_BYTES];
         loop {
             let count = from.read(&mut block)?;
             pending.extend_from_slice(&block[..count]);
@@ -183,8 +186,9 @@ impl Redactor {
             let mut done = 0;
             let hits = self.forms.find_iter(&line.bytes);
             for hit in hits.take_while(|hit| hit.start() < certain) {
-                let place = line.place(hit.start())..line.place(hit.end() - 1) + 1;
-                if place.len() > hit.len() && hit.len() < LONG {
+                let place =
+                    line.original_offset(hit.start())..line.original_offset(hit.end() - 1) + 1;
+                if place.len() > hit.len() && hit.len() < MIN_ENCODED_SECRET_BYTES {
                     continue;
                 }
                 found = true;
@@ -197,8 +201,8 @@ impl Redactor {
                 to.flush()?;
                 return Ok(found);
             }
-            let least = pending.len().saturating_sub(MOST_PENDING);
-            let until = line.place(certain).max(done).max(least);
+            let least = pending.len().saturating_sub(MAX_PENDING_BYTES);
+            let until = line.original_offset(certain).max(done).max(least);
             to.write_all(&pending[done..until])?;
             pending.drain(..until);
         }
@@ -229,7 +233,7 @@ impl JoinedText {
     }
 
     /// Returns the offset of a byte in the text.
-    fn place(&self, index: usize) -> usize {
+    fn original_offset(&self, index: usize) -> usize {
         index + self.breaks.partition_point(|at| *at <= index)
     }
 }
@@ -240,7 +244,7 @@ struct GzipDecoder(io::Take<MultiGzDecoder<BufReader<File>>>);
 impl GzipDecoder {
     fn open(path: &Path) -> io::Result<Self> {
         let decoder = MultiGzDecoder::new(BufReader::new(File::open(path)?));
-        Ok(Self(decoder.take(MOST_DECODED)))
+        Ok(Self(decoder.take(MAX_DECODED_BYTES)))
     }
 }
 

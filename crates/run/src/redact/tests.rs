@@ -15,7 +15,7 @@ fn json_and_url_encoded_forms_are_replaced() {
         "a hf_x/y\"z b\nurl=hf_x%2Fy%22z %2f: hf_x%2fy%22z\njson=\"hf_x/y\\\"z\"\nlast hf_x/y\"z";
     let clean =
         "a [HF_TOKEN] b\nurl=[HF_TOKEN] %2f: [HF_TOKEN]\njson=\"[HF_TOKEN]\"\nlast [HF_TOKEN]";
-    assert_eq!(redactor("hf_x/y\"z").text(text), clean);
+    assert_eq!(redactor("hf_x/y\"z").redact_text(text), clean);
 }
 
 #[rstest]
@@ -33,7 +33,7 @@ fn json_and_url_encoded_forms_are_replaced() {
 #[case::halves("one hf_012345\r\n6789abcdef two", TOKEN, "one [HF_TOKEN] two")]
 #[case::short("ab\nc abc", "abc", "ab\nc [HF_TOKEN]")]
 fn encoded_forms_are_replaced(#[case] text: &str, #[case] value: &str, #[case] clean: &str) {
-    assert_eq!(redactor(value).text(text), clean);
+    assert_eq!(redactor(value).redact_text(text), clean);
 }
 
 #[test]
@@ -41,9 +41,9 @@ fn a_secret_across_two_blocks_is_found() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("output.log");
     for shift in [0, 1, 7, 15, 16] {
-        let before = "x".repeat(BLOCK - shift);
+        let before = "x".repeat(READ_BLOCK_BYTES - shift);
         fs::write(&path, format!("{before}{TOKEN};")).unwrap();
-        redactor(TOKEN).file(&path).unwrap();
+        redactor(TOKEN).redact_file(&path).unwrap();
         let clean = format!("{before}[HF_TOKEN];");
         assert_eq!(fs::read_to_string(&path).unwrap(), clean);
     }
@@ -51,8 +51,8 @@ fn a_secret_across_two_blocks_is_found() {
 
 #[test]
 fn very_long_line_breaks_are_unchanged() {
-    let breaks = "\n".repeat(3 * MOST_PENDING);
-    assert_eq!(redactor(TOKEN).text(&breaks), breaks);
+    let breaks = "\n".repeat(3 * MAX_PENDING_BYTES);
+    assert_eq!(redactor(TOKEN).redact_text(&breaks), breaks);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn names_and_compressed_files_are_searched() {
     fs::write(at("log.gz"), compressed(&format!("a {TOKEN} b"))).unwrap();
     let other = compressed("nothing");
     fs::write(at("other.gz"), &other[..other.len() - 9]).unwrap();
-    redactor(TOKEN).directory(directory.path()).unwrap();
+    redactor(TOKEN).redact_directory(directory.path()).unwrap();
     let mut text = String::new();
     let mut decoded = GzipDecoder::open(&at("log.gz")).unwrap();
     decoded.read_to_string(&mut text).unwrap();
@@ -86,7 +86,9 @@ fn names_and_compressed_files_are_searched() {
 fn the_filter_receives_each_form_once() {
     let secrets = BTreeMap::from([("T".to_owned(), "plain".to_owned())]);
     let names = ["T".to_owned(), "ABSENT".to_owned()];
-    let environment: BTreeMap<String, String> = environment(&names, &secrets).into_iter().collect();
+    let environment: BTreeMap<String, String> = redaction_environment(&names, &secrets)
+        .into_iter()
+        .collect();
     assert_eq!(environment["T"], "plain");
     assert_eq!(environment["RETRIAL_HIDDEN"], "0:T");
     assert_eq!(environment.len(), 3);

@@ -2,10 +2,10 @@
 
 use itertools::join;
 
-use crate::container::{Extraction, MAX_BYTES, extract};
+use crate::container::{Extraction, MAX_EXTRACTED_BYTES, extract_path};
 use crate::control::{ResultDirectory, StepControl};
 use crate::error::Halt;
-use crate::interrupt::on_thread;
+use crate::interrupt::run_on_thread;
 use crate::step::StepSession;
 use retrial_plan::step::Action;
 use retrial_store::clock::Moment;
@@ -24,22 +24,22 @@ pub async fn collect(
     producer: u32,
     pattern: &str,
 ) -> Result<(), Halt> {
-    let missing = |reason: String, advice: &str| Halt::failed(StepFault::NoResult, reason, advice);
-    let control = session.plan.step(producer);
-    let control = control.map(|step| session.control.step(step));
-    let control = control.filter(StepControl::exists);
+    let missing = |reason: String, advice: &str| Halt::failure(StepFault::NoResult, reason, advice);
+    let producing_step = session.plan.step(producer);
+    let step_control = producing_step.map(|step| session.control.step_control(step));
+    let control = step_control.filter(StepControl::is_prepared);
     let directories = match &control {
-        Some(control) => control.result_directories(pattern),
+        Some(control) => control.find_result_directories(pattern),
         // A check was rerun on another disk than the measurement.
-        None => collected_before(session).into_iter().collect(),
+        None => find_collected_before(session).into_iter().collect(),
     };
     let directory = match &directories[..] {
         [directory] => directory,
         [] => {
-            let file = control.and_then(|control| control.result_file(pattern));
+            let file = control.and_then(|control| control.find_result_file(pattern));
             if let Some(file) = file {
                 return Err(missing(
-                    format!("{} is a file, not a directory", session.redacted(&file)),
+                    format!("{} is a file, not a directory", session.redact(&file)),
                     "let `results:` name the directory of the file, and `file:` of each figure the file",
                 ));
             }
@@ -50,7 +50,7 @@ pub async fn collect(
         }
         several => {
             let paths = join(several.iter().map(|directory| &directory.path), ", ");
-            let list = session.redacted(&paths);
+            let list = session.redact(&paths);
             let count = several.len();
             return Err(missing(
                 format!("{pattern} matches {count} directories: {list}"),
@@ -60,7 +60,7 @@ pub async fn collect(
     };
     let Some(measured) = session.plan.measurements.get(measurement) else {
         let reason = "the plan has nothing to collect";
-        return Err(Halt::failed(StepFault::Request, reason, ""));
+        return Err(Halt::failure(StepFault::Request, reason, ""));
     };
     let to = measured.results_directory(trial);
     let started = session.state().started.get(&producer).cloned();
@@ -73,7 +73,10 @@ pub async fn collect_evidence(session: &StepSession<'_>, producer: u32, pattern:
     let Some(source) = session.plan.step(producer) else {
         return;
     };
-    let directories = session.control.step(source).result_directories(pattern);
+    let directories = session
+        .control
+        .step_control(source)
+        .find_result_directories(pattern);
     for (index, directory) in directories.iter().enumerate() {
         let to = format!("steps/{}/results-{}", source.directory_name(), index + 1);
         let _ = copy_results(session, directory, &to, None).await;
@@ -81,7 +84,7 @@ pub async fn collect_evidence(session: &StepSession<'_>, producer: u32, pattern:
 }
 
 /// Returns the directory from which a step collected results before.
-fn collected_before(session: &StepSession<'_>) -> Option<ResultDirectory> {
+fn find_collected_before(session: &StepSession<'_>) -> Option<ResultDirectory> {
     let path = session
         .state()
         .collected
@@ -103,57 +106,57 @@ async fn copy_results(
     let part = target.with_extension("part");
     let absent = format!(
         "{} was removed before it could be collected",
-        session.redacted(path)
+        session.redact(path)
     );
     let max_bytes = match session.step.action {
         Action::Collect { max_bytes, .. } => max_bytes,
         _ => None,
     };
     let copy = Extraction {
-        container: &session.container()?,
+        container: &session.require_container()?,
         path,
-        to: &part,
+        target: &part,
         length: directory.length,
         limits: UnpackOptions {
             written_since: started.as_ref().and_then(earliest_write),
-            ..UnpackOptions::results(max_bytes.unwrap_or(MAX_BYTES))
+            ..UnpackOptions::for_results(max_bytes.unwrap_or(MAX_EXTRACTED_BYTES))
         },
-        absent: StepEnd::failed(StepFault::NoResult, absent, ""),
+        absent: StepEnd::failure(StepFault::NoResult, absent, ""),
         too_large: "write less there, or allow more with `max_results:` in the recipe",
     };
-    let unpacked = extract(session, copy).await?;
+    let unpacked = extract_path(session, copy).await?;
     let (redactor, unsearched) = (session.redactor.clone(), part.clone());
     let finish = move || {
         if let Some(redactor) = redactor {
-            redactor.directory(&part)?;
+            redactor.redact_directory(&part)?;
         }
         remove_directory(&target)?;
         rename_synced(&part, &target)
     };
-    let finished = on_thread(&session.stop, finish).await;
+    let finished = run_on_thread(&session.stop, finish).await;
     // They may still contain a secret.
     finished.inspect_err(|_| drop(remove_directory(&unsearched)))??;
-    record(session, path, to, &unpacked)
+    record_collected(session, path, to, &unpacked)
 }
 
 /// Returns the earliest time of last change that a file written by the step may have, seconds since 1970.
 fn earliest_write(started: &Moment) -> Option<u64> {
-    let (earliest, _) = started.wall_span(&Moment::now());
+    let (earliest, _) = started.wall_clock_span(&Moment::now());
     u64::try_from(earliest.as_second() - CLOCK_SLACK_S).ok()
 }
 
 /// Records the collected files.
-pub fn record(
+pub fn record_collected(
     session: &StepSession<'_>,
     from: &str,
     to: &str,
     unpacked: &UnpackSummary,
 ) -> Result<(), Halt> {
     let omitted = unpacked.omitted.iter();
-    let omitted = omitted.map(|text| session.redacted(text)).collect();
-    let older = unpacked.older.iter().map(|name| session.redacted(name));
+    let omitted_names = omitted.map(|text| session.redact(text)).collect();
+    let older = unpacked.older.iter().map(|name| session.redact(name));
     let event = EventKind::Collected {
-        from: session.redacted(from),
+        from: session.redact(from),
         to: to.to_owned(),
         files: unpacked.files,
         bytes: unpacked.bytes,

@@ -1,7 +1,7 @@
 //! Judges a run from its own files, with the same result during the run and later.
 
 use crate::error::{Halt, RunError};
-use crate::interrupt::on_thread;
+use crate::interrupt::run_on_thread;
 use crate::step::StepSession;
 use retrial_plan::step::{Action, Plan, StepCondition};
 use retrial_results::evidence::context::context;
@@ -15,7 +15,7 @@ use retrial_store::journal::{EventKind, Journal, JournalState};
 /// # Errors
 /// If the run's files are missing or damaged.
 pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Verdict, RunError> {
-    let (mut context, evidence) = evidence_of(directory)?;
+    let (mut context, evidence) = read_evidence(directory)?;
     context.require_accuracy |= require_accuracy;
     Ok(verdict::judge(&context, &evidence))
 }
@@ -24,9 +24,9 @@ pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Ver
 ///
 /// # Errors
 /// If the run's files are missing or damaged.
-pub fn evidence_of(directory: &RunDirectory) -> Result<(RunContext, Vec<Evidence>), RunError> {
+pub fn read_evidence(directory: &RunDirectory) -> Result<(RunContext, Vec<Evidence>), RunError> {
     let plan: Plan = directory.read_json("plan.json")?;
-    let state = JournalState::from_events(&Journal::read(&directory.journal())?);
+    let state = JournalState::from_events(&Journal::read(&directory.journal_path())?);
     let files = RunFiles::of(directory, &plan, &state);
     Ok((context(&files), run::gather(&files)))
 }
@@ -40,7 +40,7 @@ pub fn judge_files(files: &RunFiles<'_>) -> Verdict {
 pub(crate) async fn record_verdict(session: &StepSession<'_>) -> Result<Verdict, Halt> {
     let (run, require_accuracy) = (session.run.clone(), session.options.require_accuracy);
     let judge = move || judge_run(&run, require_accuracy);
-    let verdict = on_thread(&session.stop, judge).await??;
+    let verdict = run_on_thread(&session.stop, judge).await??;
     session.run.write_json("verdict.json", &verdict)?;
     let event = EventKind::Judged {
         outcome: verdict.qualified_outcome().to_string(),
@@ -52,7 +52,7 @@ pub(crate) async fn record_verdict(session: &StepSession<'_>) -> Result<Verdict,
 
 /// Returns why this step's trial is not needed, if the trials so far decide. A stopped run does not wait for
 /// the result.
-pub(crate) async fn decided(session: &StepSession<'_>) -> Option<String> {
+pub(crate) async fn find_decision(session: &StepSession<'_>) -> Option<String> {
     let StepCondition::UntilDecided { stages: all_stages } = &session.step.when else {
         return None;
     };
@@ -70,17 +70,17 @@ pub(crate) async fn decided(session: &StepSession<'_>) -> Option<String> {
     let warmup = session.plan.measurements.get(measurement)?.warmup;
     let (decided, completed) = stages.find(|(_, completed)| warmup + *completed < trial)?;
     let (directory, plan, state) = (session.run.clone(), session.plan.clone(), session.state());
-    let all_stages = all_stages.clone();
+    let owned_stages = all_stages.clone();
     let decide = move || {
         let files = RunFiles::without_telemetry(&directory, &plan, &state);
         let mut evidence = run::gather_one(&files, measurement);
         evidence
             .trials
             .retain(|earlier| earlier.trial <= warmup + completed);
-        evidence.stages.clone_from(&all_stages);
+        evidence.stages.clone_from(&owned_stages);
         verdict::decide_stage(&context(&files), &evidence, decided)
     };
-    match on_thread(&session.stop, decide).await.ok()? {
+    match run_on_thread(&session.stop, decide).await.ok()? {
         StageDecision::Stop { reason } => {
             Some(format!("decided after {completed} trials: {reason}"))
         }

@@ -3,7 +3,7 @@
 
 pub mod collect;
 pub mod judge;
-pub mod measured;
 mod restore;
+pub mod trial_figures;
 
 pub use restore::restore_results;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::error::Halt;
-use crate::interrupt::on_thread;
+use crate::interrupt::run_on_thread;
 use crate::step::StepCommand;
 use retrial_store::StoreError;
 use retrial_store::files::set_mode;
@@ -18,15 +18,15 @@ pub async fn restore_results(command: &StepCommand<'_>) -> Result<(), Halt> {
     let Some(measured) = session
         .step
         .measured_step()
-        .filter(|measured| !state.is_of_this_container(*measured))
+        .filter(|measured| !state.ended_in_current_container(*measured))
     else {
         return Ok(());
     };
     let collecting = session
         .plan
         .result_steps(measured)
-        .filter(|step| state.done(step.number));
-    let directories = collecting.filter_map(|step| {
+        .filter(|step| state.is_done(step.number));
+    let collected_directories = collecting.filter_map(|step| {
         let (measurement, trial) = step
             .measurement_and_trial()
             .filter(|_| step.collects_results())?;
@@ -34,18 +34,18 @@ pub async fn restore_results(command: &StepCommand<'_>) -> Result<(), Halt> {
         let directory = session.plan.results_directory(measurement, trial);
         Some((session.run.join(&directory), PathBuf::from(top)))
     });
-    let directories: Vec<(PathBuf, PathBuf)> = directories.collect();
-    let archive = session.directory_in(&session.local).join("results.tar");
+    let directories: Vec<(PathBuf, PathBuf)> = collected_directories.collect();
+    let archive = session.step_directory(&session.local).join("results.tar");
     let packing = archive.clone();
     let pack = move || {
         let packed = pack_directories(&directories, &packing)?;
         set_mode(&packing, 0o644)?;
         Ok::<_, StoreError>(packed)
     };
-    let packed = on_thread(&session.stop, pack).await??;
-    command.files.put_results(&archive)?;
+    let packed = run_on_thread(&session.stop, pack).await??;
+    command.files.link_results_archive(&archive)?;
     fs::remove_file(&archive).map_err(StoreError::io("remove", &archive))?;
     let files = packed.files;
     let decision = format!("the results of step {measured:02} were restored: {files} files");
-    Ok(session.decide(decision)?)
+    Ok(session.record_decision(decision)?)
 }

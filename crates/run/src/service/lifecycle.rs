@@ -3,14 +3,14 @@
 
 use std::time::Duration;
 
-use super::readiness::{Readiness, answers};
+use super::readiness::{Readiness, is_ready};
 use crate::access::RunSession;
 use crate::container;
-use crate::control::GRACE_S;
+use crate::control::DEADLINE_GRACE_S;
 use crate::error::Halt;
 use crate::step::{
-    FollowOutcome, StartedCommand, StepCommand, StepSession, Termination, exec, follow, output,
-    verify, with_last_lines,
+    FollowOutcome, StartedCommand, StepCommand, StepSession, Termination, exec, follow_step,
+    output, verify_exit, with_last_lines,
 };
 use retrial_document::measures::format;
 use retrial_plan::service::{ServiceStep, StopPolicy, StopStep};
@@ -19,18 +19,18 @@ use retrial_store::journal::{EventKind, StepEnd, StepFault};
 
 /// Starts a service and waits until it is ready; `reattach` if it may be running since before a kill
 /// of the tool. One that does not become ready is stopped.
-pub async fn start(
+pub async fn start_service(
     session: &StepSession<'_>,
     service: &ServiceStep,
     reattach: bool,
 ) -> Result<(), Halt> {
-    let reattach = place(session, service, reattach).await?;
-    let command = StepCommand::of_service(session, service)?;
+    let reattach = prepare_container(session, service, reattach).await?;
+    let command = StepCommand::for_service(session, service)?;
     let result = follow_until_ready(service, &command, reattach).await;
-    session.set_deadline(Some(GRACE_S))?;
+    session.set_deadline(Some(DEADLINE_GRACE_S))?;
     let halt = match result {
         Ok(exec) => {
-            let service = service.service.clone();
+            let service_name = service.service.clone();
             return Ok(session.record(EventKind::ServiceReady { service, exec })?);
         }
         Err(Halt::Ended(end)) => Halt::Ended(with_last_lines(session, end)),
@@ -42,7 +42,7 @@ pub async fn start(
 
 /// Creates the service's own container, if it has one, or finds it. Returns whether the service may be
 /// running in it.
-async fn place(
+async fn prepare_container(
     session: &StepSession<'_>,
     service: &ServiceStep,
     reattach: bool,
@@ -52,15 +52,17 @@ async fn place(
     };
     let state = session.state();
     if let Some(id) = state.service_containers.get(&session.step.number) {
-        let found = session.with_engine(|engine| engine.container(id)).await?;
+        let found = session
+            .with_engine(|engine| engine.inspect_container(id))
+            .await?;
         let control = &session.service_controls[&service.service];
-        let begun = control.step(session.step).started();
+        let begun = control.step_control(session.step).has_started();
         if reattach && begun && found.is_some_and(|found| found.running) {
             return Ok(true);
         }
-        container::discard(session, id).await?;
+        container::discard_container(session, id).await?;
     }
-    container::create_for_service(session, &service.service, own).await?;
+    container::create_service_container(session, &service.service, own).await?;
     Ok(false)
 }
 
@@ -70,56 +72,58 @@ async fn follow_until_ready(
     command: &StepCommand<'_>,
     reattach: bool,
 ) -> Result<Option<String>, Halt> {
-    let is_new = !(reattach && command.files.started());
+    let is_new = !(reattach && command.files.has_started());
     let has_address = matches!(service.ready, ReadyWhen::Port(_) | ReadyWhen::Http(_));
     // Another process already responds at the service's address.
-    if is_new && has_address && answers(service, command).await? {
+    if is_new && has_address && is_ready(service, command).await? {
         let reason = format!(
             "{} before the service {} was started",
             service.describe_readiness(),
             service.service
         );
         let advice = "another program serves there: stop it, or choose another port";
-        return Err(Halt::failed(StepFault::Host, reason, advice));
+        return Err(Halt::failure(StepFault::Host, reason, advice));
     }
-    let started = exec::start(command, reattach).await?;
+    let started = exec::start_step_command(command, reattach).await?;
     let exec = started.as_ref().and_then(|started| match started {
         StartedCommand::Exec(id) => Some(id.clone()),
         StartedCommand::Process(_) => None,
     });
     let mut readiness = Readiness::new(service, command)?;
-    match follow(command, started, &mut readiness).await? {
+    match follow_step(command, started, &mut readiness).await? {
         FollowOutcome::Running(()) => Ok(exec),
-        FollowOutcome::Exited(exit) => Err(ended_early(service, verify(command, &exit)).into()),
+        FollowOutcome::Exited(exit) => {
+            Err(ended_early_error(service, verify_exit(command, &exit)).into())
+        }
     }
 }
 
-fn ended_early(service: &ServiceStep, code: Result<i64, StepEnd>) -> StepEnd {
+fn ended_early_error(service: &ServiceStep, code: Result<i64, StepEnd>) -> StepEnd {
     let early = format!("the service {} ended before it was ready", service.service);
     match code {
         Ok(code) => {
             let reason = format!("{early}: it ended with exit code {code}");
             let advice = "its command must stay in the foreground: it is stopped by Retrial";
-            StepEnd::failed(StepFault::Command, reason, advice).with_exit_code(Some(code))
+            StepEnd::failure(StepFault::Command, reason, advice).with_exit_code(Some(code))
         }
-        Err(end) => end.reworded(|reason| format!("{early}: {reason}")),
+        Err(end) => end.map_reason(|reason| format!("{early}: {reason}")),
     }
 }
 
 /// Stops a service that was ready.
-pub async fn stop(session: &StepSession<'_>, ending: &StopStep) -> Result<(), Halt> {
+pub async fn stop_service(session: &StepSession<'_>, ending: &StopStep) -> Result<(), Halt> {
     let Some((start, service)) = session.plan.started_service(ending.of) else {
         return Ok(());
     };
     let started = StepSession::new(session, start);
-    let command = StepCommand::of_service(&started, service)?;
+    let command = StepCommand::for_service(&started, service)?;
     // Read before it is stopped: afterwards every service has ended.
-    let ended = ended_unnoticed(session, &command).await?;
+    let ended = find_unnoticed_end(session, &command).await?;
     shut_down(session, &started, service).await?;
-    let killed = command.files.exit().and_then(|exit| exit.oom_kills);
-    let killed = killed.filter(|killed| *killed > 0);
-    let killed =
-        killed.map(|killed| format!("the kernel killed {killed} of its processes, out of memory"));
+    let oom_kills = command.files.read_exit().and_then(|exit| exit.oom_kills);
+    let positive_kills = oom_kills.filter(|killed| *killed > 0);
+    let killed = positive_kills
+        .map(|killed| format!("the kernel killed {killed} of its processes, out of memory"));
     for reason in ended.into_iter().chain(killed) {
         session.report_incident(format!(
             "the service {} failed before it was stopped: {reason}; figures measured with it may be wrong",
@@ -130,14 +134,14 @@ pub async fn stop(session: &StepSession<'_>, ending: &StopStep) -> Result<(), Ha
 }
 
 /// Returns how a service ended after the last step that needs it, if it did so by an error.
-async fn ended_unnoticed(
+async fn find_unnoticed_end(
     session: &StepSession<'_>,
     command: &StepCommand<'_>,
 ) -> Result<Option<String>, Halt> {
-    if session.stop.is_cancelled() || !command.files.started() {
+    if session.stop.is_cancelled() || !command.files.has_started() {
         return Ok(None);
     }
-    if let Some(exit) = command.files.exit() {
+    if let Some(exit) = command.files.read_exit() {
         let is_fault = exit.code != 0 && !exit.terminated_by_us;
         return Ok(is_fault.then(|| format!("it had ended with exit code {}", exit.code)));
     }
@@ -145,7 +149,7 @@ async fn ended_unnoticed(
         return Ok(None);
     };
     let state = session
-        .with_engine(|engine| engine.container(container))
+        .with_engine(|engine| engine.inspect_container(container))
         .await?;
     Ok(match state {
         Some(state) if state.running => None,
@@ -164,11 +168,11 @@ async fn shut_down(
     started: &StepSession<'_>,
     service: &ServiceStep,
 ) -> Result<(), Halt> {
-    let command = StepCommand::of_service(started, service)?;
+    let command = StepCommand::for_service(started, service)?;
     let files = &command.files;
-    if files.started() && has_container(session, &command).await? {
-        let ending = ending_of(session, service.stop);
-        if files.exit().is_some() {
+    if files.has_started() && has_container(session, &command).await? {
+        let ending = effective_ending(session, service.stop);
+        if files.read_exit().is_some() {
             command.terminate_leftovers(ending).await;
         } else if !command.terminate(ending).await {
             let text = format!(
@@ -180,17 +184,17 @@ async fn shut_down(
             session.warn(text)?;
         }
     }
-    if files.exists() {
-        output::keep(&command).await?;
+    if files.is_prepared() {
+        output::finalize_output(&command).await?;
     }
-    let exit_code = files.exit().map(|exit| exit.code);
+    let exit_code = files.read_exit().map(|exit| exit.code);
     let start = started.step.number;
     if service.own_container.is_some()
         && let Some(id) = session.state().service_containers.get(&start)
     {
-        container::discard(session, id).await?;
+        container::discard_container(session, id).await?;
     }
-    let service = service.service.clone();
+    let service_name = service.service.clone();
     let event = EventKind::ServiceEnded {
         service,
         of: start,
@@ -206,13 +210,13 @@ async fn has_container(session: &StepSession<'_>, command: &StepCommand<'_>) -> 
         return Ok(false);
     };
     let found = session
-        .with_engine(|engine| engine.container(container))
+        .with_engine(|engine| engine.inspect_container(container))
         .await?;
     Ok(found.is_some())
 }
 
 /// Returns signal and time for ending a service: those of the recipe; a stopped run allows no more than for any step.
-fn ending_of(session: &RunSession, stop: StopPolicy) -> Termination {
+fn effective_ending(session: &RunSession, stop: StopPolicy) -> Termination {
     let mut grace = Duration::from_secs(stop.timeout_s);
     if session.stop.is_cancelled() {
         grace = grace.min(Termination::default().grace);

@@ -4,4 +4,4 @@
 mod lifecycle;
 mod readiness;
 
-pub use lifecycle::{start, stop};
+pub use lifecycle::{start_service, stop_service};

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use regex::Regex;
 use tokio::time::{sleep, timeout};
 
-use crate::control::mark;
+use crate::control::step_mark;
 use crate::step::{StepCommand, StepObserver, StepSession, output};
 use retrial_document::ErrorText;
 use retrial_document::measures::format;
@@ -22,13 +22,13 @@ use retrial_recipe::model::ReadyWhen;
 use retrial_store::journal::{StepEnd, StepFault};
 
 /// The interval between probes.
-const PAUSE: Duration = Duration::from_millis(500);
+const PROBE_INTERVAL: Duration = Duration::from_millis(500);
 /// The interval between reads of the output.
-const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+const OUTPUT_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// The timeout of one probe of an address or a port.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of output read at once.
-const BLOCK: u64 = 256 << 10;
+const READ_BLOCK_BYTES: u64 = 256 << 10;
 
 /// Ends when a service is ready.
 type ReadyFuture<'a> = Pin<Box<dyn Future<Output = Result<(), StepEnd>> + Send + 'a>>;
@@ -37,7 +37,7 @@ type ReadyFuture<'a> = Pin<Box<dyn Future<Output = Result<(), StepEnd>> + Send +
 pub struct Readiness<'a> {
     service: &'a ServiceStep,
     /// The time for which this process has waited for it.
-    polled: Duration,
+    polled_time: Duration,
     ready: ReadyFuture<'a>,
 }
 
@@ -47,25 +47,25 @@ impl<'a> Readiness<'a> {
         let ready = &service.ready;
         if let ReadyWhen::Log(pattern) = ready {
             let pattern = Regex::new(pattern).map_err(|error| {
-                StepEnd::failed(StepFault::Request, error.to_string(), "correct `ready.log`")
+                StepEnd::failure(StepFault::Request, error.to_string(), "correct `ready.log`")
             })?;
-            let ready = Box::pin(until_printed(&command.session, pattern));
-            return Ok(Self::of(service, ready));
+            let ready = Box::pin(wait_for_line(&command.session, pattern));
+            return Ok(Self::with_future(service, ready));
         }
         let ready = Box::pin(async move {
-            while !answers(service, command).await? {
-                sleep(PAUSE).await;
+            while !is_ready(service, command).await? {
+                sleep(PROBE_INTERVAL).await;
             }
             Ok(())
         });
-        Ok(Self::of(service, ready))
+        Ok(Self::with_future(service, ready))
     }
 
-    fn of(service: &'a ServiceStep, ready: ReadyFuture<'a>) -> Self {
-        let polled = Duration::ZERO;
+    fn with_future(service: &'a ServiceStep, ready: ReadyFuture<'a>) -> Self {
+        let polled_time = Duration::ZERO;
         Self {
             service,
-            polled,
+            polled_time,
             ready,
         }
     }
@@ -74,21 +74,21 @@ impl<'a> Readiness<'a> {
 impl StepObserver for Readiness<'_> {
     type EarlyResult = ();
 
-    async fn outcome(&mut self) -> Result<(), StepEnd> {
+    async fn wait_for_outcome(&mut self) -> Result<(), StepEnd> {
         let _polling = PollTimer {
-            since: Instant::now(),
-            polled: &mut self.polled,
+            started_at: Instant::now(),
+            polled_time: &mut self.polled_time,
         };
         self.ready.as_mut().await
     }
 
     /// Returns whether it was waited for as long as one probe may take.
-    fn may_be_late(&self) -> bool {
+    fn may_time_out(&self) -> bool {
         let limit = Duration::from_secs(self.service.command.timeout_s);
-        self.polled >= limit.min(PROBE_TIMEOUT)
+        self.polled_time >= limit.min(PROBE_TIMEOUT)
     }
 
-    fn late(&self, end: StepEnd) -> StepEnd {
+    fn on_timeout(&self, end: StepEnd) -> StepEnd {
         let StepEnd::Failed {
             fault: fault @ StepFault::Timeout,
             ..
@@ -104,28 +104,28 @@ impl StepObserver for Readiness<'_> {
             service.describe_readiness()
         );
         let advice = "read its output; allow more time with `ready.timeout:` in the recipe";
-        StepEnd::failed(fault, reason, advice)
+        StepEnd::failure(fault, reason, advice)
     }
 
-    fn failed(&self, end: StepEnd) -> StepEnd {
-        end.reworded(|reason| format!("the service {} failed: {reason}", self.service.service))
+    fn on_failure(&self, end: StepEnd) -> StepEnd {
+        end.map_reason(|reason| format!("the service {} failed: {reason}", self.service.service))
     }
 }
 
 /// Counts the time until it is dropped.
 struct PollTimer<'a> {
-    since: Instant,
-    polled: &'a mut Duration,
+    started_at: Instant,
+    polled_time: &'a mut Duration,
 }
 
 impl Drop for PollTimer<'_> {
     fn drop(&mut self) {
-        *self.polled += self.since.elapsed();
+        *self.polled_time += self.started_at.elapsed();
     }
 }
 
 /// Waits for a line of the step's output.
-async fn until_printed(session: &StepSession<'_>, pattern: Regex) -> Result<(), StepEnd> {
+async fn wait_for_line(session: &StepSession<'_>, pattern: Regex) -> Result<(), StepEnd> {
     let mut file: Option<File> = None;
     let mut splitter = LineSplitter::new();
     let mut block = Vec::new();
@@ -134,14 +134,14 @@ async fn until_printed(session: &StepSession<'_>, pattern: Regex) -> Result<(), 
         block.clear();
         let read = file
             .as_mut()
-            .and_then(|file| file.take(BLOCK).read_to_end(&mut block).ok());
+            .and_then(|file| file.take(READ_BLOCK_BYTES).read_to_end(&mut block).ok());
         let mut found = false;
         splitter.push(&block, |line| found |= pattern.is_match(&line.text));
         if found {
             return Ok(());
         }
         if read.is_none_or(|read| read == 0) {
-            sleep(CHECK_INTERVAL).await;
+            sleep(OUTPUT_CHECK_INTERVAL).await;
         } else {
             // Much output must not delay the handling of signals.
             tokio::task::yield_now().await;
@@ -153,31 +153,31 @@ async fn until_printed(session: &StepSession<'_>, pattern: Regex) -> Result<(), 
 ///
 /// # Errors
 /// If the image has no program for the probe, or the engine is unavailable for too long.
-pub async fn answers(service: &ServiceStep, command: &StepCommand<'_>) -> Result<bool, StepEnd> {
+pub async fn is_ready(service: &ServiceStep, command: &StepCommand<'_>) -> Result<bool, StepEnd> {
     let (script, target) = match &service.ready {
         ReadyWhen::Log(_) => return Ok(false),
         ReadyWhen::Port(port) => (PORT_PROBE_SCRIPT, port.to_string()),
         ReadyWhen::Http(url) => (HTTP_PROBE_SCRIPT, url.0.clone()),
         ReadyWhen::Command(ready) => {
-            let mut spec = command.spec();
+            let mut spec = command.exec_spec();
             spec.command = inline_command(command.exec.shell.as_deref(), &ready.0);
-            return Ok(exit_code(command, &spec, false).await? == Some(0));
+            return Ok(run_probe(command, &spec, false).await? == Some(0));
         }
     };
     let mut spec = ExecSpec::as_root(["/bin/sh", "-c", script, &target]);
     let session = &command.session;
-    spec.env.push(mark(&session.run, session.step));
-    let code = exit_code(command, &spec, true).await?;
+    spec.env.push(step_mark(&session.run, session.step));
+    let code = run_probe(command, &spec, true).await?;
     if code == Some(127) {
         let reason = format!("the image has no curl, wget or bash that could query {target}");
         let advice = "write `ready: {port: …}`, `{log: …}` or `{command: …}` in the recipe";
-        return Err(StepEnd::failed(StepFault::Request, reason, advice));
+        return Err(StepEnd::failure(StepFault::Request, reason, advice));
     }
     Ok(code == Some(0))
 }
 
 /// Returns the exit code of a probe; none if it exceeds its timeout and `is_limited`, or cannot run.
-async fn exit_code(
+async fn run_probe(
     command: &StepCommand<'_>,
     spec: &ExecSpec,
     is_limited: bool,
@@ -187,7 +187,7 @@ async fn exit_code(
     };
     let session = &command.session;
     let probe = async |engine: &dyn Engine| {
-        let mut probe = pin!(engine.exec(container, spec));
+        let mut probe = pin!(engine.exec_attached(container, spec));
         loop {
             match timeout(PROBE_TIMEOUT, &mut probe).await {
                 Ok(output) => return output.map(|output| Some(output.code)),
@@ -195,7 +195,7 @@ async fn exit_code(
                 Err(_) => {
                     session
                         .engine
-                        .ask(|engine| engine.container(container))
+                        .call_once(|engine| engine.inspect_container(container))
                         .await?
                 }
             };
@@ -206,7 +206,7 @@ async fn exit_code(
     };
     match session.with_engine(probe).await {
         Ok(code) => Ok(code),
-        Err(error) if error.is_unavailable() => Err(StepEnd::host(ErrorText::of(&error))),
+        Err(error) if error.is_unavailable() => Err(StepEnd::host_failure(ErrorText::of(&error))),
         Err(_) => Ok(None),
     }
 }

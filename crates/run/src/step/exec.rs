@@ -3,15 +3,15 @@
 
 use std::fs;
 
-use super::exit::{verify, with_last_lines};
-use super::follow::{FollowOutcome, follow};
+use super::exit::{verify_exit, with_last_lines};
+use super::follow::{FollowOutcome, follow_step};
 use super::host;
 use super::output;
 use super::session::StepSession;
 use super::target::{StartedCommand, StepCommand};
 use super::terminate::Termination;
 use super::watched::StepDependencies;
-use crate::control::GRACE_S;
+use crate::control::DEADLINE_GRACE_S;
 use crate::error::Halt;
 use crate::results::restore_results;
 use retrial_plan::step::ExecStep;
@@ -20,37 +20,37 @@ use retrial_store::journal::{EventKind, StepEnd, StepFault};
 
 /// Runs a step's command in the container; `reattach` if it may be running since before a kill of
 /// the tool. Returns its exit code, 0.
-pub async fn run(
+pub async fn run_in_container(
     session: &StepSession<'_>,
     command: &ExecStep,
     reattach: bool,
 ) -> Result<i64, Halt> {
-    let command = StepCommand::in_container(session, command)?;
-    let end = follow_to_its_end(&command, reattach).await;
-    session.set_deadline(Some(GRACE_S))?;
+    let command = StepCommand::for_container(session, command)?;
+    let end = follow_to_end(&command, reattach).await;
+    session.set_deadline(Some(DEADLINE_GRACE_S))?;
     end
 }
 
-/// Runs a step's command on the host, as [`run`] does in the container.
+/// Runs a step's command on the host, as [`run_in_container`] does in the container.
 pub async fn run_on_host(
     session: &StepSession<'_>,
     command: &ExecStep,
     reattach: bool,
 ) -> Result<i64, Halt> {
-    let files = host::files(session);
+    let files = host::host_files_directory(session);
     fs::create_dir_all(&files).map_err(StoreError::io("create", &files))?;
     if !reattach {
         session.host_control.lay_out_for_host()?;
     }
-    follow_to_its_end(&StepCommand::on_host(session, command), reattach).await
+    follow_to_end(&StepCommand::for_host(session, command), reattach).await
 }
 
-async fn follow_to_its_end(command: &StepCommand<'_>, reattach: bool) -> Result<i64, Halt> {
+async fn follow_to_end(command: &StepCommand<'_>, reattach: bool) -> Result<i64, Halt> {
     let session = &command.session;
-    let mut needed = StepDependencies::of(command)?;
-    let started = start(command, reattach).await?;
-    let followed = follow(command, started, &mut needed).await;
-    let followed = followed.map(|followed| match followed {
+    let mut needed = StepDependencies::for_command(command)?;
+    let started = start_step_command(command, reattach).await?;
+    let outcome = follow_step(command, started, &mut needed).await;
+    let followed = outcome.map(|followed| match followed {
         FollowOutcome::Exited(exit) => exit,
         FollowOutcome::Running(never) => match never {},
     });
@@ -58,33 +58,33 @@ async fn follow_to_its_end(command: &StepCommand<'_>, reattach: bool) -> Result<
         Err(_) => drop(command.terminate(Termination::default()).await),
         Ok(exit) if exit.leftovers.is_empty() => {}
         Ok(exit) => {
-            let leftovers = command.leftovers().await;
-            let leftovers = leftovers.unwrap_or_else(|| exit.leftovers.clone());
+            let current_leftovers = command.find_leftovers().await;
+            let leftovers = current_leftovers.unwrap_or_else(|| exit.leftovers.clone());
             if !leftovers.is_empty() {
-                let processes = leftovers.iter().map(|process| session.redacted(process));
-                let processes = processes.collect();
+                let redacted_processes = leftovers.iter().map(|process| session.redact(process));
+                let processes = redacted_processes.collect();
                 session.record(EventKind::LeftoverProcesses { processes })?;
                 command.terminate_leftovers(Termination::default()).await;
             }
         }
     }
-    output::keep(command).await?;
+    output::finalize_output(command).await?;
     let end = followed.and_then(|exit| {
         check_scripts(command)?;
-        verify(command, &exit)
+        verify_exit(command, &exit)
     });
     end.map_err(|end| with_last_lines(session, end).into())
 }
 
 /// Starts a step's command, unless an earlier process has.
-pub async fn start(
+pub async fn start_step_command(
     command: &StepCommand<'_>,
     reattach: bool,
 ) -> Result<Option<StartedCommand>, Halt> {
-    if !(reattach && command.files.exists()) {
-        output::begin(command)?;
+    if !(reattach && command.files.is_prepared()) {
+        output::create_output(command)?;
     }
-    if command.files.started() {
+    if command.files.has_started() {
         return Ok(None);
     }
     restore_results(command).await?;
@@ -92,7 +92,7 @@ pub async fn start(
     match command.start().await {
         Ok(process) => Ok(Some(process)),
         Err(halt) => {
-            output::keep(command).await?;
+            output::finalize_output(command).await?;
             Err(halt)
         }
     }
@@ -105,6 +105,6 @@ fn check_scripts(command: &StepCommand<'_>) -> Result<(), StepEnd> {
         let path = command.control_path();
         let reason = format!("{path}/{name}, which runs the steps, was changed");
         let advice = command.forgery_advice();
-        Err(StepEnd::failed(StepFault::Command, reason, advice))
+        Err(StepEnd::failure(StepFault::Command, reason, advice))
     })
 }

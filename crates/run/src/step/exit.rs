@@ -1,6 +1,6 @@
 //! Whether a command that wrote its exit code succeeded.
 
-use super::follow::{FREE_SPACE, MORE_MEMORY, container_ended, resume_advice};
+use super::follow::{FREE_SPACE_ADVICE, MORE_MEMORY_ADVICE, container_end_reason, resume_advice};
 use super::output;
 use super::session::StepSession;
 use super::target::StepCommand;
@@ -10,33 +10,33 @@ use retrial_plan::step::{CommandPurpose, Step};
 use retrial_store::journal::{StepEnd, StepFault};
 
 /// Lines of output that a failure shows.
-const LAST_LINES: usize = 12;
+const MAX_SHOWN_LINES: usize = 12;
 
 /// Adds the last lines of a step to a failure, unless it has those of another step.
 pub fn with_last_lines(session: &StepSession<'_>, end: StepEnd) -> StepEnd {
-    end.with_last_lines(|| output::last_lines(session, LAST_LINES))
+    end.with_last_lines(|| output::read_last_lines(session, MAX_SHOWN_LINES))
 }
 
 /// Checks whether a command that wrote its exit code succeeded.
-pub fn verify(command: &StepCommand<'_>, exit: &StepExit) -> Result<i64, StepEnd> {
+pub fn verify_exit(command: &StepCommand<'_>, exit: &StepExit) -> Result<i64, StepEnd> {
     let session = &command.session;
     if exit.terminated_by_us {
-        return Err(StepEnd::failed(
+        return Err(StepEnd::failure(
             StepFault::Host,
-            container_ended(&command.control, ""),
+            container_end_reason(&command.control, ""),
             resume_advice(session),
         ));
     }
     let code = exit.code;
-    let full = session.full_disk();
+    let full = session.find_full_disk();
     let killed = exit.oom_kills.unwrap_or(0);
-    let (fault, reason, advice) = if exit.cut || full.is_some() {
+    let (fault, reason, advice) = if exit.is_disk_full || full.is_some() {
         let path = full.unwrap_or(session.run.path());
         let reason = format!(
             "the disk of {} is full: the step's output may be truncated",
             path.display()
         );
-        (StepFault::Host, reason, FREE_SPACE.to_owned())
+        (StepFault::Host, reason, FREE_SPACE_ADVICE.to_owned())
     } else if killed > 0 {
         let processes = match killed {
             1 => "a process".to_owned(),
@@ -45,16 +45,20 @@ pub fn verify(command: &StepCommand<'_>, exit: &StepExit) -> Result<i64, StepEnd
         let reason = format!(
             "the kernel killed {processes} of the step, out of memory (its exit code: {code})"
         );
-        (StepFault::Command, reason, MORE_MEMORY.to_owned())
+        (StepFault::Command, reason, MORE_MEMORY_ADVICE.to_owned())
     } else if code != 0 {
-        (StepFault::Command, describe(code), advice(command, code))
+        (
+            StepFault::Command,
+            describe_exit_code(code),
+            exit_advice(command, code),
+        )
     } else {
         return Ok(code);
     };
-    Err(StepEnd::failed(fault, reason, advice).with_exit_code(Some(code)))
+    Err(StepEnd::failure(fault, reason, advice).with_exit_code(Some(code)))
 }
 
-fn advice(command: &StepCommand<'_>, code: i64) -> String {
+fn exit_advice(command: &StepCommand<'_>, code: i64) -> String {
     let StepCommand { session, exec, .. } = command;
     let is_collected = |of| session.plan.result_steps(of).any(Step::collects_results);
     match exec.purpose {
@@ -70,7 +74,7 @@ fn advice(command: &StepCommand<'_>, code: i64) -> String {
     }
 }
 
-fn describe(code: i64) -> String {
+fn describe_exit_code(code: i64) -> String {
     match code {
         126 => "its command cannot be executed (exit code 126)".to_owned(),
         127 => "a command was not found (exit code 127)".to_owned(),

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::output::{OutputFollower, max_log};
+use super::output::{OutputFollower, max_log_bytes};
 use super::target::{StartedCommand, StepCommand};
 use super::watch::DirectoryWatch;
 use crate::access::RunSession;
@@ -15,19 +15,19 @@ use retrial_plan::step::ExecStep;
 use retrial_store::journal::{StepEnd, StepFault};
 
 /// The longest interval between checks of the files.
-const PAUSE: Duration = Duration::from_millis(50);
+const MAX_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// The interval between queries whether the container is running.
-const ENGINE_INTERVAL: Duration = Duration::from_secs(2);
+const ENGINE_QUERY_INTERVAL: Duration = Duration::from_secs(2);
 /// The number of such queries per script run that searches for the step's shell, if its exec is unknown.
-const PROBE_EVERY: u32 = 5;
+const ENGINE_QUERIES_PER_PROBE: u32 = 5;
 
 /// The longest time that an engine may take to notice that a step's shell has ended.
 const CONFIRM_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The fix for a full disk.
-pub(crate) const FREE_SPACE: &str = "free some space, or keep runs elsewhere: --home DIR";
+pub(crate) const FREE_SPACE_ADVICE: &str = "free some space, or keep runs elsewhere: --home DIR";
 /// The fix for exhausted memory.
-pub(crate) const MORE_MEMORY: &str =
+pub(crate) const MORE_MEMORY_ADVICE: &str =
     "give the container or the host more memory, or the benchmark a smaller batch";
 
 /// Additional conditions and checks while a step is followed. The default implementation has none.
@@ -36,36 +36,36 @@ pub trait StepObserver {
     type EarlyResult;
 
     /// Waits until the step need not be followed any more.
-    async fn outcome(&mut self) -> Result<Self::EarlyResult, StepEnd>;
+    async fn wait_for_outcome(&mut self) -> Result<Self::EarlyResult, StepEnd>;
 
     /// Checks files of other processes, at every iteration.
-    fn look(&mut self) -> Result<(), StepEnd> {
+    fn check_files(&mut self) -> Result<(), StepEnd> {
         Ok(())
     }
 
     /// Queries the engine, at intervals.
-    async fn probe(&mut self) -> Result<(), StepEnd> {
+    async fn probe_engine(&mut self) -> Result<(), StepEnd> {
         Ok(())
     }
 
     /// Returns whether the step was followed for long enough to be out of time: an earlier process may have used
     /// all of it, or an engine that did not respond.
-    fn may_be_late(&self) -> bool {
+    fn may_time_out(&self) -> bool {
         true
     }
 
     /// The end of a step that ran out of time.
-    fn late(&self, end: StepEnd) -> StepEnd {
+    fn on_timeout(&self, end: StepEnd) -> StepEnd {
         end
     }
 
     /// The end of a step that shows that it has failed.
-    fn failed(&self, end: StepEnd) -> StepEnd {
+    fn on_failure(&self, end: StepEnd) -> StepEnd {
         end
     }
 
     /// Checks once more after the step itself has ended.
-    async fn at_the_end(&mut self, _exit: &StepExit) -> Result<(), StepEnd> {
+    async fn check_after_exit(&mut self, _exit: &StepExit) -> Result<(), StepEnd> {
         Ok(())
     }
 }
@@ -80,7 +80,7 @@ pub enum FollowOutcome<T> {
 
 /// Follows a step until it writes its exit code, or no longer needs to be followed. Otherwise returns why it
 /// did neither.
-pub async fn follow<M: StepObserver>(
+pub async fn follow_step<M: StepObserver>(
     command: &StepCommand<'_>,
     started: Option<StartedCommand>,
     meanwhile: &mut M,
@@ -89,74 +89,81 @@ pub async fn follow<M: StepObserver>(
     let mut output = OutputFollower::open(session);
     let mut liveness = LivenessProbe::new(started);
     let mut failure = FailureWatch::new(command)?;
-    let mut watch = DirectoryWatch::renames(&control.path());
+    let mut watch = DirectoryWatch::for_renames(&control.path());
     let mut last_asked = Instant::now();
     let mut last_output = last_asked;
     loop {
-        let grew = output.look();
+        let grew = output.read_new_output();
         if grew {
             last_output = Instant::now();
         }
-        let exit = control.exit();
-        check_length(command.exec, &output)?;
+        let exit = control.read_exit();
+        check_output_length(command.exec, &output)?;
         if let Some(exit) = exit {
-            output.finish();
-            let exit = liveness.confirm(command, exit).await?;
-            meanwhile.at_the_end(&exit).await?;
+            output.emit_remaining_output();
+            let exit = liveness.confirm_exit(command, exit).await?;
+            meanwhile.check_after_exit(&exit).await?;
             if !exit.terminated_by_us {
-                let found = failure.finish(command, Some(exit.code)).await;
-                found.map_err(|end| meanwhile.failed(end))?;
+                let found = failure
+                    .search_remaining_output(command, Some(exit.code))
+                    .await;
+                found.map_err(|end| meanwhile.on_failure(end))?;
             }
             return Ok(FollowOutcome::Exited(exit));
         }
         if session.stop.is_cancelled() {
             return Err(StepEnd::Stopped);
         }
-        meanwhile.look()?;
-        failure.look(command).map_err(|end| meanwhile.failed(end))?;
-        if last_asked.elapsed() > ENGINE_INTERVAL {
+        meanwhile.check_files()?;
+        failure
+            .search_new_output(command)
+            .map_err(|end| meanwhile.on_failure(end))?;
+        if last_asked.elapsed() > ENGINE_QUERY_INTERVAL {
             last_asked = Instant::now();
-            if let Some(end) = liveness.dead(command).await {
-                output.finish();
-                return control.exit().map(FollowOutcome::Exited).ok_or(end);
+            if let Some(end) = liveness.find_death(command).await {
+                output.emit_remaining_output();
+                return control.read_exit().map(FollowOutcome::Exited).ok_or(end);
             }
-            meanwhile.probe().await?;
-            let found = failure.probe(command).await;
-            found.map_err(|end| meanwhile.failed(end))?;
+            meanwhile.probe_engine().await?;
+            let found = failure.probe_children(command).await;
+            found.map_err(|end| meanwhile.on_failure(end))?;
         }
         if grew && session.options.all_output {
             // A step may print faster than it is read: signals must still be handled.
             tokio::task::yield_now().await;
         } else {
             tokio::select! {
-                () = watch.change(PAUSE) => {}
+                () = watch.wait_for_change(MAX_CHECK_INTERVAL) => {}
                 () = session.stop.cancelled() => {}
-                outcome = meanwhile.outcome() => {
-                    let outcome = outcome?;
-                    if control.exit().is_none() {
-                        output.finish();
+                awaited = meanwhile.wait_for_outcome() => {
+                    let outcome = awaited?;
+                    if control.read_exit().is_none() {
+                        output.emit_remaining_output();
                         return Ok(FollowOutcome::Running(outcome));
                     }
                 }
             }
         }
-        if meanwhile.may_be_late() {
-            check_limits(command, last_output).map_err(|end| meanwhile.late(end))?;
+        if meanwhile.may_time_out() {
+            check_limits(command, last_output).map_err(|end| meanwhile.on_timeout(end))?;
         }
     }
 }
 
 /// Returns whether a command's output is within its limit; a sparse file counts in full.
-pub(crate) fn check_length(command: &ExecStep, output: &OutputFollower<'_>) -> Result<(), StepEnd> {
-    let limit = max_log(command);
-    let length = output.length_now();
+pub(crate) fn check_output_length(
+    command: &ExecStep,
+    output: &OutputFollower<'_>,
+) -> Result<(), StepEnd> {
+    let limit = max_log_bytes(command);
+    let length = output.current_length();
     if length <= limit {
         return Ok(());
     }
     let (length, limit) = (size(length), size(limit));
     let reason = format!("its output has {length}; at most {limit} is allowed");
     let advice = "print less, or allow more with `max_log:` in the recipe";
-    Err(StepEnd::failed(StepFault::Command, reason, advice))
+    Err(StepEnd::failure(StepFault::Command, reason, advice))
 }
 
 /// Checks that a command is within its time limits. The time to start it while the engine was unavailable, or to
@@ -164,8 +171,8 @@ pub(crate) fn check_length(command: &ExecStep, output: &OutputFollower<'_>) -> R
 fn check_limits(command: &StepCommand<'_>, last_output: Instant) -> Result<(), StepEnd> {
     let exec = command.exec;
     let silent = last_output.elapsed().as_secs();
-    let age = command.session.age();
-    let age = age.saturating_sub(command.session.engine.waited());
+    let total_age = command.session.age();
+    let age = total_age.saturating_sub(command.session.engine.waited_time());
     let reason = if age >= Duration::from_secs(exec.timeout_s) {
         format!("it did not finish within {}", limit(exec.timeout_s))
     } else if let Some(silence) = exec.silence_s.filter(|silence| silent >= *silence) {
@@ -174,7 +181,7 @@ fn check_limits(command: &StepCommand<'_>, last_output: Instant) -> Result<(), S
         return Ok(());
     };
     let advice = "allow more time with `timeout:` (or `silence:`) in the recipe";
-    Err(StepEnd::failed(StepFault::Timeout, reason, advice))
+    Err(StepEnd::failure(StepFault::Timeout, reason, advice))
 }
 
 /// Checks whether a step can still write its exit code.
@@ -194,7 +201,7 @@ impl LivenessProbe {
     }
 
     /// Compares a written exit code with the engine's, if the engine has the process.
-    async fn confirm(
+    async fn confirm_exit(
         &mut self,
         command: &StepCommand<'_>,
         exit: StepExit,
@@ -204,7 +211,7 @@ impl LivenessProbe {
             && !exit.terminated_by_us
             && let Some(started) = &mut self.started
         {
-            let reason = match started.status(&command.session).await {
+            let reason = match started.query_status(&command.session).await {
                 Some(ExecStatus::Exited(code)) if code != 0 => {
                     format!("it reported exit code 0 but ended with {code}")
                 }
@@ -213,40 +220,42 @@ impl LivenessProbe {
                     continue;
                 }
                 Some(ExecStatus::Running)
-                    if command.probe().await.is_some_and(|found| found.alive) =>
+                    if command.probe_shell().await.is_some_and(|found| found.alive) =>
                 {
                     "it reported exit code 0 but is still running".to_owned()
                 }
                 _ => break,
             };
             let advice = command.forgery_advice();
-            return Err(StepEnd::failed(StepFault::Command, reason, advice));
+            return Err(StepEnd::failure(StepFault::Command, reason, advice));
         }
         Ok(exit)
     }
 
     /// Returns why the step will never write its exit code, if so.
-    pub(crate) async fn dead(&mut self, command: &StepCommand<'_>) -> Option<StepEnd> {
+    pub(crate) async fn find_death(&mut self, command: &StepCommand<'_>) -> Option<StepEnd> {
         let session = &command.session;
         if let Some(container) = &command.container {
             // Without a response from the engine, only the files show the container's state.
-            let state = session.engine.ask(|engine| engine.container(container));
-            let state = state.await.ok()?;
+            let inspection = session
+                .engine
+                .call_once(|engine| engine.inspect_container(container));
+            let state = inspection.await.ok()?;
             if !state.as_ref().is_some_and(|state| state.running) {
-                return Some(without_container(command, state));
+                return Some(missing_container_end(command, state));
             }
         }
         let status = match &mut self.started {
-            Some(started) => started.status(session).await?,
+            Some(started) => started.query_status(session).await?,
             None => ExecStatus::Unknown,
         };
         match status {
             ExecStatus::Running => None,
-            ExecStatus::Exited(code) => self.exited(command, code).await,
+            ExecStatus::Exited(code) => self.explain_exit(command, code).await,
             ExecStatus::Unknown => {
                 self.unknown_count += 1;
-                if self.unknown_count % PROBE_EVERY == 1 {
-                    self.exited(command, 137).await
+                if self.unknown_count % ENGINE_QUERIES_PER_PROBE == 1 {
+                    self.explain_exit(command, 137).await
                 } else {
                     None
                 }
@@ -256,29 +265,29 @@ impl LivenessProbe {
 
     /// The recorded exec has ended, or none is recorded. A killed tool may have started another exec that runs
     /// the step.
-    async fn exited(&mut self, command: &StepCommand<'_>, code: i64) -> Option<StepEnd> {
+    async fn explain_exit(&mut self, command: &StepCommand<'_>, code: i64) -> Option<StepEnd> {
         let (session, files) = (&command.session, &command.files);
-        let found = command.probe().await?;
-        if found.alive || files.exit().is_some() {
+        let found = command.probe_shell().await?;
+        if found.alive || files.read_exit().is_some() {
             self.started = None;
             return None;
         }
         // The exit file is renamed just before the process ends: check once more.
         tokio::time::sleep(Duration::from_millis(200)).await;
-        if files.exit().is_some() {
+        if files.read_exit().is_some() {
             return None;
         }
-        let killed = files.oom().0.zip(found.oom_kills);
-        let (fault, reason, advice) = if let Some(path) = session.full_disk() {
+        let killed = files.read_oom_counts().0.zip(found.oom_kills);
+        let (fault, reason, advice) = if let Some(path) = session.find_full_disk() {
             let reason = format!(
                 "the disk of {} is full: the step could not write its exit code",
                 path.display()
             );
-            (StepFault::Host, reason, FREE_SPACE.to_owned())
+            (StepFault::Host, reason, FREE_SPACE_ADVICE.to_owned())
         } else if killed.is_some_and(|(before, now)| now > before) {
             let reason = "the kernel killed the step's own shell, out of memory".to_owned();
-            (StepFault::Command, reason, MORE_MEMORY.to_owned())
-        } else if files.started() {
+            (StepFault::Command, reason, MORE_MEMORY_ADVICE.to_owned())
+        } else if files.has_started() {
             let reason = format!(
                 "the step's shell was killed before it could write its exit code (exit code {code})"
             );
@@ -294,28 +303,28 @@ impl LivenessProbe {
             };
             (StepFault::Command, reason, advice.to_owned())
         };
-        Some(StepEnd::failed(fault, reason, advice))
+        Some(StepEnd::failure(fault, reason, advice))
     }
 }
 
 /// Returns why a step cannot write its exit code: its container is not running.
-fn without_container(command: &StepCommand<'_>, state: Option<ContainerState>) -> StepEnd {
+fn missing_container_end(command: &StepCommand<'_>, state: Option<ContainerState>) -> StepEnd {
     let reason = match state {
         None => "the container was removed by someone else".to_owned(),
         Some(state) => {
-            let code = with_exit_code(&state);
+            let code = format_exit_code(&state);
             if state.oom_killed {
                 format!("the kernel killed the container, out of memory{code}")
             } else {
-                container_ended(&command.control, &code)
+                container_end_reason(&command.control, &code)
             }
         }
     };
-    StepEnd::failed(StepFault::Host, reason, resume_advice(&command.session))
+    StepEnd::failure(StepFault::Host, reason, resume_advice(&command.session))
 }
 
 /// ` with exit code 137`, if there is one.
-pub fn with_exit_code(state: &ContainerState) -> String {
+pub fn format_exit_code(state: &ContainerState) -> String {
     let code = state.exit_code;
     code.map_or_else(String::new, |code| format!(" with exit code {code}"))
 }
@@ -327,8 +336,8 @@ pub(crate) fn resume_advice(session: &RunSession) -> String {
 }
 
 /// Returns why a container ended while a step was running.
-pub fn container_ended(control: &ControlDirectory, code: &str) -> String {
-    match control.ended().as_deref() {
+pub fn container_end_reason(control: &ControlDirectory, code: &str) -> String {
+    match control.end_reason().as_deref() {
         Some("deadline") => {
             "the container ended at its deadline: no process had followed the step until its time limit"
                 .to_owned()

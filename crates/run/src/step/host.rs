@@ -10,7 +10,7 @@ use tokio::process::{Child, Command};
 
 use super::session::StepSession;
 use crate::access::RunSession;
-use crate::control::{mark, step_command};
+use crate::control::{step_command, step_mark};
 use crate::error::Halt;
 use crate::redact;
 use retrial_plan::step::ExecStep;
@@ -18,7 +18,7 @@ use retrial_store::RunDirectory;
 use retrial_store::journal::StepFault;
 
 /// The variables of our own environment that a command on the host inherits. The recipe names all others.
-const INHERITED: [&str; 20] = [
+const INHERITED_VARIABLES: [&str; 20] = [
     "PATH",
     "HOME",
     "USER",
@@ -42,36 +42,39 @@ const INHERITED: [&str; 20] = [
 ];
 
 /// The directory in which host steps run, and to which `copy_from_image` copies.
-pub fn files(session: &RunSession) -> PathBuf {
+pub fn host_files_directory(session: &RunSession) -> PathBuf {
     session.run.join("host/files")
 }
 
 /// Starts the host's side of a step, in a session of its own: it survives a hangup or a Ctrl-C at our
 /// terminal.
-pub fn start(session: &StepSession<'_>, command: &ExecStep) -> Result<Child, Halt> {
+pub fn start_host_step(session: &StepSession<'_>, command: &ExecStep) -> Result<Child, Halt> {
     let control = session.host_control.path().display().to_string();
     let mut process = Command::new("setsid");
     process
         .args(step_command(&control, session.step, command))
         .env_clear()
         .envs(
-            INHERITED
+            INHERITED_VARIABLES
                 .iter()
                 .filter_map(|name| Some((name, std::env::var_os(name)?))),
         )
-        .envs(own_variables(session))
+        .envs(run_variables(session))
         .envs(command.env.iter().map(|(name, value)| (name, value)))
-        .envs([mark(&session.run, session.step)])
-        .envs(redact::environment(&command.secrets, &session.secrets))
+        .envs([step_mark(&session.run, session.step)])
+        .envs(redact::redaction_environment(
+            &command.secrets,
+            &session.secrets,
+        ))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let directory = command
         .workdir
         .clone()
-        .map_or_else(|| files(session), PathBuf::from);
+        .map_or_else(|| host_files_directory(session), PathBuf::from);
     if !directory.is_dir() {
-        return Err(Halt::failed(
+        return Err(Halt::failure(
             StepFault::Request,
             format!(
                 "its working directory {} does not exist",
@@ -81,7 +84,7 @@ pub fn start(session: &StepSession<'_>, command: &ExecStep) -> Result<Child, Hal
         ));
     }
     process.current_dir(directory).spawn().map_err(|error| {
-        Halt::failed(
+        Halt::failure(
             StepFault::Host,
             format!("`setsid` could not be started: {error}"),
             "install util-linux",
@@ -90,7 +93,7 @@ pub fn start(session: &StepSession<'_>, command: &ExecStep) -> Result<Child, Hal
 }
 
 /// Kills the processes of a run's steps on this machine, by their mark: the scripts that end them were removed.
-pub fn kill_marked(run: &RunDirectory) {
+pub fn kill_step_processes(run: &RunDirectory) {
     let mark = format!("RETRIAL_STEP={}/", run.id());
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let pid = entry
@@ -109,7 +112,7 @@ pub fn kill_marked(run: &RunDirectory) {
 }
 
 /// The variables that describe the run to a command on the host.
-fn own_variables(session: &RunSession) -> Vec<(&'static str, String)> {
+fn run_variables(session: &RunSession) -> Vec<(&'static str, String)> {
     let state = session.state();
     let image = state
         .image
@@ -117,7 +120,10 @@ fn own_variables(session: &RunSession) -> Vec<(&'static str, String)> {
         .unwrap_or_else(|| session.plan.image.clone());
     let mut variables = vec![
         ("RETRIAL_RUN_DIR", session.run.path().display().to_string()),
-        ("RETRIAL_HOST_DIR", files(session).display().to_string()),
+        (
+            "RETRIAL_HOST_DIR",
+            host_files_directory(session).display().to_string(),
+        ),
         ("RETRIAL_IMAGE", image),
     ];
     let endpoint = &session.engine.info().endpoint;

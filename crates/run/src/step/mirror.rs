@@ -8,65 +8,65 @@ use std::time::{Duration, Instant};
 
 use super::session::StepSession;
 use crate::error::Halt;
-use crate::interrupt::on_thread;
+use crate::interrupt::run_on_thread;
 use retrial_store::StoreError;
 
 /// The interval between copies.
-const PAUSE: Duration = Duration::from_secs(1);
+const COPY_INTERVAL: Duration = Duration::from_secs(1);
 /// The maximum size of one copy, bytes, so that signals are still handled.
-const MOST: usize = 8 << 20;
+const MAX_COPY_BYTES: usize = 8 << 20;
 
 /// The copy of one step's output.
 pub struct Mirror {
     copy: File,
-    copied: u64,
-    last: Instant,
+    copied_bytes: u64,
+    last_copied: Instant,
 }
 
 impl Mirror {
     /// Opens the copy for a started step. None if its output is in the run's directory itself.
-    pub fn of(session: &StepSession<'_>) -> Option<Self> {
+    pub fn for_step(session: &StepSession<'_>) -> Option<Self> {
         if !session.has_scratch() {
             return None;
         }
-        let path = session.output_in(&session.run);
+        let path = session.output_path(&session.run);
         let copy = File::options().create(true).append(true).open(path).ok()?;
         let copied = copy.metadata().ok()?.len();
         Some(Self {
             copy,
             copied,
-            last: Instant::now(),
+            last_copied: Instant::now(),
         })
     }
 
-    /// Copies new output, once a second. After a write error, [`complete`] writes the rest, or reports the
+    /// Copies new output, once a second. After a write error, [`copy_complete_output`] writes the rest, or reports the
     /// error.
-    pub fn advance(&mut self, output: &File) {
-        if self.last.elapsed() < PAUSE {
+    pub fn copy_new_output(&mut self, output: &File) {
+        if self.last_copied.elapsed() < COPY_INTERVAL {
             return;
         }
-        self.last = Instant::now();
-        let mut block = vec![0; MOST];
-        let read = output.read_at(&mut block, self.copied).unwrap_or(0);
+        self.last_copied = Instant::now();
+        let mut block = vec![0; MAX_COPY_BYTES];
+        let read = output.read_at(&mut block, self.copied_bytes).unwrap_or(0);
         if self.copy.write_all(&block[..read]).is_ok() {
-            self.copied += read as u64;
+            self.copied_bytes += read as u64;
         }
     }
 }
 
 /// Copies the whole output of a step that has ended: secrets may have been removed from it.
-pub async fn complete(session: &StepSession<'_>) -> Result<(), Halt> {
+pub async fn copy_complete_output(session: &StepSession<'_>) -> Result<(), Halt> {
     if !session.has_scratch() {
         return Ok(());
     }
     let (from, to) = (
-        session.output_in(&session.local),
-        session.output_in(&session.run),
+        session.output_path(&session.local),
+        session.output_path(&session.run),
     );
     let copy = move || {
         let part = to.with_extension("part");
         fs::copy(from, &part).map_err(StoreError::io("write", &part))?;
         fs::rename(&part, to).map_err(StoreError::io("rename", &part))
     };
-    Ok(on_thread(&session.stop, copy).await??)
+    Ok(run_on_thread(&session.stop, copy).await??)
 }

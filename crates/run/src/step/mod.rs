@@ -18,11 +18,11 @@ mod terminate;
 mod watch;
 mod watched;
 
-pub use exit::{verify, with_last_lines};
-pub use follow::{FollowOutcome, StepObserver, follow, with_exit_code};
+pub use exit::{verify_exit, with_last_lines};
+pub use follow::{FollowOutcome, StepObserver, follow_step, format_exit_code};
 pub use session::StepSession;
-pub use summary::summary;
+pub use summary::summarize_step;
 pub use target::{StartedCommand, StepCommand};
 pub use terminate::Termination;
 pub use watch::DirectoryWatch;
-pub use watched::watched;
+pub use watched::watch_services;

@@ -14,7 +14,7 @@ use super::session::StepSession;
 use super::tail::OutputTail;
 use super::target::StepCommand;
 use crate::error::Halt;
-use crate::interrupt::on_thread;
+use crate::interrupt::run_on_thread;
 use retrial_plan::step::ExecStep;
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::nearest::shortened_to;
@@ -24,36 +24,36 @@ use retrial_store::journal::EventKind;
 use retrial_store::{StoreError, open};
 
 /// Bytes read at once.
-const BLOCK: usize = 256 << 10;
+const READ_BLOCK_BYTES: usize = 256 << 10;
 /// Bytes that are read to show the latest lines.
-const TAIL: u64 = 4096;
+const TAIL_BYTES: u64 = 4096;
 /// The number of characters shown of each of the last lines.
-const MAX_LINE_LENGTH: usize = 500;
+const MAX_LINE_CHARS: usize = 500;
 /// The interval between updates of the latest lines.
 const DISPLAY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Opens a step's output, following no link.
 pub fn open_output(session: &StepSession<'_>) -> Result<File, StoreError> {
     let relative = Path::new(&session.step.directory_name()).join("output.log");
-    open::open_beneath(&session.local.steps(), &relative)
+    open::open_beneath(&session.local.steps_directory(), &relative)
 }
 
 /// Creates the output of a step, and its control directory. Output of an earlier attempt is moved
 /// aside.
-pub fn begin(command: &StepCommand<'_>) -> Result<(), StoreError> {
+pub fn create_output(command: &StepCommand<'_>) -> Result<(), StoreError> {
     let session = &command.session;
-    let path = session.output_in(&session.local);
-    let directory = session.directory_in(&session.run);
+    let path = session.output_path(&session.local);
+    let directory = session.step_directory(&session.run);
     if directory.exists() {
         let name = |attempt| format!("{}.{attempt}", session.step.directory_name());
-        let mut free = (1..10_000).map(|attempt| session.run.steps().join(name(attempt)));
+        let mut free = (1..10_000).map(|attempt| session.run.steps_directory().join(name(attempt)));
         if let Some(aside) = free.find(|aside| !aside.exists()) {
             fs::rename(&directory, &aside).map_err(StoreError::io("rename", &directory))?;
         }
     }
     fs::create_dir_all(&directory).map_err(StoreError::io("create", &directory))?;
     if session.has_scratch() {
-        let local = session.directory_in(&session.local);
+        let local = session.step_directory(&session.local);
         // The run's directory contains the output of an earlier attempt.
         let _ = fs::remove_dir_all(&local);
         fs::create_dir_all(&local).map_err(StoreError::io("create", &local))?;
@@ -67,15 +67,15 @@ pub fn begin(command: &StepCommand<'_>) -> Result<(), StoreError> {
 
 /// Removes the container's access to a step's output, cuts it at its limit, and removes secrets that
 /// the step's own filter may have missed.
-pub async fn keep(command: &StepCommand<'_>) -> Result<(), Halt> {
+pub async fn finalize_output(command: &StepCommand<'_>) -> Result<(), Halt> {
     let session = &command.session;
     // Only the container's root can have removed the name.
-    let _ = command.files.let_go();
-    let path = session.output_in(&session.local);
+    let _ = command.files.remove_output_link();
+    let path = session.output_path(&session.local);
     let file = open_output(session)?;
     file.set_permissions(fs::Permissions::from_mode(0o644))
         .map_err(StoreError::io("change the permissions of", &path))?;
-    let limit = max_log(command.exec);
+    let limit = max_log_bytes(command.exec);
     if file.metadata().is_ok_and(|status| status.len() > limit) {
         let cut = File::options().write(true).open(&path);
         cut.and_then(|file| file.set_len(limit))
@@ -83,18 +83,18 @@ pub async fn keep(command: &StepCommand<'_>) -> Result<(), Halt> {
     }
     if let Some(redactor) = session.redactor.clone() {
         let output = path.clone();
-        let redacted = on_thread(&session.stop, move || redactor.file(&output)).await;
+        let redacted = run_on_thread(&session.stop, move || redactor.redact_file(&output)).await;
         if redacted.is_err() {
             // It may still contain a secret.
             fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
         }
         redacted??;
     }
-    mirror::complete(session).await
+    mirror::copy_complete_output(session).await
 }
 
 /// The maximum output of a command, bytes.
-pub fn max_log(command: &ExecStep) -> u64 {
+pub fn max_log_bytes(command: &ExecStep) -> u64 {
     command.max_log.unwrap_or(4 << 30)
 }
 
@@ -107,8 +107,8 @@ pub struct OutputFollower<'a> {
     /// The number of bytes read.
     length: u64,
     /// The number of bytes shown.
-    shown_to: u64,
-    shown: Instant,
+    shown_bytes: u64,
+    last_shown: Instant,
     tail: OutputTail,
     splitter: LineSplitter,
     block: Vec<u8>,
@@ -120,10 +120,10 @@ impl<'a> OutputFollower<'a> {
         Self {
             session: *session,
             file: open_output(session).ok(),
-            mirror: Mirror::of(session),
+            mirror: Mirror::for_step(session),
             length: 0,
-            shown_to: 0,
-            shown: Instant::now(),
+            shown_bytes: 0,
+            last_shown: Instant::now(),
             tail: OutputTail::default(),
             splitter: LineSplitter::new(),
             block: Vec::new(),
@@ -131,40 +131,40 @@ impl<'a> OutputFollower<'a> {
     }
 
     /// Reads new output; returns false if there is none.
-    pub fn look(&mut self) -> bool {
-        self.mirror();
+    pub fn read_new_output(&mut self) -> bool {
+        self.mirror_new_output();
         if self.session.options.all_output {
             return self.read_block();
         }
-        let length = self.length_now();
+        let length = self.current_length();
         let grew = length > self.length;
         self.length = length;
-        self.show_latest(false);
+        self.emit_latest_lines(false);
         grew
     }
 
     /// Copies new output to the directory where others read it, if that is another one.
-    pub fn mirror(&mut self) {
+    pub fn mirror_new_output(&mut self) {
         if let (Some(mirror), Some(file)) = (&mut self.mirror, &self.file) {
-            mirror.advance(file);
+            mirror.copy_new_output(file);
         }
     }
 
     /// Reads only the current content: a process may write forever.
-    pub fn finish(&mut self) {
-        let length = self.length_now();
+    pub fn emit_remaining_output(&mut self) {
+        let length = self.current_length();
         if !self.session.options.all_output {
             self.length = length;
-            self.show_latest(true);
+            self.emit_latest_lines(true);
             return;
         }
         while self.length < length && self.read_block() {}
         let session = self.session;
-        self.splitter.finish(|line| show(&session, &line.text));
+        self.splitter.finish(|line| emit_line(&session, &line.text));
     }
 
     /// Returns its current length, bytes.
-    pub fn length_now(&self) -> u64 {
+    pub fn current_length(&self) -> u64 {
         let status = self.file.as_ref().and_then(|file| file.metadata().ok());
         status.map_or(self.length, |status| status.len())
     }
@@ -173,24 +173,25 @@ impl<'a> OutputFollower<'a> {
         let Some(file) = &mut self.file else {
             return false;
         };
-        self.block.resize(BLOCK, 0);
+        self.block.resize(READ_BLOCK_BYTES, 0);
         let count = file.read(&mut self.block).unwrap_or(0);
         self.length += count as u64;
         let session = self.session;
         let block = &self.block[..count];
-        self.splitter.push(block, |line| show(&session, &line.text));
+        self.splitter
+            .push(block, |line| emit_line(&session, &line.text));
         count > 0
     }
 
     /// Shows the latest lines, ten times a second at most but for the last of them.
-    fn show_latest(&mut self, at_the_end: bool) {
-        if !at_the_end && self.shown.elapsed() < DISPLAY_INTERVAL {
+    fn emit_latest_lines(&mut self, at_the_end: bool) {
+        if !at_the_end && self.last_shown.elapsed() < DISPLAY_INTERVAL {
             return;
         }
         self.read_tail();
-        let lines = self.tail.lines(at_the_end);
+        let lines = self.tail.drain_lines(at_the_end);
         if !lines.is_empty() {
-            self.shown = Instant::now();
+            self.last_shown = Instant::now();
         }
         for line in lines {
             self.session.emit(EventKind::Output { line });
@@ -199,12 +200,16 @@ impl<'a> OutputFollower<'a> {
 
     /// Reads new output, at most its end.
     fn read_tail(&mut self) {
-        let Some(file) = self.file.as_mut().filter(|_| self.length > self.shown_to) else {
+        let Some(file) = self
+            .file
+            .as_mut()
+            .filter(|_| self.length > self.shown_bytes)
+        else {
             return;
         };
-        let from = self.shown_to.max(self.length.saturating_sub(TAIL));
-        if from > self.shown_to {
-            self.tail.skip();
+        let from = self.shown_bytes.max(self.length.saturating_sub(TAIL_BYTES));
+        if from > self.shown_bytes {
+            self.tail.mark_gap();
         }
         let mut tail = Vec::new();
         if file.seek(SeekFrom::Start(from)).is_ok()
@@ -212,19 +217,19 @@ impl<'a> OutputFollower<'a> {
         {
             self.tail.push(&tail);
         }
-        self.shown_to = self.length;
+        self.shown_bytes = self.length;
     }
 }
 
-fn show(session: &StepSession<'_>, line: &str) {
+fn emit_line(session: &StepSession<'_>, line: &str) {
     let line = sanitize(line).into_owned();
     session.emit(EventKind::Output { line });
 }
 
 /// The last lines of a step's output, sanitized and shortened.
-pub fn last_lines(session: &StepSession<'_>, count: usize) -> Vec<String> {
+pub fn read_last_lines(session: &StepSession<'_>, count: usize) -> Vec<String> {
     let read = || -> Result<Vec<u8>, StoreError> {
-        let path = session.output_in(&session.local);
+        let path = session.output_path(&session.local);
         let mut file = open_output(session)?;
         let io = || StoreError::io("read", &path);
         let length = file.metadata().map_err(io())?.len();
@@ -239,7 +244,7 @@ pub fn last_lines(session: &StepSession<'_>, count: usize) -> Vec<String> {
     let last = text.lines().tail(count).map(|line| {
         let mut parts = line.rsplit('\r');
         let shown = parts.find(|part| !part.is_empty()).unwrap_or("");
-        shortened_to(&sanitize(shown), MAX_LINE_LENGTH)
+        shortened_to(&sanitize(shown), MAX_LINE_CHARS)
     });
     last.collect()
 }

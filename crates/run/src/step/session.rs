@@ -41,13 +41,13 @@ impl<'a> StepSession<'a> {
     }
 
     /// Returns when the step began, if it has.
-    pub fn started(&self) -> Option<Moment> {
+    pub fn start_time(&self) -> Option<Moment> {
         lock(&self.state).started.get(&self.step.number).cloned()
     }
 
     /// Returns the time since the step began; 0 if it has not.
     pub fn age(&self) -> Duration {
-        self.started()
+        self.start_time()
             .map(|started| started.age())
             .unwrap_or_default()
     }
@@ -57,7 +57,7 @@ impl<'a> StepSession<'a> {
     /// # Errors
     /// As [`RunSession::record`].
     pub fn record(&self, event: EventKind) -> Result<(), StoreError> {
-        self.record_event(self.event(event))
+        self.record_event(self.new_event(event))
     }
 
     /// Records a warning of the step.
@@ -88,41 +88,44 @@ impl<'a> StepSession<'a> {
         R: Future<Output = Result<T, EngineError>>,
     {
         let report = |text| drop(self.warn(text));
-        self.session.engine.wait(operation, report).await
+        self.session
+            .engine
+            .call_with_retries(operation, report)
+            .await
     }
 
     /// Records how a condition of the step was decided.
     ///
     /// # Errors
     /// As [`RunSession::record`].
-    pub fn decide(&self, decision: String) -> Result<(), StoreError> {
+    pub fn record_decision(&self, decision: String) -> Result<(), StoreError> {
         self.record(EventKind::Decided { decision })
     }
 
     /// Emits an event that the journal does not store, or already has.
     pub fn emit(&self, event: EventKind) {
-        let _ = self.events.send(self.event(event));
+        let _ = self.events.send(self.new_event(event));
     }
 
     /// [`Self::emit`] for another thread, as long as the step runs.
     pub fn emitter(&self) -> impl Fn(EventKind) + Send + 'static {
-        let (events, step, node) = (self.events.clone(), self.step.clone(), self.node());
+        let (events, step, node) = (self.events.clone(), self.step.clone(), self.node_name());
         move |event| {
             let _ = events.send(Event::new(&node, Some(&step), event));
         }
     }
 
-    fn event(&self, kind: EventKind) -> Event {
-        Event::new(&self.node(), Some(self.step), kind)
+    fn new_event(&self, kind: EventKind) -> Event {
+        Event::new(&self.node_name(), Some(self.step), kind)
     }
 
     /// Returns the step's directory in that of a run, or in the part of it on this machine's own disk.
-    pub fn directory_in(&self, run: &RunDirectory) -> PathBuf {
-        run.steps().join(self.step.directory_name())
+    pub fn step_directory(&self, run: &RunDirectory) -> PathBuf {
+        run.steps_directory().join(self.step.directory_name())
     }
 
     /// Returns the path of the step's output in such a directory.
-    pub fn output_in(&self, run: &RunDirectory) -> PathBuf {
-        self.directory_in(run).join("output.log")
+    pub fn output_path(&self, run: &RunDirectory) -> PathBuf {
+        self.step_directory(run).join("output.log")
     }
 }

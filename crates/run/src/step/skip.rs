@@ -17,14 +17,16 @@ impl RunExecution<'_> {
         step: &Step,
     ) -> Result<Option<SkipReason>, RunError> {
         if let StepCondition::Skipped { option } = &step.when {
-            let option = option.clone();
+            let option_text = option.clone();
             return Ok(Some(SkipReason::Option { option }));
         }
         let is_unneeded = match &step.action {
-            Action::Remove => return self.keep_container(step).await,
+            Action::Remove => return self.reason_to_keep_container(step).await,
             // A run that was stopped is not judged: `resume` continues it.
             Action::Judge => {
-                return Ok(self.aborted().filter(|_| self.session.stop.is_cancelled()));
+                return Ok(self
+                    .abort_skip_reason()
+                    .filter(|_| self.session.stop.is_cancelled()));
             }
             // Results are collected, whatever happened afterwards.
             Action::Collect { .. } => false,
@@ -35,25 +37,25 @@ impl RunExecution<'_> {
                 return Ok(None);
             }
             Action::Create if !self.is_container_needed().await => true,
-            _ if self.course.abort_reason.is_some() => return Ok(self.aborted()),
+            _ if self.failure_tracker.abort_reason.is_some() => return Ok(self.abort_skip_reason()),
             Action::Exec(exec) if exec.purpose == CommandPurpose::Prepare => {
                 !self.is_container_needed().await
             }
             Action::Populate(_) => !self.is_container_needed().await,
             Action::StartService(_) => {
                 let needing = self.session.plan.steps_needing_service(step.number);
-                self.decided(step).await?.is_none() && !self.is_any_left(needing).await
+                self.record_decision(step).await?.is_none() && !self.is_any_left(needing).await
             }
             _ => false,
         };
         if is_unneeded {
             return Ok(Some(SkipReason::NotNeeded));
         }
-        if let Some(decision) = self.decided(step).await? {
+        if let Some(decision) = self.record_decision(step).await? {
             return Ok(Some(SkipReason::Decided { decision }));
         }
         let state = self.session.state();
-        let missing = self.missing_input(step, &state);
+        let missing = self.find_missing_input(step, &state);
         if let (Some(source), Action::Collect { path, .. }) = (missing, &step.action)
             && let Some((StepEnd::Failed { fault, .. }, _)) = state.ended.get(&source)
             && matches!(fault, StepFault::Command | StepFault::Timeout)
@@ -65,7 +67,7 @@ impl RunExecution<'_> {
     }
 
     /// Returns the failed or missing step whose output this one needs.
-    fn missing_input(&self, step: &Step, state: &JournalState) -> Option<u32> {
+    fn find_missing_input(&self, step: &Step, state: &JournalState) -> Option<u32> {
         match &step.action {
             Action::StopService(ending) => Some(ending.of),
             Action::Exec(exec) if !step.checks_results() => {
@@ -73,12 +75,14 @@ impl RunExecution<'_> {
                 let is_open = state.open.contains(&step.number);
                 needs.find(|start| !is_open && self.is_service_missing(state, *start))
             }
-            _ => step.measured_step().filter(|source| !state.done(*source)),
+            _ => step
+                .measured_step()
+                .filter(|source| !state.is_done(*source)),
         }
     }
 
-    fn aborted(&self) -> Option<SkipReason> {
-        let reason = self.course.abort_reason.clone()?;
+    fn abort_skip_reason(&self) -> Option<SkipReason> {
+        let reason = self.failure_tracker.abort_reason.clone()?;
         Some(SkipReason::Aborted { reason })
     }
 
@@ -102,7 +106,7 @@ impl RunExecution<'_> {
         let incomplete = steps.filter(|step| !self.completed_steps.contains(&step.number));
         for step in incomplete.filter(|step| !step.is_skipped()) {
             let session = StepSession::new(self.session, step);
-            if judge::decided(&session).await.is_none() {
+            if judge::find_decision(&session).await.is_none() {
                 return true;
             }
         }
@@ -110,13 +114,13 @@ impl RunExecution<'_> {
     }
 
     /// Returns why a further trial is not needed, if the evidence so far decides.
-    async fn decided(&self, step: &Step) -> Result<Option<String>, StoreError> {
+    async fn record_decision(&self, step: &Step) -> Result<Option<String>, StoreError> {
         let session = StepSession::new(self.session, step);
-        let decision = judge::decided(&session).await;
+        let decision = judge::find_decision(&session).await;
         if let Some(decision) = &decision
             && step.runs_measurement()
         {
-            session.decide(decision.clone())?;
+            session.record_decision(decision.clone())?;
         }
         Ok(decision)
     }
@@ -128,21 +132,26 @@ impl RunExecution<'_> {
         remove.is_some_and(|step| match step.when {
             StepCondition::Always => true,
             StepCondition::Unless { keep } => {
-                keep != KeepContainer::Always && self.course.is_clean()
+                keep != KeepContainer::Always && self.failure_tracker.is_successful()
             }
             _ => false,
         })
     }
 
     /// Returns why the container is not removed, if it is not.
-    async fn keep_container(&mut self, step: &Step) -> Result<Option<SkipReason>, RunError> {
+    async fn reason_to_keep_container(
+        &mut self,
+        step: &Step,
+    ) -> Result<Option<SkipReason>, RunError> {
         let session = self.session;
         let StepCondition::Unless { keep } = &step.when else {
             return Ok(None);
         };
         let is_kept = match keep {
             KeepContainer::Never => false,
-            KeepContainer::OnFailure => !self.course.is_clean() && !session.stop.is_cancelled(),
+            KeepContainer::OnFailure => {
+                !self.failure_tracker.is_successful() && !session.stop.is_cancelled()
+            }
             KeepContainer::Always => true,
         };
         if is_kept && session.state().container.is_some() {
@@ -150,9 +159,11 @@ impl RunExecution<'_> {
             let run = session.run.id().to_owned();
             return Ok(Some(SkipReason::ContainerKept { run }));
         }
-        if self.course.abort_reason.is_some() && session.state().uncollected(&session.plan) {
+        if self.failure_tracker.abort_reason.is_some()
+            && session.state().has_uncollected_results(&session.plan)
+        {
             // If it cannot be stopped, the step itself reports why.
-            return Ok(container::teardown(session).await.ok().flatten());
+            return Ok(container::tear_down(session).await.ok().flatten());
         }
         Ok(None)
     }

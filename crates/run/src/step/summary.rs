@@ -3,7 +3,7 @@
 use retrial_plan::step::{Action, Step};
 
 /// The first line of a script, with `…` if there are more.
-fn first_command(script: &str) -> String {
+fn abbreviate_script(script: &str) -> String {
     let mut lines = script
         .lines()
         .map(|line| line.trim().trim_end_matches('\\'));
@@ -16,7 +16,7 @@ fn first_command(script: &str) -> String {
 }
 
 /// A step in one line, for progress.
-pub fn summary(step: &Step) -> String {
+pub fn summarize_step(step: &Step) -> String {
     match &step.action {
         Action::Pull { reference, .. } => format!("pull {reference}"),
         Action::Build(build) => format!("build {}", build.tag),
@@ -25,9 +25,9 @@ pub fn summary(step: &Step) -> String {
         Action::CopyOut { path, .. } => format!("copy {path} out of the image"),
         Action::Exec(_) | Action::Host(_) | Action::Populate(_) => step
             .recipe_command()
-            .map_or_else(String::new, |command| first_command(&command.run)),
+            .map_or_else(String::new, |command| abbreviate_script(&command.run)),
         Action::StartService(service) => {
-            let command = first_command(&service.command.run);
+            let command = abbreviate_script(&service.command.run);
             format!("{command}, until {}", service.describe_readiness())
         }
         Action::StopService(ending) => format!("stop {}: {}", ending.service, ending.stop),
@@ -50,6 +50,6 @@ mod tests {
     #[case("make run\n\n", "make run")]
     #[case("", "")]
     fn a_script_is_shown_by_its_first_command(#[case] script: &str, #[case] shown: &str) {
-        assert_eq!(first_command(script), shown);
+        assert_eq!(abbreviate_script(script), shown);
     }
 }

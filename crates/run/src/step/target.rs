@@ -10,10 +10,10 @@ use tokio::time::timeout;
 use super::host;
 use super::session::StepSession;
 use crate::access::RunSession;
-use crate::control::{ControlDirectory, GRACE_S, StepControl, mark, step_command};
+use crate::control::{ControlDirectory, DEADLINE_GRACE_S, StepControl, step_command, step_mark};
 use crate::error::Halt;
 use crate::redact;
-use retrial_container::first_process::CONTROL;
+use retrial_container::first_process::CONTROL_MOUNT;
 use retrial_document::ErrorText;
 use retrial_engine::EngineError;
 use retrial_engine::api::{Engine, ExecSpec, ExecStatus};
@@ -23,7 +23,7 @@ use retrial_plan::step::ExecStep;
 use retrial_store::journal::{StepEnd, StepFault};
 
 /// The timeout of a script that ends or searches processes, on a host with very many.
-const PATIENCE: Duration = Duration::from_secs(5);
+const SCRIPT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A command of a step, where it runs.
 pub struct StepCommand<'a> {
@@ -49,10 +49,12 @@ pub enum StartedCommand {
 
 impl StartedCommand {
     /// Queries its current status; none if it is unknown.
-    pub async fn status(&mut self, session: &RunSession) -> Option<ExecStatus> {
+    pub async fn query_status(&mut self, session: &RunSession) -> Option<ExecStatus> {
         match self {
             Self::Exec(exec) => {
-                let status = session.engine.ask(|engine| engine.exec_status(exec));
+                let status = session
+                    .engine
+                    .call_once(|engine| engine.query_exec_status(exec));
                 status.await.ok()
             }
             Self::Process(child) => Some(match child.try_wait().ok()? {
@@ -75,7 +77,7 @@ impl<'a> StepCommand<'a> {
             exec,
             container,
             control: control.clone(),
-            files: control.step(session.step),
+            files: control.step_control(session.step),
         }
     }
 
@@ -83,13 +85,13 @@ impl<'a> StepCommand<'a> {
     ///
     /// # Errors
     /// If there is none.
-    pub fn in_container(session: &StepSession<'a>, exec: &'a ExecStep) -> Result<Self, Halt> {
-        let container = Some(session.container()?);
+    pub fn for_container(session: &StepSession<'a>, exec: &'a ExecStep) -> Result<Self, Halt> {
+        let container = Some(session.require_container()?);
         Ok(Self::new(session, exec, container, &session.control))
     }
 
     /// Returns the command on this machine.
-    pub fn on_host(session: &StepSession<'a>, exec: &'a ExecStep) -> Self {
+    pub fn for_host(session: &StepSession<'a>, exec: &'a ExecStep) -> Self {
         Self::new(session, exec, None, &session.host_control)
     }
 
@@ -97,13 +99,14 @@ impl<'a> StepCommand<'a> {
     ///
     /// # Errors
     /// If there is no such container.
-    pub fn of_service(session: &StepSession<'a>, service: &'a ServiceStep) -> Result<Self, Halt> {
+    pub fn for_service(session: &StepSession<'a>, service: &'a ServiceStep) -> Result<Self, Halt> {
         if service.own_container.is_none() {
-            return Self::in_container(session, &service.command);
+            return Self::for_container(session, &service.command);
         }
         let state = session.state();
         let id = state.service_containers.get(&session.step.number).cloned();
-        let id = id.ok_or_else(|| Halt::host("the service's container no longer exists"))?;
+        let id =
+            id.ok_or_else(|| Halt::host_failure("the service's container no longer exists"))?;
         let control = &session.service_controls[&service.service];
         Ok(Self::new(session, &service.command, Some(id), control))
     }
@@ -112,28 +115,31 @@ impl<'a> StepCommand<'a> {
     pub async fn start(&self) -> Result<StartedCommand, Halt> {
         let session = &self.session;
         let Some(container) = &self.container else {
-            return Ok(StartedCommand::Process(Box::new(host::start(
+            return Ok(StartedCommand::Process(Box::new(host::start_host_step(
                 session, self.exec,
             )?)));
         };
-        let after = self.exec.timeout_s.saturating_add(GRACE_S);
+        let after = self.exec.timeout_s.saturating_add(DEADLINE_GRACE_S);
         session.set_deadline(Some(after))?;
-        let spec = self.spec();
+        let spec = self.exec_spec();
         let started = session.with_engine(|engine| engine.exec_detached(container, &spec));
         match started.await {
             Ok(id) => Ok(StartedCommand::Exec(id)),
-            Err(error) => Err(refused(session, container, &error).await),
+            Err(error) => Err(start_refusal(session, container, &error).await),
         }
     }
 
     /// Returns the exec that starts the container's side of it.
-    pub fn spec(&self) -> ExecSpec {
+    pub fn exec_spec(&self) -> ExecSpec {
         let (session, exec) = (&self.session, self.exec);
         let mut env = exec.env.clone();
-        env.push(mark(&session.run, session.step));
-        env.extend(redact::environment(&exec.secrets, &session.secrets));
+        env.push(step_mark(&session.run, session.step));
+        env.extend(redact::redaction_environment(
+            &exec.secrets,
+            &session.secrets,
+        ));
         ExecSpec {
-            command: step_command(CONTROL, session.step, exec),
+            command: step_command(CONTROL_MOUNT, session.step, exec),
             env,
             workdir: exec.workdir.clone(),
             user: exec.user.clone(),
@@ -142,69 +148,72 @@ impl<'a> StepCommand<'a> {
 
     /// Runs one of the control directory's scripts for the step, and waits for an unavailable engine. Returns its
     /// output if it succeeded in time: a container may have put a pipe in place of a file that it reads.
-    pub async fn script(&self, name: &str, arguments: &[&str]) -> Option<String> {
+    pub async fn run_script(&self, name: &str, arguments: &[&str]) -> Option<String> {
         let Some(container) = &self.container else {
-            return self.script_on_host(name, arguments).await;
+            return self.run_script_on_host(name, arguments).await;
         };
-        let spec = self.script_in_container(name, arguments);
+        let spec = self.script_exec_spec(name, arguments);
         let run = async |engine: &dyn Engine| {
-            if let Ok(output) = timeout(PATIENCE, engine.exec(container, &spec)).await {
+            if let Ok(output) =
+                timeout(SCRIPT_TIMEOUT, engine.exec_attached(container, &spec)).await
+            {
                 return output.map(Some);
             }
             // The script hangs, or the engine.
             let state = self
                 .session
                 .engine
-                .ask(|engine| engine.container(container));
+                .call_once(|engine| engine.inspect_container(container));
             state.await.map(|_| None)
         };
         let output = self.session.with_engine(run).await.ok()??;
         (output.code == 0).then_some(output.stdout)
     }
 
-    /// [`Self::script`], which does not wait for an unavailable engine.
-    pub async fn script_once(&self, name: &str, arguments: &[&str]) -> Option<String> {
+    /// [`Self::run_script`], which does not wait for an unavailable engine.
+    pub async fn run_script_once(&self, name: &str, arguments: &[&str]) -> Option<String> {
         let Some(container) = &self.container else {
-            return self.script_on_host(name, arguments).await;
+            return self.run_script_on_host(name, arguments).await;
         };
-        let spec = self.script_in_container(name, arguments);
-        let output = self
+        let spec = self.script_exec_spec(name, arguments);
+        let answer = self
             .session
             .engine
-            .ask(|engine| engine.exec(container, &spec));
-        let output = output.await.ok()?;
+            .call_once(|engine| engine.exec_attached(container, &spec));
+        let output = answer.await.ok()?;
         (output.code == 0).then_some(output.stdout)
     }
 
     /// Returns the program and the arguments that run a script for the step.
-    fn script_words(&self, name: &str, arguments: &[&str]) -> Vec<String> {
+    fn script_command_line(&self, name: &str, arguments: &[&str]) -> Vec<String> {
         let script = format!("{}/{name}", self.control_path());
         let words = [
             "/bin/sh".to_owned(),
             script,
             self.session.step.directory_name(),
         ];
-        let arguments = arguments.iter().map(|&argument| argument.to_owned());
-        words.into_iter().chain(arguments).collect()
+        let owned_arguments = arguments.iter().map(|&argument| argument.to_owned());
+        words.into_iter().chain(owned_arguments).collect()
     }
 
-    fn script_in_container(&self, name: &str, arguments: &[&str]) -> ExecSpec {
-        let words = self.script_words(name, arguments);
+    fn script_exec_spec(&self, name: &str, arguments: &[&str]) -> ExecSpec {
+        let words = self.script_command_line(name, arguments);
         let mut spec = ExecSpec::as_root(words);
-        spec.env.push(mark(&self.session.run, self.session.step));
+        spec.env
+            .push(step_mark(&self.session.run, self.session.step));
         spec
     }
 
-    async fn script_on_host(&self, name: &str, arguments: &[&str]) -> Option<String> {
-        let [shell, words @ ..] = &self.script_words(name, arguments)[..] else {
+    async fn run_script_on_host(&self, name: &str, arguments: &[&str]) -> Option<String> {
+        let [shell, words @ ..] = &self.script_command_line(name, arguments)[..] else {
             return None;
         };
         let mut process = Command::new(shell);
-        let mark = mark(&self.session.run, self.session.step);
+        let mark = step_mark(&self.session.run, self.session.step);
         process.args(words).envs([mark]);
         process.stdin(Stdio::null()).stderr(Stdio::null());
         process.kill_on_drop(true);
-        let output = timeout(PATIENCE, process.output()).await.ok()?.ok()?;
+        let output = timeout(SCRIPT_TIMEOUT, process.output()).await.ok()?.ok()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         output.status.success().then_some(text)
     }
@@ -225,14 +234,14 @@ impl<'a> StepCommand<'a> {
     /// Returns the control directory as the command sees it.
     pub fn control_path(&self) -> String {
         match self.container {
-            Some(_) => CONTROL.to_owned(),
+            Some(_) => CONTROL_MOUNT.to_owned(),
             None => self.control.path().display().to_string(),
         }
     }
 }
 
 /// Returns why the engine did not start a command.
-async fn refused(session: &RunSession, container: &str, error: &EngineError) -> Halt {
+async fn start_refusal(session: &RunSession, container: &str, error: &EngineError) -> Halt {
     if matches!(
         error.refusal(),
         Some(EngineRefusal::UnknownUser | EngineRefusal::WorkingDirectory)
@@ -241,13 +250,13 @@ async fn refused(session: &RunSession, container: &str, error: &EngineError) -> 
         let error = ErrorText::of(error).with_help(advice);
         return StepEnd::error(StepFault::Request, error).into();
     }
-    let state = session.with_engine(|engine| engine.container(container));
-    let state = state.await.ok().flatten();
+    let inspection = session.with_engine(|engine| engine.inspect_container(container));
+    let state = inspection.await.ok().flatten();
     let text: ErrorText = match state {
         Some(state) if !state.running => "the container had ended before the step began".into(),
         None if !error.is_unavailable() => "the container was removed by someone else".into(),
         _ => ErrorText::of(error),
     };
     let advice = format!("continue with: retrial resume {}", session.run.id());
-    Halt::host(text.with_help(advice))
+    Halt::host_failure(text.with_help(advice))
 }

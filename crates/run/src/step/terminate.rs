@@ -10,7 +10,7 @@ use retrial_recipe::model::StopSignal;
 
 /// How long leftover processes of a step may take to exit by themselves, before they are reported and
 /// terminated.
-const MOMENT: Duration = Duration::from_secs(2);
+const LEFTOVER_GRACE_PERIOD: Duration = Duration::from_secs(2);
 
 /// The signal and the time with which processes are ended.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +32,7 @@ impl Default for Termination {
 
 impl Termination {
     /// The signals, and how long each is waited for.
-    fn signals(self) -> [(StopSignal, Duration); 2] {
+    fn signal_sequence(self) -> [(StopSignal, Duration); 2] {
         let kill = (StopSignal::Kill, Self::default().grace);
         [(self.signal, self.grace), kill]
     }
@@ -49,14 +49,14 @@ pub struct Probe {
 impl StepCommand<'_> {
     /// Terminates the running command and its leftovers. Returns false if the first signal did not suffice.
     pub async fn terminate(&self, ending: Termination) -> bool {
-        for (index, (signal, grace)) in ending.signals().into_iter().enumerate() {
-            if self.signal(&signal.to_string()).await.is_none() {
+        for (index, (signal, grace)) in ending.signal_sequence().into_iter().enumerate() {
+            if self.signal_processes(&signal.to_string()).await.is_none() {
                 // The engine or the container is unavailable: there is nothing to wait for.
                 return true;
             }
             let until = Instant::now() + grace;
             while Instant::now() < until {
-                if self.files.exit().is_some() {
+                if self.files.read_exit().is_some() {
                     self.terminate_leftovers(Termination::default()).await;
                     return index == 0;
                 }
@@ -68,14 +68,14 @@ impl StepCommand<'_> {
 
     /// The processes that it left running, `pid name` of each, without those that exit soon by themselves, such
     /// as Python's helpers for child processes. None without a response.
-    pub async fn leftovers(&self) -> Option<Vec<String>> {
-        let until = Instant::now() + MOMENT;
+    pub async fn find_leftovers(&self) -> Option<Vec<String>> {
+        let until = Instant::now() + LEFTOVER_GRACE_PERIOD;
         loop {
-            let left = self.signal("0").await?;
+            let left = self.signal_processes("0").await?;
             if left.is_empty() || Instant::now() > until {
                 return Some(left.lines().map(str::to_owned).collect());
             }
-            sleep(MOMENT / 20).await;
+            sleep(LEFTOVER_GRACE_PERIOD / 20).await;
         }
     }
 
@@ -83,9 +83,9 @@ impl StepCommand<'_> {
     pub async fn terminate_leftovers(&self, ending: Termination) {
         let until = Instant::now() + ending.grace;
         let mut pause = Duration::from_millis(20);
-        for (signal, _) in ending.signals() {
+        for (signal, _) in ending.signal_sequence() {
             loop {
-                match self.signal(&signal.to_string()).await.as_deref() {
+                match self.signal_processes(&signal.to_string()).await.as_deref() {
                     None | Some("") => return,
                     Some(_) => {}
                 }
@@ -100,13 +100,13 @@ impl StepCommand<'_> {
 
     /// Signals its processes, and waits for an unavailable engine: a service must not run on next to the steps after
     /// it. Returns `pid name` of each, none without a response.
-    async fn signal(&self, signal: &str) -> Option<String> {
-        self.script("terminate", &[signal]).await
+    async fn signal_processes(&self, signal: &str) -> Option<String> {
+        self.run_script("terminate", &[signal]).await
     }
 
     /// Checks whether its own shell is running. None without a response.
-    pub async fn probe(&self) -> Option<Probe> {
-        let output = self.script_once("probe", &[]).await?;
+    pub async fn probe_shell(&self) -> Option<Probe> {
+        let output = self.run_script_once("probe", &[]).await?;
         let count = |line: &str| line.strip_prefix("oom ")?.trim().parse().ok();
         Some(Probe {
             alive: output.lines().any(|line| line == "alive"),

@@ -11,33 +11,33 @@ use tokio::io::unix::AsyncFd;
 use tokio::time::{Instant, sleep, timeout};
 
 /// The shortest time between two returns.
-const LEAST: Duration = Duration::from_millis(1);
+const MIN_RETURN_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Reports changes of a directory. If the kernel does not (no watches left, a file system that does not report
 /// changes by other machines), it returns after a timeout.
 pub struct DirectoryWatch {
     events: Option<AsyncFd<OwnedFd>>,
-    begun: Instant,
+    created_at: Instant,
     latest: Instant,
 }
 
 impl DirectoryWatch {
     /// Reports files that are renamed to a name in the directory.
-    pub fn renames(directory: &Path) -> Self {
-        Self::on(directory, WatchFlags::MOVED_TO)
+    pub fn for_renames(directory: &Path) -> Self {
+        Self::for_events(directory, WatchFlags::MOVED_TO)
     }
 
     /// Reports files of the directory that were written.
-    pub fn writes(directory: &Path) -> Self {
-        Self::on(directory, WatchFlags::CLOSE_WRITE)
+    pub fn for_writes(directory: &Path) -> Self {
+        Self::for_events(directory, WatchFlags::CLOSE_WRITE)
     }
 
-    fn on(directory: &Path, mask: WatchFlags) -> Self {
+    fn for_events(directory: &Path, mask: WatchFlags) -> Self {
         let events = || {
             let flags = CreateFlags::NONBLOCK | CreateFlags::CLOEXEC;
             let descriptor = inotify::init(flags).ok()?;
-            let mask = mask | WatchFlags::ONLYDIR | WatchFlags::DONT_FOLLOW;
-            inotify::add_watch(&descriptor, directory, mask).ok()?;
+            let full_mask = mask | WatchFlags::ONLYDIR | WatchFlags::DONT_FOLLOW;
+            inotify::add_watch(&descriptor, directory, full_mask).ok()?;
             #[expect(
                 deprecated,
                 reason = "an owned descriptor; the new name is unsafe to call"
@@ -47,26 +47,28 @@ impl DirectoryWatch {
         let now = Instant::now();
         Self {
             events: events(),
-            begun: now,
+            created_at: now,
             latest: now,
         }
     }
 
     /// Waits until something has happened since the last call, `longest` at most.
-    pub async fn change(&mut self, longest: Duration) {
+    pub async fn wait_for_change(&mut self, longest: Duration) {
         match &self.events {
             Some(events) => {
-                sleep(LEAST.saturating_sub(self.latest.elapsed())).await;
-                let _ = timeout(longest, drain(events)).await;
+                sleep(MIN_RETURN_INTERVAL.saturating_sub(self.latest.elapsed())).await;
+                let _ = timeout(longest, drain_events(events)).await;
             }
-            None => sleep((self.begun.elapsed() / 32).clamp(LEAST, longest)).await,
+            None => {
+                sleep((self.created_at.elapsed() / 32).clamp(MIN_RETURN_INTERVAL, longest)).await
+            }
         }
         self.latest = Instant::now();
     }
 }
 
 /// Waits for inotify events, and discards them.
-async fn drain(descriptor: &AsyncFd<OwnedFd>) {
+async fn drain_events(descriptor: &AsyncFd<OwnedFd>) {
     let mut events = [0; 4096];
     while let Ok(mut ready) = descriptor.readable().await {
         let read = |from: &AsyncFd<OwnedFd>| Ok(rustix::io::read(from.get_ref(), &mut events)?);
@@ -90,27 +92,27 @@ mod tests {
     async fn a_rename_is_reported_immediately_and_once() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().to_owned();
-        let mut watch = DirectoryWatch::renames(&path);
+        let mut watch = DirectoryWatch::for_renames(&path);
         std::fs::write(path.join("exit.tmp"), "0").unwrap();
         let begun = Instant::now();
         let rename = async {
             sleep(Duration::from_millis(20)).await;
             std::fs::rename(path.join("exit.tmp"), path.join("exit")).unwrap();
         };
-        tokio::join!(watch.change(LONG), rename);
+        tokio::join!(watch.wait_for_change(LONG), rename);
         assert!(begun.elapsed() >= Duration::from_millis(20));
         assert!(begun.elapsed() < LONG);
         let again = Instant::now();
-        watch.change(Duration::from_millis(30)).await;
+        watch.wait_for_change(Duration::from_millis(30)).await;
         assert!(again.elapsed() >= Duration::from_millis(30));
     }
 
     #[tokio::test]
     async fn without_inotify_it_returns_after_a_timeout() {
-        let mut watch = DirectoryWatch::writes(Path::new("/nowhere/at/all"));
+        let mut watch = DirectoryWatch::for_writes(Path::new("/nowhere/at/all"));
         assert!(watch.events.is_none());
         let begun = Instant::now();
-        watch.change(LONG).await;
+        watch.wait_for_change(LONG).await;
         assert!(begun.elapsed() < LONG);
     }
 }

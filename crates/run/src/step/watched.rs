@@ -4,8 +4,8 @@
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
-use super::exit::{verify, with_last_lines};
-use super::follow::{LivenessProbe, StepObserver, check_length};
+use super::exit::{verify_exit, with_last_lines};
+use super::follow::{LivenessProbe, StepObserver, check_output_length};
 use super::output::OutputFollower;
 use super::session::StepSession;
 use super::target::{StartedCommand, StepCommand};
@@ -42,20 +42,20 @@ pub struct StepDependencies<'a> {
 
 impl<'a> StepDependencies<'a> {
     /// Returns the services and machines that a step's command needs.
-    pub fn of(command: &StepCommand<'a>) -> Result<Self, Halt> {
+    pub fn for_command(command: &StepCommand<'a>) -> Result<Self, Halt> {
         let (session, needs) = (command.session, &command.exec.needs);
         let mut steps = needs.clone();
         steps.push(session.step.number);
         Ok(Self {
             session,
-            services: watched(session.run_session(), needs)?,
+            services: watch_services(session.run_session(), needs)?,
             steps,
         })
     }
 }
 
 /// Services on this machine, by the steps that started them, as they run.
-pub fn watched<'a>(
+pub fn watch_services<'a>(
     session: &'a RunSession,
     starts: &[u32],
 ) -> Result<Vec<WatchedService<'a>>, Halt> {
@@ -68,10 +68,10 @@ pub fn watched<'a>(
             .map(|found| (found, exec))
     });
     needs
-        .filter(|((step, _), _)| session.does(step))
+        .filter(|((step, _), _)| session.executes_step(step))
         .map(|((step, service), exec)| {
             let session = StepSession::new(session, step);
-            let command = StepCommand::of_service(&session, service)?;
+            let command = StepCommand::for_service(&session, service)?;
             let started = exec.clone().map(StartedCommand::Exec);
             Ok(WatchedService {
                 service,
@@ -87,85 +87,91 @@ pub fn watched<'a>(
 
 impl WatchedService<'_> {
     /// The step that started it.
-    pub fn start(&self) -> u32 {
+    pub fn start_step_number(&self) -> u32 {
         self.command.session.step.number
     }
 
     /// Fails if it has ended: at once by an error; by itself, if the measurement continues for longer than the
     /// service may take to stop.
-    pub fn look(&mut self) -> Result<(), StepEnd> {
-        self.output.mirror();
-        check_length(self.command.exec, &self.output).map_err(|end| self.fault(end))?;
-        let found = self.failure.look(&self.command);
-        found.map_err(|end| self.fault(end))?;
-        let Some(exit) = self.exit() else {
+    pub fn check_files(&mut self) -> Result<(), StepEnd> {
+        self.output.mirror_new_output();
+        check_output_length(self.command.exec, &self.output)
+            .map_err(|end| self.to_measurement_fault(end))?;
+        let found = self.failure.search_new_output(&self.command);
+        found.map_err(|end| self.to_measurement_fault(end))?;
+        let Some(exit) = self.own_exit() else {
             return Ok(());
         };
-        self.check(&exit)?;
+        self.check_exit(&exit)?;
         let grace = Duration::from_secs(self.service.stop.timeout_s);
         if self.exited_at.get_or_insert_with(Instant::now).elapsed() < grace {
             return Ok(());
         }
-        Err(self.ended_by_itself())
+        Err(self.ended_by_itself_error())
     }
 
     /// Fails if it can no longer write its exit code.
-    pub async fn probe(&mut self) -> Result<(), StepEnd> {
-        if self.exit().is_some() {
+    pub async fn probe_engine(&mut self) -> Result<(), StepEnd> {
+        if self.own_exit().is_some() {
             return Ok(());
         }
         let Some(mut end) = self
             .liveness
-            .dead(&self.command)
+            .find_death(&self.command)
             .await
-            .filter(|_| self.exit().is_none())
+            .filter(|_| self.own_exit().is_none())
         else {
-            let found = self.failure.probe(&self.command).await;
-            return found.map_err(|end| self.fault(end));
+            let found = self.failure.probe_children(&self.command).await;
+            return found.map_err(|end| self.to_measurement_fault(end));
         };
         // The host and the run's container are intact: other measurements continue.
         if let StepEnd::Failed { fault, .. } = &mut end
-            && self.command.session.full_disk().is_none()
+            && self.command.session.find_full_disk().is_none()
         {
             *fault = StepFault::Command;
         }
-        Err(self.fault(end))
+        Err(self.to_measurement_fault(end))
     }
 
     /// Fails if its complete output shows a failure: measurements that used it are invalid.
-    async fn finish(&mut self) -> Result<(), StepEnd> {
-        let code = self.exit().map(|exit| exit.code);
-        let found = self.failure.finish(&self.command, code).await;
-        found.map_err(|end| self.fault(end))
+    async fn check_complete_output(&mut self) -> Result<(), StepEnd> {
+        let code = self.own_exit().map(|exit| exit.code);
+        let found = self
+            .failure
+            .search_remaining_output(&self.command, code)
+            .await;
+        found.map_err(|end| self.to_measurement_fault(end))
     }
 
     /// Returns the service's exit, unless its container was stopped.
-    fn exit(&self) -> Option<StepExit> {
+    fn own_exit(&self) -> Option<StepExit> {
         self.command
             .files
-            .exit()
+            .read_exit()
             .filter(|exit| !exit.terminated_by_us)
     }
 
-    fn check(&self, exit: &StepExit) -> Result<(), StepEnd> {
-        let verified = verify(&self.command, exit);
-        verified.map(drop).map_err(|end| self.fault(end))
+    fn check_exit(&self, exit: &StepExit) -> Result<(), StepEnd> {
+        let verified = verify_exit(&self.command, exit);
+        verified
+            .map(drop)
+            .map_err(|end| self.to_measurement_fault(end))
     }
 
-    fn ended_by_itself(&self) -> StepEnd {
+    fn ended_by_itself_error(&self) -> StepEnd {
         let reason = "it ended with exit code 0";
         let advice = "the command of a service stays in the foreground until it is stopped";
-        let end = StepEnd::failed(StepFault::Command, reason, advice);
-        self.fault(end.with_exit_code(Some(0)))
+        let end = StepEnd::failure(StepFault::Command, reason, advice);
+        self.to_measurement_fault(end.with_exit_code(Some(0)))
     }
 
     /// Converts its fault to one of the measurement.
-    fn fault(&self, end: StepEnd) -> StepEnd {
+    fn to_measurement_fault(&self, end: StepEnd) -> StepEnd {
         let session = &self.command.session;
         let (name, step) = (&self.service.service, session.step.directory_name());
         let node = session.options.machine.as_ref();
-        let below = node.map_or_else(String::new, RunMachine::directory);
-        with_last_lines(session, end).reworded(|reason| {
+        let below = node.map_or_else(String::new, RunMachine::run_subdirectory);
+        with_last_lines(session, end).map_reason(|reason| {
             format!(
                 "its service {name} failed: {reason}; its output: {below}steps/{step}/output.log"
             )
@@ -176,39 +182,44 @@ impl WatchedService<'_> {
 impl StepObserver for StepDependencies<'_> {
     type EarlyResult = Infallible;
 
-    async fn outcome(&mut self) -> Result<Infallible, StepEnd> {
+    async fn wait_for_outcome(&mut self) -> Result<Infallible, StepEnd> {
         std::future::pending().await
     }
 
-    fn look(&mut self) -> Result<(), StepEnd> {
+    fn check_files(&mut self) -> Result<(), StepEnd> {
         let steps = self.steps.iter().copied();
-        self.session.failures.first_of(steps).map_or(Ok(()), Err)?;
-        self.services.iter_mut().try_for_each(WatchedService::look)
+        self.session
+            .failures
+            .find_first(steps)
+            .map_or(Ok(()), Err)?;
+        self.services
+            .iter_mut()
+            .try_for_each(WatchedService::check_files)
     }
 
-    async fn probe(&mut self) -> Result<(), StepEnd> {
+    async fn probe_engine(&mut self) -> Result<(), StepEnd> {
         for service in &mut self.services {
-            service.probe().await?;
+            service.probe_engine().await?;
         }
         Ok(())
     }
 
     /// If the step failed, a service that has ended is the cause.
-    async fn at_the_end(&mut self, exit: &StepExit) -> Result<(), StepEnd> {
+    async fn check_after_exit(&mut self, exit: &StepExit) -> Result<(), StepEnd> {
         let failed = exit.code != 0 && !exit.terminated_by_us;
         let until = Instant::now() + EXIT_TIMEOUT;
         for service in &mut self.services {
-            service.finish().await?;
+            service.check_complete_output().await?;
         }
         while !self.services.is_empty() {
-            let ended = self.services.iter();
-            let ended = ended.filter_map(|service| Some((service, service.exit()?)));
-            let ended: Vec<_> = ended.collect();
+            let services = self.services.iter();
+            let exits = services.filter_map(|service| Some((service, service.own_exit()?)));
+            let ended: Vec<_> = exits.collect();
             for (service, exit) in &ended {
-                service.check(exit)?;
+                service.check_exit(exit)?;
             }
             if let Some((service, _)) = ended.first().filter(|_| failed) {
-                return Err(service.ended_by_itself());
+                return Err(service.ended_by_itself_error());
             }
             if !failed || Instant::now() > until {
                 break;

@@ -4,4 +4,4 @@
 mod record;
 mod recorder;
 
-pub use recorder::{TelemetryRecorder, watched_elsewhere};
+pub use recorder::{TelemetryRecorder, with_peer_telemetry};

@@ -15,8 +15,8 @@ use retrial_host::sensors::{ContainerSensor, Sensors};
 use retrial_results::evidence::telemetry::FILE;
 use retrial_store::clock::Moment;
 use retrial_store::journal::EventKind;
-use retrial_telemetry::rate::MOST_BYTES;
-use retrial_telemetry::table::HEADER;
+use retrial_telemetry::rate::MAX_FILE_BYTES;
+use retrial_telemetry::table::CSV_HEADER;
 use retrial_telemetry::{
     ContainerReading, LiveSample, MeasuredTrial, RowSource, SamplingPace, TelemetryRow,
 };
@@ -34,12 +34,12 @@ pub struct SensorRecorder {
     path: PathBuf,
     root: PathBuf,
     gpus: Vec<(u32, Gpu)>,
-    since: Moment,
+    run_start: Moment,
     sensors: Option<Sensors>,
     file: Option<File>,
-    written: u64,
+    bytes_written: u64,
     warnings: Vec<String>,
-    before: Option<(Instant, f64)>,
+    previous_cpu_time: Option<(Instant, f64)>,
     /// Another machine reads the file, over a file system that they share.
     is_shared: bool,
 }
@@ -56,136 +56,141 @@ impl SensorRecorder {
             path: session.run.join(FILE),
             root: session.options.root.clone(),
             gpus: assigned.map(|gpu| (gpu.index, gpu.gpu.clone())).collect(),
-            since: session.state().since.clone().unwrap_or_else(Moment::now),
+            run_start: session.state().since.clone().unwrap_or_else(Moment::now),
             sensors: None,
             file: None,
-            written: 0,
+            bytes_written: 0,
             warnings: Vec::new(),
-            before: None,
+            previous_cpu_time: None,
             is_shared: session.options.machine.is_some(),
         }
     }
 
     /// Warnings that were not returned yet.
-    pub fn warnings(&mut self) -> Vec<String> {
+    pub fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }
 
     /// Samples until the sender of `stop` is dropped, and then once more.
-    pub fn run<T: Fn(EventKind)>(
+    pub fn sample_until_stopped<T: Fn(EventKind)>(
         mut self: Box<Self>,
         mut task: SamplingTask<T>,
         sampled: oneshot::Sender<()>,
         stop: &Receiver<()>,
     ) -> Box<Self> {
-        self.open();
-        self.before = None;
+        self.open_sensors_and_file();
+        self.previous_cpu_time = None;
         let mut sampled = Some(sampled);
         loop {
-            let (started, cpu_time) = (Instant::now(), processor_time());
-            let live = self.sample(&mut task);
+            let (started, cpu_time) = (Instant::now(), thread_cpu_time());
+            let live = self.take_sample(&mut task);
             (task.emit)(EventKind::Telemetry { live });
             if let Some(sampled) = sampled.take() {
                 let _ = sampled.send(());
             }
-            task.pace.sampled(processor_time().saturating_sub(cpu_time));
-            let pause = task.pace.pause().saturating_sub(started.elapsed());
+            task.pace
+                .add_sample(thread_cpu_time().saturating_sub(cpu_time));
+            let pause = task.pace.next_pause().saturating_sub(started.elapsed());
             if stop.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
-                self.sample(&mut task);
-                self.flush();
+                self.take_sample(&mut task);
+                self.sync_file();
                 return self;
             }
         }
     }
 
-    fn open(&mut self) {
+    fn open_sensors_and_file(&mut self) {
         if self.sensors.is_none() {
             let sensors = Sensors::open(&self.root, &self.gpus);
             self.warnings.extend_from_slice(&sensors.remarks);
             self.sensors = Some(sensors);
-            match open(&self.path) {
+            match open_for_append(&self.path) {
                 Ok((file, written)) => {
                     self.file = Some(file);
-                    self.written = written;
+                    self.bytes_written = written;
                 }
-                Err(error) => self.warn(&format!("cannot be written: {error}")),
+                Err(error) => self.add_warning(&format!("cannot be written: {error}")),
             }
         }
     }
 
-    fn warn(&mut self, reason: &str) {
+    fn add_warning(&mut self, reason: &str) {
         let text = format!("telemetry: {} {reason}", self.path.display());
         self.warnings.push(text);
     }
 
     /// Takes one sample and writes it.
-    fn sample<T>(&mut self, task: &mut SamplingTask<T>) -> LiveSample {
+    fn take_sample<T>(&mut self, task: &mut SamplingTask<T>) -> LiveSample {
         let now = Moment::now();
         let time = now.time;
-        let gpus = self.sensors.as_mut().map(Sensors::look).unwrap_or_default();
-        let container = task.container.as_mut().map(ContainerSensor::look);
+        let gpus = self
+            .sensors
+            .as_mut()
+            .map(Sensors::read_samples)
+            .unwrap_or_default();
+        let container = task.container.as_mut().map(ContainerSensor::read_sample);
         let readings: Vec<_> = gpus.iter().map(|(_, reading)| reading).collect();
-        let mut live = LiveSample::of(&readings);
-        self.of_container(&mut live, container);
+        let mut live = LiveSample::from_readings(&readings);
+        self.add_container_reading(&mut live, container);
         let row = |source: RowSource| TelemetryRow {
-            seconds: self.since.until(&now).as_secs_f64(),
+            seconds: self.run_start.duration_until(&now).as_secs_f64(),
             time,
-            pause_s: task.pace.pause().as_secs_f64(),
+            pause_s: task.pace.next_pause().as_secs_f64(),
             measured: task.measured.clone(),
-            of: source,
+            origin: source,
         };
-        let gpus = gpus.into_iter().map(|(watched, reading)| RowSource::Gpu {
+        let gpu_sources = gpus.into_iter().map(|(watched, reading)| RowSource::Gpu {
             index: watched.index,
             pci: watched.pci,
             reading,
         });
-        let all = gpus.chain(container.map(RowSource::Container));
-        let text: String = all.map(|source| row(source).line()).collect();
-        self.write(&text);
+        let all = gpu_sources.chain(container.map(RowSource::Container));
+        let text: String = all.map(|source| row(source).to_csv_line()).collect();
+        self.append_rows(&text);
         live
     }
 
-    fn of_container(&mut self, live: &mut LiveSample, reading: Option<ContainerReading>) {
+    fn add_container_reading(&mut self, live: &mut LiveSample, reading: Option<ContainerReading>) {
         let Some(reading) = reading else { return };
         live.memory = reading.memory;
         let now = reading.cpu_s.map(|cpu| (Instant::now(), cpu));
-        if let (Some((then, before)), Some((time, cpu))) = (self.before, now) {
+        if let (Some((then, before)), Some((time, cpu))) = (self.previous_cpu_time, now) {
             let seconds = time.duration_since(then).as_secs_f64();
             live.cpus = (seconds > 0.0 && cpu >= before).then(|| (cpu - before) / seconds);
         }
-        self.before = now;
+        self.previous_cpu_time = now;
     }
 
     /// Makes the rows visible to other machines that share the file's directory.
-    fn flush(&mut self) {
+    fn sync_file(&mut self) {
         let file = self.file.as_ref().filter(|_| self.is_shared);
         if let Some(Err(error)) = file.map(File::sync_data) {
             self.file = None;
-            self.warn(&format!("can no longer be written: {error}"));
+            self.add_warning(&format!("can no longer be written: {error}"));
         }
     }
 
-    fn write(&mut self, text: &str) {
+    fn append_rows(&mut self, text: &str) {
         let Some(file) = &mut self.file else { return };
-        self.written += text.len() as u64;
-        if self.written > MOST_BYTES {
+        self.bytes_written += text.len() as u64;
+        if self.bytes_written > MAX_FILE_BYTES {
             self.file = None;
-            self.warn("has grown to its limit of 64 MiB: recording ends here");
+            self.add_warning("has grown to its limit of 64 MiB: recording ends here");
         } else if let Err(error) = file.write_all(text.as_bytes()) {
             self.file = None;
-            self.warn(&format!("can no longer be written: {error}"));
+            self.add_warning(&format!("can no longer be written: {error}"));
         }
     }
 }
 
 /// Returns the CPU time of this thread.
-fn processor_time() -> Duration {
+fn thread_cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::try_from(time).unwrap_or_default()
 }
 
 /// Opens the file for appending: writes the header, and removes a last line truncated by a kill.
-fn open(path: &Path) -> std::io::Result<(File, u64)> {
+fn open_for_append(path: &Path) -> std::io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
     let mut file = options.read(true).append(true).create(true).open(path)?;
     let mut end = file.metadata()?.len();
@@ -200,7 +205,7 @@ fn open(path: &Path) -> std::io::Result<(File, u64)> {
     }
     file.set_len(end)?;
     if end == 0 {
-        let header = format!("{HEADER}\n");
+        let header = format!("{CSV_HEADER}\n");
         file.write_all(header.as_bytes())?;
         end = header.len() as u64;
     }
@@ -215,21 +220,21 @@ mod tests {
     fn a_line_truncated_by_a_kill_is_removed() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(FILE);
-        drop(open(&path).unwrap());
+        drop(open_for_append(&path).unwrap());
         let mut text = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(text, format!("{HEADER}\n"));
+        assert_eq!(text, format!("{CSV_HEADER}\n"));
         text += "1.000,2025-06-15T10:00:01.000Z,1,5,Offline,performance,1,container,,";
         std::fs::write(&path, &text).unwrap();
-        let (mut file, end) = open(&path).unwrap();
-        assert_eq!(end, HEADER.len() as u64 + 1);
+        let (mut file, end) = open_for_append(&path).unwrap();
+        assert_eq!(end, CSV_HEADER.len() as u64 + 1);
         file.write_all(b"whole\n").unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(text, format!("{HEADER}\nwhole\n"));
+        assert_eq!(text, format!("{CSV_HEADER}\nwhole\n"));
         std::fs::write(&path, "no header, no end").unwrap();
-        drop(open(&path).unwrap());
+        drop(open_for_append(&path).unwrap());
         assert_eq!(
             std::fs::read_to_string(&path).unwrap(),
-            format!("{HEADER}\n")
+            format!("{CSV_HEADER}\n")
         );
     }
 }

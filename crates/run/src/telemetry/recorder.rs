@@ -26,9 +26,9 @@ use retrial_store::journal::EventKind;
 use retrial_telemetry::{MeasuredTrial, SamplingPace};
 
 /// The longest that a step waits for the first sample of its GPUs: NVIDIA's library is loaded.
-const FIRST_SAMPLE: Duration = Duration::from_secs(2);
+const FIRST_SAMPLE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The longest that its end waits for the last sample.
-const LAST_SAMPLE: Duration = Duration::from_secs(3);
+const LAST_SAMPLE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A process's sensors, and the file that it writes.
 #[derive(Default)]
@@ -48,30 +48,30 @@ pub enum TelemetryRecorder {
 pub struct SamplingThread {
     step: Box<Step>,
     /// The thread samples until this is dropped.
-    keep_on: mpsc::Sender<()>,
+    stop_on_drop: mpsc::Sender<()>,
     recorder: oneshot::Receiver<Box<SensorRecorder>>,
 }
 
 impl TelemetryRecorder {
     /// Runs a step's work, and samples meanwhile if it measures.
-    pub async fn during<T>(
+    pub async fn sample_during<T>(
         &mut self,
         session: &StepSession<'_>,
         work: impl Future<Output = Result<T, Halt>>,
     ) -> Result<T, Halt> {
-        let started = session.started().unwrap_or_else(Moment::now);
-        let starting = self.start(session, session.emitter());
+        let started = session.start_time().unwrap_or_else(Moment::now);
+        let starting = self.start_sampling(session, session.emitter());
         if session.plan.assigned_gpus.is_none() {
             let (_, end) = tokio::join!(starting, work);
-            self.end(session).await;
+            self.end_sampling(session).await;
             return end;
         }
         let Some(first_sample) = starting.await else {
             return work.await;
         };
-        let _ = timeout(FIRST_SAMPLE, first_sample).await;
+        let _ = timeout(FIRST_SAMPLE_TIMEOUT, first_sample).await;
         let end = work.await;
-        self.end(session).await;
+        self.end_sampling(session).await;
         if end.is_ok() {
             warn_of_idle_gpus(session, started)?;
         }
@@ -79,14 +79,14 @@ impl TelemetryRecorder {
     }
 
     /// Starts sampling if the step measures. The returned receiver resolves after the first sample.
-    pub async fn start(
+    pub async fn start_sampling(
         &mut self,
         session: &StepSession<'_>,
         emit: impl Fn(EventKind) + Send + 'static,
     ) -> Option<oneshot::Receiver<()>> {
-        let pause = session.plan.telemetry.pause()?;
-        let measured = measured(&session.plan, session.step)?;
-        self.end(session).await;
+        let pause = session.plan.telemetry.initial_pause()?;
+        let measured = find_measured(&session.plan, session.step)?;
+        self.end_sampling(session).await;
         let recorder = match std::mem::replace(self, Self::Off) {
             Self::Off | Self::Sampling(_) => return None,
             Self::Ready(recorder) => recorder,
@@ -97,13 +97,13 @@ impl TelemetryRecorder {
         let (hand_over, recorder_back) = oneshot::channel();
         let task = SamplingTask {
             measured,
-            container: container(session).await,
+            container: open_container_sensor(session).await,
             pace: SamplingPace::new(pause),
             emit,
         };
         let thread = std::thread::Builder::new().name("telemetry".to_owned());
         let spawned = thread.spawn(move || {
-            let _ = hand_over.send(recorder.run(task, sampled, &stopped));
+            let _ = hand_over.send(recorder.sample_until_stopped(task, sampled, &stopped));
         });
         spawned.ok()?;
         *self = Self::Sampling(SamplingThread {
@@ -115,7 +115,7 @@ impl TelemetryRecorder {
     }
 
     /// Takes the last sample of a step, if one is sampled.
-    pub async fn end(&mut self, session: &RunSession) {
+    pub async fn end_sampling(&mut self, session: &RunSession) {
         let sampling = match std::mem::replace(self, Self::Off) {
             Self::Sampling(sampling) => sampling,
             other => {
@@ -123,10 +123,10 @@ impl TelemetryRecorder {
                 return;
             }
         };
-        drop(sampling.keep_on);
-        let warnings = match timeout(LAST_SAMPLE, sampling.recorder).await {
+        drop(sampling.stop_on_drop);
+        let warnings = match timeout(LAST_SAMPLE_TIMEOUT, sampling.recorder).await {
             Ok(Ok(mut recorder)) => {
-                let warnings = recorder.warnings();
+                let warnings = recorder.take_warnings();
                 *self = Self::Ready(recorder);
                 warnings
             }
@@ -139,12 +139,17 @@ impl TelemetryRecorder {
 }
 
 /// Makes the other machines record telemetry meanwhile, if the step measures and they do not execute it.
-pub async fn watched_elsewhere<T>(session: &StepSession<'_>, work: impl Future<Output = T>) -> T {
+pub async fn with_peer_telemetry<T>(session: &StepSession<'_>, work: impl Future<Output = T>) -> T {
     let plan = &session.plan;
-    let is_watched = plan.telemetry.pause().is_some() && measured(plan, session.step).is_some();
+    let is_watched =
+        plan.telemetry.initial_pause().is_some() && find_measured(plan, session.step).is_some();
     let others = session.others.as_ref();
     match others.filter(|_| is_watched && !session.step.runs_on_others()) {
-        Some(others) => others.watch(session.step.number, work).await,
+        Some(others) => {
+            others
+                .record_telemetry_during(session.step.number, work)
+                .await
+        }
         None => work.await,
     }
 }
@@ -159,13 +164,13 @@ fn warn_of_idle_gpus(session: &StepSession<'_>, started: Moment) -> Result<(), S
     };
     let summary = telemetry.of_step(&session.plan, session.step, &span, None);
     if let Some(idle) = summary.and_then(|summary| summary.idle) {
-        session.warn(idle.reason())?;
+        session.warn(idle.describe())?;
     }
     Ok(())
 }
 
 /// Returns the measurement of a step as the rows name it; none if it measures nothing.
-fn measured(plan: &Plan, step: &Step) -> Option<MeasuredTrial> {
+fn find_measured(plan: &Plan, step: &Step) -> Option<MeasuredTrial> {
     let Action::Exec(command) = &step.action else {
         return None;
     };
@@ -176,8 +181,8 @@ fn measured(plan: &Plan, step: &Step) -> Option<MeasuredTrial> {
     else {
         return None;
     };
-    let covered = measurements.iter();
-    let covered = covered.filter_map(|index| plan.measurements.get(*index));
+    let indices = measurements.iter();
+    let covered = indices.filter_map(|index| plan.measurements.get(*index));
     Some(MeasuredTrial {
         step: step.number,
         scenario: covered
@@ -194,11 +199,11 @@ fn measured(plan: &Plan, step: &Step) -> Option<MeasuredTrial> {
 }
 
 /// Opens the container's counters, where they can be read on this machine.
-async fn container(session: &RunSession) -> Option<ContainerSensor> {
+async fn open_container_sensor(session: &RunSession) -> Option<ContainerSensor> {
     let id = session.state().container.clone()?;
     let state = session
         .engine
-        .ask(|engine| engine.container(&id))
+        .call_once(|engine| engine.inspect_container(&id))
         .await
         .ok()??;
     ContainerSensor::open(std::path::Path::new("/"), &state.id, state.pid?)

@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::files::set_mode;
 
 /// The largest list of extended attributes that the kernel returns, bytes.
-const MAX_ATTRIBUTES: usize = 1 << 16;
+const MAX_ATTRIBUTE_LIST_BYTES: usize = 1 << 16;
 
 /// A file of a cached directory, by which changes are detected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,10 +43,10 @@ pub(super) struct DirectoryContent {
 }
 
 /// Lists the entries of a directory by type, without following links.
-pub(super) fn list(content: &Path) -> Result<DirectoryContent, StoreError> {
+pub(super) fn list_entries(content: &Path) -> Result<DirectoryContent, StoreError> {
     let mut found = DirectoryContent::default();
-    for entry in WalkDir::new(content).min_depth(1) {
-        let entry = entry.map_err(|error| {
+    for walked in WalkDir::new(content).min_depth(1) {
+        let entry = walked.map_err(|error| {
             let path = error.path().unwrap_or(content).to_owned();
             StoreError::io("read", &path)(error)
         })?;
@@ -72,7 +72,7 @@ pub(super) fn list(content: &Path) -> Result<DirectoryContent, StoreError> {
         } else {
             let file = FileFingerprint {
                 size: status.len(),
-                changed: changed(&status),
+                changed: change_time_ns(&status),
                 mode,
                 sha256: String::new(),
             };
@@ -104,28 +104,28 @@ fn refusal(path: &Path, status: &Metadata) -> Option<String> {
     if status.mode() & 0o6000 != 0 {
         return Some("runs as its owner (set-user-ID or set-group-ID)".to_owned());
     }
-    let attribute = attributes(path).into_iter().next()?;
+    let attribute = refused_attributes(path).into_iter().next()?;
     Some(format!("has the extended attribute {attribute}"))
 }
 
 /// The extended attributes that give an entry rights, or hold more than its content. Those of the system itself
 /// (labels of `SELinux`, access lists) are not among them.
-fn attributes(path: &Path) -> Vec<String> {
-    let mut names = vec![0; MAX_ATTRIBUTES];
-    let length = match rustix::fs::llistxattr(path, &mut names) {
+fn refused_attributes(path: &Path) -> Vec<String> {
+    let mut name_buffer = vec![0; MAX_ATTRIBUTE_LIST_BYTES];
+    let length = match rustix::fs::llistxattr(path, &mut name_buffer) {
         Ok(length) => length,
         Err(Errno::OPNOTSUPP) => 0,
         Err(_) => return vec!["(unreadable)".to_owned()],
     };
-    let names = names[..length].split(|byte| *byte == 0);
-    let names = names.map(|name| String::from_utf8_lossy(name).into_owned());
+    let raw_names = name_buffer[..length].split(|byte| *byte == 0);
+    let names = raw_names.map(|name| String::from_utf8_lossy(name).into_owned());
     let is_refused = |name: &String| name.starts_with("user.") || name == "security.capability";
     names.filter(is_refused).collect()
 }
 
-/// Sets the modes of cached files on all entries of ours, without attributes that [`list`] refuses: directories
-/// and files that everybody may read, and change if `writable`. Entries of other users stay as they are, for [`list`].
-pub(super) fn settle(content: &Path, writable: bool) -> Result<(), StoreError> {
+/// Sets the modes of cached files on all entries of ours, without attributes that [`list_entries`] refuses: directories
+/// and files that everybody may read, and change if `writable`. Entries of other users stay as they are, for [`list_entries`].
+pub(super) fn normalize_modes(content: &Path, writable: bool) -> Result<(), StoreError> {
     let ours = rustix::process::getuid().as_raw();
     let mut left: Vec<PathBuf> = vec![content.to_owned()];
     while let Some(path) = left.pop() {
@@ -145,7 +145,7 @@ pub(super) fn settle(content: &Path, writable: bool) -> Result<(), StoreError> {
             if status.mode() & 0o7777 != mode {
                 set_mode(&path, mode)?;
             }
-            for name in attributes(&path) {
+            for name in refused_attributes(&path) {
                 let _ = rustix::fs::lremovexattr(&path, name.as_str());
             }
         }
@@ -161,7 +161,7 @@ pub(super) fn settle(content: &Path, writable: bool) -> Result<(), StoreError> {
 
 /// Time of the last change of a file's content or attributes, nanoseconds since 1970. Unlike that of its content it
 /// cannot be set.
-fn changed(status: &Metadata) -> i64 {
+fn change_time_ns(status: &Metadata) -> i64 {
     let seconds = status.ctime().saturating_mul(1_000_000_000);
     seconds.saturating_add(status.ctime_nsec())
 }

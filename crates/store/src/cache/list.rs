@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::manifest::CacheManifest;
 use crate::error::StoreError;
-use crate::remove::frees;
+use crate::remove::freed_bytes;
 
 /// A cached directory and its size.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub struct CacheUsage {
 impl CacheUsage {
     /// Its path without links, as in the labels of containers that mount it.
     pub fn location(&self) -> String {
-        super::location(&self.path)
+        super::canonical_path_text(&self.path)
     }
 
     /// Removes the cached directory, with its stages and invalid copies.
@@ -46,18 +46,18 @@ impl CacheUsage {
 }
 
 /// Every cached directory, sorted by name.
-pub fn list(cache: &Path) -> Vec<CacheUsage> {
+pub fn list_cached_directories(cache: &Path) -> Vec<CacheUsage> {
     let mut all = Vec::new();
-    for (key, directory) in directories(&super::root(cache)) {
+    for (key, directory) in list_directories(&super::directories_root(cache)) {
         if key.starts_with('.') {
             continue;
         }
-        for (name, path) in directories(&directory) {
+        for (name, path) in list_directories(&directory) {
             all.push(CacheUsage {
                 label: format!("{key}/{name}"),
                 key: key.clone(),
                 manifest: CacheManifest::read(&path.join("current/manifest.json")),
-                bytes: frees(&path),
+                bytes: freed_bytes(&path),
                 path,
             });
         }
@@ -66,7 +66,7 @@ pub fn list(cache: &Path) -> Vec<CacheUsage> {
     all
 }
 
-fn directories(path: &Path) -> Vec<(String, PathBuf)> {
+fn list_directories(path: &Path) -> Vec<(String, PathBuf)> {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     directories

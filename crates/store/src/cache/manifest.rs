@@ -17,10 +17,10 @@ use retrial_plan::cached_directory::lists_all_hashes;
 use retrial_recipe::model::CachedFile;
 
 use super::CacheState;
-use super::entries::{DirectoryContent, FileFingerprint, list};
+use super::entries::{DirectoryContent, FileFingerprint, list_entries};
 
 /// Bytes read at once.
-const BLOCK: usize = 1 << 20;
+const READ_BLOCK_BYTES: usize = 1 << 20;
 
 /// The content and the origin of a cached directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,13 +61,13 @@ impl CacheManifest {
     ///
     /// # Errors
     /// If it cannot be read, or `stop` is set meanwhile.
-    pub(super) fn make(
+    pub(super) fn create(
         content: &Path,
         required: &[(String, CachedFile)],
         origin: CacheOrigin,
         stop: &AtomicBool,
     ) -> Result<CacheState, StoreError> {
-        let found = list(content)?;
+        let found = list_entries(content)?;
         if let Some(reason) = found.refused {
             return Ok(CacheState::Invalid(reason));
         }
@@ -78,11 +78,11 @@ impl CacheManifest {
             directories: found.directories,
             links: found.links,
         };
-        let hashes = hash_all(content, &manifest.files.keys().collect::<Vec<_>>(), stop)?;
+        let hashes = hash_files(content, &manifest.files.keys().collect::<Vec<_>>(), stop)?;
         for (file, hash) in manifest.files.values_mut().zip(hashes.into_values()) {
             file.sha256 = hash;
         }
-        Ok(match manifest.mismatch(required) {
+        Ok(match manifest.find_mismatch(required) {
             Some(reason) => CacheState::Invalid(reason),
             None => CacheState::Valid(manifest),
         })
@@ -94,8 +94,8 @@ impl CacheManifest {
     }
 
     /// The first difference from the recipe's list: a file of it, or anything else if the list is complete.
-    pub(super) fn mismatch(&self, required: &[(String, CachedFile)]) -> Option<String> {
-        let unlisted = || self.unlisted(required);
+    pub(super) fn find_mismatch(&self, required: &[(String, CachedFile)]) -> Option<String> {
+        let unlisted = || self.find_unlisted(required);
         let listed = required.iter().find_map(|(name, required)| {
             let Some(file) = self.files.get(name) else {
                 return Some(if self.links.contains_key(name) {
@@ -120,7 +120,7 @@ impl CacheManifest {
     }
 
     /// The first entry that a complete list does not name.
-    fn unlisted(&self, required: &[(String, CachedFile)]) -> Option<String> {
+    fn find_unlisted(&self, required: &[(String, CachedFile)]) -> Option<String> {
         let is_listed = |name: &&String| required.iter().any(|(listed, _)| listed == *name);
         let is_above = |name: &&String| {
             let mut listed = required.iter().map(|(listed, _)| Path::new(listed));
@@ -128,8 +128,8 @@ impl CacheManifest {
         };
         let mut files = self.files.keys().chain(self.links.keys());
         let file = files.find(|name| !is_listed(name));
-        let other = file.or_else(|| self.directories.keys().find(|name| !is_above(name)));
-        let other = other.filter(|_| lists_all_hashes(required))?;
+        let unlisted_entry = file.or_else(|| self.directories.keys().find(|name| !is_above(name)));
+        let other = unlisted_entry.filter(|_| lists_all_hashes(required))?;
         Some(format!("the recipe does not list {other}"))
     }
 
@@ -142,7 +142,7 @@ impl CacheManifest {
         thorough: bool,
         stop: &AtomicBool,
     ) -> Result<CacheState, StoreError> {
-        let mut found = list(content)?;
+        let mut found = list_entries(content)?;
         let refused = found.refused.take();
         if let Some(reason) = refused.or_else(|| self.difference(&found)) {
             return Ok(CacheState::Invalid(reason));
@@ -150,9 +150,9 @@ impl CacheManifest {
         let is_doubtful = |(name, file): &(&String, &FileFingerprint)| {
             thorough || found.files[*name].changed != file.changed
         };
-        let doubtful = self.files.iter().filter(is_doubtful);
-        let doubtful: Vec<&String> = doubtful.map(|(name, _)| name).collect();
-        let hashes = hash_all(content, &doubtful, stop)?;
+        let doubtful_entries = self.files.iter().filter(is_doubtful);
+        let doubtful: Vec<&String> = doubtful_entries.map(|(name, _)| name).collect();
+        let hashes = hash_files(content, &doubtful, stop)?;
         let is_touched = !hashes.is_empty();
         for (name, hash) in hashes {
             if self.files[&name].sha256 != hash {
@@ -205,7 +205,7 @@ impl CacheManifest {
 }
 
 /// SHA-256 of files, on every core.
-fn hash_all(
+fn hash_files(
     content: &Path,
     names: &[&String],
     stop: &AtomicBool,
@@ -213,14 +213,14 @@ fn hash_all(
     let directory = DirHandle::open(content)?;
     names
         .par_iter()
-        .map(|name| Ok(((*name).clone(), hash(&directory, name, stop)?)))
+        .map(|name| Ok(((*name).clone(), hash_file(&directory, name, stop)?)))
         .collect()
 }
 
-fn hash(directory: &DirHandle, name: &str, stop: &AtomicBool) -> Result<String, StoreError> {
-    let mut file = directory.file(Path::new(name))?;
+fn hash_file(directory: &DirHandle, name: &str, stop: &AtomicBool) -> Result<String, StoreError> {
+    let mut file = directory.open_file(Path::new(name))?;
     let mut digest = Sha256::new();
-    let mut block = vec![0; BLOCK];
+    let mut block = vec![0; READ_BLOCK_BYTES];
     loop {
         if stop.load(Ordering::Relaxed) {
             let source = std::io::Error::from(std::io::ErrorKind::Interrupted);

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use super::entries::settle;
+use super::entries::normalize_modes;
 use super::manifest::{CacheManifest, CacheOrigin};
-use super::{CacheState, IDENTITY, move_aside};
+use super::{CacheState, IDENTITY_FILE, move_aside};
 use crate::error::StoreError;
 use crate::files::{remove_directory, set_mode, write_atomically};
 use retrial_recipe::model::CachedFile;
@@ -31,7 +31,7 @@ impl CacheStagingDirectory {
     }
 
     /// The directory that the populating step mounts.
-    pub fn content(&self) -> PathBuf {
+    pub fn content_directory(&self) -> PathBuf {
         self.path.join("content")
     }
 
@@ -39,15 +39,15 @@ impl CacheStagingDirectory {
     ///
     /// # Errors
     /// If the cache cannot be written.
-    pub fn begin(&self) -> Result<(), StoreError> {
+    pub fn create_empty(&self) -> Result<(), StoreError> {
         if self.discard().is_err() {
             // Another user's files, of a container that ended abnormally.
             move_aside(&self.path)?;
         }
-        let content = self.content();
+        let content = self.content_directory();
         fs::create_dir_all(&content).map_err(StoreError::io("create", &content))?;
         let identity = format!("{}\n", self.identity);
-        write_atomically(&self.path.join(IDENTITY), identity.as_bytes())?;
+        write_atomically(&self.path.join(IDENTITY_FILE), identity.as_bytes())?;
         // Any user of the container writes to it.
         set_mode(&content, 0o777)
     }
@@ -70,15 +70,15 @@ impl CacheStagingDirectory {
     ///
     /// # Errors
     /// If they cannot be read, or `stop` is set meanwhile.
-    pub fn examine(
+    pub fn check_content(
         &self,
         required: &[(String, CachedFile)],
         writable: bool,
         origin: CacheOrigin,
         stop: &AtomicBool,
     ) -> Result<CacheState, StoreError> {
-        settle(&self.content(), writable)?;
-        CacheManifest::make(&self.content(), required, origin, stop)
+        normalize_modes(&self.content_directory(), writable)?;
+        CacheManifest::create(&self.content_directory(), required, origin, stop)
     }
 
     /// Removes the stage with its content.

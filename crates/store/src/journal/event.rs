@@ -52,7 +52,7 @@ impl Event {
 
     /// The same event at this moment.
     #[must_use]
-    pub fn now(&self) -> Self {
+    pub fn with_current_time(&self) -> Self {
         let Moment { time, since_boot } = Moment::now();
         Self {
             time,
@@ -287,7 +287,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Returns whether it is stored in the journal.
-    pub fn is_kept(&self) -> bool {
+    pub fn is_stored(&self) -> bool {
         !matches!(
             self,
             Self::Transfer(_)

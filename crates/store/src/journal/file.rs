@@ -69,8 +69,8 @@ impl Journal {
     pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, StoreError> {
         let file = File::open(path).map_err(StoreError::io("open", path))?;
         let mut entries = Vec::new();
-        for line in BufReader::new(file).split(b'\n') {
-            let line = line.map_err(StoreError::io("read", path))?;
+        for read_line in BufReader::new(file).split(b'\n') {
+            let line = read_line.map_err(StoreError::io("read", path))?;
             if let Ok(entry) = serde_json::from_slice(&line) {
                 entries.push(entry);
             }

@@ -26,7 +26,7 @@ pub struct History {
     /// Incidents in a step, or in none, that failed nothing.
     pub incidents: Vec<(Option<u32>, String)>,
     /// Steps that started and have not ended.
-    open: Vec<u32>,
+    open_steps: Vec<u32>,
     /// The latest end of each step.
     ends: BTreeMap<u32, StepEnd>,
     /// The process that created the current container.
@@ -35,14 +35,14 @@ pub struct History {
 
 impl History {
     /// Applies one more event.
-    pub(super) fn apply(&mut self, event: &Event) {
+    pub(super) fn apply_event(&mut self, event: &Event) {
         let Some(step) = event.step else {
-            return self.apply_to_run(&event.what);
+            return self.apply_run_event(&event.what);
         };
         match &event.what {
             EventKind::StepStarted { .. } => self.start(step),
             EventKind::StepEnded { end, .. } => {
-                self.open.retain(|open| *open != step);
+                self.open_steps.retain(|open| *open != step);
                 self.ended_by.insert(step, self.processes);
                 self.container_by.insert(step, self.container);
                 self.ends.insert(step, end.clone());
@@ -65,7 +65,7 @@ impl History {
         }
     }
 
-    fn apply_to_run(&mut self, what: &EventKind) {
+    fn apply_run_event(&mut self, what: &EventKind) {
         match what {
             EventKind::RunStarted { .. } => self.processes += 1,
             EventKind::Incident { text } => self.incidents.push((None, text.clone())),
@@ -75,7 +75,7 @@ impl History {
 
     fn start(&mut self, step: u32) {
         let end = self.ends.remove(&step);
-        let was_interrupted = self.open.contains(&step);
+        let was_interrupted = self.open_steps.contains(&step);
         let was_executed = end
             .as_ref()
             .is_some_and(|end| !matches!(end, StepEnd::Skipped { .. }));
@@ -85,7 +85,7 @@ impl History {
         self.omitted.remove(&step);
         self.leftovers.remove(&step);
         if !was_interrupted {
-            self.open.push(step);
+            self.open_steps.push(step);
         }
     }
 }
@@ -112,7 +112,7 @@ mod tests {
     fn history(events: &[Event]) -> History {
         let mut history = History::default();
         for event in events {
-            history.apply(event);
+            history.apply_event(event);
         }
         history
     }
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_step_that_started_again_keeps_how_it_ended_before() {
-        let failed = StepEnd::failed(StepFault::Command, "it crashed", "");
+        let failed = StepEnd::failure(StepFault::Command, "it crashed", "");
         let found = history(&[
             process(),
             start(3),

@@ -15,7 +15,7 @@ pub enum SkipReason {
         option: String,
     },
     /// The run was aborted before it.
-    #[error("{}", .reason.cause())]
+    #[error("{}", .reason.short_cause())]
     Aborted {
         /// Why the run was aborted.
         reason: AbortReason,
@@ -85,7 +85,7 @@ impl AbortReason {
     }
 
     /// The skip reason of later steps: without the error of the failed step, which has its own line.
-    fn cause(&self) -> String {
+    fn short_cause(&self) -> String {
         match self {
             Self::StepFailed { name, .. } => format!("{name} failed"),
             other => other.to_string(),

@@ -70,17 +70,17 @@ impl JournalState {
     pub fn from_events(events: &[Event]) -> Self {
         let mut state = Self::default();
         for event in events {
-            state.apply(event);
+            state.apply_event(event);
         }
         state
     }
 
     /// Applies one more event.
-    pub fn apply(&mut self, event: &Event) {
-        self.history.apply(event);
+    pub fn apply_event(&mut self, event: &Event) {
+        self.history.apply_event(event);
         match (&event.what, event.step) {
             (EventKind::RunStarted { process, .. }, _) => {
-                *self = self.resumed();
+                *self = self.to_resumed();
                 self.process = Some(process.clone());
                 self.begun = true;
                 self.since.get_or_insert_with(|| event.moment());
@@ -124,20 +124,22 @@ impl JournalState {
                 self.container = Some(id.clone());
                 self.made_by = event.step;
                 self.containers += 1;
-                self.only_open(event.step);
+                self.close_other_steps(event.step);
             }
             (EventKind::Cached(cached), Some(step)) => {
                 self.cached.insert(step, cached.clone());
             }
             (EventKind::CacheMounted(mounted), _) => self.cache_mounts.push(mounted.clone()),
-            (EventKind::ContainerRemoved { id }, _) if let Some(start) = self.service_of(id) => {
+            (EventKind::ContainerRemoved { id }, _)
+                if let Some(start) = self.find_service_start(id) =>
+            {
                 self.service_containers.remove(&start);
                 self.services.remove(&start);
             }
             (EventKind::ContainerRemoved { .. }, _) => {
                 self.container = None;
                 self.made_by = None;
-                self.only_open(None);
+                self.close_other_steps(None);
             }
             (EventKind::Collected { from, older, .. }, Some(step)) => {
                 self.collected.insert(step, from.clone());
@@ -155,7 +157,7 @@ impl JournalState {
     }
 
     /// Returns the start step of the service with this container.
-    fn service_of(&self, id: &str) -> Option<u32> {
+    fn find_service_start(&self, id: &str) -> Option<u32> {
         let mut containers = self.service_containers.iter();
         containers
             .find(|(_, listed)| *listed == id)
@@ -163,7 +165,7 @@ impl JournalState {
     }
 
     /// No step is running in a removed container; the step that created the new one continues.
-    fn only_open(&mut self, maker: Option<u32>) {
+    fn close_other_steps(&mut self, maker: Option<u32>) {
         let Self { open, on_host, .. } = self;
         self.services.clear();
         open.retain(|step| Some(*step) == maker || on_host.contains(step));
@@ -171,7 +173,7 @@ impl JournalState {
 
     /// Returns the state from which the run is resumed: a completed run executes its failed steps again.
     #[must_use]
-    pub fn resumed(&self) -> Self {
+    pub fn to_resumed(&self) -> Self {
         let mut state = self.clone();
         if state.over.take().is_some() {
             state.ended.retain(|_, (end, _)| end.is_done());
@@ -180,7 +182,7 @@ impl JournalState {
     }
 
     /// Returns whether a step succeeded.
-    pub fn done(&self, number: u32) -> bool {
+    pub fn is_done(&self, number: u32) -> bool {
         self.ended
             .get(&number)
             .is_some_and(|(end, _)| end.is_done())
@@ -197,13 +199,13 @@ impl JournalState {
     }
 
     fn is_complete(&self, plan: &Plan, step: &Step, container_lives: bool) -> bool {
-        let done = self.done(step.number);
-        let here = container_lives && self.is_of_this_container(step.number);
+        let done = self.is_done(step.number);
+        let here = container_lives && self.ended_in_current_container(step.number);
         match &step.action {
             Action::Create => done && here,
             Action::StartService(_) => {
                 let mut needing = plan.steps_needing_service(step.number);
-                self.failed(step.number)
+                self.has_failed(step.number)
                     || done
                         && (self.services.contains_key(&step.number)
                             || needing.all(|step| self.is_complete(plan, step, container_lives)))
@@ -220,11 +222,11 @@ impl JournalState {
             Action::Exec(exec) => match exec.purpose {
                 CommandPurpose::Prepare => done && here,
                 CommandPurpose::Measure { .. } => {
-                    self.failed(step.number)
+                    self.has_failed(step.number)
                         || done && (here || self.is_collected(plan, step.number))
                 }
                 CommandPurpose::Check { of, .. } => {
-                    self.failed(step.number) || done && (here || self.is_collected(plan, of))
+                    self.has_failed(step.number) || done && (here || self.is_collected(plan, of))
                 }
             },
             // The results of a rerun check are collected again.
@@ -233,7 +235,7 @@ impl JournalState {
                     .result_steps(*of)
                     .filter(|check| check.checks_results());
                 done && self.is_collected(plan, *of)
-                    && checks.all(|check| self.settled(check.number))
+                    && checks.all(|check| self.is_settled(check.number))
             }
             // The cache may have been cleared since, and the next container may be on another machine, whose
             // engine does not have the image; without a new container it is not needed.
@@ -245,7 +247,7 @@ impl JournalState {
         }
     }
 
-    fn failed(&self, number: u32) -> bool {
+    fn has_failed(&self, number: u32) -> bool {
         let end = self.ended.get(&number).map(|(end, _)| end);
         matches!(
             end,
@@ -257,7 +259,7 @@ impl JournalState {
     }
 
     /// Returns whether a step ended in the current or latest container.
-    pub fn is_of_this_container(&self, number: u32) -> bool {
+    pub fn ended_in_current_container(&self, number: u32) -> bool {
         self.ended_in.get(&number) == Some(&self.containers)
     }
 
@@ -268,29 +270,29 @@ impl JournalState {
             .result_steps(number)
             .filter(|step| step.collects_results())
             .peekable();
-        self.done(number)
+        self.is_done(number)
             && if collecting.peek().is_some() {
-                collecting.all(|step| self.done(step.number))
+                collecting.all(|step| self.is_done(step.number))
             } else {
                 plan.result_steps(number)
-                    .all(|check| self.settled(check.number))
+                    .all(|check| self.is_settled(check.number))
             }
     }
 
     /// Returns whether results of a complete or running measurement are only in the container.
-    pub fn uncollected(&self, plan: &Plan) -> bool {
+    pub fn has_uncollected_results(&self, plan: &Plan) -> bool {
         plan.steps.iter().any(|step| match &step.action {
             Action::Exec(exec) => {
                 matches!(exec.purpose, CommandPurpose::Measure { .. })
                     && self.open.contains(&step.number)
             }
-            Action::Collect { of, .. } => self.done(*of) && !self.settled(step.number),
+            Action::Collect { of, .. } => self.is_done(*of) && !self.is_settled(step.number),
             _ => false,
         })
     }
 
     /// Returns whether a step has an end that a retry would not change.
-    fn settled(&self, number: u32) -> bool {
-        self.done(number) || self.failed(number)
+    fn is_settled(&self, number: u32) -> bool {
+        self.is_done(number) || self.has_failed(number)
     }
 }

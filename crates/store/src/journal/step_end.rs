@@ -61,7 +61,7 @@ impl StepEnd {
     }
 
     /// Returns a failure without output.
-    pub fn failed(fault: StepFault, reason: impl Into<String>, advice: impl Into<String>) -> Self {
+    pub fn failure(fault: StepFault, reason: impl Into<String>, advice: impl Into<String>) -> Self {
         Self::Failed {
             fault,
             reason: reason.into(),
@@ -74,11 +74,11 @@ impl StepEnd {
     /// A failure without output, by an error that states its remedy.
     pub fn error(fault: StepFault, error: impl Into<ErrorText>) -> Self {
         let ErrorText { message, help } = error.into();
-        Self::failed(fault, message, help.join("; "))
+        Self::failure(fault, message, help.join("; "))
     }
 
     /// A failure of the host or its services.
-    pub fn host(error: impl Into<ErrorText>) -> Self {
+    pub fn host_failure(error: impl Into<ErrorText>) -> Self {
         Self::error(StepFault::Host, error)
     }
 
@@ -104,7 +104,7 @@ impl StepEnd {
 
     /// Returns the failure with a different reason.
     #[must_use]
-    pub fn reworded(mut self, words: impl FnOnce(&str) -> String) -> Self {
+    pub fn map_reason(mut self, words: impl FnOnce(&str) -> String) -> Self {
         if let Self::Failed { reason, .. } = &mut self {
             *reason = words(reason);
         }
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_failed_step_stores_its_remedy_apart_from_its_error() {
         let error = ErrorText::new("the engine is away").with_help("start it");
-        let stored = serde_json::to_value(StepEnd::host(error)).unwrap();
+        let stored = serde_json::to_value(StepEnd::host_failure(error)).unwrap();
         assert_eq!(stored["reason"], "the engine is away");
         assert_eq!(stored["advice"], "start it");
     }

@@ -6,12 +6,12 @@ use super::*;
 fn expensive_samples_are_taken_less_often() {
     let mut pace = SamplingPace::new(Duration::from_secs(1));
     // The first opens the sensors, and does not count.
-    pace.sampled(Duration::from_millis(700));
-    assert_eq!(pace.pause(), Duration::from_secs(1));
+    pace.add_sample(Duration::from_millis(700));
+    assert_eq!(pace.next_pause(), Duration::from_secs(1));
     for cost in [30, 34] {
-        pace.sampled(Duration::from_millis(cost));
+        pace.add_sample(Duration::from_millis(cost));
     }
-    assert_eq!(pace.pause(), Duration::from_millis(4480));
+    assert_eq!(pace.next_pause(), Duration::from_millis(4480));
 }
 
 #[test]
@@ -19,13 +19,13 @@ fn twelve_hours_are_a_few_thousand_samples() {
     let mut pace = SamplingPace::new(Duration::from_secs(1));
     let (mut past, mut looks) = (Duration::ZERO, 0);
     while past < Duration::from_hours(12) {
-        past += pace.pause();
-        pace.sampled(Duration::from_millis(1));
+        past += pace.next_pause();
+        pace.add_sample(Duration::from_millis(1));
         looks += 1;
     }
     assert!((1800..10_000).contains(&looks), "{looks}");
     assert_eq!(looks, 1800 * 4 + (43_200 - 1800 * 15_u32).div_ceil(16));
-    const { assert!(BEFORE_SLOWER == 1800) };
+    const { assert!(SAMPLES_BEFORE_SLOWER == 1800) };
 }
 
 #[test]

@@ -48,12 +48,12 @@ pub fn conclude(
 
 /// Takes the lock of whoever submits arrays of a batch, or concludes it.
 pub fn lock(batch: &RecordDirectory) -> Result<FileLock, StoreError> {
-    FileLock::take(&batch.join("submit.lock"), batch.id())
+    FileLock::acquire(&batch.join("submit.lock"), batch.id())
 }
 
 /// Records an event of a batch, under its lock.
 pub fn record(batch: &RecordDirectory, what: BatchEventKind) -> Result<BatchEvent, StoreError> {
     let event = BatchEvent::now(what);
-    Journal::open(&batch.journal())?.write(&event)?;
+    Journal::open(&batch.journal_path())?.write(&event)?;
     Ok(event)
 }

@@ -102,7 +102,7 @@ impl Array {
 
     /// Returns Slurm restricted to the jobs of this array.
     pub fn slurm(&self) -> Slurm {
-        Slurm::jobs_named(self.work().job_name())
+        Slurm::with_job_name(self.work().job_name())
     }
 
     /// Returns its latest submission; none if it was not submitted.
@@ -112,7 +112,7 @@ impl Array {
 }
 
 fn directory(batch: &RecordDirectory, number: usize) -> RecordDirectory {
-    batch.part(&format!("{ARRAYS}/{number}"))
+    batch.subrecord(&format!("{ARRAYS}/{number}"))
 }
 
 fn numbers(batch: &RecordDirectory) -> Vec<usize> {

@@ -58,7 +58,8 @@ pub fn task_states(batch: &RecordDirectory, plan: &BatchPlan) -> Result<Vec<Task
         Ok(TaskState {
             entry: TaskEntry {
                 task: number,
-                journal: std::fs::metadata(directory.journal()).map_or(0, |journal| journal.len()),
+                journal: std::fs::metadata(directory.journal_path())
+                    .map_or(0, |journal| journal.len()),
             },
             trial_runs,
             state: read_journal(&directory)?,

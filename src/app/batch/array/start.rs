@@ -25,7 +25,7 @@ use retrial_document::ErrorText;
 use retrial_document::measures::format::count;
 use retrial_results::verdict::ExitCode;
 use retrial_site::script::JobWork;
-use retrial_site::time_limit::time_limit;
+use retrial_site::time_limit::job_time_limit;
 use retrial_slurm as slurm;
 use retrial_store::RecordDirectory;
 
@@ -71,7 +71,7 @@ pub fn target(
     plan: &BatchPlan,
     cells: &CellRecipes,
 ) -> Result<JobTarget, Failure> {
-    let limit = time_limit(&site_file.site, longest(plan, cells), 1);
+    let limit = job_time_limit(&site_file.site, longest(plan, cells), 1);
     let subject = plan.cells.first().map_or("a recipe", |cell| &cell.path);
     JobTarget::new(global, site_file, limit, 1, subject)
 }
@@ -160,7 +160,7 @@ async fn make_next(
     if next(directory, plan, usize::MAX)?.is_empty() {
         return Ok(0);
     }
-    let size = slurm::size_of_arrays().await;
+    let size = slurm::query_max_array_size().await;
     let size = size.map_err(|error| Failure::host(ErrorText::of(&error)))?;
     let _lock = lock(directory)?;
     // Another process may follow the batch, too.
@@ -251,13 +251,16 @@ pub async fn script(
     plan: &BatchPlan,
 ) -> Result<(String, usize), Failure> {
     let tasks = tasks(plan).len();
-    let size = slurm::size_of_arrays().await.unwrap_or(USUAL_SIZE).max(1) as usize;
+    let size = slurm::query_max_array_size()
+        .await
+        .unwrap_or(USUAL_SIZE)
+        .max(1) as usize;
     let work = JobWork::Array {
         batch: "BATCH",
         number: 1,
         tasks: tasks.min(size),
         exclude: None,
     };
-    let directory = global.home.batches().join("BATCH/arrays/1");
+    let directory = global.home.batches_directory().join("BATCH/arrays/1");
     Ok((target.script(work, &directory)?, tasks.div_ceil(size)))
 }

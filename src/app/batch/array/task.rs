@@ -47,7 +47,7 @@ pub fn execute(
     fs::create_dir_all(task.path()).map_err(StoreError::io("create", task.path()))?;
     let ended = try_execute(global, &array, record, &task, trial_runs.clone());
     if let Err(failure) = &ended {
-        let node = slurm::node_of_process();
+        let node = slurm::current_node();
         let on = node.as_ref().map(|node| format!("on {node}: "));
         let reason = failure.error().clone().in_context(&on.unwrap_or_default());
         // Whatever it was: on another node it may be otherwise.

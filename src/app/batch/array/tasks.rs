@@ -33,7 +33,7 @@ impl FollowedTask {
     pub fn new(batch: &RecordDirectory, entry: &TaskEntry) -> Self {
         let directory = task_directory(batch, entry.task);
         Self {
-            incoming: IncomingJournal::from(directory.journal(), entry.journal),
+            incoming: IncomingJournal::from(directory.journal_path(), entry.journal),
             directory,
             started: false,
             phase: JobPhase::Pending,
@@ -121,12 +121,12 @@ pub fn end_task(
     reason: &ErrorText,
     node: Option<String>,
 ) -> Result<(), StoreError> {
-    let lock = FileLock::attempt(&task.lock(), "")?;
+    let lock = FileLock::try_acquire(&task.lock_path(), "")?;
     let LockAttempt::Acquired(_lock) = lock else {
         return Ok(());
     };
     let state = read_journal(task)?;
-    let mut journal = Journal::open(&task.journal())?;
+    let mut journal = Journal::open(&task.journal_path())?;
     let mut write = |what| journal.write(&BatchEvent::now(what));
     for trial_run in trial_runs.iter().copied() {
         let entry = state.trial_runs.get(&trial_run);

@@ -69,8 +69,11 @@ fn runs(global: &GlobalOptions, request: &ReportRequest) -> Result<Vec<RunSummar
     let mut rows = runs::index(global).runs(&request.filter);
     if rows.is_empty() {
         return Err(if request.filter.is_all() {
-            Failure::usage(format!("no run in {}", global.home.runs().display()))
-                .with_help("`retrial run RECIPE` makes one, --home DIR names another home")
+            Failure::usage(format!(
+                "no run in {}",
+                global.home.runs_directory().display()
+            ))
+            .with_help("`retrial run RECIPE` makes one, --home DIR names another home")
         } else {
             Failure::usage(runs::none_matches(global))
         });

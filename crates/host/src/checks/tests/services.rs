@@ -32,7 +32,7 @@ fn ports_models_and_other_requirements_are_checked() {
         ),
     ];
     found.disks[0].writable = false;
-    let checks = examine(&found);
+    let checks = check_host(&found);
     let state = |name: &str| find_check(&checks, name).state;
     assert_eq!(state("ports"), HostCheckState::Error);
     assert_eq!(find_check(&checks, "ports").actual, "8001 in use");
@@ -66,7 +66,7 @@ fn unreachable_hosts_are_a_warning_and_proxies_are_honored() {
             },
             ..facts(&host, &[], &settings, &requires)
         };
-        let checks = examine(&found);
+        let checks = check_host(&found);
         let check = checks.into_iter().find(|check| check.name == "network");
         check.map(|check| (check.state, check.actual))
     };

@@ -8,7 +8,7 @@ fn a_release_without_support_for_the_gpu_is_an_error() {
     let (host, settings, requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
     let mut old = facts(&host, &[], &settings, &requires);
     old.image.rocm = Some("6.4.1".to_owned());
-    let checks = examine(&old);
+    let checks = check_host(&old);
     let target = find_check(&checks, "image for these GPUs");
     assert_eq!(
         (target.state, target.actual.as_str()),
@@ -20,13 +20,13 @@ fn a_release_without_support_for_the_gpu_is_an_error() {
     );
     let mut newer = host.clone();
     newer.amdgpu = Some("6.19.4".to_owned());
-    let checks = examine(&facts(&newer, &[], &settings, &requires));
+    let checks = check_host(&facts(&newer, &[], &settings, &requires));
     assert_eq!(
         find_check(&checks, "amdgpu driver").state,
         HostCheckState::Warning
     );
     newer.amdgpu = None;
-    let checks = examine(&facts(&newer, &[], &settings, &requires));
+    let checks = check_host(&facts(&newer, &[], &settings, &requires));
     assert_eq!(
         find_check(&checks, "amdgpu driver").state,
         HostCheckState::Unknown
@@ -42,7 +42,7 @@ fn systems_and_frameworks_are_checked_against_amds_list() {
         found.image.packages = packages
             .map(|(name, version)| ((*name).to_owned(), (*version).to_owned()))
             .collect();
-        examine(&found)
+        check_host(&found)
     };
     let checks = system(&host, &[("torch", "2.9.0+rocm7.1.1"), ("numpy", "1")]);
     let check = find_check(&checks, "operating system");
@@ -113,7 +113,7 @@ fn listed_systems_depend_only_on_assigned_gpus() {
         };
         let mut found = facts(&host, &[], &settings, &requires);
         found.assigned = Some(&assigned);
-        find_check(&examine(&found), "operating system").state
+        find_check(&check_host(&found), "operating system").state
     };
     // AMD lists Debian 12 for MI300X, and not for MI355X.
     assert_ne!(state(0), HostCheckState::Warning);

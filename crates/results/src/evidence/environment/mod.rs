@@ -28,9 +28,9 @@ pub const OTHER_MACHINES: &str = "other machines";
 pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
     let host: Value = directory.read_json("host.json").unwrap_or_default();
     let plan: Option<Plan> = directory.read_json("plan.json").ok();
-    let state = directory.state().unwrap_or_default();
+    let state = directory.read_state().unwrap_or_default();
     let mut facts = of_files(&host, plan.as_ref(), &state);
-    let others = directory.other_machines();
+    let others = directory.list_other_machines();
     if let Some(host) = facts.iter().position(|fact| fact.what == "host")
         && !others.is_empty()
     {
@@ -144,7 +144,10 @@ mod tests {
     #[test]
     fn an_empty_directory_has_no_facts() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(of_run(&RunDirectory::at(folder.path().to_owned())), []);
+        assert_eq!(
+            of_run(&RunDirectory::from_path(folder.path().to_owned())),
+            []
+        );
     }
 
     #[test]
@@ -164,7 +167,7 @@ mod tests {
         write("nodes/n10", "n10");
         write("nodes/n2", "n2");
         std::fs::write(run.path().join("nodes/nonce"), "").unwrap();
-        let facts = of_run(&RunDirectory::at(run.path().to_owned()));
+        let facts = of_run(&RunDirectory::from_path(run.path().to_owned()));
         let pairs = facts
             .iter()
             .map(|fact| (fact.what.as_str(), fact.value.as_str()));

@@ -9,14 +9,14 @@ use crate::packages::{InstalledPackages, PackageManager};
 use crate::verdict::comparison::{Fact, FactGroup};
 use retrial_store::RunDirectory;
 use retrial_store::open::read_text_beneath;
-use retrial_store::packages::FILE;
+use retrial_store::packages::PACKAGES_FILE;
 
 /// A list of 50,000 packages with the longest names is smaller.
 const MOST_BYTES: u64 = 32 << 20;
 
 /// Returns the installed packages, and the release of `ROCm` in the image; none where they were not recorded.
 pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
-    let text = read_text_beneath(directory.path(), Path::new(FILE), MOST_BYTES);
+    let text = read_text_beneath(directory.path(), Path::new(PACKAGES_FILE), MOST_BYTES);
     let installed: Option<InstalledPackages> =
         text.ok().and_then(|text| serde_json::from_str(&text).ok());
     installed
@@ -50,15 +50,15 @@ fn facts(installed: &InstalledPackages) -> Vec<Fact> {
 mod tests {
     use super::*;
     use crate::packages::read;
-    use retrial_store::packages::keep;
+    use retrial_store::packages::store_packages;
 
     #[test]
     fn a_package_of_two_python_installations_is_one_fact() {
         let folder = tempfile::tempdir().unwrap();
-        let run = RunDirectory::at(folder.path().to_owned());
+        let run = RunDirectory::from_path(folder.path().to_owned());
         assert_eq!(of_run(&run), []);
         let output = "@rocm /opt/rocm\n7.1.0\n@python /a\nnumpy-2.0.dist-info\n@python /b\nnumpy-1.26.dist-info\nvllm.egg-link\n@end";
-        keep(&run, &read(output)).unwrap();
+        store_packages(&run, &read(output)).unwrap();
         let facts: Vec<(String, String)> = of_run(&run)
             .into_iter()
             .map(|fact| (fact.what, fact.value))
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn a_hostile_file_is_ignored() {
         let folder = tempfile::tempdir().unwrap();
-        let run = RunDirectory::at(folder.path().to_owned());
+        let run = RunDirectory::from_path(folder.path().to_owned());
         for text in [
             "",
             "null",
@@ -86,17 +86,17 @@ mod tests {
             "{\"schema\":1,\"databases\":[{\"manager\":\"x\"}]}",
             "\u{0}",
         ] {
-            std::fs::write(run.join(FILE), text).unwrap();
+            std::fs::write(run.join(PACKAGES_FILE), text).unwrap();
             assert_eq!(of_run(&run), [], "{text}");
         }
         let deep = "[".repeat(100_000);
-        std::fs::write(run.join(FILE), deep).unwrap();
+        std::fs::write(run.join(PACKAGES_FILE), deep).unwrap();
         assert_eq!(of_run(&run), []);
-        std::fs::remove_file(run.join(FILE)).unwrap();
-        std::os::unix::fs::symlink("/etc/passwd", run.join(FILE)).unwrap();
+        std::fs::remove_file(run.join(PACKAGES_FILE)).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", run.join(PACKAGES_FILE)).unwrap();
         assert_eq!(of_run(&run), []);
-        std::fs::remove_file(run.join(FILE)).unwrap();
-        let file = std::fs::File::create(run.join(FILE)).unwrap();
+        std::fs::remove_file(run.join(PACKAGES_FILE)).unwrap();
+        let file = std::fs::File::create(run.join(PACKAGES_FILE)).unwrap();
         file.set_len(MOST_BYTES + 1).unwrap();
         assert_eq!(of_run(&run), []);
     }

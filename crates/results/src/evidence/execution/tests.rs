@@ -118,7 +118,7 @@ impl Script {
 }
 
 fn qualifiers(plan: &Plan, state: &JournalState) -> Vec<String> {
-    let directory = RunDirectory::at("/nowhere".into());
+    let directory = RunDirectory::from_path("/nowhere".into());
     let files = RunFiles::without_telemetry(&directory, plan, state);
     let qualifiers = context(&files).execution.into_iter();
     qualifiers
@@ -164,7 +164,7 @@ fn a_run_that_is_resumed_in_another_container_says_so() {
 
 #[test]
 fn a_measurement_that_failed_and_was_repeated_says_so() {
-    let failed = StepEnd::failed(StepFault::Command, "it ended with exit code 1\nmore", "");
+    let failed = StepEnd::failure(StepFault::Command, "it ended with exit code 1\nmore", "");
     let over = EventKind::RunEnded {
         exit_code: 4,
         reason: None,
@@ -254,7 +254,7 @@ fn what_failed_no_step_is_a_warning_with_its_consequence() {
         .event(SECOND, EventKind::Incident { text });
     let plan = plan();
     let state = JournalState::from_events(&script.0);
-    let directory = RunDirectory::at("/nowhere".into());
+    let directory = RunDirectory::from_path("/nowhere".into());
     let files = RunFiles::without_telemetry(&directory, &plan, &state);
     let expected = [
         "s-performance-collect-2: 1 result file was not collected, and no figure is read from there: trace.json: a link",

@@ -45,7 +45,7 @@ fn outcome(place: &ScenarioFolder, test: Test) -> Option<RuleCheck> {
         Err(error) if is_missing(&error) => {
             is_audit_required(test).then(|| failed(format!("{file} is missing")))
         }
-        Err(error) => Some(failed(format!("{file}: {}", error.reason()))),
+        Err(error) => Some(failed(format!("{file}: {}", error.reason_without_path()))),
     }
 }
 

@@ -102,7 +102,8 @@ fn span(detail: &LoadgenDetail) -> Option<(DateTime, DateTime)> {
 fn mean(root: &Path, log: &Path, (from, to): (DateTime, DateTime)) -> Result<f64, String> {
     let file = open::open_beneath(root, log).map_err(|error| error.to_string())?;
     let mut meter = PowerMeter::between(from, to);
-    blocks::each(file, |block| meter.push(block)).map_err(|error| format!("{METER}: {error}"))?;
+    blocks::for_each_block(file, |block| meter.push(block))
+        .map_err(|error| format!("{METER}: {error}"))?;
     let power = meter.finish();
     power.mean_w.ok_or_else(|| {
         format!(
@@ -185,7 +186,7 @@ pub(crate) fn checksums(place: &ScenarioFolder) -> Vec<RuleCheck> {
 
 fn sha1(file: impl Read) -> std::io::Result<String> {
     let mut hash = Sha1::new();
-    blocks::each(file, |block| hash.update(block))?;
+    blocks::for_each_block(file, |block| hash.update(block))?;
     Ok(hex::encode(hash.finalize()))
 }
 

@@ -13,7 +13,7 @@ fn a_slow_response_is_not_clock_skew(
     #[case] expected: f64,
 ) {
     let at = |second| Timestamp::from_second(second).unwrap();
-    let actual = ahead(at(101), at(sent), at(received));
+    let actual = clock_lead_s(at(101), at(sent), at(received));
     assert!((actual - expected).abs() < 1e-9, "{actual}");
 }
 
@@ -42,8 +42,8 @@ const FACTS: &str =
 #[tokio::test]
 async fn a_login_banner_in_any_encoding_loses_no_machine(#[case] banner: &str) {
     let (node, failures) = machine(&format!("{banner}; echo '{FACTS}'; cat >/dev/null"));
-    assert_eq!(node.facts().await.unwrap().gpus, 8);
-    assert_eq!(failures.first_of(std::iter::empty()), None);
+    assert_eq!(node.query_facts().await.unwrap().gpus, 8);
+    assert_eq!(failures.find_first(std::iter::empty()), None);
 }
 
 #[rstest]
@@ -52,14 +52,14 @@ async fn a_login_banner_in_any_encoding_loses_no_machine(#[case] banner: &str) {
 #[tokio::test]
 async fn output_that_never_ends_is_the_fault_of_its_machine(#[case] output: &str) {
     let (node, failures) = machine(output);
-    let error = node.facts().await.unwrap_err().to_string();
+    let error = node.query_facts().await.unwrap_err().to_string();
     assert!(error.starts_with("n2: "), "{error}");
     assert!(
         error.contains("more than 1 MiB that is no reply"),
         "{error}"
     );
     let lost = async {
-        while failures.first_of(std::iter::empty()).is_none() {
+        while failures.find_first(std::iter::empty()).is_none() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
@@ -70,5 +70,5 @@ async fn output_that_never_ends_is_the_fault_of_its_machine(#[case] output: &str
 async fn endless_errors_of_a_machine_do_not_block_its_replies() {
     let script = format!("(yes fault >&2) & sleep 0.2; echo '{FACTS}'; kill $!; cat >/dev/null");
     let (node, _) = machine(&script);
-    assert_eq!(node.facts().await.unwrap().gpus, 8);
+    assert_eq!(node.query_facts().await.unwrap().gpus, 8);
 }

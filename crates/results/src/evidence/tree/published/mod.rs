@@ -9,7 +9,7 @@ use std::path::Path;
 use super::ScenarioFolder;
 use retrial_readings::units;
 use retrial_recipe::model::{Claim, Expectation, ExpectationKind};
-use retrial_store::files::directory_of;
+use retrial_store::files::parent_directory;
 
 pub use result::PublishedResult;
 pub use table::TableError;
@@ -55,7 +55,7 @@ impl PublishedFigures {
     /// If the file cannot be read, or has no rows of results.
     pub fn read(path: &Path) -> Result<Self, TableError> {
         let name = path.file_name().map_or(path, Path::new);
-        let bytes = retrial_store::open::read_beneath(directory_of(path), name, TABLE_CAP)?;
+        let bytes = retrial_store::open::read_beneath(parent_directory(path), name, TABLE_CAP)?;
         Ok(Self {
             name: name.display().to_string(),
             rows: table::rows(&bytes, path)?,

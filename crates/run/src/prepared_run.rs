@@ -20,7 +20,7 @@ pub struct PreparedRun {
 }
 
 /// Values of the secrets that the plan names, from the environment. They are never written down.
-pub fn secrets(plan: &Plan) -> BTreeMap<String, String> {
+pub fn read_secrets(plan: &Plan) -> BTreeMap<String, String> {
     let set = plan.secrets.iter().filter_map(|name| {
         let value = std::env::var(name).ok()?;
         Some((name.clone(), value)).filter(|(_, value)| !value.is_empty())
@@ -40,7 +40,7 @@ impl PreparedRun {
     ///
     /// # Errors
     /// If the disk is full or cannot be written.
-    pub fn write_down(&self, directory: &RunDirectory) -> Result<(), StoreError> {
+    pub fn write_files(&self, directory: &RunDirectory) -> Result<(), StoreError> {
         write_atomically(&directory.join("recipe.yaml"), self.recipe.as_bytes())?;
         directory.write_json("host.json", &self.host)?;
         directory.write_json("plan.json", &self.plan)

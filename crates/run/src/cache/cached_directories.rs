@@ -5,20 +5,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::access::{RunSession, with_run_values};
-use crate::container::{RUN_LABEL, mounts_cached};
+use crate::access::{RunSession, fill_run_values};
+use crate::container::{RUN_LABEL, mounts_cached_directory};
 use crate::error::Halt;
-use crate::interrupt::on_thread;
+use crate::interrupt::run_on_thread;
 use crate::step::StepSession;
 use retrial_container::Mount;
 use retrial_plan::cached_directory::CachedDirectory;
 use retrial_store::StoreError;
-use retrial_store::cache::{CacheEntry, CacheOrigin, CacheState, digest_of};
+use retrial_store::cache::{CacheEntry, CacheOrigin, CacheState, digest_mounts};
 use retrial_store::journal::{StepEnd, StepFault};
 use retrial_store::lock::{FileLock, LockAttempt};
 
 /// The interval between attempts to acquire a lock that another run holds.
-const PAUSE: Duration = Duration::from_millis(100);
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The cached directories that a container mounts.
 #[derive(Default)]
@@ -30,23 +30,25 @@ pub struct CachedMounts {
 }
 
 /// The cached directories for the container of a step: those of earlier steps.
-pub async fn mounts(session: &StepSession<'_>) -> Result<CachedMounts, Halt> {
+pub async fn mount_cached_directories(session: &StepSession<'_>) -> Result<CachedMounts, Halt> {
     let mut all = CachedMounts::default();
     let state = session.state();
-    for (number, directory) in earlier(session) {
-        let directory = &with_run_values(session, directory, None);
+    for (number, directory) in earlier_directories(session) {
+        let directory = &fill_run_values(session, directory, None);
         let entry = state.cached.get(&number).map(|cached| {
             let cache = Path::new(&session.plan.cache);
-            CacheEntry::named(cache, &directory.key, &cached.directory, &cached.identity)
+            CacheEntry::with_name(cache, &directory.key, &cached.directory, &cached.identity)
         });
-        let Some(entry) = entry.filter(|entry| entry.is_own() && entry.content().exists()) else {
-            return Err(Halt::failed(
+        let Some(entry) =
+            entry.filter(|entry| entry.has_own_identity() && entry.content_directory().exists())
+        else {
+            return Err(Halt::failure(
                 StepFault::Host,
                 format!("the cached directory {} is gone", directory.key),
                 "it was removed since this run began: begin another one",
             ));
         };
-        let source = entry.content().display().to_string();
+        let source = entry.content_directory().display().to_string();
         all.mounts.push(directory.to_mount(source));
         all.locations.push(entry.location());
     }
@@ -54,7 +56,7 @@ pub async fn mounts(session: &StepSession<'_>) -> Result<CachedMounts, Halt> {
 }
 
 /// The cached directories of earlier steps, with the numbers of these.
-fn earlier<'a>(
+fn earlier_directories<'a>(
     session: &StepSession<'a>,
 ) -> impl Iterator<Item = (u32, &'a CachedDirectory)> + use<'a> {
     let number = session.step.number;
@@ -63,25 +65,28 @@ fn earlier<'a>(
 }
 
 /// The whole identity of the directory that a step populates from an image.
-pub async fn identity(
+pub async fn full_identity(
     session: &StepSession<'_>,
     directory: &CachedDirectory,
     image: &str,
 ) -> Result<String, Halt> {
-    let companions = companions(session, directory.companions.clone()).await?;
+    let companions_digest = digest_companions(session, directory.companions.clone()).await?;
     let state = session.state();
-    let earlier = earlier(session).filter_map(|(number, _)| state.cached.get(&number));
-    let earlier: Vec<&str> = earlier.map(|cached| cached.identity.as_str()).collect();
-    Ok(directory.full_identity(image, &companions, &earlier))
+    let earlier_cached =
+        earlier_directories(session).filter_map(|(number, _)| state.cached.get(&number));
+    let earlier_identities: Vec<&str> = earlier_cached
+        .map(|cached| cached.identity.as_str())
+        .collect();
+    Ok(directory.full_identity(image, &companions_digest, &earlier_identities))
 }
 
 /// A digest of files next to the recipe.
-pub async fn companions(session: &RunSession, mounts: Vec<Mount>) -> Result<String, Halt> {
-    Ok(on_thread(&session.stop, move || digest_of(&mounts)).await?)
+pub async fn digest_companions(session: &RunSession, mounts: Vec<Mount>) -> Result<String, Halt> {
+    Ok(run_on_thread(&session.stop, move || digest_mounts(&mounts)).await?)
 }
 
 /// Acquires the directory of an identity with its lock.
-pub async fn acquire(
+pub async fn acquire_entry(
     session: &StepSession<'_>,
     key: &str,
     identity: &str,
@@ -89,20 +94,20 @@ pub async fn acquire(
     let cache = Path::new(&session.plan.cache);
     loop {
         let entry = CacheEntry::find(cache, key, identity);
-        let lock = lock(session, &entry).await?;
+        let lock = lock_entry(session, &entry).await?;
         // The previous holder of the lock may have populated it for another identity.
-        if entry.is_own() {
+        if entry.has_own_identity() {
             return Ok((entry, lock));
         }
     }
 }
 
 /// Acquires the lock of a cached directory, and reports the holder while it waits.
-async fn lock(session: &StepSession<'_>, entry: &CacheEntry) -> Result<FileLock, Halt> {
-    let work = session.work();
+async fn lock_entry(session: &StepSession<'_>, entry: &CacheEntry) -> Result<FileLock, Halt> {
+    let work = session.describe_work();
     let mut is_named = false;
     loop {
-        let holder = match entry.lock(&work)? {
+        let holder = match entry.try_lock(&work)? {
             LockAttempt::Acquired(lock) => return Ok(lock),
             LockAttempt::HeldBy(holder) => holder,
         };
@@ -110,14 +115,14 @@ async fn lock(session: &StepSession<'_>, entry: &CacheEntry) -> Result<FileLock,
         if !is_named && holder.process.is_some() {
             is_named = true;
             let label = entry.label();
-            session.decide(format!("waiting for {holder}, which populates {label}"))?;
+            session.record_decision(format!("waiting for {holder}, which populates {label}"))?;
         }
-        session.pause(PAUSE).await?;
+        session.sleep_unless_stopped(LOCK_RETRY_INTERVAL).await?;
     }
 }
 
 /// Checks whether a cached directory is valid.
-pub async fn check(
+pub async fn check_cache_state(
     session: &RunSession,
     entry: &CacheEntry,
     directory: &CachedDirectory,
@@ -127,7 +132,7 @@ pub async fn check(
     // Files that the recipe lists are valid regardless of their origin.
     let models = directory.of_image.then(|| session.state().models.clone());
     let check = move |stop: &AtomicBool| {
-        let state = entry.check(&files, writable, thorough, stop)?;
+        let state = entry.check_state(&files, writable, thorough, stop)?;
         Ok(match (state, models) {
             (CacheState::Valid(manifest), Some(models)) if manifest.origin.models != models => {
                 CacheState::Invalid(
@@ -137,25 +142,25 @@ pub async fn check(
             (state, _) => state,
         })
     };
-    interruptible(session, check).await
+    run_interruptible(session, check).await
 }
 
 /// The id of an image of the plan: the one that is launched, or a service's.
-pub async fn image(session: &StepSession<'_>, reference: &str) -> Result<String, Halt> {
+pub async fn image_id(session: &StepSession<'_>, reference: &str) -> Result<String, Halt> {
     let launched = session.state().image.clone();
     if let Some(image) = launched.filter(|_| reference == session.plan.image) {
         return Ok(image);
     }
     // It may be present without a pull: `--skip pull`.
     let image = session
-        .with_engine(|engine| engine.image(reference))
+        .with_engine(|engine| engine.find_image(reference))
         .await?;
-    let missing = || Halt::host(format!("the engine has no image {reference}"));
+    let missing = || Halt::host_failure(format!("the engine has no image {reference}"));
     Ok(image.ok_or_else(missing)?.id)
 }
 
 /// The origin of a cached directory that is populated now.
-pub fn origin(session: &RunSession, image: String) -> CacheOrigin {
+pub fn new_origin(session: &RunSession, image: String) -> CacheOrigin {
     CacheOrigin {
         recipe: session.plan.recipe.clone(),
         run: session.run.id().to_owned(),
@@ -166,7 +171,7 @@ pub fn origin(session: &RunSession, image: String) -> CacheOrigin {
 }
 
 /// Reads many files on a thread of its own, until the run is to stop.
-pub async fn interruptible<T: Send + 'static>(
+pub async fn run_interruptible<T: Send + 'static>(
     session: &RunSession,
     work: impl FnOnce(&AtomicBool) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, Halt> {
@@ -187,13 +192,13 @@ pub async fn interruptible<T: Send + 'static>(
 }
 
 /// Removes invalid directories and unused stages. A run with a live container removes its own.
-pub async fn remove_stale(session: &RunSession, entry: &CacheEntry) -> Result<(), Halt> {
-    let containers = session.with_engine(|engine| engine.containers(RUN_LABEL));
-    let containers = containers.await?;
+pub async fn remove_stale_entries(session: &RunSession, entry: &CacheEntry) -> Result<(), Halt> {
+    let listing = session.with_engine(|engine| engine.list_containers(RUN_LABEL));
+    let containers = listing.await?;
     let mut all = containers.iter();
-    let runs = all.clone().filter_map(|one| one.labels.get(RUN_LABEL));
-    let runs: Vec<String> = runs.cloned().collect();
-    let in_use = all.any(|container| mounts_cached(container, &entry.location()));
+    let run_labels = all.clone().filter_map(|one| one.labels.get(RUN_LABEL));
+    let runs: Vec<String> = run_labels.cloned().collect();
+    let in_use = all.any(|container| mounts_cached_directory(container, &entry.location()));
     entry.remove_stale(&runs, in_use);
     Ok(())
 }

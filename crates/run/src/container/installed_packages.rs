@@ -10,71 +10,71 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::access::RunSession;
-use retrial_container::first_process::CONTROL;
+use retrial_container::first_process::CONTROL_MOUNT;
 use retrial_engine::api::ExecSpec;
 use retrial_results::packages::{self, InstalledPackages};
 use retrial_store::packages as package_store;
 
 /// The longest time that a container may take to list its packages: 3,000 take 0.1 s.
-const PATIENCE: Duration = Duration::from_secs(20);
+const LISTING_TIMEOUT: Duration = Duration::from_secs(20);
 /// The interval between checks of the list.
-const PAUSE: Duration = Duration::from_millis(3);
+const LIST_CHECK_INTERVAL: Duration = Duration::from_millis(3);
 /// The prefix of our own labels.
-const OURS: &str = "io.retrial.";
+const OWN_LABEL_PREFIX: &str = "io.retrial.";
 /// The maximum length of a recorded variable or label.
-const LONGEST: usize = 4096;
+const MAX_VALUE_CHARS: usize = 4096;
 /// The maximum number of recorded variables, and of labels.
-const MOST: usize = 1000;
+const MAX_VARIABLES: usize = 1000;
 
 /// Writes `packages.json`, and the container's environment and labels into `host.json`.
-pub async fn record(session: &RunSession) {
+pub async fn record_installed(session: &RunSession) {
     let Some(container) = session.state().container.clone() else {
         return;
     };
-    let state = session.with_engine(|engine| engine.container(&container));
-    let (installed, found) = tokio::join!(installed(session, &container), state);
+    let inspection = session.with_engine(|engine| engine.inspect_container(&container));
+    let (installed, inspected) = tokio::join!(list_installed(session, &container), inspection);
     // The verdict, which is written next, reports a full disk.
-    let _ = package_store::keep(&session.run, &installed);
-    let found = found.ok().flatten();
+    let _ = package_store::store_packages(&session.run, &installed);
+    let found = inspected.ok().flatten();
     let (Some(found), Ok(mut host)) = (found, session.run.read_json::<Value>("host.json")) else {
         return;
     };
     let labels: BTreeMap<String, String> = found
         .labels
         .into_iter()
-        .filter(|(name, _)| !name.starts_with(OURS))
-        .map(|(name, value)| (name, cut(&value)))
-        .take(MOST)
+        .filter(|(name, _)| !name.starts_with(OWN_LABEL_PREFIX))
+        .map(|(name, value)| (name, truncate_value(&value)))
+        .take(MAX_VARIABLES)
         .collect();
     let secrets: Vec<&str> = session.secrets.values().map(String::as_str).collect();
     host["container"] = json!({
         "labels": labels,
-        "variables": variables(&found.env, &secrets),
+        "variables": redact_variables(&found.env, &secrets),
     });
     let _ = session.run.write_json("host.json", &host);
 }
 
 /// The container's first process lists them if it can, without the engine; else an exec does.
-async fn installed(session: &RunSession, container: &str) -> InstalledPackages {
+async fn list_installed(session: &RunSession, container: &str) -> InstalledPackages {
     let list = async {
-        if session.control.ask_for_packages() {
+        if session.control.request_packages() {
             loop {
                 if let Some(text) = session.control.listed_packages() {
                     return Ok(text);
                 }
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(LIST_CHECK_INTERVAL).await;
             }
         }
-        let spec = ExecSpec::as_root(["/bin/sh", &format!("{CONTROL}/packages")]);
+        let spec = ExecSpec::as_root(["/bin/sh", &format!("{CONTROL_MOUNT}/packages")]);
         let output = session
-            .with_engine(|engine| engine.exec(container, &spec))
+            .with_engine(|engine| engine.exec_attached(container, &spec))
             .await;
         output.map(|output| output.stdout)
     };
-    let remark = match tokio::time::timeout(PATIENCE, list).await {
+    let remark = match tokio::time::timeout(LISTING_TIMEOUT, list).await {
         Ok(Ok(text)) => return packages::read(&text),
         Ok(Err(error)) => error.to_string(),
-        Err(_) => format!("the container did not list them within {PATIENCE:?}"),
+        Err(_) => format!("the container did not list them within {LISTING_TIMEOUT:?}"),
     };
     InstalledPackages {
         remarks: vec![format!("the installed packages are unknown: {remark}")],
@@ -83,23 +83,26 @@ async fn installed(session: &RunSession, container: &str) -> InstalledPackages {
 }
 
 /// Returns variables by name, without the values of possible secrets.
-fn variables(env: &[String], secrets: &[&str]) -> BTreeMap<String, Option<String>> {
+fn redact_variables(env: &[String], secrets: &[&str]) -> BTreeMap<String, Option<String>> {
     let pairs = env.iter().filter_map(|variable| variable.split_once('='));
     pairs
         .map(|(name, value)| {
-            let is_secret = is_secret(name)
-                || has_password(value)
+            let is_sensitive = is_secret_name(name)
+                || contains_password(value)
                 || secrets
                     .iter()
                     .any(|secret| !secret.is_empty() && value.contains(secret));
-            (name.to_owned(), (!is_secret).then(|| cut(value)))
+            (
+                name.to_owned(),
+                (!is_sensitive).then(|| truncate_value(value)),
+            )
         })
-        .take(MOST)
+        .take(MAX_VARIABLES)
         .collect()
 }
 
 /// Returns whether a variable of this name may hold a secret: an image may have one baked in.
-fn is_secret(name: &str) -> bool {
+fn is_secret_name(name: &str) -> bool {
     let mut words = name.split('_').map(str::to_ascii_uppercase);
     let is_sensitive = |word: String| {
         [
@@ -121,7 +124,7 @@ fn is_secret(name: &str) -> bool {
 }
 
 /// Returns whether a value is an address with somebody's password: `http://me:word@proxy`.
-fn has_password(value: &str) -> bool {
+fn contains_password(value: &str) -> bool {
     let mut addresses = value.split("://").skip(1);
     addresses.any(|rest| {
         let authority = rest.split(['/', '?', '#', ' ']).next().unwrap_or_default();
@@ -129,8 +132,8 @@ fn has_password(value: &str) -> bool {
     })
 }
 
-fn cut(value: &str) -> String {
-    value.chars().take(LONGEST).collect()
+fn truncate_value(value: &str) -> String {
+    value.chars().take(MAX_VALUE_CHARS).collect()
 }
 
 #[cfg(test)]
@@ -151,7 +154,7 @@ mod tests {
             "broken",
         ]
         .map(str::to_owned);
-        let found = variables(&env, &["hunter2", ""]);
+        let found = redact_variables(&env, &["hunter2", ""]);
         let shown: Vec<(&str, Option<&str>)> = found
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_deref()))

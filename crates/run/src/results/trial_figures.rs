@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::interrupt::on_thread;
+use crate::interrupt::run_on_thread;
 use crate::step::StepSession;
 use retrial_plan::step::{Plan, Step};
 use retrial_results::evidence::run::{self, RunFiles};
@@ -14,14 +14,14 @@ use retrial_store::clock::Moment;
 use retrial_store::journal::{EventKind, JournalState, StepEnd};
 
 /// The maximum size of logs that are read, bytes.
-const MOST_BYTES: u64 = 32 << 20;
+const MAX_LOG_BYTES: u64 = 32 << 20;
 /// The maximum number of figures shown.
 const FIGURES: usize = 2;
 /// The maximum time for reading.
-const PATIENCE: Duration = Duration::from_secs(2);
+const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Shows the figures of a trial, if this step is its last.
-pub async fn show(session: &StepSession<'_>) {
+pub async fn emit_figures(session: &StepSession<'_>) {
     let step = session.step;
     let Some((measurement, trial)) = step.measurement_and_trial() else {
         return;
@@ -39,8 +39,8 @@ pub async fn show(session: &StepSession<'_>) {
     let done = StepEnd::Done { exit_code: None };
     state.ended.insert(step.number, (done, Moment::now()));
     let (directory, plan) = (session.run.clone(), session.plan.clone());
-    let read = move || figures(&directory, &plan, &state, (measurement, trial));
-    let figures = tokio::time::timeout(PATIENCE, on_thread(&session.stop, read)).await;
+    let read = move || trial_figures(&directory, &plan, &state, (measurement, trial));
+    let figures = tokio::time::timeout(READ_TIMEOUT, run_on_thread(&session.stop, read)).await;
     let event = EventKind::Measured {
         trial: measured.trial_name(trial),
         figures: figures.ok().and_then(Result::ok).unwrap_or_default(),
@@ -49,17 +49,18 @@ pub async fn show(session: &StepSession<'_>) {
 }
 
 /// The published figures of a trial, or else those that the recipe declares.
-fn figures(
+fn trial_figures(
     directory: &RunDirectory,
     plan: &Plan,
     state: &JournalState,
     (measurement, trial): (usize, u32),
 ) -> Vec<(String, f64, String)> {
     let of_trial = |step: &&Step| step.measurement_and_trial() == Some((measurement, trial));
-    let logs = plan.steps.iter().filter(of_trial);
-    let logs = logs.map(|step| size_of(&directory.steps().join(step.directory_name())));
+    let steps_of_trial = plan.steps.iter().filter(of_trial);
+    let logs = steps_of_trial
+        .map(|step| directory_size(&directory.steps_directory().join(step.directory_name())));
     let results = plan.results_directory(measurement, trial);
-    if logs.sum::<u64>() + size_of(&directory.join(&results)) > MOST_BYTES {
+    if logs.sum::<u64>() + directory_size(&directory.join(&results)) > MAX_LOG_BYTES {
         return Vec::new();
     }
     let files = RunFiles::without_telemetry(directory, plan, state);
@@ -85,7 +86,7 @@ fn figures(
 }
 
 /// The size of the files in a directory.
-fn size_of(directory: &Path) -> u64 {
+fn directory_size(directory: &Path) -> u64 {
     let files = fs::read_dir(directory).into_iter().flatten().flatten();
     files
         .filter_map(|file| Some(file.metadata().ok()?.len()))
