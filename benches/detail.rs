@@ -101,7 +101,7 @@ fn case(label: &str, directory: &Path) {
 }
 
 fn read(directory: &Path) -> LoadgenDetail {
-    folder::detail_at(directory, Path::new("")).unwrap()
+    folder::read_detail_log(directory, Path::new("")).unwrap()
 }
 
 fn bytes(directory: &Path) -> usize {

@@ -86,7 +86,7 @@ fn all_summaries_read_and_parsed(bencher: Bencher) {
     bencher.counter(ItemsCount::new(files.len())).bench(|| {
         let read = files
             .iter()
-            .map(|file| summary::parse_bytes(&fs::read(file).unwrap()));
+            .map(|file| summary::parse_summary_bytes(&fs::read(file).unwrap()));
         read.flatten().count()
     });
 }
@@ -100,7 +100,7 @@ fn all_summaries_parsed(bencher: Bencher) {
     bencher.counter(ItemsCount::new(texts.len())).bench(|| {
         texts
             .iter()
-            .flat_map(|text| summary::parse_bytes(text))
+            .flat_map(|text| summary::parse_summary_bytes(text))
             .count()
     });
 }
@@ -173,8 +173,8 @@ fn lines_of_300_mb_with_a_pattern(bencher: Bencher) {
         let mut splitter = LineSplitter::new();
         let mut reader = pattern.reader();
         for chunk in bytes.chunks(256 * 1024) {
-            splitter.push(chunk, |line| reader.feed(&line.text));
+            splitter.push(chunk, |line| reader.feed_line(&line.text));
         }
-        reader.entries().is_err()
+        reader.into_entries().is_err()
     });
 }

@@ -41,11 +41,11 @@ fn results(root: &Path) -> Vec<PathBuf> {
 
 fn read(directory: &Path) -> LoadgenRun {
     let text = fs::read(directory.join(SUMMARY)).unwrap();
-    let summary = summary::parse_bytes(&text);
+    let summary = summary::parse_summary_bytes(&text);
     let summary = summary.unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
     let detail = fs::read(directory.join(DETAIL))
         .ok()
-        .map(|bytes| detail::parse_bytes(&bytes));
+        .map(|bytes| detail::parse_detail_log(&bytes));
     LoadgenRun {
         summary: Some(summary),
         detail,
@@ -97,7 +97,7 @@ fn published_v41_summaries_agree_with_their_detail_logs() {
         rounded += different;
         if run.mode() == Some(TestMode::Performance) {
             assert_eq!(
-                summary.early_stopping.blocks().count(),
+                summary.early_stopping.nonempty_blocks().count(),
                 detail_blocks(summary, detail),
                 "{shown}"
             );
@@ -158,10 +158,10 @@ fn detail_blocks(
     summary: &summary::LoadgenSummary,
     detail: &retrial_mlperf::loadgen::LoadgenDetail,
 ) -> usize {
-    let of_summary: BTreeMap<_, _> = summary.early_stopping.blocks().collect();
+    let of_summary: BTreeMap<_, _> = summary.early_stopping.nonempty_blocks().collect();
     detail
         .early_stopping
-        .blocks()
+        .nonempty_blocks()
         .filter(|(name, stop)| {
             of_summary.get(name).is_some_and(|ours| {
                 ours.estimates == stop.estimates && ours.successful == stop.successful
@@ -233,7 +233,7 @@ fn our_own_runs_have_the_verdicts_of_their_run_log() {
             (warnings, errors),
             "{case}"
         );
-        assert_eq!(run.disagreements(), [], "{case}");
+        assert_eq!(run.figure_disagreements(), [], "{case}");
         let expected = if result == Some(ResultStatus::Invalid) || errors > 0 {
             invalid += 1;
             Validity::Invalid

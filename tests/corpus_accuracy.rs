@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use retrial_mlperf::accuracy::parse_bytes;
+use retrial_mlperf::accuracy::parse_accuracy;
 
 /// The figure that the checker writes down: the first of a benchmark's targets.
 fn figure(benchmark: &str) -> &'static str {
@@ -53,7 +53,7 @@ fn every_v41_accuracy_equals_the_official_one() {
         let row = row.unwrap();
         let location = directory.path().join("v4.1").join(&row[location]);
         let path = location.join("accuracy/accuracy.txt");
-        let parsed = parse_bytes(&fs::read(&path).unwrap());
+        let parsed = parse_accuracy(&fs::read(&path).unwrap());
         let name = figure(&row[model]);
         let entry = &parsed.figures[name];
         let expected: f64 = row[accuracy].parse().unwrap();

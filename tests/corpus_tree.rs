@@ -49,16 +49,18 @@ const EXPLAINED: [(&str, usize, &str); 4] = [
 fn judge(root: &Path, round: &str) -> Vec<JudgedBenchmark> {
     let rules = JudgeRules::default();
     let judge_context = JudgeContext {
-        round: catalog::rounds().get("mlperf-inference", round),
+        round: catalog::built_in_rounds().get("mlperf-inference", round),
         benchmark: None,
         published: None,
         rules: &rules,
         require_accuracy: false,
     };
-    let submissions = tree::find(root).unwrap().expect("a submission tree");
+    let submissions = tree::find_submission_trees(root)
+        .unwrap()
+        .expect("a submission tree");
     let benchmarks = submissions.benchmarks.iter();
     benchmarks
-        .map(|benchmark| tree::judge(benchmark, &judge_context))
+        .map(|benchmark| tree::judge_benchmark(benchmark, &judge_context))
         .collect()
 }
 
@@ -183,8 +185,8 @@ fn is_official(location: &str, result: &ResultVerdict, official: &str, slack: Op
 
 /// Half of the summary's last printed digit, where there is no detail log to read more of.
 fn half_digit(root: &Path, result: &ResultVerdict) -> Option<f64> {
-    let logs = folder::logs(root, Path::new(&result.path));
-    let figure = logs.run.resolve(result.deciding.as_ref()?)?;
+    let logs = folder::read_logs(root, Path::new(&result.path));
+    let figure = logs.run.resolve_figure(result.deciding.as_ref()?)?;
     logs.run.detail.is_none().then_some(figure.half_digit)
 }
 

@@ -18,7 +18,7 @@ use super::{first_line, pieces};
 
 /// LoadGen's summary; what is read can be judged.
 pub fn summary(data: &[u8]) {
-    let Ok(summary) = summary::parse_bytes(data) else {
+    let Ok(summary) = summary::parse_summary_bytes(data) else {
         return;
     };
     let run = LoadgenRun {
@@ -30,7 +30,7 @@ pub fn summary(data: &[u8]) {
 
 /// LoadGen's detail log: in pieces as at once; what is read can be judged.
 pub fn detail(data: &[u8]) {
-    let whole = detail::parse_bytes(data);
+    let whole = detail::parse_detail_log(data);
     let mut parser = detail::DetailParser::new();
     pieces(data).for_each(|piece| parser.push(piece));
     assert_eq!(parser.finish(), whole);
@@ -44,7 +44,11 @@ pub fn detail(data: &[u8]) {
 fn judged(run: &LoadgenRun) {
     let validity = run.validity();
     assert!(validity.reasons.len() < 10_000);
-    let _ = (run.disagreements(), run.parameters(), run.early_stopping());
+    let _ = (
+        run.figure_disagreements(),
+        run.parameters(),
+        run.early_stopping(),
+    );
     for figure in run.figures().values() {
         assert!(figure.value.is_finite());
     }
@@ -57,26 +61,26 @@ pub fn mllog(data: &[u8]) {
         ("eval_accuracy".to_owned(), MatchSelection::Last),
         ("tracked_stats.throughput".to_owned(), MatchSelection::Mean),
     ];
-    for round in retrial_mlperf::training::rounds() {
-        for benchmark in round.benchmarks() {
-            let Some(rules) = round.rules(benchmark, Division::Closed) else {
+    for round in retrial_mlperf::training::built_in_training_rounds() {
+        for benchmark in round.benchmark_names() {
+            let Some(rules) = round.benchmark_rules(benchmark, Division::Closed) else {
                 continue;
             };
             let mut reader = LogReader::new(&rules);
-            text.lines().for_each(|line| reader.feed(line));
+            text.lines().for_each(|line| reader.feed_line(line));
             let log = NamedLog {
                 name: String::new(),
                 log: reader.finish(),
             };
-            let _ = retrial_mlperf::training::check(&rules, &[log], None);
+            let _ = retrial_mlperf::training::check_result(&rules, &[log], None);
         }
     }
     let mut runs = TrainingRunReader::new(&wanted);
-    text.lines().for_each(|line| runs.feed(line));
-    let _ = runs.keys();
+    text.lines().for_each(|line| runs.feed_line(line));
+    let _ = runs.describe_keys();
     for run in runs.finish().unwrap_or_default() {
         let _ = (
-            run.minutes(None),
+            run.minutes_to_train(None),
             run.requested_value(0),
             run.requested_value(1),
             run.samples_to_converge(),
@@ -94,14 +98,14 @@ pub fn patterns(data: &[u8]) {
     };
     let mut reader = pattern.reader();
     let mut splitter = LineSplitter::new();
-    splitter.push(output, |line| reader.feed(&line.text));
-    splitter.finish(|line| reader.feed(&line.text));
-    reader.end_of_text();
+    splitter.push(output, |line| reader.feed_line(&line.text));
+    splitter.finish(|line| reader.feed_line(&line.text));
+    reader.finish_text();
     let mut scanner = Scanner::new(&pattern);
     pieces(output).for_each(|piece| scanner.push(piece));
     let values = |reader: PatternReader<'_>| {
-        let entries = reader.entries().map(BTreeMap::into_values);
-        entries.map(|entries| entries.map(Accumulator::values).collect::<Vec<_>>())
+        let entries = reader.into_entries().map(BTreeMap::into_values);
+        entries.map(|entries| entries.map(Accumulator::into_values).collect::<Vec<_>>())
     };
     assert_eq!(values(scanner.end()), values(reader));
 }
@@ -112,8 +116,8 @@ pub fn units(data: &[u8]) {
         return;
     };
     let Ok(to) = str::from_utf8(to) else { return };
-    let there = conversion::factor(from, to);
-    if let (Some(there), Some(back)) = (there, conversion::factor(to, from)) {
+    let there = conversion::conversion_factor(from, to);
+    if let (Some(there), Some(back)) = (there, conversion::conversion_factor(to, from)) {
         // A prefix alone (`k`) is read in the other's base, and is no unit on its own way back.
         let round_trip = there * back;
         assert!(round_trip.is_finite() && round_trip > 0.0, "{there} {back}");
@@ -135,12 +139,12 @@ pub fn json(data: &[u8]) {
         ) else {
             return;
         };
-        reader.read(text);
+        reader.read_file(text);
         for line in String::from_utf8_lossy(text).lines() {
             reader.feed_line(line);
         }
-        reader.end_of_log();
-        let _ = reader.entries();
+        reader.finish_log();
+        let _ = reader.into_entries();
     }
 }
 
@@ -159,7 +163,7 @@ pub fn rows(data: &[u8]) {
         .filter(|name| !name.is_empty())
         .map(str::to_owned)
         .collect();
-    let _ = tables::read(table, &cell, &by, MatchSelection::Mean, 0);
+    let _ = tables::read_csv_entries(table, &cell, &by, MatchSelection::Mean, 0);
 }
 
 /// Lines of an output, in pieces as at once, and harmless for a terminal.

@@ -77,12 +77,13 @@ pub fn recipe(data: &[u8]) {
 /// A round's rules.
 pub fn rules(data: &[u8]) {
     let Some(source) = source(data) else { return };
-    let _ = rounds::is_rules(&source);
-    shown(&rounds::check(&source));
+    let _ = rounds::is_rules_file(&source);
+    shown(&rounds::check_rules_file(&source));
     match Round::parse(&source) {
         Ok(round) => {
             for benchmark in ["llama2-70b-99", "resnet50"] {
-                let _ = round.rules(benchmark, retrial_mlperf::loadgen::TestScenario::Server);
+                let _ =
+                    round.benchmark_rules(benchmark, retrial_mlperf::loadgen::TestScenario::Server);
             }
         }
         Err(problems) => shown(&problems),

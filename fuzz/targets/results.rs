@@ -10,7 +10,7 @@ use super::{first_line, pieces};
 
 /// `accuracy.txt`: in pieces as at once, and every figure a number.
 pub fn accuracy(data: &[u8]) {
-    let whole = accuracy::parse_bytes(data);
+    let whole = accuracy::parse_accuracy(data);
     let mut reader = AccuracyReader::default();
     pieces(data).for_each(|piece| reader.push(piece));
     let in_pieces = reader.finish();
@@ -37,17 +37,17 @@ pub fn compliance(data: &[u8]) {
         verify_output_len: Ok(text.clone()),
         accuracy: Some(vec!["mlperf_log_accuracy.json".to_owned()]),
         performance: Some(Vec::new()),
-        baseline: Ok(accuracy::parse_bytes(text.as_bytes())),
-        compliance: Ok(accuracy::parse_bytes(text.as_bytes())),
+        baseline: Ok(accuracy::parse_accuracy(text.as_bytes())),
+        compliance: Ok(accuracy::parse_accuracy(text.as_bytes())),
     };
-    let result = compliance::check(&TestRequirements::new(audit, None, false), &files);
+    let result = compliance::check_test(&TestRequirements::new(audit, None, false), &files);
     told(&result.checks);
     let lower = text.to_lowercase();
     if !["test pass", "pass: true", "pass:"]
         .iter()
         .any(|word| lower.contains(word))
     {
-        assert!(!result.passed(), "{audit:?} passes without a word");
+        assert!(!result.has_passed(), "{audit:?} passes without a word");
     }
 }
 
@@ -55,23 +55,26 @@ pub fn compliance(data: &[u8]) {
 pub fn endpoints(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (config, results) = text.split_once("\n---\n").unwrap_or((&text, "{}"));
-    let config = endpoints::config(config).unwrap_or_default();
-    let Ok(results) = submission::object(results) else {
+    let config = endpoints::parse_config(config).unwrap_or_default();
+    let Ok(results) = submission::parse_object(results) else {
         return;
     };
-    let performance = EndpointPerformance::read(&config, &results);
-    let _ = (performance.run_settings(), performance.metric("latency"));
+    let performance = EndpointPerformance::from_config_and_summary(&config, &results);
+    let _ = (
+        performance.run_settings(),
+        performance.published_figure_name("latency"),
+    );
     for figure in performance.figures.values() {
         assert!(figure.value.is_finite());
     }
-    let scores = EndpointAccuracy::read(&results);
-    let _ = (scores.samples(), scores.figures("acc", true));
+    let scores = EndpointAccuracy::from_json(&results);
+    let _ = (scores.sample_count(), scores.published_figures("acc", true));
 }
 
 /// A system's description, which is read as one of measurements too.
 pub fn submission(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let Ok(object) = submission::object(&text) else {
+    let Ok(object) = submission::parse_object(&text) else {
         return;
     };
     told(&submission::check_system(&object, "closed", "AMD"));

@@ -36,9 +36,9 @@ pub fn export(global: &GlobalOptions, tree_request: &TreeRequest) -> Result<Writ
     if let Some(path) = &tree_request.system_info {
         request.info = info(path)?;
     }
-    let rounds = catalog::rounds();
+    let rounds = catalog::built_in_rounds();
     let Some(round) = rounds.get("mlperf-inference", &tree_request.layout) else {
-        let layouts: Vec<&str> = rounds.names().collect();
+        let layouts: Vec<&str> = rounds.round_names().collect();
         return Err(Failure::usage(format!(
             "no layout {}; available: {}",
             tree_request.layout,
@@ -90,7 +90,10 @@ fn judged(export: &Export, to: &Path) -> Result<Vec<Violation>, Failure> {
     })?;
     for fault in faults.iter().filter(|fault| fault.is_violation) {
         let (actual, required) = (&fault.actual, &fault.required);
-        add(&fault.path, &[RuleCheck::failed("tree", actual, required)]);
+        add(
+            &fault.path,
+            &[RuleCheck::violation("tree", actual, required)],
+        );
     }
     Ok(violations)
 }
@@ -113,7 +116,7 @@ fn read(
     request: &ExportRequest,
     round: &Round,
 ) -> Result<SourceRun, Failure> {
-    if let Some(other) = other_suite::of_summaries(&directory.join("results")) {
+    if let Some(other) = other_suite::find_other_suite_summary(&directory.join("results")) {
         return Err(Failure::usage(other.to_string()));
     }
     let mut plan: Plan = directory.read_json("plan.json")?;
@@ -125,11 +128,11 @@ fn read(
         .map_or_else(|| own.to_owned(), |division| division.to_string());
     for measured in &mut plan.measurements {
         let scenario = TestScenario::from_word(&measured.scenario);
-        let rules = scenario.and_then(|scenario| round.rules(benchmark, scenario));
+        let rules = scenario.and_then(|scenario| round.benchmark_rules(benchmark, scenario));
         measured.rules = rules.map(|rules| rules.in_division(&division));
     }
     let state = directory.read_state()?;
-    let files = RunFiles::of(directory, &plan, &state);
+    let files = RunFiles::with_telemetry(directory, &plan, &state);
     let verdict = judge_files(&files);
     Ok(read::read(&files, verdict)?)
 }

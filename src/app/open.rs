@@ -229,7 +229,7 @@ pub fn plan(
 /// Adds to a plan's changes that `--rules` replaced the built-in rules of its round.
 fn note_other_rules(plan: &mut Plan) {
     let mut builtin = plan.clone();
-    builtin.add_round_rules(catalog::rounds());
+    builtin.add_round_rules(catalog::built_in_rounds());
     let given = plan.measurements.iter().zip(&builtin.measurements);
     let mut replaced =
         given.filter(|(given, builtin)| builtin.rules.is_some() && given.rules != builtin.rules);

@@ -83,7 +83,7 @@ async fn printed(engine: &dyn Engine, id: &str) -> Result<String, EngineError> {
 
 fn read(text: &str, hosts: &[String]) -> ProbedImage {
     let (listed, answers) = text.split_once(PACKAGES_END).unwrap_or((text, ""));
-    let installed = packages::read(listed);
+    let installed = packages::parse_listing(listed);
     let python = installed.databases.into_iter();
     let python = python.filter(|database| database.manager == PackageManager::Python);
     let result_of = |name: &String| {

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
 use std::sync::OnceLock;
 
 use retrial_document::ErrorText;
-use retrial_readings::{message, sanitize};
+use retrial_readings::{sanitize, sanitize_message};
 use retrial_recipe::Diagnostics;
 use retrial_report::document::{Block, Document};
 use retrial_report::terminal::{self, Terminal};
@@ -133,7 +133,7 @@ pub fn ask(question: &str) -> Option<bool> {
         return None;
     }
     let mut err = std::io::stderr();
-    let _ = write!(err, "{} [y/N] ", message(question)).and_then(|()| err.flush());
+    let _ = write!(err, "{} [y/N] ", sanitize_message(question)).and_then(|()| err.flush());
     let mut answer = String::new();
     let _ = std::io::stdin().lock().read_line(&mut answer);
     Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
@@ -147,7 +147,7 @@ pub fn json(value: &impl serde::Serialize) -> String {
 
 /// Writes a message to standard error. It may quote anything: nothing in it controls the terminal.
 pub fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", message(text));
+    let _ = writeln!(std::io::stderr(), "{}", sanitize_message(text));
 }
 
 /// Writes a message, and below it what to do about it, to standard error.

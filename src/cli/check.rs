@@ -25,7 +25,9 @@ pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {
             catalog::open(file)
         };
         let diagnostics = match opened {
-            Ok(opened) if rounds::is_rules(&opened.source) => rounds::check(&opened.source),
+            Ok(opened) if rounds::is_rules_file(&opened.source) => {
+                rounds::check_rules_file(&opened.source)
+            }
             Ok(opened) if site::is_site(&opened.source) => {
                 site::read(&opened.source).err().unwrap_or_default()
             }
@@ -55,7 +57,7 @@ pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {
     if global.output == OutputFormat::Json {
         terminal::print_json(&reports);
     }
-    ExitCode::Usage.unless(!failed)
+    ExitCode::Usage.success_if(!failed)
 }
 
 fn warnings(count: usize) -> String {

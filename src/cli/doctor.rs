@@ -54,5 +54,5 @@ fn this_host(
     let ready = checks
         .iter()
         .all(|check| check.state != HostCheckState::Error);
-    Ok(ExitCode::Host.unless(ready))
+    Ok(ExitCode::Host.success_if(ready))
 }

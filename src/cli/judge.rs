@@ -36,7 +36,7 @@ pub fn judge(global: &GlobalOptions, request: &JudgeRequest) -> Result<ExitCode,
     let judged = judge::judged(global, path, request)?;
     print_folders(global, &judged);
     let exits = judged.iter().map(|one| one.verdict.exit_code);
-    Ok(ExitCode::first(exits))
+    Ok(ExitCode::first_applicable(exits))
 }
 
 /// Refuses options that say how results are judged: a run or a batch was planned with all of that.

@@ -23,7 +23,7 @@ pub fn list(
     tree: &Path,
     filter: &RecipeFilter,
 ) -> Result<ExitCode, Failure> {
-    let index = ResultsIndex::open(tree, catalog::rounds())?;
+    let index = ResultsIndex::open(tree, catalog::built_in_rounds())?;
     let entries = index.entries();
     let matches = published::filter(&index, &entries, filter)?;
     if global.output == OutputFormat::Json {

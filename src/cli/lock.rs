@@ -95,5 +95,5 @@ fn report_differences(
     } else {
         terminal::print_lines(differences.iter().cloned());
     }
-    ExitCode::NotReproduced.unless(differences.is_empty())
+    ExitCode::NotReproduced.success_if(differences.is_empty())
 }

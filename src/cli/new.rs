@@ -64,7 +64,7 @@ pub fn new(arguments: &NewArguments) -> Result<ExitCode, Failure> {
 
 /// Returns the recipe's text, and notes on completing it.
 fn from_results(tree: &Path, request: &ImportRequest) -> Result<(String, Vec<String>), Failure> {
-    let index = ResultsIndex::open(tree, catalog::rounds())?;
+    let index = ResultsIndex::open(tree, catalog::built_in_rounds())?;
     let entries = index.entries();
     let entry = published::choose(&index, &entries, request)?;
     let others = if request.with_others {

@@ -101,7 +101,7 @@ impl Many {
                         ..PlanOptions::default()
                     };
                     let mut plan = build_plan(&resolved.recipe, &origin, &choices, host).unwrap();
-                    plan.add_round_rules(retrial::app::catalog::rounds());
+                    plan.add_round_rules(retrial::app::catalog::built_in_rounds());
                     plan
                 });
                 let plans = plans.collect();

@@ -173,14 +173,14 @@ fn assumed_noise() -> String {
     let mut text =
         "| benchmark | scenario | pairs | median | 90th percentile | noise |\n".to_owned();
     text += "| --- | --- | --- | --- | --- | --- |\n";
-    for group in retrial_mlperf::noise::enough() {
+    for group in retrial_mlperf::noise::groups_with_enough_pairs() {
         let cells = [&group.round, &group.benchmark, &group.scenario];
         let [round, benchmark, scenario] = cells.map(|cell| cell.as_deref().unwrap_or("all"));
         let version = match round {
             "all" => benchmark.to_owned(),
             round => format!("{benchmark} of {round}"),
         };
-        let shares = [group.median, group.p90, group.deviation()];
+        let shares = [group.median, group.p90, group.relative_deviation()];
         let [median, p90, noise] = shares.map(|share| format!("{:.2} %", share * 100.0));
         let _ = writeln!(
             text,

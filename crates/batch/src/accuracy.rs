@@ -31,7 +31,7 @@ pub(crate) fn accuracy_limits(
         return AccuracyLimits::Outside(describe(outside));
     }
     // Another figure than the one in question may be outside its own limit.
-    if result.violates() && !is_outside {
+    if result.violates_rule() && !is_outside {
         let reason = result.sentence.trim_end_matches('.');
         return AccuracyLimits::Unknown(format!(
             "its accuracy run is {}: {reason}",

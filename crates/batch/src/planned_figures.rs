@@ -4,7 +4,7 @@ use itertools::Itertools as _;
 
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::comparison::PooledMeasurement;
-use retrial_results::verdict::{Evidence, ResultVerdict, table_of};
+use retrial_results::verdict::{Evidence, ResultVerdict, table_name};
 
 /// The figures of one scenario in one mode.
 #[derive(Debug, Clone)]
@@ -47,7 +47,7 @@ impl PlannedFigures {
     /// Returns whether a figure is planned or was measured; none if only the missing result would have named it.
     pub fn plans(&self, figure: &str) -> Option<bool> {
         let named = |names: &[String], name: &str| names.iter().any(|known| known == name);
-        let of_table = table_of(figure).is_some_and(|table| named(&self.tables, table));
+        let of_table = table_name(figure).is_some_and(|table| named(&self.tables, table));
         if of_table || named(&self.names, figure) {
             return Some(true);
         }

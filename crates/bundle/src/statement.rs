@@ -255,7 +255,7 @@ fn figures(verdict: &Verdict) -> Vec<StatementFigure> {
             });
         }
         for judgement in &result.judgements {
-            let decides = Reference::deciding(&judgement.references);
+            let decides = Reference::find_deciding(&judgement.references);
             let measured = judgement.measured.as_ref();
             figures.push(StatementFigure {
                 name: name(&judgement.figure),

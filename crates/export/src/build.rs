@@ -16,9 +16,9 @@ use super::model::{
 use super::{names, readme, system, user_conf};
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::{Round, SubmissionLayout};
-use retrial_mlperf::submission::fields::MEASUREMENTS;
+use retrial_mlperf::submission::fields::MEASUREMENT_FIELDS;
 use retrial_recipe::model::Submission;
-use retrial_results::verdict::{Outcome, notice};
+use retrial_results::verdict::{Outcome, trademark_notice};
 
 /// Makes a submission of runs, by a round's layout and rules.
 ///
@@ -66,7 +66,7 @@ pub fn build(
         missing: Vec::new(),
         notes,
         files: Vec::new(),
-        notice: notice(&submission),
+        notice: trademark_notice(&submission),
     };
     let mut builder = ExportBuilder {
         runs,
@@ -124,7 +124,7 @@ impl ExportBuilder<'_> {
         let text = readme::of_scenario(folder, scenario, &chosen);
         self.text(format!("{measurements}/README.md"), text);
         let info = &self.request.info;
-        let fields = MEASUREMENTS.map(|field| {
+        let fields = MEASUREMENT_FIELDS.map(|field| {
             let value = info.measurement(folder, field).unwrap_or_default();
             (field.to_owned(), Value::from(value))
         });
@@ -158,7 +158,7 @@ impl ExportBuilder<'_> {
     fn measurement_fields(&mut self, benchmark: &BenchmarkResults<'_>) {
         let path = self.tree.measurements_file(&benchmark.folder, "*");
         let info = &self.request.info;
-        for field in MEASUREMENTS {
+        for field in MEASUREMENT_FIELDS {
             if info.measurement(&benchmark.folder, field).is_none() {
                 let fix = "no run records it; state it under `measurements` in --system-info";
                 self.missing(&path, field, fix);
@@ -285,7 +285,7 @@ fn violations(benchmarks: &[BenchmarkResults<'_>], round: &Round) -> Vec<RuleVio
         };
         for (scenario, runs) in &benchmark.scenarios {
             if let Some(official) = &benchmark.official
-                && round.rules(official, *scenario).is_none()
+                && round.benchmark_rules(official, *scenario).is_none()
             {
                 add(
                     *scenario,

@@ -45,7 +45,7 @@ pub(super) struct BenchmarkResults<'a> {
 impl BenchmarkResults<'_> {
     /// Returns whether the folder's name needs a mapping, since the round does not have it.
     pub fn is_mapped(&self, round: &Round) -> bool {
-        self.official.is_some() && round.benchmark(&self.folder).is_none()
+        self.official.is_some() && round.find_benchmark(&self.folder).is_none()
     }
 }
 
@@ -75,7 +75,7 @@ pub(super) fn collect<'a>(
             let at = position.unwrap_or_else(|| {
                 benchmarks.push(BenchmarkResults {
                     folder: own.clone(),
-                    official: round.benchmark(own).map(|(name, _)| name.to_owned()),
+                    official: round.find_benchmark(own).map(|(name, _)| name.to_owned()),
                     scenarios: BTreeMap::new(),
                 });
                 benchmarks.len() - 1
@@ -156,7 +156,7 @@ fn rename(
                 benchmarks: benchmarks.iter().map(|one| one.folder.clone()).collect(),
             });
         }
-        let Some((official, _)) = round.benchmark(name) else {
+        let Some((official, _)) = round.find_benchmark(name) else {
             return Err(unknown(name, round));
         };
         for benchmark in benchmarks.iter_mut() {

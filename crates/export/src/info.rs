@@ -14,7 +14,9 @@ use retrial_document::parse_yaml;
 use retrial_document::{Diagnostic, Diagnostics, Source, find_nearest};
 use retrial_document::{MapEntry, Node, Value};
 use retrial_mlperf::rounds::SystemType;
-use retrial_mlperf::submission::fields::{MEASUREMENTS, NETWORK, POWER, STATUS, SYSTEM};
+use retrial_mlperf::submission::fields::{
+    MEASUREMENT_FIELDS, NETWORK_FIELDS, POWER_FIELDS, STATUS_VALUES, SYSTEM_FIELDS,
+};
 
 /// The submitter's statements on the system.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -75,21 +77,21 @@ impl SystemInfo {
     fn measurements(&mut self, node: &Node, problems: &mut Diagnostics) {
         for entry in node.entries() {
             let is_benchmark = matches!(entry.value.value, Value::Map(_));
-            if !is_benchmark || MEASUREMENTS.contains(&entry.key.as_str()) {
-                insert(&mut self.measurements, entry, MEASUREMENTS, problems);
+            if !is_benchmark || MEASUREMENT_FIELDS.contains(&entry.key.as_str()) {
+                insert(&mut self.measurements, entry, MEASUREMENT_FIELDS, problems);
                 continue;
             }
             let own = self.of_benchmark.entry(entry.key.clone()).or_default();
             for field in entry.value.entries() {
-                insert(own, field, MEASUREMENTS, problems);
+                insert(own, field, MEASUREMENT_FIELDS, problems);
             }
         }
     }
 }
 
 fn system_fields() -> impl Iterator<Item = &'static str> {
-    let system = SYSTEM.iter().map(|(field, _)| *field);
-    system.chain(POWER).chain(NETWORK)
+    let system = SYSTEM_FIELDS.iter().map(|(field, _)| *field);
+    system.chain(POWER_FIELDS).chain(NETWORK_FIELDS)
 }
 
 /// Inserts a field if its name is allowed and its value valid.
@@ -111,9 +113,9 @@ fn insert(
         );
     } else if let Some(value) = text(node, problems) {
         let invalid = match key {
-            "status" if !STATUS.contains(&value.to_ascii_lowercase().as_str()) => Some(format!(
-                "`{value}` is not a status: available, preview or rdi"
-            )),
+            "status" if !STATUS_VALUES.contains(&value.to_ascii_lowercase().as_str()) => Some(
+                format!("`{value}` is not a status: available, preview or rdi"),
+            ),
             "system_type" => value
                 .parse::<SystemType>()
                 .err()

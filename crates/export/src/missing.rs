@@ -90,7 +90,7 @@ impl ExportBuilder<'_> {
         runs: &ScenarioResults<'_>,
     ) {
         let round = self.round;
-        let rules = round.rules(official, scenario);
+        let rules = round.benchmark_rules(official, scenario);
         for (test, _) in rules.iter().flat_map(|rules| &rules.compliance) {
             if runs.tests.contains_key(test) {
                 continue;

@@ -8,7 +8,7 @@ use walkdir::WalkDir;
 use crate::{CheckOutput, ExportedTrial, SourceRun};
 use retrial_host::model::HostView;
 use retrial_plan::step::Action;
-use retrial_results::evidence::compliance::VERIFIED;
+use retrial_results::evidence::compliance::VERIFY_FILES;
 use retrial_results::evidence::folder::{self, SUMMARY};
 use retrial_results::evidence::run::RunFiles;
 use retrial_results::evidence::texts::TextFile;
@@ -72,7 +72,7 @@ fn trial_files(
     if !root.is_dir() {
         return None;
     }
-    let summaries = folder::find_all(&root);
+    let summaries = folder::find_summary_folders(&root);
     // With several summaries it is the folder of a whole scenario.
     let inner = match &summaries[..] {
         [only] => only.as_path(),
@@ -84,7 +84,9 @@ fn trial_files(
     let listed = list(&place);
     let accuracy = open::read_text_beneath(&place, Path::new("accuracy.txt"), TEXT_CAP).ok();
     let has_run = listed.contains_key(SUMMARY);
-    let run = has_run.then(|| folder::read(&place).ok()).flatten();
+    let run = has_run
+        .then(|| folder::read_result_folder(&place).ok())
+        .flatten();
     Some(ExportedTrial {
         measurement,
         trial,
@@ -124,7 +126,7 @@ fn source_path(files: &RunFiles<'_>, measurement: usize, trial: u32) -> String {
 fn tests_in(listed: &BTreeMap<String, u64>, source_path: &str) -> BTreeMap<String, String> {
     let verified = listed.keys().filter_map(|path| {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let is_verified = VERIFIED.contains(&name);
+        let is_verified = VERIFY_FILES.contains(&name);
         is_verified.then_some(folder)
     });
     verified
@@ -146,7 +148,7 @@ fn printed(files: &RunFiles<'_>, measurement: usize, trial: u32) -> Option<Check
     let mut steps = files.plan.steps.iter();
     let step =
         steps.find(|step| step.checks_results() && step.belongs_to_trial(measurement, trial))?;
-    let output = TextFile::output_of(files.directory.path(), &step.directory_name());
+    let output = TextFile::step_output(files.directory.path(), &step.directory_name());
     let text = open::read_text_beneath(&output.directory, &output.file, TEXT_CAP).ok()?;
     Some(CheckOutput {
         step: step.name.clone(),

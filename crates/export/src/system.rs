@@ -9,7 +9,9 @@ use super::builder::{ExportBuilder, json};
 use super::model::SourceRun;
 use retrial_document::measures::format;
 use retrial_host::model::Gpu;
-use retrial_mlperf::submission::fields::{FieldRequirement, NETWORK, POWER, SYSTEM};
+use retrial_mlperf::submission::fields::{
+    FieldRequirement, NETWORK_FIELDS, POWER_FIELDS, SYSTEM_FIELDS,
+};
 
 impl ExportBuilder<'_> {
     /// Describes the system, and notes the fields without a value.
@@ -27,14 +29,14 @@ impl ExportBuilder<'_> {
         }
         values.extend(names);
         let mut object = Map::new();
-        for (field, must) in SYSTEM {
+        for (field, must) in SYSTEM_FIELDS {
             let value = values.get(field).cloned().unwrap_or_default();
             if value.is_empty() && must == FieldRequirement::BeFilled {
                 self.missing(&path, field, "no run records it; state it in --system-info");
             }
             object.insert(field.to_owned(), Value::from(value));
         }
-        for field in POWER.into_iter().chain(NETWORK) {
+        for field in POWER_FIELDS.into_iter().chain(NETWORK_FIELDS) {
             let stated = values.get(field).map(|value| Value::from(value.as_str()));
             object.extend(stated.map(|value| (field.to_owned(), value)));
         }

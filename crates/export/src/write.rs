@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{SourceFile, TreeFile as ExportFile, TreeFileContent};
 use retrial_bundle::hashing::sha256_of;
-use retrial_mlperf::accuracy::parse_bytes;
+use retrial_mlperf::accuracy::parse_accuracy;
 use retrial_store::error::StoreError;
 use retrial_store::open::open_beneath;
 use retrial_store::run_directory::RunDirectory;
@@ -98,7 +98,7 @@ fn fill(
         TreeFileContent::Hashed { text, log } => {
             let mut hashed = text.clone();
             // The script writes the hash if it truncates a log itself.
-            if parse_bytes(text.as_bytes()).hash.is_none() {
+            if parse_accuracy(text.as_bytes()).hash.is_none() {
                 let source = open_origin(log, runs)?;
                 let digest = sha256_of(source).map_err(StoreError::io("read", path))?;
                 hashed = format!("{}\n\nhash={digest}\n", text.trim_end());

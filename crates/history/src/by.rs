@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::RunSummary;
-use retrial_readings::natural::natural;
+use retrial_readings::natural::natural_sort_key;
 use retrial_results::verdict::comparison::{Fact, FactGroup};
 
 /// A property of a run, with its name.
@@ -100,7 +100,7 @@ pub fn by<'a>(rows: &'a [RunSummary], axis: &str) -> GroupedRuns<'a> {
             continue;
         }
         let mut sides: Vec<(&str, Vec<&RunSummary>)> = sides.into_iter().collect();
-        sides.sort_by_cached_key(|(value, _)| natural(value));
+        sides.sort_by_cached_key(|(value, _)| natural_sort_key(value));
         grouped.groups.push(ComparableRuns {
             title: rest.join(" · "),
             sides,

@@ -8,7 +8,7 @@ use crate::{DecidingFigure, RunIndex, RunState, RunSummary};
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
 use retrial_recipe::model::Mode;
-use retrial_results::evidence::environment::{digest, gpus};
+use retrial_results::evidence::environment::{gpus, image_digest};
 use retrial_results::evidence::measured;
 use retrial_results::verdict::Verdict;
 use retrial_store::clock::Moment;
@@ -48,7 +48,7 @@ pub fn read(directory: &RunDirectory) -> RunSummary {
     }
     if let Ok(verdict) = directory.read_json::<Verdict>("verdict.json") {
         row.measured = plan.as_ref().and_then(|plan| {
-            let measured = measured::of_verdict(plan, &verdict);
+            let measured = measured::measurements_of_verdict(plan, &verdict);
             serde_json::to_string(&measured).ok()
         });
         row.take_verdict(verdict);
@@ -88,7 +88,7 @@ impl RunSummary {
             None => since.time,
         });
         self.started = started.or(submitted);
-        self.digest = digest(&state);
+        self.digest = image_digest(&state);
         if let Some((exit_code, reason)) = state.over {
             self.run_state = RunState::Ended;
             self.ended = ended.map(|ended| ended.time);

@@ -131,7 +131,7 @@ impl RunSummary {
     /// Returns its verdict's outcome with the kinds of its qualifiers.
     pub fn qualified_outcome(&self) -> Option<QualifiedOutcome> {
         let kinds = self.qualifiers.iter().copied();
-        Some(QualifiedOutcome::of_kinds(self.outcome?, kinds))
+        Some(QualifiedOutcome::from_kinds(self.outcome?, kinds))
     }
 
     /// Its state for people: [`Self::state`], an outcome with its qualifiers.

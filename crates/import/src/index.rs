@@ -10,8 +10,8 @@ use retrial_mlperf::rounds::{Round, Rounds};
 use retrial_results::evidence::other_suite::{self, OtherSuiteResult};
 use retrial_results::evidence::tree::published::TableError;
 use retrial_results::evidence::tree::{
-    self, PublishedFigures, ScenarioFolder, SubmissionTrees, SubmittedBenchmark, description,
-    published_figure,
+    self, PublishedFigures, ScenarioFolder, SubmissionTrees, SubmittedBenchmark, published_figure,
+    read_description,
 };
 
 /// The suite of all submission trees that are imported.
@@ -97,24 +97,26 @@ impl<'a> ResultsIndex<'a> {
     /// # Errors
     /// The directory cannot be read or is not a tree, or its table is invalid.
     pub fn open(directory: &Path, rounds: &'a Rounds) -> Result<Self, ImportError> {
-        let trees = tree::find(directory).map_err(|source| ImportError::Read {
+        let trees = tree::find_submission_trees(directory).map_err(|source| ImportError::Read {
             path: directory.to_owned(),
             source,
         })?;
-        let no_tree = || match other_suite::find(directory) {
+        let no_tree = || match other_suite::find_other_suite(directory) {
             Some(other) => other.into(),
             None => ImportError::NoTree {
                 path: directory.to_owned(),
             },
         };
-        let trees = trees.map(SubmissionTrees::of_our_suite).transpose()?;
+        let trees = trees
+            .map(SubmissionTrees::reject_other_suites)
+            .transpose()?;
         let trees = trees
             .filter(|trees| !trees.benchmarks.is_empty())
             .ok_or_else(no_tree)?;
         let tables = trees.roots.iter().map(|root| root.join(TABLE));
         let table = tables.into_iter().find(|table| table.is_file());
         let published = table
-            .map(|table| PublishedFigures::read(&table))
+            .map(|table| PublishedFigures::from_file(&table))
             .transpose()?;
         let rows = published.iter().flat_map(|published| &published.rows);
         let named = rows.into_iter().find_map(|row| row.round.clone());
@@ -147,7 +149,10 @@ impl<'a> ResultsIndex<'a> {
             figures: Vec::new(),
         };
         for place in &benchmark.scenarios {
-            let row = self.published.as_ref().and_then(|table| table.row(place));
+            let row = self
+                .published
+                .as_ref()
+                .and_then(|table| table.row_of_place(place));
             if let Some(row) = row {
                 let new = row.id.iter().filter(|id| !entry.ids.contains(id));
                 let new: Vec<String> = new.cloned().collect();
@@ -170,7 +175,7 @@ impl<'a> ResultsIndex<'a> {
 
     /// Returns the name that the round has for a benchmark.
     pub fn official<'n>(&'n self, benchmark: &'n SubmittedBenchmark) -> &'n str {
-        tree::official(&benchmark.submitter, &benchmark.name, self.round)
+        tree::find_official_name(&benchmark.submitter, &benchmark.name, self.round)
     }
 }
 
@@ -187,7 +192,7 @@ pub struct SystemDescription {
 
 impl SystemDescription {
     fn read(submitter: &Path, system: &str) -> Self {
-        let described = description(submitter, system).unwrap_or_default();
+        let described = read_description(submitter, system).unwrap_or_default();
         let name = described.get("system_name").and_then(|name| name.as_str());
         Self {
             name: name.map(str::to_owned),

@@ -11,7 +11,7 @@ use super::{readme, user_conf};
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_readings::units;
 use retrial_recipe::model::{JudgeRules, Mode};
-use retrial_results::evidence::tree::gather::gather;
+use retrial_results::evidence::tree::gather::gather_place;
 use retrial_results::evidence::tree::{JudgeContext, ScenarioFolder};
 use retrial_results::verdict::{Evidence, TrialEvidence};
 use retrial_store::open;
@@ -81,7 +81,7 @@ impl SubmissionReader<'_> {
             rules: &JudgeRules::default(),
             require_accuracy: false,
         };
-        let gathered = gather(place, &judge_context);
+        let gathered = gather_place(place, &judge_context);
         let trial_in = |mode: Mode| {
             let mut all = gathered.evidence.iter();
             let evidence = all.find(|one| one.mode == mode)?;
@@ -115,7 +115,7 @@ impl SubmissionReader<'_> {
         let name = evidence.published_metric.clone()?;
         let figure = trial.figure(&name)?;
         let table = self.index.published.as_ref();
-        let published = table.and_then(|table| table.of(place, &figure.unit));
+        let published = table.and_then(|table| table.expectation_of_place(place, &figure.unit));
         Some(PublishedFigure {
             value: published.as_ref().map_or(figure.value, |one| one.value),
             source: self.source(place),
@@ -152,7 +152,7 @@ impl SubmissionReader<'_> {
             .index
             .published
             .as_ref()
-            .and_then(|table| table.row(place));
+            .and_then(|table| table.row_of_place(place));
         let id = row.and_then(|row| row.id.clone());
         id.unwrap_or_else(|| format!("{} {}", place.submitter.name, place.system))
     }
@@ -164,7 +164,7 @@ impl SubmissionReader<'_> {
             let figure = figures.find(|one| one.scenario == scenario)?;
             let (value, from) = figure.value.as_ref()?;
             let rates = || (from.ends_with("/s") && unit.ends_with("/s")).then_some(1.0);
-            let factor = units::factor(from, unit).or_else(rates)?;
+            let factor = units::conversion_factor(from, unit).or_else(rates)?;
             let submitter = &entry.benchmark.submitter.name;
             let source = match entry.ids.first() {
                 Some(id) => format!("{id} {submitter}"),
@@ -179,7 +179,7 @@ impl SubmissionReader<'_> {
     }
 
     fn commands(&self, place: &ScenarioFolder) -> Option<DraftedCommands> {
-        let places = [place.measurements(), place.results()];
+        let places = [place.measurements_path(), place.results_path()];
         places.iter().find_map(|folder| {
             let (readme, blocks) = self.blocks(&folder.join("README.md"))?;
             let performance = readme::commands(&blocks, "performance", "accuracy");
@@ -211,7 +211,7 @@ impl SubmissionReader<'_> {
         let submitter = benchmark.submitter.relative();
         let places = benchmark.scenarios.iter();
         let mut folders: Vec<PathBuf> = places
-            .flat_map(|place| [place.measurements(), place.results()])
+            .flat_map(|place| [place.measurements_path(), place.results_path()])
             .collect();
         folders.push(benchmark.relative());
         folders.push(submitter.join("results").join(&benchmark.system));
@@ -252,7 +252,7 @@ fn settings(place: &ScenarioFolder, trial: Option<&TrialEvidence>) -> PublishedS
         return logged;
     }
     let root = &place.submitter.root;
-    let mut files = [place.measurements(), place.results()].into_iter();
+    let mut files = [place.measurements_path(), place.results_path()].into_iter();
     let text = files
         .find_map(|at| open::read_text_beneath(root, &at.join("user.conf"), CAP).ok())
         .unwrap_or_default();

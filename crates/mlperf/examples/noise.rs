@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use retrial_mlperf::loadgen::{LoadgenRun, TestScenario, detail, published_metric, summary};
-use retrial_mlperf::noise::{NoiseTable, PairGroup, family};
+use retrial_mlperf::noise::{NoiseTable, PairGroup, benchmark_family};
 
 /// What TEST01 allows: runs that are further apart are of another configuration. Such are most pairs
 /// of two accuracy targets, which take another precision.
@@ -82,7 +82,7 @@ fn of_round(round: &str, tree: &Path, pairs: &mut Vec<Pair>) -> Result<(), Box<d
                         .and_then(|audit| apart(&submitted, &audit, &case, &mut compared));
                     let of = |apart| Pair {
                         round: round.to_owned(),
-                        benchmark: family(&name),
+                        benchmark: benchmark_family(&name),
                         scenario: case.clone(),
                         apart,
                     };
@@ -96,7 +96,7 @@ fn of_round(round: &str, tree: &Path, pairs: &mut Vec<Pair>) -> Result<(), Box<d
                 let pair = other.and_then(|other| apart(one, other, case, &mut compared));
                 pairs.extend(pair.map(|apart| Pair {
                     round: round.to_owned(),
-                    benchmark: family(name),
+                    benchmark: benchmark_family(name),
                     scenario: case.clone(),
                     apart,
                 }));
@@ -130,8 +130,8 @@ fn figure(folder: &Path, scenario: &str) -> Option<Figure> {
     let log = fs::read_to_string(folder.join("mlperf_log_summary.txt")).ok()?;
     let detail = fs::read(folder.join("mlperf_log_detail.txt")).ok();
     let run = LoadgenRun {
-        summary: Some(summary::parse(&log).ok()?),
-        detail: detail.map(|log| detail::parse_bytes(&log)),
+        summary: Some(summary::parse_summary(&log).ok()?),
+        detail: detail.map(|log| detail::parse_detail_log(&log)),
     };
     let scenario = TestScenario::from_word(scenario)?;
     let tokens = run.figure(published_metric(scenario, true));

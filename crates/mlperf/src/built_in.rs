@@ -9,7 +9,7 @@ use std::fmt::Display;
 ///
 /// # Panics
 /// If the file cannot be read, with its path and the reason.
-pub(crate) fn read<T, E: Display>(path: &str, contents: Result<T, E>) -> T {
+pub(crate) fn unwrap_built_in<T, E: Display>(path: &str, contents: Result<T, E>) -> T {
     contents
         .unwrap_or_else(|problem| panic!("{path}, which is built in, cannot be read: {problem}"))
 }
@@ -20,6 +20,6 @@ mod tests {
     #[should_panic(expected = "rules/v9.9.yaml, which is built in, cannot be read: no benchmarks")]
     fn an_unreadable_built_in_file_ends_the_program() {
         let contents: Result<(), &str> = Err("no benchmarks");
-        super::read("rules/v9.9.yaml", contents);
+        super::unwrap_built_in("rules/v9.9.yaml", contents);
     }
 }

@@ -74,7 +74,7 @@ impl RuleCheck {
     }
 
     /// Returns a check of a value of the logs; none: no log states it.
-    pub fn of_logs(
+    pub fn from_logs(
         rule: impl Into<String>,
         measured: Option<String>,
         required: impl Into<String>,
@@ -91,7 +91,7 @@ impl RuleCheck {
 
     /// Marks a check that `LoadGen`'s own statement on validity rests on.
     #[must_use]
-    pub fn by_loadgen(self) -> Self {
+    pub fn into_loadgen_check(self) -> Self {
         Self {
             kind: RuleCheckKind::ByLoadgen,
             ..self
@@ -99,7 +99,7 @@ impl RuleCheck {
     }
 
     /// Returns a check that failed.
-    pub fn failed(
+    pub fn violation(
         rule: impl Into<String>,
         measured: impl Into<String>,
         required: impl Into<String>,
@@ -108,10 +108,10 @@ impl RuleCheck {
     }
 
     /// Returns a check of something that must be there, and is not: `this benchmark requires it`.
-    pub fn missing(rule: impl Into<String>, required: impl Into<String>) -> Self {
+    pub fn missing_requirement(rule: impl Into<String>, required: impl Into<String>) -> Self {
         Self {
             kind: RuleCheckKind::Missing,
-            ..Self::failed(rule, "missing", required)
+            ..Self::violation(rule, "missing", required)
         }
     }
 
@@ -134,7 +134,7 @@ impl RuleCheck {
 
     /// Returns the same check, made on one of several trials.
     #[must_use]
-    pub fn on(self, trial: Option<u32>) -> Self {
+    pub fn for_trial(self, trial: Option<u32>) -> Self {
         Self { trial, ..self }
     }
 }
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_check_survives_serialization() {
-        let missing = RuleCheck::missing("TEST06", "this benchmark requires it");
+        let missing = RuleCheck::missing_requirement("TEST06", "this benchmark requires it");
         let stored = serde_json::to_string(&missing).unwrap();
         let read: RuleCheck = serde_json::from_str(&stored).unwrap();
         assert_eq!(

@@ -7,21 +7,21 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use crate::built_in;
-use crate::rounds::rounds;
+use crate::rounds::built_in_rounds;
 
-static TABLE: LazyLock<NoiseTable> = LazyLock::new(|| {
+static NOISE_TABLE: LazyLock<NoiseTable> = LazyLock::new(|| {
     let table = serde_saphyr::from_str(include_str!("../noise/mlperf-inference.yaml"));
-    built_in::read("noise/mlperf-inference.yaml", table)
+    built_in::unwrap_built_in("noise/mlperf-inference.yaml", table)
 });
 
 /// Two runs differ by more than this many deviations of one in one of ten cases: the normal's 95th
 /// percentile times the root of two.
 const NINTH_DECILE: f64 = 1.644_853_626_951_472_7 * std::f64::consts::SQRT_2;
 /// The fewest pairs of a group: of fewer, a 90th percentile is the largest of them.
-const FEWEST: u32 = 8;
+const MIN_PAIRS: u32 = 8;
 /// The least that is assumed. Servers of one target rate differ by less, since they complete what they
 /// are sent, whatever the system.
-const LEAST: f64 = 0.001;
+const MIN_DEVIATION: f64 = 0.001;
 
 /// The differences between published pairs of runs on one system.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -54,11 +54,11 @@ pub struct PairGroup {
 
 impl PairGroup {
     /// Relative standard deviation of one trial that makes the 90th percentile what it is.
-    pub fn deviation(&self) -> f64 {
-        self.of_pairs().max(LEAST)
+    pub fn relative_deviation(&self) -> f64 {
+        self.deviation_of_pairs().max(MIN_DEVIATION)
     }
 
-    fn of_pairs(&self) -> f64 {
+    fn deviation_of_pairs(&self) -> f64 {
         self.p90 / NINTH_DECILE
     }
 }
@@ -67,12 +67,12 @@ impl PairGroup {
 impl fmt::Display for PairGroup {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} published pairs", self.pairs)?;
-        let names = [&self.round, &self.benchmark, &self.scenario];
-        let names: Vec<&str> = names.into_iter().flatten().map(String::as_str).collect();
+        let labels = [&self.round, &self.benchmark, &self.scenario];
+        let names: Vec<&str> = labels.into_iter().flatten().map(String::as_str).collect();
         if !names.is_empty() {
             write!(formatter, " of {}", names.join(" "))?;
         }
-        if self.of_pairs() < LEAST {
+        if self.deviation_of_pairs() < MIN_DEVIATION {
             formatter.write_str(", which show less")?;
         }
         Ok(())
@@ -80,20 +80,23 @@ impl fmt::Display for PairGroup {
 }
 
 /// Returns the groups that have enough pairs.
-pub fn enough() -> impl Iterator<Item = &'static PairGroup> {
-    TABLE.groups.iter().filter(|group| group.pairs >= FEWEST)
+pub fn groups_with_enough_pairs() -> impl Iterator<Item = &'static PairGroup> {
+    NOISE_TABLE
+        .groups
+        .iter()
+        .filter(|group| group.pairs >= MIN_PAIRS)
 }
 
 /// Returns the most relevant pairs of a benchmark in a scenario: its own if there are enough, else the
 /// scenario's of the latest round that has enough, else all of the latest round. Later rounds scatter
 /// more, and a benchmark without pairs is a new one.
 pub fn published_pairs(benchmark: &str, scenario: &str) -> Option<&'static PairGroup> {
-    let (benchmark, scenario) = (family(benchmark), folded(scenario));
+    let (benchmark, scenario) = (benchmark_family(benchmark), normalize_name(scenario));
     let is = |actual: &Option<String>, requested: Option<&str>| {
-        actual.as_deref().map(folded).as_deref() == requested
+        actual.as_deref().map(normalize_name).as_deref() == requested
     };
     let find = |of_round: bool, benchmark: Option<&str>, scenario: Option<&str>| {
-        let groups = enough().filter(move |group| {
+        let groups = groups_with_enough_pairs().filter(move |group| {
             group.round.is_some() == of_round
                 && is(&group.benchmark, benchmark)
                 && is(&group.scenario, scenario)
@@ -101,23 +104,27 @@ pub fn published_pairs(benchmark: &str, scenario: &str) -> Option<&'static PairG
         // Rounds are in chronological order.
         groups.last()
     };
-    find(false, Some(&folded(&benchmark)), Some(&scenario))
+    find(false, Some(&normalize_name(&benchmark)), Some(&scenario))
         .or_else(|| find(true, None, Some(&scenario)))
         .or_else(|| find(true, None, None))
 }
 
 /// Returns whether a round of MLPerf Inference has a benchmark of this name: of another nothing is known, whatever
 /// published pairs of others show.
-pub fn is_benchmark(name: &str) -> bool {
-    let family = family(name);
-    let is_known = |name: &str| rounds().iter().any(|round| round.benchmark(name).is_some());
+pub fn is_inference_benchmark(name: &str) -> bool {
+    let family = benchmark_family(name);
+    let is_known = |name: &str| {
+        built_in_rounds()
+            .iter()
+            .any(|round| round.find_benchmark(name).is_some())
+    };
     is_known(name) || is_known(&family)
 }
 
 /// Returns a benchmark without its accuracy target, by one name for all rounds.
-pub fn family(benchmark: &str) -> String {
-    let name = benchmark.to_ascii_lowercase().replace("-interactive", "");
-    let name = name.trim_end_matches("-99.9").trim_end_matches("-99");
+pub fn benchmark_family(benchmark: &str) -> String {
+    let lower_name = benchmark.to_ascii_lowercase().replace("-interactive", "");
+    let name = lower_name.trim_end_matches("-99.9").trim_end_matches("-99");
     match name {
         "resnet50" => "resnet",
         name => name,
@@ -126,7 +133,7 @@ pub fn family(benchmark: &str) -> String {
 }
 
 /// Folds case and separators: `single-stream` is `SingleStream`.
-fn folded(name: &str) -> String {
+fn normalize_name(name: &str) -> String {
     name.to_ascii_lowercase().replace(['-', '_'], "")
 }
 
@@ -154,7 +161,7 @@ mod tests {
     ) {
         let group = published_pairs(benchmark, scenario).unwrap();
         assert!(group.to_string().ends_with(expected), "{group}");
-        assert!(group.pairs >= FEWEST);
+        assert!(group.pairs >= MIN_PAIRS);
     }
 
     #[rstest]
@@ -165,7 +172,7 @@ mod tests {
     #[case("anything", false)]
     #[case("", false)]
     fn benchmarks_of_the_rounds_are_known(#[case] name: &str, #[case] expected: bool) {
-        assert_eq!(is_benchmark(name), expected);
+        assert_eq!(is_inference_benchmark(name), expected);
     }
 
     /// Two runs of noise 0.8 % differ by 1.87 % or more in one of ten cases.
@@ -175,13 +182,13 @@ mod tests {
             p90,
             ..PairGroup::default()
         };
-        assert!((of(0.0187).deviation() - 0.008).abs() < 5e-5);
-        assert!((of(0.0).deviation() - LEAST).abs() < 1e-12);
+        assert!((of(0.0187).relative_deviation() - 0.008).abs() < 5e-5);
+        assert!((of(0.0).relative_deviation() - MIN_DEVIATION).abs() < 1e-12);
     }
 
     #[test]
     fn the_table_is_sorted() {
-        let table = &*TABLE;
+        let table = &*NOISE_TABLE;
         assert!(!table.source.is_empty() && !table.groups.is_empty());
         for group in &table.groups {
             assert!(

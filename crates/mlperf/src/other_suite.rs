@@ -42,9 +42,9 @@ const AUTOMOTIVE_SEEDS: Seeds = Seeds {
     schedule: 3_495_234_579,
 };
 /// Folders of benchmarks in `automotive_results_v0.5`.
-const AUTOMOTIVE: [&str; 4] = ["bevformer", "deeplabv3plus", "ssd", CONSTANT_STREAM];
+const AUTOMOTIVE_FOLDERS: [&str; 4] = ["bevformer", "deeplabv3plus", "ssd", CONSTANT_STREAM];
 /// Folders in `mobile_results_v2.1` to v5.0; the first two are of runs.
-const MOBILE: [&str; 17] = [
+const MOBILE_FOLDERS: [&str; 17] = [
     "log_performance",
     "log_accuracy",
     "mobilebert",
@@ -64,9 +64,9 @@ const MOBILE: [&str; 17] = [
     "super_resolution",
 ];
 /// Folders in `tiny_results_v0.5` to v1.3.
-const TINY: [&str; 5] = ["ad", "ic", "kws", "vww", "sww"];
+const TINY_FOLDERS: [&str; 5] = ["ad", "ic", "kws", "vww", "sww"];
 /// Folders in `storage_results_v0.5` to v3.0: `unet3d-h100`, and kinds of workloads since v2.0.
-const STORAGE: [&str; 6] = [
+const STORAGE_FOLDERS: [&str; 6] = [
     "unet3d",
     "cosmoflow",
     "training",
@@ -75,37 +75,39 @@ const STORAGE: [&str; 6] = [
     "kv_cache",
 ];
 /// Suffixes of a benchmark's folder in Storage v1.0.
-const ACCELERATORS: [&str; 3] = ["-a100", "-h100", "-b200"];
+const ACCELERATOR_SUFFIXES: [&str; 3] = ["-a100", "-h100", "-b200"];
 
 impl OtherSuite {
     /// Returns the suite by the names of folders below `results`: system, benchmark, and those in it.
-    pub fn of_folders<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
-        let mut names = names.into_iter().enumerate();
-        names.find_map(|(depth, name)| Self::of_folder(depth, name))
+    pub fn from_folder_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        let mut numbered_names = names.into_iter().enumerate();
+        numbered_names.find_map(|(depth, name)| Self::from_folder(depth, name))
     }
 
     /// Returns the suite by one folder; its depth is 0 for a system's.
-    fn of_folder(depth: usize, name: &str) -> Option<Self> {
-        let name = name.to_ascii_lowercase();
+    fn from_folder(depth: usize, name: &str) -> Option<Self> {
+        let lower_name = name.to_ascii_lowercase();
         let run = ["-performance", "-accuracy"];
-        let task = run.iter().find_map(|run| name.strip_suffix(run));
+        let task = run.iter().find_map(|run| lower_name.strip_suffix(run));
         // Some submitters of Mobile have no folder for the system.
-        if MOBILE.contains(&task.unwrap_or(&name)) {
+        if MOBILE_FOLDERS.contains(&task.unwrap_or(&lower_name)) {
             return Some(Self::Mobile);
         }
-        let workload = ACCELERATORS.iter().find_map(|gpu| name.strip_suffix(gpu));
+        let workload = ACCELERATOR_SUFFIXES
+            .iter()
+            .find_map(|gpu| lower_name.strip_suffix(gpu));
         match depth {
             0 => None,
-            _ if AUTOMOTIVE.contains(&name.as_str()) => Some(Self::Automotive),
-            1 if TINY.contains(&name.as_str()) => Some(Self::Tiny),
-            1 if STORAGE.contains(&workload.unwrap_or(&name)) => Some(Self::Storage),
+            _ if AUTOMOTIVE_FOLDERS.contains(&lower_name.as_str()) => Some(Self::Automotive),
+            1 if TINY_FOLDERS.contains(&lower_name.as_str()) => Some(Self::Tiny),
+            1 if STORAGE_FOLDERS.contains(&workload.unwrap_or(&lower_name)) => Some(Self::Storage),
             1 if workload.is_some_and(|workload| workload == "resnet50") => Some(Self::Storage),
             _ => None,
         }
     }
 
     /// Returns the suite by the logs of a run.
-    pub fn of_run(run: &LoadgenRun) -> Option<Self> {
+    pub fn from_run(run: &LoadgenRun) -> Option<Self> {
         let settings = run.parameters();
         let seeds = || {
             Some(Seeds {
@@ -165,14 +167,14 @@ mod tests {
     #[case("training/resnet/Offline", None)]
     #[case("ad/ssd-resnet34/Offline", None)]
     fn a_suite_has_folders_of_its_own(#[case] path: &str, #[case] expected: Option<OtherSuite>) {
-        assert_eq!(OtherSuite::of_folders(path.split('/')), expected);
+        assert_eq!(OtherSuite::from_folder_names(path.split('/')), expected);
     }
 
     #[test]
     fn automotive_is_known_by_its_scenario_or_its_seeds() {
         let of = |text: &str| {
-            OtherSuite::of_run(&LoadgenRun {
-                summary: Some(summary::parse(text).unwrap()),
+            OtherSuite::from_run(&LoadgenRun {
+                summary: Some(summary::parse_summary(text).unwrap()),
                 detail: None,
             })
         };
@@ -186,8 +188,8 @@ mod tests {
             br#":::MLLOG {"key": "effective_scenario", "value": "ConstantStream", "time_ms": 1.0}"#;
         let run = LoadgenRun {
             summary: None,
-            detail: Some(detail::parse_bytes(log)),
+            detail: Some(detail::parse_detail_log(log)),
         };
-        assert_eq!(OtherSuite::of_run(&run), Some(OtherSuite::Automotive));
+        assert_eq!(OtherSuite::from_run(&run), Some(OtherSuite::Automotive));
     }
 }

@@ -13,10 +13,10 @@ use jiff::fmt::strtime;
 use retrial_readings::lines::LineSplitter;
 
 /// A line has at most a few channels.
-const LONGEST_LINE: usize = 4096;
+const MAX_LINE_BYTES: usize = 4096;
 
 /// Parses a moment as LoadGen and the meter write it: `07-15-2024 23:40:08.786`, in local time.
-pub fn moment(text: &str) -> Option<DateTime> {
+pub fn parse_moment(text: &str) -> Option<DateTime> {
     let read = strtime::parse("%m-%d-%Y %H:%M:%S%.f", text.trim()).ok()?;
     read.to_datetime().ok()
 }
@@ -47,10 +47,10 @@ pub struct PowerSummary {
 
 impl PowerMeter {
     /// Samples between two moments.
-    pub fn between(from: DateTime, to: DateTime) -> Self {
+    pub fn for_interval(from: DateTime, to: DateTime) -> Self {
         Self {
             span: (from, to),
-            splitter: LineSplitter::with_limit(LONGEST_LINE),
+            splitter: LineSplitter::with_limit(MAX_LINE_BYTES),
             sum: SampleSum::default(),
         }
     }
@@ -58,7 +58,7 @@ impl PowerMeter {
     /// Reads the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.splitter
-            .push(bytes, |line| self.sum.take(&line.text, self.span));
+            .push(bytes, |line| self.sum.add_line(&line.text, self.span));
     }
 
     /// Summarizes them. A last line without its end was truncated, and does not count.
@@ -73,14 +73,14 @@ impl PowerMeter {
 
 impl SampleSum {
     /// Adds a line of the log: `Time,07-15-2024 23:37:18.249,Watts,2358.000000,Volts,…`.
-    fn take(&mut self, line: &str, (from, to): (DateTime, DateTime)) {
+    fn add_line(&mut self, line: &str, (from, to): (DateTime, DateTime)) {
         let mut fields = line.split(',');
         if fields.next() != Some("Time") {
             return;
         }
-        let (time, watts) = (fields.next().and_then(moment), fields.nth(1));
-        let watts: Option<f64> = watts.and_then(|watts| watts.trim().parse().ok());
-        let (Some(time), Some(watts)) = (time, watts) else {
+        let (time, watts) = (fields.next().and_then(parse_moment), fields.nth(1));
+        let measured_watts: Option<f64> = watts.and_then(|watts| watts.trim().parse().ok());
+        let (Some(time), Some(watts)) = (time, measured_watts) else {
             return;
         };
         self.samples += 1;
@@ -97,9 +97,9 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> PowerSummary {
-        let at = |text| moment(text).unwrap();
+        let at = |text| parse_moment(text).unwrap();
         let mut meter =
-            PowerMeter::between(at("07-15-2024 23:40:08.786"), at("07-15-2024 23:40:11.000"));
+            PowerMeter::for_interval(at("07-15-2024 23:40:08.786"), at("07-15-2024 23:40:11.000"));
         for byte in text.as_bytes().chunks(7) {
             meter.push(byte);
         }

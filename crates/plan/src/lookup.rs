@@ -221,7 +221,7 @@ impl Plan {
         let division = submission.division.as_deref().unwrap_or("closed");
         for measured in &mut self.measurements {
             let (suite, benchmark) = (&submission.suite, &submission.benchmark);
-            let rules = rounds.rules(suite, round, benchmark, &measured.scenario);
+            let rules = rounds.benchmark_rules(suite, round, benchmark, &measured.scenario);
             measured.rules = rules.map(|rules| rules.in_division(division));
         }
         if submission.suite == "mlperf-inference" && self.measurement_rules().next().is_none() {

@@ -11,13 +11,13 @@ use super::sum::CompensatedSum;
 use crate::request::MatchSelection;
 
 /// The most entries of a table.
-pub const MOST_ENTRIES: usize = 10_000;
+pub const MAX_TABLE_ENTRIES: usize = 10_000;
 
 /// The entries of a table, by name; a figure that is not a table has the empty name.
 pub type FigureEntries<E> = BTreeMap<String, Accumulator<E>>;
 
 /// The most values that `take: all` stores.
-pub const MOST_VALUES: usize = 100_000;
+pub const MAX_STORED_VALUES: usize = 100_000;
 
 /// The numbers read so far; bounded in memory, whatever their count.
 ///
@@ -57,18 +57,18 @@ impl<E: Display> Accumulator<E> {
     }
 
     /// Adds a number, after those so far.
-    pub fn add(&mut self, printed: PrintedNumber, place: RecordLocation) {
+    pub fn add_number(&mut self, printed: PrintedNumber, place: RecordLocation) {
         match self.take {
             MatchSelection::First if self.is_announced() => return,
             MatchSelection::Last => {
                 if let Some(record) = self.unreadable.take() {
-                    self.passed_over.note(&record);
+                    self.passed_over.add_record(&record);
                 }
             }
             _ => {}
         }
         self.count += 1;
-        self.store(printed, place);
+        self.store_number(printed, place);
     }
 
     /// Adds a record that announces a number and cannot be read.
@@ -77,7 +77,7 @@ impl<E: Display> Accumulator<E> {
             MatchSelection::First if self.is_announced() => {}
             MatchSelection::Last => {
                 if let Some(before) = self.unreadable.replace(record) {
-                    self.passed_over.note(&before);
+                    self.passed_over.add_record(&before);
                 }
             }
             _ => drop(self.unreadable.get_or_insert(record)),
@@ -85,7 +85,7 @@ impl<E: Display> Accumulator<E> {
     }
 
     /// Appends the numbers that another one read after these.
-    pub fn join(&mut self, after: Self) {
+    pub fn append(&mut self, after: Self) {
         if self.take == MatchSelection::First && self.is_announced() {
             return;
         }
@@ -95,12 +95,12 @@ impl<E: Display> Accumulator<E> {
         }
         self.count += after.count;
         self.overflowed |= after.overflowed;
-        self.sum.join(after.sum);
+        self.sum.append(after.sum);
         if let Some((value, place)) = after.least {
             self.note_least(value, place);
         }
         for printed in after.stored {
-            self.store(printed, after.place);
+            self.store_number(printed, after.place);
         }
         if after.count > 0 && !self.is_one_of_several() {
             self.place = after.place;
@@ -115,28 +115,28 @@ impl<E: Display> Accumulator<E> {
 
     /// Returns where the announcement stands that decides; where all count, the last number, or the first
     /// that cannot be read.
-    pub fn place(&self) -> RecordLocation {
+    pub fn deciding_place(&self) -> RecordLocation {
         let unreadable = self.unreadable.as_ref();
         unreadable.map_or(self.place, |record| record.place)
     }
 
     /// Returns the least number that counts, and where it stands.
-    pub fn least(&self) -> Option<(f64, RecordLocation)> {
+    pub fn smallest_value(&self) -> Option<(f64, RecordLocation)> {
         self.least
     }
 
     /// Returns the announcement that decides, if it cannot be read.
-    pub fn unreadable(&self) -> Option<&UnreadableRecord<E>> {
+    pub fn unreadable_announcement(&self) -> Option<&UnreadableRecord<E>> {
         self.unreadable.as_ref()
     }
 
     /// Returns the announcements that do not matter and cannot be read.
-    pub fn passed_over(&self) -> &SkippedRecords {
+    pub fn superseded_announcements(&self) -> &SkippedRecords {
         &self.passed_over
     }
 
     /// Returns whether there were more than can be stored.
-    pub fn overflowed(&self) -> bool {
+    pub fn has_overflowed(&self) -> bool {
         self.overflowed
     }
 
@@ -148,11 +148,11 @@ impl<E: Display> Accumulator<E> {
         matches!(self.take, MatchSelection::Min | MatchSelection::Max)
     }
 
-    fn store(&mut self, printed: PrintedNumber, place: RecordLocation) {
+    fn store_number(&mut self, printed: PrintedNumber, place: RecordLocation) {
         let mut counts = true;
         match self.take {
-            MatchSelection::Sum | MatchSelection::Mean => self.sum.add(printed),
-            MatchSelection::All if self.stored.len() == MOST_VALUES => self.overflowed = true,
+            MatchSelection::Sum | MatchSelection::Mean => self.sum.add_number(printed),
+            MatchSelection::All if self.stored.len() == MAX_STORED_VALUES => self.overflowed = true,
             MatchSelection::All => self.stored.push(printed),
             MatchSelection::First
             | MatchSelection::Last
@@ -186,7 +186,7 @@ impl<E: Display> Accumulator<E> {
 
     /// Returns the number, or with `take: all` each in order; empty where there was none, or where the
     /// announcement that decides cannot be read.
-    pub fn values(self) -> Vec<PrintedNumber> {
+    pub fn into_values(self) -> Vec<PrintedNumber> {
         match self.take {
             _ if self.count == 0 || self.unreadable.is_some() => Vec::new(),
             MatchSelection::Sum => vec![self.sum.total()],
@@ -200,17 +200,17 @@ impl<E: Display> Accumulator<E> {
     /// # Errors
     /// A lower-case fragment: where there is none, it cannot be read or is not finite, or `take: all`
     /// finds several that differ.
-    pub fn one(self) -> Result<PrintedNumber, String> {
+    pub fn into_single_value(self) -> Result<PrintedNumber, String> {
         let count = self.count;
         if let Some(record) = &self.unreadable {
             return Err(record.error.to_string());
         }
         if self.overflowed {
             return Err(format!(
-                "there are more than {MOST_VALUES} values; narrow it, or take one of first, last, min, max, sum, mean"
+                "there are more than {MAX_STORED_VALUES} values; narrow it, or take one of first, last, min, max, sum, mean"
             ));
         }
-        let values = self.values();
+        let values = self.into_values();
         let first = *values.first().ok_or("there is no value")?;
         if let Some(invalid) = values.iter().find(|printed| !printed.value.is_finite()) {
             return Err(format!(
@@ -237,13 +237,13 @@ pub(crate) fn entry_name<'n>(texts: impl IntoIterator<Item = &'n str>) -> String
 
 /// Returns the entry that these texts name, their words joined by one space; none where it would be new
 /// and there is no room for it.
-pub(crate) fn entry<'a, 'n, E: Display>(
+pub(crate) fn find_or_insert_entry<'a, 'n, E: Display>(
     entries: &'a mut FigureEntries<E>,
     name: impl IntoIterator<Item = &'n str>,
     take: MatchSelection,
 ) -> Option<&'a mut Accumulator<E>> {
     let key = entry_name(name);
-    let has_room = entries.len() < MOST_ENTRIES || entries.contains_key(&key);
+    let has_room = entries.len() < MAX_TABLE_ENTRIES || entries.contains_key(&key);
     has_room.then(|| entries.entry(key).or_insert_with(|| Accumulator::new(take)))
 }
 
@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     fn place(line: u64) -> RecordLocation {
-        RecordLocation::line(0, line)
+        RecordLocation::at_line(0, line)
     }
 
     /// Numbers, and `None` for an announcement that cannot be read.
@@ -268,7 +268,7 @@ mod tests {
                         value: *value,
                         half_digit: 0.0,
                     };
-                    accumulator.add(printed, place(offset));
+                    accumulator.add_number(printed, place(offset));
                 }
                 None => accumulator.add_unreadable(UnreadableRecord {
                     place: place(offset),
@@ -296,8 +296,11 @@ mod tests {
         #[case] expected: Option<(f64, u64)>,
     ) {
         let accumulator = read(take, records, 0);
-        let at = accumulator.place();
-        let actual = accumulator.one().ok().map(|printed| (printed.value, at));
+        let at = accumulator.deciding_place();
+        let actual = accumulator
+            .into_single_value()
+            .ok()
+            .map(|printed| (printed.value, at));
         assert_eq!(actual, expected.map(|(value, line)| (value, place(line))));
     }
 
@@ -308,7 +311,7 @@ mod tests {
             &[None, Some(1.0), None, None, Some(2.0)],
             0,
         );
-        let passed_over = accumulator.passed_over();
+        let passed_over = accumulator.superseded_announcements();
         assert_eq!(passed_over.count, 3);
         assert_eq!(passed_over.first, Some((place(0), "nan".to_owned())));
     }
@@ -323,10 +326,10 @@ mod tests {
             let records: Vec<Option<f64>> = records.into_iter().map(|value| value.map(f64::from)).collect();
             let (before, after) = records.split_at(cut.min(records.len()));
             let mut joined = read(take, before, 0);
-            joined.join(read(take, after, before.len() as u64));
+            joined.append(read(take, after, before.len() as u64));
             let whole = read(take, &records, 0);
-            prop_assert_eq!(joined.place(), whole.place());
-            prop_assert_eq!(joined.one(), whole.one());
+            prop_assert_eq!(joined.deciding_place(), whole.deciding_place());
+            prop_assert_eq!(joined.into_single_value(), whole.into_single_value());
         }
     }
 }

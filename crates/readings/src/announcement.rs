@@ -22,7 +22,8 @@ use super::literal;
 use super::units;
 use super::words::{BROKEN, END, END_WITHOUT_NUMBER, FAILED, MARKS, MISSING, OPENING};
 use shapes::{
-    around, characters, first_word, has_word, is_space, text_before_success, with_missing,
+    allow_missing_numbers, first_word, has_word, is_space, small_class_characters,
+    split_around_group, text_before_success,
 };
 
 /// A number, as any program prints one.
@@ -45,29 +46,31 @@ pub struct Announcement {
 impl Announcement {
     /// Returns what recognises the announcements of the number in a group of a pattern, of a table or of
     /// one figure; none where the pattern has no words next to it.
-    pub fn of(expression: &str, group: usize, is_table: bool) -> Option<Self> {
+    pub fn from_pattern(expression: &str, group: usize, is_table: bool) -> Option<Self> {
         let parsed = regex_syntax::parse(expression).ok()?;
-        let (before, after) = around(&parsed, u32::try_from(group).ok()?)?;
-        let name = FigureNamePattern::of(&before);
+        let (before, after) = split_around_group(&parsed, u32::try_from(group).ok()?)?;
+        let name = FigureNamePattern::from_parts_before(&before);
         let is_named = has_word(&name.hir);
         let has_words_after = after.iter().any(has_word);
         let begin = text_before_success(&before);
         let (expressions, required) = if is_named {
-            let mut lines = name.lines(&before, &after);
-            lines.extend(begin.iter().map(failed_instead));
+            let mut lines = name.line_expressions(&before, &after);
+            lines.extend(begin.iter().map(expression_for_failure));
             (lines, begin.unwrap_or_else(|| name.hir.clone()))
         } else if has_words_after {
             let begin = if before.is_empty() {
                 r"(?:^|[\s:=(\[])".to_owned()
             } else {
-                with_missing(&before)
+                allow_missing_numbers(&before)
             };
             let behind = Hir::concat(after.clone());
             let line = format!("{begin}(?:{MISSING}|{FAILED}){behind}");
             (vec![line], behind)
         } else if is_table && !before.is_empty() {
-            let mut lines = vec![in_place_of_number(&with_missing(&before))];
-            lines.extend(name.numbers(&before, &after));
+            let mut lines = vec![expression_for_missing_number(&allow_missing_numbers(
+                &before,
+            ))];
+            lines.extend(name.unmatched_number_expressions(&before, &after));
             (lines, Hir::empty())
         } else {
             return None;
@@ -85,19 +88,19 @@ impl Announcement {
     }
 
     /// Returns a finder of a literal that every announcement contains.
-    pub fn literal(&self) -> Option<Finder<'static>> {
-        literal::of(&self.required)
+    pub fn required_literal(&self) -> Option<Finder<'static>> {
+        literal::find_literal_in(&self.required)
     }
 
     /// Returns the searches of one text that recognise its announcements.
-    pub fn searches(&self) -> Vec<BoundedSearch<'_>> {
-        self.lines.iter().map(BoundedRegex::search).collect()
+    pub fn start_searches(&self) -> Vec<BoundedSearch<'_>> {
+        self.lines.iter().map(BoundedRegex::start_search).collect()
     }
 
     /// Returns whether a line announces the figure, of which one of these searches has found the groups: a line
     /// with a number does only if the unit behind it is another multiple of the figure's.
-    pub fn announces(&self, line: &str, search: &BoundedSearch<'_>) -> bool {
-        let unit = search.group_named(UNIT).map(|unit| &line[unit]);
+    pub fn matches_line(&self, line: &str, search: &BoundedSearch<'_>) -> bool {
+        let unit = search.named_group_range(UNIT).map(|unit| &line[unit]);
         let own = self.unit.as_deref().unwrap_or_default();
         unit.is_none_or(|unit| units::is_other_multiple(unit, own))
     }
@@ -109,13 +112,13 @@ impl Announcement {
 }
 
 /// Returns an expression for a line with a word for a missing number, or for a failure, right behind `whole`.
-fn in_place_of_number(whole: &str) -> String {
+fn expression_for_missing_number(whole: &str) -> String {
     format!("{whole}{OPENING}(?:{MISSING}{END}|{FAILED}{END_WITHOUT_NUMBER}|{MARKS})")
 }
 
 /// Returns an expression for a line that states the contrary of the pattern: `result is INVALID` where that has
 /// `VALID`.
-fn failed_instead(begin: &Hir) -> String {
+fn expression_for_failure(begin: &Hir) -> String {
     format!(r"{begin}(?:{FAILED}\b|(?i:not |un)\w)")
 }
 
@@ -128,7 +131,7 @@ struct FigureNamePattern {
 }
 
 impl FigureNamePattern {
-    fn of(before: &[Hir]) -> Self {
+    fn from_parts_before(before: &[Hir]) -> Self {
         let mut parts = before.to_vec();
         let (mut has_space, mut is_next) = (false, true);
         while let Some(last) = parts.pop() {
@@ -156,9 +159,8 @@ impl FigureNamePattern {
         };
         let ends_with_separator = parts.last().is_some_and(|last| match last.kind() {
             HirKind::Literal(literal) => String::from_utf8_lossy(&literal.0).ends_with(separators),
-            HirKind::Class(class) => {
-                characters(class).is_some_and(|all| all.iter().all(|one| separators.contains(one)))
-            }
+            HirKind::Class(class) => small_class_characters(class)
+                .is_some_and(|all| all.iter().all(|one| separators.contains(one))),
             _ => false,
         });
         Self {
@@ -169,11 +171,11 @@ impl FigureNamePattern {
     }
 
     /// Expressions for the lines that announce its figure.
-    fn lines(&self, before: &[Hir], after: &[Hir]) -> Vec<String> {
-        let (name, whole) = (&self.hir, with_missing(before));
-        let mut lines = self.numbers(before, after);
+    fn line_expressions(&self, before: &[Hir], after: &[Hir]) -> Vec<String> {
+        let (name, whole) = (&self.hir, allow_missing_numbers(before));
+        let mut lines = self.unmatched_number_expressions(before, after);
         if !self.ends_with_separator {
-            lines.push(in_place_of_number(&whole));
+            lines.push(expression_for_missing_number(&whole));
             return lines;
         }
         let is_bare = after
@@ -200,11 +202,11 @@ impl FigureNamePattern {
 
     /// Expressions for lines with a number that the pattern does not match: of another form, with another
     /// multiple of the unit, or cut.
-    fn numbers(&self, before: &[Hir], after: &[Hir]) -> Vec<String> {
+    fn unmatched_number_expressions(&self, before: &[Hir], after: &[Hir]) -> Vec<String> {
         if !self.is_next {
             return Vec::new();
         }
-        let whole = with_missing(before);
+        let whole = allow_missing_numbers(before);
         let mut lines = Vec::new();
         if after.is_empty() {
             lines.push(format!(r"{whole}{NUMBER}(?:[\s,;:)%\]|│].*)?$"));
@@ -237,15 +239,16 @@ mod tests {
     use super::*;
 
     fn announces_in(announcement: &Announcement, line: &str) -> bool {
-        let mut searches = announcement.searches().into_iter();
-        searches.any(|mut search| search.find_groups(line) && announcement.announces(line, &search))
+        let mut searches = announcement.start_searches().into_iter();
+        searches
+            .any(|mut search| search.find_groups(line) && announcement.matches_line(line, &search))
     }
 
     fn announces(pattern: &str, line: &str) -> bool {
         let group = BoundedRegex::new(pattern).unwrap();
         let named = group.group_names().position(|name| name == Some("value"));
         let is_table = group.group_names().flatten().any(|name| name == "entry");
-        let announcement = Announcement::of(pattern, named.unwrap_or(1), is_table);
+        let announcement = Announcement::from_pattern(pattern, named.unwrap_or(1), is_table);
         announcement.is_some_and(|announcement| announces_in(&announcement, line))
     }
 
@@ -311,18 +314,22 @@ mod tests {
 
     #[test]
     fn a_literal_of_the_pattern_is_in_every_announcement() {
-        let announcement = Announcement::of(r"^speed: ([0-9.]+) megabytes", 1, false).unwrap();
-        assert_eq!(announcement.literal().unwrap().needle(), b"speed:");
-        let announcement = Announcement::of(r"([0-9.]+) megabytes", 1, false).unwrap();
-        assert_eq!(announcement.literal().unwrap().needle(), b" megabytes");
+        let announcement =
+            Announcement::from_pattern(r"^speed: ([0-9.]+) megabytes", 1, false).unwrap();
+        assert_eq!(announcement.required_literal().unwrap().needle(), b"speed:");
+        let announcement = Announcement::from_pattern(r"([0-9.]+) megabytes", 1, false).unwrap();
+        assert_eq!(
+            announcement.required_literal().unwrap().needle(),
+            b" megabytes"
+        );
     }
 
     proptest! {
         #[test]
-        fn any_pattern(pattern in "[a-z(): |.*+?^$\\[\\]0-9-]{0,20}\\([0-9]\\)[a-z(): |.*+?]{0,9}", line in "\\PC{0,30}") {
-            if let Some(announcement) = Announcement::of(&pattern, 1, false)
+        fn every_announcement_contains_its_literal(pattern in "[a-z(): |.*+?^$\\[\\]0-9-]{0,20}\\([0-9]\\)[a-z(): |.*+?]{0,9}", line in "\\PC{0,30}") {
+            if let Some(announcement) = Announcement::from_pattern(&pattern, 1, false)
                 && announces_in(&announcement, &line)
-                && let Some(literal) = announcement.literal()
+                && let Some(literal) = announcement.required_literal()
             {
                 prop_assert!(literal.find(line.as_bytes()).is_some());
             }

@@ -23,7 +23,7 @@ const MAX_NESTING: u32 = 64;
 /// The most steps of one expression over one text: some seconds of a processor.
 pub const MAX_STEPS: u64 = 2_000_000_000;
 /// The memory of a lazy DFA for its states, bytes; when it is full, they are built again.
-const DFA_CACHE_BYTES: usize = 2 << 20;
+const DFA_CACHE_LIMIT_BYTES: usize = 2 << 20;
 /// Bytes of that memory that take one step for each state of the NFA.
 const CACHE_BYTES_PER_STEP: u64 = 64;
 
@@ -74,8 +74,8 @@ impl BoundedRegex {
             return Err(RegexError::TooLong(expression.len()));
         }
         let mut parser = ParserBuilder::new();
-        let parsed = parser.nest_limit(MAX_NESTING).build().parse(expression);
-        let parsed = parsed.map_err(|error| RegexError::Syntax(last_line(&error)))?;
+        let parse_result = parser.nest_limit(MAX_NESTING).build().parse(expression);
+        let parsed = parse_result.map_err(|error| RegexError::Syntax(last_line(&error)))?;
         let config = NFA::config()
             .nfa_size_limit(Some(MAX_COMPILED_BYTES))
             .which_captures(WhichCaptures::None);
@@ -86,12 +86,12 @@ impl BoundedRegex {
         let forward = nfa(config.clone())?;
         let reverse = nfa(config.reverse(true))?;
         let states = forward.states().len() as u64;
-        let per_fill = (DFA_CACHE_BYTES as u64 / CACHE_BYTES_PER_STEP) * states;
+        let per_fill = (DFA_CACHE_LIMIT_BYTES as u64 / CACHE_BYTES_PER_STEP) * states;
         let max_fills = usize::try_from(MAX_STEPS / per_fill.max(1)).unwrap_or(usize::MAX);
         let dfa = |nfa, kind| {
             let config = DFA::config()
                 .match_kind(kind)
-                .cache_capacity(DFA_CACHE_BYTES)
+                .cache_capacity(DFA_CACHE_LIMIT_BYTES)
                 .skip_cache_capacity_check(true)
                 .unicode_word_boundary(true)
                 .minimum_cache_clear_count(Some(max_fills));
@@ -119,7 +119,7 @@ impl BoundedRegex {
     }
 
     /// Returns the number of its groups, the whole match included.
-    pub fn groups(&self) -> usize {
+    pub fn group_count(&self) -> usize {
         self.groups.captures_len()
     }
 
@@ -130,7 +130,7 @@ impl BoundedRegex {
     }
 
     /// Returns a search of one text, line by line.
-    pub fn search(&self) -> BoundedSearch<'_> {
+    pub fn start_search(&self) -> BoundedSearch<'_> {
         BoundedSearch {
             regex: self,
             caches: [self.forward.create_cache(), self.reverse.create_cache()],
@@ -174,7 +174,7 @@ impl BoundedSearch<'_> {
                 None
             }
             // A boundary of words next to letters that are not ASCII.
-            Err(_) if self.charge(line.len()) => {
+            Err(_) if self.charge_steps(line.len()) => {
                 let found = self.regex.groups.find(rest);
                 found.map(|found| found.range())
             }
@@ -208,7 +208,7 @@ impl BoundedSearch<'_> {
         let Some(found) = self.find(line) else {
             return false;
         };
-        if !self.charge(found.len()) {
+        if !self.charge_steps(found.len()) {
             return false;
         }
         let within = Input::new(line).span(found).anchored(Anchored::Yes);
@@ -219,25 +219,25 @@ impl BoundedSearch<'_> {
     }
 
     /// Returns the part of the line that a group of the latest match captured.
-    pub fn group(&self, index: usize) -> Option<Range<usize>> {
+    pub fn group_range(&self, index: usize) -> Option<Range<usize>> {
         self.captures
             .get_group(index)
             .map(|Span { start, end }| start..end)
     }
 
     /// Returns the part of the line that a group of the latest match captured, by its name.
-    pub fn group_named(&self, name: &str) -> Option<Range<usize>> {
+    pub fn named_group_range(&self, name: &str) -> Option<Range<usize>> {
         let group = self.captures.get_group_by_name(name);
         group.map(|Span { start, end }| start..end)
     }
 
     /// Returns the steps so far.
-    pub fn steps(&self) -> u64 {
+    pub fn step_count(&self) -> u64 {
         if self.gave_up {
             return MAX_STEPS + 1;
         }
         let built = self.caches.iter().map(|cache| {
-            let cleared = cache.clear_count() * DFA_CACHE_BYTES;
+            let cleared = cache.clear_count() * DFA_CACHE_LIMIT_BYTES;
             (cleared + cache.memory_usage()) as u64
         });
         let bytes: u64 = built.sum();
@@ -245,7 +245,7 @@ impl BoundedSearch<'_> {
     }
 
     /// Counts the simulation of the NFA over this many bytes; returns whether it may be done.
-    pub(crate) fn charge(&mut self, bytes: usize) -> bool {
+    pub(crate) fn charge_steps(&mut self, bytes: usize) -> bool {
         let steps = (bytes as u64 + 1) * self.regex.states;
         self.simulated = self.simulated.saturating_add(steps);
         !self.is_exhausted()
@@ -313,17 +313,17 @@ mod tests {
         } else {
             text
         };
-        let mut search = regex.search();
+        let mut search = regex.start_search();
         for line in text.lines() {
             search.find_groups(line);
         }
-        assert!(search.steps() <= 2 * MAX_STEPS + 1);
+        assert!(search.step_count() <= 2 * MAX_STEPS + 1);
     }
 
     #[test]
     fn a_search_that_took_too_many_steps_finds_nothing_more() {
         let regex = BoundedRegex::new(r"\b(\w+)\b").unwrap();
-        let mut search = regex.search();
+        let mut search = regex.start_search();
         let line = "ä".repeat(30_000);
         let lines = MAX_STEPS / (line.len() as u64 * regex.states) + 2;
         let found = (0..lines).take_while(|_| search.find_groups(&line)).count() as u64;
@@ -342,12 +342,12 @@ mod tests {
             };
             let mut captures = plain.create_captures();
             plain.captures(&line, &mut captures);
-            let mut search = bounded.search();
+            let mut search = bounded.start_search();
             prop_assert_eq!(search.find_groups(&line), captures.is_match());
-            for group in 0..bounded.groups() {
+            for group in 0..bounded.group_count() {
                 let expected = captures.get_group(group).map(|span| span.range());
                 if captures.is_match() {
-                    prop_assert_eq!(search.group(group), expected);
+                    prop_assert_eq!(search.group_range(group), expected);
                 }
             }
         }

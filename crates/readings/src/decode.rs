@@ -8,19 +8,21 @@ use std::borrow::Cow;
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 /// Bytes at the beginning of a text that show its encoding.
-pub const HEAD: usize = 1024;
+pub const ENCODING_HEAD_BYTES: usize = 1024;
 /// The fewest bytes of a text whose zeros show that it is UTF-16.
-const MIN_LENGTH: usize = 8;
+const MIN_BYTES_TO_DETECT_UTF16: usize = 8;
 
 /// Returns the encoding of a text by its beginning, and the length of its byte order mark.
-pub fn encoding(head: &[u8]) -> (&'static Encoding, usize) {
+pub fn detect_encoding(head: &[u8]) -> (&'static Encoding, usize) {
     Encoding::for_bom(head).unwrap_or_else(|| {
-        let pairs = head[..head.len().min(HEAD)].as_chunks::<2>().0;
+        let pairs = head[..head.len().min(ENCODING_HEAD_BYTES)]
+            .as_chunks::<2>()
+            .0;
         let zeros = |at: usize| pairs.iter().filter(|pair| pair[at] == 0).count();
         let most = pairs.len() * 9 / 10;
         let (first, second) = (zeros(0), zeros(1));
         match head.len() {
-            length if length < MIN_LENGTH => (UTF_8, 0),
+            length if length < MIN_BYTES_TO_DETECT_UTF16 => (UTF_8, 0),
             _ if second > most && first == 0 => (UTF_16LE, 0),
             _ if first > most && second == 0 => (UTF_16BE, 0),
             _ => (UTF_8, 0),
@@ -30,7 +32,7 @@ pub fn encoding(head: &[u8]) -> (&'static Encoding, usize) {
 
 /// Returns a whole text as UTF-8, without a byte order mark. Bytes that are not UTF-8 stay.
 pub fn to_utf8(text: &[u8]) -> Cow<'_, [u8]> {
-    let (encoding, mark) = encoding(text);
+    let (encoding, mark) = detect_encoding(text);
     let text = &text[mark..];
     if encoding == UTF_8 {
         return Cow::Borrowed(text);
@@ -49,11 +51,11 @@ pub struct Utf8Blocks {
 
 impl Utf8Blocks {
     /// Hands the next block to `emit`, as UTF-8 and without a byte order mark. The first one should
-    /// have [`HEAD`] bytes, if the text has.
+    /// have [`ENCODING_HEAD_BYTES`] bytes, if the text has.
     pub fn push(&mut self, mut block: &[u8], mut emit: impl FnMut(&[u8])) {
         if !self.has_begun {
             self.has_begun = true;
-            let (encoding, mark) = encoding(block);
+            let (encoding, mark) = detect_encoding(block);
             block = &block[mark..];
             let is_other = encoding != UTF_8;
             self.decoder = is_other.then(|| encoding.new_decoder_without_bom_handling());
@@ -107,7 +109,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes(text in prop::collection::vec(any::<u8>(), 0..60)) {
+        fn any_bytes_can_be_decoded(text in prop::collection::vec(any::<u8>(), 0..60)) {
             let _ = to_utf8(&text);
         }
     }

@@ -12,7 +12,7 @@ use super::figure::SEPARATORS;
 use super::units;
 
 /// The most letters of a number that are shown.
-const MAX_SHOWN: usize = 40;
+const MAX_SHOWN_CHARS: usize = 40;
 
 /// Characters that stand for omitted text.
 const ELLIPSES: [char; 3] = ['…', '⋯', '‥'];
@@ -23,19 +23,19 @@ const UNDECODED: char = '\u{fffd}';
 
 /// Returns where the number begins that the line has at `part`: before `part` if its beginning was
 /// not captured.
-pub fn begin(line: &str, part: &Range<usize>) -> usize {
+pub fn number_begin(line: &str, part: &Range<usize>) -> usize {
     if !is_cut_before(line, part) {
         return part.start;
     }
     let mut start = part.start;
-    if let Some(group) = group_before(&line[..start], &line[part.clone()]) {
+    if let Some(group) = digit_group_length_before(&line[..start], &line[part.clone()]) {
         return start - group;
     }
     while let Some(letter) = line[..start].chars().next_back() {
         let before = start - letter.len_utf8();
         // The letter of an exponent or a duration; a name before the number is none of it.
         let is_within = letter.is_alphabetic() && line[..before].ends_with(is_digit);
-        if part.start - before > MAX_SHOWN || !(is_within || belongs(letter)) {
+        if part.start - before > MAX_SHOWN_CHARS || !(is_within || is_shown_in_number(letter)) {
             break;
         }
         start = before;
@@ -43,20 +43,20 @@ pub fn begin(line: &str, part: &Range<usize>) -> usize {
     let shown = line[start..part.start].trim_start_matches([':', ',', '\'', '_', '\u{a0}']);
     // The character that shows the cut belongs to the number in any case.
     let last = line[..part.start].char_indices().next_back();
-    let last = last.map_or(part.start, |(at, _)| at);
-    last.min(part.start - shown.len())
+    let last_char_start = last.map_or(part.start, |(at, _)| at);
+    last_char_start.min(part.start - shown.len())
 }
 
 /// Returns where the number ends that the line has at `part`, a figure in `unit`: behind `part` if its
 /// end was not captured.
-pub fn end(line: &str, part: &Range<usize>, unit: &str) -> usize {
-    let Some(least) = cut_behind(line, part, unit) else {
+pub fn number_end(line: &str, part: &Range<usize>, unit: &str) -> usize {
+    let Some(least) = min_cut_length_behind(line, part, unit) else {
         return part.end;
     };
     let least = part.end + least;
-    let run = line[least..].chars().take(MAX_SHOWN);
-    let run: usize = run
-        .take_while(|letter| letter.is_alphabetic() || belongs(*letter))
+    let run_letters = line[least..].chars().take(MAX_SHOWN_CHARS);
+    let run: usize = run_letters
+        .take_while(|letter| letter.is_alphabetic() || is_shown_in_number(*letter))
         .map(char::len_utf8)
         .sum();
     let shown = &line[least..least + run];
@@ -70,7 +70,7 @@ pub fn end(line: &str, part: &Range<usize>, unit: &str) -> usize {
 }
 
 /// Returns whether a character is shown as part of a number.
-fn belongs(letter: char) -> bool {
+fn is_shown_in_number(letter: char) -> bool {
     letter.is_numeric()
         || matches!(letter, '.' | '^' | '+' | '×' | ':' | UNDECODED)
         || MINUSES.contains(&letter)
@@ -112,9 +112,9 @@ fn is_cut_before(line: &str, part: &Range<usize>) -> bool {
     match last {
         _ if last.is_numeric() || ELLIPSES.contains(&last) => true,
         '.' => begins_fraction(head, previous),
-        ',' => follows_digit && is_one_number(&elements(line, part)),
+        ',' => follows_digit && is_one_number(&comma_separated_elements(line, part)),
         UNDECODED => follows_digit,
-        ' ' => group_before(before, captured).is_some(),
+        ' ' => digit_group_length_before(before, captured).is_some(),
         _ if SEPARATORS.contains(&last) => {
             let group = leading_digits(captured);
             follows_digit && group == 3 && (1..=3).contains(&trailing_digits(head))
@@ -132,7 +132,7 @@ fn is_cut_before(line: &str, part: &Range<usize>) -> bool {
 
 /// Returns the length of a group of digits, and of the space behind it, before `captured`: `1 ` of
 /// `delay: 1 764.6`. Behind a word it is a number of its own (`batch 8 128.3`).
-fn group_before(before: &str, captured: &str) -> Option<usize> {
+fn digit_group_length_before(before: &str, captured: &str) -> Option<usize> {
     let head = before.strip_suffix(' ')?;
     let digits = trailing_digits(head);
     let label = head[..head.len() - digits].trim_end_matches(' ');
@@ -203,7 +203,7 @@ fn begins_minutes(text: &str) -> bool {
 }
 
 /// Returns how many bytes behind `part` belong to the number at least.
-fn cut_behind(line: &str, part: &Range<usize>, unit: &str) -> Option<usize> {
+fn min_cut_length_behind(line: &str, part: &Range<usize>, unit: &str) -> Option<usize> {
     let captured = line[part.clone()].trim_start_matches(['+', '-', '−', '–']);
     let rest = &line[part.end..];
     let first = rest.chars().next()?;
@@ -213,7 +213,7 @@ fn cut_behind(line: &str, part: &Range<usize>, unit: &str) -> Option<usize> {
     let is_part = match first {
         _ if first.is_numeric() || ELLIPSES.contains(&first) => true,
         '.' => precedes_digit || after.starts_with('.') || captured.ends_with('.'),
-        ',' => precedes_digit && is_one_number(&elements(line, part)),
+        ',' => precedes_digit && is_one_number(&comma_separated_elements(line, part)),
         UNDECODED => precedes_digit,
         ' ' if is_grouped_behind(captured, after) => true,
         _ if SEPARATORS.contains(&first) && leading_digits(after) == 3 => {
@@ -225,17 +225,17 @@ fn cut_behind(line: &str, part: &Range<usize>, unit: &str) -> Option<usize> {
         ':' => is_integer(captured) && captured.len() <= 3 && begins_minutes(after),
         _ if MINUSES.contains(&first) => precedes_digit,
         _ => {
-            return exponent(rest)
-                .or_else(|| power_of_ten(rest))
-                .or_else(|| hexadecimal(captured, rest))
-                .or_else(|| multiple(rest, unit));
+            return exponent_length(rest)
+                .or_else(|| power_of_ten_length(rest))
+                .or_else(|| hexadecimal_prefix_length(captured, rest))
+                .or_else(|| other_multiple_length(rest, unit));
         }
     };
     is_part.then_some(least)
 }
 
 /// `e+06`, `E6`, Fortran's `D+06`; behind a space with a sign only.
-fn exponent(rest: &str) -> Option<usize> {
+fn exponent_length(rest: &str) -> Option<usize> {
     let attached = rest.strip_prefix(' ').unwrap_or(rest);
     let digits = attached.strip_prefix(['e', 'E', 'd', 'D'])?;
     let unsigned = digits.trim_start_matches(['+', '-', '−']);
@@ -245,7 +245,7 @@ fn exponent(rest: &str) -> Option<usize> {
 }
 
 /// `×10^6`, `x 10^6`, `*10**6`, `×10⁶`.
-fn power_of_ten(rest: &str) -> Option<usize> {
+fn power_of_ten_length(rest: &str) -> Option<usize> {
     let times = rest.trim_start_matches([' ', '\u{a0}']);
     let ten = times.strip_prefix(['×', '✕', 'x', '*', '·'])?.trim_start();
     let power = ten.strip_prefix("10")?;
@@ -255,7 +255,7 @@ fn power_of_ten(rest: &str) -> Option<usize> {
     is_power.then(|| rest.len() - power.len())
 }
 
-fn hexadecimal(captured: &str, rest: &str) -> Option<usize> {
+fn hexadecimal_prefix_length(captured: &str, rest: &str) -> Option<usize> {
     let digits = rest.strip_prefix(['x', 'X'])?;
     let begins = captured == "0" && digits.starts_with(|letter: char| letter.is_ascii_hexdigit());
     begins.then_some(2)
@@ -275,13 +275,13 @@ fn unit_behind(rest: &str) -> (&str, usize) {
 /// `941 MB/s` with `GB/s`. Suffixes and prefixes alone are none.
 pub fn has_other_unit(line: &str, end: usize, unit: &str) -> bool {
     let (word, _) = unit_behind(&line[end..]);
-    let is_prefix = units::is_suffix(word) || matches!(word, "n" | "u" | "µ" | "μ" | "m");
+    let is_prefix = units::is_number_suffix(word) || matches!(word, "n" | "u" | "µ" | "μ" | "m");
     (!is_prefix || units::is_time(word) && units::is_time(unit))
         && units::is_other_multiple(word, unit)
 }
 
 /// Returns the length of a suffix (`k`, ` M`), or of a unit that says another multiple of the figure's: `12.3ktok/s`.
-fn multiple(rest: &str, unit: &str) -> Option<usize> {
+fn other_multiple_length(rest: &str, unit: &str) -> Option<usize> {
     let is_spaced = rest.starts_with([' ', '\u{a0}', '\t', '(', '[']);
     let (word, length) = unit_behind(rest);
     let letters = word.len() - word.trim_start_matches(char::is_alphabetic).len();
@@ -292,7 +292,7 @@ fn multiple(rest: &str, unit: &str) -> Option<usize> {
         let is_multiple = is_alone
             && (after.is_empty()
                 || after.starts_with(|next: char| !next.is_alphanumeric() && next != '-'))
-            && units::is_suffix(suffix)
+            && units::is_number_suffix(suffix)
             && !units::is_own_suffix(suffix, unit);
         let is_inverse = word != unit && units::is_inverse(word, unit);
         let is_other = is_inverse || has_other_unit(rest, 0, unit);
@@ -303,7 +303,7 @@ fn multiple(rest: &str, unit: &str) -> Option<usize> {
         return Some(length);
     }
     let is_alone = !behind.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_');
-    if is_alone && (units::is_suffix(suffix) || suffix == "B" && !units::is_of_bytes(unit)) {
+    if is_alone && (units::is_number_suffix(suffix) || suffix == "B" && !units::is_of_bytes(unit)) {
         // `12.3k/s` has its suffix as well as `12.3k`.
         return (!units::is_own_suffix(suffix, unit)).then_some(suffix.len());
     }
@@ -312,7 +312,7 @@ fn multiple(rest: &str, unit: &str) -> Option<usize> {
 }
 
 /// Returns the numbers around `part` that only commas separate, itself among them.
-fn elements<'a>(line: &'a str, part: &Range<usize>) -> Vec<&'a str> {
+fn comma_separated_elements<'a>(line: &'a str, part: &Range<usize>) -> Vec<&'a str> {
     let is_part = |letter: char| letter.is_ascii_digit() || letter == '.';
     let mut start = part.start;
     while let Some(head) = line[..start].strip_suffix(',') {
@@ -331,8 +331,8 @@ fn elements<'a>(line: &'a str, part: &Range<usize>) -> Vec<&'a str> {
         end += 1 + number;
     }
     let whole = line[start..end].trim_end_matches('.');
-    let whole = whole.trim_start_matches(['+', '-', '−']);
-    whole.split(',').collect()
+    let unsigned_whole = whole.trim_start_matches(['+', '-', '−']);
+    unsigned_whole.split(',').collect()
 }
 
 /// Returns whether numbers with commas between them may be parts of one number, or of several numbers of
@@ -341,7 +341,7 @@ fn elements<'a>(line: &'a str, part: &Range<usize>) -> Vec<&'a str> {
 fn is_one_number(elements: &[&str]) -> bool {
     match elements {
         [whole, decimals] if is_integer(decimals) => is_grouped_by_points(whole),
-        _ => are_groups(elements) || are_lakhs(elements),
+        _ => are_digit_groups(elements) || are_lakhs(elements),
     }
 }
 
@@ -357,7 +357,7 @@ fn is_grouped_by_points(text: &str) -> bool {
 }
 
 /// Returns whether each is part of a number with groups of three digits.
-fn are_groups(elements: &[&str]) -> bool {
+fn are_digit_groups(elements: &[&str]) -> bool {
     let mut rest = elements;
     while let [head, after @ ..] = rest {
         if !(is_integer(head) && (1..=3).contains(&head.len())) {
@@ -386,12 +386,12 @@ fn are_lakhs(elements: &[&str]) -> bool {
     let [head, middle @ .., last] = elements else {
         return false;
     };
-    let last = last.split_once('.').map_or(*last, |(whole, _)| whole);
+    let last_integer = last.split_once('.').map_or(*last, |(whole, _)| whole);
     let is_group = |text: &str, length: usize| text.len() == length && is_integer(text);
     (1..=2).contains(&head.len())
         && is_integer(head)
         && middle.iter().all(|group| is_group(group, 2))
-        && is_group(last, 3)
+        && is_group(last_integer, 3)
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub struct Figure {
 impl Figure {
     /// Returns the same figure in another unit, `factor` of the old ones to one of the new.
     #[must_use]
-    pub fn scaled(&self, factor: f64, unit: impl Into<Cow<'static, str>>) -> Self {
+    pub fn scale_to_unit(&self, factor: f64, unit: impl Into<Cow<'static, str>>) -> Self {
         Self {
             value: self.value * factor,
             unit: unit.into(),
@@ -74,8 +74,8 @@ pub const SEPARATORS: [char; 8] = [
 /// Separators must be of one kind and part groups of exactly three digits: `1,5` is not a number here,
 /// since it is fifteen tenths to one reader and a list to another. `nan` and `inf` are none either.
 pub fn parse_number(text: &str) -> Option<PrintedNumber> {
-    let plain = spelled_plainly(text.trim());
-    let plain = without_separators(&plain)?;
+    let plain = normalize_notation(text.trim());
+    let plain = strip_separators(&plain)?;
     let digits = plain.trim_start_matches(['+', '-']);
     // `f64` also reads `nan`, `inf` and `infinity`, which LoadGen prints for a test of no length.
     if !digits.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
@@ -91,32 +91,32 @@ pub fn parse_number(text: &str) -> Option<PrintedNumber> {
 /// Reads a printed number that may have a suffix, of a figure in `unit`: `12.3k` with `tokens/s` is
 /// 12,300. The suffix that is the unit's own is no factor: `107.9G` with `GiB`.
 pub fn parse_with_suffix(text: &str, unit: &str) -> Option<PrintedNumber> {
-    let text = text.trim();
-    let number = text.trim_end_matches(['k', 'K', 'M', 'G', 'T', 'P']);
-    let suffix = &text[number.len()..];
+    let trimmed = text.trim();
+    let number = trimmed.trim_end_matches(['k', 'K', 'M', 'G', 'T', 'P']);
+    let suffix = &trimmed[number.len()..];
     if suffix.is_empty() {
-        return parse_number(text);
+        return parse_number(trimmed);
     }
     let printed = parse_number(number)?;
     Some(printed.scaled(units::suffix_factor(suffix, unit)?))
 }
 
 /// Returns the number with ASCII's minus, and with `e` for a power of ten.
-fn spelled_plainly(text: &str) -> Cow<'_, str> {
+fn normalize_notation(text: &str) -> Cow<'_, str> {
     if text.is_ascii() && !text.contains('^') {
         return Cow::Borrowed(text);
     }
-    let text = text.replace('−', "-");
-    let Some((before, power)) = text.split_once("10^") else {
-        return Cow::Owned(text);
+    let ascii_minus = text.replace('−', "-");
+    let Some((before, power)) = ascii_minus.split_once("10^") else {
+        return Cow::Owned(ascii_minus);
     };
     match before.trim_end().strip_suffix(['×', 'x', '*', '·']) {
         Some(mantissa) => Cow::Owned(format!("{}e{power}", mantissa.trim_end())),
-        None => Cow::Owned(text),
+        None => Cow::Owned(ascii_minus),
     }
 }
 
-fn without_separators(text: &str) -> Option<Cow<'_, str>> {
+fn strip_separators(text: &str) -> Option<Cow<'_, str>> {
     let Some(separator) = text.chars().find(|letter| SEPARATORS.contains(letter)) else {
         return Some(Cow::Borrowed(text));
     };
@@ -137,10 +137,10 @@ fn without_separators(text: &str) -> Option<Cow<'_, str>> {
 /// Returns half of the last digit of a plain decimal or scientific number.
 fn half_digit(plain: &str) -> f64 {
     let (mantissa, exponent) = plain.split_once(['e', 'E']).unwrap_or((plain, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let exponent_value: i32 = exponent.parse().unwrap_or(0);
     let decimals = mantissa.split_once('.').map_or(0, |(_, after)| after.len());
     let decimals = i32::try_from(decimals).unwrap_or(i32::MAX);
-    0.5 * 10_f64.powi(exponent.saturating_sub(decimals))
+    0.5 * 10_f64.powi(exponent_value.saturating_sub(decimals))
 }
 
 #[cfg(test)]

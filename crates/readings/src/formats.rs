@@ -6,32 +6,32 @@ use retrial_document::formats::{NAME, mismatch_unless, mismatch_with_help};
 use retrial_document::{FormatMismatch, StringFormat};
 
 use crate::bounded::{BoundedRegex, RegexError};
-use crate::json_path::parse;
-use crate::pattern::{expanded, places};
+use crate::json_path::parse_json_path;
+use crate::pattern::{expand_readers, find_readers};
 
 /// A figure's name, or one of a table's: `gemm[bf16 8192]`.
-pub const FIGURE: StringFormat =
-    StringFormat::new(figure).with_pattern(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(\[[^\[\]]+\])?$");
+pub const FIGURE: StringFormat = StringFormat::new(check_figure_name)
+    .with_pattern(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(\[[^\[\]]+\])?$");
 
 /// An entry of a table: `bf16 8192`.
-pub const ENTRY: StringFormat = StringFormat::new(entry).with_pattern(r"^[^\[\]]+$");
+pub const ENTRY: StringFormat = StringFormat::new(check_entry_name).with_pattern(r"^[^\[\]]+$");
 
 /// A regular expression in Rust's syntax, without the named readers of a figure's pattern.
 pub const REGEX: StringFormat =
-    StringFormat::new(|text| no_reader(text).or_else(|| compiled(text).err()));
+    StringFormat::new(|text| reject_named_readers(text).or_else(|| compile_regex(text).err()));
 
 /// A regular expression with a group.
-pub const PATTERN: StringFormat = StringFormat::new(pattern);
+pub const PATTERN: StringFormat = StringFormat::new(check_pattern);
 
 /// A `JSONPath` as RFC 9535 defines it; `$.` may be omitted.
-pub const JSON_PATH: StringFormat = StringFormat::new(json_path);
+pub const JSON_PATH: StringFormat = StringFormat::new(check_json_path);
 
 /// Checks a figure's name, or one of a table's entries.
-fn figure(text: &str) -> Option<FormatMismatch> {
+fn check_figure_name(text: &str) -> Option<FormatMismatch> {
     match text.split_once('[') {
         None => NAME.mismatch(text),
         Some((table, rest)) => match rest.strip_suffix(']') {
-            Some(inside) => NAME.mismatch(table).or_else(|| entry(inside)),
+            Some(inside) => NAME.mismatch(table).or_else(|| check_entry_name(inside)),
             None => mismatch_with_help(
                 format!("`{text}` is not the name of a figure"),
                 "one entry of a table is written `table[entry]`",
@@ -41,7 +41,7 @@ fn figure(text: &str) -> Option<FormatMismatch> {
 }
 
 /// Checks an entry of a table, which is any text that the benchmark prints there.
-fn entry(text: &str) -> Option<FormatMismatch> {
+fn check_entry_name(text: &str) -> Option<FormatMismatch> {
     let good = !text.trim().is_empty()
         && text.len() <= 200
         && !text.contains(['[', ']'])
@@ -54,7 +54,7 @@ fn entry(text: &str) -> Option<FormatMismatch> {
 }
 
 /// Returns a `JSONPath` as RFC 9535 writes it: `metrics.rouge1` is short for `$.metrics.rouge1`.
-pub fn whole_json_path(text: &str) -> Cow<'_, str> {
+pub fn complete_json_path(text: &str) -> Cow<'_, str> {
     if text.starts_with('$') {
         Cow::Borrowed(text)
     } else if text.starts_with('[') {
@@ -64,8 +64,8 @@ pub fn whole_json_path(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn json_path(text: &str) -> Option<FormatMismatch> {
-    let error = parse(&whole_json_path(text)).err()?;
+fn check_json_path(text: &str) -> Option<FormatMismatch> {
+    let error = parse_json_path(&complete_json_path(text)).err()?;
     mismatch_with_help(
         format!("invalid JSONPath: {error}"),
         "write it as RFC 9535 does: `$.metrics.rouge1`, `$.results[0]['time to train']`",
@@ -73,25 +73,25 @@ fn json_path(text: &str) -> Option<FormatMismatch> {
 }
 
 /// Rejects a named reader, which belongs to the pattern of a figure.
-fn no_reader(text: &str) -> Option<FormatMismatch> {
-    let (_, name) = *places(text).first()?;
+fn reject_named_readers(text: &str) -> Option<FormatMismatch> {
+    let (_, name) = *find_readers(text).first()?;
     mismatch_with_help(
         format!("`${{{name}}}` is read in the `pattern` of a figure only"),
         "write what the line has there: `[0-9.]+`",
     )
 }
 
-fn pattern(text: &str) -> Option<FormatMismatch> {
-    let expression = match expanded(text) {
+fn check_pattern(text: &str) -> Option<FormatMismatch> {
+    let expression = match expand_readers(text) {
         Ok(expression) => expression,
         Err(error) => {
             let help = "write the figure as `${number}`, once: `score: ${number}`";
             return mismatch_with_help(error.to_string(), help);
         }
     };
-    match compiled(&expression) {
+    match compile_regex(&expression) {
         Err(mismatch) => Some(mismatch),
-        Ok(pattern) if pattern.groups() < 2 => mismatch_with_help(
+        Ok(pattern) if pattern.group_count() < 2 => mismatch_with_help(
             "this pattern has no group",
             "write the figure as `${number}`: `score: ${number}`",
         ),
@@ -99,7 +99,7 @@ fn pattern(text: &str) -> Option<FormatMismatch> {
     }
 }
 
-fn compiled(text: &str) -> Result<BoundedRegex, FormatMismatch> {
+fn compile_regex(text: &str) -> Result<BoundedRegex, FormatMismatch> {
     BoundedRegex::new(text).map_err(|error| {
         let help = match error {
             RegexError::Syntax(_) => {

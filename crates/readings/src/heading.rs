@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 use regex_automata::meta::Regex;
 
 use super::bounded::{BoundedRegex, BoundedSearch};
-use kind::kinds;
+use kind::heading_kinds;
 
 /// The end of a block.
 #[derive(Debug, Clone)]
@@ -26,14 +26,14 @@ struct BlockEnd {
 }
 
 impl BlockEnd {
-    fn stated(line: BoundedRegex) -> Self {
+    fn from_expression(line: BoundedRegex) -> Self {
         let is_any_text = false;
         Self { line, is_any_text }
     }
 }
 
 /// Returns whether a line begins with the level of a log.
-fn is_of_log(line: &str) -> bool {
+fn is_log_line(line: &str) -> bool {
     static LEVEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"^\W*(?i:info|warn|warning|error|debug|trace|notice|fatal|critical|log)\b").ok()
     });
@@ -45,14 +45,14 @@ fn is_of_log(line: &str) -> bool {
 pub struct Heading {
     own: BoundedRegex,
     /// Whether the recipe states them.
-    stated: bool,
+    has_stated_ends: bool,
     ends: Vec<BlockEnd>,
 }
 
 impl Heading {
     /// Returns a heading whose block ends with the next of its kind.
     pub fn new(own: BoundedRegex) -> Self {
-        let kinds = kinds(own.as_str()).into_iter();
+        let kinds = heading_kinds(own.as_str()).into_iter();
         let ends = kinds.filter_map(|kind| {
             let line = BoundedRegex::new(&kind.expression).ok()?;
             let is_any_text = kind.is_any_text;
@@ -61,20 +61,20 @@ impl Heading {
         Self {
             ends: ends.collect(),
             own,
-            stated: false,
+            has_stated_ends: false,
         }
     }
 
     /// Ends the block with the lines that match this only.
-    pub fn until(&mut self, end: BoundedRegex) {
-        self.stated = true;
-        self.ends = vec![BlockEnd::stated(end)];
+    pub fn set_end(&mut self, end: BoundedRegex) {
+        self.has_stated_ends = true;
+        self.ends = vec![BlockEnd::from_expression(end)];
     }
 
     /// Ends the block with another heading, too, if it is of the same shape.
-    pub fn end_with(&mut self, other: BoundedRegex) {
-        if !self.stated && shape(other.as_str()) == shape(self.own.as_str()) {
-            self.ends.push(BlockEnd::stated(other));
+    pub fn add_end_of_same_shape(&mut self, other: BoundedRegex) {
+        if !self.has_stated_ends && word_shape(other.as_str()) == word_shape(self.own.as_str()) {
+            self.ends.push(BlockEnd::from_expression(other));
         }
     }
 
@@ -84,11 +84,15 @@ impl Heading {
     }
 
     /// Returns a search of one text for the heading and the ends of its blocks.
-    pub fn search(&self) -> HeadingSearch<'_> {
+    pub fn start_search(&self) -> HeadingSearch<'_> {
         HeadingSearch {
             heading: self,
-            own: self.own.search(),
-            ends: self.ends.iter().map(|end| end.line.search()).collect(),
+            own: self.own.start_search(),
+            ends: self
+                .ends
+                .iter()
+                .map(|end| end.line.start_search())
+                .collect(),
         }
     }
 }
@@ -105,7 +109,7 @@ pub struct HeadingSearch<'a> {
 impl HeadingSearch<'_> {
     /// Returns the identity of a line that is the heading: the line without the numbers around the heading, such as
     /// times, the same for each repetition of a block.
-    pub fn identity(&mut self, line: &str) -> Option<String> {
+    pub fn identify_heading(&mut self, line: &str) -> Option<String> {
         let own = self.find_heading(line)?;
         let around = |text: &str| text.replace(|letter: char| letter.is_ascii_digit(), "0");
         let (before, after) = (&line[..own.start], &line[own.end..]);
@@ -126,24 +130,27 @@ impl HeadingSearch<'_> {
     }
 
     /// Returns whether a line that is not the heading ends its block, whose own line has these marks.
-    pub fn ends_at(&mut self, line: &str, marks: Option<char>) -> bool {
+    pub fn is_block_end(&mut self, line: &str, marks: Option<char>) -> bool {
         let Heading { own, stated, ends } = self.heading;
         let mut all = self.ends.iter_mut().zip(ends);
         let is_end = all.any(|(search, end)| {
             let found = search.find(line).map(|found| &line[found.end..]);
-            let is_log = || end.is_any_text && is_of_log(line) && !is_of_log(own.as_str());
-            found.is_some_and(|behind| *stated || !counts_on(behind) && !is_log())
+            let is_log = || end.is_any_text && is_log_line(line) && !is_log_line(own.as_str());
+            found.is_some_and(|behind| *stated || !starts_with_total(behind) && !is_log())
         });
-        is_end || marks.is_some() && marks_of(line) == marks
+        is_end || marks.is_some() && surrounding_mark(line) == marks
     }
 
     /// Returns the marks of a heading's line, where nothing else tells what ends its block.
-    pub fn marks(&self, line: &str) -> Option<char> {
-        self.ends.is_empty().then(|| marks_of(line)).flatten()
+    pub fn closing_marks(&self, line: &str) -> Option<char> {
+        self.ends
+            .is_empty()
+            .then(|| surrounding_mark(line))
+            .flatten()
     }
 
     /// Returns the searches of its expressions.
-    pub fn searches(&self) -> impl Iterator<Item = &BoundedSearch<'_>> {
+    pub fn expression_searches(&self) -> impl Iterator<Item = &BoundedSearch<'_>> {
         std::iter::once(&self.own).chain(&self.ends)
     }
 }
@@ -162,11 +169,11 @@ fn is_in_longer_number(line: &str, found: &Range<usize>) -> bool {
 }
 
 /// Returns whether what follows a number makes it one of several: ` of 10`, `/10`.
-fn counts_on(behind: &str) -> bool {
-    let behind = behind.trim_start();
-    let total = behind
+fn starts_with_total(behind: &str) -> bool {
+    let trimmed = behind.trim_start();
+    let total = trimmed
         .strip_prefix("of ")
-        .or_else(|| behind.strip_prefix('/'));
+        .or_else(|| trimmed.strip_prefix('/'));
     total.is_some_and(|total| {
         total
             .trim_start()
@@ -175,17 +182,22 @@ fn counts_on(behind: &str) -> bool {
 }
 
 /// Returns the mark of a line whose text stands between several: `---- first token ----`.
-fn marks_of(line: &str) -> Option<char> {
-    let line = line.trim();
-    let mark = line.chars().next().filter(|mark| !mark.is_alphanumeric())?;
-    let text = line.trim_matches(mark);
-    let length = line.len() - text.len();
-    (length >= 4 * mark.len_utf8() && line.ends_with(mark) && text.contains(char::is_alphanumeric))
-        .then_some(mark)
+fn surrounding_mark(line: &str) -> Option<char> {
+    let trimmed = line.trim();
+    let mark = trimmed
+        .chars()
+        .next()
+        .filter(|mark| !mark.is_alphanumeric())?;
+    let text = trimmed.trim_matches(mark);
+    let length = trimmed.len() - text.len();
+    (length >= 4 * mark.len_utf8()
+        && trimmed.ends_with(mark)
+        && text.contains(char::is_alphanumeric))
+    .then_some(mark)
 }
 
 /// Returns an expression with each of its words and numbers as one letter.
-fn shape(expression: &str) -> String {
+fn word_shape(expression: &str) -> String {
     let mut shape = String::new();
     for letter in expression.chars() {
         if !letter.is_alphanumeric() {
@@ -211,8 +223,11 @@ mod tests {
     }
 
     fn role_of(heading: &Heading, line: &str) -> Role {
-        let mut search = heading.search();
-        match (search.identity(line).is_some(), search.ends_at(line, None)) {
+        let mut search = heading.start_search();
+        match (
+            search.identify_heading(line).is_some(),
+            search.is_block_end(line, None),
+        ) {
             (true, _) => Role::Heading,
             (false, true) => Role::End,
             (false, false) => Role::Content,
@@ -259,8 +274,8 @@ mod tests {
     #[test]
     fn ends_can_be_stated() {
         let mut heading = Heading::new(BoundedRegex::new("clients: 32$").unwrap());
-        heading.until(BoundedRegex::new("^done").unwrap());
-        heading.end_with(BoundedRegex::new("clients: 64$").unwrap());
+        heading.set_end(BoundedRegex::new("^done").unwrap());
+        heading.add_end_of_same_shape(BoundedRegex::new("clients: 64$").unwrap());
         assert_eq!(role_of(&heading, "clients: 64"), Role::Content);
         assert_eq!(role_of(&heading, "done"), Role::End);
     }
@@ -268,8 +283,8 @@ mod tests {
     #[test]
     fn headings_of_one_shape_end_each_other() {
         let mut heading = Heading::new(BoundedRegex::new("^Server$").unwrap());
-        heading.end_with(BoundedRegex::new("^Offline$").unwrap());
-        heading.end_with(BoundedRegex::new("^-- Offline").unwrap());
+        heading.add_end_of_same_shape(BoundedRegex::new("^Offline$").unwrap());
+        heading.add_end_of_same_shape(BoundedRegex::new("^-- Offline").unwrap());
         assert_eq!(role_of(&heading, "Offline"), Role::End);
         assert_eq!(role_of(&heading, "-- Offline"), Role::Content);
     }

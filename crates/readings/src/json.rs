@@ -11,12 +11,12 @@ use std::mem::take;
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
-use super::accumulator::{FigureEntries, entry};
+use super::accumulator::{FigureEntries, find_or_insert_entry};
 use super::decode::to_utf8;
 use super::figure::{PrintedNumber, parse_number};
 use super::json_path;
 use super::lines::LineSplitter;
-use super::nearest::{self, shortened};
+use super::nearest::{self, truncate_for_message};
 use super::place::{LineCounter, RecordLocation, UnreadableRecord};
 use crate::request::MatchSelection;
 use crate::sanitize::strip_escapes;
@@ -31,12 +31,12 @@ mod record;
 mod route;
 mod tolerance;
 
-pub use documents::MAX_LENGTH;
+pub use documents::MAX_DOCUMENT_BYTES;
 pub use error::JsonError;
-pub use tolerance::tolerated;
+pub use tolerance::quote_non_finite_numbers;
 
 /// Records without the figure that are stored until one has it.
-const MAX_PENDING: usize = 1000;
+const MAX_PENDING_RECORDS: usize = 1000;
 
 /// Reads documents, one at a time, and stores the values that the path selects.
 #[derive(Debug, Clone)]
@@ -44,15 +44,15 @@ pub struct JsonReader<'a> {
     path: JsonPath,
     /// The way of a path that ends with a member.
     route: Option<RecordRoute>,
-    written: &'a str,
+    path_text: &'a str,
     by: &'a [String],
     value: Option<&'a str>,
     take: MatchSelection,
     entries: FigureEntries<JsonError>,
     documents: u64,
     /// The nearest members in the last document in which the path selects nothing.
-    near: String,
-    failed: Option<JsonError>,
+    nearest_path: String,
+    first_error: Option<JsonError>,
     /// The number of the file that is read, among several.
     file: usize,
     /// Whether that is a file of records, and no log.
@@ -79,19 +79,19 @@ impl<'a> JsonReader<'a> {
         take: MatchSelection,
     ) -> Result<Self, JsonError> {
         Ok(Self {
-            path: json_path::parse(path).map_err(|reason| JsonError::Path {
+            path: json_path::parse_json_path(path).map_err(|reason| JsonError::Path {
                 path: path.to_owned(),
                 reason,
             })?,
-            route: RecordRoute::of(path),
-            written: path,
+            route: RecordRoute::from_path(path),
+            path_text: path,
             by,
             value,
             take,
             entries: FigureEntries::new(),
             documents: 0,
-            near: String::new(),
-            failed: None,
+            nearest_path: String::new(),
+            first_error: None,
             file: 0,
             in_file: false,
             log: DocumentSplitter::default(),
@@ -108,26 +108,28 @@ impl<'a> JsonReader<'a> {
 
     /// Reads a file: one document, or one after the other (JSON lines). One that begins with something
     /// else is a log.
-    pub fn read(&mut self, bytes: &[u8]) {
+    pub fn read_file(&mut self, bytes: &[u8]) {
         let bytes = to_utf8(bytes);
         let bytes = strip_escapes(&bytes);
         if !matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'[')) {
-            let mut splitter = LineSplitter::with_limit(MAX_LENGTH);
+            let mut splitter = LineSplitter::with_limit(MAX_DOCUMENT_BYTES);
             splitter.push(&bytes, |line| self.feed_line(&line.text));
             splitter.finish(|line| self.feed_line(&line.text));
-            self.end_of_log();
+            self.finish_log();
             return;
         }
         self.in_file = true;
-        let bytes = tolerated(&bytes);
+        let bytes = quote_non_finite_numbers(&bytes);
         let mut documents = serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>();
         let mut lines = LineCounter::new(&bytes, 1);
         loop {
             let line = lines.line_after(documents.byte_offset());
             match documents.next() {
-                Some(Ok(document)) => self.feed(&document, RecordLocation::line(self.file, line)),
+                Some(Ok(document)) => {
+                    self.read_document(&document, RecordLocation::at_line(self.file, line))
+                }
                 Some(Err(error)) => {
-                    self.failed.get_or_insert(JsonError::Syntax {
+                    self.first_error.get_or_insert(JsonError::Syntax {
                         reason: error.to_string(),
                     });
                     return;
@@ -140,99 +142,108 @@ impl<'a> JsonReader<'a> {
     /// Reads a line of a log; text that is no JSON object or list is skipped.
     pub fn feed_line(&mut self, line: &str) {
         let mut log = take(&mut self.log);
-        log.feed(line, |piece| self.piece(piece));
+        log.feed_line(line, |piece| self.read_piece(piece));
         self.log = log;
     }
 
     /// Finishes a log; a document that is still open was cut.
-    pub fn end_of_log(&mut self) {
-        take(&mut self.log).finish(|piece| self.piece(piece));
+    pub fn finish_log(&mut self) {
+        take(&mut self.log).finish(|piece| self.read_piece(piece));
     }
 
-    fn piece(&mut self, piece: LogPiece<'_>) {
+    fn read_piece(&mut self, piece: LogPiece<'_>) {
         match piece {
             LogPiece::Document(document, line, prefix) => {
                 prefix.clone_into(&mut self.prefix);
-                self.feed(&document, RecordLocation::line(self.file, line));
+                self.read_document(&document, RecordLocation::at_line(self.file, line));
             }
             LogPiece::Broken(text, line) => {
-                let place = RecordLocation::line(self.file, line);
-                let record = IncompleteRecord::broken(place, shortened(text), text);
-                self.lacking(record.of_entry(text, self.by));
+                let place = RecordLocation::at_line(self.file, line);
+                let record =
+                    IncompleteRecord::from_broken_text(place, truncate_for_message(text), text);
+                self.note_lacking_record(record.with_entry(text, self.by));
             }
         }
     }
 
     /// Reads one document: stores the values that the path selects, or notes which record lacks one.
-    pub fn feed(&mut self, document: &Value, place: RecordLocation) {
+    pub fn read_document(&mut self, document: &Value, place: RecordLocation) {
         self.documents += 1;
         let path = self.path.clone();
         let matches = path.query(document).all();
         if matches.is_empty() && self.entries.is_empty() {
-            self.near = nearest::path(self.written, document);
+            self.nearest_path = nearest::describe_nearest_path(self.path_text, document);
         }
         let Some(route) = self.route.clone().filter(|_| self.by.is_empty()) else {
             for value in matches {
                 let entry = value
                     .as_object()
-                    .map(|entry| ExampleRecord::of(entry, &self.prefix));
-                self.learn(entry.into_iter().collect());
-                self.add(value, place);
+                    .map(|entry| ExampleRecord::from_record(entry, &self.prefix));
+                self.learn_examples(entry.into_iter().collect());
+                self.add_value(value, place);
             }
             return;
         };
-        for stop in route.stops(document) {
+        for stop in route.collect_stops(document) {
             match stop {
                 RouteResult::Figure(value, on_the_way) => {
-                    let examples = on_the_way
+                    let example_records = on_the_way
                         .iter()
-                        .map(|one| ExampleRecord::of(one, &self.prefix));
-                    let examples = examples.collect();
-                    self.learn(examples);
-                    self.add(value, place);
+                        .map(|one| ExampleRecord::from_record(one, &self.prefix));
+                    let examples = example_records.collect();
+                    self.learn_examples(examples);
+                    self.add_value(value, place);
                 }
                 RouteResult::MissingMember(members, level) => {
-                    let text = shortened(&serde_json::to_string(members).unwrap_or_default());
-                    let record = IncompleteRecord::whole(place, text, members, &self.prefix);
-                    self.lacking(record.at(level));
+                    let text =
+                        truncate_for_message(&serde_json::to_string(members).unwrap_or_default());
+                    let record = IncompleteRecord::from_record(place, text, members, &self.prefix);
+                    self.note_lacking_record(record.with_level(level));
                 }
                 RouteResult::NotAnObject(level) => {
-                    let record = IncompleteRecord::nothing(place, shortened(&document.to_string()));
-                    self.lacking(record.at(level));
+                    let record = IncompleteRecord::from_absent_record(
+                        place,
+                        truncate_for_message(&document.to_string()),
+                    );
+                    self.note_lacking_record(record.with_level(level));
                 }
             }
         }
     }
 
     /// Learns what a record with the figure is like; those before it may have announced it.
-    fn learn(&mut self, examples: Vec<ExampleRecord>) {
+    fn learn_examples(&mut self, examples: Vec<ExampleRecord>) {
         if examples.is_empty() {
             return;
         }
         self.examples = examples;
         for record in take(&mut self.pending) {
-            self.lacking(record);
+            self.note_lacking_record(record);
         }
     }
 
-    fn lacking(&mut self, record: IncompleteRecord) {
+    fn note_lacking_record(&mut self, record: IncompleteRecord) {
         if self.examples.is_empty() {
-            if self.pending.len() < MAX_PENDING {
+            if self.pending.len() < MAX_PENDING_RECORDS {
                 self.pending.push(record);
             }
             return;
         }
         let route = self.route.as_ref();
-        let member = route.and_then(|route| route.member(record.level));
+        let member = route.and_then(|route| route.member_name(record.level));
         let is_anywhere = route.is_some_and(RecordRoute::is_anywhere);
         let mut examples = self.examples.iter().enumerate();
         let announces = examples.any(|(level, example)| {
             if record.is_broken {
-                record.announces(example, route.and_then(RecordRoute::figure), self.in_file)
+                record.announces_figure(
+                    example,
+                    route.and_then(RecordRoute::figure_member),
+                    self.in_file,
+                )
             } else if is_anywhere {
-                record.is_failed_one_of(example)
+                record.is_failure_like(example)
             } else {
-                level == record.level && record.announces(example, member, self.in_file)
+                level == record.level && record.announces_figure(example, member, self.in_file)
             }
         });
         if announces {
@@ -241,7 +252,7 @@ impl<'a> JsonReader<'a> {
     }
 
     fn add_unreadable(&mut self, record: IncompleteRecord) {
-        let (path, text, place) = (self.written.to_owned(), record.text, record.place);
+        let (path, text, place) = (self.path_text.to_owned(), record.text, record.place);
         let error = if record.is_broken {
             JsonError::Broken { path, text }
         } else {
@@ -256,58 +267,63 @@ impl<'a> JsonReader<'a> {
                 }
             }
             name => {
-                let name = name.unwrap_or_default();
-                if let Some(entry) = entry(&mut self.entries, [name.as_str()], self.take) {
+                let own_entry = name.unwrap_or_default();
+                if let Some(entry) =
+                    find_or_insert_entry(&mut self.entries, [own_entry.as_str()], self.take)
+                {
                     entry.add_unreadable(record_of(error));
                 }
             }
         }
     }
 
-    fn add(&mut self, value: &Value, place: RecordLocation) {
-        let names = match self.names(value) {
+    fn add_value(&mut self, value: &Value, place: RecordLocation) {
+        let names = match self.entry_names(value) {
             Ok(names) => names,
             Err(error) => {
-                self.failed.get_or_insert(error);
+                self.first_error.get_or_insert(error);
                 return;
             }
         };
         let number = self.number(value);
-        let names = names.iter().map(String::as_str);
-        match (entry(&mut self.entries, names, self.take), number) {
-            (Some(entry), Ok(printed)) => entry.add(printed, place),
+        let name_texts = names.iter().map(String::as_str);
+        match (
+            find_or_insert_entry(&mut self.entries, name_texts, self.take),
+            number,
+        ) {
+            (Some(entry), Ok(printed)) => entry.add_number(printed, place),
             (Some(entry), Err(error)) => entry.add_unreadable(UnreadableRecord { place, error }),
             (None, _) => {
-                self.failed.get_or_insert(JsonError::TooManyEntries {
-                    path: self.written.to_owned(),
+                self.first_error.get_or_insert(JsonError::TooManyEntries {
+                    path: self.path_text.to_owned(),
                 });
             }
         }
     }
 
-    fn names(&self, value: &Value) -> Result<Vec<String>, JsonError> {
+    fn entry_names(&self, value: &Value) -> Result<Vec<String>, JsonError> {
         let names = self.by.iter();
         names
-            .map(|name| self.member(value, name).map(text))
+            .map(|name| self.require_member(value, name).map(describe_value))
             .collect()
     }
 
-    fn member<'v>(&self, value: &'v Value, name: &str) -> Result<&'v Value, JsonError> {
+    fn require_member<'v>(&self, value: &'v Value, name: &str) -> Result<&'v Value, JsonError> {
         value.get(name).ok_or_else(|| JsonError::NoMember {
-            path: self.written.to_owned(),
+            path: self.path_text.to_owned(),
             member: name.to_owned(),
-            has: members(value),
+            has: describe_members(value),
         })
     }
 
     fn number(&self, value: &Value) -> Result<PrintedNumber, JsonError> {
         let figure = match self.value {
-            Some(name) => self.member(value, name)?,
+            Some(name) => self.require_member(value, name)?,
             None => value,
         };
-        number(figure).ok_or_else(|| JsonError::NotANumber {
-            path: self.written.to_owned(),
-            text: text(figure),
+        parse_json_number(figure).ok_or_else(|| JsonError::NotANumber {
+            path: self.path_text.to_owned(),
+            text: describe_value(figure),
         })
     }
 
@@ -316,17 +332,20 @@ impl<'a> JsonReader<'a> {
     /// # Errors
     /// If a file is not JSON, or the path selects nothing. An entry whose value is not a number says
     /// so.
-    pub fn entries(self) -> Result<FigureEntries<JsonError>, JsonError> {
-        if let Some(error) = self.failed {
+    pub fn into_entries(self) -> Result<FigureEntries<JsonError>, JsonError> {
+        if let Some(error) = self.first_error {
             return Err(error);
         }
         if !self.entries.is_empty() {
             return Ok(self.entries);
         }
-        let path = || self.written.to_owned();
-        let figure = self.route.as_ref().and_then(RecordRoute::figure);
+        let path = || self.path_text.to_owned();
+        let figure = self.route.as_ref().and_then(RecordRoute::figure_member);
         let mut broken = self.pending.iter().filter(|record| record.is_broken);
-        if let Some(record) = broken.clone().find(|record| record.names(figure)) {
+        if let Some(record) = broken
+            .clone()
+            .find(|record| record.has_figure_member(figure))
+        {
             let text = record.text.clone();
             return Err(JsonError::Broken { path: path(), text });
         }
@@ -337,45 +356,45 @@ impl<'a> JsonReader<'a> {
             _ if self.documents == 0 => JsonError::Empty,
             _ => JsonError::NoMatch {
                 path: path(),
-                near: self.near,
+                near: self.nearest_path,
             },
         })
     }
 }
 
 /// Reads a number, or a text that is one (`"1,053.2"`).
-pub fn number(value: &Value) -> Option<PrintedNumber> {
+pub fn parse_json_number(value: &Value) -> Option<PrintedNumber> {
     match value {
         Value::Number(number) => {
             let value = number.as_f64().filter(|value| value.is_finite())?;
             let half_digit = 0.0;
             Some(PrintedNumber { value, half_digit })
         }
-        Value::String(text) => parse_number(&stripped(text)),
+        Value::String(text) => parse_number(&strip_json_escapes(text)),
         _ => None,
     }
 }
 
 /// Returns a value as a name or for a message.
-fn text(value: &Value) -> String {
+fn describe_value(value: &Value) -> String {
     let text = match value {
-        Value::String(text) => stripped(text),
+        Value::String(text) => strip_json_escapes(text),
         other => Cow::Owned(other.to_string()),
     };
-    nearest::shortened(&text)
+    nearest::truncate_for_message(&text)
 }
 
 /// Removes the escape sequences of a text, which JSON spells as escapes (`\u001b[1m`).
-fn stripped(text: &str) -> Cow<'_, str> {
+fn strip_json_escapes(text: &str) -> Cow<'_, str> {
     match strip_escapes(text.as_bytes()) {
         Cow::Borrowed(_) => Cow::Borrowed(text),
         Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
     }
 }
 
-fn members(value: &Value) -> String {
+fn describe_members(value: &Value) -> String {
     match value {
-        Value::Object(map) => nearest::listed(map.keys().map(String::as_str)),
+        Value::Object(map) => nearest::join_first_names(map.keys().map(String::as_str)),
         _ => "no members".to_owned(),
     }
 }

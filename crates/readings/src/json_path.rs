@@ -11,7 +11,7 @@ const MAX_DESCENTS: usize = 2;
 ///
 /// # Errors
 /// The problem, as a lower-case fragment.
-pub fn parse(text: &str) -> Result<JsonPath, String> {
+pub fn parse_json_path(text: &str) -> Result<JsonPath, String> {
     if text.len() > MAX_PATH_BYTES {
         return Err(format!(
             "it has {} bytes; the limit is {MAX_PATH_BYTES}",
@@ -52,7 +52,7 @@ pub fn parse(text: &str) -> Result<JsonPath, String> {
 
 /// Returns the path to the nodes that have what a path selects as a member, and the member's name; none
 /// where it selects by something else than a name.
-pub fn parent(text: &str) -> Option<(JsonPath, String)> {
+pub fn split_last_member(text: &str) -> Option<(JsonPath, String)> {
     let (before, name) = match text.strip_suffix(']') {
         Some(rest) => {
             let quote = rest
@@ -66,12 +66,12 @@ pub fn parent(text: &str) -> Option<(JsonPath, String)> {
     };
     let is_name =
         !name.is_empty() && !name.contains(['*', '[', ']', '\\', '\'', '"', '(', ')', '?']);
-    let parent = parse(before).ok().filter(|_| is_name)?;
+    let parent = parse_json_path(before).ok().filter(|_| is_name)?;
     Some((parent, name.to_owned()))
 }
 
 /// Returns the name of a path that selects the members of one name wherever they are.
-pub fn descendant(text: &str) -> Option<&str> {
+pub fn descendant_member_name(text: &str) -> Option<&str> {
     let name = text.strip_prefix("$..")?;
     let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
     (!name.is_empty() && name.chars().all(is_name)).then_some(name)
@@ -92,9 +92,9 @@ mod tests {
     #[case::wildcard("$.runs.*", None)]
     #[case::filter("$.runs[?@.name == 'a']", None)]
     fn the_parent_of_a_member_is_known(#[case] text: &str, #[case] expected: Option<(&str, &str)>) {
-        let actual = parent(text).map(|(path, name)| (path.to_string(), name));
-        let expected =
-            expected.map(|(path, name)| (parse(path).unwrap().to_string(), name.to_owned()));
+        let actual = split_last_member(text).map(|(path, name)| (path.to_string(), name));
+        let expected = expected
+            .map(|(path, name)| (parse_json_path(path).unwrap().to_string(), name.to_owned()));
         assert_eq!(actual, expected);
     }
 
@@ -116,6 +116,6 @@ mod tests {
         Some("`search(…)` is not supported; compare with `==`")
     )]
     fn invalid_paths_are_refused(#[case] text: &str, #[case] reason: Option<&str>) {
-        assert_eq!(parse(text).err().as_deref(), reason);
+        assert_eq!(parse_json_path(text).err().as_deref(), reason);
     }
 }

@@ -12,10 +12,10 @@ use std::borrow::Cow;
 use crate::sanitize::strip_escapes;
 
 /// The most bytes of a line that is handed out in one piece.
-pub const DEFAULT_LIMIT: usize = 64 * 1024;
+pub const DEFAULT_LINE_LIMIT_BYTES: usize = 64 * 1024;
 
 /// Room for one whole UTF-8 character, so that a cut always makes progress.
-const LEAST_LIMIT: usize = 8;
+const MIN_LINE_LIMIT_BYTES: usize = 8;
 
 /// One line of a stream, without its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub struct LineSplitter {
 
 impl Default for LineSplitter {
     fn default() -> Self {
-        Self::with_limit(DEFAULT_LIMIT)
+        Self::with_limit(DEFAULT_LINE_LIMIT_BYTES)
     }
 }
 
@@ -59,7 +59,7 @@ impl LineSplitter {
         Self {
             shown: Vec::new(),
             returned: false,
-            limit: limit.max(LEAST_LIMIT),
+            limit: limit.max(MIN_LINE_LIMIT_BYTES),
             position: 0,
             begin: 0,
         }
@@ -74,14 +74,14 @@ impl LineSplitter {
             }
             let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
             let (segment, from_end) = rest.split_at(end);
-            self.append(segment, &mut emit);
+            self.append_segment(segment, &mut emit);
             let Some((&delimiter, after)) = from_end.split_first() else {
                 break;
             };
             self.returned = delimiter == b'\r';
             self.position += 1;
             if delimiter == b'\n' {
-                emit(line(&self.shown, false, self.begin));
+                emit(decode_line(&self.shown, false, self.begin));
                 self.shown.clear();
                 self.begin = self.position;
             }
@@ -93,20 +93,20 @@ impl LineSplitter {
     /// another stream.
     pub fn finish(&mut self, mut emit: impl FnMut(StreamLine<'_>)) {
         if !self.shown.is_empty() {
-            emit(line(&self.shown, false, self.begin));
+            emit(decode_line(&self.shown, false, self.begin));
         }
         *self = Self::with_limit(self.limit);
     }
 
     /// Leaves out whole lines of this length, between two lines.
-    pub fn skip(&mut self, length: u64) {
+    pub fn skip_bytes(&mut self, length: u64) {
         self.position += length;
         self.begin = self.position;
     }
 
     /// Returns the visible text of the unfinished line (a progress bar), where there is one.
-    pub fn unfinished(&self) -> Option<Cow<'_, str>> {
-        (!self.shown.is_empty()).then(|| line(&self.shown, false, self.begin).text)
+    pub fn unfinished_line(&self) -> Option<Cow<'_, str>> {
+        (!self.shown.is_empty()).then(|| decode_line(&self.shown, false, self.begin).text)
     }
 
     /// Emits the lines that are complete in this chunk: the common case, without a copy. Returns the rest.
@@ -124,14 +124,14 @@ impl LineSplitter {
             if end > self.limit {
                 break;
             }
-            emit(line(&rest[..end], false, self.position));
-            self.skip(length as u64);
+            emit(decode_line(&rest[..end], false, self.position));
+            self.skip_bytes(length as u64);
             rest = &rest[length..];
         }
         rest
     }
 
-    fn append(&mut self, mut segment: &[u8], emit: &mut impl FnMut(StreamLine<'_>)) {
+    fn append_segment(&mut self, mut segment: &[u8], emit: &mut impl FnMut(StreamLine<'_>)) {
         if segment.is_empty() {
             return;
         }
@@ -142,8 +142,8 @@ impl LineSplitter {
         while self.shown.len() + segment.len() > self.limit {
             let (fits, beyond) = segment.split_at(self.limit - self.shown.len());
             self.shown.extend_from_slice(fits);
-            let cut = whole_characters(&self.shown);
-            emit(line(&self.shown[..cut], true, self.begin));
+            let cut = whole_characters_length(&self.shown);
+            emit(decode_line(&self.shown[..cut], true, self.begin));
             self.shown.drain(..cut);
             segment = beyond;
         }
@@ -151,7 +151,7 @@ impl LineSplitter {
     }
 }
 
-fn line(bytes: &[u8], continues: bool, begin: u64) -> StreamLine<'_> {
+fn decode_line(bytes: &[u8], continues: bool, begin: u64) -> StreamLine<'_> {
     let text = match strip_escapes(bytes) {
         Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
         Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
@@ -164,7 +164,7 @@ fn line(bytes: &[u8], continues: bool, begin: u64) -> StreamLine<'_> {
 }
 
 /// Returns the length of `bytes` without a UTF-8 character that its end cuts in two.
-fn whole_characters(bytes: &[u8]) -> usize {
+fn whole_characters_length(bytes: &[u8]) -> usize {
     for back in 1..=bytes.len().min(3) {
         let at = bytes.len() - back;
         let length = match bytes[at] {
@@ -267,7 +267,7 @@ mod tests {
             });
         }
         assert_eq!(
-            splitter.unfinished().unwrap(),
+            splitter.unfinished_line().unwrap(),
             " 12 % of a download of some size"
         );
         let mut pieces = 0;

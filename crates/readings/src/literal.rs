@@ -4,30 +4,30 @@ use memchr::memmem::Finder;
 use regex_syntax::hir::{Hir, HirKind};
 
 /// A shorter literal is on nearly every line, and looking for it first costs more than it saves.
-const LEAST_LITERAL: usize = 3;
+const MIN_LITERAL_BYTES: usize = 3;
 
 /// Returns the longest literal that every match contains, if it is worth searching for.
-pub fn required(expression: &str) -> Option<Finder<'static>> {
-    of(&regex_syntax::parse(expression).ok()?)
+pub fn find_required_literal(expression: &str) -> Option<Finder<'static>> {
+    find_literal_in(&regex_syntax::parse(expression).ok()?)
 }
 
 /// Returns the same of an expression that was parsed.
-pub fn of(expression: &Hir) -> Option<Finder<'static>> {
-    let literal = longest(expression)?;
+pub fn find_literal_in(expression: &Hir) -> Option<Finder<'static>> {
+    let literal = longest_literal(expression)?;
     // A replacement character also replaces bytes that are not UTF-8.
     let is_itself =
         std::str::from_utf8(literal).is_ok_and(|text| !text.contains(['\u{fffd}', '\n', '\r']));
-    (is_itself && literal.len() >= LEAST_LITERAL).then(|| Finder::new(literal).into_owned())
+    (is_itself && literal.len() >= MIN_LITERAL_BYTES).then(|| Finder::new(literal).into_owned())
 }
 
-fn longest(expression: &Hir) -> Option<&[u8]> {
+fn longest_literal(expression: &Hir) -> Option<&[u8]> {
     match expression.kind() {
         HirKind::Literal(literal) => Some(&literal.0),
-        HirKind::Capture(group) => longest(&group.sub),
-        HirKind::Repetition(repetition) if repetition.min > 0 => longest(&repetition.sub),
+        HirKind::Capture(group) => longest_literal(&group.sub),
+        HirKind::Repetition(repetition) if repetition.min > 0 => longest_literal(&repetition.sub),
         HirKind::Concat(parts) => parts
             .iter()
-            .filter_map(longest)
+            .filter_map(longest_literal)
             .max_by_key(|part| part.len()),
         _ => None,
     }
@@ -53,7 +53,7 @@ mod tests {
         #[case] expression: &str,
         #[case] literal: Option<&str>,
     ) {
-        let actual = required(expression);
+        let actual = find_required_literal(expression);
         assert_eq!(
             actual.as_ref().map(Finder::needle),
             literal.map(str::as_bytes)

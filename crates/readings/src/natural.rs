@@ -2,7 +2,7 @@
 //! `6.4.1` before `6.10`.
 
 /// Returns a key that sorts numbers by their value.
-pub fn natural(text: &str) -> Vec<(String, u64)> {
+pub fn natural_sort_key(text: &str) -> Vec<(String, u64)> {
     let mut parts = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
@@ -27,7 +27,7 @@ mod tests {
     #[test]
     fn numbers_are_sorted_by_value() {
         let mut releases = ["7.1.1", "6.10.0", "6.4.1", "nightly", "7.1", ""];
-        releases.sort_by_key(|release| natural(release));
+        releases.sort_by_key(|release| natural_sort_key(release));
         assert_eq!(releases, ["", "6.4.1", "6.10.0", "7.1", "7.1.1", "nightly"]);
     }
 }

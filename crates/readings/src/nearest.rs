@@ -5,21 +5,21 @@ use itertools::{Itertools as _, join};
 use serde_json::Value;
 
 /// Leaves of a document that are looked at.
-const MOST_LEAVES: usize = 10_000;
+const MAX_LEAVES: usize = 10_000;
 /// Words of a pattern that are looked for in every line.
 const MAX_WORDS: usize = 32;
 /// The longest path for which a near one is looked for, characters.
 const MAX_PATH_CHARS: usize = 200;
 /// The most letters that are shown.
-const SHOWN: usize = 100;
+const MAX_MESSAGE_CHARS: usize = 100;
 
 /// Returns a text short enough for a sentence, on one line.
-pub fn shortened(text: &str) -> String {
-    shortened_to(text, SHOWN)
+pub fn truncate_for_message(text: &str) -> String {
+    truncate_to_chars(text, MAX_MESSAGE_CHARS)
 }
 
 /// At most so many letters of a text, on one line.
-pub fn shortened_to(text: &str, most: usize) -> String {
+pub fn truncate_to_chars(text: &str, most: usize) -> String {
     let mut letters = text
         .chars()
         .map(|letter| if letter.is_control() { ' ' } else { letter });
@@ -31,14 +31,20 @@ pub fn shortened_to(text: &str, most: usize) -> String {
 }
 
 /// Names in a sentence: the first of them, and how many more there are.
-pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    const MOST: usize = 12;
-    let mut names = names.into_iter().peekable();
-    if names.peek().is_none() {
+pub fn join_first_names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    const MAX_LISTED_NAMES: usize = 12;
+    let mut remaining = names.into_iter().peekable();
+    if remaining.peek().is_none() {
         return "none".to_owned();
     }
-    let shown = join(names.by_ref().take(MOST).map(shortened), ", ");
-    match names.count() {
+    let shown = join(
+        remaining
+            .by_ref()
+            .take(MAX_LISTED_NAMES)
+            .map(truncate_for_message),
+        ", ",
+    );
+    match remaining.count() {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }
@@ -53,15 +59,15 @@ pub struct NearestLine {
 
 impl NearestLine {
     /// For the words in a regular expression.
-    pub fn to(pattern: &str) -> Self {
+    pub fn for_pattern(pattern: &str) -> Self {
         Self {
-            words: words_of(pattern),
+            words: required_words(pattern),
             best: None,
         }
     }
 
     /// Looks at a line.
-    pub fn feed(&mut self, line: &str) {
+    pub fn consider_line(&mut self, line: &str) {
         let low = line.to_lowercase();
         let score = self
             .words
@@ -70,12 +76,12 @@ impl NearestLine {
             .map(String::len)
             .sum();
         if score > 0 && self.best.as_ref().is_none_or(|(best, _)| score >= *best) {
-            self.best = Some((score, shortened(line.trim())));
+            self.best = Some((score, truncate_for_message(line.trim())));
         }
     }
 
     /// `; the nearest line is «…»`, or nothing.
-    pub fn words(self) -> String {
+    pub fn into_hint(self) -> String {
         self.best.map_or(String::new(), |(_, line)| {
             format!("; the nearest line is: {line}")
         })
@@ -83,7 +89,7 @@ impl NearestLine {
 }
 
 /// Words of two letters and more that a line would have to have, without escapes and group names.
-fn words_of(pattern: &str) -> Vec<String> {
+fn required_words(pattern: &str) -> Vec<String> {
     let mut plain = String::new();
     let mut letters = pattern.chars();
     while let Some(letter) = letters.next() {
@@ -102,19 +108,19 @@ fn words_of(pattern: &str) -> Vec<String> {
             _ => plain.push(letter),
         }
     }
-    let words = plain.split(|letter: char| !letter.is_alphanumeric());
-    let words = words.filter(|word| word.chars().count() > 1);
-    let words = words.map(str::to_lowercase).sorted().dedup();
+    let parts = plain.split(|letter: char| !letter.is_alphanumeric());
+    let long_parts = parts.filter(|word| word.chars().count() > 1);
+    let words = long_parts.map(str::to_lowercase).sorted().dedup();
     words.take(MAX_WORDS).collect()
 }
 
 /// `; the nearest is …`: the number of a document whose path is nearest to the written one.
-pub fn path(written: &str, document: &Value) -> String {
+pub fn describe_nearest_path(written: &str, document: &Value) -> String {
     if written.chars().count() > MAX_PATH_CHARS {
         return String::new();
     }
     let mut leaves = Vec::new();
-    collect(document, "$".to_owned(), &mut leaves);
+    collect_leaves(document, "$".to_owned(), &mut leaves);
     let near = leaves
         .into_iter()
         .map(|(path, value)| {
@@ -128,14 +134,14 @@ pub fn path(written: &str, document: &Value) -> String {
     near.map_or(String::new(), |(_, path, value)| {
         format!(
             "; the nearest is `{}`: {}",
-            shortened(&path),
-            shortened(&value)
+            truncate_for_message(&path),
+            truncate_for_message(&value)
         )
     })
 }
 
-fn collect(value: &Value, path: String, leaves: &mut Vec<(String, String)>) {
-    if leaves.len() >= MOST_LEAVES || path.len() > 300 {
+fn collect_leaves(value: &Value, path: String, leaves: &mut Vec<(String, String)>) {
+    if leaves.len() >= MAX_LEAVES || path.len() > 300 {
         return;
     }
     match value {
@@ -149,12 +155,12 @@ fn collect(value: &Value, path: String, leaves: &mut Vec<(String, String)>) {
                 } else {
                     format!("{path}['{name}']")
                 };
-                collect(value, path, leaves);
+                collect_leaves(value, path, leaves);
             }
         }
         Value::Array(items) => {
             for (index, value) in items.iter().enumerate() {
-                collect(value, format!("{path}[{index}]"), leaves);
+                collect_leaves(value, format!("{path}[{index}]"), leaves);
             }
         }
         Value::Number(number) => leaves.push((path, number.to_string())),
@@ -169,11 +175,11 @@ mod tests {
     use super::*;
 
     fn near(pattern: &str, lines: &[&str]) -> String {
-        let mut nearest = NearestLine::to(pattern);
+        let mut nearest = NearestLine::for_pattern(pattern);
         for line in lines {
-            nearest.feed(line);
+            nearest.consider_line(line);
         }
-        nearest.words()
+        nearest.into_hint()
     }
 
     #[test]
@@ -184,7 +190,10 @@ mod tests {
             "; the nearest line is: Throughput: 12 samples/sec"
         );
         assert_eq!(near(r"(\d+) tokens", &lines), "");
-        assert_eq!(words_of(r"^(?<name>\w+): +([a-z.]+) TFLOP/s"), ["tflop"]);
+        assert_eq!(
+            required_words(r"^(?<name>\w+): +([a-z.]+) TFLOP/s"),
+            ["tflop"]
+        );
     }
 
     #[test]
@@ -196,9 +205,9 @@ mod tests {
 
     #[test]
     fn names_are_joined_and_truncated() {
-        assert_eq!(listed([]), "none");
-        assert_eq!(listed(["a", "b"]), "a, b");
-        assert!(listed(["a"; 20]).ends_with("and 8 more"));
+        assert_eq!(join_first_names([]), "none");
+        assert_eq!(join_first_names(["a", "b"]), "a, b");
+        assert!(join_first_names(["a"; 20]).ends_with("and 8 more"));
     }
 
     proptest! {

@@ -10,17 +10,17 @@ pub fn to_f64(count: u64) -> f64 {
 }
 
 /// Significant digits that are shown: as many as `LoadGen` prints.
-const DIGITS: i32 = 6;
+const SIGNIFICANT_DIGITS: i32 = 6;
 
 /// `103,480 tokens/s`, `27.3845 s`, `450 ms`: times are shown in the unit that fits them.
-pub fn figure(value: f64, unit: &str) -> String {
-    figure_like(value, unit, value)
+pub fn format_figure(value: f64, unit: &str) -> String {
+    format_figure_like(value, unit, value)
 }
 
 /// Returns a figure in the unit that fits `like`, so that two figures side by side have the same one.
-pub fn figure_like(value: f64, unit: &str, like: f64) -> String {
-    let (factor, unit) = scale(unit, like);
-    let number = grouped(value * factor);
+pub fn format_figure_like(value: f64, unit: &str, like: f64) -> String {
+    let (factor, unit) = display_scale(unit, like);
+    let number = format_grouped(value * factor);
     match unit {
         "" => number,
         unit => format!("{number} {unit}"),
@@ -28,7 +28,7 @@ pub fn figure_like(value: f64, unit: &str, like: f64) -> String {
 }
 
 /// Returns the factor and the unit in which a figure is shown.
-pub fn scale(unit: &str, like: f64) -> (f64, &str) {
+pub fn display_scale(unit: &str, like: f64) -> (f64, &str) {
     let nanoseconds = match unit {
         "ns" => 1.0,
         "us" | "µs" => 1e3,
@@ -49,7 +49,7 @@ pub fn scale(unit: &str, like: f64) -> (f64, &str) {
 }
 
 /// Formats a number with grouped digits, and decimals up to six digits in all: `1,042,110`, `23,514.8`, `0.332412`.
-pub fn grouped(value: f64) -> String {
+pub fn format_grouped(value: f64) -> String {
     if !value.is_finite() {
         return if value.is_nan() { "NaN" } else { "infinite" }.to_owned();
     }
@@ -62,7 +62,7 @@ pub fn grouped(value: f64) -> String {
         // The digits before the point; LoadGen's largest figures have more than six of them.
         #[expect(clippy::cast_possible_truncation, reason = "between -9 and 18")]
         let before = size.log10().floor() as i32 + 1;
-        (DIGITS - before).max(0)
+        (SIGNIFICANT_DIGITS - before).max(0)
     } else {
         0
     };
@@ -96,14 +96,14 @@ pub fn ratio(value: f64) -> String {
     if value < 1000.0 {
         format!("{value:.3}")
     } else {
-        grouped(value.round())
+        format_grouped(value.round())
     }
 }
 
 /// Returns a fraction as `5 %` or `3.1 %`.
-pub fn percent(fraction: f64) -> String {
-    let text = format!("{:.1}", fraction * 100.0);
-    let text = text.strip_suffix(".0").unwrap_or(&text);
+pub fn format_percent(fraction: f64) -> String {
+    let one_decimal = format!("{:.1}", fraction * 100.0);
+    let text = one_decimal.strip_suffix(".0").unwrap_or(&one_decimal);
     format!("{} %", if text == "-0" { "0" } else { text })
 }
 
@@ -114,17 +114,20 @@ pub fn parse_percent(text: &str) -> Option<f64> {
 }
 
 /// Returns a fraction as a percentage with enough digits to distinguish it from another one.
-pub fn percent_unlike(fraction: f64, other: f64) -> String {
-    let other = other * 100.0;
+pub fn format_distinct_percent(fraction: f64, other: f64) -> String {
+    let other_percent = other * 100.0;
     (1..=6)
         .map(|digits| {
             (
                 format!("{:.digits$}", fraction * 100.0),
-                format!("{other:.digits$}"),
+                format!("{other_percent:.digits$}"),
             )
         })
         .find(|(shown, other)| shown != other)
-        .map_or_else(|| percent(fraction), |(shown, _)| format!("{shown} %"))
+        .map_or_else(
+            || format_percent(fraction),
+            |(shown, _)| format!("{shown} %"),
+        )
 }
 
 #[cfg(test)]
@@ -158,20 +161,20 @@ mod tests {
         #[case] unit: &str,
         #[case] shown: &str,
     ) {
-        assert_eq!(figure(value, unit), shown);
+        assert_eq!(format_figure(value, unit), shown);
     }
 
     #[test]
     fn compared_figures_share_a_unit() {
-        assert_eq!(figure_like(998e6, "ns", 1.002e9), "0.998 s");
+        assert_eq!(format_figure_like(998e6, "ns", 1.002e9), "0.998 s");
     }
 
     #[rstest]
     #[case(0.05, "5 %")]
     #[case(0.031, "3.1 %")]
     #[case(-0.0001, "0 %")]
-    fn percentages(#[case] fraction: f64, #[case] shown: &str) {
-        assert_eq!(percent(fraction), shown);
+    fn percentages_have_at_most_one_decimal(#[case] fraction: f64, #[case] shown: &str) {
+        assert_eq!(format_percent(fraction), shown);
     }
 
     #[rstest]
@@ -183,19 +186,19 @@ mod tests {
         #[case] other: f64,
         #[case] shown: &str,
     ) {
-        assert_eq!(percent_unlike(one, other), shown);
+        assert_eq!(format_distinct_percent(one, other), shown);
     }
 
     proptest! {
         #[test]
         fn six_digits_are_preserved(value in 1e-3_f64..1e12) {
-            let shown: f64 = grouped(value).replace(',', "").parse().unwrap();
+            let shown: f64 = format_grouped(value).replace(',', "").parse().unwrap();
             prop_assert!((shown - value).abs() <= value * 5.1e-6, "{value} is shown as {shown}");
         }
 
         #[test]
         fn any_number_is_shown(value in proptest::num::f64::ANY) {
-            prop_assert!(!figure(value, "ns").is_empty());
+            prop_assert!(!format_figure(value, "ns").is_empty());
         }
     }
 }

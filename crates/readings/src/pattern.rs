@@ -6,7 +6,7 @@
 //! first line that matches counts, and only above the next heading of its kind. Groups that a table is
 //! made `by` name its entries. A line that announces the figure and has no number counts like one that
 //! has: no other value takes its place. What is kept is bounded: one running value an entry, or for
-//! `all` at most [`MOST_VALUES`].
+//! `all` at most [`MAX_STORED_VALUES`].
 
 mod block;
 mod error;
@@ -20,28 +20,28 @@ use std::sync::OnceLock;
 
 use memchr::memmem::Finder;
 
-pub use super::accumulator::{MOST_ENTRIES, MOST_VALUES};
+pub use super::accumulator::{MAX_STORED_VALUES, MAX_TABLE_ENTRIES};
 pub use crate::request::MatchSelection;
 pub use error::PatternError;
 pub use reader::PatternReader;
-pub use readers::{ReaderError, expanded, places};
+pub use readers::{ReaderError, expand_readers, find_readers};
 pub use whole::{PartialNumber, PartialUnit};
 
 use super::announcement::Announcement;
 use super::bounded::BoundedRegex;
 use super::heading::Heading;
 use super::literal;
-use super::nearest::shortened;
+use super::nearest::truncate_for_message;
 use neighbours::Neighbours;
 
 /// A regular expression, the choice among its matches, and the unit of the figure.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     /// As the recipe writes it.
-    written: String,
+    source: String,
     regex: BoundedRegex,
     /// The heading below which the lines count.
-    below: Option<Heading>,
+    heading: Option<Heading>,
     /// The lines that have the figure's name and no number.
     announcement: Option<Announcement>,
     /// The index of the group that holds the number; 0 is the whole match.
@@ -51,7 +51,7 @@ pub struct Pattern {
     /// The index of the group that holds the unit.
     unit_group: Option<usize>,
     /// The indexes of the groups that name a table's entries.
-    by: Vec<usize>,
+    entry_groups: Vec<usize>,
     /// A literal that every matching line contains, if one is known.
     literal: Option<Finder<'static>>,
     take: MatchSelection,
@@ -72,20 +72,20 @@ impl Pattern {
         take: MatchSelection,
         unit: impl Into<Cow<'static, str>>,
     ) -> Result<Self, PatternError> {
-        let expression = expanded(pattern).map_err(|reason| PatternError::Reader {
+        let expression = expand_readers(pattern).map_err(|reason| PatternError::Reader {
             pattern: pattern.to_owned(),
             reason,
         })?;
-        let regex = compiled(&expression)?;
+        let regex = compile_expression(&expression)?;
         let mut pattern = Self {
-            written: pattern.to_owned(),
-            below: None,
+            source: pattern.to_owned(),
+            heading: None,
             announcement: None,
             literal: None,
             group: 0,
             neighbours: Neighbours::default(),
-            unit_group: group_of(&regex, "unit"),
-            by: Vec::new(),
+            unit_group: find_group_index(&regex, "unit"),
+            entry_groups: Vec::new(),
             regex,
             take,
             unit: unit.into(),
@@ -99,11 +99,11 @@ impl Pattern {
     ///
     /// # Errors
     /// [`PatternError::NoGroup`] where the pattern has no such group.
-    pub fn by(mut self, groups: &[String]) -> Result<Self, PatternError> {
-        self.by = groups
+    pub fn with_entry_groups(mut self, groups: &[String]) -> Result<Self, PatternError> {
+        self.entry_groups = groups
             .iter()
             .map(|group| {
-                group_of(&self.regex, group).ok_or_else(|| PatternError::NoGroup {
+                find_group_index(&self.regex, group).ok_or_else(|| PatternError::NoGroup {
                     pattern: self.expression().to_owned(),
                     group: group.clone(),
                 })
@@ -118,8 +118,8 @@ impl Pattern {
     ///
     /// # Errors
     /// [`PatternError::Expression`] where it is not a regular expression, or one too large.
-    pub fn below(mut self, heading: &str) -> Result<Self, PatternError> {
-        self.below = Some(Heading::new(compiled(heading)?));
+    pub fn below_heading(mut self, heading: &str) -> Result<Self, PatternError> {
+        self.heading = Some(Heading::new(compile_expression(heading)?));
         // Every line may be a heading.
         self.literal = None;
         Ok(self)
@@ -129,9 +129,9 @@ impl Pattern {
     ///
     /// # Errors
     /// As [`Pattern::below`].
-    pub fn until(mut self, end: &str) -> Result<Self, PatternError> {
-        if let Some(heading) = &mut self.below {
-            heading.until(compiled(end)?);
+    pub fn until_line(mut self, end: &str) -> Result<Self, PatternError> {
+        if let Some(heading) = &mut self.heading {
+            heading.set_end(compile_expression(end)?);
         }
         Ok(self)
     }
@@ -141,10 +141,10 @@ impl Pattern {
     /// # Errors
     /// As [`Pattern::below`].
     pub fn with_headings(mut self, others: &[&str]) -> Result<Self, PatternError> {
-        if let Some(heading) = &mut self.below {
+        if let Some(heading) = &mut self.heading {
             let own = heading.expression().to_owned();
             for other in others.iter().filter(|other| **other != own) {
-                heading.end_with(compiled(other)?);
+                heading.add_end_of_same_shape(compile_expression(other)?);
             }
         }
         Ok(self)
@@ -152,32 +152,33 @@ impl Pattern {
 
     /// Returns whether the figure of a line depends on the lines before it.
     pub fn has_heading(&self) -> bool {
-        self.below.is_some()
+        self.heading.is_some()
     }
 
     fn locate_value(&mut self) {
         let has_meaning =
-            |group: &usize| self.unit_group == Some(*group) || self.by.contains(group);
-        self.group = group_of(&self.regex, "value")
-            .or_else(|| (1..self.regex.groups()).find(|group| !has_meaning(group)))
+            |group: &usize| self.unit_group == Some(*group) || self.entry_groups.contains(group);
+        self.group = find_group_index(&self.regex, "value")
+            .or_else(|| (1..self.regex.group_count()).find(|group| !has_meaning(group)))
             .unwrap_or(0);
         let expression = self.regex.as_str();
-        self.neighbours = Neighbours::of_group(expression, self.group);
-        self.announcement = Announcement::of(expression, self.group, !self.by.is_empty());
+        self.neighbours = Neighbours::around_group(expression, self.group);
+        self.announcement =
+            Announcement::from_pattern(expression, self.group, !self.entry_groups.is_empty());
         self.literal = match &self.announcement {
-            _ if self.below.is_some() => None,
-            Some(announcement) => announcement.literal(),
-            None => literal::required(expression),
+            _ if self.heading.is_some() => None,
+            Some(announcement) => announcement.required_literal(),
+            None => literal::find_required_literal(expression),
         };
     }
 
     /// Returns a finder of a literal that every match contains.
-    pub fn literal(&self) -> Option<&Finder<'static>> {
+    pub fn required_literal(&self) -> Option<&Finder<'static>> {
         self.literal.as_ref()
     }
 
     /// Returns which match it takes.
-    pub fn take(&self) -> MatchSelection {
+    pub fn match_selection(&self) -> MatchSelection {
         self.take
     }
 
@@ -188,38 +189,42 @@ impl Pattern {
 
     /// Returns the pattern as it was written.
     pub fn expression(&self) -> &str {
-        &self.written
+        &self.source
     }
 
     /// Returns the pattern that reads the whole number of a line, where `${number}` in place of the
     /// group does, or with a group for the unit.
-    fn remedy(&self, line: &str) -> Option<String> {
+    fn find_remedy(&self, line: &str) -> Option<String> {
         let patterns = self.with_readers.get_or_init(|| {
-            let written = [readers::with_number, readers::with_unit];
-            let written = written
+            let rewrites = [
+                readers::replace_group_with_number,
+                readers::replace_group_with_number_and_unit,
+            ];
+            let written = rewrites
                 .iter()
-                .filter_map(|with| with(&self.written, self.group));
-            let others = written.filter(|written| *written != self.written);
+                .filter_map(|with| with(&self.source, self.group));
+            let others = written.filter(|written| *written != self.source);
             let pattern =
                 |written: String| Self::new(&written, MatchSelection::First, self.unit.clone());
             others.filter_map(|written| pattern(written).ok()).collect()
         });
-        let reads = |pattern: &&Self| matches!(pattern.reader().number_in(line), Some(Ok(_)));
+        let reads =
+            |pattern: &&Self| matches!(pattern.reader().read_number_in_line(line), Some(Ok(_)));
         patterns
             .iter()
             .find(reads)
-            .map(|pattern| pattern.written.clone())
+            .map(|pattern| pattern.source.clone())
     }
 }
 
-fn compiled(pattern: &str) -> Result<BoundedRegex, PatternError> {
+fn compile_expression(pattern: &str) -> Result<BoundedRegex, PatternError> {
     BoundedRegex::new(pattern).map_err(|reason| PatternError::Expression {
-        pattern: shortened(pattern),
+        pattern: truncate_for_message(pattern),
         reason,
     })
 }
 
-fn group_of(regex: &BoundedRegex, name: &str) -> Option<usize> {
+fn find_group_index(regex: &BoundedRegex, name: &str) -> Option<usize> {
     regex.group_names().position(|group| group == Some(name))
 }
 

@@ -26,13 +26,13 @@ impl Default for TextPosition {
 
 impl RecordLocation {
     /// Returns the place at the line of this number, from 1.
-    pub fn line(file: usize, line: u64) -> Self {
+    pub fn at_line(file: usize, line: u64) -> Self {
         let position = TextPosition::Line(line);
         Self { file, position }
     }
 
     /// Returns the place at the line that begins at this offset.
-    pub fn offset(file: usize, offset: u64) -> Self {
+    pub fn at_offset(file: usize, offset: u64) -> Self {
         let position = TextPosition::Offset(offset);
         Self { file, position }
     }
@@ -87,7 +87,7 @@ pub struct SkippedRecords {
 
 impl SkippedRecords {
     /// Counts a record; the first one is stored with its place and its error.
-    pub fn note<E: std::fmt::Display>(&mut self, record: &UnreadableRecord<E>) {
+    pub fn add_record<E: std::fmt::Display>(&mut self, record: &UnreadableRecord<E>) {
         self.count += 1;
         self.first
             .get_or_insert_with(|| (record.place, record.error.to_string()));

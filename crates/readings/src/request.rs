@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 object! {
     /// A cell of a CSV file.
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-    pub struct CsvCell: "a cell", or FieldType::Text(FILLED) => CsvCell::column;
+    pub struct CsvCell: "a cell", or FieldType::Text(FILLED) => CsvCell::from_column;
     keys {
         /// The column, by its head.
         column: String [required] = FieldType::Text(FILLED),
@@ -24,7 +24,7 @@ object! {
 
 impl CsvCell {
     #[expect(clippy::unnecessary_wraps, reason = "a reader")]
-    fn column(text: &str) -> Option<Self> {
+    fn from_column(text: &str) -> Option<Self> {
         Some(Self {
             column: text.to_owned(),
             ..Self::default()
@@ -86,7 +86,8 @@ impl Limit {
             ("below", self.below),
         ];
         let words = bounds.into_iter();
-        let words = words.filter_map(|(word, bound)| Some(format!("{word} {}", show(bound?))));
-        join(words, " and ")
+        let descriptions =
+            words.filter_map(|(word, bound)| Some(format!("{word} {}", show(bound?))));
+        join(descriptions, " and ")
     }
 }

@@ -18,16 +18,16 @@ use std::borrow::Cow;
 
 use itertools::join;
 
-use super::accumulator::{FigureEntries, MOST_ENTRIES, entry};
+use super::accumulator::{FigureEntries, MAX_TABLE_ENTRIES, find_or_insert_entry};
 use super::decode::to_utf8;
 use super::figure::parse_number;
-use super::nearest::{listed, shortened};
+use super::nearest::{join_first_names, truncate_for_message};
 use super::place::{LineCounter, RecordLocation, UnreadableRecord};
 use crate::request::{CsvCell, MatchSelection};
 use crate::sanitize::strip_escapes;
 use header::{TableColumns, TableHeader, TableRequest};
 use kind::RowKind;
-use quotes::{is_cut, without_space_before_quotes};
+use quotes::{ends_in_quoted_cell, strip_spaces_before_quotes};
 use row::CsvRow;
 
 /// Reasons why a table gives no figure.
@@ -84,7 +84,7 @@ pub enum RowsError {
         row: String,
     },
     /// A table that is too long.
-    #[error("`by` names more than {MOST_ENTRIES} figures; make it narrower")]
+    #[error("`by` names more than {MAX_TABLE_ENTRIES} figures; make it narrower")]
     TooManyEntries,
 }
 
@@ -93,7 +93,7 @@ pub enum RowsError {
 ///
 /// # Errors
 /// If there is no such column, or several, or no such row. An entry whose row cannot be read says so.
-pub fn read(
+pub fn read_csv_entries(
     bytes: &[u8],
     cell: &CsvCell,
     by: &[String],
@@ -105,7 +105,7 @@ pub fn read(
     let request = Request { cell, by };
     let header = TableHeader::find(bytes, request)?;
     let separator = header.separator;
-    let text = without_space_before_quotes(&bytes[header.begin..], separator);
+    let text = strip_spaces_before_quotes(&bytes[header.begin..], separator);
     let mut reader = csv::ReaderBuilder::new()
         .delimiter(separator)
         .has_headers(true)
@@ -121,10 +121,14 @@ pub fn read(
         let rest = text.get(begin..).unwrap_or_default();
         table.follows_gap |= begins_with_gap(rest, text.get(begin.saturating_sub(1)));
         let is_last = reader.position().byte() >= text.len() as u64;
-        let place = RecordLocation::line(file, lines.line_after(begin));
-        table.read(CsvRow(&record), place, is_last && is_cut(rest, separator))?;
+        let place = RecordLocation::at_line(file, lines.line_after(begin));
+        table.read_row(
+            CsvRow(&record),
+            place,
+            is_last && ends_in_quoted_cell(rest, separator),
+        )?;
     }
-    table.entries()
+    table.into_entries()
 }
 
 /// Returns whether a row is parted by an empty line from the one above it. Of CR LF the parser leaves LF.
@@ -168,26 +172,26 @@ impl<'a> TableReader<'a> {
         }
     }
 
-    fn read(
+    fn read_row(
         &mut self,
         row: CsvRow<'_>,
         place: RecordLocation,
         is_cut: bool,
     ) -> Result<(), RowsError> {
-        let number = parse_number(&row.at(self.columns.figure));
+        let number = parse_number(&row.cell(self.columns.figure));
         if number.is_none() && self.is_header(row)? || self.is_foreign {
             return Ok(());
         }
         let is_whole = row.count() == self.columns.count();
-        let accepted = self.columns.accept(row);
-        let fits = accepted.unwrap_or_else(|| self.kind.has(row, &self.columns));
-        self.is_foreign = is_whole && self.follows_gap && row.is_of_names();
+        let accepted = self.columns.accepts_row(row);
+        let fits = accepted.unwrap_or_else(|| self.kind.is_table_row(row, &self.columns));
+        self.is_foreign = is_whole && self.follows_gap && row.is_list_of_names();
         self.follows_gap = !is_whole && !fits;
         if is_whole {
             self.rows = self.rows.saturating_add(1);
         }
         if is_whole && accepted == Some(false) {
-            let values = join(self.columns.filtered(row), " ");
+            let values = join(self.columns.filter_cells(row), " ");
             if self.rejected.len() < 50 && !self.rejected.contains(&values) {
                 self.rejected.push(values);
             }
@@ -197,7 +201,7 @@ impl<'a> TableReader<'a> {
         }
         self.matched = self.matched.saturating_add(1);
         if is_whole && number.is_some() {
-            self.kind.learn(row);
+            self.kind.learn_row(row);
         }
         let wanted = self.request.cell.row;
         if wanted.is_some_and(|row| row != self.matched) {
@@ -205,28 +209,30 @@ impl<'a> TableReader<'a> {
         }
         let names: Vec<_> = self
             .columns
-            .by
+            .entry_columns
             .iter()
-            .map(|column| row.at(*column))
+            .map(|column| row.cell(*column))
             .collect();
-        let names = names.iter().map(AsRef::as_ref);
-        let entry = entry(&mut self.entries, names, self.take);
-        let entry = entry.ok_or(RowsError::TooManyEntries)?;
+        let entry_names = names.iter().map(AsRef::as_ref);
+        let found_entry = find_or_insert_entry(&mut self.entries, entry_names, self.take);
+        let entry = found_entry.ok_or(RowsError::TooManyEntries)?;
         let error = if is_cut {
-            RowsError::TruncatedRow { row: row.text() }
+            RowsError::TruncatedRow {
+                row: row.describe(),
+            }
         } else if !is_whole {
             RowsError::Cells {
-                row: row.text(),
+                row: row.describe(),
                 actual: row.count(),
                 required: self.columns.count(),
             }
         } else if let Some(printed) = number {
-            entry.add(printed, place);
+            entry.add_number(printed, place);
             return Ok(());
         } else {
             RowsError::NotANumber {
                 column: self.request.cell.column.clone(),
-                text: shortened(&row.at(self.columns.figure)),
+                text: truncate_for_message(&row.cell(self.columns.figure)),
             }
         };
         entry.add_unreadable(UnreadableRecord { place, error });
@@ -241,19 +247,19 @@ impl<'a> TableReader<'a> {
             .any(|cell| cell == self.request.cell.column.trim())
         {
             let names = row.cells().map(Cow::into_owned).collect();
-            if let Some(columns) = TableColumns::of(names, self.request)? {
+            if let Some(columns) = TableColumns::from_header(names, self.request)? {
                 self.columns = columns;
                 self.is_foreign = false;
                 return Ok(true);
             }
         }
-        let has_name = row.cells().any(|cell| self.columns.has(&cell));
+        let has_name = row.cells().any(|cell| self.columns.has_column(&cell));
         let is_of_another = has_name && row.count() > 1 && row.has_no_number();
         self.is_foreign |= is_of_another;
         Ok(is_of_another)
     }
 
-    fn entries(self) -> Result<FigureEntries<RowsError>, RowsError> {
+    fn into_entries(self) -> Result<FigureEntries<RowsError>, RowsError> {
         if self.entries.is_empty() {
             let Self {
                 rows,
@@ -261,13 +267,13 @@ impl<'a> TableReader<'a> {
                 rejected,
                 ..
             } = self;
-            return Err(no_row(self.request.cell, rows, matched, &rejected));
+            return Err(no_row_error(self.request.cell, rows, matched, &rejected));
         }
         Ok(self.entries)
     }
 }
 
-fn no_row(cell: &CsvCell, rows: u32, matched: u32, rejected: &[String]) -> RowsError {
+fn no_row_error(cell: &CsvCell, rows: u32, matched: u32, rejected: &[String]) -> RowsError {
     let mut criteria: Vec<String> = cell
         .filter
         .iter()
@@ -278,7 +284,7 @@ fn no_row(cell: &CsvCell, rows: u32, matched: u32, rejected: &[String]) -> RowsE
         Some(_) if matched > 0 => format!("{matched} match"),
         _ => {
             let columns = join(cell.filter.iter().map(|(column, _)| column), " ");
-            let existing = listed(rejected.iter().map(String::as_str));
+            let existing = join_first_names(rejected.iter().map(String::as_str));
             format!("{columns} of the {rows} there are: {existing}")
         }
     };
@@ -293,7 +299,7 @@ fn no_row(cell: &CsvCell, rows: u32, matched: u32, rejected: &[String]) -> RowsE
 }
 
 /// Returns whether the two are equal, as text or as numbers: `8` is `8.0`.
-fn same(cell: &str, value: &str) -> bool {
+fn is_same_value(cell: &str, value: &str) -> bool {
     cell == value
         || match (parse_number(cell), parse_number(value)) {
             (Some(cell), Some(value)) => (cell.value - value.value).abs() <= 0.0,

@@ -43,11 +43,11 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
         if character == ESCAPE {
             let length = sequence_length(chars.as_str().as_bytes());
             if length == 0 {
-                out.push(picture(ESCAPE));
+                out.push(control_picture(ESCAPE));
             }
             chars = chars.as_str()[length..].chars();
         } else if is_harmful(character) {
-            out.push(picture(character));
+            out.push(control_picture(character));
         } else {
             out.push(character);
         }
@@ -55,7 +55,7 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn picture(character: char) -> char {
+fn control_picture(character: char) -> char {
     match u32::from(character) {
         code @ 0..=0x1f => char::from_u32(0x2400 + code).unwrap_or(char::REPLACEMENT_CHARACTER),
         0x7f => '\u{2421}',

@@ -23,32 +23,32 @@ pub struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     /// Returns a scanner for one output.
     pub fn new(pattern: &'a Pattern) -> Self {
-        Self::at(pattern, 0, 0)
+        Self::starting_at(pattern, 0, 0)
     }
 
     /// Returns a scanner for a part of one of several files, from this offset on.
-    pub fn at(pattern: &'a Pattern, file: usize, offset: u64) -> Self {
+    pub fn starting_at(pattern: &'a Pattern, file: usize, offset: u64) -> Self {
         let mut splitter = LineSplitter::new();
-        splitter.skip(offset);
+        splitter.skip_bytes(offset);
         Self {
-            reader: pattern.reader().of_file(file),
+            reader: pattern.reader().with_file(file),
             splitter,
             within_line: false,
-            literal: pattern.literal(),
+            literal: pattern.required_literal(),
         }
     }
 
     /// Reads the next bytes.
     pub fn push(&mut self, block: &[u8]) {
         let Some(last_end) = memchr::memrchr(b'\n', block) else {
-            self.read(block);
+            self.read_bytes(block);
             self.within_line |= !block.is_empty();
             return;
         };
         let (mut whole, rest) = block.split_at(last_end + 1);
         if self.within_line {
             let end = memchr::memchr(b'\n', whole).map_or(whole.len(), |end| end + 1);
-            self.read(&whole[..end]);
+            self.read_bytes(&whole[..end]);
             whole = &whole[end..];
         }
         match self.literal {
@@ -56,9 +56,9 @@ impl<'a> Scanner<'a> {
             Some(literal) if memchr::memchr(0x1b, whole).is_none() => {
                 self.read_lines_with(literal, whole);
             }
-            _ => self.read(whole),
+            _ => self.read_bytes(whole),
         }
-        self.read(rest);
+        self.read_bytes(rest);
         self.within_line = !rest.is_empty();
     }
 
@@ -66,15 +66,15 @@ impl<'a> Scanner<'a> {
     pub fn end(mut self) -> PatternReader<'a> {
         let reader = &mut self.reader;
         self.splitter
-            .finish(|line| reader.feed_at(&line.text, line.begin));
-        reader.end_of_text();
+            .finish(|line| reader.feed_line_at(&line.text, line.begin));
+        reader.finish_text();
         self.reader
     }
 
-    fn read(&mut self, bytes: &[u8]) {
+    fn read_bytes(&mut self, bytes: &[u8]) {
         let reader = &mut self.reader;
         self.splitter
-            .push(bytes, |line| reader.feed_at(&line.text, line.begin));
+            .push(bytes, |line| reader.feed_line_at(&line.text, line.begin));
     }
 
     /// Reads those of whole lines that have the literal.
@@ -82,11 +82,11 @@ impl<'a> Scanner<'a> {
         while let Some(at) = literal.find(lines) {
             let begin = memchr::memrchr(b'\n', &lines[..at]).map_or(0, |before| before + 1);
             let end = memchr::memchr(b'\n', &lines[at..]).map_or(lines.len(), |end| at + end + 1);
-            self.splitter.skip(begin as u64);
-            self.read(&lines[begin..end]);
+            self.splitter.skip_bytes(begin as u64);
+            self.read_bytes(&lines[begin..end]);
             lines = &lines[end..];
         }
-        self.splitter.skip(lines.len() as u64);
+        self.splitter.skip_bytes(lines.len() as u64);
     }
 }
 
@@ -99,10 +99,10 @@ mod tests {
     use crate::pattern::{MatchSelection, PatternError};
 
     fn values(reader: PatternReader<'_>) -> Result<Vec<PrintedNumber>, PatternError> {
-        let entries = reader.entries()?.into_values();
-        let values = entries.map(|entry| match entry.unreadable() {
+        let entries = reader.into_entries()?.into_values();
+        let values = entries.map(|entry| match entry.unreadable_announcement() {
             Some(record) => Err(record.error.clone()),
-            None => Ok(entry.values()),
+            None => Ok(entry.into_values()),
         });
         Ok(values.collect::<Result<Vec<_>, _>>()?.concat())
     }
@@ -111,9 +111,9 @@ mod tests {
     fn plainly(pattern: &Pattern, bytes: &[u8]) -> Result<Vec<PrintedNumber>, PatternError> {
         let mut reader = pattern.reader();
         let mut splitter = LineSplitter::new();
-        splitter.push(bytes, |line| reader.feed(&line.text));
-        splitter.finish(|line| reader.feed(&line.text));
-        reader.end_of_text();
+        splitter.push(bytes, |line| reader.feed_line(&line.text));
+        splitter.finish(|line| reader.feed_line(&line.text));
+        reader.finish_text();
         values(reader)
     }
 
@@ -163,7 +163,7 @@ mod tests {
             for part in [&bytes[..cut], &bytes[cut..]] {
                 let mut scanner = Scanner::new(&pattern);
                 scanner.push(part);
-                joined.join(scanner.end());
+                joined.append(scanner.end());
             }
             prop_assert_eq!(values(joined), expected);
         }

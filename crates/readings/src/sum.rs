@@ -11,13 +11,13 @@ pub struct CompensatedSum {
 }
 
 impl CompensatedSum {
-    pub fn add(&mut self, printed: PrintedNumber) {
+    pub fn add_number(&mut self, printed: PrintedNumber) {
         self.add_value(printed.value);
         self.half_digits += printed.half_digit;
     }
 
     /// Adds the terms of another sum, with the precision that both have.
-    pub fn join(&mut self, other: Self) {
+    pub fn append(&mut self, other: Self) {
         self.add_value(other.terms);
         self.correction += other.correction;
         self.half_digits += other.half_digits;

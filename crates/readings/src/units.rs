@@ -5,16 +5,16 @@
 
 mod names;
 
-use names::{information, seconds, thing};
+use names::{counted_name, parse_data_unit, seconds_per_unit};
 
 /// Returns the factor that converts a number in `from` to one in `to`; none where they are not of one
 /// kind.
 ///
 /// A prefix alone counts in the target's own base: `12.3 k` with `tokens/s` is 12,300 tokens/s.
-pub fn factor(from: &str, to: &str) -> Option<f64> {
+pub fn conversion_factor(from: &str, to: &str) -> Option<f64> {
     let (from, to) = (from.trim(), to.trim());
     // `Mb` is no `MB`.
-    let is_same = || folded(from) == folded(to) && !from.contains('b') && !to.contains('b');
+    let is_same = || fold_case(from) == fold_case(to) && !from.contains('b') && !to.contains('b');
     if from.is_empty() || from == to || is_same() {
         return Some(1.0);
     }
@@ -24,22 +24,22 @@ pub fn factor(from: &str, to: &str) -> Option<f64> {
         let (counted, _) = to
             .split_once('/')
             .filter(|(counted, _)| !counted.is_empty())?;
-        return factor(&format!("{counted}{from}"), to);
+        return conversion_factor(&format!("{counted}{from}"), to);
     }
     let is_minutes = from == "m" && target.base == "s";
-    if let Some(scale) = prefix(from).filter(|_| !is_minutes) {
+    if let Some(scale) = prefix_factor(from).filter(|_| !is_minutes) {
         return Some(scale / target.scale);
     }
-    let source = Unit::read(from).in_bytes();
-    let target = target.in_bytes();
-    (source.base == target.base)
-        .then(|| source.scale / target.scale)
-        .or_else(|| prefixed(from, to))
-        .or_else(|| prefixed(to, from).map(f64::recip))
+    let source = Unit::read(from).into_bytes();
+    let target_in_bytes = target.into_bytes();
+    (source.base == target_in_bytes.base)
+        .then(|| source.scale / target_in_bytes.scale)
+        .or_else(|| prefix_factor_between(from, to))
+        .or_else(|| prefix_factor_between(to, from).map(f64::recip))
 }
 
 /// Returns whether a text is a suffix of numbers of any unit: `12.3k`.
-pub fn is_suffix(text: &str) -> bool {
+pub fn is_number_suffix(text: &str) -> bool {
     matches!(
         text,
         "k" | "K" | "M" | "G" | "T" | "P" | "Ki" | "Mi" | "Gi" | "Ti" | "bn" | "mn" | "mio"
@@ -49,7 +49,7 @@ pub fn is_suffix(text: &str) -> bool {
 /// Returns whether a text is a word that multiplies the number before it: `1.2 million`.
 pub fn is_number_word(text: &str) -> bool {
     matches!(
-        &folded(text)[..],
+        &fold_case(text)[..],
         "hundred"
             | "thousand"
             | "million"
@@ -66,11 +66,13 @@ pub fn is_number_word(text: &str) -> bool {
 /// Returns whether a suffix is the one of the unit itself, and so no part of the number: `107.9G` with
 /// the unit `GiB`.
 pub fn is_own_suffix(suffix: &str, unit: &str) -> bool {
-    let unit = unit.trim();
-    let begins = unit.get(..suffix.len()).is_some_and(|begin| {
+    let trimmed_unit = unit.trim();
+    let begins = trimmed_unit.get(..suffix.len()).is_some_and(|begin| {
         begin == suffix || suffix == "k" && begin == "K" || suffix == "K" && begin == "k"
     });
-    begins && (unit.len() == suffix.len() || (Unit::read(unit).scale - 1.0).abs() > 0.0)
+    begins
+        && (trimmed_unit.len() == suffix.len()
+            || (Unit::read(trimmed_unit).scale - 1.0).abs() > 0.0)
 }
 
 /// Returns the factor of a number's suffix where the figure is counted in `unit`; none where the unit
@@ -81,13 +83,13 @@ pub fn suffix_factor(suffix: &str, unit: &str) -> Option<f64> {
     }
     let base = Unit::read(unit.trim()).base;
     (base != "s" && base != "%")
-        .then(|| factor(suffix, unit))
+        .then(|| conversion_factor(suffix, unit))
         .flatten()
 }
 
 /// Returns whether a unit is of time.
 pub fn is_time(unit: &str) -> bool {
-    seconds(unit.trim()).is_some()
+    seconds_per_unit(unit.trim()).is_some()
 }
 
 /// Returns whether a unit is of bytes.
@@ -98,7 +100,7 @@ pub fn is_of_bytes(unit: &str) -> bool {
 /// Returns whether no figure in a unit is below zero: a time, a rate, an amount of data. A benchmark
 /// that prints −1 has not measured it.
 pub fn is_never_negative(unit: &str) -> bool {
-    let base = Unit::read(unit.trim()).in_bytes().base;
+    let base = Unit::read(unit.trim()).into_bytes().base;
     base.starts_with("byte") || base.split('/').any(|part| part == "s")
 }
 
@@ -106,7 +108,9 @@ pub fn is_never_negative(unit: &str) -> bool {
 /// passes, since many write one for the other.
 pub fn is_other_multiple(printed: &str, unit: &str) -> bool {
     let is_other = |factor: f64| !(0.85..1.15).contains(&factor);
-    !printed.is_empty() && !unit.trim().is_empty() && factor(printed, unit).is_some_and(is_other)
+    !printed.is_empty()
+        && !unit.trim().is_empty()
+        && conversion_factor(printed, unit).is_some_and(is_other)
 }
 
 /// Returns whether one unit is the inverse of the other: `s/it` and `it/s`.
@@ -142,13 +146,13 @@ impl Unit {
     }
 
     fn read(text: &str) -> Self {
-        let spelled = spelled(text);
+        let spelled = replace_per_with_slash(text);
         let mut parts = spelled.split('/').map(str::trim);
         let above = parts.next().unwrap_or_default();
-        let mut unit = Self::count(above);
+        let mut unit = Self::parse_counted(above);
         let mut below = Vec::new();
         for part in parts {
-            match seconds(part) {
+            match seconds_per_unit(part) {
                 Some(time) => {
                     unit.scale /= time;
                     // `FLOPS/s` is `FLOPS`.
@@ -156,7 +160,7 @@ impl Unit {
                         unit.base.push_str("/s");
                     }
                 }
-                None => below.push(singular(part)),
+                None => below.push(singular_name(part)),
             }
         }
         below.sort();
@@ -168,7 +172,7 @@ impl Unit {
     }
 
     /// Converts a unit of bits to bytes, an eighth of it; other units stay.
-    fn in_bytes(self) -> Self {
+    fn into_bytes(self) -> Self {
         match self.base.strip_prefix("bit") {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => {
                 Self::new(self.scale / 8.0, format!("byte{rest}"))
@@ -178,67 +182,68 @@ impl Unit {
     }
 
     /// Reads what is above the line.
-    fn count(text: &str) -> Self {
+    fn parse_counted(text: &str) -> Self {
         // Only `s` is read as a time of its own, so that `min` is no prefix.
-        if let Some(time) = seconds(text) {
+        if let Some(time) = seconds_per_unit(text) {
             return Self::new(time, "s");
         }
-        if let Some((scale, base)) = information(text) {
+        if let Some((scale, base)) = parse_data_unit(text) {
             return Self::new(scale, base);
         }
-        let small = folded(text);
-        let (base, before) = thing(&small);
+        let small = fold_case(text);
+        let (base, before) = counted_name(&small);
         match text.get(..before).map(str::trim) {
             Some("") => Self::new(1.0, base),
-            Some(before) => match prefix(before) {
+            Some(before) => match prefix_factor(before) {
                 Some(scale) => Self::new(scale, base),
-                None => Self::unknown(text),
+                None => Self::parse_unknown(text),
             },
-            None => Self::unknown(text),
+            None => Self::parse_unknown(text),
         }
     }
 
     /// Anything else is its own base, with a prefix as a word before it: `k widgets`.
-    fn unknown(text: &str) -> Self {
+    fn parse_unknown(text: &str) -> Self {
         let split = text.split_once(' ');
         let scaled = split.and_then(|(first, rest)| {
-            let rest = folded(rest.trim());
-            Some(Self::new(prefix(first)?, thing(&rest).0))
+            let rest = fold_case(rest.trim());
+            Some(Self::new(prefix_factor(first)?, counted_name(&rest).0))
         });
-        scaled.unwrap_or_else(|| Self::new(1.0, folded(text)))
+        scaled.unwrap_or_else(|| Self::new(1.0, fold_case(text)))
     }
 }
 
 /// Returns the name of what a unit is divided by: `GPUs` as `gpu`, with its prefix, as in `kJ`.
-fn singular(text: &str) -> String {
-    let small = folded(text);
-    match thing(&small) {
+fn singular_name(text: &str) -> String {
+    let small = fold_case(text);
+    match counted_name(&small) {
         (name, 0) => name.to_owned(),
         _ => text.to_owned(),
     }
 }
 
 /// Returns the unit with `/` for `per`: `tokens per second`, `tokens_per_second`.
-fn spelled(text: &str) -> String {
-    let words = text.replace(['_', '-'], " ");
-    let words: Vec<&str> = words.split_whitespace().collect();
+fn replace_per_with_slash(text: &str) -> String {
+    let spaced_text = text.replace(['_', '-'], " ");
+    let words: Vec<&str> = spaced_text.split_whitespace().collect();
     let has_per = words.iter().any(|word| word.eq_ignore_ascii_case("per"));
     if !has_per {
         return text.to_owned();
     }
-    let parts = words.split(|word| word.eq_ignore_ascii_case("per"));
-    let parts: Vec<String> = parts.map(|words| words.join(" ")).collect();
+    let part_words = words.split(|word| word.eq_ignore_ascii_case("per"));
+    let parts: Vec<String> = part_words.map(|words| words.join(" ")).collect();
     parts.join("/")
 }
 
 /// Returns the factor of a unit that is the other one with a prefix: `kwidgets/s`.
-fn prefixed(from: &str, to: &str) -> Option<f64> {
-    let scale = prefix(from.get(..1)?).filter(|_| from.starts_with(['k', 'K', 'M', 'G', 'T']))?;
+fn prefix_factor_between(from: &str, to: &str) -> Option<f64> {
+    let scale =
+        prefix_factor(from.get(..1)?).filter(|_| from.starts_with(['k', 'K', 'M', 'G', 'T']))?;
     (to.len() > 2 && from.get(1..)?.trim() == to).then_some(scale)
 }
 
 /// `k` as well as `K`; `m` is a thousandth, `M` a million.
-fn prefix(text: &str) -> Option<f64> {
+fn prefix_factor(text: &str) -> Option<f64> {
     Some(match text {
         "n" => 1e-9,
         "u" | "µ" | "μ" => 1e-6,
@@ -257,7 +262,7 @@ fn prefix(text: &str) -> Option<f64> {
 }
 
 /// ASCII letters small, so that the length stays.
-fn folded(text: &str) -> String {
+fn fold_case(text: &str) -> String {
     text.to_ascii_lowercase()
 }
 

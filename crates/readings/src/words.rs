@@ -35,13 +35,13 @@ pub const END_WITHOUT_NUMBER: &str =
     r#"(?:[\s,;:.!|│)%\]}<>"'`(]*$|[\s,;:.!|│)%\]}<>"'`(]+[^\s\d+.,-].*$)"#;
 
 /// Returns whether a text stands in place of a number.
-pub fn is_no_number(text: &str) -> bool {
+pub fn is_number_placeholder(text: &str) -> bool {
     static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let word = format!("^{OPENING}(?:(?:{MISSING}|{FAILED}){END}|{MARKS})|{BROKEN}");
         Regex::new(&word).ok()
     });
-    let text = text.trim();
-    WORDS.as_ref().is_some_and(|words| words.is_match(text))
+    let trimmed = text.trim();
+    WORDS.as_ref().is_some_and(|words| words.is_match(trimmed))
 }
 
 #[cfg(test)]
@@ -69,11 +69,11 @@ mod tests {
         )]
         text: &str,
     ) {
-        assert!(is_no_number(text));
+        assert!(is_number_placeholder(text));
     }
 
     #[rstest]
     fn other_text_is_not(#[values("", "bf16", "bye", "12", "nano", "-a", "errors")] text: &str) {
-        assert!(!is_no_number(text));
+        assert!(!is_number_placeholder(text));
     }
 }

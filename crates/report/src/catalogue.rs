@@ -9,7 +9,7 @@ use super::charts::extent;
 use retrial_document::measures::format::{limit, size};
 use retrial_plan::deviation::{COMMON_DEVIATIONS, REIMPLEMENTED_REASON};
 use retrial_recipe::model::{Expectation, ExpectationKind, Image, Measurement, Mode, Recipe};
-use retrial_results::verdict::number::figure;
+use retrial_results::verdict::number::format_figure;
 
 /// A recipe with one choice of its variants.
 #[derive(Debug)]
@@ -173,7 +173,7 @@ fn rows(out: &mut String, measured: &str, mode: Mode, measurement: &Measurement)
     let cell = |kind| {
         let of_kind = expected.iter().filter_map(|(name, published)| {
             let value = published.iter().find(|value| value.kind == kind)?;
-            Some(format!("{name} {}", figure(value.value, "")))
+            Some(format!("{name} {}", format_figure(value.value, "")))
         });
         join(of_kind, ", ")
     };
@@ -192,12 +192,12 @@ fn values(published: &[Expectation], kind: ExpectationKind, unit: &str) -> Strin
                 .iter()
                 .filter(|_| kind != ExpectationKind::Guide);
             let source = source.map(|source| format!(" ({source})"));
-            figure(value.value, unit) + &source.collect::<String>()
+            format_figure(value.value, unit) + &source.collect::<String>()
         });
         return join(each, ", ");
     }
     let (low, high) = extent(of_kind.iter().map(|expectation| expectation.value));
-    let (low, high) = (figure(low, unit), figure(high, unit));
+    let (low, high) = (format_figure(low, unit), format_figure(high, unit));
     format!("{}: {low} to {high}", of_kind.len())
 }
 

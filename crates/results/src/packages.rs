@@ -13,13 +13,13 @@ use retrial_readings::sanitize;
 /// Version of the file.
 const SCHEMA: u32 = 1;
 /// The most packages that are kept, of all databases together.
-const MOST: usize = 50_000;
+const MAX_PACKAGES: usize = 50_000;
 /// The most databases that are stored.
-const MOST_DATABASES: usize = 200;
+const MAX_DATABASES: usize = 200;
 /// The longest name, version or path.
-const LONGEST: usize = 200;
+const MAX_TEXT_CHARS: usize = 200;
 /// The heading that ends a complete list.
-const END: &str = "end";
+const END_HEADING: &str = "end";
 
 /// The installed packages of a container: `packages.json`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,11 +69,11 @@ pub fn is_complete(text: &str) -> bool {
     rest.rsplit('\n')
         .next()
         .and_then(|line| line.strip_prefix('@'))
-        == Some(END)
+        == Some(END_HEADING)
 }
 
 /// Reads what the script in the container printed: sections, each after a line `@manager path`.
-pub fn read(text: &str) -> InstalledPackages {
+pub fn parse_listing(text: &str) -> InstalledPackages {
     let mut sections: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in text.lines() {
         match (line.strip_prefix('@'), sections.last_mut()) {
@@ -86,12 +86,12 @@ pub fn read(text: &str) -> InstalledPackages {
         schema: SCHEMA,
         ..InstalledPackages::default()
     };
-    let is_complete = sections.iter().any(|(heading, _)| *heading == END);
+    let is_complete = sections.iter().any(|(heading, _)| *heading == END_HEADING);
     let (mut count, mut omitted) = (0, 0);
     for (heading, lines) in sections {
         let (word, path) = heading.split_once(' ').unwrap_or((heading, ""));
         if word == "rocm" {
-            let mut releases = lines.iter().map(|line| cut(line));
+            let mut releases = lines.iter().map(|line| sanitize_entry(line));
             let release = releases.find(|release| !release.is_empty());
             installed.rocm = installed.rocm.or(release);
         }
@@ -100,24 +100,24 @@ pub fn read(text: &str) -> InstalledPackages {
         };
         let mut database = PackageDatabase {
             manager,
-            path: cut(path),
+            path: sanitize_entry(path),
             packages: BTreeMap::new(),
         };
-        for (name, version) in packages(manager, &lines) {
-            let name = cut(&name);
-            if count >= MOST {
+        for (name, version) in parse_packages(manager, &lines) {
+            let name = sanitize_entry(&name);
+            if count >= MAX_PACKAGES {
                 omitted += usize::from(!name.is_empty());
             } else if !name.is_empty() {
                 count += 1;
-                database.add(name, cut(version));
+                database.add_version(name, sanitize_entry(version));
             }
         }
-        if !database.packages.is_empty() && installed.databases.len() < MOST_DATABASES {
+        if !database.packages.is_empty() && installed.databases.len() < MAX_DATABASES {
             installed.databases.push(database);
         }
     }
     if omitted > 0 {
-        let remark = format!("{omitted} packages are omitted: the list ends at {MOST}");
+        let remark = format!("{omitted} packages are omitted: the list ends at {MAX_PACKAGES}");
         installed.remarks.push(remark);
     }
     if !is_complete {
@@ -128,38 +128,41 @@ pub fn read(text: &str) -> InstalledPackages {
 }
 
 impl PackageDatabase {
-    fn add(&mut self, name: String, version: String) {
+    fn add_version(&mut self, name: String, version: String) {
         let versions = self.packages.entry(name).or_default();
         // Two architectures, or two kernels: both are installed.
         if versions.is_empty() {
             *versions = version;
         } else if !versions.split(", ").any(|existing| existing == version) {
-            *versions = cut(&format!("{versions}, {version}"));
+            *versions = sanitize_entry(&format!("{versions}, {version}"));
         }
     }
 }
 
 /// Returns name and version of each package in the lines of a database.
-fn packages<'a>(manager: PackageManager, lines: &[&'a str]) -> Vec<(Cow<'a, str>, &'a str)> {
-    let lines = lines.iter().copied();
+fn parse_packages<'a>(manager: PackageManager, lines: &[&'a str]) -> Vec<(Cow<'a, str>, &'a str)> {
+    let entries = lines.iter().copied();
     let borrowed = |(name, version): (&'a str, &'a str)| (Cow::Borrowed(name), version);
     match manager {
-        PackageManager::Dpkg => stanzas(lines, "Package: ", "Version: "),
-        PackageManager::Apk => stanzas(lines, "P:", "V:"),
-        PackageManager::Rpm => lines
+        PackageManager::Dpkg => parse_stanzas(entries, "Package: ", "Version: "),
+        PackageManager::Apk => parse_stanzas(entries, "P:", "V:"),
+        PackageManager::Rpm => entries
             .filter_map(|line| line.split_once(' '))
             .map(borrowed)
             .collect(),
-        PackageManager::Conda => lines.filter_map(conda).map(borrowed).collect(),
-        PackageManager::Python => lines
-            .filter_map(python)
+        PackageManager::Conda => entries
+            .filter_map(parse_conda_entry)
+            .map(borrowed)
+            .collect(),
+        PackageManager::Python => entries
+            .filter_map(parse_python_entry)
             .map(|(name, version)| (Cow::Owned(name), version))
             .collect(),
     }
 }
 
 /// Several lines for each package: its name, its version after it, and dpkg's status between them.
-fn stanzas<'a>(
+fn parse_stanzas<'a>(
     lines: impl Iterator<Item = &'a str>,
     name: &str,
     version: &str,
@@ -181,13 +184,13 @@ fn stanzas<'a>(
 
 /// `torch-2.9.0+rocm7.1.dist-info`, `numpy-1.26.4-py3.12.egg-info`, `thing.egg-link`; the name as
 /// Python compares names.
-fn python(entry: &str) -> Option<(String, &str)> {
+fn parse_python_entry(entry: &str) -> Option<(String, &str)> {
     let (stem, ending) = entry.rsplit_once('.')?;
     if !["dist-info", "egg-info", "egg-link"].contains(&ending) {
         return None;
     }
     let (name, version) = stem.split_once('-').unwrap_or((stem, ""));
-    let version = version
+    let release = version
         .split_once("-py")
         .map_or(version, |(version, _)| version);
     let mut folded = String::with_capacity(name.len());
@@ -198,22 +201,22 @@ fn python(entry: &str) -> Option<(String, &str)> {
             letter => folded.extend(letter.to_lowercase()),
         }
     }
-    (!folded.is_empty()).then_some((folded, version))
+    (!folded.is_empty()).then_some((folded, release))
 }
 
 /// `numpy-1.26.4-py312h02b7e37_0.json`: name, version, build.
-fn conda(entry: &str) -> Option<(&str, &str)> {
+fn parse_conda_entry(entry: &str) -> Option<(&str, &str)> {
     let stem = entry.strip_suffix(".json")?;
     let (rest, _build) = stem.rsplit_once('-')?;
     rest.rsplit_once('-')
 }
 
 /// Harmless, and not too long.
-fn cut(text: &str) -> String {
+fn sanitize_entry(text: &str) -> String {
     let text = sanitize(text.trim());
     text.chars()
         .filter(|letter| !letter.is_control())
-        .take(LONGEST)
+        .take(MAX_TEXT_CHARS)
         .collect()
 }
 
@@ -225,7 +228,7 @@ mod tests {
     use super::*;
 
     fn packages(text: &str) -> Vec<(PackageManager, String, String)> {
-        read(text)
+        parse_listing(text)
             .databases
             .into_iter()
             .flat_map(|place| {
@@ -311,14 +314,14 @@ mod tests {
 
     #[test]
     fn the_rocm_release_is_read() {
-        let list = read("@rocm /opt/rocm/.info/version\n7.1.0-42\n@end\n");
+        let list = parse_listing("@rocm /opt/rocm/.info/version\n7.1.0-42\n@end\n");
         assert_eq!(list.rocm.as_deref(), Some("7.1.0-42"));
         assert!(list.remarks.is_empty());
     }
 
     #[test]
     fn a_truncated_list_is_reported() {
-        let list = read("@rpm rpm\nbash 5\n");
+        let list = parse_listing("@rpm rpm\nbash 5\n");
         assert_eq!(
             list.remarks,
             ["the list is truncated: packages may be missing"]
@@ -328,19 +331,19 @@ mod tests {
     #[test]
     fn a_hostile_list_is_bounded_and_sanitized() {
         let mut lines = vec!["@rpm \u{1b}[31mrpm".to_owned()];
-        lines.extend((0..MOST + 10).map(|number| format!("package{number} 1")));
+        lines.extend((0..MAX_PACKAGES + 10).map(|number| format!("package{number} 1")));
         lines.push(format!("long {}", "9".repeat(10_000)));
         lines.push("\u{1b}]0;title\u{7}name 1\n@end\n".to_owned());
         let mut text = lines.join("\n");
         text += &"@rpm again\nx 1\n".repeat(1000);
-        let list = read(&text);
+        let list = parse_listing(&text);
         let count: usize = list
             .databases
             .iter()
             .map(|place| place.packages.len())
             .sum();
-        assert_eq!(count, MOST);
-        assert!(list.databases.len() <= MOST_DATABASES);
+        assert_eq!(count, MAX_PACKAGES);
+        assert!(list.databases.len() <= MAX_DATABASES);
         assert!(list.remarks[0].contains("omitted"), "{:?}", list.remarks);
         let written = serde_json::to_string(&list).unwrap();
         assert!(!written.contains("\\u001b"), "{}", list.databases[0].path);
@@ -349,7 +352,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read(text in "(@(dpkg|python|conda|apk|rpm|rocm|end) ?|Package: |Version: |P:|V:|[a-z.\\-_\u{1b}\n]){0,60}") {
-            let installed = read(&text);
+            let installed = parse_listing(&text);
             let written = serde_json::to_string(&installed).unwrap();
             prop_assert_eq!(serde_json::from_str::<InstalledPackages>(&written).unwrap(), installed);
         }

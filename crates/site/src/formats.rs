@@ -8,7 +8,7 @@ use retrial_document::{FormatMismatch, StringFormat};
 use super::sbatch_option::SbatchOption;
 
 /// One word: a partition, an account.
-pub const WORD: StringFormat = StringFormat::new(word).with_pattern(r"^\S+$");
+pub const WORD: StringFormat = StringFormat::new(check_word).with_pattern(r"^\S+$");
 
 /// One line without control characters: a constraint, the value of a variable.
 pub const LINE: StringFormat = StringFormat::new(check_line);
@@ -48,7 +48,7 @@ fn check_line(text: &str) -> Option<FormatMismatch> {
     })
 }
 
-fn word(text: &str) -> Option<FormatMismatch> {
+fn check_word(text: &str) -> Option<FormatMismatch> {
     check_line(text).or_else(|| {
         mismatch_unless(
             !text.contains(char::is_whitespace),
@@ -73,7 +73,7 @@ fn check_path(text: &str) -> Option<FormatMismatch> {
 fn check_endpoint(text: &str) -> Option<FormatMismatch> {
     let schemes = ["unix:///", "tcp://", "http://", "https://"];
     if schemes.iter().any(|scheme| text.starts_with(scheme)) {
-        return word(text);
+        return check_word(text);
     }
     check_line(text).or_else(|| {
         mismatch_with_help(

@@ -222,9 +222,9 @@ impl CellFailures {
         });
         let text = join(texts, "\n");
         if text.is_empty() {
-            return Err(Failure::reported(ExitCode::first(self.exits)));
+            return Err(Failure::reported(ExitCode::first_applicable(self.exits)));
         }
         terminal::note("nothing was started:");
-        Err(Failure::new(ExitCode::first(self.exits), text))
+        Err(Failure::new(ExitCode::first_applicable(self.exits), text))
     }
 }

@@ -146,7 +146,7 @@ async fn conclude(
         batch.record(BatchEventKind::Judged {
             sentence: judged.sentence.clone(),
         })?;
-        exit = ExitCode::first([exit, judged.exit_code]);
+        exit = ExitCode::first_applicable([exit, judged.exit_code]);
     }
     batch.record(BatchEventKind::BatchEnded {
         exit_code: exit.code(),

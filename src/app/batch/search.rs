@@ -9,7 +9,9 @@ use retrial_batch::search::{self, SearchPlan, SearchState, SearchVerdict};
 use retrial_batch::verdict::{BatchVerdict, judge as judge_batch};
 use retrial_recipe::model::Mode;
 use retrial_results::evidence::environment;
-use retrial_results::verdict::comparison::{EnvironmentGroup, Fact, FactGroup, environments};
+use retrial_results::verdict::comparison::{
+    EnvironmentGroup, Fact, FactGroup, compare_fact_groups,
+};
 use retrial_store::{Home, RecordDirectory, RunDirectory};
 
 /// Judges the current evidence of a search.
@@ -53,7 +55,7 @@ fn changes(home: &Home, outcome: &SearchVerdict) -> Vec<EnvironmentGroup> {
     let facts = |value: &Option<String>| -> Option<Vec<Fact>> {
         let mut trials = outcome.trials.iter().rev();
         let trial = trials.find(|trial| Some(&trial.value) == value.as_ref())?;
-        let all = environment::of_run(&RunDirectory::from_path(
+        let all = environment::facts_of_run(&RunDirectory::from_path(
             home.runs_directory().join(&trial.run),
         ));
         let lasting = all
@@ -65,5 +67,5 @@ fn changes(home: &Home, outcome: &SearchVerdict) -> Vec<EnvironmentGroup> {
         return Vec::new();
     };
     let names = [&outcome.before, &outcome.after].map(|value| value.clone().unwrap_or_default());
-    environments(&names, &[&before, &after])
+    compare_fact_groups(&names, &[&before, &after])
 }

@@ -15,7 +15,7 @@ use itertools::Itertools as _;
 pub use builtin::{names, omitted};
 pub use disk::open as open_path;
 pub use error::CatalogError;
-pub use retrial_mlperf::rounds::rounds;
+pub use retrial_mlperf::rounds::built_in_rounds;
 
 use retrial_mlperf::rounds::{Round, Rounds};
 use retrial_plan::shell::RecipeFile;
@@ -65,11 +65,13 @@ pub fn open(recipe: &str) -> Result<FoundRecipe, CatalogError> {
 /// # Errors
 /// A file does not exist, cannot be read, or contains no rules.
 pub fn rounds_with(files: &[impl AsRef<Path>]) -> Result<Rounds, CatalogError> {
-    files.iter().try_fold(rounds().clone(), |rounds, file| {
-        let source = disk::read(file.as_ref())?;
-        let round = Round::parse(&source).map_err(CatalogError::Text)?;
-        Ok(rounds.with(round))
-    })
+    files
+        .iter()
+        .try_fold(built_in_rounds().clone(), |rounds, file| {
+            let source = disk::read(file.as_ref())?;
+            let round = Round::parse(&source).map_err(CatalogError::Text)?;
+            Ok(rounds.with_round(round))
+        })
 }
 
 fn is_path(recipe: &str) -> bool {

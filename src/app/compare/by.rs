@@ -12,7 +12,7 @@ use retrial_history::{ComparableRuns, GroupedRuns, PROPERTIES, RunSummary, by as
 use retrial_results::evidence::environment;
 use retrial_results::verdict::ExitCode;
 use retrial_results::verdict::comparison::{
-    Comparison, ComparisonSubject, Comparisons, Fact, PooledMeasurement, compare,
+    Comparison, ComparisonSubject, Comparisons, Fact, PooledMeasurement, compare_subjects,
 };
 
 /// With at most so many values, the environments are read from the runs' files; with more, from
@@ -52,7 +52,9 @@ pub fn by(
     Ok(Comparisons {
         schema: 1,
         by: axis.to_owned(),
-        exit_code: ExitCode::first(comparisons.iter().map(|one: &Comparison| one.exit_code)),
+        exit_code: ExitCode::first_applicable(
+            comparisons.iter().map(|one: &Comparison| one.exit_code),
+        ),
         comparisons,
         notes,
     })
@@ -80,7 +82,7 @@ fn compare_group(
         .into_iter()
         .map(|(value, runs)| side(&format!("{axis}={value}"), &runs, all_files))
         .collect();
-    let mut comparison = compare(&subjects, &options(request));
+    let mut comparison = compare_subjects(&subjects, &options(request));
     comparison.title = Some(group.title.clone());
     Ok(comparison)
 }
@@ -98,13 +100,13 @@ fn side(name: &str, runs: &[&RunSummary], all_files: bool) -> ComparisonSubject 
             listed.push(facts.clone());
         }
         let labels = (&row.submission, &row.variant);
-        ComparisonSubject::of_run(&*row.id, labels, measured, &row.qualifiers, facts)
+        ComparisonSubject::from_run(&*row.id, labels, measured, &row.qualifiers, facts)
     });
     let subjects: Vec<ComparisonSubject> = subjects.collect();
-    let mut pool = ComparisonSubject::pooled(name, subjects);
+    let mut pool = ComparisonSubject::pool(name, subjects);
     let newest = runs.iter().rev().find(|row| row.outcome.is_some());
     if let Some(row) = newest.filter(|_| all_files) {
-        let files = environment::of_run(&row.directory());
+        let files = environment::facts_of_run(&row.directory());
         if !files.is_empty() {
             pool.environment = files;
             if runs.len() > 1 {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use crate::app::failure::Failure;
 use crate::app::options::{CompareRequest, GlobalOptions};
 use retrial_results::verdict::comparison::{
-    Comparison, ComparisonOptions, ComparisonSubject, compare as compare_subjects,
+    Comparison, ComparisonOptions, ComparisonSubject, compare_subjects,
 };
 
 /// Lines of a list that are shown below an error.

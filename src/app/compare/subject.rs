@@ -59,7 +59,7 @@ fn subject(
         }
         if name.contains('+') {
             let runs = name.split('+').map(|one| run(global, one.trim()));
-            return Ok(ComparisonSubject::pooled(
+            return Ok(ComparisonSubject::pool(
                 name,
                 runs.collect::<Result<_, _>>()?,
             ));
@@ -108,7 +108,7 @@ fn run(global: &GlobalOptions, name: &str) -> Result<ComparisonSubject, Failure>
 
 fn of_directory(run: &RunDirectory) -> Result<ComparisonSubject, Failure> {
     let evidence = read_evidence(run)?;
-    let mut subject = ComparisonSubject::of(run.id(), &[evidence], environment::of_run(run));
+    let mut subject = ComparisonSubject::of(run.id(), &[evidence], environment::facts_of_run(run));
     subject.runs = 1;
     Ok(subject)
 }
@@ -144,7 +144,7 @@ fn of_cell(global: &GlobalOptions, batch: &str, cell: &str) -> Result<Comparison
         .iter()
         .map(|row| of_directory(&row.directory()))
         .collect::<Result<Vec<ComparisonSubject>, Failure>>()?;
-    Ok(ComparisonSubject::pooled(format!("{id}:{cell}"), runs))
+    Ok(ComparisonSubject::pool(format!("{id}:{cell}"), runs))
 }
 
 /// A cell's name is its axes' values, in whichever order they are typed.

@@ -15,7 +15,7 @@ use crate::app::nodes::{KnownMachine, NodeAllocation};
 use crate::app::signals::Signals;
 use crate::app::terminal;
 use retrial_document::measures::format;
-use retrial_readings::natural::natural;
+use retrial_readings::natural::natural_sort_key;
 use retrial_readings::sanitize;
 use retrial_results::verdict::ExitCode;
 use retrial_run::nodes::{LineReader, clock_lead_s};
@@ -94,7 +94,7 @@ async fn collect(
         return Err(Failure::new(ExitCode::Interrupted, "interrupted"));
     }
     let mut all: Vec<KnownMachine> = started.into_iter().flat_map(|one| one.machines).collect();
-    all.sort_by_cached_key(|one| natural(&one.name));
+    all.sort_by_cached_key(|one| natural_sort_key(&one.name));
     Ok(all)
 }
 

@@ -99,7 +99,7 @@ impl SharedDirectory {
         let mut checks = machines.iter().flat_map(|machine| &machine.checks);
         let is_ready =
             differences.is_empty() && checks.all(|check| check.state != HostCheckState::Error);
-        ExitCode::Host.unless(is_ready)
+        ExitCode::Host.success_if(is_ready)
     }
 
     fn differences(&self, plan: &Plan, answers: &[KnownMachine]) -> Vec<String> {

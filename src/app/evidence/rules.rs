@@ -32,12 +32,16 @@ pub fn compare(plan: &Plan) -> RulesComparison {
 /// The plan with the built-in rules of its round.
 fn by_program(plan: &Plan) -> Plan {
     let mut builtin = plan.clone();
-    builtin.add_round_rules(catalog::rounds());
+    builtin.add_round_rules(catalog::built_in_rounds());
     builtin
 }
 
 /// The verdict on a run by the built-in rules of its round.
 pub fn judge_by_program(directory: &RunDirectory, plan: &Plan, events: &[Event]) -> Verdict {
     let state = JournalState::from_events(events);
-    judge_files(&RunFiles::of(directory, &by_program(plan), &state))
+    judge_files(&RunFiles::with_telemetry(
+        directory,
+        &by_program(plan),
+        &state,
+    ))
 }

@@ -98,7 +98,7 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<VerifiedBundle, Fail
         Ok(run) => {
             if let (Some(judged), []) = (&verification.judged, &verification.problems[..]) {
                 let outcomes = [judged.by_bundle, judged.by_program];
-                verification.exit_code = ExitCode::first(outcomes.map(ExitCode::from));
+                verification.exit_code = ExitCode::first_applicable(outcomes.map(ExitCode::from));
                 verification.verified = true;
             }
             run

@@ -9,7 +9,7 @@ use crate::app::options::JudgeRequest;
 use retrial_document::measures::format;
 use retrial_mlperf::loadgen::{LoadgenRun, TestScenario};
 use retrial_mlperf::rounds::{InferenceRules, Round, Rounds};
-use retrial_mlperf::training::rounds as training_rules;
+use retrial_mlperf::training::built_in_training_rounds as training_rules;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{JudgeRules, Mode, Submission};
 use retrial_results::evidence::folders::RecipelessRules;
@@ -42,7 +42,7 @@ impl<'a> JudgeInputs<'a> {
             return Err(Failure::usage(format!(
                 "no rules of a round {name:?}; there are {} of MLPerf Inference (--rules FILE adds \
                  others), {} of MLPerf Training",
-                basis.rounds.names().join(", "),
+                basis.rounds.round_names().join(", "),
                 training_rounds()
             )));
         }
@@ -83,7 +83,7 @@ impl<'a> JudgeInputs<'a> {
                 let mut rounds = training_rules().iter();
                 rounds.find(|round| bare(&round.round) == bare(name))
             }
-            None => training::round_of(trees),
+            None => training::find_round(trees),
         };
         let round = round.ok_or_else(|| {
             let known = training_rounds();
@@ -127,7 +127,7 @@ impl<'a> JudgeInputs<'a> {
 
     /// The named round, or the one whose seeds a log has.
     fn round_of(&self, run: &LoadgenRun) -> Option<&Round> {
-        let seeds = || self.rounds.by_seeds(&run.parameters());
+        let seeds = || self.rounds.find_by_seeds(&run.parameters());
         self.named_round().or_else(seeds)
     }
 
@@ -139,7 +139,7 @@ impl<'a> JudgeInputs<'a> {
         run: &LoadgenRun,
     ) -> Option<InferenceRules> {
         let round = self.round_of(run)?;
-        let rules = round.rules(benchmark, TestScenario::from_word(scenario)?)?;
+        let rules = round.benchmark_rules(benchmark, TestScenario::from_word(scenario)?)?;
         Some(match &self.request.division {
             Some(division) => rules.in_division(division),
             None => rules,
@@ -148,7 +148,7 @@ impl<'a> JudgeInputs<'a> {
 }
 
 impl RecipelessRules for JudgeInputs<'_> {
-    fn measurement(
+    fn plan_measurement(
         &self,
         scenario: &str,
         mode: Mode,
@@ -172,14 +172,14 @@ impl RecipelessRules for JudgeInputs<'_> {
                 ..ResultKey::default()
             };
             let expected = published.expectation(&key, &rules.metric.unit);
-            let expected = expected.map(|one| (rules.metric.name(), vec![one]));
+            let expected = expected.map(|one| (rules.metric.published_name(), vec![one]));
             measurement.expect.extend(expected);
         }
         measurement.rules = rules.filter(|_| mode != Mode::Compliance);
         measurement
     }
 
-    fn rules(
+    fn find_rules(
         &self,
         scenario: &str,
         place: &ResultPath,
@@ -188,7 +188,7 @@ impl RecipelessRules for JudgeInputs<'_> {
         self.rules_of(&self.benchmark(place), scenario, run)
     }
 
-    fn unknown_rules(
+    fn reason_for_unknown_rules(
         &self,
         scenario: &str,
         place: &ResultPath,
@@ -196,7 +196,8 @@ impl RecipelessRules for JudgeInputs<'_> {
     ) -> Option<String> {
         let benchmark = self.benchmark(place);
         let is_known = self.rules_of(&benchmark, scenario, run).is_some();
-        (!is_known).then(|| unknown_rules::of_result(self.round_of(run), &benchmark, scenario))
+        (!is_known)
+            .then(|| unknown_rules::reason_for_result(self.round_of(run), &benchmark, scenario))
     }
 }
 

@@ -20,7 +20,7 @@ pub fn gather(
     basis: &JudgeInputs<'_>,
 ) -> Result<Vec<ResultSet>, Failure> {
     let plan = plan(global, basis.request)?;
-    let groups = folders::gather(&ResultsDirectory {
+    let groups = folders::gather_groups(&ResultsDirectory {
         path: directory,
         plan: plan.as_ref(),
         scenario: basis.request.scenario.as_deref(),

@@ -51,7 +51,9 @@ pub fn trees(directory: &Path, request: &JudgeRequest) -> Result<Option<SuiteTre
     })?;
     match trees {
         Some(SuiteTrees::Inference(trees)) => {
-            let trees = trees.of_our_suite().map_err(|other| refusal(&other))?;
+            let trees = trees
+                .reject_other_suites()
+                .map_err(|other| refusal(&other))?;
             Ok(Some(SuiteTrees::Inference(trees)))
         }
         trees => Ok(trees),
@@ -85,7 +87,7 @@ pub fn gather(
         SuiteTrees::Training(trees) => {
             let context = basis.training_context(&trees)?;
             let gathered = trees.results.iter().map(|result| {
-                let (context, evidence) = training::evidence(result, &context);
+                let (context, evidence) = training::gather_evidence(result, &context);
                 ResultSet {
                     path: result.root.join(result.relative()),
                     context,
@@ -98,10 +100,11 @@ pub fn gather(
     let (context, _) = basis.context(&trees);
     let gathered = trees.benchmarks.iter().map(|benchmark| {
         let places = benchmark.scenarios.iter();
-        let evidence = places.flat_map(|place| tree::gather::gather(place, &context).evidence);
+        let evidence =
+            places.flat_map(|place| tree::gather::gather_place(place, &context).evidence);
         ResultSet {
             path: benchmark.submitter.root.join(benchmark.relative()),
-            context: tree::judge::context(benchmark, &context),
+            context: tree::judge::benchmark_context(benchmark, &context),
             evidence: evidence.collect(),
         }
     });

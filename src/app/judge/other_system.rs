@@ -9,7 +9,7 @@ use retrial_mlperf::rounds::Rounds;
 use retrial_plan::Plan;
 use retrial_results::evidence::result_path::ResultPath;
 use retrial_results::evidence::training;
-use retrial_results::evidence::tree::description;
+use retrial_results::evidence::tree::read_description;
 use retrial_results::verdict::{Qualifier, QualifierKind};
 
 /// The origin of results, as their submission tree states it.
@@ -35,7 +35,7 @@ impl SubmissionOrigin {
 
     /// The origin of one training result; none outside a submission tree.
     pub fn of_training(folder: &Path) -> Option<Self> {
-        let results = training::find(folder).ok()??.results;
+        let results = training::find_training_trees(folder).ok()??.results;
         let [result] = &results[..] else {
             return None;
         };
@@ -78,7 +78,7 @@ impl SubmissionOrigin {
         let official = |name: &str| {
             let round = published.round.as_ref();
             let round = round.and_then(|round| rounds.get(&published.suite, round));
-            let benchmark = round.and_then(|round| round.benchmark(name));
+            let benchmark = round.and_then(|round| round.find_benchmark(name));
             let name = benchmark.map_or(name, |(official, _)| official);
             // A result is submitted as -99 and as -99.9 with the same logs.
             let name = name.trim_end_matches("-99.9").trim_end_matches("-99");
@@ -107,7 +107,7 @@ impl SubmissionOrigin {
 
 /// How many accelerators the system's description counts, over all nodes.
 fn accelerators(submitter: &Path, system: &str) -> Option<u64> {
-    let described = description(submitter, system).ok()?;
+    let described = read_description(submitter, system).ok()?;
     Accelerators::from_description(&described)?
         .total
         .map(u64::from)

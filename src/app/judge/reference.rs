@@ -26,7 +26,7 @@ pub fn read(basis: &JudgeInputs<'_>) -> Result<Option<PublishedFigures>, Failure
             ..PublishedFigures::default()
         }
     } else {
-        PublishedFigures::read(path).map_err(|error| Failure::usage(error.to_string()))?
+        PublishedFigures::from_file(path).map_err(|error| Failure::usage(error.to_string()))?
     };
     published.id.clone_from(&request.reference_id);
     published.system.clone_from(&request.reference_system);
@@ -101,7 +101,7 @@ fn of_directory(path: &Path, basis: &JudgeInputs<'_>) -> Result<Vec<PublishedRes
 fn rows(verdict: &Verdict, official: Option<&str>) -> Vec<PublishedResult> {
     let results = verdict.results.iter();
     results
-        .filter(|result| result.mode == Mode::Performance && !result.violates())
+        .filter(|result| result.mode == Mode::Performance && !result.violates_rule())
         .filter_map(|result| {
             let (_, figure) = result.deciding_figure()?;
             Some(PublishedResult {

@@ -28,9 +28,9 @@ pub enum SuiteTrees {
 impl SuiteTrees {
     /// Finds the submission trees in a directory; none if there are none.
     pub fn find(directory: &Path) -> io::Result<Option<Self>> {
-        Ok(match tree::find(directory)? {
+        Ok(match tree::find_submission_trees(directory)? {
             Some(trees) => Some(Self::Inference(trees)),
-            None => training::find(directory)?.map(Self::Training),
+            None => training::find_training_trees(directory)?.map(Self::Training),
         })
     }
 
@@ -46,7 +46,7 @@ impl SuiteTrees {
         let mut each = |judged: JudgedBenchmark| {
             exits.push(judged.verdict.exit_code);
             let is_passed = judged.benchmark.rules.iter().all(|rule| rule.passed);
-            exits.push(ExitCode::NotReproduced.unless(is_passed));
+            exits.push(ExitCode::NotReproduced.success_if(is_passed));
             each(judged);
         };
         let faults = match self {
@@ -54,8 +54,8 @@ impl SuiteTrees {
             Self::Training(trees) => judge_training(trees, basis, &mut each)?,
         };
         let is_violated = faults.iter().any(|fault| fault.is_violation);
-        exits.push(ExitCode::NotReproduced.unless(!is_violated));
-        Ok((ExitCode::first(exits), faults))
+        exits.push(ExitCode::NotReproduced.success_if(!is_violated));
+        Ok((ExitCode::first_applicable(exits), faults))
     }
 }
 
@@ -88,9 +88,9 @@ fn judge_inference(
     }
     let mut faults: Vec<TreeFault> = mixed.into_iter().chain(trees.faults.clone()).collect();
     let mut shared = SharedRuns::default();
-    let judge = |benchmark: &_| tree::judge(benchmark, &context);
+    let judge = |benchmark: &_| tree::judge_benchmark(benchmark, &context);
     judge_each(&trees.benchmarks, judge, |judged| {
-        shared.add(&judged.owner, &judged.runs);
+        shared.add_runs(&judged.owner, &judged.runs);
         each(judged);
     });
     faults.extend(shared.remarks());
@@ -105,10 +105,10 @@ fn judge_training(
     let context = basis.training_context(trees)?;
     let mut faults = trees.faults.clone();
     let mut shared = SharedRuns::default();
-    let judge = |result: &_| training::judge(result, &context);
+    let judge = |result: &_| training::judge_training_result(result, &context);
     judge_each(&trees.results, judge, |outcome| {
         faults.extend(outcome.remarks);
-        shared.add(&outcome.judged.owner, &outcome.judged.runs);
+        shared.add_runs(&outcome.judged.owner, &outcome.judged.runs);
         each(outcome.judged);
     });
     faults.extend(shared.remarks());

@@ -16,7 +16,7 @@ use retrial_report::document::Block;
 use retrial_report::{ReportedVerdict, html, junit, markdown, terminal as text};
 use retrial_results::evidence::environment;
 use retrial_results::verdict::Verdict;
-use retrial_results::verdict::comparison::{Fact, FactGroup, environments};
+use retrial_results::verdict::comparison::{Fact, FactGroup, compare_fact_groups};
 use retrial_store::journal::{Event, Journal};
 use retrial_store::{Home, RecordDirectory, RunDirectory};
 
@@ -66,7 +66,7 @@ impl<'a> BatchReport<'a> {
             let first = cell.runs.iter().find(|run| run.lost.is_none());
             let mut all = Vec::new();
             if let Some(first) = first.map(|run| self.directory_of(&run.run)) {
-                all = environment::of_run(&first);
+                all = environment::facts_of_run(&first);
                 let shown = all.iter().filter(|fact| fact.group != FactGroup::Packages);
                 subject.environment = shown.cloned().collect();
                 if let Ok(plan) = first.read_json::<Plan>("plan.json") {
@@ -86,7 +86,7 @@ impl<'a> BatchReport<'a> {
         let names: Vec<String> = names.take(CELLS).collect();
         let host = facts.first().cloned().unwrap_or_default();
         let facts: Vec<&[Fact]> = facts.iter().map(Vec::as_slice).take(CELLS).collect();
-        let groups = environments(&names, &facts);
+        let groups = compare_fact_groups(&names, &facts);
         events.sort_by_key(|event| event.time);
         html::render(&page::document(&ReportPage {
             made: super::made(),

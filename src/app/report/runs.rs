@@ -16,7 +16,9 @@ use retrial_report::content::{self, DetailLevel, trials};
 use retrial_report::document::Block;
 use retrial_report::{ReportedVerdict, html, json, junit, markdown, terminal as text};
 use retrial_results::evidence::{environment, telemetry};
-use retrial_results::verdict::comparison::{self, Comparison, ComparisonOptions, Fact, compare};
+use retrial_results::verdict::comparison::{
+    self, Comparison, ComparisonOptions, Fact, compare_subjects,
+};
 use retrial_results::verdict::{self, RuleCheck, Verdict};
 use retrial_run::read_evidence;
 use retrial_store::journal::{Event, Journal, JournalState};
@@ -85,7 +87,7 @@ impl<'a> RunsReport<'a> {
             }
         }
         let comparison = (all_runs && compared.len() > 1)
-            .then(|| compare(&compared, &ComparisonOptions::default()))
+            .then(|| compare_subjects(&compared, &ComparisonOptions::default()))
             .filter(|comparison| !comparison.figures.is_empty());
         Ok(Self {
             global,
@@ -240,10 +242,10 @@ fn run(
 ) -> Result<(ReportInput, comparison::ComparisonSubject), Failure> {
     let (context, evidence) = read_evidence(&directory)?;
     let verdict = verdict::judge(&context, &evidence);
-    let facts = environment::of_run(&directory);
+    let facts = environment::facts_of_run(&directory);
     let name = directory.id().to_owned();
     let is_shown = matches!(output, OutputFormat::Html | OutputFormat::Text);
-    let telemetry = is_shown.then(|| telemetry::rows(&directory));
+    let telemetry = is_shown.then(|| telemetry::read_rows(&directory));
     let run = ReportedRun {
         is_packed: bundle.is_some(),
         plan: directory.read_json("plan.json")?,

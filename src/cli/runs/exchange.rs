@@ -151,5 +151,5 @@ pub fn import(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
             format!("{}  {word} {}", arrival.run, sanitize(&arrival.host))
         }));
     }
-    ExitCode::Usage.unless(all.refused.is_empty())
+    ExitCode::Usage.success_if(all.refused.is_empty())
 }

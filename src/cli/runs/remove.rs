@@ -33,7 +33,7 @@ pub fn remove(
         terminal::note(&format!("{}: skipped: {}", run.run, run.reason));
     }
     print(global, &removal, options.dry_run);
-    Ok(ExitCode::Host.unless(removal.skipped.is_empty()))
+    Ok(ExitCode::Host.success_if(removal.skipped.is_empty()))
 }
 
 fn print(global: &GlobalOptions, removal: &Removal<'_>, dry_run: bool) {

@@ -45,7 +45,7 @@ fn evidence(logs: &[f64], truth: f64, claim: Claim, aggregate: Aggregate) -> Evi
     evidence.trials = (1..)
         .zip(logs)
         .map(|(number, log)| {
-            let mut trial = TrialEvidence::finished(number, format!("run_{number}"));
+            let mut trial = TrialEvidence::new_finished(number, format!("run_{number}"));
             let value = FigureValue::new(100.0 * truth * log.exp(), "items/s");
             trial.figures.insert(FIGURE.to_owned(), value);
             trial

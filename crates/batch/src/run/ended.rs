@@ -34,7 +34,7 @@ impl BatchEnd {
         }
         let failures = codes.into_iter().flatten().filter(|code| is_failure(*code));
         Self {
-            exit: ExitCode::first(failures),
+            exit: ExitCode::first_applicable(failures),
             reason: halted
                 .map(|reason| format!("{reason}; {remaining} of {count} runs were not started")),
         }

@@ -81,7 +81,11 @@ impl fmt::Display for Criterion {
         };
         formatter.write_str(word)?;
         if margin > 0.0 {
-            write!(formatter, " by more than {}", number::percent(margin))?;
+            write!(
+                formatter,
+                " by more than {}",
+                number::format_percent(margin)
+            )?;
         }
         Ok(())
     }

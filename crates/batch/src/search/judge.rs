@@ -46,7 +46,7 @@ pub fn judge(plan: &BatchPlan, course: &SearchState<'_>) -> SearchVerdict {
         after: pair.map(|(_, after)| value(after)),
         probability: found.map(|found| found.probability),
         ratio: ratio.map(|ratio| ratio.center.exp()),
-        interval: ratio.map(|ratio| Bounds::of_logs(ratio.bounds)),
+        interval: ratio.map(|ratio| Bounds::from_logs(ratio.bounds)),
         trials: course
             .trials
             .iter()

@@ -102,7 +102,7 @@ fn of_speed(
             Some(name) => name,
             None => planned.names.first().map_or("", String::as_str),
         };
-        if result.violates() {
+        if result.violates_rule() {
             return RunObservation::NotMeasured(result.sentence.clone());
         }
         let mut figures = measurement.figures.iter();

@@ -21,7 +21,7 @@ pub(super) fn of(
     let (Some(first), Some(last)) = ends else {
         return String::new();
     };
-    let confidence = number::percent(confidence);
+    let confidence = number::format_percent(confidence);
     let before = verdict.before.as_deref().unwrap_or_default();
     let after = verdict.after.as_deref().unwrap_or_default();
     let word = criterion.trim_start_matches("not ");
@@ -66,7 +66,7 @@ fn figure(verdict: &SearchVerdict, before: &str, after: &str, confidence: &str) 
         let trials = verdict.trials.iter().filter(|trial| trial.value == value);
         let figures: Vec<f64> = trials.filter_map(|trial| trial.figure).collect();
         let mean = aggregate(&figures, Aggregate::Mean).unwrap_or_default();
-        number::figure(mean, &verdict.unit)
+        number::format_figure(mean, &verdict.unit)
     };
     let mut text = format!("{} {}: ", verdict.scenario, verdict.figure);
     let _ = write!(text, "{} and {}", mean(before), mean(after));

@@ -11,7 +11,7 @@ use super::subject::JudgedSubject;
 use super::tester::{ClaimTestOptions, ClaimTester};
 use crate::BatchClaim;
 use retrial_results::verdict::Bounds;
-use retrial_results::verdict::compare::exp;
+use retrial_results::verdict::compare::finite_exp;
 use retrial_stats::step_down;
 
 /// Returns notes on what the claims leave out by the plan.
@@ -91,10 +91,10 @@ fn finish(mut tested: PartTest, outcome: ClaimOutcome, alpha: f64, open: usize) 
     let part = &mut tested.part;
     part.outcome = outcome;
     if let Some((difference, sign)) = difference {
-        part.ratio = Some(exp(sign * difference.center));
+        part.ratio = Some(finite_exp(sign * difference.center));
         part.bounds = difference.bounds(alpha).map(|(lower, upper)| {
             let (first, second) = (sign * lower, sign * upper);
-            Bounds::of_logs((first.min(second), first.max(second)))
+            Bounds::from_logs((first.min(second), first.max(second)))
         });
         if outcome == ClaimOutcome::NotDecided {
             let shared = alpha / f64::from(u32::try_from(open.max(1)).unwrap_or(u32::MAX));

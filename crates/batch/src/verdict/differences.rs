@@ -3,7 +3,7 @@
 use super::subject::{AlignedSubjects, JudgedSubject};
 use crate::BatchPlan;
 use retrial_results::verdict::comparison::{
-    ComparedFigure, ComparisonOptions, FigurePair, changes, pair_up, sentence,
+    ComparedFigure, ComparisonOptions, FigurePair, corrected_changes, pair_up, sentence,
 };
 
 /// The differences of all cells, by the position of the cell, and notes on them. A cell is compared with its
@@ -43,10 +43,10 @@ pub(super) fn differences(
         paired,
         fail_if: None,
     };
-    let changes = changes(&pairs, alpha);
+    let changes = corrected_changes(&pairs, alpha);
     let differences = pairs.iter().zip(changes).zip(cells);
     let differences = differences.map(|((pair, change), cell)| {
-        let mut figure = pair.finish(alpha, change, None);
+        let mut figure = pair.to_compared_figure(alpha, change, None);
         figure.sentence = sentence(pair, &figure, &options);
         (cell, figure)
     });

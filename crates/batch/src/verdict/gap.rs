@@ -7,7 +7,7 @@
 use super::model::{ClaimOutcome, Gap};
 use retrial_recipe::model::Claim;
 use retrial_results::verdict::Bounds;
-use retrial_results::verdict::compare::exp;
+use retrial_results::verdict::compare::finite_exp;
 use retrial_results::verdict::comparison::MeasuredSide;
 use retrial_stats::{Decision, Difference};
 
@@ -64,8 +64,8 @@ impl Gap {
         Self {
             cell: cell.to_owned(),
             to: to.clone(),
-            ratio: difference.map(|difference| exp(difference.center)),
-            bounds: bounds.map(Bounds::of_logs),
+            ratio: difference.map(|difference| finite_exp(difference.center)),
+            bounds: bounds.map(Bounds::from_logs),
         }
     }
 }

@@ -216,5 +216,5 @@ fn exit_code(
         ClaimOutcome::NotDecided => ExitCode::Inconclusive,
         ClaimOutcome::Contradicted => ExitCode::NotReproduced,
     });
-    ExitCode::first(of_runs.chain(of_cells).chain(of_claims))
+    ExitCode::first_applicable(of_runs.chain(of_cells).chain(of_claims))
 }

@@ -3,7 +3,7 @@
 
 use retrial_plan::measurement::is_same_scenario;
 use retrial_recipe::model::Mode;
-use retrial_results::verdict::comparison::{FigurePair, SideMeasurement, are_named};
+use retrial_results::verdict::comparison::{FigurePair, SideMeasurement, differ_in_benchmarks};
 
 use super::subject::{AlignedSubjects, JudgedSubject, SubjectMeasurement};
 use crate::BatchClaim;
@@ -26,7 +26,7 @@ pub(super) fn planned_pairs<'a>(
     mode: Mode,
 ) -> Vec<PlannedPair<'a>> {
     let [baseline, candidate] = cut.sides();
-    let by_benchmark = are_named(&baseline, &candidate);
+    let by_benchmark = differ_in_benchmarks(&baseline, &candidate);
     let is_like = |first: &SideMeasurement<'_>, second: &SideMeasurement<'_>| {
         first.measured.is_like(second.measured, by_benchmark)
     };
@@ -160,7 +160,7 @@ pub(super) fn obstacle(pair: &FigurePair<'_>, subjects: [&JudgedSubject; 2]) -> 
             ours.unit, theirs.unit
         );
     }
-    match pair.trials() {
+    match pair.trial_counts() {
         [0, _] | [_, 0] => "they have no round in common".to_owned(),
         _ => "it is not above zero in every trial".to_owned(),
     }
@@ -173,7 +173,7 @@ pub(super) fn planned_in_one(
     mode: Mode,
 ) -> Vec<String> {
     let [baseline, candidate] = cut.sides();
-    let by_benchmark = are_named(&baseline, &candidate);
+    let by_benchmark = differ_in_benchmarks(&baseline, &candidate);
     let only = |own: &[SideMeasurement<'_>],
                 [has, lacks]: [&JudgedSubject; 2],
                 others: &[SideMeasurement<'_>]| {

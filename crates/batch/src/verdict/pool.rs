@@ -1,7 +1,7 @@
 //! The trials of several runs as one sample.
 
 use super::RunEvidence;
-use retrial_results::verdict::qualifier::merge;
+use retrial_results::verdict::qualifier::merge_qualifiers;
 use retrial_results::verdict::{Evidence, RunContext};
 
 /// Runs' evidence by benchmark, each scenario's trials one after the other. A trial is numbered as
@@ -21,8 +21,8 @@ pub(super) fn pool(runs: &[RunEvidence]) -> Vec<(RunContext, Vec<Evidence>)> {
             groups.len() - 1
         });
         let (pooled, all) = &mut groups[at];
-        merge(&mut pooled.qualifiers, context.qualifiers.iter().cloned());
-        merge(&mut pooled.execution, context.execution.iter().cloned());
+        merge_qualifiers(&mut pooled.qualifiers, context.qualifiers.iter().cloned());
+        merge_qualifiers(&mut pooled.execution, context.execution.iter().cloned());
         for warning in &context.warnings {
             if !pooled.warnings.contains(warning) {
                 pooled.warnings.push(warning.clone());

@@ -104,19 +104,19 @@ fn values(part: &ClaimPart) -> String {
         "{}{}'s {} is {} of {}'s {}",
         place(part),
         part.candidate.subject,
-        number::figure(ours, &part.unit),
+        number::format_figure(ours, &part.unit),
         // Better is above 1, whichever way the figure goes.
         number::ratio(match part.better {
             retrial_recipe::model::Better::Higher => ratio,
             retrial_recipe::model::Better::Lower => ours / theirs,
         }),
         baseline.subject,
-        number::figure_like(theirs, &part.unit, ours),
+        number::format_figure_like(theirs, &part.unit, ours),
     )
 }
 
 fn evidence(part: &ClaimPart, alpha: f64) -> String {
-    let at = number::percent(1.0 - alpha);
+    let at = number::format_percent(1.0 - alpha);
     let quantity = match (part.statistic, part.mode) {
         (Statistic::Gap, _) => "the gap with the first is",
         (Statistic::Gain, _) => "their ratio is",

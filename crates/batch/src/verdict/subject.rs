@@ -193,6 +193,8 @@ impl<'a> AlignedSubjects<'a> {
 
     /// Returns the measurements of the baseline and of the candidate, with their names.
     pub fn sides(&self) -> [Vec<SideMeasurement<'_>>; 2] {
-        [0, 1].map(|side| SideMeasurement::all(&self.subjects[side].name, &self.measurements[side]))
+        [0, 1].map(|side| {
+            SideMeasurement::from_measurements(&self.subjects[side].name, &self.measurements[side])
+        })
     }
 }

@@ -11,7 +11,8 @@ use crate::{Assertion, BatchClaim, CellPair};
 use retrial_plan::measurement::is_same_scenario;
 use retrial_recipe::model::{Better, Mode};
 use retrial_results::verdict::comparison::{
-    Change, ComparedFigure, FigurePair, MeasuredFigure, MeasuredSide, SideMeasurement, are_named,
+    Change, ComparedFigure, FigurePair, MeasuredFigure, MeasuredSide, SideMeasurement,
+    differ_in_benchmarks,
 };
 use retrial_stats::{Difference, Scatter};
 
@@ -227,7 +228,7 @@ impl ClaimTester<'_> {
         third: Option<&JudgedSubject>,
     ) -> PartTest {
         let alpha = self.rules.alpha;
-        let compared = pair.finish(alpha, Change::NotCompared, None);
+        let compared = pair.to_compared_figure(alpha, Change::NotCompared, None);
         let [candidate, baseline] = [&compared.candidate, &compared.baseline];
         let cells = [candidate.subject.clone(), baseline.subject.clone()];
         let mut gaps = Vec::new();
@@ -308,7 +309,8 @@ impl ClaimTester<'_> {
         steps: [[&JudgedSubject; 2]; 2],
     ) -> PartTest {
         let alpha = self.rules.alpha;
-        let compared = [first, second].map(|pair| pair.finish(alpha, Change::NotCompared, None));
+        let compared =
+            [first, second].map(|pair| pair.to_compared_figure(alpha, Change::NotCompared, None));
         let test = match (&first.difference, &second.difference) {
             (Some(gain), Some(next_to)) => DecisionMethod::Ratio(gain.beyond(next_to)),
             (None, _) => DecisionMethod::NotTestable(obstacle(first, steps[0])),
@@ -345,7 +347,7 @@ impl ClaimTester<'_> {
         let next_to = |other: &JudgedSubject| {
             let cut = self.cut(third, other);
             let [theirs, its] = cut.sides();
-            let by_benchmark = are_named(&theirs, &its);
+            let by_benchmark = differ_in_benchmarks(&theirs, &its);
             let like = |side: &&SideMeasurement<'_>| {
                 side.measured.is_like(reference, true)
                     || (!by_benchmark && side.measured.is_like(reference, false))
@@ -360,7 +362,7 @@ impl ClaimTester<'_> {
                 let reason = third.why_unusable(reference, figure);
                 reason.unwrap_or_else(|| format!("{} has no {figure}", third.name))
             })?;
-            let compared = pair.finish(self.rules.alpha, Change::NotCompared, None);
+            let compared = pair.to_compared_figure(self.rules.alpha, Change::NotCompared, None);
             let difference = pair.difference.clone();
             let difference = difference.ok_or_else(|| obstacle(&pair, subjects))?;
             Ok::<_, String>((difference, compared.candidate))

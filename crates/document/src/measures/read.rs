@@ -39,11 +39,11 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
 
 /// Reads a size, bytes: `500 GiB`, `128G`, `1.5TiB`, `1073741824`.
 pub fn parse_size(text: &str, units: ByteUnits) -> Option<u64> {
-    let text = text.trim();
-    let digits = text
+    let trimmed = text.trim();
+    let digits = trimmed
         .find(|letter: char| !letter.is_ascii_digit() && letter != '.')
-        .unwrap_or(text.len());
-    let unit = text[digits..].trim_start().to_ascii_lowercase();
+        .unwrap_or(trimmed.len());
+    let unit = trimmed[digits..].trim_start().to_ascii_lowercase();
     let mut letters = unit.chars();
     let letter = letters.next();
     let rest = letters.as_str();
@@ -59,7 +59,7 @@ pub fn parse_size(text: &str, units: ByteUnits) -> Option<u64> {
         _ => return None,
     };
     let factor = base.checked_pow(power)?;
-    let number = &text[..digits];
+    let number = &trimmed[..digits];
     match number.split_once('.') {
         None => number.parse::<u64>().ok()?.checked_mul(factor),
         Some((whole, part)) => {
@@ -78,10 +78,10 @@ pub fn parse_size(text: &str, units: ByteUnits) -> Option<u64> {
 
 /// Reads a fraction: `5%`, `5 %` or `0.05`, from 0 to 1.
 pub fn parse_fraction(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let (number, divisor) = match text.strip_suffix('%') {
+    let trimmed = text.trim();
+    let (number, divisor) = match trimmed.strip_suffix('%') {
         Some(number) => (number.trim_end(), 100.0),
-        None => (text, 1.0),
+        None => (trimmed, 1.0),
     };
     if !number.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
         return None;

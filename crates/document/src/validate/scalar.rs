@@ -59,7 +59,7 @@ impl<L: Language> Validator<'_, L> {
             FieldType::Text(format) => {
                 return self.check_text(value, format.mismatch(&value.text), span);
             }
-            FieldType::Words(words) => return self.word(value, words, span, at),
+            FieldType::Words(words) => return self.check_word(value, words, span, at),
             FieldType::Integer(low, high) => match value.as_integer() {
                 Some(number) if (*low..=*high).contains(&number) => true,
                 Some(number) => {
@@ -126,7 +126,7 @@ impl<L: Language> Validator<'_, L> {
         false
     }
 
-    fn word(&mut self, value: &Scalar, words: &[Word], span: &Span, at: &Span) -> bool {
+    fn check_word(&mut self, value: &Scalar, words: &[Word], span: &Span, at: &Span) -> bool {
         let names = words.iter().map(|word| word.name);
         if names.clone().any(|name| name == value.text) {
             return true;

@@ -108,7 +108,7 @@ fn requested_gpus(
 ) -> Result<Vec<AssignedGpu>, String> {
     let mut gpus: Vec<AssignedGpu> = Vec::new();
     for word in request.gpu_selectors {
-        let named = named(request, available, word)?;
+        let named = find_by_name(request, available, word)?;
         if let Some(twice) = named.iter().find(|gpu| gpus.contains(gpu)) {
             return Err(format!("{} is a duplicate", twice.index));
         }
@@ -117,7 +117,7 @@ fn requested_gpus(
     Ok(gpus)
 }
 
-fn named(
+fn find_by_name(
     request: &AssignRequest<'_>,
     available: &[AssignedGpu],
     word: &str,

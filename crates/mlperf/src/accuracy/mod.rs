@@ -13,10 +13,10 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-pub use reader::{AccuracyReader, parse_bytes};
+pub use reader::{AccuracyReader, parse_accuracy};
 
 /// The most values of one figure that are stored in addition to the last one.
-pub const MOST_OTHERS: usize = 8;
+pub const MAX_OTHER_VALUES: usize = 8;
 
 /// The contents of an `accuracy.txt`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -42,7 +42,7 @@ pub struct AccuracyFigure {
     pub unit: &'static str,
     /// Half of the last printed digit.
     pub half_digit: f64,
-    /// Other values that were printed before it, at most [`MOST_OTHERS`]: the file does not state
+    /// Other values that were printed before it, at most [`MAX_OTHER_VALUES`]: the file does not state
     /// which one counts.
     pub others: Vec<f64>,
 }

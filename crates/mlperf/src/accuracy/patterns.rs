@@ -143,7 +143,7 @@ enum MatchMethod {
 }
 
 impl FigurePattern {
-    fn line(word: &'static str, pattern: String, gives: PatternValue) -> Self {
+    fn from_line_pattern(word: &'static str, pattern: String, gives: PatternValue) -> Self {
         // That each of them is a pattern is held by a test.
         let pattern = LazyLock::new(Box::new(move || Regex::new(&pattern).ok()) as Box<_>);
         Self {
@@ -154,11 +154,13 @@ impl FigurePattern {
     }
 
     /// Returns the position of this pattern's last value in a line; `small` is the line in lower case.
-    pub fn last_in(&self, line: &str, small: &str) -> Option<Range<usize>> {
+    pub fn find_last_value(&self, line: &str, small: &str) -> Option<Range<usize>> {
         let mut places = small.match_indices(self.word).map(|(at, _)| at).peekable();
         places.peek()?;
         match &self.how {
-            MatchMethod::Member => places.filter_map(|at| self.member_at(line, at)).last(),
+            MatchMethod::Member => places
+                .filter_map(|at| self.member_value_at(line, at))
+                .last(),
             MatchMethod::Line(pattern) => {
                 let last = pattern.as_ref()?.captures_iter(line).last()?;
                 last.name("value").map(|value| value.range())
@@ -168,17 +170,17 @@ impl FigurePattern {
 
     /// Returns the value of a member whose name may begin here: no other name ends in it, and a number
     /// comes after the sign.
-    fn member_at(&self, line: &str, at: usize) -> Option<Range<usize>> {
+    fn member_value_at(&self, line: &str, at: usize) -> Option<Range<usize>> {
         static VALUE: LazyLock<Option<Regex>> =
             LazyLock::new(|| Regex::new(&format!("^{NUMBER}")).ok());
         let of_a_name = |last: char| last.is_ascii_alphanumeric() || "_-".contains(last);
         if line[..at].ends_with(of_a_name) {
             return None;
         }
-        let rest = &line[at + self.word.len()..];
-        let rest = rest.strip_prefix(['\'', '"']).unwrap_or(rest);
-        let rest = rest.trim_ascii_start().strip_prefix([':', '='])?;
-        let rest = rest.trim_ascii_start();
+        let after_name = &line[at + self.word.len()..];
+        let unquoted = after_name.strip_prefix(['\'', '"']).unwrap_or(after_name);
+        let after_separator = unquoted.trim_ascii_start().strip_prefix([':', '='])?;
+        let rest = after_separator.trim_ascii_start();
         let value = VALUE.as_ref()?.captures(rest)?.name("value")?.range();
         let begin = line.len() - rest.len();
         Some(begin + value.start..begin + value.end)
@@ -193,9 +195,9 @@ pub(super) static PATTERNS: LazyLock<Vec<FigurePattern>> = LazyLock::new(|| {
         gives: *gives,
     });
     let lines = LINES.iter().map(|(word, before, gives)| {
-        FigurePattern::line(word, format!("{before}{NUMBER}"), *gives)
+        FigurePattern::from_line_pattern(word, format!("{before}{NUMBER}"), *gives)
     });
-    let hash = FigurePattern::line(
+    let hash = FigurePattern::from_line_pattern(
         "hash=",
         r"^hash=(?<value>\w+)\s*$".to_owned(),
         PatternValue::Hash,
@@ -204,7 +206,7 @@ pub(super) static PATTERNS: LazyLock<Vec<FigurePattern>> = LazyLock::new(|| {
 });
 
 /// Returns a line in small letters where a pattern may match at all: most lines of a long file have none.
-pub(super) fn small(line: &str) -> Option<String> {
+pub(super) fn lowercase_if_relevant(line: &str) -> Option<String> {
     static ANY: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         let words = PATTERNS.iter().map(|pattern| pattern.word);
         let builder = AhoCorasick::builder()
@@ -254,7 +256,7 @@ mod tests {
             .iter()
             .find(|pattern| pattern.word == "rouge1")
             .unwrap();
-        let found = pattern.last_in(line, &line.to_ascii_lowercase());
+        let found = pattern.find_last_value(line, &line.to_ascii_lowercase());
         assert_eq!(found.map(|at| &line[at]), value);
     }
 }

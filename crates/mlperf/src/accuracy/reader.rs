@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use super::patterns::{PATTERNS, PatternValue, small};
-use super::{Accuracy, AccuracyFigure, MOST_OTHERS};
+use super::patterns::{PATTERNS, PatternValue, lowercase_if_relevant};
+use super::{Accuracy, AccuracyFigure, MAX_OTHER_VALUES};
 use retrial_readings::extent;
 use retrial_readings::figure::parse_number;
 use retrial_readings::lines::{LineSplitter, StreamLine};
-use retrial_readings::nearest::shortened;
+use retrial_readings::nearest::truncate_for_message;
 
 /// Lines are long where a script prints a whole result; this does not truncate figures.
-const LONGEST_LINE: usize = 1 << 20;
+const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// An incremental reader; memory is bounded by one line whatever the length of the file.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ impl Default for AccuracyReader {
     /// Returns a reader for every figure.
     fn default() -> Self {
         Self {
-            splitter: LineSplitter::with_limit(LONGEST_LINE),
+            splitter: LineSplitter::with_limit(MAX_LINE_BYTES),
             requested: Vec::new(),
             accuracy: Accuracy::default(),
         }
@@ -35,7 +35,10 @@ impl AccuracyReader {
     /// Sets the requested figures, which decide between two figures where a printed line may
     /// be either.
     #[must_use]
-    pub fn asking<Name: Into<String>>(mut self, names: impl IntoIterator<Item = Name>) -> Self {
+    pub fn with_requested_figures<Name: Into<String>>(
+        mut self,
+        names: impl IntoIterator<Item = Name>,
+    ) -> Self {
         self.requested = names.into_iter().map(Into::into).collect();
         self
     }
@@ -47,9 +50,9 @@ impl AccuracyReader {
         let mut splitter = std::mem::take(&mut self.splitter);
         for (index, part) in bytes.split(|byte| *byte == b'\r').enumerate() {
             if index > 0 {
-                splitter.push(b"\n", |line| self.read(&line, true));
+                splitter.push(b"\n", |line| self.read_line(&line, true));
             }
-            splitter.push(part, |line| self.read(&line, true));
+            splitter.push(part, |line| self.read_line(&line, true));
         }
         self.splitter = splitter;
     }
@@ -57,32 +60,32 @@ impl AccuracyReader {
     /// Returns the figures, after the last byte.
     pub fn finish(mut self) -> Accuracy {
         let mut splitter = std::mem::take(&mut self.splitter);
-        splitter.finish(|line| self.read(&line, false));
+        splitter.finish(|line| self.read_line(&line, false));
         self.accuracy
     }
 
-    fn read(&mut self, line: &StreamLine<'_>, ended: bool) {
+    fn read_line(&mut self, line: &StreamLine<'_>, ended: bool) {
         let text = line.text.as_ref();
-        let Some(small) = small(text) else {
+        let Some(small) = lowercase_if_relevant(text) else {
             return;
         };
         for pattern in PATTERNS.iter() {
-            let Some(value) = pattern.last_in(text, &small) else {
+            let Some(value) = pattern.find_last_value(text, &small) else {
                 continue;
             };
             let open = text.contains('{') && !text.contains('}');
             let cut = value.end == text.len() && (line.continues || (!ended && open));
-            self.take(pattern.gives, text, value, cut);
+            self.store_value(pattern.gives, text, value, cut);
         }
     }
 
-    fn take(&mut self, gives: PatternValue, line: &str, place: Range<usize>, cut: bool) {
+    fn store_value(&mut self, gives: PatternValue, line: &str, place: Range<usize>, cut: bool) {
         let after = &line[place.end..];
         // Of `1,234` the pattern finds 1.
-        let value = &line[extent::begin(line, &place)..extent::end(line, &place, "")];
+        let value = &line[extent::number_begin(line, &place)..extent::number_end(line, &place, "")];
         let (name, usual) = match gives {
             PatternValue::Hash => {
-                self.accuracy.hash = Some(shortened(&line[place]));
+                self.accuracy.hash = Some(truncate_for_message(&line[place]));
                 return;
             }
             PatternValue::Samples => {
@@ -99,7 +102,7 @@ impl AccuracyReader {
                 }
                 return;
             }
-            PatternValue::F1 => (self.f1_variant(line), ""),
+            PatternValue::F1 => (self.choose_f1_figure(line), ""),
             PatternValue::Figure(name, usual) => (name, usual),
         };
         if cut {
@@ -107,7 +110,9 @@ impl AccuracyReader {
             return;
         }
         let Some(printed) = parse_number(value) else {
-            self.accuracy.not_numbers.insert(name, shortened(value));
+            self.accuracy
+                .not_numbers
+                .insert(name, truncate_for_message(value));
             return;
         };
         self.accuracy.not_numbers.remove(name);
@@ -120,13 +125,13 @@ impl AccuracyReader {
             others: Vec::new(),
         };
         match self.accuracy.figures.get_mut(name) {
-            Some(before) => before.replace(&next),
+            Some(before) => before.merge_later_print(&next),
             None => drop(self.accuracy.figures.insert(name, next)),
         }
     }
 
     /// BERT prints `{"exact_match": 83.9, "f1": 90.9}`, Qwen3-VL `{"f1": 0.7877}`.
-    fn f1_variant(&self, line: &str) -> &'static str {
+    fn choose_f1_figure(&self, line: &str) -> &'static str {
         let is_requested = |name: &str| {
             self.requested
                 .iter()
@@ -143,7 +148,7 @@ impl AccuracyReader {
 
 impl AccuracyFigure {
     /// Takes a later print: the same value, perhaps printed finer or coarser, or another.
-    fn replace(&mut self, next: &Self) {
+    fn merge_later_print(&mut self, next: &Self) {
         let same =
             (self.value - next.value).abs() <= self.half_digit.max(next.half_digit) * 1.000_001;
         if same {
@@ -155,7 +160,7 @@ impl AccuracyFigure {
             return;
         }
         let mut others = std::mem::take(&mut self.others);
-        if others.len() < MOST_OTHERS && !others.contains(&self.value) {
+        if others.len() < MAX_OTHER_VALUES && !others.contains(&self.value) {
             others.push(self.value);
         }
         others.retain(|other| (other - next.value).abs() > 0.0);
@@ -167,7 +172,7 @@ impl AccuracyFigure {
 }
 
 /// Reads a whole file.
-pub fn parse_bytes(bytes: &[u8]) -> Accuracy {
+pub fn parse_accuracy(bytes: &[u8]) -> Accuracy {
     let mut reader = AccuracyReader::default();
     reader.push(bytes);
     reader.finish()

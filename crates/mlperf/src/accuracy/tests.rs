@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rstest::rstest;
 
-use super::{Accuracy, AccuracyReader, parse_bytes};
+use super::{Accuracy, AccuracyReader, parse_accuracy};
 
 fn shown(accuracy: &Accuracy) -> String {
     let figures = accuracy.figures.iter();
@@ -100,7 +100,7 @@ fn shown(accuracy: &Accuracy) -> String {
 #[case("{'rouge1': 4.45e+01}\n", "ROUGE1=44.5")]
 #[case("100%|##| 1/1\r{'rouge1': 44.5}\rmodel.json: 100%\n", "ROUGE1=44.5")]
 fn output_of_accuracy_scripts_is_parsed(#[case] text: &str, #[case] figures: &str) {
-    let accuracy = parse_bytes(text.as_bytes());
+    let accuracy = parse_accuracy(text.as_bytes());
     assert_eq!(shown(&accuracy), figures);
     assert!(
         accuracy
@@ -122,12 +122,12 @@ fn output_of_accuracy_scripts_is_parsed(#[case] text: &str, #[case] figures: &st
 #[case("W:metric/lifetime_gauc_num_samples/rating: 349823.0\n", Some(349_823))]
 #[case("mAP=37.325%\n", None)]
 fn the_number_of_samples_is_parsed(#[case] text: &str, #[case] samples: Option<u64>) {
-    assert_eq!(parse_bytes(text.as_bytes()).samples, samples);
+    assert_eq!(parse_accuracy(text.as_bytes()).samples, samples);
 }
 
 #[test]
 fn the_log_hash_is_parsed() {
-    let hash = |text: &str| parse_bytes(text.as_bytes()).hash;
+    let hash = |text: &str| parse_accuracy(text.as_bytes()).hash;
     assert_eq!(hash("mAP=1%\nhash=0f12\r\n").as_deref(), Some("0f12"));
     assert_eq!(hash("\nhash=0f12").as_deref(), Some("0f12"));
     assert_eq!(hash(" hash=0f12\nhash= 0f\nhash=0f 12\n"), None);
@@ -135,7 +135,8 @@ fn the_log_hash_is_parsed() {
 
 #[test]
 fn the_last_value_is_used_and_the_others_are_recorded() {
-    let accuracy = parse_bytes(b"{'rouge1': 44.5}\n{'rouge1': 43.1}\n{'rouge1': 43.9}\nhash=0f\n");
+    let accuracy =
+        parse_accuracy(b"{'rouge1': 44.5}\n{'rouge1': 43.1}\n{'rouge1': 43.9}\nhash=0f\n");
     let rouge = &accuracy.figures["ROUGE1"];
     assert!((rouge.value - 43.9).abs() < 1e-12);
     assert_eq!(rouge.others, [44.5, 43.1]);
@@ -143,7 +144,7 @@ fn the_last_value_is_used_and_the_others_are_recorded() {
 
 #[test]
 fn non_numeric_values_are_not_figures() {
-    let accuracy = parse_bytes(b"{'rouge1': nan, 'rouge2': np.float64(nan), 'rougeL': -inf}\n");
+    let accuracy = parse_accuracy(b"{'rouge1': nan, 'rouge2': np.float64(nan), 'rougeL': -inf}\n");
     assert!(accuracy.figures.is_empty());
     let words: Vec<_> = accuracy.not_numbers.values().map(String::as_str).collect();
     assert_eq!(words, ["nan", "nan", "-inf"]);
@@ -151,14 +152,14 @@ fn non_numeric_values_are_not_figures() {
 
 #[test]
 fn a_truncated_figure_is_ignored() {
-    let accuracy = parse_bytes(b"{'rouge1': 44.5, 'rouge2': 2");
+    let accuracy = parse_accuracy(b"{'rouge1': 44.5, 'rouge2': 2");
     assert_eq!(
         (shown(&accuracy).as_str(), &accuracy.cut[..]),
         ("ROUGE1=44.5", &["ROUGE2"][..])
     );
     let mut long = vec![b' '; (1 << 20) - 14];
     long.extend_from_slice(b"{'rouge1': 44.5555}\n");
-    let accuracy = parse_bytes(&long);
+    let accuracy = parse_accuracy(&long);
     assert!(
         accuracy.figures.is_empty() && accuracy.cut == ["ROUGE1"],
         "{accuracy:?}"
@@ -167,7 +168,7 @@ fn a_truncated_figure_is_ignored() {
 
 #[test]
 fn names_are_case_insensitive() {
-    let accuracy = parse_bytes(b"{'rougeLsum': 42.1}\naccuracy=76.1%\n");
+    let accuracy = parse_accuracy(b"{'rougeLsum': 42.1}\naccuracy=76.1%\n");
     for name in ["rougeLsum", "ROUGELSUM", "acc", "ACC"] {
         assert!(accuracy.figure(name).is_some(), "{name}");
     }
@@ -177,7 +178,7 @@ fn names_are_case_insensitive() {
 #[test]
 fn requested_figures_select_the_f1_variant() {
     let read = |requested: &str, text: &str| {
-        let mut reader = AccuracyReader::default().asking([requested]);
+        let mut reader = AccuracyReader::default().with_requested_figures([requested]);
         reader.push(text.as_bytes());
         shown(&reader.finish())
     };
@@ -211,14 +212,14 @@ proptest! {
             reader.push(&bytes[begin..cut]);
             begin = cut;
         }
-        let whole = parse_bytes(&bytes);
+        let whole = parse_accuracy(&bytes);
         prop_assert_eq!(reader.finish(), whole.clone());
         prop_assert!(whole.figures.values().all(|figure| figure.value.is_finite()));
     }
 
     #[test]
     fn a_printed_figure_is_parsed_exactly(value in -1e6_f64..1e6) {
-        let accuracy = parse_bytes(format!("noise {{'rouge1': {value}, 'x': 1}}\n").as_bytes());
+        let accuracy = parse_accuracy(format!("noise {{'rouge1': {value}, 'x': 1}}\n").as_bytes());
         prop_assert!((accuracy.figures["ROUGE1"].value - value).abs() < 1e-9);
     }
 }

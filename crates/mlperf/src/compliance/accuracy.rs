@@ -1,15 +1,15 @@
 //! The tests of a performance run's answers.
 
-use super::checker::{Checker, percent};
-use super::script_result::{ScriptResult, lines, number};
+use super::checker::{Checker, format_precise_percent};
+use super::script_result::{ScriptResult, find_last_number, trimmed_lines};
 use crate::accuracy::Accuracy;
 use crate::loadgen::TestScenario;
 
-const VERIFY: &str = "verify_accuracy.txt";
+const VERIFY_ACCURACY_FILE: &str = "verify_accuracy.txt";
 
 /// TEST01: the answers of a performance run, sampled, are those of the accuracy run. Where they
 /// are not (a system need not be deterministic), their accuracy must be the same.
-pub(super) fn sampled(checker: &mut Checker<'_>) {
+pub(super) fn check_sampled_answers(checker: &mut Checker<'_>) {
     const LOGS: [&str; 4] = [
         "mlperf_log_accuracy.json",
         "accuracy.txt",
@@ -21,45 +21,51 @@ pub(super) fn sampled(checker: &mut Checker<'_>) {
     let text = match &files.verify_accuracy {
         Ok(text) => text,
         Err(error) => {
-            let required = format!("TEST PASS in {VERIFY}, or the accuracies of both runs");
-            return checker.add(RULE, format!("{VERIFY}: {error}"), required, false);
+            let required =
+                format!("TEST PASS in {VERIFY_ACCURACY_FILE}, or the accuracies of both runs");
+            return checker.add_check(
+                RULE,
+                format!("{VERIFY_ACCURACY_FILE}: {error}"),
+                required,
+                false,
+            );
         }
     };
     let passed = ScriptResult::parse(text) == ScriptResult::Pass;
     if passed {
-        checker.word(RULE, VERIFY, &files.verify_accuracy);
+        checker.check_word(RULE, VERIFY_ACCURACY_FILE, &files.verify_accuracy);
         let name = "num_perf_log_data_mismatch";
-        checker.zero("TEST01 answers that differ", text, name);
+        checker.check_zero("TEST01 answers that differ", text, name);
     }
     if !passed || requirements.always_logs {
         let logs = if passed { &LOGS[..2] } else { &LOGS };
         let names = files.accuracy.as_deref();
-        checker.names("TEST01 accuracy logs", "accuracy", names, logs);
+        checker.check_file_names("TEST01 accuracy logs", "accuracy", names, logs);
     }
     if !passed {
         if requirements.deltas.is_empty() {
             let required = "which accuracies to compare, from the rules of the round";
-            checker.add(RULE, "TEST FAIL, and no rules", required, false);
+            checker.add_check(RULE, "TEST FAIL, and no rules", required, false);
         }
         let exists = |file: &str| files.accuracy.iter().flatten().any(|name| name == file);
         let mut missing = LOGS[2..].to_vec();
         missing.retain(|file| !exists(file));
         if missing.is_empty() {
-            deltas(checker);
+            check_accuracy_deltas(checker);
         } else {
             let are = if missing.len() == 1 { "is" } else { "are" };
             let measured = format!(
-                "TEST FAIL in {VERIFY}, and {} {are} missing",
+                "TEST FAIL in {VERIFY_ACCURACY_FILE}, and {} {are} missing",
                 missing.join(" and ")
             );
             let required = "TEST PASS, or accuracies of both runs that agree";
-            checker.add(RULE, measured, required, false);
+            checker.add_check(RULE, measured, required, false);
         }
     }
 }
 
 /// Compares the accuracies of the two runs.
-fn deltas(checker: &mut Checker<'_>) {
+fn check_accuracy_deltas(checker: &mut Checker<'_>) {
     let (requirements, files) = (checker.requirements, checker.files);
     for (name, share) in &requirements.deltas {
         let value = |read: &Result<Accuracy, String>, file: &str| {
@@ -76,25 +82,33 @@ fn deltas(checker: &mut Checker<'_>) {
                 let apart = (1.0 - baseline / compliance).abs();
                 // Written so that a figure of zero (no number) passes nothing.
                 let passed = baseline.abs() > 0.0 && compliance.abs() > 0.0 && apart <= *share;
-                let measured = format!("{baseline} and {compliance}: {}", percent(apart));
+                let measured = format!(
+                    "{baseline} and {compliance}: {}",
+                    format_precise_percent(apart)
+                );
                 (measured, passed)
             }
             (Err(error), _) | (_, Err(error)) => (error, false),
         };
-        let required = format!("the two within {}", percent(*share));
-        checker.add(format!("TEST01 {name}"), measured, required, passed);
+        let required = format!("the two within {}", format_precise_percent(*share));
+        checker.add_check(format!("TEST01 {name}"), measured, required, passed);
     }
 }
 
 /// TEST06: the first token is the one that was reported, the sequence ends once, its length is
 /// the reported one.
-pub(super) fn tokens(checker: &mut Checker<'_>) {
+pub(super) fn check_tokens(checker: &mut Checker<'_>) {
     let (requirements, files) = (checker.requirements, checker.files);
     let text = match &files.verify_accuracy {
         Ok(text) => text.as_str(),
         Err(error) => {
-            let required = format!("{VERIFY} with its three checks");
-            return checker.add("TEST06", format!("{VERIFY}: {error}"), required, false);
+            let required = format!("{VERIFY_ACCURACY_FILE} with its three checks");
+            return checker.add_check(
+                "TEST06",
+                format!("{VERIFY_ACCURACY_FILE}: {error}"),
+                required,
+                false,
+            );
         }
     };
     // In Offline there is no first token to be early with, and the script leaves it out.
@@ -106,51 +120,62 @@ pub(super) fn tokens(checker: &mut Checker<'_>) {
         ("TEST06 end of sequence", "EOS check pass:", false),
         ("TEST06 sample length", "Sample length check pass:", false),
     ] {
-        let words = lines(text).filter_map(|line| line.strip_prefix(begin));
-        let words: Vec<&str> = words.map(str::trim).take(8).collect();
+        let answers = trimmed_lines(text).filter_map(|line| line.strip_prefix(begin));
+        let words: Vec<&str> = answers.map(str::trim).take(8).collect();
         let is_pass = |word: &&str| *word == "True" || (skip && *word == "Skipped");
         let passed = !words.is_empty() && words.iter().all(is_pass);
         let measured = if words.is_empty() {
             format!("no line `{begin}`")
         } else {
-            retrial_readings::nearest::shortened(&words.join(", "))
+            retrial_readings::nearest::truncate_for_message(&words.join(", "))
         };
         let required = if skip { "True or Skipped" } else { "True" };
-        checker.add(rule, measured, required, passed);
+        checker.add_check(rule, measured, required, passed);
     }
 }
 
 /// TEST07: the accuracy of a performance run is above its threshold.
-pub(super) fn threshold(checker: &mut Checker<'_>) {
+pub(super) fn check_accuracy_threshold(checker: &mut Checker<'_>) {
     let files = checker.files;
-    if let Some(text) = checker.word("TEST07 accuracy", VERIFY, &files.verify_accuracy) {
-        checker.limits("TEST07 score", text, "Accuracy score");
+    if let Some(text) = checker.check_word(
+        "TEST07 accuracy",
+        VERIFY_ACCURACY_FILE,
+        &files.verify_accuracy,
+    ) {
+        checker.check_limits("TEST07 score", text, "Accuracy score");
     }
 }
 
 /// TEST08: the normalized entropy of each answer is that of the accuracy run.
-pub(super) fn entropy(checker: &mut Checker<'_>) {
+pub(super) fn check_entropy(checker: &mut Checker<'_>) {
     let (requirements, files) = (checker.requirements, checker.files);
-    let Some(text) = checker.word("TEST08 entropy", VERIFY, &files.verify_accuracy) else {
+    let Some(text) = checker.check_word(
+        "TEST08 entropy",
+        VERIFY_ACCURACY_FILE,
+        &files.verify_accuracy,
+    ) else {
         return;
     };
     let rule = "TEST08 answers without a counterpart";
-    checker.zero(rule, text, "num_unmatched");
-    checker.zero("TEST08 answers that differ", text, "num_ne_mismatch");
+    checker.check_zero(rule, text, "num_unmatched");
+    checker.check_zero("TEST08 answers that differ", text, "num_ne_mismatch");
     // The script takes a tolerance of the submitter's, and prints it in percent.
-    if let (Some(used), Some(most)) = (number(text, "tolerance"), requirements.rules.within) {
-        let required = format!("at most {}", percent(most));
+    if let (Some(used), Some(most)) = (
+        find_last_number(text, "tolerance"),
+        requirements.rules.within,
+    ) {
+        let required = format!("at most {}", format_precise_percent(most));
         let passed = used <= most * 100.0 + 1e-9;
-        checker.add("TEST08 tolerance", format!("{used} %"), required, passed);
+        checker.add_check("TEST08 tolerance", format!("{used} %"), required, passed);
     }
 }
 
 /// TEST09: checks that the mean number of output tokens is in its range.
-pub(super) fn output_length(checker: &mut Checker<'_>) {
+pub(super) fn check_output_length(checker: &mut Checker<'_>) {
     const FILE: &str = "verify_output_len.txt";
     let text = &checker.files.verify_output_len;
-    if let Some(text) = checker.word("TEST09 output length", FILE, text) {
+    if let Some(text) = checker.check_word("TEST09 output length", FILE, text) {
         let rule = "TEST09 mean output tokens";
-        checker.limits(rule, text, "Mean output tokens");
+        checker.check_limits(rule, text, "Mean output tokens");
     }
 }

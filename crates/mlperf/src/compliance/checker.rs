@@ -1,11 +1,11 @@
 //! The parts that the checks of all tests share.
 
-use super::script_result::{ScriptResult, number};
+use super::script_result::{ScriptResult, find_last_number};
 use super::{ComplianceFiles, TestRequirements};
 use crate::check::RuleCheck;
 
 /// Files that are allowed next to the required ones.
-const OPTIONAL: [&str; 4] = [
+const OPTIONAL_FILES: [&str; 4] = [
     "mlperf_log_accuracy.json",
     "mlperf_log_trace.json",
     "results.json",
@@ -23,7 +23,7 @@ pub(super) struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     /// Adds a check with its measured and its required value.
-    pub fn add(
+    pub fn add_check(
         &mut self,
         rule: impl Into<String>,
         measured: impl Into<String>,
@@ -35,7 +35,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Checks a file's word; returns its text where there is one to look further into.
-    pub fn word(
+    pub fn check_word(
         &mut self,
         rule: &str,
         file: &str,
@@ -44,54 +44,60 @@ impl<'a> Checker<'a> {
         let word = text.as_ref().map(|text| ScriptResult::parse(text));
         let measured = word
             .as_ref()
-            .map_or_else(|error| format!("{file}: {error}"), ScriptResult::shown);
+            .map_or_else(|error| format!("{file}: {error}"), ScriptResult::describe);
         let passed = word == Ok(ScriptResult::Pass);
-        self.add(rule, measured, format!("TEST PASS in {file}"), passed);
+        self.add_check(rule, measured, format!("TEST PASS in {file}"), passed);
         text.as_deref().ok()
     }
 
     /// Checks that a figure, where it is printed, is zero.
-    pub fn zero(&mut self, rule: &str, text: &str, name: &str) {
-        if let Some(count) = number(text, name) {
+    pub fn check_zero(&mut self, rule: &str, text: &str, name: &str) {
+        if let Some(count) = find_last_number(text, name) {
             let measured = format!("{name} = {count}");
-            self.add(rule, measured, format!("{name} = 0"), count.abs() < 0.5);
+            self.add_check(rule, measured, format!("{name} = 0"), count.abs() < 0.5);
         }
     }
 
     /// Checks a printed figure against the round's limits for the test.
-    pub fn limits(&mut self, rule: &str, text: &str, name: &str) {
+    pub fn check_limits(&mut self, rule: &str, text: &str, name: &str) {
         let requirements = self.requirements;
-        if let Some(value) = number(text, name) {
+        if let Some(value) = find_last_number(text, name) {
             for (_, limit) in &requirements.rules.limits {
                 let required = limit.describe(|bound| bound.to_string());
-                self.add(rule, value.to_string(), required, limit.allows(value));
+                self.add_check(rule, value.to_string(), required, limit.allows(value));
             }
         }
     }
 
     /// Checks the logs in a folder: all that are required, and no others but a few. Of a missing one the rule is its
     /// path.
-    pub fn names(&mut self, rule: &str, folder: &str, names: Option<&[String]>, required: &[&str]) {
+    pub fn check_file_names(
+        &mut self,
+        rule: &str,
+        folder: &str,
+        names: Option<&[String]>,
+        required: &[&str],
+    ) {
         let test = self.requirements.test;
         let Some(names) = names else {
-            let check = RuleCheck::missing(folder, format!("{test} requires it"));
+            let check = RuleCheck::missing_requirement(folder, format!("{test} requires it"));
             return self.log_checks.push(check);
         };
         let exists = |name: &str| names.iter().any(|other| other == name);
-        let missing = required.iter().filter(|name| !exists(name));
-        let missing = missing.map(|name| {
+        let missing_names = required.iter().filter(|name| !exists(name));
+        let missing_checks = missing_names.map(|name| {
             let path = format!("{folder}/{name}");
-            RuleCheck::missing(path, format!("{test} requires it"))
+            RuleCheck::missing_requirement(path, format!("{test} requires it"))
         });
-        let missing: Vec<RuleCheck> = missing.collect();
-        let is_allowed = |name: &str| required.contains(&name) || OPTIONAL.contains(&name);
-        let more = names.iter().filter(|name| !is_allowed(name));
-        let more: Vec<&str> = more.map(String::as_str).take(6).collect();
+        let missing: Vec<RuleCheck> = missing_checks.collect();
+        let is_allowed = |name: &str| required.contains(&name) || OPTIONAL_FILES.contains(&name);
+        let extra_names = names.iter().filter(|name| !is_allowed(name));
+        let more: Vec<&str> = extra_names.map(String::as_str).take(6).collect();
         let words = format!("{} in {folder}", required.join(", "));
         if !more.is_empty() {
             let measured = format!("also {}", more.join(", "));
             self.log_checks
-                .push(RuleCheck::failed(rule, measured, words));
+                .push(RuleCheck::violation(rule, measured, words));
         } else if missing.is_empty() {
             let check = RuleCheck::new(rule, "all there", words, true);
             self.log_checks.push(check);
@@ -101,6 +107,6 @@ impl<'a> Checker<'a> {
 }
 
 /// Formats a share as a percentage, to a thousandth of a percent.
-pub(super) fn percent(share: f64) -> String {
+pub(super) fn format_precise_percent(share: f64) -> String {
     format!("{} %", (share * 1e5).round() / 1e3)
 }

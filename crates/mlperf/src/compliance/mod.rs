@@ -101,14 +101,14 @@ pub struct ComplianceResult {
 
 impl ComplianceResult {
     /// Returns whether it passes.
-    pub fn passed(&self) -> bool {
+    pub fn has_passed(&self) -> bool {
         let mut all = self.checks.iter().chain(&self.log_checks);
         all.all(|check| check.passed)
     }
 }
 
 /// Checks a test's files.
-pub fn check(requirements: &TestRequirements, files: &ComplianceFiles) -> ComplianceResult {
+pub fn check_test(requirements: &TestRequirements, files: &ComplianceFiles) -> ComplianceResult {
     let test = requirements.test;
     let mut checker = Checker {
         requirements,
@@ -118,14 +118,14 @@ pub fn check(requirements: &TestRequirements, files: &ComplianceFiles) -> Compli
     };
     match test {
         Test::Test01 => {
-            accuracy::sampled(&mut checker);
-            performance::check(&mut checker);
+            accuracy::check_sampled_answers(&mut checker);
+            performance::check_performance(&mut checker);
         }
-        Test::Test04 | Test::Test05 => performance::check(&mut checker),
-        Test::Test06 => accuracy::tokens(&mut checker),
-        Test::Test07 => accuracy::threshold(&mut checker),
-        Test::Test08 => accuracy::entropy(&mut checker),
-        Test::Test09 => accuracy::output_length(&mut checker),
+        Test::Test04 | Test::Test05 => performance::check_performance(&mut checker),
+        Test::Test06 => accuracy::check_tokens(&mut checker),
+        Test::Test07 => accuracy::check_accuracy_threshold(&mut checker),
+        Test::Test08 => accuracy::check_entropy(&mut checker),
+        Test::Test09 => accuracy::check_output_length(&mut checker),
     }
     ComplianceResult {
         test,

@@ -1,21 +1,21 @@
 //! The performance of a test's run against the submitted one's.
 
-use super::checker::{Checker, percent};
-use super::script_result::number;
+use super::checker::{Checker, format_precise_percent};
+use super::script_result::find_last_number;
 use crate::loadgen::TestScenario;
 
 /// Checks the word of `verify_performance.txt`, its two scores, and the run's logs.
-pub(super) fn check(checker: &mut Checker<'_>) {
+pub(super) fn check_performance(checker: &mut Checker<'_>) {
     let (test, files) = (checker.requirements.test, checker.files);
-    let verified = checker.word(
+    let verified = checker.check_word(
         &format!("{test} performance"),
         "verify_performance.txt",
         &files.verify_performance,
     );
     if let Some(verified) = verified {
-        scores(checker, verified);
+        check_scores(checker, verified);
     }
-    checker.names(
+    checker.check_file_names(
         &format!("{test} performance logs"),
         "performance/run_1",
         files.performance.as_deref(),
@@ -24,33 +24,33 @@ pub(super) fn check(checker: &mut Checker<'_>) {
 }
 
 /// Checks the two scores that the script printed against its own rule.
-fn scores(checker: &mut Checker<'_>, text: &str) {
-    let scores = ["reference score", "test score"].map(|name| number(text, name));
+fn check_scores(checker: &mut Checker<'_>, text: &str) {
+    let scores = ["reference score", "test score"].map(|name| find_last_number(text, name));
     let [Some(reference), Some(tested)] = scores else {
         return;
     };
     let requirements = checker.requirements;
-    let widen = |share: f64| widened(requirements.scenario, reference, share);
+    let widen = |share: f64| widen_for_short_latency(requirements.scenario, reference, share);
     let rules = &requirements.rules;
     let (required, passed) = match (rules.within.map(widen), rules.above.map(widen)) {
         (Some(share), _) => {
             let range = reference * (1.0 - share)..=reference * (1.0 + share);
-            let required = format!("within {}", percent(share));
+            let required = format!("within {}", format_precise_percent(share));
             (required, range.contains(&tested))
         }
         (None, Some(share)) => {
-            let required = format!("less than {} above", percent(share));
+            let required = format!("less than {} above", format_precise_percent(share));
             (required, tested < reference * (1.0 + share))
         }
         (None, None) => return,
     };
     let rule = format!("{} score", requirements.test);
-    checker.add(rule, format!("{tested} of {reference}"), required, passed);
+    checker.add_check(rule, format!("{tested} of {reference}"), required, passed);
 }
 
 /// Short latencies scatter, so that the scripts allow twice as much. They compare what they
 /// printed, which is a rate in some rounds and a latency in others.
-fn widened(scenario: Option<TestScenario>, reference: f64, share: f64) -> f64 {
+fn widen_for_short_latency(scenario: Option<TestScenario>, reference: f64, share: f64) -> f64 {
     let short = match scenario {
         Some(TestScenario::SingleStream) => 200_000.0,
         Some(TestScenario::MultiStream) => 1_600_000.0,

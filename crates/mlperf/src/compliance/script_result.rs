@@ -1,7 +1,7 @@
 //! The output of a test's script: PASS or FAIL, and figures by the text before them.
 
 use retrial_readings::figure::parse_number;
-use retrial_readings::nearest::shortened;
+use retrial_readings::nearest::truncate_for_message;
 
 /// The word that a script ends in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,15 +18,15 @@ impl ScriptResult {
     /// Reads the word of a text. One that says both has failed: a file may hold the results of two
     /// runs of the script.
     pub fn parse(text: &str) -> Self {
-        let fail = lines(text).find_map(|line| line.split_once("TEST FAIL"));
+        let fail = trimmed_lines(text).find_map(|line| line.split_once("TEST FAIL"));
         match fail {
-            Some((_, why)) => Self::Fail(shortened(why.trim_start_matches([':', ' ']))),
-            None if lines(text).any(|line| line.contains("TEST PASS")) => Self::Pass,
+            Some((_, why)) => Self::Fail(truncate_for_message(why.trim_start_matches([':', ' ']))),
+            None if trimmed_lines(text).any(|line| line.contains("TEST PASS")) => Self::Pass,
             None => Self::NoResult,
         }
     }
 
-    pub fn shown(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Self::Pass => "TEST PASS".to_owned(),
             Self::Fail(why) if why.is_empty() => "TEST FAIL".to_owned(),
@@ -37,17 +37,17 @@ impl ScriptResult {
 }
 
 /// Returns lines without their ends; a carriage return ends one too.
-pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn trimmed_lines(text: &str) -> impl Iterator<Item = &str> {
     text.split(['\n', '\r']).map(str::trim)
 }
 
 /// Returns the number after `before` at a line's beginning, in any case; the last one counts.
-pub(super) fn number(text: &str, before: &str) -> Option<f64> {
-    lines(text)
+pub(super) fn find_last_number(text: &str, before: &str) -> Option<f64> {
+    trimmed_lines(text)
         .filter_map(|line| {
             let (begin, rest) = line.split_at_checked(before.len())?;
-            let rest = Some(rest).filter(|_| begin.eq_ignore_ascii_case(before))?;
-            let rest = rest.trim_start().strip_prefix(['=', ':'])?;
+            let after_name = Some(rest).filter(|_| begin.eq_ignore_ascii_case(before))?;
+            let rest = after_name.trim_start().strip_prefix(['=', ':'])?;
             let word = rest.split_whitespace().next()?;
             Some(parse_number(word.trim_end_matches('%'))?.value)
         })

@@ -5,7 +5,7 @@ use rstest::rstest;
 use strum::VariantArray as _;
 
 use super::*;
-use crate::accuracy::parse_bytes;
+use crate::accuracy::parse_accuracy;
 use retrial_readings::Limit;
 
 const ANSWERS: &str = "Verifying accuracy. This might take a while...\nReading accuracy mode results...\n\
@@ -52,7 +52,7 @@ fn whole() -> ComplianceFiles {
 
 /// Returns the failed checks, as `rule: measured`.
 fn failures(requirements: &TestRequirements, files: &ComplianceFiles) -> Vec<String> {
-    let result = check(requirements, files);
+    let result = check_test(requirements, files);
     assert!(!result.checks.is_empty());
     let all = result.checks.into_iter().chain(result.log_checks);
     let failures = all.filter(|check| !check.passed);
@@ -117,8 +117,8 @@ fn different_answers_must_be_as_accurate(
             "compliance_accuracy.txt",
             "mlperf_log_accuracy.json",
         ])),
-        baseline: Ok(parse_bytes(baseline.as_bytes())),
-        compliance: Ok(parse_bytes(tested.as_bytes())),
+        baseline: Ok(parse_accuracy(baseline.as_bytes())),
+        compliance: Ok(parse_accuracy(tested.as_bytes())),
         ..whole()
     };
     assert_eq!(failures(&within(Test::Test01), &files), wrong);
@@ -297,10 +297,10 @@ proptest! {
                 ..whole()
             };
             let files = ComplianceFiles { verify_accuracy: Ok(text.clone()), ..files };
-            let result = check(&TestRequirements { rules: share(Some(0.1), Some(0.1)), ..within(test) }, &files);
+            let result = check_test(&TestRequirements { rules: share(Some(0.1), Some(0.1)), ..within(test) }, &files);
             prop_assert!(!result.checks.is_empty());
             if !text.contains("TEST PASS") && !text.contains("check pass: True") && test != Test::Test01 {
-                prop_assert!(!result.passed());
+                prop_assert!(!result.has_passed());
             }
         }
     }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{at, number, whole};
-use crate::accuracy::parse_bytes;
+use super::{member_at_path, to_number, to_whole_number};
+use crate::accuracy::parse_accuracy;
 use retrial_readings::number::to_f64;
 
 /// Figures of a score's breakdown that a round limits: of function calls, the mean over categories.
-const BREAKDOWN: [&str; 1] = ["normalized_single_turn_score"];
+const BREAKDOWN_FIGURES: [&str; 1] = ["normalized_single_turn_score"];
 /// The most scores that are read.
-const MOST_SCORES: usize = 100;
+const MAX_SCORES: usize = 100;
 
 /// The results of an accuracy run.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -41,20 +41,20 @@ pub struct Score {
 
 impl EndpointAccuracy {
     /// Reads a run from `accuracy_results.json`.
-    pub fn read(results: &Map<String, Value>) -> Self {
-        let all = at(results, &["accuracy_scores"]).and_then(Value::as_array);
+    pub fn from_json(results: &Map<String, Value>) -> Self {
+        let all = member_at_path(results, &["accuracy_scores"]).and_then(Value::as_array);
         let scores = all.into_iter().flatten().filter_map(Value::as_object);
         let of_accuracy = scores.filter(|score| {
             let kind = score.get("dataset_type").and_then(Value::as_str);
             kind.is_none_or(|kind| kind == "accuracy")
         });
         Self {
-            scores: of_accuracy.take(MOST_SCORES).map(Score::read).collect(),
+            scores: of_accuracy.take(MAX_SCORES).map(Score::from_json).collect(),
         }
     }
 
     /// Samples of all data sets.
-    pub fn samples(&self) -> Option<u64> {
+    pub fn sample_count(&self) -> Option<u64> {
         let mut counts = self.scores.iter().map(|score| score.samples);
         let sum = counts.try_fold(0_u64, |sum, count| sum.checked_add(count?));
         sum.filter(|_| !self.scores.is_empty())
@@ -63,19 +63,19 @@ impl EndpointAccuracy {
     /// Returns the figures, by their published names. `of_benchmark` is the name of a score that is one
     /// number; of several data sets each counts by its samples. `percent`: the round has it
     /// in percent, and a share becomes it.
-    pub fn figures(&self, of_benchmark: &str, percent: bool) -> BTreeMap<String, f64> {
+    pub fn published_figures(&self, of_benchmark: &str, percent: bool) -> BTreeMap<String, f64> {
         let mut figures: BTreeMap<String, f64> = self
             .scores
             .iter()
             .flat_map(|score| &score.figures)
             .map(|(name, value)| ((*name).to_owned(), *value))
             .collect();
-        if let Some(value) = self.weighted(|score| score.value) {
+        if let Some(value) = self.weighted_mean(|score| score.value) {
             let is_share = percent && (0.0..=1.0).contains(&value);
             let value = if is_share { value * 100.0 } else { value };
             figures.insert(of_benchmark.to_owned(), value);
         }
-        if let Some(tokens) = self.weighted(|score| score.mean_tokens) {
+        if let Some(tokens) = self.weighted_mean(|score| score.mean_tokens) {
             figures
                 .entry("TOKENS_PER_SAMPLE".to_owned())
                 .or_insert(tokens);
@@ -85,7 +85,7 @@ impl EndpointAccuracy {
 
     /// Returns the mean over the data sets, each by how many different samples it has; none where one of
     /// them has no value.
-    fn weighted(&self, of: impl Fn(&Score) -> Option<f64>) -> Option<f64> {
+    fn weighted_mean(&self, of: impl Fn(&Score) -> Option<f64>) -> Option<f64> {
         let (mut sum, mut weights) = (0.0, 0.0);
         for score in &self.scores {
             let weight = to_f64(score.unit_samples.or(score.samples).unwrap_or(1));
@@ -97,35 +97,35 @@ impl EndpointAccuracy {
 }
 
 impl Score {
-    fn read(score: &Map<String, Value>) -> Self {
+    fn from_json(score: &Map<String, Value>) -> Self {
         let (value, figures) = match score.get("score") {
             Some(Value::Object(figures)) => {
                 let text = Value::Object(figures.clone()).to_string();
-                let read = parse_bytes(text.as_bytes()).figures;
+                let read = parse_accuracy(text.as_bytes()).figures;
                 let all = read.into_iter().map(|(name, figure)| (name, figure.value));
                 (None, all.collect::<Vec<_>>())
             }
-            other => (number(other), Vec::new()),
+            other => (to_number(other), Vec::new()),
         };
-        let of_breakdown = BREAKDOWN.into_iter();
-        let of_breakdown = of_breakdown.filter_map(|name| {
-            let value = number(at(score, &["breakdown", name]))?;
+        let breakdown_names = BREAKDOWN_FIGURES.into_iter();
+        let breakdown_figures = breakdown_names.filter_map(|name| {
+            let value = to_number(member_at_path(score, &["breakdown", name]))?;
             Some((name, value))
         });
-        let figures = figures.into_iter().chain(of_breakdown).collect();
-        let issued = whole(at(score, &["response_counts", "issued"]));
+        let figures = figures.into_iter().chain(breakdown_figures).collect();
+        let issued = to_whole_number(member_at_path(score, &["response_counts", "issued"]));
         let name = score.get("dataset_name").and_then(Value::as_str);
         Self {
             dataset: name.unwrap_or_default().to_owned(),
             value,
             figures,
-            samples: whole(score.get("total_samples")).or(issued),
-            unit_samples: whole(score.get("unit_samples")),
+            samples: to_whole_number(score.get("total_samples")).or(issued),
+            unit_samples: to_whole_number(score.get("unit_samples")),
             complete: score
                 .get("complete")
                 .and_then(Value::as_bool)
                 .unwrap_or(true),
-            mean_tokens: number(at(score, &["output_sequence_lengths", "avg"])),
+            mean_tokens: to_number(member_at_path(score, &["output_sequence_lengths", "avg"])),
         }
     }
 }

@@ -52,7 +52,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::submission::object;
+    use crate::submission::parse_object;
 
     #[rstest]
     #[case(r#"{"test": "output_caching_test", "passed": true}"#, true, "passed")]
@@ -77,7 +77,7 @@ mod tests {
         "passed, of a test that it does not name"
     )]
     fn outcomes_of_a_test(#[case] text: &str, #[case] passed: bool, #[case] measured: &str) {
-        let check = check_audit_outcome(Test::Test04, &object(text).unwrap());
+        let check = check_audit_outcome(Test::Test04, &parse_object(text).unwrap());
         assert_eq!((check.passed, check.measured.as_str()), (passed, measured));
     }
 }

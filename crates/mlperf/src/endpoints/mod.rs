@@ -20,7 +20,7 @@ pub use performance::EndpointPerformance;
 ///
 /// # Errors
 /// A fragment: why it is none.
-pub fn config(text: &str) -> Result<Map<String, Value>, String> {
+pub fn parse_config(text: &str) -> Result<Map<String, Value>, String> {
     match serde_saphyr::from_str(text.trim_start_matches('\u{feff}')) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err("it is not a YAML mapping".to_owned()),
@@ -33,7 +33,7 @@ pub fn config(text: &str) -> Result<Map<String, Value>, String> {
 }
 
 /// Returns the value at a path of members.
-fn at<'a>(object: &'a Map<String, Value>, path: &[&str]) -> Option<&'a Value> {
+fn member_at_path<'a>(object: &'a Map<String, Value>, path: &[&str]) -> Option<&'a Value> {
     let (first, rest) = path.split_first()?;
     let mut value = object.get(*first)?;
     for name in rest {
@@ -43,12 +43,12 @@ fn at<'a>(object: &'a Map<String, Value>, path: &[&str]) -> Option<&'a Value> {
 }
 
 /// Returns a finite number, of a number or a text.
-fn number(value: Option<&Value>) -> Option<f64> {
-    retrial_readings::json::number(value?).map(|printed| printed.value)
+fn to_number(value: Option<&Value>) -> Option<f64> {
+    retrial_readings::json::parse_json_number(value?).map(|printed| printed.value)
 }
 
 /// Returns a whole number, exactly: seeds have 64 bits.
-fn whole(value: Option<&Value>) -> Option<u64> {
+fn to_whole_number(value: Option<&Value>) -> Option<u64> {
     match value? {
         Value::Number(number) => number.as_u64(),
         Value::String(text) => text.trim().parse().ok(),

@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::{at, number, whole};
-use crate::loadgen::{Parameters, RunSettings, TestMode, TestScenario, published_metric, resolve};
+use super::{member_at_path, to_number, to_whole_number};
+use crate::loadgen::{
+    Parameters, RunSettings, TestMode, TestScenario, published_metric, resolve_figure,
+};
 use crate::rounds::Metric;
 use retrial_readings::figure::{
     Figure, Figures, NANOSECONDS, SAMPLES_PER_SECOND, TOKENS_PER_SECOND,
@@ -38,7 +40,7 @@ pub struct EndpointPerformance {
 }
 
 /// Latencies, by their members and among the figures.
-const LATENCIES: [&str; 3] = ["latency", "ttft", "tpot"];
+const LATENCY_MEMBERS: [&str; 3] = ["latency", "ttft", "tpot"];
 /// Percentiles as they are written, and in names.
 const PERCENTILES: [(&str, &str); 7] = [
     ("50.0", "p50"),
@@ -52,30 +54,33 @@ const PERCENTILES: [(&str, &str); 7] = [
 
 impl EndpointPerformance {
     /// Reads a run from its configuration and its summary.
-    pub fn read(config: &Map<String, Value>, summary: &Map<String, Value>) -> Self {
+    pub fn from_config_and_summary(
+        config: &Map<String, Value>,
+        summary: &Map<String, Value>,
+    ) -> Self {
         let mut run = Self {
-            scenario: scenario(config),
-            complete: at(summary, &["complete"]).and_then(Value::as_bool),
-            issued: whole(at(summary, &["n_samples_issued"])),
-            completed: whole(at(summary, &["n_samples_completed"])),
-            failed: whole(at(summary, &["n_samples_failed"])),
-            streaming: is_on(at(config, &["model_params", "streaming"])),
+            scenario: configured_scenario(config),
+            complete: member_at_path(summary, &["complete"]).and_then(Value::as_bool),
+            issued: to_whole_number(member_at_path(summary, &["n_samples_issued"])),
+            completed: to_whole_number(member_at_path(summary, &["n_samples_completed"])),
+            failed: to_whole_number(member_at_path(summary, &["n_samples_failed"])),
+            streaming: is_switched_on(member_at_path(config, &["model_params", "streaming"])),
             answers_accuracy_requests: has_one_data_set(config),
             ..Self::default()
         };
         run.read_settings(config, summary);
         run.read_rates(summary);
-        for name in LATENCIES {
+        for name in LATENCY_MEMBERS {
             run.read_latency(summary, name);
         }
         run
     }
 
     fn read_settings(&mut self, config: &Map<String, Value>, summary: &Map<String, Value>) {
-        let runtime = |name| at(config, &["settings", "runtime", name]);
-        let pattern = |name| at(config, &["settings", "load_pattern", name]);
-        let ran = |name| at(summary, &["run_config", name]);
-        let seed = |name| (whole(runtime(name)), whole(ran(name)));
+        let runtime = |name| member_at_path(config, &["settings", "runtime", name]);
+        let pattern = |name| member_at_path(config, &["settings", "load_pattern", name]);
+        let ran = |name| member_at_path(summary, &["run_config", name]);
+        let seed = |name| (to_whole_number(runtime(name)), to_whole_number(ran(name)));
         let sample_index = seed("dataloader_random_seed");
         let schedule = seed("scheduler_random_seed");
         for (name, pair) in [
@@ -89,8 +94,11 @@ impl EndpointPerformance {
                     .push((name, configured.to_string(), logged.to_string()));
             }
         }
-        let target_qps = number(pattern("target_qps"));
-        let logged = number(at(summary, &["run_config", "load_pattern", "target_qps"]));
+        let target_qps = to_number(pattern("target_qps"));
+        let logged = to_number(member_at_path(
+            summary,
+            &["run_config", "load_pattern", "target_qps"],
+        ));
         if let (Some(configured), Some(logged)) = (target_qps, logged)
             && (configured - logged).abs() > configured.abs() * 1e-9
         {
@@ -99,9 +107,9 @@ impl EndpointPerformance {
         }
         self.settings = Parameters {
             target_qps,
-            min_duration_ms: whole(runtime("min_duration_ms")),
-            max_duration_ms: whole(runtime("max_duration_ms")),
-            min_sample_count: whole(runtime("n_samples_to_issue")),
+            min_duration_ms: to_whole_number(runtime("min_duration_ms")),
+            max_duration_ms: to_whole_number(runtime("max_duration_ms")),
+            min_sample_count: to_whole_number(runtime("n_samples_to_issue")),
             sample_index_rng_seed: sample_index.0.or(sample_index.1),
             schedule_rng_seed: schedule.0.or(schedule.1),
             use_token_latencies: Some(self.streaming),
@@ -112,49 +120,50 @@ impl EndpointPerformance {
     /// Rates. Offline's and Server's have names of their own, as LoadGen's.
     fn read_rates(&mut self, summary: &Map<String, Value>) {
         let is_offline = self.scenario == Some(TestScenario::Offline);
-        let duration = number(at(summary, &["duration_ns"])).filter(|duration| *duration > 0.0);
+        let duration =
+            to_number(member_at_path(summary, &["duration_ns"])).filter(|duration| *duration > 0.0);
         let counted = self
             .issued
             .zip(duration)
             .map(|(count, duration)| to_f64(count) / (duration / 1e9));
         // In Offline the checker divides; elsewhere it takes the run's rate.
-        let logged = number(at(summary, &["qps"]));
+        let logged = to_number(member_at_path(summary, &["qps"]));
         let (samples, scenario) = if is_offline {
             (counted.or(logged), TestScenario::Offline)
         } else {
             (logged.or(counted), TestScenario::Server)
         };
-        let tokens = number(at(summary, &["tps"]));
+        let tokens = to_number(member_at_path(summary, &["tps"]));
         let name = |tokens| published_metric(scenario, tokens).to_owned();
-        self.insert(name(false), samples, SAMPLES_PER_SECOND);
-        self.insert(name(true), tokens, TOKENS_PER_SECOND);
-        let length = number(at(summary, &["output_sequence_lengths", "avg"]));
-        self.insert("TOKENS_PER_SAMPLE".to_owned(), length, "");
-        self.insert("duration_ns".to_owned(), duration, NANOSECONDS);
+        self.insert_figure(name(false), samples, SAMPLES_PER_SECOND);
+        self.insert_figure(name(true), tokens, TOKENS_PER_SECOND);
+        let length = to_number(member_at_path(summary, &["output_sequence_lengths", "avg"]));
+        self.insert_figure("TOKENS_PER_SAMPLE".to_owned(), length, "");
+        self.insert_figure("duration_ns".to_owned(), duration, NANOSECONDS);
     }
 
     fn read_latency(&mut self, summary: &Map<String, Value>, name: &str) {
         for (written, short) in [("min", "min"), ("max", "max"), ("avg", "mean")] {
-            let value = number(at(summary, &[name, written]));
-            self.insert(format!("{name}_{short}_ns"), value, NANOSECONDS);
+            let value = to_number(member_at_path(summary, &[name, written]));
+            self.insert_figure(format!("{name}_{short}_ns"), value, NANOSECONDS);
         }
-        let of = |kind| {
-            at(summary, &[name, kind])
+        let nonempty_member = |kind| {
+            member_at_path(summary, &[name, kind])
                 .filter(|found| found.as_object().is_some_and(|all| !all.is_empty()))
         };
-        let estimates = of("early_stopping_percentiles");
+        let estimates = nonempty_member("early_stopping_percentiles");
         self.has_early_stopping |= estimates.is_some();
-        let Some(percentiles) = estimates.or_else(|| of("percentiles")) else {
+        let Some(percentiles) = estimates.or_else(|| nonempty_member("percentiles")) else {
             return;
         };
         for (written, short) in PERCENTILES {
             let bare = written.trim_end_matches(".0");
             let value = percentiles.get(written).or_else(|| percentiles.get(bare));
-            self.insert(format!("{name}_{short}_ns"), number(value), NANOSECONDS);
+            self.insert_figure(format!("{name}_{short}_ns"), to_number(value), NANOSECONDS);
         }
     }
 
-    fn insert(&mut self, name: String, value: Option<f64>, unit: &'static str) {
+    fn insert_figure(&mut self, name: String, value: Option<f64>, unit: &'static str) {
         if let Some(value) = value {
             let figure = Figure {
                 value,
@@ -167,7 +176,7 @@ impl EndpointPerformance {
 
     /// Returns the figure by which a scenario is published: a round names LoadGen's, of which an endpoint
     /// has no early-stopping latency.
-    pub fn metric<'a>(&self, of_round: &'a str) -> &'a str {
+    pub fn published_figure_name<'a>(&self, of_round: &'a str) -> &'a str {
         if of_round.starts_with("early_stopping_latency")
             || !self.figures.contains_key(of_round) && of_round.starts_with("latency")
         {
@@ -180,14 +189,14 @@ impl EndpointPerformance {
     /// Returns the metric by which a run is published, where a round names LoadGen's.
     pub fn published_metric(&self, of_round: &Metric) -> Metric {
         Metric {
-            figure: self.metric(&of_round.figure).to_owned(),
+            figure: self.published_figure_name(&of_round.figure).to_owned(),
             unit: of_round.unit.clone(),
         }
     }
 
     /// Returns the figure that a recipe means by `name`, as of LoadGen's logs.
-    pub fn resolve(&self, name: &str) -> Option<Figure> {
-        resolve(name, |name| self.figures.get(name))
+    pub fn resolve_figure(&self, name: &str) -> Option<Figure> {
+        resolve_figure(name, |name| self.figures.get(name))
     }
 
     /// Returns the same in LoadGen's format.
@@ -207,10 +216,11 @@ impl EndpointPerformance {
 /// Returns whether the data sets for performance and for accuracy are of one file. Several benchmarks measure
 /// speed with other requests than accuracy: their answers differ in length.
 fn has_one_data_set(config: &Map<String, Value>) -> bool {
-    let all = at(config, &["datasets"]).and_then(Value::as_array);
+    let all = member_at_path(config, &["datasets"]).and_then(Value::as_array);
     let files = |kind: &str| {
-        let sets = all.into_iter().flatten();
-        let sets = sets.filter(move |set| set.get("type").and_then(Value::as_str) == Some(kind));
+        let all_sets = all.into_iter().flatten();
+        let sets =
+            all_sets.filter(move |set| set.get("type").and_then(Value::as_str) == Some(kind));
         sets.map(|set| set.get("path").and_then(Value::as_str))
             .collect::<Vec<_>>()
     };
@@ -219,8 +229,8 @@ fn has_one_data_set(config: &Map<String, Value>) -> bool {
 }
 
 /// `type: offline`, `online`, or a scenario's own name.
-fn scenario(config: &Map<String, Value>) -> Option<TestScenario> {
-    let word = at(config, &["type"])?.as_str()?;
+fn configured_scenario(config: &Map<String, Value>) -> Option<TestScenario> {
+    let word = member_at_path(config, &["type"])?.as_str()?;
     if word.eq_ignore_ascii_case("online") {
         return Some(TestScenario::Server);
     }
@@ -228,7 +238,7 @@ fn scenario(config: &Map<String, Value>) -> Option<TestScenario> {
 }
 
 /// YAML 1.1 reads a bare `on` as true.
-fn is_on(value: Option<&Value>) -> bool {
+fn is_switched_on(value: Option<&Value>) -> bool {
     match value {
         Some(Value::Bool(value)) => *value,
         Some(Value::String(word)) => matches!(word.to_lowercase().as_str(), "on" | "true" | "yes"),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::loadgen::TestScenario;
-use crate::submission::object;
+use crate::submission::parse_object;
 
 const CONFIG: &str = "name: dsr1\nversion: '1.0'\ntype: online\nmodel_params:\n  streaming: 'on'\nsettings:\n  runtime:\n\
     \x20   min_duration_ms: 1500000\n    max_duration_ms: 2400000\n    n_samples_to_issue: 330000\n\
@@ -24,7 +24,10 @@ const SUMMARY: &str = r#"{
 }"#;
 
 fn read(config_text: &str, summary: &str) -> EndpointPerformance {
-    EndpointPerformance::read(&config(config_text).unwrap(), &object(summary).unwrap())
+    EndpointPerformance::from_config_and_summary(
+        &parse_config(config_text).unwrap(),
+        &parse_object(summary).unwrap(),
+    )
 }
 
 fn value(run: &EndpointPerformance, name: &str) -> f64 {
@@ -54,9 +57,12 @@ fn a_run_has_loadgen_figures() {
     assert!((value(&run, "ttft_p99_ns") - 484_730_193.0).abs() < 1e-9);
     assert!((value(&run, "tpot_p99_ns") - 12_560_416.413_533_835).abs() < 1e-9);
     assert!((value(&run, "latency_p99_ns") - 196_907_292_356.0).abs() < 1e-9);
-    assert_eq!(run.metric("early_stopping_latency_ns"), "latency_mean_ns");
     assert_eq!(
-        run.metric("completed_tokens_per_second"),
+        run.published_figure_name("early_stopping_latency_ns"),
+        "latency_mean_ns"
+    );
+    assert_eq!(
+        run.published_figure_name("completed_tokens_per_second"),
         "completed_tokens_per_second"
     );
 }
@@ -100,55 +106,57 @@ fn a_configuration_of_another_run_is_detected() {
 
 #[test]
 fn scores_are_read_in_each_format() {
-    let results = |text: &str| EndpointAccuracy::read(&object(text).unwrap());
+    let results = |text: &str| EndpointAccuracy::from_json(&parse_object(text).unwrap());
     let single = results(
         r#"{"accuracy_scores": [{"dataset_name": "bfcl", "score": 0.8723618090452261, "unit_samples": 995, "total_samples": 995,
             "complete": true, "dataset_type": "accuracy", "output_sequence_lengths": {"avg": 100.7}},
             {"dataset_name": "performance", "score": 0.6231, "total_samples": 1007, "dataset_type": "performance"}]}"#,
     );
-    assert_eq!((single.scores.len(), single.samples()), (1, Some(995)));
-    let figures = single.figures("mAP", true);
+    assert_eq!((single.scores.len(), single.sample_count()), (1, Some(995)));
+    let figures = single.published_figures("mAP", true);
     assert!((figures["mAP"] - 87.236_180_904_522_61).abs() < 1e-9);
     assert!((figures["TOKENS_PER_SAMPLE"] - 100.7).abs() < 1e-9);
     assert!(
-        (single.figures("F1_HIERARCHICAL", false)["F1_HIERARCHICAL"] - 0.872_361_809).abs() < 1e-9
+        (single.published_figures("F1_HIERARCHICAL", false)["F1_HIERARCHICAL"] - 0.872_361_809)
+            .abs()
+            < 1e-9
     );
     let several = results(
         r#"{"accuracy_scores": [{"dataset_name": "aime25", "score": 81.25, "unit_samples": 30, "total_samples": 240},
             {"dataset_name": "gpqa", "score": 75.353535, "unit_samples": 198, "total_samples": 990},
             {"dataset_name": "lcb", "score": "84.486572", "unit_samples": 1055, "total_samples": 3165}]}"#,
     );
-    assert_eq!(several.samples(), Some(4395));
-    assert!((several.figures("exact_match", true)["exact_match"] - 83.001).abs() < 1e-3);
+    assert_eq!(several.sample_count(), Some(4395));
+    assert!((several.published_figures("exact_match", true)["exact_match"] - 83.001).abs() < 1e-3);
     let rouge = results(
         r#"{"accuracy_scores": [{"score": {"rouge1": 38.6405, "rougeLsum": "35.7399", "gen_len": 8222392, "gen_num": 13368}, "response_counts": {"issued": 13368}}]}"#,
     );
-    let figures = rouge.figures("ROUGE1", true);
+    let figures = rouge.published_figures("ROUGE1", true);
     assert!(
         (figures["ROUGE1"] - 38.6405).abs() < 1e-9 && (figures["ROUGELSUM"] - 35.7399).abs() < 1e-9
     );
-    assert_eq!((figures.len(), rouge.samples()), (3, Some(13_368)));
-    assert!(results("{}").figures("mAP", true).is_empty());
+    assert_eq!((figures.len(), rouge.sample_count()), (3, Some(13_368)));
+    assert!(results("{}").published_figures("mAP", true).is_empty());
 }
 
 #[test]
 fn invalid_configurations_are_refused() {
     for text in ["", "- a", "type: [", "a: &a [*a]", "x"] {
-        assert!(config(text).is_err(), "{text}");
+        assert!(parse_config(text).is_err(), "{text}");
     }
     let bomb = "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n\
         d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e,*e]\n\
         g: [*f,*f,*f,*f,*f,*f,*f,*f,*f,*f]\n";
-    assert!(config(bomb).is_err());
+    assert!(parse_config(bomb).is_err());
 }
 
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(yaml in "[a-z: \\n\\-'\"\\[\\]{}0-9&*!|>]{0,60}", json in "[a-z:,\"\\[\\]{}0-9.eE-]{0,60}") {
-        let configured = config(&yaml).unwrap_or_default();
-        let object = object(&json).unwrap_or_default();
-        let run = EndpointPerformance::read(&configured, &object);
+        let configured = parse_config(&yaml).unwrap_or_default();
+        let object = parse_object(&json).unwrap_or_default();
+        let run = EndpointPerformance::from_config_and_summary(&configured, &object);
         prop_assert!(run.figures.values().all(|figure| figure.value.is_finite()));
-        let _ = EndpointAccuracy::read(&object).figures("acc", true);
+        let _ = EndpointAccuracy::from_json(&object).published_figures("acc", true);
     }
 }

@@ -11,26 +11,26 @@ mod settings;
 use super::{LoadgenRun, TestMode, TestScenario};
 use crate::check::RuleCheck;
 use retrial_readings::figure::Figure;
-use retrial_readings::number::{figure, grouped, to_f64};
+use retrial_readings::number::{format_figure, format_grouped, to_f64};
 
 /// The most by which two factors of six printed digits may differ.
-const ROUNDING: f64 = 2e-5;
+const ROUNDING_TOLERANCE: f64 = 2e-5;
 /// Maximum difference between the wall clock and the sum of latencies; ns. It is logged in ms, it may be set
 /// meanwhile, and a busy machine is slow between two readings: up to 14 ms on two cores.
-const CLOCK: f64 = 5e7;
+const CLOCK_TOLERANCE_NS: f64 = 5e7;
 /// LoadGen computes SingleStream's rate from a clock of its own; they differed by 0.11 % at most.
-const OWN_CLOCK: f64 = 5e-3;
+const OWN_CLOCK_TOLERANCE: f64 = 5e-3;
 /// MultiStream issues a query when the one before has ended: at most 10.5 µs later, and 6.8 % of a
 /// query's latency, in published logs. Programs in Python take longer.
-const IDLE_SHARE: f64 = 0.1;
-const IDLE_NS: f64 = 1e5;
+const MAX_IDLE_SHARE: f64 = 0.1;
+const MAX_IDLE_NS: f64 = 1e5;
 /// Tokens per sample by Server's token throughput, over those by its completed tokens: 0.990 to
 /// 1.000 in published logs.
-const TOKENS: (f64, f64) = (0.98, 1.002);
+const TOKEN_RATIO_RANGE: (f64, f64) = (0.98, 1.002);
 /// The fewest samples with which a percentile is a share of them.
-const ENOUGH_SAMPLES: f64 = 1000.0;
+const MIN_SAMPLES_FOR_PERCENTILES: f64 = 1000.0;
 /// LoadGen adds latencies up in 64 bits; the mean of a sum beyond that is wrong in the log.
-const LARGEST_SUM: f64 = 18_446_744_073_709_551_616.0;
+const MAX_LATENCY_SUM_NS: f64 = 18_446_744_073_709_551_616.0;
 /// Percentiles that LoadGen prints, with the share of samples between each and the one before.
 const PERCENTILES: [(&str, f64); 6] = [
     ("p50", 0.5),
@@ -41,7 +41,7 @@ const PERCENTILES: [(&str, f64); 6] = [
     ("p99_9", 0.009),
 ];
 /// The share of samples above the last percentile.
-const REST: f64 = 0.001;
+const SHARE_ABOVE_LAST_PERCENTILE: f64 = 0.001;
 
 impl LoadgenRun {
     /// Checks the figures of a performance run against each other and against its settings. One passed
@@ -50,69 +50,75 @@ impl LoadgenRun {
         if self.mode() != Some(TestMode::Performance) {
             return Vec::new();
         }
-        let mut relations = vec![self.above_zero()];
+        let mut relations = vec![self.check_above_zero()];
         relations.extend(match self.scenario() {
-            Some(TestScenario::Offline) => self.offline(),
-            Some(TestScenario::Server | TestScenario::Interactive) => self.server(),
-            Some(TestScenario::SingleStream) => self.single_stream(),
-            Some(TestScenario::MultiStream) => self.multi_stream(),
+            Some(TestScenario::Offline) => self.offline_relations(),
+            Some(TestScenario::Server | TestScenario::Interactive) => self.server_relations(),
+            Some(TestScenario::SingleStream) => self.single_stream_relations(),
+            Some(TestScenario::MultiStream) => self.multi_stream_relations(),
             None => Vec::new(),
         });
-        relations.push(self.counts());
-        relations.extend(self.amounts());
-        relations.push(self.min_duration());
+        relations.push(self.check_query_counts());
+        relations.extend(self.amount_relations());
+        relations.push(self.check_min_duration());
         for kind in ["latency", "ttft", "tpot"] {
-            relations.push(self.order(kind));
-            relations.push(self.mean(kind));
+            relations.push(self.check_percentile_order(kind));
+            relations.push(self.check_mean(kind));
         }
         let required = "as LoadGen computes its figures from each other";
-        failed_or_one("figures agree", required, relations)
+        collapse_passed_checks("figures agree", required, relations)
     }
 
-    fn value(&self, name: &str) -> Option<f64> {
+    fn figure_value(&self, name: &str) -> Option<f64> {
         self.figure(name).map(|figure| figure.value)
     }
 
     /// Returns how long the test took by its wall clock, ns.
     fn duration_ns(&self) -> Option<f64> {
-        let measured = self.detail.as_ref()?.measured_ms?;
+        let measured_ms = self.detail.as_ref()?.measured_ms?;
         #[expect(clippy::cast_precision_loss, reason = "a test takes hours")]
-        let measured = measured as f64;
+        let measured = measured_ms as f64;
         Some(measured * 1e6)
     }
 
-    fn above_zero(&self) -> Option<RuleCheck> {
+    fn check_above_zero(&self) -> Option<RuleCheck> {
         let figures = self.figures();
         let (name, figure) = figures.iter().find(|(_, figure)| figure.value <= 0.0)?;
         let measured = figure.value.to_string();
-        Some(RuleCheck::failed(name.as_ref(), measured, "above zero"))
+        Some(RuleCheck::violation(name.as_ref(), measured, "above zero"))
     }
 
     /// Checks Offline's one query: its samples over the longest latency are the throughput.
-    fn offline(&self) -> Vec<Option<RuleCheck>> {
+    fn offline_relations(&self) -> Vec<Option<RuleCheck>> {
         let rate = self.figure("samples_per_second");
-        let longest = self.value("latency_max_ns");
+        let longest = self.figure_value("latency_max_ns");
         let throughput = || {
             let (rate, longest) = (rate?, longest?);
             let product = rate.value * longest / 1e9;
-            let samples = self.samples()?;
-            let near = |samples: &f64| (product / samples - 1.0).abs() <= tolerance(&[rate]);
+            let samples = self.offline_sample_counts()?;
+            let near =
+                |samples: &f64| (product / samples - 1.0).abs() <= rounding_tolerance(&[rate]);
             Some(RuleCheck::new(
                 "samples/s times the longest latency",
-                format!("{} samples", grouped(product)),
-                format!("{} samples", grouped(samples[0])),
+                format!("{} samples", format_grouped(product)),
+                format!("{} samples", format_grouped(samples[0])),
                 samples.iter().any(near),
             ))
         };
         let duration = || {
             let (took, longest) = (self.duration_ns()?, longest?);
-            Some(between("duration of the run", took, longest, longest))
+            Some(check_duration_between(
+                "duration of the run",
+                took,
+                longest,
+                longest,
+            ))
         };
         vec![throughput(), duration()]
     }
 
     /// Samples of Offline's query: LoadGen 4.1 filled up the last permutation without logging it.
-    fn samples(&self) -> Option<[f64; 2]> {
+    fn offline_sample_counts(&self) -> Option<[f64; 2]> {
         let detail = self.detail.as_ref();
         let logged = detail.and_then(|detail| detail.generated_samples_per_query);
         let settings = self.parameters();
@@ -123,16 +129,16 @@ impl LoadgenRun {
     }
 
     /// Queries are issued by a schedule, and each takes between the shortest and longest latency.
-    fn server(&self) -> Vec<Option<RuleCheck>> {
+    fn server_relations(&self) -> Vec<Option<RuleCheck>> {
         let scheduled = self.figure("scheduled_samples_per_second");
         let completed = self.figure("completed_samples_per_second");
         let rates = || {
             let (scheduled, completed) = (scheduled?, completed?);
-            let most = scheduled.value * (1.0 + tolerance(&[scheduled, completed]));
+            let most = scheduled.value * (1.0 + rounding_tolerance(&[scheduled, completed]));
             Some(RuleCheck::new(
                 "completed samples/s",
-                figure(completed.value, &completed.unit),
-                format!("at most the scheduled {}", grouped(scheduled.value)),
+                format_figure(completed.value, &completed.unit),
+                format!("at most the scheduled {}", format_grouped(scheduled.value)),
                 completed.value <= most,
             ))
         };
@@ -140,69 +146,101 @@ impl LoadgenRun {
         let ends = || {
             let (queries, scheduled) = (to_f64(queries?), scheduled?);
             let issued = (queries - 1.0) / scheduled.value * 1e9;
-            let (least, most) = (self.value("latency_min_ns")?, self.value("latency_max_ns")?);
+            let (least, most) = (
+                self.figure_value("latency_min_ns")?,
+                self.figure_value("latency_max_ns")?,
+            );
             Some((issued + least, issued + most))
         };
         let last = || {
             let (queries, (earliest, latest)) = (to_f64(queries?), ends()?);
             let ended = (queries - 1.0) / completed?.value * 1e9;
-            Some(between("end of the last query", ended, earliest, latest))
+            Some(check_duration_between(
+                "end of the last query",
+                ended,
+                earliest,
+                latest,
+            ))
         };
         let duration = || {
             let (took, (earliest, latest)) = (self.duration_ns()?, ends()?);
-            Some(between("duration of the run", took, earliest, latest))
+            Some(check_duration_between(
+                "duration of the run",
+                took,
+                earliest,
+                latest,
+            ))
         };
         let tokens = || {
-            let speed = self.value("tokens_per_second_without_loadgen_overhead")?;
-            let by_latency = speed * self.value("latency_mean_ns")? / 1e9;
-            let by_rate = self.value("completed_tokens_per_second")? / completed?.value;
+            let speed = self.figure_value("tokens_per_second_without_loadgen_overhead")?;
+            let by_latency = speed * self.figure_value("latency_mean_ns")? / 1e9;
+            let by_rate = self.figure_value("completed_tokens_per_second")? / completed?.value;
             let share = by_latency / by_rate;
             Some(RuleCheck::new(
                 "tokens per sample by completed tokens/s",
-                grouped(by_rate),
-                format!("{}, by the token throughput", grouped(by_latency)),
-                share >= TOKENS.0 && share <= TOKENS.1,
+                format_grouped(by_rate),
+                format!("{}, by the token throughput", format_grouped(by_latency)),
+                share >= TOKEN_RATIO_RANGE.0 && share <= TOKEN_RATIO_RANGE.1,
             ))
         };
-        vec![rates(), self.target_rate(), last(), duration(), tokens()]
+        vec![
+            rates(),
+            self.check_target_rate(),
+            last(),
+            duration(),
+            tokens(),
+        ]
     }
 
     /// Checks SingleStream's queries, one at a time.
-    fn single_stream(&self) -> Vec<Option<RuleCheck>> {
+    fn single_stream_relations(&self) -> Vec<Option<RuleCheck>> {
         let rate = || {
             let rate = self.figure("queries_per_second_without_loadgen_overhead")?;
-            let product = rate.value * self.value("latency_mean_ns")? / 1e9;
-            let passed = (product - 1.0).abs() <= tolerance(&[rate]);
+            let product = rate.value * self.figure_value("latency_mean_ns")? / 1e9;
+            let passed = (product - 1.0).abs() <= rounding_tolerance(&[rate]);
             let rule = "queries/s times the mean latency";
-            Some(RuleCheck::new(rule, grouped(product), "1", passed))
+            Some(RuleCheck::new(rule, format_grouped(product), "1", passed))
         };
         let duration = || {
-            let rate = self.value("queries_per_second_with_loadgen_overhead")?;
+            let rate = self.figure_value("queries_per_second_with_loadgen_overhead")?;
             let queries = to_f64(self.detail.as_ref()?.query_count?);
             let (took, expected) = (self.duration_ns()?, queries / rate * 1e9);
-            let (least, most) = (expected * (1.0 - OWN_CLOCK), expected * (1.0 + OWN_CLOCK));
-            Some(between("duration of the run", took, least, most))
+            let (least, most) = (
+                expected * (1.0 - OWN_CLOCK_TOLERANCE),
+                expected * (1.0 + OWN_CLOCK_TOLERANCE),
+            );
+            Some(check_duration_between(
+                "duration of the run",
+                took,
+                least,
+                most,
+            ))
         };
         let mut relations = vec![rate(), duration()];
-        relations.extend(self.estimates());
+        relations.extend(self.estimate_relations());
         relations
     }
 
-    fn multi_stream(&self) -> Vec<Option<RuleCheck>> {
+    fn multi_stream_relations(&self) -> Vec<Option<RuleCheck>> {
         let duration = || {
             let queries = to_f64(self.detail.as_ref()?.query_count?);
             let took = self.duration_ns()?;
-            let mean = self.value("latency_mean_ns")?;
-            let idle = (IDLE_SHARE * mean).min(IDLE_NS + mean * IDLE_SHARE / 5.0);
+            let mean = self.figure_value("latency_mean_ns")?;
+            let idle = (MAX_IDLE_SHARE * mean).min(MAX_IDLE_NS + mean * MAX_IDLE_SHARE / 5.0);
             let (least, most) = (queries * mean, queries * (mean + idle));
-            Some(between("duration of the run", took, least, most))
+            Some(check_duration_between(
+                "duration of the run",
+                took,
+                least,
+                most,
+            ))
         };
         let mut relations = vec![duration()];
-        relations.extend(self.estimates());
+        relations.extend(self.estimate_relations());
         relations
     }
 
-    fn counts(&self) -> Option<RuleCheck> {
+    fn check_query_counts(&self) -> Option<RuleCheck> {
         let detail = self.detail.as_ref()?;
         let (count, generated) = (detail.query_count?, detail.generated_query_count?);
         let late = detail.overlatency_query_count.unwrap_or(0);
@@ -215,45 +253,45 @@ impl LoadgenRun {
     }
 
     /// LoadGen reports that the run was long enough.
-    fn min_duration(&self) -> Option<RuleCheck> {
+    fn check_min_duration(&self) -> Option<RuleCheck> {
         let detail = self.detail.as_ref()?;
         let required = detail.parameters.min_duration_ms?;
         (detail.constraints.min_duration? && required > 0).then_some(())?;
         let least = to_f64(required) * 1e6;
         let took = self.duration_ns()?;
         let rule = "duration for min_duration_met";
-        Some(between(rule, took, least, f64::INFINITY))
+        Some(check_duration_between(rule, took, least, f64::INFINITY))
     }
 
     /// Returns the statistics of a latency, from the least to the most.
-    fn statistics(&self, kind: &str) -> Option<Vec<(&'static str, f64)>> {
+    fn latency_statistics(&self, kind: &str) -> Option<Vec<(&'static str, f64)>> {
         let names = PERCENTILES.iter().map(|(name, _)| *name);
         let names = std::iter::once("min").chain(names).chain(["max"]);
         names
-            .map(|name| Some((name, self.value(&format!("{kind}_{name}_ns"))?)))
+            .map(|name| Some((name, self.figure_value(&format!("{kind}_{name}_ns"))?)))
             .collect()
     }
 
-    fn order(&self, kind: &str) -> Option<RuleCheck> {
-        let statistics = self.statistics(kind)?;
+    fn check_percentile_order(&self, kind: &str) -> Option<RuleCheck> {
+        let statistics = self.latency_statistics(kind)?;
         let wrong = statistics.windows(2).find(|pair| pair[0].1 > pair[1].1);
         let measured = wrong.map_or_else(
             || "in order".to_owned(),
             |pair| {
                 let [low, high] = [pair[0], pair[1]].map(|(name, value)| {
-                    format!("{} {}", name.replace('_', "."), figure(value, "ns"))
+                    format!("{} {}", name.replace('_', "."), format_figure(value, "ns"))
                 });
                 format!("{low}, {high}")
             },
         );
-        let rule = format!("{} percentiles", shown(kind));
+        let rule = format!("{} percentiles", latency_label(kind));
         Some(RuleCheck::new(rule, measured, "in order", wrong.is_none()))
     }
 
     /// Checks that the mean lies between the means that put every sample at the lower or the upper end of its
     /// share.
-    fn mean(&self, kind: &str) -> Option<RuleCheck> {
-        let statistics = self.statistics(kind)?;
+    fn check_mean(&self, kind: &str) -> Option<RuleCheck> {
+        let statistics = self.latency_statistics(kind)?;
         let detail = self.detail.as_ref()?;
         let per_query = match self.scenario()? {
             TestScenario::Offline => detail.generated_samples_per_query?,
@@ -261,31 +299,38 @@ impl LoadgenRun {
         };
         let samples = to_f64(detail.query_count?) * to_f64(per_query);
         let longest = statistics.last()?.1;
-        if samples < ENOUGH_SAMPLES || samples * longest >= LARGEST_SUM {
+        if samples < MIN_SAMPLES_FOR_PERCENTILES || samples * longest >= MAX_LATENCY_SUM_NS {
             return None;
         }
-        let shares = PERCENTILES.iter().map(|(_, share)| *share).chain([REST]);
+        let shares = PERCENTILES
+            .iter()
+            .map(|(_, share)| *share)
+            .chain([SHARE_ABOVE_LAST_PERCENTILE]);
         let (mut least, mut most) = (0.0, 0.0);
         for (share, pair) in shares.zip(statistics.windows(2)) {
             least += share * pair[0].1;
             most += share * pair[1].1;
         }
-        let mean = self.value(&format!("{kind}_mean_ns"))?;
+        let mean = self.figure_value(&format!("{kind}_mean_ns"))?;
         Some(RuleCheck::new(
-            format!("mean {}", shown(kind)),
-            figure(mean, "ns"),
+            format!("mean {}", latency_label(kind)),
+            format_figure(mean, "ns"),
             format!(
                 "{} to {}, by the percentiles",
-                figure(least, "ns"),
-                figure(most, "ns")
+                format_figure(least, "ns"),
+                format_figure(most, "ns")
             ),
-            mean >= least * (1.0 - ROUNDING) && mean <= most * (1.0 + ROUNDING),
+            mean >= least * (1.0 - ROUNDING_TOLERANCE) && mean <= most * (1.0 + ROUNDING_TOLERANCE),
         ))
     }
 }
 
 /// Returns each relation that does not hold; where all do, one passed check for all.
-fn failed_or_one(rule: &str, required: &str, relations: Vec<Option<RuleCheck>>) -> Vec<RuleCheck> {
+fn collapse_passed_checks(
+    rule: &str,
+    required: &str,
+    relations: Vec<Option<RuleCheck>>,
+) -> Vec<RuleCheck> {
     let checked: Vec<RuleCheck> = relations.into_iter().flatten().collect();
     let count = checked.len();
     let failed: Vec<RuleCheck> = checked.into_iter().filter(|check| !check.passed).collect();
@@ -296,29 +341,33 @@ fn failed_or_one(rule: &str, required: &str, relations: Vec<Option<RuleCheck>>) 
     failed
 }
 
-fn between(rule: &str, measured: f64, least: f64, most: f64) -> RuleCheck {
-    let slack = CLOCK + measured * ROUNDING;
+fn check_duration_between(rule: &str, measured: f64, least: f64, most: f64) -> RuleCheck {
+    let slack = CLOCK_TOLERANCE_NS + measured * ROUNDING_TOLERANCE;
     let passed = measured >= least - slack && measured <= most + slack;
     let required = if most.is_infinite() {
-        format!("at least {}", figure(least, "ns"))
+        format!("at least {}", format_figure(least, "ns"))
     } else if (most - least).abs() <= slack {
-        figure(least, "ns")
+        format_figure(least, "ns")
     } else {
-        format!("{} to {}", figure(least, "ns"), figure(most, "ns"))
+        format!(
+            "{} to {}",
+            format_figure(least, "ns"),
+            format_figure(most, "ns")
+        )
     };
-    RuleCheck::new(rule, figure(measured, "ns"), required, passed)
+    RuleCheck::new(rule, format_figure(measured, "ns"), required, passed)
 }
 
 /// Returns the tolerance of a product of these, as a share: their own printed digits, and those of the value
 /// it is compared with.
-fn tolerance(figures: &[&Figure]) -> f64 {
+fn rounding_tolerance(figures: &[&Figure]) -> f64 {
     let digits = figures
         .iter()
         .map(|figure| figure.half_digit / figure.value.abs());
-    ROUNDING + digits.sum::<f64>()
+    ROUNDING_TOLERANCE + digits.sum::<f64>()
 }
 
-fn shown(kind: &str) -> &'static str {
+fn latency_label(kind: &str) -> &'static str {
     match kind {
         "ttft" => "time to first token",
         "tpot" => "time per output token",

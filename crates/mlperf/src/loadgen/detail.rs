@@ -18,11 +18,11 @@ use retrial_readings::figure::Figures;
 pub use parser::DetailParser;
 
 /// The first LoadGen of a published log that ends in `num_errors`; 5.0.15 does not.
-const COUNTS_ERRORS: [u32; 3] = [5, 0, 21];
+const FIRST_VERSION_COUNTING_ERRORS: [u32; 3] = [5, 0, 21];
 /// The last figure of every performance test.
 const LAST_LATENCY: &str = "latency_p99_9_ns";
 /// The most errors that are stored with their text.
-pub const MOST_MESSAGES: usize = 20;
+pub const MAX_ERROR_MESSAGES: usize = 20;
 
 /// The contents of a detail log, possibly incomplete.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -128,8 +128,8 @@ impl LoadgenDetail {
             Some(TestMode::Accuracy) => self.power_end.is_some(),
             Some(_) => {
                 let counts_errors = self
-                    .version()
-                    .is_some_and(|own| own.as_slice() >= COUNTS_ERRORS.as_slice());
+                    .version_numbers()
+                    .is_some_and(|own| own.as_slice() >= FIRST_VERSION_COUNTING_ERRORS.as_slice());
                 self.result.is_some()
                     && self.figures.contains_key(LAST_LATENCY)
                     && (self.num_errors.is_some() || !counts_errors)
@@ -139,14 +139,14 @@ impl LoadgenDetail {
     }
 
     /// LoadGen's version as numbers: `[5, 0, 25]` of `5.0.25 @ d6147c7eb7`.
-    pub fn version(&self) -> Option<Vec<u32>> {
+    pub fn version_numbers(&self) -> Option<Vec<u32>> {
         let number = self.loadgen_version.as_deref()?.split_whitespace().next()?;
         number.split('.').map(|part| part.parse().ok()).collect()
     }
 }
 
 /// Reads a log in memory.
-pub fn parse_bytes(bytes: &[u8]) -> LoadgenDetail {
+pub fn parse_detail_log(bytes: &[u8]) -> LoadgenDetail {
     let mut parser = DetailParser::new();
     parser.push(bytes);
     parser.finish()

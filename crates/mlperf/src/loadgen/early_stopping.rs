@@ -30,7 +30,7 @@ pub struct EarlyStopping {
 impl EarlyStopping {
     /// Returns the blocks that have a text, each with its name. LoadGen leaves the TTFT
     /// block blank where TPOT fails first.
-    pub fn blocks(&self) -> impl Iterator<Item = (&'static str, &EarlyStoppingBlock)> {
+    pub fn nonempty_blocks(&self) -> impl Iterator<Item = (&'static str, &EarlyStoppingBlock)> {
         [
             ("early stopping", self.query.as_ref()),
             ("TTFT early stopping", self.ttft.as_ref()),
@@ -64,14 +64,14 @@ impl EarlyStoppingBlock {
         };
         Self {
             successful,
-            estimates: estimates(&words),
+            estimates: parse_estimates(&words),
             text: squeezed,
         }
     }
 }
 
 /// `90.0th percentile estimate: N`, in v4.1 `90th percentile estimate: N`.
-fn estimates(words: &[&str]) -> Vec<(f64, u64)> {
+fn parse_estimates(words: &[&str]) -> Vec<(f64, u64)> {
     words
         .windows(4)
         .filter_map(|window| match window {
@@ -129,7 +129,7 @@ mod tests {
             tpot: Some(EarlyStoppingBlock::parse(" * Run unsuccessful.")),
             query: None,
         };
-        let names: Vec<_> = blocks.blocks().map(|(name, _)| name).collect();
+        let names: Vec<_> = blocks.nonempty_blocks().map(|(name, _)| name).collect();
         assert_eq!(names, ["TPOT early stopping"]);
     }
 }

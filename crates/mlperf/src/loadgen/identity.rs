@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use super::{LoadgenRun, TestMode, TestScenario};
 
 /// Latencies of queries, which every performance run logs.
-const LATENCIES: &str = "latency_";
+const LATENCY_PREFIX: &str = "latency_";
 /// The one of them that no two runs share: the shortest of many may be.
-const MEAN: &str = "latency_mean_ns";
+const MEAN_LATENCY: &str = "latency_mean_ns";
 
 /// The identity of a run of LoadGen.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -48,7 +48,7 @@ impl LoadgenRunIdentity {
 
     /// Returns a key that all logs of one run share, and no others: for finding copies among very many. None where
     /// the logs do not tell the run from others.
-    pub fn key(&self) -> Option<Self> {
+    pub fn lookup_key(&self) -> Option<Self> {
         let dated = self.started_at.is_some() && self.power_begin.is_some();
         let latencies = self.latencies.filter(|_| !dated);
         (dated || latencies.is_some()).then(|| Self {
@@ -65,7 +65,7 @@ impl LoadgenRun {
         let mut hasher = DefaultHasher::new();
         let latencies = figures
             .iter()
-            .filter(|(name, _)| name.starts_with(LATENCIES));
+            .filter(|(name, _)| name.starts_with(LATENCY_PREFIX));
         for (name, figure) in latencies {
             (name, figure.value.to_bits()).hash(&mut hasher);
         }
@@ -75,7 +75,7 @@ impl LoadgenRun {
             mode: self.mode(),
             started_at: self.started_at(),
             power_begin: detail.and_then(|detail| detail.power_begin.clone()),
-            latencies: figures.contains_key(MEAN).then(|| hasher.finish()),
+            latencies: figures.contains_key(MEAN_LATENCY).then(|| hasher.finish()),
         }
     }
 }
@@ -126,10 +126,16 @@ mod tests {
             latencies: None,
             ..identity("", "", 1)
         };
-        assert_eq!(of_guide.key(), None);
+        assert_eq!(of_guide.lookup_key(), None);
         assert!(!of_guide.is_same_run(&of_guide));
         let edited = identity(STARTED, BEGIN, 2);
-        assert_eq!(identity(STARTED, BEGIN, 1).key(), edited.key());
-        assert_ne!(identity("", "", 1).key(), identity("", "", 2).key());
+        assert_eq!(
+            identity(STARTED, BEGIN, 1).lookup_key(),
+            edited.lookup_key()
+        );
+        assert_ne!(
+            identity("", "", 1).lookup_key(),
+            identity("", "", 2).lookup_key()
+        );
     }
 }

@@ -18,7 +18,7 @@
 //! | `queries_per_second_with_loadgen_overhead`, `…_without_…` | queries/s | SingleStream |
 //! | `tokens_per_second_with_loadgen_overhead`, `…_without_…` | tokens/s | with token latencies |
 //!
-//! [`LoadgenRun::resolve`] also takes `tokens_per_second` and `samples_per_second` in a Server run, and
+//! [`LoadgenRun::resolve_figure`] also takes `tokens_per_second` and `samples_per_second` in a Server run, and
 //! `_us`, `_ms` or `_s` in place of `_ns`.
 
 mod consistency;
@@ -38,7 +38,7 @@ mod validity;
 pub use detail::LoadgenDetail;
 pub use early_stopping::{EarlyStopping, EarlyStoppingBlock};
 pub use identity::LoadgenRunIdentity;
-pub use names::{aliases, published_metric, resolve};
+pub use names::{figure_aliases, published_metric, resolve_figure};
 pub use parameters::Parameters;
 pub use run::LoadgenRun;
 pub use run_settings::RunSettings;

@@ -31,7 +31,7 @@ pub(super) const EARLY_STOPPING_LATENCY: &str = "early_stopping_latency_ns";
 
 /// Returns the name of a SingleStream run's estimate of the 99th percentile, from which MultiStream's figure
 /// may be inferred. With token latencies it is the time to the first token's.
-pub(super) fn multi_stream_estimate(settings: &Parameters) -> &'static str {
+pub(super) fn multi_stream_estimate_name(settings: &Parameters) -> &'static str {
     if settings.use_token_latencies == Some(true) {
         "ttft_early_stopping_p99_ns"
     } else {
@@ -53,7 +53,7 @@ pub fn published_metric(scenario: TestScenario, tokens: bool) -> &'static str {
 
 /// Returns the other names under which a recipe may ask for a figure, each with the names that are looked
 /// for in its place, in order.
-pub fn aliases(name: &str) -> &'static [&'static str] {
+pub fn figure_aliases(name: &str) -> &'static [&'static str] {
     match name {
         "samples_per_second" => &["completed_samples_per_second"],
         "tokens_per_second" => &["completed_tokens_per_second"],
@@ -69,20 +69,23 @@ pub fn aliases(name: &str) -> &'static [&'static str] {
 }
 
 /// Returns the figure that a recipe means by `name`, of those that `figure` finds by their own names: its own
-/// name, an [alias](aliases), or either with `_us`, `_ms` or `_s` in place of `_ns`.
-pub fn resolve<'f>(name: &str, figure: impl Fn(&str) -> Option<&'f Figure>) -> Option<Figure> {
+/// name, an [alias](figure_aliases), or either with `_us`, `_ms` or `_s` in place of `_ns`.
+pub fn resolve_figure<'f>(
+    name: &str,
+    figure: impl Fn(&str) -> Option<&'f Figure>,
+) -> Option<Figure> {
     let find = |name: &str| {
-        let mut aliases = aliases(name).iter();
+        let mut aliases = figure_aliases(name).iter();
         figure(name).or_else(|| aliases.find_map(|alias| figure(alias)))
     };
     find(name).cloned().or_else(|| {
-        let (name, factor, unit) = in_nanoseconds(name)?;
-        Some(find(&name)?.scaled(factor, unit))
+        let (name, factor, unit) = split_time_unit(name)?;
+        Some(find(&name)?.scale_to_unit(factor, unit))
     })
 }
 
 /// Returns a figure's name with another unit of time in place of ns: the name in ns, the factor, the unit.
-fn in_nanoseconds(name: &str) -> Option<(String, f64, &'static str)> {
+fn split_time_unit(name: &str) -> Option<(String, f64, &'static str)> {
     let (stem, unit) = name.rsplit_once('_')?;
     let (factor, unit) = match unit {
         "us" => (1e-3, "us"),
@@ -94,7 +97,7 @@ fn in_nanoseconds(name: &str) -> Option<(String, f64, &'static str)> {
 }
 
 /// `90.0th`, `90th` or `99.90` as `p90`, `p99_9`.
-pub(super) fn percentile(text: &str) -> Option<String> {
+pub(super) fn percentile_label(text: &str) -> Option<String> {
     let digits = text.trim_end_matches("th");
     let whole_or_decimal = digits
         .bytes()
@@ -140,7 +143,7 @@ const RATES: [&str; 11] = [
 
 /// Returns the name of a rate: both logs have the same names except for abbreviations, the place of `inferred`, and
 /// the separator of words.
-fn rate(key: &str, separator: char) -> Option<FigureDefinition> {
+fn parse_rate_name(key: &str, separator: char) -> Option<FigureDefinition> {
     let (inferred, words): (Vec<&str>, Vec<&str>) = key
         .split(separator)
         .map(|word| match word {
@@ -167,8 +170,8 @@ fn rate(key: &str, separator: char) -> Option<FigureDefinition> {
 }
 
 /// Returns the figure that a line of the summary gives, by its key (squeezed, in lower case).
-pub(super) fn printed(key: &str) -> Option<FigureDefinition> {
-    if let Some(named) = rate(key, ' ') {
+pub(super) fn figure_of_summary_key(key: &str) -> Option<FigureDefinition> {
+    if let Some(named) = parse_rate_name(key, ' ') {
         return Some(named);
     }
     let (first, rest) = key.strip_suffix(" (ns)")?.split_once(' ')?;
@@ -177,9 +180,9 @@ pub(super) fn printed(key: &str) -> Option<FigureDefinition> {
         // The head of the summary has `90.0th first token percentile latency`, the additional stats
         // `90.00 percentile first token latency`.
         _ => match rest.strip_prefix("percentile ") {
-            Some(quantity) => (percentile(first)?, quantity),
+            Some(quantity) => (percentile_label(first)?, quantity),
             None if rest == "first token percentile latency" => {
-                (percentile(first)?, "first token latency")
+                (percentile_label(first)?, "first token latency")
             }
             None => return None,
         },
@@ -200,9 +203,9 @@ pub(super) fn printed(key: &str) -> Option<FigureDefinition> {
 /// Returns the figure that an entry of the detail log gives, by its key. LoadGen's `_ss` and `_ms` stand
 /// for SingleStream and MultiStream; both are nanoseconds, and are not handled here because what
 /// they mean depends on the scenario.
-pub(super) fn logged(key: &str) -> Option<FigureDefinition> {
-    let key = key.strip_prefix("result_")?;
-    if key == "token_throughput" {
+pub(super) fn figure_of_detail_key(key: &str) -> Option<FigureDefinition> {
+    let result_key = key.strip_prefix("result_")?;
+    if result_key == "token_throughput" {
         // Tokens per nanosecond, unlike everything else: 5.77509e-06 where the summary prints
         // `TPS w/o loadgen overhead : 5775.09`.
         let name = "tokens_per_second_without_loadgen_overhead";
@@ -211,18 +214,20 @@ pub(super) fn logged(key: &str) -> Option<FigureDefinition> {
             ..FigureDefinition::new(name, TOKENS_PER_SECOND)
         });
     }
-    if let Some(named) = rate(key, '_') {
+    if let Some(named) = parse_rate_name(result_key, '_') {
         return Some(named);
     }
-    if let Some(statistic @ ("min" | "max" | "mean")) = key.strip_prefix("time_to_output_token_") {
+    if let Some(statistic @ ("min" | "max" | "mean")) =
+        result_key.strip_prefix("time_to_output_token_")
+    {
         return Some(FigureDefinition::new(
             format!("tpot_{statistic}_ns"),
             NANOSECONDS,
         ));
     }
-    let stem = key.strip_suffix("_ns")?;
+    let stem = result_key.strip_suffix("_ns")?;
     if let Some(text) = stem.strip_prefix("time_per_output_token_") {
-        let label = percentile(text.strip_suffix("_percentile")?)?;
+        let label = percentile_label(text.strip_suffix("_percentile")?)?;
         return Some(FigureDefinition::new(
             format!("tpot_{label}_ns"),
             NANOSECONDS,
@@ -233,14 +238,14 @@ pub(super) fn logged(key: &str) -> Option<FigureDefinition> {
         None => ("latency", stem),
     };
     // MultiStream logs both: latency per query, which the summary prints, and per sample.
-    let stem = stem.strip_suffix("_latency")?;
-    let (statistic, kind) = match stem.strip_suffix("_query") {
+    let latency_stem = stem.strip_suffix("_latency")?;
+    let (statistic, kind) = match latency_stem.strip_suffix("_query") {
         Some(stem) => (stem.strip_suffix("_per").unwrap_or(stem), "query_latency"),
-        None => (stem, kind),
+        None => (latency_stem, kind),
     };
     let statistic = match statistic {
         "min" | "max" | "mean" => statistic.to_owned(),
-        _ => percentile(statistic.strip_suffix("_percentile")?)?,
+        _ => percentile_label(statistic.strip_suffix("_percentile")?)?,
     };
     Some(FigureDefinition::new(
         format!("{kind}_{statistic}_ns"),
@@ -266,7 +271,7 @@ mod tests {
     #[case("min first token latency (ns)", "ttft_min_ns")]
     #[case("tokens per second (inferred)", "tokens_per_second_inferred")]
     fn summary_keys_have_names(#[case] key: &str, #[case] name: &str) {
-        assert_eq!(printed(key).unwrap().name, name);
+        assert_eq!(figure_of_summary_key(key).unwrap().name, name);
     }
 
     #[rstest]
@@ -285,7 +290,7 @@ mod tests {
         "completed_tokens_per_second_inferred"
     )]
     fn detail_log_keys_have_names(#[case] key: &str, #[case] name: &str) {
-        assert_eq!(logged(key).unwrap().name, name);
+        assert_eq!(figure_of_detail_key(key).unwrap().name, name);
     }
 
     #[rstest]
@@ -301,8 +306,8 @@ mod tests {
         )]
         key: &str,
     ) {
-        assert_eq!(printed(key), None);
-        assert_eq!(logged(&format!("result_{key}_ns")), None);
+        assert_eq!(figure_of_summary_key(key), None);
+        assert_eq!(figure_of_detail_key(&format!("result_{key}_ns")), None);
     }
 
     #[test]

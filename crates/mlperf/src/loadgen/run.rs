@@ -11,10 +11,10 @@ use retrial_readings::figure::{Figure, Figures};
 
 /// Half the last printed digit plus this share of the value covers how much the summary and the
 /// detail log of all 7,839 published runs of v4.1, v5.1 and v6.0 differ.
-const AGREEMENT: f64 = 2e-5;
+const MAX_RELATIVE_DISAGREEMENT: f64 = 2e-5;
 
 /// Part of the names of early stopping's estimates.
-const ESTIMATE: &str = "early_stopping";
+const ESTIMATE_NAME_PART: &str = "early_stopping";
 
 /// The files that LoadGen wrote in one run: either log may be missing.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -57,7 +57,7 @@ impl LoadgenRun {
         let of_summary = self.summary.iter().map(|summary| summary.constraints);
         let of_detail = self.detail.iter().map(|detail| detail.constraints);
         let all = of_summary.chain(of_detail);
-        all.fold(Constraints::default(), Constraints::and)
+        all.fold(Constraints::default(), Constraints::combine_with)
     }
 
     /// Returns the settings, each by the detail log, else by the summary.
@@ -95,22 +95,22 @@ impl LoadgenRun {
         detail.or_else(|| self.summary.as_ref()?.figures.get(name))
     }
 
-    /// Returns the figure that a recipe means by `name`: its own name, an [alias](super::aliases), or
+    /// Returns the figure that a recipe means by `name`: its own name, an [alias](super::figure_aliases), or
     /// either with `_us`, `_ms` or `_s` in place of `_ns`.
-    pub fn resolve(&self, name: &str) -> Option<Figure> {
-        names::resolve(name, |name| self.figure(name))
+    pub fn resolve_figure(&self, name: &str) -> Option<Figure> {
+        names::resolve_figure(name, |name| self.figure(name))
     }
 
     /// Returns the summary's figures that a whole detail log lacks because they were removed. Estimates of early
     /// stopping are sentences there, and it has a target percentile only if that is a usual one.
-    pub fn unlogged(&self) -> Vec<&str> {
+    pub fn figures_missing_in_detail(&self) -> Vec<&str> {
         let (Some(summary), Some(detail)) = (&self.summary, &self.detail) else {
             return Vec::new();
         };
         let names = summary.figures.keys().map(AsRef::as_ref);
         let is_logged = |name: &str| {
             detail.figures.contains_key(name)
-                || name.contains(ESTIMATE)
+                || name.contains(ESTIMATE_NAME_PART)
                 || names::is_of_target_percentile(name)
         };
         names.filter(|name| !is_logged(name)).collect()
@@ -118,7 +118,7 @@ impl LoadgenRun {
 
     /// Returns the figures for which the two logs differ by more than rounding explains, with the
     /// summary's value and the detail log's: they are not of one run, or one was changed.
-    pub fn disagreements(&self) -> Vec<(&str, f64, f64)> {
+    pub fn figure_disagreements(&self) -> Vec<(&str, f64, f64)> {
         let (Some(summary), Some(detail)) = (&self.summary, &self.detail) else {
             return Vec::new();
         };
@@ -128,7 +128,7 @@ impl LoadgenRun {
             .filter_map(|(name, ours)| {
                 let theirs = detail.figures.get(name)?;
                 let scale = ours.value.abs().max(theirs.value.abs());
-                let tolerance = ours.half_digit + AGREEMENT * scale;
+                let tolerance = ours.half_digit + MAX_RELATIVE_DISAGREEMENT * scale;
                 let differ = (ours.value - theirs.value).abs() > tolerance;
                 differ.then_some((name.as_ref(), ours.value, theirs.value))
             })
@@ -148,7 +148,7 @@ impl LoadgenRun {
 
     /// Returns how many errors LoadGen counted or logged, whichever is more; `None` where both logs end
     /// too early to decide.
-    pub fn errors(&self) -> Option<u64> {
+    pub fn error_count(&self) -> Option<u64> {
         let counted = self.summary.as_ref().and_then(|summary| summary.errors);
         let detail = self.detail.as_ref();
         let logged = detail.and_then(|detail| {

@@ -46,7 +46,7 @@ impl LoadgenRun {
             mode: self.mode(),
             result: self.result(),
             constraints: self.constraints(),
-            errors: self.errors(),
+            errors: self.error_count(),
             queries: detail.and_then(|detail| detail.query_count),
             settings: self.parameters(),
             library_samples: detail.and_then(|detail| detail.library_samples),

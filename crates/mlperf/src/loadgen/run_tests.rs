@@ -20,7 +20,7 @@ const SERVER: &str = printed!("own-server_tokens-perf_valid");
 
 fn summary_of(text: &str) -> LoadgenRun {
     LoadgenRun {
-        summary: Some(summary::parse(text).unwrap()),
+        summary: Some(summary::parse_summary(text).unwrap()),
         detail: None,
     }
 }
@@ -40,7 +40,7 @@ fn detail_of(entries: &[(&str, &str)]) -> LoadgenDetail {
         .collect();
     let mut parser = detail::DetailParser::new();
     let lines = log.lines().chain(further.iter().map(String::as_str));
-    lines.for_each(|line| parser.feed(line.as_bytes()));
+    lines.for_each(|line| parser.feed_line(line.as_bytes()));
     parser.finish()
 }
 
@@ -62,14 +62,17 @@ fn assert_validity(run: &LoadgenRun, expected: Validity, reason: &str) {
 #[test]
 fn server_rates_are_aliases_of_completed_rates() {
     let run = summary_of(SERVER);
-    let tokens = run.resolve("tokens_per_second").unwrap();
+    let tokens = run.resolve_figure("tokens_per_second").unwrap();
     assert!((tokens.value - 3425.6).abs() < 1e-9);
     for (name, own) in [
         ("tokens_per_second", "completed_tokens_per_second"),
         ("samples_per_second", "completed_samples_per_second"),
     ] {
-        assert_eq!(run.resolve(name).as_ref(), Some(run.figure(own).unwrap()));
-        assert_eq!(run.resolve(name), run.resolve(own));
+        assert_eq!(
+            run.resolve_figure(name).as_ref(),
+            Some(run.figure(own).unwrap())
+        );
+        assert_eq!(run.resolve_figure(name), run.resolve_figure(own));
     }
 }
 
@@ -84,12 +87,15 @@ fn a_missing_figure_resolves_to_none() {
         "_s",
         "s",
     ] {
-        assert_eq!(run.resolve(name), None, "{name}");
+        assert_eq!(run.resolve_figure(name), None, "{name}");
     }
     let offline = summary_of(printed!("own-misc-offline_errors_double_complete"));
-    assert_eq!(offline.resolve("tokens_per_second"), None);
+    assert_eq!(offline.resolve_figure("tokens_per_second"), None);
     let own = offline.figure("samples_per_second").unwrap();
-    assert_eq!(offline.resolve("samples_per_second").as_ref(), Some(own));
+    assert_eq!(
+        offline.resolve_figure("samples_per_second").as_ref(),
+        Some(own)
+    );
 }
 
 #[rstest]
@@ -101,7 +107,7 @@ fn times_are_converted_to_the_requested_unit(
     #[case] value: f64,
     #[case] unit: &str,
 ) {
-    let figure = summary_of(SERVER).resolve(name).unwrap();
+    let figure = summary_of(SERVER).resolve_figure(name).unwrap();
     assert_eq!(figure.unit, unit);
     assert!((figure.value - value).abs() < 1e-9 * value);
     assert!(figure.half_digit < value * 1e-6);
@@ -114,7 +120,7 @@ fn inferred_figures_resolve_by_loadgen_name() {
     let run = summary_of(text);
     let own = run.figure("completed_tokens_per_second_inferred").unwrap();
     assert_eq!(
-        run.resolve("inferred_tokens_per_second").as_ref(),
+        run.resolve_figure("inferred_tokens_per_second").as_ref(),
         Some(own)
     );
 }
@@ -124,7 +130,7 @@ fn the_detail_log_has_precedence() {
     let run = both(&[("effective_target_qps", "300.001")]);
     assert_eq!(run.parameters().target_qps, Some(300.001));
     assert_eq!(run.parameters().ttft_latency_ns, Some(2_000_000_000));
-    assert_eq!(run.unlogged(), [""; 0]);
+    assert_eq!(run.figures_missing_in_detail(), [""; 0]);
     assert_validity(&run, Validity::Valid, "");
 }
 
@@ -139,12 +145,15 @@ fn rounding_is_not_a_disagreement() {
         "result_completed_tokens_per_second",
         "3425.65",
     )]));
-    assert_eq!(run.disagreements(), []);
+    assert_eq!(run.figure_disagreements(), []);
     run.detail = Some(detail_of(&[(
         "result_completed_tokens_per_second",
         "3425.8",
     )]));
-    assert_eq!(run.disagreements()[0].0, "completed_tokens_per_second");
+    assert_eq!(
+        run.figure_disagreements()[0].0,
+        "completed_tokens_per_second"
+    );
 }
 
 #[rstest]
@@ -361,7 +370,7 @@ fn early_stopping_estimates_must_agree_in_both_logs() {
         "/tests/fixtures/details/own-singlestream-perf_valid.txt"
     ));
     let of = |summary: &str| LoadgenRun {
-        detail: Some(detail::parse_bytes(log.as_bytes())),
+        detail: Some(detail::parse_detail_log(log.as_bytes())),
         ..summary_of(summary)
     };
     assert_validity(&of(text), Validity::Valid, "");
@@ -395,7 +404,7 @@ fn single_stream(summary: &str, from: &str, to: &str) -> LoadgenRun {
     ));
     assert!(log.contains(from), "{from}");
     LoadgenRun {
-        detail: Some(detail::parse_bytes(log.replace(from, to).as_bytes())),
+        detail: Some(detail::parse_detail_log(log.replace(from, to).as_bytes())),
         ..summary_of(summary)
     }
 }

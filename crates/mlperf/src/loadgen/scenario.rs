@@ -44,7 +44,7 @@ impl TestScenario {
 
     /// Returns the scenario that LoadGen logs.
     #[must_use]
-    pub fn logged(self) -> Self {
+    pub fn to_logged(self) -> Self {
         match self {
             Self::Interactive => Self::Server,
             other => other,

@@ -16,7 +16,7 @@ use super::{EarlyStopping, Parameters, ResultStatus, TestMode, TestScenario};
 use retrial_readings::figure::Figures;
 
 /// Real summaries have 3 kB.
-pub const MOST_BYTES: usize = 1 << 20;
+pub const MAX_SUMMARY_BYTES: usize = 1 << 20;
 
 /// Reasons why a text is no summary.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -80,7 +80,7 @@ pub struct Constraints {
 
 impl Constraints {
     /// Returns the constraints that both report as met, or those of one where the other has none.
-    pub(super) fn and(self, other: Self) -> Self {
+    pub(super) fn combine_with(self, other: Self) -> Self {
         let met = |one: Option<bool>, other| one.min(other).or(one).or(other);
         Self {
             performance: met(self.performance, other.performance),
@@ -91,7 +91,7 @@ impl Constraints {
     }
 
     /// The constraints that were not met, in words.
-    pub fn broken(&self) -> impl Iterator<Item = &'static str> {
+    pub fn unmet_names(&self) -> impl Iterator<Item = &'static str> {
         [
             (self.performance, "performance constraints"),
             (self.min_duration, "min duration"),
@@ -145,8 +145,8 @@ pub struct LoadgenSummary {
 ///
 /// # Errors
 /// If the bytes are no summary: empty, binary, far too large, or two runs in one.
-pub fn parse_bytes(bytes: &[u8]) -> Result<LoadgenSummary, SummaryError> {
-    parse(&String::from_utf8_lossy(bytes))
+pub fn parse_summary_bytes(bytes: &[u8]) -> Result<LoadgenSummary, SummaryError> {
+    parse_summary(&String::from_utf8_lossy(bytes))
 }
 
 /// Reads a summary.
@@ -155,8 +155,8 @@ pub fn parse_bytes(bytes: &[u8]) -> Result<LoadgenSummary, SummaryError> {
 ///
 /// # Errors
 /// If the text is no summary: empty, binary, far too large, or two runs in one.
-pub fn parse(text: &str) -> Result<LoadgenSummary, SummaryError> {
-    if text.len() > MOST_BYTES {
+pub fn parse_summary(text: &str) -> Result<LoadgenSummary, SummaryError> {
+    if text.len() > MAX_SUMMARY_BYTES {
         return Err(SummaryError::TooLarge { bytes: text.len() });
     }
     if text.contains('\0') {

@@ -8,7 +8,7 @@ use super::summary::Completeness;
 use super::{EarlyStopping, LoadgenRun, ResultStatus, TestMode};
 
 /// The most error messages of a log that become reasons.
-const MESSAGES_SHOWN: usize = 3;
+const MAX_MESSAGES_SHOWN: usize = 3;
 
 /// The validity of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -36,22 +36,22 @@ impl LoadgenRun {
         let mut broken = Vec::new();
         let mode = self.mode();
         if mode != Some(TestMode::Accuracy) {
-            results(self, &mut broken);
+            add_result_reasons(self, &mut broken);
         }
         if mode == Some(TestMode::FindPeak) {
             broken.push(
                 "mode FindPeakPerformance searches for a rate and measures nothing".to_owned(),
             );
         }
-        errors(self, &mut broken);
-        not_one_run(self, &mut broken);
+        add_error_reasons(self, &mut broken);
+        add_log_differences(self, &mut broken);
         if !broken.is_empty() {
             return ValidityReport {
                 verdict: Validity::Invalid,
                 reasons: broken,
             };
         }
-        let reasons = unknown(self);
+        let reasons = reasons_for_unknown(self);
         let verdict = if reasons.is_empty() {
             Validity::Valid
         } else {
@@ -62,10 +62,14 @@ impl LoadgenRun {
 }
 
 /// Reads LoadGen's result of a performance test.
-fn results(run: &LoadgenRun, reasons: &mut Vec<String>) {
+fn add_result_reasons(run: &LoadgenRun, reasons: &mut Vec<String>) {
     let of_summary = run.summary.as_ref().and_then(|summary| summary.result);
     let of_detail = run.detail.as_ref().and_then(|detail| detail.result);
-    let unmet = run.constraints().broken().collect::<Vec<_>>().join(", ");
+    let unmet = run
+        .constraints()
+        .unmet_names()
+        .collect::<Vec<_>>()
+        .join(", ");
     match (of_summary, of_detail) {
         (Some(ResultStatus::Valid), Some(ResultStatus::Invalid)) => {
             reasons
@@ -83,14 +87,13 @@ fn results(run: &LoadgenRun, reasons: &mut Vec<String>) {
         } else {
             format!("LoadGen's result is INVALID, not satisfied: {unmet}")
         });
-        recommendations(run, reasons);
+        add_recommendations(run, reasons);
         let stopping = run.early_stopping();
-        let failed = stopping.blocks().filter(|(_, stop)| {
+        let failed = stopping.nonempty_blocks().filter(|(_, stop)| {
             stop.successful == Some(false)
                 || (stop.successful.is_none() && stop.estimates.is_empty())
         });
-        reasons
-            .extend(failed.map(|(name, stop)| format!("{name}: {}", without_bullets(&stop.text))));
+        reasons.extend(failed.map(|(name, stop)| format!("{name}: {}", strip_bullets(&stop.text))));
     } else if !unmet.is_empty() {
         reasons.push(format!(
             "not satisfied, although LoadGen's result is not INVALID: {unmet}"
@@ -98,13 +101,13 @@ fn results(run: &LoadgenRun, reasons: &mut Vec<String>) {
     }
 }
 
-fn recommendations(run: &LoadgenRun, reasons: &mut Vec<String>) {
-    let of_summary = run.summary.iter();
-    let of_summary = of_summary.flat_map(|summary| &summary.recommendations);
+fn add_recommendations(run: &LoadgenRun, reasons: &mut Vec<String>) {
+    let summaries = run.summary.iter();
+    let of_summary = summaries.flat_map(|summary| &summary.recommendations);
     let mut texts: Vec<&str> = of_summary.map(String::as_str).collect();
     if texts.is_empty() {
-        let reason = run.detail.iter();
-        let reason = reason.filter_map(|detail| detail.invalid_reason.as_deref());
+        let details = run.detail.iter();
+        let reason = details.filter_map(|detail| detail.invalid_reason.as_deref());
         let parts = reason.flat_map(|text| text.split(" * ")).map(str::trim);
         texts.extend(parts.filter(|text| !text.is_empty()));
     }
@@ -112,19 +115,19 @@ fn recommendations(run: &LoadgenRun, reasons: &mut Vec<String>) {
 }
 
 /// Adds the reasons of counted errors: a VALID run can have some, and the official checker accepts that.
-fn errors(run: &LoadgenRun, reasons: &mut Vec<String>) {
-    let Some(count) = run.errors().filter(|&count| count > 0) else {
+fn add_error_reasons(run: &LoadgenRun, reasons: &mut Vec<String>) {
+    let Some(count) = run.error_count().filter(|&count| count > 0) else {
         return;
     };
     let plural = if count == 1 { "" } else { "s" };
-    let log = where_counted(run, count);
+    let log = logs_with_count(run, count);
     reasons.push(format!(
         "LoadGen counted {count} error{plural} in the {log}"
     ));
     let messages = run.detail.iter().flat_map(|detail| &detail.error_messages);
     let mut shown: Vec<&str> = Vec::new();
     for message in messages {
-        if shown.len() < MESSAGES_SHOWN && !shown.contains(&message.as_str()) {
+        if shown.len() < MAX_MESSAGES_SHOWN && !shown.contains(&message.as_str()) {
             shown.push(message);
         }
     }
@@ -136,7 +139,7 @@ fn errors(run: &LoadgenRun, reasons: &mut Vec<String>) {
 }
 
 /// Names the log that has the most errors; that is the number which counts.
-fn where_counted(run: &LoadgenRun, count: u64) -> &'static str {
+fn logs_with_count(run: &LoadgenRun, count: u64) -> &'static str {
     let of_summary = run.summary.as_ref().and_then(|summary| summary.errors);
     let detail = run.detail.as_ref();
     let of_detail = detail.map(|detail| detail.num_errors.unwrap_or(0).max(detail.errors));
@@ -148,27 +151,31 @@ fn where_counted(run: &LoadgenRun, count: u64) -> &'static str {
 }
 
 /// Adds a reason if the two logs are not of one run: they prove nothing then.
-fn not_one_run(run: &LoadgenRun, reasons: &mut Vec<String>) {
+fn add_log_differences(run: &LoadgenRun, reasons: &mut Vec<String>) {
     let (Some(summary), Some(detail)) = (&run.summary, &run.detail) else {
         return;
     };
     let mut differing: Vec<String> = Vec::new();
-    differing.extend(differs("scenario", summary.scenario, detail.scenario));
-    differing.extend(differs("mode", summary.mode, detail.mode));
+    differing.extend(describe_difference(
+        "scenario",
+        summary.scenario,
+        detail.scenario,
+    ));
+    differing.extend(describe_difference("mode", summary.mode, detail.mode));
     let names = [&summary.sut_name, &detail.sut_name];
-    let [printed, logged] = names.map(|name| name.as_deref().map(squeezed));
-    differing.extend(differs("SUT name", printed, logged));
+    let [printed, logged] = names.map(|name| name.as_deref().map(collapse_whitespace));
+    differing.extend(describe_difference("SUT name", printed, logged));
     let settings = summary.parameters.differing(&detail.parameters);
     differing.extend(settings.into_iter().map(str::to_owned));
-    let figures = run.disagreements();
-    let figures = figures.into_iter();
+    let disagreements = run.figure_disagreements();
+    let figures = disagreements.into_iter();
     differing
         .extend(figures.map(|(name, printed, logged)| format!("{name} ({printed}, {logged})")));
     let unreadable = run.unreadable_in_summary();
     differing
         .extend(unreadable.map(|(name, printed, logged)| format!("{name} ({printed}, {logged})")));
     let estimates = |stopping: &EarlyStopping| {
-        let blocks = stopping.blocks();
+        let blocks = stopping.nonempty_blocks();
         blocks
             .flat_map(|(_, stop)| stop.estimates.clone())
             .collect::<Vec<_>>()
@@ -178,12 +185,12 @@ fn not_one_run(run: &LoadgenRun, reasons: &mut Vec<String>) {
         differing.push("estimates of early stopping".to_owned());
     }
     if detail.is_complete() {
-        let unlogged = run.unlogged().into_iter();
+        let unlogged = run.figures_missing_in_detail().into_iter();
         differing.extend(unlogged.map(|name| format!("{name} (missing in the detail log)")));
     }
     if !differing.is_empty() {
-        let more = differing.len().saturating_sub(MESSAGES_SHOWN);
-        differing.truncate(MESSAGES_SHOWN);
+        let more = differing.len().saturating_sub(MAX_MESSAGES_SHOWN);
+        differing.truncate(MAX_MESSAGES_SHOWN);
         let more = if more > 0 {
             format!(" and {more} more")
         } else {
@@ -195,12 +202,12 @@ fn not_one_run(run: &LoadgenRun, reasons: &mut Vec<String>) {
 }
 
 /// Collapses white space, which does not matter in a summary.
-fn squeezed(text: &str) -> String {
+fn collapse_whitespace(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// `scenario (Server, Offline)`, unless both logs state the same or one states none.
-fn differs<T: PartialEq + Display>(
+fn describe_difference<T: PartialEq + Display>(
     name: &str,
     ours: Option<T>,
     theirs: Option<T>,
@@ -209,7 +216,7 @@ fn differs<T: PartialEq + Display>(
     (ours != theirs).then(|| format!("{name} ({ours}, {theirs})"))
 }
 
-fn unknown(run: &LoadgenRun) -> Vec<String> {
+fn reasons_for_unknown(run: &LoadgenRun) -> Vec<String> {
     if run.summary.is_none() && run.detail.is_none() {
         return vec!["there is neither a summary nor a detail log".to_owned()];
     }
@@ -228,7 +235,7 @@ fn unknown(run: &LoadgenRun) -> Vec<String> {
         reasons.push("neither log states whether the result is VALID: the test did not end, or its log was truncated".to_owned());
     }
     let completeness = run.summary.as_ref().map(|summary| summary.completeness);
-    if run.errors().is_none() && completeness != Some(Completeness::Excerpt) {
+    if run.error_count().is_none() && completeness != Some(Completeness::Excerpt) {
         reasons
             .push("the logs end before LoadGen counts its errors: they were truncated".to_owned());
     }
@@ -256,6 +263,6 @@ fn unknown(run: &LoadgenRun) -> Vec<String> {
     reasons
 }
 
-fn without_bullets(text: &str) -> String {
+fn strip_bullets(text: &str) -> String {
     text.replace(" * ", " ").trim_start_matches("* ").to_owned()
 }

@@ -6,16 +6,16 @@ use std::iter;
 const FIRST_DATE_MS: f64 = 1e12;
 
 /// Scatter between two runs of the quietest benchmark, as a share of the time from an event to the next.
-const LEAST_SCATTER: f64 = 5e-4;
+const MIN_SCATTER_SHARE: f64 = 5e-4;
 
 /// Events of two runs agree by chance in one of more cases than this.
-const LEAST_CHANCE: f64 = 1e4;
+const MIN_CHANCE_CASES: f64 = 1e4;
 
 /// Milliseconds of a second: the clock of some programs has no finer times.
 const SECOND_MS: i64 = 1000;
 
 /// Maximum distance of the starts and of the ends that the ranks of a run log, milliseconds.
-const RANKS_APART_MS: f64 = 1000.0;
+const MAX_RANK_DISTANCE_MS: f64 = 1000.0;
 
 /// The identity of a training run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -45,7 +45,7 @@ impl TrainingRunIdentity {
         let stop = |run: &Self| Some(run.dated_start_ms()? + run.elapsed_ms?);
         let starts = self.dated_start_ms().zip(other.dated_start_ms());
         let is_together = |times: Option<(f64, f64)>| {
-            times.is_some_and(|(ours, theirs)| (ours - theirs).abs() <= RANKS_APART_MS)
+            times.is_some_and(|(ours, theirs)| (ours - theirs).abs() <= MAX_RANK_DISTANCE_MS)
         };
         let together = is_together(starts) && is_together(stop(self).zip(stop(other)));
         self.is_same_run(other)
@@ -67,8 +67,8 @@ impl TrainingRunIdentity {
         let starts = iter::once(&0).chain(&self.offsets_ms);
         let gaps = starts.zip(&self.offsets_ms).map(|(before, at)| at - before);
         #[expect(clippy::cast_precision_loss, reason = "a run takes days")]
-        let values = gaps.map(|gap| (gap as f64 * LEAST_SCATTER / resolution).max(1.0));
-        values.product::<f64>() >= LEAST_CHANCE
+        let values = gaps.map(|gap| (gap as f64 * MIN_SCATTER_SHARE / resolution).max(1.0));
+        values.product::<f64>() >= MIN_CHANCE_CASES
     }
 
     /// Returns its start, if it is a date and not a time since the program's own start.

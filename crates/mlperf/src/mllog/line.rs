@@ -1,11 +1,11 @@
 //! One `:::MLLOG` line.
 
-use retrial_readings::json::tolerated;
+use retrial_readings::json::quote_non_finite_numbers;
 use serde::Deserialize;
 use serde_json::Value;
 
 /// The prefix of each event.
-const TOKEN: &str = ":::MLLOG";
+const EVENT_PREFIX: &str = ":::MLLOG";
 
 /// One event of the log.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -25,35 +25,35 @@ pub struct MllogEvent {
 
 impl MllogEvent {
     /// Returns a number of the metadata by its name.
-    pub fn number(&self, name: &str) -> Option<f64> {
+    pub fn metadata_number(&self, name: &str) -> Option<f64> {
         self.metadata.get(name)?.as_f64()
     }
 
     /// Returns a text of the metadata by its name.
-    pub fn text(&self, name: &str) -> Option<&str> {
+    pub fn metadata_text(&self, name: &str) -> Option<&str> {
         self.metadata.get(name)?.as_str()
     }
 }
 
 /// Returns the events of a line: two ranks may have written theirs on one. Truncated ones are skipped.
-pub fn events(line: &str) -> impl Iterator<Item = MllogEvent> {
-    entries(line).flatten()
+pub fn parse_events(line: &str) -> impl Iterator<Item = MllogEvent> {
+    parse_entries(line).flatten()
 }
 
-/// As [`events`], with `None` for each that cannot be read.
-pub fn entries(line: &str) -> impl Iterator<Item = Option<MllogEvent>> {
-    texts(line).map(event)
+/// As [`parse_events`], with `None` for each that cannot be read.
+pub fn parse_entries(line: &str) -> impl Iterator<Item = Option<MllogEvent>> {
+    event_texts(line).map(parse_event)
 }
 
 /// Returns the texts of a line's events; another rank may have written something behind each.
-pub fn texts(line: &str) -> impl Iterator<Item = &str> {
-    line.match_indices(TOKEN)
-        .map(|(at, _)| &line[at + TOKEN.len()..])
+pub fn event_texts(line: &str) -> impl Iterator<Item = &str> {
+    line.match_indices(EVENT_PREFIX)
+        .map(|(at, _)| &line[at + EVENT_PREFIX.len()..])
 }
 
 /// Reads the event that a text begins with. `NaN`, which Python prints, becomes a text.
-pub fn event(text: &str) -> Option<MllogEvent> {
-    let text = tolerated(text.as_bytes());
+pub fn parse_event(text: &str) -> Option<MllogEvent> {
+    let text = quote_non_finite_numbers(text.as_bytes());
     let mut values = serde_json::Deserializer::from_slice(&text).into_iter::<MllogEvent>();
     values.next()?.ok()
 }
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     fn keys(line: &str) -> Vec<String> {
-        events(line).map(|event| event.key).collect()
+        parse_events(line).map(|event| event.key).collect()
     }
 
     #[test]
@@ -103,18 +103,18 @@ mod tests {
         assert!(keys(":::MLLOG {\"time_ms\": 1}").is_empty());
         assert!(keys("no log").is_empty());
         let stats = r#":::MLLOG {"key": "tracked_stats", "value": {"rate": 2.0, "loss": NaN}}"#;
-        let value = &events(stats).next().unwrap().value;
+        let value = &parse_events(stats).next().unwrap().value;
         assert_eq!(value["rate"], 2.0);
         assert_eq!(value["loss"], "NaN");
-        let event = events(start).next().unwrap();
+        let event = parse_events(start).next().unwrap();
         assert!((event.time_ms - 1_759_734_393_481.0).abs() < 0.5);
-        assert_eq!(event.number("lineno"), Some(220.0));
+        assert_eq!(event.metadata_number("lineno"), Some(220.0));
     }
 
     proptest! {
         #[test]
-        fn any_line(line in "(\\PC{0,20}(:::MLLOG ?(\\{[\"a-z:0-9,{}]{0,20})?)?){0,4}") {
-            let _ = events(&line).count();
+        fn any_line_can_be_parsed(line in "(\\PC{0,20}(:::MLLOG ?(\\{[\"a-z:0-9,{}]{0,20})?)?){0,4}") {
+            let _ = parse_events(&line).count();
         }
     }
 }

@@ -8,7 +8,7 @@ mod line;
 mod run;
 
 pub use identity::TrainingRunIdentity;
-pub use line::{MllogEvent, entries, events};
+pub use line::{MllogEvent, parse_entries, parse_events};
 pub use run::{
     EventError, LastEvaluation, SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingRun, TrainingRunReader,
 };

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::identity::TrainingRunIdentity;
-use super::line::{MllogEvent, event, may_have_key, texts};
+use super::line::{MllogEvent, event_texts, may_have_key, parse_event};
 use retrial_readings::accumulator::Accumulator;
-use retrial_readings::json::number;
-use retrial_readings::nearest::{listed, shortened};
+use retrial_readings::json::parse_json_number;
+use retrial_readings::nearest::{join_first_names, truncate_for_message};
 use retrial_readings::place::{RecordLocation, UnreadableRecord};
 use retrial_readings::{Limit, MatchSelection};
 
@@ -17,20 +17,20 @@ pub const TIME_TO_TRAIN: &str = "time_to_train";
 pub const SAMPLES_TO_CONVERGE: &str = "samples_to_converge";
 
 /// No log of a submission has more runs.
-const MOST_RUNS: usize = 1000;
+const MAX_RUNS: usize = 1000;
 /// The most seeds of a run that are stored.
-const MOST_SEEDS: usize = 100;
+const MAX_SEEDS: usize = 100;
 /// The most events of a run whose times are stored.
-const MOST_TIMES: usize = 1000;
+const MAX_EVENT_TIMES: usize = 1000;
 /// The most distinct keys that are stored for a message.
-const MOST_KEYS: usize = 200;
+const MAX_KEYS: usize = 200;
 /// Events that a program logs before it starts the clock: the first of them begins a new run.
-const OPENING: [&str; 3] = ["cache_clear", "init_start", "submission_benchmark"];
+const OPENING_EVENTS: [&str; 3] = ["cache_clear", "init_start", "submission_benchmark"];
 /// Evaluations, of an accuracy or a loss.
-const EVALUATIONS: [&str; 2] = ["eval_accuracy", "eval_error"];
+const EVALUATION_EVENTS: [&str; 2] = ["eval_accuracy", "eval_error"];
 /// Events of a run in progress: a `run_start` after one of them belongs to another run,
 /// before it to another rank.
-const PROGRESS: [&str; 4] = ["block_stop", "epoch_stop", "eval_accuracy", "eval_error"];
+const PROGRESS_EVENTS: [&str; 4] = ["block_stop", "epoch_stop", "eval_accuracy", "eval_error"];
 
 /// Reasons why an event does not have the figure that it announces.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -102,15 +102,15 @@ impl TrainingRun {
 
     fn offsets_ms(&self) -> Vec<i64> {
         let started = self.started_ms.unwrap_or_default();
-        let offsets = self.times_ms.iter().map(|time| (time - started).round());
+        let rounded_offsets = self.times_ms.iter().map(|time| (time - started).round());
         #[expect(clippy::cast_possible_truncation, reason = "a run takes days")]
-        let offsets = offsets.map(|offset| offset as i64);
+        let offsets = rounded_offsets.map(|offset| offset as i64);
         offsets.filter(|offset| *offset >= 0).collect()
     }
 
     fn add_seed(&mut self, value: &Value) {
         let seed = value.as_i64().filter(|seed| !self.seeds.contains(seed));
-        if self.seeds.len() < MOST_SEEDS {
+        if self.seeds.len() < MAX_SEEDS {
             self.seeds.extend(seed);
         }
     }
@@ -120,7 +120,7 @@ impl TrainingRun {
     ///
     /// # Errors
     /// A fragment: where the log does not state them, or contradicts itself or its target.
-    pub fn minutes(&self, target: Option<&Limit>) -> Result<f64, String> {
+    pub fn minutes_to_train(&self, target: Option<&Limit>) -> Result<f64, String> {
         let Some(started) = self.started_ms else {
             return Err("the log has no run_start".to_owned());
         };
@@ -182,12 +182,17 @@ impl TrainingRun {
     /// # Errors
     /// A fragment: where there is none, it cannot be read, or several differ.
     pub fn requested_value(&self, position: usize) -> Result<f64, String> {
-        let accumulator = self.requested(position).ok_or("it was not requested")?;
-        accumulator.clone().one().map(|printed| printed.value)
+        let accumulator = self
+            .requested_accumulator(position)
+            .ok_or("it was not requested")?;
+        accumulator
+            .clone()
+            .into_single_value()
+            .map(|printed| printed.value)
     }
 
     /// Returns what was read of the key that was requested at this position.
-    pub fn requested(&self, position: usize) -> Option<&Accumulator<EventError>> {
+    pub fn requested_accumulator(&self, position: usize) -> Option<&Accumulator<EventError>> {
         self.accumulators.get(position)
     }
 
@@ -224,29 +229,29 @@ impl TrainingRunReader {
     }
 
     /// Reads one line, which may have several events or none.
-    pub fn feed(&mut self, line: &str) {
+    pub fn feed_line(&mut self, line: &str) {
         self.lines += 1;
-        for text in texts(line) {
-            match event(text) {
-                Some(event) => self.event(&event),
-                None => self.broken(text),
+        for text in event_texts(line) {
+            match parse_event(text) {
+                Some(event) => self.read_event(&event),
+                None => self.note_broken_event(text),
             }
         }
     }
 
     /// An event that cannot be read announces a figure if it has the figure's key, or was cut within it.
-    fn broken(&mut self, text: &str) {
-        let place = RecordLocation::line(0, self.lines);
+    fn note_broken_event(&mut self, text: &str) {
+        let place = RecordLocation::at_line(0, self.lines);
         let Some(run) = &mut self.current else {
             return;
         };
-        if run.stopped_ms.is_none() && EVALUATIONS.iter().any(|key| may_have_key(text, key)) {
+        if run.stopped_ms.is_none() && EVALUATION_EVENTS.iter().any(|key| may_have_key(text, key)) {
             run.broken_evaluation = Some(self.lines);
         }
         for ((path, _), accumulator) in self.requested.iter().zip(&mut run.accumulators) {
             let key = path.split('.').next().unwrap_or(path);
             if may_have_key(text, key) {
-                let (key, text) = (key.to_owned(), shortened(text.trim()));
+                let (key, text) = (key.to_owned(), truncate_for_message(text.trim()));
                 let error = EventError::Broken { key, text };
                 accumulator.add_unreadable(UnreadableRecord { place, error });
             }
@@ -254,25 +259,25 @@ impl TrainingRunReader {
     }
 
     /// Ends a file or step: the next line belongs to another log.
-    pub fn end_of_log(&mut self) {
+    pub fn finish_log(&mut self) {
         if let Some(run) = self.current.take() {
             // It has events but never started: it is no run.
             if run.started_ms.is_some() || run.stopped_ms.is_some() {
-                self.keep(run);
+                self.store_run(run);
             }
         }
     }
 
     /// Keeps a run. A program may print its log again in the end: that is the same run, of which the whole
     /// log counts.
-    fn keep(&mut self, run: TrainingRun) {
+    fn store_run(&mut self, run: TrainingRun) {
         let identity = run.identity();
         let mut done = self.done.iter_mut();
         if let Some(printed) = done.find(|printed| printed.identity().is_same_run(&identity)) {
             if printed.stopped_ms.is_none() {
                 *printed = run;
             }
-        } else if self.done.len() < MOST_RUNS {
+        } else if self.done.len() < MAX_RUNS {
             self.done.push(run);
         } else {
             self.too_many = true;
@@ -280,20 +285,20 @@ impl TrainingRunReader {
     }
 
     /// Adds an event to the run in progress, or begins another run with it.
-    pub fn event(&mut self, event: &MllogEvent) {
+    pub fn read_event(&mut self, event: &MllogEvent) {
         let key = event.key.as_str();
         key.clone_into(&mut self.last_key);
-        if self.keys.len() < MOST_KEYS && !self.keys.iter().any(|other| other == key) {
+        if self.keys.len() < MAX_KEYS && !self.keys.iter().any(|other| other == key) {
             self.keys.push(key.to_owned());
         }
         let restarts = self.current.as_ref().is_some_and(|run| {
             let over = run.stopped_ms.is_some();
-            let opens = OPENING.contains(&key) || key == "run_start";
+            let opens = OPENING_EVENTS.contains(&key) || key == "run_start";
             // The clock started and the run progressed: this is not another rank of it.
             opens && (over || (run.started_ms.is_some() && run.progressed))
         });
         if restarts {
-            self.end_of_log();
+            self.finish_log();
         }
         let requested = &self.requested;
         let run = self.current.get_or_insert_with(|| TrainingRun {
@@ -303,8 +308,11 @@ impl TrainingRunReader {
                 .collect(),
             ..TrainingRun::default()
         });
-        run.progressed |= PROGRESS.contains(&key);
-        if run.started_ms.is_some() && run.stopped_ms.is_none() && run.times_ms.len() < MOST_TIMES {
+        run.progressed |= PROGRESS_EVENTS.contains(&key);
+        if run.started_ms.is_some()
+            && run.stopped_ms.is_none()
+            && run.times_ms.len() < MAX_EVENT_TIMES
+        {
             run.times_ms.push(event.time_ms);
         }
         key.clone_into(&mut run.last_key);
@@ -317,7 +325,7 @@ impl TrainingRunReader {
             "run_stop" => {
                 let last = run.stopped_ms.unwrap_or(f64::NEG_INFINITY);
                 run.stopped_ms = Some(last.max(event.time_ms));
-                let status = event.text("status").map(str::to_owned);
+                let status = event.metadata_text("status").map(str::to_owned);
                 run.contradicted |=
                     run.status.is_some() && status.is_some() && run.status != status;
                 run.status = run.status.take().or(status);
@@ -325,10 +333,12 @@ impl TrainingRunReader {
             // As MLCommons' checker, which takes the last one before run_stop.
             "eval_accuracy" | "eval_error" if run.stopped_ms.is_none() => {
                 run.broken_evaluation = None;
-                let value = number(&event.value);
+                let value = parse_json_number(&event.value);
                 run.evaluation = Some(LastEvaluation {
                     value: value.map_or(f64::NAN, |printed| printed.value),
-                    samples: event.number("samples_count").or(event.number("epoch_num")),
+                    samples: event
+                        .metadata_number("samples_count")
+                        .or(event.metadata_number("epoch_num")),
                 });
             }
             "seed" => run.add_seed(&event.value),
@@ -337,15 +347,15 @@ impl TrainingRunReader {
             _ => {}
         }
         for ((path, _), accumulator) in requested.iter().zip(&mut run.accumulators) {
-            let Some(value) = member(event, path) else {
+            let Some(value) = requested_member(event, path) else {
                 continue;
             };
-            let place = RecordLocation::line(0, self.lines);
-            if let Some(printed) = number(value) {
-                accumulator.add(printed, place);
+            let place = RecordLocation::at_line(0, self.lines);
+            if let Some(printed) = parse_json_number(value) {
+                accumulator.add_number(printed, place);
             } else {
                 let text = value.as_str().map_or(value.to_string(), str::to_owned);
-                let (key, text) = (path.clone(), shortened(&text));
+                let (key, text) = (path.clone(), truncate_for_message(&text));
                 let error = EventError::NotANumber { key, text };
                 accumulator.add_unreadable(UnreadableRecord { place, error });
             }
@@ -357,29 +367,32 @@ impl TrainingRunReader {
     /// # Errors
     /// A fragment: where there is none, or too many.
     pub fn finish(mut self) -> Result<Vec<TrainingRun>, String> {
-        self.end_of_log();
+        self.finish_log();
         if self.too_many {
-            return Err(format!("the log has more than {MOST_RUNS} runs"));
+            return Err(format!("the log has more than {MAX_RUNS} runs"));
         }
         if self.done.is_empty() {
             return Err(if self.keys.is_empty() {
                 "no line has :::MLLOG and an event".to_owned()
             } else {
-                format!("the log has no run_start; its events are {}", self.keys())
+                format!(
+                    "the log has no run_start; its events are {}",
+                    self.describe_keys()
+                )
             });
         }
         Ok(self.done)
     }
 
     /// Returns the log's keys, for a message.
-    pub fn keys(&self) -> String {
-        listed(self.keys.iter().map(String::as_str))
+    pub fn describe_keys(&self) -> String {
+        join_first_names(self.keys.iter().map(String::as_str))
     }
 }
 
 /// Returns the value, or its member where it is a map: `tracked_stats.throughput`. A value that is no
 /// map stands in place of its members.
-fn member<'a>(event: &'a MllogEvent, path: &str) -> Option<&'a Value> {
+fn requested_member<'a>(event: &'a MllogEvent, path: &str) -> Option<&'a Value> {
     if event.key == path {
         return Some(&event.value);
     }

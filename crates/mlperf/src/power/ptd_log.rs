@@ -6,11 +6,11 @@ use jiff::fmt::strtime;
 use crate::check::RuleCheck;
 
 /// An error of the connection that the official tool lets pass.
-const ACCEPTED: &str = "USB.";
+const ACCEPTED_ERROR: &str = "USB.";
 
 /// Checks the log of a session by its name.
-pub fn check(log: &str, session: &str) -> Vec<RuleCheck> {
-    let lines: Vec<(Option<DateTime>, &str)> = log.lines().map(timed).collect();
+pub fn check_meter_log(log: &str, session: &str) -> Vec<RuleCheck> {
+    let lines: Vec<(Option<DateTime>, &str)> = log.lines().map(split_time).collect();
     let begin = format!(": Go with mark '{session}_ranging'");
     let other = format!(": Go with mark \"{session}_ranging\"");
     let start = lines
@@ -27,7 +27,7 @@ pub fn check(log: &str, session: &str) -> Vec<RuleCheck> {
     let rule = "ranging in ptd_logs.txt";
     let Some((start, end)) = time(start).zip(time(end)) else {
         let required = "from `Go with mark` to `Completed test`";
-        return vec![RuleCheck::failed(rule, "not found", required)];
+        return vec![RuleCheck::violation(rule, "not found", required)];
     };
     let activated = lines.iter().find(|(_, text)| {
         text.contains("Uncertainty checking for Yokogawa") && text.contains("is activated")
@@ -39,12 +39,12 @@ pub fn check(log: &str, session: &str) -> Vec<RuleCheck> {
         None => "not activated",
     };
     let is_outside = |time: Option<DateTime>| time.is_none_or(|time| time <= start || time >= end);
-    let errors = lines.iter().filter_map(|(time, text)| {
+    let error_lines = lines.iter().filter_map(|(time, text)| {
         let (_, error) = text.split_once("ERROR:")?;
-        let error = error.trim();
-        (error != ACCEPTED && is_outside(*time)).then_some(error)
+        let error_text = error.trim();
+        (error_text != ACCEPTED_ERROR && is_outside(*time)).then_some(error_text)
     });
-    let errors: Vec<&str> = errors.collect();
+    let errors: Vec<&str> = error_lines.collect();
     let first = errors.first().copied().unwrap_or("none");
     let (rule, required) = ("errors of the power meter", "none after ranging");
     vec![
@@ -65,7 +65,7 @@ pub fn check(log: &str, session: &str) -> Vec<RuleCheck> {
 }
 
 /// `07-15-2024 23:37:18.249: Completed test`: when a line was written, and the rest.
-fn timed(line: &str) -> (Option<DateTime>, &str) {
+fn split_time(line: &str) -> (Option<DateTime>, &str) {
     const LENGTH: usize = "07-15-2024 23:37:18.249".len();
     let split = line.split_at_checked(LENGTH);
     let read = split.and_then(|(time, rest)| {
@@ -103,7 +103,7 @@ mod tests {
         #[case] violated: &[&str],
     ) {
         let log = LOG.replace(from, if from.is_empty() { from } else { to });
-        let checks = check(&log, "s");
+        let checks = check_meter_log(&log, "s");
         let failed = checks.iter().filter(|check| check.is_notable());
         let failed: Vec<&str> = failed.map(|check| check.rule.as_str()).collect();
         assert_eq!(failed, violated);

@@ -2,26 +2,26 @@
 
 use jiff::civil::DateTime;
 
-use super::session::{PowerSession, moments};
+use super::session::{PowerSession, phase_moments};
 use crate::check::RuleCheck;
-use retrial_readings::number::{figure, percent};
+use retrial_readings::number::{format_figure, format_percent};
 
 /// By how much less power the published run may take, a share.
-const MOST_BELOW: f64 = 0.05;
+const MAX_POWER_DEFICIT: f64 = 0.05;
 /// A log's local time may lag an hour behind where summer time is on.
 const SUMMER_TIME_S: f64 = 3600.0;
 
 /// Checks that the run took no less power than the ranging run, less 5 %: watts on average.
 pub fn check_power(ranging: f64, testing: f64) -> RuleCheck {
     let share = testing / ranging - 1.0;
-    let measured = format!("{} in the run", figure(testing, "W"));
+    let measured = format!("{} in the run", format_figure(testing, "W"));
     let required = format!(
         "at most {} below the ranging run's {}",
-        percent(MOST_BELOW),
-        figure(ranging, "W")
+        format_percent(MAX_POWER_DEFICIT),
+        format_figure(ranging, "W")
     );
     let rule = "power of the run and of ranging";
-    RuleCheck::new(rule, measured, required, share > -MOST_BELOW)
+    RuleCheck::new(rule, measured, required, share > -MAX_POWER_DEFICIT)
 }
 
 /// Checks that a run's log lies within its phase of the session; none where the phase is not recorded.
@@ -30,7 +30,7 @@ pub fn check_phase(
     phase: &str,
     (from, to): (DateTime, DateTime),
 ) -> Option<RuleCheck> {
-    let moments = moments(client, phase)?;
+    let moments = phase_moments(client, phase)?;
     let (begin, end) = (*moments.get(1)?, *moments.get(2)?);
     let seconds = |moment: DateTime| {
         let utc = moment.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
@@ -55,7 +55,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::power::moment;
+    use crate::power::parse_moment;
 
     #[rstest]
     #[case(1000.0, 1000.0, true)]
@@ -80,7 +80,7 @@ mod tests {
         let start = 1_767_225_600.0;
         let client = json!({"phases": {"testing": [[start - 9.0], [start], [start + 20.0]]}});
         let client = client.as_object().unwrap();
-        let span = (moment(from).unwrap(), moment(to).unwrap());
+        let span = (parse_moment(from).unwrap(), parse_moment(to).unwrap());
         let check = check_phase(client, "testing", span).unwrap();
         assert_eq!(check.passed, passed, "{check}");
         assert_eq!(check_phase(client, "ranging", span), None);

@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 use crate::check::RuleCheck;
 
 /// The releases of SPEC's `PTDaemon` that are supported.
-const VERSIONS: [&str; 1] = ["1.11.1"];
+const PTD_VERSIONS: [&str; 1] = ["1.11.1"];
 /// Meters that are supported, with their numbers.
-const METERS: [(&str, u64); 11] = [
+const SUPPORTED_METERS: [(&str, u64); 11] = [
     ("YokogawaWT210", 8),
     ("YokogawaWT500", 35),
     ("YokogawaWT500_multichannel", 48),
@@ -22,9 +22,9 @@ const METERS: [(&str, u64); 11] = [
     ("YokogawaWT330_DC", 586),
 ];
 /// The meter of several channels that a session must use two of.
-const TWO_CHANNELS: u64 = 77;
+const TWO_CHANNEL_METER: u64 = 77;
 /// The meter's answers to commands, by the beginning of the command.
-const REPLIES: [(&str, &str); 3] = [
+const EXPECTED_REPLIES: [(&str, &str); 3] = [
     ("SR,A", "Range A changed"),
     ("SR,V", "Range V changed"),
     (
@@ -33,7 +33,7 @@ const REPLIES: [(&str, &str); 3] = [
     ),
 ];
 /// By how much client and server may time the same moment differently, s.
-const CLOCKS: f64 = 0.8;
+const MAX_CLOCK_DIFFERENCE_S: f64 = 0.8;
 
 /// A summary of a session: `client.json` or `server.json`.
 pub type PowerSession = Map<String, Value>;
@@ -51,21 +51,21 @@ impl PowerSessions<'_> {
     /// Checks both against each other, and the meter's configuration and answers.
     pub fn check(self) -> Vec<RuleCheck> {
         let mut checks = vec![
-            self.same("uuid"),
-            self.same("session_name"),
-            self.messages(),
-            identity(self.server),
-            replies(self.server),
-            ranges_restored(self.server),
-            debug(self.server),
+            self.check_same_value("uuid"),
+            self.check_same_value("session_name"),
+            self.check_messages(),
+            check_meter_identity(self.server),
+            check_meter_replies(self.server),
+            check_ranges_restored(self.server),
+            check_debug_off(self.server),
         ];
-        checks.extend(self.phases("ranging"));
-        checks.extend(self.phases("testing"));
-        checks.extend(meters(self.server));
+        checks.extend(self.check_phase_clocks("ranging"));
+        checks.extend(self.check_phase_clocks("testing"));
+        checks.extend(check_meter_configs(self.server));
         checks
     }
 
-    fn same(self, key: &str) -> RuleCheck {
+    fn check_same_value(self, key: &str) -> RuleCheck {
         let [client, server] = [self.client, self.server].map(|side| side.get(key));
         let shown = |value: Option<&Value>| value.map_or("none".to_owned(), Value::to_string);
         RuleCheck::new(
@@ -77,16 +77,16 @@ impl PowerSessions<'_> {
     }
 
     /// Checks that the server received the client's messages, and the client its replies.
-    fn messages(self) -> RuleCheck {
-        let [client, server] = [self.client, self.server].map(|side| list(side, "messages"));
+    fn check_messages(self) -> RuleCheck {
+        let [client, server] = [self.client, self.server].map(|side| list_member(side, "messages"));
         let is_same = |(sent, received): (&Value, &Value)| {
             let is_time = sent["cmd"] == "time";
             sent["cmd"] == received["cmd"] && (is_time || sent["reply"] == received["reply"])
         };
         let differing = client.iter().zip(server).position(|pair| !is_same(pair));
         let version = |text: Option<&Value>| {
-            let text = text.and_then(Value::as_str)?;
-            Some(text.rsplit_once(" v")?.1.to_owned())
+            let greeting = text.and_then(Value::as_str)?;
+            Some(greeting.rsplit_once(" v")?.1.to_owned())
         };
         let hello = server.first();
         let versions = [
@@ -113,15 +113,15 @@ impl PowerSessions<'_> {
     }
 
     /// Returns the moments of a phase, by both clocks.
-    fn phases(self, phase: &str) -> Option<RuleCheck> {
-        let [client, server] = [self.client, self.server].map(|side| moments(side, phase));
+    fn check_phase_clocks(self, phase: &str) -> Option<RuleCheck> {
+        let [client, server] = [self.client, self.server].map(|side| phase_moments(side, phase));
         let (client, server) = (client?, server?);
-        let apart = client
+        let distances = client
             .iter()
             .zip(&server)
             .map(|(one, other)| (one - other).abs());
-        let apart = apart.fold(0.0, f64::max);
-        let passed = client.len() == server.len() && apart <= CLOCKS;
+        let apart = distances.fold(0.0, f64::max);
+        let passed = client.len() == server.len() && apart <= MAX_CLOCK_DIFFERENCE_S;
         Some(RuleCheck::new(
             format!("clocks of the {phase} phase"),
             format!(
@@ -129,19 +129,19 @@ impl PowerSessions<'_> {
                 client.len(),
                 server.len()
             ),
-            format!("at most {CLOCKS} s, in as many"),
+            format!("at most {MAX_CLOCK_DIFFERENCE_S} s, in as many"),
             passed,
         ))
     }
 }
 
 /// Returns the start of each part of a phase, in seconds since 1970.
-pub fn moments(session: &PowerSession, phase: &str) -> Option<Vec<f64>> {
+pub fn phase_moments(session: &PowerSession, phase: &str) -> Option<Vec<f64>> {
     let moments = session.get("phases")?.get(phase)?.as_array()?.iter();
     moments.map(|moment| moment.get(0)?.as_f64()).collect()
 }
 
-fn list<'a>(session: &'a PowerSession, key: &str) -> &'a [Value] {
+fn list_member<'a>(session: &'a PowerSession, key: &str) -> &'a [Value] {
     session
         .get(key)
         .and_then(Value::as_array)
@@ -149,25 +149,29 @@ fn list<'a>(session: &'a PowerSession, key: &str) -> &'a [Value] {
 }
 
 /// Returns the commands to the meter with its answers, in order.
-fn commands(server: &PowerSession) -> impl Iterator<Item = (&str, &str)> {
-    let messages = list(server, "ptd_messages").iter();
+fn meter_commands(server: &PowerSession) -> impl Iterator<Item = (&str, &str)> {
+    let messages = list_member(server, "ptd_messages").iter();
     messages.filter_map(|message| Some((message["cmd"].as_str()?, message["reply"].as_str()?)))
 }
 
-fn identity(server: &PowerSession) -> RuleCheck {
-    let reply = commands(server).find(|(command, _)| *command == "Identify");
-    let reply = reply.map_or("", |(_, reply)| reply);
+fn check_meter_identity(server: &PowerSession) -> RuleCheck {
+    let identify_command = meter_commands(server).find(|(command, _)| *command == "Identify");
+    let reply = identify_command.map_or("", |(_, reply)| reply);
     let meter = reply.split(',').next().unwrap_or_default();
-    let version = reply.split_once("version=").map_or("", |(_, rest)| rest);
-    let version = version.split('-').next().unwrap_or_default();
-    let passed = METERS.iter().any(|(name, _)| *name == meter) && VERSIONS.contains(&version);
+    let version_and_build = reply.split_once("version=").map_or("", |(_, rest)| rest);
+    let version = version_and_build.split('-').next().unwrap_or_default();
+    let passed =
+        SUPPORTED_METERS.iter().any(|(name, _)| *name == meter) && PTD_VERSIONS.contains(&version);
     let measured = format!("{meter} by PTDaemon {version}");
-    let required = format!("a supported meter, by PTDaemon {}", VERSIONS.join(" or "));
+    let required = format!(
+        "a supported meter, by PTDaemon {}",
+        PTD_VERSIONS.join(" or ")
+    );
     RuleCheck::new("power meter", measured, required, passed)
 }
 
-fn replies(server: &PowerSession) -> RuleCheck {
-    let stops = commands(server).filter(|(command, _)| command.starts_with("Stop"));
+fn check_meter_replies(server: &PowerSession) -> RuleCheck {
+    let stops = meter_commands(server).filter(|(command, _)| command.starts_with("Stop"));
     let stopped = stops.enumerate().find(|(number, (_, reply))| {
         // The third finds nothing to stop.
         let expected = match number {
@@ -176,11 +180,11 @@ fn replies(server: &PowerSession) -> RuleCheck {
         };
         *reply != expected
     });
-    let wrong = commands(server).find(|(command, reply)| {
-        let mut expected = REPLIES.iter();
+    let wrong_reply = meter_commands(server).find(|(command, reply)| {
+        let mut expected = EXPECTED_REPLIES.iter();
         expected.any(|(begin, expected)| command.starts_with(begin) && reply != expected)
     });
-    let wrong = wrong.or(stopped.map(|(_, stop)| stop));
+    let wrong = wrong_reply.or(stopped.map(|(_, stop)| stop));
     let measured = wrong.map_or("as expected".to_owned(), |(command, reply)| {
         format!("`{reply}` to `{command}`")
     });
@@ -189,8 +193,8 @@ fn replies(server: &PowerSession) -> RuleCheck {
 }
 
 /// After the test the meter gets the ranges that it had before: `Ranges,0,40.0,0,1000.0`.
-fn ranges_restored(server: &PowerSession) -> RuleCheck {
-    let messages: Vec<(&str, &str)> = commands(server).collect();
+fn check_ranges_restored(server: &PowerSession) -> RuleCheck {
+    let messages: Vec<(&str, &str)> = meter_commands(server).collect();
     let ranges = messages.get(2).map_or("", |(_, reply)| *reply);
     let fields: Vec<&str> = ranges.split(',').collect();
     let initial = |at: usize| {
@@ -217,7 +221,7 @@ fn ranges_restored(server: &PowerSession) -> RuleCheck {
     RuleCheck::new("ranges of the power meter", measured, required, passed)
 }
 
-fn debug(server: &PowerSession) -> RuleCheck {
+fn check_debug_off(server: &PowerSession) -> RuleCheck {
     let value = server.get("debug");
     let passed = value.is_none_or(|value| *value == Value::Bool(false));
     let measured = value.map_or("off".to_owned(), Value::to_string);
@@ -225,8 +229,8 @@ fn debug(server: &PowerSession) -> RuleCheck {
 }
 
 /// Checks each analyzer of `ptd_config`.
-fn meters(server: &PowerSession) -> Vec<RuleCheck> {
-    let analyzers = list(server, "ptd_config").iter();
+fn check_meter_configs(server: &PowerSession) -> Vec<RuleCheck> {
+    let analyzers = list_member(server, "ptd_config").iter();
     let checks = analyzers.map(|analyzer| {
         let number = analyzer["device_type"].as_u64();
         let command = analyzer["command"].as_array();
@@ -235,14 +239,16 @@ fn meters(server: &PowerSession) -> Vec<RuleCheck> {
             .flatten()
             .filter_map(Value::as_str)
             .collect();
-        let channels = words.windows(2).find(|pair| pair[0] == "-c");
-        let channels = channels.map_or(0, |pair| pair[1].split(',').count());
+        let channel_argument = words.windows(2).find(|pair| pair[0] == "-c");
+        let channels = channel_argument.map_or(0, |pair| pair[1].split(',').count());
         let used = analyzer["channel"].as_array().map_or(0, Vec::len);
-        let known = METERS.iter().any(|(_, known)| Some(*known) == number);
-        let passed = known && (number != Some(TWO_CHANNELS) || channels == 2 && used == 2);
-        let number = number.map_or("none".to_owned(), |number| number.to_string());
-        let measured = format!("number {number}, {used} channels");
-        let required = format!("a supported meter; two channels of number {TWO_CHANNELS}");
+        let known = SUPPORTED_METERS
+            .iter()
+            .any(|(_, known)| Some(*known) == number);
+        let passed = known && (number != Some(TWO_CHANNEL_METER) || channels == 2 && used == 2);
+        let number_text = number.map_or("none".to_owned(), |number| number.to_string());
+        let measured = format!("number {number_text}, {used} channels");
+        let required = format!("a supported meter; two channels of number {TWO_CHANNEL_METER}");
         RuleCheck::new(
             "configuration of the power meter",
             measured,

@@ -12,9 +12,9 @@ mod performance;
 use super::InferenceRules;
 use crate::check::RuleCheck;
 use crate::loadgen::{RunSettings, TestScenario};
-pub use audit::{check_audit, check_submitted};
+pub use audit::{check_audit, check_no_audit_settings};
 use retrial_readings::Limit;
-use retrial_readings::number::{figure, group_digits, grouped, to_f64};
+use retrial_readings::number::{format_figure, format_grouped, group_digits, to_f64};
 
 /// A figure and its unit, by its name.
 pub type FigureLookup<'a> = &'a dyn Fn(&str) -> Option<(f64, String)>;
@@ -26,7 +26,7 @@ impl InferenceRules {
         run_settings: &RunSettings,
         figures: FigureLookup<'_>,
     ) -> Vec<RuleCheck> {
-        performance::check(self, run_settings, figures)
+        performance::check_performance_rules(self, run_settings, figures)
     }
 
     /// Checks everything required of an accuracy run: its figures, and its sample count.
@@ -40,14 +40,16 @@ impl InferenceRules {
             .iter()
             // An upper limit alone requires no figure: gpt-oss-120b's script prints no tokens.
             .filter(|(name, limit)| limit.min.is_some() || figures(name).is_some())
-            .map(|(name, limit)| within(name, figures(name).as_ref(), limit))
+            .map(|(name, limit)| check_within_limit(name, figures(name).as_ref(), limit))
             .collect();
-        checks.extend(run_settings.and_then(|run_settings| self.accuracy_samples_of(run_settings)));
+        checks.extend(
+            run_settings.and_then(|run_settings| self.check_accuracy_samples(run_settings)),
+        );
         checks
     }
 
     /// Checks that it was the whole data set, no more and no less; skipped where the logs do not state it.
-    fn accuracy_samples_of(&self, run_settings: &RunSettings) -> Option<RuleCheck> {
+    fn check_accuracy_samples(&self, run_settings: &RunSettings) -> Option<RuleCheck> {
         let required = self.accuracy_samples?;
         // v6.x logs the size of the accuracy set; before, the library was that set.
         let of_settings = run_settings.settings.accuracy_sample_count;
@@ -72,13 +74,18 @@ impl InferenceRules {
 }
 
 /// Checks a figure against its limit.
-fn within(name: &str, found: Option<&(f64, String)>, limit: &Limit) -> RuleCheck {
+fn check_within_limit(name: &str, found: Option<&(f64, String)>, limit: &Limit) -> RuleCheck {
     let unit = found.map_or("", |(_, unit)| unit.as_str());
-    let required = limit.describe(|bound| figure(bound, unit));
+    let required = limit.describe(|bound| format_figure(bound, unit));
     let Some((value, unit)) = found else {
         return RuleCheck::new(name, "no such figure", required, false);
     };
-    RuleCheck::new(name, figure(*value, unit), required, limit.allows(*value))
+    RuleCheck::new(
+        name,
+        format_figure(*value, unit),
+        required,
+        limit.allows(*value),
+    )
 }
 
 /// Formats a whole number, exactly.
@@ -87,17 +94,17 @@ fn count(value: u64) -> String {
 }
 
 /// Formats a time in ns.
-fn time(nanoseconds: f64) -> String {
-    figure(nanoseconds, "ns")
+fn format_nanoseconds(nanoseconds: f64) -> String {
+    format_figure(nanoseconds, "ns")
 }
 
 /// Milliseconds, as a time.
-fn milliseconds(value: u64) -> String {
+fn format_milliseconds(value: u64) -> String {
     let value = to_f64(value);
     if value >= 1000.0 {
-        format!("{} s", grouped(value / 1000.0))
+        format!("{} s", format_grouped(value / 1000.0))
     } else {
-        format!("{} ms", grouped(value))
+        format!("{} ms", format_grouped(value))
     }
 }
 

@@ -92,7 +92,7 @@ pub struct LatencyLimits {
 }
 
 impl LatencyLimits {
-    fn of(rules: &ScenarioRules) -> Self {
+    fn from_scenario_rules(rules: &ScenarioRules) -> Self {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -110,8 +110,12 @@ impl LatencyLimits {
 impl Round {
     /// Returns the rules of a benchmark, by any of its names, in a scenario; `None` where the round
     /// has no such benchmark or does not take it in that scenario.
-    pub fn rules(&self, benchmark: &str, scenario: TestScenario) -> Option<InferenceRules> {
-        let (name, benchmark) = self.benchmark(benchmark)?;
+    pub fn benchmark_rules(
+        &self,
+        benchmark: &str,
+        scenario: TestScenario,
+    ) -> Option<InferenceRules> {
+        let (name, benchmark) = self.find_benchmark(benchmark)?;
         let own = benchmark.scenarios.get(scenario)?;
         let metric = match (&own.figure, &own.unit) {
             (Some(figure), Some(unit)) => Metric {
@@ -137,7 +141,7 @@ impl Round {
             metric,
             accuracy: accuracy.clone(),
             endpoint_accuracy: benchmark.endpoint_accuracy.clone(),
-            latency: LatencyLimits::of(own),
+            latency: LatencyLimits::from_scenario_rules(own),
             seeds: self.seeds,
             oldest_loadgen: self.oldest_loadgen.clone(),
             percentile: own.percentile,
@@ -156,7 +160,7 @@ impl Round {
             equal_issue: benchmark.equal_issue,
             any_issue_in_open: self.any_issue_in_open,
             unlogged_issue: self.unlogged_issue,
-            compliance: self.tests_of(benchmark),
+            compliance: self.compliance_tests(benchmark),
             accuracy_delta: accuracy
                 .iter()
                 .map(|(figure, _)| (figure.clone(), delta(figure)))
@@ -168,12 +172,12 @@ impl Round {
 
     /// Returns whether a benchmark, by any of its names, may be measured at an endpoint.
     pub fn allows_endpoint(&self, benchmark: &str) -> bool {
-        let official = self.benchmark(benchmark).map(|(official, _)| official);
+        let official = self.find_benchmark(benchmark).map(|(official, _)| official);
         official.is_some_and(|official| self.endpoints.iter().any(|name| name == official))
     }
 
     /// Returns the tests of a benchmark, each with the number of answers that it logs.
-    fn tests_of(&self, benchmark: &RoundBenchmark) -> OrderedMap<ComplianceTest> {
+    fn compliance_tests(&self, benchmark: &RoundBenchmark) -> OrderedMap<ComplianceTest> {
         let required = |test: &String| benchmark.compliance.contains(test);
         let tests = self
             .tests
@@ -182,8 +186,8 @@ impl Round {
             .cloned();
         tests
             .map(|(name, mut test)| {
-                let mut own = benchmark.samples_logged.iter();
-                let own = own.find(|(test, _)| *test == name);
+                let mut overrides = benchmark.samples_logged.iter();
+                let own = overrides.find(|(test, _)| *test == name);
                 test.samples_logged = own.map(|(_, count)| *count).or(test.samples_logged);
                 (name, test)
             })
@@ -197,7 +201,7 @@ impl Round {
         system: SystemType,
         submitted: &[TestScenario],
     ) -> Vec<String> {
-        let Some((_, benchmark)) = self.benchmark(benchmark) else {
+        let Some((_, benchmark)) = self.find_benchmark(benchmark) else {
             return Vec::new();
         };
         let required = benchmark.scenarios.iter().filter(|(scenario, rules)| {

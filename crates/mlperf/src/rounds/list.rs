@@ -17,7 +17,7 @@ struct NamedRound {
 }
 
 impl NamedRound {
-    fn is(&self, suite: &str, round: &str) -> bool {
+    fn is_named(&self, suite: &str, round: &str) -> bool {
         let bare = |name: &str| name.trim_start_matches(['v', 'V']).to_owned();
         self.suite == suite && bare(&self.round) == bare(round)
     }
@@ -33,8 +33,8 @@ impl Rounds {
     /// Adds a built-in round by its name and text, which is parsed on first use.
     #[must_use]
     pub(super) fn with_built_in(mut self, suite: &str, round: &str, source: Source) -> Self {
-        let parse = move || built_in::read(&source.path, Round::parse(&source));
-        self.put(NamedRound {
+        let parse = move || built_in::unwrap_built_in(&source.path, Round::parse(&source));
+        self.replace_or_add(NamedRound {
             suite: suite.to_owned(),
             round: round.to_owned(),
             rules: LazyLock::new(Box::new(parse)),
@@ -44,8 +44,8 @@ impl Rounds {
 
     /// Adds a round; it replaces one of the same suite and name.
     #[must_use]
-    pub fn with(mut self, round: Round) -> Self {
-        self.put(NamedRound {
+    pub fn with_round(mut self, round: Round) -> Self {
+        self.replace_or_add(NamedRound {
             suite: round.suite.clone(),
             round: round.round.clone(),
             rules: LazyLock::new(Box::new(move || round)),
@@ -53,14 +53,14 @@ impl Rounds {
         self
     }
 
-    fn put(&mut self, round: NamedRound) {
+    fn replace_or_add(&mut self, round: NamedRound) {
         self.list
             .retain(|other| other.suite != round.suite || other.round != round.round);
         self.list.push(Arc::new(round));
     }
 
     /// Names of all, in the order in which they were added.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    pub fn round_names(&self) -> impl Iterator<Item = &str> {
         self.list.iter().map(|entry| entry.round.as_str())
     }
 
@@ -71,12 +71,15 @@ impl Rounds {
 
     /// Returns a round by its name: `v6.0`, or `6.0`.
     pub fn get(&self, suite: &str, round: &str) -> Option<&Round> {
-        let entry = self.list.iter().find(|entry| entry.is(suite, round))?;
+        let entry = self
+            .list
+            .iter()
+            .find(|entry| entry.is_named(suite, round))?;
         Some(&entry.rules)
     }
 
     /// Returns the rules of a benchmark in a scenario, by whichever name a submitter has for it.
-    pub fn rules(
+    pub fn benchmark_rules(
         &self,
         suite: &str,
         round: &str,
@@ -84,11 +87,11 @@ impl Rounds {
         scenario: &str,
     ) -> Option<InferenceRules> {
         let round = self.get(suite, round)?;
-        round.rules(benchmark, TestScenario::from_word(scenario)?)
+        round.benchmark_rules(benchmark, TestScenario::from_word(scenario)?)
     }
 
     /// Returns the round whose seeds a run used; `None` where no round has them, or not all are logged.
-    pub fn by_seeds(&self, settings: &Parameters) -> Option<&Round> {
+    pub fn find_by_seeds(&self, settings: &Parameters) -> Option<&Round> {
         let seeds = Seeds {
             qsl: settings.qsl_rng_seed?,
             sample_index: settings.sample_index_rng_seed?,

@@ -15,16 +15,16 @@ mod list;
 mod model;
 mod parse;
 
-pub(crate) use builtin::texts;
-pub use builtin::{rounds, sources};
-pub use check::{FigureLookup, check_audit, check_submitted};
+pub(crate) use builtin::built_in_texts;
+pub use builtin::{built_in_rounds, built_in_sources};
+pub use check::{FigureLookup, check_audit, check_no_audit_settings};
 pub use flatten::{InferenceRules, LatencyLimits};
 pub use list::Rounds;
 pub use model::{
     ComplianceTest, Metric, PerScenario, Round, RoundBenchmark, SampleSelection, ScenarioRules,
     Seeds, SubmissionLayout, SystemType, UnknownSystemType,
 };
-pub use parse::{check, is_rules};
+pub use parse::{check_rules_file, is_rules_file};
 
 #[cfg(test)]
 mod tests;

@@ -25,7 +25,7 @@ object! {
     pub struct Round: "the rules of a round";
     fields {
         /// The path of its file, as the user knows it.
-        file: String = file,
+        file: String = source_path,
     }
     keys {
         /// The version of the rules format: 1.
@@ -62,7 +62,7 @@ object! {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the declaration's signature")]
-fn file(node: &Node) -> Option<String> {
+fn source_path(node: &Node) -> Option<String> {
     Some(node.span.source.path.to_string())
 }
 
@@ -106,7 +106,7 @@ object! {
 impl Metric {
     /// Returns the figure's name in the unit that it is published in: times are logged in ns, and
     /// published in ms or s.
-    pub fn name(&self) -> String {
+    pub fn published_name(&self) -> String {
         match self.figure.strip_suffix("_ns") {
             Some(stem) => format!("{stem}_{}", self.unit),
             None => self.figure.clone(),
@@ -301,9 +301,9 @@ impl<T: Field> Field for PerScenario<T> {
     const TYPE: FieldType = FieldType::Object(&Self::OBJECT);
 
     fn from_node(node: &Node, _: &FieldType) -> Option<Self> {
-        let all = node.present_entries();
-        let all =
-            all.map(|(name, value)| Some((name.parse().ok()?, T::from_node(value, &T::TYPE)?)));
+        let named_nodes = node.present_entries();
+        let all = named_nodes
+            .map(|(name, value)| Some((name.parse().ok()?, T::from_node(value, &T::TYPE)?)));
         all.collect::<Option<Vec<_>>>().map(Self)
     }
 }

@@ -13,13 +13,13 @@ impl Round {
     /// Every problem of it, each with its place.
     pub fn parse(source: &Source) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::default();
-        let round = read(source, &mut problems);
+        let round = read_round(source, &mut problems);
         problems.into_result(round, &source.path)
     }
 
     /// Returns a benchmark by its official name, by a submitter's name for it, or by a part of a name
     /// that contains it: `obert-large-pruned95-none-vnni-bert-99` is a `bert-99` of the open division.
-    pub fn benchmark(&self, name: &str) -> Option<(&str, &RoundBenchmark)> {
+    pub fn find_benchmark(&self, name: &str) -> Option<(&str, &RoundBenchmark)> {
         let same = |other: &String| other.eq_ignore_ascii_case(name);
         let lower = name.to_ascii_lowercase();
         let find = |matches: &dyn Fn(&(String, RoundBenchmark)) -> bool| {
@@ -45,27 +45,27 @@ impl Round {
 }
 
 /// Returns every problem of a rules file.
-pub fn check(source: &Source) -> Diagnostics {
+pub fn check_rules_file(source: &Source) -> Diagnostics {
     Round::parse(source).err().unwrap_or_default()
 }
 
 /// Returns whether a file has rules and is no recipe: it has `benchmarks`.
-pub fn is_rules(source: &Source) -> bool {
+pub fn is_rules_file(source: &Source) -> bool {
     parse_yaml(source, &mut Diagnostics::default())
         .is_some_and(|node| node.entry("benchmarks").is_some())
 }
 
-fn read(source: &Source, problems: &mut Diagnostics) -> Option<Round> {
+fn read_round(source: &Source, problems: &mut Diagnostics) -> Option<Round> {
     let node = parse_yaml(source, problems)?;
     let top = source.span(0..0);
     let checked =
         Validator::new(&mut PlainLanguage, problems).check_object(&node, Round::OBJECT, &top);
-    consistent(&checked, problems);
+    check_consistency(&checked, problems);
     Round::from_keys(&checked)
 }
 
 /// Reports a name that the round describes nowhere.
-fn unknown_name(
+fn report_unknown_name(
     node: &Node,
     known: &[&str],
     (kind, key): (&str, &str),
@@ -84,7 +84,7 @@ fn unknown_name(
 }
 
 /// Checks keys against each other.
-fn consistent(round: &Node, problems: &mut Diagnostics) {
+fn check_consistency(round: &Node, problems: &mut Diagnostics) {
     let names: Vec<&str> = round
         .present_entries_at("tests")
         .map(|(name, _)| name)
@@ -95,11 +95,11 @@ fn consistent(round: &Node, problems: &mut Diagnostics) {
         .map(|(name, _)| name)
         .collect();
     for endpoint in round.items_at("endpoints") {
-        unknown_name(endpoint, &benchmarks, ("benchmark", "benchmarks"), problems);
+        report_unknown_name(endpoint, &benchmarks, ("benchmark", "benchmarks"), problems);
     }
     for (_, benchmark) in round.present_entries_at("benchmarks") {
         for test in benchmark.items_at("compliance") {
-            unknown_name(test, &names, ("test", "tests"), problems);
+            report_unknown_name(test, &names, ("test", "tests"), problems);
         }
         for entry in benchmark.entries_at("scenarios") {
             let scenario = &entry.value;

@@ -6,11 +6,11 @@ use rstest::rstest;
 
 use super::*;
 use crate::loadgen::{Parameters, TestScenario};
-use crate::rounds::rounds;
+use crate::rounds::built_in_rounds;
 
 fn rules(round: &str, benchmark: &str, scenario: TestScenario) -> InferenceRules {
-    let round = rounds().get("mlperf-inference", round).unwrap();
-    round.rules(benchmark, scenario).unwrap()
+    let round = built_in_rounds().get("mlperf-inference", round).unwrap();
+    round.benchmark_rules(benchmark, scenario).unwrap()
 }
 
 /// Of a limit, its two sides.
@@ -63,9 +63,12 @@ fn seeds_identify_the_round(
         schedule_rng_seed: Some(schedule),
         ..Parameters::default()
     };
-    assert_eq!(rounds().by_seeds(&settings).unwrap().round, round);
+    assert_eq!(
+        built_in_rounds().find_by_seeds(&settings).unwrap().round,
+        round
+    );
     settings.schedule_rng_seed = Some(schedule - 1);
-    assert_eq!(rounds().by_seeds(&settings), None);
+    assert_eq!(built_in_rounds().find_by_seeds(&settings), None);
 }
 
 #[rstest]
@@ -141,10 +144,10 @@ fn accuracy(
     #[case] max: Option<f64>,
 ) {
     let scenarios = [TestScenario::Offline, TestScenario::SingleStream];
-    let round = rounds().get("mlperf-inference", round).unwrap();
+    let round = built_in_rounds().get("mlperf-inference", round).unwrap();
     let rules = scenarios
         .iter()
-        .find_map(|scenario| round.rules(benchmark, *scenario))
+        .find_map(|scenario| round.benchmark_rules(benchmark, *scenario))
         .unwrap();
     assert_eq!(limit(&rules, figure), (min, max));
 }
@@ -278,18 +281,21 @@ fn compliance(#[case] round: &str, #[case] benchmark: &str, #[case] tests: &[&st
 
 #[test]
 fn benchmarks_are_found_by_submitter_names() {
-    let v51 = rounds().get("mlperf-inference", "5.1").unwrap();
-    let (name, _) = v51.benchmark("llama3_1-405b").unwrap();
+    let v51 = built_in_rounds().get("mlperf-inference", "5.1").unwrap();
+    let (name, _) = v51.find_benchmark("llama3_1-405b").unwrap();
     assert_eq!(name, "llama3.1-405b");
-    assert_eq!(v51.benchmark("resnet50").unwrap().0, "resnet");
-    assert!(v51.benchmark("llama4").is_none());
-    assert!(v51.rules("resnet50", TestScenario::Interactive).is_none());
+    assert_eq!(v51.find_benchmark("resnet50").unwrap().0, "resnet");
+    assert!(v51.find_benchmark("llama4").is_none());
+    assert!(
+        v51.benchmark_rules("resnet50", TestScenario::Interactive)
+            .is_none()
+    );
 }
 
 #[test]
 fn missing_scenarios_are_found() {
     use TestScenario::{Interactive, MultiStream, Offline, Server, SingleStream};
-    let v60 = rounds().get("mlperf-inference", "v6.0").unwrap();
+    let v60 = built_in_rounds().get("mlperf-inference", "v6.0").unwrap();
     let missing = |system, submitted: &[TestScenario]| {
         v60.missing_scenarios("llama2-70b-99", system, submitted)
     };
@@ -300,7 +306,7 @@ fn missing_scenarios_are_found() {
         ["Server or Interactive"]
     );
     assert_eq!(missing(SystemType::Datacenter, &[Server]), ["Offline"]);
-    let v41 = rounds().get("mlperf-inference", "v4.1").unwrap();
+    let v41 = built_in_rounds().get("mlperf-inference", "v4.1").unwrap();
     let missing = v41.missing_scenarios("resnet", "datacenter,edge".parse().unwrap(), &[Server]);
     let missing: BTreeSet<&str> = missing.iter().map(String::as_str).collect();
     let expected = [SingleStream, MultiStream, Offline].map(TestScenario::as_str);

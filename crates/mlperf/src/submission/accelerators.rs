@@ -6,12 +6,12 @@ use crate::check::RuleCheck;
 
 /// Warns of a name like `8xMI300X_2xEPYC_9575F` or `H100-SXM-80GBx8_TRT` whose number the description
 /// does not have. Only numbers of what the description names as an accelerator count.
-pub fn check(name: &str, system: &Map<String, Value>) -> Option<RuleCheck> {
-    let model = letters_and_digits(system.get("accelerator_model_name")?.as_str()?);
-    let per_node = number(system.get("accelerators_per_node")?).filter(|count| *count > 0)?;
-    let nodes = system.get("number_of_nodes").and_then(number);
+pub fn check_accelerator_count(name: &str, system: &Map<String, Value>) -> Option<RuleCheck> {
+    let model = keep_letters_and_digits(system.get("accelerator_model_name")?.as_str()?);
+    let per_node = to_count(system.get("accelerators_per_node")?).filter(|count| *count > 0)?;
+    let nodes = system.get("number_of_nodes").and_then(to_count);
     let described = per_node * nodes.filter(|count| *count > 0).unwrap_or(1);
-    let stated = stated(name, &model)?;
+    let stated = stated_accelerator_count(name, &model)?;
     (stated != described).then(|| {
         let rule = "accelerators by the system's name";
         let required = format!("{described}, by the system's description");
@@ -20,13 +20,13 @@ pub fn check(name: &str, system: &Map<String, Value>) -> Option<RuleCheck> {
 }
 
 /// Returns the sum of the numbers in a name.
-fn stated(name: &str, model: &str) -> Option<u64> {
+fn stated_accelerator_count(name: &str, model: &str) -> Option<u64> {
     let is_model = |word: &str| {
-        let word = letters_and_digits(word);
+        let word = keep_letters_and_digits(word);
         !word.is_empty() && model.contains(&word)
     };
     let words: Vec<&str> = name.split(['_', '-', ' ']).collect();
-    let counts = words.iter().enumerate().filter_map(|(at, word)| {
+    let found_counts = words.iter().enumerate().filter_map(|(at, word)| {
         let before = words[..at].last().copied().unwrap_or_default();
         let (first, last) = (word.find(['x', 'X'])?, word.rfind(['x', 'X'])?);
         let leading = word[..first].parse().ok();
@@ -39,19 +39,19 @@ fn stated(name: &str, model: &str) -> Option<u64> {
             _ => None,
         }
     });
-    let counts: Vec<u64> = counts.collect();
+    let counts: Vec<u64> = found_counts.collect();
     (!counts.is_empty()).then(|| counts.iter().sum())
 }
 
 /// Reads a number, which submitters also write as text.
-fn number(value: &Value) -> Option<u64> {
+fn to_count(value: &Value) -> Option<u64> {
     match value {
         Value::String(text) => text.trim().parse().ok(),
         value => value.as_u64(),
     }
 }
 
-fn letters_and_digits(text: &str) -> String {
+fn keep_letters_and_digits(text: &str) -> String {
     let kept = text.chars().filter(char::is_ascii_alphanumeric);
     kept.collect::<String>().to_ascii_lowercase()
 }
@@ -89,7 +89,7 @@ mod tests {
             "accelerators_per_node": per_node,
             "number_of_nodes": nodes,
         });
-        let check = check(name, system.as_object().unwrap());
+        let check = check_accelerator_count(name, system.as_object().unwrap());
         assert!(check.iter().all(|check| check.warning && check.passed));
         assert_eq!(check.map(|check| check.measured).as_deref(), warned);
     }

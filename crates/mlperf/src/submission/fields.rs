@@ -10,7 +10,7 @@ pub enum FieldRequirement {
 }
 
 /// Fields of `systems/SYSTEM.json`.
-pub const SYSTEM: [(&str, FieldRequirement); 35] = [
+pub const SYSTEM_FIELDS: [(&str, FieldRequirement); 35] = [
     ("division", FieldRequirement::BeFilled),
     ("submitter", FieldRequirement::BeFilled),
     ("status", FieldRequirement::BeFilled),
@@ -51,7 +51,7 @@ pub const SYSTEM: [(&str, FieldRequirement); 35] = [
     ("sw_notes", FieldRequirement::Exist),
 ];
 
-/// Fields of [`SYSTEM`] that `MLPerf` Training does not ask for.
+/// Fields of [`SYSTEM_FIELDS`] that `MLPerf` Training does not ask for.
 const NOT_IN_TRAINING: [&str; 3] = [
     "system_type",
     "system_type_detail",
@@ -59,14 +59,14 @@ const NOT_IN_TRAINING: [&str; 3] = [
 ];
 
 /// Fields of `systems/SYSTEM.json` in `MLPerf` Training; each may be empty.
-pub fn training() -> impl Iterator<Item = &'static str> {
-    let names = SYSTEM.into_iter().map(|(name, _)| name);
+pub fn training_fields() -> impl Iterator<Item = &'static str> {
+    let names = SYSTEM_FIELDS.into_iter().map(|(name, _)| name);
     let names = names.filter(|name| !NOT_IN_TRAINING.contains(name));
     names.chain(["host_processor_vcpu_count"])
 }
 
 /// The allowed values of `status` in `MLPerf` Training.
-pub const TRAINING_STATUS: [&str; 4] = [
+pub const TRAINING_STATUS_VALUES: [&str; 4] = [
     "Available on-premise",
     "Available cloud",
     "Research, Development, or Internal (RDI)",
@@ -74,7 +74,7 @@ pub const TRAINING_STATUS: [&str; 4] = [
 ];
 
 /// Additional fields of submissions with power.
-pub const POWER: [&str; 15] = [
+pub const POWER_FIELDS: [&str; 15] = [
     "power_management",
     "filesystem",
     "boot_firmware_version",
@@ -93,7 +93,7 @@ pub const POWER: [&str; 15] = [
 ];
 
 /// Additional fields of systems over a network.
-pub const NETWORK: [&str; 13] = [
+pub const NETWORK_FIELDS: [&str; 13] = [
     "is_network",
     "network_type",
     "network_media",
@@ -110,7 +110,7 @@ pub const NETWORK: [&str; 13] = [
 ];
 
 /// Fields of `measurements.json` (up to v5.1: `SYSTEM.json`); none may be empty.
-pub const MEASUREMENTS: [&str; 5] = [
+pub const MEASUREMENT_FIELDS: [&str; 5] = [
     "input_data_types",
     "retraining",
     "starting_weights_filename",
@@ -119,4 +119,4 @@ pub const MEASUREMENTS: [&str; 5] = [
 ];
 
 /// The allowed values of `status`.
-pub const STATUS: [&str; 3] = ["available", "preview", "rdi"];
+pub const STATUS_VALUES: [&str; 3] = ["available", "preview", "rdi"];

@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 
 use super::check::RuleCheck;
 use fields::FieldRequirement;
-use retrial_readings::nearest::{listed, shortened};
+use retrial_readings::nearest::{join_first_names, truncate_for_message};
 
 /// Reads a file's object; a byte order mark before it is skipped.
 ///
 /// # Errors
 /// A fragment: the reason why it is none.
-pub fn object(text: &str) -> Result<Map<String, Value>, String> {
+pub fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err("it is not a JSON object".to_owned()),
@@ -30,28 +30,29 @@ pub fn check_system(
     division: &str,
     submitter: &str,
 ) -> Vec<RuleCheck> {
-    let is_network = word(system, "is_network").eq_ignore_ascii_case("true");
-    let network = fields::NETWORK.iter().filter(|_| is_network);
-    let network = network.map(|name| (*name, FieldRequirement::Exist));
-    let fields: Vec<(&str, FieldRequirement)> = fields::SYSTEM.into_iter().chain(network).collect();
+    let is_network = text_field(system, "is_network").eq_ignore_ascii_case("true");
+    let network_names = fields::NETWORK_FIELDS.iter().filter(|_| is_network);
+    let network = network_names.map(|name| (*name, FieldRequirement::Exist));
+    let required_fields: Vec<(&str, FieldRequirement)> =
+        fields::SYSTEM_FIELDS.into_iter().chain(network).collect();
     let same = |rule: &str, name: &str, folder: &str| {
-        let value = word(system, name);
+        let value = text_field(system, name);
         let passed = value.eq_ignore_ascii_case(folder);
         RuleCheck::new(
             rule,
-            quoted(value),
+            quote_text(value),
             format!("\"{folder}\", as its folder"),
             passed,
         )
     };
-    let status = word(system, "status").to_lowercase();
+    let status = text_field(system, "status").to_lowercase();
     let mut checks = vec![
-        all_there("system's fields", system, &fields),
+        check_fields("system's fields", system, &required_fields),
         RuleCheck::new(
             "system's status",
-            quoted(word(system, "status")),
-            fields::STATUS.join(", "),
-            fields::STATUS.contains(&status.as_str()),
+            quote_text(text_field(system, "status")),
+            fields::STATUS_VALUES.join(", "),
+            fields::STATUS_VALUES.contains(&status.as_str()),
         ),
         same("system's division", "division", division),
         same("system's submitter", "submitter", submitter),
@@ -63,38 +64,38 @@ pub fn check_system(
     };
     checks.extend(wrong.map(|wrong| {
         let required = format!("as the division {division} has it");
-        RuleCheck::failed("system's network mode", wrong, required)
+        RuleCheck::violation("system's network mode", wrong, required)
     }));
     checks
 }
 
 /// Checks a system's description in `MLPerf` Training, in a submitter's folder.
 pub fn check_training_system(system: &Map<String, Value>, submitter: &str) -> Vec<RuleCheck> {
-    let status = word(system, "status");
-    let named = word(system, "submitter");
-    let fields: Vec<(&str, FieldRequirement)> = fields::training()
+    let status = text_field(system, "status");
+    let named = text_field(system, "submitter");
+    let required_fields: Vec<(&str, FieldRequirement)> = fields::training_fields()
         .map(|name| (name, FieldRequirement::Exist))
         .collect();
     vec![
-        all_there("system's fields", system, &fields),
+        check_fields("system's fields", system, &required_fields),
         RuleCheck::new(
             "system's status",
-            quoted(status),
-            fields::TRAINING_STATUS.join("; "),
-            fields::TRAINING_STATUS.contains(&status),
+            quote_text(status),
+            fields::TRAINING_STATUS_VALUES.join("; "),
+            fields::TRAINING_STATUS_VALUES.contains(&status),
         ),
         RuleCheck::new(
             "system's submitter",
-            quoted(named),
+            quote_text(named),
             format!("\"{submitter}\", as its folder"),
-            same_organization(named, submitter),
+            is_same_organization(named, submitter),
         ),
     ]
 }
 
 /// Returns whether two names are of one organization, or of several that have one in common:
 /// `Supermicro_MangoBoost` and `MangoBoost`.
-pub fn same_organization(one: &str, other: &str) -> bool {
+pub fn is_same_organization(one: &str, other: &str) -> bool {
     let words = |name: &str| {
         let lower = name.to_lowercase();
         let words = lower.split(|letter: char| !letter.is_alphanumeric());
@@ -109,20 +110,24 @@ pub fn same_organization(one: &str, other: &str) -> bool {
 
 /// Checks a benchmark's measurements.
 pub fn check_measurements(measurements: &Map<String, Value>) -> Vec<RuleCheck> {
-    let fields = fields::MEASUREMENTS.map(|name| (name, FieldRequirement::BeFilled));
-    vec![all_there("measurements' fields", measurements, &fields)]
+    let required_fields = fields::MEASUREMENT_FIELDS.map(|name| (name, FieldRequirement::BeFilled));
+    vec![check_fields(
+        "measurements' fields",
+        measurements,
+        &required_fields,
+    )]
 }
 
-fn word<'a>(object: &'a Map<String, Value>, name: &str) -> &'a str {
+fn text_field<'a>(object: &'a Map<String, Value>, name: &str) -> &'a str {
     object.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", shortened(text))
+fn quote_text(text: &str) -> String {
+    format!("\"{}\"", truncate_for_message(text))
 }
 
 /// Checks that every field exists, and is not empty where it must not be.
-fn all_there(
+fn check_fields(
     rule: &str,
     object: &Map<String, Value>,
     fields: &[(&str, FieldRequirement)],
@@ -131,7 +136,7 @@ fn all_there(
         .iter()
         .filter_map(|(name, must)| match object.get(*name) {
             None => Some(format!("no {name}")),
-            Some(value) if *must == FieldRequirement::BeFilled && is_empty(value) => {
+            Some(value) if *must == FieldRequirement::BeFilled && is_falsy(value) => {
                 Some(format!("{name} is empty"))
             }
             Some(_) => None,
@@ -140,14 +145,14 @@ fn all_there(
     let measured = if wrong.is_empty() {
         format!("all {}", fields.len())
     } else {
-        listed(wrong.iter().map(String::as_str))
+        join_first_names(wrong.iter().map(String::as_str))
     };
     let required = format!("{} fields, the important ones not empty", fields.len());
     RuleCheck::new(rule, measured, required, wrong.is_empty())
 }
 
 /// Returns whether Python takes it for false: the checker tests `not value`.
-fn is_empty(value: &Value) -> bool {
+fn is_falsy(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Bool(value) => !value,

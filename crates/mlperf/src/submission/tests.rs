@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 
 fn system() -> Map<String, Value> {
-    let mut system: Map<String, Value> = fields::SYSTEM
+    let mut system: Map<String, Value> = fields::SYSTEM_FIELDS
         .iter()
         .map(|(name, _)| ((*name).to_owned(), json!("x")))
         .collect();
@@ -60,7 +60,7 @@ fn missing_fields_are_reported() {
 fn measurements_must_not_be_empty() {
     let text = "\u{feff}{\"input_data_types\": \"fp8\", \"retraining\": \"N\", \"starting_weights_filename\": \"x\", \
         \"weight_data_types\": \"\"}";
-    let checks = check_measurements(&object(text).unwrap());
+    let checks = check_measurements(&parse_object(text).unwrap());
     assert_eq!(
         checks[0].measured,
         "weight_data_types is empty, no weight_transformations"
@@ -70,7 +70,7 @@ fn measurements_must_not_be_empty() {
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in "\\PC{0,80}") {
-        match object(&text) {
+        match parse_object(&text) {
             Ok(object) => prop_assert!(!check_measurements(&object).is_empty()),
             Err(reason) => prop_assert!(!reason.is_empty()),
         }

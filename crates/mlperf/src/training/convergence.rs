@@ -10,14 +10,14 @@
 
 use std::collections::BTreeMap;
 
-use retrial_readings::number::{grouped, to_f64};
+use retrial_readings::number::{format_grouped, to_f64};
 use serde::Deserialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// One-sided error of the test of convergence.
 const ALPHA: f64 = 0.05;
 /// Fewer runs have no Olympic mean.
-pub const FEWEST: usize = 3;
+pub const MIN_RUNS: usize = 3;
 
 /// Reference convergence points of a benchmark.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -57,7 +57,7 @@ pub enum ConvergenceError {
     /// Faster than chance explains.
     #[error(
         "it converged in {} samples on average, fewer than the minimum of {} (reference {})",
-        grouped(.0.samples), grouped(.0.fewest), grouped(.0.reference)
+        format_grouped(.0.samples), format_grouped(.0.fewest), format_grouped(.0.reference)
     )]
     TooFast(Convergence),
     /// Too many runs did not converge.
@@ -85,7 +85,7 @@ struct ReferencePoint {
 /// # Errors
 /// If they converged faster than chance can explain, more than one did not converge, or there is no
 /// reference for the batch size.
-pub fn normalise(
+pub fn normalize_convergence(
     rcp: &ReferencePoints,
     runs: u32,
     batch_size: f64,
@@ -101,9 +101,9 @@ pub fn normalise(
             trials: samples.len(),
         });
     }
-    let point = point_at(rcp, f64::from(runs), batch_size)
+    let point = find_point(rcp, f64::from(runs), batch_size)
         .ok_or(ConvergenceError::NoPoint { size: batch_size })?;
-    let mean = olympic(samples);
+    let mean = olympic_mean(samples);
     let convergence = Convergence {
         factor: (point.mean / mean).max(1.0),
         samples: mean,
@@ -118,8 +118,8 @@ pub fn normalise(
 
 /// Returns the point of a batch size: its own, else one between its neighbours, else the smallest where
 /// all are larger (a smaller batch converges in fewer samples).
-fn point_at(rcp: &ReferencePoints, runs: f64, size: f64) -> Option<ReferencePoint> {
-    let points = pruned(rcp, runs);
+fn find_point(rcp: &ReferencePoints, runs: f64, size: f64) -> Option<ReferencePoint> {
+    let points = prune_points(rcp, runs);
     let own = points
         .iter()
         .find(|point| (point.batch_size - size).abs() < 0.5);
@@ -127,7 +127,7 @@ fn point_at(rcp: &ReferencePoints, runs: f64, size: f64) -> Option<ReferencePoin
     let above = points.iter().find(|point| point.batch_size > size);
     match (own, below, above) {
         (Some(own), ..) => Some(*own),
-        (None, Some(below), Some(above)) => Some(between(size, below, above, runs)),
+        (None, Some(below), Some(above)) => Some(interpolate_point(size, below, above, runs)),
         (None, None, Some(smallest)) => Some(*smallest),
         (None, _, None) => None,
     }
@@ -135,18 +135,18 @@ fn point_at(rcp: &ReferencePoints, runs: f64, size: f64) -> Option<ReferencePoin
 
 /// Returns the points by batch size, without those that converge slower than a line between their
 /// neighbours, and without those below the fastest of all.
-fn pruned(rcp: &ReferencePoints, runs: f64) -> Vec<ReferencePoint> {
+fn prune_points(rcp: &ReferencePoints, runs: f64) -> Vec<ReferencePoint> {
     let mut points: Vec<ReferencePoint> = rcp
         .points
         .iter()
-        .filter(|(_, samples)| samples.len() >= FEWEST)
+        .filter(|(_, samples)| samples.len() >= MIN_RUNS)
         .map(|(size, samples)| {
-            let (mean, deviation) = (olympic(samples), population_deviation(samples));
+            let (mean, deviation) = (olympic_mean(samples), population_deviation(samples));
             ReferencePoint {
                 batch_size: to_f64(*size),
                 mean,
                 deviation,
-                fewest: fewest(mean, deviation, count(samples) - 2.0, runs),
+                fewest: min_plausible_mean(mean, deviation, count_as_f64(samples) - 2.0, runs),
             }
         })
         .collect();
@@ -157,7 +157,7 @@ fn pruned(rcp: &ReferencePoints, runs: f64) -> Vec<ReferencePoint> {
     points.retain(|point| point.batch_size >= fastest);
     let mut at = 1;
     while at + 1 < points.len() {
-        let line = between(
+        let line = interpolate_point(
             points[at].batch_size,
             &points[at - 1],
             &points[at + 1],
@@ -172,7 +172,12 @@ fn pruned(rcp: &ReferencePoints, runs: f64) -> Vec<ReferencePoint> {
     points
 }
 
-fn between(size: f64, below: &ReferencePoint, above: &ReferencePoint, runs: f64) -> ReferencePoint {
+fn interpolate_point(
+    size: f64,
+    below: &ReferencePoint,
+    above: &ReferencePoint,
+    runs: f64,
+) -> ReferencePoint {
     let share = (size - below.batch_size) / (above.batch_size - below.batch_size);
     let on_line = |low: f64, high: f64| low + share * (high - low);
     let mean = on_line(below.mean, above.mean);
@@ -181,13 +186,13 @@ fn between(size: f64, below: &ReferencePoint, above: &ReferencePoint, runs: f64)
         batch_size: size,
         mean,
         deviation,
-        fewest: fewest(mean, deviation, runs * 2.0, runs),
+        fewest: min_plausible_mean(mean, deviation, runs * 2.0, runs),
     }
 }
 
 /// Returns the smallest mean that a one-sided t test with pooled deviation does not distinguish from the
 /// reference's. The checker searches it by halving; the test has it in closed form.
-fn fewest(mean: f64, deviation: f64, reference_runs: f64, runs: f64) -> f64 {
+fn min_plausible_mean(mean: f64, deviation: f64, reference_runs: f64, runs: f64) -> f64 {
     let submission_runs = runs - 2.0;
     if deviation <= 0.0 || submission_runs < 1.0 {
         return mean;
@@ -200,21 +205,23 @@ fn fewest(mean: f64, deviation: f64, reference_runs: f64, runs: f64) -> f64 {
 }
 
 /// Returns the mean without the smallest and the largest.
-fn olympic(values: &[f64]) -> f64 {
+fn olympic_mean(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     match sorted.as_slice() {
-        [_, middle @ .., _] if !middle.is_empty() => middle.iter().sum::<f64>() / count(middle),
-        all => all.iter().sum::<f64>() / count(all),
+        [_, middle @ .., _] if !middle.is_empty() => {
+            middle.iter().sum::<f64>() / count_as_f64(middle)
+        }
+        all => all.iter().sum::<f64>() / count_as_f64(all),
     }
 }
 
 fn population_deviation(values: &[f64]) -> f64 {
-    let mean = values.iter().sum::<f64>() / count(values);
+    let mean = values.iter().sum::<f64>() / count_as_f64(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (squares / count(values)).sqrt()
+    (squares / count_as_f64(values)).sqrt()
 }
 
-fn count(values: &[f64]) -> f64 {
+fn count_as_f64(values: &[f64]) -> f64 {
     to_f64(values.len() as u64)
 }

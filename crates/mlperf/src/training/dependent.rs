@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use retrial_readings::number::grouped;
+use retrial_readings::number::format_grouped;
 
 /// The key of the batch size, on which most of these values depend.
 pub(super) const BATCH_SIZE: &str = "global_batch_size";
@@ -27,13 +27,13 @@ pub(super) struct ProportionalRule {
     to: String,
     at: f64,
     is: f64,
-    #[serde(default = "linear")]
+    #[serde(default = "default_power")]
     power: f64,
     #[serde(default)]
     within: f64,
 }
 
-fn linear() -> f64 {
+fn default_power() -> f64 {
     1.0
 }
 
@@ -136,7 +136,7 @@ impl DependentRule for ProportionalRule {
 
     fn describe(&self) -> String {
         let power = (!self.is_linear()).then(|| format!(" ^ {}", self.power));
-        let (is, to, at) = (self.is, &self.to, grouped(self.at));
+        let (is, to, at) = (self.is, &self.to, format_grouped(self.at));
         format!("{is} × ({to} / {at}){}", power.unwrap_or_default())
     }
 }
@@ -148,7 +148,7 @@ impl DependentRule for SumRule {
     }
 
     fn describe(&self) -> String {
-        format!("{} − {}", grouped(self.is), self.with)
+        format!("{} − {}", format_grouped(self.is), self.with)
     }
 }
 
@@ -173,7 +173,7 @@ impl DependentRule for ScaledRangeRule {
     }
 
     fn describe(&self) -> String {
-        let (min, max, to, at) = (self.min, self.max, &self.to, grouped(self.at));
+        let (min, max, to, at) = (self.min, self.max, &self.to, format_grouped(self.at));
         format!("{min} to {max} × ({to} / {at})")
     }
 }
@@ -199,7 +199,11 @@ impl DependentRule for ScheduledStepsRule {
     }
 
     fn describe(&self) -> String {
-        let (total, warmup, at) = (grouped(self.total), grouped(self.warmup), grouped(self.at));
+        let (total, warmup, at) = (
+            format_grouped(self.total),
+            format_grouped(self.warmup),
+            format_grouped(self.at),
+        );
         let by = &self.by;
         format!("⌈{total} × {at} / {by}⌉ − ⌈{warmup} × {at} / {by}⌉")
     }
@@ -212,7 +216,7 @@ impl DependentRule for WholeBatches {
     }
 
     fn describe(&self) -> String {
-        let plus = match grouped(self.plus) {
+        let plus = match format_grouped(self.plus) {
             zero if zero == "0" => String::new(),
             plus => format!("{plus} + "),
         };
@@ -220,7 +224,7 @@ impl DependentRule for WholeBatches {
             Rounding::Up => ('⌈', '⌉'),
             Rounding::Down => ('⌊', '⌋'),
         };
-        let samples = grouped(self.samples);
+        let samples = format_grouped(self.samples);
         format!("{BATCH_SIZE} × {open}{plus}{samples} / {BATCH_SIZE}{close}")
     }
 }

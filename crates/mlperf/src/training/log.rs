@@ -64,12 +64,12 @@ impl TrainingLog {
     }
 
     /// Returns a setting that is a number.
-    pub fn number(&self, key: &str) -> Option<f64> {
+    pub fn setting_number(&self, key: &str) -> Option<f64> {
         self.settings.get(key)?.as_f64()
     }
 
     /// Returns a setting that is a text.
-    pub fn text(&self, key: &str) -> Option<&str> {
+    pub fn setting_text(&self, key: &str) -> Option<&str> {
         self.settings.get(key)?.as_str()
     }
 }

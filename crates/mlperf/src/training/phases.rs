@@ -3,7 +3,7 @@
 use super::TrainingRules;
 use crate::check::RuleCheck;
 use crate::mllog::MllogEvent;
-use retrial_readings::number::grouped;
+use retrial_readings::number::format_grouped;
 
 /// Ranks on several nodes print side by side: their clocks may differ by so many milliseconds. In
 /// 3,386 published logs no event of a run is earlier than one above it.
@@ -31,13 +31,15 @@ pub(super) struct PhaseTracker {
 
 impl PhaseTracker {
     /// Processes an event, and returns the rule that it violates.
-    pub fn event(&mut self, event: &MllogEvent, rules: &TrainingRules) -> Option<RuleCheck> {
-        let violated = self.order(event).or_else(|| self.initialised(event, rules));
+    pub fn check_event(&mut self, event: &MllogEvent, rules: &TrainingRules) -> Option<RuleCheck> {
+        let order_violation = self
+            .check_order(event)
+            .or_else(|| self.check_initialization_time(event, rules));
         if event.key == "init_start" {
             let first = self.first_init_start.unwrap_or(f64::INFINITY);
             self.first_init_start = Some(first.min(event.time_ms));
         }
-        let violated = violated.or_else(|| self.clock(event, rules));
+        let violated = order_violation.or_else(|| self.check_clock(event, rules));
         self.phase = self.phase.max(match event.key.as_str() {
             "init_stop" => Phase::Initialized,
             "run_start" => Phase::Running,
@@ -47,7 +49,7 @@ impl PhaseTracker {
         violated
     }
 
-    fn order(&self, event: &MllogEvent) -> Option<RuleCheck> {
+    fn check_order(&self, event: &MllogEvent) -> Option<RuleCheck> {
         let key = event.key.as_str();
         let (is_wrong, place) = match key {
             "init_start" => (self.phase >= Phase::Initialized, "before init_stop"),
@@ -59,16 +61,18 @@ impl PhaseTracker {
         };
         if is_wrong {
             let measured = format!("{key} is out of order");
-            return Some(RuleCheck::failed("order", measured, place));
+            return Some(RuleCheck::violation("order", measured, place));
         }
         let metadata = |name: &str| event.metadata.get(name);
         let wrong = match key {
             "run_stop" => metadata("status").is_none().then_some("a status"),
             "block_start" => {
                 let epochs = metadata("epoch_count");
-                let positive = event.number("epoch_count").is_some_and(|count| count > 0.0);
+                let positive = event
+                    .metadata_number("epoch_count")
+                    .is_some_and(|count| count > 0.0);
                 let counted = event
-                    .number("samples_count")
+                    .metadata_number("samples_count")
                     .is_none_or(|count| count >= 0.0);
                 let first = metadata("first_epoch_num").is_some();
                 let passes = (epochs.is_none() || (positive && first)) && counted;
@@ -78,19 +82,23 @@ impl PhaseTracker {
             }
             _ => None,
         };
-        wrong.map(|required| RuleCheck::failed(key, "not in its metadata", required))
+        wrong.map(|required| RuleCheck::violation(key, "not in its metadata", required))
     }
 
     /// From the first `init_start` to `init_stop`.
-    fn initialised(&self, event: &MllogEvent, rules: &TrainingRules) -> Option<RuleCheck> {
+    fn check_initialization_time(
+        &self,
+        event: &MllogEvent,
+        rules: &TrainingRules,
+    ) -> Option<RuleCheck> {
         if event.key != "init_stop" {
             return None;
         }
         let minutes = (event.time_ms - self.first_init_start?) / MINUTE_MS;
         (minutes >= rules.init_minutes).then(|| {
-            RuleCheck::failed(
+            RuleCheck::violation(
                 "initialization",
-                format!("{} min", grouped(minutes)),
+                format!("{} min", format_grouped(minutes)),
                 format!("below {} min ({})", rules.init_minutes, rules.division),
             )
         })
@@ -99,7 +107,7 @@ impl PhaseTracker {
     /// Times never decrease within a run. Caches are cleared by a separate program, whose output
     /// may come last; ranks print their `init_start` in any order; an evaluation after the run is
     /// listed where it belongs.
-    fn clock(&mut self, event: &MllogEvent, rules: &TrainingRules) -> Option<RuleCheck> {
+    fn check_clock(&mut self, event: &MllogEvent, rules: &TrainingRules) -> Option<RuleCheck> {
         let later = rules.is_evaluated_later();
         let key = event.key.as_str();
         let exempt = key == "cache_clear" || (later && key.starts_with("eval_"));
@@ -114,9 +122,9 @@ impl PhaseTracker {
             && self.phase >= Phase::Running
             && time + CLOCK_SKEW_MS < *latest
         {
-            let seconds = grouped((latest - time) / 1000.0);
+            let seconds = format_grouped((latest - time) / 1000.0);
             self.out_of_time = true;
-            return Some(RuleCheck::failed(
+            return Some(RuleCheck::violation(
                 "clock",
                 format!("{key} is {seconds} s earlier than {above} above it"),
                 "timestamps that never decrease",

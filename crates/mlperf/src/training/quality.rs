@@ -6,15 +6,15 @@ use std::collections::BTreeMap;
 use super::round::{Division, TrainingRules};
 use crate::check::RuleCheck;
 use crate::mllog::MllogEvent;
-use retrial_readings::number::grouped;
+use retrial_readings::number::format_grouped;
 
 /// More evaluations than this are not stored: no run has so many.
-const MOST: usize = 100_000;
+const MAX_STORED_EVENTS: usize = 100_000;
 /// Within so many milliseconds of a block's end a run stops whose checkpoints are evaluated later: at
 /// most 2 s in 307 published logs.
-const BLOCK_MS: f64 = 5_000.0;
+const MAX_BLOCK_DISTANCE_MS: f64 = 5_000.0;
 /// Events that count the samples trained on when a run is evaluated or ends.
-const COUNTING: [&str; 5] = [
+const COUNTING_EVENTS: [&str; 5] = [
     "eval_start",
     "eval_stop",
     "block_stop",
@@ -49,22 +49,22 @@ impl QualityTracker {
     }
 
     /// Adds an event: an evaluation, the begin or end of a block, a count of samples.
-    pub fn event(&mut self, event: &MllogEvent, rules: &TrainingRules) {
+    pub fn read_event(&mut self, event: &MllogEvent, rules: &TrainingRules) {
         let rule = &rules.evaluation;
-        let (key, count) = (event.key.as_str(), event.number(&rule.counts));
-        if COUNTING.contains(&key) && self.counted.len() < MOST {
+        let (key, count) = (event.key.as_str(), event.metadata_number(&rule.counts));
+        if COUNTING_EVENTS.contains(&key) && self.counted.len() < MAX_STORED_EVENTS {
             self.counted.extend(count);
         }
         let is_block = key == "block_start" || key == "block_stop";
-        if key == rule.key && !self.has_stopped() && self.evaluated.len() < MOST {
+        if key == rule.key && !self.has_stopped() && self.evaluated.len() < MAX_STORED_EVENTS {
             self.evaluated.push(LoggedEvaluation {
                 count,
-                metric: event.text("metric").map(str::to_owned),
+                metric: event.metadata_text("metric").map(str::to_owned),
                 value: event.value.as_f64(),
             });
         } else if key == "run_stop" && !self.has_stopped() {
             self.stopped = Some((count, event.time_ms));
-        } else if is_block && rules.is_evaluated_later() && self.blocks.len() < MOST {
+        } else if is_block && rules.is_evaluated_later() && self.blocks.len() < MAX_STORED_EVENTS {
             let begun = count.filter(|_| key == "block_start");
             self.blocks.push((begun, event.time_ms));
         }
@@ -78,21 +78,22 @@ impl QualityTracker {
     ) -> (Option<f64>, Vec<RuleCheck>) {
         let mut violated = Vec::new();
         let count = if rules.is_evaluated_later() {
-            self.checkpoints(rules, &mut violated)
+            self.check_checkpoints(rules, &mut violated)
         } else {
-            self.target(rules, &mut violated);
+            self.check_target(rules, &mut violated);
             let count = self.evaluated.last().and_then(|last| last.count);
-            violated.extend(count.and_then(|count| self.counted(rules, count, batch)));
+            violated.extend(count.and_then(|count| self.check_sample_count(rules, count, batch)));
             count.map(|count| (count * 1000.0).round() / 1000.0)
         };
         (count, violated)
     }
 
     /// The target was met, by the last evaluation and by no other: then the run stops.
-    fn target(&self, rules: &TrainingRules, violated: &mut Vec<RuleCheck>) {
+    fn check_target(&self, rules: &TrainingRules, violated: &mut Vec<RuleCheck>) {
         let rule = &rules.evaluation;
         let Some((last, before)) = self.evaluated.split_last() else {
-            let missing = RuleCheck::failed(&rule.key, "missing before run_stop", "at least once");
+            let missing =
+                RuleCheck::violation(&rule.key, "missing before run_stop", "at least once");
             return violated.push(missing);
         };
         let meets = |evaluation: &&LoggedEvaluation| {
@@ -100,11 +101,11 @@ impl QualityTracker {
                 .value
                 .is_some_and(|value| rule.target.allows(value))
         };
-        let shown = |value: Option<f64>| value.map_or("no number".to_owned(), grouped);
+        let shown = |value: Option<f64>| value.map_or("no number".to_owned(), format_grouped);
         let early = before.iter().rev().find(meets);
         if !meets(&last) {
             let measured = format!("the last {} is {}", rule.key, shown(last.value));
-            violated.push(RuleCheck::failed(
+            violated.push(RuleCheck::violation(
                 "target",
                 measured,
                 rule.target.describe(),
@@ -113,7 +114,7 @@ impl QualityTracker {
             let (value, at) = (shown(early.value), shown(early.count));
             let measured = format!("{} {value} met it at {at} already", rule.key);
             let required = "the run stops where it is met";
-            violated.push(RuleCheck::failed("target", measured, required));
+            violated.push(RuleCheck::violation("target", measured, required));
         }
         let counts: Vec<f64> = self
             .evaluated
@@ -121,8 +122,12 @@ impl QualityTracker {
             .filter_map(|evaluation| evaluation.count)
             .collect();
         if let Some(pair) = counts.windows(2).find(|pair| pair[1] < pair[0]) {
-            let measured = format!("{} after {}", grouped(pair[1]), grouped(pair[0]));
-            violated.push(RuleCheck::failed(
+            let measured = format!(
+                "{} after {}",
+                format_grouped(pair[1]),
+                format_grouped(pair[0])
+            );
+            violated.push(RuleCheck::violation(
                 &rule.counts,
                 measured,
                 "never fewer than before",
@@ -131,32 +136,42 @@ impl QualityTracker {
     }
 
     /// Samples come in batches, and the events around the last evaluation count them too.
-    fn counted(&self, rules: &TrainingRules, count: f64, batch: Option<f64>) -> Option<RuleCheck> {
+    fn check_sample_count(
+        &self,
+        rules: &TrainingRules,
+        count: f64,
+        batch: Option<f64>,
+    ) -> Option<RuleCheck> {
         let unit = rules.evaluation.counts.as_str();
-        let batch = batch.filter(|batch| unit == "samples_count" && *batch > 0.0);
+        let sample_batch = batch.filter(|batch| unit == "samples_count" && *batch > 0.0);
         // AMD's run_stop counts the batch under way.
-        let within = batch.unwrap_or(count * 1e-6);
+        let within = sample_batch.unwrap_or(count * 1e-6);
         let differs = |other: &f64| (other - count).abs() > within;
         let stopped = self.stopped.and_then(|(count, _)| count).filter(differs);
-        let shown = grouped(count);
-        let (measured, required) = if let Some(batch) = batch.filter(|batch| count % batch > 0.0) {
-            (shown, format!("batches of {}", grouped(batch)))
-        } else if let Some(stopped) = stopped {
-            let stopped = grouped(stopped);
-            let measured = format!("{shown} at the last evaluation, {stopped} at run_stop");
-            (measured, "the same".to_owned())
-        } else if !self.counted.is_empty() && self.counted.iter().all(differs) {
-            let measured = format!("{shown} at the last evaluation alone");
-            (measured, "as its eval_start and eval_stop".to_owned())
-        } else {
-            return None;
-        };
-        Some(RuleCheck::failed(unit, measured, required))
+        let shown = format_grouped(count);
+        let (measured, required) =
+            if let Some(batch) = sample_batch.filter(|batch| count % batch > 0.0) {
+                (shown, format!("batches of {}", format_grouped(batch)))
+            } else if let Some(stopped) = stopped {
+                let stopped = format_grouped(stopped);
+                let measured = format!("{shown} at the last evaluation, {stopped} at run_stop");
+                (measured, "the same".to_owned())
+            } else if !self.counted.is_empty() && self.counted.iter().all(differs) {
+                let measured = format!("{shown} at the last evaluation alone");
+                (measured, "as its eval_start and eval_stop".to_owned())
+            } else {
+                return None;
+            };
+        Some(RuleCheck::violation(unit, measured, required))
     }
 
     /// Checkpoints are evaluated after the run, each by several metrics: the first that meets all
     /// counts.
-    fn checkpoints(&self, rules: &TrainingRules, violated: &mut Vec<RuleCheck>) -> Option<f64> {
+    fn check_checkpoints(
+        &self,
+        rules: &TrainingRules,
+        violated: &mut Vec<RuleCheck>,
+    ) -> Option<f64> {
         let rule = &rules.evaluation;
         let mut checkpoints: Vec<(f64, BTreeMap<&str, f64>)> = Vec::new();
         for evaluation in &self.evaluated {
@@ -175,14 +190,18 @@ impl QualityTracker {
         if checkpoints.len() < rule.least {
             let measured = format!("{} checkpoints", checkpoints.len());
             let required = format!("at least {}", rule.least);
-            violated.push(RuleCheck::failed(&rule.key, measured, required));
+            violated.push(RuleCheck::violation(&rule.key, measured, required));
         }
         let names: Vec<&str> = rule.metrics.keys().map(String::as_str).collect();
         let is_whole =
             |metrics: &BTreeMap<&str, f64>| names.iter().all(|name| metrics.contains_key(name));
         if !checkpoints.iter().all(|(_, metrics)| is_whole(metrics)) {
             let required = format!("{} of each checkpoint", names.join(" and "));
-            violated.push(RuleCheck::failed("metrics", "some are missing", required));
+            violated.push(RuleCheck::violation(
+                "metrics",
+                "some are missing",
+                required,
+            ));
         }
         let meets = |(_, metrics): &&(f64, BTreeMap<&str, f64>)| {
             let mut targets = rule.metrics.iter();
@@ -194,30 +213,31 @@ impl QualityTracker {
         };
         let met = checkpoints.iter().filter(meets).map(|(count, _)| *count);
         let Some(first) = met.min_by(f64::total_cmp) else {
-            let targets = rule.metrics.iter();
-            let targets = targets.map(|(name, range)| format!("{name} {}", range.describe()));
+            let metric_targets = rule.metrics.iter();
+            let targets =
+                metric_targets.map(|(name, range)| format!("{name} {}", range.describe()));
             let required = targets.collect::<Vec<_>>().join(", ");
-            violated.push(RuleCheck::failed(
+            violated.push(RuleCheck::violation(
                 "target",
                 "no checkpoint meets it",
                 required,
             ));
             return None;
         };
-        violated.extend(self.stopped_with_a_block(first));
+        violated.extend(self.check_stop_time(first));
         Some(first)
     }
 
     /// Checks the time of `run_stop`, which is written after the checkpoints were evaluated: it is that of the end
     /// of a training block, and no block of an earlier checkpoint begins after it.
-    fn stopped_with_a_block(&self, first: f64) -> Option<RuleCheck> {
+    fn check_stop_time(&self, first: f64) -> Option<RuleCheck> {
         let (_, stopped) = self.stopped?;
         let times = self.blocks.iter().map(|(_, time)| (time - stopped).abs());
         let away = times.min_by(f64::total_cmp).unwrap_or_default();
         let is_earlier = |begun: Option<f64>| begun.is_some_and(|begun| begun < first);
         let mut blocks = self.blocks.iter();
-        let measured = if away > BLOCK_MS {
-            let seconds = grouped(away / 1000.0);
+        let measured = if away > MAX_BLOCK_DISTANCE_MS {
+            let seconds = format_grouped(away / 1000.0);
             format!("run_stop is {seconds} s away from the end of any training block")
         } else if blocks.any(|(begun, time)| is_earlier(*begun) && *time > stopped) {
             "run_stop is before the training of its checkpoint".to_owned()
@@ -225,6 +245,6 @@ impl QualityTracker {
             return None;
         };
         let required = "the end of its checkpoint's training";
-        Some(RuleCheck::failed("clock", measured, required))
+        Some(RuleCheck::violation("clock", measured, required))
     }
 }

@@ -9,19 +9,19 @@ use super::log::{LogEnding, Seed, TrainingLog};
 use super::phases::PhaseTracker;
 use super::quality::QualityTracker;
 use super::round::TrainingRules;
-use super::rule::{OccurrenceCount, shown};
+use super::rule::{OccurrenceCount, format_value};
 use crate::check::RuleCheck;
-use crate::mllog::{MllogEvent, TrainingRun, TrainingRunReader, entries};
+use crate::mllog::{MllogEvent, TrainingRun, TrainingRunReader, parse_entries};
 
 /// The identity of a result, the same in all of its logs.
-pub(super) const IDENTITY: [&str; 4] = [
+pub(super) const IDENTITY_KEYS: [&str; 4] = [
     "submission_benchmark",
     "submission_division",
     "submission_org",
     "submission_platform",
 ];
 /// More seeds than this are not stored: no run has so many.
-const MOST: usize = 100_000;
+const MAX_SEEDS: usize = 100_000;
 
 /// The occurrences of a key.
 #[derive(Debug, Clone)]
@@ -67,19 +67,19 @@ impl<'a> LogReader<'a> {
     }
 
     /// Reads one line, which may have several events or none.
-    pub fn feed(&mut self, line: &str) {
-        for entry in entries(line) {
+    pub fn feed_line(&mut self, line: &str) {
+        for entry in parse_entries(line) {
             match entry {
-                Some(event) => self.event(&event),
+                Some(event) => self.read_event(&event),
                 None => self.malformed += 1,
             }
         }
     }
 
-    fn event(&mut self, event: &MllogEvent) {
-        self.runs.event(event);
-        self.quality.event(event, self.rules);
-        let order = self.phases.event(event, self.rules);
+    fn read_event(&mut self, event: &MllogEvent) {
+        self.runs.read_event(event);
+        self.quality.read_event(event, self.rules);
+        let order = self.phases.check_event(event, self.rules);
         self.violated.extend(order);
         let key = event.key.as_str();
         if let Some((name, rule)) = self.rules.keys.get_key_value(key) {
@@ -90,8 +90,8 @@ impl<'a> LogReader<'a> {
             });
             entry.count += 1;
             entry.differ |= entry.first != event.value;
-            if let Some(required) = rule.violated_by(event, &self.latest) {
-                self.violate(key, shown(&event.value), required);
+            if let Some(required) = rule.find_violation(event, &self.latest) {
+                self.add_violation(key, format_value(&event.value), required);
             }
             let number = event.value.as_f64();
             self.latest
@@ -100,58 +100,63 @@ impl<'a> LogReader<'a> {
         let evaluation = &self.rules.evaluation;
         if key == evaluation.key && event.metadata.get(&evaluation.counts).is_none() {
             let required = format!("{} in its metadata", evaluation.counts);
-            self.violate(key, shown(&event.value), required);
+            self.add_violation(key, format_value(&event.value), required);
         }
         if key == evaluation.key {
-            self.evaluation(event);
+            self.check_evaluation(event);
         }
         let is_setting = || self.rules.settings.iter().any(|name| name == key);
-        if (IDENTITY.contains(&key) || key == BATCH_SIZE || is_setting())
+        if (IDENTITY_KEYS.contains(&key) || key == BATCH_SIZE || is_setting())
             && !self.settings.contains_key(key)
         {
             self.settings.insert(key.to_owned(), event.value.clone());
         }
-        if key == "seed" && self.seeds.len() < MOST {
-            self.seed(event);
+        if key == "seed" && self.seeds.len() < MAX_SEEDS {
+            self.store_seed(event);
         }
     }
 
     /// Checks an evaluation against the round's schedule, and its value.
-    fn evaluation(&mut self, event: &MllogEvent) {
+    fn check_evaluation(&mut self, event: &MllogEvent) {
         let rules = self.rules;
         let evaluation = &rules.evaluation;
         let value = event.value.as_f64();
         if let Some(each) = &evaluation.each
             && !value.is_some_and(|value| each.allows(value))
         {
-            self.violate(&evaluation.key, shown(&event.value), each.describe());
+            self.add_violation(&evaluation.key, format_value(&event.value), each.describe());
         }
-        let Some(count) = event.number(&evaluation.counts) else {
+        let Some(count) = event.metadata_number(&evaluation.counts) else {
             return;
         };
         let batch = self.latest.get(BATCH_SIZE).copied();
         let before = self.last_evaluation.replace(count);
-        let violated = evaluation.schedule.violated_by(count, before, batch);
+        let violated = evaluation.schedule.find_violation(count, before, batch);
         if let Some(check) = violated {
-            self.violate(&check.rule, check.measured, check.required);
+            self.add_violation(&check.rule, check.measured, check.required);
         }
     }
 
-    fn seed(&mut self, event: &MllogEvent) {
-        let Some(value) = whole(&event.value) else {
-            return self.violate("seed", "not a number", "whole numbers");
+    fn store_seed(&mut self, event: &MllogEvent) {
+        let Some(value) = parse_seed(&event.value) else {
+            return self.add_violation("seed", "not a number", "whole numbers");
         };
         let line = event.metadata.get("lineno").and_then(Value::as_i64);
         self.seeds.push(Seed {
-            file: event.text("file").unwrap_or_default().to_owned(),
+            file: event.metadata_text("file").unwrap_or_default().to_owned(),
             line: line.unwrap_or(-1),
             value,
         });
     }
 
-    fn violate(&mut self, rule: &str, measured: impl Into<String>, required: impl Into<String>) {
+    fn add_violation(
+        &mut self,
+        rule: &str,
+        measured: impl Into<String>,
+        required: impl Into<String>,
+    ) {
         if !self.violated.iter().any(|check| check.rule == rule) {
-            let check = RuleCheck::failed(rule, measured, required);
+            let check = RuleCheck::violation(rule, measured, required);
             self.violated.push(check);
         }
     }
@@ -163,12 +168,12 @@ impl<'a> LogReader<'a> {
         let run = match runs.finish() {
             Ok(mut runs) => {
                 if runs.len() > 1 {
-                    self.violate("run", format!("{} runs", runs.len()), "one run in a log");
+                    self.add_violation("run", format!("{} runs", runs.len()), "one run in a log");
                 }
                 runs.remove(0)
             }
             Err(reason) => {
-                self.violate("run", reason, "one run");
+                self.add_violation("run", reason, "one run");
                 TrainingRun::default()
             }
         };
@@ -180,7 +185,7 @@ impl<'a> LogReader<'a> {
         };
         if self.malformed > 0 {
             let lines = format!("{} lines cannot be read", self.malformed);
-            self.violate("lines", lines, "JSON after :::MLLOG");
+            self.add_violation("lines", lines, "JSON after :::MLLOG");
         }
         let mut converged_after = Some(f64::INFINITY);
         if ending == LogEnding::Converged {
@@ -191,7 +196,7 @@ impl<'a> LogReader<'a> {
             converged_after = count;
             self.violated.extend(violated);
         }
-        let minutes = self.minutes(&run, ending);
+        let minutes = self.minutes_to_train(&run, ending);
         TrainingLog {
             ending,
             minutes,
@@ -204,14 +209,14 @@ impl<'a> LogReader<'a> {
         }
     }
 
-    fn minutes(&mut self, run: &TrainingRun, ending: LogEnding) -> Option<f64> {
+    fn minutes_to_train(&mut self, run: &TrainingRun, ending: LogEnding) -> Option<f64> {
         if ending != LogEnding::Converged {
             return Some(f64::INFINITY);
         }
-        match run.minutes(None) {
+        match run.minutes_to_train(None) {
             Ok(minutes) => Some(minutes),
             Err(reason) => {
-                self.violate("time", reason, "run_stop after run_start");
+                self.add_violation("time", reason, "run_stop after run_start");
                 None
             }
         }
@@ -223,22 +228,22 @@ impl<'a> LogReader<'a> {
         for (name, rule) in &rules.keys {
             let occurrences = self.occurrences.get(name.as_str());
             let count = occurrences.map_or(0, |occurrences| occurrences.count);
-            let or = rule.or.as_deref();
-            let other = or.and_then(|or| self.occurrences.get(or));
+            let alternative_key = rule.or.as_deref();
+            let other = alternative_key.and_then(|or| self.occurrences.get(or));
             let differ = occurrences.is_some_and(|occurrences| occurrences.differ);
             match rule.count {
                 OccurrenceCount::One if count == 0 => {
-                    self.violate(name, "missing", "once in each log")
+                    self.add_violation(name, "missing", "once in each log")
                 }
                 // Several with the same value count as one.
                 OccurrenceCount::One if differ => {
                     let measured = format!("{count} times, with different values");
-                    self.violate(name, measured, "once in each log");
+                    self.add_violation(name, measured, "once in each log");
                 }
                 OccurrenceCount::Some if count == 0 && other.is_none() => {
-                    let or = or.map(|or| format!(", or {or}"));
-                    let required = format!("at least once{}", or.unwrap_or_default());
-                    self.violate(name, "missing", required);
+                    let alternative_text = alternative_key.map(|or| format!(", or {or}"));
+                    let required = format!("at least once{}", alternative_text.unwrap_or_default());
+                    self.add_violation(name, "missing", required);
                 }
                 _ => {}
             }
@@ -247,7 +252,7 @@ impl<'a> LogReader<'a> {
 }
 
 /// Reads a seed as the official checker does: a number, or a text of one.
-fn whole(value: &Value) -> Option<i64> {
+fn parse_seed(value: &Value) -> Option<i64> {
     match value {
         #[expect(clippy::cast_possible_truncation, reason = "seeds are compared only")]
         Value::Number(number) => number

@@ -69,7 +69,7 @@ struct BenchmarkDivisionRules {
 #[serde(deny_unknown_fields)]
 pub(super) struct EvaluationRules {
     /// The event that logs it.
-    #[serde(default = "eval_accuracy")]
+    #[serde(default = "default_evaluation_key")]
     pub key: String,
     /// The unit of convergence: `samples_count` or `epoch_num`.
     pub counts: String,
@@ -87,15 +87,15 @@ pub(super) struct EvaluationRules {
     #[serde(default)]
     pub metrics: BTreeMap<String, NumberRange>,
     /// The fewest evaluations of a run.
-    #[serde(default = "one")]
+    #[serde(default = "default_min_evaluations")]
     pub least: usize,
 }
 
-fn eval_accuracy() -> String {
+fn default_evaluation_key() -> String {
     "eval_accuracy".to_owned()
 }
 
-fn one() -> usize {
+fn default_min_evaluations() -> usize {
     1
 }
 
@@ -129,16 +129,18 @@ impl TrainingRound {
 
     /// Returns whether no later round is known.
     pub fn is_newest(&self) -> bool {
-        rounds().last().is_some_and(|last| last.round == self.round)
+        built_in_training_rounds()
+            .last()
+            .is_some_and(|last| last.round == self.round)
     }
 
     /// Returns the round's benchmarks, sorted.
-    pub fn benchmarks(&self) -> impl Iterator<Item = &str> {
+    pub fn benchmark_names(&self) -> impl Iterator<Item = &str> {
         self.benchmarks.keys().map(String::as_str)
     }
 
     /// Returns its rules for a benchmark; `None` where it does not have it.
-    pub fn rules(&self, benchmark: &str, division: Division) -> Option<TrainingRules> {
+    pub fn benchmark_rules(&self, benchmark: &str, division: Division) -> Option<TrainingRules> {
         let rules = self.benchmarks.get(benchmark)?;
         let (of_division, own) = match division {
             Division::Closed => (&self.closed, &rules.closed),
@@ -171,32 +173,38 @@ impl TrainingRules {
 const SUITE: &str = "mlperf-training";
 
 static BUILT_IN: LazyLock<Vec<TrainingRound>> = LazyLock::new(|| {
-    let rounds = crate::rounds::texts(SUITE).map(|(round, text)| {
+    let rounds = crate::rounds::built_in_texts(SUITE).map(|(round, text)| {
         let path = format!("rules/{SUITE}/{round}.yaml");
-        built_in::read(&path, serde_saphyr::from_str(text))
+        built_in::unwrap_built_in(&path, serde_saphyr::from_str(text))
     });
     rounds.collect()
 });
 
 /// Returns the built-in rounds, the oldest first.
-pub fn rounds() -> &'static [TrainingRound] {
+pub fn built_in_training_rounds() -> &'static [TrainingRound] {
     &BUILT_IN
 }
 
 /// Returns the round that has all of these benchmarks, and whose submissions ended no earlier than this day:
 /// the first of several. Logs do not name their round. Newer logs than those of any known round are of
 /// the newest one that is known if it has one of the benchmarks.
-pub fn round_of<'a>(benchmarks: &[&str], newest: Option<Date>) -> Option<&'a TrainingRound> {
+pub fn find_training_round<'a>(
+    benchmarks: &[&str],
+    newest: Option<Date>,
+) -> Option<&'a TrainingRound> {
     let has = |round: &TrainingRound, name: &str| round.benchmarks.contains_key(name);
     let fits = |round: &TrainingRound| {
         newest.is_none_or(|day| day <= round.last_day)
             && benchmarks.iter().all(|name| has(round, name))
     };
-    let last = rounds().last().filter(|last| {
+    let last = built_in_training_rounds().last().filter(|last| {
         newest.is_some_and(|day| last.ended_before(day))
             && benchmarks.iter().any(|name| has(last, name))
     });
-    rounds().iter().find(|round| fits(round)).or(last)
+    built_in_training_rounds()
+        .iter()
+        .find(|round| fits(round))
+        .or(last)
 }
 
 #[cfg(test)]
@@ -205,19 +213,22 @@ mod tests {
 
     #[test]
     fn every_built_in_round_is_read() {
-        let texts: Vec<_> = crate::rounds::texts("mlperf-training").collect();
+        let texts: Vec<_> = crate::rounds::built_in_texts("mlperf-training").collect();
         for (name, text) in &texts {
             let round: TrainingRound =
                 serde_saphyr::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(&round.round, name);
-            for benchmark in round.benchmarks() {
+            for benchmark in round.benchmark_names() {
                 for division in [Division::Closed, Division::Open] {
-                    let rules = round.rules(benchmark, division).unwrap();
+                    let rules = round.benchmark_rules(benchmark, division).unwrap();
                     assert!(rules.runs >= 3 && rules.keys.len() > 15, "{benchmark}");
                 }
             }
         }
-        let names: Vec<&str> = rounds().iter().map(|round| &*round.round).collect();
+        let names: Vec<&str> = built_in_training_rounds()
+            .iter()
+            .map(|round| &*round.round)
+            .collect();
         assert_eq!(names, ["v5.0", "v5.1", "v6.0", "v6.1"]);
     }
 
@@ -225,7 +236,7 @@ mod tests {
     fn a_round_is_identified_by_benchmarks_and_dates() {
         let day = |text: &str| Some(text.parse().unwrap());
         let of = |benchmarks: &[&str], newest: Option<Date>| {
-            round_of(benchmarks, newest).map(|round| round.round.as_str())
+            find_training_round(benchmarks, newest).map(|round| round.round.as_str())
         };
         assert_eq!(of(&["bert"], None), Some("v5.0"));
         assert_eq!(of(&["rgat"], day("2025-04-30")), Some("v5.0"));
@@ -242,8 +253,9 @@ mod tests {
     #[test]
     fn newer_logs_are_of_the_newest_round() {
         let later = Some("2028-03-01".parse().unwrap());
-        let of = |benchmarks: &[&str]| round_of(benchmarks, later).map(|round| &*round.round);
-        let newest = rounds().last().map(|round| &*round.round);
+        let of =
+            |benchmarks: &[&str]| find_training_round(benchmarks, later).map(|round| &*round.round);
+        let newest = built_in_training_rounds().last().map(|round| &*round.round);
         assert_eq!(of(&["flux1"]), newest);
         assert_eq!(of(&["flux1", "bert"]), newest);
         assert_eq!(of(&["bert"]), None);

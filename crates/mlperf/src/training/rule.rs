@@ -8,8 +8,8 @@ use super::dependent::{
     ScheduledStepsRule, SumRule, WholeBatches,
 };
 use crate::mllog::MllogEvent;
-use retrial_readings::nearest::shortened;
-use retrial_readings::number::grouped;
+use retrial_readings::nearest::truncate_for_message;
+use retrial_readings::number::format_grouped;
 
 /// The rule of a key.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -75,15 +75,15 @@ impl NumberRange {
 
     /// `at most 0.925 and above 0`
     pub fn describe(&self) -> String {
-        let bounds = [
+        let named_bounds = [
             ("at least", self.min),
             ("at most", self.max),
             ("above", self.above),
             ("below", self.below),
         ];
-        let bounds = bounds
+        let bounds = named_bounds
             .into_iter()
-            .filter_map(|(word, bound)| Some(format!("{word} {}", grouped(bound?))));
+            .filter_map(|(word, bound)| Some(format!("{word} {}", format_grouped(bound?))));
         bounds.collect::<Vec<_>>().join(" and ")
     }
 
@@ -93,7 +93,7 @@ impl NumberRange {
 }
 
 impl RuleValue {
-    fn is(&self, value: &Value) -> bool {
+    fn equals(&self, value: &Value) -> bool {
         match self {
             Self::Number(number) => value
                 .as_f64()
@@ -104,7 +104,7 @@ impl RuleValue {
 
     fn describe(&self) -> String {
         match self {
-            Self::Number(number) => grouped(*number),
+            Self::Number(number) => format_grouped(*number),
             Self::Text(text) => text.clone(),
         }
     }
@@ -112,26 +112,26 @@ impl RuleValue {
 
 impl KeyRule {
     /// Returns the requirement on its value that an event of this key violates.
-    pub fn violated_by(&self, event: &MllogEvent, latest: &LastNumbers) -> Option<String> {
+    pub fn find_violation(&self, event: &MllogEvent, latest: &LastNumbers) -> Option<String> {
         let has = |name: &String| event.metadata.get(name).is_some();
         if !self.metadata.is_empty() && !self.metadata.iter().any(has) {
             return Some(format!("{} in its metadata", self.metadata.join(" or ")));
         }
         let value = &event.value;
-        let (number, range) = (value.as_f64(), self.range());
-        let is_one = |scalars: &[RuleValue]| scalars.iter().any(|scalar| scalar.is(value));
-        let passes = self.is.as_ref().is_none_or(|is| is.is(value))
+        let (number, range) = (value.as_f64(), self.value_range());
+        let is_one = |scalars: &[RuleValue]| scalars.iter().any(|scalar| scalar.equals(value));
+        let passes = self.is.as_ref().is_none_or(|is| is.equals(value))
             && (self.one_of.is_empty() || is_one(&self.one_of))
             && (range.is_empty() || number.is_some_and(|number| range.allows(number)))
             && (!self.whole || number.is_some_and(is_whole))
             && !(self.filled && value.as_str() == Some(""))
             && self
-                .dependent()
+                .dependent_rules()
                 .all(|rule| number.is_some_and(|number| rule.allows(number, latest)));
         (!passes).then(|| self.describe())
     }
 
-    fn range(&self) -> NumberRange {
+    fn value_range(&self) -> NumberRange {
         NumberRange {
             min: self.min,
             max: self.max,
@@ -141,18 +141,18 @@ impl KeyRule {
     }
 
     /// Checks its requirements that depend on other keys; those must have been logged before.
-    fn dependent(&self) -> impl Iterator<Item = &dyn DependentRule> {
-        fn rule(rule: Option<&impl DependentRule>) -> Option<&dyn DependentRule> {
+    fn dependent_rules(&self) -> impl Iterator<Item = &dyn DependentRule> {
+        fn as_dependent_rule(rule: Option<&impl DependentRule>) -> Option<&dyn DependentRule> {
             rule.map(|rule| rule as &dyn DependentRule)
         }
         let rules = [
-            rule(self.proportional.as_ref()),
-            rule(self.between.as_ref()),
-            rule(self.sum.as_ref()),
-            rule(self.product.as_ref()),
-            rule(self.same_as.as_ref()),
-            rule(self.steps.as_ref()),
-            rule(self.batches.as_ref()),
+            as_dependent_rule(self.proportional.as_ref()),
+            as_dependent_rule(self.between.as_ref()),
+            as_dependent_rule(self.sum.as_ref()),
+            as_dependent_rule(self.product.as_ref()),
+            as_dependent_rule(self.same_as.as_ref()),
+            as_dependent_rule(self.steps.as_ref()),
+            as_dependent_rule(self.batches.as_ref()),
         ];
         rules.into_iter().flatten()
     }
@@ -165,8 +165,8 @@ impl KeyRule {
             let names: Vec<String> = self.one_of.iter().map(RuleValue::describe).collect();
             words.push(format!("one of {}", names.join(", ")));
         }
-        if !self.range().is_empty() {
-            words.push(self.range().describe());
+        if !self.value_range().is_empty() {
+            words.push(self.value_range().describe());
         }
         if self.whole {
             words.push("a whole number".to_owned());
@@ -174,7 +174,7 @@ impl KeyRule {
         if self.filled {
             words.push("not empty".to_owned());
         }
-        words.extend(self.dependent().map(DependentRule::describe));
+        words.extend(self.dependent_rules().map(DependentRule::describe));
         words.join(", ")
     }
 }
@@ -184,10 +184,12 @@ fn is_whole(number: f64) -> bool {
 }
 
 /// Formats a value for a message.
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn format_value(value: &Value) -> String {
     match value {
-        Value::String(text) => shortened(text),
-        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), grouped),
-        other => shortened(&other.to_string()),
+        Value::String(text) => truncate_for_message(text),
+        Value::Number(number) => number
+            .as_f64()
+            .map_or_else(|| number.to_string(), format_grouped),
+        other => truncate_for_message(&other.to_string()),
     }
 }

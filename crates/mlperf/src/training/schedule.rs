@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::dependent::{DependentRule as _, WholeBatches};
 use crate::check::RuleCheck;
-use retrial_readings::number::grouped;
+use retrial_readings::number::format_grouped;
 
 /// The times at which a run is evaluated.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -40,7 +40,7 @@ struct LinearSamples {
 impl EvaluationSchedule {
     /// Returns the rule that an evaluation after `count` samples violates; `before` is the one before
     /// it, and `batch` the batch size that was logged above.
-    pub fn violated_by(
+    pub fn find_violation(
         &self,
         count: f64,
         before: Option<f64>,
@@ -51,16 +51,16 @@ impl EvaluationSchedule {
         }
         let Some(batch) = batch.filter(|batch| *batch > 0.0) else {
             let measured = "before global_batch_size";
-            return Some(RuleCheck::failed("evaluations", measured, "after it"));
+            return Some(RuleCheck::violation("evaluations", measured, "after it"));
         };
         let every = self.every.as_ref().map(|every| every.samples_at(batch));
-        let shown = format!("after {} samples", grouped(count));
+        let shown = format!("after {} samples", format_grouped(count));
         if let (None, Some(first)) = (before, &self.first) {
-            let expected = first.samples_at(batch, every);
+            let expected = first.first_sample_count(batch, every);
             // As the checker, which cuts a fraction off.
             if (count.trunc() - expected).abs() > 0.0 {
-                let required = format!("after {} ({})", grouped(expected), first.describe());
-                return Some(RuleCheck::failed("first evaluation", shown, required));
+                let required = format!("after {} ({})", format_grouped(expected), first.describe());
+                return Some(RuleCheck::violation("first evaluation", shown, required));
             }
         }
         let every = every?;
@@ -69,16 +69,20 @@ impl EvaluationSchedule {
         let (is_wrong, required) = match expected.filter(|_| self.gapless) {
             Some(expected) => (
                 (count - expected).abs() > 0.0,
-                format!("after {}, {} later", grouped(expected), grouped(every)),
+                format!(
+                    "after {}, {} later",
+                    format_grouped(expected),
+                    format_grouped(every)
+                ),
             ),
-            None => (of_grid, format!("every {} samples", grouped(every))),
+            None => (of_grid, format!("every {} samples", format_grouped(every))),
         };
-        is_wrong.then(|| RuleCheck::failed("evaluations", shown, required))
+        is_wrong.then(|| RuleCheck::violation("evaluations", shown, required))
     }
 }
 
 impl FirstEvaluation {
-    fn samples_at(&self, batch: f64, every: Option<f64>) -> f64 {
+    fn first_sample_count(&self, batch: f64, every: Option<f64>) -> f64 {
         match self {
             Self::Batches(batches) => batches.samples_at(batch),
             Self::Line(line) => {
@@ -92,7 +96,8 @@ impl FirstEvaluation {
         match self {
             Self::Batches(batches) => batches.describe(),
             Self::Line(line) => {
-                let [per_batch, samples, of] = [line.per_batch, line.samples, line.of].map(grouped);
+                let [per_batch, samples, of] =
+                    [line.per_batch, line.samples, line.of].map(format_grouped);
                 format!("from ({per_batch} × global_batch_size + {samples}) / {of} on")
             }
         }

@@ -21,15 +21,15 @@ const LOGS: [&str; 3] = [
 ];
 
 fn rules(round: &str, benchmark: &str, division: Division) -> TrainingRules {
-    let mut rounds = rounds().iter();
+    let mut rounds = built_in_training_rounds().iter();
     let round = rounds.find(|candidate| candidate.round == round).unwrap();
-    round.rules(benchmark, division).unwrap()
+    round.benchmark_rules(benchmark, division).unwrap()
 }
 
 fn read(rules: &TrainingRules, logs: &[String]) -> Vec<NamedLog> {
     let read = |text: &String| {
         let mut reader = LogReader::new(rules);
-        text.lines().for_each(|line| reader.feed(line));
+        text.lines().for_each(|line| reader.feed_line(line));
         reader.finish()
     };
     let named = logs.iter().enumerate().map(|(number, text)| NamedLog {
@@ -41,7 +41,7 @@ fn read(rules: &TrainingRules, logs: &[String]) -> Vec<NamedLog> {
 
 /// Returns the rules that these logs violate.
 fn violated(rules: &TrainingRules, logs: &[String], scaling: Option<f64>) -> Vec<String> {
-    let checked = check(rules, &read(rules, logs), scaling);
+    let checked = check_result(rules, &read(rules, logs), scaling);
     let failed = checked.checks.into_iter().filter(|check| !check.passed);
     failed
         .map(|check| format!("{}: {}; {}", check.rule, check.measured, check.required))
@@ -78,7 +78,7 @@ fn edited(log: &str, key: &str, from: &str, to: &str) -> String {
 fn the_published_result_passes() {
     let rules = closed();
     let read = read(&rules, &logs());
-    let checked = check(&rules, &read, Some(1.022_556_390_977_443_6));
+    let checked = check_result(&rules, &read, Some(1.022_556_390_977_443_6));
     let failed: Vec<_> = checked
         .checks
         .iter()
@@ -243,7 +243,7 @@ fn shifted(log: &str, key: &str, by: i64) -> String {
 }
 
 #[test]
-fn targets() {
+fn a_run_stops_where_its_target_is_met() {
     let rules = closed();
     let log = &logs()[0];
     let missed = edited(
@@ -383,7 +383,7 @@ fn convergence_and_its_factor() {
         let log = edited(&log, "submission_division", "closed", "open");
         log.replace("\"samples_count\"", "\"epoch_num\": 1, \"samples_count\"")
     });
-    let checked = check(&open, &read(&open, &all), None);
+    let checked = check_result(&open, &read(&open, &all), None);
     let failed: Vec<_> = checked
         .checks
         .iter()

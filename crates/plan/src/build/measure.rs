@@ -305,7 +305,7 @@ impl<'a> TrialContext<'a> {
         let is_warmup = trial <= plan.warmup;
         let when = if trial > plan.warmup + plan.trials.min {
             StepCondition::UntilDecided {
-                stages: plan.trials.stages(),
+                stages: plan.trials.analysis_stages(),
             }
         } else {
             StepCondition::Always

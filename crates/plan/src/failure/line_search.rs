@@ -9,7 +9,7 @@ use regex::{Regex, RegexSet};
 use super::FailureSigns;
 use retrial_document::measures::format::limit;
 use retrial_readings::lines::LineSplitter;
-use retrial_readings::nearest::shortened;
+use retrial_readings::nearest::truncate_for_message;
 use retrial_readings::sanitize;
 use retrial_recipe::model::ProgressRule;
 
@@ -101,7 +101,7 @@ impl LineSearch {
             self.note_progress(&line.text, now);
         });
         // A progress bar redraws a line that does not end.
-        let rest = splitter.unfinished();
+        let rest = splitter.unfinished_line();
         self.unterminated_since = rest.as_ref().map(|_| now);
         if let Some(rest) = rest {
             self.note_progress(&rest, now);
@@ -122,7 +122,7 @@ impl LineSearch {
             return None;
         }
         self.unterminated_since = None;
-        let rest = self.splitter.unfinished()?.into_owned();
+        let rest = self.splitter.unfinished_line()?.into_owned();
         self.search_line(&rest, self.lines + 1, age)
     }
 
@@ -155,7 +155,7 @@ impl LineSearch {
         Some(FailedLine {
             pattern: pattern.as_str().to_owned(),
             number,
-            line: shortened(&sanitize(line)),
+            line: truncate_for_message(&sanitize(line)),
             gpu: gpu.map(|gpu| sanitize(&gpu).into_owned()),
             after_s: after.map(|after| after.as_secs()),
         })
@@ -171,7 +171,7 @@ mod tests {
 
     const HOUR: Duration = Duration::from_hours(1);
 
-    fn search(patterns: &[(&str, Option<Duration>)], start: Instant) -> LineSearch {
+    fn start_search(patterns: &[(&str, Option<Duration>)], start: Instant) -> LineSearch {
         let output = patterns.iter().map(|(pattern, after)| FailurePattern {
             pattern: (*pattern).to_owned(),
             after: *after,
@@ -196,7 +196,7 @@ mod tests {
     #[case(&["o", "ne\r\nG", "PU 3: out of memory, really", "\n"])]
     fn a_line_is_found_with_any_chunking(#[case] writes: &[&str]) {
         let now = Instant::now();
-        let mut search = search(
+        let mut search = start_search(
             &[("nothing", None), (r"GPU (?<gpu>\d+): out of memory", None)],
             now,
         );
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn an_unterminated_line_is_searched_after_a_pause() {
         let start = Instant::now();
-        let mut search = search(&[("died$", None)], start);
+        let mut search = start_search(&[("died$", None)], start);
         let age = Some(Duration::ZERO);
         assert_eq!(search.push(b"the worker died", age, start), None);
         assert_eq!(search.search_unterminated(age, start, false), None);
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn a_line_before_the_minimum_age_is_not_a_failure() {
         let now = Instant::now();
-        let mut search = search(&[("Polling server", Some(HOUR))], now);
+        let mut search = start_search(&[("Polling server", Some(HOUR))], now);
         let line = b"i=0 | Polling server...\n";
         assert_eq!(search.push(line, Some(HOUR / 2), now), None);
         assert_eq!(search.push(line, None, now), None, "of unknown time");
@@ -249,7 +249,7 @@ mod tests {
     fn progress_lines_must_recur() {
         let start = Instant::now();
         let minute = Duration::from_mins(1);
-        let mut search = search(&[], start);
+        let mut search = start_search(&[], start);
         let push = |search: &mut LineSearch, text: &str, now| {
             assert_eq!(search.push(text.as_bytes(), Some(HOUR), now), None);
         };
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn once_is_enough_if_the_rule_allows_it() {
         let (start, minute) = (Instant::now(), Duration::from_mins(1));
-        let mut search = search(&[], start);
+        let mut search = start_search(&[], start);
         search.progress.as_mut().unwrap().1.once = true;
         assert!(search.stalled_rule(start + minute).is_some());
         assert_eq!(search.push(b"step 1\n", Some(HOUR), start), None);

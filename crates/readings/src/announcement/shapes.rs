@@ -6,21 +6,26 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 use crate::words::MISSING;
 
 /// A class of so few characters is a letter in both cases, or a choice of separators.
-const SMALL_CLASS: usize = 6;
+const MAX_SMALL_CLASS_CHARS: usize = 6;
 /// Words of a pattern that say that a measurement is valid.
-const SUCCESS: [&str; 7] = [
+const SUCCESS_WORDS: [&str; 7] = [
     "VALID", "Valid", "valid", "PASSED", "passed", "SUCCESS", "success",
 ];
 
 /// Returns the parts of an expression before and behind a group, on the way that goes through it.
-pub fn around(expression: &Hir, group: u32) -> Option<(Vec<Hir>, Vec<Hir>)> {
+pub fn split_around_group(expression: &Hir, group: u32) -> Option<(Vec<Hir>, Vec<Hir>)> {
     match expression.kind() {
         HirKind::Capture(capture) if capture.index == group => Some((Vec::new(), Vec::new())),
-        HirKind::Capture(capture) => around(&capture.sub, group),
-        HirKind::Repetition(repetition) => around(&repetition.sub, group),
-        HirKind::Alternation(branches) => branches.iter().find_map(|branch| around(branch, group)),
+        HirKind::Capture(capture) => split_around_group(&capture.sub, group),
+        HirKind::Repetition(repetition) => split_around_group(&repetition.sub, group),
+        HirKind::Alternation(branches) => branches
+            .iter()
+            .find_map(|branch| split_around_group(branch, group)),
         HirKind::Concat(parts) => {
-            let mut tried = parts.iter().map(|part| around(part, group)).enumerate();
+            let mut tried = parts
+                .iter()
+                .map(|part| split_around_group(part, group))
+                .enumerate();
             let (at, inner) = tried.find_map(|(at, inner)| Some((at, inner?)))?;
             let before = parts[..at].iter().cloned().chain(inner.0);
             let after = inner.1.into_iter().chain(parts[at + 1..].iter().cloned());
@@ -36,7 +41,7 @@ pub fn has_word(expression: &Hir) -> bool {
         HirKind::Literal(literal) => String::from_utf8_lossy(&literal.0)
             .chars()
             .any(char::is_alphanumeric),
-        HirKind::Class(class) => characters(class)
+        HirKind::Class(class) => small_class_characters(class)
             .is_some_and(|all| all.len() <= 3 && all.iter().all(|one| one.is_alphabetic())),
         HirKind::Capture(capture) => has_word(&capture.sub),
         HirKind::Repetition(repetition) => repetition.min > 0 && has_word(&repetition.sub),
@@ -60,20 +65,24 @@ pub fn is_space(expression: &Hir) -> bool {
 }
 
 /// Returns the characters of a small class.
-pub fn characters(class: &Class) -> Option<Vec<char>> {
+pub fn small_class_characters(class: &Class) -> Option<Vec<char>> {
     let Class::Unicode(class) = class else {
         return None;
     };
     let ranges = class.ranges().iter();
-    let all = ranges.flat_map(|range| range.start()..=range.end());
-    let all = all.take(SMALL_CLASS + 1).collect_vec();
-    (all.len() <= SMALL_CLASS).then_some(all)
+    let class_characters = ranges.flat_map(|range| range.start()..=range.end());
+    let all = class_characters
+        .take(MAX_SMALL_CLASS_CHARS + 1)
+        .collect_vec();
+    (all.len() <= MAX_SMALL_CLASS_CHARS).then_some(all)
 }
 
 /// Returns the expression of several parts, in which a word for a missing number may stand for each number.
-pub fn with_missing(parts: &[Hir]) -> String {
+pub fn allow_missing_numbers(parts: &[Hir]) -> String {
     let texts = parts.iter().map(|part| match part.kind() {
-        HirKind::Repetition(repetition) if repetition.min > 0 && is_number(&repetition.sub) => {
+        HirKind::Repetition(repetition)
+            if repetition.min > 0 && is_number_class(&repetition.sub) =>
+        {
             format!("(?:{part}|{MISSING})")
         }
         _ => part.to_string(),
@@ -82,7 +91,7 @@ pub fn with_missing(parts: &[Hir]) -> String {
 }
 
 /// Returns whether an expression matches only what numbers consist of, and digits.
-fn is_number(expression: &Hir) -> bool {
+fn is_number_class(expression: &Hir) -> bool {
     let HirKind::Class(Class::Unicode(class)) = expression.kind() else {
         return false;
     };
@@ -111,7 +120,7 @@ pub fn text_before_success(before: &[Hir]) -> Option<Hir> {
             continue;
         };
         let text = std::str::from_utf8(&literal.0).ok()?;
-        let found = SUCCESS
+        let found = SUCCESS_WORDS
             .iter()
             .find_map(|word| text.find(word))
             .filter(|at| *at == 0 || text[..*at].ends_with(|last: char| !last.is_alphanumeric()));

@@ -8,7 +8,7 @@ fn whole(line: &str, unit: &str) -> String {
     let end = line.find('}').unwrap() - 1;
     let plain = line.replace(['{', '}'], "");
     let part = start..end;
-    plain[begin(&plain, &part)..super::end(&plain, &part, unit)].to_owned()
+    plain[number_begin(&plain, &part)..super::number_end(&plain, &part, unit)].to_owned()
 }
 
 #[rstest]

@@ -15,11 +15,11 @@ pub struct HeadingKind {
 }
 
 /// Returns expressions for every heading of a kind; none where it has only the one.
-pub fn kinds(expression: &str) -> Vec<HeadingKind> {
+pub fn heading_kinds(expression: &str) -> Vec<HeadingKind> {
     let Ok(parsed) = regex_syntax::parse(expression) else {
         return Vec::new();
     };
-    let own = rewritten(&parsed, &escape);
+    let own = rewrite_literals(&parsed, &escape);
     let mut kinds = Vec::new();
     let mut add = |expression: String, is_any_text| {
         if expression != own {
@@ -29,8 +29,11 @@ pub fn kinds(expression: &str) -> Vec<HeadingKind> {
             });
         }
     };
-    add(rewritten(&parsed, &numbers_and_quotes), false);
-    add(rewritten(&parsed, &values), false);
+    add(
+        rewrite_literals(&parsed, &generalize_numbers_and_quotes),
+        false,
+    );
+    add(rewrite_literals(&parsed, &generalize_values), false);
     let parts = match parsed.kind() {
         HirKind::Concat(parts) => &parts[..],
         _ => std::slice::from_ref(&parsed),
@@ -56,7 +59,7 @@ pub fn kinds(expression: &str) -> Vec<HeadingKind> {
         pieces.collect::<String>()
     };
     if !has_number_of_its_own(text)
-        && let Some((text, is_any_text)) = text_generalised(text)
+        && let Some((text, is_any_text)) = generalize_text(text)
     {
         add(pieces(&text), is_any_text);
     }
@@ -65,38 +68,43 @@ pub fn kinds(expression: &str) -> Vec<HeadingKind> {
     };
     let is_anchored = last == 1 && look(parts.first(), Look::Start);
     let ends = look(parts.get(last + 1), Look::End);
-    if is_anchored && let Some(text) = other_word(text, ends) {
+    if is_anchored && let Some(text) = generalize_first_word(text, ends) {
         add(pieces(&text), false);
     }
     kinds
 }
 
 /// Returns the expression with each literal text rewritten.
-fn rewritten(expression: &Hir, rewrite: &dyn Fn(&str) -> String) -> String {
+fn rewrite_literals(expression: &Hir, rewrite: &dyn Fn(&str) -> String) -> String {
     match expression.kind() {
         HirKind::Literal(literal) => match std::str::from_utf8(&literal.0) {
             Ok(text) => rewrite(text),
             Err(_) => expression.to_string(),
         },
-        HirKind::Capture(capture) => format!("(?:{})", rewritten(&capture.sub, rewrite)),
+        HirKind::Capture(capture) => format!("(?:{})", rewrite_literals(&capture.sub, rewrite)),
         HirKind::Repetition(repetition) => {
             let (min, max) = (repetition.min, repetition.max);
-            let max = max.map_or(String::new(), |max| max.to_string());
+            let max_text = max.map_or(String::new(), |max| max.to_string());
             let lazy = if repetition.greedy { "" } else { "?" };
-            let sub = rewritten(&repetition.sub, rewrite);
-            format!("(?:{sub}){{{min},{max}}}{lazy}")
+            let sub = rewrite_literals(&repetition.sub, rewrite);
+            format!("(?:{sub}){{{min},{max_text}}}{lazy}")
         }
-        HirKind::Concat(parts) => parts.iter().map(|part| rewritten(part, rewrite)).collect(),
+        HirKind::Concat(parts) => parts
+            .iter()
+            .map(|part| rewrite_literals(part, rewrite))
+            .collect(),
         HirKind::Alternation(branches) => {
-            let branches = branches.iter().map(|branch| rewritten(branch, rewrite));
-            format!("(?:{})", branches.collect_vec().join("|"))
+            let rewritten_branches = branches
+                .iter()
+                .map(|branch| rewrite_literals(branch, rewrite));
+            format!("(?:{})", rewritten_branches.collect_vec().join("|"))
         }
         _ => expression.to_string(),
     }
 }
 
 /// Returns a text, escaped, with any number and any quoted text in place of its own.
-fn numbers_and_quotes(text: &str) -> String {
+fn generalize_numbers_and_quotes(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -129,7 +137,7 @@ fn numbers_and_quotes(text: &str) -> String {
 
 /// Returns a text, escaped, with any value for each of its names: `model=llama tp=8`, `--model llama --tp 8`,
 /// `clients: 32`.
-fn values(text: &str) -> String {
+fn generalize_values(text: &str) -> String {
     let mut out = String::new();
     let mut is_value = false;
     for word in text.split_inclusive(' ') {
@@ -152,8 +160,8 @@ fn values(text: &str) -> String {
 /// Returns whether a text has a number that is no part of a name: `batch 8`, but not `bf16` or `llama-3`.
 fn has_number_of_its_own(text: &str) -> bool {
     let words = text.split(|letter: char| letter.is_whitespace() || "=:,()[]".contains(letter));
-    let mut words = words.filter(|word| !word.is_empty());
-    words.any(|word| {
+    let mut nonempty_words = words.filter(|word| !word.is_empty());
+    nonempty_words.any(|word| {
         word.chars()
             .all(|letter| letter.is_ascii_digit() || letter == '.')
     })
@@ -161,14 +169,14 @@ fn has_number_of_its_own(text: &str) -> bool {
 
 /// Returns a text, escaped, with any text behind its last separator, or between its marks; and whether it is
 /// between marks.
-fn text_generalised(text: &str) -> Option<(String, bool)> {
+fn generalize_text(text: &str) -> Option<(String, bool)> {
     if let Some(at) = text
         .rfind([':', '='])
         .filter(|at| has_words(&text[at + 1..]))
     {
         let (name, value) = text.split_at(at + 1);
         let space = &value[..value.len() - value.trim_start().len()];
-        let is_level = super::is_of_log(name);
+        let is_level = super::is_log_line(name);
         let any = format!(r"{}{}\S.*?", escape(name), escape(space));
         return (!is_level).then_some((any, false));
     }
@@ -193,14 +201,17 @@ fn text_generalised(text: &str) -> Option<(String, bool)> {
 
 /// Returns a text, escaped, with any word in place of its first: `Offline (8 GPUs)`, `Server:`, or a line of
 /// one word.
-fn other_word(text: &str, ends: bool) -> Option<String> {
+fn generalize_first_word(text: &str, ends: bool) -> Option<String> {
     let length = text.find(|letter: char| !letter.is_alphanumeric());
     let (word, rest) = text.split_at(length.unwrap_or(text.len()));
     word.starts_with(char::is_uppercase).then_some(())?;
     match rest {
         "" if ends => Some(r"\p{Lu}\w*".to_owned()),
         ":" => Some(r"\p{Lu}\w*:\s*$".to_owned()),
-        _ if rest.starts_with(" (") => Some(format!(r"\p{{Lu}}\w*{}", numbers_and_quotes(rest))),
+        _ if rest.starts_with(" (") => Some(format!(
+            r"\p{{Lu}}\w*{}",
+            generalize_numbers_and_quotes(rest)
+        )),
         _ => None,
     }
 }
@@ -220,9 +231,9 @@ mod tests {
         #[test]
         fn any_expression_is_of_its_own_kind(text in "[-A-Za-z0-9:='\" \\[\\]#]{1,20}") {
             let expression = regex_syntax::escape(&text);
-            for kind in kinds(&expression) {
+            for kind in heading_kinds(&expression) {
                 let kind = kind.expression;
-                prop_assert!(BoundedRegex::new(&kind).unwrap().search().is_match(&text), "{kind}");
+                prop_assert!(BoundedRegex::new(&kind).unwrap().start_search().is_match(&text), "{kind}");
             }
         }
     }

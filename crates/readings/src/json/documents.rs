@@ -3,12 +3,12 @@
 
 use serde_json::{Deserializer, Value};
 
-use super::tolerance::tolerated;
+use super::tolerance::quote_non_finite_numbers;
 
 /// The longest document that is read.
-pub const MAX_LENGTH: usize = 16 << 20;
+pub const MAX_DOCUMENT_BYTES: usize = 16 << 20;
 /// Brackets of a line at which a document is looked for.
-const MAX_BEGINNINGS: usize = 8;
+const MAX_BEGINNINGS_PER_LINE: usize = 8;
 
 /// A part of a log that is, or begins as, a JSON document.
 #[derive(Debug, PartialEq)]
@@ -28,20 +28,20 @@ pub struct DocumentSplitter {
 
 impl DocumentSplitter {
     /// Reads a line, and hands each document that ends on it to `emit`.
-    pub fn feed(&mut self, line: &str, mut emit: impl FnMut(LogPiece<'_>)) {
+    pub fn feed_line(&mut self, line: &str, mut emit: impl FnMut(LogPiece<'_>)) {
         self.lines += 1;
         if let Some(mut open) = self.open.take() {
-            match open.append(line) {
+            match open.append_line(line) {
                 DocumentState::Open => {
                     self.open = Some(open);
                     return;
                 }
-                DocumentState::Complete => return open.emit(&mut emit),
+                DocumentState::Complete => return open.emit_piece(&mut emit),
                 // The document was cut, and this line is not of it.
                 DocumentState::Foreign => emit(LogPiece::Broken(&open.text, open.line)),
             }
         }
-        self.open = begin(line, self.lines, &mut emit);
+        self.open = begin_documents(line, self.lines, &mut emit);
     }
 
     /// Finishes the log: hands a document that is still open to `emit`, as broken.
@@ -53,16 +53,20 @@ impl DocumentSplitter {
 }
 
 /// Reads the documents that begin on a line; returns one that does not end on it.
-fn begin(line: &str, number: u64, emit: &mut impl FnMut(LogPiece<'_>)) -> Option<OpenDocument> {
+fn begin_documents(
+    line: &str,
+    number: u64,
+    emit: &mut impl FnMut(LogPiece<'_>),
+) -> Option<OpenDocument> {
     let mut broken = None;
     let brackets = line.match_indices(['{', '[']).map(|(at, _)| at);
     let beginnings = brackets.filter(|at| {
         let is_first = line[..*at].trim().is_empty();
         begins_document(&line[*at..]) && (is_first || line.as_bytes()[*at] == b'{')
     });
-    for at in beginnings.take(MAX_BEGINNINGS) {
+    for at in beginnings.take(MAX_BEGINNINGS_PER_LINE) {
         let rest = &line[at..];
-        let text = tolerated(rest.as_bytes());
+        let text = quote_non_finite_numbers(rest.as_bytes());
         let mut values = Deserializer::from_slice(&text).into_iter::<Value>();
         match values.next() {
             Some(Ok(Value::Array(_))) if !is_rest_empty(&text, values.byte_offset()) => {}
@@ -75,7 +79,7 @@ fn begin(line: &str, number: u64, emit: &mut impl FnMut(LogPiece<'_>)) -> Option
             }
             Some(Err(error)) if error.is_eof() => {
                 let mut open = OpenDocument::new(&line[..at], number);
-                if open.read(rest) == DocumentState::Open {
+                if open.read_text(rest) == DocumentState::Open {
                     return Some(open);
                 }
                 broken = broken.or(Some(rest));
@@ -143,13 +147,13 @@ impl OpenDocument {
         }
     }
 
-    fn append(&mut self, line: &str) -> DocumentState {
+    fn append_line(&mut self, line: &str) -> DocumentState {
         let text = line.strip_prefix(&self.prefix).unwrap_or(line);
         match text.trim_start().bytes().next() {
             None => DocumentState::Open,
             Some(first) if self.may_go_on_with(first) => {
                 self.text.push('\n');
-                self.read(text)
+                self.read_text(text)
             }
             Some(_) => DocumentState::Foreign,
         }
@@ -166,8 +170,8 @@ impl OpenDocument {
         }
     }
 
-    fn read(&mut self, text: &str) -> DocumentState {
-        if self.text.len() + text.len() > MAX_LENGTH {
+    fn read_text(&mut self, text: &str) -> DocumentState {
+        if self.text.len() + text.len() > MAX_DOCUMENT_BYTES {
             return DocumentState::Foreign;
         }
         let mut bytes = text.bytes().enumerate();
@@ -204,8 +208,8 @@ impl OpenDocument {
         DocumentState::Open
     }
 
-    fn emit(&self, emit: &mut impl FnMut(LogPiece<'_>)) {
-        match serde_json::from_slice(&tolerated(self.text.as_bytes())) {
+    fn emit_piece(&self, emit: &mut impl FnMut(LogPiece<'_>)) {
+        match serde_json::from_slice(&quote_non_finite_numbers(self.text.as_bytes())) {
             Ok(value) => emit(LogPiece::Document(value, self.line, &self.prefix)),
             Err(_) => emit(LogPiece::Broken(&self.text, self.line)),
         }
@@ -231,7 +235,7 @@ mod tests {
             LogPiece::Broken(text, line) => broken.push((text.to_owned(), line)),
         };
         for line in log.lines() {
-            documents.feed(line, &mut sort);
+            documents.feed_line(line, &mut sort);
         }
         documents.finish(&mut sort);
         (whole, broken)
@@ -285,7 +289,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text(log in "([{\\[\\]}\",:a1 n]|\\n){0,60}") {
+        fn any_text_can_be_read(log in "([{\\[\\]}\",:a1 n]|\\n){0,60}") {
             pieces(&log);
         }
 

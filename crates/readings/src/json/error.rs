@@ -1,6 +1,6 @@
 //! Errors of JSON documents that give no figure.
 
-use crate::accumulator::MOST_ENTRIES;
+use crate::accumulator::MAX_TABLE_ENTRIES;
 
 /// Reasons why a document gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -71,7 +71,7 @@ pub enum JsonError {
         has: String,
     },
     /// A table without end.
-    #[error("`{path}` names more than {MOST_ENTRIES} figures; make `by` narrower")]
+    #[error("`{path}` names more than {MAX_TABLE_ENTRIES} figures; make `by` narrower")]
     TooManyEntries {
         /// The figure's `JSONPath`, as the recipe writes it.
         path: String,

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 /// Members that name an error.
-const ERRORS: [&str; 13] = [
+const ERROR_MEMBERS: [&str; 13] = [
     "error",
     "errors",
     "err",
@@ -19,9 +19,9 @@ const ERRORS: [&str; 13] = [
     "fail_reason",
 ];
 /// Members that say how it ended.
-const OUTCOMES: [&str; 5] = ["status", "state", "result", "outcome", "verdict"];
+const OUTCOME_MEMBERS: [&str; 5] = ["status", "state", "result", "outcome", "verdict"];
 /// Words for a bad end.
-const BAD: [&str; 19] = [
+const FAILURE_WORDS: [&str; 19] = [
     "error",
     "failed",
     "failure",
@@ -43,7 +43,7 @@ const BAD: [&str; 19] = [
     "interrupted",
 ];
 /// Members that are true if all went well.
-const GOOD: [&str; 7] = [
+const SUCCESS_MEMBERS: [&str; 7] = [
     "success",
     "succeeded",
     "successful",
@@ -53,7 +53,7 @@ const GOOD: [&str; 7] = [
     "completed",
 ];
 /// Members that are true or not zero if it did not.
-const CODES: [&str; 7] = [
+const FAILURE_CODE_MEMBERS: [&str; 7] = [
     "failed",
     "crashed",
     "returncode",
@@ -73,8 +73,8 @@ pub fn states_failure(record: &Map<String, Value>) -> bool {
 
 fn is_failure(name: &str, value: &Value) -> bool {
     let is_named = |names: &[&str]| names.contains(&name);
-    if is_named(&ERRORS) {
-        return !is_empty(value);
+    if is_named(&ERROR_MEMBERS) {
+        return !is_empty_value(value);
     }
     let is_text = value.as_str().is_some_and(|text| !text.trim().is_empty());
     let begins = ["error_", "err_", "exception_", "failure_"];
@@ -85,17 +85,17 @@ fn is_failure(name: &str, value: &Value) -> bool {
         return is_text;
     }
     match value {
-        Value::String(text) if is_named(&OUTCOMES) => {
-            BAD.contains(&&text.trim().to_ascii_lowercase()[..])
+        Value::String(text) if is_named(&OUTCOME_MEMBERS) => {
+            FAILURE_WORDS.contains(&&text.trim().to_ascii_lowercase()[..])
         }
-        Value::Bool(is_good) if is_named(&GOOD) => !is_good,
-        Value::Bool(is_bad) if is_named(&CODES[..2]) => *is_bad,
-        Value::Number(code) if is_named(&CODES[2..]) => code.as_f64() != Some(0.0),
+        Value::Bool(is_good) if is_named(&SUCCESS_MEMBERS) => !is_good,
+        Value::Bool(is_bad) if is_named(&FAILURE_CODE_MEMBERS[..2]) => *is_bad,
+        Value::Number(code) if is_named(&FAILURE_CODE_MEMBERS[2..]) => code.as_f64() != Some(0.0),
         _ => false,
     }
 }
 
-fn is_empty(value: &Value) -> bool {
+fn is_empty_value(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
         Value::String(text) => text.trim().is_empty(),

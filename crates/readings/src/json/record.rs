@@ -11,12 +11,12 @@ use super::failure::states_failure;
 use crate::place::RecordLocation;
 
 /// Members that tell kinds of records apart.
-const KINDS: [&str; 12] = [
+const KIND_MEMBERS: [&str; 12] = [
     "type", "event", "kind", "name", "phase", "stage", "level", "msg", "message", "metric", "key",
     "op",
 ];
 /// Members that say that two records are of one kind.
-const TYPES: [&str; 3] = ["type", "event", "kind"];
+const TYPE_MEMBERS: [&str; 3] = ["type", "event", "kind"];
 /// No record has more members that are compared.
 const MAX_MEMBERS: usize = 200;
 
@@ -31,13 +31,13 @@ pub struct ExampleRecord {
 
 impl ExampleRecord {
     /// Returns the example that a record is.
-    pub fn of(record: &Map<String, Value>, prefix: &str) -> Self {
+    pub fn from_record(record: &Map<String, Value>, prefix: &str) -> Self {
         let names = record.keys().take(MAX_MEMBERS).cloned().collect();
-        let kinds = record
+        let kind_members = record
             .iter()
-            .filter(|(name, _)| KINDS.contains(&name.as_str()));
-        let kinds = kinds.map(|(name, value)| (name.clone(), value.clone()));
-        let kinds = kinds.collect();
+            .filter(|(name, _)| KIND_MEMBERS.contains(&name.as_str()));
+        let kind_pairs = kind_members.map(|(name, value)| (name.clone(), value.clone()));
+        let kinds = kind_pairs.collect();
         let mut without_numbers = prefix.replace(|letter: char| letter.is_ascii_digit(), "0");
         while without_numbers.contains("00") {
             without_numbers = without_numbers.replace("00", "0");
@@ -49,18 +49,19 @@ impl ExampleRecord {
         }
     }
 
-    fn has(&self, name: &str) -> bool {
+    fn has_member(&self, name: &str) -> bool {
         self.names.iter().any(|own| own == name)
     }
 
     /// Returns whether another has each of its members, but for the figure and what tells kinds apart.
     fn is_covered_by(&self, other: &Self, figure: Option<&str>) -> bool {
-        let compared =
-            |name: &&String| Some(name.as_str()) != figure && !KINDS.contains(&name.as_str());
+        let compared = |name: &&String| {
+            Some(name.as_str()) != figure && !KIND_MEMBERS.contains(&name.as_str())
+        };
         self.names
             .iter()
             .filter(compared)
-            .all(|name| other.has(name))
+            .all(|name| other.has_member(name))
     }
 }
 
@@ -87,7 +88,7 @@ pub struct IncompleteRecord {
 
 impl IncompleteRecord {
     /// Returns a record that could be read.
-    pub fn whole(
+    pub fn from_record(
         place: RecordLocation,
         text: String,
         record: &Map<String, Value>,
@@ -97,7 +98,7 @@ impl IncompleteRecord {
             place,
             text,
             level: 0,
-            members: ExampleRecord::of(record, prefix),
+            members: ExampleRecord::from_record(record, prefix),
             states_error: states_failure(record),
             is_broken: false,
             is_nothing: false,
@@ -107,26 +108,26 @@ impl IncompleteRecord {
     }
 
     /// Something else in place of a record.
-    pub fn nothing(place: RecordLocation, text: String) -> Self {
+    pub fn from_absent_record(place: RecordLocation, text: String) -> Self {
         Self {
             is_nothing: true,
-            ..Self::whole(place, text, &Map::new(), "")
+            ..Self::from_record(place, text, &Map::new(), "")
         }
     }
 
     /// Returns the same after so many members of the way to the figure.
     #[must_use]
-    pub fn at(mut self, level: usize) -> Self {
+    pub fn with_level(mut self, level: usize) -> Self {
         self.level = level;
         self
     }
 
     /// Returns a text that begins as a record and is none.
-    pub fn broken(place: RecordLocation, text: String, source: &str) -> Self {
+    pub fn from_broken_text(place: RecordLocation, text: String, source: &str) -> Self {
         let parts = source.split('"').collect::<Vec<_>>();
         let is_name = |pair: &&[&str]| pair[1].trim_start().starts_with(':');
-        let names = parts.windows(2).filter(is_name).take(MAX_MEMBERS);
-        let names: Vec<String> = names.map(|pair| pair[0].to_owned()).collect();
+        let named_pairs = parts.windows(2).filter(is_name).take(MAX_MEMBERS);
+        let names: Vec<String> = named_pairs.map(|pair| pair[0].to_owned()).collect();
         let first = parts
             .get(1)
             .filter(|first| names.is_empty() && !first.is_empty());
@@ -137,15 +138,15 @@ impl IncompleteRecord {
                 ..ExampleRecord::default()
             },
             is_broken: true,
-            ..Self::whole(place, text, &Map::new(), "")
+            ..Self::from_record(place, text, &Map::new(), "")
         }
     }
 
     /// Returns the same as an entry of a table, if the members that name it can be read of the text.
     #[must_use]
-    pub fn of_entry(mut self, source: &str, by: &[String]) -> Self {
-        let names = by.iter().map(|name| text_of_member(source, name));
-        let names = names.collect::<Option<Vec<_>>>();
+    pub fn with_entry(mut self, source: &str, by: &[String]) -> Self {
+        let member_texts = by.iter().map(|name| text_of_member(source, name));
+        let names = member_texts.collect::<Option<Vec<_>>>();
         self.entry = names
             .filter(|names| !names.is_empty())
             .map(|names| names.join(" "));
@@ -154,18 +155,25 @@ impl IncompleteRecord {
 
     /// Returns whether it is a record that states an error, and has a member in common with one that has
     /// the figure.
-    pub fn is_failed_one_of(&self, example: &ExampleRecord) -> bool {
-        self.states_error && self.is_alike(example)
+    pub fn is_failure_like(&self, example: &ExampleRecord) -> bool {
+        self.states_error && self.shares_member_with(example)
     }
 
     /// Returns whether it announces the figure that such a record has. In a file of records, an error
     /// needs no member in common; in a log it does.
-    pub fn announces(&self, example: &ExampleRecord, figure: Option<&str>, in_file: bool) -> bool {
+    pub fn announces_figure(
+        &self,
+        example: &ExampleRecord,
+        figure: Option<&str>,
+        in_file: bool,
+    ) -> bool {
         let names = &self.members.names;
-        let is_alike = self.is_alike(example);
+        let is_alike = self.shares_member_with(example);
         if self.is_broken {
             let is_cut = |name: &String| example.names.iter().any(|own| own.starts_with(name));
-            return is_alike || self.names(figure) || self.cut_name.as_ref().is_some_and(is_cut);
+            return is_alike
+                || self.has_figure_member(figure)
+                || self.cut_name.as_ref().is_some_and(is_cut);
         }
         if self.is_nothing || self.states_error && (in_file || is_alike) {
             return true;
@@ -179,20 +187,23 @@ impl IncompleteRecord {
         if has_kind(&|_, is_same| !is_same) {
             return false;
         }
-        let is_part = is_alike && names.iter().all(|name| example.has(name));
+        let is_part = is_alike && names.iter().all(|name| example.has_member(name));
         let is_of_place =
             self.members.prefix == example.prefix && example.is_covered_by(&self.members, figure);
-        has_kind(&|name, is_same| is_same && TYPES.contains(&name))
+        has_kind(&|name, is_same| is_same && TYPE_MEMBERS.contains(&name))
             || is_part && (in_file || is_of_place)
     }
 
-    fn is_alike(&self, example: &ExampleRecord) -> bool {
-        self.members.names.iter().any(|name| example.has(name))
+    fn shares_member_with(&self, example: &ExampleRecord) -> bool {
+        self.members
+            .names
+            .iter()
+            .any(|name| example.has_member(name))
     }
 
     /// Returns whether it has a member of the figure's name.
-    pub fn names(&self, figure: Option<&str>) -> bool {
-        figure.is_some_and(|figure| self.members.has(figure))
+    pub fn has_figure_member(&self, figure: Option<&str>) -> bool {
+        figure.is_some_and(|figure| self.members.has_member(figure))
     }
 }
 
@@ -224,14 +235,15 @@ mod tests {
     fn records(#[case] record: &str, #[case] in_file: bool, #[case] in_log: bool) {
         let example: Map<_, _> =
             from_str(r#"{"event": "result", "users": 1, "rate": 10}"#).unwrap();
-        let example = ExampleRecord::of(&example, "");
-        let lacking = IncompleteRecord::whole(
+        let example = ExampleRecord::from_record(&example, "");
+        let lacking = IncompleteRecord::from_record(
             RecordLocation::default(),
             String::new(),
             &from_str(record).unwrap(),
             "",
         );
-        let actual = [true, false].map(|file| lacking.announces(&example, Some("rate"), file));
+        let actual =
+            [true, false].map(|file| lacking.announces_figure(&example, Some("rate"), file));
         assert_eq!(actual, [in_file, in_log]);
     }
 
@@ -242,9 +254,14 @@ mod tests {
     #[case(r#"{"loss": 4.0, "users"#, false)]
     fn cut_records(#[case] text: &str, #[case] announces: bool) {
         let example: Map<_, _> = from_str(r#"{"users": 1, "rate": 10}"#).unwrap();
-        let broken = IncompleteRecord::broken(RecordLocation::default(), String::new(), text);
+        let broken =
+            IncompleteRecord::from_broken_text(RecordLocation::default(), String::new(), text);
         assert_eq!(
-            broken.announces(&ExampleRecord::of(&example, ""), Some("rate"), false),
+            broken.announces_figure(
+                &ExampleRecord::from_record(&example, ""),
+                Some("rate"),
+                false
+            ),
             announces
         );
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use serde_json_path::JsonPath;
 
-use crate::json_path::{descendant, parent};
+use crate::json_path::{descendant_member_name, split_last_member};
 
 /// The way that a path takes.
 #[derive(Debug, Clone)]
@@ -26,16 +26,16 @@ pub enum RouteResult<'v> {
 
 impl RecordRoute {
     /// Returns the way of a path; none if it does not end with a member.
-    pub fn of(path: &str) -> Option<Self> {
-        if let Some(member) = descendant(path) {
+    pub fn from_path(path: &str) -> Option<Self> {
+        if let Some(member) = descendant_member_name(path) {
             return Some(Self {
                 records: None,
                 members: vec![member.to_owned()],
             });
         }
-        let (mut records, member) = parent(path)?;
+        let (mut records, member) = split_last_member(path)?;
         let mut members = vec![member];
-        while let Some((before, member)) = parent(&records.to_string()) {
+        while let Some((before, member)) = split_last_member(&records.to_string()) {
             members.insert(0, member);
             records = before;
         }
@@ -51,38 +51,38 @@ impl RecordRoute {
     }
 
     /// Returns the name of the member after so many.
-    pub fn member(&self, level: usize) -> Option<&str> {
+    pub fn member_name(&self, level: usize) -> Option<&str> {
         self.members.get(level).map(String::as_str)
     }
 
     /// Returns the name of the figure's member.
-    pub fn figure(&self) -> Option<&str> {
+    pub fn figure_member(&self) -> Option<&str> {
         self.members.last().map(String::as_str)
     }
 
     /// Returns what a document has on the way, in its order. A document without records is one that lacks
     /// the figure.
-    pub fn stops<'v>(&self, document: &'v Value) -> Vec<RouteResult<'v>> {
+    pub fn collect_stops<'v>(&self, document: &'v Value) -> Vec<RouteResult<'v>> {
         let mut stops = Vec::new();
         let Some(records) = &self.records else {
-            self.descend(document, &mut stops);
+            self.collect_descendant_stops(document, &mut stops);
             return stops;
         };
-        let records = records.query(document).all();
-        if records.is_empty() {
+        let found_records = records.query(document).all();
+        if found_records.is_empty() {
             let members = document.as_object();
             stops.extend(members.map(|members| RouteResult::MissingMember(members, 0)));
         }
         let is_document = |record: &Value| std::ptr::eq(record, document);
-        for record in records {
+        for record in found_records {
             if record.is_object() || !is_document(record) {
-                stops.push(self.follow(record));
+                stops.push(self.follow_members(record));
             }
         }
         stops
     }
 
-    fn follow<'v>(&self, record: &'v Value) -> RouteResult<'v> {
+    fn follow_members<'v>(&self, record: &'v Value) -> RouteResult<'v> {
         let mut on_the_way = Vec::new();
         let mut value = record;
         for (level, member) in self.members.iter().enumerate() {
@@ -99,15 +99,17 @@ impl RecordRoute {
         RouteResult::Figure(value, on_the_way)
     }
 
-    fn descend<'v>(&self, value: &'v Value, stops: &mut Vec<RouteResult<'v>>) {
+    fn collect_descendant_stops<'v>(&self, value: &'v Value, stops: &mut Vec<RouteResult<'v>>) {
         match value {
             Value::Object(members) => {
-                stops.push(self.follow(value));
+                stops.push(self.follow_members(value));
                 members
                     .values()
-                    .for_each(|value| self.descend(value, stops));
+                    .for_each(|value| self.collect_descendant_stops(value, stops));
             }
-            Value::Array(items) => items.iter().for_each(|value| self.descend(value, stops)),
+            Value::Array(items) => items
+                .iter()
+                .for_each(|value| self.collect_descendant_stops(value, stops)),
             _ => {}
         }
     }

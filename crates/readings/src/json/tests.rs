@@ -5,9 +5,9 @@ use super::*;
 
 fn find(path: &str, take: MatchSelection, text: &str) -> Result<f64, String> {
     let mut reader = JsonReader::new(path, &[], None, take).map_err(|error| error.to_string())?;
-    reader.read(text.as_bytes());
-    let mut entries = reader.entries().map_err(|error| error.to_string())?;
-    let printed = entries.remove("").unwrap().one()?;
+    reader.read_file(text.as_bytes());
+    let mut entries = reader.into_entries().map_err(|error| error.to_string())?;
+    let printed = entries.remove("").unwrap().into_single_value()?;
     Ok(printed.value)
 }
 
@@ -57,7 +57,13 @@ fn json_lines(#[case] take: MatchSelection, #[case] expected: f64) {
     for line in format!("starting\n{{ no json\n{lines}[cut").lines() {
         reader.feed_line(line);
     }
-    let printed = reader.entries().unwrap().remove("").unwrap().one().unwrap();
+    let printed = reader
+        .into_entries()
+        .unwrap()
+        .remove("")
+        .unwrap()
+        .into_single_value()
+        .unwrap();
     assert!((printed.value - expected).abs() < 1e-12);
 }
 
@@ -69,11 +75,11 @@ fn find_in_log(
 ) -> Result<(f64, RecordLocation), String> {
     let mut reader = JsonReader::new(path, &[], None, take).unwrap();
     log.lines().for_each(|line| reader.feed_line(line));
-    reader.end_of_log();
-    let mut entries = reader.entries().map_err(|error| error.to_string())?;
+    reader.finish_log();
+    let mut entries = reader.into_entries().map_err(|error| error.to_string())?;
     let figure = entries.remove("").unwrap();
-    let place = figure.place();
-    Ok((figure.one()?.value, place))
+    let place = figure.deciding_place();
+    Ok((figure.into_single_value()?.value, place))
 }
 
 #[rstest]
@@ -119,7 +125,7 @@ fn a_record_that_announces_the_figure_is_not_replaced_by_another(
 #[case::logger("\n\n{\"level\": \"info\", \"v\": 5}\n{\"level\": \"warn\"}")]
 #[case::pretty("{}\na\n{\n \"v\":\n 5\n}\n")]
 fn other_records_and_earlier_faults_are_passed_over(#[case] log: &str) {
-    let expected = (5.0, RecordLocation::line(0, 3));
+    let expected = (5.0, RecordLocation::at_line(0, 3));
     assert_eq!(find_in_log("$.v", MatchSelection::Last, log), Ok(expected));
 }
 
@@ -181,10 +187,10 @@ fn a_cut_record_of_a_table_is_one_of_its_entry() {
         "{\"dtype\": \"fp8\", \"v\": 7}\n{\"dtype\": \"bf16\", \"v\": 5}\n{\"dtype\": \"bf16\", \"";
     let mut reader = JsonReader::new("$", &by, Some("v"), MatchSelection::Last).unwrap();
     log.lines().for_each(|line| reader.feed_line(line));
-    reader.end_of_log();
-    let entries = reader.entries().unwrap();
-    assert!(entries["bf16"].unreadable().is_some());
-    assert!(entries["fp8"].unreadable().is_none());
+    reader.finish_log();
+    let entries = reader.into_entries().unwrap();
+    assert!(entries["bf16"].unreadable_announcement().is_some());
+    assert!(entries["fp8"].unreadable_announcement().is_none());
 }
 
 #[test]
@@ -210,21 +216,25 @@ fn color_escapes_are_ignored() {
 }
 
 #[test]
-fn a_table() {
+fn members_name_the_entries_of_a_table() {
     let text = r#"{"results": [{"dtype": "bf16", "n": 8192, "tflops": 1010.5},
         {"dtype": "fp16", "n": 8192, "tflops": 990}]}"#;
     let by = ["dtype".to_owned(), "n".to_owned()];
     let mut reader =
         JsonReader::new("$.results[*]", &by, Some("tflops"), MatchSelection::Last).unwrap();
-    reader.read(text.as_bytes());
-    let entries = reader.entries().unwrap();
+    reader.read_file(text.as_bytes());
+    let entries = reader.into_entries().unwrap();
     let names: Vec<&str> = entries.keys().map(String::as_str).collect();
     assert_eq!(names, ["bf16 8192", "fp16 8192"]);
     let mut reader =
         JsonReader::new("$.results[*]", &by, Some("tflop"), MatchSelection::Last).unwrap();
-    reader.read(text.as_bytes());
-    let mut entries = reader.entries().unwrap();
-    let error = entries.remove("bf16 8192").unwrap().one().unwrap_err();
+    reader.read_file(text.as_bytes());
+    let mut entries = reader.into_entries().unwrap();
+    let error = entries
+        .remove("bf16 8192")
+        .unwrap()
+        .into_single_value()
+        .unwrap_err();
     assert!(
         error.contains("has no `tflop`; it has dtype, n, tflops"),
         "{error}"
@@ -268,7 +278,7 @@ proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let mut reader = JsonReader::new("$..v", &[], None, MatchSelection::All).unwrap();
-        reader.read(&bytes);
-        let _ = reader.entries();
+        reader.read_file(&bytes);
+        let _ = reader.into_entries();
     }
 }

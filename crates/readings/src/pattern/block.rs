@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::nearest::shortened;
+use crate::nearest::truncate_for_message;
 use crate::place::RecordLocation;
 
 /// More different blocks without a figure than this are not stored.
-const MAX_EMPTY: usize = 1000;
+const MAX_EMPTY_BLOCKS: usize = 1000;
 
 /// A block of lines below a heading.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ impl HeadedBlocks {
     /// Begins a block; its heading may be repeated within it.
     pub fn open(&mut self, identity: String, heading: &str, place: RecordLocation) {
         if self.open.is_none() {
-            let heading = shortened(heading.trim());
+            let heading = truncate_for_message(heading.trim());
             self.open = Some(HeadedBlock {
                 identity,
                 heading,
@@ -61,7 +61,7 @@ impl HeadedBlocks {
         if self.with_figure.as_ref() == Some(&block.identity) {
             return Some(block);
         }
-        if self.empty.len() < MAX_EMPTY {
+        if self.empty.len() < MAX_EMPTY_BLOCKS {
             self.empty.entry(block.identity.clone()).or_insert(block);
         }
         None

@@ -2,7 +2,7 @@
 
 use super::readers::ReaderError;
 use super::whole::{PartialNumber, PartialUnit};
-use crate::accumulator::{MOST_ENTRIES, MOST_VALUES};
+use crate::accumulator::{MAX_STORED_VALUES, MAX_TABLE_ENTRIES};
 use crate::bounded::{MAX_STEPS, RegexError};
 
 /// Reasons why a pattern gives no figure.
@@ -45,7 +45,7 @@ pub enum PatternError {
     /// No line below a heading matched.
     #[error(
         "no line matches the pattern `{pattern}` below one that matches `{below}`{}; check in the step's output how the figure is printed",
-        what_ended(.ended_by.as_deref())
+        describe_block_end(.ended_by.as_deref())
     )]
     NoMatchBelow {
         /// The pattern, as the recipe writes it.
@@ -89,7 +89,7 @@ pub enum PatternError {
         .part.captured,
         .part.whole,
         .part.line,
-        how_to_read_all(.remedy.as_deref())
+        describe_remedy(.remedy.as_deref())
     )]
     PartOfNumber {
         /// The pattern, as the recipe writes it.
@@ -133,7 +133,7 @@ pub enum PatternError {
     },
     /// A table without end.
     #[error(
-        "the pattern `{pattern}` names more than {MOST_ENTRIES} figures; make the groups of `by` narrower"
+        "the pattern `{pattern}` names more than {MAX_TABLE_ENTRIES} figures; make the groups of `by` narrower"
     )]
     TooManyEntries {
         /// The pattern, as the recipe writes it.
@@ -141,7 +141,7 @@ pub enum PatternError {
     },
     /// More values than `take: all` stores.
     #[error(
-        "the pattern `{pattern}` matches more than {MOST_VALUES} lines; narrow it, or take one of first, last, min, max, sum, mean"
+        "the pattern `{pattern}` matches more than {MAX_STORED_VALUES} lines; narrow it, or take one of first, last, min, max, sum, mean"
     )]
     TooMany {
         /// The pattern, as the recipe writes it.
@@ -150,14 +150,14 @@ pub enum PatternError {
 }
 
 /// Describes the line that ended a block.
-fn what_ended(line: Option<&str>) -> String {
+fn describe_block_end(line: Option<&str>) -> String {
     line.map_or(String::new(), |line| {
         format!(", whose block ended at the line `{line}` (`until:` states another end)")
     })
 }
 
 /// Describes how to read a number of which a part was captured.
-fn how_to_read_all(remedy: Option<&str>) -> String {
+fn describe_remedy(remedy: Option<&str>) -> String {
     match remedy {
         Some(pattern) => format!(
             "read all of it with `{pattern}`, or match in the pattern what is next to the number"

@@ -37,23 +37,28 @@ enum AdjacentMatch {
 
 impl Neighbours {
     /// Finds what is around the group of this index.
-    pub fn of_group(expression: &str, group: usize) -> Self {
+    pub fn around_group(expression: &str, group: usize) -> Self {
         let mut neighbours = Self::default();
         if let Ok(parsed) = regex_syntax::parse(expression) {
-            neighbours.collect(&parsed, group);
+            neighbours.collect_around(&parsed, group);
         }
         neighbours
     }
 
     /// Collects what is around the group; returns whether the group is in this part.
-    fn collect(&mut self, part: &Hir, group: usize) -> bool {
+    fn collect_around(&mut self, part: &Hir, group: usize) -> bool {
         match part.kind() {
             HirKind::Capture(capture) if capture.index as usize == group => true,
-            HirKind::Capture(capture) => self.collect(&capture.sub, group),
-            HirKind::Repetition(repetition) => self.collect(&repetition.sub, group),
-            HirKind::Alternation(parts) => parts.iter().any(|part| self.collect(part, group)),
+            HirKind::Capture(capture) => self.collect_around(&capture.sub, group),
+            HirKind::Repetition(repetition) => self.collect_around(&repetition.sub, group),
+            HirKind::Alternation(parts) => {
+                parts.iter().any(|part| self.collect_around(part, group))
+            }
             HirKind::Concat(parts) => {
-                let Some(at) = parts.iter().position(|part| self.collect(part, group)) else {
+                let Some(at) = parts
+                    .iter()
+                    .position(|part| self.collect_around(part, group))
+                else {
                     return false;
                 };
                 self.before.extend(parts[..at].iter().rev().cloned());
@@ -65,16 +70,16 @@ impl Neighbours {
     }
 
     /// Returns whether the pattern requires white space next to the group.
-    pub fn require_space(&self, side: NeighbourSide) -> bool {
+    pub fn requires_space(&self, side: NeighbourSide) -> bool {
         let mut parts = match side {
             NeighbourSide::Before => self.before.iter(),
             NeighbourSide::Behind => self.behind.iter(),
         };
-        parts.find_map(|part| requires_space(part, side)) == Some(true)
+        parts.find_map(|part| part_requires_space(part, side)) == Some(true)
     }
 
     /// Returns whether the pattern spells out this text, which is next to the group in a line.
-    pub fn spell(&self, side: NeighbourSide, text: &str) -> bool {
+    pub fn spells_out(&self, side: NeighbourSide, text: &str) -> bool {
         let parts = match side {
             NeighbourSide::Before => &self.before,
             NeighbourSide::Behind => &self.behind,
@@ -106,7 +111,7 @@ impl Neighbours {
     }
 }
 
-fn requires_space(part: &Hir, side: NeighbourSide) -> Option<bool> {
+fn part_requires_space(part: &Hir, side: NeighbourSide) -> Option<bool> {
     match part.kind() {
         HirKind::Literal(literal) => {
             let text = String::from_utf8_lossy(&literal.0);
@@ -115,7 +120,7 @@ fn requires_space(part: &Hir, side: NeighbourSide) -> Option<bool> {
                 NeighbourSide::Behind => text.starts_with(char::is_whitespace),
             })
         }
-        HirKind::Capture(capture) => requires_space(&capture.sub, side),
+        HirKind::Capture(capture) => part_requires_space(&capture.sub, side),
         HirKind::Empty | HirKind::Look(_) => None,
         HirKind::Repetition(repetition) if is_space(&repetition.sub) => {
             (repetition.min > 0).then_some(true)
@@ -125,12 +130,12 @@ fn requires_space(part: &Hir, side: NeighbourSide) -> Option<bool> {
 }
 
 fn is_spelled(parts: &[Hir], side: NeighbourSide, letter: char) -> bool {
-    let adjacent = parts.iter().map(|part| adjacent(part, side, letter));
+    let adjacent = parts.iter().map(|part| match_adjacent(part, side, letter));
     let mut decisive = adjacent.filter(|adjacent| *adjacent != AdjacentMatch::Skippable);
     decisive.next() == Some(AdjacentMatch::Exact)
 }
 
-fn adjacent(part: &Hir, side: NeighbourSide, letter: char) -> AdjacentMatch {
+fn match_adjacent(part: &Hir, side: NeighbourSide, letter: char) -> AdjacentMatch {
     match part.kind() {
         HirKind::Empty | HirKind::Look(_) => AdjacentMatch::Skippable,
         HirKind::Literal(literal) => {
@@ -145,9 +150,9 @@ fn adjacent(part: &Hir, side: NeighbourSide, letter: char) -> AdjacentMatch {
                 AdjacentMatch::Never
             }
         }
-        HirKind::Class(class) => class_has(class, letter),
-        HirKind::Capture(capture) => adjacent(&capture.sub, side, letter),
-        HirKind::Repetition(repetition) => match adjacent(&repetition.sub, side, letter) {
+        HirKind::Class(class) => match_class(class, letter),
+        HirKind::Capture(capture) => match_adjacent(&capture.sub, side, letter),
+        HirKind::Repetition(repetition) => match match_adjacent(&repetition.sub, side, letter) {
             AdjacentMatch::Exact | AdjacentMatch::Possible if repetition.min == 0 => {
                 AdjacentMatch::Possible
             }
@@ -161,13 +166,13 @@ fn adjacent(part: &Hir, side: NeighbourSide, letter: char) -> AdjacentMatch {
             };
             let adjacent = nearest_first
                 .into_iter()
-                .map(|part| adjacent(part, side, letter));
+                .map(|part| match_adjacent(part, side, letter));
             let mut decisive = adjacent.filter(|adjacent| *adjacent != AdjacentMatch::Skippable);
             decisive.next().unwrap_or(AdjacentMatch::Skippable)
         }
         HirKind::Alternation(parts) => {
-            let branches = parts.iter().map(|part| adjacent(part, side, letter));
-            let branches: Vec<AdjacentMatch> = branches.collect();
+            let branch_matches = parts.iter().map(|part| match_adjacent(part, side, letter));
+            let branches: Vec<AdjacentMatch> = branch_matches.collect();
             let all = |is: AdjacentMatch| branches.iter().all(|branch| *branch == is);
             let none_matches = |branch: &AdjacentMatch| {
                 matches!(branch, AdjacentMatch::Skippable | AdjacentMatch::Never)
@@ -186,7 +191,7 @@ fn adjacent(part: &Hir, side: NeighbourSide, letter: char) -> AdjacentMatch {
 }
 
 /// Returns how a class matches a letter: one of its small and capital form spells it.
-fn class_has(class: &Class, letter: char) -> AdjacentMatch {
+fn match_class(class: &Class, letter: char) -> AdjacentMatch {
     let ranges: Vec<(u32, u32)> = match class {
         Class::Unicode(class) => class
             .iter()
@@ -262,7 +267,7 @@ mod tests {
     ) {
         let regex = crate::bounded::BoundedRegex::new(pattern).unwrap();
         let named = regex.group_names().position(|name| name == Some("value"));
-        let neighbours = Neighbours::of_group(pattern, named.unwrap_or(1));
-        assert_eq!(neighbours.spell(side, text), expected);
+        let neighbours = Neighbours::around_group(pattern, named.unwrap_or(1));
+        assert_eq!(neighbours.spells_out(side, text), expected);
     }
 }

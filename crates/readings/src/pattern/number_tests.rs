@@ -7,7 +7,7 @@ use super::*;
 
 fn read(written: &str, unit: &'static str, line: &str) -> Result<f64, PatternError> {
     let pattern = Pattern::new(written, MatchSelection::Last, unit)?;
-    let number = pattern.reader().number_in(line);
+    let number = pattern.reader().read_number_in_line(line);
     let none = || PatternError::NoMatch {
         pattern: written.to_owned(),
     };

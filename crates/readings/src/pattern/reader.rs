@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::block::{HeadedBlock, HeadedBlocks};
-use super::whole::{find_longer_number, find_longer_unit, number_within};
+use super::whole::{find_longer_number, find_longer_unit, trim_to_number};
 use super::{Pattern, PatternError};
-use crate::accumulator::{Accumulator, FigureEntries, MOST_ENTRIES, entry, entry_name};
+use crate::accumulator::{
+    Accumulator, FigureEntries, MAX_TABLE_ENTRIES, entry_name, find_or_insert_entry,
+};
 use crate::announcement::Announcement;
 use crate::bounded::{BoundedSearch, MAX_STEPS};
 use crate::figure::{self, PrintedNumber};
 use crate::heading::{Heading, HeadingSearch};
-use crate::nearest::shortened;
+use crate::nearest::truncate_for_message;
 use crate::place::{RecordLocation, UnreadableRecord};
 use crate::request::MatchSelection;
 use crate::units;
@@ -49,12 +51,12 @@ impl<'a> PatternReader<'a> {
     pub(super) fn new(pattern: &'a Pattern) -> Self {
         Self {
             pattern,
-            search: pattern.regex.search(),
+            search: pattern.regex.start_search(),
             announcements: pattern
                 .announcement
                 .as_ref()
-                .map_or_else(Vec::new, Announcement::searches),
-            heading: pattern.below.as_ref().map(Heading::search),
+                .map_or_else(Vec::new, Announcement::start_searches),
+            heading: pattern.heading.as_ref().map(Heading::start_search),
             joined_steps: 0,
             entries: FigureEntries::new(),
             waiting: BTreeMap::new(),
@@ -73,141 +75,145 @@ impl<'a> PatternReader<'a> {
             self.pattern.take,
             MatchSelection::First | MatchSelection::Last
         );
-        takes_one && self.pattern.by.is_empty() && self.matches > 0
+        takes_one && self.pattern.entry_groups.is_empty() && self.matches > 0
     }
 
     /// Returns the steps that its searches took, and those of the readers that were joined.
-    fn steps(&self) -> u64 {
-        let headings = self.heading.iter().flat_map(HeadingSearch::searches);
+    fn step_count(&self) -> u64 {
+        let headings = self
+            .heading
+            .iter()
+            .flat_map(HeadingSearch::expression_searches);
         let searches = std::iter::once(&self.search)
             .chain(&self.announcements)
             .chain(headings);
-        let steps = searches.map(BoundedSearch::steps);
+        let steps = searches.map(BoundedSearch::step_count);
         steps.fold(self.joined_steps, u64::saturating_add)
     }
 
     /// Returns whether the pattern takes more steps in this text than an expression may.
     pub fn is_exhausted(&self) -> bool {
-        self.steps() > MAX_STEPS
+        self.step_count() > MAX_STEPS
     }
 
-    fn ignores_more(&self) -> bool {
+    fn ignores_further_lines(&self) -> bool {
         self.is_decided() && self.pattern.take != MatchSelection::Last
     }
 
     /// Sets which of several files the next lines are of.
     #[must_use]
-    pub fn of_file(mut self, file: usize) -> Self {
+    pub fn with_file(mut self, file: usize) -> Self {
         self.file = file;
         self
     }
 
     /// Reads one line of a text whose offsets do not matter.
-    pub fn feed(&mut self, line: &str) {
-        self.feed_at(line, 0);
+    pub fn feed_line(&mut self, line: &str) {
+        self.feed_line_at(line, 0);
     }
 
     /// Reads one line that begins at this offset.
-    pub fn feed_at(&mut self, line: &str, offset: u64) {
-        if self.ignores_more() {
+    pub fn feed_line_at(&mut self, line: &str, offset: u64) {
+        if self.ignores_further_lines() {
             return;
         }
-        let place = RecordLocation::offset(self.file, offset);
+        let place = RecordLocation::at_offset(self.file, offset);
         let pattern = self.pattern;
         let Some(heading) = &mut self.heading else {
-            self.read(line, place);
+            self.read_line(line, place);
             return;
         };
-        if let Some(identity) = heading.identity(line) {
+        if let Some(identity) = heading.identify_heading(line) {
             if !self.blocks.is_open() {
-                self.marks = heading.marks(line);
+                self.marks = heading.closing_marks(line);
             }
             self.blocks.open(identity, line, place);
         } else if self.blocks.is_open() {
             let before = self.matches;
-            self.read(line, place);
+            self.read_line(line, place);
             if self.matches > before {
                 if let Some(empty) = self.blocks.close_with_figure()
                     && pattern.take != MatchSelection::Last
                 {
-                    self.add_empty(&empty);
+                    self.add_empty_block(&empty);
                 }
             } else if let marks = self.marks
                 && let Some(heading) = &mut self.heading
-                && heading.ends_at(line, marks)
+                && heading.is_block_end(line, marks)
             {
-                self.ended_by.get_or_insert_with(|| shortened(line.trim()));
+                self.ended_by
+                    .get_or_insert_with(|| truncate_for_message(line.trim()));
                 self.end_block();
             }
         }
     }
 
     /// Finishes the text: a block that is still open ends here.
-    pub fn end_of_text(&mut self) {
+    pub fn finish_text(&mut self) {
         self.end_block();
     }
 
     /// Ends a block; if other blocks have the figure, one without it announces a figure that is missing.
     fn end_block(&mut self) {
         if let Some(empty) = self.blocks.close_empty() {
-            self.add_empty(&empty);
+            self.add_empty_block(&empty);
         }
     }
 
-    fn add_empty(&mut self, block: &HeadedBlock) {
+    fn add_empty_block(&mut self, block: &HeadedBlock) {
         let error = PatternError::NoneInBlock {
             pattern: self.pattern.expression().to_owned(),
             heading: block.heading.clone(),
         };
         let place = block.place;
-        let entry = entry(&mut self.entries, [], self.pattern.take);
+        let entry = find_or_insert_entry(&mut self.entries, [], self.pattern.take);
         if let Some(entry) = entry {
             entry.add_unreadable(UnreadableRecord { place, error });
         }
     }
 
-    fn read(&mut self, line: &str, place: RecordLocation) {
+    fn read_line(&mut self, line: &str, place: RecordLocation) {
         let pattern = self.pattern;
         // A group of an alternation that this line does not take captures nothing: no match.
         let captured = self
             .search
             .find_groups(line)
-            .then(|| self.search.group(pattern.group));
+            .then(|| self.search.group_range(pattern.group));
         if let Some(captured) = captured.flatten() {
-            let names = pattern.by.iter().map(|group| {
-                let name = self.search.group(*group).unwrap_or_default();
+            let captured_names = pattern.entry_groups.iter().map(|group| {
+                let name = self.search.group_range(*group).unwrap_or_default();
                 &line[name]
             });
-            let names: Vec<&str> = names.collect();
+            let names: Vec<&str> = captured_names.collect();
             let number = self.number(line, captured);
-            self.add(&names, number, place);
-        } else if let Some((names, is_by_entry)) = self.announced(line) {
+            self.add_entry_number(&names, number, place);
+        } else if let Some((names, is_by_entry)) = self.find_announcement(line) {
             let error = PatternError::NoNumber {
                 pattern: pattern.expression().to_owned(),
-                line: shortened(line.trim()),
+                line: truncate_for_message(line.trim()),
             };
             if is_by_entry {
                 self.announce_entry(entry_name(names), UnreadableRecord { place, error });
             } else {
-                self.add(&names, Err(error), place);
+                self.add_entry_number(&names, Err(error), place);
             }
         }
     }
 
     /// Returns the names of the entry that a line announces without a number, and whether the line counts only for
     /// a known one.
-    fn announced<'l>(&mut self, line: &'l str) -> Option<(Vec<&'l str>, bool)> {
+    fn find_announcement<'l>(&mut self, line: &'l str) -> Option<(Vec<&'l str>, bool)> {
         let pattern = self.pattern;
         let announcement = pattern.announcement.as_ref()?;
         let mut searches = self.announcements.iter_mut();
         let search = searches.find_map(|search| {
-            let announces = search.find_groups(line) && announcement.announces(line, search);
+            let announces = search.find_groups(line) && announcement.matches_line(line, search);
             announces.then_some(search)
         })?;
         let groups: Vec<Option<&str>> = pattern.regex.group_names().collect();
-        let names = pattern.by.iter().map(|group| {
+        let names = pattern.entry_groups.iter().map(|group| {
             let name = groups.get(*group).copied().flatten()?;
-            Some(&line[search.group_named(name)?])
+            Some(&line[search.named_group_range(name)?])
         });
         Some((names.collect::<Option<_>>()?, announcement.is_by_entry()))
     }
@@ -216,76 +222,84 @@ impl<'a> PatternReader<'a> {
     fn announce_entry(&mut self, name: String, record: UnreadableRecord<PatternError>) {
         match self.entries.get_mut(&name) {
             Some(entry) => entry.add_unreadable(record),
-            None if self.waiting.len() < MOST_ENTRIES => {
+            None if self.waiting.len() < MAX_TABLE_ENTRIES => {
                 self.waiting.entry(name).or_insert(record);
             }
             None => {}
         }
     }
 
-    fn add(
+    fn add_entry_number(
         &mut self,
         names: &[&str],
         number: Result<PrintedNumber, PatternError>,
         place: RecordLocation,
     ) {
         self.matches += 1;
-        let names = names.iter().copied();
-        let waiting = self.waiting.remove(&entry_name(names.clone()));
+        let entry_names = names.iter().copied();
+        let waiting = self.waiting.remove(&entry_name(entry_names.clone()));
         if let Some(record) = waiting
-            && let Some(entry) = entry(&mut self.entries, names.clone(), self.pattern.take)
+            && let Some(entry) =
+                find_or_insert_entry(&mut self.entries, entry_names.clone(), self.pattern.take)
         {
             entry.add_unreadable(record);
         }
-        match (entry(&mut self.entries, names, self.pattern.take), number) {
-            (Some(entry), Ok(printed)) => entry.add(printed, place),
+        match (
+            find_or_insert_entry(&mut self.entries, entry_names, self.pattern.take),
+            number,
+        ) {
+            (Some(entry), Ok(printed)) => entry.add_number(printed, place),
             (Some(entry), Err(error)) => entry.add_unreadable(UnreadableRecord { place, error }),
             (None, _) => self.overflowed = true,
         }
     }
 
     /// Reads the number of a line, if the line matches.
-    pub(super) fn number_in(&mut self, line: &str) -> Option<Result<PrintedNumber, PatternError>> {
+    pub(super) fn read_number_in_line(
+        &mut self,
+        line: &str,
+    ) -> Option<Result<PrintedNumber, PatternError>> {
         if !self.search.find_groups(line) {
             return None;
         }
-        let captured = self.search.group(self.pattern.group)?;
+        let captured = self.search.group_range(self.pattern.group)?;
         Some(self.number(line, captured))
     }
 
     fn number(&mut self, line: &str, group: Range<usize>) -> Result<PrintedNumber, PatternError> {
         let unit = &self.pattern.unit;
-        let captured = &line[number_within(line, group.clone())];
+        let captured = &line[trim_to_number(line, group.clone())];
         let pattern = || self.pattern.expression().to_owned();
         let captured_unit = self
             .pattern
             .unit_group
-            .and_then(|group| self.search.group(group));
+            .and_then(|group| self.search.group_range(group));
         let neighbours = &self.pattern.neighbours;
         if let Some(part) = find_longer_number(line, group, captured_unit.clone(), unit, neighbours)
         {
             // The remedy is searched for like the pattern.
-            self.search.charge(line.len());
+            self.search.charge_steps(line.len());
             return Err(PatternError::PartOfNumber {
                 pattern: pattern(),
                 part,
-                remedy: self.pattern.remedy(line),
+                remedy: self.pattern.find_remedy(line),
             });
         }
         let printed =
             figure::parse_with_suffix(captured, unit).ok_or_else(|| PatternError::NotANumber {
                 pattern: pattern(),
-                text: shortened(captured),
+                text: truncate_for_message(captured),
             })?;
         let Some(captured) = captured_unit else {
             return Ok(printed);
         };
         let printed_unit = &line[captured.clone()];
-        let factor = units::factor(printed_unit, unit).ok_or_else(|| PatternError::Unit {
-            pattern: pattern(),
-            captured: shortened(printed_unit),
-            unit: unit.clone().into_owned(),
-        })?;
+        let factor =
+            units::conversion_factor(printed_unit, unit).ok_or_else(|| PatternError::Unit {
+                pattern: pattern(),
+                captured: truncate_for_message(printed_unit),
+                unit: unit.clone().into_owned(),
+            })?;
         match find_longer_unit(line, captured, unit, factor) {
             Some(part) => Err(PatternError::PartOfUnit {
                 pattern: pattern(),
@@ -296,15 +310,15 @@ impl<'a> PatternReader<'a> {
     }
 
     /// Appends the figures that another reader took from the lines after this one's.
-    pub fn join(&mut self, after: Self) {
-        if self.ignores_more() {
+    pub fn append(&mut self, after: Self) {
+        if self.ignores_further_lines() {
             return;
         }
         if self.pattern.take == MatchSelection::Last && after.is_decided() {
             *self = after;
             return;
         }
-        self.joined_steps = self.joined_steps.saturating_add(after.steps());
+        self.joined_steps = self.joined_steps.saturating_add(after.step_count());
         self.matches += after.matches;
         self.ended_by = self.ended_by.take().or(after.ended_by);
         for (name, record) in after.waiting {
@@ -313,12 +327,13 @@ impl<'a> PatternReader<'a> {
         for (name, accumulator) in after.entries {
             let waiting = self.waiting.remove(&name);
             if let Some(record) = waiting
-                && let Some(entry) = entry(&mut self.entries, [name.as_str()], self.pattern.take)
+                && let Some(entry) =
+                    find_or_insert_entry(&mut self.entries, [name.as_str()], self.pattern.take)
             {
                 entry.add_unreadable(record);
             }
-            match entry(&mut self.entries, [name.as_str()], self.pattern.take) {
-                Some(before) => before.join(accumulator),
+            match find_or_insert_entry(&mut self.entries, [name.as_str()], self.pattern.take) {
+                Some(before) => before.append(accumulator),
                 None => self.overflowed = true,
             }
         }
@@ -330,15 +345,15 @@ impl<'a> PatternReader<'a> {
     /// # Errors
     /// If nothing matched, or there were too many values. An entry whose announcement cannot be read
     /// says so.
-    pub fn entries(self) -> Result<FigureEntries<PatternError>, PatternError> {
+    pub fn into_entries(self) -> Result<FigureEntries<PatternError>, PatternError> {
         let pattern = || self.pattern.expression().to_owned();
         if self.is_exhausted() {
             return Err(PatternError::TooManySteps {
-                pattern: shortened(self.pattern.expression()),
+                pattern: truncate_for_message(self.pattern.expression()),
             });
         }
         if self.matches == 0 {
-            return Err(match &self.pattern.below {
+            return Err(match &self.pattern.heading {
                 None => PatternError::NoMatch { pattern: pattern() },
                 Some(heading) => PatternError::NoMatchBelow {
                     pattern: pattern(),
@@ -350,7 +365,7 @@ impl<'a> PatternReader<'a> {
         if self.overflowed {
             return Err(PatternError::TooManyEntries { pattern: pattern() });
         }
-        if self.entries.values().any(Accumulator::overflowed) {
+        if self.entries.values().any(Accumulator::has_overflowed) {
             return Err(PatternError::TooMany { pattern: pattern() });
         }
         Ok(self.entries)

@@ -31,8 +31,8 @@ const NUMBER: &str = concat!(
 ///
 /// # Errors
 /// [`ReaderError`]: another name, or several of which none is said to be the figure.
-pub fn expanded(pattern: &str) -> Result<Cow<'_, str>, ReaderError> {
-    let places = places(pattern);
+pub fn expand_readers(pattern: &str) -> Result<Cow<'_, str>, ReaderError> {
+    let places = find_readers(pattern);
     if places.is_empty() {
         return Ok(Cow::Borrowed(pattern));
     }
@@ -64,7 +64,7 @@ pub fn expanded(pattern: &str) -> Result<Cow<'_, str>, ReaderError> {
 }
 
 /// Returns the named readers of a text and their places. `$` before `{3}` is an anchor, `\$` a character.
-pub fn places(pattern: &str) -> Vec<(usize, &str)> {
+pub fn find_readers(pattern: &str) -> Vec<(usize, &str)> {
     let mut places = Vec::new();
     for (at, _) in pattern.match_indices("${") {
         let before = &pattern[..at];
@@ -85,8 +85,8 @@ pub fn places(pattern: &str) -> Vec<(usize, &str)> {
 
 /// Returns the pattern with `${number}` in place of its group of this index; none where it has no such
 /// group.
-pub(super) fn with_number(pattern: &str, group: usize) -> Option<String> {
-    let (begin, end) = match places(pattern)[..] {
+pub(super) fn replace_group_with_number(pattern: &str, group: usize) -> Option<String> {
+    let (begin, end) = match find_readers(pattern)[..] {
         [] if group == 0 => return None,
         [] => span_of_group(&Parser::new().parse(pattern).ok()?, group)?,
         [(at, name)] if !pattern.contains("<value>") => (at, at + "${}".len() + name.len()),
@@ -100,8 +100,8 @@ pub(super) fn with_number(pattern: &str, group: usize) -> Option<String> {
 }
 
 /// Returns the pattern with `${number}` and a group for the unit in place of its group of this index.
-pub(super) fn with_unit(pattern: &str, group: usize) -> Option<String> {
-    let with_number = with_number(pattern, group)?;
+pub(super) fn replace_group_with_number_and_unit(pattern: &str, group: usize) -> Option<String> {
+    let with_number = replace_group_with_number(pattern, group)?;
     let (before, after) = with_number.split_once("${number}")?;
     let with_unit = format!(r"{before}${{number}}\s*(?<unit>\S+){after}");
     (!pattern.contains("<unit>")).then_some(with_unit)
@@ -141,7 +141,7 @@ mod tests {
     #[case::unclosed("speed: ${number", None)]
     #[case::number("speed: ${number}", None)]
     fn only_known_readers_are_read(#[case] pattern: &str, #[case] unknown: Option<&str>) {
-        let found = match expanded(pattern) {
+        let found = match expand_readers(pattern) {
             Err(ReaderError::Unknown { name, .. }) => Some(name),
             _ => None,
         };
@@ -150,9 +150,9 @@ mod tests {
 
     #[test]
     fn one_of_two_numbers_must_be_named() {
-        let two = expanded("${number} GPUs: ${number} tokens/s");
+        let two = expand_readers("${number} GPUs: ${number} tokens/s");
         assert!(matches!(two, Err(ReaderError::Several)));
-        assert!(expanded("${number} GPUs: (?<value>${number}) tokens/s").is_ok());
+        assert!(expand_readers("${number} GPUs: (?<value>${number}) tokens/s").is_ok());
     }
 
     #[rstest]
@@ -160,6 +160,9 @@ mod tests {
     #[case(r"(?<n>\d+) (?<value>[\d.(]+)$", 2, r"(?<n>\d+) ${number}$")]
     #[case("(?:a|b (c))+", 1, "(?:a|b ${number})+")]
     fn a_group_is_replaced(#[case] pattern: &str, #[case] group: usize, #[case] expected: &str) {
-        assert_eq!(with_number(pattern, group).as_deref(), Some(expected));
+        assert_eq!(
+            replace_group_with_number(pattern, group).as_deref(),
+            Some(expected)
+        );
     }
 }

@@ -15,18 +15,18 @@ fn take(pattern: &str, take: MatchSelection, lines: &[&str]) -> Result<Vec<f64>,
     let pattern = Pattern::new(pattern, take, "tokens/s")?;
     let mut reader = pattern.reader();
     for line in lines {
-        reader.feed(line);
+        reader.feed_line(line);
     }
     values(reader)
 }
 
 /// Returns the values of a figure that is not a table.
 fn values(reader: PatternReader<'_>) -> Result<Vec<f64>, PatternError> {
-    let figure = reader.entries()?.remove("").unwrap();
-    if let Some(record) = figure.unreadable() {
+    let figure = reader.into_entries()?.remove("").unwrap();
+    if let Some(record) = figure.unreadable_announcement() {
         return Err(record.error.clone());
     }
-    let values = figure.values();
+    let values = figure.into_values();
     Ok(values.into_iter().map(|printed| printed.value).collect())
 }
 
@@ -77,10 +77,10 @@ fn only_the_first_match_below_a_heading_is_used(
     #[case] expected: &[f64],
 ) {
     let pattern = Pattern::new(pattern, take, "").unwrap();
-    let pattern = pattern.below(heading).unwrap();
+    let pattern = pattern.below_heading(heading).unwrap();
     let mut reader = pattern.reader();
     for line in SECTIONS {
-        reader.feed(line);
+        reader.feed_line(line);
     }
     assert_eq!(values(reader).unwrap(), expected);
 }
@@ -88,12 +88,12 @@ fn only_the_first_match_below_a_heading_is_used(
 #[test]
 fn a_missing_heading_is_reported() {
     let pattern = Pattern::new(r"tokens/s: (\d+)", MatchSelection::Last, "").unwrap();
-    let pattern = pattern.below("^MultiStream").unwrap();
+    let pattern = pattern.below_heading("^MultiStream").unwrap();
     let mut reader = pattern.reader();
     for line in SECTIONS {
-        reader.feed(line);
+        reader.feed_line(line);
     }
-    let error = reader.entries().unwrap_err().to_string();
+    let error = reader.into_entries().unwrap_err().to_string();
     assert!(
         error.contains("below one that matches `^MultiStream`"),
         "{error}"
@@ -138,13 +138,13 @@ fn an_announcement_without_a_number_is_never_replaced_by_another_value(
 
 /// Reads lines with the figure below a heading.
 fn below(heading: &str, way: MatchSelection, lines: &[&str]) -> Result<Vec<f64>, PatternError> {
-    let pattern =
-        Pattern::new(r"^speed: (\d+)", way, "").and_then(|pattern| pattern.below(heading))?;
+    let pattern = Pattern::new(r"^speed: (\d+)", way, "")
+        .and_then(|pattern| pattern.below_heading(heading))?;
     let mut reader = pattern.reader();
     for line in lines {
-        reader.feed(line);
+        reader.feed_line(line);
     }
-    reader.end_of_text();
+    reader.finish_text();
     values(reader)
 }
 
@@ -184,9 +184,9 @@ fn a_repetition_without_the_figure_is_missing_in_a_mean() {
 fn half_a_digit_is_recorded() {
     let pattern = Pattern::new(r"(\S+) TFLOPS", MatchSelection::Last, "TFLOPS").unwrap();
     let mut reader = pattern.reader();
-    reader.feed("2,123.45 TFLOPS");
-    let accumulator = reader.entries().unwrap().remove("").unwrap();
-    assert!((accumulator.one().unwrap().half_digit - 0.005).abs() < 1e-12);
+    reader.feed_line("2,123.45 TFLOPS");
+    let accumulator = reader.into_entries().unwrap().remove("").unwrap();
+    assert!((accumulator.into_single_value().unwrap().half_digit - 0.005).abs() < 1e-12);
 }
 
 #[test]
@@ -205,11 +205,11 @@ fn pattern_errors_are_reported() {
 fn the_number_of_matches_is_bounded() {
     let pattern = Pattern::new(r"(\d)", MatchSelection::All, "").unwrap();
     let mut reader = pattern.reader();
-    for _ in 0..=MOST_VALUES {
-        reader.feed("1");
+    for _ in 0..=MAX_STORED_VALUES {
+        reader.feed_line("1");
     }
     assert!(matches!(
-        reader.entries(),
+        reader.into_entries(),
         Err(PatternError::TooMany { .. })
     ));
 }
@@ -225,12 +225,12 @@ fn a_sum_that_overflows_is_not_a_figure() {
 fn entries(pattern: &Pattern, lines: &[&str]) -> Result<Vec<(String, f64)>, String> {
     let mut reader = pattern.reader();
     for line in lines {
-        reader.feed(line);
+        reader.feed_line(line);
     }
-    let entries = reader.entries().map_err(|error| error.to_string())?;
+    let entries = reader.into_entries().map_err(|error| error.to_string())?;
     let figures = entries.into_iter();
     figures
-        .map(|(name, accumulator)| Ok((name, accumulator.one()?.value)))
+        .map(|(name, accumulator)| Ok((name, accumulator.into_single_value()?.value)))
         .collect()
 }
 
@@ -242,7 +242,7 @@ fn a_table_has_a_figure_for_each_name() {
         MatchSelection::Last,
         "TFLOP/s",
     );
-    let pattern = pattern.unwrap().by(&by).unwrap();
+    let pattern = pattern.unwrap().with_entry_groups(&by).unwrap();
     let lines = [
         "bf16 8192 x 8192: 1,010.5 TFLOP/s",
         "fp16 8192x8192: 990 TFLOP/s",
@@ -257,22 +257,22 @@ fn a_table_has_a_figure_for_each_name() {
     );
     let unknown = Pattern::new("(a)", MatchSelection::Last, "")
         .unwrap()
-        .by(&by);
+        .with_entry_groups(&by);
     assert!(matches!(unknown, Err(PatternError::NoGroup { .. })));
 }
 
 #[test]
 fn table_entries_are_limited() {
     let pattern = Pattern::new(r"(?<n>\d+)=(\d+)", MatchSelection::Last, "").unwrap();
-    let pattern = pattern.by(&["n".to_owned()]).unwrap();
+    let pattern = pattern.with_entry_groups(&["n".to_owned()]).unwrap();
     let mut reader = pattern.reader();
-    for number in 0..=MOST_ENTRIES {
-        reader.feed(&format!("{number}=1"));
+    for number in 0..=MAX_TABLE_ENTRIES {
+        reader.feed_line(&format!("{number}=1"));
     }
     // That a later line has room changes nothing.
-    reader.feed("1=2");
+    reader.feed_line("1=2");
     assert!(matches!(
-        reader.entries(),
+        reader.into_entries(),
         Err(PatternError::TooManyEntries { .. })
     ));
 }
@@ -334,18 +334,18 @@ proptest! {
     ) {
         let lines: Vec<&str> = lines.iter().map(String::as_str).filter(|line| !line.ends_with('x')).collect();
         let pattern = Pattern::new(r"(?<name>[a-c])=(\d+)", take, "").unwrap();
-        let pattern = pattern.by(&["name".to_owned()]).unwrap();
+        let pattern = pattern.with_entry_groups(&["name".to_owned()]).unwrap();
         let (before, after) = lines.split_at(cut.min(lines.len()));
         let mut whole = pattern.reader();
         for part in [before, after] {
             let mut reader = pattern.reader();
             for line in part {
-                reader.feed(line);
+                reader.feed_line(line);
             }
-            whole.join(reader);
+            whole.append(reader);
         }
-        let joined = whole.entries().map(|entries| {
-            entries.into_iter().map(|(name, accumulator)| (name, accumulator.one().unwrap().value)).collect::<Vec<_>>()
+        let joined = whole.into_entries().map(|entries| {
+            entries.into_iter().map(|(name, accumulator)| (name, accumulator.into_single_value().unwrap().value)).collect::<Vec<_>>()
         });
         prop_assert_eq!(joined.map_err(|error| error.to_string()), entries(&pattern, &lines));
     }
@@ -381,12 +381,12 @@ fn a_pattern_that_takes_too_many_steps_is_named_with_its_limit() {
                 if random >> 60 & 1 == 0 { 'a' } else { 'b' }
             })
             .collect();
-        reader.feed(&line);
+        reader.feed_line(&line);
         if reader.is_exhausted() {
             break;
         }
     }
-    let error = reader.entries().unwrap_err();
+    let error = reader.into_entries().unwrap_err();
     assert!(
         matches!(error, PatternError::TooManySteps { .. }),
         "{error}"

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::neighbours::{NeighbourSide, Neighbours};
 use crate::extent;
-use crate::nearest::shortened;
+use crate::nearest::truncate_for_message;
 use crate::units;
 
 /// Letters of a line that are shown before a number.
-const SHOWN_BEFORE: usize = 40;
+const MAX_CHARS_SHOWN_BEFORE: usize = 40;
 
 /// A captured part of a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,16 +42,16 @@ pub(super) fn find_longer_number(
     if !line[group.clone()].contains(char::is_numeric) {
         return None;
     }
-    let part = number_within(line, group.clone());
-    let mut whole = extent::begin(line, &part)..extent::end(line, &part, figure_unit);
+    let part = trim_to_number(line, group.clone());
+    let mut whole = extent::number_begin(line, &part)..extent::number_end(line, &part, figure_unit);
     if whole == part {
         return None;
     }
     let before = &line[..part.start];
     let last = before.char_indices().next_back().map_or(0, |(at, _)| at);
-    let is_spaced = before.ends_with(' ') && neighbours.require_space(NeighbourSide::Before);
+    let is_spaced = before.ends_with(' ') && neighbours.requires_space(NeighbourSide::Before);
     if part.start == group.start
-        && (is_spaced || neighbours.spell(NeighbourSide::Before, &before[last..]))
+        && (is_spaced || neighbours.spells_out(NeighbourSide::Before, &before[last..]))
     {
         whole.start = part.start;
     }
@@ -64,22 +64,22 @@ pub(super) fn find_longer_number(
         return None;
     }
     let before = line[..whole.start].char_indices().rev();
-    let begin = before.take(SHOWN_BEFORE).last();
-    let begin = begin.map_or(whole.start, |(at, _)| at);
+    let first_shown = before.take(MAX_CHARS_SHOWN_BEFORE).last();
+    let begin = first_shown.map_or(whole.start, |(at, _)| at);
     Some(PartialNumber {
-        captured: shortened(&line[part]),
-        whole: shortened(&line[whole]),
-        line: shortened(line[begin..].trim()),
+        captured: truncate_for_message(&line[part]),
+        whole: truncate_for_message(&line[whole]),
+        line: truncate_for_message(line[begin..].trim()),
     })
 }
 
 /// Returns where the number stands within what a group captured, without space around it, and without
 /// the mark that ends a sentence or its part: `741.2` of `741.2.`, `7,412.6` of `7,412.6,`.
-pub(super) fn number_within(line: &str, group: Range<usize>) -> Range<usize> {
+pub(super) fn trim_to_number(line: &str, group: Range<usize>) -> Range<usize> {
     let captured = &line[group.clone()];
-    let trimmed = captured.trim_start();
-    let start = group.end - trimmed.len();
-    let trimmed = trimmed.trim_end();
+    let without_leading_space = captured.trim_start();
+    let start = group.end - without_leading_space.len();
+    let trimmed = without_leading_space.trim_end();
     let end = start + trimmed.len();
     let is_last = line[end..].chars().next().is_none_or(char::is_whitespace);
     let number = trimmed.strip_suffix(['.', ',', ';', ':']);
@@ -103,13 +103,14 @@ fn is_spelled_behind(
     let digits = rest.trim_start_matches(' ');
     let is_spaced = digits.len() < rest.len()
         && digits.starts_with(|first: char| first.is_ascii_digit())
-        && neighbours.require_space(NeighbourSide::Behind);
-    let is_spelled = is_spaced || neighbours.spell(NeighbourSide::Behind, next_to(line, part.end));
+        && neighbours.requires_space(NeighbourSide::Behind);
+    let is_spelled =
+        is_spaced || neighbours.spells_out(NeighbourSide::Behind, next_character(line, part.end));
     part.end == group.end && is_spelled && !extent::has_other_unit(line, part.end, figure_unit)
 }
 
 /// Returns the next character of a line, with a space before it.
-fn next_to(line: &str, at: usize) -> &str {
+fn next_character(line: &str, at: usize) -> &str {
     let behind = &line[at..];
     let count = 1 + usize::from(behind.starts_with(char::is_whitespace));
     let end = behind.char_indices().nth(count);
@@ -137,12 +138,12 @@ pub(super) fn find_longer_unit(
     let is_other = |other: f64| (other / factor - 1.0).abs() > 1e-9;
     let is_part = whole.len() > unit.len()
         && !unit.is_empty()
-        && units::factor(whole, figure_unit).is_some_and(is_other);
+        && units::conversion_factor(whole, figure_unit).is_some_and(is_other);
     let behind = &line[captured.end..];
     let is_duration =
         units::is_time(unit) && behind.starts_with(|letter: char| letter.is_ascii_digit());
     (is_part || is_duration).then(|| PartialUnit {
-        captured: shortened(unit),
-        whole: shortened(whole),
+        captured: truncate_for_message(unit),
+        whole: truncate_for_message(whole),
     })
 }

@@ -1,13 +1,13 @@
 //! The header of a table: where it stands, and which columns are read.
 
-use super::quotes::without_space_before_quotes;
+use super::quotes::strip_spaces_before_quotes;
 use super::row::CsvRow;
-use super::{RowsError, same};
-use crate::nearest::shortened;
+use super::{RowsError, is_same_value};
+use crate::nearest::truncate_for_message;
 use crate::request::CsvCell;
 
 /// Lines in which the header is searched.
-const MOST_LINES: usize = 100_000;
+const MAX_HEADER_LINES: usize = 100_000;
 
 /// The columns that are read of a table.
 #[derive(Clone, Copy)]
@@ -15,15 +15,15 @@ pub struct TableRequest<'a> {
     /// The figure's column, and the rows that count.
     pub cell: &'a CsvCell,
     /// The columns that name a table's entries.
-    pub by: &'a [String],
+    pub entry_columns: &'a [String],
 }
 
 impl<'a> TableRequest<'a> {
     /// Returns the names of the columns: the figure's, the filter's, those that name entries.
-    fn names(self) -> Vec<&'a str> {
+    fn column_names(self) -> Vec<&'a str> {
         let filter = self.cell.filter.iter().map(|(column, _)| column.as_str());
         let figure = std::iter::once(self.cell.column.as_str());
-        let by = self.by.iter().map(String::as_str);
+        let by = self.entry_columns.iter().map(String::as_str);
         figure.chain(filter).chain(by).collect()
     }
 }
@@ -45,7 +45,7 @@ pub struct TableColumns {
     pub figure: usize,
     filter: Vec<(usize, String)>,
     /// The columns that name a table's entries.
-    pub by: Vec<usize>,
+    pub entry_columns: Vec<usize>,
 }
 
 impl TableColumns {
@@ -53,20 +53,23 @@ impl TableColumns {
     ///
     /// # Errors
     /// If two columns that are read have one name.
-    pub fn of(names: Vec<String>, request: TableRequest<'_>) -> Result<Option<Self>, RowsError> {
-        let required = request.names();
+    pub fn from_header(
+        names: Vec<String>,
+        request: TableRequest<'_>,
+    ) -> Result<Option<Self>, RowsError> {
+        let required = request.column_names();
         let at = |name: &&str| names.iter().position(|cell| cell == name.trim());
         let Some(positions) = required.iter().map(at).collect::<Option<Vec<usize>>>() else {
             return Ok(None);
         };
-        once_each(&names, &required)?;
+        reject_duplicate_names(&names, &required)?;
         let (filter, by) = positions[1..].split_at(request.cell.filter.len());
         let values = request.cell.filter.iter().map(|(_, value)| value.clone());
         Ok(Some(Self {
             names,
             figure: positions[0],
             filter: filter.iter().copied().zip(values).collect(),
-            by: by.to_vec(),
+            entry_columns: by.to_vec(),
         }))
     }
 
@@ -76,25 +79,28 @@ impl TableColumns {
     }
 
     /// Returns whether a cell is the name of a column.
-    pub fn has(&self, cell: &str) -> bool {
+    pub fn has_column(&self, cell: &str) -> bool {
         !cell.is_empty() && self.names.iter().any(|name| name == cell)
     }
 
     /// Returns the texts of a row in the requested cells' columns.
-    pub fn filtered<'a>(&self, row: CsvRow<'a>) -> impl Iterator<Item = std::borrow::Cow<'a, str>> {
-        self.filter.iter().map(move |(column, _)| row.at(*column))
+    pub fn filter_cells<'a>(
+        &self,
+        row: CsvRow<'a>,
+    ) -> impl Iterator<Item = std::borrow::Cow<'a, str>> {
+        self.filter.iter().map(move |(column, _)| row.cell(*column))
     }
 
     /// Returns whether a row has the requested cells; none where it is too short to tell, or where none
     /// are requested.
-    pub fn accept(&self, row: CsvRow<'_>) -> Option<bool> {
+    pub fn accepts_row(&self, row: CsvRow<'_>) -> Option<bool> {
         let (has, lacks): (Vec<_>, Vec<_>) = self
             .filter
             .iter()
             .partition(|(column, _)| *column < row.count());
         let mut has_it = has
             .iter()
-            .map(|(column, value)| same(&row.at(*column), value));
+            .map(|(column, value)| is_same_value(&row.cell(*column), value));
         if has_it.any(|has_it| !has_it) {
             return Some(false);
         }
@@ -108,13 +114,13 @@ impl TableHeader {
     /// # Errors
     /// If there is none, or two of its columns that are read have one name.
     pub fn find(bytes: &[u8], request: TableRequest<'_>) -> Result<Self, RowsError> {
-        let required = request.names();
+        let required = request.column_names();
         let mut begin = 0;
         let mut nearest: Option<(usize, String, String)> = None;
         let lines = bytes.split_inclusive(|byte| *byte == b'\n');
-        for (number, line) in (1..).zip(lines.take(MOST_LINES)) {
+        for (number, line) in (1..).zip(lines.take(MAX_HEADER_LINES)) {
             for separator in [b',', b';', b'\t'] {
-                let names = cells(line, separator);
+                let names = split_cells(line, separator);
                 let is_missing = |name: &&&str| !names.iter().any(|cell| cell == name.trim());
                 let missing: Vec<&&str> = required.iter().filter(is_missing).collect();
                 if let Some(first) = missing.first() {
@@ -123,7 +129,7 @@ impl TableHeader {
                     if score > nearest.as_ref().map_or(0, |(score, ..)| *score) {
                         nearest = Some((score, (**first).to_owned(), names.join(", ")));
                     }
-                } else if let Some(columns) = TableColumns::of(names, request)? {
+                } else if let Some(columns) = TableColumns::from_header(names, request)? {
                     return Ok(Self {
                         begin,
                         line: number,
@@ -137,7 +143,7 @@ impl TableHeader {
         let (column, near) = match nearest {
             Some((_, column, line)) => (
                 column,
-                format!("; the nearest line is: {}", shortened(&line)),
+                format!("; the nearest line is: {}", truncate_for_message(&line)),
             ),
             None => (request.cell.column.clone(), String::new()),
         };
@@ -146,7 +152,7 @@ impl TableHeader {
 }
 
 /// Checks that each of the columns that are read has a name of its own.
-fn once_each(names: &[String], required: &[&str]) -> Result<(), RowsError> {
+fn reject_duplicate_names(names: &[String], required: &[&str]) -> Result<(), RowsError> {
     for column in required {
         let count = names.iter().filter(|name| *name == column.trim()).count();
         if count > 1 {
@@ -158,8 +164,8 @@ fn once_each(names: &[String], required: &[&str]) -> Result<(), RowsError> {
 }
 
 /// Returns the cells of a line.
-fn cells(line: &[u8], separator: u8) -> Vec<String> {
-    let line = &without_space_before_quotes(line, separator)[..];
+fn split_cells(line: &[u8], separator: u8) -> Vec<String> {
+    let line = &strip_spaces_before_quotes(line, separator)[..];
     let mut reader = csv::ReaderBuilder::new()
         .delimiter(separator)
         .has_headers(false)

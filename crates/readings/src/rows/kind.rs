@@ -3,7 +3,7 @@
 use super::header::TableColumns;
 use super::row::{CsvRow, is_sentence};
 use crate::figure::parse_number;
-use crate::words::is_no_number;
+use crate::words::is_number_placeholder;
 
 /// The form of the rows of a table that have a figure.
 #[derive(Default)]
@@ -14,21 +14,21 @@ pub struct RowKind {
 
 impl RowKind {
     /// Learns what a row that has the figure is like.
-    pub fn learn(&mut self, row: CsvRow<'_>) {
+    pub fn learn_row(&mut self, row: CsvRow<'_>) {
         let numbers = row.cells().map(|cell| parse_number(&cell).is_some());
         self.numeric = numbers.collect();
     }
 
     /// Returns whether a line is a row of the table: it has the figure, or its first cell is like those
     /// above it, a number or a name.
-    pub fn has(&self, row: CsvRow<'_>, columns: &TableColumns) -> bool {
+    pub fn is_table_row(&self, row: CsvRow<'_>, columns: &TableColumns) -> bool {
         let is_whole = row.count() == columns.count();
         let Some(first_is_number) = self.numeric.first() else {
             return is_whole;
         };
-        let (first, figure) = (row.at(0), row.at(columns.figure));
+        let (first, figure) = (row.cell(0), row.cell(columns.figure));
         let has_figure = parse_number(&figure).is_some();
-        let has_none = columns.figure < row.count() && is_no_number(&figure);
+        let has_none = columns.figure < row.count() && is_number_placeholder(&figure);
         let is_name = !first.is_empty() && !is_sentence(&first);
         let is_alike = if *first_is_number {
             parse_number(&first).is_some()

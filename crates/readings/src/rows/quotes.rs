@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Removes spaces between a separator and a quotation mark, which the parser takes as a part of the cell.
-pub fn without_space_before_quotes(table: &[u8], separator: u8) -> Cow<'_, [u8]> {
+pub fn strip_spaces_before_quotes(table: &[u8], separator: u8) -> Cow<'_, [u8]> {
     if memchr::memmem::find(table, b" \"").is_none() {
         return Cow::Borrowed(table);
     }
@@ -36,7 +36,7 @@ pub fn without_space_before_quotes(table: &[u8], separator: u8) -> Cow<'_, [u8]>
 }
 
 /// Returns whether a row ends within a quoted cell: it was cut, or all text behind it is in that cell.
-pub fn is_cut(row: &[u8], separator: u8) -> bool {
+pub fn ends_in_quoted_cell(row: &[u8], separator: u8) -> bool {
     let (mut quoted, mut begins) = (false, true);
     for byte in row {
         if *byte == b'"' && (quoted || begins) {

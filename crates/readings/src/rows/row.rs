@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use itertools::join;
 
 use crate::figure::parse_number;
-use crate::nearest::shortened;
-use crate::words::is_no_number;
+use crate::nearest::truncate_for_message;
+use crate::words::is_number_placeholder;
 
 /// A row of a table.
 #[derive(Clone, Copy)]
@@ -19,13 +19,13 @@ impl<'a> CsvRow<'a> {
     }
 
     /// Returns the cell of this column, empty where there is none.
-    pub fn at(self, column: usize) -> Cow<'a, str> {
+    pub fn cell(self, column: usize) -> Cow<'a, str> {
         String::from_utf8_lossy(self.0.get(column).unwrap_or_default())
     }
 
     /// Returns the text of each cell, in order.
     pub fn cells(self) -> impl Iterator<Item = Cow<'a, str>> {
-        (0..self.count()).map(move |column| self.at(column))
+        (0..self.count()).map(move |column| self.cell(column))
     }
 
     /// Returns whether no cell is a number.
@@ -34,19 +34,19 @@ impl<'a> CsvRow<'a> {
     }
 
     /// Returns whether each of several cells may be the name of a column.
-    pub fn is_of_names(self) -> bool {
+    pub fn is_list_of_names(self) -> bool {
         let is_name = |cell: Cow<'_, str>| {
             !cell.is_empty()
                 && !is_sentence(&cell)
-                && !is_no_number(&cell)
+                && !is_number_placeholder(&cell)
                 && parse_number(&cell).is_none()
         };
         self.count() > 1 && self.cells().all(is_name)
     }
 
     /// Returns the row for a message.
-    pub fn text(self) -> String {
-        shortened(&join(self.cells(), ", "))
+    pub fn describe(self) -> String {
+        truncate_for_message(&join(self.cells(), ", "))
     }
 }
 

@@ -19,8 +19,8 @@ fn cell(column: &str, filter: &[(&str, &str)], row: Option<u32>) -> CsvCell {
 
 fn figure(text: &str, cell: &CsvCell, take: MatchSelection) -> Result<f64, String> {
     let mut entries =
-        read(text.as_bytes(), cell, &[], take, 0).map_err(|error| error.to_string())?;
-    Ok(entries.remove("").unwrap().one()?.value)
+        read_csv_entries(text.as_bytes(), cell, &[], take, 0).map_err(|error| error.to_string())?;
+    Ok(entries.remove("").unwrap().into_single_value()?.value)
 }
 
 #[rstest]
@@ -46,10 +46,10 @@ fn cells_by_column_and_row(
 }
 
 #[test]
-fn a_table() {
+fn columns_name_the_entries_of_a_table() {
     let by = ["dtype".to_owned(), "shape".to_owned()];
     let text = TABLE.replace("nan", "930");
-    let entries = read(
+    let entries = read_csv_entries(
         text.as_bytes(),
         &cell("TFLOP/s", &[], None),
         &by,
@@ -185,7 +185,7 @@ fn a_space_before_a_quoted_cell_is_no_part_of_it(#[case] text: &str) {
 #[test]
 fn the_line_of_a_row_is_known() {
     let text = "# a table\nname,rate\n\n\"a\nb\",1\nc,2\n";
-    let entries = read(
+    let entries = read_csv_entries(
         text.as_bytes(),
         &cell("rate", &[], None),
         &[],
@@ -193,9 +193,9 @@ fn the_line_of_a_row_is_known() {
         3,
     )
     .unwrap();
-    assert_eq!(entries[""].place(), RecordLocation::line(3, 6));
+    assert_eq!(entries[""].deciding_place(), RecordLocation::at_line(3, 6));
     let text = "name,rate\r\n\r\nb,1\r\n";
-    let entries = read(
+    let entries = read_csv_entries(
         text.as_bytes(),
         &cell("rate", &[], None),
         &[],
@@ -203,14 +203,14 @@ fn the_line_of_a_row_is_known() {
         0,
     )
     .unwrap();
-    assert_eq!(entries[""].place(), RecordLocation::line(0, 3));
+    assert_eq!(entries[""].deciding_place(), RecordLocation::at_line(0, 3));
 }
 
 proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        let _ = read(&bytes, &cell("a", &[("b", "1")], None), &[], MatchSelection::All, 0);
+        let _ = read_csv_entries(&bytes, &cell("a", &[("b", "1")], None), &[], MatchSelection::All, 0);
         let headed = [b"a,b\n".as_slice(), &bytes].concat();
-        let _ = read(&headed, &cell("a", &[], None), &["b".to_owned()], MatchSelection::Mean, 0);
+        let _ = read_csv_entries(&headed, &cell("a", &[], None), &["b".to_owned()], MatchSelection::Mean, 0);
     }
 }

@@ -1,9 +1,9 @@
 //! The names of units: every spelling, and the one that stands for it.
 
-use super::prefix;
+use super::prefix_factor;
 
 /// Returns how many seconds a unit of time has.
-pub(super) fn seconds(text: &str) -> Option<f64> {
+pub(super) fn seconds_per_unit(text: &str) -> Option<f64> {
     Some(match text {
         "ns" | "nsec" | "nsecs" | "nanosecond" | "nanoseconds" => 1e-9,
         "us" | "µs" | "μs" | "usec" | "usecs" | "microsecond" | "microseconds" => 1e-6,
@@ -91,7 +91,7 @@ const LETTERS: &[(&str, &str)] = &[("t", "token"), ("q", "query")];
 
 /// Bytes and bits: the factor of the prefix, and the name. A capital `B` is a byte, a small one behind
 /// a prefix a bit (`Gb/s`, `Gbps`). `gb` may be either, and is neither.
-pub(super) fn information(text: &str) -> Option<(f64, &'static str)> {
+pub(super) fn parse_data_unit(text: &str) -> Option<(f64, &'static str)> {
     const WORDS: [(&str, &str); 4] = [
         ("bytes", "byte"),
         ("byte", "byte"),
@@ -109,15 +109,15 @@ pub(super) fn information(text: &str) -> Option<(f64, &'static str)> {
             None => (counted.strip_suffix('b')?, "bit"),
         },
     };
-    let before = before.trim();
-    let is_small = before.chars().all(char::is_lowercase);
+    let prefix_text = before.trim();
+    let is_small = prefix_text.chars().all(char::is_lowercase);
     if word.is_none() && name == "bit" && per_second.is_none() && is_small {
         return None;
     }
-    let scale = if before.is_empty() {
+    let scale = if prefix_text.is_empty() {
         1.0
     } else {
-        large(before)?
+        data_prefix_factor(prefix_text)?
     };
     let name = match (name, per_second) {
         (name, None) => name,
@@ -128,15 +128,15 @@ pub(super) fn information(text: &str) -> Option<(f64, &'static str)> {
 }
 
 /// Returns the factor of a prefix of bytes or bits, which is never below one: `mbps` as `Mbps`.
-fn large(text: &str) -> Option<f64> {
+fn data_prefix_factor(text: &str) -> Option<f64> {
     let mut letters = text.chars();
     let first = letters.next()?.to_ascii_uppercase();
-    prefix(&format!("{first}{}", letters.as_str().to_ascii_lowercase()))
+    prefix_factor(&format!("{first}{}", letters.as_str().to_ascii_lowercase()))
 }
 
 /// Returns the name that stands for what a text in small letters counts, and the length of what is
 /// before it: a prefix, or nothing. What is in no table stands for itself, in the singular.
-pub(super) fn thing(small: &str) -> (&str, usize) {
+pub(super) fn counted_name(small: &str) -> (&str, usize) {
     if let Some((_, name)) = LETTERS.iter().find(|(letter, _)| *letter == small) {
         return (name, 0);
     }

@@ -56,7 +56,7 @@ use super::*;
 #[case("/min", "tokens/s", 1.0 / 60.0)]
 #[case("ktok/s", "thousand tokens/s", 1.0)]
 fn conversions(#[case] from: &str, #[case] to: &str, #[case] expected: f64) {
-    let actual = factor(from, to).unwrap();
+    let actual = conversion_factor(from, to).unwrap();
     assert!((actual / expected - 1.0).abs() < 1e-12, "{actual}");
 }
 
@@ -75,14 +75,14 @@ fn conversions(#[case] from: &str, #[case] to: &str, #[case] expected: f64) {
 #[case("gb/s", "GB/s")]
 #[case("/min", "GB")]
 fn incompatible_units_have_no_factor(#[case] from: &str, #[case] to: &str) {
-    assert_eq!(factor(from, to), None);
+    assert_eq!(conversion_factor(from, to), None);
 }
 
 proptest! {
     #[test]
     fn conversions_are_invertible(from in "\\PC{0,8}", to in "\\PC{0,8}") {
-        if let (Some(there), Some(back)) = (factor(&from, &to), factor(&to, &from))
-            && prefix(from.trim()).is_none() && prefix(to.trim()).is_none()
+        if let (Some(there), Some(back)) = (conversion_factor(&from, &to), conversion_factor(&to, &from))
+            && prefix_factor(from.trim()).is_none() && prefix_factor(to.trim()).is_none()
         {
             prop_assert!((there * back - 1.0).abs() < 1e-9);
         }

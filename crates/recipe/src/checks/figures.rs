@@ -4,11 +4,11 @@ use super::CheckContext;
 use crate::keys::{ACCURACY_FIGURES, LOADGEN_FIGURES, is_accuracy_figure, is_loadgen_figure};
 use crate::model::{entry_name, figure_name};
 use retrial_document::{MapEntry, Node, Span, find_nearest};
-use retrial_readings::pattern::expanded;
+use retrial_readings::pattern::expand_readers;
 
 impl CheckContext<'_> {
     /// Checks the figures of a measurement, and the keys that name them.
-    pub(super) fn figures(&mut self, measurement: &Node, accuracy: bool) {
+    pub(super) fn check_figures(&mut self, measurement: &Node, accuracy: bool) {
         // The figures that are read from results without a declaration.
         let usual = match (measurement.get("results").is_some(), accuracy) {
             (false, _) => &[][..],
@@ -26,7 +26,7 @@ impl CheckContext<'_> {
         self.check_single_official(measurement);
         for limit in measurement.entries_at("limits") {
             self.check_figure_provided(measurement, usual, limit);
-            self.limit(limit);
+            self.check_limit(limit);
         }
     }
 
@@ -102,7 +102,7 @@ impl CheckContext<'_> {
 
     /// Checks the groups that `by` names, and that one is left for the figure.
     fn check_pattern_groups(&mut self, figure: &Node, pattern: &Node) {
-        let expression = pattern.text().and_then(|text| expanded(text).ok());
+        let expression = pattern.text().and_then(|text| expand_readers(text).ok());
         let Some(regex) = expression.and_then(|text| regex::Regex::new(&text).ok()) else {
             return;
         };
@@ -248,7 +248,7 @@ impl CheckContext<'_> {
         }
     }
 
-    fn limit(&mut self, entry: &MapEntry) {
+    fn check_limit(&mut self, entry: &MapEntry) {
         let bound = |key: &str| -> Option<f64> { entry.value.text_at(key)?.parse().ok() };
         let upper = [bound("max"), bound("below")].into_iter().flatten();
         let most = upper.reduce(f64::min);

@@ -85,7 +85,7 @@ impl CheckContext<'_> {
                 "remove it, or write the check",
             );
         }
-        self.figures(measurement, mode.key == "accuracy");
+        self.check_figures(measurement, mode.key == "accuracy");
         if let Some(entry) = measurement.entry("trials") {
             let bound = |key: &str| -> Option<u32> { entry.value.text_at(key)?.parse().ok() };
             if let (Some(min), Some(max)) = (bound("min"), bound("max"))

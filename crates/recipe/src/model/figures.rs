@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::expression::{MEASUREMENT_SCOPE, Template};
-use crate::formats::{self, whole_json_path};
+use crate::formats::{self, complete_json_path};
 
 object! {
     /// How a figure is read that is not LoadGen's.
@@ -102,7 +102,7 @@ impl FigureLocator {
             }
         } else if let Some(path) = written.json {
             Self::Json {
-                path: whole_json_path(&path).into_owned(),
+                path: complete_json_path(&path).into_owned(),
                 value: written.value,
             }
         } else if let Some(cell) = written.csv {

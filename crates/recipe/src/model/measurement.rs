@@ -176,7 +176,7 @@ impl Trials {
     }
 
     /// Returns the numbers of trials after which the evidence is analysed: 3 to 8 gives 3, 5, 8.
-    pub fn stages(self) -> Vec<u32> {
+    pub fn analysis_stages(self) -> Vec<u32> {
         let (first, last) = (self.min.max(1), self.max.max(self.min).max(1));
         let mut stages = vec![first];
         let mut next = first;

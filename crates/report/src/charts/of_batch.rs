@@ -173,7 +173,7 @@ impl BatchFigure<'_> {
         let value = result.figures.get(self.figure)?.value;
         let trials = result.trials.iter();
         let trials = trials.filter_map(|trial| Some(trial.figures.get(self.figure)?.value));
-        let decides = Reference::deciding(&result.references);
+        let decides = Reference::find_deciding(&result.references);
         Some(CellFigure {
             value,
             trials: trials.collect(),
@@ -186,7 +186,11 @@ impl BatchFigure<'_> {
         let cells = cells.filter_map(|cell| Some((cell, self.in_cell(cell)?)));
         let cells: Vec<(&CellVerdict, CellFigure)> = cells.collect();
         let text = |(cell, figure): &(&CellVerdict, CellFigure)| {
-            format!("{}: {}", cell.name, number::figure(figure.value, self.unit))
+            format!(
+                "{}: {}",
+                cell.name,
+                number::format_figure(figure.value, self.unit)
+            )
         };
         let values = cells.iter().map(text);
         let mut published = cells.iter().map(|(_, figure)| figure.published);

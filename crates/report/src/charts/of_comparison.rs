@@ -45,7 +45,7 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Chart> {
 }
 
 pub(super) fn whiskers(confidence: f64) -> String {
-    format!("two-sided {} interval", number::percent(confidence))
+    format!("two-sided {} interval", number::format_percent(confidence))
 }
 
 /// A difference; none without a ratio.

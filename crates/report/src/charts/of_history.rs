@@ -4,7 +4,7 @@
 use itertools::join;
 
 use super::{Chart, ChartKind, LineChart, LineSeries, VerdictChart, extent, median};
-use retrial_readings::nearest::shortened_to;
+use retrial_readings::nearest::truncate_to_chars;
 use retrial_results::verdict::{Outcome, number};
 
 /// Lines in more colours cannot be distinguished.
@@ -111,7 +111,7 @@ fn ratios(
 
 /// Joins the rows' texts, truncated for listeners: the tables of a page have all of it.
 fn shortened(rows: impl Iterator<Item = String>) -> String {
-    shortened_to(&join(rows, "; "), DESCRIBED)
+    truncate_to_chars(&join(rows, "; "), DESCRIBED)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Chart, ChartKind, LineChart, LineSeries, extent, to_f64};
 use retrial_document::measures::format::duration;
-use retrial_results::verdict::number::figure;
+use retrial_results::verdict::number::format_figure;
 use retrial_telemetry::{ContainerReading, GpuReading, RowSource, TelemetryRow};
 
 /// The most points of a line: a drawing has no room for more.
@@ -153,8 +153,8 @@ fn chart(
     let ends = stretches.first().zip(stretches.last());
     let description = format!(
         "from {} to {} over {}",
-        figure(rounded(least / size), unit),
-        figure(rounded(most / size), unit),
+        format_figure(rounded(least / size), unit),
+        format_figure(rounded(most / size), unit),
         duration(ends.map_or(0.0, |(first, last)| last.1 - first.0)),
     );
     // A single one is the whole axis.

@@ -46,7 +46,10 @@ fn chart(result: &ResultVerdict, name: &str, description: &str, kind: ChartKind)
 
 /// Two one-sided bounds are not a two-sided interval.
 pub(super) fn whiskers(confidence: f64) -> String {
-    format!("bounds at {} confidence each", number::percent(confidence))
+    format!(
+        "bounds at {} confidence each",
+        number::format_percent(confidence)
+    )
 }
 
 /// A row for each judged figure: throughput, latency and accuracy alike.
@@ -74,7 +77,7 @@ pub(super) fn published(rows: Vec<RatioRow>, confidence: f64) -> RatioChart {
         rows,
         whiskers: whiskers(confidence),
         edge: margin.map_or("margin".to_owned(), |edge| {
-            format!("margin {}", number::percent(1.0 - edge))
+            format!("margin {}", number::format_percent(1.0 - edge))
         }),
     }
 }
@@ -111,7 +114,7 @@ pub(super) fn edges(region: AcceptanceRegion) -> Vec<f64> {
 /// whichever direction the figure has: the quotient that the ratio of all equals tells the direction.
 fn trial_ratios(result: &ResultVerdict, judgement: &Judgement) -> Option<Vec<f64>> {
     let ratio = judgement.ratio?;
-    let published = Reference::deciding(&judgement.references)?.value;
+    let published = Reference::find_deciding(&judgement.references)?.value;
     let quotient = judgement.measured.as_ref()?.value / published;
     let is_up = (quotient - ratio).abs() <= (quotient.recip() - ratio).abs();
     let factor = judgement.normalised_by.unwrap_or(1.0);

@@ -71,9 +71,13 @@ impl Scale {
             _ if step.is_finite() && decimals != Some(0) => {
                 format!("{tick:.0$}", usize::from(decimals.unwrap_or(9)))
             }
-            size if size >= 1e6 && step >= 1e4 => format!("{} M", number::grouped(tick / 1e6)),
-            size if size >= 1e4 && step >= 100.0 => format!("{} k", number::grouped(tick / 1e3)),
-            _ => number::grouped(tick.round()),
+            size if size >= 1e6 && step >= 1e4 => {
+                format!("{} M", number::format_grouped(tick / 1e6))
+            }
+            size if size >= 1e4 && step >= 100.0 => {
+                format!("{} k", number::format_grouped(tick / 1e3))
+            }
+            _ => number::format_grouped(tick.round()),
         }
     }
 }

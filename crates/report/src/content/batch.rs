@@ -13,7 +13,7 @@ use crate::document::{
 use crate::{ReportedVerdict, charts};
 use retrial_batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart, Statistic};
 use retrial_document::measures::format;
-use retrial_readings::nearest::shortened_to;
+use retrial_readings::nearest::truncate_to_chars;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::comparison::ComparedFigure;
 use retrial_results::verdict::{Outcome, QualifiedOutcome, ResultVerdict, Verdict, number};
@@ -120,7 +120,7 @@ fn reason(cell: &CellVerdict) -> String {
     let failed = failed.next();
     failed.map_or_else(String::new, |result| {
         let (scenario, sentence) = (&result.scenario, result.sentence.trim_end_matches('.'));
-        shortened_to(&format!("{scenario}: {sentence}"), LONGEST)
+        truncate_to_chars(&format!("{scenario}: {sentence}"), LONGEST)
     })
 }
 
@@ -139,7 +139,7 @@ fn conclusion(batch: &BatchVerdict, evidence: &str) -> Conclusion {
         }
         (None, Some(outcome), _) => (Some(outcome.into()), of_all(outcome).to_owned()),
         (None, None, Some(outcome)) => {
-            let qualified = QualifiedOutcome::of_kinds(outcome, kinds);
+            let qualified = QualifiedOutcome::from_kinds(outcome, kinds);
             (Some(outcome.into()), qualified.to_string())
         }
         (None, None, None) => (None, "nothing run".to_owned()),
@@ -239,7 +239,7 @@ fn statistics(batch: &BatchVerdict) -> Option<Block> {
     let several = all.filter(|diff| diff.interval.is_some() && diff.candidate.trials.len() > 1);
     let means = several.map(|diff| diff.aggregate.name());
     let means = join(means.sorted_unstable().dedup(), " or ");
-    let confidence = number::percent(batch.confidence);
+    let confidence = number::format_percent(batch.confidence);
     (!means.is_empty()).then(|| {
         Block::paragraph(format!(
             "Figures and ratios are each the {means} of the trials. The {confidence} intervals are \

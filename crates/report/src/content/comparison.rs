@@ -77,7 +77,7 @@ fn subjects(comparison: &Comparison, detail: DetailLevel) -> Option<Block> {
         })
         .status("outcome", |(_, subject)| {
             let kinds = subject.qualifiers.iter().copied();
-            marks::outcome(&QualifiedOutcome::of_kinds(subject.outcome, kinds))
+            marks::outcome(&QualifiedOutcome::from_kinds(subject.outcome, kinds))
         })
         .text("role", |(at, _)| role(*at))
         .block()
@@ -114,6 +114,6 @@ fn figures(comparison: &Comparison) -> Option<Block> {
 pub(super) fn measured(figure: &ComparedFigure, value: Option<f64>) -> String {
     let like = figure.baseline.value.or(value).unwrap_or_default();
     value.map_or(NOTHING.to_owned(), |value| {
-        number::figure_like(value, &figure.unit, like)
+        number::format_figure_like(value, &figure.unit, like)
     })
 }

@@ -98,7 +98,7 @@ fn figure(result: &ResultVerdict, trial: &TrialVerdict, name: &str) -> String {
     // All trials in the unit of the result.
     let like = result.figures.get(name);
     let like = like.map_or(*value, |figure| figure.value);
-    let text = number::figure_like(*value, unit, like);
+    let text = number::format_figure_like(*value, unit, like);
     if trial.outlier_in.iter().any(|outlier| outlier == name) {
         return format!("{text} (outlier)");
     }
@@ -186,13 +186,13 @@ fn telemetry(subject: &ReportSubject<'_>, in_full: bool) -> Vec<Block> {
 /// A table of telemetry; columns without values are not shown.
 fn summaries(watched: &[(String, &TelemetrySummary)]) -> Option<Block> {
     let text = |value: Option<f64>, unit: &str| {
-        let value = value.map(|value| number::figure((value * 10.0).round() / 10.0, unit));
+        let value = value.map(|value| number::format_figure((value * 10.0).round() / 10.0, unit));
         value.unwrap_or_default()
     };
     let size = |bytes: Option<u64>| bytes.map(format::size).unwrap_or_default();
     let each = |summary: &TelemetrySummary| {
         let each = summary.per_joule.as_ref();
-        each.map(|each| number::figure(each.value, &each.unit))
+        each.map(|each| number::format_figure(each.value, &each.unit))
     };
     let gpus = |summary: &TelemetrySummary| {
         let machines = match summary.machines {
@@ -242,11 +242,11 @@ fn environment(subject: &ReportSubject<'_>) -> Vec<Block> {
         Table::of(caption, facts)
             .head("property", |fact| &fact.what)
             .text("value", |fact| &fact.value)
-            .grouped(|fact| fact.group.word().to_owned())
+            .grouped(|fact| fact.group.heading().to_owned())
             .block()
     };
     let folded = long.into_iter().map(|facts| {
-        let word = facts[0].group.word();
+        let word = facts[0].group.heading();
         Block::folded(format!("{} {word}", facts.len()), table(word, &[facts]))
     });
     let short = table("Environment", &short);

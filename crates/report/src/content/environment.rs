@@ -27,7 +27,7 @@ pub(super) fn blocks<N: AsRef<str>>(
 ) -> Vec<Block> {
     let differ = groups.iter().flat_map(|group| {
         let facts = visible(group, detail).iter();
-        facts.map(move |fact| (group.group.word(), fact))
+        facts.map(move |fact| (group.group.heading(), fact))
     });
     let table = Table::of("Differences between the environments", differ);
     let table = table.head("difference", |(_, fact)| &fact.what);
@@ -47,7 +47,7 @@ pub(super) fn blocks<N: AsRef<str>>(
 
 /// Notes on differences that the table omits, and on subjects of which nothing is known.
 fn notes(group: &EnvironmentGroup, detail: DetailLevel) -> impl Iterator<Item = String> {
-    let word = group.group.word();
+    let word = group.group.heading();
     let all = group.differs.len() + group.omitted;
     let visible = visible(group, detail).len();
     let more = "--verbose or --output json shows all";

@@ -8,7 +8,7 @@ use crate::document::{Block, Column, Table, TableCell};
 use retrial_recipe::model::Claim;
 use retrial_results::verdict::{
     Bounds, Judgement, Outcome, QualifiedOutcome, QualifierKind, Reference, ResultVerdict, Verdict,
-    number, table_of,
+    number, table_name,
 };
 
 /// More figures of one result than this are a table of their own, and their sentences are one.
@@ -64,12 +64,12 @@ pub(super) fn unverified_word(unverified: bool) -> &'static str {
 
 /// Returns the head of a column of bounds: `at 95 %`.
 pub(super) fn at(confidence: f64) -> String {
-    format!("at {}", number::percent(confidence))
+    format!("at {}", number::format_percent(confidence))
 }
 
 /// The head of a column of two-sided intervals: `95 % interval`.
 pub(super) fn interval_at(confidence: f64) -> Column {
-    Column::text(format!("{} interval", number::percent(confidence)))
+    Column::text(format!("{} interval", number::format_percent(confidence)))
 }
 
 /// A two-sided interval, `0.944–0.969`; empty without one.
@@ -113,7 +113,7 @@ fn by_itself(result: &ResultVerdict, rows: Vec<Vec<TableCell>>, verdict: &Verdic
 
 /// The one table that all figures are entries of.
 fn table_of_all(rows: &[Vec<TableCell>]) -> Option<&str> {
-    let mut tables = rows.iter().map(|row| table_of(&row[FIGURE].text));
+    let mut tables = rows.iter().map(|row| table_name(&row[FIGURE].text));
     tables.all_equal_value().ok()?
 }
 
@@ -158,19 +158,19 @@ fn row(
         source.into(),
         ratio(judged.and_then(|judged| judged.ratio)).into(),
         judged.map(bounds).unwrap_or_default().into(),
-        marks::outcome(&QualifiedOutcome::of_kinds(outcome, kinds)),
+        marks::outcome(&QualifiedOutcome::from_kinds(outcome, kinds)),
     ]
 }
 
 /// The published figure in the unit of the measured one, and its source.
 fn published(judgement: &Judgement) -> Option<(String, String)> {
-    let reference = Reference::deciding(&judgement.references)?;
+    let reference = Reference::find_deciding(&judgement.references)?;
     let measured = judgement.measured.as_ref();
     let (unit, like) = measured.map_or(("", reference.value), |figure| {
         (figure.unit.as_str(), figure.value)
     });
     // The measured figure has the unit.
-    let text = number::figure_like(reference.value, unit, like);
+    let text = number::format_figure_like(reference.value, unit, like);
     let value = text.split(' ').next().unwrap_or_default();
     Some((value.to_owned(), source(reference)))
 }

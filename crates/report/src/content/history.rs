@@ -180,7 +180,7 @@ fn charts(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Chart> {
         let omitted = omitted.unwrap_or_default();
         let values = bars.iter();
         let values =
-            values.map(|bar| format!("{}: {}", bar.label, number::figure(bar.value, unit)));
+            values.map(|bar| format!("{}: {}", bar.label, number::format_figure(bar.value, unit)));
         let description = join(values, "; ");
         let title = format!("{title}, {scenario}: {figure}, median{word}{omitted}");
         let bars = BarChart {
@@ -210,7 +210,7 @@ fn summary(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Block> {
     let text = |spread: &Option<Spread<'_>>, value: fn(&Spread<'_>) -> f64| {
         let spread = spread.as_ref();
         spread.map_or(String::new(), |spread| {
-            number::figure_like(value(spread), spread.unit, spread.median)
+            number::format_figure_like(value(spread), spread.unit, spread.median)
         })
     };
     let table = Table::of("Runs by benchmark, variant and machine", rows)
@@ -249,8 +249,8 @@ fn listed(many: &RunsPage<'_>, groups: &[HistoryGroup<'_>]) -> Vec<Block> {
         let name = join(words.into_iter().filter(|word| !word.is_empty()), ", ");
         let figure = |row: &RunSummary| {
             let deciding = row.deciding.as_ref();
-            let text =
-                deciding.and_then(|deciding| Some(number::figure(deciding.value?, &deciding.unit)));
+            let text = deciding
+                .and_then(|deciding| Some(number::format_figure(deciding.value?, &deciding.unit)));
             text.unwrap_or(NOTHING.to_owned())
         };
         let caption = format!("Runs of {name}, newest first");

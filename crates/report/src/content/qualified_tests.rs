@@ -10,7 +10,7 @@ use crate::terminal::Terminal;
 use crate::{ReportedVerdict, html, junit, markdown, terminal};
 use retrial_history::{RunState, RunSummary};
 use retrial_results::verdict::comparison::{
-    ComparisonOptions as Limits, ComparisonSubject, compare,
+    ComparisonOptions as Limits, ComparisonSubject, compare_subjects,
 };
 use retrial_results::verdict::tests::build::*;
 use retrial_results::verdict::{
@@ -36,7 +36,7 @@ fn judged() -> Verdict {
 }
 
 fn all_kinds() -> String {
-    QualifiedOutcome::of_kinds(Outcome::Reproduced, QualifierKind::ALL).to_string()
+    QualifiedOutcome::from_kinds(Outcome::Reproduced, QualifierKind::ALL).to_string()
 }
 
 fn in_terminal(document: &Document) -> String {
@@ -139,7 +139,7 @@ fn a_comparison_has_those_of_each_side() {
         ComparisonSubject::of("one", &plain, Vec::new()),
         ComparisonSubject::of("two", &groups, Vec::new()),
     ];
-    let comparison = compare(&subjects, &Limits::default());
+    let comparison = compare_subjects(&subjects, &Limits::default());
     let text = in_terminal(&comparison::document(&comparison, DetailLevel::Brief));
     assert!(text.contains(&all_kinds()), "{text}");
     assert_eq!(comparison.subjects[1].qualifiers, QualifierKind::ALL);

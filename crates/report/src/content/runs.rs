@@ -9,7 +9,7 @@ use super::verdict;
 use crate::document::{Column, Document, Table, TableCell};
 use retrial_document::measures::format;
 use retrial_history::{RunState, RunSummary};
-use retrial_results::verdict::{notice, number};
+use retrial_results::verdict::{number, trademark_notice};
 
 /// Longer texts are cut.
 const LONGEST: usize = 48;
@@ -90,7 +90,7 @@ pub(super) fn figure(row: &RunSummary, scenarios: bool) -> String {
         return row.reason.as_deref().map(cut).unwrap_or_default();
     };
     let value = deciding.value;
-    let value = value.map(|value| number::figure(value, &deciding.unit));
+    let value = value.map(|value| number::format_figure(value, &deciding.unit));
     let value = value.unwrap_or_else(|| "no figure".to_owned());
     if scenarios {
         return cut(&format!("{} {value}", deciding.scenario));
@@ -114,7 +114,7 @@ pub(super) fn shortened(text: &str, longest: usize) -> String {
 /// The notice that `MLCommons` requires of `MLPerf` figures.
 fn notice_of(rows: &[RunSummary]) -> Option<String> {
     let mut judged = rows.iter().filter(|row| row.deciding.is_some());
-    judged.find_map(|row| notice(&row.submission))
+    judged.find_map(|row| trademark_notice(&row.submission))
 }
 
 #[cfg(test)]

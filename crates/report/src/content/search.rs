@@ -39,7 +39,7 @@ pub(super) fn blocks(search: &SearchVerdict, detail: DetailLevel) -> Vec<Block> 
 /// Every trial, in the order of the search.
 fn trials(search: &SearchVerdict) -> Option<Block> {
     let result = |trial: &SearchTrial| match (trial.figure, trial.answer) {
-        (Some(figure), _) => number::figure(figure, &search.unit),
+        (Some(figure), _) => number::format_figure(figure, &search.unit),
         (None, Some(true)) => format!("not {}", search.criterion.trim_start_matches("not ")),
         (None, Some(false)) => search.criterion.clone(),
         (None, None) => NOTHING.to_owned(),

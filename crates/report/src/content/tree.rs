@@ -157,9 +157,9 @@ impl TreeReport {
         let outcome = outcomes.max().unwrap_or(Outcome::Measured);
         let qualifiers = deciding().flat_map(|result| &result.qualifiers);
         let kinds = qualifiers.map(|qualifier| qualifier.kind);
-        let qualified = QualifiedOutcome::of_kinds(outcome, kinds).to_string();
+        let qualified = QualifiedOutcome::from_kinds(outcome, kinds).to_string();
         let accuracy = of_mode(Mode::Accuracy).next().map(|result| {
-            let word = match (result.valid, result.violates()) {
+            let word = match (result.valid, result.violates_rule()) {
                 (true, _) => "passed",
                 (false, true) => "violated",
                 (false, false) => "not judged",
@@ -169,7 +169,7 @@ impl TreeReport {
             format!("accuracy {word}{}", figure.unwrap_or_default())
         });
         let tests = of_mode(Mode::Compliance).map(|result| {
-            let word = match (result.valid, result.violates()) {
+            let word = match (result.valid, result.violates_rule()) {
                 (true, _) => "",
                 (false, true) => " violated",
                 (false, false) => " not judged",
@@ -180,9 +180,9 @@ impl TreeReport {
         let figure = performance.and_then(|result| result.deciding_figure());
         let figure = figure.map_or("no figure".to_owned(), |(_, figure)| figure.to_string());
         let compared = performance.and_then(|result| {
-            let reference = Reference::deciding(&result.references)?;
+            let reference = Reference::find_deciding(&result.references)?;
             let source = reference.source.as_deref().unwrap_or("published");
-            let published = number::grouped(reference.value);
+            let published = number::format_grouped(reference.value);
             let ratio = number::ratio(result.ratio?);
             Some(format!("{ratio} of {published} ({source})"))
         });

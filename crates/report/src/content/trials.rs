@@ -130,7 +130,7 @@ pub fn rows(verdict: &Verdict, name: impl Fn(&TrialVerdict) -> String) -> String
                 figure,
                 value,
                 judged,
-                reference: judged.and_then(|judged| Reference::deciding(&judged.references)),
+                reference: judged.and_then(|judged| Reference::find_deciding(&judged.references)),
             };
             COLUMNS.map(|(_, value)| value(&row)).to_vec()
         })

@@ -77,7 +77,7 @@ pub(super) fn notice(notice: Option<&str>) -> Option<Block> {
 pub(super) fn notices<'a>(
     submissions: impl Iterator<Item = &'a Submission>,
 ) -> impl Iterator<Item = Block> {
-    let notices = submissions.filter_map(verdict::notice).unique();
+    let notices = submissions.filter_map(verdict::trademark_notice).unique();
     notices.map(|notice| Block::Notice(notice.into()))
 }
 
@@ -174,11 +174,11 @@ fn reasons(result: &ResultVerdict) -> Vec<ListItem> {
 /// The values that others published of a figure, which decide nothing.
 fn others(judgement: &Judgement) -> Option<Vec<(String, String)>> {
     let measured = judgement.measured.as_ref()?;
-    let decides = Reference::deciding(&judgement.references)?;
+    let decides = Reference::find_deciding(&judgement.references)?;
     let others = judgement.references.iter();
     let others = others.filter(|other| !ptr::eq(*other, decides));
     let values = others.map(|other| {
-        let value = number::figure_like(other.value, &measured.unit, measured.value);
+        let value = number::format_figure_like(other.value, &measured.unit, measured.value);
         (figures::source(other), value)
     });
     Some(values.collect())
@@ -206,7 +206,7 @@ fn together(hold: &[&Judgement]) -> Option<String> {
     let within = hold.iter().filter_map(|judgement| judgement.holds_within);
     let within = within.fold(0.0, f64::max);
     let each = if within > 0.0 {
-        format!("each within {}", number::percent(within))
+        format!("each within {}", number::format_percent(within))
     } else {
         "none is worse".to_owned()
     };
@@ -223,7 +223,7 @@ fn headline(verdict: &Verdict) -> (String, String) {
     // A tag that may move is in nearly every verdict, and has its reason below.
     let kinds = verdict.qualifiers.iter().map(|qualifier| qualifier.kind);
     let kinds = kinds.filter(|kind| *kind != QualifierKind::UnpinnedImage);
-    let word = QualifiedOutcome::of_kinds(verdict.outcome, kinds).to_string();
+    let word = QualifiedOutcome::from_kinds(verdict.outcome, kinds).to_string();
     let sentence = match verdict.outcome {
         Outcome::Invalid | Outcome::Failed if verdict.results.len() == 1 => String::new(),
         Outcome::Reproduced | Outcome::Measured => verdict.sentence.clone(),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
-use retrial_readings::message_line;
+use retrial_readings::sanitize_message_line;
 
 /// Text on one line, cut if it is very long, without control characters, escape sequences, marks of direction and
 /// characters that XML cannot have. The format that writes it escapes markup.
@@ -20,7 +20,7 @@ impl Line {
 impl<T: AsRef<str>> From<T> for Line {
     fn from(text: T) -> Self {
         let line = text.as_ref().replace(['\n', '\t'], " ");
-        Self(message_line(&line).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"))
+        Self(sanitize_message_line(&line).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"))
     }
 }
 

@@ -20,7 +20,7 @@ use retrial_recipe::model::Limit;
 use retrial_recipe::model::{Aggregate, Better, Mode};
 use retrial_results::verdict::comparison::{
     Change, ComparedFigure, ComparisonOptions, ComparisonSubject as Compared, Fact, FactGroup,
-    MeasuredSide, compare,
+    MeasuredSide, compare_subjects,
 };
 use retrial_results::verdict::tests::build::*;
 use retrial_results::verdict::{
@@ -274,7 +274,7 @@ fn several_runs_side_by_side() {
         let kernel = Fact::new(FactGroup::Host, "kernel", format!("6.1 of {name}"));
         Compared::of(name, &[(mlperf(), vec![offline(values)])], vec![kernel])
     };
-    let comparison = compare(
+    let comparison = compare_subjects(
         &[
             compared("before", &[100.0, 101.0, 99.0]),
             compared("after", &[110.0, 111.0, 109.0]),
@@ -338,7 +338,7 @@ fn hostile(with: &str) -> String {
     let mut value = serde_json::to_value(verdict()).unwrap();
     replaced(&mut value, with);
     let verdict: Verdict = serde_json::from_value(value).unwrap();
-    let rule = retrial_results::verdict::RuleCheck::failed(with, with, with);
+    let rule = retrial_results::verdict::RuleCheck::violation(with, with, with);
     let subject = ReportSubject {
         entry: ReportedVerdict {
             rules: &[rule],

@@ -6,7 +6,7 @@ use super::*;
 use crate::ReportedVerdict;
 use crate::content::{DetailLevel, comparison, verdict};
 use retrial_results::verdict::comparison::{
-    ComparisonOptions, ComparisonSubject, Fact, FactGroup, compare,
+    ComparisonOptions, ComparisonSubject, Fact, FactGroup, compare_subjects,
 };
 use retrial_results::verdict::tests::build::*;
 use retrial_results::verdict::{Evidence, Qualifier, QualifierKind, RunContext, judge};
@@ -45,7 +45,7 @@ fn a_comparison() {
         subject("before", &[100.0, 101.0, 99.0]),
         subject("after", &[110.0, 111.0, 109.0]),
     ];
-    let comparison = compare(&subjects, &ComparisonOptions::default());
+    let comparison = compare_subjects(&subjects, &ComparisonOptions::default());
     let document = comparison::documents(&[comparison], DetailLevel::Brief);
     insta::assert_snapshot!(render(&document));
 }

@@ -275,7 +275,7 @@ fn ended(end: &TrialRunEnd, reported: bool) -> String {
             ", {} {} {}",
             sentence::line(&figure.scenario),
             sentence::line(&figure.name),
-            number::figure(figure.value, &figure.unit)
+            number::format_figure(figure.value, &figure.unit)
         );
     }
     if reported {

@@ -4,7 +4,7 @@
 use itertools::join;
 
 use retrial_document::measures::format::{self, count, duration};
-use retrial_readings::message_line;
+use retrial_readings::sanitize_message_line;
 use retrial_results::verdict::number;
 use retrial_store::journal::{Event, EventKind, StepEnd};
 use retrial_telemetry::LiveSample;
@@ -23,7 +23,7 @@ pub fn step(event: &Event) -> String {
 
 /// Returns a text as one line without control characters, and not longer than a message.
 pub fn line(text: &str) -> String {
-    message_line(text).into_owned()
+    sanitize_message_line(text).into_owned()
 }
 
 /// The lines of a text, each without control characters.
@@ -73,8 +73,9 @@ pub fn note(what: &EventKind) -> Option<String> {
         EventKind::Judged { outcome, .. } => outcome.clone(),
         EventKind::Measured { trial, figures, .. } => {
             let figures = figures.iter();
-            let figures = figures
-                .map(|(name, value, unit)| format!("{name} {}", number::figure(*value, unit)));
+            let figures = figures.map(|(name, value, unit)| {
+                format!("{name} {}", number::format_figure(*value, unit))
+            });
             let trial = Some(trial.clone()).filter(|trial| !trial.is_empty());
             let facts = join(trial.into_iter().chain(figures), ", ");
             Some(facts).filter(|facts| !facts.is_empty())?

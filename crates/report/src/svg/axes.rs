@@ -94,7 +94,7 @@ impl PlotArea {
         height: f64,
     ) -> Self {
         let like = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
-        let (factor, unit) = number::scale(unit, like);
+        let (factor, unit) = number::display_scale(unit, like);
         let scale = Scale::of(values.iter().map(|value| value * factor), from_zero, 5);
         let labels: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
         let begin = if scale.least > 0.0 {

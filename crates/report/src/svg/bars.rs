@@ -19,7 +19,7 @@ pub(super) fn draw(drawing: &mut Drawing, bars: &BarChart) {
         trials.chain([bar.value, lower, upper])
     });
     let like = bars.bars.first().map_or(1.0, |bar| bar.value);
-    let (factor, unit) = number::scale(&bars.unit, like);
+    let (factor, unit) = number::display_scale(&bars.unit, like);
     let scale = Scale::of(values.map(|value| value * factor), true, 5);
     let (left, right) = (4.0, drawing.width - 14.0);
     let at = |value: f64| left + scale.position(value * factor) * (right - left);
@@ -68,7 +68,7 @@ pub(super) fn draw(drawing: &mut Drawing, bars: &BarChart) {
 }
 
 fn words(drawing: &mut Drawing, bar: &Bar, unit: &str, like: f64, y: f64) {
-    let value = number::figure_like(bar.value, unit, like);
+    let value = number::format_figure_like(bar.value, unit, like);
     drawing.text("t e", drawing.width - 4.0, y + 16.0, &value);
     let room = drawing.width - 24.0 - text_width(&value, BOLD);
     drawing.cut("", 4.0, y + 16.0, &bar.label, room);

@@ -105,7 +105,7 @@ impl TerminalWriter {
 
 fn of_bars(canvas: &mut TerminalWriter, bars: &BarChart) {
     let like = bars.bars.first().map_or(1.0, |bar| bar.value);
-    let text = |value| number::figure_like(value, &bars.unit, like);
+    let text = |value| number::format_figure_like(value, &bars.unit, like);
     let rows = bars.bars.iter().map(|bar| ChartRow {
         label: &bar.label,
         words: text(bar.value),
@@ -245,8 +245,8 @@ fn of_dots(canvas: &mut TerminalWriter, chart: &DotChart) {
         }
         (cells.concat(), MEASURED)
     };
-    let low = number::figure_like(low, &chart.unit, high);
-    let high = number::figure(high, &chart.unit);
+    let low = number::format_figure_like(low, &chart.unit, high);
+    let high = number::format_figure(high, &chart.unit);
     let note = format!("{low} to {high}; numbers: the order of the trials");
     canvas.rows(rows, draw, Some(&note));
 }
@@ -261,8 +261,8 @@ fn range(series: &LineSeries, unit: &str) -> String {
         let digits = if high >= 100.0 { 1.0 } else { 100.0 };
         (value * digits).round() / digits
     };
-    let low = number::figure_like(short(low), unit, high);
-    format!("{low} to {}", number::figure(short(high), unit))
+    let low = number::format_figure_like(short(low), unit, high);
+    format!("{low} to {}", number::format_figure(short(high), unit))
 }
 
 /// A block of one of eight heights for each point; of many points, the mean of those in a column.

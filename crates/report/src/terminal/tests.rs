@@ -63,7 +63,7 @@ fn performance(scenario: &str, figure: &str, values: &[f64], published: f64) -> 
     };
     evidence.expect.push((figure.to_owned(), vec![expectation]));
     for (number, value) in (1..).zip(values) {
-        let mut trial = TrialEvidence::finished(number, format!("run_{number}"));
+        let mut trial = TrialEvidence::new_finished(number, format!("run_{number}"));
         trial.validity = StatedValidity::Valid;
         let unit = if figure.ends_with("_ns") {
             "ns"
@@ -86,7 +86,7 @@ fn accuracy(scenario: &str, value: f64) -> Evidence {
         ..Limit::default()
     };
     evidence.limits.push(("rouge1".to_owned(), limit));
-    let mut trial = TrialEvidence::finished(1, "run_1");
+    let mut trial = TrialEvidence::new_finished(1, "run_1");
     trial
         .figures
         .insert("rouge1".to_owned(), FigureValue::new(value, ""));
@@ -185,7 +185,7 @@ fn many() -> Verdict {
     for trial in 1..4_u32 {
         evidence
             .trials
-            .push(TrialEvidence::finished(trial, format!("run_{trial}")));
+            .push(TrialEvidence::new_finished(trial, format!("run_{trial}")));
     }
     for number in 1..=40_u32 {
         let name = format!("gemm[bf16 {0}x{0}x{0}]", number * 256);

@@ -14,51 +14,61 @@ use retrial_recipe::model::Limit;
 use retrial_store::{blocks, open};
 
 /// The file that `MLPerf Inference`'s accuracy scripts write next to the log.
-pub const ACCURACY: &str = "accuracy.txt";
+pub const ACCURACY_FILE: &str = "accuracy.txt";
 /// The log of an accuracy run, which is cut short before it is published.
-pub const LOG: &str = "mlperf_log_accuracy.json";
+pub const ACCURACY_LOG: &str = "mlperf_log_accuracy.json";
 /// The most bytes of the log once it was cut short; the hash is of the whole log.
-pub const MOST_LOG: u64 = 10 << 10;
+pub const MAX_LOG_BYTES: u64 = 10 << 10;
 
 /// The largest that is read: the longest that was published has 140 kB.
-const CAP: u64 = 64 << 20;
+const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// Reads an `accuracy.txt` beneath a folder; `required` are the figures that the round asks for,
 /// where it is known.
 ///
 /// # Errors
 /// A fragment: where it is missing, no regular file, too long, or cannot be read.
-pub fn read<T>(folder: &Path, file: &Path, required: &[(String, T)]) -> Result<Accuracy, String> {
+pub fn read_accuracy<T>(
+    folder: &Path,
+    file: &Path,
+    required: &[(String, T)],
+) -> Result<Accuracy, String> {
     let opened = open::open_beneath(folder, file).map_err(|error| error.reason_without_path())?;
-    let mut reader =
-        AccuracyReader::default().asking(required.iter().map(|(name, _)| name.as_str()));
+    let mut reader = AccuracyReader::default()
+        .with_requested_figures(required.iter().map(|(name, _)| name.as_str()));
     // A file may grow while it is read, so what was read counts too.
     let mut length = opened.metadata().map_or(0, |metadata| metadata.len());
-    if length <= CAP {
-        length = blocks::for_each_block(opened.take(CAP + 1), |block| reader.push(block))
-            .map_err(|error| format!("it cannot be read: {error}"))?;
+    if length <= MAX_FILE_BYTES {
+        length =
+            blocks::for_each_block(opened.take(MAX_FILE_BYTES + 1), |block| reader.push(block))
+                .map_err(|error| format!("it cannot be read: {error}"))?;
     }
-    if length > CAP {
-        let most = format::size(CAP);
+    if length > MAX_FILE_BYTES {
+        let most = format::size(MAX_FILE_BYTES);
         return Err(format!("it is larger than {most}"));
     }
     Ok(reader.finish())
 }
 
 /// Adds the figures that a text says, and why one is none, to a trial that has not read them
-/// itself: a recipe's own figures stay as the recipe reads them. `required` as for [`read`].
-pub fn add_to(trial: &mut TrialEvidence, folder: &Path, file: &Path, required: &[(String, Limit)]) {
-    match read(folder, file, required) {
-        Ok(accuracy) => add(trial, &accuracy),
-        Err(reason) if file == Path::new(ACCURACY) => {
-            trial.missing.insert(ACCURACY.to_owned(), reason);
+/// itself: a recipe's own figures stay as the recipe reads them. `required` as for [`read_accuracy`].
+pub fn read_into_trial(
+    trial: &mut TrialEvidence,
+    folder: &Path,
+    file: &Path,
+    required: &[(String, Limit)],
+) {
+    match read_accuracy(folder, file, required) {
+        Ok(accuracy) => add_to_trial(trial, &accuracy),
+        Err(reason) if file == Path::new(ACCURACY_FILE) => {
+            trial.missing.insert(ACCURACY_FILE.to_owned(), reason);
         }
         Err(_) => {}
     }
 }
 
 /// Adds figures that a trial does not have yet, and why one is none.
-pub fn add(trial: &mut TrialEvidence, accuracy: &Accuracy) {
+pub fn add_to_trial(trial: &mut TrialEvidence, accuracy: &Accuracy) {
     for (name, figure) in &accuracy.figures {
         if trial.figure(name).is_none() {
             let value = FigureValue::new(figure.value, figure.unit);
@@ -82,15 +92,15 @@ pub fn add(trial: &mut TrialEvidence, accuracy: &Accuracy) {
 
 /// Checks the rules for an accuracy run's files: the log's hash stands in `accuracy.txt`, the log was cut
 /// short, and each figure was printed once. `log` is the log's length, where there is one.
-pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCheck> {
+pub fn check_accuracy_files(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCheck> {
     let hash = accuracy.hash.as_deref();
     let mut checks = vec![RuleCheck::new(
         "accuracy log's hash",
         hash.map_or_else(
-            || format!("no line hash=… in {ACCURACY}"),
+            || format!("no line hash=… in {ACCURACY_FILE}"),
             |hash| format!("hash={hash}"),
         ),
-        format!("a line hash=… in {ACCURACY}"),
+        format!("a line hash=… in {ACCURACY_FILE}"),
         hash.is_some(),
     )];
     // A missing log is not too long either.
@@ -98,15 +108,15 @@ pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCheck> {
         RuleCheck::new(
             "accuracy log is truncated",
             format::size(length),
-            format!("{LOG} of at most {}", format::size(MOST_LOG)),
-            length <= MOST_LOG,
+            format!("{ACCURACY_LOG} of at most {}", format::size(MAX_LOG_BYTES)),
+            length <= MAX_LOG_BYTES,
         )
     }));
     for (name, figure) in &accuracy.figures {
         if !figure.others.is_empty() {
             let values = figure.others.iter().chain([&figure.value]);
             checks.push(RuleCheck::new(
-                format!("{name} in {ACCURACY}"),
+                format!("{name} in {ACCURACY_FILE}"),
                 join(values, ", then "),
                 "one value",
                 false,
@@ -117,20 +127,20 @@ pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCheck> {
 }
 
 /// The line in place of the middle that was cut out of a log.
-const CUT: &[u8] = b"...";
+const CUT_MARK: &[u8] = b"...";
 
 /// Checks the rule for a log that nothing was cut out of: its SHA-256 is the one in `accuracy.txt`. That of a
 /// cut one is of a log that no longer exists.
 pub fn check_hash(accuracy: &Accuracy, log: &[u8]) -> Option<RuleCheck> {
     let stated = accuracy.hash.as_deref()?;
     let mut lines = log.split(|byte| *byte == b'\n');
-    if lines.any(|line| line.trim_ascii() == CUT) {
+    if lines.any(|line| line.trim_ascii() == CUT_MARK) {
         return None;
     }
     let actual = hex::encode(Sha256::digest(log));
     let passed = actual.eq_ignore_ascii_case(stated);
     let rule = "hash of the whole accuracy log";
-    let required = format!("{stated}, as in {ACCURACY}");
+    let required = format!("{stated}, as in {ACCURACY_FILE}");
     Some(RuleCheck::new(
         rule,
         format!("SHA-256 {actual}"),
@@ -146,13 +156,13 @@ mod tests {
     #[test]
     fn figures_and_reasons_for_missing_figures() {
         let folder = tempfile::tempdir().unwrap();
-        let mut trial = TrialEvidence::finished(1, "accuracy");
-        add_to(&mut trial, folder.path(), Path::new(ACCURACY), &[]);
-        assert_eq!(trial.missing[ACCURACY], "it is missing");
+        let mut trial = TrialEvidence::new_finished(1, "accuracy");
+        read_into_trial(&mut trial, folder.path(), Path::new(ACCURACY_FILE), &[]);
+        assert_eq!(trial.missing[ACCURACY_FILE], "it is missing");
         let text = "{'rouge1': 44.5, 'rouge2': nan}\nhash=0f\n";
-        std::fs::write(folder.path().join(ACCURACY), text).unwrap();
-        let mut trial = TrialEvidence::finished(1, "accuracy");
-        add_to(&mut trial, folder.path(), Path::new(ACCURACY), &[]);
+        std::fs::write(folder.path().join(ACCURACY_FILE), text).unwrap();
+        let mut trial = TrialEvidence::new_finished(1, "accuracy");
+        read_into_trial(&mut trial, folder.path(), Path::new(ACCURACY_FILE), &[]);
         assert_eq!(trial.figures["ROUGE1"], FigureValue::new(44.5, ""));
         assert!(trial.missing["ROUGE2"].contains("`nan`"));
     }
@@ -160,9 +170,9 @@ mod tests {
     #[test]
     fn an_oversized_file_is_reported() {
         let folder = tempfile::tempdir().unwrap();
-        let file = std::fs::File::create(folder.path().join(ACCURACY)).unwrap();
+        let file = std::fs::File::create(folder.path().join(ACCURACY_FILE)).unwrap();
         file.set_len(5 << 30).unwrap();
-        let error = read::<f64>(folder.path(), Path::new(ACCURACY), &[]).unwrap_err();
+        let error = read_accuracy::<f64>(folder.path(), Path::new(ACCURACY_FILE), &[]).unwrap_err();
         assert_eq!(error, "it is larger than 64 MiB");
     }
 
@@ -172,7 +182,7 @@ mod tests {
         let hash = hex::encode(Sha256::digest(log));
         let passed = |hash: &str, log: &[u8]| {
             let text = format!("mAP=37.3%\nhash={hash}\n");
-            let read = retrial_mlperf::accuracy::parse_bytes(text.as_bytes());
+            let read = retrial_mlperf::accuracy::parse_accuracy(text.as_bytes());
             check_hash(&read, log).map(|check| check.passed)
         };
         assert_eq!(passed(&hash, log), Some(true));
@@ -187,8 +197,8 @@ mod tests {
     #[test]
     fn the_log_is_hashed_and_truncated() {
         let passed = |text: &str, log| -> Vec<bool> {
-            let read = retrial_mlperf::accuracy::parse_bytes(text.as_bytes());
-            checks(&read, log)
+            let read = retrial_mlperf::accuracy::parse_accuracy(text.as_bytes());
+            check_accuracy_files(&read, log)
                 .iter()
                 .map(|check| check.passed)
                 .collect()

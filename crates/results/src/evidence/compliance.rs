@@ -13,9 +13,9 @@ use retrial_mlperf::rounds::{InferenceRules, check_audit};
 use retrial_store::open;
 
 /// The folder of the log of a test's run.
-pub const RUN: &str = "performance/run_1";
+pub const RUN_FOLDER: &str = "performance/run_1";
 /// The files that the tests' scripts write.
-pub const VERIFIED: [&str; 3] = [
+pub const VERIFY_FILES: [&str; 3] = [
     "verify_accuracy.txt",
     "verify_performance.txt",
     "verify_output_len.txt",
@@ -23,27 +23,27 @@ pub const VERIFIED: [&str; 3] = [
 /// The largest text that is read: the longest that was published has 140 kB.
 const CAP: u64 = 16 << 20;
 /// More names than this are no folder of a test.
-const MOST_NAMES: usize = 100;
+const MAX_NAMES: usize = 100;
 
 /// Returns every folder in or below a directory in which the script of a test left what it found.
-pub fn find_all(directory: &Path) -> Vec<PathBuf> {
-    folder::find(directory, folder::DEEP, |name| {
-        VERIFIED.into_iter().any(|verified| name == verified)
+pub fn find_test_folders(directory: &Path) -> Vec<PathBuf> {
+    folder::find_folders_with(directory, folder::MAX_SEARCH_DEPTH, |name| {
+        VERIFY_FILES.into_iter().any(|verified| name == verified)
     })
 }
 
 /// Checks a test that is in no submission tree, where the round need not be known: what its script
 /// found, and the settings of its run.
-pub fn loose(
+pub fn check_loose_test(
     folder: &Path,
     test: Test,
     rules: Option<&InferenceRules>,
     run: &LoadgenRun,
 ) -> Vec<RuleCheck> {
     let requirements = TestRequirements::new(test, rules, false);
-    let mut checks = read(folder, &requirements).checks;
-    let mut audit = rules.iter().flat_map(|rules| &rules.compliance);
-    let audit = audit.find(|(name, _)| name == test.name());
+    let mut checks = check_test_folder(folder, &requirements).checks;
+    let mut audit_rules = rules.iter().flat_map(|rules| &rules.compliance);
+    let audit = audit_rules.find(|(name, _)| name == test.name());
     if let (Some((_, audit)), true) = (audit, run.detail.is_some()) {
         checks.extend(check_audit(audit, &run.run_settings()));
     }
@@ -51,13 +51,13 @@ pub fn loose(
 }
 
 /// Reads and checks a test's folder.
-pub fn read(folder: &Path, requirements: &TestRequirements) -> ComplianceResult {
+pub fn check_test_folder(folder: &Path, requirements: &TestRequirements) -> ComplianceResult {
     let text = |name: &str| {
         open::read_text_beneath(folder, Path::new(name), CAP)
             .map_err(|error| error.reason_without_path())
     };
     let accuracy = |name: &str| {
-        accuracy::read(
+        accuracy::read_accuracy(
             folder,
             &Path::new("accuracy").join(name),
             &requirements.deltas,
@@ -68,26 +68,26 @@ pub fn read(folder: &Path, requirements: &TestRequirements) -> ComplianceResult 
         Test::Test01 => {
             files.verify_accuracy = text("verify_accuracy.txt");
             files.verify_performance = text("verify_performance.txt");
-            files.accuracy = names(&folder.join("accuracy"));
-            files.performance = names(&folder.join(RUN));
+            files.accuracy = file_names(&folder.join("accuracy"));
+            files.performance = file_names(&folder.join(RUN_FOLDER));
             files.baseline = accuracy("baseline_accuracy.txt");
             files.compliance = accuracy("compliance_accuracy.txt");
         }
         Test::Test04 | Test::Test05 => {
             files.verify_performance = text("verify_performance.txt");
-            files.performance = names(&folder.join(RUN));
+            files.performance = file_names(&folder.join(RUN_FOLDER));
         }
         Test::Test06 | Test::Test07 | Test::Test08 => {
             files.verify_accuracy = text("verify_accuracy.txt");
         }
         Test::Test09 => files.verify_output_len = text("verify_output_len.txt"),
     }
-    compliance::check(requirements, &files)
+    compliance::check_test(requirements, &files)
 }
 
 /// Returns the files in a folder, sorted; nothing where it is none, or a link.
-fn names(folder: &Path) -> Option<Vec<String>> {
+fn file_names(folder: &Path) -> Option<Vec<String>> {
     let is_folder = std::fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir());
-    let files = is_folder.then(|| folder::names_in(folder, FileType::is_file))?;
-    Some(files.take(MOST_NAMES).sorted().collect())
+    let files = is_folder.then(|| folder::entry_names(folder, FileType::is_file))?;
+    Some(files.take(MAX_NAMES).sorted().collect())
 }

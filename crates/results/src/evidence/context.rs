@@ -2,7 +2,7 @@
 
 use itertools::join;
 
-use super::execution::{execution_qualifiers, incidents};
+use super::execution::{describe_incidents, execution_qualifiers};
 use super::plan_source::plan_differences;
 use super::run::RunFiles;
 use crate::verdict::{Qualifier, QualifierKind, RunContext};
@@ -12,12 +12,12 @@ use retrial_plan::step::Action;
 use retrial_store::import::ImportOrigin;
 
 /// Returns the context of the whole run.
-pub fn context(files: &RunFiles<'_>) -> RunContext {
+pub fn gather_context(files: &RunFiles<'_>) -> RunContext {
     let plan = files.plan;
     let of_plan = RunContext::from(plan);
     let mut qualifiers = of_plan.qualifiers;
-    let images = files.state.image_differences.values().flatten();
-    let images = images.map(ToString::to_string);
+    let image_differences = files.state.image_differences.values().flatten();
+    let images = image_differences.map(ToString::to_string);
     let differences = join(plan.node_differences.iter().cloned().chain(images), "; ");
     if !differences.is_empty() {
         qualifiers.push(Qualifier::new(QualifierKind::Modified, differences));
@@ -52,14 +52,14 @@ pub fn context(files: &RunFiles<'_>) -> RunContext {
     RunContext {
         qualifiers,
         execution,
-        warnings: warnings(files),
+        warnings: gather_warnings(files),
         same_sku: plan.same_sku && plan.gpus.is_empty(),
         ..RunContext::from(plan)
     }
 }
 
 /// Returns warnings of what may have changed the figure without being another measurement.
-fn warnings(files: &RunFiles<'_>) -> Vec<String> {
+fn gather_warnings(files: &RunFiles<'_>) -> Vec<String> {
     let plan = files.plan;
     let mut warnings = plan.warnings.clone();
     if let Some(mark) = ImportOrigin::read(files.directory) {
@@ -68,22 +68,22 @@ fn warnings(files: &RunFiles<'_>) -> Vec<String> {
             mark.host, mark.source
         ));
     }
-    warnings.extend(foreign_plan(files));
-    let reused = files.state.cache_mounts.iter();
-    let reused = reused.filter(|mounted| mounted.reused_from.is_some());
+    warnings.extend(describe_foreign_plan(files));
+    let mounts = files.state.cache_mounts.iter();
+    let reused = mounts.filter(|mounted| mounted.reused_from.is_some());
     for sentence in reused.map(ToString::to_string) {
         if !warnings.contains(&sentence) {
             warnings.push(sentence);
         }
     }
-    warnings.extend(incidents(files));
+    warnings.extend(describe_incidents(files));
     warnings
 }
 
 /// Says that a plan does not follow from the run's recipe: by a plan that was written by hand any log is reproduced.
 /// Of a run of this home, whose recipe an earlier version may have planned in another way, only what it is judged
 /// by is compared.
-fn foreign_plan(files: &RunFiles<'_>) -> Option<String> {
+fn describe_foreign_plan(files: &RunFiles<'_>) -> Option<String> {
     const JUDGED_BY: [&str; 3] = ["measurements", "judge", "submission"];
     let is_imported = ImportOrigin::read(files.directory).is_some();
     let differences = match plan_differences(files.directory, files.plan) {
@@ -96,8 +96,8 @@ fn foreign_plan(files: &RunFiles<'_>) -> Option<String> {
         let top = difference.path.split('.').next();
         top.is_some_and(|top| JUDGED_BY.contains(&top))
     };
-    let mut differences = differences.into_iter();
-    let first = differences.find(|difference| is_imported || is_judged_by(difference))?;
+    let mut found = differences.into_iter();
+    let first = found.find(|difference| is_imported || is_judged_by(difference))?;
     Some(format!(
         "its plan does not follow from its recipe.yaml: {first}"
     ))

@@ -9,78 +9,83 @@ use itertools::Itertools as _;
 use serde_json::{Map, Value};
 
 use super::folder;
-pub use measurement::{add_to_evidence, read_trial};
-use retrial_mlperf::endpoints::{EndpointAccuracy, EndpointPerformance, config};
-use retrial_mlperf::submission::object;
+pub use measurement::{add_endpoint_evidence, read_trial};
+use retrial_mlperf::endpoints::{EndpointAccuracy, EndpointPerformance, parse_config};
+use retrial_mlperf::submission::parse_object;
 use retrial_store::open;
 
 /// The file names of a scenario's configuration; one of them exists.
-pub const CONFIGS: [&str; 2] = ["config.yaml", "config.yml"];
+pub const CONFIG_FILES: [&str; 2] = ["config.yaml", "config.yml"];
 /// The results of its performance run.
-pub const SUMMARY: &str = "performance/result_summary.json";
+pub const SUMMARY_FILE: &str = "performance/result_summary.json";
 /// The results of its accuracy run.
-pub const ACCURACY: &str = "accuracy/accuracy_results.json";
+pub const ACCURACY_RESULTS_FILE: &str = "accuracy/accuracy_results.json";
 
 /// The largest of these files that is read: real ones have 15 kB.
-const CAP: u64 = 8 << 20;
+const MAX_FILE_BYTES: u64 = 8 << 20;
 
 /// Returns whether a folder holds results of an endpoint, and not of `LoadGen`: accuracy scripts leave an
 /// `accuracy_results.json` next to `LoadGen`'s logs, too.
-pub fn is_result(folder: &Path) -> bool {
+pub fn is_endpoint_result(folder: &Path) -> bool {
     let has_logs = ["", "performance/run_1", "accuracy"].iter().any(|run| {
         let logs = [folder::SUMMARY, folder::DETAIL].map(|log| folder.join(run).join(log));
         logs.iter()
             .any(|log| std::fs::symlink_metadata(log).is_ok())
     });
-    !has_logs && is_there(folder)
+    !has_logs && has_results(folder)
 }
 
 /// Returns the folders with results of an endpoint in or below a directory, sorted.
-pub fn find_all(directory: &Path) -> Vec<PathBuf> {
-    let runs = folder::find(directory, folder::DEEP, is_output).into_iter();
-    let folders = runs.filter_map(|run| Some(run.parent()?.to_owned()));
-    let folders = folders.dedup();
+pub fn find_result_folders(directory: &Path) -> Vec<PathBuf> {
+    let runs =
+        folder::find_folders_with(directory, folder::MAX_SEARCH_DEPTH, is_output_name).into_iter();
+    let run_folders = runs.filter_map(|run| Some(run.parent()?.to_owned()));
+    let folders = run_folders.dedup();
     folders
-        .filter(|relative| is_result(&directory.join(relative)))
+        .filter(|relative| is_endpoint_result(&directory.join(relative)))
         .collect()
 }
 
-fn is_output(name: &OsStr) -> bool {
-    let outputs = [SUMMARY, ACCURACY].map(Path::new);
+fn is_output_name(name: &OsStr) -> bool {
+    let outputs = [SUMMARY_FILE, ACCURACY_RESULTS_FILE].map(Path::new);
     outputs.iter().any(|file| file.file_name() == Some(name))
 }
 
 /// Returns whether a folder holds results of an endpoint.
-pub fn is_there(folder: &Path) -> bool {
+pub fn has_results(folder: &Path) -> bool {
     let is_file = |name: &str| {
         std::fs::symlink_metadata(folder.join(name)).is_ok_and(|metadata| metadata.is_file())
     };
-    is_file(SUMMARY) || is_file(ACCURACY)
+    is_file(SUMMARY_FILE) || is_file(ACCURACY_RESULTS_FILE)
 }
 
 /// Returns the performance run of a scenario's folder.
 ///
 /// # Errors
 /// If a file cannot be read: the file, and why.
-pub fn performance(folder: &Path) -> Result<EndpointPerformance, String> {
-    let configured = configured(folder)?;
-    let summary = json(folder, SUMMARY)?;
-    Ok(EndpointPerformance::read(&configured, &summary))
+pub fn read_performance(folder: &Path) -> Result<EndpointPerformance, String> {
+    let configured = read_config(folder)?;
+    let summary = read_json_object(folder, SUMMARY_FILE)?;
+    Ok(EndpointPerformance::from_config_and_summary(
+        &configured,
+        &summary,
+    ))
 }
 
 /// Returns the accuracy run of a scenario's folder.
 ///
 /// # Errors
 /// If a file cannot be read: the file, and why.
-pub fn accuracy(folder: &Path) -> Result<EndpointAccuracy, String> {
-    json(folder, ACCURACY).map(|results| EndpointAccuracy::read(&results))
+pub fn read_accuracy(folder: &Path) -> Result<EndpointAccuracy, String> {
+    read_json_object(folder, ACCURACY_RESULTS_FILE)
+        .map(|results| EndpointAccuracy::from_json(&results))
 }
 
-fn configured(folder: &Path) -> Result<Map<String, Value>, String> {
+fn read_config(folder: &Path) -> Result<Map<String, Value>, String> {
     let mut first_error = None;
-    for name in CONFIGS {
-        match open::read_text_beneath(folder, Path::new(name), CAP) {
-            Ok(text) => return config(&text).map_err(|reason| format!("{name}: {reason}")),
+    for name in CONFIG_FILES {
+        match open::read_text_beneath(folder, Path::new(name), MAX_FILE_BYTES) {
+            Ok(text) => return parse_config(&text).map_err(|reason| format!("{name}: {reason}")),
             Err(error) => {
                 drop(first_error.get_or_insert(format!("{name}: {}", error.reason_without_path())))
             }
@@ -89,8 +94,8 @@ fn configured(folder: &Path) -> Result<Map<String, Value>, String> {
     Err(first_error.unwrap_or_default())
 }
 
-fn json(folder: &Path, name: &str) -> Result<Map<String, Value>, String> {
-    let text = open::read_text_beneath(folder, Path::new(name), CAP);
-    let text = text.map_err(|error| format!("{name}: {}", error.reason_without_path()))?;
-    object(&text).map_err(|reason| format!("{name}: {reason}"))
+fn read_json_object(folder: &Path, name: &str) -> Result<Map<String, Value>, String> {
+    let read_result = open::read_text_beneath(folder, Path::new(name), MAX_FILE_BYTES);
+    let text = read_result.map_err(|error| format!("{name}: {}", error.reason_without_path()))?;
+    parse_object(&text).map_err(|reason| format!("{name}: {reason}"))
 }

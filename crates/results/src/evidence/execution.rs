@@ -13,19 +13,19 @@ use retrial_plan::step::{Action, Step};
 use retrial_store::journal::StepEnd;
 
 /// The largest number of files or processes that a text names.
-const MAX_NAMED: usize = 3;
+const MAX_LISTED_NAMES: usize = 3;
 
 /// Returns the qualifiers of how a run was executed, apart from the options that its plan names.
 pub(super) fn execution_qualifiers(files: &RunFiles<'_>) -> Vec<Qualifier> {
-    let modified = unmet_requirements(files)
-        .chain(followed_lock(files))
+    let modifications = unmet_requirements(files)
+        .chain(foreign_lock(files))
         .chain(unwatched_gpus(files))
         .chain(replaced_image(files));
-    let resumed = repeated_steps(files)
+    let resumptions = repeated_steps(files)
         .chain(several_containers(files))
         .chain(stale_preparation(files));
-    let modified = modified.map(|reason| Qualifier::new(QualifierKind::Modified, reason));
-    let resumed = resumed.map(|reason| Qualifier::new(QualifierKind::Resumed, reason));
+    let modified = modifications.map(|reason| Qualifier::new(QualifierKind::Modified, reason));
+    let resumed = resumptions.map(|reason| Qualifier::new(QualifierKind::Resumed, reason));
     modified.chain(resumed).collect()
 }
 
@@ -37,7 +37,7 @@ fn unmet_requirements(files: &RunFiles<'_>) -> impl Iterator<Item = String> {
 }
 
 /// Returns why a run did not follow its lock: it was made for another recipe.
-fn followed_lock(files: &RunFiles<'_>) -> Option<String> {
+fn foreign_lock(files: &RunFiles<'_>) -> Option<String> {
     let lock = files.plan.lock.as_ref()?;
     let name = Path::new(&lock.path).file_name()?.to_string_lossy();
     (!lock.differs.is_empty()).then(|| format!("lock {name}: {}", join(&lock.differs, ", ")))
@@ -79,7 +79,9 @@ fn repeated_steps(files: &RunFiles<'_>) -> impl Iterator<Item = String> {
 
 /// Trials of an interrupted run that were measured in different containers.
 fn several_containers(files: &RunFiles<'_>) -> Option<String> {
-    let containers: BTreeSet<u32> = measured_in(files).map(|(_, process)| process).collect();
+    let containers: BTreeSet<u32> = finished_measurements(files)
+        .map(|(_, process)| process)
+        .collect();
     let number = containers.len();
     (number > 1).then(|| format!("measured in {number} containers, one after the other"))
 }
@@ -88,7 +90,9 @@ fn several_containers(files: &RunFiles<'_>) -> Option<String> {
 /// created after it.
 fn stale_preparation(files: &RunFiles<'_>) -> Option<String> {
     let history = &files.state.history;
-    let latest = measured_in(files).map(|(_, process)| process).max()?;
+    let latest = finished_measurements(files)
+        .map(|(_, process)| process)
+        .max()?;
     let is_stale = |step: &&Step| {
         let is_of_host = matches!(step.action, Action::Host(_) | Action::CopyOut { .. });
         let by = history.ended_by.get(&step.number);
@@ -103,7 +107,7 @@ fn stale_preparation(files: &RunFiles<'_>) -> Option<String> {
 }
 
 /// Returns the measurements that finished, each with the process that created its container.
-fn measured_in<'a>(files: &'a RunFiles<'_>) -> impl Iterator<Item = (&'a Step, u32)> {
+fn finished_measurements<'a>(files: &'a RunFiles<'_>) -> impl Iterator<Item = (&'a Step, u32)> {
     let steps = files
         .plan
         .steps
@@ -117,7 +121,7 @@ fn measured_in<'a>(files: &'a RunFiles<'_>) -> impl Iterator<Item = (&'a Step, u
 }
 
 /// Describes incidents of a run that failed no step, each with the step that it concerns.
-pub(super) fn incidents(files: &RunFiles<'_>) -> Vec<String> {
+pub(super) fn describe_incidents(files: &RunFiles<'_>) -> Vec<String> {
     let history = &files.state.history;
     let name = |number: &u32| {
         let step = files.plan.step(*number);
@@ -126,7 +130,7 @@ pub(super) fn incidents(files: &RunFiles<'_>) -> Vec<String> {
     let omitted = history.omitted.iter().map(|(step, omitted)| {
         let files = count(omitted.len(), "result file");
         let verb = if omitted.len() == 1 { "was" } else { "were" };
-        let named = first(omitted, MAX_NAMED);
+        let named = first(omitted, MAX_LISTED_NAMES);
         format!(
             "{}{files} {verb} not collected, and no figure is read from there: {named}",
             name(step)
@@ -136,7 +140,7 @@ pub(super) fn incidents(files: &RunFiles<'_>) -> Vec<String> {
         format!(
             "{}processes that it left running were killed, and later steps ran without them: {}",
             name(step),
-            first(processes, MAX_NAMED)
+            first(processes, MAX_LISTED_NAMES)
         )
     });
     let incidents = history.incidents.iter().map(|(step, text)| {

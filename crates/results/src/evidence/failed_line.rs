@@ -11,16 +11,16 @@ use super::figures::TextFile;
 
 /// Returns why a command failed, by a line that it printed. When a line was printed is not known, so that
 /// patterns with a time count none.
-pub(super) fn failed_line(signs: &FailureSigns, output: &TextFile) -> Option<String> {
+pub(super) fn find_failure_line(signs: &FailureSigns, output: &TextFile) -> Option<String> {
     if signs.output.is_empty() {
         return None;
     }
     // An output that is not there has no such line; its figures are missing.
-    let files = output.files().ok()?;
-    files.iter().find_map(|file| search(signs, file))
+    let files = output.matching_files().ok()?;
+    files.iter().find_map(|file| search_file(signs, file))
 }
 
-fn search(signs: &FailureSigns, file: &TextFile) -> Option<String> {
+fn search_file(signs: &FailureSigns, file: &TextFile) -> Option<String> {
     let opened = file.open().ok()?;
     let mut search = match LineSearch::new(signs, Instant::now()) {
         Ok(search) => search,
@@ -38,6 +38,6 @@ fn search(signs: &FailureSigns, file: &TextFile) -> Option<String> {
     if let Err(error) = read {
         return Some(format!("its output cannot be read: {error}"));
     }
-    let found = found.or_else(|| search.search_unterminated(None, Instant::now(), true));
-    found.map(|line| line.to_string())
+    let failure_line = found.or_else(|| search.search_unterminated(None, Instant::now(), true));
+    failure_line.map(|line| line.to_string())
 }

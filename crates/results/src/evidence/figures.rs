@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{Read, Seek, SeekFrom};
 
-use self::each_file::in_each_file;
+use self::each_file::read_each_file;
 use super::scan;
 pub use super::texts::TextFile;
 use crate::verdict::{FigureLocation, FigureValue, Skipped};
 use retrial_readings::accumulator::{Accumulator, FigureEntries};
 use retrial_readings::decode::Utf8Blocks;
 use retrial_readings::json::{self, JsonError};
-use retrial_readings::lines::{DEFAULT_LIMIT, LineSplitter};
+use retrial_readings::lines::{DEFAULT_LINE_LIMIT_BYTES, LineSplitter};
 use retrial_readings::nearest::NearestLine;
 use retrial_readings::pattern::{Pattern, PatternError};
 use retrial_readings::place::{RecordLocation, TextPosition};
@@ -23,9 +23,9 @@ use retrial_recipe::model::{FigureLocator, FigureSource};
 use retrial_store::blocks;
 
 /// The largest JSON or CSV file that is read.
-const DOCUMENT_CAP: u64 = 256 << 20;
+const MAX_DOCUMENT_BYTES: u64 = 256 << 20;
 /// Size of the end of an output that is searched for the nearest line, bytes.
-const NEAREST_CAP: u64 = 4 << 20;
+const MAX_NEAREST_BYTES: u64 = 4 << 20;
 
 /// Figures by name, and why others are not among them; the entries of a table each by its own name.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -55,13 +55,13 @@ impl FigureReadError {
     }
 
     /// Returns the reason, as a lower-case fragment.
-    pub fn reason(self) -> String {
+    pub fn into_reason(self) -> String {
         match self {
             Self::Absent(reason) | Self::Fault(reason) => reason,
         }
     }
 
-    pub fn prefixed(self, path: &str) -> Self {
+    pub fn with_path(self, path: &str) -> Self {
         match self {
             Self::Absent(reason) => Self::Absent(format!("{path}: {reason}")),
             Self::Fault(reason) => Self::Fault(format!("{path}: {reason}")),
@@ -74,7 +74,7 @@ impl FigureReadError {
 ///
 /// # Errors
 /// The places that were searched, the reason, and the nearest line.
-pub(super) fn find(
+pub(super) fn find_figure(
     name: &str,
     source: &FigureSource,
     headings: &[&str],
@@ -82,7 +82,7 @@ pub(super) fn find(
 ) -> Result<FigureReadings, FigureReadError> {
     let mut first = None;
     for text in texts {
-        match find_in(name, source, headings, text) {
+        match find_figure_in(name, source, headings, text) {
             // The first text's reason counts: the others are only fallbacks.
             Err(FigureReadError::Absent(reason)) => drop(first.get_or_insert(reason)),
             found_or_fault => return found_or_fault,
@@ -92,13 +92,13 @@ pub(super) fn find(
     Err(FigureReadError::Absent(first.unwrap_or_else(none)))
 }
 
-fn find_in(
+fn find_figure_in(
     name: &str,
     source: &FigureSource,
     headings: &[&str],
     text: &TextFile,
 ) -> Result<FigureReadings, FigureReadError> {
-    let files = text.files().map_err(FigureReadError::Absent)?;
+    let files = text.matching_files().map_err(FigureReadError::Absent)?;
     let target = FigureExtraction {
         name,
         source,
@@ -115,17 +115,21 @@ fn find_in(
                 until: until.as_deref(),
                 headings,
             };
-            by_pattern(source, expression, &block, &files).map(|entries| target.figures(entries))
+            read_pattern_figure(source, expression, &block, &files)
+                .map(|entries| target.collect_figures(entries))
         }
         FigureLocator::Json { path, value } => {
-            by_json(source, path, value.as_deref(), &files).map(|entries| target.figures(entries))
+            read_json_figure(source, path, value.as_deref(), &files)
+                .map(|entries| target.collect_figures(entries))
         }
-        FigureLocator::Csv(_) => by_csv(source, &files).map(|entries| target.figures(entries)),
+        FigureLocator::Csv(_) => {
+            read_csv_figure(source, &files).map(|entries| target.collect_figures(entries))
+        }
         FigureLocator::Mllog(_) => Err(FigureReadError::fault(
             "figures of a training log are read run by run",
         )),
     };
-    found.map_err(|unread| unread.prefixed(&text.file.display().to_string()))
+    found.map_err(|unread| unread.with_path(&text.file.display().to_string()))
 }
 
 /// A figure and the files that it was read of.
@@ -136,7 +140,7 @@ struct FigureExtraction<'a> {
 }
 
 impl FigureExtraction<'_> {
-    fn figures<E: Display>(&self, entries: FigureEntries<E>) -> FigureReadings {
+    fn collect_figures<E: Display>(&self, entries: FigureEntries<E>) -> FigureReadings {
         let mut found = FigureReadings::default();
         let unit = self.source.unit.clone().unwrap_or_default();
         for (entry, accumulator) in entries {
@@ -145,26 +149,28 @@ impl FigureExtraction<'_> {
             } else {
                 format!("{}[{entry}]", self.name)
             };
-            let mut origin = origin(self.files, accumulator.place());
-            let passed_over = passed_over(self.files, &accumulator);
+            let mut origin = locate_origin(self.files, accumulator.deciding_place());
+            let passed_over = skipped_records(self.files, &accumulator);
             let below_zero = accumulator
-                .least()
+                .smallest_value()
                 .filter(|(least, _)| *least < 0.0 && units::is_never_negative(&unit));
             let number = match below_zero {
                 Some((least, place)) => {
-                    origin = self::origin(self.files, place);
+                    origin = self::locate_origin(self.files, place);
                     let least = format!("{least} {unit}");
                     Err(format!(
                         "it is {least}, and none of this unit is below zero"
                     ))
                 }
-                None => accumulator.one(),
+                None => accumulator.into_single_value(),
             };
             match number {
                 Ok(printed) => {
                     origin.passed_over = passed_over;
-                    let figure = FigureValue::new(printed.value, unit.clone());
-                    let figure = figure.printed(printed.half_digit).read_at(origin);
+                    let value = FigureValue::new(printed.value, unit.clone());
+                    let figure = value
+                        .with_half_digit(printed.half_digit)
+                        .with_origin(origin);
                     found.figures.insert(name, figure);
                 }
                 Err(reason) => drop(found.missing.insert(name, format!("{origin}: {reason}"))),
@@ -175,11 +181,11 @@ impl FigureExtraction<'_> {
 }
 
 /// Returns where a record stands.
-pub(super) fn origin(files: &[TextFile], place: RecordLocation) -> FigureLocation {
+pub(super) fn locate_origin(files: &[TextFile], place: RecordLocation) -> FigureLocation {
     let file = files.get(place.file);
     let line = match place.position {
         TextPosition::Line(line) => Some(line),
-        TextPosition::Offset(offset) => file.and_then(|file| file.line_at(offset)),
+        TextPosition::Offset(offset) => file.and_then(|file| file.line_number_at(offset)),
     };
     FigureLocation {
         file: file.map_or(String::new(), |file| file.file.display().to_string()),
@@ -189,13 +195,13 @@ pub(super) fn origin(files: &[TextFile], place: RecordLocation) -> FigureLocatio
 }
 
 /// Returns the records that were skipped.
-pub(super) fn passed_over<E: Display>(
+pub(super) fn skipped_records<E: Display>(
     files: &[TextFile],
     accumulator: &Accumulator<E>,
 ) -> Option<Skipped> {
-    let passed_over = accumulator.passed_over();
+    let passed_over = accumulator.superseded_announcements();
     let (place, reason) = passed_over.first.as_ref()?;
-    let first = origin(files, *place);
+    let first = locate_origin(files, *place);
     let first = match first.line {
         Some(line) => format!("line {line}: {reason}"),
         None => reason.clone(),
@@ -204,16 +210,18 @@ pub(super) fn passed_over<E: Display>(
     Some(Skipped { count, first })
 }
 
-fn by_csv(
+fn read_csv_figure(
     source: &FigureSource,
     files: &[TextFile],
 ) -> Result<FigureEntries<RowsError>, FigureReadError> {
     let FigureLocator::Csv(cell) = &source.find else {
         return Ok(FigureEntries::new());
     };
-    in_each_file(source, files, |number, file| {
-        let bytes = file.read(DOCUMENT_CAP).map_err(FigureReadError::Absent)?;
-        let entries = rows::read(&bytes, cell, &source.by, source.take, number);
+    read_each_file(source, files, |number, file| {
+        let bytes = file
+            .read_bytes(MAX_DOCUMENT_BYTES)
+            .map_err(FigureReadError::Absent)?;
+        let entries = rows::read_csv_entries(&bytes, cell, &source.by, source.take, number);
         entries.map_err(|error| match error {
             RowsError::NoHeader { .. } | RowsError::NoRow { .. } => FigureReadError::absent(error),
             error => FigureReadError::fault(error),
@@ -229,19 +237,19 @@ struct PatternScope<'a> {
 }
 
 impl PatternScope<'_> {
-    fn limit(&self, pattern: Pattern) -> Result<Pattern, PatternError> {
+    fn restrict_pattern(&self, pattern: Pattern) -> Result<Pattern, PatternError> {
         let Some(heading) = self.below else {
             return Ok(pattern);
         };
-        let pattern = pattern.below(heading)?;
+        let pattern_below = pattern.below_heading(heading)?;
         match self.until {
-            Some(end) => pattern.until(end),
-            None => pattern.with_headings(self.headings),
+            Some(end) => pattern_below.until_line(end),
+            None => pattern_below.with_headings(self.headings),
         }
     }
 }
 
-fn by_pattern(
+fn read_pattern_figure(
     source: &FigureSource,
     expression: &str,
     block: &PatternScope<'_>,
@@ -249,42 +257,50 @@ fn by_pattern(
 ) -> Result<FigureEntries<PatternError>, FigureReadError> {
     let unit = source.unit.clone().unwrap_or_default();
     let pattern = Pattern::new(expression, source.take, unit)
-        .and_then(|pattern| pattern.by(&source.by))
-        .and_then(|pattern| block.limit(pattern))
+        .and_then(|pattern| pattern.with_entry_groups(&source.by))
+        .and_then(|pattern| block.restrict_pattern(pattern))
         .map_err(FigureReadError::fault)?;
-    in_each_file(source, files, |number, file| {
+    read_each_file(source, files, |number, file| {
         let opened = file.open().map_err(FigureReadError::Absent)?;
-        let read = scan::file(&pattern, &opened, number);
-        let read =
-            read.map_err(|error| FigureReadError::Fault(format!("it cannot be read: {error}")))?;
-        read.entries().map_err(|error| match error {
+        let scanned = scan::scan_file(&pattern, &opened, number);
+        let read = scanned
+            .map_err(|error| FigureReadError::Fault(format!("it cannot be read: {error}")))?;
+        read.into_entries().map_err(|error| match error {
             PatternError::NoMatch { .. } | PatternError::NoMatchBelow { .. } => {
-                FigureReadError::Absent(format!("{error}{}", nearest_line(expression, file)))
+                FigureReadError::Absent(format!(
+                    "{error}{}",
+                    describe_nearest_line(expression, file)
+                ))
             }
             error => FigureReadError::fault(error),
         })
     })
 }
 
-fn by_json(
+fn read_json_figure(
     source: &FigureSource,
     path: &str,
     value: Option<&str>,
     files: &[TextFile],
 ) -> Result<FigureEntries<JsonError>, FigureReadError> {
-    in_each_file(source, files, |number, file| {
+    read_each_file(source, files, |number, file| {
         let mut reader = json::JsonReader::new(path, &source.by, value, source.take)
             .map_err(FigureReadError::fault)?;
         reader.begin_file(number);
         if source.file.is_some() {
-            reader.read(&file.read(DOCUMENT_CAP).map_err(FigureReadError::Absent)?);
+            reader.read_file(
+                &file
+                    .read_bytes(MAX_DOCUMENT_BYTES)
+                    .map_err(FigureReadError::Absent)?,
+            );
         } else {
             let mut opened = file.open().map_err(FigureReadError::Absent)?;
             let feed = |line: &str| reader.feed_line(line);
-            each_long_line(&mut opened, json::MAX_LENGTH, feed).map_err(FigureReadError::Fault)?;
-            reader.end_of_log();
+            for_each_long_line(&mut opened, json::MAX_DOCUMENT_BYTES, feed)
+                .map_err(FigureReadError::Fault)?;
+            reader.finish_log();
         }
-        reader.entries().map_err(|error| match error {
+        reader.into_entries().map_err(|error| match error {
             JsonError::Empty | JsonError::NoMatch { .. } | JsonError::OnlyBroken { .. } => {
                 FigureReadError::absent(error)
             }
@@ -295,11 +311,11 @@ fn by_json(
 
 /// Hands every line of a file to `feed`, as UTF-8.
 pub(crate) fn each_line(file: &mut impl Read, feed: impl FnMut(&str)) -> Result<(), String> {
-    each_long_line(file, DEFAULT_LIMIT, feed)
+    for_each_long_line(file, DEFAULT_LINE_LIMIT_BYTES, feed)
 }
 
 /// Hands every line of a file to `feed`; longer ones than the limit in pieces.
-fn each_long_line(
+fn for_each_long_line(
     file: &mut impl Read,
     limit: usize,
     mut feed: impl FnMut(&str),
@@ -315,17 +331,17 @@ fn each_long_line(
 }
 
 /// Describes the line near the end of a file that is most like the pattern.
-fn nearest_line(expression: &str, file: &TextFile) -> String {
-    let mut nearest = NearestLine::to(expression);
+fn describe_nearest_line(expression: &str, file: &TextFile) -> String {
+    let mut nearest = NearestLine::for_pattern(expression);
     let Ok(mut file) = file.open() else {
         return String::new();
     };
     let length = file.metadata().map_or(0, |metadata| metadata.len());
-    let begin = length.saturating_sub(NEAREST_CAP);
+    let begin = length.saturating_sub(MAX_NEAREST_BYTES);
     if file.seek(SeekFrom::Start(begin)).is_err() || length == 0 {
         return "; it is empty".to_owned();
     }
     // What cannot be read has no nearest line.
-    let _ = each_line(&mut file, |line| nearest.feed(line));
-    nearest.words()
+    let _ = each_line(&mut file, |line| nearest.consider_line(line));
+    nearest.into_hint()
 }

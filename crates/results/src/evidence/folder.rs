@@ -11,11 +11,11 @@ use retrial_mlperf::loadgen::{LoadgenRun, LoadgenSummary, detail, summary};
 use retrial_store::{StoreError, blocks, open};
 
 /// The largest summary that is read: a real one has 4 kB.
-const SUMMARY_CAP: u64 = 4 << 20;
+const MAX_SUMMARY_BYTES: u64 = 4 << 20;
 /// Maximum depth below a result folder in which a summary is searched.
-const DEPTH: usize = 4;
+const MAX_RESULT_DEPTH: usize = 4;
 /// Maximum depth below a directory in which results are searched.
-pub(crate) const DEEP: usize = 16;
+pub(crate) const MAX_SEARCH_DEPTH: usize = 16;
 
 /// The name of `LoadGen`'s summary.
 pub const SUMMARY: &str = "mlperf_log_summary.txt";
@@ -48,8 +48,8 @@ pub enum FolderError {
 ///
 /// # Errors
 /// If there is none, there are several, or it cannot be read.
-pub fn read(folder: &Path) -> Result<LoadgenRun, FolderError> {
-    let relative = match &find(folder, DEPTH, |name| name == SUMMARY)[..] {
+pub fn read_result_folder(folder: &Path) -> Result<LoadgenRun, FolderError> {
+    let relative = match &find_folders_with(folder, MAX_RESULT_DEPTH, |name| name == SUMMARY)[..] {
         [] => return Err(FolderError::NoSummary),
         [path] => path.clone(),
         several if several.iter().any(|path| path.as_os_str().is_empty()) => PathBuf::new(),
@@ -58,10 +58,10 @@ pub fn read(folder: &Path) -> Result<LoadgenRun, FolderError> {
             return Err(FolderError::Several(names));
         }
     };
-    let summary = summary_at(folder, &relative)?;
-    let detail = match detail_at(folder, &relative) {
+    let summary = read_summary(folder, &relative)?;
+    let detail = match read_detail_log(folder, &relative) {
         Ok(detail) => Some(detail),
-        Err(error) if is_missing(&error) => None,
+        Err(error) if is_not_found(&error) => None,
         Err(error) => return Err(error.into()),
     };
     Ok(LoadgenRun {
@@ -81,21 +81,21 @@ pub struct LoadgenLogs {
 }
 
 /// Reads the logs of exactly this folder.
-pub fn logs(root: &Path, folder: &Path) -> LoadgenLogs {
+pub fn read_logs(root: &Path, folder: &Path) -> LoadgenLogs {
     let mut logs = LoadgenLogs::default();
-    match summary_at(root, folder) {
+    match read_summary(root, folder) {
         Ok(summary) => logs.run.summary = Some(summary),
-        Err(FolderError::Store(error)) if is_missing(&error) => {}
+        Err(FolderError::Store(error)) if is_not_found(&error) => {}
         Err(FolderError::Unreadable { reason, .. }) => logs.faults.push((SUMMARY, reason)),
         Err(error) => logs.faults.push((SUMMARY, error.to_string())),
     }
-    match detail_at(root, folder) {
+    match read_detail_log(root, folder) {
         Ok(detail) if detail.entries == 0 => {
             let reason = "no line of it is LoadGen's".to_owned();
             logs.faults.push((DETAIL, reason));
         }
         Ok(detail) => logs.run.detail = Some(detail),
-        Err(error) if is_missing(&error) => {}
+        Err(error) if is_not_found(&error) => {}
         Err(error) => logs.faults.push((DETAIL, error.to_string())),
     }
     logs
@@ -105,9 +105,9 @@ pub fn logs(root: &Path, folder: &Path) -> LoadgenLogs {
 ///
 /// # Errors
 /// If it is missing, cannot be opened, or is no summary.
-pub fn summary_at(root: &Path, folder: &Path) -> Result<LoadgenSummary, FolderError> {
-    let text = open::read_text_beneath(root, &folder.join(SUMMARY), SUMMARY_CAP)?;
-    summary::parse(&text).map_err(|error| FolderError::Unreadable {
+pub fn read_summary(root: &Path, folder: &Path) -> Result<LoadgenSummary, FolderError> {
+    let text = open::read_text_beneath(root, &folder.join(SUMMARY), MAX_SUMMARY_BYTES)?;
+    summary::parse_summary(&text).map_err(|error| FolderError::Unreadable {
         path: folder.join(SUMMARY).display().to_string(),
         reason: error.to_string(),
     })
@@ -117,7 +117,7 @@ pub fn summary_at(root: &Path, folder: &Path) -> Result<LoadgenSummary, FolderEr
 ///
 /// # Errors
 /// If it is missing or cannot be read.
-pub fn detail_at(root: &Path, folder: &Path) -> Result<detail::LoadgenDetail, StoreError> {
+pub fn read_detail_log(root: &Path, folder: &Path) -> Result<detail::LoadgenDetail, StoreError> {
     let relative = folder.join(DETAIL);
     let file = open::open_beneath(root, &relative)?;
     let mut parser = detail::DetailParser::new();
@@ -127,17 +127,17 @@ pub fn detail_at(root: &Path, folder: &Path) -> Result<detail::LoadgenDetail, St
 }
 
 /// Returns whether the file is not there at all.
-pub fn is_missing(error: &StoreError) -> bool {
+pub fn is_not_found(error: &StoreError) -> bool {
     matches!(error, StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
 }
 
 /// Returns every folder in or below a directory that holds a summary, sorted; links are not followed.
-pub fn find_all(directory: &Path) -> Vec<PathBuf> {
-    find(directory, DEEP, |name| name == SUMMARY)
+pub fn find_summary_folders(directory: &Path) -> Vec<PathBuf> {
+    find_folders_with(directory, MAX_SEARCH_DEPTH, |name| name == SUMMARY)
 }
 
 /// Returns the names of a directory's entries of some kind; none where it cannot be read.
-pub(crate) fn names_in(
+pub(crate) fn entry_names(
     directory: &Path,
     accepts: fn(&FileType) -> bool,
 ) -> impl Iterator<Item = String> {
@@ -148,7 +148,11 @@ pub(crate) fn names_in(
 }
 
 /// Returns the folders with files of some name, sorted; links are not followed.
-pub(crate) fn find(directory: &Path, depth: usize, is_name: fn(&OsStr) -> bool) -> Vec<PathBuf> {
+pub(crate) fn find_folders_with(
+    directory: &Path,
+    depth: usize,
+    is_name: fn(&OsStr) -> bool,
+) -> Vec<PathBuf> {
     let entries = WalkDir::new(directory).max_depth(depth + 1);
     let files = entries
         .into_iter()

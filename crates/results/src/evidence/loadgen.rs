@@ -13,17 +13,17 @@ const AUDIT_CONFIG: &str = "Multiple conf files are used";
 
 /// Adds the contents of `LoadGen`'s logs to a trial: figures under their own names and under those that
 /// the recipe expects, validity, and what was asked for.
-pub fn loadgen_evidence(run: &LoadgenRun, evidence: &mut Evidence, trial: &mut TrialEvidence) {
+pub fn add_loadgen_evidence(run: &LoadgenRun, evidence: &mut Evidence, trial: &mut TrialEvidence) {
     let all = run.figures();
     let value = |figure: &retrial_readings::Figure| {
-        FigureValue::new(figure.value, figure.unit.clone()).printed(figure.half_digit)
+        FigureValue::new(figure.value, figure.unit.clone()).with_half_digit(figure.half_digit)
     };
     trial.figures.extend(
         all.iter()
             .map(|(name, figure)| (name.to_string(), value(figure))),
     );
     for name in evidence.required_figures() {
-        if let Some(figure) = run.resolve(name) {
+        if let Some(figure) = run.resolve_figure(name) {
             trial.figures.insert(name.clone(), value(&figure));
         }
     }
@@ -40,7 +40,7 @@ pub fn loadgen_evidence(run: &LoadgenRun, evidence: &mut Evidence, trial: &mut T
             .unwrap_or_else(|| loadgen::published_metric(scenario, tokens));
         evidence.published_metric = Some(metric.to_owned());
     }
-    let audited = (evidence.mode == Mode::Compliance).then(|| without_audit_config(run.clone()));
+    let audited = (evidence.mode == Mode::Compliance).then(|| drop_audit_config_error(run.clone()));
     let run = audited.as_ref().unwrap_or(run);
     // What is not known to be valid is not valid.
     let reasons = run.validity().reasons;
@@ -49,7 +49,7 @@ pub fn loadgen_evidence(run: &LoadgenRun, evidence: &mut Evidence, trial: &mut T
     } else {
         StatedValidity::Invalid(reasons)
     };
-    if evidence.mode == Mode::Compliance && !speed_counts(&trial.path) {
+    if evidence.mode == Mode::Compliance && !is_speed_compared(&trial.path) {
         if let StatedValidity::Invalid(reasons) = &trial.validity {
             let required = "VALID, except in tests of answers";
             let check = RuleCheck::warning("LoadGen's result", reasons.join("; "), required);
@@ -60,49 +60,49 @@ pub fn loadgen_evidence(run: &LoadgenRun, evidence: &mut Evidence, trial: &mut T
     trial.logs.push(loadgen_log(run, &trial.path));
     trial.run_settings = Some(run.run_settings());
     trial.excerpt = run.is_excerpt();
-    let mut checks = run.check_log();
+    let mut checks = run.check_detail_log();
     let is_ruled = evidence.rules.is_some() || evidence.unknown_rules.is_some();
-    let other = OtherSuite::of_run(run).filter(|_| is_ruled);
+    let other = OtherSuite::from_run(run).filter(|_| is_ruled);
     checks.extend(other.map(|suite| {
         let required = "MLPerf Inference, by whose rules it is judged";
-        RuleCheck::failed("suite", suite.to_string(), required)
+        RuleCheck::violation("suite", suite.to_string(), required)
     }));
     if evidence.mode != Mode::Accuracy {
         checks.extend(run.check_consistency());
     }
-    let checks = checks.into_iter();
+    let loadgen_checks = checks.into_iter();
     evidence
         .checks
-        .extend(checks.map(|check| check.on(Some(trial.trial))));
+        .extend(loadgen_checks.map(|check| check.for_trial(Some(trial.trial))));
 }
 
 /// Returns a failed check where the logs are of another mode or scenario than their folder; properties
 /// that they do not state are skipped. LoadGen calls an Interactive run Server.
-pub(crate) fn not_of_its_kind(
+pub(crate) fn check_mode_and_scenario(
     run: &LoadgenRun,
     mode: loadgen::TestMode,
     scenario: Option<TestScenario>,
 ) -> Vec<RuleCheck> {
     let other_mode = run.mode().filter(|actual| *actual != mode);
     let other_mode =
-        other_mode.map(|actual| RuleCheck::failed("mode", actual.to_string(), mode.to_string()));
+        other_mode.map(|actual| RuleCheck::violation("mode", actual.to_string(), mode.to_string()));
     let other_scenario = run.scenario().zip(scenario).and_then(|(actual, scenario)| {
-        let logged = scenario.logged();
+        let logged = scenario.to_logged();
         let is_other = actual != logged && actual != scenario;
-        is_other.then(|| RuleCheck::failed("scenario", actual.to_string(), logged.as_str()))
+        is_other.then(|| RuleCheck::violation("scenario", actual.to_string(), logged.as_str()))
     });
     other_mode.into_iter().chain(other_scenario).collect()
 }
 
 /// Logs of another mode or scenario than that of an accuracy run are reported with their path: MLCommons'
 /// checker takes them, and five folders of v5.1 have them.
-pub fn other_kind(run: &LoadgenRun, scenario: Option<TestScenario>) -> Vec<RuleCheck> {
+pub fn warn_of_other_kind(run: &LoadgenRun, scenario: Option<TestScenario>) -> Vec<RuleCheck> {
     let file = if run.detail.is_some() {
         DETAIL
     } else {
         SUMMARY
     };
-    let checks = not_of_its_kind(run, loadgen::TestMode::Accuracy, scenario);
+    let checks = check_mode_and_scenario(run, loadgen::TestMode::Accuracy, scenario);
     checks
         .into_iter()
         .map(|check| {
@@ -118,13 +118,13 @@ pub fn other_kind(run: &LoadgenRun, scenario: Option<TestScenario>) -> Vec<RuleC
 
 /// Returns whether the speed of a test's run is compared with the submitted one. The others run a few
 /// queries to look at the answers, and LoadGen calls most of them INVALID for being short.
-fn speed_counts(path: &str) -> bool {
+fn is_speed_compared(path: &str) -> bool {
     let mut tests = path.split('/').filter_map(|part| part.parse::<Test>().ok());
     tests.all(|test| matches!(test, Test::Test01 | Test::Test04 | Test::Test05))
 }
 
 /// Leaves the error out that every run with an `audit.config` has.
-fn without_audit_config(mut run: LoadgenRun) -> LoadgenRun {
+fn drop_audit_config_error(mut run: LoadgenRun) -> LoadgenRun {
     let Some(detail) = &mut run.detail else {
         return run;
     };
@@ -147,7 +147,7 @@ fn without_audit_config(mut run: LoadgenRun) -> LoadgenRun {
 
 /// Names the log that figures come from where the other one, from which MLCommons publishes, is
 /// missing.
-pub fn fallback(run: &LoadgenRun) -> Option<RuleCheck> {
+pub fn warn_of_missing_detail_log(run: &LoadgenRun) -> Option<RuleCheck> {
     let is_summary = run.detail.is_none() && run.summary.is_some();
     let measured = "missing; figures are those printed in the summary";
     is_summary.then(|| {
@@ -189,8 +189,8 @@ mod tests {
     ) {
         let violated = |mode| {
             let run = run(mode, logged);
-            let failed =
-                not_of_its_kind(&run, loadgen::TestMode::Accuracy, Some(measured)).into_iter();
+            let failed = check_mode_and_scenario(&run, loadgen::TestMode::Accuracy, Some(measured))
+                .into_iter();
             failed.map(|check| check.rule).collect::<Vec<_>>()
         };
         assert_eq!(violated(loadgen::TestMode::Accuracy), wrong);
@@ -209,9 +209,9 @@ mod tests {
     #[case("results/Offline/compliance/run_1", false)]
     fn a_short_compliance_test_is_only_a_warning(#[case] path: &str, #[case] is_warning: bool) {
         let mut evidence = Evidence::new("Offline", Mode::Compliance);
-        let mut trial = TrialEvidence::finished(1, path);
+        let mut trial = TrialEvidence::new_finished(1, path);
         let run = run(loadgen::TestMode::Performance, TestScenario::Offline);
-        loadgen_evidence(&run, &mut evidence, &mut trial);
+        add_loadgen_evidence(&run, &mut evidence, &mut trial);
         let warned = evidence.checks.iter().any(|check| check.warning);
         assert_eq!(warned, is_warning);
         let is_invalid = matches!(trial.validity, StatedValidity::Invalid(_));

@@ -10,80 +10,93 @@ use walkdir::WalkDir;
 use super::figures::{TextFile, each_line};
 use crate::verdict::RuleCheck;
 use retrial_readings::bounded::{BoundedRegex, MAX_STEPS};
-use retrial_readings::nearest::{shortened, shortened_to};
+use retrial_readings::nearest::{truncate_for_message, truncate_to_chars};
 use retrial_recipe::model::InvalidMarker;
 use retrial_store::open;
 
 /// The file that AMD's harness leaves.
-const USUAL: &str = "INVALID";
+const MARKER_FILE: &str = "INVALID";
 /// No more of its text is read.
-const LARGEST: u64 = 4096;
+const MAX_MARKER_BYTES: u64 = 4096;
 /// No more letters of it are shown.
-const REASON: usize = 300;
+const MAX_REASON_CHARS: usize = 300;
 /// Maximum depth in the results in which a marker is searched.
-const DEPTH: usize = 8;
+const MAX_MARKER_DEPTH: usize = 8;
 
 /// Checks the markers of a recipe: files in the results, lines of the output. Each that is there
 /// is a failed check.
-pub fn of_recipe(markers: &[InvalidMarker], folder: &Path, outputs: &[TextFile]) -> Vec<RuleCheck> {
+pub fn check_recipe_markers(
+    markers: &[InvalidMarker],
+    folder: &Path,
+    outputs: &[TextFile],
+) -> Vec<RuleCheck> {
     let checks = markers.iter().filter_map(|marker| match marker {
-        InvalidMarker::File(name) => file(folder, name),
-        InvalidMarker::Pattern(pattern) => line(pattern, outputs),
+        InvalidMarker::File(name) => check_marker_file(folder, name),
+        InvalidMarker::Pattern(pattern) => check_marker_line(pattern, outputs),
     });
     checks.collect()
 }
 
 /// Checks one folder of a submission for the usual marker.
-pub fn usual(folder: &Path) -> Option<RuleCheck> {
-    let path = folder.join(USUAL);
+pub fn check_usual_marker(folder: &Path) -> Option<RuleCheck> {
+    let path = folder.join(MARKER_FILE);
     std::fs::symlink_metadata(&path).ok()?;
-    Some(failed(USUAL, folder, Path::new(USUAL)))
+    Some(marker_violation(
+        MARKER_FILE,
+        folder,
+        Path::new(MARKER_FILE),
+    ))
 }
 
-fn file(folder: &Path, name: &str) -> Option<RuleCheck> {
+fn check_marker_file(folder: &Path, name: &str) -> Option<RuleCheck> {
     if name.contains('/') {
         let there = std::fs::symlink_metadata(folder.join(name)).is_ok();
-        return there.then(|| failed(name, folder, Path::new(name)));
+        return there.then(|| marker_violation(name, folder, Path::new(name)));
     }
-    let entries = WalkDir::new(folder).max_depth(DEPTH).into_iter().flatten();
+    let entries = WalkDir::new(folder)
+        .max_depth(MAX_MARKER_DEPTH)
+        .into_iter()
+        .flatten();
     let mut named = entries.filter(|entry| entry.file_name() == name);
     let entry = named.next()?;
     let below = entry.path().strip_prefix(folder).unwrap_or(entry.path());
-    Some(failed(name, folder, below))
+    Some(marker_violation(name, folder, below))
 }
 
-fn failed(name: &str, folder: &Path, path: &Path) -> RuleCheck {
-    let reason = reason(folder, path).map(|reason| format!(": {reason}"));
+fn marker_violation(name: &str, folder: &Path, path: &Path) -> RuleCheck {
+    let reason = read_reason(folder, path).map(|reason| format!(": {reason}"));
     let reason = reason.unwrap_or_default();
     let measured = format!("the harness left {}{reason}", path.display());
     let required = format!("no file {name} in the results");
-    RuleCheck::failed("the benchmark's own checks", measured, required)
+    RuleCheck::violation("the benchmark's own checks", measured, required)
 }
 
 /// Returns the text that the harness wrote into it, as one line.
-fn reason(folder: &Path, path: &Path) -> Option<String> {
+fn read_reason(folder: &Path, path: &Path) -> Option<String> {
     let file = open::open_beneath(folder, path).ok()?;
     let mut text = Vec::new();
-    file.take(LARGEST).read_to_end(&mut text).ok()?;
+    file.take(MAX_MARKER_BYTES).read_to_end(&mut text).ok()?;
     let text = String::from_utf8_lossy(&text);
     let words = join(text.split_whitespace(), " ");
-    (!words.is_empty()).then(|| shortened_to(&words, REASON))
+    (!words.is_empty()).then(|| truncate_to_chars(&words, MAX_REASON_CHARS))
 }
 
-fn line(pattern: &str, outputs: &[TextFile]) -> Option<RuleCheck> {
+fn check_marker_line(pattern: &str, outputs: &[TextFile]) -> Option<RuleCheck> {
     // The recipe's check compiled it.
     let expression = BoundedRegex::new(pattern).ok()?;
-    let mut search = expression.search();
+    let mut search = expression.start_search();
     let mut matching: Option<String> = None;
     // A missing output has no line; its step's end records why.
-    let files = outputs.iter().filter_map(|output| output.files().ok());
+    let files = outputs
+        .iter()
+        .filter_map(|output| output.matching_files().ok());
     for file in files.flatten() {
         let Ok(mut opened) = file.open() else {
             continue;
         };
         let _ = each_line(&mut opened, |line| {
             if matching.is_none() && search.is_match(line) {
-                matching = Some(shortened(line));
+                matching = Some(truncate_for_message(line));
             }
         });
     }
@@ -93,7 +106,7 @@ fn line(pattern: &str, outputs: &[TextFile]) -> Option<RuleCheck> {
             .get_or_insert_with(|| format!("not searched: it takes more than {MAX_STEPS} steps"));
     }
     let required = format!("no line that matches {pattern}");
-    Some(RuleCheck::failed(
+    Some(RuleCheck::violation(
         "the benchmark's own checks",
         matching?,
         required,
@@ -116,7 +129,7 @@ mod tests {
             directory: folder.path().to_owned(),
             file: "output.log".into(),
         };
-        let check = || of_recipe(&markers, folder.path(), std::slice::from_ref(&output));
+        let check = || check_recipe_markers(&markers, folder.path(), std::slice::from_ref(&output));
         assert!(check().is_empty());
         std::fs::write(folder.path().join("output.log"), "model checksum ok\n").unwrap();
         assert!(check().is_empty());
@@ -137,7 +150,11 @@ mod tests {
                 "model checksum 0f does not match 0e"
             ]
         );
-        assert!(usual(folder.path()).is_none());
-        assert!(!usual(&folder.path().join("logs")).unwrap().passed);
+        assert!(check_usual_marker(folder.path()).is_none());
+        assert!(
+            !check_usual_marker(&folder.path().join("logs"))
+                .unwrap()
+                .passed
+        );
     }
 }

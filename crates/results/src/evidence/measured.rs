@@ -6,14 +6,14 @@ use crate::verdict::{Evidence, ResultVerdict, RunContext, TrialEvidence, Verdict
 use retrial_plan::Plan;
 
 /// Returns every scenario in every mode that the plan measures and the verdict has.
-pub fn of_verdict(plan: &Plan, verdict: &Verdict) -> Vec<PooledMeasurement> {
+pub fn measurements_of_verdict(plan: &Plan, verdict: &Verdict) -> Vec<PooledMeasurement> {
     let context = RunContext::from(plan);
     let of_plan = plan.measurements.iter().filter_map(|measured| {
         let mut results = verdict.results.iter();
         let result = results.find(|result| {
             result.mode == measured.mode && result.scenario.eq_ignore_ascii_case(&measured.scenario)
         })?;
-        let evidence = with_trials(measured.clone().into(), result);
+        let evidence = with_trials_of(measured.clone().into(), result);
         let mut measurement = PooledMeasurement::new(&context, &evidence, result);
         // By reference convergence points, whose logs are not read again.
         for figure in &mut measurement.figures {
@@ -29,13 +29,13 @@ pub fn of_verdict(plan: &Plan, verdict: &Verdict) -> Vec<PooledMeasurement> {
     of_plan.collect()
 }
 
-fn with_trials(mut evidence: Evidence, result: &ResultVerdict) -> Evidence {
+fn with_trials_of(mut evidence: Evidence, result: &ResultVerdict) -> Evidence {
     evidence.published_metric.clone_from(&result.deciding);
     evidence.trials = result
         .trials
         .iter()
         .map(|judged| {
-            let mut trial = TrialEvidence::finished(judged.trial, judged.path.clone());
+            let mut trial = TrialEvidence::new_finished(judged.trial, judged.path.clone());
             trial.figures.clone_from(&judged.figures);
             trial
         })

@@ -9,9 +9,9 @@ use retrial_mlperf::loadgen::LoadgenRun;
 use retrial_mlperf::other_suite::OtherSuite;
 
 /// Maximum depth below a directory in which such results are searched.
-const DEPTH: usize = 7;
+const MAX_SEARCH_DEPTH: usize = 7;
 /// The folder of a submitter below which results are laid out.
-const RESULTS: &str = "results";
+const RESULTS_FOLDER: &str = "results";
 
 /// A result of another suite.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,13 +28,15 @@ pub struct OtherSuiteResult {
 }
 
 /// Returns the first result of another suite in or below a directory that holds no result of ours.
-pub fn find(directory: &Path) -> Option<OtherSuiteResult> {
+pub fn find_other_suite(directory: &Path) -> Option<OtherSuiteResult> {
     let full = directory.canonicalize().ok()?;
-    let folders = WalkDir::new(&full).max_depth(DEPTH).sort_by_file_name();
-    let mut folders = folders.into_iter().flatten();
+    let walk = WalkDir::new(&full)
+        .max_depth(MAX_SEARCH_DEPTH)
+        .sort_by_file_name();
+    let mut folders = walk.into_iter().flatten();
     folders.find_map(|entry| {
         let path = entry.path();
-        let suite = of_path(path).filter(|_| entry.file_type().is_dir())?;
+        let suite = suite_of_path(path).filter(|_| entry.file_type().is_dir())?;
         Some(OtherSuiteResult {
             path: path.to_owned(),
             suite,
@@ -43,30 +45,30 @@ pub fn find(directory: &Path) -> Option<OtherSuiteResult> {
 }
 
 /// Returns the first result in or below a directory whose summary is another suite's.
-pub fn of_summaries(directory: &Path) -> Option<OtherSuiteResult> {
-    folder::find_all(directory)
+pub fn find_other_suite_summary(directory: &Path) -> Option<OtherSuiteResult> {
+    folder::find_summary_folders(directory)
         .into_iter()
         .find_map(|relative| {
             let run = LoadgenRun {
-                summary: folder::summary_at(directory, &relative).ok(),
+                summary: folder::read_summary(directory, &relative).ok(),
                 detail: None,
             };
             Some(OtherSuiteResult {
                 path: directory.join(relative),
-                suite: OtherSuite::of_run(&run)?,
+                suite: OtherSuite::from_run(&run)?,
             })
         })
 }
 
 /// Returns the suite by the folders of a path below a submitter's `results`.
-fn of_path(path: &Path) -> Option<OtherSuite> {
-    let names = path.components().filter_map(|component| match component {
+fn suite_of_path(path: &Path) -> Option<OtherSuite> {
+    let parts = path.components().filter_map(|component| match component {
         Component::Normal(name) => name.to_str(),
         _ => None,
     });
-    let mut names = names.skip_while(|name| !name.eq_ignore_ascii_case(RESULTS));
+    let mut names = parts.skip_while(|name| !name.eq_ignore_ascii_case(RESULTS_FOLDER));
     names.next()?;
-    OtherSuite::of_folders(names)
+    OtherSuite::from_folder_names(names)
 }
 
 #[cfg(test)]
@@ -79,11 +81,11 @@ mod tests {
         let run = "Closed/DDN/results/AI400/unet3d-h100/runs/run1";
         std::fs::create_dir_all(root.path().join(run)).unwrap();
         for directory in ["", "Closed/DDN", run] {
-            let found = find(&root.path().join(directory)).unwrap();
+            let found = find_other_suite(&root.path().join(directory)).unwrap();
             assert_eq!(found.suite, OtherSuite::Storage, "{directory}");
         }
         let other = root.path().join("Closed/DDN/systems");
         std::fs::create_dir_all(&other).unwrap();
-        assert_eq!(find(&other), None);
+        assert_eq!(find_other_suite(&other), None);
     }
 }

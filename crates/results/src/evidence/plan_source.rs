@@ -34,7 +34,7 @@ pub enum PlanDerivationError {
 }
 
 impl PlanDerivationError {
-    fn file(file: &str, error: &StoreError) -> Self {
+    fn from_file_error(file: &str, error: &StoreError) -> Self {
         Self::File {
             file: file.to_owned(),
             reason: error.reason_without_path(),
@@ -51,8 +51,8 @@ pub fn plan_differences(
     run: &RunDirectory,
     plan: &Plan,
 ) -> Result<Vec<PlanDifference>, PlanDerivationError> {
-    let (resolved, recipe_hash) = recipe_of(run, plan)?;
-    let host = host_of(run, "")?;
+    let (resolved, recipe_hash) = read_recipe(run, plan)?;
+    let host = read_host(run, "")?;
     let derivation = Derivation {
         recorded: plan,
         recipe: &resolved.recipe,
@@ -63,10 +63,10 @@ pub fn plan_differences(
     for name in run.list_other_machines() {
         let part = run.machine_directory(&name);
         let prefix = format!("nodes/{name}/");
-        let executed: Plan = part
-            .read_json("plan.json")
-            .map_err(|error| PlanDerivationError::file(&format!("{prefix}plan.json"), &error))?;
-        let host = host_of(&part, &prefix)?;
+        let executed: Plan = part.read_json("plan.json").map_err(|error| {
+            PlanDerivationError::from_file_error(&format!("{prefix}plan.json"), &error)
+        })?;
+        let host = read_host(&part, &prefix)?;
         let of_machine = derivation.find_node_differences(&host, &executed)?;
         differences.extend(of_machine.into_iter().map(|difference| PlanDifference {
             path: format!("{prefix}plan.json: {}", difference.path),
@@ -77,17 +77,17 @@ pub fn plan_differences(
 }
 
 /// Returns the recipe of a run as resolved, and the hash of its text.
-fn recipe_of(
+fn read_recipe(
     run: &RunDirectory,
     plan: &Plan,
 ) -> Result<(ResolvedRecipe, String), PlanDerivationError> {
     const FILE: &str = "recipe.yaml";
     let text = read_text_beneath(run.path(), Path::new(FILE), MAX_DOCUMENT_BYTES as u64)
-        .map_err(|error| PlanDerivationError::file(FILE, &error))?;
+        .map_err(|error| PlanDerivationError::from_file_error(FILE, &error))?;
     let hash = hex::encode(Sha256::digest(&text));
     // The stored recipe is resolved: its templates are merged, and its variants chosen.
-    let resolved = resolve_recipe(&plan.recipe, &Source::new(FILE, text), &NoTemplates, &[]);
-    let resolved = resolved.map_err(|problems| {
+    let resolution = resolve_recipe(&plan.recipe, &Source::new(FILE, text), &NoTemplates, &[]);
+    let resolved = resolution.map_err(|problems| {
         let first = problems.iter().next();
         PlanDerivationError::Recipe(
             first.map_or_else(String::new, |problem| problem.message.clone()),
@@ -97,12 +97,13 @@ fn recipe_of(
 }
 
 /// Returns the host of a run, or of a machine of it, by its host.json.
-fn host_of(part: &RecordDirectory, prefix: &str) -> Result<HostView, PlanDerivationError> {
+fn read_host(part: &RecordDirectory, prefix: &str) -> Result<HostView, PlanDerivationError> {
     #[derive(serde::Deserialize)]
     struct HostFile {
         host: HostView,
     }
     let file: Result<HostFile, StoreError> = part.read_json("host.json");
-    file.map(|file| file.host)
-        .map_err(|error| PlanDerivationError::file(&format!("{prefix}host.json"), &error))
+    file.map(|file| file.host).map_err(|error| {
+        PlanDerivationError::from_file_error(&format!("{prefix}host.json"), &error)
+    })
 }

@@ -7,13 +7,13 @@ use itertools::Itertools as _;
 
 use super::figures::{self, FigureReadError, TextFile, each_line};
 use super::identity::{text_log, training_log};
-use crate::verdict::{FigureValue, TrialEvidence, TrialLog, table_of};
+use crate::verdict::{FigureValue, TrialEvidence, TrialLog, table_name};
 use retrial_mlperf::mllog::{SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingRun, TrainingRunReader};
 use retrial_readings::units;
 use retrial_recipe::model::{FigureLocator, FigureSource, MatchSelection, MllogFigure, OrderedMap};
 
 /// The parameter that holds a trial's samples to converge.
-pub use crate::verdict::convergence::{BATCH_SIZE, SAMPLES};
+pub use crate::verdict::convergence::{BATCH_SIZE_PARAMETER, SAMPLES_PARAMETER};
 
 /// The recipe's own figures of one trial.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -34,7 +34,7 @@ pub struct TrialReadings {
 
 impl TrialReadings {
     /// Adds what was read to a trial.
-    pub fn add_to(self, trial: &mut TrialEvidence) {
+    pub fn add_to_trial(self, trial: &mut TrialEvidence) {
         trial.figures.extend(self.figures);
         trial.missing.extend(self.missing);
         trial.announced.extend(self.announced);
@@ -45,9 +45,15 @@ impl TrialReadings {
         }
     }
 
-    fn insert(&mut self, name: &str, source: &FigureSource, headings: &[&str], texts: &[TextFile]) {
+    fn insert_figure(
+        &mut self,
+        name: &str,
+        source: &FigureSource,
+        headings: &[&str],
+        texts: &[TextFile],
+    ) {
         // The verdict reports a missing figure: it knows whether the figure is required.
-        match figures::find(name, source, headings, texts) {
+        match figures::find_figure(name, source, headings, texts) {
             Ok(found) => {
                 self.figures.extend(found.figures);
                 self.announced.extend(found.missing.keys().cloned());
@@ -61,7 +67,7 @@ impl TrialReadings {
         if matches!(unread, FigureReadError::Fault(_)) {
             self.announced.insert(name.to_owned());
         }
-        self.missing.insert(name.to_owned(), unread.reason());
+        self.missing.insert(name.to_owned(), unread.into_reason());
     }
 
     /// Adds those of the texts of which a figure was read: the output of a check that finds nothing is the
@@ -73,43 +79,46 @@ impl TrialReadings {
                 matches!(source.take, MatchSelection::Sum | MatchSelection::Mean)
             })
         };
-        let files = texts.iter().filter_map(|text| text.files().ok()).flatten();
+        let files = texts
+            .iter()
+            .filter_map(|text| text.matching_files().ok())
+            .flatten();
         for file in files.unique_by(|file| (file.directory.clone(), file.file.clone())) {
             let name = file.file.display().to_string();
             let figures = self.figures.iter();
-            let figures = figures.filter(|(_, figure)| figure.is_of(&name));
+            let figures = figures.filter(|(_, figure)| figure.is_read_from(&name));
             let (names, figures): (Vec<_>, Vec<_>) = figures.unzip();
             if figures.is_empty() {
                 continue;
             }
             let is_reduced = names
                 .into_iter()
-                .any(|name| is_reduced(table_of(name).unwrap_or(name)));
+                .any(|name| is_reduced(table_name(name).unwrap_or(name)));
             self.logs.extend(text_log(&file, &figures, is_reduced));
         }
     }
 }
 
 /// Reads every figure: one reading, or one for each training run.
-pub fn readings(
+pub fn read_trial_figures(
     figures: &OrderedMap<FigureSource>,
     texts: &dyn Fn(&FigureSource) -> Vec<TextFile>,
 ) -> Vec<TrialReadings> {
-    let logs = TrainingLogs::read(figures, texts);
-    let mut readings: Vec<TrialReadings> = (0..logs.count().max(1))
-        .map(|run| logs.reading(run))
+    let logs = TrainingLogs::from_texts(figures, texts);
+    let mut readings: Vec<TrialReadings> = (0..logs.run_count().max(1))
+        .map(|run| logs.read_run(run))
         .collect();
     let mut searched: Vec<Vec<TextFile>> = vec![Vec::new(); readings.len()];
     for (name, source) in figures {
         if matches!(source.find, FigureLocator::Mllog(_)) {
             continue;
         }
-        let headings = headings_like(figures, source);
+        let headings = headings_of_same_pattern(figures, source);
         for (run, reading) in readings.iter_mut().enumerate() {
             // A log for each run: what is printed in it is that run's.
-            let file = logs.file_of(run, source);
+            let file = logs.own_file(run, source);
             let texts = file.map_or_else(|| texts(source), |file| vec![file]);
-            reading.insert(name, source, &headings, &texts);
+            reading.insert_figure(name, source, &headings, &texts);
             searched[run].extend(texts);
         }
     }
@@ -120,7 +129,10 @@ pub fn readings(
 }
 
 /// Returns the headings below which the recipe's other figures of the same pattern and file stand.
-fn headings_like<'a>(figures: &'a OrderedMap<FigureSource>, source: &FigureSource) -> Vec<&'a str> {
+fn headings_of_same_pattern<'a>(
+    figures: &'a OrderedMap<FigureSource>,
+    source: &FigureSource,
+) -> Vec<&'a str> {
     let of_file = figures
         .iter()
         .filter(|(_, other)| other.file == source.file);
@@ -149,7 +161,7 @@ struct TrainingLogs<'a> {
 }
 
 impl<'a> TrainingLogs<'a> {
-    fn read(
+    fn from_texts(
         figures: &'a OrderedMap<FigureSource>,
         texts: &dyn Fn(&FigureSource) -> Vec<TextFile>,
     ) -> Self {
@@ -171,7 +183,7 @@ impl<'a> TrainingLogs<'a> {
             .collect();
         let runs = leader.map_or(Ok(Vec::new()), |(_, source, _)| {
             let runs = texts(source).into_iter().map(|text| {
-                let runs = runs_in(&text, &keys);
+                let runs = parse_runs(&text, &keys);
                 runs.map_err(|error| format!("{}: {error}", text.file.display()))
             });
             runs.find_or_last(Result::is_ok)
@@ -188,12 +200,12 @@ impl<'a> TrainingLogs<'a> {
         }
     }
 
-    fn count(&self) -> usize {
+    fn run_count(&self) -> usize {
         self.runs.as_ref().map_or(0, Vec::len)
     }
 
     /// Returns the file of one run, where each run has its own and this figure is read there.
-    fn file_of(&self, run: usize, source: &FigureSource) -> Option<TextFile> {
+    fn own_file(&self, run: usize, source: &FigureSource) -> Option<TextFile> {
         let same = source.file.as_ref().map(|file| &file.0) == self.file.as_ref();
         let runs = self
             .runs
@@ -203,7 +215,7 @@ impl<'a> TrainingLogs<'a> {
         runs.get(run).map(|(file, _)| file.clone())
     }
 
-    fn reading(&self, index: usize) -> TrialReadings {
+    fn read_run(&self, index: usize) -> TrialReadings {
         let mut reading = TrialReadings::default();
         let run = match &self.runs {
             Ok(runs) => runs.get(index),
@@ -223,23 +235,23 @@ impl<'a> TrainingLogs<'a> {
                 .file
                 .file_name()
                 .map(|name| name.to_string_lossy().into_owned());
-        } else if self.count() > 1 {
+        } else if self.run_count() > 1 {
             reading.run = Some(format!("run {} of the log", index + 1));
         }
         let parameters = [
-            (BATCH_SIZE, run.batch_size),
-            (SAMPLES, run.samples_to_converge()),
+            (BATCH_SIZE_PARAMETER, run.batch_size),
+            (SAMPLES_PARAMETER, run.samples_to_converge()),
         ];
         for (name, value) in parameters {
-            let value = value.map(|value| (name.to_owned(), value));
-            reading.parameters.extend(value);
+            let parameter = value.map(|value| (name.to_owned(), value));
+            reading.parameters.extend(parameter);
         }
         for (position, (name, source, figure)) in self.figures.iter().enumerate() {
-            match value(file, run, position, source, figure) {
+            match read_value(file, run, position, source, figure) {
                 Ok(value) => drop(reading.figures.insert((*name).clone(), value)),
                 Err(unread) => {
                     let path = file.file.display().to_string();
-                    reading.insert_missing(name, unread.prefixed(&path));
+                    reading.insert_missing(name, unread.with_path(&path));
                 }
             }
         }
@@ -247,14 +259,14 @@ impl<'a> TrainingLogs<'a> {
     }
 }
 
-fn runs_in(
+fn parse_runs(
     text: &TextFile,
     keys: &[(String, MatchSelection)],
 ) -> Result<Vec<(TextFile, TrainingRun)>, String> {
     let mut all = Vec::new();
-    for file in text.files()? {
+    for file in text.matching_files()? {
         let mut runs = TrainingRunReader::new(keys);
-        each_line(&mut file.open()?, |line| runs.feed(line))?;
+        each_line(&mut file.open()?, |line| runs.feed_line(line))?;
         let finished = runs.finish().map_err(|reason| {
             if text.file == file.file {
                 reason
@@ -267,7 +279,7 @@ fn runs_in(
     Ok(all)
 }
 
-fn value(
+fn read_value(
     file: &TextFile,
     run: &TrainingRun,
     position: usize,
@@ -278,11 +290,11 @@ fn value(
     match figure.key.as_str() {
         TIME_TO_TRAIN => {
             let unit = own.unwrap_or("min");
-            let factor = units::factor("min", unit).ok_or_else(|| {
+            let factor = units::conversion_factor("min", unit).ok_or_else(|| {
                 FigureReadError::Fault(format!("a time cannot be converted to `{unit}`"))
             })?;
-            let minutes = run.minutes(figure.target.as_ref());
-            let minutes = minutes.map_err(FigureReadError::Fault)?;
+            let time_to_train = run.minutes_to_train(figure.target.as_ref());
+            let minutes = time_to_train.map_err(FigureReadError::Fault)?;
             Ok(FigureValue::new(minutes * factor, unit))
         }
         SAMPLES_TO_CONVERGE => {
@@ -295,16 +307,18 @@ fn value(
         }
         _ => {
             let accumulator = run
-                .requested(position)
+                .requested_accumulator(position)
                 .ok_or_else(|| FigureReadError::Fault("it was not requested".to_owned()))?;
             let files = std::slice::from_ref(file);
-            if let Some(record) = accumulator.unreadable() {
-                let line = figures::origin(files, record.place).line.unwrap_or(0);
+            if let Some(record) = accumulator.unreadable_announcement() {
+                let line = figures::locate_origin(files, record.place)
+                    .line
+                    .unwrap_or(0);
                 let reason = format!("line {line}: {}", record.error);
                 return Err(FigureReadError::Fault(reason));
             }
-            let mut origin = figures::origin(files, accumulator.place());
-            origin.passed_over = figures::passed_over(files, accumulator);
+            let mut origin = figures::locate_origin(files, accumulator.deciding_place());
+            origin.passed_over = figures::skipped_records(files, accumulator);
             let value = run.requested_value(position).map_err(|reason| {
                 if accumulator.count() > 0 {
                     FigureReadError::Fault(reason)
@@ -312,7 +326,7 @@ fn value(
                     FigureReadError::Absent(reason)
                 }
             })?;
-            Ok(FigureValue::new(value, own.unwrap_or_default()).read_at(origin))
+            Ok(FigureValue::new(value, own.unwrap_or_default()).with_origin(origin))
         }
     }
 }

@@ -28,12 +28,12 @@ pub struct ResultPath {
 impl ResultPath {
     /// Reads the properties that the names of a path's folders state.
     pub fn parse(path: &Path) -> Self {
-        let mut names = names(path);
+        let mut names = component_names(path);
         let all = names.len();
         let is_trial = names.pop_if(|name| trial_number(name).is_some()).is_some();
         let mode_of = |name: &String| name.parse::<Mode>().ok();
-        let mode = names.pop_if(|name| mode_of(name).is_some());
-        let mode = mode.as_ref().and_then(mode_of);
+        let mode_name = names.pop_if(|name| mode_of(name).is_some());
+        let mode = mode_name.as_ref().and_then(mode_of);
         // `TEST01/performance/run_1` is a test of the audit, whatever it ran.
         let folder_of_test = path.components().count() - (all - names.len());
         let test = names.pop_if(|name| is_test(name));
@@ -57,7 +57,7 @@ impl ResultPath {
     }
 
     /// Returns the path of a folder with scenarios.
-    pub fn of_group(group: &Path) -> Self {
+    pub fn from_group(group: &Path) -> Self {
         Self {
             group: group.to_owned(),
             scenario: None,
@@ -74,7 +74,7 @@ impl ResultPath {
 
     /// Returns the submission that the path names, as far as it does.
     pub fn submission(&self) -> Submission {
-        let names = names(&self.group);
+        let names = component_names(&self.group);
         match names.as_slice() {
             [.., division, submitter, results, system, benchmark]
                 if results == "results" && DIVISIONS.contains(&division.as_str()) =>
@@ -95,7 +95,7 @@ impl ResultPath {
     }
 }
 
-fn names(path: &Path) -> Vec<String> {
+fn component_names(path: &Path) -> Vec<String> {
     path.components()
         .filter_map(|part| match part {
             Component::Normal(name) => Some(name.to_string_lossy().into_owned()),

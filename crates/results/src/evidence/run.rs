@@ -6,7 +6,7 @@ mod window;
 use self::trial::RunTrial;
 use super::identity::copies;
 use super::telemetry::RunTelemetry;
-use super::trials::{add_warmup, complete};
+use super::trials::{add_warmup, complete_evidence};
 use super::unknown_rules;
 use crate::verdict::Evidence;
 use retrial_plan::step::Plan;
@@ -28,9 +28,13 @@ pub struct RunFiles<'a> {
 
 impl<'a> RunFiles<'a> {
     /// Returns all files of a run.
-    pub fn of(directory: &'a RunDirectory, plan: &'a Plan, state: &'a JournalState) -> Self {
+    pub fn with_telemetry(
+        directory: &'a RunDirectory,
+        plan: &'a Plan,
+        state: &'a JournalState,
+    ) -> Self {
         Self {
-            telemetry: RunTelemetry::of_run(directory),
+            telemetry: RunTelemetry::from_run(directory),
             ..Self::without_telemetry(directory, plan, state)
         }
     }
@@ -51,20 +55,22 @@ impl<'a> RunFiles<'a> {
 }
 
 /// Returns the evidence of every measurement.
-pub fn gather(files: &RunFiles<'_>) -> Vec<Evidence> {
+pub fn gather_evidence(files: &RunFiles<'_>) -> Vec<Evidence> {
     let indexes = 0..files.plan.measurements.len();
-    let mut all: Vec<Evidence> = indexes.map(|index| gather_one(files, index)).collect();
-    copies::check_measurements(&mut all, Some(files.plan));
+    let mut all: Vec<Evidence> = indexes
+        .map(|index| gather_measurement(files, index))
+        .collect();
+    copies::check_copied_measurements(&mut all, Some(files.plan));
     all
 }
 
 /// Returns the evidence of one measurement.
-pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
+pub fn gather_measurement(files: &RunFiles<'_>, index: usize) -> Evidence {
     let Some(measured) = files.plan.measurements.get(index) else {
         return Evidence::new("unknown", Mode::Performance);
     };
     let mut evidence = Evidence::from(measured.clone());
-    evidence.unknown_rules = unknown_rules::of_recipe(&files.plan.submission, measured);
+    evidence.unknown_rules = unknown_rules::reason_for_recipe(&files.plan.submission, measured);
     let trial = |number: u32| RunTrial {
         files,
         index,
@@ -73,13 +79,13 @@ pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
     };
     for number in 1..=measured.warmup {
         // The rules of a result are not those of its warm-up.
-        let trials = trial(number).gather(&mut Evidence::from(measured.clone()));
+        let trials = trial(number).gather_trials(&mut Evidence::from(measured.clone()));
         add_warmup(&mut evidence, trials);
     }
     for number in measured.judged_trials() {
-        let trials = trial(number).gather(&mut evidence);
+        let trials = trial(number).gather_trials(&mut evidence);
         evidence.trials.extend(trials);
     }
-    complete(&mut evidence);
+    complete_evidence(&mut evidence);
     evidence
 }

@@ -7,42 +7,46 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use rayon::prelude::*;
-use retrial_readings::decode::{HEAD, Utf8Blocks, encoding};
+use retrial_readings::decode::{ENCODING_HEAD_BYTES, Utf8Blocks, detect_encoding};
 use retrial_readings::pattern::{MatchSelection, Pattern, PatternReader};
 use retrial_readings::scan::Scanner;
 
 /// A part of a file, at least. The same on every machine, so that sums are rounded the same.
-const PART: u64 = 1 << 20;
+const MIN_PART_BYTES: u64 = 1 << 20;
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
 /// Parts read at first, at most: more threads than this only wait for memory.
-const MOST_AT_FIRST: usize = 8;
+const MAX_PARTS_AT_FIRST: usize = 8;
 /// Parts whose values are held at once, at most.
-const MOST_AT_ONCE: usize = 64;
+const MAX_PARTS_AT_ONCE: usize = 64;
 
 /// Reads the figures of a pattern in a file, as long as it is now. `number` is which of several files it is, from 0.
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn file<'a>(pattern: &'a Pattern, file: &File, number: usize) -> io::Result<PatternReader<'a>> {
-    let mut head = vec![0; HEAD];
+pub fn scan_file<'a>(
+    pattern: &'a Pattern,
+    file: &File,
+    number: usize,
+) -> io::Result<PatternReader<'a>> {
+    let mut head = vec![0; ENCODING_HEAD_BYTES];
     let length = file.read_at(&mut head, 0)?;
-    let (encoding, mark) = encoding(&head[..length]);
+    let (encoding, mark) = detect_encoding(&head[..length]);
     if !encoding.is_ascii_compatible() {
-        return decoded(pattern, file, number);
+        return scan_decoded(pattern, file, number);
     }
     // Which lines count may depend on a line of another part.
     let size = if pattern.has_heading() {
         u64::MAX
     } else {
-        PART
+        MIN_PART_BYTES
     };
     let source = ScannedFile {
         file,
         number,
         mark: mark as u64,
     };
-    in_parts(pattern, &source, size)
+    scan_in_parts(pattern, &source, size)
 }
 
 /// A file whose text is ASCII or UTF-8.
@@ -55,8 +59,12 @@ struct ScannedFile<'a> {
 }
 
 /// Reads a file in another encoding, which cannot be read in parts.
-fn decoded<'a>(pattern: &'a Pattern, file: &File, number: usize) -> io::Result<PatternReader<'a>> {
-    let mut scanner = Scanner::at(pattern, number, 0);
+fn scan_decoded<'a>(
+    pattern: &'a Pattern,
+    file: &File,
+    number: usize,
+) -> io::Result<PatternReader<'a>> {
+    let mut scanner = Scanner::starting_at(pattern, number, 0);
     let mut blocks = Utf8Blocks::default();
     let mut block = vec![0; BLOCK];
     let mut at = 0;
@@ -70,57 +78,57 @@ fn decoded<'a>(pattern: &'a Pattern, file: &File, number: usize) -> io::Result<P
     }
 }
 
-fn in_parts<'a>(
+fn scan_in_parts<'a>(
     pattern: &'a Pattern,
     file: &ScannedFile<'_>,
     size: u64,
 ) -> io::Result<PatternReader<'a>> {
-    let parts = parts(file, size)?;
+    let parts = split_into_parts(file, size)?;
     let mut whole = pattern.reader();
     let mut remaining = &parts[..];
     // Few at first: the first or the last match may be near.
-    let mut count = rayon::current_num_threads().min(MOST_AT_FIRST);
+    let mut count = rayon::current_num_threads().min(MAX_PARTS_AT_FIRST);
     while !remaining.is_empty() && !whole.is_decided() && !whole.is_exhausted() {
         count = count.min(remaining.len());
-        if pattern.take() == MatchSelection::Last {
+        if pattern.match_selection() == MatchSelection::Last {
             let (before, now) = remaining.split_at(remaining.len() - count);
             let mut joined = pattern.reader();
-            for part in side_by_side(pattern, file, now)? {
-                joined.join(part);
+            for part in scan_parallel(pattern, file, now)? {
+                joined.append(part);
             }
-            joined.join(whole);
+            joined.append(whole);
             (whole, remaining) = (joined, before);
         } else {
             let (now, after) = remaining.split_at(count);
-            for part in side_by_side(pattern, file, now)? {
-                whole.join(part);
+            for part in scan_parallel(pattern, file, now)? {
+                whole.append(part);
             }
             remaining = after;
         }
-        count = (count * 4).min(MOST_AT_ONCE);
+        count = (count * 4).min(MAX_PARTS_AT_ONCE);
     }
     Ok(whole)
 }
 
-fn side_by_side<'a>(
+fn scan_parallel<'a>(
     pattern: &'a Pattern,
     file: &ScannedFile<'_>,
     parts: &[(u64, u64)],
 ) -> io::Result<Vec<PatternReader<'a>>> {
     let block = || vec![0; BLOCK];
-    let parts = parts.par_iter();
-    parts
-        .map_init(block, |block, part| scanned(pattern, file, *part, block))
+    let part_iter = parts.par_iter();
+    part_iter
+        .map_init(block, |block, part| scan_part(pattern, file, *part, block))
         .collect()
 }
 
-fn scanned<'a>(
+fn scan_part<'a>(
     pattern: &'a Pattern,
     source: &ScannedFile<'_>,
     (begin, end): (u64, u64),
     block: &mut [u8],
 ) -> io::Result<PatternReader<'a>> {
-    let mut scanner = Scanner::at(pattern, source.number, begin - source.mark);
+    let mut scanner = Scanner::starting_at(pattern, source.number, begin - source.mark);
     let mut at = begin;
     while at < end {
         let most = usize::try_from(end - at).unwrap_or(usize::MAX);
@@ -136,7 +144,7 @@ fn scanned<'a>(
 }
 
 /// Begin and end of the parts: each but the last ends with a line.
-fn parts(source: &ScannedFile<'_>, size: u64) -> io::Result<Vec<(u64, u64)>> {
+fn split_into_parts(source: &ScannedFile<'_>, size: u64) -> io::Result<Vec<(u64, u64)>> {
     let file = source.file;
     let length = file.metadata()?.len();
     let mut block = vec![0; 4 << 10];
@@ -191,13 +199,13 @@ mod tests {
             let mut scanner = Scanner::new(&pattern);
             scanner.push(text.as_bytes());
             let source = ScannedFile { file: &file, number: 0, mark: mark.len() as u64 };
-            let reader = in_parts(&pattern, &source, size).unwrap();
+            let reader = scan_in_parts(&pattern, &source, size).unwrap();
             let values = |reader: PatternReader<'_>| {
-                let entries = reader.entries().map(BTreeMap::into_values);
+                let entries = reader.into_entries().map(BTreeMap::into_values);
                 let entry = |entry: Accumulator<PatternError>| {
-                    let place = entry.place();
-                    let fault = entry.unreadable().cloned();
-                    (entry.values(), place, fault)
+                    let place = entry.deciding_place();
+                    let fault = entry.unreadable_announcement().cloned();
+                    (entry.into_values(), place, fault)
                 };
                 entries.map(|entries| entries.map(entry).collect::<Vec<_>>())
             };

@@ -13,7 +13,7 @@ use retrial_telemetry::rate::MAX_FILE_BYTES;
 use retrial_telemetry::{MachineSummary, TelemetryRow, TelemetrySummary, table};
 
 /// The file's name in the directory of a run, and of each of its other machines.
-pub const FILE: &str = "telemetry.csv";
+pub const TELEMETRY_FILE: &str = "telemetry.csv";
 
 /// The telemetry of a run, by machine; none by default.
 #[derive(Debug, Default)]
@@ -46,17 +46,17 @@ pub struct StepSpan {
 
 impl StepSpan {
     /// Returns the times that programs of the step may have read.
-    pub fn wall(&self) -> TimeSpan {
+    pub fn wall_span(&self) -> TimeSpan {
         self.started.wall_clock_span(&self.ended)
     }
 
     /// Returns the step on the clock as it was set when it started.
-    fn steady(&self) -> TimeSpan {
+    fn steady_span(&self) -> TimeSpan {
         (self.started.time, self.ended.to_clock_of(&self.started))
     }
 
     /// Returns the rows on that clock: they count the seconds since the run started.
-    fn on_its_clock(&self, rows: &[TelemetryRow]) -> Vec<TelemetryRow> {
+    fn rows_on_step_clock(&self, rows: &[TelemetryRow]) -> Vec<TelemetryRow> {
         let before = self
             .run
             .as_ref()
@@ -67,17 +67,17 @@ impl StepSpan {
             let is_step = time.duration_since(row.time).abs() >= MIN_CLOCK_STEP;
             is_step.then_some(time)
         };
-        let rows = rows.iter().map(|row| TelemetryRow {
+        let shifted_rows = rows.iter().map(|row| TelemetryRow {
             time: shift(row).unwrap_or(row.time),
             ..row.clone()
         });
-        rows.collect()
+        shifted_rows.collect()
     }
 }
 
 impl RunTelemetry {
     /// Reads what was recorded of a run.
-    pub fn of_run(run: &RunDirectory) -> Self {
+    pub fn from_run(run: &RunDirectory) -> Self {
         let others = run.list_other_machines().into_iter().map(|name| {
             let directory = run.machine_directory(&name);
             let plan: Value = directory.read_json("plan.json").unwrap_or_default();
@@ -86,35 +86,39 @@ impl RunTelemetry {
                 .and_then(Value::as_array);
             PeerTelemetry {
                 has_gpus: gpus.is_some_and(|gpus| !gpus.is_empty()),
-                rows: rows(&directory),
+                rows: read_rows(&directory),
                 name,
             }
         });
         Self {
             others: others.collect(),
-            head: rows(run),
+            head: read_rows(run),
         }
     }
 
     /// Summarizes a step, from its beginning to its end; a step that was executed again keeps nothing
     /// of the first time. Within a window, where the benchmark says when it measured: samples before
     /// and after it are excluded, but not for whether the GPUs worked.
-    pub fn of_step(
+    pub fn summarize_step(
         &self,
         plan: &Plan,
         step: &Step,
         span: &StepSpan,
         window: Option<TimeSpan>,
     ) -> Option<TelemetrySummary> {
-        let here = span.on_its_clock(&of_step(&self.head, step));
-        let here = |required| of_machine(&here, span.steady(), window, required);
+        let here = span.rows_on_step_clock(&rows_of_step(&self.head, step));
+        let here = |required| summarize_machine(&here, span.steady_span(), window, required);
         let gpus = plan.requires.gpus.as_ref();
         let required = gpus.map_or(0, |gpus| gpus.count as usize);
         let needed = |takes_part: bool| if takes_part { required } else { 0 };
         if self.others.is_empty() {
             return here(required);
         }
-        let steps = || plan.steps.iter().filter(|other| takes_part(other, step));
+        let steps = || {
+            plan.steps
+                .iter()
+                .filter(|other| belongs_to_step(other, step))
+        };
         let head = needed(steps().any(Step::runs_on_head));
         let elsewhere = needed(steps().any(Step::runs_on_others));
         let assigned = plan.assigned_gpus.as_ref();
@@ -126,32 +130,41 @@ impl RunTelemetry {
         let others = self.others.iter().map(|other| MachineSummary {
             name: other.name.clone(),
             has_gpus: other.has_gpus,
-            summary: of_machine(&of_step(&other.rows, step), span.wall(), window, elsewhere),
+            summary: summarize_machine(
+                &rows_of_step(&other.rows, step),
+                span.wall_span(),
+                window,
+                elsewhere,
+            ),
         });
         TelemetrySummary::combine_machines(std::iter::once(head).chain(others).collect())
     }
 }
 
 /// Returns the rows that were recorded on one machine; none where nothing was watched.
-pub fn rows(machine: &RunDirectory) -> Vec<TelemetryRow> {
+pub fn read_rows(machine: &RunDirectory) -> Vec<TelemetryRow> {
     // The header and the last look may reach beyond the limit.
-    let text = read_text_beneath(machine.path(), Path::new(FILE), MAX_FILE_BYTES + (1 << 20));
+    let text = read_text_beneath(
+        machine.path(),
+        Path::new(TELEMETRY_FILE),
+        MAX_FILE_BYTES + (1 << 20),
+    );
     text.map(|text| table::parse_rows(&text))
         .unwrap_or_default()
 }
 
 /// Returns whether it is the step, or starts a service that the step needs.
-fn takes_part(other: &Step, step: &Step) -> bool {
+fn belongs_to_step(other: &Step, step: &Step) -> bool {
     let needs = step.recipe_command().map(|command| &command.needs);
     other.number == step.number || needs.is_some_and(|needs| needs.contains(&other.number))
 }
 
-fn of_step(rows: &[TelemetryRow], step: &Step) -> Vec<TelemetryRow> {
-    let rows = rows.iter().filter(|row| row.measured.step == step.number);
-    rows.cloned().collect()
+fn rows_of_step(rows: &[TelemetryRow], step: &Step) -> Vec<TelemetryRow> {
+    let step_rows = rows.iter().filter(|row| row.measured.step == step.number);
+    step_rows.cloned().collect()
 }
 
-fn of_machine(
+fn summarize_machine(
     rows: &[TelemetryRow],
     span: TimeSpan,
     window: Option<TimeSpan>,

@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-use super::folder::names_in;
+use super::folder::entry_names;
 use retrial_readings::decode::Utf8Blocks;
-use retrial_readings::natural::natural;
-use retrial_readings::nearest::listed;
+use retrial_readings::natural::natural_sort_key;
+use retrial_readings::nearest::join_first_names;
 use retrial_store::{blocks, open};
 
 /// More files than this are no results of one measurement.
 const MOST_FILES: usize = 1000;
 /// More names than this are no folder of results.
-const MOST_NAMES: usize = 100_000;
+const MAX_NAMES: usize = 100_000;
 /// Bytes before a line in which lines are counted: of more, counting would take longer than reading
 /// the figure from the end.
-const MAX_COUNTED: u64 = 64 << 20;
+const MAX_COUNTED_BYTES: u64 = 64 << 20;
 /// The most parts of a glob's path.
-const MOST_DEPTH: usize = 12;
+const MAX_GLOB_DEPTH: usize = 12;
 
 /// A text below a directory, which is searched for figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct TextFile {
 
 impl TextFile {
     /// Returns the output of a step, below a run's directory.
-    pub fn output_of(run: &Path, step_directory: &str) -> Self {
+    pub fn step_output(run: &Path, step_directory: &str) -> Self {
         Self {
             directory: run.to_owned(),
             file: Path::new("steps").join(step_directory).join("output.log"),
@@ -45,7 +45,7 @@ impl TextFile {
     ///
     /// # Errors
     /// A fragment: where none is there.
-    pub fn files(&self) -> Result<Vec<Self>, String> {
+    pub fn matching_files(&self) -> Result<Vec<Self>, String> {
         let pattern = self.file.to_string_lossy();
         if !pattern.contains(['*', '?']) {
             return Ok(vec![self.clone()]);
@@ -55,14 +55,14 @@ impl TextFile {
         for part in pattern
             .split('/')
             .filter(|part| !part.is_empty())
-            .take(MOST_DEPTH)
+            .take(MAX_GLOB_DEPTH)
         {
-            let part = matcher(part)?;
+            let part = compile_glob(part)?;
             let mut next = Vec::new();
             for directory in &matches {
                 // Links are no evidence and are skipped.
-                for name in names_in(&self.directory.join(directory), |kind| !kind.is_symlink())
-                    .take(MOST_NAMES)
+                for name in entry_names(&self.directory.join(directory), |kind| !kind.is_symlink())
+                    .take(MAX_NAMES)
                 {
                     if part.is_match(&name) {
                         next.push(directory.join(&name));
@@ -76,12 +76,12 @@ impl TextFile {
             }
             matches = next;
         }
-        matches.sort_by_key(|path| natural(&path.to_string_lossy()));
+        matches.sort_by_key(|path| natural_sort_key(&path.to_string_lossy()));
         if matches.is_empty() {
             others.sort();
             return Err(format!(
                 "no file {pattern} in the results; found {}",
-                listed(others.iter().map(String::as_str))
+                join_first_names(others.iter().map(String::as_str))
             ));
         }
         let texts = matches.into_iter().map(|file| Self {
@@ -101,8 +101,8 @@ impl TextFile {
 
     /// Returns the number of the line, from 1, that begins at an offset of the text as UTF-8; none where it is far
     /// from the beginning.
-    pub fn line_at(&self, offset: u64) -> Option<u64> {
-        if offset > MAX_COUNTED {
+    pub fn line_number_at(&self, offset: u64) -> Option<u64> {
+        if offset > MAX_COUNTED_BYTES {
             return None;
         }
         let (mut utf8, mut lines, mut rest) = (Utf8Blocks::default(), 1, offset);
@@ -126,13 +126,13 @@ impl TextFile {
     ///
     /// # Errors
     /// As [`TextFile::open`], and where it is larger.
-    pub fn read(&self, cap: u64) -> Result<Vec<u8>, String> {
+    pub fn read_bytes(&self, cap: u64) -> Result<Vec<u8>, String> {
         open::read_beneath(&self.directory, &self.file, cap).map_err(|error| error.to_string())
     }
 }
 
 /// `*` and `?` within one part of a path.
-fn matcher(part: &str) -> Result<Regex, String> {
+fn compile_glob(part: &str) -> Result<Regex, String> {
     let escaped = regex::escape(part).replace("\\*", ".*").replace("\\?", ".");
     Regex::new(&format!("(?s)^{escaped}$")).map_err(|error| error.to_string())
 }
@@ -157,7 +157,9 @@ mod tests {
             std::fs::write(at("logs").join(name), name).unwrap();
         }
         std::os::unix::fs::symlink("/etc/passwd", at("logs/result_3.txt")).unwrap();
-        let files = text(directory.path(), "l*/result_*.txt").files().unwrap();
+        let files = text(directory.path(), "l*/result_*.txt")
+            .matching_files()
+            .unwrap();
         let names: Vec<_> = files
             .iter()
             .map(|text| text.file.display().to_string())
@@ -170,9 +172,11 @@ mod tests {
                 "logs/result_10.txt"
             ]
         );
-        assert_eq!(files[0].read(100).unwrap(), b"result_1.txt");
-        assert!(files[0].read(3).is_err());
-        let none = text(directory.path(), "logs/trial_*").files().unwrap_err();
+        assert_eq!(files[0].read_bytes(100).unwrap(), b"result_1.txt");
+        assert!(files[0].read_bytes(3).is_err());
+        let none = text(directory.path(), "logs/trial_*")
+            .matching_files()
+            .unwrap_err();
         assert!(
             none.contains("no file logs/trial_*") && none.contains("other.log"),
             "{none}"

@@ -3,16 +3,18 @@
 
 use std::path::Path;
 
-use super::failed_line::failed_line;
+use super::failed_line::find_failure_line;
 use super::figures::TextFile;
 use super::folder::{self, FolderError};
 use super::identity::loadgen_log;
-use super::identity::window::{StepWindow, keep_own};
-use super::loadgen::{fallback, loadgen_evidence, not_of_its_kind, other_kind};
-use super::readings::readings;
+use super::identity::window::{StepWindow, retain_own_readings};
+use super::loadgen::{
+    add_loadgen_evidence, check_mode_and_scenario, warn_of_missing_detail_log, warn_of_other_kind,
+};
+use super::readings::read_trial_figures;
 use super::result_path::ResultPath;
 use super::{accuracy, compliance, endpoints, markers};
-use crate::verdict::{Evidence, RuleCheck, StepOutcome, TrialEvidence, table_of};
+use crate::verdict::{Evidence, RuleCheck, StepOutcome, TrialEvidence, table_name};
 use retrial_mlperf::loadgen::{self, LoadgenRun, TestScenario};
 use retrial_plan::failure::FailureSigns;
 use retrial_plan::measurement::MeasurementPlan;
@@ -39,10 +41,14 @@ pub(crate) struct TrialFiles<'a> {
 impl TrialFiles<'_> {
     /// Reads all files of a trial: several trials where its step trained several times. What holds
     /// for the measurement is added to its evidence. One whose command failed has no result.
-    pub fn read(&self, mut trial: TrialEvidence, evidence: &mut Evidence) -> Vec<TrialEvidence> {
+    pub fn read_trial(
+        &self,
+        mut trial: TrialEvidence,
+        evidence: &mut Evidence,
+    ) -> Vec<TrialEvidence> {
         // The measurement's output is the last.
         let signs = self.signs.zip(self.outputs.last());
-        if let Some(reason) = signs.and_then(|(signs, output)| failed_line(signs, output)) {
+        if let Some(reason) = signs.and_then(|(signs, output)| find_failure_line(signs, output)) {
             trial.outcome = StepOutcome::Failed { reason, code: None };
             return vec![trial];
         }
@@ -60,11 +66,11 @@ impl TrialFiles<'_> {
         if !self.measured.loadgen {
             return None;
         }
-        if endpoints::is_result(self.folder) {
+        if endpoints::is_endpoint_result(self.folder) {
             endpoints::read_trial(self.folder, self.measured, evidence, trial);
             return None;
         }
-        let run = match folder::read(self.folder) {
+        let run = match folder::read_result_folder(self.folder) {
             Ok(run) => run,
             // An audit's folder need not hold a LoadGen run (TEST06): its check decides.
             Err(FolderError::NoSummary) if self.measured.mode == Mode::Compliance => return None,
@@ -81,11 +87,11 @@ impl TrialFiles<'_> {
         };
         let log = loadgen_log(&run, &self.folder.display().to_string());
         let window = self.window.as_ref();
-        if let Some(reason) = window.and_then(|window| window.why_outside([&log])) {
+        if let Some(reason) = window.and_then(|window| window.reason_outside_step([&log])) {
             trial.outcome = StepOutcome::NoNewResult { reason };
             return None;
         }
-        loadgen_evidence(&run, evidence, trial);
+        add_loadgen_evidence(&run, evidence, trial);
         self.check_kind(&run, trial, evidence);
         Some(run)
     }
@@ -96,10 +102,12 @@ impl TrialFiles<'_> {
         trial: &TrialEvidence,
         evidence: &mut Evidence,
     ) -> Vec<TrialEvidence> {
-        let checks = markers::of_recipe(self.markers, self.folder, &self.outputs);
+        let checks = markers::check_recipe_markers(self.markers, self.folder, &self.outputs);
         add_checks(evidence, trial.trial, checks);
-        let readings = readings(&self.measured.figures, &|source| self.texts(source));
-        let readings = match keep_own(self.window.as_ref(), readings, trial) {
+        let readings = read_trial_figures(&self.measured.figures, &|source| {
+            self.texts_of_source(source)
+        });
+        let readings = match retain_own_readings(self.window.as_ref(), readings, trial) {
             Ok((readings, warnings)) => {
                 evidence.checks.extend(warnings);
                 readings
@@ -112,10 +120,10 @@ impl TrialFiles<'_> {
                 let measured = self.measured;
                 reading
                     .missing
-                    .retain(|name, _| is_asked_for(measured, name));
+                    .retain(|name, _| is_expected_figure(measured, name));
             }
             let mut read_trial = trial.clone();
-            reading.add_to(&mut read_trial);
+            reading.add_to_trial(&mut read_trial);
             if self.measured.loadgen && self.measured.mode == Mode::Accuracy {
                 self.read_accuracy(&mut read_trial);
             }
@@ -132,29 +140,29 @@ impl TrialFiles<'_> {
             Mode::Performance | Mode::Compliance => loadgen::TestMode::Performance,
         };
         let mut checks = match (self.is_submitted, self.measured.mode) {
-            (true, Mode::Accuracy) => other_kind(run, scenario),
+            (true, Mode::Accuracy) => warn_of_other_kind(run, scenario),
             // A result of an edge system may be inferred from the log of another scenario.
-            (true, _) => not_of_its_kind(run, mode, None),
-            (false, _) => not_of_its_kind(run, mode, scenario),
+            (true, _) => check_mode_and_scenario(run, mode, None),
+            (false, _) => check_mode_and_scenario(run, mode, scenario),
         };
         if self.measured.mode == Mode::Accuracy && run.mode() != Some(loadgen::TestMode::Accuracy) {
             // The log of a performance run has a speed, which is not this result's.
             trial.figures.clear();
         }
         if self.measured.mode == Mode::Performance {
-            checks.extend(fallback(run));
+            checks.extend(warn_of_missing_detail_log(run));
         }
         add_checks(evidence, trial.trial, checks);
     }
 
     /// Adds what the scripts of the audit's tests found, where a folder has a test's name.
-    pub fn read_tests(&self, trial: u32, evidence: &mut Evidence) {
-        let folders = compliance::find_all(self.folder).into_iter();
+    pub fn check_tests(&self, trial: u32, evidence: &mut Evidence) {
+        let folders = compliance::find_test_folders(self.folder).into_iter();
         let checks = folders.flat_map(|relative| {
             let place = ResultPath::parse(&self.folder.join(relative));
             let checks = place.test.map(|(test, folder)| {
-                let run = folder::logs(&folder, Path::new(compliance::RUN)).run;
-                compliance::loose(&folder, test, self.measured.rules.as_ref(), &run)
+                let run = folder::read_logs(&folder, Path::new(compliance::RUN_FOLDER)).run;
+                compliance::check_loose_test(&folder, test, self.measured.rules.as_ref(), &run)
             });
             checks.unwrap_or_default()
         });
@@ -165,12 +173,12 @@ impl TrialFiles<'_> {
     fn read_accuracy(&self, trial: &mut TrialEvidence) {
         let rules = self.measured.rules.as_ref();
         let required = rules.map_or(&[][..], |rules| &rules.accuracy);
-        let file = Path::new(accuracy::ACCURACY);
+        let file = Path::new(accuracy::ACCURACY_FILE);
         let printed = self.outputs.first();
         if let Some(output) = printed.filter(|output| output.file != file) {
-            accuracy::add_to(trial, &output.directory, &output.file, required);
+            accuracy::read_into_trial(trial, &output.directory, &output.file, required);
         }
-        accuracy::add_to(trial, self.folder, file, required);
+        accuracy::read_into_trial(trial, self.folder, file, required);
     }
 
     /// Returns whether what was printed can be among the files: the output of a submitted result is not.
@@ -181,7 +189,7 @@ impl TrialFiles<'_> {
     }
 
     /// Returns the texts in which a figure is searched.
-    fn texts(&self, source: &FigureSource) -> Vec<TextFile> {
+    fn texts_of_source(&self, source: &FigureSource) -> Vec<TextFile> {
         match &source.file {
             Some(file) => vec![TextFile {
                 directory: self.folder.to_owned(),
@@ -193,17 +201,17 @@ impl TrialFiles<'_> {
 }
 
 fn add_checks(evidence: &mut Evidence, trial: u32, checks: Vec<RuleCheck>) {
-    let checks = checks.into_iter();
+    let trial_checks = checks.into_iter();
     evidence
         .checks
-        .extend(checks.map(|check| check.on(Some(trial))));
+        .extend(trial_checks.map(|check| check.for_trial(Some(trial))));
 }
 
 /// Returns whether a figure is read from a file of the results, or something is required of it.
-fn is_asked_for(measured: &MeasurementPlan, name: &str) -> bool {
+fn is_expected_figure(measured: &MeasurementPlan, name: &str) -> bool {
     let mut figures = measured.figures.iter();
     let is_in_file = figures.any(|(figure, source)| figure == name && source.file.is_some());
-    let is_required = |required: &str| required == name || table_of(required) == Some(name);
+    let is_required = |required: &str| required == name || table_name(required) == Some(name);
     is_in_file
         || measured
             .expect
@@ -216,7 +224,7 @@ fn is_asked_for(measured: &MeasurementPlan, name: &str) -> bool {
 }
 
 /// Returns whether figures of a measurement are read of training logs.
-pub(crate) fn is_trained(measured: &MeasurementPlan) -> bool {
+pub(crate) fn has_training_figures(measured: &MeasurementPlan) -> bool {
     let mut figures = measured.figures.iter();
     figures.any(|(_, figure)| matches!(figure.find, FigureLocator::Mllog(_)))
 }

@@ -10,9 +10,9 @@ use retrial_document::measures::format::first;
 use retrial_recipe::model::Trials;
 
 /// The most missing trials that a text names.
-const MAX_NAMED: usize = 5;
+const MAX_NAMED_TRIALS: usize = 5;
 /// The largest number of a trial that is missed.
-const MAX_NUMBER: u32 = 1000;
+const MAX_TRIAL_NUMBER: u32 = 1000;
 
 /// Adds what a warm-up gave. It is not judged, but one that failed is no warm-up.
 pub(crate) fn add_warmup(evidence: &mut Evidence, trials: Vec<TrialEvidence>) {
@@ -25,7 +25,7 @@ pub(crate) fn add_warmup(evidence: &mut Evidence, trials: Vec<TrialEvidence>) {
 
 /// Completes the evidence of a measurement: says which trials are missing, numbers them, rejects copies among
 /// them, and says after how many of them it was analysed.
-pub(crate) fn complete(evidence: &mut Evidence) {
+pub(crate) fn complete_evidence(evidence: &mut Evidence) {
     note_missing_trials(evidence);
     // A step that trained several times gave as many trials.
     let several = |pair: &[TrialEvidence]| pair[0].trial == pair[1].trial;
@@ -36,7 +36,7 @@ pub(crate) fn complete(evidence: &mut Evidence) {
     }
     reject_copies(evidence);
     let judged = u32::try_from(evidence.trials.len()).unwrap_or(u32::MAX);
-    evidence.stages = stages(evidence.plan.trials, judged);
+    evidence.stages = analysis_stages(evidence.plan.trials, judged);
 }
 
 /// Notes the trials that are planned, and those between the others, that are not there. Somebody may have left
@@ -44,9 +44,12 @@ pub(crate) fn complete(evidence: &mut Evidence) {
 fn note_missing_trials(evidence: &mut Evidence) {
     let planned = evidence.plan.trials.min;
     let there = u32::try_from(evidence.trials.len()).unwrap_or(u32::MAX);
-    let names = evidence.trials.iter().map(|trial| numbered(&trial.path));
+    let names = evidence
+        .trials
+        .iter()
+        .map(|trial| parse_trial_name(&trial.path));
     let missing = match names.collect::<Option<Vec<_>>>() {
-        Some(names) => missing_names(&names, planned, evidence.plan.warmup),
+        Some(names) => missing_trial_names(&names, planned, evidence.plan.warmup),
         None => Vec::new(),
     };
     // Of trials without numbers only the count is known.
@@ -58,7 +61,7 @@ fn note_missing_trials(evidence: &mut Evidence) {
     }
     let names = match missing.as_slice() {
         [] => String::new(),
-        names => format!(": {}", first(names, MAX_NAMED)),
+        names => format!(": {}", first(names, MAX_NAMED_TRIALS)),
     };
     let verb = if count == 1 { "is" } else { "are" };
     let all = there.saturating_add(count);
@@ -72,7 +75,7 @@ fn note_missing_trials(evidence: &mut Evidence) {
 
 /// Returns the number in the name of a trial's folder, `run_2`, or training log, `result_2.txt`, and the words around
 /// it.
-fn numbered(path: &str) -> Option<(String, u32, &'static str)> {
+fn parse_trial_name(path: &str) -> Option<(String, u32, &'static str)> {
     let name = Path::new(path).file_name()?.to_str()?;
     let log = name
         .strip_prefix("result_")
@@ -87,7 +90,11 @@ fn numbered(path: &str) -> Option<(String, u32, &'static str)> {
 
 /// Returns the names of the trials that are missing among numbered ones, of which so many are planned after the
 /// warm-ups; none where several have the same number.
-fn missing_names(names: &[(String, u32, &'static str)], planned: u32, warmup: u32) -> Vec<String> {
+fn missing_trial_names(
+    names: &[(String, u32, &'static str)],
+    planned: u32,
+    warmup: u32,
+) -> Vec<String> {
     let numbers: BTreeSet<u32> = names.iter().map(|(_, number, _)| *number).collect();
     let (Some((stem, _, end)), Some(&lowest), Some(&highest)) =
         (names.first(), numbers.first(), numbers.last())
@@ -108,7 +115,7 @@ fn missing_names(names: &[(String, u32, &'static str)], planned: u32, warmup: u3
     // Numbers far apart are no series of trials.
     let last = highest
         .max(end_of_plan)
-        .min(begin.saturating_add(MAX_NUMBER));
+        .min(begin.saturating_add(MAX_TRIAL_NUMBER));
     let missing = (begin..=last).filter(|number| !numbers.contains(number));
     missing
         .map(|number| format!("{stem}{number}{end}"))
@@ -118,12 +125,12 @@ fn missing_names(names: &[(String, u32, &'static str)], planned: u32, warmup: u3
 /// Returns the numbers of trials after which the evidence may have been analysed, of which there are `judged`
 /// now: the recipe's stages, and every number that is none of them. After the last stage the
 /// number of interim analyses is unknown, so every further trial counts as one analysis.
-fn stages(trials: Trials, judged: u32) -> Vec<u32> {
-    let mut stages = trials.stages();
+fn analysis_stages(trials: Trials, judged: u32) -> Vec<u32> {
+    let mut stages = trials.analysis_stages();
     if trials.min < trials.max && judged > 0 {
         let last = trials.max;
         let further = if judged > last { last + 1 } else { judged }..=judged;
-        stages.extend(further.filter(|count| !trials.stages().contains(count)));
+        stages.extend(further.filter(|count| !trials.analysis_stages().contains(count)));
         stages.sort_unstable();
     }
     stages
@@ -151,7 +158,7 @@ mod tests {
         #[case] judged: u32,
         #[case] expected: &[u32],
     ) {
-        assert_eq!(stages(Trials { min, max }, judged), expected);
+        assert_eq!(analysis_stages(Trials { min, max }, judged), expected);
     }
 
     #[rstest]
@@ -184,7 +191,7 @@ mod tests {
             max: planned,
         };
         evidence.plan.warmup = warmup;
-        complete(&mut evidence);
+        complete_evidence(&mut evidence);
         assert_eq!(evidence.missing_trials.as_deref(), missing);
         let expected = if missing.is_some() {
             Outcome::Inconclusive
@@ -223,7 +230,7 @@ mod tests {
                 let mut folder = own("gemm", "tflops", "TFLOP/s", &values[..trials])
                     .expecting("tflops", official(100.0));
                 folder.plan.trials = Trials { min: 3, max: 8 };
-                complete(&mut folder);
+                complete_evidence(&mut folder);
                 let outcome = judge(&RunContext::default(), &[folder]).outcome;
                 (outcome != Outcome::Inconclusive).then_some(outcome)
             });

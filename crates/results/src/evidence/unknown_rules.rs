@@ -9,7 +9,7 @@ use retrial_recipe::model::{Mode, Submission};
 const SUITE: &str = "mlperf-inference";
 
 /// Returns the reason for a result without a recipe; `round` is the one that the command line or the seeds name.
-pub fn of_result(round: Option<&Round>, benchmark: &str, scenario: &str) -> String {
+pub fn reason_for_result(round: Option<&Round>, benchmark: &str, scenario: &str) -> String {
     match round {
         None => "its seeds are of no known round (choose one: --round ROUND; add its rules: \
                  --rules FILE)"
@@ -27,12 +27,12 @@ pub fn of_result(round: Option<&Round>, benchmark: &str, scenario: &str) -> Stri
 
 /// Returns whether a result without rules is one that rules would be asked for: a log that states no
 /// seeds, as an accuracy run's summary, tells nothing about its round.
-pub fn is_asked_for(run: &LoadgenRun, mode: Mode) -> bool {
+pub fn needs_rules(run: &LoadgenRun, mode: Mode) -> bool {
     mode == Mode::Performance || run.parameters().qsl_rng_seed.is_some()
 }
 
 /// Returns the reason for a recipe's measurement; none where its rules are known, or where its suite has none.
-pub fn of_recipe(submission: &Submission, measured: &MeasurementPlan) -> Option<String> {
+pub fn reason_for_recipe(submission: &Submission, measured: &MeasurementPlan) -> Option<String> {
     let is_ruled = submission.suite == SUITE && measured.loadgen;
     if !is_ruled || measured.rules.is_some() || measured.mode == Mode::Compliance {
         return None;

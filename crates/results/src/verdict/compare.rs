@@ -41,30 +41,33 @@ pub(crate) struct PublishedFigureTrials {
 }
 
 /// Compares every figure that something was published for.
-pub(crate) fn compare(context: &RunContext, evidence: &Evidence) -> Vec<PublishedFigureTrials> {
+pub(crate) fn compare_figures(
+    context: &RunContext,
+    evidence: &Evidence,
+) -> Vec<PublishedFigureTrials> {
     evidence
         .expect
         .iter()
-        .filter_map(|(name, expectations)| compare_one(context, evidence, name, expectations))
+        .filter_map(|(name, expectations)| compare_figure(context, evidence, name, expectations))
         .collect()
 }
 
-fn compare_one(
+fn compare_figure(
     context: &RunContext,
     evidence: &Evidence,
     name: &str,
     expectations: &[Expectation],
 ) -> Option<PublishedFigureTrials> {
-    let decisive = reference::decisive(expectations)?;
+    let decisive = reference::find_decisive(expectations)?;
     let expectation = &expectations[decisive];
-    let values = values(evidence, name).unwrap_or_default();
-    let unit = unit(evidence, name);
-    let (better, aggregate) = reference::aggregation(evidence, name, &unit);
+    let values = usable_values(evidence, name).unwrap_or_default();
+    let unit = figure_unit(evidence, name);
+    let (better, aggregate) = reference::direction_and_aggregate(evidence, name, &unit);
     let sigma = expectation
         .sigma
-        .filter(|sigma| is_usable(*sigma))
+        .filter(|sigma| has_logarithm(*sigma))
         .unwrap_or(0.0);
-    let assumed = reference::noise(context, evidence, name, Some(expectation));
+    let assumed = reference::assumed_noise(context, evidence, name, Some(expectation));
     let noise = assumed.as_ref().map(|assumed| assumed.value);
     let comparison = ReferenceComparison {
         reference: expectation.value,
@@ -72,17 +75,17 @@ fn compare_one(
         better,
         aggregate,
         noise,
-        printed: printed(evidence, name, noise),
+        printed: printed_resolution(evidence, name, noise),
         typical: evidence.mode == Mode::Performance,
     };
     // The rules report a convergence that violates them; the figure is compared as measured.
-    let factor = convergence::factor(evidence, name);
-    let estimate = (!values.is_empty() && is_usable(expectation.value))
+    let factor = convergence::score_factor(evidence, name);
+    let estimate = (!values.is_empty() && has_logarithm(expectation.value))
         .then(|| Estimate::of(&values, &comparison).scaled(factor.unwrap_or(1.0), better));
     let aggregate = estimate
         .as_ref()
         .map_or(aggregate, |estimate| estimate.aggregate);
-    let margin = reference::margin(context, evidence.mode, expectation);
+    let margin = reference::figure_margin(context, evidence.mode, expectation);
     let mut qualifiers = context.qualifiers.iter();
     let other_hardware = qualifiers.any(|qualifier| qualifier.kind == QualifierKind::OtherHardware);
     Some(PublishedFigureTrials {
@@ -96,7 +99,7 @@ fn compare_one(
         estimate,
         margin,
         region: AcceptanceRegion::new(expectation.claim, margin),
-        alpha: context.alpha(evidence.stages.len()),
+        alpha: context.error_per_analysis(evidence.stages.len()),
         sigma,
         assumed,
         other_system: (other_hardware || evidence.other_system)
@@ -106,42 +109,47 @@ fn compare_one(
 }
 
 /// Returns whether a value has a logarithm.
-fn is_usable(value: f64) -> bool {
+fn has_logarithm(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }
 
 /// Returns a figure's values in the order of the trials; none where one of them has no usable value.
-pub(crate) fn values(evidence: &Evidence, name: &str) -> Option<Vec<f64>> {
-    let dropped = convergence::dropped(evidence, name);
+pub(crate) fn usable_values(evidence: &Evidence, name: &str) -> Option<Vec<f64>> {
+    let dropped = convergence::dropped_trial(evidence, name);
     let value = |(position, trial): (usize, &TrialEvidence)| {
         let value = trial.figure(name)?.value;
-        (is_usable(value) || dropped == Some(position)).then_some(value)
+        (has_logarithm(value) || dropped == Some(position)).then_some(value)
     };
     evidence.trials.iter().enumerate().map(value).collect()
 }
 
 /// Returns a figure in those trials that have it.
-fn figures<'a>(evidence: &'a Evidence, name: &str) -> impl Iterator<Item = &'a FigureValue> {
+fn figures_of_trials<'a>(
+    evidence: &'a Evidence,
+    name: &str,
+) -> impl Iterator<Item = &'a FigureValue> {
     let trials = evidence.trials.iter();
     trials.filter_map(move |trial| trial.figure(name))
 }
 
 /// Returns half of the last digit that the trials print, as a fraction of the least of them. What is fixed
 /// (noise 0) is no rounded measurement: accuracies are compared as they are printed.
-fn printed(evidence: &Evidence, name: &str, noise: Option<f64>) -> f64 {
+fn printed_resolution(evidence: &Evidence, name: &str, noise: Option<f64>) -> f64 {
     if noise == Some(0.0) {
         return 0.0;
     }
-    let shares = figures(evidence, name).map(|figure| figure.half_digit / figure.value);
-    shares.filter(|share| is_usable(*share)).fold(0.0, f64::max)
+    let shares = figures_of_trials(evidence, name).map(|figure| figure.half_digit / figure.value);
+    shares
+        .filter(|share| has_logarithm(*share))
+        .fold(0.0, f64::max)
 }
 
 /// Returns a figure's unit: by the trials, else by the recipe.
-pub(crate) fn unit(evidence: &Evidence, name: &str) -> String {
-    let mut units = figures(evidence, name).map(|figure| &figure.unit);
+pub(crate) fn figure_unit(evidence: &Evidence, name: &str) -> String {
+    let mut units = figures_of_trials(evidence, name).map(|figure| &figure.unit);
     units
         .find(|unit| !unit.is_empty())
-        .or_else(|| evidence.source_of(name)?.unit.as_ref())
+        .or_else(|| evidence.figure_source(name)?.unit.as_ref())
         .cloned()
         .unwrap_or_default()
 }
@@ -167,12 +175,12 @@ impl PublishedFigureTrials {
     }
 
     /// Returns the expectation that decides.
-    pub fn expectation(&self) -> &Expectation {
+    pub fn deciding_expectation(&self) -> &Expectation {
         &self.expectations[self.decisive]
     }
 
     /// Returns the aggregate of the trials, in their unit.
-    pub fn measured(&self) -> Option<FigureValue> {
+    pub fn aggregated_figure(&self) -> Option<FigureValue> {
         let value =
             retrial_stats::aggregate(&self.values, self.aggregate)? * self.factor.unwrap_or(1.0);
         Some(FigureValue::new(value, self.unit.clone()))
@@ -181,7 +189,7 @@ impl PublishedFigureTrials {
     /// Returns the ratio of the measured figure to `reference`; above 1 is better.
     pub fn ratio_to(&self, reference: f64) -> Option<f64> {
         let estimate = self.estimate.as_ref()?;
-        let published = self.expectation().value;
+        let published = self.deciding_expectation().value;
         if !reference.is_finite() || reference <= 0.0 {
             return None;
         }
@@ -189,18 +197,18 @@ impl PublishedFigureTrials {
             Better::Higher => published.ln() - reference.ln(),
             Better::Lower => reference.ln() - published.ln(),
         };
-        Some(exp(estimate.center + shift))
+        Some(finite_exp(estimate.center + shift))
     }
 }
 
 /// `exp` that stays a number that JSON can hold.
-pub fn exp(log: f64) -> f64 {
+pub fn finite_exp(log: f64) -> f64 {
     log.exp().min(f64::MAX)
 }
 
 /// Returns which of several figures are worse, with error `alpha` that any is named so wrongly (Holm). Those
 /// without a width are compared as they are, and share no error.
-pub(crate) fn worse(figures: &[&PublishedFigureTrials]) -> Vec<bool> {
+pub(crate) fn find_worse(figures: &[&PublishedFigureTrials]) -> Vec<bool> {
     let worse_at = |figure: &PublishedFigureTrials, share: f64| {
         figure.decide(figure.alpha / share) == Decision::Worse
     };
@@ -208,8 +216,8 @@ pub(crate) fn worse(figures: &[&PublishedFigureTrials]) -> Vec<bool> {
         .iter()
         .map(|figure| !figure.is_statistical() && worse_at(figure, 1.0))
         .collect();
-    let tested = figures.iter().positions(|figure| figure.is_statistical());
-    let tested: Vec<usize> = tested.collect();
+    let tested_positions = figures.iter().positions(|figure| figure.is_statistical());
+    let tested: Vec<usize> = tested_positions.collect();
     let rejected = step_down(tested.len(), |index, share| {
         worse_at(figures[tested[index]], share)
     });

@@ -7,9 +7,9 @@ use retrial_plan::Plan;
 use retrial_recipe::model::{JudgeRules, Mode, Submission};
 
 /// The margin where nothing else is said.
-pub(crate) const MARGIN: f64 = 0.05;
+pub(crate) const DEFAULT_MARGIN: f64 = 0.05;
 /// The margin on the same SKU: `MLPerf`'s audit guideline calls 2 % materially different.
-pub(crate) const MARGIN_SAME_SKU: f64 = 0.02;
+pub(crate) const DEFAULT_MARGIN_SAME_SKU: f64 = 0.02;
 
 /// The context of a whole run: its submission, rules, qualifiers and warnings.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -54,8 +54,8 @@ impl From<&Plan> for RunContext {
             require_accuracy: plan.require_accuracy,
             accuracy_scenarios: accuracy.map(|measured| measured.scenario.clone()).collect(),
             published_figures: performance.map(|measured| measured.expect.len()).sum(),
-            qualifiers: modified(plan.changed_settings()),
-            execution: modified(plan.changing_options()),
+            qualifiers: modified_qualifiers(plan.changed_settings()),
+            execution: modified_qualifiers(plan.changing_options()),
             ..Self::default()
         }
     }
@@ -63,20 +63,20 @@ impl From<&Plan> for RunContext {
 
 impl RunContext {
     /// Returns the margin of performance figures that state none of their own.
-    pub(crate) fn margin(&self) -> f64 {
+    pub(crate) fn performance_margin(&self) -> f64 {
         let default = if self.same_sku {
-            MARGIN_SAME_SKU
+            DEFAULT_MARGIN_SAME_SKU
         } else {
-            MARGIN
+            DEFAULT_MARGIN
         };
         self.rules
             .margin
-            .filter(|margin| usable_margin(*margin))
+            .filter(|margin| is_usable_margin(*margin))
             .unwrap_or(default)
     }
 
     /// Returns the one-sided error of one of `looks` analyses of the evidence.
-    pub(crate) fn alpha(&self, looks: usize) -> f64 {
+    pub(crate) fn error_per_analysis(&self, looks: usize) -> f64 {
         let confidence = self.rules.confidence;
         let confidence = if confidence > 0.5 && confidence < 1.0 {
             confidence
@@ -93,13 +93,13 @@ impl RunContext {
 }
 
 /// Returns a `modified` qualifier for each change.
-fn modified(changes: impl IntoIterator<Item = String>) -> Vec<Qualifier> {
-    let changes = changes.into_iter();
-    let changes = changes.map(|change| Qualifier::new(QualifierKind::Modified, change));
-    changes.collect()
+fn modified_qualifiers(changes: impl IntoIterator<Item = String>) -> Vec<Qualifier> {
+    let all_changes = changes.into_iter();
+    let qualifiers = all_changes.map(|change| Qualifier::new(QualifierKind::Modified, change));
+    qualifiers.collect()
 }
 
 /// Returns whether a margin is usable. One of 1 would call anything reproduced; a negative one asks for more.
-pub(crate) fn usable_margin(margin: f64) -> bool {
+pub(crate) fn is_usable_margin(margin: f64) -> bool {
     margin.is_finite() && margin < 1.0
 }

@@ -4,16 +4,16 @@
 use itertools::Itertools as _;
 
 use super::Evidence;
-use retrial_mlperf::training::convergence::{self, Convergence, FEWEST, ReferencePoints};
+use retrial_mlperf::training::convergence::{self, Convergence, MIN_RUNS, ReferencePoints};
 use retrial_recipe::model::{Aggregate, Better, FigureLocator, MllogFigure, ReferenceConvergence};
 
 /// A trial's parameter: samples (or epochs) until the target was met; infinite where it was not.
-pub const SAMPLES: &str = "samples_to_converge";
+pub const SAMPLES_PARAMETER: &str = "samples_to_converge";
 /// A trial's parameter: the global batch size.
-pub const BATCH_SIZE: &str = "global_batch_size";
+pub const BATCH_SIZE_PARAMETER: &str = "global_batch_size";
 
 /// The fewest trials with which a run that did not converge can be excluded from the bounds.
-const FEWEST_WITH_ONE_LOST: usize = 5;
+const MIN_TRIALS_WITH_ONE_LOST: usize = 5;
 
 /// Reasons why a score has no normalisation, as lower-case fragments.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -41,50 +41,53 @@ pub enum TrialConvergenceError {
 
 /// Returns a figure's normalisation by all the trials; none where nothing normalises it, or there are too
 /// few of them.
-pub(crate) fn of(
+pub(crate) fn compute_convergence(
     evidence: &Evidence,
     figure: &str,
 ) -> Option<Result<Convergence, TrialConvergenceError>> {
     let FigureLocator::Mllog(MllogFigure { rcp: Some(rcp), .. }) =
-        &evidence.source_of(figure)?.find
+        &evidence.figure_source(figure)?.find
     else {
         return None;
     };
-    if evidence.trials.len() < FEWEST {
+    if evidence.trials.len() < MIN_RUNS {
         return None;
     }
-    Some(from_trials(evidence, rcp))
+    Some(normalize_trials(evidence, rcp))
 }
 
 /// Returns the factor of a figure's aggregated trials: by its convergence, and by the submission's
 /// own `scaling.json`.
-pub(crate) fn factor(evidence: &Evidence, figure: &str) -> Option<f64> {
-    let converged = of(evidence, figure).and_then(Result::ok);
+pub(crate) fn score_factor(evidence: &Evidence, figure: &str) -> Option<f64> {
+    let converged = compute_convergence(evidence, figure).and_then(Result::ok);
     let is_score = evidence.published_metric.as_deref() == Some(figure);
     let scaled = evidence.scaling.filter(|_| is_score);
     scaled.or(converged.map(|convergence| convergence.factor))
 }
 
-fn olympic(evidence: &Evidence, figure: &str) -> bool {
-    evidence.source_of(figure).is_some_and(|source| {
+fn is_olympic_time(evidence: &Evidence, figure: &str) -> bool {
+    evidence.figure_source(figure).is_some_and(|source| {
         source.aggregate == Aggregate::Olympic && source.better == Better::Lower
     })
 }
 
-fn from_trials(
+fn normalize_trials(
     evidence: &Evidence,
     rcp: &ReferenceConvergence,
 ) -> Result<Convergence, TrialConvergenceError> {
     let logged = |name: &str, parameter| {
         let of_trial = evidence.trials.iter().map(move |trial| {
             let logged = trial.parameters.get(name).copied();
-            let trial = trial.trial;
+            let number = trial.trial;
             logged.ok_or(ConvergenceError::NotLogged { trial, parameter })
         });
         of_trial.collect::<Result<Vec<f64>, _>>()
     };
-    let samples = logged(SAMPLES, "samples_count or epoch_num of an eval_accuracy")?;
-    let sizes = logged(BATCH_SIZE, "global_batch_size")?;
+    let samples = logged(
+        SAMPLES_PARAMETER,
+        "samples_count or epoch_num of an eval_accuracy",
+    )?;
+    let sizes = logged(BATCH_SIZE_PARAMETER, "global_batch_size")?;
     let size = sizes[0];
     if let Some(other) = sizes.iter().find(|other| (*other - size).abs() > 0.0) {
         return Err(TrialConvergenceError::BatchSizes {
@@ -96,7 +99,7 @@ fn from_trials(
         points: rcp.points.iter().cloned().collect(),
         allowance: 0.0,
     };
-    let normalised = convergence::normalise(&points, rcp.runs, size, &samples);
+    let normalised = convergence::normalize_convergence(&points, rcp.runs, size, &samples);
     Ok(normalised?)
 }
 
@@ -107,8 +110,8 @@ pub(crate) fn is_infinite(value: f64) -> bool {
 
 /// Returns the trial that did not converge and is the slowest that an Olympic mean drops, as `MLPerf`
 /// Training's rules allow one.
-pub(crate) fn dropped(evidence: &Evidence, figure: &str) -> Option<usize> {
-    if !olympic(evidence, figure) || evidence.trials.len() < FEWEST_WITH_ONE_LOST {
+pub(crate) fn dropped_trial(evidence: &Evidence, figure: &str) -> Option<usize> {
+    if !is_olympic_time(evidence, figure) || evidence.trials.len() < MIN_TRIALS_WITH_ONE_LOST {
         return None;
     }
     let lost = evidence.trials.iter().positions(|trial| {

@@ -1,6 +1,6 @@
 //! The effect of accuracy on performance.
 
-use super::qualifier::merge;
+use super::qualifier::merge_qualifiers;
 use super::{Evidence, Outcome, Qualifier, QualifierKind, ResultVerdict, RunContext};
 use retrial_recipe::model::Mode;
 
@@ -53,16 +53,16 @@ pub(crate) fn couple_accuracy(
             let what = if own.is_some() { "judged" } else { "measured" };
             let reason = format!("the accuracy of {} was not {what}", result.scenario);
             if context.require_accuracy {
-                undecided_without(result, &reason);
+                undecide_without_accuracy(result, &reason);
             }
             let qualifier = Qualifier::new(QualifierKind::PerformanceOnly, reason);
-            merge(&mut result.qualifiers, [qualifier]);
+            merge_qualifiers(&mut result.qualifiers, [qualifier]);
         }
     }
 }
 
 /// `--require-accuracy`: speed alone decides nothing that it would decide well.
-fn undecided_without(result: &mut ResultVerdict, reason: &str) {
+fn undecide_without_accuracy(result: &mut ResultVerdict, reason: &str) {
     if !matches!(result.outcome, Outcome::Reproduced | Outcome::Measured) {
         return;
     }

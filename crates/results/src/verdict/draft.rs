@@ -2,11 +2,11 @@
 
 use itertools::Itertools as _;
 
-use super::compare::{PublishedFigureTrials, compare, exp};
-use super::figures::{aggregated, declared, main_figure, measured_sentence};
-use super::qualifier::{Qualifier, explained, merge};
-use super::qualify::{IMPLAUSIBLE, exceeding, of_result};
-use super::rules::{RuleFindings, check};
+use super::compare::{PublishedFigureTrials, compare_figures, finite_exp};
+use super::figures::{aggregate_figures, declared_figures, describe_measured, main_figure};
+use super::qualifier::{Qualifier, explains_better_figure, merge_qualifiers};
+use super::qualify::{MAX_PLAUSIBLE_RATIO, qualifiers_of_exceeding, qualifiers_of_result};
+use super::rules::{RuleFindings, check_rules};
 use super::{
     Bounds, Evidence, Judgement, Noise, Outcome, Reference, ResultVerdict, RunContext,
     TrialEvidence, TrialVerdict, sentence, telemetry,
@@ -26,11 +26,11 @@ pub(crate) struct ResultDraft<'a> {
 impl<'a> ResultDraft<'a> {
     pub fn new(context: &RunContext, evidence: &'a Evidence) -> Self {
         let mut qualifiers = context.qualifiers.clone();
-        merge(&mut qualifiers, of_result(evidence, context));
+        merge_qualifiers(&mut qualifiers, qualifiers_of_result(evidence, context));
         Self {
             evidence,
-            checked: check(evidence),
-            compared: compare(context, evidence),
+            checked: check_rules(evidence),
+            compared: compare_figures(context, evidence),
             qualifiers,
         }
     }
@@ -47,12 +47,12 @@ impl<'a> ResultDraft<'a> {
             .iter()
             .enumerate()
             .map(|(position, compared)| {
-                let worse = worse.get(position).copied().unwrap_or(false);
-                self.judgement(context, compared, worse)
+                let is_worse = worse.get(position).copied().unwrap_or(false);
+                self.judge_figure(context, compared, is_worse)
             })
             .collect();
-        let deciding = deciding(evidence, &judgements);
-        let mut figures = aggregated(evidence);
+        let deciding = deciding_judgement(evidence, &judgements);
+        let mut figures = aggregate_figures(evidence);
         for judgement in judgements
             .iter()
             .filter(|judgement| !judgement.slow.is_empty())
@@ -68,23 +68,23 @@ impl<'a> ResultDraft<'a> {
                 } else {
                     Outcome::Failed
                 };
-                (outcome, self.violation_sentence(reason))
+                (outcome, self.describe_violation(reason))
             }
             (None, Some(judgement)) => (judgement.outcome, judgement.sentence.clone()),
-            (None, None) => match self.unshown(None) {
+            (None, None) => match self.reason_not_shown(None) {
                 Some(sentence) => (Outcome::Inconclusive, sentence),
-                None => (Outcome::Measured, measured_sentence(evidence, &figures)),
+                None => (Outcome::Measured, describe_measured(evidence, &figures)),
             },
         };
         let mut qualifiers = self.qualifiers.clone();
-        merge(&mut qualifiers, context.execution.iter().cloned());
+        merge_qualifiers(&mut qualifiers, context.execution.iter().cloned());
         if self.is_valid() {
-            merge(&mut qualifiers, exceeding(&judgements));
+            merge_qualifiers(&mut qualifiers, qualifiers_of_exceeding(&judgements));
         }
         let named = deciding
             .map(|judgement| judgement.figure.clone())
             .or_else(|| main_figure(evidence, &figures));
-        let telemetry = telemetry::of_result(evidence, named.as_deref(), &figures);
+        let telemetry_summary = telemetry::summarize_result(evidence, named.as_deref(), &figures);
         ResultVerdict {
             path: evidence.path.clone(),
             round: context.submission.round.clone(),
@@ -94,11 +94,11 @@ impl<'a> ResultDraft<'a> {
             benchmark: context.submission.benchmark.clone(),
             scenario: evidence.scenario.clone(),
             mode: evidence.mode,
-            trials: self.trials(named.as_deref()),
-            warmups: self.warmups(named.as_deref()),
+            trials: self.trial_verdicts(named.as_deref()),
+            warmups: self.warmup_verdicts(named.as_deref()),
             deciding: named,
             telemetry,
-            declared: declared(evidence, &figures),
+            declared: declared_figures(evidence, &figures),
             figures,
             valid: outcome != Outcome::Invalid
                 && outcome != Outcome::Failed
@@ -118,23 +118,25 @@ impl<'a> ResultDraft<'a> {
         }
     }
 
-    fn judgement(
+    fn judge_figure(
         &self,
         context: &RunContext,
         compared: &PublishedFigureTrials,
         worse: bool,
     ) -> Judgement {
         let estimate = compared.estimate.as_ref();
-        let noise = noise(compared);
+        let noise = trial_noise(compared);
         let bounds = compared.bounds(compared.alpha);
-        let ratio = estimate.map(|estimate| exp(estimate.center));
-        let claim = compared.expectation().claim;
+        let ratio = estimate.map(|estimate| finite_exp(estimate.center));
+        let claim = compared.deciding_expectation().claim;
         // Far better than published, for no stated reason.
-        let is_implausible = ratio.is_some_and(|ratio| ratio > IMPLAUSIBLE)
+        let is_implausible = ratio.is_some_and(|ratio| ratio > MAX_PLAUSIBLE_RATIO)
             && claim != Claim::Better
-            && !explained(&self.qualifiers);
+            && !explains_better_figure(&self.qualifiers);
         let decision = compared.decide(compared.alpha);
-        let unshown = self.unshown(ratio).filter(|_| decision == Decision::Holds);
+        let unshown = self
+            .reason_not_shown(ratio)
+            .filter(|_| decision == Decision::Holds);
         let is_unshown = unshown.is_some();
         let outcome = match decision {
             _ if compared.values.is_empty() => Outcome::Invalid,
@@ -148,10 +150,10 @@ impl<'a> ResultDraft<'a> {
         let asks_for_more = outcome == Outcome::Inconclusive;
         let mut judgement = Judgement {
             figure: compared.figure.clone(),
-            measured: compared.measured(),
-            references: references(compared),
+            measured: compared.aggregated_figure(),
+            references: reference_values(compared),
             ratio,
-            bounds: bounds.map(Bounds::of_logs),
+            bounds: bounds.map(Bounds::from_logs),
             confidence: 1.0 - compared.alpha,
             claim,
             margin: compared.margin,
@@ -164,14 +166,14 @@ impl<'a> ResultDraft<'a> {
                 _ => None,
             },
             trials: u32::try_from(self.evidence.trials.len()).unwrap_or(u32::MAX),
-            outliers: self.numbers(outliers(&compared.values)),
-            slow: self.numbers(estimate.map_or(Vec::new(), |estimate| estimate.slow.clone())),
+            outliers: self.trial_numbers(outliers(&compared.values)),
+            slow: self.trial_numbers(estimate.map_or(Vec::new(), |estimate| estimate.slow.clone())),
             order: estimate.and_then(|estimate| estimate.order),
             slow_start: estimate.and_then(|estimate| estimate.slow_start),
             holds_within: bounds.map(|(lower, upper)| {
                 let either_way = claim == Claim::Equivalent;
                 let furthest = if either_way { lower.min(-upper) } else { lower };
-                (1.0 - exp(furthest)).max(0.0)
+                (1.0 - finite_exp(furthest)).max(0.0)
             }),
             more_trials: estimate
                 .filter(|_| asks_for_more && !is_implausible && !is_unshown)
@@ -183,17 +185,17 @@ impl<'a> ResultDraft<'a> {
             sentence: String::new(),
         };
         let looks = self.evidence.stages.len();
-        let confidence = 1.0 - context.alpha(1);
-        judgement.sentence =
-            unshown.unwrap_or_else(|| sentence::of_figure(compared, &judgement, confidence, looks));
+        let confidence = 1.0 - context.error_per_analysis(1);
+        judgement.sentence = unshown
+            .unwrap_or_else(|| sentence::describe_figure(compared, &judgement, confidence, looks));
         judgement
     }
 
     /// Returns the sentence on a result that violates nothing and is not shown to be valid either: a trial is
     /// an excerpt of a log, trials are missing, or no round's rules are known for it.
-    fn unshown(&self, ratio: Option<f64>) -> Option<String> {
-        let figure = ratio.map(|ratio| format!("the figure agrees ({ratio:.3}), "));
-        let figure = figure.unwrap_or_default();
+    fn reason_not_shown(&self, ratio: Option<f64>) -> Option<String> {
+        let agreement = ratio.map(|ratio| format!("the figure agrees ({ratio:.3}), "));
+        let figure = agreement.unwrap_or_default();
         if self.evidence.trials.iter().any(|trial| trial.excerpt) {
             return Some(format!("Incomplete log: {figure}validity cannot be shown."));
         }
@@ -214,13 +216,13 @@ impl<'a> ResultDraft<'a> {
     }
 
     /// Returns the numbers of trials at these positions.
-    fn numbers(&self, positions: Vec<usize>) -> Vec<u32> {
+    fn trial_numbers(&self, positions: Vec<usize>) -> Vec<u32> {
         let trials = &self.evidence.trials;
         let number = |position: usize| trials[position].trial;
         positions.into_iter().map(number).collect()
     }
 
-    fn violation_sentence(&self, reason: &str) -> String {
+    fn describe_violation(&self, reason: &str) -> String {
         let others = self.checked.failed.len() + self.checked.invalid.len() - 1;
         match others {
             0 => format!("{reason}."),
@@ -230,17 +232,17 @@ impl<'a> ResultDraft<'a> {
     }
 
     /// Nothing is said of their validity but how their steps ended.
-    fn warmups(&self, deciding: Option<&str>) -> Vec<TrialVerdict> {
+    fn warmup_verdicts(&self, deciding: Option<&str>) -> Vec<TrialVerdict> {
         let warmups = self.evidence.warmups.iter();
         warmups
             .map(|trial| trial_verdict(trial, true, deciding))
             .collect()
     }
 
-    fn trials(&self, deciding: Option<&str>) -> Vec<TrialVerdict> {
+    fn trial_verdicts(&self, deciding: Option<&str>) -> Vec<TrialVerdict> {
         let valid = |position: usize| self.checked.valid_trials.get(position).copied();
-        let trials = self.evidence.trials.iter().enumerate();
-        let mut trials: Vec<TrialVerdict> = trials
+        let numbered_trials = self.evidence.trials.iter().enumerate();
+        let mut trials: Vec<TrialVerdict> = numbered_trials
             .map(|(position, trial)| {
                 trial_verdict(trial, valid(position).unwrap_or(false), deciding)
             })
@@ -264,15 +266,18 @@ fn trial_verdict(trial: &TrialEvidence, valid: bool, deciding: Option<&str>) -> 
         step: trial.outcome.clone(),
         valid,
         figures: figures
-            .map(|(name, figure)| (name.clone(), figure.clone().printed(0.0)))
+            .map(|(name, figure)| (name.clone(), figure.clone().with_half_digit(0.0)))
             .collect(),
         outlier_in: Vec::new(),
-        telemetry: telemetry::of_trial(trial, deciding),
+        telemetry: telemetry::summarize_trial(trial, deciding),
     }
 }
 
 /// Returns the judgement that decides: the worst; of equals the published metric, else the first.
-fn deciding<'a>(evidence: &Evidence, judgements: &'a [Judgement]) -> Option<&'a Judgement> {
+fn deciding_judgement<'a>(
+    evidence: &Evidence,
+    judgements: &'a [Judgement],
+) -> Option<&'a Judgement> {
     let worst = judgements.iter().map(|judgement| judgement.outcome).max()?;
     let equals = judgements
         .iter()
@@ -281,7 +286,7 @@ fn deciding<'a>(evidence: &Evidence, judgements: &'a [Judgement]) -> Option<&'a 
     equals.find_or_first(|judgement| Some(&judgement.figure) == metric)
 }
 
-fn references(compared: &PublishedFigureTrials) -> Vec<Reference> {
+fn reference_values(compared: &PublishedFigureTrials) -> Vec<Reference> {
     compared
         .expectations
         .iter()
@@ -298,7 +303,7 @@ fn references(compared: &PublishedFigureTrials) -> Vec<Reference> {
         .collect()
 }
 
-fn noise(compared: &PublishedFigureTrials) -> Noise {
+fn trial_noise(compared: &PublishedFigureTrials) -> Noise {
     let Some(estimate) = &compared.estimate else {
         return Noise::Unknown;
     };

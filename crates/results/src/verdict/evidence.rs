@@ -86,8 +86,8 @@ impl Evidence {
 
     /// Returns the figures that have limits, by the recipe or by the round's rules.
     pub fn limited_figures(&self) -> impl Iterator<Item = &str> {
-        let of_round = self.rules.iter().filter(|_| self.mode == Mode::Accuracy);
-        let of_round = of_round.flat_map(|rules| &rules.accuracy);
+        let rules = self.rules.iter().filter(|_| self.mode == Mode::Accuracy);
+        let of_round = rules.flat_map(|rules| &rules.accuracy);
         let all = self.limits.iter().chain(of_round);
         all.map(|(name, _)| name.as_str())
     }
@@ -99,17 +99,17 @@ impl Evidence {
     }
 
     /// Returns the recipe's declaration of a figure; for an entry of a table, that of the table.
-    pub(crate) fn source_of(&self, figure: &str) -> Option<&FigureSource> {
+    pub(crate) fn figure_source(&self, figure: &str) -> Option<&FigureSource> {
         let named = |expected: &str| {
             let mut figures = self.figures.iter();
             Some(&figures.find(|(name, _)| name == expected)?.1)
         };
-        named(figure).or_else(|| named(table_of(figure)?))
+        named(figure).or_else(|| named(table_name(figure)?))
     }
 }
 
 /// Returns the table that a figure is an entry of: `gemm` of `gemm[bf16 8192]`.
-pub fn table_of(figure: &str) -> Option<&str> {
+pub fn table_name(figure: &str) -> Option<&str> {
     figure.split_once('[').map(|(table, _)| table)
 }
 
@@ -144,7 +144,7 @@ pub struct TrialEvidence {
 
 impl TrialEvidence {
     /// Returns a trial that finished, with nothing stated yet.
-    pub fn finished(trial: u32, path: impl Into<String>) -> Self {
+    pub fn new_finished(trial: u32, path: impl Into<String>) -> Self {
         Self {
             trial,
             path: path.into(),
@@ -153,19 +153,19 @@ impl TrialEvidence {
     }
 
     /// Returns why a figure is not there, if anything is known of that.
-    pub(crate) fn why_missing(&self, figure: &str) -> Option<&str> {
-        named(&self.missing, figure).map(|(_, reason)| reason.as_str())
+    pub(crate) fn reason_missing(&self, figure: &str) -> Option<&str> {
+        find_by_name(&self.missing, figure).map(|(_, reason)| reason.as_str())
     }
 
     /// Returns a figure by its name, in any case.
     pub fn figure(&self, name: &str) -> Option<&FigureValue> {
-        named(&self.figures, name).map(|(_, figure)| figure)
+        find_by_name(&self.figures, name).map(|(_, figure)| figure)
     }
 }
 
 /// Finds a figure by its name: the one place where names are looked up. `MLCommons` publishes `ROUGE1`,
 /// scripts print `rouge1`, and recipes write either.
-pub(crate) fn named<'a, Value>(
+pub(crate) fn find_by_name<'a, Value>(
     figures: &'a BTreeMap<String, Value>,
     name: &str,
 ) -> Option<(&'a str, &'a Value)> {

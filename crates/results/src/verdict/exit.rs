@@ -47,12 +47,12 @@ impl ExitCode {
 
     /// This code, or success if all is well.
     #[must_use]
-    pub fn unless(self, is_well: bool) -> Self {
+    pub fn success_if(self, is_well: bool) -> Self {
         if is_well { Self::Success } else { self }
     }
 
     /// Returns the first that applies; success if there is none.
-    pub fn first(codes: impl IntoIterator<Item = Self>) -> Self {
+    pub fn first_applicable(codes: impl IntoIterator<Item = Self>) -> Self {
         codes
             .into_iter()
             .min_by_key(|code| Self::PRECEDENCE.iter().position(|other| other == code))
@@ -108,7 +108,7 @@ mod tests {
     #[case(&[], 0)]
     fn the_first_applicable_code_is_used(#[case] codes: &[u8], #[case] expected: u8) {
         let codes = codes.iter().map(|code| ExitCode::try_from(*code).unwrap());
-        assert_eq!(ExitCode::first(codes).code(), expected);
+        assert_eq!(ExitCode::first_applicable(codes).code(), expected);
     }
 
     #[rstest]
@@ -128,7 +128,10 @@ mod tests {
         for first in Outcome::ALL {
             for second in Outcome::ALL {
                 let by_outcome = ExitCode::from(first.max(second));
-                assert_eq!(ExitCode::first([first.into(), second.into()]), by_outcome);
+                assert_eq!(
+                    ExitCode::first_applicable([first.into(), second.into()]),
+                    by_outcome
+                );
             }
         }
     }

@@ -78,7 +78,7 @@ impl FigureValue {
 
     /// Returns the figure with the location where it was read.
     #[must_use]
-    pub fn read_at(self, origin: FigureLocation) -> Self {
+    pub fn with_origin(self, origin: FigureLocation) -> Self {
         Self {
             origin: Some(origin),
             ..self
@@ -86,7 +86,7 @@ impl FigureValue {
     }
 
     /// Returns whether it was read of this file.
-    pub fn is_of(&self, file: &str) -> bool {
+    pub fn is_read_from(&self, file: &str) -> bool {
         let mut origin = self.origin.iter();
         origin.any(|origin| origin.file == file)
     }
@@ -94,7 +94,9 @@ impl FigureValue {
     /// Returns whether it is a rate or a time, which are never below zero.
     pub(crate) fn is_rate_or_time(&self) -> bool {
         let unit = self.unit.as_str();
-        unit.contains('/') || units::is_time(unit) || units::factor("flops", unit).is_some()
+        unit.contains('/')
+            || units::is_time(unit)
+            || units::conversion_factor("flops", unit).is_some()
     }
 
     /// Returns whether it is a rate or a time that was printed so finely that no other run has the same.
@@ -105,8 +107,8 @@ impl FigureValue {
             resolution < 10_f64.powi(1 - EXACT_DIGITS)
         } else {
             // JSON does not say how finely it was printed: as many digits as the value needs.
-            let digits = format!("{:e}", self.value);
-            let digits = digits.chars().take_while(|digit| *digit != 'e');
+            let scientific = format!("{:e}", self.value);
+            let digits = scientific.chars().take_while(|digit| *digit != 'e');
             digits.filter(char::is_ascii_digit).count() >= EXACT_DIGITS.unsigned_abs() as usize
         };
         is_fine && self.is_rate_or_time()
@@ -114,7 +116,7 @@ impl FigureValue {
 
     /// Returns the figure with this half of its last printed digit.
     #[must_use]
-    pub fn printed(self, half_digit: f64) -> Self {
+    pub fn with_half_digit(self, half_digit: f64) -> Self {
         Self { half_digit, ..self }
     }
 }
@@ -122,6 +124,6 @@ impl FigureValue {
 /// Writes the figure for readers: `103,480 tokens/s`.
 impl fmt::Display for FigureValue {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&number::figure(self.value, &self.unit))
+        formatter.write_str(&number::format_figure(self.value, &self.unit))
     }
 }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::compare::unit;
-use super::evidence::{named, table_of};
+use super::compare::figure_unit;
+use super::evidence::{find_by_name, table_name};
 use super::{Evidence, FigureValue, convergence, reference};
 use retrial_document::measures::format;
 use retrial_recipe::model::Mode;
 use retrial_stats::aggregate;
 
 /// The most figures that a sentence names; of more it names the first.
-const IN_A_SENTENCE: usize = 4;
+const MAX_FIGURES_IN_SENTENCE: usize = 4;
 
 /// Returns the figure that is shown first where nothing was published.
 pub(crate) fn main_figure(
@@ -30,13 +30,13 @@ pub(crate) fn main_figure(
         .or_else(|| {
             evidence
                 .limited_figures()
-                .find_map(|name| named(figures, name))
+                .find_map(|name| find_by_name(figures, name))
                 .map(|(name, _)| name.to_owned())
         })
         .or_else(|| figures.keys().next().cloned())
 }
 
-pub(crate) fn measured_sentence(
+pub(crate) fn describe_measured(
     evidence: &Evidence,
     figures: &BTreeMap<String, FigureValue>,
 ) -> String {
@@ -55,7 +55,7 @@ pub(crate) fn measured_sentence(
         }
         (_, false, _) => "nothing was published to compare with".to_owned(),
     };
-    let declared = declared(evidence, figures);
+    let declared = declared_figures(evidence, figures);
     let main = main_figure(evidence, figures);
     let others = declared.iter().filter(|name| main.as_ref() != Some(name));
     let printed: Vec<String> = main
@@ -65,7 +65,7 @@ pub(crate) fn measured_sentence(
         .collect();
     match printed.as_slice() {
         [] => "valid, as the benchmark itself reports.".to_owned(),
-        all if all.len() <= IN_A_SENTENCE => format!("{}; {validity}.", all.join("; ")),
+        all if all.len() <= MAX_FIGURES_IN_SENTENCE => format!("{}; {validity}.", all.join("; ")),
         [first, others @ ..] => {
             let others = format::count(others.len(), "other figure");
             format!("{first}; {others}; {validity}.")
@@ -74,20 +74,21 @@ pub(crate) fn measured_sentence(
 }
 
 /// Returns the figures that the recipe declares, in its order; of a table, each entry.
-pub(crate) fn declared(
+pub(crate) fn declared_figures(
     evidence: &Evidence,
     figures: &BTreeMap<String, FigureValue>,
 ) -> Vec<String> {
     let declared = evidence.figures.iter();
     let figures = declared.flat_map(|(name, _)| {
-        let is_declared = move |figure: &&String| *figure == name || table_of(figure) == Some(name);
+        let is_declared =
+            move |figure: &&String| *figure == name || table_name(figure) == Some(name);
         figures.keys().filter(is_declared)
     });
     figures.cloned().collect()
 }
 
 /// Returns every figure of the trials, aggregated.
-pub(crate) fn aggregated(evidence: &Evidence) -> BTreeMap<String, FigureValue> {
+pub(crate) fn aggregate_figures(evidence: &Evidence) -> BTreeMap<String, FigureValue> {
     let mut values: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
     for trial in &evidence.trials {
         for (name, figure) in &trial.figures {
@@ -99,11 +100,11 @@ pub(crate) fn aggregated(evidence: &Evidence) -> BTreeMap<String, FigureValue> {
     values
         .into_iter()
         .filter_map(|(name, values)| {
-            let unit = unit(evidence, name);
-            let (_, how) = reference::aggregation(evidence, name, &unit);
+            let unit = figure_unit(evidence, name);
+            let (_, how) = reference::direction_and_aggregate(evidence, name, &unit);
             // Counts and differences may be zero or less: those have no logarithm.
             let value = aggregate(&values, how).or_else(|| finite_mean(&values))?;
-            let factor = convergence::factor(evidence, name).unwrap_or(1.0);
+            let factor = convergence::score_factor(evidence, name).unwrap_or(1.0);
             Some((name.clone(), FigureValue::new(value * factor, unit)))
         })
         .collect()

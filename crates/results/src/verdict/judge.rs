@@ -1,12 +1,13 @@
 //! From evidence to verdict: the figures of all results corrected for one another, accuracy coupled
 //! to performance, the outcome of the run.
 
-use super::compare::{PublishedFigureTrials, worse};
+use super::compare::{PublishedFigureTrials, find_worse};
 use super::coupling::couple_accuracy;
 use super::draft::ResultDraft;
-use super::qualifier::merge;
+use super::qualifier::merge_qualifiers;
 use super::{
-    Evidence, ExitCode, Outcome, ResultVerdict, RunContext, Verdict, notice, sentence, telemetry,
+    Evidence, ExitCode, Outcome, ResultVerdict, RunContext, Verdict, sentence, telemetry,
+    trademark_notice,
 };
 
 /// Version of verdict.json.
@@ -24,7 +25,7 @@ pub fn judge(context: &RunContext, evidence: &[Evidence]) -> Verdict {
         .filter(|draft| draft.is_valid())
         .flat_map(|draft| &draft.compared)
         .collect();
-    let mut worse = worse(&family).into_iter();
+    let mut worse = find_worse(&family).into_iter();
     let mut results: Vec<ResultVerdict> = drafts
         .iter()
         .map(|draft| {
@@ -39,10 +40,10 @@ pub fn judge(context: &RunContext, evidence: &[Evidence]) -> Verdict {
     // After the coupling: it asks whether the accuracy itself holds.
     couple_accuracy(context, evidence, &mut results);
     telemetry::undecide_if_idle(evidence, &mut results);
-    overall(context, results)
+    combine_results(context, results)
 }
 
-fn overall(context: &RunContext, results: Vec<ResultVerdict>) -> Verdict {
+fn combine_results(context: &RunContext, results: Vec<ResultVerdict>) -> Verdict {
     // A run without a result is no pass.
     let outcome = results
         .iter()
@@ -50,21 +51,21 @@ fn overall(context: &RunContext, results: Vec<ResultVerdict>) -> Verdict {
         .max()
         .unwrap_or(Outcome::Invalid);
     let mut qualifiers = context.qualifiers.clone();
-    merge(&mut qualifiers, context.execution.iter().cloned());
+    merge_qualifiers(&mut qualifiers, context.execution.iter().cloned());
     for result in &results {
-        merge(&mut qualifiers, result.qualifiers.iter().cloned());
+        merge_qualifiers(&mut qualifiers, result.qualifiers.iter().cloned());
     }
     Verdict {
         schema: SCHEMA,
         submission: context.submission.clone(),
         variant: context.variant.clone(),
         outcome,
-        sentence: sentence::of_run(outcome, &results),
+        sentence: sentence::describe_run(outcome, &results),
         qualifiers,
         warnings: context.warnings.clone(),
         exit_code: ExitCode::from(outcome),
-        notice: notice(&context.submission),
-        confidence: 1.0 - context.alpha(1),
+        notice: trademark_notice(&context.submission),
+        confidence: 1.0 - context.error_per_analysis(1),
         results,
     }
 }

@@ -36,12 +36,12 @@ mod trial_log;
 
 pub use benchmark::BenchmarkVerdict;
 pub use context::RunContext;
-pub use evidence::{Evidence, StatedValidity, StepOutcome, TrialEvidence, table_of};
+pub use evidence::{Evidence, StatedValidity, StepOutcome, TrialEvidence, table_name};
 pub use exit::ExitCode;
 pub use figure_value::{FigureLocation, FigureValue, Skipped};
 pub use judge::judge;
 pub use model::{Bounds, Judgement, Noise, Reference, ResultVerdict, TrialVerdict, Verdict};
-pub use notice::notice;
+pub use notice::trademark_notice;
 pub use outcome::Outcome;
 pub use qualifier::{QualifiedOutcome, Qualifier, QualifierKind};
 pub use retrial_mlperf::check::RuleCheck;

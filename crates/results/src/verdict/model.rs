@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::compare::exp;
+use super::compare::finite_exp;
 use super::{
     ExitCode, FigureValue, MoreTrials, Outcome, QualifiedOutcome, Qualifier, RuleCheck, StepOutcome,
 };
@@ -124,7 +124,7 @@ impl ResultVerdict {
 
     /// Returns whether the result violates a rule. One that is not valid and violates none was not
     /// judged: no round's rules are known for it.
-    pub fn violates(&self) -> bool {
+    pub fn violates_rule(&self) -> bool {
         matches!(self.outcome, Outcome::Invalid | Outcome::Failed)
     }
 
@@ -232,7 +232,7 @@ pub struct Reference {
 
 impl Reference {
     /// Returns the published figure that was compared with.
-    pub fn deciding(references: &[Self]) -> Option<&Self> {
+    pub fn find_deciding(references: &[Self]) -> Option<&Self> {
         references.iter().find(|reference| reference.decides)
     }
 }
@@ -248,10 +248,10 @@ pub struct Bounds {
 
 impl Bounds {
     /// Returns the bounds of a ratio whose logarithm has these bounds.
-    pub fn of_logs((lower, upper): (f64, f64)) -> Self {
+    pub fn from_logs((lower, upper): (f64, f64)) -> Self {
         Self {
-            lower: exp(lower),
-            upper: exp(upper),
+            lower: finite_exp(lower),
+            upper: finite_exp(upper),
         }
     }
 }

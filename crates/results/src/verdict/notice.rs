@@ -8,10 +8,10 @@ use itertools::join;
 use retrial_recipe::model::Submission;
 
 /// Returns the notice for a suite of `MLCommons`'; none for others.
-pub fn notice(submission: &Submission) -> Option<String> {
+pub fn trademark_notice(submission: &Submission) -> Option<String> {
     let suite = submission.suite.strip_prefix("mlperf")?;
-    let suite = join(suite.split(['-', '_', ' ']).map(capitalized), " ");
-    let division = submission.division.as_deref().map(capitalized);
+    let suite = join(suite.split(['-', '_', ' ']).map(capitalize), " ");
+    let division = submission.division.as_deref().map(capitalize);
     let words = [
         "Unverified MLPerf",
         submission.round.as_deref().unwrap_or_default(),
@@ -28,7 +28,7 @@ pub fn notice(submission: &Submission) -> Option<String> {
     ))
 }
 
-fn capitalized(word: &str) -> String {
+fn capitalize(word: &str) -> String {
     // `hpc` is no word.
     if word == "hpc" {
         return "HPC".to_owned();
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn the_notice_names_round_and_division() {
-        let text = notice(&submission(
+        let text = trademark_notice(&submission(
             "mlperf-inference",
             Some("v6.0"),
             Some("closed"),
@@ -68,13 +68,16 @@ mod tests {
 
     #[test]
     fn unknown_round_and_division_are_omitted() {
-        let text = notice(&submission("mlperf-hpc", None, None)).unwrap();
+        let text = trademark_notice(&submission("mlperf-hpc", None, None)).unwrap();
         assert!(text.starts_with("Unverified MLPerf HPC llama2-70b-99 results."));
         assert!(!text.contains("  "));
     }
 
     #[test]
     fn other_suites_have_no_notice() {
-        assert_eq!(notice(&submission("quickstart", None, None)), None);
+        assert_eq!(
+            trademark_notice(&submission("quickstart", None, None)),
+            None
+        );
     }
 }

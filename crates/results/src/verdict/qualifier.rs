@@ -62,14 +62,14 @@ pub struct QualifiedOutcome {
 impl QualifiedOutcome {
     /// Returns an outcome with its qualifiers.
     pub fn new(outcome: Outcome, qualifiers: &[Qualifier]) -> Self {
-        Self::of_kinds(outcome, qualifiers.iter().map(|qualifier| qualifier.kind))
+        Self::from_kinds(outcome, qualifiers.iter().map(|qualifier| qualifier.kind))
     }
 
     /// Returns an outcome with the kinds of its qualifiers.
-    pub fn of_kinds(outcome: Outcome, kinds: impl IntoIterator<Item = QualifierKind>) -> Self {
-        let mut kinds: Vec<QualifierKind> = kinds.into_iter().collect();
-        kinds.sort();
-        kinds.dedup();
+    pub fn from_kinds(outcome: Outcome, kinds: impl IntoIterator<Item = QualifierKind>) -> Self {
+        let mut unique_kinds: Vec<QualifierKind> = kinds.into_iter().collect();
+        unique_kinds.sort();
+        unique_kinds.dedup();
         Self { outcome, kinds }
     }
 }
@@ -86,7 +86,7 @@ impl fmt::Display for QualifiedOutcome {
 }
 
 /// Adds qualifiers that are not there yet, and keeps the order of their kinds.
-pub fn merge(into: &mut Vec<Qualifier>, more: impl IntoIterator<Item = Qualifier>) {
+pub fn merge_qualifiers(into: &mut Vec<Qualifier>, more: impl IntoIterator<Item = Qualifier>) {
     for qualifier in more {
         if !into.contains(&qualifier) {
             into.push(qualifier);
@@ -96,7 +96,7 @@ pub fn merge(into: &mut Vec<Qualifier>, more: impl IntoIterator<Item = Qualifier
 }
 
 /// Returns whether qualifiers explain a figure far better than the published one.
-pub(crate) fn explained(qualifiers: &[Qualifier]) -> bool {
+pub(crate) fn explains_better_figure(qualifiers: &[Qualifier]) -> bool {
     let other = [
         QualifierKind::Modified,
         QualifierKind::OtherHardware,

@@ -5,27 +5,27 @@ use retrial_plan::deviation::REIMPLEMENTED_REASON;
 use retrial_recipe::model::Claim;
 
 /// Rates that differ by less are one: `LoadGen` prints six digits.
-pub(crate) const PRINTED_RATE: f64 = 1e-5;
+pub(crate) const RATE_TOLERANCE: f64 = 1e-5;
 
 /// A figure that is better than published by more than this factor is not called reproduced, unless
 /// a qualifier says what else was measured.
-pub(crate) const IMPLAUSIBLE: f64 = 1.5;
+pub(crate) const MAX_PLAUSIBLE_RATIO: f64 = 1.5;
 
 /// Returns the qualifiers that a result's evidence adds to those of the run.
-pub(crate) fn of_result(evidence: &Evidence, context: &RunContext) -> Vec<Qualifier> {
+pub(crate) fn qualifiers_of_result(evidence: &Evidence, context: &RunContext) -> Vec<Qualifier> {
     let reimplemented = context.rules.reimplemented;
     let reimplemented =
         reimplemented.then(|| Qualifier::new(QualifierKind::Reimplemented, REIMPLEMENTED_REASON));
     let all = [
         reimplemented,
-        other_target(evidence),
-        telemetry::idle_gpus(evidence),
+        qualifier_of_other_target(evidence),
+        telemetry::qualifier_of_idle_gpus(evidence),
     ];
     all.into_iter().flatten().collect()
 }
 
 /// Returns the figures of a valid result that are better than published by more than the margin.
-pub(crate) fn exceeding(judgements: &[Judgement]) -> impl Iterator<Item = Qualifier> {
+pub(crate) fn qualifiers_of_exceeding(judgements: &[Judgement]) -> impl Iterator<Item = Qualifier> {
     let exceeding = judgements.iter().filter(|judgement| {
         let most = 1.0 + judgement.margin.abs();
         judgement.claim != Claim::Better && judgement.ratio.is_some_and(|ratio| ratio > most)
@@ -40,7 +40,7 @@ pub(crate) fn exceeding(judgements: &[Judgement]) -> impl Iterator<Item = Qualif
 }
 
 /// Server and Interactive compare at the published target rate only.
-fn other_target(evidence: &Evidence) -> Option<Qualifier> {
+fn qualifier_of_other_target(evidence: &Evidence) -> Option<Qualifier> {
     let published = evidence
         .target_qps
         .filter(|rate| rate.is_finite() && *rate > 0.0)?;
@@ -52,12 +52,12 @@ fn other_target(evidence: &Evidence) -> Option<Qualifier> {
         .trials
         .iter()
         .filter_map(|trial| trial.run_settings.as_ref()?.settings.target_qps)
-        .find(|value| value.is_nan() || (value - published).abs() > PRINTED_RATE * published)?;
+        .find(|value| value.is_nan() || (value - published).abs() > RATE_TOLERANCE * published)?;
     let reason = format!(
         "{}'s target rate was {} queries/s, published at {}",
         evidence.scenario,
-        number::grouped(other),
-        number::grouped(published)
+        number::format_grouped(other),
+        number::format_grouped(published)
     );
     Some(Qualifier::new(QualifierKind::Modified, reason))
 }

@@ -1,37 +1,43 @@
 //! The published figure that decides, the direction of a figure, and the noise of one trial.
 
-use super::context::usable_margin;
+use super::context::is_usable_margin;
 use super::{Evidence, RunContext};
 use retrial_mlperf::loadgen::TestScenario;
-use retrial_mlperf::noise::{is_benchmark, published_pairs};
+use retrial_mlperf::noise::{is_inference_benchmark, published_pairs};
 use retrial_readings::units;
 use retrial_recipe::model::{Aggregate, Better, Claim, Expectation, Mode};
 
 /// The margin of accuracy figures: `MLPerf`'s accuracy targets are 99 % of the reference.
-const MARGIN_ACCURACY: f64 = 0.01;
+const ACCURACY_MARGIN: f64 = 0.01;
 
 /// Returns the position of the expectation that decides: the most official, of equals the first.
-pub(crate) fn decisive(expectations: &[Expectation]) -> Option<usize> {
+pub(crate) fn find_decisive(expectations: &[Expectation]) -> Option<usize> {
     (0..expectations.len()).min_by_key(|position| expectations[*position].kind)
 }
 
 /// Returns which way a figure goes and how its trials are aggregated: from the recipe, else from its name
 /// and unit.
-pub(crate) fn aggregation(evidence: &Evidence, figure: &str, unit: &str) -> (Better, Aggregate) {
-    evidence.source_of(figure).map_or_else(
-        || (direction(figure, unit), Aggregate::default()),
+pub(crate) fn direction_and_aggregate(
+    evidence: &Evidence,
+    figure: &str,
+    unit: &str,
+) -> (Better, Aggregate) {
+    evidence.figure_source(figure).map_or_else(
+        || (infer_direction(figure, unit), Aggregate::default()),
         |source| (source.better, source.aggregate),
     )
 }
 
 /// Returns the margin of a figure: its own, else the run's; in accuracy mode 1 %. What is to be better has
 /// no margin but its own.
-pub(crate) fn margin(context: &RunContext, mode: Mode, expectation: &Expectation) -> f64 {
-    let own = expectation.margin.filter(|margin| usable_margin(*margin));
+pub(crate) fn figure_margin(context: &RunContext, mode: Mode, expectation: &Expectation) -> f64 {
+    let own = expectation
+        .margin
+        .filter(|margin| is_usable_margin(*margin));
     own.unwrap_or_else(|| match mode {
         _ if expectation.claim == Claim::Better => 0.0,
-        Mode::Performance => context.margin(),
-        Mode::Accuracy | Mode::Compliance => MARGIN_ACCURACY,
+        Mode::Performance => context.performance_margin(),
+        Mode::Accuracy | Mode::Compliance => ACCURACY_MARGIN,
     })
 }
 
@@ -46,24 +52,24 @@ pub(crate) struct AssumedNoise {
 
 /// Returns the assumed noise of one trial, if there is any basis to assume one: for the figures by which
 /// `MLPerf` Inference publishes its own benchmarks, how far published runs on one system are apart.
-pub(crate) fn noise(
+pub(crate) fn assumed_noise(
     context: &RunContext,
     evidence: &Evidence,
     figure: &str,
     expectation: Option<&Expectation>,
 ) -> Option<AssumedNoise> {
-    let of_figure = || evidence.source_of(figure)?.noise;
+    let of_figure = || evidence.figure_source(figure)?.noise;
     let of_run = || match evidence.mode {
         Mode::Performance => context.rules.noise,
         // A data set and a model are fixed: the benchmark's own check knows no noise either.
         Mode::Accuracy | Mode::Compliance => Some(0.0),
     };
-    let stated = expectation
+    let stated_noise = expectation
         .and_then(|expectation| expectation.noise)
         .or_else(of_figure)
         .or_else(of_run)
         .filter(|noise| noise.is_finite() && *noise >= 0.0);
-    let stated = stated.map(|value| AssumedNoise {
+    let stated = stated_noise.map(|value| AssumedNoise {
         value,
         basis: "the recipe".to_owned(),
     });
@@ -71,11 +77,11 @@ pub(crate) fn noise(
         let rules = evidence.rules.as_ref();
         let benchmark = rules.map_or(&context.submission.benchmark, |rules| &rules.benchmark);
         let published = context.is_mlperf_inference()
-            && is_benchmark(benchmark)
+            && is_inference_benchmark(benchmark)
             && is_published(evidence, figure);
         let pairs = published.then(|| published_pairs(benchmark, &evidence.scenario))??;
         Some(AssumedNoise {
-            value: pairs.deviation(),
+            value: pairs.relative_deviation(),
             basis: pairs.to_string(),
         })
     })
@@ -94,8 +100,10 @@ pub(crate) fn is_published(evidence: &Evidence, figure: &str) -> bool {
     if !evidence.loadgen {
         return false;
     }
-    let rate = figure.strip_prefix("completed_").unwrap_or(figure);
-    let rate = rate.strip_prefix("inferred_").unwrap_or(rate);
+    let without_completed = figure.strip_prefix("completed_").unwrap_or(figure);
+    let rate = without_completed
+        .strip_prefix("inferred_")
+        .unwrap_or(without_completed);
     match evidence.scenario.to_ascii_lowercase().as_str() {
         "offline" | "server" | "interactive" => {
             rate.starts_with("samples_per_second") || rate.starts_with("tokens_per_second")
@@ -106,12 +114,12 @@ pub(crate) fn is_published(evidence: &Evidence, figure: &str) -> bool {
 }
 
 /// `LoadGen`'s figures are known: throughput up, latency down.
-fn direction(figure: &str, unit: &str) -> Better {
+fn infer_direction(figure: &str, unit: &str) -> Better {
     let time = units::is_time(unit);
     let named = figure.split('_').any(|word| {
-        let word = word.to_ascii_lowercase();
+        let lower_word = word.to_ascii_lowercase();
         matches!(
-            word.as_str(),
+            lower_word.as_str(),
             "latency" | "ttft" | "tpot" | "wer" | "fid" | "power" | "energy"
         )
     });
@@ -140,7 +148,7 @@ mod tests {
     #[case("rouge1", "", Better::Higher)]
     #[case("exact_match", "%", Better::Higher)]
     fn directions(#[case] figure: &str, #[case] unit: &str, #[case] better: Better) {
-        assert_eq!(direction(figure, unit), better);
+        assert_eq!(infer_direction(figure, unit), better);
     }
 
     fn expectation(value: f64, kind: ExpectationKind) -> Expectation {
@@ -163,9 +171,9 @@ mod tests {
             expectation(3.0, ExpectationKind::Official),
             expectation(4.0, ExpectationKind::Official),
         ];
-        assert_eq!(decisive(&list), Some(2));
-        assert_eq!(decisive(&list[..2]), Some(1));
-        assert_eq!(decisive(&[]), None);
+        assert_eq!(find_decisive(&list), Some(2));
+        assert_eq!(find_decisive(&list[..2]), Some(1));
+        assert_eq!(find_decisive(&[]), None);
     }
 
     #[rstest]
@@ -197,7 +205,7 @@ mod tests {
         let mut context = RunContext::default();
         context.submission.suite = "mlperf-inference".to_owned();
         context.submission.benchmark = "llama2-70b-99".to_owned();
-        let assumed = noise(&context, &evidence, figure, Some(&published));
+        let assumed = assumed_noise(&context, &evidence, figure, Some(&published));
         assert_eq!(assumed.is_some(), expected);
         let fixed = assumed.is_some_and(|noise| noise.value <= 0.0);
         assert_eq!(fixed, mode == Mode::Accuracy);
@@ -226,7 +234,7 @@ mod tests {
         context.rules.noise = stated;
         let mut evidence = Evidence::new("Offline", Mode::Performance);
         evidence.loadgen = true;
-        let assumed = noise(&context, &evidence, "samples_per_second", None).unwrap();
+        let assumed = assumed_noise(&context, &evidence, "samples_per_second", None).unwrap();
         assert!((assumed.value - value).abs() < 5e-5, "{assumed:?}");
         assert_eq!(assumed.basis, basis);
     }
@@ -248,7 +256,7 @@ mod tests {
         context.submission.benchmark = benchmark.to_owned();
         let mut evidence = Evidence::new("Offline", Mode::Performance);
         evidence.loadgen = true;
-        let assumed = noise(&context, &evidence, "samples_per_second", None);
+        let assumed = assumed_noise(&context, &evidence, "samples_per_second", None);
         assert_eq!(assumed.is_some(), expected);
     }
 }

@@ -5,12 +5,12 @@
 
 mod round;
 
-use super::evidence::{named, table_of};
+use super::evidence::{find_by_name, table_name};
 use super::{
     Evidence, FigureValue, RuleCheck, StatedValidity, StepOutcome, TrialEvidence, convergence,
     number,
 };
-use retrial_readings::nearest::listed;
+use retrial_readings::nearest::join_first_names;
 use retrial_recipe::model::{Limit, Mode};
 
 /// The outcome of the rules for one scenario in one mode.
@@ -27,11 +27,11 @@ pub(crate) struct RuleFindings {
 }
 
 /// Checks the rules of every trial, and adds those that were checked with the files.
-pub(crate) fn check(evidence: &Evidence) -> RuleFindings {
+pub(crate) fn check_rules(evidence: &Evidence) -> RuleFindings {
     let mut checked = RuleFindings::default();
-    check_outside(&mut checked, evidence);
+    add_file_checks(&mut checked, evidence);
     if evidence.trials.is_empty() && checked.invalid.is_empty() {
-        let check = RuleCheck::failed("step", "no trial", "a trial");
+        let check = RuleCheck::violation("step", "no trial", "a trial");
         checked.rules.push(check);
         checked.failed.push("it never ran".to_owned());
         return checked;
@@ -44,7 +44,7 @@ pub(crate) fn check(evidence: &Evidence) -> RuleFindings {
             evidence,
             trial,
         }
-        .check();
+        .check_trial();
         let passed = checked.failed.len() + checked.invalid.len() == before;
         let is_broken = |check: &RuleCheck| !check.passed && check.trial == Some(trial.trial);
         let found_outside = evidence.checks.iter().any(is_broken);
@@ -55,10 +55,10 @@ pub(crate) fn check(evidence: &Evidence) -> RuleFindings {
 }
 
 /// Adds what was checked where the files are, as it was found.
-fn check_outside(checked: &mut RuleFindings, evidence: &Evidence) {
+fn add_file_checks(checked: &mut RuleFindings, evidence: &Evidence) {
     for check in evidence.checks.iter().filter(|check| !check.passed) {
-        let prefix = check.trial.map(|trial| trial_prefix(evidence, trial));
-        let prefix = prefix.unwrap_or_default();
+        let trial_name = check.trial.map(|trial| trial_prefix(evidence, trial));
+        let prefix = trial_name.unwrap_or_default();
         checked.invalid.push(format!("{prefix}{check}"));
     }
     checked.rules.extend_from_slice(&evidence.checks);
@@ -77,18 +77,23 @@ fn trial_prefix(evidence: &Evidence, trial: u32) -> String {
 fn check_convergence(checked: &mut RuleFindings, evidence: &Evidence) {
     const RULE: &str = "convergence";
     let named = evidence.figures.iter();
-    for convergence in named.filter_map(|(name, _)| convergence::of(evidence, name)) {
+    for convergence in
+        named.filter_map(|(name, _)| convergence::compute_convergence(evidence, name))
+    {
         checked.rules.push(match convergence {
             Ok(convergence) => {
-                let required = format!("at least {} samples", number::grouped(convergence.fewest));
-                let samples = number::grouped(convergence.samples);
-                let reference = number::grouped(convergence.reference);
+                let required = format!(
+                    "at least {} samples",
+                    number::format_grouped(convergence.fewest)
+                );
+                let samples = number::format_grouped(convergence.samples);
+                let reference = number::format_grouped(convergence.reference);
                 let measured = format!("{samples} samples, {reference} in the reference");
                 RuleCheck::new(RULE, measured, required, true)
             }
             Err(error) => {
                 checked.invalid.push(error.to_string());
-                RuleCheck::failed(RULE, error.to_string(), "as the reference")
+                RuleCheck::violation(RULE, error.to_string(), "as the reference")
             }
         });
     }
@@ -104,32 +109,38 @@ struct TrialRules<'a> {
 }
 
 impl TrialRules<'_> {
-    fn pass(&mut self, rule: &str, measured: impl Into<String>, required: &str) {
-        self.add(RuleCheck::new(rule, measured, required, true));
+    fn add_passed(&mut self, rule: &str, measured: impl Into<String>, required: &str) {
+        self.add_check(RuleCheck::new(rule, measured, required, true));
     }
 
     /// Adds a violated rule, and why the result is invalid by it.
-    fn violate(&mut self, rule: &str, measured: impl Into<String>, required: &str, why: &str) {
+    fn add_violation(
+        &mut self,
+        rule: &str,
+        measured: impl Into<String>,
+        required: &str,
+        why: &str,
+    ) {
         self.checked.invalid.push(format!("{}{why}", self.prefix));
-        self.add(RuleCheck::failed(rule, measured, required));
+        self.add_check(RuleCheck::violation(rule, measured, required));
     }
 
-    fn add(&mut self, check: RuleCheck) {
-        let check = check.on(Some(self.trial.trial));
-        self.checked.rules.push(check);
+    fn add_check(&mut self, check: RuleCheck) {
+        let trial_check = check.for_trial(Some(self.trial.trial));
+        self.checked.rules.push(trial_check);
     }
 
-    fn check(&mut self) {
+    fn check_trial(&mut self) {
         let failure = match &self.trial.outcome {
             StepOutcome::Finished => {
-                self.pass("step", "finished", "finished");
-                self.validity();
-                self.round();
-                return self.figures();
+                self.add_passed("step", "finished", "finished");
+                self.check_validity();
+                self.check_round();
+                return self.check_figures();
             }
             StepOutcome::NoNewResult { reason } => {
                 let why = format!("no new result: {reason}");
-                return self.violate("result", why.as_str(), "a result of this step", &why);
+                return self.add_violation("result", why.as_str(), "a result of this step", &why);
             }
             StepOutcome::Failed { reason, .. } => format!("the step failed: {reason}"),
             StepOutcome::TimedOut { reason } => format!("the step ran out of time: {reason}"),
@@ -138,33 +149,38 @@ impl TrialRules<'_> {
         self.checked
             .failed
             .push(format!("{}{failure}", self.prefix));
-        self.add(RuleCheck::failed("step", failure, "finished"));
+        self.add_check(RuleCheck::violation("step", failure, "finished"));
     }
 
-    fn validity(&mut self) {
+    fn check_validity(&mut self) {
         let (who, rule) = if self.evidence.loadgen {
             ("LoadGen", "LoadGen's result")
         } else {
             ("the benchmark", "the benchmark's result")
         };
         match &self.trial.validity {
-            StatedValidity::Valid if self.is_without_word() => {
-                self.pass("LoadGen's logs", "no errors", "no errors");
+            StatedValidity::Valid if self.lacks_stated_result() => {
+                self.add_passed("LoadGen's logs", "no errors", "no errors");
             }
-            StatedValidity::Valid => self.pass(rule, "VALID", "VALID"),
+            StatedValidity::Valid => self.add_passed(rule, "VALID", "VALID"),
             StatedValidity::Invalid(reasons) => {
-                let reasons = reasons.join("; ");
-                if reasons.is_empty() {
-                    self.violate(rule, "INVALID", "VALID", &format!("{who} says INVALID"));
-                } else if self.is_without_word() {
-                    self.violate("LoadGen's logs", reasons.as_str(), "no errors", &reasons);
+                let reason_text = reasons.join("; ");
+                if reason_text.is_empty() {
+                    self.add_violation(rule, "INVALID", "VALID", &format!("{who} says INVALID"));
+                } else if self.lacks_stated_result() {
+                    self.add_violation(
+                        "LoadGen's logs",
+                        reason_text.as_str(),
+                        "no errors",
+                        &reason_text,
+                    );
                 } else if self.trial.run_settings.is_some() {
                     // Of LoadGen's logs the reasons say themselves who says what, also against LoadGen's own word.
-                    self.violate(rule, reasons.as_str(), "VALID", &reasons);
+                    self.add_violation(rule, reason_text.as_str(), "VALID", &reason_text);
                 } else {
-                    let actual = format!("INVALID ({reasons})");
+                    let actual = format!("INVALID ({reason_text})");
                     let why = format!("{who} says {actual}");
-                    self.violate(rule, actual, "VALID", &why);
+                    self.add_violation(rule, actual, "VALID", &why);
                 }
             }
             // An accuracy summary has no such line; a performance summary without one was truncated.
@@ -173,140 +189,140 @@ impl TrialRules<'_> {
             {
                 let actual = "neither VALID nor INVALID";
                 let why = format!("LoadGen's summary reports {actual}");
-                self.violate(rule, actual, "VALID", &why);
+                self.add_violation(rule, actual, "VALID", &why);
             }
             StatedValidity::NotStated => {}
         }
     }
 
     /// Returns whether LoadGen states no result, as in an accuracy run.
-    fn is_without_word(&self) -> bool {
+    fn lacks_stated_result(&self) -> bool {
         let settings = self.trial.run_settings.as_ref();
         let is_accuracy = self.evidence.mode == Mode::Accuracy;
         is_accuracy && settings.is_some_and(|settings| settings.result.is_none())
     }
 
-    fn figures(&mut self) {
+    fn check_figures(&mut self) {
         let evidence = self.evidence;
         for (name, _) in &evidence.expect {
-            self.expected(name);
+            self.check_expected_figure(name);
         }
         for (name, limit) in &evidence.limits {
-            self.limit(name, limit);
+            self.check_limit(name, limit);
         }
-        self.declared();
+        self.check_declared_figures();
         if evidence.expect.is_empty() && evidence.limits.is_empty() {
-            self.any_figure();
+            self.check_any_figure();
         }
     }
 
     /// Returns whether the run did not converge.
-    fn is_lost(&self) -> bool {
-        let samples = self.trial.parameters.get(convergence::SAMPLES);
+    fn has_not_converged(&self) -> bool {
+        let samples = self.trial.parameters.get(convergence::SAMPLES_PARAMETER);
         samples.is_some_and(|samples| convergence::is_infinite(*samples))
     }
 
     /// Checks a figure that something was published for. A ratio to it is taken, which zero, less and NaN
     /// have none of.
-    fn expected(&mut self, name: &str) {
+    fn check_expected_figure(&mut self, name: &str) {
         let figure = self.trial.figure(name);
         let text = figure.map_or_else(|| "no such figure".to_owned(), FigureValue::to_string);
         let required = "a figure above zero";
-        let dropped = convergence::dropped(self.evidence, name)
+        let dropped = convergence::dropped_trial(self.evidence, name)
             .and_then(|position| self.evidence.trials.get(position))
             .is_some_and(|dropped| dropped.trial == self.trial.trial);
         if figure.is_some_and(|figure| figure.value.is_finite() && figure.value > 0.0) {
-            self.pass(name, text, required);
+            self.add_passed(name, text, required);
         } else if dropped {
             let measured = "did not converge: the slowest, which is dropped";
-            self.pass(name, measured, "one such run at most");
+            self.add_passed(name, measured, "one such run at most");
         } else {
             let why = match figure {
-                Some(_) if self.is_lost() => "the run did not converge".to_owned(),
+                Some(_) if self.has_not_converged() => "the run did not converge".to_owned(),
                 Some(_) => format!("{name} is {text}, which cannot be compared"),
-                None => format!("{name} is missing{}", why_missing(self.trial, name)),
+                None => format!("{name} is missing{}", describe_missing(self.trial, name)),
             };
-            self.violate(name, text, required, &why);
+            self.add_violation(name, text, required, &why);
         }
     }
 
     /// Compliance may be only a statement on validity, or rules that were checked; accuracy and
     /// speed are figures. A run that did not converge was counted where all logs of its score were
     /// checked.
-    fn any_figure(&mut self) {
+    fn check_any_figure(&mut self) {
         let (evidence, trial) = (self.evidence, self.trial);
         let word = evidence.mode == Mode::Compliance
             && (trial.validity == StatedValidity::Valid || !evidence.checks.is_empty());
-        let is_counted = evidence.scaling.is_some() && self.is_lost();
+        let is_counted = evidence.scaling.is_some() && self.has_not_converged();
         let mut figures = trial.figures.values();
         if word || is_counted || figures.any(|figure| figure.value.is_finite()) {
             return;
         }
-        let why = trial.missing.iter().next();
-        let why = why.map_or(String::new(), |(name, reason)| {
+        let first_missing = trial.missing.iter().next();
+        let why = first_missing.map_or(String::new(), |(name, reason)| {
             format!(": {name}: {reason}")
         });
         let why = format!("it has no figure{why}");
-        self.violate("figures", "none", "at least one", &why);
+        self.add_violation("figures", "none", "at least one", &why);
     }
 
     /// Checks that every declared figure is there, even if nothing is required of it.
-    fn declared(&mut self) {
+    fn check_declared_figures(&mut self) {
         let evidence = self.evidence;
         let is_required = |declared: &str| {
             let mut required = evidence.required_figures();
-            required.any(|name| name == declared || table_of(name) == Some(declared))
+            required.any(|name| name == declared || table_name(name) == Some(declared))
         };
         for (name, reason) in &self.trial.missing {
             let is_declared = evidence.figures.iter().any(|(figure, _)| figure == name);
             if is_declared && !is_required(name) {
                 let why = format!("{name} is missing: {reason}");
-                self.violate(name, "no such figure", "a figure", &why);
+                self.add_violation(name, "no such figure", "a figure", &why);
             }
         }
     }
 
-    fn limit(&mut self, name: &str, limit: &Limit) {
+    fn check_limit(&mut self, name: &str, limit: &Limit) {
         let figure = self.trial.figure(name);
         let unit = figure.map_or("", |figure| figure.unit.as_str());
-        let required = described(limit, unit);
+        let required = describe_limit(limit, unit);
         let Some(figure) = figure else {
-            let missing = why_missing(self.trial, name);
+            let missing = describe_missing(self.trial, name);
             let why = format!("{name} is missing{missing}; required {required}");
-            return self.violate(name, "no such figure", &required, &why);
+            return self.add_violation(name, "no such figure", &required, &why);
         };
         let text = figure.to_string();
         let may_be_negative = limit.min.is_some_and(|min| min < 0.0);
         if figure.value < 0.0 && figure.is_rate_or_time() && !may_be_negative {
             let why = format!("{name} is {text}, and no rate or time is below zero");
-            self.violate(name, text, &required, &why);
+            self.add_violation(name, text, &required, &why);
         } else if limit.allows(figure.value) {
-            self.pass(name, text, &required);
+            self.add_passed(name, text, &required);
         } else {
             let why = format!("{name} is {text}; required {required}");
-            self.violate(name, text, &required, &why);
+            self.add_violation(name, text, &required, &why);
         }
     }
 }
 
-fn why_missing(trial: &TrialEvidence, name: &str) -> String {
-    let table = table_of(name);
-    let reason = named(&trial.missing, name);
-    let reason = reason.or_else(|| named(&trial.missing, table?));
+fn describe_missing(trial: &TrialEvidence, name: &str) -> String {
+    let table = table_name(name);
+    let own_reason = find_by_name(&trial.missing, name);
+    let reason = own_reason.or_else(|| find_by_name(&trial.missing, table?));
     if let Some((_, reason)) = reason {
         return format!(": {reason}");
     }
     let Some(table) = table else {
         return String::new();
     };
-    let there = trial.figures.keys().map(String::as_str);
-    let there = there.filter(|figure| table_of(figure) == Some(table));
-    format!(": the table has {}", listed(there))
+    let names = trial.figures.keys().map(String::as_str);
+    let there = names.filter(|figure| table_name(figure) == Some(table));
+    format!(": the table has {}", join_first_names(there))
 }
 
 /// `at least 43.9869`, `below 450 ms`.
-fn described(limit: &Limit, unit: &str) -> String {
-    let bounds = limit.describe(|bound| number::figure(bound, unit));
+fn describe_limit(limit: &Limit, unit: &str) -> String {
+    let bounds = limit.describe(|bound| number::format_figure(bound, unit));
     if bounds.is_empty() {
         "a figure".to_owned()
     } else {

@@ -6,7 +6,7 @@ mod trials;
 use itertools::Itertools as _;
 
 use super::compare::PublishedFigureTrials;
-use super::qualify::IMPLAUSIBLE;
+use super::qualify::MAX_PLAUSIBLE_RATIO;
 use super::{Judgement, Noise, Outcome, ResultVerdict, number};
 use retrial_document::measures::format;
 use retrial_recipe::model::{Aggregate, ExpectationKind};
@@ -14,46 +14,50 @@ use retrial_stats::Estimate;
 
 /// Relative standard deviation of published results of one round between systems that have the same
 /// GPUs, as many of them (v5.1, v6.0; Offline).
-const SPREAD: &str =
+const SPREAD_NOTE: &str =
     "; between systems with the same GPUs published results scatter by 1.9–2.0 %, tuning included";
 
 /// The error that bounds of several trials do not contain: docs/statistics.md states it.
-const SESSION: &str = "trials of one session share its state";
+const SESSION_NOTE: &str = "trials of one session share its state";
 
 /// Returns the sentence on one published figure.
-pub(crate) fn of_figure(
+pub(crate) fn describe_figure(
     compared: &PublishedFigureTrials,
     judgement: &Judgement,
     confidence: f64,
     analyses: usize,
 ) -> String {
     let name = &judgement.figure;
-    let expectation = compared.expectation();
+    let expectation = compared.deciding_expectation();
     let Some(measured) = &judgement.measured else {
         return format!("{name} is missing or cannot be compared.");
     };
     let Some(ratio) = judgement.ratio else {
         return format!(
             "{name}: {measured}; the recipe's published value {} allows no ratio: state it as a limit.",
-            number::grouped(expectation.value)
+            number::format_grouped(expectation.value)
         );
     };
-    let published = published(compared, measured.value);
+    let published = describe_published(compared, measured.value);
     let head = format!(
         "{name}: {measured} is {} of {published}",
         number::ratio(ratio)
     );
-    if judgement.outcome == Outcome::Inconclusive && ratio > IMPLAUSIBLE {
+    if judgement.outcome == Outcome::Inconclusive && ratio > MAX_PLAUSIBLE_RATIO {
         return format!(
-            "{head}; more than {IMPLAUSIBLE} times as good implies a different system, size or benchmark, \
+            "{head}; more than {MAX_PLAUSIBLE_RATIO} times as good implies a different system, size or benchmark, \
              unless the recipe or the command line states the reason."
         );
     }
     let basis = basis(compared, judgement, analyses);
-    let decision = decision::words(compared, judgement, confidence, &basis);
-    let others = others(compared, judgement);
-    let spread = if compared.other_system { SPREAD } else { "" };
-    format!("{head}; {decision}{spread}{others}.")
+    let decision_words = decision::describe_decision(compared, judgement, confidence, &basis);
+    let others = describe_other_references(compared, judgement);
+    let spread = if compared.other_system {
+        SPREAD_NOTE
+    } else {
+        ""
+    };
+    format!("{head}; {decision_words}{spread}{others}.")
 }
 
 /// Describes the basis of the bounds: `one trial, assumed noise 0.3 % from 10 published pairs of …`.
@@ -66,11 +70,16 @@ fn basis(compared: &PublishedFigureTrials, judgement: &Judgement, analyses: usiz
         },
     }];
     match judgement.noise {
-        Noise::Measured(noise) if noise > 0.0 => words.push(format!("noise {}", fine(noise))),
+        Noise::Measured(noise) if noise > 0.0 => {
+            words.push(format!("noise {}", format_fine_percent(noise)))
+        }
         Noise::Measured(_) => words.push("all alike".to_owned()),
         Noise::Assumed(noise) if noise > 0.0 => {
             let from = judgement.noise_basis.as_deref().unwrap_or("the recipe");
-            words.push(format!("assumed noise {} from {from}", fine(noise)));
+            words.push(format!(
+                "assumed noise {} from {from}",
+                format_fine_percent(noise)
+            ));
         }
         Noise::Assumed(_) => words.push("compared as printed".to_owned()),
         Noise::Unknown if judgement.trials == 1 && compared.aggregate != Aggregate::Olympic => {
@@ -79,22 +88,22 @@ fn basis(compared: &PublishedFigureTrials, judgement: &Judgement, analyses: usiz
         Noise::Unknown => words.push(match &compared.assumed {
             Some(assumed) if judgement.trials > 1 => format!(
                 "which are further apart than the assumed noise of {} allows",
-                fine(assumed.value)
+                format_fine_percent(assumed.value)
             ),
             _ => "too few trials".to_owned(),
         }),
     }
-    words.extend(trials::unlike(compared, judgement));
+    words.extend(trials::describe_unlike_trials(compared, judgement));
     if let Some(factor) = compared.factor.filter(|factor| *factor > 1.0) {
         words.push(format!(
             "multiplied by {} for its convergence",
-            number::grouped(factor)
+            number::format_grouped(factor)
         ));
     }
     if compared.sigma > 0.0 {
         words.push(format!(
             "published with a deviation of {}",
-            fine(compared.sigma)
+            format_fine_percent(compared.sigma)
         ));
     }
     if analyses > 1 {
@@ -106,28 +115,31 @@ fn basis(compared: &PublishedFigureTrials, judgement: &Judgement, analyses: usiz
     if compared.estimate.as_ref().is_some_and(ordered) {
         words.push("bounds by order statistics".to_owned());
     }
-    let words = words.join(", ");
+    let text = words.join(", ");
     let has_bounds = judgement.bounds.is_some() && judgement.trials > 1;
     // Each run of an Olympic mean is a training of its own.
     if has_bounds && compared.aggregate != Aggregate::Olympic {
-        format!("{words}; {SESSION}")
+        format!("{text}; {SESSION_NOTE}")
     } else {
-        words
+        text
     }
 }
 
 /// Formats a noise, which may be far under a tenth of a percent.
-fn fine(fraction: f64) -> String {
+fn format_fine_percent(fraction: f64) -> String {
     if fraction < 0.000_5 {
-        format!("{} %", number::grouped((fraction * 1e6).round() / 1e4))
+        format!(
+            "{} %",
+            number::format_grouped((fraction * 1e6).round() / 1e4)
+        )
     } else {
-        number::percent(fraction)
+        number::format_percent(fraction)
     }
 }
 
-fn published(compared: &PublishedFigureTrials, like: f64) -> String {
-    let expectation = compared.expectation();
-    let value = number::figure_like(expectation.value, &compared.unit, like);
+fn describe_published(compared: &PublishedFigureTrials, like: f64) -> String {
+    let expectation = compared.deciding_expectation();
+    let value = number::format_figure_like(expectation.value, &compared.unit, like);
     let who = match expectation.kind {
         ExpectationKind::Official => "the published",
         ExpectationKind::Guide => "the guide's",
@@ -140,8 +152,8 @@ fn published(compared: &PublishedFigureTrials, like: f64) -> String {
 }
 
 /// `; 7 other published results reach 94–100 % of this one`
-fn others(compared: &PublishedFigureTrials, judgement: &Judgement) -> String {
-    let published = compared.expectation().value;
+fn describe_other_references(compared: &PublishedFigureTrials, judgement: &Judgement) -> String {
+    let published = compared.deciding_expectation().value;
     let ratios: Vec<f64> = judgement
         .references
         .iter()
@@ -154,19 +166,19 @@ fn others(compared: &PublishedFigureTrials, judgement: &Judgement) -> String {
         [] => String::new(),
         [ratio] => format!(
             "; 1 other published result reaches {} of this one",
-            number::percent(*ratio)
+            number::format_percent(*ratio)
         ),
         [first, .., last] => format!(
             "; {} other published results reach {}–{} of this one",
             ratios.len(),
-            number::percent(*first).trim_end_matches([' ', '%']),
-            number::percent(*last)
+            number::format_percent(*first).trim_end_matches([' ', '%']),
+            number::format_percent(*last)
         ),
     }
 }
 
 /// Returns the sentence on a run.
-pub(crate) fn of_run(outcome: Outcome, results: &[ResultVerdict]) -> String {
+pub(crate) fn describe_run(outcome: Outcome, results: &[ResultVerdict]) -> String {
     let judged: Vec<Outcome> = results
         .iter()
         .flat_map(|result| &result.judgements)
@@ -193,8 +205,8 @@ pub(crate) fn of_run(outcome: Outcome, results: &[ResultVerdict]) -> String {
         Outcome::Inconclusive if all == 0 => format!("The result is undecided. {reason}"),
         // Open are results that nobody published a figure of, or that cannot be judged at all.
         Outcome::Inconclusive if count(Outcome::Inconclusive) == 0 => {
-            let open = results.iter().filter(|result| result.outcome == outcome);
-            let open = open.count();
+            let undecided = results.iter().filter(|result| result.outcome == outcome);
+            let open = undecided.count();
             let verb = if open == 1 { "is" } else { "are" };
             format!(
                 "{open} of {} results {verb} undecided. {reason}",

@@ -10,13 +10,16 @@ use super::{
 use retrial_telemetry::{IdleGpus, TelemetrySummary};
 
 /// Returns a trial's telemetry, with the deciding figure over its power.
-pub(crate) fn of_trial(trial: &TrialEvidence, deciding: Option<&str>) -> Option<TelemetrySummary> {
+pub(crate) fn summarize_trial(
+    trial: &TrialEvidence,
+    deciding: Option<&str>,
+) -> Option<TelemetrySummary> {
     let summary = trial.telemetry.clone()?;
-    Some(with_figure(summary, deciding, &trial.figures))
+    Some(with_figure_per_joule(summary, deciding, &trial.figures))
 }
 
 /// Returns the telemetry of all trials together, that of one step once.
-pub(crate) fn of_result(
+pub(crate) fn summarize_result(
     evidence: &Evidence,
     deciding: Option<&str>,
     figures: &BTreeMap<String, FigureValue>,
@@ -25,14 +28,14 @@ pub(crate) fn of_result(
     let seen = trials.filter_map(|trial| Some((&trial.path, trial.telemetry.as_ref()?)));
     let of_steps = seen.unique_by(|(path, _)| *path);
     let all: Vec<&TelemetrySummary> = of_steps.map(|(_, summary)| summary).collect();
-    Some(with_figure(
+    Some(with_figure_per_joule(
         TelemetrySummary::combine_trials(&all)?,
         deciding,
         figures,
     ))
 }
 
-fn with_figure(
+fn with_figure_per_joule(
     mut summary: TelemetrySummary,
     deciding: Option<&str>,
     figures: &BTreeMap<String, FigureValue>,
@@ -47,7 +50,7 @@ fn with_figure(
 /// Leaves a result undecided if all GPUs were idle in every trial: the figure is not theirs then.
 pub(crate) fn undecide_if_idle(evidence: &[Evidence], results: &mut [ResultVerdict]) {
     for (evidence, result) in evidence.iter().zip(results) {
-        let Some(idle) = always_idle(evidence).filter(|_| result.valid) else {
+        let Some(idle) = gpus_idle_in_all_trials(evidence).filter(|_| result.valid) else {
             continue;
         };
         let reason = idle.describe();
@@ -63,21 +66,21 @@ pub(crate) fn undecide_if_idle(evidence: &[Evidence], results: &mut [ResultVerdi
 }
 
 /// Returns the GPUs, if all of them were idle in every trial that was watched.
-fn always_idle(evidence: &Evidence) -> Option<&IdleGpus> {
+fn gpus_idle_in_all_trials(evidence: &Evidence) -> Option<&IdleGpus> {
     let trials = evidence.trials.iter();
-    let watched = trials.filter_map(|trial| trial.telemetry.as_ref());
-    let watched = watched.filter(|summary| summary.gpus > 0);
-    let idle = watched.map(|summary| {
+    let summaries = trials.filter_map(|trial| trial.telemetry.as_ref());
+    let watched = summaries.filter(|summary| summary.gpus > 0);
+    let idle_per_trial = watched.map(|summary| {
         let idle = summary.idle.as_ref()?;
         let is_everywhere = summary.unwatched_machines.is_empty();
         (is_everywhere && idle.gpus.len() == summary.gpus).then_some(idle)
     });
-    let idle: Option<Vec<&IdleGpus>> = idle.collect();
+    let idle: Option<Vec<&IdleGpus>> = idle_per_trial.collect();
     idle?.first().copied()
 }
 
 /// Returns the qualifier of a result whose GPUs were idle in any trial.
-pub(crate) fn idle_gpus(evidence: &Evidence) -> Option<Qualifier> {
+pub(crate) fn qualifier_of_idle_gpus(evidence: &Evidence) -> Option<Qualifier> {
     let idle = evidence
         .trials
         .iter()

@@ -98,7 +98,7 @@ impl TrialLog {
     }
 
     /// Returns both paths, without the directories above that they share.
-    pub fn name_with(&self, other: &Self) -> (String, String) {
+    pub fn relative_names(&self, other: &Self) -> (String, String) {
         let [ours, theirs] = [self, other].map(|log| Path::new(&log.directory).join(&log.file));
         let pairs = ours.components().zip(theirs.components());
         let shared = pairs.take_while(|(ours, theirs)| ours == theirs).count();
@@ -153,7 +153,7 @@ mod tests {
         #[case] unit: &str,
         #[case] same: bool,
     ) {
-        let figure = FigureValue::new(value, unit).printed(half_digit);
+        let figure = FigureValue::new(value, unit).with_half_digit(half_digit);
         let (first, second) = (text("run_1", 1, None), text("run_2", 1, None));
         assert_eq!(first.is_copy_of(&second, [&figure]), same);
     }
@@ -161,14 +161,14 @@ mod tests {
     #[test]
     fn names_omit_the_directories_that_both_share() {
         let (first, second) = (text("a/run_1", 1, None), text("a/run_2", 1, None));
-        let names = first.name_with(&second);
+        let names = first.relative_names(&second);
         assert_eq!(
             names,
             ("run_1/output.log".into(), "run_2/output.log".into())
         );
         let mut other = first.clone();
         other.file = "result_0.txt".to_owned();
-        let names = first.name_with(&other);
+        let names = first.relative_names(&other);
         assert_eq!(names, ("output.log".into(), "result_0.txt".into()));
     }
 }

@@ -72,13 +72,13 @@ async fn list_installed(session: &RunSession, container: &str) -> InstalledPacka
         output.map(|output| output.stdout)
     };
     let remark = match tokio::time::timeout(LISTING_TIMEOUT, list).await {
-        Ok(Ok(text)) => return packages::read(&text),
+        Ok(Ok(text)) => return packages::parse_listing(&text),
         Ok(Err(error)) => error.to_string(),
         Err(_) => format!("the container did not list them within {LISTING_TIMEOUT:?}"),
     };
     InstalledPackages {
         remarks: vec![format!("the installed packages are unknown: {remark}")],
-        ..packages::read("@end")
+        ..packages::parse_listing("@end")
     }
 }
 

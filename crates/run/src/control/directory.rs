@@ -160,18 +160,19 @@ impl ControlDirectory {
         SCRIPTS.map(|(name, _)| {
             let file = open::open_beneath(&self.path, Path::new(name)).ok()?;
             let status = file.metadata().ok()?;
-            Some((status.ino(), status.modified().ok()?, self.read(name)?))
+            Some((status.ino(), status.modified().ok()?, self.read_text(name)?))
         })
     }
 
     /// Returns whether the container's first process has copied the nonce.
     pub fn is_nonce_copied(&self, nonce: &str) -> bool {
-        self.read("seen").is_some_and(|text| text.trim() == nonce)
+        self.read_text("seen")
+            .is_some_and(|text| text.trim() == nonce)
     }
 
     /// Returns why the first process ended, if it wrote it: `deadline` or `stopped`.
     pub fn end_reason(&self) -> Option<String> {
-        let text = self.read("ended")?;
+        let text = self.read_text("ended")?;
         let reason = text.lines().next()?.trim();
         (!reason.is_empty()).then(|| reason.to_owned())
     }
@@ -220,7 +221,7 @@ impl ControlDirectory {
         StepControl::new(self.path.clone(), step.directory_name())
     }
 
-    fn read(&self, name: &str) -> Option<String> {
+    fn read_text(&self, name: &str) -> Option<String> {
         open::read_text_beneath(&self.path, Path::new(name), 64 << 10).ok()
     }
 }

@@ -128,14 +128,14 @@ impl StepControl {
         self.open_directory()?.remove("output.log")
     }
 
-    fn read(&self, name: &str) -> Option<String> {
+    fn read_text(&self, name: &str) -> Option<String> {
         let relative = Path::new("steps").join(&self.name).join(name);
         open::read_text_beneath(&self.control, &relative, 1 << 20).ok()
     }
 
     /// Reads how the step ended, once it has.
     pub fn read_exit(&self) -> Option<StepExit> {
-        let text = self.read("exit")?;
+        let text = self.read_text("exit")?;
         let mut words = text.split_whitespace();
         let code = words.next()?.parse().ok()?;
         let (before, after) = self.read_oom_counts();
@@ -143,7 +143,7 @@ impl StepControl {
             .zip(after)
             .map(|(before, after)| after.saturating_sub(before));
         let leftovers = self
-            .read("left")
+            .read_text("left")
             .unwrap_or_default()
             .lines()
             .map(str::to_owned)
@@ -169,14 +169,14 @@ impl StepControl {
 
     /// Reads the number of processes killed for memory before and after the step, if known.
     pub fn read_oom_counts(&self) -> (Option<u64>, Option<u64>) {
-        let text = self.read("oom").unwrap_or_default();
+        let text = self.read_text("oom").unwrap_or_default();
         let mut counts = text.split_whitespace().map(|word| word.parse::<u64>().ok());
         (counts.next().flatten(), counts.next().flatten())
     }
 
     /// Returns a file that matches the pattern, where a directory is expected.
     pub fn find_result_file(&self, pattern: &str) -> Option<String> {
-        let text = self.read("files")?;
+        let text = self.read_text("files")?;
         let mut files = text.lines().filter_map(|line| line.split_once('\t'));
         files
             .find(|(matched, _)| *matched == pattern)
@@ -185,7 +185,7 @@ impl StepControl {
 
     /// Returns the result directories that the step created and that match the pattern.
     pub fn find_result_directories(&self, pattern: &str) -> Vec<ResultDirectory> {
-        let (text, lengths) = (self.read("found"), self.read("lengths"));
+        let (text, lengths) = (self.read_text("found"), self.read_text("lengths"));
         let (text, lengths) = (text.unwrap_or_default(), lengths.unwrap_or_default());
         // Without `find` and `stat` there are none.
         let parsed_lengths = lengths.lines().map(|line| line.parse().unwrap_or(0));

@@ -4,7 +4,7 @@ use crate::error::{Halt, RunError};
 use crate::interrupt::run_on_thread;
 use crate::step::StepSession;
 use retrial_plan::step::{Action, Plan, StepCondition};
-use retrial_results::evidence::context::context;
+use retrial_results::evidence::context::gather_context;
 use retrial_results::evidence::run::{self, RunFiles};
 use retrial_results::verdict::{self, Evidence, RunContext, StageDecision, Verdict};
 use retrial_store::RunDirectory;
@@ -27,13 +27,13 @@ pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Ver
 pub fn read_evidence(directory: &RunDirectory) -> Result<(RunContext, Vec<Evidence>), RunError> {
     let plan: Plan = directory.read_json("plan.json")?;
     let state = JournalState::from_events(&Journal::read(&directory.journal_path())?);
-    let files = RunFiles::of(directory, &plan, &state);
-    Ok((context(&files), run::gather(&files)))
+    let files = RunFiles::with_telemetry(directory, &plan, &state);
+    Ok((gather_context(&files), run::gather_evidence(&files)))
 }
 
 /// Judges a run by a plan that may differ from its own: with the rules of another round.
 pub fn judge_files(files: &RunFiles<'_>) -> Verdict {
-    verdict::judge(&context(files), &run::gather(files))
+    verdict::judge(&gather_context(files), &run::gather_evidence(files))
 }
 
 /// The judge step: writes the verdict to `verdict.json`.
@@ -73,12 +73,12 @@ pub(crate) async fn find_decision(session: &StepSession<'_>) -> Option<String> {
     let owned_stages = all_stages.clone();
     let decide = move || {
         let files = RunFiles::without_telemetry(&directory, &plan, &state);
-        let mut evidence = run::gather_one(&files, measurement);
+        let mut evidence = run::gather_measurement(&files, measurement);
         evidence
             .trials
             .retain(|earlier| earlier.trial <= warmup + completed);
         evidence.stages.clone_from(&owned_stages);
-        verdict::decide_stage(&context(&files), &evidence, decided)
+        verdict::decide_stage(&gather_context(&files), &evidence, decided)
     };
     match run_on_thread(&session.stop, decide).await.ok()? {
         StageDecision::Stop { reason } => {

@@ -64,7 +64,7 @@ fn trial_figures(
         return Vec::new();
     }
     let files = RunFiles::without_telemetry(directory, plan, state);
-    let evidence = run::gather_one(&files, measurement);
+    let evidence = run::gather_measurement(&files, measurement);
     let mut trials = evidence.trials.iter().chain(&evidence.warmups);
     let Some(measured) = trials.find(|candidate| candidate.trial == trial) else {
         return Vec::new();

@@ -17,7 +17,7 @@ use crate::error::Halt;
 use crate::interrupt::run_on_thread;
 use retrial_plan::step::ExecStep;
 use retrial_readings::lines::LineSplitter;
-use retrial_readings::nearest::shortened_to;
+use retrial_readings::nearest::truncate_to_chars;
 use retrial_readings::sanitize;
 use retrial_store::files::set_mode;
 use retrial_store::journal::EventKind;
@@ -244,7 +244,7 @@ pub fn read_last_lines(session: &StepSession<'_>, count: usize) -> Vec<String> {
     let last = text.lines().tail(count).map(|line| {
         let mut parts = line.rsplit('\r');
         let shown = parts.find(|part| !part.is_empty()).unwrap_or("");
-        shortened_to(&sanitize(shown), MAX_LINE_CHARS)
+        truncate_to_chars(&sanitize(shown), MAX_LINE_CHARS)
     });
     last.collect()
 }

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use crate::access::RunSession;
 use retrial_host::model::Gpu;
 use retrial_host::sensors::{ContainerSensor, Sensors};
-use retrial_results::evidence::telemetry::FILE;
+use retrial_results::evidence::telemetry::TELEMETRY_FILE;
 use retrial_store::clock::Moment;
 use retrial_store::journal::EventKind;
 use retrial_telemetry::rate::MAX_FILE_BYTES;
@@ -53,7 +53,7 @@ impl SensorRecorder {
             .iter()
             .flat_map(|assigned| &assigned.gpus);
         Self {
-            path: session.run.join(FILE),
+            path: session.run.join(TELEMETRY_FILE),
             root: session.options.root.clone(),
             gpus: assigned.map(|gpu| (gpu.index, gpu.gpu.clone())).collect(),
             run_start: session.state().since.clone().unwrap_or_else(Moment::now),
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_line_truncated_by_a_kill_is_removed() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join(FILE);
+        let path = directory.path().join(TELEMETRY_FILE);
         drop(open_for_append(&path).unwrap());
         let mut text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text, format!("{CSV_HEADER}\n"));

@@ -156,13 +156,13 @@ pub async fn with_peer_telemetry<T>(session: &StepSession<'_>, work: impl Future
 
 /// Warns at once, hours before the verdict does.
 fn warn_of_idle_gpus(session: &StepSession<'_>, started: Moment) -> Result<(), StoreError> {
-    let telemetry = RunTelemetry::of_run(&session.run);
+    let telemetry = RunTelemetry::from_run(&session.run);
     let span = StepSpan {
         run: session.state().since.clone(),
         started,
         ended: Moment::now(),
     };
-    let summary = telemetry.of_step(&session.plan, session.step, &span, None);
+    let summary = telemetry.summarize_step(&session.plan, session.step, &span, None);
     if let Some(idle) = summary.and_then(|summary| summary.idle) {
         session.warn(idle.describe())?;
     }

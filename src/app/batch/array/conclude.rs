@@ -31,7 +31,7 @@ pub fn conclude(
             let sentence = judged.sentence.clone();
             record(directory, BatchEventKind::Judged { sentence })?;
         }
-        exit = ExitCode::first([exit, judged.exit_code]);
+        exit = ExitCode::first_applicable([exit, judged.exit_code]);
         verdict = Some(judged);
     }
     if is_first {

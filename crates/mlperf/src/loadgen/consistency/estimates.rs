@@ -4,31 +4,36 @@
 use super::{LoadgenRun, TestScenario};
 use crate::check::RuleCheck;
 use crate::loadgen::names::{self, EARLY_STOPPING_LATENCY};
-use retrial_readings::number::{figure, to_f64};
+use retrial_readings::number::{format_figure, to_f64};
 
 /// The percentile that MultiStream publishes, and that may be inferred from a SingleStream run.
-const MULTI_STREAM: f64 = 0.99;
+const MULTI_STREAM_PERCENTILE: f64 = 0.99;
 
 impl LoadgenRun {
     /// Checks the estimate of the run's own target percentile, and a SingleStream run's for MultiStream.
-    pub(super) fn estimates(&self) -> Vec<Option<RuleCheck>> {
+    pub(super) fn estimate_relations(&self) -> Vec<Option<RuleCheck>> {
         let target = self.parameters().target_latency_percentile;
         let own = match self.scenario() {
             Some(TestScenario::SingleStream) => target.unwrap_or(0.9),
-            _ => target.unwrap_or(MULTI_STREAM),
+            _ => target.unwrap_or(MULTI_STREAM_PERCENTILE),
         };
-        let mut relations = self.estimate(EARLY_STOPPING_LATENCY, own, 0);
+        let mut relations = self.check_estimate(EARLY_STOPPING_LATENCY, own, 0);
         if self.scenario() == Some(TestScenario::SingleStream) {
-            let inferred = names::multi_stream_estimate(&self.parameters());
-            relations.extend(self.estimate(inferred, MULTI_STREAM, 1));
+            let inferred = names::multi_stream_estimate_name(&self.parameters());
+            relations.extend(self.check_estimate(inferred, MULTI_STREAM_PERCENTILE, 1));
         }
         relations
     }
 
     /// Checks one estimate: the figure `name`, which is the `position`th sentence's.
-    fn estimate(&self, name: &str, percentile: f64, position: usize) -> Vec<Option<RuleCheck>> {
-        let estimate = self.value(name);
-        let shown = percent(percentile);
+    fn check_estimate(
+        &self,
+        name: &str,
+        percentile: f64,
+        position: usize,
+    ) -> Vec<Option<RuleCheck>> {
+        let estimate = self.figure_value(name);
+        let shown = format_percentile(percentile);
         let sentence = || {
             let detail = self.detail.as_ref()?;
             let stopping = &detail.early_stopping;
@@ -37,10 +42,10 @@ impl LoadgenRun {
             let logged = estimate?;
             Some(RuleCheck::new(
                 format!("early stopping estimate of the {shown}th percentile"),
-                figure(logged, "ns"),
+                format_figure(logged, "ns"),
                 format!(
                     "{}, as early stopping's text states it",
-                    figure(stated, "ns")
+                    format_figure(stated, "ns")
                 ),
                 (logged - stated).abs() <= 0.5,
             ))
@@ -50,15 +55,19 @@ impl LoadgenRun {
                 // The estimate is of a token latency.
                 return None;
             }
-            let label = names::percentile(&shown)?;
-            let least = self.value(&format!("latency_{label}_ns"))?;
-            let most = self.value("latency_max_ns")?;
+            let label = names::percentile_label(&shown)?;
+            let least = self.figure_value(&format!("latency_{label}_ns"))?;
+            let most = self.figure_value("latency_max_ns")?;
             let estimate = estimate?;
             // It is that of a higher latency of the run.
             Some(RuleCheck::new(
                 "early stopping estimate",
-                figure(estimate, "ns"),
-                format!("{} to {}", figure(least, "ns"), figure(most, "ns")),
+                format_figure(estimate, "ns"),
+                format!(
+                    "{} to {}",
+                    format_figure(least, "ns"),
+                    format_figure(most, "ns")
+                ),
                 estimate >= least && estimate <= most,
             ))
         };
@@ -67,6 +76,6 @@ impl LoadgenRun {
 }
 
 /// `99.9` of 0.999: without the digits that a product of binary fractions adds.
-fn percent(share: f64) -> String {
+fn format_percentile(share: f64) -> String {
     ((share * 1e6).round() / 1e4).to_string()
 }

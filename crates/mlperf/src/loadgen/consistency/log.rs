@@ -3,41 +3,41 @@
 
 use jiff::civil::DateTime;
 
-use super::{CLOCK, LoadgenRun, failed_or_one};
+use super::{CLOCK_TOLERANCE_NS, LoadgenRun, collapse_passed_checks};
 use crate::check::RuleCheck;
 use crate::loadgen::{LoadgenDetail, TestMode};
-use crate::power::moment;
-use retrial_readings::number::figure;
+use crate::power::parse_moment;
+use retrial_readings::number::format_figure;
 
 /// Maximum time of LoadGen between making its queries and the first of them; ns. At most 3.0 s in
 /// published logs. The log's start is stated in whole seconds, which is another second.
-const START_NS: f64 = 10e9;
+const MAX_START_DELAY_NS: f64 = 10e9;
 /// Maximum time from the last query until it logs the end, ns: at most 2.3 s after a performance test. An
 /// accuracy test first reads its answers.
-const END_NS: f64 = 10e9;
+const MAX_END_DELAY_NS: f64 = 10e9;
 /// Local times are whole quarters of an hour from UTC.
-const QUARTER_NS: f64 = 900e9;
+const QUARTER_HOUR_NS: f64 = 900e9;
 /// Git's status where LoadGen was not built from a repository.
 const NO_REPOSITORY: &str = "NA";
 
 impl LoadgenRun {
     /// Checks that the detail log is of one run. One passed check stands for all that hold; each that
     /// does not is a failed check of its own.
-    pub fn check_log(&self) -> Vec<RuleCheck> {
+    pub fn check_detail_log(&self) -> Vec<RuleCheck> {
         let Some(detail) = self.detail.as_ref().filter(|detail| detail.tests <= 1) else {
             return Vec::new();
         };
         let relations = vec![
-            process(detail),
-            unmodified(detail),
-            start(detail),
-            duration(detail, self.mode()),
+            check_single_process(detail),
+            check_unmodified_source(detail),
+            check_start(detail),
+            check_duration(detail, self.mode()),
         ];
-        failed_or_one("detail log", "the log of one run", relations)
+        collapse_passed_checks("detail log", "the log of one run", relations)
     }
 }
 
-fn process(detail: &LoadgenDetail) -> Option<RuleCheck> {
+fn check_single_process(detail: &LoadgenDetail) -> Option<RuleCheck> {
     let first = detail.pids.first?;
     let measured = match detail.pids.other {
         Some(other) => format!("{first} and {other}"),
@@ -53,7 +53,7 @@ fn process(detail: &LoadgenDetail) -> Option<RuleCheck> {
     ))
 }
 
-fn unmodified(detail: &LoadgenDetail) -> Option<RuleCheck> {
+fn check_unmodified_source(detail: &LoadgenDetail) -> Option<RuleCheck> {
     let status = detail.git_status.as_deref()?;
     let changed: Vec<&str> = status.lines().map(str::trim).collect();
     let passed = status.is_empty() || status == NO_REPOSITORY;
@@ -67,40 +67,43 @@ fn unmodified(detail: &LoadgenDetail) -> Option<RuleCheck> {
 }
 
 /// From the log's date to the first query, by both clocks.
-fn start(detail: &LoadgenDetail) -> Option<RuleCheck> {
+fn check_start(detail: &LoadgenDetail) -> Option<RuleCheck> {
     let clock = detail.own_clock;
     let own = (clock.generated_ms? - clock.begun_ms?) * 1e6;
     let date = detail.started_at?.to_zoned(jiff::tz::TimeZone::UTC);
-    let wall = nanoseconds(date.datetime(), moment(detail.power_begin.as_deref()?)?)?;
+    let wall = nanoseconds_between(
+        date.datetime(),
+        parse_moment(detail.power_begin.as_deref()?)?,
+    )?;
     // The date is UTC, the begin is of an unknown zone.
-    let later = (wall - own + CLOCK).rem_euclid(QUARTER_NS) - CLOCK;
+    let later = (wall - own + CLOCK_TOLERANCE_NS).rem_euclid(QUARTER_HOUR_NS) - CLOCK_TOLERANCE_NS;
     Some(RuleCheck::new(
         "start of the run by power_begin",
-        format!("{} after its queries were made", figure(later, "ns")),
+        format!("{} after its queries were made", format_figure(later, "ns")),
         format!(
             "within {}, by test_datetime and the log's own clock",
-            figure(START_NS, "ns")
+            format_figure(MAX_START_DELAY_NS, "ns")
         ),
-        later <= START_NS,
+        later <= MAX_START_DELAY_NS,
     ))
 }
 
 /// From the first query to the last, by both clocks.
-fn duration(detail: &LoadgenDetail, mode: Option<TestMode>) -> Option<RuleCheck> {
+fn check_duration(detail: &LoadgenDetail, mode: Option<TestMode>) -> Option<RuleCheck> {
     let clock = detail.own_clock;
     let own = (clock.ended_ms? - clock.generated_ms?) * 1e6;
-    let begin = moment(detail.power_begin.as_deref()?)?;
-    let wall = nanoseconds(begin, moment(detail.power_end.as_deref()?)?)?;
-    let is_late = mode == Some(TestMode::Performance) && own - wall > END_NS;
+    let begin = parse_moment(detail.power_begin.as_deref()?)?;
+    let wall = nanoseconds_between(begin, parse_moment(detail.power_end.as_deref()?)?)?;
+    let is_late = mode == Some(TestMode::Performance) && own - wall > MAX_END_DELAY_NS;
     Some(RuleCheck::new(
         "duration by power_begin and power_end",
-        figure(wall, "ns"),
-        format!("{}, by the log's own clock", figure(own, "ns")),
-        own - wall >= -CLOCK && !is_late,
+        format_figure(wall, "ns"),
+        format!("{}, by the log's own clock", format_figure(own, "ns")),
+        own - wall >= -CLOCK_TOLERANCE_NS && !is_late,
     ))
 }
 
-fn nanoseconds(from: DateTime, to: DateTime) -> Option<f64> {
+fn nanoseconds_between(from: DateTime, to: DateTime) -> Option<f64> {
     let nanoseconds = to.duration_since(from).as_secs_f64() * 1e9;
     nanoseconds.is_finite().then_some(nanoseconds)
 }

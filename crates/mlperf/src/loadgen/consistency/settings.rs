@@ -2,19 +2,19 @@
 
 use super::LoadgenRun;
 use crate::check::RuleCheck;
-use retrial_readings::number::{figure, grouped, to_f64};
+use retrial_readings::number::{format_figure, format_grouped, to_f64};
 
 /// By how much the scheduled rate of many queries may differ from its target, a share: 1 % in
 /// published runs of 10,000 queries and more.
-const NEAR_TARGET: f64 = 0.03;
+const MAX_TARGET_DEVIATION: f64 = 0.03;
 /// Of few queries the rate is a matter of chance: their number is Poisson's. So many standard
 /// deviations of it, where that is more.
-const DEVIATIONS: f64 = 4.0;
+const MAX_POISSON_DEVIATIONS: f64 = 4.0;
 
 impl LoadgenRun {
     /// Checks that the number of queries and of samples lies within the settings' bounds. Where LoadGen itself says
     /// that it is not, its result is INVALID.
-    pub(super) fn amounts(&self) -> Vec<Option<RuleCheck>> {
+    pub(super) fn amount_relations(&self) -> Vec<Option<RuleCheck>> {
         let settings = self.parameters();
         let is_met = self.constraints().min_queries != Some(false);
         let detail = self.detail.as_ref();
@@ -47,7 +47,7 @@ impl LoadgenRun {
     }
 
     /// Server schedules its queries at the target rate.
-    pub(super) fn target_rate(&self) -> Option<RuleCheck> {
+    pub(super) fn check_target_rate(&self) -> Option<RuleCheck> {
         let scheduled = self.figure("scheduled_samples_per_second")?;
         let target = self
             .parameters()
@@ -59,14 +59,14 @@ impl LoadgenRun {
                 .query_count
                 .filter(|count| *count > 0)?,
         );
-        let allowed = NEAR_TARGET.max(DEVIATIONS / queries.sqrt());
+        let allowed = MAX_TARGET_DEVIATION.max(MAX_POISSON_DEVIATIONS / queries.sqrt());
         Some(RuleCheck::new(
             "scheduled samples/s",
-            figure(scheduled.value, &scheduled.unit),
+            format_figure(scheduled.value, &scheduled.unit),
             format!(
                 "within {} % of target_qps {}",
-                grouped(allowed * 100.0),
-                grouped(target)
+                format_grouped(allowed * 100.0),
+                format_grouped(target)
             ),
             (scheduled.value / target - 1.0).abs() <= allowed,
         ))

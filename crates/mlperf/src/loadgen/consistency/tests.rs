@@ -30,7 +30,7 @@ fn log_of(scenario: &str) -> &'static str {
 fn run(log: &str) -> LoadgenRun {
     LoadgenRun {
         summary: None,
-        detail: Some(detail::parse_bytes(log.as_bytes())),
+        detail: Some(detail::parse_detail_log(log.as_bytes())),
     }
 }
 
@@ -214,7 +214,7 @@ fn replaced(log: &str, from: &str, to: &str) -> String {
 }
 
 fn broken_logs(log: &str) -> Vec<String> {
-    let checks = run(log).check_log().into_iter();
+    let checks = run(log).check_detail_log().into_iter();
     let failed = checks.filter(|check| !check.passed);
     failed.map(|check| check.rule).collect()
 }
@@ -222,7 +222,7 @@ fn broken_logs(log: &str) -> Vec<String> {
 #[test]
 fn real_logs_are_of_one_run() {
     for (scenario, log) in LOGS {
-        let checks = run(log).check_log();
+        let checks = run(log).check_detail_log();
         assert_eq!(checks.len(), 1, "{scenario}: {checks:?}");
         assert_eq!(checks[0].measured, "4 relations hold", "{scenario}");
     }
@@ -286,7 +286,7 @@ fn text_of<'a>(log: &'a str, key: &str) -> &'a str {
 
 /// `06-01-2025 12:00:00.000` a number of seconds later.
 fn later(moment: &str, seconds: i64) -> String {
-    let moment = crate::power::moment(moment).unwrap();
+    let moment = crate::power::parse_moment(moment).unwrap();
     let later = moment + jiff::SignedDuration::from_secs(seconds);
     later.strftime("%m-%d-%Y %H:%M:%S%.3f").to_string()
 }

@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// The beginning of every entry.
-pub(super) const PREFIX: &[u8] = b":::MLLOG ";
+pub(super) const ENTRY_PREFIX: &[u8] = b":::MLLOG ";
 
 /// The text after it, as LoadGen writes it.
-pub(super) const KEY: &[u8] = br#"{"key": ""#;
+pub(super) const KEY_BEGIN: &[u8] = br#"{"key": ""#;
 
 /// The fields of an entry that are used.
 #[derive(Debug, PartialEq)]
@@ -37,7 +37,7 @@ struct RawDetailEntry<'a> {
 }
 
 /// Reads an entry whose spelling may be any that JSON allows; none where it is not one.
-pub(super) fn parse(entry: &[u8]) -> Option<DetailEntry<'_>> {
+pub(super) fn parse_entry(entry: &[u8]) -> Option<DetailEntry<'_>> {
     let RawDetailEntry {
         key,
         value,
@@ -53,14 +53,14 @@ pub(super) fn parse(entry: &[u8]) -> Option<DetailEntry<'_>> {
 }
 
 /// Returns the key of an entry in the spelling that LoadGen uses, without reading the JSON.
-pub(super) fn key(entry: &[u8]) -> Option<&[u8]> {
-    let rest = entry.strip_prefix(KEY)?;
+pub(super) fn read_key(entry: &[u8]) -> Option<&[u8]> {
+    let rest = entry.strip_prefix(KEY_BEGIN)?;
     let end = memchr::memchr2(b'"', b'\\', rest)?;
     (rest[end] == b'"').then_some(&rest[..end])
 }
 
 /// Returns whether entries of this key are stored.
-pub(super) fn matters(key: &[u8]) -> bool {
+pub(super) fn is_stored_key(key: &[u8]) -> bool {
     const PREFIXES: [&[u8]; 7] = [
         b"result_",
         b"effective_",
@@ -99,12 +99,15 @@ impl Default for FlagFinder {
 
 impl FlagFinder {
     /// Returns whether an entry has the flags `is_error` and `is_warning`.
-    pub(super) fn of(&self, entry: &[u8]) -> (bool, bool) {
-        (is_true(entry, &self.error), is_true(entry, &self.warning))
+    pub(super) fn read_flags(&self, entry: &[u8]) -> (bool, bool) {
+        (
+            is_flag_set(entry, &self.error),
+            is_flag_set(entry, &self.warning),
+        )
     }
 }
 
-fn is_true(entry: &[u8], flag: &memmem::Finder<'static>) -> bool {
+fn is_flag_set(entry: &[u8], flag: &memmem::Finder<'static>) -> bool {
     let length = flag.needle().len();
     flag.find_iter(entry)
         .any(|at| entry[at + length..].trim_ascii_start().starts_with(b"true"))

@@ -5,22 +5,22 @@ use std::str::FromStr;
 use serde_json::Value;
 
 use super::entry::{self, DetailEntry, FlagFinder};
-use super::{LoadgenDetail, MOST_MESSAGES, usual};
+use super::{LoadgenDetail, MAX_ERROR_MESSAGES, usual};
 use crate::loadgen::early_stopping::EarlyStoppingBlock;
 use crate::loadgen::names::{self, EARLY_STOPPING_LATENCY};
 use crate::loadgen::{ResultStatus, TestScenario};
-use crate::power::moment;
+use crate::power::parse_moment;
 use retrial_readings::figure::{Figure, NANOSECONDS};
 
 /// A line longer than this loses its middle; `loaded_qsl_set` of a large sample set is such a line.
-const LONGEST_LINE: usize = 1 << 20;
+const MAX_LINE_BYTES: usize = 1 << 20;
 /// The bytes stored of either end: the key is at the beginning, the flags are at the end.
-const KEPT_END: usize = 4096;
+const STORED_END_BYTES: usize = 4096;
 /// A text longer than this is shortened.
-const LONGEST_TEXT: usize = 4096;
-const LONGEST_MESSAGE: usize = 500;
+const MAX_TEXT_CHARS: usize = 4096;
+const MAX_MESSAGE_CHARS: usize = 500;
 
-/// Reads a detail log in chunks of bytes ([`push`](Self::push)) or in lines ([`feed`](Self::feed)).
+/// Reads a detail log in chunks of bytes ([`push`](Self::push)) or in lines ([`feed_line`](Self::feed_line)).
 #[derive(Debug, Clone, Default)]
 pub struct DetailParser {
     detail: LoadgenDetail,
@@ -45,90 +45,95 @@ impl DetailParser {
         let mut rest = chunk;
         if !self.pending.is_empty() {
             let Some(end) = memchr::memchr(b'\n', rest) else {
-                self.keep(rest);
+                self.store_pending(rest);
                 return;
             };
-            self.keep(&rest[..end]);
+            self.store_pending(&rest[..end]);
             rest = &rest[end + 1..];
-            self.end_pending();
+            self.finish_pending();
         }
         while let Some(end) = memchr::memchr(b'\n', rest) {
-            self.feed(&rest[..end]);
+            self.feed_line(&rest[..end]);
             rest = &rest[end + 1..];
         }
-        self.keep(rest);
+        self.store_pending(rest);
     }
 
-    fn keep(&mut self, bytes: &[u8]) {
-        if self.pending.len() + bytes.len() <= LONGEST_LINE {
+    fn store_pending(&mut self, bytes: &[u8]) {
+        if self.pending.len() + bytes.len() <= MAX_LINE_BYTES {
             self.pending.extend_from_slice(bytes);
             return;
         }
         self.shortened = true;
-        let room = KEPT_END.saturating_sub(self.pending.len()).min(bytes.len());
+        let room = STORED_END_BYTES
+            .saturating_sub(self.pending.len())
+            .min(bytes.len());
         let (head, rest) = bytes.split_at(room);
         self.pending.extend_from_slice(head);
-        let tail = &rest[rest.len().saturating_sub(KEPT_END)..];
-        let before = (KEPT_END - tail.len()).min(self.pending.len() - KEPT_END);
+        let tail = &rest[rest.len().saturating_sub(STORED_END_BYTES)..];
+        let before = (STORED_END_BYTES - tail.len()).min(self.pending.len() - STORED_END_BYTES);
         let last = self.pending.len() - before;
-        self.pending.copy_within(last.., KEPT_END);
-        self.pending.truncate(KEPT_END + before);
+        self.pending.copy_within(last.., STORED_END_BYTES);
+        self.pending.truncate(STORED_END_BYTES + before);
         self.pending.extend_from_slice(tail);
     }
 
-    fn end_pending(&mut self) {
+    fn finish_pending(&mut self) {
         let mut line = std::mem::take(&mut self.pending);
         if std::mem::take(&mut self.shortened) {
-            self.long_line(&line);
+            self.read_long_line(&line);
         } else {
-            self.feed(&line);
+            self.feed_line(&line);
         }
         line.clear();
         self.pending = line;
     }
 
     /// Reads one line, without its newline.
-    pub fn feed(&mut self, line: &[u8]) {
-        if line.len() > LONGEST_LINE {
-            self.long_line(line);
+    pub fn feed_line(&mut self, line: &[u8]) {
+        if line.len() > MAX_LINE_BYTES {
+            self.read_long_line(line);
         } else {
-            self.flagged_or_counted(line, line.trim_ascii_end().ends_with(b"}"));
+            self.read_entry_line(line, line.trim_ascii_end().ends_with(b"}"));
         }
     }
 
-    /// A line longer than [`LONGEST_LINE`]: its ends count, however it came in.
-    fn long_line(&mut self, line: &[u8]) {
-        let tail = line.len() - KEPT_END;
-        self.flagged_or_counted(&[&line[..KEPT_END], &line[tail..]].concat(), false);
+    /// A line longer than [`MAX_LINE_BYTES`]: its ends count, however it came in.
+    fn read_long_line(&mut self, line: &[u8]) {
+        let tail = line.len() - STORED_END_BYTES;
+        self.read_entry_line(&[&line[..STORED_END_BYTES], &line[tail..]].concat(), false);
     }
 
-    fn flagged_or_counted(&mut self, line: &[u8], whole: bool) {
-        let Some(entry) = line.strip_prefix(entry::PREFIX) else {
-            self.foreign_line(line, whole);
+    fn read_entry_line(&mut self, line: &[u8], whole: bool) {
+        let Some(entry) = line.strip_prefix(entry::ENTRY_PREFIX) else {
+            self.read_foreign_line(line, whole);
             return;
         };
         self.detail.entries += 1;
-        let key = entry::key(entry);
+        let key = entry::read_key(entry);
         // A key in another spelling of JSON than LoadGen's is looked at, in case it matters.
-        let matters = key.is_none_or(entry::matters);
-        if let Some(entry) = (whole && matters).then(|| usual::read(entry)).flatten() {
-            self.take(&entry);
+        let matters = key.is_none_or(entry::is_stored_key);
+        if let Some(entry) = (whole && matters)
+            .then(|| usual::parse_usual_entry(entry))
+            .flatten()
+        {
+            self.store_entry(&entry);
             return;
         }
-        let (is_error, is_warning) = self.flags.of(entry);
+        let (is_error, is_warning) = self.flags.read_flags(entry);
         self.detail.errors += u64::from(is_error);
         self.detail.warnings += u64::from(is_warning);
-        let is_shown = is_error && self.detail.error_messages.len() < MOST_MESSAGES;
+        let is_shown = is_error && self.detail.error_messages.len() < MAX_ERROR_MESSAGES;
         if !whole {
             // The middle of a long line is dropped, which matters only for a value that is stored.
             self.detail.malformed += u64::from(matters || !line.trim_ascii_end().ends_with(b"}"));
         } else if is_shown || matters {
-            match entry::parse(entry) {
+            match entry::parse_entry(entry) {
                 Some(entry) => {
                     if is_shown {
-                        self.detail.error_messages.push(message(&entry.value));
+                        self.detail.error_messages.push(error_message(&entry.value));
                     }
-                    self.take(&entry);
+                    self.store_entry(&entry);
                 }
                 None => self.detail.malformed += 1,
             }
@@ -136,16 +141,16 @@ impl DetailParser {
     }
 
     /// A line that does not begin with `:::MLLOG`; a harness may print its own before it.
-    fn foreign_line(&mut self, line: &[u8], whole: bool) {
-        match memchr::memmem::find(line, entry::PREFIX) {
-            Some(at) if at > 0 => self.flagged_or_counted(&line[at..], whole),
+    fn read_foreign_line(&mut self, line: &[u8], whole: bool) {
+        match memchr::memmem::find(line, entry::ENTRY_PREFIX) {
+            Some(at) if at > 0 => self.read_entry_line(&line[at..], whole),
             _ => self.detail.foreign += u64::from(!line.trim_ascii().is_empty()),
         }
     }
 
-    fn take(&mut self, entry: &DetailEntry<'_>) {
+    fn store_entry(&mut self, entry: &DetailEntry<'_>) {
         let (key, value) = (entry.key.as_ref(), &entry.value);
-        if !entry::matters(key.as_bytes()) {
+        if !entry::is_stored_key(key.as_bytes()) {
             return;
         }
         let detail = &mut self.detail;
@@ -163,16 +168,16 @@ impl DetailParser {
                 detail.tests += 1;
                 detail.own_clock.begun_ms = entry.time_ms;
                 // A log that was appended to began with its first test.
-                detail.started_at = detail.started_at.or(word(value));
+                detail.started_at = detail.started_at.or(parse_word(value));
             }
             "effective_scenario" => {
-                detail.scenario = word(value);
+                detail.scenario = parse_word(value);
                 detail.other_scenario = text().filter(|_| detail.scenario.is_none());
             }
-            "effective_test_mode" => detail.mode = word(value),
+            "effective_test_mode" => detail.mode = parse_word(value),
             "result_validity" => {
                 if detail.result != Some(ResultStatus::Invalid) {
-                    detail.result = word(value);
+                    detail.result = parse_word(value);
                 }
             }
             "result_perf_constraints_met" => detail.constraints.performance = value.as_bool(),
@@ -184,10 +189,10 @@ impl DetailParser {
             "early_stopping_ttft_result" => detail.early_stopping.ttft = stop(),
             "early_stopping_tpot_result" => detail.early_stopping.tpot = stop(),
             "early_stopping_latency_ss" => {
-                self.early_stopping_single = logged_figure(value, NANOSECONDS);
+                self.early_stopping_single = parse_logged_figure(value, NANOSECONDS);
             }
             "early_stopping_latency_ms" => {
-                self.early_stopping_multi = logged_figure(value, NANOSECONDS);
+                self.early_stopping_multi = parse_logged_figure(value, NANOSECONDS);
             }
             "qsl_reported_total_count" => detail.library_samples = value.as_u64(),
             "num_errors" => detail.num_errors = value.as_u64(),
@@ -205,7 +210,7 @@ impl DetailParser {
             "result_overlatency_query_count" => detail.overlatency_query_count = value.as_u64(),
             _ => {
                 detail.parameters.take_logged(key, value);
-                take_figure(detail, key, value);
+                store_figure(detail, key, value);
             }
         }
     }
@@ -213,7 +218,7 @@ impl DetailParser {
     /// Returns the log's contents, after its last byte or line.
     pub fn finish(mut self) -> LoadgenDetail {
         if !self.pending.is_empty() {
-            self.end_pending();
+            self.finish_pending();
         }
         let published = match self.detail.scenario {
             Some(TestScenario::SingleStream) => self.early_stopping_single,
@@ -229,7 +234,7 @@ impl DetailParser {
         if let Some(figure) = inferred.filter(|figure| figure.value > 0.0)
             && detail.scenario == Some(TestScenario::SingleStream)
         {
-            let name = names::multi_stream_estimate(&detail.parameters);
+            let name = names::multi_stream_estimate_name(&detail.parameters);
             detail.figures.insert(name.into(), figure);
         }
         prefer_query_latencies(&mut detail);
@@ -246,21 +251,21 @@ impl DetailParser {
 }
 
 /// Reads a text that is one of a type's words.
-fn word<T: FromStr>(value: &Value) -> Option<T> {
+fn parse_word<T: FromStr>(value: &Value) -> Option<T> {
     value.as_str()?.parse().ok()
 }
 
-fn take_figure(detail: &mut LoadgenDetail, key: &str, value: &Value) {
-    if let Some(named) = names::logged(key)
-        && let Some(figure) = logged_figure(value, named.unit)
+fn store_figure(detail: &mut LoadgenDetail, key: &str, value: &Value) {
+    if let Some(named) = names::figure_of_detail_key(key)
+        && let Some(figure) = parse_logged_figure(value, named.unit)
     {
-        let figure = figure.scaled(named.factor, named.unit);
-        detail.figures.insert(named.name, figure);
+        let scaled_figure = figure.scale_to_unit(named.factor, named.unit);
+        detail.figures.insert(named.name, scaled_figure);
     }
 }
 
 /// LoadGen logs whole numbers whole, and real ones with six significant digits.
-fn logged_figure(value: &Value, unit: &'static str) -> Option<Figure> {
+fn parse_logged_figure(value: &Value, unit: &'static str) -> Option<Figure> {
     let number = value.as_f64().filter(|number| number.is_finite())?;
     let half_digit = if value.is_u64() || value.is_i64() || number == 0.0 {
         0.5
@@ -292,21 +297,21 @@ fn prefer_query_latencies(detail: &mut LoadgenDetail) {
 }
 
 fn measured_ms(detail: &LoadgenDetail) -> Option<i64> {
-    let time = |text: &Option<String>| moment(text.as_deref()?);
+    let time = |text: &Option<String>| parse_moment(text.as_deref()?);
     let span = time(&detail.power_end)?.duration_since(time(&detail.power_begin)?);
     i64::try_from(span.as_millis()).ok()
 }
 
 /// Returns the text of an error.
-fn message(value: &Value) -> String {
+fn error_message(value: &Value) -> String {
     let text = value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned);
-    text.chars().take(LONGEST_MESSAGE).collect()
+    text.chars().take(MAX_MESSAGE_CHARS).collect()
 }
 
 fn shortened(text: &str) -> String {
-    text.chars().take(LONGEST_TEXT).collect()
+    text.chars().take(MAX_TEXT_CHARS).collect()
 }
 
 #[cfg(test)]

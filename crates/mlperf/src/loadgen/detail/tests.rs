@@ -47,7 +47,7 @@ fn server() -> String {
 
 #[test]
 fn a_server_log_is_read() {
-    let detail = parse_bytes(server().as_bytes());
+    let detail = parse_detail_log(server().as_bytes());
     assert_eq!(
         detail.loadgen_version.as_deref(),
         Some("6.0.17 @ d6147c7eb7")
@@ -82,7 +82,7 @@ fn a_server_log_is_read() {
 
 #[test]
 fn the_start_is_test_datetime_not_power_begin() {
-    let detail = parse_bytes(server().as_bytes());
+    let detail = parse_detail_log(server().as_bytes());
     assert_eq!(
         detail.started_at.unwrap().to_string(),
         "2026-11-21T06:31:23Z"
@@ -101,29 +101,29 @@ fn errors_and_warnings_are_counted_and_first_errors_stored() {
         text += &flagged("error_runtime", &format!(r#""error {index}""#), true, false);
     }
     text += &flagged("warning_generic_message", r#""CAS failed.""#, false, true);
-    let detail = parse_bytes(text.as_bytes());
+    let detail = parse_detail_log(text.as_bytes());
     assert_eq!((detail.errors, detail.warnings), (100, 1));
-    assert_eq!(detail.error_messages.len(), MOST_MESSAGES);
+    assert_eq!(detail.error_messages.len(), MAX_ERROR_MESSAGES);
     assert_eq!(detail.error_messages[3], "error 3");
 }
 
 #[test]
 fn a_message_that_mentions_errors_is_not_an_error() {
     let text = entry("generic_message", r#""{\"is_error\": true}""#);
-    assert_eq!(parse_bytes(text.as_bytes()).errors, 0);
+    assert_eq!(parse_detail_log(text.as_bytes()).errors, 0);
 }
 
 #[test]
 fn errors_are_found_in_any_json_formatting() {
     let text = r#":::MLLOG {"metadata":{"is_error":true},"value":"x","key":"error_runtime"}"#;
-    let detail = parse_bytes(text.as_bytes());
+    let detail = parse_detail_log(text.as_bytes());
     assert_eq!((detail.errors, detail.malformed), (1, 0));
     assert_eq!(detail.error_messages[0], "x");
 }
 
 #[test]
 fn multi_stream_has_latencies_per_query_and_per_sample() {
-    let detail = parse_bytes(
+    let detail = parse_detail_log(
         log(&[
             ("effective_scenario", r#""MultiStream""#),
             ("result_99.00_percentile_per_query_latency_ns", "200"),
@@ -153,12 +153,12 @@ fn a_zero_estimate_is_read_as_none() {
         ("early_stopping_latency_ss", "0"),
         ("early_stopping_latency_ms", "0"),
     ]);
-    assert!(parse_bytes(text.as_bytes()).figures.is_empty());
+    assert!(parse_detail_log(text.as_bytes()).figures.is_empty());
 }
 
 #[test]
 fn token_throughput_is_tokens_per_nanosecond() {
-    let detail = parse_bytes(entry("result_token_throughput", "5.77509e-06").as_bytes());
+    let detail = parse_detail_log(entry("result_token_throughput", "5.77509e-06").as_bytes());
     let figure = &detail.figures["tokens_per_second_without_loadgen_overhead"];
     assert!((figure.value - 5775.09).abs() < 1e-6, "{figure:?}");
     assert!((figure.half_digit - 0.005).abs() < 1e-9, "{figure:?}");
@@ -172,7 +172,7 @@ fn the_worst_of_several_results_is_used() {
             .map(|word| entry("result_validity", &format!("\"{word}\"")))
             .collect();
         assert_eq!(
-            parse_bytes(text.as_bytes()).result,
+            parse_detail_log(text.as_bytes()).result,
             Some(ResultStatus::Invalid)
         );
     }
@@ -180,7 +180,7 @@ fn the_worst_of_several_results_is_used() {
 
 #[test]
 fn an_appended_log_contains_two_tests() {
-    let detail = parse_bytes(format!("{0}{0}", server()).as_bytes());
+    let detail = parse_detail_log(format!("{0}{0}", server()).as_bytes());
     assert_eq!(detail.tests, 2);
 }
 
@@ -188,7 +188,7 @@ fn an_appended_log_contains_two_tests() {
 fn a_truncated_log_is_incomplete() {
     let text = server();
     let cut = text.find("result_validity").unwrap();
-    let detail = parse_bytes(&text.as_bytes()[..cut]);
+    let detail = parse_detail_log(&text.as_bytes()[..cut]);
     assert!(!detail.is_complete());
     assert_eq!(detail.malformed, 1);
     assert_eq!(detail.scenario, Some(TestScenario::Server));
@@ -196,7 +196,7 @@ fn a_truncated_log_is_incomplete() {
 
 #[test]
 fn malformed_and_foreign_lines_are_counted() {
-    let detail = parse_bytes(
+    let detail = parse_detail_log(
         b"hello\n\n:::MLLOG nothing\nprefix :::MLLOG {\"key\": \"sut_name\", \"value\": \"A\"}\n",
     );
     assert_eq!(
@@ -210,12 +210,13 @@ fn malformed_and_foreign_lines_are_counted() {
 fn trailing_carriage_returns_are_ignored() {
     let text = server();
     assert_eq!(
-        parse_bytes(text.replace('\n', "\r\n").as_bytes()),
-        parse_bytes(text.as_bytes())
+        parse_detail_log(text.replace('\n', "\r\n").as_bytes()),
+        parse_detail_log(text.as_bytes())
     );
     let mut by_line = DetailParser::new();
-    text.lines().for_each(|line| by_line.feed(line.as_bytes()));
-    assert_eq!(by_line.finish(), parse_bytes(text.as_bytes()));
+    text.lines()
+        .for_each(|line| by_line.feed_line(line.as_bytes()));
+    assert_eq!(by_line.finish(), parse_detail_log(text.as_bytes()));
 }
 
 #[test]
@@ -239,7 +240,7 @@ fn both_ends_of_a_long_line_are_read_with_any_chunking() {
     let filler = "1,".repeat(1 << 19);
     let hidden = format!(r#"[{filler}{{"is_error": true}},{filler}1]"#);
     let text = flagged("loaded_qsl_set", &hidden, false, true) + &server();
-    let whole = parse_bytes(text.as_bytes());
+    let whole = parse_detail_log(text.as_bytes());
     assert_eq!(
         (whole.entries, whole.errors, whole.warnings, whole.malformed),
         (20, 0, 1, 0)
@@ -260,7 +261,7 @@ fn hostile_keys_take_bounded_memory() {
         let _ = write!(text, "{}", entry(&format!("result_{index}"), "1"));
     }
     text += &entry("result_long", &format!("\"{}\"", "x".repeat(100_000)));
-    let detail = parse_bytes(text.as_bytes());
+    let detail = parse_detail_log(text.as_bytes());
     assert!(detail.figures.is_empty());
 }
 
@@ -277,12 +278,12 @@ proptest! {
             parser.push(&text.as_bytes()[begin..cut]);
             begin = cut;
         }
-        prop_assert_eq!(parser.finish(), parse_bytes(text.as_bytes()));
+        prop_assert_eq!(parser.finish(), parse_detail_log(text.as_bytes()));
     }
 
     #[test]
     fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
-        let _ = parse_bytes(&bytes);
+        let _ = parse_detail_log(&bytes);
     }
 
     #[test]
@@ -290,13 +291,13 @@ proptest! {
         let mut bytes = server().into_bytes();
         let at = at % bytes.len();
         bytes[at] = byte;
-        let _ = parse_bytes(&bytes);
+        let _ = parse_detail_log(&bytes);
     }
 
     #[test]
     fn any_value_of_any_key_is_read(value in "(-?[0-9]{1,30}(\\.[0-9]{1,5})?(e[0-9]{1,3})?|null|true|\\[\\]|\\{\\}|\"[^\"\\\\\\p{Cc}]{0,20}\")") {
         for key in ["result_validity", "test_datetime", "power_begin", "effective_target_qps", "result_samples_per_second", "early_stopping_latency_ss", "effective_scenario", "generated_query_count"] {
-            let _ = parse_bytes(entry(key, &value).as_bytes());
+            let _ = parse_detail_log(entry(key, &value).as_bytes());
         }
     }
 }

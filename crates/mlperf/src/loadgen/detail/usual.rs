@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::entry::{DetailEntry, KEY};
+use super::entry::{DetailEntry, KEY_BEGIN};
 
 const VALUE: &[u8] = br#", "value": "#;
 const TIME: &[u8] = br#", "time_ms": "#;
@@ -15,18 +15,18 @@ const TIME: &[u8] = br#", "time_ms": "#;
 const METADATA: &[u8] = br#", "namespace": "mlperf::logging", "event_type": "POINT_IN_TIME", "metadata": {"is_error": false, "is_warning": false, "file": ""#;
 
 /// Returns the entry, which is neither an error nor a warning; `None` where it is spelt in another way.
-pub(super) fn read(entry: &[u8]) -> Option<DetailEntry<'_>> {
-    let (key, rest) = plain(entry.strip_prefix(KEY)?)?;
-    let (value, rest) = value(rest.strip_prefix(VALUE)?)?;
-    let (time, rest) = until_comma(rest.strip_prefix(TIME)?)?;
+pub(super) fn parse_usual_entry(entry: &[u8]) -> Option<DetailEntry<'_>> {
+    let (key, rest) = split_plain_string(entry.strip_prefix(KEY_BEGIN)?)?;
+    let (value, rest) = split_value(rest.strip_prefix(VALUE)?)?;
+    let (time, rest) = split_at_comma(rest.strip_prefix(TIME)?)?;
     let time_ms = serde_json::from_slice::<f64>(time).ok()?;
-    let (_, rest) = plain(rest.strip_prefix(METADATA)?)?;
-    let rest = rest.strip_prefix(br#", "line_no": "#)?;
-    let pid = digits(rest)?.strip_prefix(br#", "pid": "#)?;
-    let rest = digits(pid)?;
+    let (_, rest) = split_plain_string(rest.strip_prefix(METADATA)?)?;
+    let line_and_rest = rest.strip_prefix(br#", "line_no": "#)?;
+    let pid = skip_whole_number(line_and_rest)?.strip_prefix(br#", "pid": "#)?;
+    let rest = skip_whole_number(pid)?;
     let pid = str::from_utf8(&pid[..pid.len() - rest.len()]).ok()?;
-    let rest = rest.strip_prefix(br#", "tid": "#)?;
-    (digits(rest)?.trim_ascii_end() == b"}}").then_some(())?;
+    let thread_and_rest = rest.strip_prefix(br#", "tid": "#)?;
+    (skip_whole_number(thread_and_rest)?.trim_ascii_end() == b"}}").then_some(())?;
     Some(DetailEntry {
         key: Cow::Borrowed(key),
         value,
@@ -36,7 +36,7 @@ pub(super) fn read(entry: &[u8]) -> Option<DetailEntry<'_>> {
 }
 
 /// Returns a string without escapes from behind its first quote, and the rest.
-fn plain(bytes: &[u8]) -> Option<(&str, &[u8])> {
+fn split_plain_string(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let end = memchr::memchr2(b'"', b'\\', bytes)?;
     let (text, rest) = bytes.split_at(end);
     let allowed = rest[0] == b'"' && text.iter().all(|&byte| byte >= b' ');
@@ -44,23 +44,24 @@ fn plain(bytes: &[u8]) -> Option<(&str, &[u8])> {
 }
 
 /// Reads a string, number or word. An array or object could hold what looks like the metadata's flags.
-fn value(bytes: &[u8]) -> Option<(Value, &[u8])> {
+fn split_value(bytes: &[u8]) -> Option<(Value, &[u8])> {
     match bytes.first()? {
-        b'"' => plain(&bytes[1..]).map(|(text, rest)| (Value::String(text.to_owned()), rest)),
+        b'"' => split_plain_string(&bytes[1..])
+            .map(|(text, rest)| (Value::String(text.to_owned()), rest)),
         b'[' | b'{' => None,
         _ => {
-            let (text, rest) = until_comma(bytes)?;
+            let (text, rest) = split_at_comma(bytes)?;
             Some((serde_json::from_slice(text).ok()?, rest))
         }
     }
 }
 
-fn until_comma(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+fn split_at_comma(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     Some(bytes.split_at(memchr::memchr(b',', bytes)?))
 }
 
 /// Returns the bytes after a whole number in JSON's spelling.
-fn digits(bytes: &[u8]) -> Option<&[u8]> {
+fn skip_whole_number(bytes: &[u8]) -> Option<&[u8]> {
     let count = bytes
         .iter()
         .take_while(|byte| byte.is_ascii_digit())
@@ -73,7 +74,7 @@ fn digits(bytes: &[u8]) -> Option<&[u8]> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::entry::parse;
+    use super::super::entry::parse_entry;
     use super::*;
 
     fn entry(key: &str, value: &str, time: &str) -> String {
@@ -84,17 +85,17 @@ mod tests {
 
     /// The result is the same as the JSON reader's.
     fn agrees(entry: &[u8]) -> bool {
-        let read = read(entry);
-        read.is_none() || read == parse(entry)
+        let read = parse_usual_entry(entry);
+        read.is_none() || read == parse_entry(entry)
     }
 
     #[test]
     fn the_common_format_is_parsed() {
         for value in ["\"Server\"", "18209322760996052031", "1.04211e+06", "true"] {
             let line = entry("effective_x", value, "12.5") + "\r";
-            let read = read(line.as_bytes());
+            let read = parse_usual_entry(line.as_bytes());
             assert!(read.is_some(), "{line}");
-            assert_eq!(read, parse(line.as_bytes()));
+            assert_eq!(read, parse_entry(line.as_bytes()));
         }
     }
 
@@ -115,7 +116,7 @@ mod tests {
         ] {
             let other = usual.replacen(from, to, 1);
             assert_ne!(other, usual);
-            assert_eq!(read(other.as_bytes()), None, "{other}");
+            assert_eq!(parse_usual_entry(other.as_bytes()), None, "{other}");
         }
     }
 

@@ -19,7 +19,7 @@ impl SummaryParser {
         }
         let mut summary = self.summary;
         let mut head = self.head;
-        let stats = self.stats.belonging_to(&head);
+        let stats = self.stats.block_of_head(&head);
         let rounded = rounded_up_percentiles(&head, &stats);
         head.retain(|name, _| !rounded.contains(name.as_ref()));
         let has_stats = !stats.is_empty();
@@ -70,12 +70,12 @@ impl SummaryParser {
 
 /// The highest percentile that LoadGen prints, and that percentile as LoadGen 5.0 prints it in the
 /// head: without a decimal. No percentile is the 100th.
-const ROUNDED: (&str, &str) = ("p99_9", "p100");
+const ROUNDED_PERCENTILE: (&str, &str) = ("p99_9", "p100");
 
 /// Returns the figures of the head that are a target percentile of 99.9, printed as
 /// `100th percentile latency`: the stats have their values by the right name.
 fn rounded_up_percentiles(head: &Figures, stats: &Figures) -> BTreeSet<String> {
-    let (name, rounded) = ROUNDED;
+    let (name, rounded) = ROUNDED_PERCENTILE;
     let is_rounded = |(printed, figure): (&Cow<'static, str>, &Figure)| {
         let right = stats.get(printed.replace(rounded, name).as_str())?;
         let is_same = right.value.to_bits() == figure.value.to_bits();
@@ -86,7 +86,7 @@ fn rounded_up_percentiles(head: &Figures, stats: &Figures) -> BTreeSet<String> {
 
 /// Names the estimates at such a percentile by it.
 fn rename_rounded_estimates(figures: &mut Figures) {
-    let (name, rounded) = ROUNDED;
+    let (name, rounded) = ROUNDED_PERCENTILE;
     let estimates: Vec<Cow<'static, str>> = figures
         .keys()
         .filter(|key| key.contains(rounded) && key.contains("early_stopping"))
@@ -109,10 +109,13 @@ fn add_estimates(stopping: &EarlyStopping, scenario: Option<TestScenario>, figur
     ];
     for (stop, kind) in blocks {
         for &(percentile, estimate) in stop.iter().flat_map(|stop| &stop.estimates) {
-            let Some(label) = names::percentile(&percentile.to_string()) else {
+            let Some(label) = names::percentile_label(&percentile.to_string()) else {
                 continue;
             };
-            figures.insert(format!("{kind}_{label}_ns").into(), nanoseconds(estimate));
+            figures.insert(
+                format!("{kind}_{label}_ns").into(),
+                nanosecond_figure(estimate),
+            );
         }
     }
     let published = stopping.query.as_ref().or(stopping.ttft.as_ref());
@@ -120,11 +123,11 @@ fn add_estimates(stopping: &EarlyStopping, scenario: Option<TestScenario>, figur
     if let (Some(TestScenario::SingleStream | TestScenario::MultiStream), Some(&(_, estimate))) =
         (scenario, first)
     {
-        figures.insert(EARLY_STOPPING_LATENCY.into(), nanoseconds(estimate));
+        figures.insert(EARLY_STOPPING_LATENCY.into(), nanosecond_figure(estimate));
     }
 }
 
-fn nanoseconds(value: u64) -> Figure {
+fn nanosecond_figure(value: u64) -> Figure {
     Figure {
         value: to_f64(value),
         unit: NANOSECONDS.into(),

@@ -4,9 +4,9 @@ use super::stats::StatsBlocks;
 use super::{LoadgenSummary, SummaryError};
 use crate::loadgen::names;
 use retrial_readings::figure::{Figure, Figures, parse_number};
-use retrial_readings::nearest::shortened;
+use retrial_readings::nearest::truncate_for_message;
 
-const MOST_UNREAD: usize = 20;
+const MAX_UNREAD_LINES: usize = 20;
 
 /// The list that a bulleted sentence belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,7 +37,7 @@ pub(super) struct SummaryParser {
 }
 
 /// Sets a value that a summary has once, if it can be read; a second line must have the same value.
-fn once<T: PartialEq>(
+fn set_once<T: PartialEq>(
     slot: &mut Option<T>,
     value: Option<T>,
     line: &str,
@@ -53,8 +53,8 @@ fn once<T: PartialEq>(
 
 impl SummaryParser {
     pub(super) fn read(mut self, text: &str) -> Result<LoadgenSummary, SummaryError> {
-        let text = text.trim_start_matches('\u{feff}');
-        let mut lines = text.split_inclusive('\n').peekable();
+        let text_without_mark = text.trim_start_matches('\u{feff}');
+        let mut lines = text_without_mark.split_inclusive('\n').peekable();
         while let Some(line) = lines.next() {
             let ended = line.ends_with('\n');
             let squeezed = line.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -62,17 +62,17 @@ impl SummaryParser {
             if !ended
                 && lines.peek().is_none()
                 && self.summary.errors.is_none()
-                && is_cut(&squeezed)
+                && may_be_cut(&squeezed)
             {
                 self.leave_unread(&squeezed);
                 continue;
             }
-            self.line(&squeezed)?;
+            self.read_line(&squeezed)?;
         }
         self.finish()
     }
 
-    fn line(&mut self, line: &str) -> Result<(), SummaryError> {
+    fn read_line(&mut self, line: &str) -> Result<(), SummaryError> {
         let decoration = line.bytes().all(|byte| byte == b'=' || byte == b'`');
         if line.is_empty() || decoration || line.starts_with("```") {
             return Ok(());
@@ -82,8 +82,10 @@ impl SummaryParser {
             self.list = BulletList::None;
             return Ok(());
         }
-        let understood =
-            self.title(line) || self.counted(line)? || self.pair(line)? || self.sentence(line);
+        let understood = self.title(line)
+            || self.read_count_line(line)?
+            || self.read_pair(line)?
+            || self.read_sentence(line);
         if understood {
             self.recognized += 1;
         } else {
@@ -104,7 +106,7 @@ impl SummaryParser {
     }
 
     /// `No warnings encountered during test.`, `2 ERRORS encountered. See detailed log.`
-    fn counted(&mut self, line: &str) -> Result<bool, SummaryError> {
+    fn read_count_line(&mut self, line: &str) -> Result<bool, SummaryError> {
         let mut words = line.split(' ');
         let (Some(count), Some(kind), Some("encountered" | "encountered.")) =
             (words.next(), words.next(), words.next())
@@ -121,20 +123,20 @@ impl SummaryParser {
             "ERROR" | "ERRORS" | "errors" => (&mut self.summary.errors, "errors encountered"),
             _ => return Ok(false),
         };
-        let read = once(slot, count, line)?;
+        let read = set_once(slot, count, line)?;
         if read {
             self.list = BulletList::None;
         }
         Ok(read)
     }
 
-    fn pair(&mut self, line: &str) -> Result<bool, SummaryError> {
+    fn read_pair(&mut self, line: &str) -> Result<bool, SummaryError> {
         // A bullet's own colon is no pair: `* Early stopping 90.0th percentile estimate: 12`.
         let Some((key, value)) = line.split_once(':').filter(|_| !line.starts_with('*')) else {
             return Ok(false);
         };
         let (key, value) = (key.trim_end(), value.trim_start());
-        if self.head_line(key, value)? || self.block_line(key, value) {
+        if self.read_head_line(key, value)? || self.read_block_title(key, value) {
             return Ok(true);
         }
         if let Some(readable) = self.summary.parameters.take_printed(key, value) {
@@ -142,7 +144,7 @@ impl SummaryParser {
             return Ok(readable);
         }
         let lower = key.to_ascii_lowercase();
-        let Some(named) = names::printed(&lower) else {
+        let Some(named) = names::figure_of_summary_key(&lower) else {
             return Ok(false);
         };
         self.list = BulletList::None;
@@ -174,31 +176,36 @@ impl SummaryParser {
 
     fn note_unreadable(&mut self, name: &str, value: &str) {
         let unreadable = &mut self.summary.unreadable;
-        if unreadable.len() < MOST_UNREAD && unreadable.iter().all(|(other, _)| other != name) {
-            unreadable.push((name.to_owned(), shortened(value)));
+        if unreadable.len() < MAX_UNREAD_LINES && unreadable.iter().all(|(other, _)| other != name)
+        {
+            unreadable.push((name.to_owned(), truncate_for_message(value)));
         }
     }
 
-    fn head_line(&mut self, key: &str, value: &str) -> Result<bool, SummaryError> {
+    fn read_head_line(&mut self, key: &str, value: &str) -> Result<bool, SummaryError> {
         let constraints = &mut self.summary.constraints;
         let read = match key {
-            "SUT name" => once(&mut self.summary.sut_name, Some(value.to_owned()), key)?,
+            "SUT name" => set_once(&mut self.summary.sut_name, Some(value.to_owned()), key)?,
             "Scenario" => {
                 let scenario = value.parse().ok();
                 if scenario.is_none() {
                     self.summary.other_scenario = Some(value.to_owned());
                 }
-                once(&mut self.summary.scenario, scenario, key)?
+                set_once(&mut self.summary.scenario, scenario, key)?
             }
-            "Mode" => once(&mut self.summary.mode, value.parse().ok(), key)?,
-            "Result is" => once(&mut self.summary.result, value.parse().ok(), key)?,
+            "Mode" => set_once(&mut self.summary.mode, value.parse().ok(), key)?,
+            "Result is" => set_once(&mut self.summary.result, value.parse().ok(), key)?,
             "Performance constraints satisfied" => {
-                once(&mut constraints.performance, yes_or_no(value), key)?
+                set_once(&mut constraints.performance, parse_yes_or_no(value), key)?
             }
-            "Min duration satisfied" => once(&mut constraints.min_duration, yes_or_no(value), key)?,
-            "Min queries satisfied" => once(&mut constraints.min_queries, yes_or_no(value), key)?,
+            "Min duration satisfied" => {
+                set_once(&mut constraints.min_duration, parse_yes_or_no(value), key)?
+            }
+            "Min queries satisfied" => {
+                set_once(&mut constraints.min_queries, parse_yes_or_no(value), key)?
+            }
             "Early stopping satisfied" => {
-                once(&mut constraints.early_stopping, yes_or_no(value), key)?
+                set_once(&mut constraints.early_stopping, parse_yes_or_no(value), key)?
             }
             _ => false,
         };
@@ -208,7 +215,7 @@ impl SummaryParser {
         Ok(read)
     }
 
-    fn block_line(&mut self, key: &str, value: &str) -> bool {
+    fn read_block_title(&mut self, key: &str, value: &str) -> bool {
         self.list = match key {
             "Recommendations" => BulletList::Recommendations,
             "Early Stopping Result" => BulletList::EarlyStopping(0),
@@ -231,7 +238,7 @@ impl SummaryParser {
     }
 
     /// Adds a bulleted sentence, or its continuation on the next line.
-    fn sentence(&mut self, line: &str) -> bool {
+    fn read_sentence(&mut self, line: &str) -> bool {
         if let BulletList::EarlyStopping(block) = self.list {
             let text = self.early_stopping[block].get_or_insert_default();
             // What follows a list is a title or a pair; running text is not LoadGen's.
@@ -267,20 +274,20 @@ impl SummaryParser {
     }
 
     fn leave_unread(&mut self, line: &str) {
-        if self.summary.unread.len() < MOST_UNREAD {
+        if self.summary.unread.len() < MAX_UNREAD_LINES {
             self.summary.unread.push(line.chars().take(120).collect());
         }
     }
 }
 
 /// Returns whether a last line ends in a number that may be only its beginning.
-fn is_cut(line: &str) -> bool {
+fn may_be_cut(line: &str) -> bool {
     line.contains(':')
         && line
             .ends_with(|last: char| last.is_ascii_digit() || matches!(last, '.' | 'e' | '+' | '-'))
 }
 
-fn yes_or_no(value: &str) -> Option<bool> {
+fn parse_yes_or_no(value: &str) -> Option<bool> {
     match value {
         "Yes" | "YES" | "yes" => Some(true),
         "No" | "NO" | "no" => Some(false),

@@ -25,7 +25,7 @@ impl StatsBlocks {
     ///
     /// AMD's guide for v6.0 prints the stats of another run before those of the run itself. The
     /// block that has the head's figures is right; where none or several do, the last one counts.
-    pub(super) fn belonging_to(self, head: &Figures) -> Figures {
+    pub(super) fn block_of_head(self, head: &Figures) -> Figures {
         let agreement = |block: &Figures| {
             let shared = block
                 .iter()

@@ -34,7 +34,7 @@ fn close(ours: f64, theirs: f64) {
 
 #[test]
 fn a_server_summary_is_read_completely() {
-    let summary = parse(SERVER).unwrap();
+    let summary = parse_summary(SERVER).unwrap();
     assert_eq!(summary.sut_name.as_deref(), Some("PySUT"));
     assert_eq!(summary.scenario, Some(TestScenario::Server));
     assert_eq!(summary.mode, Some(TestMode::Performance));
@@ -63,7 +63,7 @@ fn a_server_summary_is_read_completely() {
 
 #[test]
 fn an_accuracy_summary_has_only_the_last_two_lines() {
-    let summary = parse(printed!("own-offline-accuracy")).unwrap();
+    let summary = parse_summary(printed!("own-offline-accuracy")).unwrap();
     assert_eq!(summary.mode, Some(TestMode::Accuracy));
     assert_eq!(summary.completeness, Completeness::Whole);
     assert_eq!((summary.warnings, summary.errors), (Some(0), Some(0)));
@@ -72,14 +72,14 @@ fn an_accuracy_summary_has_only_the_last_two_lines() {
 
 #[test]
 fn a_valid_result_can_have_errors() {
-    let summary = parse(printed!("own-misc-offline_errors_double_complete")).unwrap();
+    let summary = parse_summary(printed!("own-misc-offline_errors_double_complete")).unwrap();
     assert_eq!(summary.result, Some(ResultStatus::Valid));
     assert_eq!((summary.warnings, summary.errors), (Some(1), Some(2)));
 }
 
 #[test]
 fn the_ttft_block_is_blank_if_tpot_fails_first() {
-    let summary = parse(printed!("own-server_tokens-invalid_both")).unwrap();
+    let summary = parse_summary(printed!("own-server_tokens-invalid_both")).unwrap();
     assert_eq!(summary.result, Some(ResultStatus::Invalid));
     assert_eq!(
         summary.recommendations,
@@ -96,7 +96,7 @@ fn the_ttft_block_is_blank_if_tpot_fails_first() {
 
 #[test]
 fn a_recommendation_can_span_two_lines() {
-    let summary = parse(printed!("own-server-invalid_min_queries_max_duration")).unwrap();
+    let summary = parse_summary(printed!("own-server-invalid_min_queries_max_duration")).unwrap();
     assert_eq!(
         summary.recommendations,
         [
@@ -104,13 +104,13 @@ fn a_recommendation_can_span_two_lines() {
         ]
     );
     assert_eq!(summary.errors, Some(1));
-    let broken: Vec<_> = summary.constraints.broken().collect();
+    let broken: Vec<_> = summary.constraints.unmet_names().collect();
     assert_eq!(broken, ["min queries", "early stopping"]);
 }
 
 #[test]
 fn offline_prints_scientific_notation() {
-    let summary = parse(printed!("own-offline_tokens-perf_scientific_notation")).unwrap();
+    let summary = parse_summary(printed!("own-offline_tokens-perf_scientific_notation")).unwrap();
     let tokens = &summary.figures["tokens_per_second"];
     assert!(tokens.value >= 1e6, "{tokens:?}");
     assert!(tokens.half_digit >= 5.0, "{tokens:?}");
@@ -118,7 +118,7 @@ fn offline_prints_scientific_notation() {
 
 #[test]
 fn single_stream_publishes_the_first_estimate() {
-    let summary = parse(printed!("own-singlestream-perf_valid")).unwrap();
+    let summary = parse_summary(printed!("own-singlestream-perf_valid")).unwrap();
     close(value(&summary, "early_stopping_latency_ns"), 2_210_774.0);
     close(value(&summary, "early_stopping_p99_ns"), 18_776_619.0);
     close(value(&summary, "latency_p90_ns"), 2_002_279.0);
@@ -131,7 +131,7 @@ fn single_stream_publishes_the_first_estimate() {
 
 #[test]
 fn single_stream_with_tokens_publishes_the_ttft_estimate() {
-    let summary = parse(printed!("own-singlestream_tokens-perf_valid")).unwrap();
+    let summary = parse_summary(printed!("own-singlestream_tokens-perf_valid")).unwrap();
     close(value(&summary, "early_stopping_latency_ns"), 603_757.0);
     close(value(&summary, "tpot_early_stopping_p90_ns"), 138_292.0);
     close(value(&summary, "ttft_p90_ns"), 602_106.0);
@@ -144,7 +144,7 @@ fn single_stream_with_tokens_publishes_the_ttft_estimate() {
 
 #[test]
 fn multi_streams_ttft_and_tpot_estimates_both_reuse_the_query_latency() {
-    let summary = parse(printed!("own-multistream_tokens-perf_valid")).unwrap();
+    let summary = parse_summary(printed!("own-multistream_tokens-perf_valid")).unwrap();
     close(value(&summary, "ttft_early_stopping_p99_ns"), 919_425.0);
     close(value(&summary, "tpot_early_stopping_p99_ns"), 919_425.0);
     close(value(&summary, "early_stopping_latency_ns"), 919_425.0);
@@ -153,7 +153,7 @@ fn multi_streams_ttft_and_tpot_estimates_both_reuse_the_query_latency() {
 
 #[test]
 fn wan_with_only_50_queries_is_invalid() {
-    let summary = parse(printed!("own-conf-wan22_singlestream_50q_invalid")).unwrap();
+    let summary = parse_summary(printed!("own-conf-wan22_singlestream_50q_invalid")).unwrap();
     assert_eq!(summary.result, Some(ResultStatus::Invalid));
     assert_eq!(summary.recommendations, [""; 0]);
     let stop = summary.early_stopping.query.as_ref().unwrap();
@@ -167,7 +167,7 @@ fn wan_with_only_50_queries_is_invalid() {
 
 #[test]
 fn the_permutation_warning_is_four_lines() {
-    let summary = parse(printed!("own-misc-offline_concat_permutation_warning")).unwrap();
+    let summary = parse_summary(printed!("own-misc-offline_concat_permutation_warning")).unwrap();
     assert_eq!(
         summary.parameters.sample_concatenate_permutation,
         Some(true)
@@ -192,7 +192,7 @@ fn output_printed_in_guides_is_read_as_an_excerpt(
     #[case] name: &str,
     #[case] figure: f64,
 ) {
-    let summary = parse(text).unwrap();
+    let summary = parse_summary(text).unwrap();
     assert_eq!(summary.scenario, Some(scenario));
     assert_eq!(summary.mode, Some(TestMode::Performance));
     assert_eq!(summary.result, Some(ResultStatus::Valid));
@@ -205,7 +205,7 @@ fn output_printed_in_guides_is_read_as_an_excerpt(
 #[test]
 fn duplicate_stats_must_agree_with_the_header() {
     let text = printed!("v6.0-guide-llama2-server-stats-twice");
-    let summary = parse(text).unwrap();
+    let summary = parse_summary(text).unwrap();
     close(value(&summary, "scheduled_samples_per_second"), 359.71);
     close(value(&summary, "ttft_p99_ns"), 1_019_241_339.0);
 
@@ -216,21 +216,27 @@ fn duplicate_stats_must_agree_with_the_header() {
         stats[second..].replace("...", ""),
         &stats[..second]
     );
-    let summary = parse(&swapped).unwrap();
+    let summary = parse_summary(&swapped).unwrap();
     close(value(&summary, "scheduled_samples_per_second"), 359.71);
 }
 
 #[test]
 fn line_ends_indentation_and_bom_are_ignored() {
-    let expected = parse(SERVER).unwrap();
-    assert_eq!(parse(&SERVER.replace('\n', "\r\n")).unwrap(), expected);
-    assert_eq!(parse(&format!("\u{feff}{SERVER}")).unwrap(), expected);
-    assert_eq!(parse(&SERVER.replace('=', "")).unwrap(), expected);
+    let expected = parse_summary(SERVER).unwrap();
+    assert_eq!(
+        parse_summary(&SERVER.replace('\n', "\r\n")).unwrap(),
+        expected
+    );
+    assert_eq!(
+        parse_summary(&format!("\u{feff}{SERVER}")).unwrap(),
+        expected
+    );
+    assert_eq!(parse_summary(&SERVER.replace('=', "")).unwrap(), expected);
     let squeezed: Vec<_> = SERVER
         .lines()
         .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
         .collect();
-    assert_eq!(parse(&squeezed.join("\n")).unwrap(), expected);
+    assert_eq!(parse_summary(&squeezed.join("\n")).unwrap(), expected);
 }
 
 #[rstest]
@@ -241,21 +247,24 @@ fn line_ends_indentation_and_bom_are_ignored() {
 #[case("Hello, world\n", SummaryError::NotASummary)]
 #[case("================\n", SummaryError::NotASummary)]
 fn a_file_that_is_not_a_summary_is_reported(#[case] text: &str, #[case] error: SummaryError) {
-    assert_eq!(parse(text), Err(error));
+    assert_eq!(parse_summary(text), Err(error));
 }
 
 #[test]
 fn binary_and_oversized_files_are_reported() {
     assert_eq!(
-        parse_bytes(&[0x7f, b'E', b'L', b'F', 0, 1]),
+        parse_summary_bytes(&[0x7f, b'E', b'L', b'F', 0, 1]),
         Err(SummaryError::Binary)
     );
-    assert_eq!(parse_bytes(&[0xff; 64]), Err(SummaryError::NotASummary));
-    let large = vec![b'a'; MOST_BYTES + 1];
     assert_eq!(
-        parse_bytes(&large),
+        parse_summary_bytes(&[0xff; 64]),
+        Err(SummaryError::NotASummary)
+    );
+    let large = vec![b'a'; MAX_SUMMARY_BYTES + 1];
+    assert_eq!(
+        parse_summary_bytes(&large),
         Err(SummaryError::TooLarge {
-            bytes: MOST_BYTES + 1
+            bytes: MAX_SUMMARY_BYTES + 1
         })
     );
 }
@@ -263,12 +272,12 @@ fn binary_and_oversized_files_are_reported() {
 #[test]
 fn two_runs_in_one_file_are_refused() {
     let other = printed!("own-server_tokens-invalid_both");
-    let error = parse(&format!("{SERVER}{other}")).unwrap_err();
+    let error = parse_summary(&format!("{SERVER}{other}")).unwrap_err();
     assert!(
         matches!(error, SummaryError::Contradiction { .. }),
         "{error}"
     );
-    let error = parse("Result is : VALID\nResult is : INVALID\n").unwrap_err();
+    let error = parse_summary("Result is : VALID\nResult is : INVALID\n").unwrap_err();
     assert_eq!(
         error,
         SummaryError::Contradiction {
@@ -279,16 +288,16 @@ fn two_runs_in_one_file_are_refused() {
 
 #[test]
 fn a_non_numeric_figure_is_skipped() {
-    let summary = parse(&SERVER.replace("3425.60", "nan")).unwrap();
+    let summary = parse_summary(&SERVER.replace("3425.60", "nan")).unwrap();
     assert!(!summary.figures.contains_key("completed_tokens_per_second"));
     assert_eq!(summary.unread.len(), 2);
 }
 
 #[test]
 fn a_truncated_file_is_flagged_and_has_no_wrong_figures() {
-    let whole = parse(SERVER).unwrap();
+    let whole = parse_summary(SERVER).unwrap();
     for cut in 1..SERVER.len() - "\n".len() {
-        let Ok(part) = parse(&SERVER[..cut]) else {
+        let Ok(part) = parse_summary(&SERVER[..cut]) else {
             continue;
         };
         if part.completeness == Completeness::Whole {
@@ -313,7 +322,7 @@ fn a_truncated_file_is_flagged_and_has_no_wrong_figures() {
 
 #[test]
 fn figures_have_units() {
-    let summary = parse(SERVER).unwrap();
+    let summary = parse_summary(SERVER).unwrap();
     let unit = |name: &str| {
         summary
             .figures
@@ -328,24 +337,24 @@ fn figures_have_units() {
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in "\\PC*") {
-        let _ = parse(&text);
+        let _ = parse_summary(&text);
     }
 
     #[test]
     fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
-        let _ = parse_bytes(&bytes);
+        let _ = parse_summary_bytes(&bytes);
     }
 
     #[test]
     fn lines_in_any_order_are_read_or_refused(order in Just(SERVER.lines().collect::<Vec<_>>()).prop_shuffle(), take in 0_usize..80) {
         let text = order[..take.min(order.len())].join("\n");
-        let _ = parse(&text);
+        let _ = parse_summary(&text);
     }
 
     #[test]
     fn a_damaged_summary_is_read_or_refused(at in 0..SERVER.len(), byte in any::<u8>()) {
         let mut bytes = SERVER.as_bytes().to_vec();
         bytes[at] = byte;
-        let _ = parse_bytes(&bytes);
+        let _ = parse_summary_bytes(&bytes);
     }
 }

@@ -51,7 +51,7 @@ fn read(
         .collect();
     let mut runs = TrainingRunReader::new(&requested);
     for line in lines {
-        runs.feed(line);
+        runs.feed_line(line);
     }
     runs.finish()
 }
@@ -71,7 +71,7 @@ fn a_run_is_timed_from_start_to_stop() {
     ];
     let runs = read(&run(1_000_000, 21, "success", 0.9249), &requested).unwrap();
     let [run] = &runs[..] else { panic!("{runs:?}") };
-    assert_eq!(run.minutes(Some(&TARGET)), Ok(21.0));
+    assert_eq!(run.minutes_to_train(Some(&TARGET)), Ok(21.0));
     assert_eq!(run.samples_to_converge(), Some(3072.0));
     assert_eq!(run.batch_size, Some(8.0));
     assert_eq!(run.benchmark.as_deref(), Some("llama2_70b_lora"));
@@ -100,7 +100,7 @@ fn an_event_that_announces_a_figure_is_not_replaced_by_another(
     let runs = read(&run_with("tracked_stats", value), &requested).unwrap();
     let error = runs[0].requested_value(0).unwrap_err();
     assert!(error.contains(expected), "{error}");
-    assert_eq!(runs[0].minutes(Some(&TARGET)), Ok(21.0));
+    assert_eq!(runs[0].minutes_to_train(Some(&TARGET)), Ok(21.0));
 }
 
 #[test]
@@ -109,22 +109,22 @@ fn other_members_that_are_no_numbers_hide_nothing() {
     let lines = run_with("tracked_stats", "{\"throughput\": 2.5, \"loss\": NaN}");
     let runs = read(&lines, &requested).unwrap();
     assert_eq!(runs[0].requested_value(0), Ok(2.5));
-    let place = runs[0].requested(0).unwrap().place();
-    assert_eq!(place, RecordLocation::line(0, 12));
+    let place = runs[0].requested_accumulator(0).unwrap().deciding_place();
+    assert_eq!(place, RecordLocation::at_line(0, 12));
 }
 
 #[test]
 fn a_last_evaluation_that_is_not_a_number_is_no_success() {
     let runs = read(&run_with("eval_accuracy", "NaN"), &[]).unwrap();
     for target in [None, Some(&TARGET)] {
-        let error = runs[0].minutes(target).unwrap_err();
+        let error = runs[0].minutes_to_train(target).unwrap_err();
         assert!(error.contains("not a number (NaN)"), "{error}");
     }
     assert!(runs[0].check_evaluation().is_err());
     let mut earlier = run(1_000_000, 21, "success", 0.92);
     earlier.insert(6, line("eval_accuracy", 1_000_001, "NaN", ""));
     let runs = read(&earlier, &[]).unwrap();
-    assert_eq!(runs[0].minutes(Some(&TARGET)), Ok(21.0));
+    assert_eq!(runs[0].minutes_to_train(Some(&TARGET)), Ok(21.0));
 }
 
 /// An evaluation that was cut may have missed the target.
@@ -141,7 +141,7 @@ fn a_last_evaluation_that_was_cut_is_no_success(#[case] cut: &str, #[case] is_ev
     let expected =
         "it reports success, but its last eval_accuracy, line 12, was cut, or is not JSON";
     for target in [None, Some(&TARGET)] {
-        let minutes = runs[0].minutes(target);
+        let minutes = runs[0].minutes_to_train(target);
         if is_evaluation {
             assert_eq!(minutes, Err(expected.to_owned()));
         } else {
@@ -152,7 +152,7 @@ fn a_last_evaluation_that_was_cut_is_no_success(#[case] cut: &str, #[case] is_ev
     let mut earlier = run(1_000_000, 21, "success", 0.92);
     earlier.insert(10, cut.to_owned());
     let runs = read(&earlier, &[]).unwrap();
-    assert_eq!(runs[0].minutes(Some(&TARGET)), Ok(21.0));
+    assert_eq!(runs[0].minutes_to_train(Some(&TARGET)), Ok(21.0));
 }
 
 #[test]
@@ -164,17 +164,17 @@ fn several_runs_in_one_log() {
     lines.extend(run(4_000_000, 13, "success", 0.92).into_iter().take(8));
     let runs = read(&lines, &[]).unwrap();
     assert_eq!(runs.len(), 4);
-    assert_eq!(runs[0].minutes(Some(&TARGET)), Ok(10.0));
-    assert_eq!(runs[1].minutes(Some(&TARGET)), Ok(f64::INFINITY));
+    assert_eq!(runs[0].minutes_to_train(Some(&TARGET)), Ok(10.0));
+    assert_eq!(runs[1].minutes_to_train(Some(&TARGET)), Ok(f64::INFINITY));
     assert_eq!(runs[1].samples_to_converge(), Some(f64::INFINITY));
     assert!(
         runs[2]
-            .minutes(Some(&TARGET))
+            .minutes_to_train(Some(&TARGET))
             .unwrap_err()
             .contains("0.93 misses the target")
     );
-    assert_eq!(runs[2].minutes(None), Ok(12.0));
-    let cut = runs[3].minutes(None).unwrap_err();
+    assert_eq!(runs[2].minutes_to_train(None), Ok(12.0));
+    let cut = runs[3].minutes_to_train(None).unwrap_err();
     assert!(
         cut.contains("ends before run_stop: its last event is eval_accuracy"),
         "{cut}"
@@ -195,7 +195,7 @@ fn a_log_that_is_printed_twice_is_one_run() {
     lines.extend(log.clone());
     let runs = read(&lines, &[]).unwrap();
     assert_eq!(runs.len(), 1);
-    assert_eq!(runs[0].minutes(None), Ok(10.0));
+    assert_eq!(runs[0].minutes_to_train(None), Ok(10.0));
     // The end of it again.
     lines.extend(log[8..].to_vec());
     assert_eq!(read(&lines, &[]).unwrap().len(), 1);
@@ -213,7 +213,7 @@ fn ranks_that_print_the_same_lines_are_one_run() {
     }
     let runs = read(&lines, &[]).unwrap();
     assert_eq!(runs.len(), 1);
-    assert_eq!(runs[0].minutes(None), Ok(10.0));
+    assert_eq!(runs[0].minutes_to_train(None), Ok(10.0));
     // A rank that logs another status.
     lines.push(line(
         "run_stop",
@@ -222,7 +222,12 @@ fn ranks_that_print_the_same_lines_are_one_run() {
         "\"status\": \"aborted\"",
     ));
     let runs = read(&lines, &[]).unwrap();
-    assert!(runs[0].minutes(None).unwrap_err().contains("disagree"));
+    assert!(
+        runs[0]
+            .minutes_to_train(None)
+            .unwrap_err()
+            .contains("disagree")
+    );
 }
 
 #[rstest]
@@ -241,7 +246,7 @@ fn a_clock_that_runs_backwards_is_an_error() {
         line("run_stop", 8000, "null", "\"status\": \"success\""),
     ];
     let runs = read(&lines, &[]).unwrap();
-    assert!(runs[0].minutes(None).is_err());
+    assert!(runs[0].minutes_to_train(None).is_err());
 }
 
 proptest! {
@@ -253,7 +258,7 @@ proptest! {
             .collect();
         if let Ok(runs) = read(&lines, &[("tracked_stats.throughput", MatchSelection::Sum)]) {
             for run in runs {
-                let minutes = run.minutes(Some(&TARGET));
+                let minutes = run.minutes_to_train(Some(&TARGET));
                 prop_assert!(minutes.is_err() || minutes.unwrap() > 0.0);
             }
         }

@@ -13,7 +13,7 @@ pub fn check_audit(test: &ComplianceTest, run: &RunSettings) -> Vec<RuleCheck> {
         let passed = mode == TestMode::Performance;
         checks.push(RuleCheck::new("mode", mode.to_string(), required, passed));
     }
-    checks.extend(issue(test.issue, &run.settings));
+    checks.extend(check_issue_settings(test.issue, &run.settings));
     let required = test.samples_logged.unwrap_or(0);
     checks.extend(run.settings.accuracy_log_sampling_target.map(|logged| {
         let passed = logged == required;
@@ -25,8 +25,8 @@ pub fn check_audit(test: &ComplianceTest, run: &RunSettings) -> Vec<RuleCheck> {
 
 /// Checks that a submitted run has none of an audit's settings. Logging some answers costs little,
 /// and one published run of v5.1 does.
-pub fn check_submitted(settings: &Parameters) -> Vec<RuleCheck> {
-    let mut checks = issue(None, settings);
+pub fn check_no_audit_settings(settings: &Parameters) -> Vec<RuleCheck> {
+    let mut checks = check_issue_settings(None, settings);
     let logged = settings.accuracy_log_sampling_target;
     checks.extend(logged.filter(|logged| *logged > 0).map(|logged| {
         let rule = "accuracy_log_sampling_target";
@@ -35,7 +35,7 @@ pub fn check_submitted(settings: &Parameters) -> Vec<RuleCheck> {
     checks
 }
 
-fn issue(issue: Option<SampleSelection>, settings: &Parameters) -> Vec<RuleCheck> {
+fn check_issue_settings(issue: Option<SampleSelection>, settings: &Parameters) -> Vec<RuleCheck> {
     let settings = [
         (
             "performance_issue_same",
@@ -62,7 +62,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::rounds::rounds;
+    use crate::rounds::built_in_rounds;
 
     fn settings(same: bool, unique: bool, logged: u64) -> RunSettings {
         RunSettings {
@@ -113,8 +113,8 @@ mod tests {
         #[case] round: &str,
         #[case] expected: &[&str],
     ) {
-        let rounds = rounds();
-        let rules = rounds.rules("mlperf-inference", round, "gpt-oss-120b", "Offline");
+        let rounds = built_in_rounds();
+        let rules = rounds.benchmark_rules("mlperf-inference", round, "gpt-oss-120b", "Offline");
         let rules = rules.unwrap();
         let (_, test) = rules.compliance.first().unwrap();
         assert_eq!(
@@ -125,10 +125,10 @@ mod tests {
 
     #[test]
     fn settings_of_a_submitted_run_are_checked() {
-        let checks = check_submitted(&settings(false, false, 256).settings);
+        let checks = check_no_audit_settings(&settings(false, false, 256).settings);
         assert!(violated(&checks).is_empty());
         assert!(checks[2].warning);
-        let checks = check_submitted(&settings(true, false, 0).settings);
+        let checks = check_no_audit_settings(&settings(true, false, 0).settings);
         assert_eq!(violated(&checks), ["performance_issue_same"]);
     }
 }

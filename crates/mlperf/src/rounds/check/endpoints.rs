@@ -1,8 +1,8 @@
 //! The rules of an endpoint's results: those of `LoadGen`'s that its files can answer, and the
 //! replacements of `LoadGen`'s own validity.
 
-use super::performance::{min_duration, seeds, token_latencies};
-use super::{count, time, within};
+use super::performance::{check_min_duration, check_seeds, check_token_latencies};
+use super::{check_within_limit, count, format_nanoseconds};
 use crate::check::{NOT_STATED, RuleCheck};
 use crate::endpoints::{EndpointAccuracy, EndpointPerformance};
 use crate::loadgen::TestScenario;
@@ -17,29 +17,29 @@ impl InferenceRules {
             let figure = run.figures.get(name)?;
             Some((figure.value, figure.unit.to_string()))
         };
-        let mut checks = vec![self.endpoint_scenario(run)];
-        checks.extend(completion(run));
+        let mut checks = vec![self.check_endpoint_scenario(run)];
+        checks.extend(check_completion(run));
         // An endpoint has no sample library, and so no seed of one.
-        let [_, sample_index, schedule] = seeds(self, &settings);
+        let [_, sample_index, schedule] = check_seeds(self, &settings);
         checks.extend([sample_index, schedule]);
         checks.extend(run.differing.iter().map(|(name, configured, logged)| {
             let required = format!("{configured}, as config.yaml has it");
             let rule = format!("{name} of the run");
             RuleCheck::new(rule, logged.clone(), required, false)
         }));
-        checks.extend(self.endpoint_latency(run));
+        checks.extend(self.check_endpoint_latency(run));
         // Without limits on them, token latencies may be unknown: the checker does not ask whether the
         // answers were streamed.
         if self.latency.ttft_ns.or(self.latency.tpot_ns).is_some() {
-            checks.extend(token_latencies(self, &settings, &figure));
+            checks.extend(check_token_latencies(self, &settings, &figure));
         }
-        checks.extend(min_duration(self, &settings));
+        checks.extend(check_min_duration(self, &settings));
         checks
     }
 
     /// Checks everything required of an endpoint's accuracy run.
     pub fn check_endpoint_accuracy(&self, results: &EndpointAccuracy) -> Vec<RuleCheck> {
-        let figures = self.accuracy_at_endpoint(results);
+        let figures = self.endpoint_accuracy_figures(results);
         let mut checks: Vec<RuleCheck> = self
             .accuracy
             .iter()
@@ -48,16 +48,16 @@ impl InferenceRules {
                     .iter()
                     .find(|(figure, _)| figure.eq_ignore_ascii_case(name));
                 let value = found.map(|(_, value)| (*value, String::new()));
-                within(name, value.as_ref(), limit)
+                check_within_limit(name, value.as_ref(), limit)
             })
             .collect();
         // The client breaks down the score of some data sets, and of others it does not.
         checks.extend(self.endpoint_accuracy.iter().filter_map(|(name, limit)| {
             let value = (*figures.get(name)?, String::new());
-            Some(within(name, Some(&value), limit))
+            Some(check_within_limit(name, Some(&value), limit))
         }));
         if let Some(required) = self.accuracy_samples {
-            let samples = results.samples();
+            let samples = results.sample_count();
             let shown = samples.map_or_else(|| NOT_STATED.to_owned(), count);
             let passed = samples == Some(required);
             checks.push(RuleCheck::new(
@@ -81,19 +81,19 @@ impl InferenceRules {
     }
 
     /// Returns the accuracy figures, by the names and in the unit that the round has for them.
-    pub fn accuracy_at_endpoint(
+    pub fn endpoint_accuracy_figures(
         &self,
         results: &EndpointAccuracy,
     ) -> std::collections::BTreeMap<String, f64> {
         let Some((name, limit)) = self.accuracy.first() else {
-            return results.figures("accuracy", false);
+            return results.published_figures("accuracy", false);
         };
         let in_percent = limit.min.or(limit.max).is_some_and(|bound| bound > 1.5);
-        results.figures(name, in_percent)
+        results.published_figures(name, in_percent)
     }
 
     /// `online` may be any scenario but Offline.
-    fn endpoint_scenario(&self, run: &EndpointPerformance) -> RuleCheck {
+    fn check_endpoint_scenario(&self, run: &EndpointPerformance) -> RuleCheck {
         let shown = run.scenario.map_or(NOT_STATED, TestScenario::as_str);
         let is_offline = self.scenario == TestScenario::Offline;
         let passed = run.scenario.is_some_and(|logged| {
@@ -103,7 +103,7 @@ impl InferenceRules {
     }
 
     /// Checks the 99th percentile of a query, where token latencies do not replace it.
-    fn endpoint_latency(&self, run: &EndpointPerformance) -> Vec<RuleCheck> {
+    fn check_endpoint_latency(&self, run: &EndpointPerformance) -> Vec<RuleCheck> {
         let mut checks = Vec::new();
         if self.latency != LatencyLimits::default() && self.scenario != TestScenario::Offline {
             let shown = if run.has_early_stopping {
@@ -123,8 +123,8 @@ impl InferenceRules {
         if let Some(limit) = limit {
             let limit = to_f64(limit);
             let p99 = run.figures.get("latency_p99_ns").map(|p99| p99.value);
-            let shown = p99.map_or_else(|| NOT_STATED.to_owned(), time);
-            let required = format!("at most {}", time(limit));
+            let shown = p99.map_or_else(|| NOT_STATED.to_owned(), format_nanoseconds);
+            let required = format!("at most {}", format_nanoseconds(limit));
             let passed = p99.is_some_and(|p99| p99 <= limit);
             checks.push(RuleCheck::new(
                 "latency, 99th percentile",
@@ -138,7 +138,7 @@ impl InferenceRules {
 }
 
 /// Checks what VALID means to `LoadGen`: the run is complete, and every sample was answered.
-fn completion(run: &EndpointPerformance) -> [RuleCheck; 2] {
+fn check_completion(run: &EndpointPerformance) -> [RuleCheck; 2] {
     let shown = match run.complete {
         Some(true) => "complete",
         Some(false) => "not complete",

@@ -6,11 +6,11 @@ use crate::check::RuleCheck;
 use crate::endpoints::{EndpointAccuracy, EndpointPerformance};
 use crate::loadgen::TestScenario;
 use crate::rounds::InferenceRules;
-use crate::rounds::rounds;
+use crate::rounds::built_in_rounds;
 
 fn rules(benchmark: &str, scenario: TestScenario) -> InferenceRules {
-    let round = rounds().get("mlperf-inference", "v6.1").unwrap();
-    round.rules(benchmark, scenario).unwrap()
+    let round = built_in_rounds().get("mlperf-inference", "v6.1").unwrap();
+    round.benchmark_rules(benchmark, scenario).unwrap()
 }
 
 fn object(value: Value) -> Map<String, Value> {
@@ -28,7 +28,7 @@ fn run(change: impl Fn(&mut Value, &mut Value)) -> EndpointPerformance {
         "ttft": {"early_stopping_percentiles": {"99.0": 484_730_193.0}},
         "tpot": {"early_stopping_percentiles": {"99.0": 12_560_416.4}}, "tps": 652_750.1});
     change(&mut config, &mut summary);
-    EndpointPerformance::read(&object(config), &object(summary))
+    EndpointPerformance::from_config_and_summary(&object(config), &object(summary))
 }
 
 fn broken(checks: Vec<RuleCheck>) -> Vec<String> {
@@ -84,7 +84,7 @@ fn each_rule_of_a_run_is_checked() {
 #[test]
 fn accuracy_uses_the_unit_of_the_round() {
     let results = |score: Value, samples: u64| {
-        EndpointAccuracy::read(&object(
+        EndpointAccuracy::from_json(&object(
             json!({"accuracy_scores": [{"score": score, "total_samples": samples,
             "output_sequence_lengths": {"avg": 3825.6}}]}),
         ))
@@ -108,7 +108,7 @@ fn accuracy_uses_the_unit_of_the_round() {
 fn a_limited_part_of_a_score_is_checked() {
     let results = |mean: Value| {
         let score = json!({"score": 0.8623, "total_samples": 995, "breakdown": {"normalized_single_turn_score": mean}});
-        EndpointAccuracy::read(&object(json!({"accuracy_scores": [score]})))
+        EndpointAccuracy::from_json(&object(json!({"accuracy_scores": [score]})))
     };
     let edge = rules("qwen3.6-27b", TestScenario::SingleStream);
     assert!(broken(edge.check_endpoint_accuracy(&results(json!(87.76)))).is_empty());
@@ -128,7 +128,7 @@ fn answers_that_were_not_streamed_count_offline() {
         "min_duration_ms": 1_500_000, "scheduler_random_seed": 16_159_082_839_903_944_936_u64,
         "dataloader_random_seed": 2_747_215_439_041_700_203_u64}}});
     let summary = json!({"complete": true, "n_samples_issued": 10, "n_samples_completed": 10, "n_samples_failed": 0});
-    let run = EndpointPerformance::read(&object(config), &object(summary));
+    let run = EndpointPerformance::from_config_and_summary(&object(config), &object(summary));
     assert_eq!(
         broken(rules("deepseek-r1", TestScenario::Offline).check_endpoint(&run)),
         [""; 0]
@@ -138,7 +138,7 @@ fn answers_that_were_not_streamed_count_offline() {
 #[test]
 fn some_benchmarks_may_be_measured_at_an_endpoint() {
     let allows = |round: &str, benchmark: &str| {
-        let round = rounds().get("mlperf-inference", round).unwrap();
+        let round = built_in_rounds().get("mlperf-inference", round).unwrap();
         round.allows_endpoint(benchmark)
     };
     assert!(allows("v6.1", "llama3_1-8b"));

@@ -9,10 +9,13 @@ use crate::rounds::InferenceRules;
 type RoundVersion = (u32, u32);
 
 /// Checks that `LoadGen` is not of a later round; that it is of a much earlier one is a warning.
-pub(super) fn check(rules: &InferenceRules, run: &RunSettings) -> Option<RuleCheck> {
+pub(super) fn check_loadgen_version(
+    rules: &InferenceRules,
+    run: &RunSettings,
+) -> Option<RuleCheck> {
     let logged = run.loadgen_version.as_deref()?.split_whitespace().next()?;
-    let version = read(logged)?;
-    let round = read(rules.round.trim_start_matches(['v', 'V']))?;
+    let version = parse_version(logged)?;
+    let round = parse_version(rules.round.trim_start_matches(['v', 'V']))?;
     let rule = "LoadGen's version";
     if version > round {
         let (major, minor) = round;
@@ -20,11 +23,11 @@ pub(super) fn check(rules: &InferenceRules, run: &RunSettings) -> Option<RuleChe
             "{major}.{minor} or older, with the seeds of {}",
             rules.round
         );
-        return Some(RuleCheck::failed(rule, logged, required));
+        return Some(RuleCheck::violation(rule, logged, required));
     }
     let oldest = rules.oldest_loadgen.as_deref()?;
     let required = format!("{oldest} or newer, in {}", rules.round);
-    Some(if version < read(oldest)? {
+    Some(if version < parse_version(oldest)? {
         RuleCheck::warning(rule, logged, required)
     } else {
         RuleCheck::new(rule, logged, required, true)
@@ -32,7 +35,7 @@ pub(super) fn check(rules: &InferenceRules, run: &RunSettings) -> Option<RuleChe
 }
 
 /// `5.0.25` and `4.1`, by their first two numbers.
-fn read(text: &str) -> Option<RoundVersion> {
+fn parse_version(text: &str) -> Option<RoundVersion> {
     let mut numbers = text.split('.').map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
@@ -43,7 +46,7 @@ mod tests {
 
     use super::*;
     use crate::loadgen::TestScenario;
-    use crate::rounds::rounds;
+    use crate::rounds::built_in_rounds;
 
     #[rstest]
     #[case("v5.1", "5.1.0 @ b9ed3c7fec", Some((true, false)))]
@@ -59,13 +62,14 @@ mod tests {
         #[case] version: &str,
         #[case] expected: Option<(bool, bool)>,
     ) {
-        let rules = rounds().rules("mlperf-inference", round, "resnet", "Offline");
+        let rules =
+            built_in_rounds().benchmark_rules("mlperf-inference", round, "resnet", "Offline");
         let run = RunSettings {
             scenario: Some(TestScenario::Offline),
             loadgen_version: Some(version.to_owned()),
             ..RunSettings::default()
         };
-        let check = check(&rules.unwrap(), &run);
+        let check = check_loadgen_version(&rules.unwrap(), &run);
         assert_eq!(check.map(|check| (check.passed, check.warning)), expected);
     }
 }

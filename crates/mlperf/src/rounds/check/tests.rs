@@ -5,11 +5,11 @@ use rstest::rstest;
 use super::*;
 use crate::loadgen::Parameters;
 use crate::loadgen::summary::Constraints;
-use crate::rounds::rounds;
+use crate::rounds::built_in_rounds;
 
 fn rules(scenario: TestScenario) -> InferenceRules {
-    let round = rounds().get("mlperf-inference", "v5.1").unwrap();
-    round.rules("llama2-70b-99", scenario).unwrap()
+    let round = built_in_rounds().get("mlperf-inference", "v5.1").unwrap();
+    round.benchmark_rules("llama2-70b-99", scenario).unwrap()
 }
 
 /// Returns the settings that `LoadGen` logs in a valid run of v5.1.
@@ -194,8 +194,8 @@ fn the_target_percentile_depends_on_scenario_and_benchmark(
     #[case] logged: Option<f64>,
     #[case] violated: Option<&str>,
 ) {
-    let round = rounds().get("mlperf-inference", "v5.1").unwrap();
-    let rules = round.rules(benchmark, scenario).unwrap();
+    let round = built_in_rounds().get("mlperf-inference", "v5.1").unwrap();
+    let rules = round.benchmark_rules(benchmark, scenario).unwrap();
     let mut run = run(scenario);
     run.settings.target_latency_percentile = logged;
     let checks = rules.check_performance(&run, &|_| None);
@@ -247,8 +247,10 @@ fn early_stopping_replaces_the_minimum_query_count() {
 
 #[test]
 fn query_latency_is_checked_without_token_latencies() {
-    let round = rounds().get("mlperf-inference", "v5.1").unwrap();
-    let rules = round.rules("retinanet", TestScenario::Server).unwrap();
+    let round = built_in_rounds().get("mlperf-inference", "v5.1").unwrap();
+    let rules = round
+        .benchmark_rules("retinanet", TestScenario::Server)
+        .unwrap();
     let mut run = run(TestScenario::Server);
     run.settings.target_latency_ns = Some(100_000_000);
     let p99 = |name: &str| (name == "latency_p99_ns").then(|| (100e6, "ns".to_owned()));
@@ -305,8 +307,10 @@ fn accuracy_is_a_range() {
 
 #[test]
 fn an_edge_system_can_infer_offline_from_single_stream() {
-    let round = rounds().get("mlperf-inference", "v5.1").unwrap();
-    let rules = round.rules("resnet50", TestScenario::Offline).unwrap();
+    let round = built_in_rounds().get("mlperf-inference", "v5.1").unwrap();
+    let rules = round
+        .benchmark_rules("resnet50", TestScenario::Offline)
+        .unwrap();
     let checks = rules.check_performance(&run(TestScenario::SingleStream), &|_| None);
     assert_eq!(
         checks[0],
@@ -337,9 +341,11 @@ fn equal_issue_depends_on_round_and_division(
     #[case] logged: Option<bool>,
     #[case] expected: &[&str],
 ) {
-    let rounds = rounds();
+    let rounds = built_in_rounds();
     let round = rounds.get("mlperf-inference", round).unwrap();
-    let rules = round.rules("mixtral-8x7b", TestScenario::Offline).unwrap();
+    let rules = round
+        .benchmark_rules("mixtral-8x7b", TestScenario::Offline)
+        .unwrap();
     let mut run = run(TestScenario::Offline);
     run.has_detail = has_detail;
     run.settings.sample_concatenate_permutation = logged;

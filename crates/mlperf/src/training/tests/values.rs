@@ -122,7 +122,7 @@ fn points_match_the_official_checker() {
     let point = |benchmark: &str, size: u32, samples: f64| {
         let rules = rules("v5.1", benchmark, Division::Closed);
         let reference = rules.reference.unwrap();
-        convergence::normalise(&reference, rules.runs, f64::from(size), &[samples; 10])
+        convergence::normalize_convergence(&reference, rules.runs, f64::from(size), &[samples; 10])
     };
     for (benchmark, size, mean, fewest) in [
         ("llama2_70b_lora", 8, 3_178.666_666, 2_960.633_961),
@@ -152,7 +152,7 @@ proptest! {
         points in prop::collection::btree_map(1_u64..128, prop::collection::vec(1.0_f64..1e6, 0..6), 0..5),
     ) {
         let reference = ReferencePoints { points, allowance: 0.0 };
-        if let Ok(normal) = convergence::normalise(&reference, 10, f64::from(size), &samples) {
+        if let Ok(normal) = convergence::normalize_convergence(&reference, 10, f64::from(size), &samples) {
             prop_assert!(normal.factor >= 1.0 && normal.factor.is_finite());
             prop_assert!(normal.fewest <= normal.reference + 1e-6);
         }
@@ -168,6 +168,6 @@ proptest! {
         }
         let rules = closed();
         let logs = read(&rules, &[text, LOGS[0].to_owned(), LOGS[2].to_owned()]);
-        prop_assert!(!check(&rules, &logs, Some(f64::NAN)).checks.is_empty());
+        prop_assert!(!check_result(&rules, &logs, Some(f64::NAN)).checks.is_empty());
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn lines(figure: &BatchFigure<'_>) -> Option<Chart> {
     let values = series.iter().map(|series| {
         let points = series.points.iter().zip(&axis.values);
         let points = points.filter_map(|((_, value), release)| {
-            let value = number::figure((*value)?, figure.unit);
+            let value = number::format_figure((*value)?, figure.unit);
             Some(format!("{release} {value}"))
         });
         format!("{}: {}", series.name, join(points, ", "))

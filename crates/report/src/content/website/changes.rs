@@ -12,7 +12,7 @@ use crate::content::runs::{cut, minute, shortened};
 use crate::document::{Block, Line, Table, TableCell};
 use crate::feed::{Feed, FeedEntry};
 use retrial_history::RunSummary;
-use retrial_results::verdict::{QualifiedOutcome, notice};
+use retrial_results::verdict::{QualifiedOutcome, trademark_notice};
 
 /// The most changes in a table, and in the feed.
 const LISTED: usize = 20;
@@ -140,7 +140,7 @@ fn entry(group: &SubmissionRuns<'_>, change: &VerdictChange<'_>) -> FeedEntry {
     ];
     let changed = changed.into_iter().filter(|(_, was, is)| was != is);
     parts.extend(changed.map(|(name, was, is)| format!("The {name} was {was}, now {is}.")));
-    parts.extend(notice(&run.submission));
+    parts.extend(trademark_notice(&run.submission));
     parts.retain(|part| !part.is_empty());
     FeedEntry {
         id: run.id.clone(),

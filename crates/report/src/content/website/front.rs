@@ -14,8 +14,8 @@ use crate::content::verdict;
 use crate::document::{Block, Document, Line, RowTable, Section, StyledText, Table, TableCell};
 use retrial_document::measures::format;
 use retrial_history::RunSummary;
-use retrial_readings::natural::natural;
-use retrial_results::verdict::{Outcome, QualifiedOutcome, notice};
+use retrial_readings::natural::natural_sort_key;
+use retrial_results::verdict::{Outcome, QualifiedOutcome, trademark_notice};
 
 /// The most that each table may take, in bytes of HTML.
 const SUBMISSIONS_BYTES: usize = 130_000;
@@ -103,7 +103,7 @@ fn submissions<'a>(groups: &[&'a SubmissionRuns<'a>]) -> RowTable<&'a Submission
         cut(&join(words.into_iter().flatten(), " "))
     };
     let mut newest = groups.iter().map(|group| &group.newest().submission);
-    let is_noticed = newest.any(|submission| notice(submission).is_some());
+    let is_noticed = newest.any(|submission| trademark_notice(submission).is_some());
     let caption = "Submissions with their newest verdict";
     let table = Table::of(caption, groups.iter().copied()).head("submission", |group| {
         TableCell::from(cut(group.title)).linked(Some(group.page()))
@@ -182,7 +182,7 @@ fn table<'a>(
 
 fn by_gpu(website: &Website<'_>) -> Table {
     let mut rows = tallies(website, |series| [(series.gpus, series.rows.clone())]);
-    rows.sort_by_cached_key(|(gpus, _)| natural(gpus));
+    rows.sort_by_cached_key(|(gpus, _)| natural_sort_key(gpus));
     let rows = rows.into_iter().map(|(gpus, tally)| {
         let gpus = if gpus.is_empty() { "no GPU" } else { gpus };
         (String::new(), gpus, tally)
@@ -201,7 +201,7 @@ fn by_release(website: &Website<'_>) -> Table {
         releases.collect::<Vec<_>>()
     });
     // The newest releases first, as far as their names tell.
-    rows.sort_by_cached_key(|((kind, release), _)| (*kind, Reverse(natural(release))));
+    rows.sort_by_cached_key(|((kind, release), _)| (*kind, Reverse(natural_sort_key(release))));
     let rows = rows.into_iter();
     let rows = rows.map(|((kind, release), tally)| (kind.name(), release, tally));
     let table = table("Newest verdicts by release", "release", rows);

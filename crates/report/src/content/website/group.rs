@@ -10,7 +10,7 @@ use super::FRONT;
 use crate::charts::file_name;
 use crate::content::runs::title;
 use retrial_history::RunSummary;
-use retrial_readings::natural::natural;
+use retrial_readings::natural::natural_sort_key;
 
 /// A submission and its runs.
 pub(super) struct SubmissionRuns<'a> {
@@ -122,7 +122,7 @@ pub(super) fn groups(
             rows,
         }
     });
-    let key = |group: &SubmissionRuns<'_>| (natural(group.title), group.name.clone());
+    let key = |group: &SubmissionRuns<'_>| (natural_sort_key(group.title), group.name.clone());
     groups.sorted_by_cached_key(key).collect()
 }
 
@@ -157,6 +157,11 @@ fn series<'a>(rows: &[&'a RunSummary]) -> Vec<RunSeries<'a>> {
             gpus,
             rows,
         });
-    let key = |series: &RunSeries<'_>| (natural(series.gpus), natural(&series.choices));
+    let key = |series: &RunSeries<'_>| {
+        (
+            natural_sort_key(series.gpus),
+            natural_sort_key(&series.choices),
+        )
+    };
     series.sorted_by_cached_key(key).collect()
 }

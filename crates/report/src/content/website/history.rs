@@ -12,7 +12,7 @@ use super::releases::{self, ReleaseKind};
 use crate::charts::{CategoryResults, Chart, of_history};
 use crate::content::runs::{cut, ratio_of};
 use retrial_history::RunSummary;
-use retrial_readings::natural::natural;
+use retrial_readings::natural::natural_sort_key;
 use retrial_results::verdict::Outcome;
 
 /// The most rows of a chart.
@@ -79,7 +79,7 @@ fn over_releases(
     }
     let releases = releases.into_iter();
     let mut releases = releases
-        .sorted_by_cached_key(|release| natural(release))
+        .sorted_by_cached_key(|release| natural_sort_key(release))
         .collect_vec();
     releases.drain(..releases.len().saturating_sub(RELEASES));
     let results = results_by_row(rows, releases.len(), |row| {
@@ -125,7 +125,7 @@ fn results_by_row(
     let newest_rows = by_label.into_iter();
     let newest_rows = newest_rows.k_largest_by_key(ROWS, |(_, (newest, _))| *newest);
     let newest_rows = newest_rows.map(|(label, (_, categories))| (cut(&label), categories));
-    let key = |(label, _): &(String, Vec<CategoryResults>)| natural(label);
+    let key = |(label, _): &(String, Vec<CategoryResults>)| natural_sort_key(label);
     newest_rows.sorted_by_cached_key(key).collect()
 }
 

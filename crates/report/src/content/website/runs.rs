@@ -12,7 +12,7 @@ use crate::content::{runs, verdict};
 use crate::document::{Block, Document, Line, ListItem, RowTable, Section, Table, TableCell};
 use retrial_document::measures::format;
 use retrial_history::RunSummary;
-use retrial_results::verdict::notice;
+use retrial_results::verdict::trademark_notice;
 
 /// The most runs on a submission's first page, and what they may take in bytes.
 const FIRST: usize = 50;
@@ -123,7 +123,9 @@ fn table<'a>(
 ) -> RowTable<&'a RunSummary> {
     let scenarios = rows.iter().filter_map(|row| row.deciding.as_ref());
     let scenarios = !scenarios.map(|deciding| &deciding.scenario).all_equal();
-    let is_noticed = rows.iter().any(|row| notice(&row.submission).is_some());
+    let is_noticed = rows
+        .iter()
+        .any(|row| trademark_notice(&row.submission).is_some());
     let table = Table::of(caption, rows.iter().copied())
         .head("run", |row| {
             TableCell::from(&row.id).linked((options.link)(row))

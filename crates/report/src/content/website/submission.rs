@@ -12,8 +12,8 @@ use crate::document::{
 };
 use retrial_document::measures::format;
 use retrial_history::RunSummary;
-use retrial_readings::natural::natural;
-use retrial_results::verdict::notice;
+use retrial_readings::natural::natural_sort_key;
+use retrial_results::verdict::trademark_notice;
 
 /// The most that each table may take, in bytes of HTML.
 const SERIES_BYTES: usize = 30_000;
@@ -25,7 +25,7 @@ const SOURCES: usize = 4;
 /// The first page of a submission.
 pub(super) fn page(website: &Website<'_>, at: usize) -> WebsitePage {
     let group = &website.groups[at];
-    let notice = notice(&group.newest().submission);
+    let notice = trademark_notice(&group.newest().submission);
     let charts = history::charts(group, notice.is_some());
     let mut blocks = vec![Block::Conclusion(conclusion(group))];
     blocks.extend(Section::of("History", Block::charts(charts)));
@@ -143,8 +143,12 @@ fn by_release<'a>(group: &'a SubmissionRuns<'a>) -> Vec<VariantRuns<'a>> {
         });
         // The newest releases first, as far as their names tell.
         all.extend(rows.sorted_by_cached_key(|row| {
-            let release = std::cmp::Reverse(natural(row.release));
-            (release, natural(row.gpus), natural(row.choices))
+            let release = std::cmp::Reverse(natural_sort_key(row.release));
+            (
+                release,
+                natural_sort_key(row.gpus),
+                natural_sort_key(row.choices),
+            )
         }));
     }
     all

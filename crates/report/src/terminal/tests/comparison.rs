@@ -8,7 +8,7 @@ use super::{Terminal, render};
 use crate::content::{DetailLevel, comparison as content};
 use retrial_recipe::model::{Mode, Submission};
 use retrial_results::verdict::comparison::{
-    Comparison, ComparisonOptions, ComparisonSubject, Fact, FactGroup, FailIf, compare,
+    Comparison, ComparisonOptions, ComparisonSubject, Fact, FactGroup, FailIf, compare_subjects,
 };
 use retrial_results::verdict::{Evidence, FigureValue, RunContext, StatedValidity, TrialEvidence};
 
@@ -32,7 +32,7 @@ fn evidence(scenario: &str, mode: Mode, figures: &[(&str, &str, &[f64])]) -> Evi
     evidence.published_metric = figures.first().map(|(name, _, _)| (*name).to_owned());
     let trials = figures.first().map_or(0, |(_, _, values)| values.len());
     for number in 0..trials {
-        let mut trial = TrialEvidence::finished(1 + u32::try_from(number).unwrap(), "run");
+        let mut trial = TrialEvidence::new_finished(1 + u32::try_from(number).unwrap(), "run");
         trial.validity = StatedValidity::Valid;
         for (name, unit, values) in figures {
             let value = FigureValue::new(values[number], *unit);
@@ -113,14 +113,14 @@ fn two() -> Comparison {
         subject("20260821-120000-llama2-1a2b", 1.0, facts("6.4.1", 'a')),
         subject("20260822-120000-llama2-3c4d", 1.031, facts("7.1.1", 'b')),
     ];
-    compare(&subjects, &ComparisonOptions::default())
+    compare_subjects(&subjects, &ComparisonOptions::default())
 }
 
 fn three() -> Comparison {
     let mut other = facts("7.0.0", 'c');
     other.retain(|fact| fact.group != FactGroup::Packages);
     other.push(Fact::new(FactGroup::Host, "kernel of another", "5.15"));
-    let pooled = ComparisonSubject::pooled(
+    let pooled = ComparisonSubject::pool(
         "rocm=7.1.1",
         vec![
             subject("one", 1.031, facts("7.1.1", 'b')),
@@ -136,7 +136,7 @@ fn three() -> Comparison {
         fail_if: Some(FailIf { slower: 0.02 }),
         ..ComparisonOptions::default()
     };
-    let mut comparison = compare(&subjects, &options);
+    let mut comparison = compare_subjects(&subjects, &options);
     comparison.title = Some("llama2-70b-mi355x, 8 x MI355X".to_owned());
     comparison
 }
@@ -168,7 +168,7 @@ proptest! {
     fn lines_fit_the_width(width in 60_u16..140, value in "[ -~äöü\u{4e00}-\u{4e20}\u{1b}]{0,300}", name in "[a-zA-Z_]{1,40}") {
         let with = |value: &str| vec![Fact::new(FactGroup::Variables, name.clone(), value), Fact::new(FactGroup::Host, "kernel", value)];
         let subjects = [subject("a", 1.0, with(&value)), subject("b", 1.0, with("")), subject("c", 1.0, with(&format!("{value}x")))];
-        let text = comparison(&compare(&subjects, &ComparisonOptions::default()), width, false, false);
+        let text = comparison(&compare_subjects(&subjects, &ComparisonOptions::default()), width, false, false);
         prop_assert!(!text.contains(char::from(0x1b)));
         for line in text.lines() {
             prop_assert!(line.width() <= usize::from(width), "{}: {line}", line.width());

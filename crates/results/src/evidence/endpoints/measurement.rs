@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{ACCURACY, SUMMARY, accuracy, performance};
+use super::{ACCURACY_RESULTS_FILE, SUMMARY_FILE, read_accuracy, read_performance};
 use crate::evidence::result_path::ResultPath;
 use crate::verdict::{Evidence, FigureValue, StepOutcome, TrialEvidence};
 use retrial_mlperf::endpoints::{EndpointAccuracy, EndpointPerformance};
@@ -13,12 +13,12 @@ use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::Mode;
 
 /// Scores up to this are shares, and limits up to this are of shares.
-const LARGEST_SHARE: f64 = 1.5;
+const MAX_SHARE: f64 = 1.5;
 
 /// Adds the results of a folder, `relative` to a directory, to the evidence of the recipe's
 /// measurements: those of the folder's scenario and mode. A folder of no scenario's name is of those that
 /// its configuration may be of. `named` is the only scenario that the user wants.
-pub fn add_to_evidence(
+pub fn add_endpoint_evidence(
     evidence: &mut Vec<Evidence>,
     plan: &Plan,
     named: Option<&str>,
@@ -26,14 +26,14 @@ pub fn add_to_evidence(
     place: &ResultPath,
 ) {
     let folder = directory.join(relative);
-    let configured = performance(&folder).ok().and_then(|run| run.scenario);
+    let configured = read_performance(&folder).ok().and_then(|run| run.scenario);
     // The folder of a scenario has its speed; accuracy may not have been measured.
     let is_whole = place.scenario.is_some() && place.mode.is_none();
     let is_measured = |one: &&MeasurementPlan| {
         let is_there = if one.mode == Mode::Accuracy {
-            folder.join(ACCURACY).is_file()
+            folder.join(ACCURACY_RESULTS_FILE).is_file()
         } else {
-            is_whole || folder.join(SUMMARY).is_file()
+            is_whole || folder.join(SUMMARY_FILE).is_file()
         };
         one.loadgen
             && one.mode != Mode::Compliance
@@ -42,7 +42,9 @@ pub fn add_to_evidence(
             && named.is_none_or(|name| one.has_scenario_name(name))
             && match &place.scenario {
                 Some(name) => one.has_scenario_name(name),
-                None => configured.is_none_or(|configured| may_be(&one.scenario, configured)),
+                None => {
+                    configured.is_none_or(|configured| may_be_scenario(&one.scenario, configured))
+                }
             }
     };
     for measured in plan.measurements.iter().filter(is_measured) {
@@ -59,14 +61,14 @@ pub fn add_to_evidence(
         });
         let result = &mut evidence[index];
         let number = u32::try_from(result.trials.len()).unwrap_or(u32::MAX - 1) + 1;
-        let mut trial = TrialEvidence::finished(number, relative.display().to_string());
+        let mut trial = TrialEvidence::new_finished(number, relative.display().to_string());
         read_trial(&folder, measured, result, &mut trial);
         result.trials.push(trial);
     }
 }
 
 /// Returns whether a recipe's scenario may be one that is configured: `online` is any but Offline.
-fn may_be(scenario: &str, configured: TestScenario) -> bool {
+fn may_be_scenario(scenario: &str, configured: TestScenario) -> bool {
     let is_offline = TestScenario::from_word(scenario) == Some(TestScenario::Offline);
     is_offline == (configured == TestScenario::Offline)
 }
@@ -85,10 +87,10 @@ pub fn read_trial(
     let rules = measured.rules.as_ref();
     let read = match measured.mode {
         Mode::Accuracy => {
-            accuracy(folder).map(|results| add_accuracy(&results, measured, evidence, trial))
+            read_accuracy(folder).map(|results| add_accuracy(&results, measured, evidence, trial))
         }
         Mode::Performance | Mode::Compliance => {
-            performance(folder).map(|run| add_performance(&run, rules, evidence, trial))
+            read_performance(folder).map(|run| add_performance(&run, rules, evidence, trial))
         }
     };
     if let Err(reason) = read {
@@ -107,7 +109,7 @@ fn add_performance(
         trial.figures.insert(name.to_string(), value);
     }
     for name in evidence.required_figures() {
-        if let Some(figure) = run.resolve(name) {
+        if let Some(figure) = run.resolve_figure(name) {
             let value = FigureValue::new(figure.value, figure.unit);
             trial.figures.insert(name.clone(), value);
         }
@@ -116,8 +118,8 @@ fn add_performance(
         let checks = rules.check_endpoint(run).into_iter();
         evidence
             .checks
-            .extend(checks.map(|check| check.on(Some(trial.trial))));
-        evidence.published_metric = Some(run.published_metric(&rules.metric).name());
+            .extend(checks.map(|check| check.for_trial(Some(trial.trial))));
+        evidence.published_metric = Some(run.published_metric(&rules.metric).published_name());
     }
     trial.run_settings = Some(run.run_settings());
 }
@@ -130,13 +132,14 @@ fn add_accuracy(
 ) {
     let rules = measured.rules.as_ref();
     let figures = if let Some(rules) = rules.filter(|rules| !rules.accuracy.is_empty()) {
-        rules.accuracy_at_endpoint(results)
+        rules.endpoint_accuracy_figures(results)
     } else {
         // The recipe names what the round does not: a score that is one number has no name of its own.
-        let mut expected = measured.expect.iter();
-        let expected = expected.find_map(|(name, all)| Some((name.as_str(), all.first()?.value)));
+        let mut expectations = measured.expect.iter();
+        let expected =
+            expectations.find_map(|(name, all)| Some((name.as_str(), all.first()?.value)));
         let (name, value) = expected.unwrap_or(("accuracy", 0.0));
-        results.figures(name, value > LARGEST_SHARE)
+        results.published_figures(name, value > MAX_SHARE)
     };
     for (name, value) in figures {
         trial.figures.insert(name, FigureValue::new(value, ""));
@@ -145,10 +148,10 @@ fn add_accuracy(
         let checks = rules.check_endpoint_accuracy(results).into_iter();
         evidence
             .checks
-            .extend(checks.map(|check| check.on(Some(trial.trial))));
+            .extend(checks.map(|check| check.for_trial(Some(trial.trial))));
         evidence.published_metric = rules.accuracy.first().map(|(name, _)| name.clone());
-        let limits = rules.accuracy.iter().chain(&rules.endpoint_accuracy);
-        let limits = limits.filter(|(name, _)| trial.figures.contains_key(name));
+        let all_limits = rules.accuracy.iter().chain(&rules.endpoint_accuracy);
+        let limits = all_limits.filter(|(name, _)| trial.figures.contains_key(name));
         let own: Vec<_> = limits.cloned().collect();
         evidence
             .limits

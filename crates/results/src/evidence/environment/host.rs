@@ -10,18 +10,18 @@ use retrial_document::measures::format::size;
 use retrial_host::model::{Gpu, GpuCondition, HostSettings, HostView};
 
 /// Returns facts of the GPUs that were assigned to the container; of all, where that is not known.
-pub fn gpus(written: &Value) -> Vec<Fact> {
-    let host: HostView = part(written, "host");
-    let assigned = written
+pub fn gpu_facts(written: &Value) -> Vec<Fact> {
+    let host: HostView = read_part(written, "host");
+    let assigned_entries = written
         .pointer("/assigned_gpus/gpus")
         .and_then(Value::as_array);
-    let assigned: Vec<u64> = assigned
+    let assigned: Vec<u64> = assigned_entries
         .into_iter()
         .flatten()
         .filter_map(|gpu| gpu.get("index")?.as_u64())
         .collect();
-    let used: Vec<Gpu> = among(&assigned, host.gpus);
-    let states: Vec<GpuCondition> = among(&assigned, part(written, "conditions"));
+    let used: Vec<Gpu> = select_positions(&assigned, host.gpus);
+    let states: Vec<GpuCondition> = select_positions(&assigned, read_part(written, "conditions"));
     let of_gpus = |value: fn(&Gpu) -> Option<String>| {
         let values = used.iter().filter_map(value);
         Some(values.unique().join(", "))
@@ -37,7 +37,7 @@ pub fn gpus(written: &Value) -> Vec<Fact> {
     };
     let power_limit = |state: &GpuCondition| Some(format!("{} W", state.power_cap_w?));
     let facts = [
-        ("GPUs", Some(models(&used))),
+        ("GPUs", Some(describe_gpus(&used))),
         ("architecture", of_gpus(|gpu| gpu.gfx.clone())),
         ("memory of a GPU", of_gpus(|gpu| gpu.vram.map(size))),
         ("partition", of_gpus(partition)),
@@ -46,24 +46,27 @@ pub fn gpus(written: &Value) -> Vec<Fact> {
             "clocks set by the driver",
             of_states(|state| state.performance_level.clone()),
         ),
-        ("divided (MIG)", of_states(|state| state.divided.map(yes))),
+        (
+            "divided (MIG)",
+            of_states(|state| state.divided.map(format_yes_no)),
+        ),
         ("ROCm of the host", host.rocm),
         ("amdgpu driver", host.amdgpu),
         ("NVIDIA driver", host.nvidia),
     ];
-    in_group(FactGroup::Gpus, facts)
+    facts_of_group(FactGroup::Gpus, facts)
 }
 
 /// Returns the elements at these positions; all, where no positions are known.
-fn among<T>(positions: &[u64], all: Vec<T>) -> Vec<T> {
+fn select_positions<T>(positions: &[u64], all: Vec<T>) -> Vec<T> {
     let is_one = |index: u64| positions.is_empty() || positions.contains(&index);
     let all = (0..).zip(all).filter(|(index, _)| is_one(*index));
     all.map(|(_, gpu)| gpu).collect()
 }
 
 /// Returns facts of the machine and its engine.
-pub fn machine(written: &Value) -> Vec<Fact> {
-    let host: HostView = part(written, "host");
+pub fn machine_facts(written: &Value) -> Vec<Fact> {
+    let host: HostView = read_part(written, "host");
     let text = |pointer: &str| {
         let text = written.pointer(pointer).and_then(Value::as_str);
         text.unwrap_or_default().to_owned()
@@ -84,14 +87,15 @@ pub fn machine(written: &Value) -> Vec<Fact> {
         ("engine", Some(engine.trim().to_owned())),
         ("retrial", Some(text("/tool"))),
     ];
-    in_group(FactGroup::Host, facts)
+    facts_of_group(FactGroup::Host, facts)
 }
 
 /// Settings that change what is measured.
-pub fn settings(written: &Value) -> Vec<Fact> {
-    let settings: HostSettings = part(written, "settings");
-    let deep_idle = settings.deep_idle_disabled;
-    let deep_idle = deep_idle.map(|disabled| if disabled { "disabled" } else { "enabled" });
+pub fn setting_facts(written: &Value) -> Vec<Fact> {
+    let settings: HostSettings = read_part(written, "settings");
+    let is_deep_idle_disabled = settings.deep_idle_disabled;
+    let deep_idle =
+        is_deep_idle_disabled.map(|disabled| if disabled { "disabled" } else { "enabled" });
     let facts = [
         ("clock governor", settings.governor),
         ("deep idle state (C2)", deep_idle.map(str::to_owned)),
@@ -103,34 +107,34 @@ pub fn settings(written: &Value) -> Vec<Fact> {
         ("threads of a core (SMT)", settings.smt),
         ("kernel command line", settings.command_line),
     ];
-    in_group(FactGroup::Settings, facts)
+    facts_of_group(FactGroup::Settings, facts)
 }
 
-fn in_group<const COUNT: usize>(
+fn facts_of_group<const COUNT: usize>(
     group: FactGroup,
     facts: [(&str, Option<String>); COUNT],
 ) -> Vec<Fact> {
     let present = facts.into_iter().filter_map(|(name, value)| {
-        let value = value.filter(|value| !value.is_empty())?;
-        Some(Fact::new(group, name, value))
+        let nonempty_value = value.filter(|value| !value.is_empty())?;
+        Some(Fact::new(group, name, nonempty_value))
     });
     present.collect()
 }
 
 /// Reads a part of the file; the default where it is malformed.
-fn part<T: serde::de::DeserializeOwned + Default>(written: &Value, name: &str) -> T {
+fn read_part<T: serde::de::DeserializeOwned + Default>(written: &Value, name: &str) -> T {
     let part = written.get(name).cloned();
     part.and_then(|part| serde_json::from_value(part).ok())
         .unwrap_or_default()
 }
 
 /// Describes GPUs by their number and model: `8 x MI355X`.
-pub fn models<One: Borrow<Gpu>>(gpus: &[One]) -> String {
+pub fn describe_gpus<One: Borrow<Gpu>>(gpus: &[One]) -> String {
     gpus.chunk_by(|first, second| first.borrow().model == second.borrow().model)
         .map(|gpus| format!("{} x {}", gpus.len(), gpus[0].borrow().model))
         .join(", ")
 }
 
-fn yes(yes: bool) -> String {
+fn format_yes_no(yes: bool) -> String {
     if yes { "yes" } else { "no" }.to_owned()
 }

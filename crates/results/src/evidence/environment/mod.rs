@@ -7,7 +7,7 @@ mod packages;
 
 use serde_json::Value;
 
-use self::host::{gpus as cards, machine, settings};
+use self::host::{gpu_facts as cards, machine_facts, setting_facts};
 use crate::verdict::comparison::{Fact, FactGroup};
 use retrial_container::ImageRef;
 use retrial_plan::Plan;
@@ -15,21 +15,21 @@ use retrial_plan::step::{Action, CommandPurpose};
 use retrial_store::RunDirectory;
 use retrial_store::journal::JournalState;
 
-pub use host::models as gpus;
-pub use packages::of_run as packages;
+pub use host::describe_gpus as gpus;
+pub use packages::package_facts_of_run as packages;
 
 /// Stands for a value that was not recorded.
-const SECRET: &str = "(set, not recorded: it may be a secret)";
+const UNRECORDED_VALUE: &str = "(set, not recorded: it may be a secret)";
 
 /// The fact that names the machines of a run other than its head.
 pub const OTHER_MACHINES: &str = "other machines";
 
 /// Returns every known fact of a run, in display order.
-pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
+pub fn facts_of_run(directory: &RunDirectory) -> Vec<Fact> {
     let host: Value = directory.read_json("host.json").unwrap_or_default();
     let plan: Option<Plan> = directory.read_json("plan.json").ok();
     let state = directory.read_state().unwrap_or_default();
-    let mut facts = of_files(&host, plan.as_ref(), &state);
+    let mut facts = facts_of_files(&host, plan.as_ref(), &state);
     let others = directory.list_other_machines();
     if let Some(host) = facts.iter().position(|fact| fact.what == "host")
         && !others.is_empty()
@@ -37,30 +37,30 @@ pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
         let others = Fact::new(FactGroup::Host, OTHER_MACHINES, others.join(", "));
         facts.insert(host + 1, others);
     }
-    facts.extend(packages::of_run(directory));
+    facts.extend(packages::package_facts_of_run(directory));
     facts
 }
 
 /// Returns every known fact of a run except its packages, from its files as they were read.
-pub fn of_files(host: &Value, plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
-    let mut facts = image(host, plan, state);
-    facts.extend(parameters(plan, state));
-    facts.extend(variables(host, plan));
+pub fn facts_of_files(host: &Value, plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
+    let mut facts = image_facts(host, plan, state);
+    facts.extend(parameter_facts(plan, state));
+    facts.extend(variable_facts(host, plan));
     facts.extend(cards(host));
-    facts.extend(machine(host));
-    facts.extend(settings(host));
+    facts.extend(machine_facts(host));
+    facts.extend(setting_facts(host));
     facts.retain(|fact| !fact.value.is_empty());
     facts
 }
 
-fn image(host: &Value, plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
+fn image_facts(host: &Value, plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
     let fact = |name: &str, value: String| Fact::new(FactGroup::Image, name, value);
     let mut facts = vec![
         fact(
             "image",
             plan.map(|plan| plan.image.clone()).unwrap_or_default(),
         ),
-        fact("image digest", digest(state)),
+        fact("image digest", image_digest(state)),
     ];
     let labels = host.pointer("/container/labels").and_then(Value::as_object);
     facts.extend(labels.into_iter().flatten().filter_map(|(name, value)| {
@@ -70,13 +70,13 @@ fn image(host: &Value, plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
 }
 
 /// Returns the image's own digest, wherever it was pulled from; its id where it was built.
-pub fn digest(state: &JournalState) -> String {
+pub fn image_digest(state: &JournalState) -> String {
     let mut digests = state.digests.iter();
     let digest = digests.find_map(|digest| ImageRef::parse(digest).ok()?.digest);
     digest.or_else(|| state.image.clone()).unwrap_or_default()
 }
 
-fn parameters(plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
+fn parameter_facts(plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
     let fact = |name: String, value: String| Fact::new(FactGroup::Parameters, name, value);
     let models = state.models.iter();
     let mut facts: Vec<Fact> = models
@@ -93,7 +93,7 @@ fn parameters(plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
 }
 
 /// Returns the container's environment, and the variables of the commands that measured.
-fn variables(host: &Value, plan: Option<&Plan>) -> Vec<Fact> {
+fn variable_facts(host: &Value, plan: Option<&Plan>) -> Vec<Fact> {
     let fact = |name: &str, value: &str| Fact::new(FactGroup::Variables, name, value);
     let recorded = host.pointer("/container/variables");
     let mut facts: Vec<Fact> = recorded
@@ -103,7 +103,7 @@ fn variables(host: &Value, plan: Option<&Plan>) -> Vec<Fact> {
         .map(|(name, value)| match value.as_str() {
             Some("") => fact(name, "(empty)"),
             Some(value) => fact(name, value),
-            None => fact(name, SECRET),
+            None => fact(name, UNRECORDED_VALUE),
         })
         .collect();
     let Some(plan) = plan else {
@@ -145,7 +145,7 @@ mod tests {
     fn an_empty_directory_has_no_facts() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(
-            of_run(&RunDirectory::from_path(folder.path().to_owned())),
+            facts_of_run(&RunDirectory::from_path(folder.path().to_owned())),
             []
         );
     }
@@ -167,7 +167,7 @@ mod tests {
         write("nodes/n10", "n10");
         write("nodes/n2", "n2");
         std::fs::write(run.path().join("nodes/nonce"), "").unwrap();
-        let facts = of_run(&RunDirectory::from_path(run.path().to_owned()));
+        let facts = facts_of_run(&RunDirectory::from_path(run.path().to_owned()));
         let pairs = facts
             .iter()
             .map(|fact| (fact.what.as_str(), fact.value.as_str()));
@@ -181,7 +181,7 @@ mod tests {
             "variables": { "HF_TOKEN": null, "PATH": "/bin", "EMPTY": "" },
             "labels": { "version": "6.4", "odd": 7 },
         }});
-        let facts = of_files(&host, None, &JournalState::default());
+        let facts = facts_of_files(&host, None, &JournalState::default());
         let lines: Vec<String> = facts
             .iter()
             .map(|fact| format!("{}: {}", fact.what, fact.value))
@@ -205,7 +205,7 @@ mod tests {
             json!({ "host": 7, "settings": [], "conditions": {}, "engine": "x", "container": [] }),
             json!({ "container": { "variables": [1], "labels": "x" }, "conditions": [1, null] }),
         ] {
-            assert_eq!(of_files(&host, None, &JournalState::default()), []);
+            assert_eq!(facts_of_files(&host, None, &JournalState::default()), []);
         }
     }
 }

@@ -12,19 +12,19 @@ use retrial_store::open::read_text_beneath;
 use retrial_store::packages::PACKAGES_FILE;
 
 /// A list of 50,000 packages with the longest names is smaller.
-const MOST_BYTES: u64 = 32 << 20;
+const MAX_LIST_BYTES: u64 = 32 << 20;
 
 /// Returns the installed packages, and the release of `ROCm` in the image; none where they were not recorded.
-pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
-    let text = read_text_beneath(directory.path(), Path::new(PACKAGES_FILE), MOST_BYTES);
+pub fn package_facts_of_run(directory: &RunDirectory) -> Vec<Fact> {
+    let text = read_text_beneath(directory.path(), Path::new(PACKAGES_FILE), MAX_LIST_BYTES);
     let installed: Option<InstalledPackages> =
         text.ok().and_then(|text| serde_json::from_str(&text).ok());
     installed
-        .map(|installed| facts(&installed))
+        .map(|installed| package_facts(&installed))
         .unwrap_or_default()
 }
 
-fn facts(installed: &InstalledPackages) -> Vec<Fact> {
+fn package_facts(installed: &InstalledPackages) -> Vec<Fact> {
     let rocm = installed.rocm.iter();
     let mut facts: Vec<Fact> = rocm
         .map(|release| Fact::new(FactGroup::Image, "ROCm in the image", release.as_str()))
@@ -49,17 +49,17 @@ fn facts(installed: &InstalledPackages) -> Vec<Fact> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packages::read;
+    use crate::packages::parse_listing;
     use retrial_store::packages::store_packages;
 
     #[test]
     fn a_package_of_two_python_installations_is_one_fact() {
         let folder = tempfile::tempdir().unwrap();
         let run = RunDirectory::from_path(folder.path().to_owned());
-        assert_eq!(of_run(&run), []);
+        assert_eq!(package_facts_of_run(&run), []);
         let output = "@rocm /opt/rocm\n7.1.0\n@python /a\nnumpy-2.0.dist-info\n@python /b\nnumpy-1.26.dist-info\nvllm.egg-link\n@end";
-        store_packages(&run, &read(output)).unwrap();
-        let facts: Vec<(String, String)> = of_run(&run)
+        store_packages(&run, &parse_listing(output)).unwrap();
+        let facts: Vec<(String, String)> = package_facts_of_run(&run)
             .into_iter()
             .map(|fact| (fact.what, fact.value))
             .collect();
@@ -87,17 +87,17 @@ mod tests {
             "\u{0}",
         ] {
             std::fs::write(run.join(PACKAGES_FILE), text).unwrap();
-            assert_eq!(of_run(&run), [], "{text}");
+            assert_eq!(package_facts_of_run(&run), [], "{text}");
         }
         let deep = "[".repeat(100_000);
         std::fs::write(run.join(PACKAGES_FILE), deep).unwrap();
-        assert_eq!(of_run(&run), []);
+        assert_eq!(package_facts_of_run(&run), []);
         std::fs::remove_file(run.join(PACKAGES_FILE)).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", run.join(PACKAGES_FILE)).unwrap();
-        assert_eq!(of_run(&run), []);
+        assert_eq!(package_facts_of_run(&run), []);
         std::fs::remove_file(run.join(PACKAGES_FILE)).unwrap();
         let file = std::fs::File::create(run.join(PACKAGES_FILE)).unwrap();
-        file.set_len(MOST_BYTES + 1).unwrap();
-        assert_eq!(of_run(&run), []);
+        file.set_len(MAX_LIST_BYTES + 1).unwrap();
+        assert_eq!(package_facts_of_run(&run), []);
     }
 }

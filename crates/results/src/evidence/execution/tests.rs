@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 
 use super::*;
-use crate::evidence::context::context;
+use crate::evidence::context::gather_context;
 use retrial_host::checks::{HostCheck, HostCheckKind, HostCheckState};
 use retrial_plan::StepCondition;
 use retrial_plan::step::{CommandPurpose, ExecStep, FollowedLock, Plan};
@@ -120,7 +120,7 @@ impl Script {
 fn qualifiers(plan: &Plan, state: &JournalState) -> Vec<String> {
     let directory = RunDirectory::from_path("/nowhere".into());
     let files = RunFiles::without_telemetry(&directory, plan, state);
-    let qualifiers = context(&files).execution.into_iter();
+    let qualifiers = gather_context(&files).execution.into_iter();
     qualifiers
         .map(|one| format!("{}: {}", one.kind, one.reason))
         .collect()
@@ -261,5 +261,5 @@ fn what_failed_no_step_is_a_warning_with_its_consequence() {
         "s-performance-2: processes that it left running were killed, and later steps ran without them: 12 monitor",
         "s-performance-2: the service server failed",
     ];
-    assert_eq!(context(&files).warnings, expected);
+    assert_eq!(gather_context(&files).warnings, expected);
 }

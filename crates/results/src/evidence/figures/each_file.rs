@@ -9,7 +9,7 @@ use retrial_recipe::model::{FigureSource, MatchSelection};
 
 /// Returns the numbers of a figure in each of its files, joined in their order. Several files have it each: one that
 /// lacks it is of a process that died, and the others are not the whole.
-pub(super) fn in_each_file<E: Display>(
+pub(super) fn read_each_file<E: Display>(
     source: &FigureSource,
     files: &[TextFile],
     read: impl Fn(usize, &TextFile) -> Result<FigureEntries<E>, FigureReadError>,
@@ -21,14 +21,15 @@ pub(super) fn in_each_file<E: Display>(
     let mut lacking = None;
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for (number, file) in files.iter().enumerate() {
-        let entries = read(number, file);
-        let entries = entries.map_err(|unread| unread.prefixed(&file.file.display().to_string()));
+        let read_entries = read(number, file);
+        let entries =
+            read_entries.map_err(|unread| unread.with_path(&file.file.display().to_string()));
         match entries {
             Ok(entries) => {
                 for name in entries.keys() {
                     *counts.entry(name.clone()).or_default() += 1;
                 }
-                join(&mut all, entries);
+                append_entries(&mut all, entries);
             }
             Err(FigureReadError::Absent(reason)) => drop(lacking.get_or_insert(reason)),
             Err(fault) => return Err(fault),
@@ -39,7 +40,7 @@ pub(super) fn in_each_file<E: Display>(
         Some(reason) => Err(FigureReadError::Fault(format!(
             "{reason}; every file that matches must have the figure"
         ))),
-        None => match partial_entry(source, &counts, files.len()) {
+        None => match describe_partial_entry(source, &counts, files.len()) {
             Some(reason) => Err(FigureReadError::Fault(reason)),
             None => Ok(all),
         },
@@ -48,7 +49,7 @@ pub(super) fn in_each_file<E: Display>(
 
 /// Returns why a sum or mean over several files is of parts of them: an entry of a table that some have in common, and
 /// not all.
-fn partial_entry(
+fn describe_partial_entry(
     source: &FigureSource,
     counts: &BTreeMap<String, usize>,
     files: usize,
@@ -62,10 +63,10 @@ fn partial_entry(
     ))
 }
 
-fn join<E: Display>(all: &mut FigureEntries<E>, after: FigureEntries<E>) {
+fn append_entries<E: Display>(all: &mut FigureEntries<E>, after: FigureEntries<E>) {
     for (name, accumulator) in after {
         match all.get_mut(&name) {
-            Some(before) => before.join(accumulator),
+            Some(before) => before.append(accumulator),
             None => drop(all.insert(name, accumulator)),
         }
     }

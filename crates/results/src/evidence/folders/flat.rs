@@ -8,7 +8,7 @@ use itertools::{Itertools as _, join};
 use super::layout::PlanMeasurements;
 use super::script;
 use crate::evidence::folder::SUMMARY;
-use crate::evidence::readings::readings;
+use crate::evidence::readings::read_trial_figures;
 use crate::evidence::result_path::ResultPath;
 use crate::evidence::trial_files::TrialFiles;
 use crate::verdict::{Evidence, TrialEvidence};
@@ -31,7 +31,7 @@ pub(super) struct FlatResults {
 /// Reads the figures of every measurement whose files are in a directory. Where other results
 /// were found, an output alone does not show that a measurement was run: `is_alone` is whether none
 /// were.
-pub(super) fn gather(
+pub(super) fn gather_flat(
     directory: &Path,
     measurements: &PlanMeasurements<'_>,
     is_alone: bool,
@@ -44,7 +44,7 @@ pub(super) fn gather(
             script::has_figures(directory, measured)
         }
     };
-    let own = measurements.wanted().filter(|one| is_own(one));
+    let own = measurements.selection().filter(|one| has_own_figures(one));
     let mut flat = FlatResults::default();
     for measured in own.filter(is_run) {
         let files = TrialFiles {
@@ -52,14 +52,14 @@ pub(super) fn gather(
             markers: &plan.judge.invalid_if,
             signs: plan.failure_signs(measured),
             folder: directory,
-            outputs: script::outputs(directory, measured),
+            outputs: script::output_texts(directory, measured),
             window: None,
             is_submitted: ResultPath::parse(directory).is_submitted(),
         };
         let mut evidence = Evidence::from(measured.clone());
         evidence.path = directory.display().to_string();
-        let trial = TrialEvidence::finished(1, evidence.path.clone());
-        evidence.trials = script::read(&files, trial, &mut evidence);
+        let trial = TrialEvidence::new_finished(1, evidence.path.clone());
+        evidence.trials = script::read_trial_files(&files, trial, &mut evidence);
         if plan.submission.suite.starts_with(TRAINING_SUITE) {
             for name in remove_unlogged_figures(&mut evidence) {
                 let reason = "no log has it: it is not an MLCommons event and was not compared";
@@ -68,46 +68,47 @@ pub(super) fn gather(
         }
         flat.evidence.push(evidence);
     }
-    flat.warnings.extend(shared(&flat.evidence));
+    flat.warnings.extend(warn_of_shared_files(&flat.evidence));
     flat
 }
 
 /// Returns why a directory has none of the figures of a plan, by measurement and figure.
-pub(super) fn missing(
+pub(super) fn missing_figures(
     directory: &Path,
     measurements: &PlanMeasurements<'_>,
 ) -> BTreeMap<String, String> {
-    let missing = measurements.wanted().flat_map(|measured| {
+    let missing = measurements.selection().flat_map(|measured| {
         if measured.loadgen {
             let reason = format!("no {SUMMARY} in or below it");
-            return vec![(label(measured), reason)];
+            return vec![(measurement_label(measured), reason)];
         }
-        let outputs = script::outputs(directory, measured);
-        let readings = readings(&measured.figures, &|source| match &source.file {
-            Some(file) => vec![script::text(directory, &file.0)],
+        let outputs = script::output_texts(directory, measured);
+        let readings = read_trial_figures(&measured.figures, &|source| match &source.file {
+            Some(file) => vec![script::text_in_folder(directory, &file.0)],
             None => outputs.clone(),
         });
-        let missing = readings.into_iter().flat_map(|reading| reading.missing);
-        let missing = missing.map(|(name, reason)| (format!("{} {name}", label(measured)), reason));
+        let reasons = readings.into_iter().flat_map(|reading| reading.missing);
+        let missing = reasons
+            .map(|(name, reason)| (format!("{} {name}", measurement_label(measured)), reason));
         missing.collect()
     });
     missing.collect()
 }
 
 /// Returns a measurement's name for messages: `short`, `short accuracy`.
-fn label(measured: &MeasurementPlan) -> String {
+fn measurement_label(measured: &MeasurementPlan) -> String {
     match measured.mode {
         Mode::Performance => measured.scenario.clone(),
         mode => format!("{} {mode}", measured.scenario),
     }
 }
 
-fn is_own(measured: &MeasurementPlan) -> bool {
+fn has_own_figures(measured: &MeasurementPlan) -> bool {
     !measured.loadgen && !measured.figures.is_empty()
 }
 
 /// Says that scenarios were read from the same files, if one of them has no figure there.
-fn shared(evidence: &[Evidence]) -> Option<String> {
+fn warn_of_shared_files(evidence: &[Evidence]) -> Option<String> {
     let is_empty = |one: &Evidence| one.trials.iter().all(|trial| trial.figures.is_empty());
     let scenarios: Vec<&String> = evidence.iter().map(|one| &one.scenario).unique().collect();
     (scenarios.len() > 1 && evidence.iter().any(is_empty)).then(|| {

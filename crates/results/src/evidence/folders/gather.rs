@@ -8,10 +8,10 @@ use itertools::{Itertools as _, join};
 use super::layout::{self, PlanMeasurements, TrialFolderResults};
 use super::loose::LooseResultsReader;
 use super::{FoldersError, ResultGroup, ResultsDirectory, flat, script};
-use crate::evidence::identity::copies::check_measurements;
+use crate::evidence::identity::copies::check_copied_measurements;
 use crate::evidence::other_suite::{self, OtherSuiteResult};
 use crate::evidence::result_path::ResultPath;
-use crate::evidence::trials::complete;
+use crate::evidence::trials::complete_evidence;
 use crate::evidence::{compliance, endpoints, folder};
 use crate::verdict::Evidence;
 use retrial_plan::Plan;
@@ -19,14 +19,14 @@ use retrial_plan::measurement::{MeasurementPlan, is_same_scenario};
 use retrial_recipe::model::Mode;
 
 /// The folder of a power measurement's ranging run.
-const RANGING: &str = "ranging";
+const RANGING_FOLDER: &str = "ranging";
 
 /// Returns the evidence of every result in or below a directory, grouped for judging. What cannot be read is
 /// recorded in the evidence, and stops nothing else.
 ///
 /// # Errors
 /// If there is no result.
-pub fn gather(results: &ResultsDirectory<'_>) -> Result<Vec<ResultGroup>, FoldersError> {
+pub fn gather_groups(results: &ResultsDirectory<'_>) -> Result<Vec<ResultGroup>, FoldersError> {
     let directory = results
         .path
         .canonicalize()
@@ -37,14 +37,14 @@ pub fn gather(results: &ResultsDirectory<'_>) -> Result<Vec<ResultGroup>, Folder
         scenario: results.scenario,
     });
     if let Some(measurements) = &measurements {
-        if measurements.wanted().next().is_none() {
-            return Err(unknown_scenario(results, measurements.plan));
+        if measurements.selection().next().is_none() {
+            return Err(unknown_scenario_error(results, measurements.plan));
         }
-        gathering.drop_unwanted(measurements);
-        gathering.read_laid_out(measurements);
+        gathering.drop_unselected(measurements);
+        gathering.read_laid_out_results(measurements);
         gathering.read_endpoints(measurements);
     }
-    gathering.read_loose()?;
+    gathering.read_loose_results()?;
     if let Some(measurements) = &measurements {
         gathering.read_own_figures(measurements);
     }
@@ -56,24 +56,24 @@ pub fn gather(results: &ResultsDirectory<'_>) -> Result<Vec<ResultGroup>, Folder
             Some(measurements) => FoldersError::NoFigure {
                 path,
                 recipe: measurements.plan.recipe.clone(),
-                missing: flat::missing(&directory, &measurements),
+                missing: flat::missing_figures(&directory, &measurements),
             },
-            None => other_suite::find(&directory)
+            None => other_suite::find_other_suite(&directory)
                 .map_or(FoldersError::NoResult { path }, FoldersError::OtherSuite),
         });
     }
     let changing_options = results
         .plan
-        .map_or_else(Vec::new, |_| script::changing_options(&directory));
+        .map_or_else(Vec::new, |_| script::read_changing_options(&directory));
     for group in &mut groups {
         group.changing_options.clone_from(&changing_options);
-        group.evidence.iter_mut().for_each(complete);
-        check_measurements(&mut group.evidence, results.plan);
+        group.evidence.iter_mut().for_each(complete_evidence);
+        check_copied_measurements(&mut group.evidence, results.plan);
         // Nobody expects the others in the folder of one scenario.
         if let Some(measurements) = &measurements
             && group.place.group.starts_with(&directory)
         {
-            let missing = without_results(group, measurements);
+            let missing = describe_missing_results(group, measurements);
             group.warnings.extend(missing);
         }
     }
@@ -95,30 +95,30 @@ struct ResultCollector<'a> {
 
 impl<'a> ResultCollector<'a> {
     fn new(results: &'a ResultsDirectory<'a>, directory: &'a Path) -> Self {
-        let mut summaries = folder::find_all(directory);
+        let mut summaries = folder::find_summary_folders(directory);
         // A power measurement's first run finds the meter's range, and is no trial of the result.
-        summaries.retain(|path| path.file_name() != Some(OsStr::new(RANGING)));
+        summaries.retain(|path| path.file_name() != Some(OsStr::new(RANGING_FOLDER)));
         Self {
             directory,
             reader: LooseResultsReader { results, directory },
             summaries,
-            tests: compliance::find_all(directory),
-            of_endpoints: endpoints::find_all(directory),
+            tests: compliance::find_test_folders(directory),
+            of_endpoints: endpoints::find_result_folders(directory),
             groups: Vec::new(),
         }
     }
 
     /// Drops what is no result of the measurements: logs of LoadGen where none is LoadGen's, and
     /// those of other scenarios than the named one.
-    fn drop_unwanted(&mut self, measurements: &PlanMeasurements<'_>) {
-        if !measurements.wanted().any(|one| one.loadgen) {
+    fn drop_unselected(&mut self, measurements: &PlanMeasurements<'_>) {
+        if !measurements.selection().any(|one| one.loadgen) {
             self.summaries.clear();
             self.tests.clear();
             self.of_endpoints.clear();
         }
         let reader = &self.reader;
         let is_wanted = |relative: &PathBuf| {
-            let scenario = reader.place(relative).scenario;
+            let scenario = reader.result_path(relative).scenario;
             let named = measurements.scenario.zip(scenario);
             named.is_none_or(|(named, scenario)| is_same_scenario(named, &scenario))
         };
@@ -127,10 +127,10 @@ impl<'a> ResultCollector<'a> {
     }
 
     /// Reads the results in folders of their own.
-    fn read_laid_out(&mut self, measurements: &PlanMeasurements<'_>) {
+    fn read_laid_out_results(&mut self, measurements: &PlanMeasurements<'_>) {
         let places = self.summaries.iter();
-        let roots = places.map(|relative| self.reader.place(relative).group);
-        for mut found in laid_out(self.directory, measurements, roots) {
+        let roots = places.map(|relative| self.reader.result_path(relative).group);
+        for mut found in find_laid_out(self.directory, measurements, roots) {
             let is_other = |relative: &PathBuf| {
                 let path = self.directory.join(relative);
                 let mut folders = found.folders.iter();
@@ -146,7 +146,8 @@ impl<'a> ResultCollector<'a> {
             };
             found.evidence.retain(|one| !is_of_endpoint(one));
             if !found.evidence.is_empty() {
-                let group = group(&mut self.groups, &ResultPath::of_group(&found.root));
+                let group =
+                    find_or_add_group(&mut self.groups, &ResultPath::from_group(&found.root));
                 group.evidence.extend(found.evidence);
             }
         }
@@ -155,11 +156,11 @@ impl<'a> ResultCollector<'a> {
     /// Reads the results of endpoints, which only a recipe says how to judge outside of a submission.
     fn read_endpoints(&mut self, measurements: &PlanMeasurements<'_>) {
         for relative in &self.of_endpoints {
-            let place = self.reader.place(relative);
-            let evidence = &mut group(&mut self.groups, &place).evidence;
-            let at = (self.directory, relative.as_path());
+            let place = self.reader.result_path(relative);
+            let evidence = &mut find_or_add_group(&mut self.groups, &place).evidence;
+            let location = (self.directory, relative.as_path());
             let (plan, named) = (measurements.plan, measurements.scenario);
-            endpoints::add_to_evidence(evidence, plan, named, at, &place);
+            endpoints::add_endpoint_evidence(evidence, plan, named, location, &place);
         }
     }
 
@@ -167,18 +168,20 @@ impl<'a> ResultCollector<'a> {
     ///
     /// # Errors
     /// If one is of a suite that is not judged.
-    fn read_loose(&mut self) -> Result<(), OtherSuiteResult> {
+    fn read_loose_results(&mut self) -> Result<(), OtherSuiteResult> {
         for relative in &self.summaries {
-            let place = self.reader.place(relative);
-            let group = group(&mut self.groups, &place);
-            self.reader.add(&mut group.evidence, relative, &place)?;
+            let place = self.reader.result_path(relative);
+            let group = find_or_add_group(&mut self.groups, &place);
+            self.reader
+                .add_result(&mut group.evidence, relative, &place)?;
         }
         for relative in &self.tests {
-            let place = self.reader.place(relative);
+            let place = self.reader.result_path(relative);
             if let Some((test, folder)) = &place.test {
-                let evidence = &mut group(&mut self.groups, &place).evidence;
+                let evidence = &mut find_or_add_group(&mut self.groups, &place).evidence;
                 let test = (*test, folder.as_path());
-                self.reader.verify(evidence, test, relative, &place);
+                self.reader
+                    .add_test_checks(evidence, test, relative, &place);
             }
         }
         Ok(())
@@ -190,16 +193,17 @@ impl<'a> ResultCollector<'a> {
         if evidence.any(|one| !one.loadgen) {
             return;
         }
-        let flat = flat::gather(self.directory, measurements, self.groups.is_empty());
-        if !flat.evidence.is_empty() {
-            let group = group(&mut self.groups, &ResultPath::of_group(self.directory));
-            group.evidence.extend(flat.evidence);
-            group.warnings.extend(flat.warnings);
+        let flat_results = flat::gather_flat(self.directory, measurements, self.groups.is_empty());
+        if !flat_results.evidence.is_empty() {
+            let group =
+                find_or_add_group(&mut self.groups, &ResultPath::from_group(self.directory));
+            group.evidence.extend(flat_results.evidence);
+            group.warnings.extend(flat_results.warnings);
         }
     }
 }
 
-fn unknown_scenario(results: &ResultsDirectory<'_>, plan: &Plan) -> FoldersError {
+fn unknown_scenario_error(results: &ResultsDirectory<'_>, plan: &Plan) -> FoldersError {
     let known = plan.measurements.iter().map(|one| &one.key);
     FoldersError::NoScenario {
         recipe: plan.recipe.clone(),
@@ -209,17 +213,17 @@ fn unknown_scenario(results: &ResultsDirectory<'_>, plan: &Plan) -> FoldersError
 }
 
 /// Returns the results in folders of their own: around the directory, and in each folder of a submission.
-fn laid_out(
+fn find_laid_out(
     directory: &Path,
     measurements: &PlanMeasurements<'_>,
     roots: impl Iterator<Item = PathBuf>,
 ) -> Vec<TrialFolderResults> {
-    let mut found: Vec<TrialFolderResults> = layout::around(directory, measurements)
+    let mut found: Vec<TrialFolderResults> = layout::find_laid_out_around(directory, measurements)
         .into_iter()
         .collect();
     for root in roots.unique() {
         if root.starts_with(directory) && found.iter().all(|one| one.root != root) {
-            found.extend(layout::below(&root, directory, measurements));
+            found.extend(layout::find_laid_out_below(&root, directory, measurements));
         }
     }
     found
@@ -227,14 +231,17 @@ fn laid_out(
 
 /// Names the scenarios of a plan without any result in a group, and those of which only the accuracy
 /// or a test is there.
-fn without_results(group: &ResultGroup, measurements: &PlanMeasurements<'_>) -> Option<String> {
+fn describe_missing_results(
+    group: &ResultGroup,
+    measurements: &PlanMeasurements<'_>,
+) -> Option<String> {
     let is_there = |measured: &MeasurementPlan, mode: Option<Mode>| {
         let mut evidence = group.evidence.iter();
         evidence.any(|one| {
             one.scenario == measured.scenario && mode.is_none_or(|mode| one.mode == mode)
         })
     };
-    let missing = measurements.wanted().filter_map(|measured| {
+    let missing_scenarios = measurements.selection().filter_map(|measured| {
         if !is_there(measured, None) {
             return Some(measured.scenario.clone());
         }
@@ -242,12 +249,15 @@ fn without_results(group: &ResultGroup, measurements: &PlanMeasurements<'_>) -> 
             measured.mode == Mode::Performance && !is_there(measured, Some(Mode::Performance));
         is_missing.then(|| format!("{} {}", measured.scenario, measured.mode))
     });
-    let missing: Vec<String> = missing.unique().collect();
+    let missing: Vec<String> = missing_scenarios.unique().collect();
     (!missing.is_empty()).then(|| format!("not among these results: {}", join(missing, ", ")))
 }
 
 /// Returns the group that a place belongs to.
-fn group<'g>(groups: &'g mut Vec<ResultGroup>, place: &ResultPath) -> &'g mut ResultGroup {
+fn find_or_add_group<'g>(
+    groups: &'g mut Vec<ResultGroup>,
+    place: &ResultPath,
+) -> &'g mut ResultGroup {
     let same = |group: &ResultGroup| group.place.group == place.group;
     let at = groups.iter().position(same).unwrap_or_else(|| {
         groups.push(ResultGroup {

@@ -24,7 +24,7 @@ pub(super) struct LooseResultsReader<'a> {
 
 impl LooseResultsReader<'_> {
     /// Returns the place of a folder.
-    pub fn place(&self, relative: &Path) -> ResultPath {
+    pub fn result_path(&self, relative: &Path) -> ResultPath {
         let mut place = ResultPath::parse(&self.directory.join(relative));
         // One recipe's results belong together, whatever the names of the folders.
         if self.results.plan.is_some() && place.scenario.is_none() {
@@ -37,7 +37,7 @@ impl LooseResultsReader<'_> {
     ///
     /// # Errors
     /// If it is a result of a suite that is not judged.
-    pub fn add(
+    pub fn add_result(
         &self,
         evidence: &mut Vec<Evidence>,
         relative: &Path,
@@ -45,14 +45,14 @@ impl LooseResultsReader<'_> {
     ) -> Result<(), OtherSuiteResult> {
         let folder = self.directory.join(relative);
         // Logs that cannot be read are reported where they are read as a trial's.
-        let run = folder::read(&folder).unwrap_or_default();
-        if let Some(suite) = OtherSuite::of_run(&run) {
+        let run = folder::read_result_folder(&folder).unwrap_or_default();
+        if let Some(suite) = OtherSuite::from_run(&run) {
             return Err(OtherSuiteResult {
                 path: folder,
                 suite,
             });
         }
-        let measured = self.measurement(&folder, place, &run);
+        let measured = self.find_measurement(&folder, place, &run);
         let trials_of = if place.is_trial {
             relative.parent().unwrap_or(relative)
         } else {
@@ -66,7 +66,7 @@ impl LooseResultsReader<'_> {
         let index = existing.unwrap_or_else(|| {
             let mut added = Evidence::from(measured.clone());
             added.path = trials_of.display().to_string();
-            added.unknown_rules = self.unknown_rules(&added, place, &run);
+            added.unknown_rules = self.reason_for_unknown_rules(&added, place, &run);
             evidence.push(added);
             evidence.len() - 1
         });
@@ -78,33 +78,33 @@ impl LooseResultsReader<'_> {
             markers: plan.map_or(&[], |plan| &plan.judge.invalid_if),
             signs: plan.and_then(|plan| plan.failure_signs(&measured)),
             folder: &folder,
-            outputs: script::outputs(&folder, &measured),
+            outputs: script::output_texts(&folder, &measured),
             window: None,
             is_submitted: plan.is_none() || place.is_submitted(),
         };
-        let trial = TrialEvidence::finished(number, relative.display().to_string());
+        let trial = TrialEvidence::new_finished(number, relative.display().to_string());
         if plan.is_none() {
-            let marker = markers::usual(&folder).into_iter();
-            let marker = marker.map(|check| check.on(Some(number)));
+            let marker_check = markers::check_usual_marker(&folder).into_iter();
+            let marker = marker_check.map(|check| check.for_trial(Some(number)));
             result.checks.extend(marker);
         }
-        let trials = files.read(trial, result);
+        let trials = files.read_trial(trial, result);
         result.trials.extend(trials);
         Ok(())
     }
 
     /// Adds the checks of a test's script to the evidence of its run, or as evidence of its own.
-    pub fn verify(
+    pub fn add_test_checks(
         &self,
         evidence: &mut Vec<Evidence>,
         (test, folder): (Test, &Path),
         relative: &Path,
         place: &ResultPath,
     ) {
-        let run = folder::logs(folder, Path::new(compliance::RUN)).run;
+        let run = folder::read_logs(folder, Path::new(compliance::RUN_FOLDER)).run;
         let scenario = place.scenario.clone().unwrap_or_default();
-        let rules = self.rules_of_tested(&scenario, place, &run);
-        let checks = compliance::loose(folder, test, rules.as_ref(), &run);
+        let rules = self.find_tested_rules(&scenario, place, &run);
+        let checks = compliance::check_loose_test(folder, test, rules.as_ref(), &run);
         let is_run_of = |result: &&mut Evidence| {
             result.mode == Mode::Compliance && Path::new(&result.path).starts_with(relative)
         };
@@ -118,42 +118,42 @@ impl LooseResultsReader<'_> {
         result.path = relative.display().to_string();
         result
             .trials
-            .push(TrialEvidence::finished(1, result.path.clone()));
+            .push(TrialEvidence::new_finished(1, result.path.clone()));
         evidence.push(result);
     }
 
     /// Returns why no rules are known for a result; none if they are.
-    fn unknown_rules(
+    fn reason_for_unknown_rules(
         &self,
         result: &Evidence,
         place: &ResultPath,
         run: &loadgen::LoadgenRun,
     ) -> Option<String> {
         if let Some(plan) = self.results.plan {
-            return unknown_rules::of_recipe(&plan.submission, result);
+            return unknown_rules::reason_for_recipe(&plan.submission, result);
         }
         let unplanned = self.results.without_recipe;
-        unknown_rules::is_asked_for(run, result.mode)
-            .then(|| unplanned.unknown_rules(&result.scenario, place, run))
+        unknown_rules::needs_rules(run, result.mode)
+            .then(|| unplanned.reason_for_unknown_rules(&result.scenario, place, run))
             .flatten()
     }
 
     /// Returns the rules for the result that a test belongs to.
-    fn rules_of_tested(
+    fn find_tested_rules(
         &self,
         scenario: &str,
         place: &ResultPath,
         run: &loadgen::LoadgenRun,
     ) -> Option<InferenceRules> {
-        let mut of_recipe = self.results.plan.iter().flat_map(|plan| &plan.measurements);
-        let of_recipe = of_recipe
+        let mut measurements = self.results.plan.iter().flat_map(|plan| &plan.measurements);
+        let of_recipe = measurements
             .find(|one| one.mode == Mode::Performance && one.has_scenario_name(scenario))
             .and_then(|one| one.rules.clone());
-        of_recipe.or_else(|| self.results.without_recipe.rules(scenario, place, run))
+        of_recipe.or_else(|| self.results.without_recipe.find_rules(scenario, place, run))
     }
 
     /// Returns the recipe's measurement that a folder belongs to, else one that its log and path indicate.
-    fn measurement(
+    fn find_measurement(
         &self,
         folder: &Path,
         place: &ResultPath,
@@ -168,23 +168,23 @@ impl LooseResultsReader<'_> {
             _ => Mode::Performance,
         };
         let logged = || run.scenario().map(|scenario| scenario.as_str().to_owned());
-        let name = self.results.scenario.map(str::to_owned);
-        let name = name
+        let chosen_name = self.results.scenario.map(str::to_owned);
+        let name = chosen_name
             .or_else(|| place.scenario.clone())
             .or_else(logged)
-            .unwrap_or_else(|| name_of(folder));
-        let mut of_recipe = self.results.plan.iter().flat_map(|plan| &plan.measurements);
-        let of_recipe = of_recipe.find(|one| one.mode == mode && one.has_scenario_name(&name));
+            .unwrap_or_else(|| folder_name(folder));
+        let mut measurements = self.results.plan.iter().flat_map(|plan| &plan.measurements);
+        let of_recipe = measurements.find(|one| one.mode == mode && one.has_scenario_name(&name));
         of_recipe.cloned().unwrap_or_else(|| {
             let unplanned = self.results.without_recipe;
-            unplanned.measurement(&name, mode, place, run)
+            unplanned.plan_measurement(&name, mode, place, run)
         })
     }
 }
 
-fn name_of(path: &Path) -> String {
-    let path: PathBuf = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    path.file_name().map_or_else(
+fn folder_name(path: &Path) -> String {
+    let full_path: PathBuf = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    full_path.file_name().map_or_else(
         || "results".to_owned(),
         |name| name.to_string_lossy().into_owned(),
     )

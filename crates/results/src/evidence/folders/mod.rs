@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use itertools::join;
 
-pub use self::gather::gather;
+pub use self::gather::gather_groups;
 
 use super::folder;
 use super::other_suite::OtherSuiteResult;
@@ -33,7 +33,7 @@ pub const CHECK_OUTPUT: &str = "check.log";
 pub const TRAINING_LOGS: &str = "result_*.txt";
 
 /// Maximum height of the root above the directory that is judged: that of `SCENARIO/MODE/run_N`.
-const LEVELS: usize = 3;
+const MAX_LEVELS_ABOVE: usize = 3;
 
 /// A directory and what is known of the results in it.
 pub struct ResultsDirectory<'a> {
@@ -50,7 +50,7 @@ pub struct ResultsDirectory<'a> {
 /// Decides how results without a recipe are judged.
 pub trait RecipelessRules {
     /// Returns the measurement of a result.
-    fn measurement(
+    fn plan_measurement(
         &self,
         scenario: &str,
         mode: Mode,
@@ -59,12 +59,20 @@ pub trait RecipelessRules {
     ) -> MeasurementPlan;
 
     /// Returns the rules for a result of a scenario, if they are known.
-    fn rules(&self, scenario: &str, place: &ResultPath, run: &LoadgenRun)
-    -> Option<InferenceRules>;
+    fn find_rules(
+        &self,
+        scenario: &str,
+        place: &ResultPath,
+        run: &LoadgenRun,
+    ) -> Option<InferenceRules>;
 
     /// Returns why no rules are known for a result of a scenario; none if they are.
-    fn unknown_rules(&self, scenario: &str, place: &ResultPath, run: &LoadgenRun)
-    -> Option<String>;
+    fn reason_for_unknown_rules(
+        &self,
+        scenario: &str,
+        place: &ResultPath,
+        run: &LoadgenRun,
+    ) -> Option<String>;
 }
 
 /// Results that are judged together: a submission's on one benchmark, or all of one recipe.
@@ -111,7 +119,7 @@ pub enum FoldersError {
     #[error(
         "{} contains none of the figures of {recipe}: {}",
         path.display(),
-        listed(missing)
+        list_missing(missing)
     )]
     #[diagnostic(help(
         "the output of its command is read from {OUTPUT}, training logs from {TRAINING_LOGS}"
@@ -126,7 +134,7 @@ pub enum FoldersError {
     },
 }
 
-fn listed(missing: &BTreeMap<String, String>) -> String {
+fn list_missing(missing: &BTreeMap<String, String>) -> String {
     let reasons = missing.iter();
     join(
         reasons.map(|(name, reason)| format!("{name}: {reason}")),

@@ -21,10 +21,10 @@ pub fn reject_copies(evidence: &mut Evidence) {
         let (before, rest) = evidence.trials.split_at_mut(at);
         let trial = &mut rest[0];
         let earlier = evidence.warmups.iter().chain(&*before);
-        let Some((copy, original)) = copied(trial, earlier) else {
+        let Some((copy, original)) = find_copy(trial, earlier) else {
             continue;
         };
-        let (copy, original) = copy.name_with(original);
+        let (copy, original) = copy.relative_names(original);
         if trial.outcome == StepOutcome::Finished {
             let reason = format!("{copy} is of the same run as {original}");
             trial.outcome = StepOutcome::NoNewResult { reason };
@@ -39,10 +39,10 @@ pub fn reject_copies(evidence: &mut Evidence) {
 fn note_copies_above_trials(evidence: &mut Evidence) {
     let trials = std::mem::take(&mut evidence.trials);
     for trial in &trials {
-        let copied = copied(trial, trials.iter());
+        let copied = find_copy(trial, trials.iter());
         match copied.filter(|(copy, original)| is_in_trial_folder_below(original, copy)) {
             Some((copy, original)) => {
-                let (copy, original) = copy.name_with(original);
+                let (copy, original) = copy.relative_names(original);
                 let measured = format!("{copy} is of the same run as {original}");
                 let check = RuleCheck::warning("logs", measured, "results only in trials' folders");
                 evidence.checks.push(check);
@@ -61,7 +61,7 @@ fn is_in_trial_folder_below(log: &TrialLog, above: &TrialLog) -> bool {
 
 /// Adds a check to each measurement that has a log of an earlier one. Measurements that share a command read
 /// the same results.
-pub fn check_measurements(all: &mut [Evidence], plan: Option<&Plan>) {
+pub fn check_copied_measurements(all: &mut [Evidence], plan: Option<&Plan>) {
     if let Some(plan) = plan {
         reject_shared_records(all, plan);
     }
@@ -70,8 +70,8 @@ pub fn check_measurements(all: &mut [Evidence], plan: Option<&Plan>) {
         let evidence = &mut rest[0];
         let mut others = earlier
             .iter()
-            .filter(|other| !plan.is_some_and(|plan| share_command(plan, evidence, other)));
-        let check = others.find_map(|other| shared_log(evidence, other));
+            .filter(|other| !plan.is_some_and(|plan| share_step(plan, evidence, other)));
+        let check = others.find_map(|other| check_shared_log(evidence, other));
         evidence.checks.extend(check);
     }
 }
@@ -82,10 +82,10 @@ fn reject_shared_records(all: &mut [Evidence], plan: &Plan) {
     let pairs = (0..all.len()).tuple_combinations();
     let shared: Vec<(usize, usize, String)> = pairs
         .filter_map(|(one, other)| {
-            let record = shared_record(&all[one], &all[other])?;
+            let record = find_shared_record(&all[one], &all[other])?;
             let is_other_claim = all[one].mode == all[other].mode
                 && all[one].scenario != all[other].scenario
-                && !share_command(plan, &all[one], &all[other]);
+                && !share_step(plan, &all[one], &all[other]);
             is_other_claim.then_some((one, other, record))
         })
         .collect();
@@ -93,14 +93,14 @@ fn reject_shared_records(all: &mut [Evidence], plan: &Plan) {
         for (at, with) in [(one, other), (other, one)] {
             let measured = format!("{record} is read for {}, too", all[with].scenario);
             let required = "results of its own for each scenario; --scenario NAME: which was run";
-            let check = RuleCheck::failed("results", measured, required);
+            let check = RuleCheck::violation("results", measured, required);
             all[at].checks.push(check);
         }
     }
 }
 
 /// Returns a record of which figures of both are read: `output.log, line 3`.
-fn shared_record(one: &Evidence, other: &Evidence) -> Option<String> {
+fn find_shared_record(one: &Evidence, other: &Evidence) -> Option<String> {
     let mut pairs = one.trials.iter().cartesian_product(&other.trials);
     pairs.find_map(|(one, other)| {
         let mut logs = one.logs.iter();
@@ -121,8 +121,8 @@ fn shared_record(one: &Evidence, other: &Evidence) -> Option<String> {
             let others = origins(other);
             let mut own = origins(one).into_iter();
             own.find(|origin| {
-                let mut others = others.iter();
-                others.any(|other| other.line == origin.line)
+                let mut other_origins = others.iter();
+                other_origins.any(|other| other.line == origin.line)
             })
             .map(|origin| {
                 FigureLocation {
@@ -136,7 +136,7 @@ fn shared_record(one: &Evidence, other: &Evidence) -> Option<String> {
 }
 
 /// Returns the first log of a trial that is a copy of an earlier trial's, with that one.
-fn copied<'a>(
+fn find_copy<'a>(
     trial: &'a TrialEvidence,
     earlier: impl Iterator<Item = &'a TrialEvidence>,
 ) -> Option<(&'a TrialLog, &'a TrialLog)> {
@@ -145,32 +145,35 @@ fn copied<'a>(
         let mut own = trial.logs.iter();
         let copy = own.find(|log| {
             let figures = trial.figures.values();
-            log.is_copy_of(original, figures.filter(|figure| figure.is_of(&log.file)))
+            log.is_copy_of(
+                original,
+                figures.filter(|figure| figure.is_read_from(&log.file)),
+            )
         })?;
         Some((copy, original))
     })
 }
 
-fn shared_log(evidence: &Evidence, other: &Evidence) -> Option<RuleCheck> {
+fn check_shared_log(evidence: &Evidence, other: &Evidence) -> Option<RuleCheck> {
     let (copy, original) = evidence
         .trials
         .iter()
-        .find_map(|trial| copied(trial, other.trials.iter()))?;
-    let (copy, original) = copy.name_with(original);
+        .find_map(|trial| find_copy(trial, other.trials.iter()))?;
+    let (copy, original) = copy.relative_names(original);
     let measured = format!("{copy} is of the same run as {original}");
     let required = "a run of its own for each measurement";
     // The same folder twice is no second claim, and LoadGen's SingleStream may stand for MultiStream.
     let is_other_claim = evidence.mode == other.mode
         && evidence.scenario != other.scenario
-        && !(infers(evidence) && infers(other));
+        && !(may_be_inferred(evidence) && may_be_inferred(other));
     Some(if is_other_claim {
-        RuleCheck::failed("logs", measured, required)
+        RuleCheck::violation("logs", measured, required)
     } else {
         RuleCheck::warning("logs", measured, required)
     })
 }
 
-fn infers(evidence: &Evidence) -> bool {
+fn may_be_inferred(evidence: &Evidence) -> bool {
     let scenario = TestScenario::from_word(&evidence.scenario);
     matches!(
         scenario,
@@ -179,7 +182,7 @@ fn infers(evidence: &Evidence) -> bool {
 }
 
 /// Returns whether one step measures both.
-fn share_command(plan: &Plan, one: &Evidence, other: &Evidence) -> bool {
+fn share_step(plan: &Plan, one: &Evidence, other: &Evidence) -> bool {
     let index = |evidence: &Evidence| {
         let mut measurements = plan.measurements.iter();
         measurements
@@ -204,7 +207,7 @@ mod tests {
     use retrial_recipe::model::Mode;
 
     fn trial(number: u32, file: &str, started_ms: f64) -> TrialEvidence {
-        let mut trial = TrialEvidence::finished(number, "out");
+        let mut trial = TrialEvidence::new_finished(number, "out");
         trial
             .figures
             .insert("ttt".to_owned(), FigureValue::new(21.5, "min"));
@@ -289,7 +292,7 @@ mod tests {
             evidence("16k", vec![trial(1, "16k-again.txt", START)]),
             evidence("32k", vec![trial(1, "32k.txt", START + 9000.0)]),
         ];
-        check_measurements(&mut all, None);
+        check_copied_measurements(&mut all, None);
         let measured = |evidence: &Evidence| {
             let check = evidence.checks.first()?;
             Some((check.passed, check.measured.clone()))
@@ -309,7 +312,7 @@ mod tests {
         for one in &mut twice {
             one.checks.clear();
         }
-        check_measurements(&mut twice, None);
+        check_copied_measurements(&mut twice, None);
         assert!(twice[1].checks[0].passed && twice[1].checks[0].warning);
     }
 
@@ -319,7 +322,7 @@ mod tests {
             evidence("8k", vec![trial(1, "log.txt", START)]),
             evidence("16k", vec![trial(1, "log.txt", START)]),
         ];
-        check_measurements(&mut all, None);
+        check_copied_measurements(&mut all, None);
         assert!(all[1].checks.is_empty());
     }
 }

@@ -20,7 +20,7 @@ impl RunKey {
     /// None where the log does not tell its run from others.
     fn new(identity: &LogIdentity) -> Option<Self> {
         match identity {
-            LogIdentity::LoadGen(run) => run.key().map(Self::LoadGen),
+            LogIdentity::LoadGen(run) => run.lookup_key().map(Self::LoadGen),
             LogIdentity::Training(run) => {
                 let (started, elapsed) = run.dated_start_ms().zip(run.elapsed_ms)?;
                 let seed = run.seeds.first().copied();
@@ -42,7 +42,7 @@ pub struct ResultRun {
 
 impl ResultRun {
     /// Returns the runs of a result, as far as their logs tell them from others.
-    pub fn of_evidence(evidence: &[Evidence]) -> Vec<Self> {
+    pub fn from_evidence(evidence: &[Evidence]) -> Vec<Self> {
         let trials = evidence.iter().flat_map(|one| &one.trials);
         let logs = trials.flat_map(|trial| &trial.logs);
         let runs = logs.filter_map(|log| {
@@ -78,7 +78,7 @@ struct CopiedRuns {
 
 impl SharedRuns {
     /// Adds the runs of a result of an owner.
-    pub fn add(&mut self, owner: &str, runs: &[ResultRun]) {
+    pub fn add_runs(&mut self, owner: &str, runs: &[ResultRun]) {
         for run in runs {
             let original = self.seen.entry(run.key.clone());
             let (other, path) = original.or_insert_with(|| (owner.to_owned(), run.path.clone()));
@@ -141,13 +141,13 @@ mod tests {
     fn runs_of_two_systems_are_named_with_both_paths() {
         let mut shared = SharedRuns::default();
         let first = [run(1, "A/99/Offline"), run(2, "A/99/Server"), run(3, "A/x")];
-        shared.add("A", &first);
+        shared.add_runs("A", &first);
         // Benchmarks of one system may have the same run: two targets of accuracy.
-        shared.add("A", &[run(1, "A/99.9/Offline")]);
+        shared.add_runs("A", &[run(1, "A/99.9/Offline")]);
         assert_eq!(shared.remarks().count(), 0);
-        shared.add("B", &[run(1, "B/99/Offline"), run(4, "B/own")]);
-        shared.add("C", &[run(3, "C/x")]);
-        shared.add("B", &[run(2, "B/99/Server")]);
+        shared.add_runs("B", &[run(1, "B/99/Offline"), run(4, "B/own")]);
+        shared.add_runs("C", &[run(3, "C/x")]);
+        shared.add_runs("B", &[run(2, "B/99/Server")]);
         let remarks: Vec<TreeFault> = shared.remarks().collect();
         assert!(remarks.iter().all(|remark| !remark.is_violation));
         let remarks: Vec<(&str, &str)> = remarks

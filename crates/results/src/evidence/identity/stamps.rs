@@ -9,7 +9,7 @@ use regex::bytes::{Captures, Regex};
 
 /// `2026-03-02 10:17:07`, `2026/03/02T10:17:07`, `20260302-101707`; seconds or milliseconds since 1970 only
 /// after a name of a time, since a duration or a size may have as many digits.
-static STAMP: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static TIMESTAMP_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let date = r"(?P<year>20\d\d)(?:[-/](?P<month>\d\d)[-/](?P<day>\d\d)[T _](?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)";
     let compact =
         r"|(?P<month2>\d\d)(?P<day2>\d\d)[-_T](?P<hour2>\d\d)(?P<minute2>\d\d)(?P<second2>\d\d))";
@@ -22,27 +22,27 @@ static STAMP: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Words before a time that is not the run's: of a build, a release.
-static NOT_OF_A_RUN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static OTHER_TIME_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i-u)(?:buil[dt]|compil|version|release|copyright|modified|creat)").ok()
 });
 
 /// Maximum number of bytes between such a word and a time.
-const WORDS_BEFORE: usize = 30;
+const MAX_WORD_DISTANCE_BYTES: usize = 30;
 
 /// Returns the latest point in time that a text states; one without a zone counts as UTC.
-pub(super) fn latest(text: &[u8]) -> Option<Timestamp> {
-    let (stamp, other) = (STAMP.as_ref()?, NOT_OF_A_RUN.as_ref()?);
+pub(super) fn latest_time(text: &[u8]) -> Option<Timestamp> {
+    let (stamp, other) = (TIMESTAMP_PATTERN.as_ref()?, OTHER_TIME_PATTERN.as_ref()?);
     let of_run = stamp.captures_iter(text).filter(|captures| {
         let begin = captures.get(0).map_or(0, |whole| whole.start());
-        let before = &text[begin.saturating_sub(WORDS_BEFORE)..begin];
+        let before = &text[begin.saturating_sub(MAX_WORD_DISTANCE_BYTES)..begin];
         // In the same line, and in JSON under the same key.
         let words = before.rsplit(|byte| b"\n,{".contains(byte)).next();
         !words.is_some_and(|words| other.is_match(words))
     });
-    of_run.filter_map(|captures| timestamp(&captures)).max()
+    of_run.filter_map(|captures| to_timestamp(&captures)).max()
 }
 
-fn timestamp(captures: &Captures<'_>) -> Option<Timestamp> {
+fn to_timestamp(captures: &Captures<'_>) -> Option<Timestamp> {
     let number = |name: &str| -> Option<i64> {
         let digits = captures.name(name)?.as_bytes();
         str::from_utf8(digits).ok()?.parse().ok()
@@ -102,6 +102,6 @@ mod tests {
     #[case("Version 3\n2026-03-02 10:17:07", Some("2026-03-02T10:17:07Z"))]
     fn times_of_a_run_are_found(#[case] text: &str, #[case] expected: Option<&str>) {
         let expected = expected.map(|time| time.parse().unwrap());
-        assert_eq!(latest(text.as_bytes()), expected);
+        assert_eq!(latest_time(text.as_bytes()), expected);
     }
 }

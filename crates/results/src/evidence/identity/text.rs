@@ -16,11 +16,11 @@ use crate::evidence::texts::TextFile;
 use crate::verdict::{FigureValue, LogIdentity, TextIdentity, TrialLog};
 
 /// Size of the beginning and of the end of a file that are read: files of gigabytes differ there, too.
-const END: u64 = 1 << 20;
+const END_BYTES: u64 = 1 << 20;
 /// Maximum distance of a figure's line from one that states a time, lines.
 const MAX_LINES_APART: usize = 1000;
 /// The most lines of which it is remembered how a file begins.
-const MAX_STARTS: usize = 10_000;
+const MAX_PREFIX_LINES: usize = 10_000;
 
 /// Reads a file that these figures are read from; none where it cannot be read. If some are reduced from many records,
 /// how the file begins counts: another run's output may stand there.
@@ -29,16 +29,16 @@ pub(crate) fn text_log(
     figures: &[&FigureValue],
     is_reduced: bool,
 ) -> Option<TrialLog> {
-    let lines = BoundaryLines::read(text, &text.open().ok()?).ok()?;
+    let lines = BoundaryLines::read_ends(text, &text.open().ok()?).ok()?;
     Some(TrialLog {
         directory: text.directory.display().to_string(),
         file: text.file.display().to_string(),
         identity: LogIdentity::Text(TextIdentity {
-            digest: lines.digest(),
-            latest: lines.latest(),
-            records: lines.records(figures),
+            digest: lines.content_digest(),
+            latest: lines.latest_time(),
+            records: lines.record_hashes(figures),
             starts: if is_reduced {
-                lines.starts()
+                lines.prefix_hashes()
             } else {
                 Vec::new()
             },
@@ -66,24 +66,24 @@ struct BoundaryLines {
 }
 
 impl BoundaryLines {
-    fn read(text: &TextFile, file: &File) -> io::Result<Self> {
+    fn read_ends(text: &TextFile, file: &File) -> io::Result<Self> {
         let length = file.metadata()?.len();
-        let mut first = read_range(file, 0, length.min(END))?;
-        let begin = length.saturating_sub(END).max(END.min(length));
+        let mut first = read_range(file, 0, length.min(END_BYTES))?;
+        let begin = length.saturating_sub(END_BYTES).max(END_BYTES.min(length));
         let last = read_range(file, begin, length)?;
         let mut lines = Self::default();
         if begin == first.len() as u64 {
             first.extend_from_slice(&last);
-            lines.add(&to_utf8(&first), Some(1));
+            lines.add_lines(&to_utf8(&first), Some(1));
         } else {
-            lines.add(&to_utf8(&first), Some(1));
-            lines.add(&last, text.line_at(begin));
+            lines.add_lines(&to_utf8(&first), Some(1));
+            lines.add_lines(&last, text.line_number_at(begin));
         }
         Ok(lines)
     }
 
     /// Adds lines, of which the first has this number, if that is known.
-    fn add(&mut self, text: &[u8], first: Option<u64>) {
+    fn add_lines(&mut self, text: &[u8], first: Option<u64>) {
         for (number, line) in (0..).zip(text.split(|byte| *byte == b'\n')) {
             let mut words = line
                 .split(u8::is_ascii_whitespace)
@@ -95,26 +95,26 @@ impl BoundaryLines {
             self.lines.push(HashedLine {
                 number: first.map_or(u64::MAX, |first| first + number),
                 hash: hash_of(words.collect::<Vec<_>>()),
-                stamp: stamps::latest(line),
+                stamp: stamps::latest_time(line),
             });
             for part in line.split(|byte| b",{}[]".contains(byte)) {
-                let part: Vec<u8> = part
+                let compact_part: Vec<u8> = part
                     .iter()
                     .copied()
                     .filter(|byte| !byte.is_ascii_whitespace())
                     .collect();
-                if !part.is_empty() {
-                    self.parts.push(hash_of(part));
+                if !compact_part.is_empty() {
+                    self.parts.push(hash_of(compact_part));
                 }
             }
         }
     }
 
-    fn latest(&self) -> Option<Timestamp> {
+    fn latest_time(&self) -> Option<Timestamp> {
         self.lines.iter().filter_map(|line| line.stamp).max()
     }
 
-    fn digest(&self) -> [u8; 20] {
+    fn content_digest(&self) -> [u8; 20] {
         let mut parts = self.parts.clone();
         parts.sort_unstable();
         let mut digest = Sha1::new();
@@ -126,9 +126,9 @@ impl BoundaryLines {
 
     /// Returns hashes that identify the records of these figures: each with the lines up to the nearest
     /// that states a time, above and below it, and a figure of all digits with the latest time of the file.
-    fn records(&self, figures: &[&FigureValue]) -> BTreeSet<u64> {
+    fn record_hashes(&self, figures: &[&FigureValue]) -> BTreeSet<u64> {
         let mut records = BTreeSet::new();
-        let latest = self.latest();
+        let latest = self.latest_time();
         for figure in figures {
             let value = figure.value.to_bits();
             let line = figure.origin.as_ref().and_then(|origin| origin.line);
@@ -138,9 +138,11 @@ impl BoundaryLines {
             });
             if let Some(at) = at {
                 let above = self.lines[..=at].iter().rev();
-                records.extend(up_to_time(above).map(|lines| hash_of(("above", value, lines))));
+                records
+                    .extend(hashes_up_to_time(above).map(|lines| hash_of(("above", value, lines))));
                 let below = self.lines[at..].iter();
-                records.extend(up_to_time(below).map(|lines| hash_of(("below", value, lines))));
+                records
+                    .extend(hashes_up_to_time(below).map(|lines| hash_of(("below", value, lines))));
             }
             if let Some(latest) = latest.filter(|_| figure.is_exact()) {
                 records.insert(hash_of((latest.as_second(), value)));
@@ -150,8 +152,8 @@ impl BoundaryLines {
     }
 
     /// Returns the hash of all up to each line.
-    fn starts(&self) -> Vec<u64> {
-        if self.lines.len() > MAX_STARTS {
+    fn prefix_hashes(&self) -> Vec<u64> {
+        if self.lines.len() > MAX_PREFIX_LINES {
             return Vec::new();
         }
         let starts = self.lines.iter().scan(0, |before, line| {
@@ -163,7 +165,7 @@ impl BoundaryLines {
 }
 
 /// Returns the hashes of lines up to the first that states a time, if it is near.
-fn up_to_time<'a>(lines: impl Iterator<Item = &'a HashedLine>) -> Option<Vec<u64>> {
+fn hashes_up_to_time<'a>(lines: impl Iterator<Item = &'a HashedLine>) -> Option<Vec<u64>> {
     let mut hashes = Vec::new();
     for line in lines.take(MAX_LINES_APART) {
         hashes.push(line.hash);
@@ -218,8 +220,8 @@ mod tests {
             line: Some(line),
             passed_over: None,
         };
-        let figure = FigureValue::new(rate, "items/s").printed(0.05);
-        text_log(&text, &[&figure.read_at(origin)], is_reduced).unwrap()
+        let figure = FigureValue::new(rate, "items/s").with_half_digit(0.05);
+        text_log(&text, &[&figure.with_origin(origin)], is_reduced).unwrap()
     }
 
     fn is_copy(one: &TrialLog, other: &TrialLog) -> bool {
@@ -274,7 +276,7 @@ mod tests {
 
     #[test]
     fn both_ends_of_a_long_file_count() {
-        let end = usize::try_from(END).unwrap();
+        let end = usize::try_from(END_BYTES).unwrap();
         let long = vec![b'x'; 3 * end];
         let identity = |bytes: &[u8]| log(bytes, 1.0, 1).identity;
         let changed = |at: usize| {
@@ -300,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_file_between_one_and_two_ends_is_read_once() {
-        let end = usize::try_from(END).unwrap();
+        let end = usize::try_from(END_BYTES).unwrap();
         let mut bytes = vec![b'\n'; end];
         bytes.extend_from_slice(b"2026-03-02 10:17:07 done");
         let LogIdentity::Text(identity) = log_of(&bytes, 1.0, 1, true).identity else {

@@ -27,30 +27,33 @@ pub(crate) struct StepWindow<'a> {
 
 impl StepWindow<'_> {
     /// Returns why one of these logs cannot be of the step; none where all of them can.
-    pub fn why_outside<'a>(&self, logs: impl IntoIterator<Item = &'a TrialLog>) -> Option<String> {
+    pub fn reason_outside_step<'a>(
+        &self,
+        logs: impl IntoIterator<Item = &'a TrialLog>,
+    ) -> Option<String> {
         logs.into_iter().find_map(|log| {
-            let reason = self.why_older(log).or_else(|| match &log.identity {
-                LogIdentity::Training(run) => self.why_run_outside(run),
-                LogIdentity::Text(text) => self.why_text_outside(log, text),
+            let reason = self.reason_older(log).or_else(|| match &log.identity {
+                LogIdentity::Training(run) => self.reason_run_outside(run),
+                LogIdentity::Text(text) => self.reason_text_outside(log, text),
                 LogIdentity::LoadGen(run) => {
-                    self.why_start_outside("its log starts", run.started_at?)
+                    self.reason_start_outside("its log starts", run.started_at?)
                 }
             })?;
             Some(format!("{}: {reason}", log.file))
         })
     }
 
-    fn is_result(&self, log: &TrialLog) -> bool {
+    fn is_step_result(&self, log: &TrialLog) -> bool {
         Path::new(&log.directory) == self.results
     }
 
-    fn why_older(&self, log: &TrialLog) -> Option<String> {
+    fn reason_older(&self, log: &TrialLog) -> Option<String> {
         let is_log = |older: &String| match log.identity {
             // LoadGen's logs may be in a folder of their own, and are the only ones of their name.
             LogIdentity::LoadGen(_) => Path::new(older).ends_with(&log.file),
             _ => *older == log.file,
         };
-        let is_older = self.is_result(log) && self.older.iter().any(is_log);
+        let is_older = self.is_step_result(log) && self.older.iter().any(is_log);
         is_older.then(|| {
             format!(
                 "it was last written before the step started ({})",
@@ -59,14 +62,14 @@ impl StepWindow<'_> {
         })
     }
 
-    fn why_run_outside(&self, run: &mllog::TrainingRunIdentity) -> Option<String> {
+    fn reason_run_outside(&self, run: &mllog::TrainingRunIdentity) -> Option<String> {
         #[expect(clippy::cast_possible_truncation, reason = "dates in milliseconds")]
         let started = run.dated_start_ms()? as i64;
         let started = Timestamp::from_millisecond(started).ok()?;
-        self.why_start_outside("its run starts", started)
+        self.reason_start_outside("its run starts", started)
     }
 
-    fn why_start_outside(&self, what: &str, started: Timestamp) -> Option<String> {
+    fn reason_start_outside(&self, what: &str, started: Timestamp) -> Option<String> {
         let early = started < self.started - CLOCK_SLACK;
         let late = started > self.ended + CLOCK_SLACK;
         let (from, to) = (self.started, self.ended);
@@ -76,8 +79,8 @@ impl StepWindow<'_> {
 
     /// Returns why a file is no output of the step: it only states times of long before. The output of a step is its
     /// own, whatever it lists.
-    fn why_text_outside(&self, log: &TrialLog, text: &TextIdentity) -> Option<String> {
-        let latest = text.latest.filter(|_| self.is_result(log))?;
+    fn reason_text_outside(&self, log: &TrialLog, text: &TextIdentity) -> Option<String> {
+        let latest = text.latest.filter(|_| self.is_step_result(log))?;
         let started = self.started;
         (latest < started - ZONE_SLACK)
             .then(|| format!("its latest time is {latest}, before the step ({started})"))
@@ -89,7 +92,7 @@ impl StepWindow<'_> {
 ///
 /// # Errors
 /// The trial without a result of its own, if no reading is of its step.
-pub(crate) fn keep_own(
+pub(crate) fn retain_own_readings(
     window: Option<&StepWindow<'_>>,
     mut readings: Vec<TrialReadings>,
     trial: &TrialEvidence,
@@ -99,7 +102,7 @@ pub(crate) fn keep_own(
     };
     let mut reasons = Vec::new();
     readings.retain(|reading| {
-        let reason = window.why_outside(&reading.logs);
+        let reason = window.reason_outside_step(&reading.logs);
         let is_own = reason.is_none();
         reasons.extend(reason);
         is_own
@@ -112,7 +115,8 @@ pub(crate) fn keep_own(
         }));
     }
     let required = "only what this step has measured; the rest is not read";
-    let warning = |reason| RuleCheck::warning("results", reason, required).on(Some(trial.trial));
+    let warning =
+        |reason| RuleCheck::warning("results", reason, required).for_trial(Some(trial.trial));
     Ok((readings, reasons.into_iter().map(warning).collect()))
 }
 
@@ -158,7 +162,7 @@ mod tests {
             results: Path::new("results"),
             older,
         };
-        window.why_outside([log])
+        window.reason_outside_step([log])
     }
 
     #[rstest]
@@ -191,12 +195,12 @@ mod tests {
         };
         let old = reading("2023-11-05T10:10:00Z");
         let own = reading("2026-03-02T10:10:00Z");
-        let trial = TrialEvidence::finished(2, "results");
+        let trial = TrialEvidence::new_finished(2, "results");
         let both = vec![old.clone(), own.clone()];
-        let (kept, warnings) = keep_own(Some(&window), both, &trial).unwrap();
+        let (kept, warnings) = retain_own_readings(Some(&window), both, &trial).unwrap();
         assert_eq!(kept, [own]);
         assert!(warnings[0].warning && warnings[0].trial == Some(2));
-        let rejected = keep_own(Some(&window), vec![old.clone()], &trial).unwrap_err();
+        let rejected = retain_own_readings(Some(&window), vec![old.clone()], &trial).unwrap_err();
         let StepOutcome::NoNewResult { reason } = rejected.outcome else {
             panic!()
         };
@@ -204,7 +208,7 @@ mod tests {
             reason.starts_with("result_0.txt: its run starts at 2023-11-05"),
             "{reason}"
         );
-        assert!(keep_own(None, vec![old], &trial).is_ok());
+        assert!(retain_own_readings(None, vec![old], &trial).is_ok());
     }
 
     #[test]

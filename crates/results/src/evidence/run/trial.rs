@@ -29,13 +29,13 @@ pub(crate) struct RunTrial<'a> {
 impl RunTrial<'_> {
     /// Returns the trials that it gave: none where it was not needed, several where its step trained several
     /// times.
-    pub fn gather(&self, evidence: &mut Evidence) -> Vec<TrialEvidence> {
-        let Some(measure) = self.step(Step::runs_measurement) else {
+    pub fn gather_trials(&self, evidence: &mut Evidence) -> Vec<TrialEvidence> {
+        let Some(measure) = self.find_step(Step::runs_measurement) else {
             return Vec::new();
         };
-        let check = self.step(Step::checks_results);
-        let collect = self.step(Step::collects_results);
-        let end = self.end(measure);
+        let check = self.find_step(Step::checks_results);
+        let collect = self.find_step(Step::collects_results);
+        let end = self.step_end(measure);
         if matches!(&measure.when, StepCondition::UntilDecided { .. })
             && !matches!(end, Some(StepEnd::Done { .. } | StepEnd::Failed { .. }))
         {
@@ -44,10 +44,10 @@ impl RunTrial<'_> {
         }
         let path = self.measured.results_directory(self.number);
         let folder = self.files.directory.join(&path);
-        let mut trial = TrialEvidence::finished(self.number, path);
-        trial.telemetry = self.watched(measure, None);
-        let missing = collect.and_then(|collect| self.not_collected(collect));
-        trial.outcome = match (self.outcome(end), missing) {
+        let mut trial = TrialEvidence::new_finished(self.number, path);
+        trial.telemetry = self.telemetry_summary(measure, None);
+        let missing = collect.and_then(|collect| self.reason_not_collected(collect));
+        trial.outcome = match (self.step_outcome(end), missing) {
             (StepOutcome::Finished, Some(reason)) => StepOutcome::NoNewResult { reason },
             (outcome, _) => outcome,
         };
@@ -56,15 +56,15 @@ impl RunTrial<'_> {
         }
         if let Some(StepEnd::Failed {
             reason, exit_code, ..
-        }) = check.and_then(|check| self.end(check))
+        }) = check.and_then(|check| self.step_end(check))
         {
-            trial.outcome = failed(format!("its check failed: {reason}"), *exit_code);
+            trial.outcome = failed_outcome(format!("its check failed: {reason}"), *exit_code);
         }
-        self.read(measure, check, &folder, trial, evidence)
+        self.read_results(measure, check, &folder, trial, evidence)
     }
 
     /// Reads its results, in the folder that they were collected to.
-    fn read(
+    fn read_results(
         &self,
         measure: &Step,
         check: Option<&Step>,
@@ -77,48 +77,50 @@ impl RunTrial<'_> {
             markers: &self.files.plan.judge.invalid_if,
             signs: None,
             folder,
-            outputs: self.outputs(measure, check),
-            window: self.window((measure, check), folder),
+            outputs: self.output_texts(measure, check),
+            window: self.step_window((measure, check), folder),
             is_submitted: false,
         };
         if let Some(run) = files.read_log(&mut trial, evidence)
             && let Some(window) = measured_window(&run)
         {
-            trial.telemetry = self.watched(measure, Some(window)).or(trial.telemetry);
+            trial.telemetry = self
+                .telemetry_summary(measure, Some(window))
+                .or(trial.telemetry);
         }
         if self.measured.mode == Mode::Compliance {
-            files.read_tests(self.number, evidence);
+            files.check_tests(self.number, evidence);
         }
         files.read_figures(&trial, evidence)
     }
 
     /// Returns how a step ended.
-    fn end(&self, step: &Step) -> Option<&StepEnd> {
+    fn step_end(&self, step: &Step) -> Option<&StepEnd> {
         let (end, _) = self.files.state.ended.get(&step.number)?;
         Some(end)
     }
 
     /// Returns how a step ended; one that a service's failure kept from starting failed as that one did.
-    fn outcome(&self, end: Option<&StepEnd>) -> StepOutcome {
+    fn step_outcome(&self, end: Option<&StepEnd>) -> StepOutcome {
         let Some(StepEnd::Skipped {
             reason: SkipReason::InputMissing { step },
         }) = end
         else {
-            return outcome(end);
+            return outcome_of_end(end);
         };
         match self.files.state.ended.get(step) {
-            Some((failed @ StepEnd::Failed { .. }, _)) => outcome(Some(failed)),
-            _ => outcome(end),
+            Some((failed @ StepEnd::Failed { .. }, _)) => outcome_of_end(Some(failed)),
+            _ => outcome_of_end(end),
         }
     }
 
-    fn step(&self, is_kind: impl Fn(&Step) -> bool) -> Option<&Step> {
+    fn find_step(&self, is_kind: impl Fn(&Step) -> bool) -> Option<&Step> {
         let mut steps = self.files.plan.steps.iter();
         steps.find(|step| step.belongs_to_trial(self.index, self.number) && is_kind(step))
     }
 
-    fn not_collected(&self, collect: &Step) -> Option<String> {
-        match self.end(collect) {
+    fn reason_not_collected(&self, collect: &Step) -> Option<String> {
+        match self.step_end(collect) {
             Some(StepEnd::Done { .. }) => None,
             Some(StepEnd::Failed { reason, .. }) => Some(reason.clone()),
             Some(StepEnd::Skipped { reason }) => Some(reason.to_string()),
@@ -127,17 +129,19 @@ impl RunTrial<'_> {
     }
 
     /// Returns the telemetry of a step, or of a window within it.
-    fn watched(
+    fn telemetry_summary(
         &self,
         measure: &Step,
         window: Option<(Timestamp, Timestamp)>,
     ) -> Option<TelemetrySummary> {
-        let (files, span) = (self.files, self.span(measure)?);
-        files.telemetry.of_step(files.plan, measure, &span, window)
+        let (files, span) = (self.files, self.step_span(measure)?);
+        files
+            .telemetry
+            .summarize_step(files.plan, measure, &span, window)
     }
 
     /// Returns the start and the end of a step.
-    fn span(&self, step: &Step) -> Option<StepSpan> {
+    fn step_span(&self, step: &Step) -> Option<StepSpan> {
         let state = self.files.state;
         let (_, ended) = state.ended.get(&step.number)?;
         Some(StepSpan {
@@ -148,14 +152,14 @@ impl RunTrial<'_> {
     }
 
     /// Returns the time of its step, and of the check of its results.
-    fn window<'w>(
+    fn step_window<'w>(
         &'w self,
         (measure, check): (&Step, Option<&Step>),
         results: &'w Path,
     ) -> Option<StepWindow<'w>> {
-        let (started, ended) = self.span(measure)?.wall();
-        let checked = check.and_then(|check| Some(self.span(check)?.wall()));
-        let older = self.step(Step::collects_results).and_then(|collect| {
+        let (started, ended) = self.step_span(measure)?.wall_span();
+        let checked = check.and_then(|check| Some(self.step_span(check)?.wall_span()));
+        let older = self.find_step(Step::collects_results).and_then(|collect| {
             let older = self.files.state.older.get(&collect.number)?;
             Some(older.as_slice())
         });
@@ -168,23 +172,23 @@ impl RunTrial<'_> {
     }
 
     /// Returns the outputs of the trial's steps, the check's first.
-    fn outputs(&self, measure: &Step, check: Option<&Step>) -> Vec<TextFile> {
+    fn output_texts(&self, measure: &Step, check: Option<&Step>) -> Vec<TextFile> {
         let steps = check.into_iter().chain([measure]);
         let run = self.files.directory.path();
         steps
-            .map(|step| TextFile::output_of(run, &step.directory_name()))
+            .map(|step| TextFile::step_output(run, &step.directory_name()))
             .collect()
     }
 }
 
-fn failed(reason: String, exit_code: Option<i64>) -> StepOutcome {
+fn failed_outcome(reason: String, exit_code: Option<i64>) -> StepOutcome {
     StepOutcome::Failed {
         reason,
         code: exit_code.and_then(|code| i32::try_from(code).ok()),
     }
 }
 
-fn outcome(ended: Option<&StepEnd>) -> StepOutcome {
+fn outcome_of_end(ended: Option<&StepEnd>) -> StepOutcome {
     match ended {
         Some(StepEnd::Done { .. }) => StepOutcome::Finished,
         Some(StepEnd::Failed {
@@ -196,7 +200,7 @@ fn outcome(ended: Option<&StepEnd>) -> StepOutcome {
         },
         Some(StepEnd::Failed {
             reason, exit_code, ..
-        }) => failed(reason.clone(), *exit_code),
+        }) => failed_outcome(reason.clone(), *exit_code),
         Some(StepEnd::Skipped { reason }) => StepOutcome::NotRun {
             reason: match reason {
                 SkipReason::Aborted { reason } => reason.to_string(),

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use retrial_mlperf::loadgen::LoadgenRun;
 
 /// Time zones differ by whole quarters of an hour.
-const ZONES_S: i64 = 900;
+const ZONE_STEP_S: i64 = 900;
 
 /// Returns the time in which `LoadGen` measured, without loading and warming up before and accuracy's logging after it.
 /// Its `power_begin` is in the container's local time; which zone that is shows in the log's own
@@ -19,7 +19,7 @@ pub fn measured_window(run: &LoadgenRun) -> Option<(Timestamp, Timestamp)> {
     let log_began = detail.started_at?;
     let apart = as_if_utc.duration_since(log_began);
     // Its own start is logged in whole seconds.
-    let after = (apart.as_millis() + 1000).rem_euclid(i128::from(ZONES_S) * 1000) - 1000;
+    let after = (apart.as_millis() + 1000).rem_euclid(i128::from(ZONE_STEP_S) * 1000) - 1000;
     let after = SignedDuration::from_millis(i64::try_from(after).ok()?);
     let begin = log_began.checked_add(after).ok()?;
     let measured = SignedDuration::from_millis(detail.measured_ms.filter(|ms| *ms > 0)?);

@@ -5,16 +5,18 @@ use std::path::{Component, Path, PathBuf};
 
 use itertools::Itertools as _;
 
-use crate::evidence::folder::names_in;
+use crate::evidence::folder::entry_names;
 use crate::evidence::tree::TreeFault;
-use crate::evidence::tree::find::{find_below, folders, one_or_all, systems_without_results};
-use retrial_readings::natural::natural;
+use crate::evidence::tree::find::{
+    find_matching_folders, folder_names, named_or_all_folders, systems_without_results,
+};
+use retrial_readings::natural::natural_sort_key;
 
 /// Number of folders above a submitter's that are searched for it.
-const DEPTH: usize = 3;
+const MAX_LEVELS_ABOVE: usize = 3;
 /// More logs than this are no result.
-const MOST_LOGS: usize = 1000;
-const RESULTS: &str = "results";
+const MAX_LOGS: usize = 1000;
+const RESULTS_FOLDER: &str = "results";
 
 /// The training results in a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,7 +45,7 @@ pub struct TrainingResult {
 impl TrainingResult {
     /// Returns the path of its folder, below the root.
     pub fn relative(&self) -> PathBuf {
-        let results = Path::new(&self.submitter).join(RESULTS);
+        let results = Path::new(&self.submitter).join(RESULTS_FOLDER);
         results.join(&self.system).join(&self.benchmark)
     }
 }
@@ -61,12 +63,13 @@ struct TrainingPath {
 ///
 /// # Errors
 /// If the directory cannot be read.
-pub fn find(directory: &Path) -> std::io::Result<Option<TrainingTrees>> {
-    let directory = directory.canonicalize()?;
-    std::fs::read_dir(&directory)?;
-    let mut positions: Vec<TrainingPath> = inside(&directory).into_iter().collect();
+pub fn find_training_trees(directory: &Path) -> std::io::Result<Option<TrainingTrees>> {
+    let full_directory = directory.canonicalize()?;
+    std::fs::read_dir(&full_directory)?;
+    let mut positions: Vec<TrainingPath> = position_within(&full_directory).into_iter().collect();
     if positions.is_empty() {
-        let submitters = find_below(&directory, DEPTH, &is_submitter).into_iter();
+        let submitters =
+            find_matching_folders(&full_directory, MAX_LEVELS_ABOVE, &is_submitter).into_iter();
         positions.extend(submitters.map(|submitter| TrainingPath {
             submitter,
             ..TrainingPath::default()
@@ -74,13 +77,13 @@ pub fn find(directory: &Path) -> std::io::Result<Option<TrainingTrees>> {
     }
     let mut trees = TrainingTrees::default();
     for position in &positions {
-        walk(position, &mut trees);
+        add_results(position, &mut trees);
     }
     Ok((!positions.is_empty()).then_some(trees))
 }
 
 /// Finds a directory that lies in a submitter's `results`: the deepest folder of that name counts.
-fn inside(directory: &Path) -> Option<TrainingPath> {
+fn position_within(directory: &Path) -> Option<TrainingPath> {
     let parts: Vec<Component> = directory.components().collect();
     let name = |at: usize| match parts.get(at) {
         Some(Component::Normal(name)) => Some(name.to_string_lossy().into_owned()),
@@ -88,7 +91,7 @@ fn inside(directory: &Path) -> Option<TrainingPath> {
     };
     (1..parts.len()).rev().find_map(|at| {
         let submitter: PathBuf = parts[..at].iter().collect();
-        let fits = name(at).as_deref() == Some(RESULTS) && is_submitter(&submitter);
+        let fits = name(at).as_deref() == Some(RESULTS_FOLDER) && is_submitter(&submitter);
         fits.then(|| TrainingPath {
             submitter,
             system: name(at + 1),
@@ -99,26 +102,26 @@ fn inside(directory: &Path) -> Option<TrainingPath> {
 
 /// Returns whether a log of some run lies in `results/SYSTEM/BENCHMARK`.
 fn is_submitter(directory: &Path) -> bool {
-    let results = directory.join(RESULTS);
-    folders(&results).iter().any(|system| {
+    let results = directory.join(RESULTS_FOLDER);
+    folder_names(&results).iter().any(|system| {
         let system = results.join(system);
-        let mut benchmarks = folders(&system).into_iter();
-        benchmarks.any(|benchmark| !logs(&system.join(benchmark)).is_empty())
+        let mut benchmarks = folder_names(&system).into_iter();
+        benchmarks.any(|benchmark| !log_names(&system.join(benchmark)).is_empty())
     })
 }
 
-fn walk(position: &TrainingPath, trees: &mut TrainingTrees) {
+fn add_results(position: &TrainingPath, trees: &mut TrainingTrees) {
     let (Some(root), Some(name)) = (position.submitter.parent(), position.submitter.file_name())
     else {
         return;
     };
     let submitter = name.to_string_lossy().into_owned();
-    let results = position.submitter.join(RESULTS);
-    let systems = one_or_all(position.system.as_ref(), &results);
+    let results = position.submitter.join(RESULTS_FOLDER);
+    let systems = named_or_all_folders(position.system.as_ref(), &results);
     for system in &systems {
-        let benchmarks = one_or_all(position.benchmark.as_ref(), &results.join(system));
+        let benchmarks = named_or_all_folders(position.benchmark.as_ref(), &results.join(system));
         if benchmarks.is_empty() {
-            let path = Path::new(&submitter).join(RESULTS).join(system);
+            let path = Path::new(&submitter).join(RESULTS_FOLDER).join(system);
             let fault = TreeFault::new(&path, "no result", "results of a benchmark");
             trees.faults.push(fault);
         }
@@ -128,7 +131,7 @@ fn walk(position: &TrainingPath, trees: &mut TrainingTrees) {
                 root: root.to_owned(),
                 submitter: submitter.clone(),
                 system: system.clone(),
-                logs: logs(&results.join(system).join(&benchmark)),
+                logs: log_names(&results.join(system).join(&benchmark)),
                 benchmark,
             }));
     }
@@ -139,13 +142,14 @@ fn walk(position: &TrainingPath, trees: &mut TrainingTrees) {
 }
 
 /// Returns the names of the logs in a directory: `result_0.txt`, `result_1.txt`, ….
-fn logs(directory: &Path) -> Vec<String> {
-    let names = names_in(directory, FileType::is_file);
+fn log_names(directory: &Path) -> Vec<String> {
+    let names = entry_names(directory, FileType::is_file);
     let is_log = |name: &String| {
         name.starts_with("result_") && Path::new(name).extension() == Some("txt".as_ref())
     };
-    let logs = names.filter(is_log).take(MOST_LOGS);
-    logs.sorted_by_cached_key(|name| natural(name)).collect()
+    let logs = names.filter(is_log).take(MAX_LOGS);
+    logs.sorted_by_cached_key(|name| natural_sort_key(name))
+        .collect()
 }
 
 #[cfg(test)]
@@ -172,7 +176,7 @@ mod tests {
     fn results_are_found_from_any_directory_of_a_tree() {
         let tree = tree();
         let benchmarks = |path: &str| {
-            let trees = find(&tree.path().join(path)).unwrap()?;
+            let trees = find_training_trees(&tree.path().join(path)).unwrap()?;
             let names = trees.results.iter().map(|result| result.benchmark.clone());
             Some((names.collect::<Vec<_>>(), trees.faults.len()))
         };
@@ -185,7 +189,7 @@ mod tests {
         let single = benchmarks("round/AMD/results/8xMI300X/rgat");
         assert_eq!(single, Some((vec!["rgat".to_owned()], 0)));
         assert_eq!(benchmarks("round/AMD/systems"), None);
-        let trees = find(tree.path()).unwrap().unwrap();
+        let trees = find_training_trees(tree.path()).unwrap().unwrap();
         assert_eq!(trees.results[0].logs, ["result_2.txt", "result_10.txt"]);
         assert_eq!(
             trees.results[0].relative(),

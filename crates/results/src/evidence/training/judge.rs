@@ -7,20 +7,20 @@ use jiff::civil::Date;
 use rayon::prelude::*;
 
 use super::find::TrainingResult;
-use super::round::date_of;
+use super::round::to_utc_date;
 use super::system::{self, TrainingSystem};
 use crate::evidence::figures::each_line;
 use crate::evidence::identity::ResultRun;
 use crate::evidence::tree::published::ResultKey;
 use crate::evidence::tree::{JudgedBenchmark, PublishedFigures, TreeFault};
-use crate::verdict::convergence::SAMPLES;
+use crate::verdict::convergence::SAMPLES_PARAMETER;
 use crate::verdict::{
     self, BenchmarkVerdict, Evidence, FigureValue, LogIdentity, RuleCheck, RunContext,
     TrialEvidence, TrialLog,
 };
 use retrial_document::measures::format;
 use retrial_mlperf::mllog::{SAMPLES_TO_CONVERGE, TIME_TO_TRAIN};
-use retrial_mlperf::submission::same_organization;
+use retrial_mlperf::submission::is_same_organization;
 use retrial_mlperf::training::{
     self, Division, LogEnding, LogReader, NamedLog, TrainingRound, TrainingRules,
 };
@@ -34,7 +34,7 @@ const SUITE: &str = "mlperf-training";
 /// The name in place of a scenario.
 const SCENARIO: &str = "training";
 /// The largest log that is read: published ones have up to 2.4 MB.
-const LOG_CAP: u64 = 256 << 20;
+const MAX_LOG_BYTES: u64 = 256 << 20;
 
 /// The rules by which training results are judged, and the published figures to compare with.
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +68,7 @@ struct ResultEvidence {
 }
 
 /// Returns the context of a result.
-fn context(
+fn result_context(
     result: &TrainingResult,
     context: &TrainingContext<'_>,
     division: Option<Division>,
@@ -89,18 +89,24 @@ fn context(
 }
 
 /// Returns the evidence of one result.
-pub fn evidence(result: &TrainingResult, by: &TrainingContext<'_>) -> (RunContext, Evidence) {
-    let read = read(result, by);
-    (context(result, by, read.system.division), read.evidence)
+pub fn gather_evidence(
+    result: &TrainingResult,
+    by: &TrainingContext<'_>,
+) -> (RunContext, Evidence) {
+    let read = read_result(result, by);
+    (
+        result_context(result, by, read.system.division),
+        read.evidence,
+    )
 }
 
 /// Reads and judges one result.
-pub fn judge(result: &TrainingResult, by: &TrainingContext<'_>) -> JudgedTraining {
-    let read = read(result, by);
-    let context = context(result, by, read.system.division);
-    let verdict = verdict::judge(&context, std::slice::from_ref(&read.evidence));
+pub fn judge_training_result(result: &TrainingResult, by: &TrainingContext<'_>) -> JudgedTraining {
+    let read = read_result(result, by);
+    let context = result_context(result, by, read.system.division);
+    let result_verdict = verdict::judge(&context, std::slice::from_ref(&read.evidence));
     let rules = read.system.checks;
-    let is_valid = verdict.results.iter().all(|result| result.valid);
+    let is_valid = result_verdict.results.iter().all(|result| result.valid);
     let benchmark = BenchmarkVerdict {
         path: result.relative().display().to_string(),
         round: context.submission.round,
@@ -109,45 +115,45 @@ pub fn judge(result: &TrainingResult, by: &TrainingContext<'_>) -> JudgedTrainin
         system: result.system.clone(),
         system_type: None,
         benchmark: result.benchmark.clone(),
-        official: Some(benchmark(result, by).to_owned()),
+        official: Some(official_name(result, by).to_owned()),
         valid: is_valid && rules.iter().all(|rule| rule.passed),
         rules,
     };
     JudgedTraining {
-        remarks: remarks(result, &read.logs, by.round),
+        remarks: find_remarks(result, &read.logs, by.round),
         judged: JudgedBenchmark {
             owner: benchmark.path.clone(),
-            runs: ResultRun::of_evidence(std::slice::from_ref(&read.evidence)),
+            runs: ResultRun::from_evidence(std::slice::from_ref(&read.evidence)),
             verdict,
             benchmark,
         },
     }
 }
 
-fn benchmark<'a>(result: &'a TrainingResult, by: &TrainingContext<'a>) -> &'a str {
+fn official_name<'a>(result: &'a TrainingResult, by: &TrainingContext<'a>) -> &'a str {
     by.benchmark.unwrap_or(&result.benchmark)
 }
 
-fn read(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvidence {
-    let system = system::read(result, by.division);
+fn read_result(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvidence {
+    let described_system = system::read_system(result, by.division);
     let mut evidence = Evidence::new(SCENARIO, Mode::Performance);
     evidence.path = result.relative().display().to_string();
     evidence.published_metric = Some(TIME_TO_TRAIN.to_owned());
     evidence.figures = vec![
-        (TIME_TO_TRAIN.to_owned(), figure(TIME_TO_TRAIN, "min")),
+        (TIME_TO_TRAIN.to_owned(), mllog_source(TIME_TO_TRAIN, "min")),
         (
             SAMPLES_TO_CONVERGE.to_owned(),
-            figure(SAMPLES_TO_CONVERGE, ""),
+            mllog_source(SAMPLES_TO_CONVERGE, ""),
         ),
     ];
-    let named = benchmark(result, by);
-    let division = system.division.unwrap_or(Division::Closed);
-    let Some(rules) = by.round.rules(named, division) else {
-        let benchmarks = join(by.round.benchmarks(), ", ");
+    let named = official_name(result, by);
+    let division = described_system.division.unwrap_or(Division::Closed);
+    let Some(rules) = by.round.benchmark_rules(named, division) else {
+        let benchmarks = join(by.round.benchmark_names(), ", ");
         let required = format!("one of round {}: {benchmarks}", by.round.round);
         evidence
             .checks
-            .push(RuleCheck::failed("benchmark", named, required));
+            .push(RuleCheck::violation("benchmark", named, required));
         return ResultEvidence {
             system,
             logs: Vec::new(),
@@ -155,30 +161,30 @@ fn read(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvidence {
         };
     };
     let logs = read_logs(result, &rules, &mut evidence.checks);
-    evidence.checks.extend(as_path_says(&rules, &logs));
-    let scaling = system::scaling(result).unwrap_or_else(|check| {
+    evidence.checks.extend(check_against_path(&rules, &logs));
+    let scaling = system::read_scaling_factor(result).unwrap_or_else(|check| {
         evidence.checks.push(check);
         None
     });
-    let checked = training::check(&rules, &logs, scaling);
+    let checked = training::check_result(&rules, &logs, scaling);
     evidence.checks.extend(checked.checks);
     evidence.scaling = Some(checked.factor);
     evidence.trials = (1..)
         .zip(&logs)
-        .map(|(number, log)| trial(number, result, log))
+        .map(|(number, log)| trial_evidence(number, result, log))
         .collect();
     if let Some(published) = by.published {
-        let division = division.to_string();
+        let division_name = division.to_string();
         let key = ResultKey {
-            division: Some(&division),
+            division: Some(&division_name),
             submitter: Some(&result.submitter),
             system: Some(&result.system),
             benchmark: &result.benchmark,
             official: named,
             scenario: SCENARIO,
         };
-        let expectation = published.expectation(&key, "min");
-        let expectation = expectation.map(|expected| (TIME_TO_TRAIN.to_owned(), vec![expected]));
+        let published_time = published.expectation(&key, "min");
+        let expectation = published_time.map(|expected| (TIME_TO_TRAIN.to_owned(), vec![expected]));
         evidence.expect.extend(expectation);
     }
     ResultEvidence {
@@ -188,7 +194,7 @@ fn read(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvidence {
     }
 }
 
-fn figure(key: &str, unit: &str) -> FigureSource {
+fn mllog_source(key: &str, unit: &str) -> FigureSource {
     FigureSource {
         find: FigureLocator::Mllog(MllogFigure {
             key: key.to_owned(),
@@ -209,18 +215,18 @@ fn read_logs(
     rules: &TrainingRules,
     checks: &mut Vec<RuleCheck>,
 ) -> Vec<NamedLog> {
-    let read = result.logs.par_iter().map(|name| {
-        let file = open::open_beneath(&result.root, &result.relative().join(name));
-        let mut file = file.map_err(|error| error.to_string())?;
+    let reading = result.logs.par_iter().map(|name| {
+        let opened = open::open_beneath(&result.root, &result.relative().join(name));
+        let mut file = opened.map_err(|error| error.to_string())?;
         let size = file.metadata().map_err(|error| error.to_string())?.len();
-        if size > LOG_CAP {
-            return Err(format!("larger than {}", format::size(LOG_CAP)));
+        if size > MAX_LOG_BYTES {
+            return Err(format!("larger than {}", format::size(MAX_LOG_BYTES)));
         }
         let mut reader = LogReader::new(rules);
-        each_line(&mut file, |line| reader.feed(line))?;
+        each_line(&mut file, |line| reader.feed_line(line))?;
         Ok(reader.finish())
     });
-    let read: Vec<Result<_, String>> = read.collect();
+    let read: Vec<Result<_, String>> = reading.collect();
     let mut logs = Vec::new();
     for (name, log) in result.logs.iter().zip(read) {
         match log {
@@ -228,7 +234,7 @@ fn read_logs(
                 name: name.clone(),
                 log,
             }),
-            Err(reason) => checks.push(RuleCheck::failed(name, reason, "a log of a run")),
+            Err(reason) => checks.push(RuleCheck::violation(name, reason, "a log of a run")),
         }
     }
     logs
@@ -236,7 +242,7 @@ fn read_logs(
 
 /// Benchmark and division are the folder's and the system's; the first log that says otherwise is
 /// reported, since logs of one result are also compared with each other.
-fn as_path_says(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck> {
+fn check_against_path(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck> {
     let division = rules.division.to_string();
     let expected = [
         (
@@ -251,13 +257,13 @@ fn as_path_says(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck> {
         ),
     ];
     let differing = expected.into_iter().filter_map(|(key, expected, basis)| {
-        let mut logs = logs.iter();
-        let (log, stated) = logs.find_map(|log| {
-            let stated = log.log.text(key)?;
+        let mut remaining_logs = logs.iter();
+        let (log, stated) = remaining_logs.find_map(|log| {
+            let stated = log.log.setting_text(key)?;
             (stated != expected).then_some((log, stated))
         })?;
         let rule = format!("{}: {key}", log.name);
-        Some(RuleCheck::failed(
+        Some(RuleCheck::violation(
             rule,
             stated,
             format!("{expected}, {basis}"),
@@ -266,9 +272,9 @@ fn as_path_says(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck> {
     differing.collect()
 }
 
-fn trial(number: u32, result: &TrainingResult, log: &NamedLog) -> TrialEvidence {
+fn trial_evidence(number: u32, result: &TrainingResult, log: &NamedLog) -> TrialEvidence {
     let path = result.relative().join(&log.name);
-    let mut trial = TrialEvidence::finished(number, path.display().to_string());
+    let mut trial = TrialEvidence::new_finished(number, path.display().to_string());
     trial.logs.push(TrialLog {
         directory: result.relative().display().to_string(),
         file: log.name.clone(),
@@ -279,20 +285,24 @@ fn trial(number: u32, result: &TrainingResult, log: &NamedLog) -> TrialEvidence 
         (SAMPLES_TO_CONVERGE, log.log.converged_after, ""),
     ];
     for (name, value, unit) in figures {
-        let value = value.map(|value| (name.to_owned(), FigureValue::new(value, unit)));
-        trial.figures.extend(value);
+        let named_value = value.map(|value| (name.to_owned(), FigureValue::new(value, unit)));
+        trial.figures.extend(named_value);
     }
     let samples = log
         .log
         .converged_after
-        .map(|samples| (SAMPLES.to_owned(), samples));
+        .map(|samples| (SAMPLES_PARAMETER.to_owned(), samples));
     trial.parameters.extend(samples);
     trial
 }
 
 /// Returns remarks on what no rule forbids: a run that failed, logs of another organization, and logs of a later round
 /// than is known.
-fn remarks(result: &TrainingResult, logs: &[NamedLog], round: &TrainingRound) -> Vec<TreeFault> {
+fn find_remarks(
+    result: &TrainingResult,
+    logs: &[NamedLog],
+    round: &TrainingRound,
+) -> Vec<TreeFault> {
     let remark = |path: PathBuf, actual: String, required: &str| TreeFault {
         is_violation: false,
         ..TreeFault::new(&path, actual, required)
@@ -310,15 +320,17 @@ fn remarks(result: &TrainingResult, logs: &[NamedLog], round: &TrainingRound) ->
             "at most one such run, which counts as the slowest",
         ))
     });
-    let organization = logs.first().and_then(|log| log.log.text("submission_org"));
-    let other = organization.filter(|name| {
-        !name.contains("PLACEHOLDER") && !same_organization(name, &result.submitter)
+    let organization = logs
+        .first()
+        .and_then(|log| log.log.setting_text("submission_org"));
+    let other_organization = organization.filter(|name| {
+        !name.contains("PLACEHOLDER") && !is_same_organization(name, &result.submitter)
     });
-    let other = other.map(|name| {
+    let other = other_organization.map(|name| {
         let actual = format!("its logs name the submitter {name}");
         remark(result.relative(), actual, &result.submitter)
     });
-    let later = newer_than(round, logs).map(|day| {
+    let later = day_after_round(round, logs).map(|day| {
         let (name, ended) = (&round.round, round.last_day);
         let actual =
             format!("its logs are of {day}, and the submissions of {name} ended on {ended}");
@@ -329,8 +341,10 @@ fn remarks(result: &TrainingResult, logs: &[NamedLog], round: &TrainingRound) ->
 }
 
 /// Returns the day of the newest log, if the submissions of the newest round that is known had ended before.
-fn newer_than(round: &TrainingRound, logs: &[NamedLog]) -> Option<Date> {
-    let days = logs.iter().filter_map(|log| date_of(log.log.started_ms?));
+fn day_after_round(round: &TrainingRound, logs: &[NamedLog]) -> Option<Date> {
+    let days = logs
+        .iter()
+        .filter_map(|log| to_utc_date(log.log.started_ms?));
     let newest = days.max()?;
     (round.is_newest() && round.ended_before(newest)).then_some(newest)
 }

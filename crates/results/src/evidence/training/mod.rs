@@ -10,6 +10,6 @@ mod judge;
 mod round;
 mod system;
 
-pub use find::{TrainingResult, TrainingTrees, find};
-pub use judge::{JudgedTraining, TrainingContext, evidence, judge};
-pub use round::round_of;
+pub use find::{TrainingResult, TrainingTrees, find_training_trees};
+pub use judge::{JudgedTraining, TrainingContext, gather_evidence, judge_training_result};
+pub use round::find_round;

@@ -9,72 +9,78 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::find::{TrainingResult, TrainingTrees};
-use crate::evidence::tree::find::folders;
-use retrial_mlperf::mllog::events;
+use crate::evidence::tree::find::folder_names;
+use retrial_mlperf::mllog::parse_events;
 use retrial_mlperf::training::{self, TrainingRound};
 use retrial_store::open;
 
 /// The first events of a log are in its first lines.
-const HEAD: u64 = 1 << 16;
+const HEAD_BYTES: u64 = 1 << 16;
 
 /// Returns the round of these results; `None` where nothing tells.
-pub fn round_of(trees: &TrainingTrees) -> Option<&'static TrainingRound> {
+pub fn find_round(trees: &TrainingTrees) -> Option<&'static TrainingRound> {
     let mut roots = trees.results.iter().map(|result| result.root.as_path());
-    roots.find_map(named).or_else(|| {
+    roots.find_map(round_in_path).or_else(|| {
         let is_known = |name: &String| {
-            let mut rounds = training::rounds().iter();
-            rounds.any(|round| round.benchmarks().any(|other| other == name))
+            let mut rounds = training::built_in_training_rounds().iter();
+            rounds.any(|round| round.benchmark_names().any(|other| other == name))
         };
-        let names: BTreeSet<String> = trees.results.iter().flat_map(benchmarks).collect();
+        let names: BTreeSet<String> = trees
+            .results
+            .iter()
+            .flat_map(submitted_benchmarks)
+            .collect();
         let names: Vec<&str> = names
             .iter()
             .filter(|name| is_known(name))
             .map(String::as_str)
             .collect();
-        let newest = trees.results.iter().filter_map(day).max();
+        let newest = trees.results.iter().filter_map(first_day).max();
         (!names.is_empty())
-            .then(|| training::round_of(&names, newest))
+            .then(|| training::find_training_round(&names, newest))
             .flatten()
     })
 }
 
 /// `training_results_v5.1`, or `v5.1`, somewhere in the path.
-fn named(root: &Path) -> Option<&'static TrainingRound> {
+fn round_in_path(root: &Path) -> Option<&'static TrainingRound> {
     let mut parts: Vec<_> = root.iter().map(|part| part.to_string_lossy()).collect();
     parts.reverse();
     parts.iter().find_map(|part| {
         let last = part.rsplit(['_', '-']).next()?;
-        training::rounds().iter().find(|round| round.round == last)
+        training::built_in_training_rounds()
+            .iter()
+            .find(|round| round.round == last)
     })
 }
 
 /// Returns all benchmarks of a result's submitter.
-fn benchmarks(result: &TrainingResult) -> Vec<String> {
+fn submitted_benchmarks(result: &TrainingResult) -> Vec<String> {
     let results = result.root.join(&result.submitter).join("results");
-    let systems = folders(&results).into_iter();
+    let systems = folder_names(&results).into_iter();
     systems
-        .flat_map(|system| folders(&results.join(system)))
+        .flat_map(|system| folder_names(&results.join(system)))
         .collect()
 }
 
 /// Returns the day on which a result's first log began.
-fn day(result: &TrainingResult) -> Option<Date> {
+fn first_day(result: &TrainingResult) -> Option<Date> {
     use std::io::Read;
 
     let log = result.relative().join(result.logs.first()?);
     let file = open::open_beneath(&result.root, &log).ok()?;
     let mut head = Vec::new();
-    file.take(HEAD).read_to_end(&mut head).ok()?;
+    file.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
     let head = String::from_utf8_lossy(&head);
     let first = head
         .lines()
-        .flat_map(events)
+        .flat_map(parse_events)
         .find(|event| event.time_ms > 0.0)?;
-    date_of(first.time_ms)
+    to_utc_date(first.time_ms)
 }
 
 /// Returns the day of a time in milliseconds since 1970.
-pub(super) fn date_of(time_ms: f64) -> Option<Date> {
+pub(super) fn to_utc_date(time_ms: f64) -> Option<Date> {
     #[expect(
         clippy::cast_possible_truncation,
         reason = "what is no time is refused"

@@ -5,16 +5,16 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::find::TrainingResult;
-use crate::evidence::folder::is_missing;
-use crate::evidence::tree::files::system_description;
+use crate::evidence::folder::is_not_found;
+use crate::evidence::tree::files::read_system_description;
 use crate::verdict::RuleCheck;
 use retrial_mlperf::submission;
 use retrial_mlperf::training::Division;
 use retrial_store::open;
 
 /// The largest factor's file that is read.
-const CAP: u64 = 1 << 16;
-const SCALING: &str = "scaling.json";
+const MAX_FILE_BYTES: u64 = 1 << 16;
+const SCALING_FILE: &str = "scaling.json";
 
 /// The division of a system, and the checks of its description.
 #[derive(Debug, Default)]
@@ -24,12 +24,12 @@ pub(super) struct TrainingSystem {
 }
 
 /// Reads the description of a result's system; `division` is the requested one.
-pub(super) fn read(result: &TrainingResult, division: Option<&str>) -> TrainingSystem {
-    let file = Path::new(&result.submitter).join("systems");
-    let file = file.join(format!("{}.json", result.system));
+pub(super) fn read_system(result: &TrainingResult, division: Option<&str>) -> TrainingSystem {
+    let folder = Path::new(&result.submitter).join("systems");
+    let file = folder.join(format!("{}.json", result.system));
     let rule = file.display().to_string();
     let requested = division.and_then(|name| name.parse().ok());
-    let object = match system_description(&result.root, &file) {
+    let object = match read_system_description(&result.root, &file) {
         Ok(object) => object,
         Err(check) => {
             return TrainingSystem {
@@ -46,7 +46,7 @@ pub(super) fn read(result: &TrainingResult, division: Option<&str>) -> TrainingS
     let parsed: Option<Division> = stated.parse().ok();
     if parsed.is_none() {
         let measured = format!("division \"{stated}\"");
-        checks.push(RuleCheck::failed(rule, measured, "closed or open"));
+        checks.push(RuleCheck::violation(rule, measured, "closed or open"));
     }
     TrainingSystem {
         division: requested.or(parsed),
@@ -58,16 +58,17 @@ pub(super) fn read(result: &TrainingResult, division: Option<&str>) -> TrainingS
 ///
 /// # Errors
 /// The rule that it violates: where it cannot be read as one.
-pub(super) fn scaling(result: &TrainingResult) -> Result<Option<f64>, RuleCheck> {
-    let failed = |reason: String| RuleCheck::failed(SCALING, reason, "{\"scaling_factor\": N}");
-    let file = result.relative().join(SCALING);
-    let text = match open::read_text_beneath(&result.root, &file, CAP) {
+pub(super) fn read_scaling_factor(result: &TrainingResult) -> Result<Option<f64>, RuleCheck> {
+    let failed =
+        |reason: String| RuleCheck::violation(SCALING_FILE, reason, "{\"scaling_factor\": N}");
+    let file = result.relative().join(SCALING_FILE);
+    let text = match open::read_text_beneath(&result.root, &file, MAX_FILE_BYTES) {
         Ok(text) => text,
-        Err(error) if is_missing(&error) => return Ok(None),
+        Err(error) if is_not_found(&error) => return Ok(None),
         Err(error) => return Err(failed(error.to_string())),
     };
-    let object = submission::object(&text).map_err(failed)?;
-    let factor = object.get("scaling_factor").and_then(Value::as_f64);
-    let factor = factor.ok_or_else(|| failed("no scaling_factor".to_owned()))?;
+    let object = submission::parse_object(&text).map_err(failed)?;
+    let stated = object.get("scaling_factor").and_then(Value::as_f64);
+    let factor = stated.ok_or_else(|| failed("no scaling_factor".to_owned()))?;
     Ok(Some(factor))
 }

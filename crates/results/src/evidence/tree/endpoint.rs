@@ -11,8 +11,8 @@ use retrial_readings::Figure;
 use retrial_recipe::model::Mode;
 
 /// Returns whether a place is one of an endpoint.
-pub(crate) fn is_one(place: &ScenarioFolder) -> bool {
-    endpoints::is_result(&place.results_folder())
+pub(crate) fn is_endpoint(place: &ScenarioFolder) -> bool {
+    endpoints::is_endpoint_result(&place.results_folder())
 }
 
 /// Returns the figure by which a place is published, of its results alone.
@@ -20,9 +20,9 @@ pub(crate) fn published_figure(
     place: &ScenarioFolder,
     rules: Option<&InferenceRules>,
 ) -> Option<Figure> {
-    let run = endpoints::performance(&place.results_folder()).ok()?;
+    let run = endpoints::read_performance(&place.results_folder()).ok()?;
     let metric = published_metric(&run, rules, place.scenario()?);
-    let mut figure = run.resolve(&metric)?;
+    let mut figure = run.resolve_figure(&metric)?;
     if let Some(rules) = rules {
         // Rates keep their value: what is published as queries is logged as samples.
         figure.unit = rules.metric.unit.clone().into();
@@ -37,36 +37,38 @@ fn published_metric(
     scenario: TestScenario,
 ) -> String {
     match rules {
-        Some(rules) => run.published_metric(&rules.metric).name(),
-        None => run.metric(loadgen_metric(scenario, false)).to_owned(),
+        Some(rules) => run.published_metric(&rules.metric).published_name(),
+        None => run
+            .published_figure_name(loadgen_metric(scenario, false))
+            .to_owned(),
     }
 }
 
 /// Returns whether its accuracy run answers the requests of its performance run.
 pub(crate) fn answers_same_requests(place: &ScenarioFolder) -> bool {
-    let run = endpoints::performance(&place.results_folder());
+    let run = endpoints::read_performance(&place.results_folder());
     run.is_ok_and(|run| run.answers_accuracy_requests)
 }
 
 /// Reads the performance run of a place, with its checks.
-pub(crate) fn performance(
+pub(crate) fn gather_performance(
     place: &ScenarioFolder,
     rules: Option<&InferenceRules>,
     allowed: bool,
 ) -> Evidence {
-    let run = endpoints::performance(&place.results_folder());
-    let (mut evidence, run) = begun(place, Mode::Performance, allowed, run);
+    let run = endpoints::read_performance(&place.results_folder());
+    let (mut evidence, run) = begin_evidence(place, Mode::Performance, allowed, run);
     let Some(run) = run else {
         return evidence;
     };
-    let mut trial = TrialEvidence::finished(1, evidence.path.clone());
+    let mut trial = TrialEvidence::new_finished(1, evidence.path.clone());
     for (name, figure) in &run.figures {
         let value = FigureValue::new(figure.value, figure.unit.clone());
         trial.figures.insert(name.to_string(), value);
     }
     if let Some(rules) = rules {
         let name = published_metric(&run, Some(rules), rules.scenario);
-        if let Some(figure) = run.resolve(&name) {
+        if let Some(figure) = run.resolve_figure(&name) {
             // Rates keep their value: what is published as queries is logged as samples.
             let value = FigureValue::new(figure.value, rules.metric.unit.clone());
             trial.figures.insert(name.clone(), value);
@@ -80,23 +82,23 @@ pub(crate) fn performance(
 }
 
 /// Reads the accuracy run of a place, with its checks.
-pub(crate) fn accuracy(
+pub(crate) fn gather_accuracy(
     place: &ScenarioFolder,
     rules: Option<&InferenceRules>,
     allowed: bool,
 ) -> Evidence {
-    let results = endpoints::accuracy(&place.results_folder());
-    let (mut evidence, results) = begun(place, Mode::Accuracy, allowed, results);
+    let results = endpoints::read_accuracy(&place.results_folder());
+    let (mut evidence, results) = begin_evidence(place, Mode::Accuracy, allowed, results);
     let Some(results) = results else {
         return evidence;
     };
-    let mut trial = TrialEvidence::finished(1, evidence.path.clone());
+    let mut trial = TrialEvidence::new_finished(1, evidence.path.clone());
     if let Some(rules) = rules {
         let submitted = rules.clone().in_division(&place.submitter.division);
         evidence
             .checks
             .extend(submitted.check_endpoint_accuracy(&results));
-        for (name, value) in rules.accuracy_at_endpoint(&results) {
+        for (name, value) in rules.endpoint_accuracy_figures(&results) {
             trial.figures.insert(name, FigureValue::new(value, ""));
         }
         evidence.published_metric = rules.accuracy.first().map(|(name, _)| name.clone());
@@ -122,16 +124,16 @@ pub(crate) fn accuracy(
 }
 
 /// Returns the evidence of a mode without its trial, and its results where they can be read.
-fn begun<Results>(
+fn begin_evidence<Results>(
     place: &ScenarioFolder,
     mode: Mode,
     allowed: bool,
     results: Result<Results, String>,
 ) -> (Evidence, Option<Results>) {
-    let mut evidence = place.evidence(mode, &place.results().join(mode.to_string()));
+    let mut evidence = place.new_evidence(mode, &place.results_path().join(mode.to_string()));
     evidence.loadgen = false;
     if !allowed {
-        evidence.checks.push(RuleCheck::failed(
+        evidence.checks.push(RuleCheck::violation(
             "LoadGen's logs",
             "an endpoint's results",
             "LoadGen's logs: this round allows endpoints for other benchmarks only, or for none",
@@ -139,7 +141,7 @@ fn begun<Results>(
     }
     let unreadable = |reason: &String| {
         let required = "config.yaml, and the results of its runs";
-        RuleCheck::failed("endpoint's files", reason, required)
+        RuleCheck::violation("endpoint's files", reason, required)
     };
     evidence
         .checks

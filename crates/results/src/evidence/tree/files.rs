@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::submission::ScenarioFolder;
-use crate::evidence::folder::{DETAIL, LoadgenLogs, SUMMARY, is_missing, names_in};
+use crate::evidence::folder::{DETAIL, LoadgenLogs, SUMMARY, entry_names, is_not_found};
 use crate::verdict::RuleCheck;
 use retrial_document::measures::format;
 use retrial_mlperf::submission;
 use retrial_store::open;
 
 /// The largest description that is read: real ones have 1 to 3 kB.
-const CAP: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 /// The most missing files that are named.
-const NAMED: usize = 4;
+const MAX_NAMED_FILES: usize = 4;
 
 /// A file that is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,13 +23,13 @@ pub struct MissingFile(pub PathBuf);
 
 /// Returns the files next to a scenario's logs: how it was configured and run, and what was measured. An
 /// endpoint is configured by `config.yaml`, and has no `user.conf` of LoadGen.
-pub(crate) fn of_place(
+pub(crate) fn check_place_files(
     place: &ScenarioFolder,
     of_endpoint: bool,
 ) -> (Vec<MissingFile>, Vec<RuleCheck>) {
-    let folder = place.measurements();
+    let folder = place.measurements_path();
     let at = place.submitter.root.join(&folder);
-    let names: Vec<String> = names_in(&at, |_| true).collect();
+    let names: Vec<String> = entry_names(&at, |_| true).collect();
     let mut missing = Vec::new();
     let settings = (!of_endpoint).then_some("user.conf");
     for name in settings.into_iter().chain(["README.md"]) {
@@ -47,9 +47,13 @@ pub(crate) fn of_place(
         return (missing, Vec::new());
     };
     let file = folder.join(name);
-    let checks = match object(&place.submitter.root, &file) {
+    let checks = match read_object(&place.submitter.root, &file) {
         Ok(object) => submission::check_measurements(&object),
-        Err(reason) => vec![RuleCheck::failed("measurements", reason, "a JSON object")],
+        Err(reason) => vec![RuleCheck::violation(
+            "measurements",
+            reason,
+            "a JSON object",
+        )],
     };
     let of_file = |mut check: RuleCheck| {
         check.rule = format!("{}: {}", place.folder, check.rule);
@@ -62,40 +66,40 @@ pub(crate) fn of_place(
 ///
 /// # Errors
 /// A fragment: where it is missing, or cannot be read as one.
-pub(crate) fn object(root: &Path, file: &Path) -> Result<Map<String, Value>, String> {
-    let text = open::read_text_beneath(root, file, CAP).map_err(|error| {
-        if is_missing(&error) {
+pub(crate) fn read_object(root: &Path, file: &Path) -> Result<Map<String, Value>, String> {
+    let text = open::read_text_beneath(root, file, MAX_FILE_BYTES).map_err(|error| {
+        if is_not_found(&error) {
             "missing".to_owned()
         } else {
             error.to_string()
         }
     })?;
-    submission::object(&text)
+    submission::parse_object(&text)
 }
 
 /// Reads a system's description.
 ///
 /// # Errors
 /// The rule that it violates: where it is missing, or cannot be read as one.
-pub(crate) fn system_description(
+pub(crate) fn read_system_description(
     root: &Path,
     file: &Path,
 ) -> Result<Map<String, Value>, RuleCheck> {
     let required = "a description of the system";
-    let failed = |reason| RuleCheck::failed(file.display().to_string(), reason, required);
-    object(root, file).map_err(failed)
+    let failed = |reason| RuleCheck::violation(file.display().to_string(), reason, required);
+    read_object(root, file).map_err(failed)
 }
 
 /// Checks that no file of a benchmark is missing, as one rule.
-pub(crate) fn check(missing: &[MissingFile], benchmark: &Path) -> Option<RuleCheck> {
-    let names = missing.iter().map(|MissingFile(path)| {
+pub(crate) fn check_missing_files(missing: &[MissingFile], benchmark: &Path) -> Option<RuleCheck> {
+    let relative_names = missing.iter().map(|MissingFile(path)| {
         let below = path.strip_prefix(benchmark).unwrap_or(path);
         below.display().to_string()
     });
-    let names: Vec<String> = names.collect();
+    let names: Vec<String> = relative_names.collect();
     (!names.is_empty()).then(|| {
-        let measured = format!("missing: {}", format::first(&names, NAMED));
-        RuleCheck::failed("files", measured, "every file of a submission")
+        let measured = format!("missing: {}", format::first(&names, MAX_NAMED_FILES));
+        RuleCheck::violation("files", measured, "every file of a submission")
     })
 }
 
@@ -119,18 +123,18 @@ pub(crate) fn check_logs(
             _ if there => {}
             Some(reason) => {
                 let required = "LoadGen's log of this run";
-                checks.push(RuleCheck::failed(name, reason, required));
+                checks.push(RuleCheck::violation(name, reason, required));
             }
             None => files.push(MissingFile(path.join(name))),
         }
     }
-    checks.extend(cut(logs));
+    checks.extend(check_whole_detail_log(logs));
     checks
 }
 
 /// Checks a detail log without its test's end, or with lines that are none: it was truncated or changed, and
 /// what it says of errors and figures is not all.
-fn cut(logs: &LoadgenLogs) -> Option<RuleCheck> {
+fn check_whole_detail_log(logs: &LoadgenLogs) -> Option<RuleCheck> {
     let detail = logs.run.detail.as_ref()?;
     let actual = match (detail.is_complete(), detail.malformed) {
         (true, 0) => return None,
@@ -140,5 +144,5 @@ fn cut(logs: &LoadgenLogs) -> Option<RuleCheck> {
             format!("it ends before the test ends, and {lines} of its lines cannot be read")
         }
     };
-    Some(RuleCheck::failed(DETAIL, actual, "the whole log"))
+    Some(RuleCheck::violation(DETAIL, actual, "the whole log"))
 }

@@ -20,11 +20,11 @@ use retrial_mlperf::other_suite::OtherSuite;
 use retrial_store::open;
 
 /// The largest list of names that is read.
-const NAMES_CAP: u64 = 1 << 20;
+const MAX_NAMES_BYTES: u64 = 1 << 20;
 /// The submitter's own names of benchmarks.
-const NAMES: &str = "model_mapping.json";
+const NAMES_FILE: &str = "model_mapping.json";
 /// Number of folders above a tree's root that are searched for it.
-const DEPTH: usize = 3;
+const MAX_LEVELS_ABOVE: usize = 3;
 
 /// The submission trees in a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl SubmissionTrees {
     ///
     /// # Errors
     /// The first of them.
-    pub fn of_our_suite(self) -> Result<Self, OtherSuiteResult> {
+    pub fn reject_other_suites(self) -> Result<Self, OtherSuiteResult> {
         match self.other_suites.first() {
             Some(first) if self.benchmarks.is_empty() => Err(first.clone()),
             _ => Ok(self),
@@ -95,12 +95,14 @@ impl fmt::Display for TreeFault {
 ///
 /// # Errors
 /// If the directory cannot be read.
-pub fn find(directory: &Path) -> std::io::Result<Option<SubmissionTrees>> {
-    let directory = directory.canonicalize()?;
-    std::fs::read_dir(&directory)?;
-    let mut positions: Vec<SubmissionPath> = layout::position(&directory).into_iter().collect();
+pub fn find_submission_trees(directory: &Path) -> std::io::Result<Option<SubmissionTrees>> {
+    let full_directory = directory.canonicalize()?;
+    std::fs::read_dir(&full_directory)?;
+    let mut positions: Vec<SubmissionPath> =
+        layout::find_position(&full_directory).into_iter().collect();
     if positions.is_empty() {
-        let roots = find_below(&directory, DEPTH, &layout::is_root).into_iter();
+        let roots =
+            find_matching_folders(&full_directory, MAX_LEVELS_ABOVE, &layout::is_root).into_iter();
         positions.extend(roots.map(|root| SubmissionPath {
             root,
             ..SubmissionPath::default()
@@ -108,13 +110,13 @@ pub fn find(directory: &Path) -> std::io::Result<Option<SubmissionTrees>> {
     }
     let mut trees = SubmissionTrees::default();
     for position in &positions {
-        walk(position, &mut trees);
+        walk_tree(position, &mut trees);
     }
     Ok((!positions.is_empty()).then_some(trees))
 }
 
 /// Returns the folders for which something holds, and none below them.
-pub(crate) fn find_below(
+pub(crate) fn find_matching_folders(
     directory: &Path,
     depth: usize,
     is_match: &dyn Fn(&Path) -> bool,
@@ -125,22 +127,23 @@ pub(crate) fn find_below(
     let Some(depth) = depth.checked_sub(1) else {
         return Vec::new();
     };
-    let folders = folders(directory).into_iter();
-    let below = folders.flat_map(|name| find_below(&directory.join(name), depth, is_match));
+    let folders = folder_names(directory).into_iter();
+    let below =
+        folders.flat_map(|name| find_matching_folders(&directory.join(name), depth, is_match));
     below.collect()
 }
 
-fn walk(position: &SubmissionPath, trees: &mut SubmissionTrees) {
+fn walk_tree(position: &SubmissionPath, trees: &mut SubmissionTrees) {
     let divisions = match &position.division {
         Some(division) => vec![division.clone()],
         None => DIVISIONS.map(str::to_owned).to_vec(),
     };
-    let submitters = divisions.iter().flat_map(|division| {
+    let submitter_names = divisions.iter().flat_map(|division| {
         let at = position.root.join(division);
-        let names = one_or_all(position.submitter.as_ref(), &at).into_iter();
+        let names = named_or_all_folders(position.submitter.as_ref(), &at).into_iter();
         names.map(move |name| (division, name))
     });
-    let submitters: Vec<(&String, String)> = submitters.collect();
+    let submitters: Vec<(&String, String)> = submitter_names.collect();
     let walked: Vec<SubmissionTrees> = submitters
         .par_iter()
         .map(|(division, name)| walk_submitter(position, division, name))
@@ -160,11 +163,11 @@ fn walk_submitter(position: &SubmissionPath, division: &str, name: &str) -> Subm
     if !results.is_dir() {
         return trees;
     }
-    let names = match names(&position.root, &relative.join(NAMES)) {
+    let names = match read_benchmark_names(&position.root, &relative.join(NAMES_FILE)) {
         Ok(names) => names,
         Err(reason) => {
             let required = "a JSON object of names";
-            let fault = TreeFault::new(&relative.join(NAMES), reason, required);
+            let fault = TreeFault::new(&relative.join(NAMES_FILE), reason, required);
             trees.faults.push(fault);
             BTreeMap::new()
         }
@@ -176,13 +179,13 @@ fn walk_submitter(position: &SubmissionPath, division: &str, name: &str) -> Subm
         names,
         in_one_folder: !position.root.join(&relative).join("measurements").is_dir(),
     });
-    let systems = one_or_all(position.system.as_ref(), &results);
+    let systems = named_or_all_folders(position.system.as_ref(), &results);
     for system in &systems {
         let before = trees.benchmarks.len();
-        for benchmark in one_or_all(position.benchmark.as_ref(), &results.join(system)) {
+        for benchmark in named_or_all_folders(position.benchmark.as_ref(), &results.join(system)) {
             let folder = results.join(system).join(&benchmark);
-            let names = one_or_all(position.scenario.as_ref(), &folder);
-            if let Some(other) = other_suite(&submitter, system, &benchmark, &names) {
+            let names = named_or_all_folders(position.scenario.as_ref(), &folder);
+            if let Some(other) = find_other_suite_result(&submitter, system, &benchmark, &names) {
                 trees.faults.push(fault_of_other_suite(&other));
                 trees.other_suites.push(other);
                 continue;
@@ -194,7 +197,7 @@ fn walk_submitter(position: &SubmissionPath, division: &str, name: &str) -> Subm
                     system: system.clone(),
                     benchmark: benchmark.clone(),
                     folder: scenario,
-                    only: position.part.clone(),
+                    requested_part: position.part.clone(),
                 })
                 .filter(|place| place.scenario().is_some() || holds_results(place))
                 .collect();
@@ -204,7 +207,7 @@ fn walk_submitter(position: &SubmissionPath, division: &str, name: &str) -> Subm
                     system: system.clone(),
                     name: benchmark,
                     scenarios,
-                    whole: position.scenario.is_none() && position.part.is_none(),
+                    has_all_scenarios: position.scenario.is_none() && position.part.is_none(),
                 });
             }
         }
@@ -222,7 +225,7 @@ fn walk_submitter(position: &SubmissionPath, division: &str, name: &str) -> Subm
 }
 
 /// Returns the suite of a benchmark's folder where that is not ours, unless the submitter says what it is.
-fn other_suite(
+fn find_other_suite_result(
     submitter: &Submitter,
     system: &str,
     benchmark: &str,
@@ -231,10 +234,11 @@ fn other_suite(
     if submitter.names.contains_key(benchmark) {
         return None;
     }
-    let mut folders = folders.iter();
-    let own = OtherSuite::of_folders([system, benchmark]);
+    let mut remaining_folders = folders.iter();
+    let own = OtherSuite::from_folder_names([system, benchmark]);
     let suite = own.or_else(|| {
-        folders.find_map(|folder| OtherSuite::of_folders([system, benchmark, folder]))
+        remaining_folders
+            .find_map(|folder| OtherSuite::from_folder_names([system, benchmark, folder]))
     })?;
     let results = submitter.relative().join("results");
     Some(OtherSuiteResult {
@@ -250,7 +254,7 @@ fn fault_of_other_suite(other: &OtherSuiteResult) -> TreeFault {
 
 /// Returns whether a folder whose name is not a scenario contains results anyway.
 fn holds_results(place: &ScenarioFolder) -> bool {
-    let mut parts = folders(&place.results_folder()).into_iter();
+    let mut parts = folder_names(&place.results_folder()).into_iter();
     parts.any(|name| name == "performance" || name == "accuracy" || is_test(&name))
 }
 
@@ -265,11 +269,13 @@ pub(crate) fn systems_without_results(
         let required = "a description of each system";
         return vec![TreeFault::new(&described, "missing", required)];
     };
-    let names = entries.flatten().filter_map(|entry| {
+    let described_names = entries.flatten().filter_map(|entry| {
         let name = entry.file_name().to_string_lossy().into_owned();
         name.strip_suffix(".json").map(str::to_owned)
     });
-    let names = names.filter(|name| !systems.contains(name)).sorted();
+    let names = described_names
+        .filter(|name| !systems.contains(name))
+        .sorted();
     let faults = names.map(|name| {
         let path = described.join(format!("{name}.json"));
         TreeFault {
@@ -280,22 +286,22 @@ pub(crate) fn systems_without_results(
     faults.collect()
 }
 
-pub(crate) fn one_or_all(name: Option<&String>, directory: &Path) -> Vec<String> {
-    name.map_or_else(|| folders(directory), |name| vec![name.clone()])
+pub(crate) fn named_or_all_folders(name: Option<&String>, directory: &Path) -> Vec<String> {
+    name.map_or_else(|| folder_names(directory), |name| vec![name.clone()])
 }
 
 /// Returns the folders in a directory, sorted; links are not followed, and hidden ones are no results.
-pub(crate) fn folders(directory: &Path) -> Vec<String> {
-    let folders = folder::names_in(directory, FileType::is_dir);
+pub(crate) fn folder_names(directory: &Path) -> Vec<String> {
+    let folders = folder::entry_names(directory, FileType::is_dir);
     let shown = folders.filter(|name| !name.starts_with('.'));
     shown.sorted().collect()
 }
 
 /// Returns the submitter's own names of benchmarks; none where there is no such file.
-fn names(root: &Path, relative: &Path) -> Result<BTreeMap<String, String>, String> {
-    match open::read_text_beneath(root, relative, NAMES_CAP) {
+fn read_benchmark_names(root: &Path, relative: &Path) -> Result<BTreeMap<String, String>, String> {
+    match open::read_text_beneath(root, relative, MAX_NAMES_BYTES) {
         Ok(text) => serde_json::from_str(&text).map_err(|error| error.to_string()),
-        Err(error) if folder::is_missing(&error) => Ok(BTreeMap::new()),
+        Err(error) if folder::is_not_found(&error) => Ok(BTreeMap::new()),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -24,11 +24,11 @@ pub struct ScenarioEvidence {
 
 /// Reads a place. Nothing of it is trusted, and nothing stops it: what is missing or cannot be read
 /// is recorded in the evidence.
-pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> ScenarioEvidence {
-    let rules = rules(place, judge_context);
-    let of_endpoint = endpoint::is_one(place);
-    let (mut missing, rules_of_benchmark) = if place.only.is_none() {
-        files::of_place(place, of_endpoint)
+pub fn gather_place(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> ScenarioEvidence {
+    let rules = find_rules(place, judge_context);
+    let of_endpoint = endpoint::is_endpoint(place);
+    let (mut missing, rules_of_benchmark) = if place.requested_part.is_none() {
+        files::check_place_files(place, of_endpoint)
     } else {
         (Vec::new(), Vec::new())
     };
@@ -37,26 +37,27 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Scena
         .round
         .is_none_or(|round| round.allows_endpoint(named));
     let mut evidence = Vec::new();
-    let performance = place.wants(&ScenarioPart::Performance).then(|| {
+    let performance = place.includes_part(&ScenarioPart::Performance).then(|| {
         let mut evidence = if of_endpoint {
-            endpoint::performance(place, rules.as_ref(), allowed)
+            endpoint::gather_performance(place, rules.as_ref(), allowed)
         } else {
-            performance::gather(place, rules.as_ref(), &mut missing)
+            performance::gather_performance(place, rules.as_ref(), &mut missing)
         };
-        performance::expect(&mut evidence, place, judge_context);
+        performance::add_expectation(&mut evidence, place, judge_context);
         evidence
     });
-    let accuracy = place.wants(&ScenarioPart::Accuracy).then(|| {
+    let accuracy = place.includes_part(&ScenarioPart::Accuracy).then(|| {
         if of_endpoint {
-            endpoint::accuracy(place, rules.as_ref(), allowed)
+            endpoint::gather_accuracy(place, rules.as_ref(), allowed)
         } else {
-            accuracy::gather(place, rules.as_ref(), performance.as_ref(), &mut missing)
+            accuracy::gather_accuracy(place, rules.as_ref(), performance.as_ref(), &mut missing)
         }
     });
-    let mut tests = compliance::gather(place, rules.as_ref(), performance.as_ref(), &mut missing);
+    let mut tests =
+        compliance::gather_tests(place, rules.as_ref(), performance.as_ref(), &mut missing);
     if let Some(mut performance) = performance {
         let evidence_of_tests = tests.iter_mut().map(|test| &mut test.evidence);
-        one_result::copies(&performance, evidence_of_tests);
+        one_result::check_copied_logs(&performance, evidence_of_tests);
         let tested = tests.iter().map(|test| &test.evidence);
         let all: Vec<&Evidence> = [&performance]
             .into_iter()
@@ -69,13 +70,13 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Scena
         let is_comparable = !of_endpoint || endpoint::answers_same_requests(place);
         let tokens = accuracy.as_ref().filter(|_| is_comparable);
         let tokens =
-            tokens.and_then(|accuracy| one_result::tokens(&performance, accuracy, is_open));
+            tokens.and_then(|accuracy| one_result::check_tokens(&performance, accuracy, is_open));
         performance.checks.extend(tokens);
-        if place.only.is_none() {
+        if place.requested_part.is_none() {
             let checks = if of_endpoint {
-                endpoint_audit::check(place, rules.as_ref(), &performance)
+                endpoint_audit::check_endpoint_audit(place, rules.as_ref(), &performance)
             } else {
-                compliance::passed(place, rules.as_ref(), &tests)
+                compliance::check_required_tests(place, rules.as_ref(), &tests)
             };
             performance.checks.extend(checks);
         }
@@ -87,7 +88,7 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Scena
     if judge_context.round.is_none() {
         let named = judge_context.official(&place.submitter, &place.benchmark);
         let scenario = place.scenario_name();
-        let reason = unknown_rules::of_result(judge_context.round, named, &scenario);
+        let reason = unknown_rules::reason_for_result(judge_context.round, named, &scenario);
         for one in &mut evidence {
             one.unknown_rules = Some(reason.clone());
         }
@@ -101,7 +102,9 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Scena
 }
 
 /// Returns the round's rules for a place.
-fn rules(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Option<InferenceRules> {
+fn find_rules(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Option<InferenceRules> {
     let named = judge_context.official(&place.submitter, &place.benchmark);
-    judge_context.round?.rules(named, place.scenario()?)
+    judge_context
+        .round?
+        .benchmark_rules(named, place.scenario()?)
 }

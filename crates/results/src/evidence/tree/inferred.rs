@@ -10,7 +10,7 @@ use retrial_readings::number::to_f64;
 pub(crate) const MULTI_STREAM_SAMPLES: f64 = 8.0;
 
 /// Returns the figure by which a run is published in the scenario of these rules.
-pub(crate) fn figure(run: &LoadgenRun, rules: &InferenceRules) -> Option<Figure> {
+pub(crate) fn published_figure(run: &LoadgenRun, rules: &InferenceRules) -> Option<Figure> {
     let logged = run.scenario();
     match (logged, rules.scenario) {
         (Some(TestScenario::SingleStream), TestScenario::Offline) => run
@@ -22,15 +22,15 @@ pub(crate) fn figure(run: &LoadgenRun, rules: &InferenceRules) -> Option<Figure>
                 .parameters()
                 .samples_per_query
                 .map_or(MULTI_STREAM_SAMPLES, to_f64);
-            let mut figure = latency.scaled(1.0, rules.metric.unit.clone());
+            let mut figure = latency.scale_to_unit(1.0, rules.metric.unit.clone());
             figure.value = samples * 1e9 / latency.value;
             Some(figure)
         }
         (Some(TestScenario::SingleStream), TestScenario::MultiStream) => {
             // LoadGen estimates the 99th percentile in a SingleStream run for this.
             let latency = run.figure("early_stopping_p99_ns")?;
-            Some(latency.scaled(MULTI_STREAM_SAMPLES * 1e-6, rules.metric.unit.clone()))
+            Some(latency.scale_to_unit(MULTI_STREAM_SAMPLES * 1e-6, rules.metric.unit.clone()))
         }
-        _ => run.resolve(&rules.metric.name()),
+        _ => run.resolve_figure(&rules.metric.published_name()),
     }
 }

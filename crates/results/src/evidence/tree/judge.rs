@@ -1,6 +1,6 @@
 //! Verdicts on the results of one benchmark on one system, and on the benchmark as a whole.
 
-use super::gather::gather;
+use super::gather::gather_place;
 use super::submission::{ScenarioFolder, SubmittedBenchmark};
 use super::system::{self, InferenceSystem};
 use super::{JudgeContext, accuracy, files, one_result, required};
@@ -25,12 +25,15 @@ pub struct JudgedBenchmark {
 }
 
 /// Returns the context of a benchmark on a system, whatever its scenarios measured.
-pub fn context(benchmark: &SubmittedBenchmark, judge_context: &JudgeContext<'_>) -> RunContext {
+pub fn benchmark_context(
+    benchmark: &SubmittedBenchmark,
+    judge_context: &JudgeContext<'_>,
+) -> RunContext {
     let submitter = &benchmark.submitter;
     let with_accuracy = benchmark
         .scenarios
         .iter()
-        .filter(|place| accuracy::is_there(place));
+        .filter(|place| accuracy::has_accuracy(place));
     RunContext {
         submission: Submission {
             suite: SUITE.to_owned(),
@@ -49,25 +52,28 @@ pub fn context(benchmark: &SubmittedBenchmark, judge_context: &JudgeContext<'_>)
 }
 
 /// Reads and judges the scenarios of a benchmark, in their order.
-pub fn judge(benchmark: &SubmittedBenchmark, judge_context: &JudgeContext<'_>) -> JudgedBenchmark {
-    let InferenceSystem { kind, checks } = system::read(benchmark);
+pub fn judge_benchmark(
+    benchmark: &SubmittedBenchmark,
+    judge_context: &JudgeContext<'_>,
+) -> JudgedBenchmark {
+    let InferenceSystem { kind, checks } = system::read_system(benchmark);
     let (mut rules, mut missing, mut evidence) = (checks, Vec::new(), Vec::new());
     let mut official = None;
     for scenario in &benchmark.scenarios {
-        let gathered = gather(scenario, judge_context);
+        let gathered = gather_place(scenario, judge_context);
         official = official.or(gathered.rules.map(|rules| rules.benchmark));
         rules.extend(gathered.rules_of_benchmark);
         missing.extend(gathered.missing);
         evidence.extend(gathered.evidence);
     }
-    rules.extend(one_result::tokens_between(&evidence));
-    rules.extend(files::check(&missing, &benchmark.relative()));
-    rules.extend(required::check(benchmark, kind, judge_context));
-    let context = context(benchmark, judge_context);
-    let verdict = verdict::judge(&context, &evidence);
-    let runs = ResultRun::of_evidence(&evidence);
+    rules.extend(one_result::compare_tokens_of_scenarios(&evidence));
+    rules.extend(files::check_missing_files(&missing, &benchmark.relative()));
+    rules.extend(required::check_benchmark(benchmark, kind, judge_context));
+    let context = benchmark_context(benchmark, judge_context);
+    let results_verdict = verdict::judge(&context, &evidence);
+    let runs = ResultRun::from_evidence(&evidence);
     let owner = format!("{}/{}", benchmark.submitter.name, benchmark.system);
-    let mut results = verdict.results.iter();
+    let mut results = results_verdict.results.iter();
     let is_valid = results.all(|result| result.valid || result.mode == Mode::Compliance);
     let benchmark = BenchmarkVerdict {
         path: benchmark.relative().display().to_string(),

@@ -23,14 +23,14 @@ pub struct JudgeContext<'a> {
 impl JudgeContext<'_> {
     /// Returns the name to look a benchmark's rules up by.
     pub(crate) fn official<'a>(&'a self, submitter: &'a Submitter, benchmark: &'a str) -> &'a str {
-        let own = || official(submitter, benchmark, self.round);
+        let own = || find_official_name(submitter, benchmark, self.round);
         self.benchmark.unwrap_or_else(own)
     }
 }
 
 /// Benchmarks that `MLCommons`' checker guesses where a name is neither one of the round's nor explained by the
 /// submitter: submitters of the open division name the network, `mobilenet-v1-0.25-128`.
-const GUESSED: [(&str, &str); 6] = [
+const GUESSED_NAMES: [(&str, &str); 6] = [
     ("mobilenet", "resnet"),
     ("efficientnet", "resnet"),
     ("resnet50", "resnet"),
@@ -40,17 +40,23 @@ const GUESSED: [(&str, &str); 6] = [
 ];
 
 /// Returns the name to look rules up by: one that the round knows, where there is one.
-pub fn official<'a>(submitter: &'a Submitter, name: &'a str, round: Option<&'a Round>) -> &'a str {
+pub fn find_official_name<'a>(
+    submitter: &'a Submitter,
+    name: &'a str,
+    round: Option<&'a Round>,
+) -> &'a str {
     let own = submitter.names.get(name).map(String::as_str);
     let Some(round) = round else {
         return own.unwrap_or(name);
     };
-    if let Some((rules, _)) = round.benchmark(name) {
+    if let Some((rules, _)) = round.find_benchmark(name) {
         return rules;
     }
     if let Some(own) = own {
         return own;
     }
-    let guess = GUESSED.into_iter().find(|(part, _)| name.contains(part));
+    let guess = GUESSED_NAMES
+        .into_iter()
+        .find(|(part, _)| name.contains(part));
     guess.map_or(name, |(_, official)| official)
 }

@@ -10,7 +10,7 @@ use super::submission::ScenarioPart;
 /// The divisions of a round.
 pub const DIVISIONS: [&str; 3] = ["closed", "network", "open"];
 /// The folders of a submitter that are laid out by system, benchmark and scenario.
-const KINDS: [&str; 3] = ["results", "compliance", "measurements"];
+const LAID_OUT_FOLDERS: [&str; 3] = ["results", "compliance", "measurements"];
 
 /// The position of a directory in a submission tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -32,7 +32,7 @@ pub struct SubmissionPath {
 }
 
 /// Returns where a directory lies, if it is in a submission tree or is one; its path must be absolute.
-pub fn position(directory: &Path) -> Option<SubmissionPath> {
+pub fn find_position(directory: &Path) -> Option<SubmissionPath> {
     let parts: Vec<String> = directory
         .components()
         .map(|part| match part {
@@ -43,7 +43,7 @@ pub fn position(directory: &Path) -> Option<SubmissionPath> {
     // The deepest that fits: a tree may lie in a folder that is called `open`.
     let inside = (0..parts.len())
         .rev()
-        .find_map(|at| inside(directory, &parts, at));
+        .find_map(|at| position_at(directory, &parts, at));
     inside.or_else(|| {
         is_root(directory).then(|| SubmissionPath {
             root: directory.to_owned(),
@@ -53,7 +53,7 @@ pub fn position(directory: &Path) -> Option<SubmissionPath> {
 }
 
 /// Returns the position of a directory whose path has the division at this place.
-fn inside(directory: &Path, parts: &[String], at: usize) -> Option<SubmissionPath> {
+fn position_at(directory: &Path, parts: &[String], at: usize) -> Option<SubmissionPath> {
     let division = parts[at].as_str();
     if !DIVISIONS.contains(&division) {
         return None;
@@ -61,9 +61,12 @@ fn inside(directory: &Path, parts: &[String], at: usize) -> Option<SubmissionPat
     let root: PathBuf = directory.components().take(at).collect();
     let part = |after: usize| parts.get(at + after).cloned();
     let fits = match parts.get(at + 2) {
-        Some(kind) => KINDS.contains(&kind.as_str()) && results_of(&root, division, &parts[at + 1]),
+        Some(kind) => {
+            LAID_OUT_FOLDERS.contains(&kind.as_str())
+                && is_submitter(&root, division, &parts[at + 1])
+        }
         None => match parts.get(at + 1) {
-            Some(submitter) => results_of(&root, division, submitter),
+            Some(submitter) => is_submitter(&root, division, submitter),
             None => is_division(directory),
         },
     };
@@ -75,11 +78,11 @@ fn inside(directory: &Path, parts: &[String], at: usize) -> Option<SubmissionPat
         system: part(3),
         benchmark: part(4),
         scenario: part(5),
-        part: part_of(kind.as_deref(), part(6), part(7)),
+        part: parse_part(kind.as_deref(), part(6), part(7)),
     })
 }
 
-fn part_of(
+fn parse_part(
     kind: Option<&str>,
     first: Option<String>,
     second: Option<String>,
@@ -107,7 +110,7 @@ pub fn is_test(name: &str) -> bool {
         && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-fn results_of(root: &Path, division: &str, submitter: &str) -> bool {
+fn is_submitter(root: &Path, division: &str, submitter: &str) -> bool {
     let submitter = root.join(division).join(submitter);
     submitter.join("results").is_dir() || submitter.join("systems").is_dir()
 }
@@ -144,7 +147,7 @@ mod tests {
     }
 
     fn at(tree: &tempfile::TempDir, path: &str) -> Option<SubmissionPath> {
-        position(&tree.path().join(path))
+        find_position(&tree.path().join(path))
     }
 
     #[test]
@@ -182,6 +185,6 @@ mod tests {
         std::fs::create_dir_all(tree.path().join("open/notes/drafts")).unwrap();
         assert_eq!(at(&tree, "open/notes/drafts"), None);
         assert_eq!(at(&tree, "open"), None);
-        assert_eq!(position(Path::new("/")), None);
+        assert_eq!(find_position(Path::new("/")), None);
     }
 }

@@ -28,12 +28,12 @@ mod round;
 mod submission;
 mod system;
 
-pub use find::{SubmissionTrees, TreeFault, find};
-pub use judge::{JudgedBenchmark, judge};
-pub use judge_context::{JudgeContext, official};
+pub use find::{SubmissionTrees, TreeFault, find_submission_trees};
+pub use judge::{JudgedBenchmark, judge_benchmark};
+pub use judge_context::{JudgeContext, find_official_name};
 pub use layout::{DIVISIONS, is_test};
 pub use performance::published_figure;
 pub use published::{PublishedFigures, PublishedResult};
-pub use round::{TreeRound, of_tree as round_of};
+pub use round::{TreeRound, find_round_of_tree as round_of};
 pub use submission::{ScenarioFolder, ScenarioPart, SubmittedBenchmark, Submitter};
-pub use system::description;
+pub use system::read_description;

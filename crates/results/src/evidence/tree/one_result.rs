@@ -14,11 +14,11 @@ use retrial_recipe::model::Mode;
 const TOKENS_PER_SAMPLE: &str = "TOKENS_PER_SAMPLE";
 /// By how much the tokens of a sample may differ between a result's runs. In 816 published results
 /// of v4.1 to v6.0 they differ by 1.8 % at most in the closed division.
-const MOST_APART: f64 = 0.025;
+const MAX_TOKEN_DIFFERENCE: f64 = 0.025;
 /// By how much they may differ between scenarios.
-const BETWEEN_SCENARIOS: f64 = 0.02;
+const MAX_SCENARIO_DIFFERENCE: f64 = 0.02;
 /// The logs of a published result were begun within 24 days.
-const MOST_DAYS: i64 = 60;
+const MAX_DAYS_APART: i64 = 60;
 
 /// Returns warnings of differences between the logs of a result: none violates a rule by itself. Where the
 /// round measures accuracy with samples of its own, their number means nothing.
@@ -29,7 +29,7 @@ pub(crate) fn differences(all: &[&Evidence], rules: Option<&InferenceRules>) -> 
     });
     let named: Vec<(&str, &RunSettings)> = all
         .iter()
-        .filter_map(|evidence| Some((name_of(evidence), settings(evidence)?)))
+        .filter_map(|evidence| Some((log_name(evidence), first_run_settings(evidence)?)))
         .collect();
     let different = |rule: &str, property: &dyn Fn(&RunSettings) -> Option<String>| {
         let mut values: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -55,29 +55,29 @@ pub(crate) fn differences(all: &[&Evidence], rules: Option<&InferenceRules>) -> 
             let count = log.library_samples.filter(|_| !has_own)?;
             Some(count.to_string())
         }),
-        far_apart(&named),
+        check_dates(&named),
     ];
     checks.into_iter().flatten().collect()
 }
 
 /// Checks the tokens of a sample, by the two rates of the performance run, against those of the
 /// accuracy run: the same requests get answers of the same length.
-pub(crate) fn tokens(
+pub(crate) fn check_tokens(
     performance: &Evidence,
     accuracy: &Evidence,
     is_open: bool,
 ) -> Option<RuleCheck> {
     let by_rate = tokens_by_rate(performance)?;
-    let answered = accuracy.trials.first();
-    let answered = answered?.figure(TOKENS_PER_SAMPLE)?.value;
+    let accuracy_trial = accuracy.trials.first();
+    let answered = accuracy_trial?.figure(TOKENS_PER_SAMPLE)?.value;
     let rule = "tokens per sample, by tokens/s and samples/s";
-    let measured = number::grouped(by_rate);
+    let measured = number::format_grouped(by_rate);
     let required = format!(
         "within {} of the accuracy run's {}",
-        number::percent(MOST_APART),
-        number::grouped(answered)
+        number::format_percent(MAX_TOKEN_DIFFERENCE),
+        number::format_grouped(answered)
     );
-    let is_near = (by_rate / answered - 1.0).abs() <= MOST_APART;
+    let is_near = (by_rate / answered - 1.0).abs() <= MAX_TOKEN_DIFFERENCE;
     // The open division may measure other requests than it answers.
     Some(if is_near || !is_open {
         RuleCheck::new(rule, measured, required, is_near)
@@ -97,13 +97,13 @@ fn tokens_by_rate(performance: &Evidence) -> Option<f64> {
             "completed_samples_per_second",
         ),
     ];
-    let mut rates = rates.iter();
-    rates.find_map(|(tokens, samples)| Some(figure(tokens)? / figure(samples)?))
+    let mut rate_pairs = rates.iter();
+    rate_pairs.find_map(|(tokens, samples)| Some(figure(tokens)? / figure(samples)?))
 }
 
 /// Compares the tokens of a sample between the scenarios of a benchmark, which answer the same requests
 /// with the same model; nothing forbids that they differ.
-pub(crate) fn tokens_between(results: &[Evidence]) -> Option<RuleCheck> {
+pub(crate) fn compare_tokens_of_scenarios(results: &[Evidence]) -> Option<RuleCheck> {
     let performance = results
         .iter()
         .filter(|result| result.mode == Mode::Performance);
@@ -115,51 +115,54 @@ pub(crate) fn tokens_between(results: &[Evidence]) -> Option<RuleCheck> {
         tokens.iter().min_by(by_tokens)?,
         tokens.iter().max_by(by_tokens)?,
     );
-    (most.1 / fewest.1 - 1.0 > BETWEEN_SCENARIOS).then(|| {
+    (most.1 / fewest.1 - 1.0 > MAX_SCENARIO_DIFFERENCE).then(|| {
         let shown = tokens
             .iter()
-            .map(|(name, tokens)| format!("{} in {name}", number::grouped(*tokens)));
-        let required = format!("within {}", number::percent(BETWEEN_SCENARIOS));
+            .map(|(name, tokens)| format!("{} in {name}", number::format_grouped(*tokens)));
+        let required = format!("within {}", number::format_percent(MAX_SCENARIO_DIFFERENCE));
         RuleCheck::warning("tokens per sample", join(shown, ", "), required)
     })
 }
 
-fn far_apart(logs: &[(&str, &RunSettings)]) -> Option<RuleCheck> {
-    let started = logs.iter();
-    let started = started.filter_map(|(name, log)| Some((log.started_at?, *name)));
+fn check_dates(logs: &[(&str, &RunSettings)]) -> Option<RuleCheck> {
+    let entries = logs.iter();
+    let started = entries.filter_map(|(name, log)| Some((log.started_at?, *name)));
     let (first, last) = started.minmax().into_option()?;
     let days = (last.0.as_second() - first.0.as_second()) / (24 * 60 * 60);
-    (days > MOST_DAYS).then(|| {
+    (days > MAX_DAYS_APART).then(|| {
         let date = |time: jiff::Timestamp| time.strftime("%F").to_string();
         let ends = [first, last].map(|(time, name)| format!("{} ({name})", date(time)));
         RuleCheck::warning(
             "dates of its logs",
             format!("from {}", ends.join(" to ")),
-            format!("within {MOST_DAYS} days"),
+            format!("within {MAX_DAYS_APART} days"),
         )
     })
 }
 
 /// Checks that no test's log is a copy of another run's: such a test measured nothing itself.
-pub(crate) fn copies<'a>(performance: &Evidence, tests: impl Iterator<Item = &'a mut Evidence>) {
-    let Some(submitted) = run(performance) else {
+pub(crate) fn check_copied_logs<'a>(
+    performance: &Evidence,
+    tests: impl Iterator<Item = &'a mut Evidence>,
+) {
+    let Some(submitted) = first_log(performance) else {
         return;
     };
     for test in tests {
-        if run(test).is_some_and(|log| log.is_copy_of(submitted, [])) {
+        if first_log(test).is_some_and(|log| log.is_copy_of(submitted, [])) {
             let measured = format!("the log of {}", performance.path);
-            let check = RuleCheck::failed("run of the test", measured, "a separate run");
+            let check = RuleCheck::violation("run of the test", measured, "a separate run");
             test.checks.push(check);
         }
     }
 }
 
-fn run(evidence: &Evidence) -> Option<&TrialLog> {
+fn first_log(evidence: &Evidence) -> Option<&TrialLog> {
     evidence.trials.first()?.logs.first()
 }
 
 /// Returns the log's name within its result: `performance`, `accuracy`, `TEST01`.
-fn name_of(evidence: &Evidence) -> &str {
+fn log_name(evidence: &Evidence) -> &str {
     match evidence.mode {
         Mode::Performance => "performance",
         Mode::Accuracy => "accuracy",
@@ -171,7 +174,7 @@ fn name_of(evidence: &Evidence) -> &str {
     }
 }
 
-fn settings(evidence: &Evidence) -> Option<&RunSettings> {
+fn first_run_settings(evidence: &Evidence) -> Option<&RunSettings> {
     evidence.trials.first()?.run_settings.as_ref()
 }
 
@@ -183,7 +186,7 @@ mod tests {
     fn log(mode: Mode, path: &str, version: &str) -> Evidence {
         let mut evidence = Evidence::new("Offline", mode);
         evidence.path = path.to_owned();
-        let mut trial = TrialEvidence::finished(1, path);
+        let mut trial = TrialEvidence::new_finished(1, path);
         trial.run_settings = Some(RunSettings {
             loadgen_version: Some(version.to_owned()),
             ..RunSettings::default()

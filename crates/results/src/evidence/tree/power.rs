@@ -8,7 +8,7 @@ use jiff::civil::DateTime;
 use serde_json::Value;
 use sha1::{Digest, Sha1};
 
-use super::files::{MissingFile, object};
+use super::files::{MissingFile, read_object};
 use super::inferred::MULTI_STREAM_SAMPLES;
 use super::submission::ScenarioFolder;
 use crate::evidence::folder;
@@ -16,20 +16,20 @@ use crate::verdict::{FigureValue, RuleCheck};
 use retrial_mlperf::loadgen::{LoadgenDetail, LoadgenRun, TestScenario};
 use retrial_mlperf::power::ranging::{check_phase, check_power};
 use retrial_mlperf::power::session::PowerSessions;
-use retrial_mlperf::power::{PowerMeter, moment, ptd_log};
+use retrial_mlperf::power::{PowerMeter, parse_moment, ptd_log};
 use retrial_readings::number::to_f64;
 use retrial_store::{blocks, open};
 
 /// The file name of the meter's log.
-const METER: &str = "spl.txt";
+const METER_LOG: &str = "spl.txt";
 /// The run by which the meter's ranges were chosen.
-const RANGING: &str = "ranging";
+const RANGING_FOLDER: &str = "ranging";
 /// The longest log of the power daemon that is read; published ones have 4 MB.
-const LOG_CAP: u64 = 256 << 20;
+const MAX_LOG_BYTES: u64 = 256 << 20;
 /// The meter's log of the run that counts, as the power tool lists it.
-const METERED: &str = "run_1/spl.txt";
+const LISTED_METER_LOG: &str = "run_1/spl.txt";
 /// The folders of such a result next to `performance/run_1`.
-const FILES: [&str; 8] = [
+const POWER_FILES: [&str; 8] = [
     "performance/ranging/mlperf_log_detail.txt",
     "performance/ranging/mlperf_log_summary.txt",
     "performance/ranging/spl.txt",
@@ -41,43 +41,47 @@ const FILES: [&str; 8] = [
 ];
 
 /// Returns the figure of a place that has power; what is wrong with it where there is none.
-pub(crate) fn figure(
+pub(crate) fn measure_power(
     place: &ScenarioFolder,
     run: &LoadgenRun,
     missing: &mut Vec<MissingFile>,
 ) -> Option<Result<(String, FigureValue), RuleCheck>> {
     let root = &place.submitter.root;
-    let folder = place.results().join("performance");
-    let log = folder.join("run_1").join(METER);
+    let folder = place.results_path().join("performance");
+    let log = folder.join("run_1").join(METER_LOG);
     if !root.join(&log).exists() && !root.join(folder.join("power")).is_dir() {
         return None;
     }
-    let files = FILES.iter().map(|name| place.results().join(name));
+    let files = POWER_FILES
+        .iter()
+        .map(|name| place.results_path().join(name));
     missing.extend(
         files
             .filter(|file| !root.join(file).exists())
             .map(MissingFile),
     );
-    Some(measured(place, run, root, &log).map_err(|reason| {
-        RuleCheck::failed(
-            "power",
-            reason,
-            "samples of the meter between the run's power_begin and power_end",
-        )
-    }))
+    Some(
+        compute_power_figure(place, run, root, &log).map_err(|reason| {
+            RuleCheck::violation(
+                "power",
+                reason,
+                "samples of the meter between the run's power_begin and power_end",
+            )
+        }),
+    )
 }
 
-fn measured(
+fn compute_power_figure(
     place: &ScenarioFolder,
     run: &LoadgenRun,
     root: &Path,
     log: &Path,
 ) -> Result<(String, FigureValue), String> {
-    let detail = run.detail.as_ref();
-    let detail = detail.ok_or_else(|| "no detail log states when the run began".to_owned())?;
-    let (from, to) = span(detail)
+    let detail_log = run.detail.as_ref();
+    let detail = detail_log.ok_or_else(|| "no detail log states when the run began".to_owned())?;
+    let (from, to) = run_span(detail)
         .ok_or_else(|| "the detail log does not state when the run began and ended".to_owned())?;
-    let mean = mean(root, log, (from, to))?;
+    let mean = mean_power(root, log, (from, to))?;
     let scenario = place.scenario();
     if !matches!(
         scenario,
@@ -86,28 +90,28 @@ fn measured(
         return Ok(("average_power_w".to_owned(), FigureValue::new(mean, "W")));
     }
     let seconds = to.duration_since(from).as_secs_f64();
-    let energy = energy(mean * seconds, scenario, detail)
+    let energy = energy_per_query_mj(mean * seconds, scenario, detail)
         .ok_or_else(|| "the detail log does not state the number of queries".to_owned())?;
     let name = "energy_per_query_mj".to_owned();
     Ok((name, FigureValue::new(energy, "mJ")))
 }
 
 /// Returns the start and the end of a run, by its log.
-fn span(detail: &LoadgenDetail) -> Option<(DateTime, DateTime)> {
-    let at = |text: &Option<String>| text.as_deref().and_then(moment);
+fn run_span(detail: &LoadgenDetail) -> Option<(DateTime, DateTime)> {
+    let at = |text: &Option<String>| text.as_deref().and_then(parse_moment);
     at(&detail.power_begin).zip(at(&detail.power_end))
 }
 
 /// Returns the mean of a meter's samples in a span of time, watts.
-fn mean(root: &Path, log: &Path, (from, to): (DateTime, DateTime)) -> Result<f64, String> {
+fn mean_power(root: &Path, log: &Path, (from, to): (DateTime, DateTime)) -> Result<f64, String> {
     let file = open::open_beneath(root, log).map_err(|error| error.to_string())?;
-    let mut meter = PowerMeter::between(from, to);
+    let mut meter = PowerMeter::for_interval(from, to);
     blocks::for_each_block(file, |block| meter.push(block))
-        .map_err(|error| format!("{METER}: {error}"))?;
+        .map_err(|error| format!("{METER_LOG}: {error}"))?;
     let power = meter.finish();
     power.mean_w.ok_or_else(|| {
         format!(
-            "{METER} has {} samples, and none between {from} and {to}",
+            "{METER_LOG} has {} samples, and none between {from} and {to}",
             power.samples
         )
     })
@@ -115,11 +119,11 @@ fn mean(root: &Path, log: &Path, (from, to): (DateTime, DateTime)) -> Result<f64
 
 /// Checks the session of which a result's power is: what its client and server recorded, the meter's
 /// log, and the ranging run. A missing file is reported with the files.
-pub(crate) fn session(place: &ScenarioFolder, run: &LoadgenRun) -> Vec<RuleCheck> {
+pub(crate) fn check_session(place: &ScenarioFolder, run: &LoadgenRun) -> Vec<RuleCheck> {
     let root = &place.submitter.root;
-    let folder = place.results().join("performance");
+    let folder = place.results_path().join("performance");
     let [client, server] = ["client.json", "server.json"]
-        .map(|name| object(root, &folder.join("power").join(name)).ok());
+        .map(|name| read_object(root, &folder.join("power").join(name)).ok());
     let (Some(client), Some(server)) = (client, server) else {
         return Vec::new();
     };
@@ -128,53 +132,54 @@ pub(crate) fn session(place: &ScenarioFolder, run: &LoadgenRun) -> Vec<RuleCheck
         server: &server,
     };
     let mut checks = sessions.check();
-    let ranging = folder.join(RANGING);
-    let ranged = folder::detail_at(root, &ranging).ok();
-    let spans = [ranged.as_ref(), run.detail.as_ref()].map(|detail| detail.and_then(span));
-    for (phase, span) in [RANGING, "testing"].into_iter().zip(spans) {
+    let ranging = folder.join(RANGING_FOLDER);
+    let ranged = folder::read_detail_log(root, &ranging).ok();
+    let spans = [ranged.as_ref(), run.detail.as_ref()].map(|detail| detail.and_then(run_span));
+    for (phase, span) in [RANGING_FOLDER, "testing"].into_iter().zip(spans) {
         checks.extend(span.and_then(|span| check_phase(&client, phase, span)));
     }
-    let logs = [ranging, folder.join("run_1")].map(|run| run.join(METER));
-    let means = [0, 1].map(|run| spans[run].and_then(|span| mean(root, &logs[run], span).ok()));
+    let logs = [ranging, folder.join("run_1")].map(|run| run.join(METER_LOG));
+    let means =
+        [0, 1].map(|run| spans[run].and_then(|span| mean_power(root, &logs[run], span).ok()));
     if let [Some(ranging), Some(testing)] = means {
         checks.push(check_power(ranging, testing));
     }
-    let log = open::read_text_beneath(root, &folder.join("power/ptd_logs.txt"), LOG_CAP);
+    let log = open::read_text_beneath(root, &folder.join("power/ptd_logs.txt"), MAX_LOG_BYTES);
     let name = server.get("session_name").and_then(Value::as_str);
     if let (Ok(log), Some(name)) = (log, name) {
-        checks.extend(ptd_log::check(&log, name));
+        checks.extend(ptd_log::check_meter_log(&log, name));
     }
     checks
 }
 
 /// Checks the sums that the power tool wrote when it ended against the files that they are of. An
 /// edited log of the meter has another.
-pub(crate) fn checksums(place: &ScenarioFolder) -> Vec<RuleCheck> {
+pub(crate) fn check_checksums(place: &ScenarioFolder) -> Vec<RuleCheck> {
     let root = &place.submitter.root;
-    let folder = place.results().join("performance");
+    let folder = place.results_path().join("performance");
     let mut checks = Vec::new();
     for (summary, file) in [
         ("power/client.json", None),
-        ("power/server.json", Some(METERED)),
+        ("power/server.json", Some(LISTED_METER_LOG)),
     ] {
         // A missing summary is reported with the files.
-        let Ok(object) = object(root, &folder.join(summary)) else {
+        let Ok(object) = read_object(root, &folder.join(summary)) else {
             continue;
         };
-        let sums = object.get("results").and_then(Value::as_object);
-        let sums = sums.into_iter().flatten();
-        let sums: Vec<(&String, &str)> = sums
+        let listed_sums = object.get("results").and_then(Value::as_object);
+        let sum_entries = listed_sums.into_iter().flatten();
+        let sums: Vec<(&String, &str)> = sum_entries
             .filter_map(|(name, sum)| Some((name, sum.as_str()?)))
             .collect();
         let required = format!("its SHA-1 in {summary}");
         if let Some(file) = file.filter(|file| sums.iter().all(|(name, _)| name != file)) {
-            checks.push(RuleCheck::failed(file, "not listed", required.as_str()));
+            checks.push(RuleCheck::violation(file, "not listed", required.as_str()));
         }
         for (name, sum) in sums {
             let Ok(file) = open::open_beneath(root, &folder.join(name)) else {
                 continue;
             };
-            let actual = sha1(file).unwrap_or_else(|error| error.to_string());
+            let actual = hash_sha1(file).unwrap_or_else(|error| error.to_string());
             let passed = actual.eq_ignore_ascii_case(sum);
             let measured = format!("SHA-1 {actual}");
             let required = format!("{sum}, as in {summary}");
@@ -184,14 +189,18 @@ pub(crate) fn checksums(place: &ScenarioFolder) -> Vec<RuleCheck> {
     checks
 }
 
-fn sha1(file: impl Read) -> std::io::Result<String> {
+fn hash_sha1(file: impl Read) -> std::io::Result<String> {
     let mut hash = Sha1::new();
     blocks::for_each_block(file, |block| hash.update(block))?;
     Ok(hex::encode(hash.finalize()))
 }
 
 /// Millijoules of a query. A SingleStream run may stand for MultiStream, whose query is eight.
-fn energy(joules: f64, scenario: Option<TestScenario>, detail: &LoadgenDetail) -> Option<f64> {
+fn energy_per_query_mj(
+    joules: f64,
+    scenario: Option<TestScenario>,
+    detail: &LoadgenDetail,
+) -> Option<f64> {
     let queries = detail.query_count.filter(|count| *count > 0)?;
     let inferred = scenario == Some(TestScenario::MultiStream)
         && detail.scenario == Some(TestScenario::SingleStream);

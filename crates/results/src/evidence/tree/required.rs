@@ -7,7 +7,7 @@ use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::rounds::SystemType;
 
 /// Rules of the benchmark as a whole.
-pub(crate) fn check(
+pub(crate) fn check_benchmark(
     benchmark: &SubmittedBenchmark,
     system: Option<SystemType>,
     judge_context: &JudgeContext<'_>,
@@ -18,7 +18,7 @@ pub(crate) fn check(
         .iter()
         .filter(|place| place.scenario().is_none())
     {
-        checks.push(RuleCheck::failed(
+        checks.push(RuleCheck::violation(
             "scenario",
             format!("folder {}", place.folder),
             "one of MLPerf's scenarios",
@@ -28,8 +28,8 @@ pub(crate) fn check(
         return checks;
     };
     let named = judge_context.official(&benchmark.submitter, &benchmark.name);
-    let Some((official, rules)) = round.benchmark(named) else {
-        checks.push(RuleCheck::failed(
+    let Some((official, rules)) = round.find_benchmark(named) else {
+        checks.push(RuleCheck::violation(
             "benchmark",
             named,
             format!(
@@ -42,19 +42,19 @@ pub(crate) fn check(
     if benchmark.submitter.is_open() {
         let is_unknown = |scenario: &TestScenario| rules.scenarios.get(*scenario).is_none();
         let required = format!("a scenario of {official} in round {}", round.round);
-        let unknown = scenarios(benchmark).filter(is_unknown);
+        let unknown = submitted_scenarios(benchmark).filter(is_unknown);
         checks.extend(unknown.map(|scenario| {
             RuleCheck::warning("scenario", scenario.to_string(), required.clone())
         }));
         return checks;
     }
     let own = &benchmark.name;
-    if benchmark.submitter.names.contains_key(own) && round.benchmark(own).is_none() {
+    if benchmark.submitter.names.contains_key(own) && round.find_benchmark(own).is_none() {
         let measured = format!("{own}, which model_mapping.json calls {named}");
         let required = "the suite's own name, in the closed division";
         checks.push(RuleCheck::warning("benchmark", measured, required));
     }
-    let scenarios: Vec<TestScenario> = scenarios(benchmark).collect();
+    let scenarios: Vec<TestScenario> = submitted_scenarios(benchmark).collect();
     for scenario in &scenarios {
         let is_allowed = rules.scenarios.get(*scenario).is_some_and(|rules| {
             system.is_none_or(|system| {
@@ -62,16 +62,16 @@ pub(crate) fn check(
             })
         });
         if !is_allowed {
-            checks.push(RuleCheck::failed(
+            checks.push(RuleCheck::violation(
                 "scenario",
                 scenario.to_string(),
                 format!("a scenario of {official} for this type of system"),
             ));
         }
     }
-    if let (Some(system), true) = (system, benchmark.whole) {
+    if let (Some(system), true) = (system, benchmark.has_all_scenarios) {
         for missing in round.missing_scenarios(named, system, &scenarios) {
-            checks.push(RuleCheck::failed(
+            checks.push(RuleCheck::violation(
                 "required scenario",
                 format!("{missing} is missing"),
                 missing,
@@ -82,7 +82,7 @@ pub(crate) fn check(
 }
 
 /// Returns the scenarios of its folders.
-fn scenarios(benchmark: &SubmittedBenchmark) -> impl Iterator<Item = TestScenario> {
+fn submitted_scenarios(benchmark: &SubmittedBenchmark) -> impl Iterator<Item = TestScenario> {
     let folders = benchmark.scenarios.iter();
     folders.filter_map(super::ScenarioFolder::scenario)
 }

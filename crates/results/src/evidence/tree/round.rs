@@ -20,15 +20,18 @@ pub struct TreeRound<'a> {
 
 /// Returns the round whose seeds are in most of the tree's results. A result with other seeds is then
 /// judged by this round, and violates its rule.
-pub fn of_tree<'a>(trees: &SubmissionTrees, rounds: &'a Rounds) -> Option<TreeRound<'a>> {
+pub fn find_round_of_tree<'a>(
+    trees: &SubmissionTrees,
+    rounds: &'a Rounds,
+) -> Option<TreeRound<'a>> {
     let places: Vec<&ScenarioFolder> = trees
         .benchmarks
         .iter()
         .flat_map(|benchmark| &benchmark.scenarios)
         .collect();
-    let of_places = places
-        .par_iter()
-        .filter_map(|place| of_logs(place, rounds).or_else(|| of_endpoint(place, rounds)));
+    let of_places = places.par_iter().filter_map(|place| {
+        round_of_logs(place, rounds).or_else(|| round_of_endpoint(place, rounds))
+    });
     let mut counts: IndexMap<&str, (&Round, usize)> = IndexMap::new();
     for round in of_places.collect::<Vec<_>>() {
         counts.entry(&round.round).or_insert((round, 0)).1 += 1;
@@ -46,32 +49,32 @@ pub fn of_tree<'a>(trees: &SubmissionTrees, rounds: &'a Rounds) -> Option<TreeRo
 }
 
 /// Returns the round whose seeds are in the first log of a place.
-fn of_logs<'a>(place: &ScenarioFolder, rounds: &'a Rounds) -> Option<&'a Round> {
+fn round_of_logs<'a>(place: &ScenarioFolder, rounds: &'a Rounds) -> Option<&'a Round> {
     let root = &place.submitter.root;
-    let mut folders = vec![place.results().join("performance/run_1")];
-    if let Some(ScenarioPart::Test(test)) = &place.only {
+    let mut folders = vec![place.results_path().join("performance/run_1")];
+    if let Some(ScenarioPart::Test(test)) = &place.requested_part {
         let tests = place
-            .compliance()
+            .compliance_paths()
             .map(|at| at.join(test).join("performance/run_1"));
         folders.extend(tests);
     }
     folders.iter().find_map(|at| {
-        let summary = folder::summary_at(root, at).ok();
+        let summary = folder::read_summary(root, at).ok();
         let parameters = match summary {
             Some(summary) => summary.parameters,
-            None => folder::detail_at(root, at).ok()?.parameters,
+            None => folder::read_detail_log(root, at).ok()?.parameters,
         };
-        rounds.by_seeds(&parameters)
+        rounds.find_by_seeds(&parameters)
     })
 }
 
 /// Returns the round of an endpoint, whose configuration has two of the three seeds.
-fn of_endpoint<'a>(place: &ScenarioFolder, rounds: &'a Rounds) -> Option<&'a Round> {
+fn round_of_endpoint<'a>(place: &ScenarioFolder, rounds: &'a Rounds) -> Option<&'a Round> {
     let folder = place.results_folder();
-    if !endpoints::is_there(&folder) {
+    if !endpoints::has_results(&folder) {
         return None;
     }
-    let settings = endpoints::performance(&folder).ok()?.settings;
+    let settings = endpoints::read_performance(&folder).ok()?.settings;
     let (sample_index, schedule) = (settings.sample_index_rng_seed?, settings.schedule_rng_seed?);
     rounds
         .iter()

@@ -54,7 +54,7 @@ pub struct SubmittedBenchmark {
     /// All its scenarios, or the requested ones.
     pub scenarios: Vec<ScenarioFolder>,
     /// All its scenarios are included: missing ones may be reported.
-    pub whole: bool,
+    pub has_all_scenarios: bool,
 }
 
 impl SubmittedBenchmark {
@@ -77,7 +77,7 @@ pub struct ScenarioFolder {
     /// The name of the scenario's folder.
     pub folder: String,
     /// Only this part was requested.
-    pub only: Option<ScenarioPart>,
+    pub requested_part: Option<ScenarioPart>,
 }
 
 /// A part of a scenario's results.
@@ -106,18 +106,18 @@ impl ScenarioFolder {
     }
 
     /// Returns where its results lie, below the root.
-    pub fn results(&self) -> PathBuf {
-        self.of("results")
+    pub fn results_path(&self) -> PathBuf {
+        self.path_of_kind("results")
     }
 
     /// Returns the folder of its results.
     pub fn results_folder(&self) -> PathBuf {
-        self.submitter.root.join(self.results())
+        self.submitter.root.join(self.results_path())
     }
 
     /// Returns where its measurements lie, below the root.
-    pub fn measurements(&self) -> PathBuf {
-        self.of(if self.submitter.in_one_folder {
+    pub fn measurements_path(&self) -> PathBuf {
+        self.path_of_kind(if self.submitter.in_one_folder {
             "results"
         } else {
             "measurements"
@@ -126,32 +126,32 @@ impl ScenarioFolder {
 
     /// Returns where its compliance tests may lie, below the root: next to the results (to v5.1), among
     /// them (v6.0), or in a folder of their own among them, as some submitters have it.
-    pub fn compliance(&self) -> [PathBuf; 3] {
-        let results = self.results();
+    pub fn compliance_paths(&self) -> [PathBuf; 3] {
+        let results = self.results_path();
         [
-            self.of("compliance"),
+            self.path_of_kind("compliance"),
             results.clone(),
             results.join("compliance"),
         ]
     }
 
     /// Returns whether this part is to be judged.
-    pub fn wants(&self, part: &ScenarioPart) -> bool {
-        match (&self.only, part) {
+    pub fn includes_part(&self, part: &ScenarioPart) -> bool {
+        match (&self.requested_part, part) {
             (None, _) | (Some(ScenarioPart::Compliance), ScenarioPart::Test(_)) => true,
             (Some(only), part) => only == part,
         }
     }
 
     /// Returns evidence of it that has no trials yet.
-    pub(crate) fn evidence(&self, mode: Mode, path: &Path) -> Evidence {
+    pub(crate) fn new_evidence(&self, mode: Mode, path: &Path) -> Evidence {
         let mut evidence = Evidence::new(self.scenario_name(), mode);
         evidence.path = path.display().to_string();
         evidence.loadgen = true;
         evidence
     }
 
-    fn of(&self, kind: &str) -> PathBuf {
+    fn path_of_kind(&self, kind: &str) -> PathBuf {
         let kind = self.submitter.relative().join(kind);
         kind.join(&self.system)
             .join(&self.benchmark)

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::files::{object, system_description};
+use super::files::{read_object, read_system_description};
 use super::submission::SubmittedBenchmark;
 use crate::verdict::RuleCheck;
 use retrial_mlperf::rounds::SystemType;
@@ -23,17 +23,17 @@ pub(crate) struct InferenceSystem {
 ///
 /// # Errors
 /// A fragment: where it is missing, or is no JSON object.
-pub fn description(submitter: &Path, system: &str) -> Result<Map<String, Value>, String> {
+pub fn read_description(submitter: &Path, system: &str) -> Result<Map<String, Value>, String> {
     let file = Path::new("systems").join(format!("{system}.json"));
-    object(submitter, &file)
+    read_object(submitter, &file)
 }
 
 /// Reads the description of a benchmark's system.
-pub(crate) fn read(benchmark: &SubmittedBenchmark) -> InferenceSystem {
+pub(crate) fn read_system(benchmark: &SubmittedBenchmark) -> InferenceSystem {
     let submitter = &benchmark.submitter;
     let file = submitter.system_file(&benchmark.system);
     let rule = file.display().to_string();
-    let object = match system_description(&submitter.root, &file) {
+    let object = match read_system_description(&submitter.root, &file) {
         Ok(object) => object,
         Err(check) => {
             return InferenceSystem {
@@ -50,12 +50,12 @@ pub(crate) fn read(benchmark: &SubmittedBenchmark) -> InferenceSystem {
             let required = "system_type datacenter, edge or both";
             system
                 .checks
-                .push(RuleCheck::failed(&rule, error.to_string(), required));
+                .push(RuleCheck::violation(&rule, error.to_string(), required));
         }
     }
     let checks = submission::check_system(&object, &submitter.division, &submitter.name);
     system.checks.extend(checks);
-    let named = submission::accelerators::check(&benchmark.system, &object);
+    let named = submission::accelerators::check_accelerator_count(&benchmark.system, &object);
     system.checks.extend(named);
     system
 }

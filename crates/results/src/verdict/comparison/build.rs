@@ -2,13 +2,13 @@
 
 use itertools::Itertools as _;
 
-use super::environment::{EnvironmentGroup, environments};
+use super::environment::{EnvironmentGroup, compare_fact_groups};
 use super::fact::Fact;
 use super::measurement::{MeasuredFigure, PooledMeasurement};
 use super::model::{Change, Comparison, SubjectSummary};
 use super::pair::{FigurePair, SideMeasurement};
 use super::{ComparisonOptions, ComparisonSubject, sentence};
-use crate::verdict::qualify::PRINTED_RATE;
+use crate::verdict::qualify::RATE_TOLERANCE;
 use crate::verdict::{ExitCode, number};
 use retrial_recipe::model::Mode;
 use retrial_stats::{Decision, step_down};
@@ -16,14 +16,14 @@ use retrial_stats::{Decision, step_down};
 /// Version of the document.
 const SCHEMA: u32 = 1;
 /// Answers of other runs of one model differ in length by some tenths of a per cent.
-const LENGTH: f64 = 0.01;
+const MAX_LENGTH_DIFFERENCE: f64 = 0.01;
 
 /// Compares every subject with the first.
-pub fn compare(subjects: &[ComparisonSubject], options: &ComparisonOptions) -> Comparison {
-    let letters: Vec<String> = (0..subjects.len()).map(letter).collect();
+pub fn compare_subjects(subjects: &[ComparisonSubject], options: &ComparisonOptions) -> Comparison {
+    let letters: Vec<String> = (0..subjects.len()).map(subject_letter).collect();
     let named = subjects.iter().zip(&letters);
     let measured: Vec<Vec<SideMeasurement<'_>>> = named
-        .map(|(subject, letter)| SideMeasurement::all(letter, &subject.measured))
+        .map(|(subject, letter)| SideMeasurement::from_measurements(letter, &subject.measured))
         .collect();
     let mut notes: Vec<String> = Vec::new();
     let mut pairs = Vec::new();
@@ -36,22 +36,22 @@ pub fn compare(subjects: &[ComparisonSubject], options: &ComparisonOptions) -> C
     let lacking: Vec<ExitCode> = measured
         .iter()
         .skip(1)
-        .flat_map(|candidate| missing(&measured[0], candidate))
+        .flat_map(|candidate| missing_results(&measured[0], candidate))
         .map(|result| match result {
             Some(result) if !result.measured.valid => ExitCode::from(result.measured.outcome),
             _ => ExitCode::Inconclusive,
         })
         .collect();
     let alpha = 1.0 - options.confidence;
-    let changes = changes(&pairs, alpha);
-    let limits = limits(&pairs, options, alpha);
+    let changes = corrected_changes(&pairs, alpha);
+    let limits = decide_limits(&pairs, options, alpha);
     let figures = pairs
         .iter()
         .zip(changes)
         .zip(&limits)
         .map(|((pair, change), limit)| {
-            let mut figure = pair.finish(alpha, change, *limit);
-            figure.sentence = sentence::of(pair, &figure, options);
+            let mut figure = pair.to_compared_figure(alpha, change, *limit);
+            figure.sentence = sentence::describe_comparison(pair, &figure, options);
             figure
         })
         .collect();
@@ -62,7 +62,7 @@ pub fn compare(subjects: &[ComparisonSubject], options: &ComparisonOptions) -> C
         confidence: options.confidence,
         figures,
         notes,
-        environment: environment(subjects, &letters),
+        environment: compare_environments(subjects, &letters),
         fail_if: options.fail_if,
         exit_code: exit_code(&pairs, &limits, &lacking, options),
         notice: subjects.iter().find_map(|subject| subject.notice.clone()),
@@ -82,7 +82,7 @@ pub fn compare(subjects: &[ComparisonSubject], options: &ComparisonOptions) -> C
 }
 
 /// `A`, `B`, …, `Z`, `A1`, ….
-fn letter(position: usize) -> String {
+fn subject_letter(position: usize) -> String {
     let letter = char::from(b'A' + u8::try_from(position % 26).unwrap_or_default());
     match position / 26 {
         0 => letter.to_string(),
@@ -91,11 +91,17 @@ fn letter(position: usize) -> String {
 }
 
 /// Returns the environment of each measurement, with its telemetry.
-fn environment(subjects: &[ComparisonSubject], letters: &[String]) -> Vec<EnvironmentGroup> {
-    let facts: Vec<Vec<Fact>> = subjects
+fn compare_environments(
+    subjects: &[ComparisonSubject],
+    letters: &[String],
+) -> Vec<EnvironmentGroup> {
+    let facts_of_subjects: Vec<Vec<Fact>> = subjects
         .iter()
         .map(|subject| {
-            let telemetry = subject.measured.iter().flat_map(PooledMeasurement::facts);
+            let telemetry = subject
+                .measured
+                .iter()
+                .flat_map(PooledMeasurement::telemetry_facts);
             subject
                 .environment
                 .iter()
@@ -104,8 +110,8 @@ fn environment(subjects: &[ComparisonSubject], letters: &[String]) -> Vec<Enviro
                 .collect()
         })
         .collect();
-    let facts: Vec<&[Fact]> = facts.iter().map(Vec::as_slice).collect();
-    environments(letters, &facts)
+    let facts: Vec<&[Fact]> = facts_of_subjects.iter().map(Vec::as_slice).collect();
+    compare_fact_groups(letters, &facts)
 }
 
 /// Pairs every figure that both have, and notes those that only one has.
@@ -116,31 +122,32 @@ pub fn pair_up<'a>(
     pairs: &mut Vec<FigurePair<'a>>,
     notes: &mut Vec<String>,
 ) {
-    let by_name = are_named(baseline, candidate);
+    let by_name = differ_in_benchmarks(baseline, candidate);
     let same = |first: &SideMeasurement<'_>, second: &SideMeasurement<'_>| {
         first.measured.is_like(second.measured, by_name)
     };
     let compared = |side: &&SideMeasurement<'a>| side.measured.mode != Mode::Compliance;
     for first in baseline.iter().filter(compared) {
         let Some(second) = candidate.iter().find(|second| same(first, second)) else {
-            notes.push(only(first));
+            notes.push(note_only_in(first));
             continue;
         };
-        notes.extend(other_target(first, second));
+        notes.extend(note_other_target(first, second));
         for figure in &first.measured.figures {
-            if is_length(first.measured.mode, &figure.name) {
-                notes.extend(other_length(first, second, figure));
+            if is_answer_length(first.measured.mode, &figure.name) {
+                notes.extend(note_other_length(first, second, figure));
                 continue;
             }
             match FigurePair::new(*first, *second, figure, paired) {
                 Some(pair) => pairs.push(pair),
-                None => notes.push(only_figure(first, second, figure)),
+                None => notes.push(note_figure_only_in(first, second, figure)),
             }
         }
-        let added = second.measured.figures.iter();
-        let added = added.filter(|figure| first.figure(&figure.name).is_none());
-        let added = added.filter(|figure| !is_length(second.measured.mode, &figure.name));
-        notes.extend(added.map(|figure| only_figure(second, first, figure)));
+        let candidate_figures = second.measured.figures.iter();
+        let new_figures = candidate_figures.filter(|figure| first.figure(&figure.name).is_none());
+        let added =
+            new_figures.filter(|figure| !is_answer_length(second.measured.mode, &figure.name));
+        notes.extend(added.map(|figure| note_figure_only_in(second, first, figure)));
         if first.measured.figures.is_empty() && second.measured.figures.is_empty() {
             notes.push(format!(
                 "neither {} nor {} has a figure of {} {}",
@@ -155,26 +162,29 @@ pub fn pair_up<'a>(
             .iter()
             .filter(compared)
             .filter(unmatched)
-            .map(only),
+            .map(note_only_in),
     );
 }
 
 /// Returns whether benchmarks are distinguished by their names: folders of one benchmark each may have any
 /// name.
-pub fn are_named(baseline: &[SideMeasurement<'_>], candidate: &[SideMeasurement<'_>]) -> bool {
+pub fn differ_in_benchmarks(
+    baseline: &[SideMeasurement<'_>],
+    candidate: &[SideMeasurement<'_>],
+) -> bool {
     let of_one =
         |all: &[SideMeasurement<'_>]| all.iter().map(|side| &side.measured.benchmark).all_equal();
     !(of_one(baseline) && of_one(candidate))
 }
 
 /// Returns whether a figure is the length of answers, which is no quality: neither more nor less of it is better.
-fn is_length(mode: Mode, figure: &str) -> bool {
+fn is_answer_length(mode: Mode, figure: &str) -> bool {
     let name = figure.to_ascii_lowercase();
     mode == Mode::Accuracy && ["gen_len", "gen_num", "tokens_per_sample"].contains(&name.as_str())
 }
 
 /// Noted where a model's answers are clearly longer or shorter: its speed is then for other work.
-fn other_length(
+fn note_other_length(
     first: &SideMeasurement<'_>,
     second: &SideMeasurement<'_>,
     figure: &MeasuredFigure,
@@ -182,22 +192,22 @@ fn other_length(
     let ours = *figure.trials.as_ref()?.first()?;
     let theirs = *second.figure(&figure.name)?.trials.as_ref()?.first()?;
     let ratio = theirs / ours;
-    ((ratio - 1.0).abs() > LENGTH).then(|| {
+    ((ratio - 1.0).abs() > MAX_LENGTH_DIFFERENCE).then(|| {
         format!(
             "{} {}: {} of {} is {} and of {} {}: the answers differ in length",
             first.measured.scenario,
             first.measured.mode,
             figure.name,
             first.letter,
-            number::grouped(ours),
+            number::format_grouped(ours),
             second.letter,
-            number::grouped(theirs)
+            number::format_grouped(theirs)
         )
     })
 }
 
 /// `only A has Offline performance`
-fn only(side: &SideMeasurement<'_>) -> String {
+fn note_only_in(side: &SideMeasurement<'_>) -> String {
     format!(
         "only {} has {} {}",
         side.letter, side.measured.scenario, side.measured.mode
@@ -205,7 +215,7 @@ fn only(side: &SideMeasurement<'_>) -> String {
 }
 
 /// `only A has Offline performance of tokens_per_second: B is failed`
-fn only_figure(
+fn note_figure_only_in(
     has: &SideMeasurement<'_>,
     lacks: &SideMeasurement<'_>,
     figure: &MeasuredFigure,
@@ -215,18 +225,18 @@ fn only_figure(
     } else {
         format!(": {} is {}", lacks.letter, lacks.measured.outcome)
     };
-    format!("{} of {}{why}", only(has), figure.name)
+    format!("{} of {}{why}", note_only_in(has), figure.name)
 }
 
 /// Returns the outcome of each performance result of which the candidate lacks a figure that the baseline has; none
 /// where it lacks the result itself.
-fn missing<'a>(
+fn missing_results<'a>(
     baseline: &'a [SideMeasurement<'a>],
     candidate: &'a [SideMeasurement<'a>],
 ) -> impl Iterator<Item = Option<&'a SideMeasurement<'a>>> {
-    let by_name = are_named(baseline, candidate);
-    let performance = baseline.iter();
-    let performance = performance.filter(|first| first.measured.mode == Mode::Performance);
+    let by_name = differ_in_benchmarks(baseline, candidate);
+    let results = baseline.iter();
+    let performance = results.filter(|first| first.measured.mode == Mode::Performance);
     performance.filter_map(move |first| {
         let like = |second: &&SideMeasurement<'_>| first.measured.is_like(second.measured, by_name);
         let mut figures = first.measured.figures.iter();
@@ -240,27 +250,27 @@ fn missing<'a>(
 }
 
 /// Notes different target rates: a server's throughput is its target rate, as long as it keeps up.
-fn other_target(first: &SideMeasurement<'_>, second: &SideMeasurement<'_>) -> Option<String> {
+fn note_other_target(first: &SideMeasurement<'_>, second: &SideMeasurement<'_>) -> Option<String> {
     let scenario = first.measured.scenario.to_ascii_lowercase();
     if first.measured.mode != Mode::Performance || !matches!(&*scenario, "server" | "interactive") {
         return None;
     }
     let (ours, theirs) = (first.measured.target_qps?, second.measured.target_qps?);
-    ((ours - theirs).abs() > PRINTED_RATE * ours.abs()).then(|| {
+    ((ours - theirs).abs() > RATE_TOLERANCE * ours.abs()).then(|| {
         format!(
             "{}: the target rate of {} is {} queries/s and of {} {}: throughput follows the target rate",
             first.measured.scenario,
             first.letter,
-            number::grouped(ours),
+            number::format_grouped(ours),
             second.letter,
-            number::grouped(theirs)
+            number::format_grouped(theirs)
         )
     })
 }
 
 /// Returns the change that each interval shows, with error `alpha` that any shows one that is not there.
-pub fn changes(pairs: &[FigurePair<'_>], alpha: f64) -> Vec<Change> {
-    let change_at = |pair: &FigurePair<'_>, share: f64| pair.change(alpha / 2.0 / share);
+pub fn corrected_changes(pairs: &[FigurePair<'_>], alpha: f64) -> Vec<Change> {
+    let change_at = |pair: &FigurePair<'_>, share: f64| pair.change_at(alpha / 2.0 / share);
     let rejected = step_down(pairs.len(), |index, share| {
         change_at(&pairs[index], share).is_difference()
     });
@@ -275,7 +285,7 @@ pub fn changes(pairs: &[FigurePair<'_>], alpha: f64) -> Vec<Change> {
 }
 
 /// On which side of `--fail-if` each lies: slower with error `alpha` for all of them together.
-fn limits(
+fn decide_limits(
     pairs: &[FigurePair<'_>],
     options: &ComparisonOptions,
     alpha: f64,
@@ -322,5 +332,5 @@ fn exit_code(
     if codes.is_empty() {
         return ExitCode::Inconclusive;
     }
-    ExitCode::first(codes)
+    ExitCode::first_applicable(codes)
 }

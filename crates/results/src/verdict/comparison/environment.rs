@@ -11,9 +11,9 @@ use super::stacks;
 use retrial_document::measures::format::first;
 
 /// The most differing facts of one group that are listed; an image has a few thousand packages.
-const MOST: usize = 20_000;
+const MAX_LISTED_FACTS: usize = 20_000;
 /// Measured numbers that differ by less are alike: a repeated run differs by as much.
-const CLOSE: f64 = 0.05;
+const MAX_ALIKE_DIFFERENCE: f64 = 0.05;
 
 /// The facts of one kind, for all subjects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -51,14 +51,14 @@ pub struct AlikeFact {
 }
 
 /// Lays the facts of several subjects side by side; a group of which nothing is known is absent.
-pub fn environments(letters: &[String], facts: &[&[Fact]]) -> Vec<EnvironmentGroup> {
+pub fn compare_fact_groups(letters: &[String], facts: &[&[Fact]]) -> Vec<EnvironmentGroup> {
     let groups = FactGroup::VARIANTS.iter().copied();
     groups
-        .filter_map(|group| side_by_side(group, letters, facts))
+        .filter_map(|group| compare_group(group, letters, facts))
         .collect()
 }
 
-fn side_by_side(
+fn compare_group(
     group: FactGroup,
     letters: &[String],
     facts: &[&[Fact]],
@@ -77,10 +77,10 @@ fn side_by_side(
     }
     let is_comparable = recorded.iter().filter(|recorded| **recorded).count() > 1;
     if group == FactGroup::Packages {
-        by_name.sort_by_cached_key(|name, _| (stacks::rank(name), name.to_lowercase()));
+        by_name.sort_by_cached_key(|name, _| (stacks::stack_rank(name), name.to_lowercase()));
     }
-    let not_known = letters.iter().zip(&recorded);
-    let not_known = not_known.filter(|(_, recorded)| !**recorded);
+    let recorded_letters = letters.iter().zip(&recorded);
+    let not_known = recorded_letters.filter(|(_, recorded)| !**recorded);
     let mut result = EnvironmentGroup {
         group,
         differs: Vec::new(),
@@ -105,7 +105,7 @@ fn side_by_side(
                     value: fact.value.clone(),
                 });
             }
-        } else if result.differs.len() < MOST {
+        } else if result.differs.len() < MAX_LISTED_FACTS {
             result.differs.push(EnvironmentFact {
                 what: name.to_owned(),
                 values: values
@@ -125,17 +125,17 @@ fn are_alike(values: &[Option<&Fact>]) -> bool {
     if let Some(numbers) = numbers {
         let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
         let most = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        return most - least <= CLOSE * most.abs().max(least.abs());
+        return most - least <= MAX_ALIKE_DIFFERENCE * most.abs().max(least.abs());
     }
-    let mut values = values.iter().map(|fact| fact.map(|fact| &fact.value));
-    values.all_equal()
+    let mut texts = values.iter().map(|fact| fact.map(|fact| &fact.value));
+    texts.all_equal()
 }
 
 /// Values of one fact that are shown of runs that were pooled.
-const SHOWN: usize = 3;
+const MAX_SHOWN_VALUES: usize = 3;
 
 /// Returns the facts of several runs as those of one, and the names of those in which they differ.
-pub(crate) fn merged(runs: &[&[Fact]]) -> (Vec<Fact>, Vec<String>) {
+pub(crate) fn merge_facts(runs: &[&[Fact]]) -> (Vec<Fact>, Vec<String>) {
     if let [facts] = runs {
         return (facts.to_vec(), Vec::new());
     }
@@ -147,10 +147,11 @@ pub(crate) fn merged(runs: &[&[Fact]]) -> (Vec<Fact>, Vec<String>) {
             values.push(&fact.value);
         }
     }
-    let several = by_fact.iter().filter(|(_, values)| values.len() > 1);
-    let several = several.map(|((_, what), _)| (*what).to_owned()).collect();
-    let facts = by_fact.iter();
-    let facts = facts.map(|((group, what), values)| Fact::new(*group, *what, first(values, SHOWN)));
+    let differing = by_fact.iter().filter(|(_, values)| values.len() > 1);
+    let several = differing.map(|((_, what), _)| (*what).to_owned()).collect();
+    let groups = by_fact.iter();
+    let facts = groups
+        .map(|((group, what), values)| Fact::new(*group, *what, first(values, MAX_SHOWN_VALUES)));
     (facts.collect(), several)
 }
 
@@ -189,7 +190,7 @@ mod tests {
     #[test]
     fn known_stack_packages_are_listed_first() {
         let (first, second) = (packages(300, "1.0"), packages(300, "2.0"));
-        let groups = environments(&letters(), &[&first, &second]);
+        let groups = compare_fact_groups(&letters(), &[&first, &second]);
         assert_eq!(groups.len(), 1);
         let names: Vec<&str> = groups[0]
             .differs
@@ -208,8 +209,8 @@ mod tests {
     #[test]
     fn surplus_differences_are_counted() {
         let (first, second) = (packages(30_000, "1.0"), packages(30_000, "2.0"));
-        let groups = environments(&letters(), &[&first, &second]);
-        assert_eq!(groups[0].differs.len(), MOST);
+        let groups = compare_fact_groups(&letters(), &[&first, &second]);
+        assert_eq!(groups[0].differs.len(), MAX_LISTED_FACTS);
         assert_eq!(groups[0].omitted, 10_002);
     }
 
@@ -217,7 +218,7 @@ mod tests {
     fn a_run_without_facts_has_no_differences() {
         let first = packages(3, "1.0");
         let second = [Fact::new(FactGroup::Host, "kernel", "6.1")];
-        let groups = environments(&letters(), &[&first, &second]);
+        let groups = compare_fact_groups(&letters(), &[&first, &second]);
         assert_eq!(groups[0].not_known, ["B"]);
         assert!(groups[0].differs.is_empty());
         assert_eq!(groups[0].same, 0);
@@ -228,7 +229,7 @@ mod tests {
     fn a_package_only_in_one_run_is_a_difference() {
         let first = packages(1, "1.0");
         let second = &first[..first.len() - 1];
-        let groups = environments(&letters(), &[&first, second]);
+        let groups = compare_fact_groups(&letters(), &[&first, second]);
         let fact = &groups[0].differs[0];
         assert_eq!(fact.what, "hipblaslt (dpkg)");
         assert_eq!(fact.values, [Some("0.1.0".to_owned()), None]);
@@ -243,7 +244,7 @@ mod tests {
         };
         let differs = |first: f64, second: f64| {
             let (first, second) = (facts(first), facts(second));
-            environments(&letters(), &[&first, &second])[0]
+            compare_fact_groups(&letters(), &[&first, &second])[0]
                 .differs
                 .len()
         };
@@ -255,9 +256,9 @@ mod tests {
         let facts = |kernel: &str| vec![Fact::new(FactGroup::Host, "kernel", kernel)];
         let runs: Vec<Vec<Fact>> = ["1", "2", "1", "3", "4"].map(facts).to_vec();
         let runs: Vec<&[Fact]> = runs.iter().map(Vec::as_slice).collect();
-        let (facts, several) = merged(&runs);
+        let (facts, several) = merge_facts(&runs);
         assert_eq!(facts[0].value, "1, 2, 3 and 1 more");
         assert_eq!(several, ["kernel"]);
-        assert!(merged(&runs[..1]).1.is_empty());
+        assert!(merge_facts(&runs[..1]).1.is_empty());
     }
 }

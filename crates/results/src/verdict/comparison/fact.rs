@@ -44,7 +44,7 @@ pub enum FactGroup {
 
 impl FactGroup {
     /// Returns the heading of its facts in reports.
-    pub fn word(self) -> &'static str {
+    pub fn heading(self) -> &'static str {
         self.into()
     }
 }

@@ -15,7 +15,7 @@ use retrial_telemetry::TelemetrySummary;
 use super::fact::{Fact, FactGroup};
 
 /// A mean of fewer samples is meaningless.
-const FEWEST_LOOKS: usize = 10;
+const MIN_TELEMETRY_SAMPLES: usize = 10;
 
 /// One scenario in one mode of a run, or of several pooled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ pub struct MeasuredFigure {
     pub noise_basis: Option<String>,
     /// The trials; none where one of them has no usable figure. JSON knows no infinity: a run that
     /// did not converge is null in it.
-    #[serde(deserialize_with = "endless")]
+    #[serde(deserialize_with = "deserialize_trials")]
     pub trials: Option<Vec<f64>>,
 }
 
@@ -76,11 +76,11 @@ pub struct TelemetryFigure {
 impl MeasuredFigure {
     /// Returns the figure in another unit; none where the two are not of one kind. A figure without a
     /// unit has any.
-    pub(crate) fn in_unit(&self, unit: &str) -> Option<Cow<'_, Self>> {
+    pub(crate) fn to_unit(&self, unit: &str) -> Option<Cow<'_, Self>> {
         if self.unit.is_empty() || unit.is_empty() || self.unit == unit {
             return Some(Cow::Borrowed(self));
         }
-        let factor = units::factor(&self.unit, unit)?;
+        let factor = units::conversion_factor(&self.unit, unit)?;
         let convert = |trials: &Vec<f64>| trials.iter().map(|trial| trial * factor).collect();
         Some(Cow::Owned(Self {
             unit: unit.to_owned(),
@@ -91,7 +91,9 @@ impl MeasuredFigure {
 }
 
 /// Reads trials of JSON.
-fn endless<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<f64>>, D::Error> {
+fn deserialize_trials<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<f64>>, D::Error> {
     let trials = Option::<Vec<Option<f64>>>::deserialize(deserializer)?;
     let value = |trial: Option<f64>| trial.unwrap_or(f64::INFINITY);
     Ok(trials.map(|trials| trials.into_iter().map(value).collect()))
@@ -100,12 +102,12 @@ fn endless<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<f64>
 impl PooledMeasurement {
     /// Returns the measurement of evidence and of the verdict on it.
     pub fn new(context: &RunContext, evidence: &Evidence, result: &ResultVerdict) -> Self {
-        let figures = comparable(evidence, result.deciding.as_deref());
+        let figures = comparable_figures(evidence, result.deciding.as_deref());
         Self {
             benchmark: result.benchmark.clone(),
             scenario: evidence.scenario.clone(),
             mode: evidence.mode,
-            valid: !result.violates(),
+            valid: !result.violates_rule(),
             outcome: result.outcome,
             target_qps: evidence
                 .trials
@@ -113,7 +115,7 @@ impl PooledMeasurement {
                 .find_map(|trial| trial.run_settings.as_ref()?.settings.target_qps),
             figures: figures
                 .into_iter()
-                .map(|name| figure(context, evidence, name))
+                .map(|name| measured_figure(context, evidence, name))
                 .collect(),
             seen: result
                 .telemetry
@@ -137,7 +139,7 @@ impl PooledMeasurement {
         for figure in other.figures {
             let mut own = self.figures.iter_mut();
             let converted = own.find_map(|own| {
-                let converted = (own.name == figure.name).then(|| figure.in_unit(&own.unit));
+                let converted = (own.name == figure.name).then(|| figure.to_unit(&own.unit));
                 Some((own, converted??.into_owned()))
             });
             match converted {
@@ -157,7 +159,7 @@ impl PooledMeasurement {
     }
 
     /// Returns the telemetry as facts: the mean over the runs.
-    pub(crate) fn facts(&self) -> impl Iterator<Item = Fact> {
+    pub(crate) fn telemetry_facts(&self) -> impl Iterator<Item = Fact> {
         self.seen.iter().filter_map(|figure| {
             let count = f64::from(u32::try_from(figure.values.len()).ok()?);
             let mean = figure.values.iter().sum::<f64>() / count;
@@ -169,7 +171,7 @@ impl PooledMeasurement {
             let mut fact = Fact::new(
                 FactGroup::Telemetry,
                 name,
-                number::figure(rounded(value), unit),
+                number::format_figure(round_to_three_digits(value), unit),
             );
             fact.number = Some(mean);
             mean.is_finite().then_some(fact)
@@ -178,7 +180,7 @@ impl PooledMeasurement {
 }
 
 /// Rounds telemetry to three digits: no sensor is better.
-fn rounded(value: f64) -> f64 {
+fn round_to_three_digits(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;
     }
@@ -187,54 +189,54 @@ fn rounded(value: f64) -> f64 {
 }
 
 /// Returns the figures that are worth comparing, in order of their weight.
-fn comparable<'a>(evidence: &'a Evidence, deciding: Option<&'a str>) -> Vec<&'a str> {
+fn comparable_figures<'a>(evidence: &'a Evidence, deciding: Option<&'a str>) -> Vec<&'a str> {
     let mut names: Vec<&str> = evidence.published_metric.as_deref().into_iter().collect();
     names.extend(evidence.expect.iter().map(|(name, _)| name.as_str()));
     names.extend(deciding);
     let trials = evidence.trials.iter();
-    let available: Vec<&str> = trials
+    let trial_figures: Vec<&str> = trials
         .flat_map(|trial| trial.figures.keys().map(String::as_str))
         .collect();
     let accuracy = evidence.mode != Mode::Performance;
     names.extend(
-        available
+        trial_figures
             .iter()
-            .filter(|name| accuracy || evidence.source_of(name).is_some()),
+            .filter(|name| accuracy || evidence.figure_source(name).is_some()),
     );
-    let available: BTreeSet<&str> = available.into_iter().collect();
+    let available: BTreeSet<&str> = trial_figures.into_iter().collect();
     let mut unique = BTreeSet::new();
     names.retain(|name| available.contains(name) && unique.insert(*name));
     names
 }
 
-fn figure(context: &RunContext, evidence: &Evidence, name: &str) -> MeasuredFigure {
-    let unit = compare::unit(evidence, name);
-    let (better, aggregate) = reference::aggregation(evidence, name, &unit);
-    let mut expectations = evidence.expect.iter();
-    let expectations = expectations.find(|(expected, _)| expected == name);
-    let decides = expectations.and_then(|(_, list)| list.get(reference::decisive(list)?));
-    let assumed = reference::noise(context, evidence, name, decides);
+fn measured_figure(context: &RunContext, evidence: &Evidence, name: &str) -> MeasuredFigure {
+    let unit = compare::figure_unit(evidence, name);
+    let (better, aggregate) = reference::direction_and_aggregate(evidence, name, &unit);
+    let mut all_expectations = evidence.expect.iter();
+    let expectations = all_expectations.find(|(expected, _)| expected == name);
+    let decides = expectations.and_then(|(_, list)| list.get(reference::find_decisive(list)?));
+    let assumed = reference::assumed_noise(context, evidence, name, decides);
     MeasuredFigure {
         name: name.to_owned(),
         better,
         aggregate,
         noise: assumed.as_ref().map(|assumed| assumed.value),
         noise_basis: assumed.map(|assumed| assumed.basis),
-        trials: scores(evidence, name),
+        trials: normalized_values(evidence, name),
         unit,
     }
 }
 
 /// Returns the trials of a figure, times what their convergence makes of them; none where one of them has
 /// no usable figure.
-fn scores(evidence: &Evidence, figure: &str) -> Option<Vec<f64>> {
-    let factor = convergence::factor(evidence, figure).unwrap_or(1.0);
-    let values = compare::values(evidence, figure).filter(|values| !values.is_empty())?;
+fn normalized_values(evidence: &Evidence, figure: &str) -> Option<Vec<f64>> {
+    let factor = convergence::score_factor(evidence, figure).unwrap_or(1.0);
+    let values = compare::usable_values(evidence, figure).filter(|values| !values.is_empty())?;
     Some(values.into_iter().map(|value| value * factor).collect())
 }
 
 fn telemetry_figures(summary: &TelemetrySummary) -> Vec<TelemetryFigure> {
-    if summary.samples < FEWEST_LOOKS {
+    if summary.samples < MIN_TELEMETRY_SAMPLES {
         return Vec::new();
     }
     let bytes = |bytes: u64| {

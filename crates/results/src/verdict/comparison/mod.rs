@@ -17,8 +17,8 @@ mod sentence;
 mod stacks;
 mod subject;
 
-pub use build::compare;
-pub use environment::{AlikeFact, EnvironmentFact, EnvironmentGroup, environments};
+pub use build::compare_subjects;
+pub use environment::{AlikeFact, EnvironmentFact, EnvironmentGroup, compare_fact_groups};
 pub use fact::{Fact, FactGroup};
 pub use measurement::{MeasuredFigure, PooledMeasurement, TelemetryFigure};
 pub use model::{Change, ComparedFigure, Comparison, Comparisons, MeasuredSide, SubjectSummary};
@@ -26,9 +26,9 @@ pub use options::{ComparisonOptions, FailIf, FailIfError};
 pub use stacks::is_known_stack;
 pub use subject::ComparisonSubject;
 
-pub use build::{are_named, changes, pair_up};
+pub use build::{corrected_changes, differ_in_benchmarks, pair_up};
 pub use pair::{FigurePair, SideMeasurement};
-pub use sentence::of as sentence;
+pub use sentence::describe_comparison as sentence;
 
 #[cfg(test)]
 mod tests;

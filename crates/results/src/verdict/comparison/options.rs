@@ -59,7 +59,7 @@ impl FromStr for FailIf {
 
 impl fmt::Display for FailIf {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let slower = number::percent(self.slower);
+        let slower = number::format_percent(self.slower);
         write!(formatter, "slower by more than {slower}")
     }
 }

@@ -6,7 +6,7 @@ use super::measurement::{MeasuredFigure, PooledMeasurement};
 use super::model::{ComparedFigure, MeasuredSide};
 use super::{Change, FailIf};
 use crate::verdict::Bounds;
-use crate::verdict::compare::exp;
+use crate::verdict::compare::finite_exp;
 use retrial_recipe::model::{Claim, Mode};
 use retrial_stats::{Decision, Difference, Sample, aggregate};
 
@@ -21,7 +21,7 @@ pub struct SideMeasurement<'a> {
 
 impl<'a> SideMeasurement<'a> {
     /// Returns the measurements of a subject.
-    pub fn all(letter: &'a str, measured: &'a [PooledMeasurement]) -> Vec<Self> {
+    pub fn from_measurements(letter: &'a str, measured: &'a [PooledMeasurement]) -> Vec<Self> {
         let measured = measured.iter();
         measured.map(|measured| Self { letter, measured }).collect()
     }
@@ -56,7 +56,7 @@ impl<'a> FigurePair<'a> {
         paired: bool,
     ) -> Option<Self> {
         let other = candidate.figure(&figure.name)?;
-        let converted = other.in_unit(&figure.unit);
+        let converted = other.to_unit(&figure.unit);
         let other = converted.unwrap_or(Cow::Borrowed(other));
         let valid = baseline.measured.valid && candidate.measured.valid;
         let difference = match (&figure.trials, &other.trials) {
@@ -87,7 +87,7 @@ impl<'a> FigurePair<'a> {
     }
 
     /// Returns how many trials each side has.
-    pub fn trials(&self) -> [usize; 2] {
+    pub fn trial_counts(&self) -> [usize; 2] {
         self.figures
             .each_ref()
             .map(|figure| figure.trials.as_ref().map_or(0, Vec::len))
@@ -99,7 +99,7 @@ impl<'a> FigurePair<'a> {
     }
 
     /// Returns whether a bound with this error shows a difference, and which.
-    pub fn change(&self, alpha: f64) -> Change {
+    pub fn change_at(&self, alpha: f64) -> Change {
         let Some(difference) = &self.difference else {
             return Change::NotCompared;
         };
@@ -122,7 +122,12 @@ impl<'a> FigurePair<'a> {
     }
 
     /// Returns the compared figure as reports show it; its sentence is still to be written.
-    pub fn finish(&self, alpha: f64, change: Change, limit: Option<Decision>) -> ComparedFigure {
+    pub fn to_compared_figure(
+        &self,
+        alpha: f64,
+        change: Change,
+        limit: Option<Decision>,
+    ) -> ComparedFigure {
         let [ours, theirs] = &self.figures;
         let side = |letter: &str, figure: &MeasuredFigure| MeasuredSide {
             subject: letter.to_owned(),
@@ -157,8 +162,8 @@ impl<'a> FigurePair<'a> {
             ratio: self
                 .difference
                 .as_ref()
-                .map(|difference| exp(difference.center)),
-            interval: bounds.map(Bounds::of_logs),
+                .map(|difference| finite_exp(difference.center)),
+            interval: bounds.map(Bounds::from_logs),
             change,
             limit,
             sentence: String::new(),

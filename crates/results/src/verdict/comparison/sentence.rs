@@ -10,29 +10,33 @@ use crate::verdict::number;
 use retrial_stats::Decision;
 
 /// `B's 101,000 tokens/s is 1.020 of A's 99,000 tokens/s: faster; 95 % interval 1.012–1.028 (…).`
-pub fn of(pair: &FigurePair<'_>, figure: &ComparedFigure, options: &ComparisonOptions) -> String {
+pub fn describe_comparison(
+    pair: &FigurePair<'_>,
+    figure: &ComparedFigure,
+    options: &ComparisonOptions,
+) -> String {
     let (Some(ratio), Some(ours), Some(theirs)) =
         (figure.ratio, figure.baseline.value, figure.candidate.value)
     else {
         return format!(
             "{}: not compared: {}.",
             figure.figure,
-            obstacle(pair, options)
+            describe_obstacle(pair, options)
         );
     };
     let head = format!(
         "{}: {}'s {} is {} of {}'s {}",
         figure.figure,
         figure.candidate.subject,
-        number::figure(theirs, &figure.unit),
+        number::format_figure(theirs, &figure.unit),
         number::ratio(ratio),
         figure.baseline.subject,
-        number::figure_like(ours, &figure.unit, theirs),
+        number::format_figure_like(ours, &figure.unit, theirs),
     );
     let word = figure.change;
     let basis = basis(pair, figure, options);
-    let at = number::percent(options.confidence);
-    let alone = pair.change((1.0 - options.confidence) / 2.0);
+    let at = number::format_percent(options.confidence);
+    let alone = pair.change_at((1.0 - options.confidence) / 2.0);
     let finding = match figure.interval {
         None if pair.figures.iter().all(|figure| figure.noise.is_some()) => {
             format!("{word}: {basis}, of which two are further apart than the assumed noise allows")
@@ -56,11 +60,11 @@ pub fn of(pair: &FigurePair<'_>, figure: &ComparedFigure, options: &ComparisonOp
     };
     let limit = options
         .fail_if
-        .and_then(|limit| Some(limit_text(limit, figure.limit?)));
+        .and_then(|limit| Some(describe_limit(limit, figure.limit?)));
     format!("{head}: {finding}{}.", limit.unwrap_or_default())
 }
 
-fn limit_text(limit: FailIf, side: Decision) -> String {
+fn describe_limit(limit: FailIf, side: Decision) -> String {
     match side {
         Decision::Holds => format!("; {limit} is ruled out"),
         Decision::Worse => format!("; it is {limit}"),
@@ -70,7 +74,7 @@ fn limit_text(limit: FailIf, side: Decision) -> String {
 
 /// `3 and 5 trials`, `one trial each, assumed noise 0.3 % from …`
 fn basis(pair: &FigurePair<'_>, figure: &ComparedFigure, options: &ComparisonOptions) -> String {
-    let mut words = vec![trials(figure, options)];
+    let mut words = vec![describe_trials(figure, options)];
     let is_single =
         |figure: &&MeasuredFigure| figure.trials.as_ref().is_some_and(|all| all.len() == 1);
     let single = pair.figures.iter().map(AsRef::as_ref).find(is_single);
@@ -78,7 +82,7 @@ fn basis(pair: &FigurePair<'_>, figure: &ComparedFigure, options: &ComparisonOpt
         single.and_then(|figure| figure.noise.zip(figure.noise_basis.as_ref()))
         && noise > 0.0
     {
-        let noise = number::percent(noise);
+        let noise = number::format_percent(noise);
         words.push(format!("assumed noise {noise} from {from}"));
     }
     if pair.difference.as_ref().is_some_and(|it| it.dependent) {
@@ -87,7 +91,7 @@ fn basis(pair: &FigurePair<'_>, figure: &ComparedFigure, options: &ComparisonOpt
     words.join(", ")
 }
 
-fn trials(figure: &ComparedFigure, options: &ComparisonOptions) -> String {
+fn describe_trials(figure: &ComparedFigure, options: &ComparisonOptions) -> String {
     let (ours, theirs) = (figure.baseline.trials.len(), figure.candidate.trials.len());
     let mean = figure.aggregate.name();
     match (ours, theirs) {
@@ -98,13 +102,13 @@ fn trials(figure: &ComparedFigure, options: &ComparisonOptions) -> String {
     }
 }
 
-fn obstacle(pair: &FigurePair<'_>, options: &ComparisonOptions) -> String {
+fn describe_obstacle(pair: &FigurePair<'_>, options: &ComparisonOptions) -> String {
     let broken = |side: &SideMeasurement<'_>| {
         (!side.measured.valid).then(|| format!("{} is {}", side.letter, side.measured.outcome))
     };
     let sides = [&pair.baseline, &pair.candidate];
     let broken = join(sides.into_iter().filter_map(broken), ", ");
-    let [ours, theirs] = pair.trials();
+    let [ours, theirs] = pair.trial_counts();
     if !broken.is_empty() {
         broken
     } else if !pair.has_common_unit() {

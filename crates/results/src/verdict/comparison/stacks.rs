@@ -2,7 +2,7 @@
 //! packages that changed, these are listed first.
 
 /// Beginnings of names, most telling first.
-const STACKS: [&str; 44] = [
+const GPU_SOFTWARE_PREFIXES: [&str; 44] = [
     "rocm",
     "hip",
     "miopen",
@@ -50,20 +50,28 @@ const STACKS: [&str; 44] = [
 ];
 
 /// Returns where a package stands among them; all others stand last.
-pub(crate) fn rank(package: &str) -> usize {
+pub(crate) fn stack_rank(package: &str) -> usize {
     let name = package.to_lowercase();
-    let at = |name: &str| STACKS.iter().position(|stack| name.starts_with(stack));
+    let at = |name: &str| {
+        GPU_SOFTWARE_PREFIXES
+            .iter()
+            .position(|stack| name.starts_with(stack))
+    };
     // Debian names a library `librccl1`, and Python's packages `python3-numpy`.
     let bare = name
         .strip_prefix("python3-")
         .or_else(|| name.strip_prefix("lib"));
     let ranks = [at(&name), bare.and_then(at)];
-    ranks.into_iter().flatten().min().unwrap_or(STACKS.len())
+    ranks
+        .into_iter()
+        .flatten()
+        .min()
+        .unwrap_or(GPU_SOFTWARE_PREFIXES.len())
 }
 
 /// Returns whether a package is one of them.
 pub fn is_known_stack(package: &str) -> bool {
-    rank(package) < STACKS.len()
+    stack_rank(package) < GPU_SOFTWARE_PREFIXES.len()
 }
 
 #[cfg(test)]

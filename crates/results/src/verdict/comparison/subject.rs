@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use itertools::{Itertools as _, join};
 
-use super::environment::merged;
+use super::environment::merge_facts;
 use super::fact::Fact;
 use super::measurement::PooledMeasurement;
-use crate::verdict::{Evidence, Outcome, QualifierKind, RunContext, judge, notice};
+use crate::verdict::{Evidence, Outcome, QualifierKind, RunContext, judge, trademark_notice};
 use retrial_document::measures::format::first;
 use retrial_recipe::model::Submission;
 
 /// Names that a note lists.
-const SHOWN: usize = 6;
+const MAX_SHOWN_NAMES: usize = 6;
 
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,9 +58,10 @@ impl ComparisonSubject {
         groups: &[(RunContext, Vec<Evidence>)],
         environment: Vec<Fact>,
     ) -> Self {
-        let titles = groups.iter();
-        let titles = titles.map(|(context, _)| title(&context.submission, &context.variant));
-        let titles: Vec<String> = titles.dedup().collect();
+        let contexts = groups.iter();
+        let all_titles =
+            contexts.map(|(context, _)| subject_title(&context.submission, &context.variant));
+        let titles: Vec<String> = all_titles.dedup().collect();
         let title = match titles.as_slice() {
             [] => String::new(),
             [title] => title.clone(),
@@ -82,7 +83,7 @@ impl ComparisonSubject {
     }
 
     /// Returns the subject of a run, by the measurements that an index stores.
-    pub fn of_run(
+    pub fn from_run(
         name: impl Into<String>,
         (submission, variant): (&Submission, &BTreeMap<String, String>),
         measured: Vec<PooledMeasurement>,
@@ -95,16 +96,16 @@ impl ComparisonSubject {
             qualifiers: qualifiers.to_vec(),
             runs: 1,
             measured,
-            notice: notice(submission),
-            ..Self::new(name, title(submission, variant), environment)
+            notice: trademark_notice(submission),
+            ..Self::new(name, subject_title(submission, variant), environment)
         }
     }
 
     /// Pools the trials of several runs one after the other, in the order in which they are given. A
     /// measurement that violated the rules is excluded if another run has a valid one; a note says so.
-    pub fn pooled(name: impl Into<String>, runs: Vec<Self>) -> Self {
+    pub fn pool(name: impl Into<String>, runs: Vec<Self>) -> Self {
         let facts: Vec<&[Fact]> = runs.iter().map(|run| run.environment.as_slice()).collect();
-        let (environment, several) = merged(&facts);
+        let (environment, several) = merge_facts(&facts);
         let count = runs.len();
         let title = runs.first().map(|run| run.title.clone());
         let mut pool = Self {
@@ -122,7 +123,7 @@ impl ComparisonSubject {
             pool.notes.push(format!(
                 "the {count} runs of {} differ among themselves in {}",
                 pool.name,
-                first(&several, SHOWN)
+                first(&several, MAX_SHOWN_NAMES)
             ));
         }
         let mut invalid = Vec::new();
@@ -131,7 +132,7 @@ impl ComparisonSubject {
             pool.notes.extend(run.notes);
             for measured in run.measured {
                 if measured.valid {
-                    pool.add(measured);
+                    pool.add_measurement(measured);
                 } else {
                     invalid.push((run.name.clone(), measured));
                 }
@@ -145,7 +146,7 @@ impl ComparisonSubject {
                 let runs = excluded.entry(name).or_default();
                 runs.push(format!("{run} ({})", measured.outcome));
             } else {
-                pool.add(measured);
+                pool.add_measurement(measured);
             }
         }
         for (name, runs) in excluded {
@@ -153,7 +154,7 @@ impl ComparisonSubject {
                 "{name} of {} excludes {} of its {count} runs: {}",
                 pool.name,
                 runs.len(),
-                first(&runs, SHOWN)
+                first(&runs, MAX_SHOWN_NAMES)
             ));
         }
         let outcomes = pool.measured.iter().map(|measured| measured.outcome);
@@ -167,7 +168,7 @@ impl ComparisonSubject {
         self.qualifiers.dedup();
     }
 
-    fn add(&mut self, measured: PooledMeasurement) {
+    fn add_measurement(&mut self, measured: PooledMeasurement) {
         let mut existing = self.measured.iter_mut();
         match existing.find(|existing| existing.is_like(&measured, true)) {
             Some(existing) => existing.append(measured),
@@ -176,14 +177,14 @@ impl ComparisonSubject {
     }
 }
 
-fn title(submission: &Submission, variant: &BTreeMap<String, String>) -> String {
+fn subject_title(submission: &Submission, variant: &BTreeMap<String, String>) -> String {
     let words = [
         submission.submitter.as_deref(),
         Some(submission.suite.as_str()),
         submission.round.as_deref(),
         Some(submission.benchmark.as_str()),
     ];
-    let words = words.into_iter().flatten().filter(|word| !word.is_empty());
-    let variant = variant.iter().flat_map(|(axis, value)| [axis, value]);
-    join(words.chain(variant.map(String::as_str)), " ")
+    let nonempty_words = words.into_iter().flatten().filter(|word| !word.is_empty());
+    let variant_words = variant.iter().flat_map(|(axis, value)| [axis, value]);
+    join(nonempty_words.chain(variant_words.map(String::as_str)), " ")
 }

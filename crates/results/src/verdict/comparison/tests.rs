@@ -20,7 +20,7 @@ fn of(baseline: &[f64], candidate: &[f64], options: &ComparisonOptions) -> Compa
         subject("before", vec![offline(baseline)]),
         subject("after", vec![offline(candidate)]),
     ];
-    compare(&subjects, options)
+    compare_subjects(&subjects, options)
 }
 
 fn fail_if(slower: f64) -> ComparisonOptions {
@@ -80,7 +80,7 @@ fn figures_are_compared_in_one_unit_or_not_at_all() {
             subject("before", vec![offline(&[100.0, 100.1])]),
             subject("after", vec![in_unit(values, unit)]),
         ];
-        compare(&subjects, &ComparisonOptions::default())
+        compare_subjects(&subjects, &ComparisonOptions::default())
     };
     let thousands = compared("ktok/s", &[0.1, 0.1001]);
     let ratio = thousands.figures[0].ratio.unwrap();
@@ -103,7 +103,7 @@ fn invalid_results_are_not_compared_and_pass_no_limit() {
         subject("before", vec![offline(&[100.0, 100.1])]),
         subject("after", vec![broken]),
     ];
-    let comparison = compare(&subjects, &fail_if(0.02));
+    let comparison = compare_subjects(&subjects, &fail_if(0.02));
     let figure = &comparison.figures[0];
     assert_eq!(figure.change, Change::NotCompared);
     assert_eq!((figure.ratio, figure.interval), (None, None));
@@ -127,14 +127,14 @@ fn bases(#[case] baseline: &[f64], #[case] candidate: &[f64], #[case] fragment: 
 
 /// A latency that falls is faster, and its ratio is above 1.
 #[test]
-fn latency() {
+fn a_latency_that_falls_is_faster() {
     let figure = "early_stopping_latency_ns";
     let at = |values| loadgen("SingleStream", figure, "ns", values);
     let subjects = [
         subject("before", vec![at(&[20e6, 20.1e6, 19.9e6])]),
         subject("after", vec![at(&[18e6, 18.1e6, 17.9e6])]),
     ];
-    let comparison = compare(&subjects, &ComparisonOptions::default());
+    let comparison = compare_subjects(&subjects, &ComparisonOptions::default());
     let figure = &comparison.figures[0];
     assert_eq!(figure.change, Change::Faster);
     assert!((figure.ratio.unwrap() - 20.0 / 18.0).abs() < 1e-3);
@@ -165,7 +165,7 @@ fn many_figures_are_corrected_for_multiple_comparisons() {
             subject("before", shifted(0.0)),
             subject("after", shifted(shift)),
         ];
-        compare(&subjects, &ComparisonOptions::default())
+        compare_subjects(&subjects, &ComparisonOptions::default())
     };
     let alone = with(0.015);
     assert_eq!(alone.figures[0].change, Change::NoDifference);
@@ -215,7 +215,7 @@ fn results_only_in_one_run_are_noted() {
             vec![offline(&[100.0]), accuracy("Offline", "rouge1", 44.0)],
         ),
     ];
-    let comparison = compare(&subjects, &ComparisonOptions::default());
+    let comparison = compare_subjects(&subjects, &ComparisonOptions::default());
     assert_eq!(
         comparison.notes,
         [
@@ -231,7 +231,7 @@ fn accuracy_is_better_or_worse() {
         subject("before", vec![accuracy("Offline", "rouge1", 44.0)]),
         subject("after", vec![accuracy("Offline", "rouge1", 43.9)]),
     ];
-    let comparison = compare(&subjects, &fail_if(0.02));
+    let comparison = compare_subjects(&subjects, &fail_if(0.02));
     let figure = &comparison.figures[0];
     assert_eq!(figure.change, Change::Worse);
     assert!(figure.sentence.ends_with("worse (compared as printed)."));
@@ -261,7 +261,7 @@ fn other_target_rates_are_noted() {
         vec![evidence]
     };
     let subjects = [subject("before", at(10.0)), subject("after", at(12.0))];
-    let comparison = compare(&subjects, &ComparisonOptions::default());
+    let comparison = compare_subjects(&subjects, &ComparisonOptions::default());
     assert!(comparison.notes[0].contains("of A is 10 queries/s and of B 12"));
 }
 
@@ -284,14 +284,14 @@ fn tokens_per_sample_is_not_compared_as_quality(
         subject("before", accuracy_of(ours)),
         subject("after", accuracy_of(theirs)),
     ];
-    let comparison = compare(&subjects, &ComparisonOptions::default());
+    let comparison = compare_subjects(&subjects, &ComparisonOptions::default());
     assert!(comparison.figures.is_empty());
     assert_eq!(comparison.notes.first().map(String::as_str), note);
 }
 
 #[test]
 fn a_single_run_has_no_comparison() {
-    let comparison = compare(
+    let comparison = compare_subjects(
         &[subject("one", vec![offline(&[1.0])])],
         &ComparisonOptions::default(),
     );
@@ -317,7 +317,7 @@ fn runs_are_pooled_in_their_order() {
     let run = |name: &str, value: f64| subject(name, vec![offline(&[value])]);
     let pooled = |name: &str, values: &[f64]| {
         let runs = values.iter().map(|value| run(name, *value)).collect();
-        ComparisonSubject::pooled(name, runs)
+        ComparisonSubject::pool(name, runs)
     };
     let subjects = [
         pooled("before", &[100.0, 97.5, 94.25]),
@@ -327,7 +327,7 @@ fn runs_are_pooled_in_their_order() {
         paired: true,
         ..ComparisonOptions::default()
     };
-    let comparison = compare(&subjects, &options);
+    let comparison = compare_subjects(&subjects, &options);
     assert_eq!(comparison.figures[0].change, Change::Faster);
     assert_eq!(comparison.figures[0].baseline.trials, [100.0, 97.5, 94.25]);
     assert_eq!(comparison.subjects[1].runs, 3);
@@ -344,7 +344,7 @@ fn an_invalid_run_is_excluded_from_a_pool_and_reported() {
         subject("two", vec![broken.clone()]),
         subject("three", vec![offline(&[101.0])]),
     ];
-    let pool = ComparisonSubject::pooled("cell", runs);
+    let pool = ComparisonSubject::pool("cell", runs);
     assert_eq!(pool.measured[0].figures[0].trials, Some(vec![100.0, 101.0]));
     assert_eq!(
         pool.notes,
@@ -354,7 +354,7 @@ fn an_invalid_run_is_excluded_from_a_pool_and_reported() {
         ]
     );
     // Of nothing but broken ones nothing is compared.
-    let alone = ComparisonSubject::pooled("cell", vec![subject("two", vec![broken])]);
+    let alone = ComparisonSubject::pool("cell", vec![subject("two", vec![broken])]);
     assert!(!alone.measured[0].valid);
 }
 
@@ -379,7 +379,7 @@ fn a_missing_scenario_or_figure_is_named_and_passes_no_limit() {
     };
     let compared = |before: Vec<Evidence>, after: Vec<Evidence>| {
         let subjects = [subject("before", before), subject("after", after)];
-        let comparison = compare(&subjects, &fail_if(0.02));
+        let comparison = compare_subjects(&subjects, &fail_if(0.02));
         (comparison.exit_code.code(), comparison.notes.join("; "))
     };
     assert_eq!(compared(whole(), whole()), (0, String::new()));

@@ -131,7 +131,7 @@ fn published_scores(
     let minutes = milliseconds.map(|milliseconds| f64::from(milliseconds) / 60_000.0);
     let evidence = trained(&minutes, &samples.map(f64::from), batch_size, rcp)
         .expecting(TIME, official(score));
-    let convergence = of(&evidence, TIME).unwrap().unwrap();
+    let convergence = compute_convergence(&evidence, TIME).unwrap().unwrap();
     assert!(
         (convergence.factor - factor).abs() < 1e-12,
         "{convergence:?}"
@@ -170,10 +170,12 @@ fn trained(
         },
     );
     for (trial, samples) in evidence.trials.iter_mut().zip(samples) {
-        trial.parameters.insert(SAMPLES.to_owned(), *samples);
         trial
             .parameters
-            .insert(BATCH_SIZE.to_owned(), f64::from(batch_size));
+            .insert(SAMPLES_PARAMETER.to_owned(), *samples);
+        trial
+            .parameters
+            .insert(BATCH_SIZE_PARAMETER.to_owned(), f64::from(batch_size));
     }
     evidence
 }
@@ -240,7 +242,7 @@ fn one_run_of_ten_may_fail_to_converge() {
 fn a_log_without_samples_count_is_invalid() {
     let mut evidence =
         trained(&[20.0; 10], &[3_072.0; 10], 8, lora()).expecting(TIME, official(20.8));
-    evidence.trials[4].parameters.remove(SAMPLES);
+    evidence.trials[4].parameters.remove(SAMPLES_PARAMETER);
     let verdict = judge(&context(), &[evidence]);
     assert_eq!(verdict.outcome, Outcome::Invalid);
     assert!(
@@ -255,5 +257,5 @@ fn a_log_without_samples_count_is_invalid() {
 #[test]
 fn too_few_runs_have_no_factor() {
     let evidence = trained(&[20.0; 2], &[3_072.0; 2], 8, lora());
-    assert!(of(&evidence, TIME).is_none());
+    assert!(compute_convergence(&evidence, TIME).is_none());
 }

@@ -4,11 +4,11 @@ use super::TrialRules;
 use crate::verdict::StatedValidity;
 use retrial_document::measures::format;
 use retrial_mlperf::check::{RuleCheck, RuleCheckKind};
-use retrial_mlperf::rounds::check_submitted;
+use retrial_mlperf::rounds::check_no_audit_settings;
 use retrial_recipe::model::Mode;
 
 impl TrialRules<'_> {
-    pub(super) fn round(&mut self) {
+    pub(super) fn check_round(&mut self) {
         let (evidence, trial) = (self.evidence, self.trial);
         let Some(rules) = &evidence.rules else {
             return;
@@ -20,7 +20,7 @@ impl TrialRules<'_> {
         let checks = match (evidence.mode, &trial.run_settings) {
             (Mode::Performance, Some(run_settings)) => {
                 let mut checks = rules.check_performance(run_settings, &lookup);
-                checks.extend(check_submitted(&run_settings.settings));
+                checks.extend(check_no_audit_settings(&run_settings.settings));
                 checks
             }
             (Mode::Accuracy, run_settings) => rules.check_accuracy(run_settings.as_ref(), &lookup),
@@ -33,9 +33,9 @@ impl TrialRules<'_> {
         if !omitted.is_empty() {
             let count = format::count(omitted.len(), "value");
             let measured = format!("an excerpt without {count} that the rules require");
-            self.add(RuleCheck {
+            self.add_check(RuleCheck {
                 kind: RuleCheckKind::Excerpt,
-                ..RuleCheck::failed("LoadGen's summary", measured, "the whole log")
+                ..RuleCheck::violation("LoadGen's summary", measured, "the whole log")
             });
         }
         // LoadGen's own statement is already a reason.
@@ -43,15 +43,15 @@ impl TrialRules<'_> {
         for check in checks {
             let is_known = says_invalid && check.kind == RuleCheckKind::ByLoadgen;
             if !check.passed && !is_known {
-                let reason = trial.why_missing(&check.rule);
-                let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
+                let missing_reason = trial.reason_missing(&check.rule);
+                let reason = missing_reason.map_or(String::new(), |reason| format!(" ({reason})"));
                 let (prefix, rule, measured) = (&self.prefix, &check.rule, &check.measured);
                 let required = &check.required;
                 self.checked.invalid.push(format!(
                     "{prefix}{rule}: {measured}{reason}; required {required}"
                 ));
             }
-            self.add(check);
+            self.add_check(check);
         }
     }
 }

@@ -7,15 +7,15 @@ use retrial_recipe::model::{Better, Claim};
 use retrial_stats::Decision;
 
 /// `at 95 % confidence at most 3.1 % below the published figure; 5 % is allowed (3 trials, …)`
-pub(crate) fn words(
+pub(crate) fn describe_decision(
     compared: &PublishedFigureTrials,
     judgement: &Judgement,
     confidence: f64,
     basis: &str,
 ) -> String {
-    let at = format!("at {} confidence", number::percent(confidence));
-    let allowed = allowed(judgement);
-    let more = || more(judgement.more_trials);
+    let at = format!("at {} confidence", number::format_percent(confidence));
+    let allowed = describe_allowed(judgement);
+    let more = || describe_more_trials(judgement.more_trials);
     let Some(bounds) = judgement.bounds else {
         return format!("{allowed}, but {basis}; {}", more());
     };
@@ -24,13 +24,16 @@ pub(crate) fn words(
         Outcome::Reproduced if wide => {
             format!(
                 "{at} {}; {allowed} ({basis})",
-                comparison(compared, judgement)
+                describe_holding(compared, judgement)
             )
         }
-        Outcome::Reproduced => format!("{}; {allowed} ({basis})", comparison(compared, judgement)),
+        Outcome::Reproduced => format!(
+            "{}; {allowed} ({basis})",
+            describe_holding(compared, judgement)
+        ),
         Outcome::NotReproduced | Outcome::Invalid if wide => format!(
             "{at} {} of the published figure; {} is required ({basis})",
-            missed(judgement, bounds),
+            describe_missed_bound(judgement, bounds),
             required(judgement)
         ),
         Outcome::NotReproduced | Outcome::Invalid => {
@@ -39,24 +42,24 @@ pub(crate) fn words(
         _ if compared.decide(compared.alpha) == Decision::Worse => format!(
             "{at} {} of the published figure, but only before Holm's correction for all figures of \
              this run; {allowed} ({basis}); {}",
-            missed(judgement, bounds),
+            describe_missed_bound(judgement, bounds),
             more()
         ),
         // Each bound errs once in twenty: together they are a 90 % interval.
         _ => format!(
             "{} interval {}–{}, {}; {allowed}; {} ({basis})",
-            number::percent(2.0 * confidence - 1.0),
+            number::format_percent(2.0 * confidence - 1.0),
             number::ratio(bounds.lower),
             number::ratio(bounds.upper),
-            within(compared, judgement),
+            describe_distance(compared, judgement),
             more()
         ),
     }
 }
 
 /// `5 % is allowed`, as the claim means it.
-fn allowed(judgement: &Judgement) -> String {
-    let margin = number::percent(judgement.margin);
+fn describe_allowed(judgement: &Judgement) -> String {
+    let margin = number::format_percent(judgement.margin);
     match judgement.claim {
         Claim::NotWorse => format!("{margin} is allowed"),
         Claim::Equivalent => format!("{margin} either way is allowed"),
@@ -77,20 +80,20 @@ fn required(judgement: &Judgement) -> String {
 }
 
 /// Describes how well the claim holds.
-fn comparison(compared: &PublishedFigureTrials, judgement: &Judgement) -> String {
+fn describe_holding(compared: &PublishedFigureTrials, judgement: &Judgement) -> String {
     match (judgement.claim, judgement.bounds) {
         (Claim::Better, Some(bounds)) => {
             let least = number::ratio(bounds.lower);
             format!("better, at least {least} of the published figure")
         }
-        _ => within(compared, judgement),
+        _ => describe_distance(compared, judgement),
     }
 }
 
 /// `at most 3.1 % below the published figure`; of latencies, `worse than`.
-fn within(compared: &PublishedFigureTrials, judgement: &Judgement) -> String {
+fn describe_distance(compared: &PublishedFigureTrials, judgement: &Judgement) -> String {
     let within = judgement.holds_within.unwrap_or(0.0);
-    let far = number::percent_unlike(within, judgement.margin);
+    let far = number::format_distinct_percent(within, judgement.margin);
     let exact = judgement.bounds.is_some_and(|it| it.upper <= it.lower);
     match (judgement.claim, compared.better) {
         (Claim::Equivalent, _) if within > 0.0 => {
@@ -107,7 +110,7 @@ fn within(compared: &PublishedFigureTrials, judgement: &Judgement) -> String {
 }
 
 /// Returns the bound that speaks against the claim.
-fn missed(judgement: &Judgement, bounds: Bounds) -> String {
+fn describe_missed_bound(judgement: &Judgement, bounds: Bounds) -> String {
     if judgement.claim == Claim::Equivalent && bounds.lower > 1.0 {
         format!("at least {}", number::ratio(bounds.lower))
     } else {
@@ -115,7 +118,7 @@ fn missed(judgement: &Judgement, bounds: Bounds) -> String {
     }
 }
 
-fn more(more: Option<MoreTrials>) -> String {
+fn describe_more_trials(more: Option<MoreTrials>) -> String {
     let trials = |more: u32| format::count(more as usize, "more trial");
     match more {
         Some(MoreTrials::AtLeast(more)) => format!("it takes at least {}", trials(more)),

@@ -8,25 +8,28 @@ use retrial_recipe::model::Better;
 use retrial_stats::{Aggregate, OrderEffect, aggregate};
 
 /// `trial 3 is 9.8 % slower than the median, which is judged`
-pub(crate) fn unlike(compared: &PublishedFigureTrials, judgement: &Judgement) -> Vec<String> {
+pub(crate) fn describe_unlike_trials(
+    compared: &PublishedFigureTrials,
+    judgement: &Judgement,
+) -> Vec<String> {
     let mut words = Vec::new();
     let slow = &judgement.slow;
     if !slow.is_empty() {
-        let slower = number::percent(slower(compared));
+        let slower = number::format_percent(min_slowdown(compared));
         let single = format!("is {slower} slower than the median, which is judged");
         let several = format!("are at least {slower} slower than the median, which is judged");
-        words.push(named(slow, &single, &several));
+        words.push(name_trials(slow, &single, &several));
     }
-    let outliers = judgement.outliers.iter();
-    let outliers: Vec<u32> = outliers
+    let all_outliers = judgement.outliers.iter();
+    let outliers: Vec<u32> = all_outliers
         .filter(|trial| !slow.contains(trial))
         .copied()
         .collect();
     if !outliers.is_empty() {
-        words.push(named(&outliers, "is an outlier", "are outliers"));
+        words.push(name_trials(&outliers, "is an outlier", "are outliers"));
     }
     if let Some(slower) = judgement.slow_start {
-        let by = number::percent(1.0 - (-slower).exp());
+        let by = number::format_percent(1.0 - (-slower).exp());
         words.push(format!(
             "trial 1 is {by} slower than the others: a warm-up?"
         ));
@@ -34,7 +37,7 @@ pub(crate) fn unlike(compared: &PublishedFigureTrials, judgement: &Judgement) ->
     words.extend(judgement.order.map(|order| match order {
         OrderEffect::Trend(step) => {
             let direction = if step > 0.0 { "better" } else { "worse" };
-            let by = number::percent(step.abs().exp_m1());
+            let by = number::format_percent(step.abs().exp_m1());
             format!("each is about {by} {direction} than the one before: they count as one")
         }
         OrderEffect::Alike => "each is like the one before: they count as one".to_owned(),
@@ -43,7 +46,7 @@ pub(crate) fn unlike(compared: &PublishedFigureTrials, judgement: &Judgement) ->
 }
 
 /// Returns the least share by which the slow trials are slower than the median of all.
-fn slower(compared: &PublishedFigureTrials) -> f64 {
+fn min_slowdown(compared: &PublishedFigureTrials) -> f64 {
     let median = aggregate(&compared.values, Aggregate::Median).unwrap_or(f64::NAN);
     let slow = compared.estimate.iter().flat_map(|estimate| &estimate.slow);
     let shares = slow.map(|position| match compared.better {
@@ -54,7 +57,7 @@ fn slower(compared: &PublishedFigureTrials) -> f64 {
 }
 
 /// `trial 2 is …`, `trials 2, 5 are …`
-fn named(trials: &[u32], single: &str, several: &str) -> String {
+fn name_trials(trials: &[u32], single: &str, several: &str) -> String {
     match trials {
         [trial] => format!("trial {trial} {single}"),
         _ => format!("trials {} {several}", join(trials, ", ")),

@@ -17,7 +17,7 @@ use retrial_recipe::model::{Claim, Expectation, ExpectationKind, Mode};
 #[case(0, 0, &[1])]
 #[case(1, 100, &[1, 3, 5, 100])]
 fn stages(#[case] min: u32, #[case] max: u32, #[case] expected: &[u32]) {
-    assert_eq!(Trials { min, max }.stages(), expected);
+    assert_eq!(Trials { min, max }.analysis_stages(), expected);
 }
 
 fn evidence(values: &[f64]) -> Evidence {
@@ -36,7 +36,7 @@ fn evidence(values: &[f64]) -> Evidence {
     evidence.trials = (1..)
         .zip(values)
         .map(|(number, value)| {
-            let mut trial = TrialEvidence::finished(number, format!("run_{number}"));
+            let mut trial = TrialEvidence::new_finished(number, format!("run_{number}"));
             trial
                 .figures
                 .insert("tflops".to_owned(), FigureValue::new(*value, "TFLOP/s"));

@@ -41,7 +41,7 @@ pub fn official(value: f64) -> Expectation {
     }
 }
 
-/// `LoadGen`'s Offline in performance mode, valid, with one trial per value of [`TOKENS`].
+/// `LoadGen`'s Offline in performance mode, valid, with one trial per value of [`TOKEN_RATIO_RANGE`].
 pub fn offline(values: &[f64]) -> Evidence {
     loadgen("Offline", TOKENS, "tokens/s", values)
 }
@@ -63,7 +63,7 @@ pub fn own(scenario: &str, figure: &str, unit: &str, values: &[f64]) -> Evidence
         .zip(values)
         .map(|(number, value)| {
             let path = format!("results/{scenario}/performance/run_{number}");
-            let mut trial = TrialEvidence::finished(number, path);
+            let mut trial = TrialEvidence::new_finished(number, path);
             trial
                 .figures
                 .insert(figure.to_owned(), FigureValue::new(*value, unit));

@@ -141,11 +141,11 @@ fn a_qualified_outcome_names_each_kind_once() {
         QualifierKind::Modified,
         QualifierKind::Modified,
     ];
-    let outcome = QualifiedOutcome::of_kinds(Outcome::NotReproduced, kinds);
+    let outcome = QualifiedOutcome::from_kinds(Outcome::NotReproduced, kinds);
     assert_eq!(
         outcome.to_string(),
         "not reproduced (modified, unpinned image)"
     );
-    let plain = QualifiedOutcome::of_kinds(Outcome::Measured, []);
+    let plain = QualifiedOutcome::from_kinds(Outcome::Measured, []);
     assert_eq!(plain.to_string(), "measured");
 }

@@ -352,8 +352,8 @@ fn all_trials_are_used_and_outliers_are_shown() {
 #[test]
 fn a_check_of_one_trial_names_the_trial() {
     let mut evidence = offline(&[100.0, 100.5, 101.0]);
-    let check = RuleCheck::failed("mode", "AccuracyOnly", "PerformanceOnly");
-    evidence.checks.push(check.on(Some(2)));
+    let check = RuleCheck::violation("mode", "AccuracyOnly", "PerformanceOnly");
+    evidence.checks.push(check.for_trial(Some(2)));
     let result = judge(&context(), &[evidence]).results.remove(0);
     let valid: Vec<bool> = result.trials.iter().map(|trial| trial.valid).collect();
     assert_eq!(valid, [true, false, true]);

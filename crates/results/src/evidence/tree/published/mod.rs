@@ -15,7 +15,7 @@ pub use result::PublishedResult;
 pub use table::TableError;
 
 /// The largest table that is read: v5.1's has 2 MB.
-const TABLE_CAP: u64 = 256 << 20;
+const MAX_TABLE_BYTES: u64 = 256 << 20;
 
 /// Published figures to compare with, and which of them are meant.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -53,51 +53,52 @@ impl PublishedFigures {
     ///
     /// # Errors
     /// If the file cannot be read, or has no rows of results.
-    pub fn read(path: &Path) -> Result<Self, TableError> {
+    pub fn from_file(path: &Path) -> Result<Self, TableError> {
         let name = path.file_name().map_or(path, Path::new);
-        let bytes = retrial_store::open::read_beneath(parent_directory(path), name, TABLE_CAP)?;
+        let bytes =
+            retrial_store::open::read_beneath(parent_directory(path), name, MAX_TABLE_BYTES)?;
         Ok(Self {
             name: name.display().to_string(),
-            rows: table::rows(&bytes, path)?,
+            rows: table::parse_rows(&bytes, path)?,
             ..Self::default()
         })
     }
 
     /// Returns the published figure of a place, in this unit.
-    pub fn of(&self, place: &ScenarioFolder, unit: &str) -> Option<Expectation> {
-        self.expectation(&key(place, &place.scenario_name()), unit)
+    pub fn expectation_of_place(&self, place: &ScenarioFolder, unit: &str) -> Option<Expectation> {
+        self.expectation(&key_of_place(place, &place.scenario_name()), unit)
     }
 
     /// Returns the row of a place: of a system that is listed for datacenter and edge, the first of two.
-    pub fn row(&self, place: &ScenarioFolder) -> Option<&PublishedResult> {
-        let rows = self.matching(&key(place, &place.scenario_name()));
+    pub fn row_of_place(&self, place: &ScenarioFolder) -> Option<&PublishedResult> {
+        let rows = self.matching_rows(&key_of_place(place, &place.scenario_name()));
         rows.first().copied()
     }
 
     /// Returns whether what was published for a place is of another system.
     pub fn is_of_other_system(&self, place: &ScenarioFolder) -> bool {
         let scenario = place.scenario_name();
-        let rows = self.matching(&key(place, &scenario));
+        let rows = self.matching_rows(&key_of_place(place, &scenario));
         rows.iter().any(|row| !row.is_of_system(&place.system))
     }
 
     /// Returns the one published figure that is meant, in this unit; `None` where there is none, or where
     /// there are several and none can be chosen.
     pub fn expectation(&self, key: &ResultKey<'_>, unit: &str) -> Option<Expectation> {
-        let rows = self.matching(key);
+        let rows = self.matching_rows(key);
         let [row] = rows[..] else {
             return None;
         };
         // Queries, samples and tokens are not one another, but v4.1's table calls all of Server's
         // rates queries per second.
-        let factor = units::factor(&row.unit, unit).or_else(|| {
+        let factor = units::conversion_factor(&row.unit, unit).or_else(|| {
             let rates = row.unit.ends_with("/s") && unit.ends_with("/s");
             rates.then_some(1.0)
         })?;
         Some(Expectation {
             value: row.value * factor,
             kind: ExpectationKind::Official,
-            source: Some(row.source(&self.name)),
+            source: Some(row.describe_source(&self.name)),
             sigma: None,
             noise: None,
             margin: None,
@@ -106,7 +107,7 @@ impl PublishedFigures {
     }
 
     /// Returns the rows that are meant.
-    pub fn matching(&self, key: &ResultKey<'_>) -> Vec<&PublishedResult> {
+    pub fn matching_rows(&self, key: &ResultKey<'_>) -> Vec<&PublishedResult> {
         let same = |row: &&PublishedResult| {
             row.scenario.eq_ignore_ascii_case(key.scenario)
                 && (row.benchmark == key.benchmark
@@ -134,7 +135,7 @@ impl PublishedFigures {
     }
 }
 
-fn key<'a>(place: &'a ScenarioFolder, scenario: &'a str) -> ResultKey<'a> {
+fn key_of_place<'a>(place: &'a ScenarioFolder, scenario: &'a str) -> ResultKey<'a> {
     let submitter = &place.submitter;
     let official = submitter.names.get(&place.benchmark);
     ResultKey {

@@ -41,7 +41,7 @@ impl PublishedResult {
     }
 
     /// Describes where it was published.
-    pub fn source(&self, table: &str) -> String {
+    pub fn describe_source(&self, table: &str) -> String {
         match (&self.id, &self.submitter, &self.platform) {
             (Some(id), ..) => id.clone(),
             (None, Some(submitter), Some(system)) => format!("{table}: {submitter} {system}"),
@@ -51,7 +51,7 @@ impl PublishedResult {
 }
 
 /// Returns a unit as tables print it, `Latency (ms)` or `Tokens/s`, as ours.
-pub(crate) fn unit(printed: &str) -> String {
+pub(crate) fn parse_unit(printed: &str) -> String {
     let inside = printed
         .split_once('(')
         .and_then(|(_, rest)| rest.split_once(')'))
@@ -65,8 +65,8 @@ mod tests {
 
     #[test]
     fn table_units_are_parsed() {
-        assert_eq!(unit("Latency (ms)"), "ms");
-        assert_eq!(unit("Tokens/s"), "tokens/s");
-        assert_eq!(unit("Latency (s)"), "s");
+        assert_eq!(parse_unit("Latency (ms)"), "ms");
+        assert_eq!(parse_unit("Tokens/s"), "tokens/s");
+        assert_eq!(parse_unit("Latency (s)"), "s");
     }
 }

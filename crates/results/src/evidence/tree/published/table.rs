@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::result::{PublishedResult, unit};
+use super::result::{PublishedResult, parse_unit};
 use retrial_store::StoreError;
 
 /// Reasons why a table cannot be used.
@@ -34,7 +34,7 @@ pub enum TableError {
 }
 
 /// Reads the rows of a table, whatever its form.
-pub(crate) fn rows(bytes: &[u8], path: &Path) -> Result<Vec<PublishedResult>, TableError> {
+pub(crate) fn parse_rows(bytes: &[u8], path: &Path) -> Result<Vec<PublishedResult>, TableError> {
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
     let no_table = |reason| TableError::NoTable {
         path: path.to_owned(),
@@ -42,9 +42,9 @@ pub(crate) fn rows(bytes: &[u8], path: &Path) -> Result<Vec<PublishedResult>, Ta
     };
     let rows = if matches!(first, Some(b'[' | b'{')) {
         let value = serde_json::from_slice(bytes).map_err(|error| no_table(error.to_string()))?;
-        of_json(&value)
+        rows_of_json(&value)
     } else {
-        of_csv(bytes).map_err(|error| no_table(error.to_string()))?
+        rows_of_csv(bytes).map_err(|error| no_table(error.to_string()))?
     };
     if rows.is_empty() {
         return Err(TableError::NoRows {
@@ -54,14 +54,14 @@ pub(crate) fn rows(bytes: &[u8], path: &Path) -> Result<Vec<PublishedResult>, Ta
     Ok(rows)
 }
 
-fn of_json(value: &Value) -> Vec<PublishedResult> {
+fn rows_of_json(value: &Value) -> Vec<PublishedResult> {
     match value {
-        Value::Array(rows) => rows.iter().flat_map(of_json).collect(),
-        Value::Object(row) => of_object(row).map_or_else(
+        Value::Array(rows) => rows.iter().flat_map(rows_of_json).collect(),
+        Value::Object(row) => row_of_object(row).map_or_else(
             || {
                 row.values()
                     .filter(|value| !value.is_string())
-                    .flat_map(of_json)
+                    .flat_map(rows_of_json)
                     .collect()
             },
             |row| vec![row],
@@ -70,9 +70,9 @@ fn of_json(value: &Value) -> Vec<PublishedResult> {
     }
 }
 
-fn of_object(object: &Map<String, Value>) -> Option<PublishedResult> {
+fn row_of_object(object: &Map<String, Value>) -> Option<PublishedResult> {
     if object.contains_key("deciding") {
-        return judged(object);
+        return row_of_judged_result(object);
     }
     let text = |names: &[&str]| -> Option<String> {
         let value = names.iter().find_map(|name| object.get(*name))?;
@@ -82,10 +82,10 @@ fn of_object(object: &Map<String, Value>) -> Option<PublishedResult> {
             _ => None,
         }
     };
-    row(&text)
+    row_of_columns(&text)
 }
 
-fn of_csv(bytes: &[u8]) -> Result<Vec<PublishedResult>, csv::Error> {
+fn rows_of_csv(bytes: &[u8]) -> Result<Vec<PublishedResult>, csv::Error> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
     let heads = reader.headers()?.clone();
     let mut rows = Vec::new();
@@ -97,14 +97,14 @@ fn of_csv(bytes: &[u8]) -> Result<Vec<PublishedResult>, csv::Error> {
                 .find_map(|name| heads.iter().position(|head| head == *name))?;
             record.get(column).map(str::to_owned)
         };
-        rows.extend(row(&text));
+        rows.extend(row_of_columns(&text));
     }
     Ok(rows)
 }
 
 /// Returns a row by its columns; a row of power is no result of its own.
-fn row(text: &dyn Fn(&[&str]) -> Option<String>) -> Option<PublishedResult> {
-    let unit = unit(&text(&["Performance_Units", "Units"])?);
+fn row_of_columns(text: &dyn Fn(&[&str]) -> Option<String>) -> Option<PublishedResult> {
+    let unit = parse_unit(&text(&["Performance_Units", "Units"])?);
     if matches!(unit.as_str(), "watts" | "millijoules") {
         return None;
     }
@@ -131,7 +131,7 @@ fn row(text: &dyn Fn(&[&str]) -> Option<String>) -> Option<PublishedResult> {
 }
 
 /// Returns a performance result in the form of `judge --output json`.
-fn judged(object: &Map<String, Value>) -> Option<PublishedResult> {
+fn row_of_judged_result(object: &Map<String, Value>) -> Option<PublishedResult> {
     let text = |name: &str| object.get(name)?.as_str().map(str::to_owned);
     if text("mode")? != "performance" {
         return None;
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Vec<PublishedResult> {
-        rows(text.as_bytes(), Path::new("table")).unwrap()
+        parse_rows(text.as_bytes(), Path::new("table")).unwrap()
     }
 
     #[test]
@@ -185,13 +185,16 @@ mod tests {
             assert!((rows[0].value - 8840.42).abs() < 1e-9);
             assert!(rows[0].unit.ends_with("/s"));
         }
-        assert_eq!(read(published)[0].source("table"), "5.1-0001");
+        assert_eq!(read(published)[0].describe_source("table"), "5.1-0001");
     }
 
     #[test]
     fn an_invalid_table_is_refused() {
         for text in ["", "{", "[1, 2]", "a,b\n1,2\n"] {
-            assert!(rows(text.as_bytes(), Path::new("table")).is_err(), "{text}");
+            assert!(
+                parse_rows(text.as_bytes(), Path::new("table")).is_err(),
+                "{text}"
+            );
         }
     }
 }
