@@ -88,7 +88,7 @@ fn ended(command: &mut Command, codes: &[i32]) {
     );
 }
 
-/// Copies a tree, its submitters under as many names as make it [`BYTES`] large.
+/// Copies a tree, its submitters under as many names as make it [`BYTES_UNIT`] large.
 fn multiply(tree: &Path, into: &Path) {
     let times = BYTES / size(tree).max(1);
     for division in ["closed", "open", "network"] {

@@ -58,7 +58,7 @@ pub fn export(global: &GlobalOptions, tree_request: &TreeRequest) -> Result<Writ
         export = attempt(&runs, &request, round)?;
         export.notes.insert(0, note);
     }
-    let replaced = write::write(&export.files, &runs, &tree_request.to, tree_request.replace)?;
+    let replaced = write::write_tree(&export.files, &runs, &tree_request.to, tree_request.replace)?;
     if export.is_complete() {
         export.violations = judged(&export, &tree_request.to)?;
     }
@@ -107,7 +107,8 @@ fn attempt(
         .iter()
         .map(|directory| read(directory, request, round))
         .collect::<Result<Vec<SourceRun>, Failure>>()?;
-    export::build(&runs, request, round).map_err(|refusal| Failure::usage(ErrorText::of(&refusal)))
+    export::build_export(&runs, request, round)
+        .map_err(|refusal| Failure::usage(ErrorText::of(&refusal)))
 }
 
 /// Reads a run, judged by the rules of the layout's round, which may differ from the run's own.
@@ -134,7 +135,7 @@ fn read(
     let state = directory.read_state()?;
     let files = RunFiles::with_telemetry(directory, &plan, &state);
     let verdict = judge_files(&files);
-    Ok(read::read(&files, verdict)?)
+    Ok(read::read_run(&files, verdict)?)
 }
 
 /// Reads the submitter's own file, and the calibration document that it names, in the same directory.

@@ -138,7 +138,7 @@ pub async fn follow(
         next_steps.fold(failure, Failure::with_help)
     })?;
     if let Some(verdict) = &ended.verdict {
-        let entry = ReportedVerdict::new(evidence.as_str(), verdict).of_run(&global.home, &plan);
+        let entry = ReportedVerdict::new(evidence.as_str(), verdict).with_run(&global.home, &plan);
         print(global, &entry);
         if ended.exit == ExitCode::Host && !json {
             terminal::note(&format!("  {resume}"));
@@ -163,7 +163,7 @@ pub fn judge(
     let verdict = judge_run(run, require_accuracy)?;
     let plan: Plan = run.read_json("plan.json")?;
     let evidence = run.path().display().to_string();
-    let entry = ReportedVerdict::new(evidence, &verdict).of_run(&global.home, &plan);
+    let entry = ReportedVerdict::new(evidence, &verdict).with_run(&global.home, &plan);
     print(global, &entry);
     Ok(verdict)
 }
@@ -176,15 +176,17 @@ pub fn print(global: &GlobalOptions, entry: &ReportedVerdict<'_>) {
     if global.output == OutputFormat::Json {
         terminal::print_json(entry.verdict);
     } else {
-        terminal::show(&content::verdict::document(entry));
+        terminal::show(&content::verdict::verdict_document(entry));
     }
 }
 
 /// Prints verdicts as one document for CI, if a format for CI was requested.
 pub fn print_for_ci(global: &GlobalOptions, verdicts: &[ReportedVerdict<'_>]) -> bool {
     let text = match global.output {
-        OutputFormat::Junit => report::junit::verdicts(verdicts),
-        OutputFormat::Markdown => report::markdown::render(&content::verdict::documents(verdicts)),
+        OutputFormat::Junit => report::junit::render_verdicts(verdicts),
+        OutputFormat::Markdown => {
+            report::markdown::render_markdown(&content::verdict::verdicts_document(verdicts))
+        }
         OutputFormat::Text | OutputFormat::Json | OutputFormat::Html | OutputFormat::Csv => {
             return false;
         }

@@ -44,7 +44,7 @@ pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Re
     let Some(free) = host::free_disk_bytes(&root).filter(|free| *free < all) else {
         return Ok(());
     };
-    let size = |bytes: u64| format::size(bytes);
+    let size = |bytes: u64| format::format_bytes(bytes);
     let subject = required.values().map(|(_, plan)| plan.recipe.as_str());
     let subject = match required.len() {
         1 => format!("{} requires", subject.collect::<String>()),

@@ -52,7 +52,7 @@ pub async fn look(
     plan: Option<&Plan>,
 ) -> HostExamination {
     let conditions = host::read_conditions(&global.root, &host.gpus);
-    let settings = host::settings(&global.root);
+    let settings = host::read_settings(&global.root);
     let (engine_state, abilities) = match engine {
         Ok(engine) => {
             let abilities = engine.query_capabilities().await.ok();

@@ -73,7 +73,7 @@ pub fn choose<'e>(
             && is_match(&request.division, &[&submitter.division])
             && is_match(
                 &request.benchmark,
-                &[&benchmark.name, index.official(benchmark)],
+                &[&benchmark.name, index.official_name(benchmark)],
             )
     });
     let matching: Vec<&ImportableResult<'_>> = matches.collect();
@@ -88,7 +88,7 @@ pub fn choose<'e>(
         )),
         (several, _) => {
             let shown: Vec<String> = several.iter().map(|one| name(one)).collect();
-            Err(Failure::usage(format!("{} match: {}", format::count(several.len(), "published result"), format::first(&shown, NAMED))).with_help("choose one: --result ID, --system SYSTEM, --benchmark NAME, --submitter NAME, --division DIVISION"))
+            Err(Failure::usage(format!("{} match: {}", format::format_count(several.len(), "published result"), format::join_first(&shown, NAMED))).with_help("choose one: --result ID, --system SYSTEM, --benchmark NAME, --submitter NAME, --division DIVISION"))
         }
     }
 }
@@ -107,7 +107,7 @@ pub fn others<'e>(
         let other = entry.benchmark;
         other.relative() != benchmark.relative()
             && other.submitter.division == benchmark.submitter.division
-            && index.official(other) == index.official(benchmark)
+            && index.official_name(other) == index.official_name(benchmark)
             && entry
                 .system
                 .accelerators
@@ -148,11 +148,14 @@ fn values(index: &ResultsIndex<'_>, entry: &ImportableResult<'_>) -> FacetValues
         index.round_name.clone().into_iter().collect(),
         gpus(entry),
         vec![benchmark.submitter.name.clone()],
-        vec![benchmark.name.clone(), index.official(benchmark).to_owned()],
+        vec![
+            benchmark.name.clone(),
+            index.official_name(benchmark).to_owned(),
+        ],
     ]
 }
 
 fn gpus(entry: &ImportableResult<'_>) -> Vec<String> {
     let accelerators = entry.system.accelerators.as_ref();
-    accelerators.map_or(Vec::new(), |one| one.names().to_vec())
+    accelerators.map_or(Vec::new(), |one| one.model_names().to_vec())
 }

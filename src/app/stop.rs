@@ -42,7 +42,7 @@ fn stop_batch(global: &GlobalOptions, directory: &RecordDirectory) -> Result<Exi
         return Ok(ExitCode::Success);
     }
     let state = read_state(directory)?;
-    let going = state.running();
+    let going = state.open_runs();
     for run in &going {
         stop_run(global, global.home.find_run(run)?)?;
     }

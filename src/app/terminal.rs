@@ -58,12 +58,12 @@ pub fn shape() -> Terminal {
 
 /// Prints a document, as wide and as coloured as standard output allows.
 pub fn show(document: &Document) {
-    print(&terminal::render(document, shape()));
+    print(&terminal::render_terminal(document, shape()));
 }
 
 /// Prints blocks without a title, as wide and as coloured as standard output allows.
 pub fn show_blocks(blocks: &[Block]) {
-    print(&terminal::blocks(blocks, shape()));
+    print(&terminal::render_blocks(blocks, shape()));
 }
 
 /// The first failure to write standard output. A command reports it when it ends, as the tools of

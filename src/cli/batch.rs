@@ -147,5 +147,5 @@ fn print(global: &GlobalOptions, verdict: &BatchVerdict, directory: &RecordDirec
         return terminal::print_json(verdict);
     }
     let evidence = directory.path().display().to_string();
-    terminal::show(&content::batch::document(verdict, &evidence, &[]));
+    terminal::show(&content::batch::batch_document(verdict, &evidence, &[]));
 }

@@ -6,7 +6,7 @@ use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::{open, terminal};
 use retrial_recipe::{ParamSetting, summarize};
-use retrial_report::catalogue::{CatalogueEntry, render};
+use retrial_report::catalogue::{CatalogueEntry, render_catalogue};
 use retrial_results::verdict::ExitCode;
 
 /// Prints docs/recipes.md: every built-in recipe, also with its variants that are submissions of their own.
@@ -26,6 +26,6 @@ pub fn catalogue() -> Result<ExitCode, Failure> {
             });
         }
     }
-    terminal::print(&render(&entries, catalog::omitted()));
+    terminal::print(&render_catalogue(&entries, catalog::omitted()));
     Ok(ExitCode::Success)
 }

@@ -63,6 +63,6 @@ pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {
 fn warnings(count: usize) -> String {
     match count {
         0 => String::new(),
-        count => format!(", {}", format::count(count, "warning")),
+        count => format!(", {}", format::format_count(count, "warning")),
     }
 }

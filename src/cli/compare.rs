@@ -32,15 +32,15 @@ pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<ExitC
 fn print(global: &GlobalOptions, comparisons: &[Comparison], json: &impl Serialize) {
     match global.output {
         OutputFormat::Json => terminal::print_json(json),
-        OutputFormat::Junit => terminal::print(&junit::comparisons(comparisons)),
+        OutputFormat::Junit => terminal::print(&junit::render_comparisons(comparisons)),
         OutputFormat::Markdown => {
-            let document = content::documents(comparisons, DetailLevel::Brief);
-            terminal::print(&markdown::render(&document));
+            let document = content::comparisons_document(comparisons, DetailLevel::Brief);
+            terminal::print(&markdown::render_markdown(&document));
         }
         // A page and CSV are refused before.
         OutputFormat::Text | OutputFormat::Html | OutputFormat::Csv => {
             for comparison in comparisons {
-                terminal::show(&content::document(
+                terminal::show(&content::comparison_document(
                     comparison,
                     DetailLevel::from_verbose(global.verbose),
                 ));

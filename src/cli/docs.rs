@@ -9,7 +9,7 @@ use retrial_batch::verdict::BatchVerdict;
 use retrial_bundle::verification::Verification;
 use retrial_report::content::tree::TreeVerdict;
 use retrial_report::json::JsonReport;
-use retrial_report::schema::json;
+use retrial_report::schema::render_schema;
 use retrial_results::verdict::comparison::{Comparison, Comparisons};
 use retrial_results::verdict::{ExitCode, Verdict};
 
@@ -17,14 +17,16 @@ use retrial_results::verdict::{ExitCode, Verdict};
 pub fn schema(subject: SchemaSubject) -> ExitCode {
     terminal::print(&match subject {
         SchemaSubject::Recipe => retrial_recipe::schema::recipe_schema_json(),
-        SchemaSubject::Verdict => json::<Verdict>("Retrial verdict"),
-        SchemaSubject::Comparison => json::<Comparison>("Retrial comparison"),
-        SchemaSubject::Report => json::<JsonReport<'_>>("Retrial report"),
-        SchemaSubject::Comparisons => json::<Comparisons>("Retrial comparisons"),
-        SchemaSubject::Tree => json::<TreeVerdict>("Retrial verdicts on a submission tree"),
-        SchemaSubject::Batch => retrial_batch::schema::json(),
-        SchemaSubject::BatchVerdict => json::<BatchVerdict>("Retrial verdict on a batch"),
-        SchemaSubject::Verification => json::<Verification>("Retrial verification"),
+        SchemaSubject::Verdict => render_schema::<Verdict>("Retrial verdict"),
+        SchemaSubject::Comparison => render_schema::<Comparison>("Retrial comparison"),
+        SchemaSubject::Report => render_schema::<JsonReport<'_>>("Retrial report"),
+        SchemaSubject::Comparisons => render_schema::<Comparisons>("Retrial comparisons"),
+        SchemaSubject::Tree => {
+            render_schema::<TreeVerdict>("Retrial verdicts on a submission tree")
+        }
+        SchemaSubject::Batch => retrial_batch::schema::batch_schema_json(),
+        SchemaSubject::BatchVerdict => render_schema::<BatchVerdict>("Retrial verdict on a batch"),
+        SchemaSubject::Verification => render_schema::<Verification>("Retrial verification"),
         SchemaSubject::Site => retrial_site::schema::site_schema_json(),
     });
     ExitCode::Success

@@ -49,7 +49,7 @@ fn this_host(
     if global.output == OutputFormat::Json {
         terminal::print_pretty(&json!({ "checks": checks }));
     } else {
-        terminal::show(&content::checks::document(&checks));
+        terminal::show(&content::checks::checks_document(&checks));
     }
     let ready = checks
         .iter()

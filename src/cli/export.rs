@@ -13,13 +13,13 @@ pub fn export(global: &GlobalOptions, request: &TreeRequest) -> Result<ExitCode,
     let written = export::export(global, request)?;
     let shown = request.to.display().to_string();
     if let (Some(first), false) = (written.replaced.first(), global.quiet) {
-        let count = format::count(written.replaced.len(), "file");
+        let count = format::format_count(written.replaced.len(), "file");
         terminal::note(&format!("{shown}: replaced {count}, including {first}"));
     }
     let export = &written.export;
     match global.output {
-        OutputFormat::Json => terminal::print(&content::json(export, &shown)),
-        _ => terminal::show(&content::document(export, &shown)),
+        OutputFormat::Json => terminal::print(&content::export_json(export, &shown)),
+        _ => terminal::show(&content::export_document(export, &shown)),
     }
     Ok(exit(export))
 }

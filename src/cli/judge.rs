@@ -95,7 +95,7 @@ fn print_folders(global: &GlobalOptions, judged: &[JudgedResults]) {
         let counts = content::count_outcomes(results().map(ResultVerdict::qualified_outcome));
         terminal::print(&format!(
             "\n{} with results, each judged separately: {}\n",
-            format::count(judged.len(), "group"),
+            format::format_count(judged.len(), "group"),
             counts
         ));
     }

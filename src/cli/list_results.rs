@@ -62,7 +62,11 @@ fn as_text(entries: &[&ImportableResult<'_>]) -> Vec<String> {
     let lines = rows.iter().zip(entries).flat_map(|(row, entry)| {
         let [id, submitter, system, benchmark] = row;
         let figures: Vec<String> = entry.figures.iter().map(figure).collect();
-        let on = entry.system.accelerators.as_ref().map(Accelerators::shown);
+        let on = entry
+            .system
+            .accelerators
+            .as_ref()
+            .map(Accelerators::format_count_and_models);
         let on = on.map(|on| format!("{}: ", sanitize(&on)));
         [
             format!("  {id:<first$}  {submitter:<second$}  {system:<third$}  {benchmark}"),
@@ -95,7 +99,7 @@ fn as_json(index: &ResultsIndex<'_>, entry: &ImportableResult<'_>) -> Value {
         "submitter": benchmark.submitter.name,
         "system": benchmark.system,
         "benchmark": benchmark.name,
-        "gpus": entry.system.accelerators.as_ref().map(Accelerators::shown),
+        "gpus": entry.system.accelerators.as_ref().map(Accelerators::format_count_and_models),
         "source": benchmark.relative().display().to_string(),
         "scenarios": scenarios.collect::<Vec<_>>(),
     })

@@ -72,12 +72,18 @@ fn from_results(tree: &Path, request: &ImportRequest) -> Result<(String, Vec<Str
     } else {
         Vec::new()
     };
-    let (text, incomplete) = import::recipe::text(&import::read(&index, entry, &others)?);
-    let added = || format!("figures of {}", format::count(others.len(), "other result"));
+    let (text, incomplete) =
+        import::recipe::write_recipe(&import::read_submission(&index, entry, &others)?);
+    let added = || {
+        format!(
+            "figures of {}",
+            format::format_count(others.len(), "other result")
+        )
+    };
     let added = request.with_others.then(added);
     let left = format!(
         "{} of `incomplete` to be completed before it can run",
-        format::count(incomplete, "line")
+        format::format_count(incomplete, "line")
     );
     Ok((text, added.into_iter().chain([left]).collect()))
 }

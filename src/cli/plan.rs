@@ -86,7 +86,7 @@ fn print(
             plan.clone(),
             StepTimes::default(),
         );
-        let expected = remaining.by_earlier_run(Timestamp::now());
+        let expected = remaining.describe_by_earlier_run(Timestamp::now());
         terminal::print(&text::render_plan(plan, expected.as_deref(), &hub::here()));
     }
     Ok(ExitCode::Success)

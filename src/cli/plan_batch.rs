@@ -40,8 +40,10 @@ fn for_site(
     if format != PlanFormat::Sbatch {
         // Times of this host do not apply to a node.
         let resolved = opened.resolve().map_err(Failure::problems)?.into_iter();
-        let cells =
-            resolved.map(|ResolvedRecipe { recipe, .. }| ResolvedCell { recipe, here: None });
+        let cells = resolved.map(|ResolvedRecipe { recipe, .. }| ResolvedCell {
+            recipe,
+            earlier_duration: None,
+        });
         let estimate = BatchEstimate::new(&opened.plan, &cells.collect::<Vec<_>>());
         print(global, &opened, &estimate, &[], format);
         return Ok(ExitCode::Success);
@@ -113,7 +115,7 @@ fn print(
             &json!({ "plan": plan, "estimate": estimate, "unmet": unmet }),
         );
     }
-    terminal::show(&batch_plan::document(&opened.plan, estimate));
+    terminal::show(&batch_plan::batch_plan_document(&opened.plan, estimate));
     if !unmet.is_empty() {
         terminal::print("\nUnmet requirements of this host\n");
         terminal::print_lines(unmet.iter().map(|one| format!("  {one}")));

@@ -40,7 +40,7 @@ pub fn report(global: &GlobalOptions, request: &ReportRequest) -> Result<ExitCod
     let target = target(global, request, output, &*report);
     if let Some(directory) = &request.charts {
         let count = write_charts(directory, &report.charts())?;
-        let count = format::count(count, "chart");
+        let count = format::format_count(count, "chart");
         terminal::note(&format!("{}: {count}", directory.display()));
     }
     let text = report.render(output, target.directory().as_deref())?;
@@ -142,7 +142,7 @@ fn write_charts(directory: &Path, all: &[Chart]) -> Result<usize, Failure> {
             next += 1;
         }
         let file = directory.join(format!("{name}.svg"));
-        write_atomically(&file, svg::render(chart).as_bytes())?;
+        write_atomically(&file, svg::render_svg(chart).as_bytes())?;
     }
     Ok(all.len())
 }

@@ -56,9 +56,9 @@ fn list(global: &GlobalOptions, arguments: &RunsArguments) {
             runs::none_matches(global)
         });
     } else {
-        let document = content::runs::document(&rows, &TimeZone::system());
+        let document = content::runs::runs_document(&rows, &TimeZone::system());
         if global.output == OutputFormat::Markdown {
-            terminal::print(&markdown::render(&document));
+            terminal::print(&markdown::render_markdown(&document));
         } else {
             terminal::show(&document);
         }

@@ -158,7 +158,7 @@ fn requirements(recipe: &Recipe, plan: &Plan) -> Vec<String> {
         format!("{count} × {models}{}", partition.unwrap_or_default())
     });
     let time = recipe.expected_duration.map(|duration| {
-        let duration = format::limit(duration.as_secs());
+        let duration = format::format_time_limit(duration.as_secs());
         format!(
             "{duration}{}, without downloads",
             plan.published_system_suffix()
@@ -169,8 +169,8 @@ fn requirements(recipe: &Recipe, plan: &Plan) -> Vec<String> {
         ("locked", plan.lock.as_ref().map(|lock| lock.path.clone())),
         ("GPUs", gpus),
         ("ROCm", requires.rocm.as_ref().map(ToString::to_string)),
-        ("disk", requires.disk.map(format::size)),
-        ("memory", requires.memory.map(format::size)),
+        ("disk", requires.disk.map(format::format_bytes)),
+        ("memory", requires.memory.map(format::format_bytes)),
         ("time", time),
     ];
     let secrets = recipe.secrets.iter();

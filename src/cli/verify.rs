@@ -33,7 +33,7 @@ pub fn verify(global: &GlobalOptions, request: &VerifyRequest) -> Result<ExitCod
     if global.output == OutputFormat::Json {
         terminal::print_json(&verification);
     } else {
-        terminal::show(&content::verification::document(&verification));
+        terminal::show(&content::verification::verification_document(&verification));
     }
     Ok(verification.exit_code)
 }

@@ -17,7 +17,7 @@ pub(crate) enum AccuracyLimits {
 
 /// Reads the limits of these figures off a result, or that of one of them. A figure that is missing is not outside
 /// its limit, and where another rule is violated, too, the figures need not be those of the whole data set.
-pub(crate) fn accuracy_limits(
+pub(crate) fn check_accuracy_limits(
     result: &ResultVerdict,
     limited: &[String],
     figure: Option<&str>,
@@ -28,7 +28,7 @@ pub(crate) fn accuracy_limits(
     let is_outside = violates_only_limits(result, limited);
     let mut violated = result.rules.iter().filter(|check| !check.passed);
     if is_outside && let Some(outside) = violated.find(applies) {
-        return AccuracyLimits::Outside(describe(outside));
+        return AccuracyLimits::Outside(describe_check(outside));
     }
     // Another figure than the one in question may be outside its own limit.
     if result.violates_rule() && !is_outside {
@@ -42,7 +42,7 @@ pub(crate) fn accuracy_limits(
     if checked.peek().is_none() {
         return AccuracyLimits::Unknown("it has no accuracy limit".to_owned());
     }
-    AccuracyLimits::Within(join(checked.map(describe), ", "))
+    AccuracyLimits::Within(join(checked.map(describe_check), ", "))
 }
 
 /// Returns whether a result violates limits of figures that it has, and no other rule: it measured its accuracy then.
@@ -54,13 +54,14 @@ pub(crate) fn violates_only_limits(result: &ResultVerdict, limited: &[String]) -
 
 /// Returns whether the trial of a check has the figure that the check is about.
 fn is_measured(result: &ResultVerdict, check: &RuleCheck) -> bool {
-    let trials = result.trials.iter();
-    let mut trials = trials.filter(|trial| check.trial.is_none_or(|number| number == trial.trial));
+    let all_trials = result.trials.iter();
+    let mut trials =
+        all_trials.filter(|trial| check.trial.is_none_or(|number| number == trial.trial));
     let is_named = |name: &String| name.eq_ignore_ascii_case(&check.rule);
     trials.any(|trial| trial.figures.keys().any(is_named))
 }
 
-fn describe(check: &RuleCheck) -> String {
+fn describe_check(check: &RuleCheck) -> String {
     format!(
         "{} {}; required {}",
         check.rule, check.measured, check.required

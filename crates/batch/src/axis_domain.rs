@@ -38,8 +38,8 @@ impl AxisDomain {
     }
 
     /// Returns whether it has an axis of variants or a param of this name.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.variants.axis(name).is_some() || self.param(name).is_some()
+    pub(super) fn has_axis(&self, name: &str) -> bool {
+        self.variants.axis(name).is_some() || self.find_param(name).is_some()
     }
 
     /// Returns whether a value may be chosen, as far as is known.
@@ -47,22 +47,22 @@ impl AxisDomain {
         if let Some(axis) = self.variants.axis(name) {
             return axis.values.iter().any(|listed| listed == value);
         }
-        self.param(name)
-            .is_some_and(|param| mismatch(param, value).is_none())
+        self.find_param(name)
+            .is_some_and(|param| describe_mismatch(param, value).is_none())
     }
 
     /// Returns the default values of its axes.
-    pub(super) fn defaults(&self) -> VariantChoice {
+    pub(super) fn default_choice(&self) -> VariantChoice {
         let axes = self.variants.axes.iter();
         axes.filter_map(|axis| Some((axis.name.clone(), axis.default.clone()?)))
             .collect()
     }
 
-    fn param(&self, name: &str) -> Option<&DeclaredParam> {
+    fn find_param(&self, name: &str) -> Option<&DeclaredParam> {
         self.params.iter().find(|param| param.name == name)
     }
 
-    fn names(&self) -> impl Iterator<Item = &str> {
+    fn axis_names(&self) -> impl Iterator<Item = &str> {
         let axes = self.variants.axes.iter().map(|axis| axis.name.as_str());
         axes.chain(self.params.iter().map(|param| param.name.as_str()))
     }
@@ -72,24 +72,28 @@ impl AxisDomain {
     ///
     /// # Errors
     /// The recipe has no such axis or param.
-    pub fn listed(&self, name: &str, span: &Span) -> Result<Vec<String>, Box<Diagnostic>> {
-        if !self.has(name) {
+    pub fn list_values(&self, name: &str, span: &Span) -> Result<Vec<String>, Box<Diagnostic>> {
+        if !self.has_axis(name) {
             let recipes = std::slice::from_ref(self);
             return Err(Box::new(unknown_axis(recipes, name, span)));
         }
-        Ok(self.values(name).into_iter().map(str::to_owned).collect())
+        Ok(self
+            .axis_values(name)
+            .into_iter()
+            .map(str::to_owned)
+            .collect())
     }
 
-    fn values(&self, name: &str) -> Vec<&str> {
+    fn axis_values(&self, name: &str) -> Vec<&str> {
         let axis = self.variants.axis(name).map(|axis| &axis.values);
-        let param = self.param(name).map(|param| &param.values);
+        let param = self.find_param(name).map(|param| &param.values);
         let values = axis.or(param).into_iter().flatten();
         values.map(String::as_str).collect()
     }
 }
 
 /// Describes the values that a param requires, if this value does not match.
-fn mismatch(param: &DeclaredParam, value: &str) -> Option<String> {
+fn describe_mismatch(param: &DeclaredParam, value: &str) -> Option<String> {
     match param.kind.as_str() {
         "enum" if !param.values.iter().any(|listed| listed == value) => {
             Some(format!("one of {}", param.values.join(", ")))
@@ -101,13 +105,13 @@ fn mismatch(param: &DeclaredParam, value: &str) -> Option<String> {
 }
 
 /// Returns whether any recipe has an axis or a param of this name.
-pub(super) fn is_known(recipes: &[AxisDomain], name: &str) -> bool {
-    recipes.iter().any(|domain| domain.has(name))
+pub(super) fn is_known_axis(recipes: &[AxisDomain], name: &str) -> bool {
+    recipes.iter().any(|domain| domain.has_axis(name))
 }
 
 /// The problem of an axis that no recipe has.
 pub(super) fn unknown_axis(recipes: &[AxisDomain], name: &str, span: &Span) -> Diagnostic {
-    let names: IndexSet<&str> = recipes.iter().flat_map(AxisDomain::names).collect();
+    let names: IndexSet<&str> = recipes.iter().flat_map(AxisDomain::axis_names).collect();
     let who = match recipes {
         [recipe] => format!("{} has no", recipe.name),
         _ => "no recipe has a".to_owned(),
@@ -129,10 +133,10 @@ pub(super) fn unknown_value(
     }
     let message = format!("invalid value `{text}` for `{name}`");
     let problem = Diagnostic::error("unknown-value", message, value.span.clone());
-    let values = recipes.iter().flat_map(|domain| domain.values(name));
-    let values: IndexSet<&str> = values.collect();
-    let param = recipes.iter().find_map(|domain| domain.param(name));
-    let expected = param.and_then(|param| mismatch(param, text));
+    let all_values = recipes.iter().flat_map(|domain| domain.axis_values(name));
+    let values: IndexSet<&str> = all_values.collect();
+    let param = recipes.iter().find_map(|domain| domain.find_param(name));
+    let expected = param.and_then(|param| describe_mismatch(param, text));
     Some(problem.with_help(
         match (find_nearest(text, values.iter().copied()), expected) {
             (Some(near), _) => format!("did you mean `{near}`?"),

@@ -33,7 +33,7 @@ pub struct Cell {
 
 impl Cell {
     /// Returns the settings with which its recipe is resolved.
-    pub fn settings(&self) -> Vec<ParamSetting> {
+    pub fn recipe_settings(&self) -> Vec<ParamSetting> {
         let settings = self.set.iter().chain(self.axes.iter());
         settings
             .map(|(name, value)| ParamSetting::new(name, value))

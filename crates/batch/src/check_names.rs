@@ -1,6 +1,6 @@
 //! Checks that the recipes of a batch have the axes, values and scenarios that it names.
 
-use super::axis_domain::{AxisDomain, is_known, unknown_axis, unknown_value};
+use super::axis_domain::{AxisDomain, is_known_axis, unknown_axis, unknown_value};
 use super::model::{Batch, Spanned};
 use super::names::RECIPE;
 use retrial_plan::measurement::is_same_scenario;
@@ -11,7 +11,7 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
     let mut problems = Diagnostics::default();
     for axis in &batch.vary {
         let name = &axis.name.value;
-        if !is_known(recipes, name) {
+        if !is_known_axis(recipes, name) {
             problems.push(unknown_axis(recipes, name, &axis.name.span));
             continue;
         }
@@ -37,11 +37,11 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
         if !names.iter().any(is_it) {
             names.dedup();
             let message = format!("no recipe has the scenario `{}`", scenario.value);
-            unknown(&message, scenario, names, &mut problems);
+            report_unknown_value(&message, scenario, names, &mut problems);
         }
     }
-    let combinations = batch.exclude.iter().chain(&batch.include);
-    let combinations = combinations.chain(&batch.baseline);
+    let excluded_and_included = batch.exclude.iter().chain(&batch.include);
+    let combinations = excluded_and_included.chain(&batch.baseline);
     for (name, value) in combinations.flat_map(|combination| &combination.values) {
         if name.value != RECIPE {
             check_value(recipes, name, value, &mut problems);
@@ -50,7 +50,7 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
         let names: Vec<&str> = batch.recipes.iter().map(|recipe| &*recipe.name).collect();
         if !names.contains(&&*value.value) {
             let message = format!("no recipe `{}` in this batch", value.value);
-            unknown(&message, value, names, &mut problems);
+            report_unknown_value(&message, value, names, &mut problems);
         }
     }
     problems
@@ -62,7 +62,7 @@ fn check_value(
     value: &Spanned<String>,
     problems: &mut Diagnostics,
 ) {
-    let problem = if is_known(recipes, &name.value) {
+    let problem = if is_known_axis(recipes, &name.value) {
         unknown_value(recipes, &name.value, value)
     } else {
         Some(unknown_axis(recipes, &name.value, &name.span))
@@ -72,7 +72,12 @@ fn check_value(
     }
 }
 
-fn unknown(message: &str, value: &Spanned<String>, names: Vec<&str>, problems: &mut Diagnostics) {
+fn report_unknown_value(
+    message: &str,
+    value: &Spanned<String>,
+    names: Vec<&str>,
+    problems: &mut Diagnostics,
+) {
     let help = did_you_mean(&value.value, names, "there are");
     problems.error("unknown-value", message, &value.span, help);
 }

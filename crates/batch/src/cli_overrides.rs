@@ -6,7 +6,7 @@ use super::model::{
     Batch, BatchRecipe, Combination, OnFailure, PullAhead, RunOrder, Spanned, WrittenAxis,
     WrittenClaim,
 };
-use super::names::short_names;
+use super::names::assign_short_names;
 use super::read::check_duplicates;
 use retrial_plan::PlanOptions;
 use retrial_recipe::model::Trials;
@@ -55,15 +55,15 @@ impl CliOverrides {
     ///
     /// # Errors
     /// If a word cannot be understood: every problem.
-    pub fn batch(&self, recipe: &str) -> Result<Batch, Diagnostics> {
+    pub fn to_batch(&self, recipe: &str) -> Result<Batch, Diagnostics> {
         let mut problems = Diagnostics::default();
-        let recipes = short_names(&[place("RECIPE", recipe)], &mut problems);
+        let recipes = assign_short_names(&[spanned_option("RECIPE", recipe)], &mut problems);
         let mut batch = Batch {
             recipes,
             ..Batch::default()
         };
         problems.extend(self.apply_to(&mut batch));
-        batch.title = title(&batch.recipes, &batch.vary);
+        batch.title = default_title(&batch.recipes, &batch.vary);
         if problems.has_errors() {
             Err(problems)
         } else {
@@ -74,7 +74,7 @@ impl CliOverrides {
     /// Replaces what a file states by the options; returns the problems of the options.
     pub fn apply_to(&self, batch: &mut Batch) -> Diagnostics {
         let mut problems = Diagnostics::default();
-        for axis in axes(&self.vary, &mut problems) {
+        for axis in parse_axes(&self.vary, &mut problems) {
             let mut existing = batch.vary.iter_mut();
             match existing.find(|existing| existing.name.value == axis.name.value) {
                 Some(existing) => *existing = axis,
@@ -82,12 +82,12 @@ impl CliOverrides {
             }
         }
         for text in &self.exclude {
-            let exclude = Combination::of_text(&place("--exclude", text), &mut problems);
+            let exclude = Combination::parse(&spanned_option("--exclude", text), &mut problems);
             batch.exclude.extend(exclude);
         }
         for ParamSetting { name, value } in &self.set {
             batch.set.retain(|(existing, _)| existing != name);
-            let span = place("--set", &format!("{name}={value}")).span;
+            let span = spanned_option("--set", &format!("{name}={value}")).span;
             let value = value.clone();
             batch.set.push((name.clone(), Spanned { value, span }));
         }
@@ -95,7 +95,7 @@ impl CliOverrides {
         if !options.scenarios.is_empty() {
             let scenarios = options.scenarios.iter();
             batch.scenarios = scenarios
-                .map(|scenario| place("--scenario", scenario))
+                .map(|scenario| spanned_option("--scenario", scenario))
                 .collect();
         }
         if !options.modes.is_empty() {
@@ -103,9 +103,13 @@ impl CliOverrides {
         }
         if !self.baseline.is_empty() {
             let text = self.baseline.join(",");
-            batch.baseline = Combination::of_text(&place("--baseline", &text), &mut problems);
+            batch.baseline =
+                Combination::parse(&spanned_option("--baseline", &text), &mut problems);
         }
-        let claims = self.claims.iter().map(|text| place("--claim", text));
+        let claims = self
+            .claims
+            .iter()
+            .map(|text| spanned_option("--claim", text));
         batch
             .claims
             .extend(claims.map(|text| WrittenClaim { text, source: None }));
@@ -113,7 +117,7 @@ impl CliOverrides {
         if let Some(Trials { min, max }) = options.trials {
             execution.trials = max;
             if min < max {
-                let span = place("--trials", &format!("{min}..{max}")).span;
+                let span = spanned_option("--trials", &format!("{min}..{max}")).span;
                 let message = "a batch has a fixed number of trials";
                 let problem = Diagnostic::error("invalid-value", message, span);
                 problems
@@ -132,7 +136,7 @@ impl CliOverrides {
     }
 }
 
-fn place(option: &str, text: &str) -> Spanned<String> {
+fn spanned_option(option: &str, text: &str) -> Spanned<String> {
     let source = Source::new(option, text);
     Spanned {
         value: text.to_owned(),
@@ -141,10 +145,10 @@ fn place(option: &str, text: &str) -> Spanned<String> {
 }
 
 /// `rocm=6.4.1,7.1.1`; an axis that is typed twice has the values of both.
-fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<WrittenAxis> {
+fn parse_axes(vary: &[String], problems: &mut Diagnostics) -> Vec<WrittenAxis> {
     let mut axes: Vec<WrittenAxis> = Vec::new();
     for text in vary {
-        let all = place("--vary", text).span;
+        let all = spanned_option("--vary", text).span;
         let named = text.split_once('=');
         let Some((name, values)) = named.filter(|(name, _)| !name.trim().is_empty()) else {
             let message = format!("`{text}` is not axis=value,value");
@@ -161,7 +165,7 @@ fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<WrittenAxis> {
                 let help = "remove the comma, or write the value";
                 problems.error("empty", "a value is missing", &span, help);
             } else {
-                let value = value.trim().to_owned();
+                let trimmed = value.trim().to_owned();
                 parts.push(Spanned { value, span });
             }
         }
@@ -183,11 +187,11 @@ fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<WrittenAxis> {
 }
 
 /// `bert-large-radeon over rocm and backend`
-fn title(recipes: &[BatchRecipe], vary: &[WrittenAxis]) -> String {
-    let recipes: Vec<&str> = recipes.iter().map(|recipe| recipe.name.as_str()).collect();
+fn default_title(recipes: &[BatchRecipe], vary: &[WrittenAxis]) -> String {
+    let names: Vec<&str> = recipes.iter().map(|recipe| recipe.name.as_str()).collect();
     let axes: Vec<&str> = vary.iter().map(|axis| axis.name.value.as_str()).collect();
-    let recipes = match recipes.len() {
-        0..=3 => recipes.join(", "),
+    let recipes = match names.len() {
+        0..=3 => names.join(", "),
         count => format!("{count} recipes"),
     };
     match axes.split_last() {

@@ -79,15 +79,19 @@ pub struct ResolvedCell {
     /// The recipe, resolved with the cell's settings.
     pub recipe: Recipe,
     /// The duration of an earlier run of it on this host.
-    pub here: Option<Duration>,
+    pub earlier_duration: Option<Duration>,
 }
 
 impl BatchEstimate {
     /// Estimates a plan by the recipes of its cells, in their order.
     pub fn new(plan: &BatchPlan, cells: &[ResolvedCell]) -> Self {
-        let images = counted(cells.iter().map(|cell| ImageSource::of(&cell.recipe.image)));
-        let models = cells.iter().flat_map(|cell| &cell.recipe.models);
-        let models = models.filter_map(|(_, model)| match &model.source {
+        let images = count_distinct(
+            cells
+                .iter()
+                .map(|cell| ImageSource::from_image(&cell.recipe.image)),
+        );
+        let all_models = cells.iter().flat_map(|cell| &cell.recipe.models);
+        let hub_models = all_models.filter_map(|(_, model)| match &model.source {
             ModelSource::Hub {
                 repository,
                 revision,
@@ -95,10 +99,10 @@ impl BatchEstimate {
             } => Some((repository.clone(), revision.clone())),
             _ => None,
         });
-        let models = counted(models);
+        let models = count_distinct(hub_models);
         let runs = plan.schedule.trial_runs.len();
         let of_trial_runs = || plan.schedule.trial_runs.iter();
-        let here = |trial_run: &TrialRun| cells.get(trial_run.cell)?.here;
+        let here = |trial_run: &TrialRun| cells.get(trial_run.cell)?.earlier_duration;
         let durations: Vec<Option<Duration>> = of_trial_runs()
             .map(|run| here(run).or(cells.get(run.cell)?.recipe.expected_duration))
             .collect();
@@ -134,29 +138,31 @@ impl BatchEstimate {
 }
 
 impl ImageSource {
-    fn of(image: &Image) -> Self {
+    fn from_image(image: &Image) -> Self {
         match image {
             Image::Pull { .. } => Self::Pulled {
                 reference: image.reference().unwrap_or_default(),
             },
             Image::Build(build) => Self::Built {
-                from: built(&build.context, &build.dockerfile, &build.args),
+                from: describe_build(&build.context, &build.dockerfile, &build.args),
             },
         }
     }
 }
 
-fn built(context: &str, dockerfile: &str, args: &BTreeMap<String, String>) -> String {
-    let context = context.trim_end_matches('/');
-    let args = args.iter().map(|(name, value)| format!("{name}={value}"));
-    match join(args, ", ") {
-        none if none.is_empty() => format!("{context}/{dockerfile}"),
-        args => format!("{context}/{dockerfile} ({args})"),
+fn describe_build(context: &str, dockerfile: &str, args: &BTreeMap<String, String>) -> String {
+    let folder = context.trim_end_matches('/');
+    let assignments = args.iter().map(|(name, value)| format!("{name}={value}"));
+    match join(assignments, ", ") {
+        none if none.is_empty() => format!("{folder}/{dockerfile}"),
+        args => format!("{folder}/{dockerfile} ({args})"),
     }
 }
 
 /// Each distinct item, with its count.
-fn counted<T: Hash + Eq>(items: impl Iterator<Item = T>) -> impl Iterator<Item = (T, usize)> {
+fn count_distinct<T: Hash + Eq>(
+    items: impl Iterator<Item = T>,
+) -> impl Iterator<Item = (T, usize)> {
     let mut counts: IndexMap<T, usize> = IndexMap::new();
     for item in items {
         *counts.entry(item).or_default() += 1;
@@ -166,7 +172,7 @@ fn counted<T: Hash + Eq>(items: impl Iterator<Item = T>) -> impl Iterator<Item =
 
 impl RunOrder {
     /// The order of a few cells, in letters: `A B C, C B A, A B C`.
-    pub fn in_letters(self, cells: usize, trials: u32) -> String {
+    pub fn describe_in_letters(self, cells: usize, trials: u32) -> String {
         let letters: Vec<&str> = ["A", "B", "C"].into_iter().take(cells).collect();
         let turned: Vec<&str> = letters.iter().rev().copied().collect();
         let (more_there, more_back) = if cells > 3 {

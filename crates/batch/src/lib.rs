@@ -36,16 +36,16 @@ pub use cell::{Cell, ExcludedCell, ExclusionReason};
 pub use claim::{Assertion, BatchClaim, CellPair};
 pub use cli_overrides::CliOverrides;
 pub use estimate::{BatchEstimate, ImageNeed, ImageSource, ModelNeed, ResolvedCell};
-pub use matrix::plan;
+pub use matrix::plan_batch;
 pub use model::{
     Batch, BatchRecipe, Combination, ExecutionOptions, ExternalResult, ExternalRuns, OnFailure,
     PullAhead, RunOrder, Spanned, WrittenAxis, WrittenClaim,
 };
 pub use plan::BatchPlan;
-pub use read::{is_batch, read};
+pub use read::{is_batch, read_batch};
 pub use schedule::{Schedule, TrialRun};
 pub use values::NamedValues;
-pub use yaml::text as yaml;
+pub use yaml::to_yaml as yaml;
 
 #[cfg(any(test, feature = "testing"))]
 #[allow(missing_docs, clippy::pedantic, clippy::unwrap_used, reason = "tests")]

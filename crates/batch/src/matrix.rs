@@ -16,15 +16,15 @@ use retrial_plan::measurement::is_same_scenario;
 use retrial_recipe::{Diagnostics, VariantChoice};
 
 /// The version of batch.json's format.
-const SCHEMA: u32 = 1;
+const BATCH_SCHEMA_VERSION: u32 = 1;
 /// The most cells of a batch: more are a mistake in an axis.
-const MOST_CELLS: usize = 10_000;
+const MAX_CELLS: usize = 10_000;
 
 /// Plans a batch: its cells, omissions with their reasons, the schedule, the parts of the claims.
 ///
 /// # Errors
 /// If the recipes do not have an axis, value or claimed cell, or no cell is left: every problem.
-pub fn plan(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Diagnostics> {
+pub fn plan_batch(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Diagnostics> {
     let mut matrix = MatrixBuilder {
         batch,
         recipes,
@@ -33,16 +33,16 @@ pub fn plan(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Diagnost
         problems: check_names(batch, recipes),
     };
     if !matrix.problems.has_errors() {
-        matrix.fill();
+        matrix.build_cells();
     }
     if !matrix.problems.has_errors() {
-        matrix.something_is_left();
-        matrix.baselines();
+        matrix.check_any_cell();
+        matrix.assign_baselines();
     }
     let claims = if matrix.problems.has_errors() {
         Vec::new()
     } else {
-        matrix.claims()
+        matrix.parse_claims()
     };
     if matrix.problems.has_errors() {
         let first = batch.recipes.first();
@@ -51,9 +51,9 @@ pub fn plan(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Diagnost
         return Err(matrix.problems);
     }
     Ok(BatchPlan {
-        schema: SCHEMA,
+        schema: BATCH_SCHEMA_VERSION,
         title: batch.title.clone(),
-        axes: matrix.axes(),
+        axes: matrix.axes_of_cells(),
         schedule: Schedule::new(&matrix.cells, batch.execution.order),
         execution: batch.execution.clone(),
         external_results: matrix.external_results(),
@@ -74,17 +74,18 @@ struct MatrixBuilder<'a> {
 }
 
 impl MatrixBuilder<'_> {
-    fn fill(&mut self) {
+    fn build_cells(&mut self) {
         let (batch, recipes) = (self.batch, self.recipes);
         for domain in recipes {
-            let axes = batch.vary.iter();
-            let axes: Vec<&WrittenAxis> =
-                axes.filter(|axis| domain.has(&axis.name.value)).collect();
+            let varied = batch.vary.iter();
+            let axes: Vec<&WrittenAxis> = varied
+                .filter(|axis| domain.has_axis(&axis.name.value))
+                .collect();
             let sizes = axes.iter().map(|axis| axis.values.len());
             let count = sizes.fold(1, usize::saturating_mul);
-            let is_too_large = self.cells.len().saturating_add(count) > MOST_CELLS;
+            let is_too_large = self.cells.len().saturating_add(count) > MAX_CELLS;
             if let Some(axis) = axes.first().filter(|_| is_too_large) {
-                let message = format!("more than {MOST_CELLS} cells");
+                let message = format!("more than {MAX_CELLS} cells");
                 let help = "remove values, or make several batches";
                 let at = &axis.name.span;
                 return self.problems.error("too-large", message, at, help);
@@ -94,28 +95,30 @@ impl MatrixBuilder<'_> {
                 values.map(move |value| (axis.name.value.clone(), value.value.clone()))
             });
             for values in choices.multi_cartesian_product() {
-                self.combination(domain, values.into_iter().collect());
+                self.add_combination(domain, values.into_iter().collect());
             }
         }
         for include in &batch.include {
-            self.include(include);
+            self.add_included(include);
         }
-        self.excludes_something();
+        self.check_excludes();
     }
 
     /// Adds a combination of the product as a cell, or omits it if it is excluded.
-    fn combination(&mut self, domain: &AxisDomain, axes: NamedValues) {
-        let with_recipe = with_recipe(&domain.name, &axes);
+    fn add_combination(&mut self, domain: &AxisDomain, axes: NamedValues) {
+        let values_with_recipe = with_recipe(&domain.name, &axes);
         let mut excluded = self.batch.exclude.iter();
-        if let Some(by) = excluded.find(|exclude| exclude.plain().are_in(&with_recipe)) {
+        if let Some(by) =
+            excluded.find(|exclude| exclude.to_values().is_subset_of(&values_with_recipe))
+        {
             let reason = by.reason.clone();
-            return self.omit(domain, axes, ExclusionReason::Excluded { reason });
+            return self.omit_cell(domain, axes, ExclusionReason::Excluded { reason });
         }
-        self.add(domain, axes);
+        self.add_cell(domain, axes);
     }
 
     /// Adds a cell, or omits it if its recipe does not support it.
-    fn add(&mut self, domain: &AxisDomain, axes: NamedValues) {
+    fn add_cell(&mut self, domain: &AxisDomain, axes: NamedValues) {
         let missing = axes
             .iter()
             .find(|(name, value)| !domain.has_value(name, value));
@@ -125,11 +128,15 @@ impl MatrixBuilder<'_> {
                 name: name.to_owned(),
                 value: value.to_owned(),
             };
-            return self.omit(domain, axes, reason);
+            return self.omit_cell(domain, axes, reason);
         }
-        let mut choice: VariantChoice = domain.defaults();
-        let set = self.batch.set.iter().filter(|(name, _)| domain.has(name));
-        let set: NamedValues = set
+        let mut choice: VariantChoice = domain.default_choice();
+        let applicable = self
+            .batch
+            .set
+            .iter()
+            .filter(|(name, _)| domain.has_axis(name));
+        let set: NamedValues = applicable
             .map(|(name, set)| (name.clone(), set.value.clone()))
             .collect();
         for (name, value) in set.iter().chain(axes.iter()) {
@@ -137,11 +144,11 @@ impl MatrixBuilder<'_> {
         }
         if let Some(unsupported) = domain.variants.find_unsupported(&choice) {
             let reason = unsupported.reason.clone();
-            return self.omit(domain, axes, ExclusionReason::Unsupported { reason });
+            return self.omit_cell(domain, axes, ExclusionReason::Unsupported { reason });
         }
         let batch = self.batch;
         self.cells.push(Cell {
-            name: self.name(domain, &axes),
+            name: self.cell_name(domain, &axes),
             recipe: domain.name.clone(),
             path: domain.path.clone(),
             axes,
@@ -157,8 +164,8 @@ impl MatrixBuilder<'_> {
         });
     }
 
-    fn include(&mut self, include: &Combination) {
-        let mut values = include.plain();
+    fn add_included(&mut self, include: &Combination) {
+        let mut values = include.to_values();
         let recipe = values.get(RECIPE).map(str::to_owned);
         values.retain(|name| name != RECIPE);
         let knows = |domain: &&AxisDomain| {
@@ -177,7 +184,7 @@ impl MatrixBuilder<'_> {
         for domain in recipes {
             // In the order of the other cells, what this one does not name by the recipe's default.
             let mut axes = NamedValues::default();
-            let defaults = domain.defaults();
+            let defaults = domain.default_choice();
             for axis in &self.batch.vary {
                 let name = &axis.name.value;
                 let value = values.get(name).or(defaults.get(name).map(String::as_str));
@@ -188,7 +195,7 @@ impl MatrixBuilder<'_> {
             values
                 .iter()
                 .for_each(|(name, value)| axes.set(name, value));
-            let name = self.name(domain, &axes);
+            let name = self.cell_name(domain, &axes);
             if self.cells.iter().any(|cell| cell.name == name) {
                 let message = format!("{name} is a cell already");
                 let help = "remove it from `include`";
@@ -196,17 +203,17 @@ impl MatrixBuilder<'_> {
                     .error("duplicate", message, &include.span, help);
             } else {
                 self.excluded.retain(|cell| cell.name != name);
-                self.add(domain, axes);
+                self.add_cell(domain, axes);
             }
         }
     }
 
-    fn excludes_something(&mut self) {
+    fn check_excludes(&mut self) {
         for exclude in &self.batch.exclude {
-            let plain = exclude.plain();
+            let plain = exclude.to_values();
             let applies = |cell: &ExcludedCell| {
                 matches!(cell.reason, ExclusionReason::Excluded { .. })
-                    && plain.are_in(&with_recipe(&cell.recipe, &cell.axes))
+                    && plain.is_subset_of(&with_recipe(&cell.recipe, &cell.axes))
             };
             if !self.excluded.iter().any(applies) {
                 let message = format!("no cell has {plain}");
@@ -217,14 +224,14 @@ impl MatrixBuilder<'_> {
         }
     }
 
-    fn something_is_left(&mut self) {
+    fn check_any_cell(&mut self) {
         if !self.cells.is_empty() {
             return;
         }
-        let reasons = self.excluded.iter().take(5);
-        let reasons = reasons.map(|cell| format!("{}: {}", cell.name, cell.reason));
-        let at = self.batch.vary.first().map(|axis| &axis.name.span);
-        let at = at.or(self.batch.recipes.first().map(|recipe| &recipe.recipe.span));
+        let first_excluded = self.excluded.iter().take(5);
+        let reasons = first_excluded.map(|cell| format!("{}: {}", cell.name, cell.reason));
+        let axis_span = self.batch.vary.first().map(|axis| &axis.name.span);
+        let at = axis_span.or(self.batch.recipes.first().map(|recipe| &recipe.recipe.span));
         if let Some(at) = at {
             let help = join(reasons, "; ");
             self.problems
@@ -233,9 +240,9 @@ impl MatrixBuilder<'_> {
     }
 
     /// Finds the baseline of each cell.
-    fn baselines(&mut self) {
+    fn assign_baselines(&mut self) {
         let baseline = self.batch.baseline.as_ref();
-        let values = baseline.map(Combination::plain).unwrap_or_default();
+        let values = baseline.map(Combination::to_values).unwrap_or_default();
         let baseline_of = |cell: &Cell| -> Option<String> {
             let same_recipe = |other: &&Cell| {
                 let recipe = values.get(RECIPE).unwrap_or(&cell.recipe);
@@ -270,16 +277,16 @@ impl MatrixBuilder<'_> {
         }
     }
 
-    fn omit(&mut self, domain: &AxisDomain, axes: NamedValues, reason: ExclusionReason) {
+    fn omit_cell(&mut self, domain: &AxisDomain, axes: NamedValues, reason: ExclusionReason) {
         self.excluded.push(ExcludedCell {
-            name: self.name(domain, &axes),
+            name: self.cell_name(domain, &axes),
             recipe: domain.name.clone(),
             axes,
             reason,
         });
     }
 
-    fn name(&self, domain: &AxisDomain, axes: &NamedValues) -> String {
+    fn cell_name(&self, domain: &AxisDomain, axes: &NamedValues) -> String {
         match (self.recipes.len(), axes.is_empty()) {
             (1, false) => axes.to_string(),
             (_, true) => domain.name.clone(),
@@ -288,18 +295,18 @@ impl MatrixBuilder<'_> {
     }
 
     /// The axes in order, with the values that cells have.
-    fn axes(&self) -> Vec<(String, Vec<String>)> {
-        let mut axes: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
+    fn axes_of_cells(&self) -> Vec<(String, Vec<String>)> {
+        let mut values_by_axis: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
         for cell in &self.cells {
             let recipe = (self.recipes.len() > 1).then_some((RECIPE, &*cell.recipe));
             for (name, value) in recipe.into_iter().chain(cell.axes.iter()) {
-                axes.entry(name).or_default().insert(value);
+                values_by_axis.entry(name).or_default().insert(value);
             }
         }
-        let axes = axes.into_iter();
+        let axes = values_by_axis.into_iter();
         axes.map(|(name, values)| {
-            let values = values.into_iter().map(str::to_owned);
-            (name.to_owned(), values.collect())
+            let owned_values = values.into_iter().map(str::to_owned);
+            (name.to_owned(), owned_values.collect())
         })
         .collect()
     }
@@ -313,7 +320,7 @@ impl MatrixBuilder<'_> {
         planned.collect()
     }
 
-    fn claims(&mut self) -> Vec<BatchClaim> {
+    fn parse_claims(&mut self) -> Vec<BatchClaim> {
         let (mut scenarios, mut figures) = (Vec::new(), Vec::new());
         for domain in self.recipes {
             for name in &domain.scenarios {
@@ -325,7 +332,7 @@ impl MatrixBuilder<'_> {
             figures.extend(domain.figures.iter().cloned());
         }
         let subjects = ClaimSubjects {
-            axes: &self.axes(),
+            axes: &self.axes_of_cells(),
             cells: &self.cells,
             excluded: &self.excluded,
             external_results: &self.external_results(),
@@ -334,7 +341,7 @@ impl MatrixBuilder<'_> {
         };
         let written = self.batch.claims.iter();
         written
-            .filter_map(|claim| claim::read(claim, &subjects, &mut self.problems))
+            .filter_map(|claim| claim::parse_claim(claim, &subjects, &mut self.problems))
             .collect()
     }
 }

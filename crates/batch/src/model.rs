@@ -18,7 +18,7 @@ const TEXTS: FieldType = FieldType::List(&TEXT, 1);
 const VALUES: FieldType = FieldType::Map(formats::NAME, &VALUE);
 const AXES: FieldType = FieldType::Map(formats::NAME, &FieldType::List(&VALUE, 1));
 const CLAIMS: FieldType = FieldType::List(&FieldType::Either(&[LINE, WrittenClaim::TYPE]), 1);
-const OTHERS: FieldType = FieldType::Map(formats::NAME, &ExternalRuns::TYPE);
+const EXTERNAL_RUNS: FieldType = FieldType::Map(formats::NAME, &ExternalRuns::TYPE);
 const COMBINATIONS: FieldType = FieldType::List(&VALUES, 1);
 
 /// The modes, as batches explain them.
@@ -29,7 +29,7 @@ const MODES: &[Word] = &[
 ];
 
 /// Keys from which [`BatchReport`] has nothing, or its recipes.
-const FIRST: &[Key] = &[
+const RECIPE_KEYS: &[Key] = &[
     declare_key(
         "schema",
         FieldType::Integer(1, 1),
@@ -51,20 +51,20 @@ const FIRST: &[Key] = &[
 object! {
     /// A batch as it was written.
     #[derive(Debug, Clone, Default, PartialEq)]
-    pub struct Batch: "a batch", one of "recipe", "recipes", first FIRST, last ExecutionOptions::KEYS;
+    pub struct Batch: "a batch", one of "recipe", "recipes", first RECIPE_KEYS, last ExecutionOptions::KEYS;
     fields {
         /// What is run, in order; at least one. Without a name until the others are known.
-        recipes: Vec<BatchRecipe> = recipes,
+        recipes: Vec<BatchRecipe> = read_recipes,
         /// How it is executed.
         execution: ExecutionOptions = ExecutionOptions::from_keys,
     }
     keys {
         /// One line: what is compared, and on which system.
-        title: String [required, read = title] = LINE,
+        title: String [required, read = read_title] = LINE,
         /// A longer description.
         description: Option<String> = TEXT,
         /// Axes and their values: each an axis of the recipes' variants, or a param.
-        vary: Vec<WrittenAxis> [read = axes] = AXES,
+        vary: Vec<WrittenAxis> [read = read_axes] = AXES,
         /// Combinations that are excluded: {rocm: "7.1.1", backend: rocm, reason: why}.
         exclude: Vec<Combination> = COMBINATIONS,
         /// Combinations in addition to the product of the axes. Axes that are not named have the recipe's default.
@@ -78,9 +78,9 @@ object! {
         /// The baseline of each cell: the cell with these values that is equal in all other axes. Default: the first cell of each recipe.
         baseline: Option<Combination> = FieldType::Either(&[TEXT, VALUES]),
         /// The claims, in sentences (docs/batches.md has the grammar).
-        claims: Vec<WrittenClaim> [read = claims] = CLAIMS,
+        claims: Vec<WrittenClaim> [read = read_claims] = CLAIMS,
         /// Runs of other hosts, by the name that claims use for them.
-        external_results: OrderedMap<ExternalRuns> [key = "others"] = OTHERS,
+        external_results: OrderedMap<ExternalRuns> [key = "others"] = EXTERNAL_RUNS,
     }
 }
 
@@ -198,7 +198,7 @@ impl Combination {
     }
 
     /// Returns the values without their places.
-    pub fn plain(&self) -> NamedValues {
+    pub fn to_values(&self) -> NamedValues {
         let pairs = self.values.iter();
         pairs
             .map(|(name, value)| (name.value.clone(), value.value.clone()))
@@ -213,7 +213,7 @@ impl Field for Combination {
     fn from_node(node: &Node, _: &FieldType) -> Option<Self> {
         let span = node.span.clone();
         if node.text().is_some() {
-            let read = Self::of_text(
+            let read = Self::parse(
                 &Spanned::from_node(node, &TEXT)?,
                 &mut Diagnostics::default(),
             );
@@ -272,20 +272,20 @@ pub struct ExternalResult {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the declaration's signature")]
-fn title(node: &Node) -> Option<String> {
+fn read_title(node: &Node) -> Option<String> {
     // A batch without a title is still checked for everything else.
     Some(node.text().unwrap_or_default().to_owned())
 }
 
-fn recipes(node: &Node) -> Option<Vec<BatchRecipe>> {
+fn read_recipes(node: &Node) -> Option<Vec<BatchRecipe>> {
     let several = node.get("recipes");
     let named = match several {
         Some(several) => OrderedMap::<Spanned<String>>::from_node(several, &VALUES)?,
         None => Vec::new(),
     };
-    let listed = several.map_or(&[][..], Node::items).iter();
-    let listed = listed.chain(node.get("recipe"));
-    let listed = listed.filter_map(|recipe| Spanned::from_node(recipe, &TEXT));
+    let several_items = several.map_or(&[][..], Node::items).iter();
+    let listed_nodes = several_items.chain(node.get("recipe"));
+    let listed = listed_nodes.filter_map(|recipe| Spanned::from_node(recipe, &TEXT));
     let all = named
         .into_iter()
         .chain(listed.map(|recipe| (String::new(), recipe)));
@@ -293,9 +293,9 @@ fn recipes(node: &Node) -> Option<Vec<BatchRecipe>> {
     Some(recipes.collect())
 }
 
-fn axes(node: &Node) -> Option<Vec<WrittenAxis>> {
-    let axes = Vec::<(Spanned<String>, Vec<Spanned<String>>)>::from_node(node, &AXES)?;
-    let axes = axes.into_iter();
+fn read_axes(node: &Node) -> Option<Vec<WrittenAxis>> {
+    let pairs = Vec::<(Spanned<String>, Vec<Spanned<String>>)>::from_node(node, &AXES)?;
+    let axes = pairs.into_iter();
     Some(
         axes.map(|(name, values)| WrittenAxis { name, values })
             .collect(),
@@ -303,7 +303,7 @@ fn axes(node: &Node) -> Option<Vec<WrittenAxis>> {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the declaration's signature")]
-fn claims(node: &Node) -> Option<Vec<WrittenClaim>> {
+fn read_claims(node: &Node) -> Option<Vec<WrittenClaim>> {
     let claim = |item: &Node| match item.text() {
         Some(_) => Some(WrittenClaim {
             text: Spanned::from_node(item, &LINE)?,

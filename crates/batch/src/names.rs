@@ -9,7 +9,7 @@ use retrial_recipe::Diagnostics;
 
 impl Combination {
     /// Parses `rocm=6.4.1,backend=rocm`, as cells are named; the first part may be only a recipe's name.
-    pub(super) fn of_text(text: &Spanned<String>, problems: &mut Diagnostics) -> Option<Self> {
+    pub(super) fn parse(text: &Spanned<String>, problems: &mut Diagnostics) -> Option<Self> {
         let mut values = Vec::new();
         let mut good = true;
         let mut start = 0;
@@ -46,21 +46,24 @@ impl Combination {
 pub(super) const RECIPE: &str = "recipe";
 
 /// Returns the texts that are equal to an earlier one.
-pub(super) fn repeated(texts: &[Spanned<String>]) -> impl Iterator<Item = &Spanned<String>> {
+pub(super) fn find_duplicates(texts: &[Spanned<String>]) -> impl Iterator<Item = &Spanned<String>> {
     let mut known = HashSet::new();
     texts.iter().filter(move |text| !known.insert(&text.value))
 }
 
 /// Calls each recipe by the last part of its name, or by as many parts as tell it from the others.
-pub(super) fn short_names(
+pub(super) fn assign_short_names(
     recipes: &[Spanned<String>],
     problems: &mut Diagnostics,
 ) -> Vec<BatchRecipe> {
-    for recipe in repeated(recipes) {
+    for recipe in find_duplicates(recipes) {
         let message = format!("duplicate `{}`", recipe.value);
         problems.error("duplicate", message, &recipe.span, "remove one of them");
     }
-    let all: Vec<Vec<&str>> = recipes.iter().map(|recipe| parts(&recipe.value)).collect();
+    let all: Vec<Vec<&str>> = recipes
+        .iter()
+        .map(|recipe| name_parts(&recipe.value))
+        .collect();
     let most = all.iter().map(Vec::len).max().unwrap_or(1);
     let ends = |count: usize| -> Vec<String> {
         let end = |parts: &Vec<&str>| parts[parts.len().saturating_sub(count)..].join("-");
@@ -80,10 +83,10 @@ pub(super) fn short_names(
 }
 
 /// `../some/mine.yaml` and `../some/mine/recipe.yaml` are `some`, `mine`.
-fn parts(recipe: &str) -> Vec<&str> {
-    let trimmed = recipe.trim_end_matches('/');
-    let trimmed = trimmed.strip_suffix("/recipe.yaml").unwrap_or(trimmed);
-    let trimmed = trimmed.strip_suffix(".yaml").unwrap_or(trimmed);
+fn name_parts(recipe: &str) -> Vec<&str> {
+    let path = recipe.trim_end_matches('/');
+    let without_file = path.strip_suffix("/recipe.yaml").unwrap_or(path);
+    let trimmed = without_file.strip_suffix(".yaml").unwrap_or(without_file);
     let parts: Vec<&str> = trimmed
         .split('/')
         .filter(|part| !matches!(*part, "" | "." | ".." | "~"))
@@ -117,7 +120,7 @@ mod tests {
     #[case(&["v6.0/amd/bert", "v6.0/nvidia/bert", "x"], "amd-bert nvidia-bert x")]
     fn recipes_have_short_names(#[case] recipes: &[&str], #[case] expected: &str) {
         let recipes: Vec<_> = recipes.iter().copied().map(spanned).collect();
-        let named = short_names(&recipes, &mut Diagnostics::default());
+        let named = assign_short_names(&recipes, &mut Diagnostics::default());
         let names: Vec<&str> = named.iter().map(|recipe| recipe.name.as_str()).collect();
         assert_eq!(names.join(" "), expected);
     }
@@ -126,13 +129,13 @@ mod tests {
     fn cell_names_are_parsed() {
         let mut problems = Diagnostics::default();
         let text = spanned("bert, rocm=6.4.1,backend = rocm");
-        let combination = Combination::of_text(&text, &mut problems).unwrap();
+        let combination = Combination::parse(&text, &mut problems).unwrap();
         assert_eq!(
-            combination.plain().to_string(),
+            combination.to_values().to_string(),
             "recipe=bert,rocm=6.4.1,backend=rocm"
         );
         assert_eq!(combination.values[1].1.span.slice(), "rocm=6.4.1");
-        assert!(Combination::of_text(&spanned("rocm=6.4.1,rocm"), &mut problems).is_none());
+        assert!(Combination::parse(&spanned("rocm=6.4.1,rocm"), &mut problems).is_none());
         assert_eq!(problems.error_count(), 1);
     }
 }

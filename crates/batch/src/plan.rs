@@ -48,7 +48,7 @@ impl BatchPlan {
     }
 
     /// A trial run by its number, with its cell.
-    pub fn trial_run_of_cell(&self, number: usize) -> Option<(TrialRun, &Cell)> {
+    pub fn trial_run_with_cell(&self, number: usize) -> Option<(TrialRun, &Cell)> {
         let trial_run = self.trial_run(number)?;
         let cell = self.cells.get(trial_run.cell)?;
         Some((trial_run, cell))

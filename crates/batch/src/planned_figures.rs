@@ -27,15 +27,18 @@ impl PlannedFigures {
     ) -> Self {
         let published = evidence.published_metric.iter().cloned();
         let expected = evidence.expect.iter().map(|(name, _)| name.clone());
-        let limited = evidence.limited_figures().map(str::to_owned);
-        let limited = limited.filter(|_| evidence.mode == Mode::Accuracy);
+        let limits = evidence.limited_figures().map(str::to_owned);
+        let limited = limits.filter(|_| evidence.mode == Mode::Accuracy);
         let (tables, declared): (Vec<_>, Vec<_>) = evidence
             .figures
             .iter()
             .partition(|(_, source)| !source.by.is_empty());
-        let declared = declared.into_iter().map(|(name, _)| name.clone());
+        let declared_names = declared.into_iter().map(|(name, _)| name.clone());
         let measured = measurement.figures.iter().map(|figure| figure.name.clone());
-        let planned = published.chain(expected).chain(limited).chain(declared);
+        let planned = published
+            .chain(expected)
+            .chain(limited)
+            .chain(declared_names);
         let given = result.deciding.iter().cloned().chain(measured);
         Self {
             names: planned.chain(given).unique().collect(),
@@ -45,7 +48,7 @@ impl PlannedFigures {
     }
 
     /// Returns whether a figure is planned or was measured; none if only the missing result would have named it.
-    pub fn plans(&self, figure: &str) -> Option<bool> {
+    pub fn is_planned(&self, figure: &str) -> Option<bool> {
         let named = |names: &[String], name: &str| names.iter().any(|known| known == name);
         let of_table = table_name(figure).is_some_and(|table| named(&self.tables, table));
         if of_table || named(&self.names, figure) {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::model::{Batch, Combination, Spanned, WrittenAxis};
-use super::names::{repeated, short_names};
+use super::names::{assign_short_names, find_duplicates};
 use retrial_document::{
     Diagnostics, Field as _, Keys as _, Node, Source, parse_and_validate, parse_yaml,
 };
@@ -23,33 +23,33 @@ pub fn is_batch(source: &Source) -> bool {
 /// Reads a batch file as far as it can be understood, with every problem of it: what is wrong with its axes and
 /// claims can then be reported together with a misspelt key. Relative paths in it are from its own directory,
 /// which is put before them.
-pub fn read(source: &Source) -> (Option<Batch>, Diagnostics) {
+pub fn read_batch(source: &Source) -> (Option<Batch>, Diagnostics) {
     let mut problems = Diagnostics::default();
-    let checked = parse_and_validate::<Batch>(source, "docs/batches.md", &mut problems);
-    let batch = checked.and_then(|checked| {
+    let checked_node = parse_and_validate::<Batch>(source, "docs/batches.md", &mut problems);
+    let batch = checked_node.and_then(|checked| {
         let mut batch = Batch::from_keys(&checked)?;
         let directory = directory_of(&source.path);
-        complete(&mut batch, &checked, directory, &mut problems);
+        complete_batch(&mut batch, &checked, directory, &mut problems);
         Some(batch)
     });
     (batch, problems)
 }
 
 /// Completes what depends on more than one key, or on where the file is.
-fn complete(batch: &mut Batch, node: &Node, directory: &str, problems: &mut Diagnostics) {
+fn complete_batch(batch: &mut Batch, node: &Node, directory: &str, problems: &mut Diagnostics) {
     let recipes = batch.recipes.iter_mut().map(|recipe| &mut recipe.recipe);
     let others = batch.external_results.iter_mut();
     for path in recipes.chain(others.flat_map(|(_, other)| &mut other.runs)) {
-        path.value = from(directory, &path.value);
+        path.value = resolve_path(directory, &path.value);
     }
     if batch.recipes.iter().all(|recipe| recipe.name.is_empty()) {
-        let recipes = batch.recipes.drain(..).map(|recipe| recipe.recipe);
-        let recipes: Vec<_> = recipes.collect();
-        batch.recipes = short_names(&recipes, problems);
+        let drained = batch.recipes.drain(..).map(|recipe| recipe.recipe);
+        let recipes: Vec<_> = drained.collect();
+        batch.recipes = assign_short_names(&recipes, problems);
     }
     let baseline = node.get("baseline");
     if let Some(text) = baseline.and_then(|node| Spanned::from_node(node, &String::TYPE)) {
-        Combination::of_text(&text, problems);
+        Combination::parse(&text, problems);
     }
     let confidence = batch.execution.confidence;
     if !(confidence > 0.5 && confidence < 1.0)
@@ -65,7 +65,7 @@ fn complete(batch: &mut Batch, node: &Node, directory: &str, problems: &mut Diag
 
 /// Reports values that are listed twice: they would be run twice as often.
 pub(super) fn check_duplicates(axis: &WrittenAxis, problems: &mut Diagnostics) {
-    for value in repeated(&axis.values) {
+    for value in find_duplicates(&axis.values) {
         let message = format!("duplicate `{}` under `{}`", value.value, axis.name.value);
         let help = "remove one of them; `trials` repeats all cells";
         problems.error("duplicate", message, &value.span, help);
@@ -79,7 +79,7 @@ fn directory_of(path: &str) -> &str {
 }
 
 /// Returns a path relative to the working directory; names of the catalog, ids and absolute paths stay.
-fn from(directory: &str, written: &str) -> String {
+fn resolve_path(directory: &str, written: &str) -> String {
     let relative = matches!(written.split('/').next(), Some("." | ".."));
     if !relative || directory.is_empty() {
         return written.to_owned();
@@ -117,6 +117,6 @@ mod tests {
         #[case] written: &str,
         #[case] expected: &str,
     ) {
-        assert_eq!(from(directory_of(file), written), expected);
+        assert_eq!(resolve_path(directory_of(file), written), expected);
     }
 }

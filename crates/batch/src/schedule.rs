@@ -37,16 +37,18 @@ impl Schedule {
         match order {
             RunOrder::Grouped => {
                 for (position, cell) in cells.iter().enumerate() {
-                    trial_runs
-                        .extend((1..=cell.trials).map(|trial| trial_run(cell, position, trial)));
+                    trial_runs.extend(
+                        (1..=cell.trials).map(|trial| plan_trial_run(cell, position, trial)),
+                    );
                 }
             }
             RunOrder::Interleaved => {
                 let rounds = cells.iter().map(|cell| cell.trials).max().unwrap_or(0);
                 for trial in 1..=rounds {
                     let there = cells.iter().enumerate();
-                    let round = there.filter(|(_, cell)| trial <= cell.trials);
-                    let round = round.map(|(position, cell)| trial_run(cell, position, trial));
+                    let remaining_cells = there.filter(|(_, cell)| trial <= cell.trials);
+                    let round = remaining_cells
+                        .map(|(position, cell)| plan_trial_run(cell, position, trial));
                     if trial % 2 == 1 {
                         trial_runs.extend(round);
                     } else {
@@ -59,7 +61,7 @@ impl Schedule {
     }
 }
 
-fn trial_run(cell: &Cell, position: usize, trial: u32) -> TrialRun {
+fn plan_trial_run(cell: &Cell, position: usize, trial: u32) -> TrialRun {
     let measures = |mode| cell.modes.is_empty() || cell.modes.contains(&mode);
     let modes = if trial > 1 && measures(Mode::Performance) {
         vec![Mode::Performance]
@@ -86,7 +88,11 @@ mod tests {
     #[case(RunOrder::Interleaved, &[1, 3], "A1 B1 B2 B3")]
     #[case(RunOrder::Grouped, &[3, 2], "A1 A2 A3 B1 B2")]
     #[case(RunOrder::Interleaved, &[], "")]
-    fn trial_runs(#[case] order: RunOrder, #[case] trials: &[u32], #[case] expected: &str) {
+    fn trial_runs_follow_the_order(
+        #[case] order: RunOrder,
+        #[case] trials: &[u32],
+        #[case] expected: &str,
+    ) {
         let cells: Vec<Cell> = trials.iter().map(|trials| cell("x", *trials)).collect();
         let letters = Schedule::new(&cells, order)
             .trial_runs

@@ -4,7 +4,7 @@ use super::Batch;
 use retrial_document::{Keys as _, schema};
 
 /// Returns the schema as pretty JSON with a newline at its end.
-pub fn json() -> String {
+pub fn batch_schema_json() -> String {
     schema::schema_json(
         Batch::OBJECT,
         "Retrial batch",

@@ -44,7 +44,7 @@ impl NamedValues {
     }
 
     /// Returns whether all of these values are among those of `others`.
-    pub fn are_in(&self, others: &Self) -> bool {
+    pub fn is_subset_of(&self, others: &Self) -> bool {
         self.iter()
             .all(|(name, value)| others.get(name) == Some(value))
     }
@@ -88,9 +88,9 @@ mod tests {
     #[test]
     fn a_subset_of_values_is_contained() {
         let whole = values(&[("rocm", "7.1.1"), ("backend", "migraphx")]);
-        assert!(values(&[("backend", "migraphx")]).are_in(&whole));
-        assert!(!values(&[("backend", "rocm")]).are_in(&whole));
-        assert!(!values(&[("gpu", "w7900")]).are_in(&whole));
-        assert!(NamedValues::default().are_in(&whole));
+        assert!(values(&[("backend", "migraphx")]).is_subset_of(&whole));
+        assert!(!values(&[("backend", "rocm")]).is_subset_of(&whole));
+        assert!(!values(&[("gpu", "w7900")]).is_subset_of(&whole));
+        assert!(NamedValues::default().is_subset_of(&whole));
     }
 }

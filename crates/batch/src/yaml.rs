@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::model::{Batch, Combination, Spanned};
 
 /// Returns the text. Paths stay as the batch has them: the caller makes them absolute before.
-pub fn text(batch: &Batch) -> String {
+pub fn to_yaml(batch: &Batch) -> String {
     let recipes = batch.recipes.iter();
     let axes = batch.vary.iter();
     let others = batch.external_results.iter();
@@ -14,18 +14,18 @@ pub fn text(batch: &Batch) -> String {
         "schema": 1,
         "title": batch.title,
         "description": batch.description,
-        "recipes": map(recipes.map(|recipe| (&recipe.name, json!(recipe.recipe.value)))),
-        "vary": map(axes.map(|axis| (&axis.name.value, texts(&axis.values)))),
-        "exclude": batch.exclude.iter().map(combination).collect::<Vec<_>>(),
-        "include": batch.include.iter().map(combination).collect::<Vec<_>>(),
-        "set": map(batch.set.iter().map(|(name, set)| (name, json!(set.value)))),
-        "scenarios": texts(&batch.scenarios),
+        "recipes": to_map(recipes.map(|recipe| (&recipe.name, json!(recipe.recipe.value)))),
+        "vary": to_map(axes.map(|axis| (&axis.name.value, to_texts(&axis.values)))),
+        "exclude": batch.exclude.iter().map(combination_to_value).collect::<Vec<_>>(),
+        "include": batch.include.iter().map(combination_to_value).collect::<Vec<_>>(),
+        "set": to_map(batch.set.iter().map(|(name, set)| (name, json!(set.value)))),
+        "scenarios": to_texts(&batch.scenarios),
         "modes": batch.modes,
-        "baseline": batch.baseline.as_ref().map(combination),
+        "baseline": batch.baseline.as_ref().map(combination_to_value),
         "claims": claims
             .map(|claim| without_empty(json!({ "claim": claim.text.value, "source": claim.source })))
             .collect::<Vec<_>>(),
-        "others": map(others.map(|(name, other)| (name, json!({ "runs": texts(&other.runs) })))),
+        "others": to_map(others.map(|(name, other)| (name, json!({ "runs": to_texts(&other.runs) })))),
     });
     if let (Value::Object(document), Ok(Value::Object(execution))) =
         (&mut document, serde_json::to_value(&batch.execution))
@@ -37,16 +37,16 @@ pub fn text(batch: &Batch) -> String {
     serde_saphyr::to_string(&document).unwrap_or_else(|_| document.to_string())
 }
 
-fn map<'a>(entries: impl Iterator<Item = (&'a String, Value)>) -> Map<String, Value> {
+fn to_map<'a>(entries: impl Iterator<Item = (&'a String, Value)>) -> Map<String, Value> {
     entries.map(|(name, value)| (name.clone(), value)).collect()
 }
 
-fn texts(all: &[Spanned<String>]) -> Value {
+fn to_texts(all: &[Spanned<String>]) -> Value {
     all.iter().map(|item| item.value.as_str()).collect()
 }
 
-fn combination(combination: &Combination) -> Value {
-    let mut values = combination.plain();
+fn combination_to_value(combination: &Combination) -> Value {
+    let mut values = combination.to_values();
     if let Some(reason) = &combination.reason {
         values.set("reason", reason);
     }

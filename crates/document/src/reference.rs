@@ -25,7 +25,7 @@ pub fn render_reference(top: &'static Object) -> String {
     let mut out = String::new();
     for object in objects {
         // Writing to a string cannot fail.
-        let _ = writeln!(out, "### {}\n", heading(object));
+        let _ = writeln!(out, "### {}\n", section_heading(object));
         out += "| key | value | meaning |\n| --- | --- | --- |\n";
         for key in object.keys() {
             out += &render_key_row(key, object);
@@ -36,7 +36,7 @@ pub fn render_reference(top: &'static Object) -> String {
 }
 
 /// `a setup step` is `Setup step`.
-fn heading(object: &Object) -> String {
+fn section_heading(object: &Object) -> String {
     let (first, rest) = object.noun().split_at(1);
     first.to_uppercase() + rest
 }

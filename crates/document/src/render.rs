@@ -41,13 +41,13 @@ fn diagnostic_group(diagnostic: &Diagnostic) -> Group<'static> {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let title = level.primary_title(one_line(&diagnostic.message));
+    let title = level.primary_title(to_one_line(&diagnostic.message));
     let mut group = title.element(marked_snippet(&diagnostic.span));
     if let Some(help) = &diagnostic.help {
-        group = group.element(Level::HELP.message(one_line(help)));
+        group = group.element(Level::HELP.message(to_one_line(help)));
     }
     if let Some(variants) = &diagnostic.variants {
-        group = group.element(Level::NOTE.message(format!("only with {}", one_line(variants))));
+        group = group.element(Level::NOTE.message(format!("only with {}", to_one_line(variants))));
     }
     group
 }
@@ -81,7 +81,7 @@ fn marked_snippet(span: &Span) -> Snippet<'static, Annotation<'static>> {
         return snippet.line_numbering(false);
     }
     let (number, _) = span.line_and_column();
-    snippet.line_start(number).path(one_line(path))
+    snippet.line_start(number).path(to_one_line(path))
 }
 
 /// A file may hold anything: no control character reaches the terminal. Every character stays one,
@@ -91,7 +91,7 @@ fn replace_harmful(text: &str) -> String {
     text.replace(is_odd, "\u{fffd}")
 }
 
-fn one_line(text: &str) -> String {
+fn to_one_line(text: &str) -> String {
     replace_harmful(&text.replace('\n', " ").replace('\t', "    "))
 }
 

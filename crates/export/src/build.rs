@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use itertools::Itertools as _;
 use serde_json::{Map, Value};
 
-use super::builder::{ExportBuilder, json, origin};
+use super::builder::{ExportBuilder, to_indented_json, trial_file_origin};
 use super::choose::RepresentativeTrial;
-use super::collect::{BenchmarkResults, ScenarioResults, collect};
+use super::collect::{BenchmarkResults, ScenarioResults, collect_results};
 use super::layout::TreeLayout;
 use super::model::{
     Division, Export, ExportError, ExportRequest, ExportedResult, SourceFile, SourceRun,
@@ -24,15 +24,15 @@ use retrial_results::verdict::{Outcome, trademark_notice};
 ///
 /// # Errors
 /// If the runs do not fit into one tree, or violate a rule of the requested division.
-pub fn build(
+pub fn build_export(
     runs: &[SourceRun],
     request: &ExportRequest,
     round: &Round,
 ) -> Result<Export, ExportError> {
-    let mut benchmarks = collect(runs, request, round)?;
+    let mut benchmarks = collect_results(runs, request, round)?;
     let mut notes = Vec::new();
-    let violations = violations(&benchmarks, round);
-    let division = division(runs, request, &benchmarks, &violations, &mut notes)?;
+    let violations = collect_violations(&benchmarks, round);
+    let division = decide_division(runs, request, &benchmarks, &violations, &mut notes)?;
     if division == Division::Closed {
         // Only the open division may have names of its own.
         for benchmark in benchmarks.iter_mut().filter(|one| one.is_mapped(round)) {
@@ -47,12 +47,12 @@ pub fn build(
         benchmark: benchmarks.iter().map(|one| &one.folder).join(", "),
         ..Submission::default()
     };
-    let tree = tree(runs, request, round, division);
-    let violations = violations
+    let tree = submission_tree(runs, request, round, division);
+    let reported_violations = violations
         .into_iter()
         .filter(|one| division == Division::Closed || !one.closed_only)
         .map(|one| Violation {
-            path: tree.results(&benchmarks[one.benchmark].folder, one.scenario.as_str()),
+            path: tree.results_folder(&benchmarks[one.benchmark].folder, one.scenario.as_str()),
             rule: one.rule,
         });
     let export = Export {
@@ -62,7 +62,7 @@ pub fn build(
         submitter: tree.submitter.clone(),
         system: tree.system.clone(),
         results: Vec::new(),
-        violations: violations.collect(),
+        violations: reported_violations.collect(),
         missing: Vec::new(),
         notes,
         files: Vec::new(),
@@ -77,17 +77,17 @@ pub fn build(
     };
     for benchmark in &benchmarks {
         for (scenario, results) in &benchmark.scenarios {
-            builder.scenario(benchmark, *scenario, results);
+            builder.add_scenario(benchmark, *scenario, results);
         }
-        builder.measurement_fields(benchmark);
-        builder.code(benchmark);
-        builder.missing_from(benchmark);
+        builder.report_missing_fields(benchmark);
+        builder.add_code(benchmark);
+        builder.report_missing_parts(benchmark);
     }
-    builder.shared_files(&benchmarks);
+    builder.add_shared_files(&benchmarks);
     builder.export.missing.sort();
     builder.export.missing.dedup();
-    let text = readme::of_tree(&builder.export);
-    builder.text("README.md".to_owned(), text);
+    let text = readme::render_tree_readme(&builder.export);
+    builder.add_text("README.md".to_owned(), text);
     let mut export = builder.export;
     export.files.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(export)
@@ -95,78 +95,78 @@ pub fn build(
 
 impl ExportBuilder<'_> {
     /// Files of a benchmark in one scenario.
-    fn scenario(
+    fn add_scenario(
         &mut self,
         benchmark: &BenchmarkResults<'_>,
         scenario: TestScenario,
         runs: &ScenarioResults<'_>,
     ) {
         let (folder, scenario) = (benchmark.folder.as_str(), scenario.as_str());
-        let results = self.tree.results(folder, scenario);
+        let results = self.tree.results_folder(folder, scenario);
         if let Some(chosen) = &runs.performance {
             let path = format!("{results}/performance/run_1");
-            self.performance(chosen, &path);
-            self.result(folder, scenario, chosen, None, path);
+            self.add_performance_logs(chosen, &path);
+            self.add_result(folder, scenario, chosen, None, path);
         }
         if let Some(chosen) = &runs.accuracy {
             let path = format!("{results}/accuracy");
-            self.accuracy(chosen, &path);
-            self.result(folder, scenario, chosen, None, path);
+            self.add_accuracy_files(chosen, &path);
+            self.add_result(folder, scenario, chosen, None, path);
         }
         for (test, (chosen, below)) in &runs.tests {
-            let path = self.tree.compliance(folder, scenario, test);
-            self.compliance(chosen, below, test, &path);
-            self.result(folder, scenario, chosen, Some(test), path);
+            let path = self.tree.compliance_folder(folder, scenario, test);
+            self.add_compliance_files(chosen, below, test, &path);
+            self.add_result(folder, scenario, chosen, Some(test), path);
         }
-        let measurements = self.tree.measurements(folder, scenario);
-        self.configuration(&measurements, scenario, runs);
-        let chosen: Vec<_> = runs.chosen().collect();
-        let text = readme::of_scenario(folder, scenario, &chosen);
-        self.text(format!("{measurements}/README.md"), text);
+        let measurements = self.tree.measurements_folder(folder, scenario);
+        self.add_configuration(&measurements, scenario, runs);
+        let chosen: Vec<_> = runs.chosen_trials().collect();
+        let text = readme::render_scenario_readme(folder, scenario, &chosen);
+        self.add_text(format!("{measurements}/README.md"), text);
         let info = &self.request.info;
         let fields = MEASUREMENT_FIELDS.map(|field| {
-            let value = info.measurement(folder, field).unwrap_or_default();
+            let value = info.measurement_field(folder, field).unwrap_or_default();
             (field.to_owned(), Value::from(value))
         });
         let path = self.tree.measurements_file(folder, scenario);
-        self.text(path, json(Map::from_iter(fields)));
+        self.add_text(path, to_indented_json(Map::from_iter(fields)));
     }
 
     /// `user.conf`, and `mlperf.conf`, which is built into `LoadGen` and not required since v5.0.
-    fn configuration(&mut self, folder: &str, scenario: &str, runs: &ScenarioResults<'_>) {
+    fn add_configuration(&mut self, folder: &str, scenario: &str, runs: &ScenarioResults<'_>) {
         let measured = || runs.performance.iter().chain(&runs.accuracy);
         for name in ["user.conf", "mlperf.conf"] {
             let path = format!("{folder}/{name}");
             if let Some(chosen) = measured().find(|one| one.files.files.contains_key(name)) {
-                self.file(path, TreeFileContent::Copy(origin(chosen, name)));
+                self.add_file(path, TreeFileContent::Copy(trial_file_origin(chosen, name)));
             } else if name == "mlperf.conf" {
-            } else if let Some(text) = measured()
-                .find_map(|one| user_conf::from_log(scenario, &one.run.id, &one.files.parameters))
-            {
+            } else if let Some(text) = measured().find_map(|one| {
+                user_conf::reconstruct_user_conf(scenario, &one.run.id, &one.files.parameters)
+            }) {
                 let note = "reconstructed from the settings that LoadGen logged";
                 self.export.notes.push(format!("{path}: {note}"));
-                self.text(path, text);
+                self.add_text(path, text);
             } else {
                 let fix =
                     "no log has the settings: let the benchmark keep its user.conf in `results:`";
-                self.missing(folder, name, fix);
+                self.add_missing(folder, name, fix);
             }
         }
     }
 
     /// Fields without a value, once for all scenarios.
-    fn measurement_fields(&mut self, benchmark: &BenchmarkResults<'_>) {
+    fn report_missing_fields(&mut self, benchmark: &BenchmarkResults<'_>) {
         let path = self.tree.measurements_file(&benchmark.folder, "*");
         let info = &self.request.info;
         for field in MEASUREMENT_FIELDS {
-            if info.measurement(&benchmark.folder, field).is_none() {
+            if info.measurement_field(&benchmark.folder, field).is_none() {
                 let fix = "no run records it; state it under `measurements` in --system-info";
-                self.missing(&path, field, fix);
+                self.add_missing(&path, field, fix);
             }
         }
     }
 
-    fn result(
+    fn add_result(
         &mut self,
         folder: &str,
         scenario: &str,
@@ -178,7 +178,7 @@ impl ExportBuilder<'_> {
         self.export.results.push(ExportedResult {
             benchmark: folder.to_owned(),
             scenario: scenario.to_owned(),
-            mode: chosen.measured.mode,
+            mode: chosen.measurement.mode,
             test: test.cloned(),
             path,
             run: chosen.run.id.clone(),
@@ -190,44 +190,44 @@ impl ExportBuilder<'_> {
     }
 
     /// The recipe and the steps of each run, from which it can be repeated.
-    fn code(&mut self, benchmark: &BenchmarkResults<'_>) {
+    fn add_code(&mut self, benchmark: &BenchmarkResults<'_>) {
         let chosen = benchmark
             .scenarios
             .values()
-            .flat_map(ScenarioResults::chosen);
+            .flat_map(ScenarioResults::chosen_trials);
         let used: BTreeMap<usize, &SourceRun> = chosen
             .map(|chosen| (chosen.index, &self.runs[chosen.index]))
             .collect();
-        let folder = self.tree.code(&benchmark.folder);
+        let folder = self.tree.code_folder(&benchmark.folder);
         for (index, run) in &used {
-            let own = format!("{folder}/{}", names::folder(&run.id));
+            let own = format!("{folder}/{}", names::to_folder_name(&run.id));
             let recipe = SourceFile {
                 run: *index,
                 path: "recipe.yaml".to_owned(),
             };
-            self.file(format!("{own}/recipe.yaml"), TreeFileContent::Copy(recipe));
-            self.text(
+            self.add_file(format!("{own}/recipe.yaml"), TreeFileContent::Copy(recipe));
+            self.add_text(
                 format!("{own}/run.sh"),
                 retrial_plan::shell::render_script(&run.plan, &[]),
             );
         }
-        let text = readme::of_code(&benchmark.folder, used.into_values());
-        self.text(format!("{folder}/README.md"), text);
+        let text = readme::render_code_readme(&benchmark.folder, used.into_values());
+        self.add_text(format!("{folder}/README.md"), text);
     }
 
     /// Files that a tree has once: the system, calibration, names of benchmarks.
-    fn shared_files(&mut self, benchmarks: &[BenchmarkResults<'_>]) {
-        self.missing_submitter();
-        self.system();
+    fn add_shared_files(&mut self, benchmarks: &[BenchmarkResults<'_>]) {
+        self.report_missing_submitter();
+        self.add_system_file();
         let root = self.tree.root();
         match &self.request.info.calibration_text {
-            Some(text) => self.text(format!("{root}/calibration.md"), text.clone()),
+            Some(text) => self.add_text(format!("{root}/calibration.md"), text.clone()),
             // Since v6.0 the checker does not look for it.
             None if self.tree.division == Division::Closed
                 && self.tree.layout == SubmissionLayout::Separate =>
             {
                 let item = "calibration.md: how the weights were quantized";
-                self.missing(&root, item, "`calibration: FILE` in --system-info");
+                self.add_missing(&root, item, "`calibration: FILE` in --system-info");
             }
             None => {}
         }
@@ -236,12 +236,15 @@ impl ExportBuilder<'_> {
             .filter_map(|one| Some((one.folder.clone(), Value::from(one.official.clone()?))))
             .collect();
         if !mapping.is_empty() {
-            self.text(format!("{root}/model_mapping.json"), json(mapping));
+            self.add_text(
+                format!("{root}/model_mapping.json"),
+                to_indented_json(mapping),
+            );
         }
     }
 }
 
-fn tree(
+fn submission_tree(
     runs: &[SourceRun],
     request: &ExportRequest,
     round: &Round,
@@ -250,15 +253,15 @@ fn tree(
     let first = runs.first();
     let published = || first.and_then(|run| run.plan.submission.submitter.clone());
     let submitter = request.submitter().or_else(published).unwrap_or_default();
-    let system = request.system.clone();
-    let system = system
-        .or_else(|| first.map(system::name))
+    let requested_system = request.system.clone();
+    let system = requested_system
+        .or_else(|| first.map(system::default_system_name))
         .unwrap_or_default();
     TreeLayout {
         layout: round.layout,
         division,
-        submitter: names::folder(&submitter),
-        system: names::folder(&system),
+        submitter: names::to_folder_name(&submitter),
+        system: names::to_folder_name(&system),
     }
 }
 
@@ -272,7 +275,7 @@ struct RuleViolation {
     closed_only: bool,
 }
 
-fn violations(benchmarks: &[BenchmarkResults<'_>], round: &Round) -> Vec<RuleViolation> {
+fn collect_violations(benchmarks: &[BenchmarkResults<'_>], round: &Round) -> Vec<RuleViolation> {
     let mut violations = Vec::new();
     for (index, benchmark) in benchmarks.iter().enumerate() {
         let mut add = |scenario: TestScenario, closed_only: bool, rule: String| {
@@ -295,7 +298,7 @@ fn violations(benchmarks: &[BenchmarkResults<'_>], round: &Round) -> Vec<RuleVio
             }
             let mut reported: Vec<(&str, &str)> = Vec::new();
             for (run, verdict) in runs
-                .chosen()
+                .chosen_trials()
                 .filter_map(|one| Some((one.run, one.verdict?)))
             {
                 // A run of the audit has a verdict for all its tests.
@@ -308,8 +311,8 @@ fn violations(benchmarks: &[BenchmarkResults<'_>], round: &Round) -> Vec<RuleVio
                 let violated: Vec<_> = verdict.rules.iter().filter(|rule| !rule.passed).collect();
                 for rule in &violated {
                     let trial = rule.trial.map(|trial| format!(", trial {trial}"));
-                    let trial = trial.unwrap_or_default();
-                    add(*scenario, false, format!("{mode}{trial}: {rule}"));
+                    let trial_suffix = trial.unwrap_or_default();
+                    add(*scenario, false, format!("{mode}{trial_suffix}: {rule}"));
                 }
                 if violated.is_empty() {
                     add(*scenario, false, format!("{mode}: {}", verdict.sentence));
@@ -326,7 +329,7 @@ fn violations(benchmarks: &[BenchmarkResults<'_>], round: &Round) -> Vec<RuleVio
 
 /// Closed only if no rule is violated: otherwise a request for it is an error, and a recipe's own
 /// division becomes open.
-fn division(
+fn decide_division(
     runs: &[SourceRun],
     request: &ExportRequest,
     benchmarks: &[BenchmarkResults<'_>],
@@ -349,8 +352,8 @@ fn division(
         (Some(division), _) => Ok(division),
         (None, true) if runs.iter().all(is_closed) => Ok(Division::Closed),
         (None, false) if runs.iter().all(is_closed) => {
-            let rules = rules().join(";");
-            notes.push(format!("open, not closed as in the recipe:{rules}"));
+            let listed_rules = rules().join(";");
+            notes.push(format!("open, not closed as in the recipe:{listed_rules}"));
             Ok(Division::Open)
         }
         (None, _) => Ok(Division::Open),

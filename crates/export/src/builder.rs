@@ -19,15 +19,15 @@ pub(super) struct ExportBuilder<'a> {
 }
 
 impl ExportBuilder<'_> {
-    pub fn file(&mut self, path: String, content: TreeFileContent) {
+    pub fn add_file(&mut self, path: String, content: TreeFileContent) {
         self.export.files.push(TreeFile { path, content });
     }
 
-    pub fn text(&mut self, path: String, text: String) {
-        self.file(path, TreeFileContent::Text(text));
+    pub fn add_text(&mut self, path: String, text: String) {
+        self.add_file(path, TreeFileContent::Text(text));
     }
 
-    pub fn missing(&mut self, path: &str, item: impl Into<String>, fix: impl Into<String>) {
+    pub fn add_missing(&mut self, path: &str, item: impl Into<String>, fix: impl Into<String>) {
         self.export.missing.push(MissingItem {
             path: path.to_owned(),
             item: item.into(),
@@ -37,7 +37,7 @@ impl ExportBuilder<'_> {
 }
 
 /// A file of the chosen trial.
-pub(super) fn origin(chosen: &RepresentativeTrial<'_>, name: &str) -> SourceFile {
+pub(super) fn trial_file_origin(chosen: &RepresentativeTrial<'_>, name: &str) -> SourceFile {
     SourceFile {
         run: chosen.index,
         path: format!("{}/{name}", chosen.files.folder),
@@ -45,6 +45,6 @@ pub(super) fn origin(chosen: &RepresentativeTrial<'_>, name: &str) -> SourceFile
 }
 
 /// Renders an object as indented JSON, with a newline at its end.
-pub(super) fn json(object: Map<String, Value>) -> String {
+pub(super) fn to_indented_json(object: Map<String, Value>) -> String {
     format!("{:#}\n", Value::Object(object))
 }

@@ -13,7 +13,7 @@ pub(super) struct RepresentativeTrial<'a> {
     pub index: usize,
     pub run: &'a SourceRun,
     /// The measurement in the run's plan.
-    pub measured: &'a MeasurementPlan,
+    pub measurement: &'a MeasurementPlan,
     /// The verdict on the measurement, if the run's verdict has it.
     pub verdict: Option<&'a ResultVerdict>,
     /// The files of the trial.
@@ -27,7 +27,7 @@ pub(super) struct RepresentativeTrial<'a> {
 }
 
 /// Chooses among the trials of one measurement; none if no trial has results.
-pub(super) fn choose(
+pub(super) fn choose_trial(
     index: usize,
     run: &SourceRun,
     measurement: usize,
@@ -84,7 +84,7 @@ pub(super) fn choose(
         verdict,
         files: chosen,
         trials: trials.len(),
-        reason: reason(trials.len(), valid.len(), ranked.len()),
+        reason: explain_choice(trials.len(), valid.len(), ranked.len()),
         figure: name.zip(figure),
     })
 }
@@ -94,7 +94,7 @@ fn is_latency(scenario: &str) -> bool {
     matches!(scenario, "SingleStream" | "MultiStream")
 }
 
-fn reason(trials: usize, valid: usize, ranked: usize) -> String {
+fn explain_choice(trials: usize, valid: usize, ranked: usize) -> String {
     let all = if valid == trials {
         format!("{trials} trials")
     } else {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::choose::{RepresentativeTrial, choose};
+use super::choose::{RepresentativeTrial, choose_trial};
 use super::model::{ExportError, ExportRequest, SourceRun};
 use super::names;
 use super::system::difference;
@@ -25,7 +25,7 @@ pub(super) struct ScenarioResults<'a> {
 
 impl<'a> ScenarioResults<'a> {
     /// Returns all of its runs.
-    pub fn chosen(&self) -> impl Iterator<Item = &RepresentativeTrial<'a>> {
+    pub fn chosen_trials(&self) -> impl Iterator<Item = &RepresentativeTrial<'a>> {
         let measured = self.performance.iter().chain(&self.accuracy);
         let tests = self.tests.values().map(|(chosen, _)| chosen);
         measured.chain(tests).chain(&self.without_test)
@@ -50,12 +50,12 @@ impl BenchmarkResults<'_> {
 }
 
 /// Collects the runs' results.
-pub(super) fn collect<'a>(
+pub(super) fn collect_results<'a>(
     runs: &'a [SourceRun],
     request: &ExportRequest,
     round: &Round,
 ) -> Result<Vec<BenchmarkResults<'a>>, ExportError> {
-    one_system(runs)?;
+    check_same_system(runs)?;
     let mut benchmarks: Vec<BenchmarkResults<'_>> = Vec::new();
     for (index, run) in runs.iter().enumerate() {
         let mut has_any = false;
@@ -63,7 +63,7 @@ pub(super) fn collect<'a>(
             let Some(scenario) = TestScenario::from_word(&measured.scenario) else {
                 continue;
             };
-            let Some(chosen) = choose(index, run, measurement) else {
+            let Some(chosen) = choose_trial(index, run, measurement) else {
                 continue;
             };
             if measured.mode != Mode::Compliance && !chosen.files.files.contains_key(SUMMARY) {
@@ -81,7 +81,7 @@ pub(super) fn collect<'a>(
                 benchmarks.len() - 1
             });
             let results = benchmarks[at].scenarios.entry(scenario).or_default();
-            put(results, chosen, own)?;
+            insert_result(results, chosen, own)?;
         }
         if !has_any {
             return Err(ExportError::NoResult {
@@ -90,21 +90,21 @@ pub(super) fn collect<'a>(
             });
         }
     }
-    rename(&mut benchmarks, request, round)?;
+    apply_benchmark_name(&mut benchmarks, request, round)?;
     Ok(benchmarks)
 }
 
-fn put<'a>(
+fn insert_result<'a>(
     results: &mut ScenarioResults<'a>,
     chosen: RepresentativeTrial<'a>,
     benchmark: &str,
 ) -> Result<(), ExportError> {
-    let scenario = &chosen.measured.scenario;
+    let scenario = &chosen.measurement.scenario;
     let conflict = |part: &str, earlier: &RepresentativeTrial<'_>| ExportError::Conflict {
         what: format!("{benchmark} {scenario} {part}"),
         runs: vec![earlier.run.id.clone(), chosen.run.id.clone()],
     };
-    let place = match chosen.measured.mode {
+    let place = match chosen.measurement.mode {
         Mode::Performance => &mut results.performance,
         Mode::Accuracy => &mut results.accuracy,
         Mode::Compliance => {
@@ -122,14 +122,14 @@ fn put<'a>(
         }
     };
     if let Some(earlier) = place {
-        return Err(conflict(&chosen.measured.mode.to_string(), earlier));
+        return Err(conflict(&chosen.measurement.mode.to_string(), earlier));
     }
     *place = Some(chosen);
     Ok(())
 }
 
 /// Checks that all runs are of one system, as a tree describes one.
-fn one_system(runs: &[SourceRun]) -> Result<(), ExportError> {
+fn check_same_system(runs: &[SourceRun]) -> Result<(), ExportError> {
     for run in runs {
         let first = &runs[0];
         if let Some(differs) = difference(first, run) {
@@ -144,7 +144,7 @@ fn one_system(runs: &[SourceRun]) -> Result<(), ExportError> {
 }
 
 /// Applies `--benchmark`. A folder's name that the round does not have is kept, and is mapped.
-fn rename(
+fn apply_benchmark_name(
     benchmarks: &mut [BenchmarkResults<'_>],
     request: &ExportRequest,
     round: &Round,
@@ -157,7 +157,7 @@ fn rename(
             });
         }
         let Some((official, _)) = round.find_benchmark(name) else {
-            return Err(unknown(name, round));
+            return Err(unknown_benchmark_error(name, round));
         };
         for benchmark in benchmarks.iter_mut() {
             if benchmark.official.is_some() {
@@ -167,12 +167,12 @@ fn rename(
         }
     }
     for benchmark in benchmarks {
-        benchmark.folder = names::folder(&benchmark.folder);
+        benchmark.folder = names::to_folder_name(&benchmark.folder);
     }
     Ok(())
 }
 
-fn unknown(name: &str, round: &Round) -> ExportError {
+fn unknown_benchmark_error(name: &str, round: &Round) -> ExportError {
     let known = round.benchmarks.iter().map(|(name, _)| &**name);
     ExportError::UnknownBenchmark {
         name: name.to_owned(),

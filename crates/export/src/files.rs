@@ -2,116 +2,119 @@
 
 use itertools::Itertools as _;
 
-use super::builder::{ExportBuilder, origin};
+use super::builder::{ExportBuilder, trial_file_origin};
 use super::choose::RepresentativeTrial;
 use super::model::TreeFileContent;
 use retrial_document::measures::format;
 use retrial_results::evidence::folder::SUMMARY;
 
 /// The log from which `MLCommons` publishes.
-const DETAIL: &str = "mlperf_log_detail.txt";
+const DETAIL_LOG: &str = "mlperf_log_detail.txt";
 /// LoadGen's log of the system's answers.
-const ANSWERS: &str = "mlperf_log_accuracy.json";
+const ACCURACY_LOG: &str = "mlperf_log_accuracy.json";
 /// The output of the accuracy script.
-const ACCURACY: &str = "accuracy.txt";
+const ACCURACY_TEXT: &str = "accuracy.txt";
 /// The largest file that the official checker accepts.
-const MAX_BYTES: u64 = 50 << 20;
+const MAX_LOG_BYTES: u64 = 50 << 20;
 /// Folders of samples that belong to an accuracy log (Stable Diffusion XL, Wan).
-const SAMPLES: [&str; 2] = ["images/", "videos/"];
+const SAMPLE_FOLDERS: [&str; 2] = ["images/", "videos/"];
 
 impl ExportBuilder<'_> {
     /// Adds a log as it is, or reports that it is missing or too large.
-    fn log(&mut self, chosen: &RepresentativeTrial<'_>, name: &str, folder: &str) {
+    fn add_log(&mut self, chosen: &RepresentativeTrial<'_>, name: &str, folder: &str) {
         let Some(size) = chosen.files.files.get(name) else {
-            self.missing(folder, name, not_logged(chosen));
+            self.add_missing(folder, name, missing_log_fix(chosen));
             return;
         };
-        if *size > MAX_BYTES {
-            let size = format::size(*size);
+        if *size > MAX_LOG_BYTES {
+            let size = format::format_bytes(*size);
             let item = format!("{name} of at most 50 MiB (it has {size})");
             let fix = "the checker accepts no larger file: log less, or for a shorter time";
-            self.missing(folder, item, fix);
+            self.add_missing(folder, item, fix);
         }
-        let content = TreeFileContent::Copy(origin(chosen, name));
-        self.file(format!("{folder}/{name}"), content);
+        let content = TreeFileContent::Copy(trial_file_origin(chosen, name));
+        self.add_file(format!("{folder}/{name}"), content);
     }
 
     /// Adds LoadGen's logs of a performance run.
-    pub fn performance(&mut self, chosen: &RepresentativeTrial<'_>, folder: &str) {
-        self.log(chosen, SUMMARY, folder);
-        self.log(chosen, DETAIL, folder);
+    pub fn add_performance_logs(&mut self, chosen: &RepresentativeTrial<'_>, folder: &str) {
+        self.add_log(chosen, SUMMARY, folder);
+        self.add_log(chosen, DETAIL_LOG, folder);
     }
 
     /// Adds the logs of an accuracy run, and the output of the accuracy script.
-    pub fn accuracy(&mut self, chosen: &RepresentativeTrial<'_>, folder: &str) {
-        self.performance(chosen, folder);
-        if !chosen.files.files.contains_key(ANSWERS) {
-            self.missing(folder, ANSWERS, not_logged(chosen));
+    pub fn add_accuracy_files(&mut self, chosen: &RepresentativeTrial<'_>, folder: &str) {
+        self.add_performance_logs(chosen, folder);
+        if !chosen.files.files.contains_key(ACCURACY_LOG) {
+            self.add_missing(folder, ACCURACY_LOG, missing_log_fix(chosen));
             return;
         }
-        let log = origin(chosen, ANSWERS);
-        self.file(
-            format!("{folder}/{ANSWERS}"),
+        let log = trial_file_origin(chosen, ACCURACY_LOG);
+        self.add_file(
+            format!("{folder}/{ACCURACY_LOG}"),
             TreeFileContent::Truncated(log.clone()),
         );
         let printed = chosen.files.printed.as_ref();
-        let printed = printed.filter(|printed| !printed.text.trim().is_empty());
-        let path = format!("{folder}/{ACCURACY}");
+        let printed_accuracy = printed.filter(|printed| !printed.text.trim().is_empty());
+        let path = format!("{folder}/{ACCURACY_TEXT}");
         let text = chosen.files.accuracy.as_ref().or_else(|| {
-            let (printed, run) = (printed?, &chosen.run.id);
+            let (printed, run) = (printed_accuracy?, &chosen.run.id);
             let note = format!("{path}: printed by step {} of run {run}", printed.step);
             self.export.notes.push(note);
             Some(&printed.text)
         });
         if let Some(text) = text.cloned() {
-            self.file(path, TreeFileContent::Hashed { text, log });
+            self.add_file(path, TreeFileContent::Hashed { text, log });
         } else {
             let fix = "give the recipe's accuracy mode a `check:`: the benchmark's accuracy script";
-            self.missing(folder, ACCURACY, fix);
+            self.add_missing(folder, ACCURACY_TEXT, fix);
         }
         for name in chosen.files.files.keys() {
-            if SAMPLES.iter().any(|samples| name.starts_with(samples)) {
-                self.log(chosen, name, folder);
+            if SAMPLE_FOLDERS
+                .iter()
+                .any(|samples| name.starts_with(samples))
+            {
+                self.add_log(chosen, name, folder);
             }
         }
     }
 
     /// Adds the files of an audit's test, which are `below` the folder of the trial.
-    pub fn compliance(
+    pub fn add_compliance_files(
         &mut self,
         chosen: &RepresentativeTrial<'_>,
         below: &str,
         test: &str,
         folder: &str,
     ) {
-        let required = required_files(test);
+        let required = required_test_files(test);
         for name in required.iter().chain(&TEST_FILES).unique() {
-            let source = format!("{below}/{name}");
-            let source = source.trim_start_matches('/');
+            let joined_path = format!("{below}/{name}");
+            let source = joined_path.trim_start_matches('/');
             if chosen.files.files.contains_key(source) {
-                let log = origin(chosen, source);
-                let content = if name.ends_with(ANSWERS) {
+                let log = trial_file_origin(chosen, source);
+                let content = if name.ends_with(ACCURACY_LOG) {
                     TreeFileContent::Truncated(log)
                 } else {
                     TreeFileContent::Copy(log)
                 };
-                self.file(format!("{folder}/{name}"), content);
+                self.add_file(format!("{folder}/{name}"), content);
             } else if required.contains(name) {
                 let run = &chosen.run.id;
                 let fix = format!("run {run} has none in its {test}: the test's scripts write it");
-                self.missing(folder, *name, fix);
+                self.add_missing(folder, *name, fix);
             }
         }
     }
 }
 
-fn not_logged(chosen: &RepresentativeTrial<'_>) -> String {
+fn missing_log_fix(chosen: &RepresentativeTrial<'_>) -> String {
     let run = &chosen.run.id;
     format!("run {run} has none: let LoadGen write it where `results:` collects")
 }
 
 /// The files that the official checker requires of a test.
-fn required_files(test: &str) -> &'static [&'static str] {
+fn required_test_files(test: &str) -> &'static [&'static str] {
     match test {
         "TEST01" => &[
             "verify_accuracy.txt",

@@ -26,7 +26,7 @@ pub struct SystemInfo {
     /// Fields of `measurements.json`, for all benchmarks without fields of their own.
     pub measurements: BTreeMap<String, String>,
     /// Fields of `measurements.json`, by benchmark.
-    pub of_benchmark: BTreeMap<String, BTreeMap<String, String>>,
+    pub measurements_by_benchmark: BTreeMap<String, BTreeMap<String, String>>,
     /// The file next to this one that describes how weights were quantized.
     pub calibration: Option<String>,
     /// The text of the calibration file.
@@ -43,21 +43,21 @@ impl SystemInfo {
         let mut info = Self::default();
         let node = parse_yaml(source, &mut problems);
         let info = node.map(|node| {
-            info.take(&node, &mut problems);
+            info.read_fields(&node, &mut problems);
             info
         });
         problems.into_result(info, &source.path)
     }
 
     /// A field of a benchmark's `measurements.json`.
-    pub fn measurement(&self, benchmark: &str, field: &str) -> Option<&str> {
-        let own = self.of_benchmark.get(benchmark);
-        let own = own.and_then(|fields| fields.get(field));
+    pub fn measurement_field(&self, benchmark: &str, field: &str) -> Option<&str> {
+        let own_fields = self.measurements_by_benchmark.get(benchmark);
+        let own = own_fields.and_then(|fields| fields.get(field));
         own.or_else(|| self.measurements.get(field))
             .map(String::as_str)
     }
 
-    fn take(&mut self, node: &Node, problems: &mut Diagnostics) {
+    fn read_fields(&mut self, node: &Node, problems: &mut Diagnostics) {
         if !matches!(node.value, Value::Map(_) | Value::Null) {
             let message = format!("{} instead of fields and their values", node.kind());
             problems.push(
@@ -67,23 +67,26 @@ impl SystemInfo {
         }
         for entry in node.entries() {
             match entry.key.as_str() {
-                "measurements" => self.measurements(&entry.value, problems),
-                "calibration" => self.calibration = text(&entry.value, problems),
-                _ => insert(&mut self.system, entry, system_fields(), problems),
+                "measurements" => self.read_measurement_fields(&entry.value, problems),
+                "calibration" => self.calibration = read_field_text(&entry.value, problems),
+                _ => insert_field(&mut self.system, entry, system_fields(), problems),
             }
         }
     }
 
-    fn measurements(&mut self, node: &Node, problems: &mut Diagnostics) {
+    fn read_measurement_fields(&mut self, node: &Node, problems: &mut Diagnostics) {
         for entry in node.entries() {
             let is_benchmark = matches!(entry.value.value, Value::Map(_));
             if !is_benchmark || MEASUREMENT_FIELDS.contains(&entry.key.as_str()) {
-                insert(&mut self.measurements, entry, MEASUREMENT_FIELDS, problems);
+                insert_field(&mut self.measurements, entry, MEASUREMENT_FIELDS, problems);
                 continue;
             }
-            let own = self.of_benchmark.entry(entry.key.clone()).or_default();
+            let own = self
+                .measurements_by_benchmark
+                .entry(entry.key.clone())
+                .or_default();
             for field in entry.value.entries() {
-                insert(own, field, MEASUREMENT_FIELDS, problems);
+                insert_field(own, field, MEASUREMENT_FIELDS, problems);
             }
         }
     }
@@ -95,23 +98,23 @@ fn system_fields() -> impl Iterator<Item = &'static str> {
 }
 
 /// Inserts a field if its name is allowed and its value valid.
-fn insert(
+fn insert_field(
     fields: &mut BTreeMap<String, String>,
     entry: &MapEntry,
     allowed: impl IntoIterator<Item = &'static str>,
     problems: &mut Diagnostics,
 ) {
     let (key, node) = (entry.key.as_str(), &entry.value);
-    let allowed: Vec<&str> = allowed.into_iter().collect();
-    if !allowed.contains(&key) {
+    let allowed_fields: Vec<&str> = allowed.into_iter().collect();
+    if !allowed_fields.contains(&key) {
         let message = format!("MLCommons has no field `{key}`");
         let further = ["measurements", "calibration"];
-        let near = find_nearest(key, allowed.into_iter().chain(further));
+        let near = find_nearest(key, allowed_fields.into_iter().chain(further));
         problems.push(
             Diagnostic::error("unknown-key", message, entry.key_span.clone())
                 .with_optional_help(near.map(|near| format!("did you mean `{near}`?"))),
         );
-    } else if let Some(value) = text(node, problems) {
+    } else if let Some(value) = read_field_text(node, problems) {
         let invalid = match key {
             "status" if !STATUS_VALUES.contains(&value.to_ascii_lowercase().as_str()) => Some(
                 format!("`{value}` is not a status: available, preview or rdi"),
@@ -134,7 +137,7 @@ fn insert(
 }
 
 /// A field's text; none for `null`.
-fn text(node: &Node, problems: &mut Diagnostics) -> Option<String> {
+fn read_field_text(node: &Node, problems: &mut Diagnostics) -> Option<String> {
     if node.is_null() {
         return None;
     }
@@ -164,11 +167,14 @@ mod tests {
         assert_eq!(info, parsed(json).unwrap());
         assert_eq!(info.system["host_processors_per_node"], "2");
         assert_eq!(
-            info.measurement("llama2-70b-99", "weight_data_types"),
+            info.measurement_field("llama2-70b-99", "weight_data_types"),
             Some("fp4")
         );
-        assert_eq!(info.measurement("llama2-70b-99", "retraining"), Some("No"));
-        assert_eq!(info.measurement("bert-99", "weight_data_types"), None);
+        assert_eq!(
+            info.measurement_field("llama2-70b-99", "retraining"),
+            Some("No")
+        );
+        assert_eq!(info.measurement_field("bert-99", "weight_data_types"), None);
     }
 
     #[test]

@@ -24,21 +24,21 @@ impl TreeLayout {
     }
 
     /// The folder of a scenario's results.
-    pub fn results(&self, benchmark: &str, scenario: &str) -> String {
-        self.folder("results", benchmark, scenario)
+    pub fn results_folder(&self, benchmark: &str, scenario: &str) -> String {
+        self.scenario_folder("results", benchmark, scenario)
     }
 
     /// The folder of a scenario's configuration: `user.conf` and README.
-    pub fn measurements(&self, benchmark: &str, scenario: &str) -> String {
+    pub fn measurements_folder(&self, benchmark: &str, scenario: &str) -> String {
         match self.layout {
-            SubmissionLayout::Separate => self.folder("measurements", benchmark, scenario),
-            SubmissionLayout::Together => self.results(benchmark, scenario),
+            SubmissionLayout::Separate => self.scenario_folder("measurements", benchmark, scenario),
+            SubmissionLayout::Together => self.results_folder(benchmark, scenario),
         }
     }
 
     /// The file with the data types of a scenario's weights.
     pub fn measurements_file(&self, benchmark: &str, scenario: &str) -> String {
-        let folder = self.measurements(benchmark, scenario);
+        let folder = self.measurements_folder(benchmark, scenario);
         match self.layout {
             SubmissionLayout::Separate => format!("{folder}/{}.json", self.system),
             SubmissionLayout::Together => format!("{folder}/measurements.json"),
@@ -46,16 +46,16 @@ impl TreeLayout {
     }
 
     /// The folder of a compliance test.
-    pub fn compliance(&self, benchmark: &str, scenario: &str, test: &str) -> String {
+    pub fn compliance_folder(&self, benchmark: &str, scenario: &str, test: &str) -> String {
         let folder = match self.layout {
-            SubmissionLayout::Separate => self.folder("compliance", benchmark, scenario),
-            SubmissionLayout::Together => self.results(benchmark, scenario),
+            SubmissionLayout::Separate => self.scenario_folder("compliance", benchmark, scenario),
+            SubmissionLayout::Together => self.results_folder(benchmark, scenario),
         };
         format!("{folder}/{test}")
     }
 
     /// The folder of a benchmark's recipe and script.
-    pub fn code(&self, benchmark: &str) -> String {
+    pub fn code_folder(&self, benchmark: &str) -> String {
         let name = match self.layout {
             SubmissionLayout::Separate => "code",
             SubmissionLayout::Together => "src",
@@ -63,7 +63,7 @@ impl TreeLayout {
         format!("{}/{name}/{benchmark}", self.root())
     }
 
-    fn folder(&self, part: &str, benchmark: &str, scenario: &str) -> String {
+    fn scenario_folder(&self, part: &str, benchmark: &str, scenario: &str) -> String {
         let (root, system) = (self.root(), &self.system);
         format!("{root}/{part}/{system}/{benchmark}/{scenario}")
     }
@@ -90,25 +90,25 @@ mod tests {
             "closed/ACME/measurements/1xH200/bert-99/Offline/1xH200.json"
         );
         assert_eq!(
-            tree.compliance("bert-99", "Offline", "TEST01"),
+            tree.compliance_folder("bert-99", "Offline", "TEST01"),
             "closed/ACME/compliance/1xH200/bert-99/Offline/TEST01"
         );
-        assert_eq!(tree.code("bert-99"), "closed/ACME/code/bert-99");
+        assert_eq!(tree.code_folder("bert-99"), "closed/ACME/code/bert-99");
     }
 
     #[test]
     fn since_v6_0_files_of_a_result_share_a_directory() {
         let tree = tree(SubmissionLayout::Together);
         let results = "closed/ACME/results/1xH200/bert-99/Offline";
-        assert_eq!(tree.results("bert-99", "Offline"), results);
+        assert_eq!(tree.results_folder("bert-99", "Offline"), results);
         assert_eq!(
             tree.measurements_file("bert-99", "Offline"),
             format!("{results}/measurements.json")
         );
         assert_eq!(
-            tree.compliance("bert-99", "Offline", "TEST01"),
+            tree.compliance_folder("bert-99", "Offline", "TEST01"),
             format!("{results}/TEST01")
         );
-        assert_eq!(tree.code("bert-99"), "closed/ACME/src/bert-99");
+        assert_eq!(tree.code_folder("bert-99"), "closed/ACME/src/bert-99");
     }
 }

@@ -9,7 +9,7 @@ use retrial_recipe::model::Mode;
 
 impl ExportBuilder<'_> {
     /// Notes the scenarios, modes and tests that a benchmark does not have.
-    pub fn missing_from(&mut self, benchmark: &BenchmarkResults<'_>) {
+    pub fn report_missing_parts(&mut self, benchmark: &BenchmarkResults<'_>) {
         let tree = &self.tree;
         let (root, system) = (tree.root(), &tree.system);
         let results = format!("{root}/results/{system}/{}", benchmark.folder);
@@ -17,13 +17,13 @@ impl ExportBuilder<'_> {
         let Some(official) = &benchmark.official else {
             let item = format!("the benchmark of {} that it implements", self.round.round);
             let fix = "name it with --benchmark NAME (it is written into model_mapping.json)";
-            self.missing(&results, item, fix);
+            self.add_missing(&results, item, fix);
             return;
         };
         for (scenario, runs) in &benchmark.scenarios {
-            self.missing_modes(benchmark, *scenario, runs);
+            self.report_missing_modes(benchmark, *scenario, runs);
             if !is_open {
-                self.missing_tests(official, benchmark, *scenario, runs);
+                self.report_missing_tests(official, benchmark, *scenario, runs);
             }
         }
         let system = self.request.info.system.get("system_type");
@@ -37,12 +37,12 @@ impl ExportBuilder<'_> {
         let chosen = benchmark
             .scenarios
             .values()
-            .find_map(|results| results.chosen().next());
+            .find_map(|results| results.chosen_trials().next());
         let recipe = chosen.map_or("RECIPE", |chosen| chosen.run.plan.recipe.as_str());
         let present: Vec<TestScenario> = benchmark.scenarios.keys().copied().collect();
         for scenario in self.round.missing_scenarios(official, system, &present) {
-            let key = scenario.split(' ').next().unwrap_or_default();
-            let key = key.to_lowercase();
+            let scenario_name = scenario.split(' ').next().unwrap_or_default();
+            let key = scenario_name.to_lowercase();
             let item = format!("{scenario}: {official} needs it in the closed division");
             let has_it = self.runs.iter().any(|run| {
                 let mut measured = run.plan.measurements.iter();
@@ -55,21 +55,26 @@ impl ExportBuilder<'_> {
                     "measure it by a recipe that has it, and export that run too ({recipe} did not)"
                 )
             };
-            self.missing(&results, item, fix);
+            self.add_missing(&results, item, fix);
         }
     }
 
     /// Performance without accuracy, or accuracy without performance.
-    fn missing_modes(
+    fn report_missing_modes(
         &mut self,
         benchmark: &BenchmarkResults<'_>,
         scenario: TestScenario,
         runs: &ScenarioResults<'_>,
     ) {
-        let path = self.tree.results(&benchmark.folder, scenario.as_str());
-        let (recipe, key) = runs.chosen().next().map_or(("RECIPE", "SCENARIO"), |one| {
-            (one.run.plan.recipe.as_str(), one.measured.key.as_str())
-        });
+        let path = self
+            .tree
+            .results_folder(&benchmark.folder, scenario.as_str());
+        let (recipe, key) = runs
+            .chosen_trials()
+            .next()
+            .map_or(("RECIPE", "SCENARIO"), |one| {
+                (one.run.plan.recipe.as_str(), one.measurement.key.as_str())
+            });
         for (mode, chosen) in [
             (Mode::Performance, &runs.performance),
             (Mode::Accuracy, &runs.accuracy),
@@ -77,12 +82,12 @@ impl ExportBuilder<'_> {
             if chosen.is_none() {
                 let run = format!("retrial run {recipe} --scenario {key} --mode {mode}");
                 let fix = format!("{run}, and export that run too");
-                self.missing(&path, format!("the {mode} run"), fix);
+                self.add_missing(&path, format!("the {mode} run"), fix);
             }
         }
     }
 
-    fn missing_tests(
+    fn report_missing_tests(
         &mut self,
         official: &str,
         benchmark: &BenchmarkResults<'_>,
@@ -106,13 +111,13 @@ impl ExportBuilder<'_> {
             };
             let path = self
                 .tree
-                .compliance(&benchmark.folder, scenario.as_str(), test);
-            self.missing(&path, format!("compliance test {test}"), fix);
+                .compliance_folder(&benchmark.folder, scenario.as_str(), test);
+            self.add_missing(&path, format!("compliance test {test}"), fix);
         }
     }
 
     /// A re-run is not the vendor's submission, so the recipe's submitter is not used.
-    pub fn missing_submitter(&mut self) {
+    pub fn report_missing_submitter(&mut self) {
         if self.request.submitter().is_some() {
             return;
         }
@@ -122,6 +127,6 @@ impl ExportBuilder<'_> {
             Some(name) => format!("--submitter NAME ({name} published the recipe's figures)"),
             None => "--submitter NAME".to_owned(),
         };
-        self.missing(&self.tree.root(), "the submitter", fix);
+        self.add_missing(&self.tree.root(), "the submitter", fix);
     }
 }

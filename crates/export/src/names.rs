@@ -2,10 +2,10 @@
 //! must not lead out of the tree.
 
 /// Returns a name as the name of a folder.
-pub(super) fn folder(name: &str) -> String {
+pub(super) fn to_folder_name(name: &str) -> String {
     let is_odd = |letter: char| !letter.is_ascii_alphanumeric() && !"._+-".contains(letter);
-    let name = name.trim().replace(is_odd, "_");
-    match name.trim_start_matches('.') {
+    let sanitized = name.trim().replace(is_odd, "_");
+    match sanitized.trim_start_matches('.') {
         "" => "unnamed".to_owned(),
         name => name.to_owned(),
     }
@@ -15,7 +15,7 @@ pub(super) fn folder(name: &str) -> String {
 mod tests {
     use rstest::rstest;
 
-    use super::folder;
+    use super::to_folder_name;
 
     #[rstest]
     #[case("8xMI355X_2xEPYC_9575F", "8xMI355X_2xEPYC_9575F")]
@@ -25,6 +25,6 @@ mod tests {
     #[case(" … ", "_")]
     #[case("", "unnamed")]
     fn a_name_becomes_one_directory(#[case] name: &str, #[case] expected: &str) {
-        assert_eq!(folder(name), expected);
+        assert_eq!(to_folder_name(name), expected);
     }
 }

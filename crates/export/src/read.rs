@@ -16,22 +16,22 @@ use retrial_results::verdict::Verdict;
 use retrial_store::{StoreError, open};
 
 /// An accuracy.txt has a few lines; the output of a check may have more.
-const TEXT_CAP: u64 = 1 << 20;
+const MAX_TEXT_BYTES: u64 = 1 << 20;
 /// Limits on the files of a result: their depth below its folder, and their number.
-const DEPTH: usize = 6;
-const MOST_FILES: usize = 10_000;
+const MAX_FILE_DEPTH: usize = 6;
+const MAX_FILES: usize = 10_000;
 
 /// Reads a run; `host` is its host.json.
 ///
 /// # Errors
 /// If host.json is missing or invalid.
-pub fn read(files: &RunFiles<'_>, verdict: Verdict) -> Result<SourceRun, StoreError> {
+pub fn read_run(files: &RunFiles<'_>, verdict: Verdict) -> Result<SourceRun, StoreError> {
     let host: HostFile = files.directory.read_json("host.json")?;
     let mut results = Vec::new();
     for (index, measured) in files.plan.measurements.iter().enumerate() {
         for trial in measured.judged_trials() {
             let collected = measured.results_directory(trial);
-            results.extend(trial_files(files, index, trial, &collected));
+            results.extend(read_trial_files(files, index, trial, &collected));
         }
     }
     Ok(SourceRun {
@@ -62,7 +62,7 @@ struct EngineFile {
 }
 
 /// The files of one trial; none if nothing was collected.
-fn trial_files(
+fn read_trial_files(
     files: &RunFiles<'_>,
     measurement: usize,
     trial: u32,
@@ -78,11 +78,11 @@ fn trial_files(
         [only] => only.as_path(),
         _ => Path::new(""),
     };
-    let folder = Path::new(collected).join(inner).display().to_string();
-    let folder = folder.trim_end_matches('/').to_owned();
+    let untrimmed_folder = Path::new(collected).join(inner).display().to_string();
+    let folder = untrimmed_folder.trim_end_matches('/').to_owned();
     let place = files.directory.join(&folder);
-    let listed = list(&place);
-    let accuracy = open::read_text_beneath(&place, Path::new("accuracy.txt"), TEXT_CAP).ok();
+    let listed = list_files(&place);
+    let accuracy = open::read_text_beneath(&place, Path::new("accuracy.txt"), MAX_TEXT_BYTES).ok();
     let has_run = listed.contains_key(SUMMARY);
     let run = has_run
         .then(|| folder::read_result_folder(&place).ok())
@@ -90,9 +90,9 @@ fn trial_files(
     Some(ExportedTrial {
         measurement,
         trial,
-        tests: tests_in(&listed, &source_path(files, measurement, trial)),
+        tests: find_tests(&listed, &source_path(files, measurement, trial)),
         accuracy: accuracy.filter(|text| !text.trim().is_empty()),
-        printed: printed(files, measurement, trial),
+        printed: read_check_output(files, measurement, trial),
         parameters: run.map(|run| run.parameters()).unwrap_or_default(),
         files: listed,
         folder,
@@ -100,14 +100,21 @@ fn trial_files(
 }
 
 /// The regular files below a folder, with their sizes; links are no files.
-fn list(root: &Path) -> BTreeMap<String, u64> {
-    let entries = WalkDir::new(root).min_depth(1).max_depth(DEPTH + 1);
+fn list_files(root: &Path) -> BTreeMap<String, u64> {
+    let entries = WalkDir::new(root)
+        .min_depth(1)
+        .max_depth(MAX_FILE_DEPTH + 1);
     let files = entries.into_iter().filter_map(|entry| {
-        let entry = entry.ok().filter(|entry| entry.file_type().is_file())?;
-        let path = entry.path().strip_prefix(root).ok()?.to_str()?.to_owned();
-        Some((path, entry.metadata().ok()?.len()))
+        let file_entry = entry.ok().filter(|entry| entry.file_type().is_file())?;
+        let path = file_entry
+            .path()
+            .strip_prefix(root)
+            .ok()?
+            .to_str()?
+            .to_owned();
+        Some((path, file_entry.metadata().ok()?.len()))
     });
-    files.take(MOST_FILES).collect()
+    files.take(MAX_FILES).collect()
 }
 
 /// The path of the results in the container: folders' names identify the audit's tests.
@@ -123,7 +130,7 @@ fn source_path(files: &RunFiles<'_>, measurement: usize, trial: u32) -> String {
 }
 
 /// Folders of the audit's tests: those with a verification in them, by their names.
-fn tests_in(listed: &BTreeMap<String, u64>, source_path: &str) -> BTreeMap<String, String> {
+fn find_tests(listed: &BTreeMap<String, u64>, source_path: &str) -> BTreeMap<String, String> {
     let verified = listed.keys().filter_map(|path| {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let is_verified = VERIFY_FILES.contains(&name);
@@ -144,12 +151,12 @@ fn is_test(name: &str) -> bool {
 }
 
 /// The output of a trial's check.
-fn printed(files: &RunFiles<'_>, measurement: usize, trial: u32) -> Option<CheckOutput> {
+fn read_check_output(files: &RunFiles<'_>, measurement: usize, trial: u32) -> Option<CheckOutput> {
     let mut steps = files.plan.steps.iter();
     let step =
         steps.find(|step| step.checks_results() && step.belongs_to_trial(measurement, trial))?;
     let output = TextFile::step_output(files.directory.path(), &step.directory_name());
-    let text = open::read_text_beneath(&output.directory, &output.file, TEXT_CAP).ok()?;
+    let text = open::read_text_beneath(&output.directory, &output.file, MAX_TEXT_BYTES).ok()?;
     Some(CheckOutput {
         step: step.name.clone(),
         text,
@@ -162,7 +169,7 @@ mod tests {
 
     fn tests(files: &[&str], source_path: &str) -> Vec<(String, String)> {
         let listed = files.iter().map(|name| ((*name).to_owned(), 1)).collect();
-        tests_in(&listed, source_path).into_iter().collect()
+        find_tests(&listed, source_path).into_iter().collect()
     }
 
     #[test]

@@ -10,34 +10,38 @@ use retrial_plan::step::{Action, Step};
 use retrial_recipe::model::Mode;
 
 /// Describes how one scenario was measured.
-pub(super) fn of_scenario(
+pub(super) fn render_scenario_readme(
     benchmark: &str,
     scenario: &str,
     chosen: &[&RepresentativeTrial<'_>],
 ) -> String {
     let mut text = format!("# {benchmark}, {scenario}\n");
     for chosen in chosen {
-        let (run, mode) = (chosen.run, chosen.measured.mode);
+        let (run, mode) = (chosen.run, chosen.measurement.mode);
         let _ = write!(
             text,
             "\n## {}\n\nRun {} of `{}`, trial {}: {}.\n",
-            capitalized(mode),
+            mode_heading(mode),
             run.id,
             run.plan.recipe,
             chosen.files.trial,
             chosen.reason
         );
-        text.push_str(&trials(chosen));
-        let _ = write!(text, "\n```sh\n{}\n```\n", commands(chosen));
+        text.push_str(&render_trials(chosen));
+        let _ = write!(text, "\n```sh\n{}\n```\n", render_commands(chosen));
     }
     if let Some(chosen) = chosen.first() {
-        let _ = write!(text, "\n## Environment\n\n{}", environment(chosen.run));
+        let _ = write!(
+            text,
+            "\n## Environment\n\n{}",
+            render_environment(chosen.run)
+        );
     }
     text
 }
 
 /// The figures of all trials.
-fn trials(chosen: &RepresentativeTrial<'_>) -> String {
+fn render_trials(chosen: &RepresentativeTrial<'_>) -> String {
     let (Some(verdict), Some((name, _))) = (chosen.verdict, &chosen.figure) else {
         return String::new();
     };
@@ -55,7 +59,7 @@ fn trials(chosen: &RepresentativeTrial<'_>) -> String {
 }
 
 /// The commands of the measurement, its services and its check.
-fn commands(chosen: &RepresentativeTrial<'_>) -> String {
+fn render_commands(chosen: &RepresentativeTrial<'_>) -> String {
     let (files, plan) = (chosen.files, &chosen.run.plan);
     let is_included = |step: &Step| step.belongs_to_trial(files.measurement, files.trial);
     let steps = plan.steps.iter().filter(|step| match step.action {
@@ -67,7 +71,7 @@ fn commands(chosen: &RepresentativeTrial<'_>) -> String {
 }
 
 /// Image, models, and what the command line changed.
-fn environment(run: &SourceRun) -> String {
+fn render_environment(run: &SourceRun) -> String {
     let mut text = format!("- image: {}\n", run.plan.image);
     for digest in &run.digests {
         let _ = writeln!(text, "- digest: {digest}");
@@ -90,7 +94,10 @@ fn environment(run: &SourceRun) -> String {
 }
 
 /// Describes the code of a benchmark.
-pub(super) fn of_code<'a>(benchmark: &str, runs: impl Iterator<Item = &'a SourceRun>) -> String {
+pub(super) fn render_code_readme<'a>(
+    benchmark: &str,
+    runs: impl Iterator<Item = &'a SourceRun>,
+) -> String {
     let mut text = format!(
         "# {benchmark}\n\nMeasured by Retrial {} in the images named below. Each run has its resolved recipe and \
          its steps as a script.\n",
@@ -102,7 +109,7 @@ pub(super) fn of_code<'a>(benchmark: &str, runs: impl Iterator<Item = &'a Source
             "\n## {}\n\n- recipe: `{}`\n{}",
             run.id,
             run.plan.recipe,
-            environment(run)
+            render_environment(run)
         );
         for source in &run.plan.submission.sources {
             let _ = writeln!(text, "- source: {source}");
@@ -112,7 +119,7 @@ pub(super) fn of_code<'a>(benchmark: &str, runs: impl Iterator<Item = &'a Source
 }
 
 /// The README of the tree.
-pub(super) fn of_tree(export: &Export) -> String {
+pub(super) fn render_tree_readme(export: &Export) -> String {
     let mut text = format!(
         "# {}, {}, {}\n\nExported by Retrial {} from its runs, in the layout of MLPerf Inference {}.\n",
         export.submitter,
@@ -126,9 +133,10 @@ pub(super) fn of_tree(export: &Export) -> String {
     }
     text.push_str("\n| result | figure | run | trial |\n| --- | --- | --- | --- |\n");
     for result in &export.results {
-        let figure = result.figures.values().next();
-        let figure = figure.map(|figure| format!("{} {}, unverified", figure.value, figure.unit));
-        let figure = figure.unwrap_or_default();
+        let first_figure = result.figures.values().next();
+        let figure_text =
+            first_figure.map(|figure| format!("{} {}, unverified", figure.value, figure.unit));
+        let figure = figure_text.unwrap_or_default();
         let mode = result
             .test
             .clone()
@@ -154,7 +162,7 @@ pub(super) fn of_tree(export: &Export) -> String {
     text
 }
 
-fn capitalized(mode: Mode) -> &'static str {
+fn mode_heading(mode: Mode) -> &'static str {
     match mode {
         Mode::Performance => "Performance",
         Mode::Accuracy => "Accuracy",

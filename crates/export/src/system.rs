@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use itertools::Itertools as _;
 use serde_json::{Map, Value};
 
-use super::builder::{ExportBuilder, json};
+use super::builder::{ExportBuilder, to_indented_json};
 use super::model::SourceRun;
 use retrial_document::measures::format;
 use retrial_host::model::Gpu;
@@ -15,15 +15,16 @@ use retrial_mlperf::submission::fields::{
 
 impl ExportBuilder<'_> {
     /// Describes the system, and notes the fields without a value.
-    pub fn system(&mut self) {
+    pub fn add_system_file(&mut self) {
         let path = self.tree.system_file();
         // These name folders of the tree, and cannot be stated otherwise.
         let names = [
             ("division", self.tree.division.to_string()),
             ("submitter", self.tree.submitter.clone()),
         ];
-        let mut values: BTreeMap<&str, String> = self.runs.first().map(of_host).unwrap_or_default();
-        values.insert("other_software_stack", software(self.runs));
+        let mut values: BTreeMap<&str, String> =
+            self.runs.first().map(host_fields).unwrap_or_default();
+        values.insert("other_software_stack", list_software(self.runs));
         for (field, value) in &self.request.info.system {
             values.insert(field, value.clone());
         }
@@ -32,7 +33,7 @@ impl ExportBuilder<'_> {
         for (field, must) in SYSTEM_FIELDS {
             let value = values.get(field).cloned().unwrap_or_default();
             if value.is_empty() && must == FieldRequirement::BeFilled {
-                self.missing(&path, field, "no run records it; state it in --system-info");
+                self.add_missing(&path, field, "no run records it; state it in --system-info");
             }
             object.insert(field.to_owned(), Value::from(value));
         }
@@ -40,18 +41,18 @@ impl ExportBuilder<'_> {
             let stated = values.get(field).map(|value| Value::from(value.as_str()));
             object.extend(stated.map(|value| (field.to_owned(), value)));
         }
-        self.text(path, json(object));
+        self.add_text(path, to_indented_json(object));
     }
 }
 
 /// The default name of a system: `8xMI355X_EPYC_9575F`.
-pub(super) fn name(run: &SourceRun) -> String {
-    let gpus = gpus(run);
-    let processor = run.host.cpu.split('@').next().unwrap_or_default();
+pub(super) fn default_system_name(run: &SourceRun) -> String {
+    let gpus = used_gpus(run);
+    let cpu_name = run.host.cpu.split('@').next().unwrap_or_default();
     let noise = ["AMD", "Processor", "CPU", "Intel(R)", "Core(TM)"];
     let is_name = |word: &&str| !noise.contains(word) && !word.ends_with("-Core");
-    let processor = processor.split_whitespace().filter(is_name).join("_");
-    let processor = processor.replace("(R)", "").replace("(TM)", "");
+    let joined_name = cpu_name.split_whitespace().filter(is_name).join("_");
+    let processor = joined_name.replace("(R)", "").replace("(TM)", "");
     let processor = match run.host.sockets {
         Some(sockets) if !processor.is_empty() => format!("{sockets}x{processor}"),
         _ => processor,
@@ -66,10 +67,10 @@ pub(super) fn name(run: &SourceRun) -> String {
 /// Returns a difference between the machines of two runs.
 pub(super) fn difference(run: &SourceRun, other: &SourceRun) -> Option<String> {
     let facts = |run: &SourceRun| {
-        let models = gpus(run).iter().map(|gpu| &gpu.model).join(", ");
+        let models = used_gpus(run).iter().map(|gpu| &gpu.model).join(", ");
         [
             ("processor", run.host.cpu.clone()),
-            ("memory", bytes(run.host.memory)),
+            ("memory", format_capacity(run.host.memory)),
             ("accelerators", models),
         ]
     };
@@ -80,12 +81,12 @@ pub(super) fn difference(run: &SourceRun, other: &SourceRun) -> Option<String> {
         .map(|((fact, ours), (_, theirs))| format!("{fact}: {ours}, {theirs}"))
 }
 
-fn of_host(run: &SourceRun) -> BTreeMap<&'static str, String> {
+fn host_fields(run: &SourceRun) -> BTreeMap<&'static str, String> {
     let host = &run.host;
     let mut fields = BTreeMap::from([
         ("number_of_nodes", "1".to_owned()),
         ("host_processor_model_name", host.cpu.clone()),
-        ("host_memory_capacity", bytes(host.memory)),
+        ("host_memory_capacity", format_capacity(host.memory)),
     ]);
     for (field, count) in [
         ("host_processors_per_node", host.sockets),
@@ -94,16 +95,16 @@ fn of_host(run: &SourceRun) -> BTreeMap<&'static str, String> {
         fields.extend(count.map(|count| (field, count.to_string())));
     }
     if !host.kernel.is_empty() {
-        let system = host.system.as_ref();
-        let system = system.map_or("Linux", |system| &system.name);
+        let distribution = host.system.as_ref();
+        let system = distribution.map_or("Linux", |system| &system.name);
         fields.insert("operating_system", format!("{system} {}", host.kernel));
     }
-    let gpus = gpus(run);
+    let gpus = used_gpus(run);
     fields.insert("accelerators_per_node", gpus.len().to_string());
     if let Some(gpu) = gpus.first() {
         let vendor = gpu.vendor.name();
         fields.insert("accelerator_model_name", format!("{vendor} {}", gpu.model));
-        let vram = gpu.vram.map(bytes).unwrap_or_default();
+        let vram = gpu.vram.map(format_capacity).unwrap_or_default();
         fields.insert("accelerator_memory_capacity", vram);
     } else {
         for field in [
@@ -120,7 +121,7 @@ fn of_host(run: &SourceRun) -> BTreeMap<&'static str, String> {
 }
 
 /// The GPUs of the run; none if its recipe requires none.
-fn gpus(run: &SourceRun) -> Vec<&Gpu> {
+fn used_gpus(run: &SourceRun) -> Vec<&Gpu> {
     let Some(request) = &run.plan.requires.gpus else {
         return Vec::new();
     };
@@ -137,7 +138,7 @@ fn gpus(run: &SourceRun) -> Vec<&Gpu> {
 }
 
 /// The images, the engine and the drivers.
-fn software(runs: &[SourceRun]) -> String {
+fn list_software(runs: &[SourceRun]) -> String {
     let of_run = |run: &SourceRun| {
         let image = match run.digests.first() {
             Some(digest) => format!("container {} ({digest})", run.plan.image),
@@ -155,16 +156,16 @@ fn software(runs: &[SourceRun]) -> String {
         let used = drivers
             .into_iter()
             .flatten()
-            .filter(|_| !gpus(run).is_empty());
+            .filter(|_| !used_gpus(run).is_empty());
         let all = [image].into_iter().chain(used).chain(run.engine.clone());
         all.collect::<Vec<String>>()
     };
     runs.iter().flat_map(of_run).unique().join(", ")
 }
 
-fn bytes(count: u64) -> String {
+fn format_capacity(count: u64) -> String {
     if count == 0 {
         return String::new();
     }
-    format::size(count)
+    format::format_bytes(count)
 }

@@ -8,14 +8,18 @@ use retrial_mlperf::loadgen::Parameters;
 const NS_PER_MS: u64 = 1_000_000;
 
 /// The settings of a scenario as `user.conf` has them; none if the log has none.
-pub(super) fn from_log(scenario: &str, run: &str, parameters: &Parameters) -> Option<String> {
+pub(super) fn reconstruct_user_conf(
+    scenario: &str,
+    run: &str,
+    parameters: &Parameters,
+) -> Option<String> {
     // LoadGen has no Interactive scenario: its settings are those of Server.
     let scenario = if scenario == "Interactive" {
         "Server"
     } else {
         scenario
     };
-    let settings = settings(scenario, parameters);
+    let settings = logged_settings(scenario, parameters);
     if settings.is_empty() {
         return None;
     }
@@ -29,7 +33,7 @@ pub(super) fn from_log(scenario: &str, run: &str, parameters: &Parameters) -> Op
     Some(text)
 }
 
-fn settings(scenario: &str, parameters: &Parameters) -> Vec<(&'static str, String)> {
+fn logged_settings(scenario: &str, parameters: &Parameters) -> Vec<(&'static str, String)> {
     let milliseconds = |ns: u64| {
         if ns.is_multiple_of(NS_PER_MS) {
             (ns / NS_PER_MS).to_string()
@@ -81,7 +85,7 @@ mod tests {
             performance_sample_count: Some(24_576),
             ..Parameters::default()
         };
-        let text = from_log("Interactive", "last", &parameters).unwrap();
+        let text = reconstruct_user_conf("Interactive", "last", &parameters).unwrap();
         assert!(text.starts_with("# Reconstructed by Retrial"), "{text}");
         let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(
@@ -93,6 +97,9 @@ mod tests {
                 "*.Server.performance_sample_count_override = 24576",
             ]
         );
-        assert_eq!(from_log("Offline", "last", &Parameters::default()), None);
+        assert_eq!(
+            reconstruct_user_conf("Offline", "last", &Parameters::default()),
+            None
+        );
     }
 }

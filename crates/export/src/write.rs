@@ -13,9 +13,9 @@ use retrial_store::open::open_beneath;
 use retrial_store::run_directory::RunDirectory;
 
 /// The largest accuracy log that the official checker accepts, bytes.
-const MOST_ACCURACY: u64 = 10 << 10;
+const MAX_ACCURACY_LOG_BYTES: u64 = 10 << 10;
 /// The length of the part of a larger log that is kept at either end, bytes.
-const VIEWABLE: u64 = 4 << 10;
+const TRUNCATED_END_BYTES: u64 = 4 << 10;
 
 /// An error of writing a tree.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
@@ -39,13 +39,13 @@ pub enum TreeWriteError {
 ///
 /// # Errors
 /// If the directory has files and `replace` is false, or a file cannot be read or written.
-pub fn write(
+pub fn write_tree(
     files: &[ExportFile],
     runs: &[RunDirectory],
     directory: &Path,
     replace: bool,
 ) -> Result<Vec<String>, TreeWriteError> {
-    if !replace && let Some(first) = anything_in(directory)? {
+    if !replace && let Some(first) = find_any_entry(directory)? {
         let directory = directory.to_owned();
         return Err(TreeWriteError::NotEmpty { directory, first });
     }
@@ -65,17 +65,17 @@ pub fn write(
             Err(error) => return Err(StoreError::io("replace", &path)(error).into()),
         }
         let mut out = File::create_new(&path).map_err(StoreError::io("create", &path))?;
-        fill(&mut out, &path, &file.content, runs)?;
+        write_content(&mut out, &path, &file.content, runs)?;
     }
     Ok(replaced)
 }
 
 /// Returns an entry of a directory; none if it is empty or does not exist.
-fn anything_in(directory: &Path) -> Result<Option<String>, StoreError> {
+fn find_any_entry(directory: &Path) -> Result<Option<String>, StoreError> {
     match fs::read_dir(directory) {
         Ok(mut entries) => {
-            let first = entries.next().transpose();
-            let first = first.map_err(StoreError::io("read", directory))?;
+            let first_entry = entries.next().transpose();
+            let first = first_entry.map_err(StoreError::io("read", directory))?;
             Ok(first.map(|entry| entry.file_name().to_string_lossy().into_owned()))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -83,7 +83,7 @@ fn anything_in(directory: &Path) -> Result<Option<String>, StoreError> {
     }
 }
 
-fn fill(
+fn write_content(
     out: &mut File,
     path: &Path,
     content: &TreeFileContent,
@@ -94,7 +94,7 @@ fn fill(
         TreeFileContent::Copy(origin) => {
             std::io::copy(&mut open_origin(origin, runs)?, out).map(drop)
         }
-        TreeFileContent::Truncated(origin) => truncate(open_origin(origin, runs)?, out),
+        TreeFileContent::Truncated(origin) => copy_truncated(open_origin(origin, runs)?, out),
         TreeFileContent::Hashed { text, log } => {
             let mut hashed = text.clone();
             // The script writes the hash if it truncates a log itself.
@@ -118,15 +118,15 @@ fn open_origin(origin: &SourceFile, runs: &[RunDirectory]) -> Result<File, Store
 }
 
 /// Both ends of a log that is too large, as the official tool keeps them.
-fn truncate(mut source: File, out: &mut File) -> std::io::Result<()> {
+fn copy_truncated(mut source: File, out: &mut File) -> std::io::Result<()> {
     let size = source.metadata()?.len();
-    if size <= MOST_ACCURACY {
+    if size <= MAX_ACCURACY_LOG_BYTES {
         return std::io::copy(&mut source, out).map(drop);
     }
-    std::io::copy(&mut (&source).take(VIEWABLE), out)?;
+    std::io::copy(&mut (&source).take(TRUNCATED_END_BYTES), out)?;
     out.write_all(b"\n\n...\n\n")?;
-    source.seek(SeekFrom::Start(size - VIEWABLE))?;
-    std::io::copy(&mut source.take(VIEWABLE), out).map(drop)
+    source.seek(SeekFrom::Start(size - TRUNCATED_END_BYTES))?;
+    std::io::copy(&mut source.take(TRUNCATED_END_BYTES), out).map(drop)
 }
 
 #[cfg(test)]
@@ -169,7 +169,7 @@ mod tests {
                 TreeFileContent::Hashed { text, log: log() },
             ),
         ];
-        write(&files, &runs, to.path(), false).unwrap();
+        write_tree(&files, &runs, to.path(), false).unwrap();
         let short = fs::read_to_string(to.path().join("a/mlperf_log_accuracy.json")).unwrap();
         assert_eq!(short.len(), 2 * 4096 + 7);
         assert_eq!(&short[4096..4096 + 7], "\n\n...\n\n");
@@ -195,7 +195,7 @@ mod tests {
                 },
             ),
         ];
-        write(&files, &runs, to.path(), false).unwrap();
+        write_tree(&files, &runs, to.path(), false).unwrap();
         assert_eq!(fs::read_to_string(to.path().join("log")).unwrap(), "[]");
         assert_eq!(
             fs::read_to_string(to.path().join("accuracy.txt")).unwrap(),
@@ -213,12 +213,12 @@ mod tests {
             .unwrap();
         fs::write(to.path().join("mine"), "mine").unwrap();
         let files = [file("README.md", TreeFileContent::Text("new".to_owned()))];
-        let error = write(&files, &runs, to.path(), false)
+        let error = write_tree(&files, &runs, to.path(), false)
             .unwrap_err()
             .to_string();
         assert!(error.contains("--replace"), "{error}");
         assert_eq!(
-            write(&files, &runs, to.path(), true).unwrap(),
+            write_tree(&files, &runs, to.path(), true).unwrap(),
             ["README.md"]
         );
         assert_eq!(
@@ -239,6 +239,6 @@ mod tests {
         std::os::unix::fs::symlink("/etc/passwd", directory.path().join("log.json")).unwrap();
         let to = tempfile::tempdir().unwrap();
         let files = [file("log", TreeFileContent::Copy(log()))];
-        assert!(write(&files, &runs, to.path(), false).is_err());
+        assert!(write_tree(&files, &runs, to.path(), false).is_err());
     }
 }

@@ -65,7 +65,7 @@ fn read_gpu(root: &HostRoot, number: u32) -> Option<Gpu> {
         .or_else(|| files.read_hexadecimal(root, "device"));
     let revision = files.read_hexadecimal(root, "revision");
     let banks = sum_bank_memory(root, node);
-    let total = || files.number(root, "mem_info_vram_total");
+    let total = || files.read_number(root, "mem_info_vram_total");
     let render_node = render.map(|minor| format!("/dev/dri/renderD{minor}"));
     let nodes = Vec::from_iter(render_node);
     let (groups, masked) = read_access(root, &nodes);

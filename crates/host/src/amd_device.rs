@@ -31,8 +31,8 @@ impl AmdDevice {
     }
 
     /// Reads a file's only number, decimal.
-    pub fn number(&self, root: &HostRoot, name: &str) -> Option<u64> {
-        self.find_in_folders(|folder| root.number(&format!("{folder}/{name}")))
+    pub fn read_number(&self, root: &HostRoot, name: &str) -> Option<u64> {
+        self.find_in_folders(|folder| root.read_number(&format!("{folder}/{name}")))
     }
 
     /// Reads a file's only number, hexadecimal.

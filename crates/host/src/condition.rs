@@ -35,7 +35,7 @@ fn compute_nodes(root: &HostRoot) -> Vec<(u64, u64)> {
     let node = |name: String| {
         let properties =
             TopologyProperties::read(root, &format!("{TOPOLOGY_NODES}/{name}/properties"))?;
-        let id = root.number(&format!("{TOPOLOGY_NODES}/{name}/gpu_id"))?;
+        let id = root.read_number(&format!("{TOPOLOGY_NODES}/{name}/gpu_id"))?;
         Some((properties.get("drm_render_minor")?, id))
     };
     root.list_names(TOPOLOGY_NODES)
@@ -46,7 +46,7 @@ fn compute_nodes(root: &HostRoot) -> Vec<(u64, u64)> {
 
 fn read_amd_condition(root: &HostRoot, gpu: &Gpu, nodes: &[(u64, u64)]) -> GpuCondition {
     let files = AmdDevice::from_gpu(gpu);
-    let number = |name: &str| files.number(root, name);
+    let number = |name: &str| files.read_number(root, name);
     let minor = render_minor(gpu);
     let node = nodes.iter().find(|(of_node, _)| Some(*of_node) == minor);
     GpuCondition {
@@ -67,12 +67,12 @@ fn read_amd_condition(root: &HostRoot, gpu: &Gpu, nodes: &[(u64, u64)]) -> GpuCo
 fn gpu_processes(root: &HostRoot, gpu: u64) -> Vec<GpuProgram> {
     let process = |pid: &String| {
         let folder = format!("{KFD_PROCESSES}/{pid}");
-        let vram = root.number(&format!("{folder}/vram_{gpu}"));
+        let vram = root.read_number(&format!("{folder}/vram_{gpu}"));
         let queues = || {
             let queues = format!("{folder}/queues");
             root.list_names(&queues)
                 .into_iter()
-                .any(|queue| root.number(&format!("{queues}/{queue}/gpuid")) == Some(gpu))
+                .any(|queue| root.read_number(&format!("{queues}/{queue}/gpuid")) == Some(gpu))
         };
         (vram.unwrap_or(0) > 0 || queues()).then_some(GpuProgram {
             pid: pid.parse().ok()?,
@@ -114,6 +114,6 @@ fn power_cap_watts(root: &HostRoot, device: &str) -> Option<u32> {
     let microwatts = root
         .list_names(&folder)
         .into_iter()
-        .find_map(|name| root.number(&format!("{folder}/{name}/power1_cap")))?;
+        .find_map(|name| root.read_number(&format!("{folder}/{name}/power1_cap")))?;
     u32::try_from(microwatts / 1_000_000).ok()
 }

@@ -29,7 +29,7 @@ pub use condition::read_conditions;
 pub use machine::{
     free_disk_bytes, is_disk_full, listening_ports, machine_name, network_file_system,
 };
-pub use settings::settings;
+pub use settings::read_settings;
 
 /// Reads the host below `root`; `disk_at` is the directory of runs, which need not exist yet.
 pub fn probe_host(root: &Path, disk_at: &Path) -> HostView {

@@ -83,7 +83,7 @@ impl HostRoot {
     }
 
     /// Reads a file's only number, decimal.
-    pub fn number(&self, path: &str) -> Option<u64> {
+    pub fn read_number(&self, path: &str) -> Option<u64> {
         self.read_text(path)?.parse().ok()
     }
 

@@ -10,14 +10,14 @@ use crate::model::HostSettings;
 const CPU_FOLDER: &str = "sys/devices/system/cpu";
 
 /// Reads the settings of the host below `root`.
-pub fn settings(root: &Path) -> HostSettings {
+pub fn read_settings(root: &Path) -> HostSettings {
     let root = &HostRoot::new(root);
     let kernel = |name: &str| root.read_text(&format!("proc/sys/kernel/{name}"));
     let pages = "sys/kernel/mm/transparent_hugepage";
     HostSettings {
         governor: read_governor(root),
         deep_idle_disabled: root
-            .number(&format!("{CPU_FOLDER}/cpu0/cpuidle/state2/disable"))
+            .read_number(&format!("{CPU_FOLDER}/cpu0/cpuidle/state2/disable"))
             .map(|disabled| disabled != 0),
         nmi_watchdog: kernel("nmi_watchdog"),
         numa_balancing: kernel("numa_balancing"),

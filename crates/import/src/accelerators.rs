@@ -24,19 +24,19 @@ impl Accelerators {
     /// Reads a system's description; none if it has no accelerator.
     pub fn from_description(description: &Map<String, Value>) -> Option<Self> {
         let name = description.get("accelerator_model_name")?.as_str()?.trim();
-        let per_node = number(description, "accelerators_per_node");
+        let per_node = read_number(description, "accelerators_per_node");
         let none = ["", "n/a", "na", "none", "-", "0"];
         if none.contains(&name.to_lowercase().as_str()) || per_node == Some(0) {
             return None;
         }
-        let vendor = vendor(name);
-        let total = counted(name).or_else(|| Some(per_node? * nodes(description)));
+        let vendor = detect_vendor(name);
+        let total = sum_model_counts(name).or_else(|| Some(per_node? * machine_count(description)));
         Some(Self {
             name: name.to_owned(),
             vendor,
             models: match vendor {
-                Some(GpuVendor::Amd) => amd(name),
-                Some(GpuVendor::Nvidia) => vec![nvidia(name)],
+                Some(GpuVendor::Amd) => amd_models(name),
+                Some(GpuVendor::Nvidia) => vec![nvidia_model(name)],
                 None => Vec::new(),
             },
             per_node,
@@ -45,8 +45,8 @@ impl Accelerators {
     }
 
     /// Returns the number and the models: `8 x MI355X`.
-    pub fn shown(&self) -> String {
-        let names = self.names().join(" and ");
+    pub fn format_count_and_models(&self) -> String {
+        let names = self.model_names().join(" and ");
         match self.total {
             Some(total) => format!("{total} x {names}"),
             None => names,
@@ -54,7 +54,7 @@ impl Accelerators {
     }
 
     /// Returns the models, or the submitter's name for them if no model is known.
-    pub fn names(&self) -> &[String] {
+    pub fn model_names(&self) -> &[String] {
         match self.models[..] {
             [] => std::slice::from_ref(&self.name),
             _ => &self.models,
@@ -63,36 +63,38 @@ impl Accelerators {
 
     /// Returns whether `other` has the same models in the same number.
     pub fn is_like(&self, other: &Self) -> bool {
-        self.names() == other.names() && self.total.is_some() && self.total == other.total
+        self.model_names() == other.model_names()
+            && self.total.is_some()
+            && self.total == other.total
     }
 }
 
 /// Returns the number of machines of a system; one if its description does not state it.
-pub(super) fn nodes(description: &Map<String, Value>) -> u32 {
-    let nodes = number(description, "number_of_nodes");
+pub(super) fn machine_count(description: &Map<String, Value>) -> u32 {
+    let nodes = read_number(description, "number_of_nodes");
     nodes.filter(|count| *count > 0).unwrap_or(1)
 }
 
 /// A number, which submitters also write as text, some with words behind it.
-fn number(description: &Map<String, Value>, field: &str) -> Option<u32> {
+fn read_number(description: &Map<String, Value>, field: &str) -> Option<u32> {
     match description.get(field)? {
-        Value::String(text) => leading(text.trim()),
+        Value::String(text) => parse_leading_digits(text.trim()),
         value => value.as_u64()?.try_into().ok(),
     }
 }
 
-fn leading(text: &str) -> Option<u32> {
+fn parse_leading_digits(text: &str) -> Option<u32> {
     let end = text.find(|letter: char| !letter.is_ascii_digit());
     text[..end.unwrap_or(text.len())].parse().ok()
 }
 
 /// `… (x8) and … (x16)`: the numbers of a system of several models.
-fn counted(name: &str) -> Option<u32> {
-    let counts = name.split("(x").skip(1).filter_map(leading);
+fn sum_model_counts(name: &str) -> Option<u32> {
+    let counts = name.split("(x").skip(1).filter_map(parse_leading_digits);
     counts.reduce(u32::saturating_add)
 }
 
-fn vendor(name: &str) -> Option<GpuVendor> {
+fn detect_vendor(name: &str) -> Option<GpuVendor> {
     let lower = name.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if has(&["nvidia", "tesla"]) {
@@ -105,7 +107,7 @@ fn vendor(name: &str) -> Option<GpuVendor> {
 }
 
 /// `MI300X` and `MI325X`, each once.
-fn amd(name: &str) -> Vec<String> {
+fn amd_models(name: &str) -> Vec<String> {
     let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
     let is_model = |word: &&str| {
         let number = word.strip_prefix("MI");
@@ -116,13 +118,13 @@ fn amd(name: &str) -> Vec<String> {
 }
 
 /// `H200` of `NVIDIA H200-SXM-141GB`: MLCommons' names also have the form factor and the memory.
-fn nvidia(name: &str) -> String {
-    let name = name.split("NVIDIA ").last().unwrap_or(name).trim();
+fn nvidia_model(name: &str) -> String {
+    let model = name.split("NVIDIA ").last().unwrap_or(name).trim();
     let is_name = |part: &&str| {
         let memory = part.trim_end_matches("GB").trim_end_matches('G');
         *part != "SXM" && (memory.len() == part.len() || memory.parse::<u32>().is_err())
     };
-    name.split('-').filter(is_name).join(" ")
+    model.split('-').filter(is_name).join(" ")
 }
 
 #[cfg(test)]
@@ -139,7 +141,7 @@ mod tests {
     #[case("NVIDIA H200-SXM-141GB", json!(8), json!(1), "8 x H200")]
     #[case("NVIDIA H200-NVL-141GB", json!(8), json!(1), "8 x H200 NVL")]
     #[case("TPU v6", json!(4), json!(2), "8 x TPU v6")]
-    fn descriptions(
+    fn accelerators_are_read_from_descriptions(
         #[case] name: &str,
         #[case] per_node: Value,
         #[case] nodes: Value,
@@ -149,14 +151,14 @@ mod tests {
             "accelerator_model_name": name, "accelerators_per_node": per_node, "number_of_nodes": nodes,
         });
         let accelerators = Accelerators::from_description(described.as_object().unwrap()).unwrap();
-        assert_eq!(accelerators.shown(), shown);
+        assert_eq!(accelerators.format_count_and_models(), shown);
     }
 
     #[rstest]
     #[case(json!({ "accelerator_model_name": "N/A", "accelerators_per_node": 0 }))]
     #[case(json!({ "accelerator_model_name": "" }))]
     #[case(json!({}))]
-    fn systems_without(#[case] described: Value) {
+    fn systems_without_accelerators_have_none(#[case] described: Value) {
         assert_eq!(
             Accelerators::from_description(described.as_object().unwrap()),
             None

@@ -135,10 +135,12 @@ impl<'a> ResultsIndex<'a> {
     /// Returns every benchmark on every system, in the order of their paths.
     pub fn entries(&self) -> Vec<ImportableResult<'_>> {
         let benchmarks = self.trees.benchmarks.par_iter();
-        benchmarks.map(|benchmark| self.entry(benchmark)).collect()
+        benchmarks
+            .map(|benchmark| self.read_entry(benchmark))
+            .collect()
     }
 
-    fn entry<'i>(&'i self, benchmark: &'i SubmittedBenchmark) -> ImportableResult<'i> {
+    fn read_entry<'i>(&'i self, benchmark: &'i SubmittedBenchmark) -> ImportableResult<'i> {
         let submitter = &benchmark.submitter;
         let folder = submitter.root.join(submitter.relative());
         let mut entry = ImportableResult {
@@ -155,26 +157,26 @@ impl<'a> ResultsIndex<'a> {
                 .and_then(|table| table.row_of_place(place));
             if let Some(row) = row {
                 let new = row.id.iter().filter(|id| !entry.ids.contains(id));
-                let new: Vec<String> = new.cloned().collect();
-                entry.ids.extend(new);
+                let new_ids: Vec<String> = new.cloned().collect();
+                entry.ids.extend(new_ids);
                 entry.details = entry.details.or_else(|| row.details.clone());
             }
             let value = row.map(|row| (row.value, row.unit.clone()));
             entry.figures.push(ImportableFigure {
                 scenario: place.scenario_name(),
-                value: value.or_else(|| self.logged(place)),
+                value: value.or_else(|| self.logged_figure(place)),
             });
         }
         entry
     }
 
-    fn logged(&self, place: &ScenarioFolder) -> Option<(f64, String)> {
+    fn logged_figure(&self, place: &ScenarioFolder) -> Option<(f64, String)> {
         let figure = published_figure(place, self.round)?;
         Some((figure.value, figure.unit.into_owned()))
     }
 
     /// Returns the name that the round has for a benchmark.
-    pub fn official<'n>(&'n self, benchmark: &'n SubmittedBenchmark) -> &'n str {
+    pub fn official_name<'n>(&'n self, benchmark: &'n SubmittedBenchmark) -> &'n str {
         tree::find_official_name(&benchmark.submitter, &benchmark.name, self.round)
     }
 }
@@ -196,7 +198,7 @@ impl SystemDescription {
         let name = described.get("system_name").and_then(|name| name.as_str());
         Self {
             name: name.map(str::to_owned),
-            nodes: accelerators::nodes(&described),
+            nodes: accelerators::machine_count(&described),
             accelerators: Accelerators::from_description(&described),
         }
     }

@@ -19,4 +19,4 @@ mod user_conf;
 pub use accelerators::Accelerators;
 pub use index::{ImportError, ImportableFigure, ImportableResult, ResultsIndex, SystemDescription};
 pub use model::{PublishedFigure, PublishedScenario, PublishedSubmission};
-pub use read::read;
+pub use read::read_submission;

@@ -22,8 +22,8 @@ pub struct PublishedSubmission<'i> {
 
 impl PublishedSubmission<'_> {
     /// Returns what its commands write.
-    pub(crate) fn outputs(&self) -> &'static str {
-        if self.scenarios.iter().any(|one| one.of_endpoint) {
+    pub(crate) fn outputs_noun(&self) -> &'static str {
+        if self.scenarios.iter().any(|one| one.is_from_endpoint) {
             "the client's reports"
         } else {
             "LoadGen's logs"
@@ -40,7 +40,7 @@ pub struct PublishedScenario {
     /// may be inferred.
     pub inferred_from: Option<&'static str>,
     /// It was measured at an endpoint, by MLCommons' client in place of `LoadGen`.
-    pub of_endpoint: bool,
+    pub is_from_endpoint: bool,
     /// The published performance figure; none if its log has none.
     pub performance: Option<PublishedFigure>,
     /// Its accuracy; empty if there is no accuracy run.
@@ -74,7 +74,7 @@ pub struct PublishedFigure {
     /// The id of its row, else the submitter and the system.
     pub source: String,
     /// The figures of other submitters, in the same unit.
-    pub others: Vec<OtherSubmitterFigure>,
+    pub third_party_figures: Vec<OtherSubmitterFigure>,
 }
 
 /// A figure that another submitter published.
@@ -92,7 +92,7 @@ pub struct DraftedContainer {
     /// The README, below the tree's root.
     pub readme: String,
     /// The number of other blocks that start a container.
-    pub others: usize,
+    pub other_blocks: usize,
     /// The container that the block describes.
     pub draft: DockerRunDraft,
 }

@@ -17,7 +17,7 @@ use retrial_results::verdict::{Evidence, TrialEvidence};
 use retrial_store::open;
 
 /// The largest README or `user.conf` that is read: the largest real one has 90 kB.
-const CAP: u64 = 1 << 20;
+const MAX_TEXT_BYTES: u64 = 1 << 20;
 /// Figures of an accuracy run that have a limit and are not published: lengths do not measure quality,
 /// and a mean over categories is a part of a score.
 const UNPUBLISHED: [&str; 3] = [
@@ -31,7 +31,7 @@ const UNPUBLISHED: [&str; 3] = [
 ///
 /// # Errors
 /// If no log of it has a figure.
-pub fn read<'i>(
+pub fn read_submission<'i>(
     index: &'i ResultsIndex<'_>,
     entry: &'i ImportableResult<'_>,
     others: &[&ImportableResult<'_>],
@@ -47,7 +47,7 @@ pub fn read<'i>(
     };
     let scenarios = benchmark.scenarios.iter();
     let mut scenarios: Vec<PublishedScenario> =
-        scenarios.map(|place| reader.scenario(place)).collect();
+        scenarios.map(|place| reader.read_scenario(place)).collect();
     scenarios.sort_by_key(|one| TestScenario::from_word(&one.name));
     let is_measured =
         |one: &PublishedScenario| one.performance.is_some() && one.inferred_from.is_none();
@@ -62,7 +62,7 @@ pub fn read<'i>(
         sources: page.into_iter().chain([path.clone()]).collect(),
         path,
         scenarios,
-        container: reader.container(models.unwrap_or_default()),
+        container: reader.find_container(models.unwrap_or_default()),
     })
 }
 
@@ -73,7 +73,7 @@ struct SubmissionReader<'r> {
 }
 
 impl SubmissionReader<'_> {
-    fn scenario(&self, place: &ScenarioFolder) -> PublishedScenario {
+    fn read_scenario(&self, place: &ScenarioFolder) -> PublishedScenario {
         let judge_context = JudgeContext {
             round: self.index.round,
             benchmark: None,
@@ -90,23 +90,24 @@ impl SubmissionReader<'_> {
         let performance = trial_in(Mode::Performance);
         let accuracy = trial_in(Mode::Accuracy).map(|(evidence, trial)| {
             let limited = evidence.limited_figures();
-            let limited: Vec<&str> = limited.filter(|name| !UNPUBLISHED.contains(name)).collect();
-            self.accuracy(place, trial, &limited)
+            let limited_names: Vec<&str> =
+                limited.filter(|name| !UNPUBLISHED.contains(name)).collect();
+            self.expected_accuracy(place, trial, &limited_names)
         });
         let logged = performance.and_then(|(_, trial)| trial.run_settings.as_ref()?.scenario);
         PublishedScenario {
             inferred_from: logged.and_then(|logged| inferred_from(place, logged)),
             name: place.scenario_name(),
-            of_endpoint: performance.is_some_and(|(evidence, _)| !evidence.loadgen),
+            is_from_endpoint: performance.is_some_and(|(evidence, _)| !evidence.loadgen),
             performance: performance
-                .and_then(|(evidence, trial)| self.performance(place, evidence, trial)),
+                .and_then(|(evidence, trial)| self.expected_performance(place, evidence, trial)),
             accuracy: accuracy.unwrap_or_default(),
-            settings: settings(place, performance.map(|(_, trial)| trial)),
-            commands: self.commands(place),
+            settings: read_settings(place, performance.map(|(_, trial)| trial)),
+            commands: self.read_commands(place),
         }
     }
 
-    fn performance(
+    fn expected_performance(
         &self,
         place: &ScenarioFolder,
         evidence: &Evidence,
@@ -118,15 +119,15 @@ impl SubmissionReader<'_> {
         let published = table.and_then(|table| table.expectation_of_place(place, &figure.unit));
         Some(PublishedFigure {
             value: published.as_ref().map_or(figure.value, |one| one.value),
-            source: self.source(place),
-            others: self.others(&place.scenario_name(), &figure.unit),
+            source: self.figure_source(place),
+            third_party_figures: self.figures_of_others(&place.scenario_name(), &figure.unit),
             unit: figure.unit.clone(),
             figure: name,
         })
     }
 
     /// The figures of the accuracy run: those that the round limits, or all if it limits none.
-    fn accuracy(
+    fn expected_accuracy(
         &self,
         place: &ScenarioFolder,
         trial: &TrialEvidence,
@@ -140,14 +141,14 @@ impl SubmissionReader<'_> {
             figure: name.clone(),
             value: figure.value,
             unit: figure.unit.clone(),
-            source: self.source(place),
-            others: Vec::new(),
+            source: self.figure_source(place),
+            third_party_figures: Vec::new(),
         });
         expected.collect()
     }
 
     /// The id of its row, else the submitter and the system.
-    fn source(&self, place: &ScenarioFolder) -> String {
+    fn figure_source(&self, place: &ScenarioFolder) -> String {
         let row = self
             .index
             .published
@@ -158,7 +159,7 @@ impl SubmissionReader<'_> {
     }
 
     /// The figures of other submitters in a scenario.
-    fn others(&self, scenario: &str, unit: &str) -> Vec<OtherSubmitterFigure> {
+    fn figures_of_others(&self, scenario: &str, unit: &str) -> Vec<OtherSubmitterFigure> {
         let others = self.others.iter().filter_map(|entry| {
             let mut figures = entry.figures.iter();
             let figure = figures.find(|one| one.scenario == scenario)?;
@@ -178,12 +179,12 @@ impl SubmissionReader<'_> {
         others.collect()
     }
 
-    fn commands(&self, place: &ScenarioFolder) -> Option<DraftedCommands> {
+    fn read_commands(&self, place: &ScenarioFolder) -> Option<DraftedCommands> {
         let places = [place.measurements_path(), place.results_path()];
         places.iter().find_map(|folder| {
-            let (readme, blocks) = self.blocks(&folder.join("README.md"))?;
-            let performance = readme::commands(&blocks, "performance", "accuracy");
-            let accuracy = readme::commands(&blocks, "accuracy", "performance");
+            let (readme, blocks) = self.read_blocks(&folder.join("README.md"))?;
+            let performance = readme::extract_commands(&blocks, "performance", "accuracy");
+            let accuracy = readme::extract_commands(&blocks, "accuracy", "performance");
             (performance.is_some() || accuracy.is_some()).then_some(DraftedCommands {
                 readme,
                 performance,
@@ -193,20 +194,20 @@ impl SubmissionReader<'_> {
     }
 
     /// The container of the nearest README that starts one.
-    fn container(&self, models: &[String]) -> Option<DraftedContainer> {
-        self.readmes().iter().find_map(|file| {
-            let (readme, blocks) = self.blocks(file)?;
-            let (draft, count) = readme::container(&blocks, models)?;
+    fn find_container(&self, models: &[String]) -> Option<DraftedContainer> {
+        self.readme_candidates().iter().find_map(|file| {
+            let (readme, blocks) = self.read_blocks(file)?;
+            let (draft, count) = readme::draft_container(&blocks, models)?;
             Some(DraftedContainer {
                 readme,
-                others: count - 1,
+                other_blocks: count - 1,
                 draft,
             })
         })
     }
 
     /// The paths of a result's possible READMEs, the nearest first.
-    fn readmes(&self) -> Vec<PathBuf> {
+    fn readme_candidates(&self) -> Vec<PathBuf> {
         let benchmark = self.entry.benchmark;
         let submitter = benchmark.submitter.relative();
         let places = benchmark.scenarios.iter();
@@ -215,7 +216,7 @@ impl SubmissionReader<'_> {
             .collect();
         folders.push(benchmark.relative());
         folders.push(submitter.join("results").join(&benchmark.system));
-        let names = [&*benchmark.name, self.index.official(benchmark)];
+        let names = [&*benchmark.name, self.index.official_name(benchmark)];
         for code in ["src", "code"] {
             folders.extend(names.map(|name| submitter.join(code).join(name)));
         }
@@ -224,10 +225,13 @@ impl SubmissionReader<'_> {
         folders.iter().map(|at| at.join("README.md")).collect()
     }
 
-    fn blocks(&self, file: &Path) -> Option<(String, Vec<String>)> {
+    fn read_blocks(&self, file: &Path) -> Option<(String, Vec<String>)> {
         let root = &self.entry.benchmark.submitter.root;
-        let text = open::read_text_beneath(root, file, CAP).ok()?;
-        Some((file.display().to_string(), readme::blocks(&text)))
+        let text = open::read_text_beneath(root, file, MAX_TEXT_BYTES).ok()?;
+        Some((
+            file.display().to_string(),
+            readme::extract_shell_blocks(&text),
+        ))
     }
 }
 
@@ -241,7 +245,7 @@ fn inferred_from(place: &ScenarioFolder, logged: TestScenario) -> Option<&'stati
 }
 
 /// The settings of the run: from the log if it states any, else from `user.conf`.
-fn settings(place: &ScenarioFolder, trial: Option<&TrialEvidence>) -> PublishedSettings {
+fn read_settings(place: &ScenarioFolder, trial: Option<&TrialEvidence>) -> PublishedSettings {
     let logged = trial.and_then(|trial| Some(&trial.run_settings.as_ref()?.settings));
     let logged = PublishedSettings {
         target_qps: logged.and_then(|settings| settings.target_qps),
@@ -254,14 +258,14 @@ fn settings(place: &ScenarioFolder, trial: Option<&TrialEvidence>) -> PublishedS
     let root = &place.submitter.root;
     let mut files = [place.measurements_path(), place.results_path()].into_iter();
     let text = files
-        .find_map(|at| open::read_text_beneath(root, &at.join("user.conf"), CAP).ok())
+        .find_map(|at| open::read_text_beneath(root, &at.join("user.conf"), MAX_TEXT_BYTES).ok())
         .unwrap_or_default();
     // LoadGen has no Interactive scenario: its settings are those of Server.
     let scenario = match place.scenario_name() {
         name if name == "Interactive" => "Server".to_owned(),
         name => name,
     };
-    let value = |key: &str| user_conf::value(&text, &scenario, key);
+    let value = |key: &str| user_conf::find_value(&text, &scenario, key);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -4,20 +4,20 @@ use retrial_container::ImageRef;
 use retrial_recipe::docker_run::{self, DockerRunDraft, EmptyEnvironment};
 
 /// The longest draft of a command, in lines: a longer text is a guide, not a command.
-const MOST_LINES: usize = 60;
+const MAX_COMMAND_LINES: usize = 60;
 /// The info strings of the fences of a block of commands.
 const SHELLS: [&str; 6] = ["", "bash", "sh", "shell", "console", "zsh"];
 
 /// The blocks of commands of a Markdown text.
-pub(super) fn blocks(markdown: &str) -> Vec<String> {
+pub(super) fn extract_shell_blocks(markdown: &str) -> Vec<String> {
     let mut blocks = Vec::new();
     let mut open: Option<(bool, Vec<&str>)> = None;
     for line in markdown.lines() {
         let fence = line.trim_start().strip_prefix("```");
         open = match (open, fence) {
             (None, Some(language)) => {
-                let language = language.trim().to_lowercase();
-                Some((SHELLS.contains(&language.as_str()), Vec::new()))
+                let language_name = language.trim().to_lowercase();
+                Some((SHELLS.contains(&language_name.as_str()), Vec::new()))
             }
             (Some((is_shell, lines)), Some(_)) => {
                 if is_shell && lines.iter().any(|line| !line.trim().is_empty()) {
@@ -42,7 +42,10 @@ pub(super) fn starts_container(block: &str) -> bool {
 
 /// Returns the container that a README's blocks start, and how many of them do. Of several, the first that
 /// names one of the models, else the first; none if no block can be a recipe.
-pub(super) fn container(blocks: &[String], models: &[String]) -> Option<(DockerRunDraft, usize)> {
+pub(super) fn draft_container(
+    blocks: &[String],
+    models: &[String],
+) -> Option<(DockerRunDraft, usize)> {
     let starts: Vec<&String> = blocks
         .iter()
         .filter(|block| starts_container(block))
@@ -57,44 +60,44 @@ pub(super) fn container(blocks: &[String], models: &[String]) -> Option<(DockerR
         })
         // `docker run $OPTIONS …`: an image in a variable is not named by the README.
         .filter(|(draft, _)| ImageRef::parse(&draft.image).is_ok());
-    let drafts: Vec<(DockerRunDraft, &String)> = drafts.collect();
+    let valid_drafts: Vec<(DockerRunDraft, &String)> = drafts.collect();
     let names_model = |block: &str| {
-        let block = block.to_lowercase();
-        let mut models = models.iter();
-        models.any(|model| block.contains(&model.to_lowercase()))
+        let lowercase_block = block.to_lowercase();
+        let mut model_names = models.iter();
+        model_names.any(|model| lowercase_block.contains(&model.to_lowercase()))
     };
-    let named = drafts.iter().find(|(_, block)| names_model(block));
-    let (draft, _) = named.or(drafts.first())?;
+    let named = valid_drafts.iter().find(|(_, block)| names_model(block));
+    let (draft, _) = named.or(valid_drafts.first())?;
     Some((draft.clone(), starts.len()))
 }
 
 /// Returns the commands of a mode, without those that name the other mode. None if there are none, too
 /// many, or some that a recipe would parse as an expression.
-pub(super) fn commands(blocks: &[String], own: &str, other: &str) -> Option<String> {
+pub(super) fn extract_commands(blocks: &[String], own: &str, other: &str) -> Option<String> {
     let commands = blocks
         .iter()
         .filter(|block| !starts_container(block))
-        .flat_map(|block| logical_lines(block));
-    let commands: Vec<String> = commands
+        .flat_map(|block| join_continued_lines(block));
+    let mode_commands: Vec<String> = commands
         .filter(|command| {
-            let command = command.to_lowercase();
-            command.contains(own) || !command.contains(other)
+            let lowercase_command = command.to_lowercase();
+            lowercase_command.contains(own) || !lowercase_command.contains(other)
         })
         .collect();
-    let mut text = commands.join("\n");
+    let mut text = mode_commands.join("\n");
     text.push('\n');
-    let is_valid = !text.trim().is_empty() && text.lines().count() <= MOST_LINES;
+    let is_valid = !text.trim().is_empty() && text.lines().count() <= MAX_COMMAND_LINES;
     (is_valid && !text.contains("${{")).then_some(text)
 }
 
 /// The commands of a block: lines that end in a backslash are continued. Prompts and characters that YAML
 /// does not allow are removed.
-fn logical_lines(block: &str) -> Vec<String> {
+fn join_continued_lines(block: &str) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     let mut is_continued = false;
     for line in block.lines() {
-        let line = line.replace(char::is_control, " ");
-        let line = line.trim_end();
+        let printable = line.replace(char::is_control, " ");
+        let line = printable.trim_end();
         if line.trim().is_empty() {
             is_continued = false;
             continue;
@@ -103,8 +106,8 @@ fn logical_lines(block: &str) -> Vec<String> {
             last.push('\n');
             last.push_str(line);
         } else {
-            let line = line.trim_start();
-            commands.push(line.strip_prefix("$ ").unwrap_or(line).to_owned());
+            let command = line.trim_start();
+            commands.push(command.strip_prefix("$ ").unwrap_or(command).to_owned());
         }
         is_continued = line.ends_with('\\');
     }
@@ -121,29 +124,32 @@ mod tests {
 
     #[test]
     fn commands_are_extracted_per_mode() {
-        let blocks = blocks(README);
+        let blocks = extract_shell_blocks(README);
         assert_eq!(blocks.len(), 3);
         assert_eq!(
-            commands(&blocks, "performance", "accuracy").unwrap(),
+            extract_commands(&blocks, "performance", "accuracy").unwrap(),
             "make generate\nmake run --test_mode=PerformanceOnly\n"
         );
         assert_eq!(
-            commands(&blocks, "accuracy", "performance").unwrap(),
+            extract_commands(&blocks, "accuracy", "performance").unwrap(),
             "make generate\nmake run \\\n  --test_mode=AccuracyOnly\n"
         );
-        assert_eq!(commands(&["echo ${{ x }}".to_owned()], "a", "b"), None);
+        assert_eq!(
+            extract_commands(&["echo ${{ x }}".to_owned()], "a", "b"),
+            None
+        );
     }
 
     #[test]
     fn the_container_for_the_gpu_model_is_found() {
-        let blocks = blocks(README);
-        let (draft, count) = container(&blocks, &["MI355X".to_owned()]).unwrap();
+        let blocks = extract_shell_blocks(README);
+        let (draft, count) = draft_container(&blocks, &["MI355X".to_owned()]).unwrap();
         assert_eq!(
             (draft.image.as_str(), count),
             ("vendor/mi355x:1", 2),
             "{draft:?}"
         );
-        let (draft, _) = container(&blocks, &[]).unwrap();
+        let (draft, _) = draft_container(&blocks, &[]).unwrap();
         assert_eq!(draft.image, "vendor/a:1");
     }
 }

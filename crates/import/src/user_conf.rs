@@ -2,11 +2,11 @@
 
 /// Returns the value of a key for a scenario. The last line with the key applies, as for `LoadGen`. None if
 /// the file has different values for several models: only the harness knows which model was measured.
-pub(super) fn value(text: &str, scenario: &str, key: &str) -> Option<f64> {
+pub(super) fn find_value(text: &str, scenario: &str, key: &str) -> Option<f64> {
     let mut values: Vec<(&str, f64)> = Vec::new();
     for line in text.lines() {
-        let line = line.split('#').next().unwrap_or_default();
-        let Some((name, value)) = line.split_once('=') else {
+        let setting = line.split('#').next().unwrap_or_default();
+        let Some((name, value)) = setting.split_once('=') else {
             continue;
         };
         // A model's name may have dots: `llama3.1-405b.Server.target_qps`.
@@ -42,7 +42,11 @@ mod tests {
     #[case("Offline", "min_duration", Some(600_000.0))]
     #[case("SingleStream", "target_latency", None)]
     #[case("Interactive", "target_qps", None)]
-    fn values(#[case] scenario: &str, #[case] key: &str, #[case] expected: Option<f64>) {
-        assert_eq!(value(TEXT, scenario, key), expected);
+    fn the_last_matching_line_applies(
+        #[case] scenario: &str,
+        #[case] key: &str,
+        #[case] expected: Option<f64>,
+    ) {
+        assert_eq!(find_value(TEXT, scenario, key), expected);
     }
 }

@@ -7,7 +7,7 @@ use super::measurement::MeasurementPlan;
 use super::options::PlanOptions;
 use super::step::{Action, Plan, Step, StepCondition};
 use retrial_container::ContainerSpec;
-use retrial_document::measures::format::first;
+use retrial_document::measures::format::join_first;
 use retrial_host::assign::count_cards;
 use retrial_recipe::model::Recipe;
 
@@ -190,7 +190,7 @@ fn removed_by_options(plan: &Plan) -> Vec<String> {
         .into_iter()
         .map(|(option, names)| match &names[..] {
             [name] if option == format!("--skip {name}") => option.to_owned(),
-            _ => format!("{option} (without {})", first(&names, MAX_NAMED_STEPS)),
+            _ => format!("{option} (without {})", join_first(&names, MAX_NAMED_STEPS)),
         });
     let removed_privileges = plan.removed_privileges.iter();
     let settings = join(removed_privileges.map(|privilege| &privilege.setting), ", ");
@@ -274,8 +274,8 @@ impl<'a> Execution<'a> {
             verify_cache: _,
             telemetry: _,
         } = plan;
-        let steps = steps.iter();
-        let compared_steps = steps.map(|step| {
+        let all_steps = steps.iter();
+        let compared_steps = all_steps.map(|step| {
             (
                 step.name.as_str(),
                 &step.action,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use line_search::{FailedLine, LineSearch};
 
-use retrial_document::measures::format::limit;
+use retrial_document::measures::format::format_time_limit;
 use retrial_recipe::model::{CommandOptions, FailurePattern, ProgressRule, Recipe};
 
 /// Signs by which the failure of a running command is detected.
@@ -50,21 +50,21 @@ impl FailureSigns {
         let on_line = |sign: &FailurePattern| {
             let after = sign
                 .after
-                .map(|after| format!(" after {}", limit(after.as_secs())));
+                .map(|after| format!(" after {}", format_time_limit(after.as_secs())));
             format!("on '{}'{}", sign.pattern, after.unwrap_or_default())
         };
         let mut fragments: Vec<String> = self.output.iter().map(on_line).collect();
         fragments.extend(self.progress.iter().map(|progress| {
-            let within = limit(progress.within.as_secs());
+            let within = format_time_limit(progress.within.as_secs());
             let word = if progress.once { "within" } else { "for" };
             format!("without '{}' {word} {within}", progress.pattern)
         }));
         fragments.extend(self.dead_child.map(|time| {
-            let time = limit(time.as_secs());
+            let time = format_time_limit(time.as_secs());
             format!("with a dead child process for {time}")
         }));
         fragments.extend(self.missing_child.map(|time| {
-            let time = limit(time.as_secs());
+            let time = format_time_limit(time.as_secs());
             format!("without the child process of a GPU for {time}")
         }));
         fragments

@@ -48,7 +48,7 @@ pub struct StopStep {
 /// `TERM, KILL after 60 s`
 impl fmt::Display for StopPolicy {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let limit = format::limit(self.timeout_s);
+        let limit = format::format_time_limit(self.timeout_s);
         match self.signal {
             StopSignal::Kill => write!(formatter, "{}", self.signal),
             signal => write!(formatter, "{signal}, KILL after {limit}"),

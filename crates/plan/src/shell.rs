@@ -37,14 +37,14 @@ pub fn render_script(plan: &Plan, files: &[RecipeFile]) -> String {
     let plan = &script_plan;
     let name = container_name(&plan.recipe);
     let mut out = String::new();
-    let _ = writeln!(out, "#!/bin/sh\n# {}", one_line(&plan.title));
+    let _ = writeln!(out, "#!/bin/sh\n# {}", to_one_line(&plan.title));
     let _ = writeln!(
         out,
         "# made by `retrial plan {} --format shell`",
-        one_line(&plan.recipe)
+        to_one_line(&plan.recipe)
     );
     for note in &plan.notes {
-        let _ = writeln!(out, "# note: {}", one_line(note));
+        let _ = writeln!(out, "# note: {}", to_one_line(note));
     }
     out.push_str("set -eu\n");
     let mut commands = plan.steps.iter().filter_map(Step::recipe_command);
@@ -82,7 +82,7 @@ pub fn render_script(plan: &Plan, files: &[RecipeFile]) -> String {
             .recipe_command()
             .map(|exec| exec.failure.describe_conditions());
         for sign in signs.into_iter().flatten() {
-            let _ = writeln!(out, "# `retrial run` fails it {}", one_line(&sign));
+            let _ = writeln!(out, "# `retrial run` fails it {}", to_one_line(&sign));
         }
         let commented = matches!(
             step.when,
@@ -196,13 +196,17 @@ fn docker_run_command(
     let command = join(container.command.iter().map(|word| shell_quote(word)), " ");
     words.push(format!("{} {command}", shell_quote(&container.image)));
     if container.mounts.is_empty() {
-        return commands + &wrap(&words);
+        return commands + &wrap_words(&words);
     }
     let sources = container
         .mounts
         .iter()
         .map(|mount| quote_word(&mount.source));
-    format!("{commands}need {}\n{}", join(sources, " "), wrap(&words))
+    format!(
+        "{commands}need {}\n{}",
+        join(sources, " "),
+        wrap_words(&words)
+    )
 }
 
 fn docker_exec_command(exec: &ExecStep, name: &str) -> String {
@@ -281,7 +285,7 @@ pub fn container_name(recipe: &str) -> String {
 }
 
 /// Several words a line, continued with a backslash.
-fn wrap(words: &[String]) -> String {
+fn wrap_words(words: &[String]) -> String {
     let mut out = String::new();
     let mut width = 0;
     for word in words {
@@ -299,7 +303,7 @@ fn wrap(words: &[String]) -> String {
 }
 
 /// A comment must stay on its line.
-fn one_line(text: &str) -> String {
+fn to_one_line(text: &str) -> String {
     text.replace(char::is_control, " ")
 }
 

@@ -17,7 +17,7 @@ use super::service::ServiceStep;
 use super::shell::{build_line, pull_line, shell_quote};
 use super::step::{Action, ExecStep, Plan, Step};
 use retrial_container::OptionValue;
-use retrial_document::measures::format::{limit, size};
+use retrial_document::measures::format::{format_bytes, format_time_limit};
 use retrial_recipe::model::{Placement, StepLocation};
 
 /// The title of a list of privileges.
@@ -114,7 +114,10 @@ fn render_summary(plan: &Plan, here: Option<&str>) -> String {
     });
     let reimplemented = || format!("reimplemented: {REIMPLEMENTED_REASON}");
     let duration = plan.expected_duration.map(|whole| {
-        let (whole, on) = (limit(whole.as_secs()), plan.published_system_suffix());
+        let (whole, on) = (
+            format_time_limit(whole.as_secs()),
+            plan.published_system_suffix(),
+        );
         format!("{whole}{on}, all scenarios, without downloads")
     });
     let rows = [
@@ -150,7 +153,7 @@ fn container_lines(plan: &Plan) -> Vec<String> {
     for option in container.run_options() {
         let value = match option.value {
             OptionValue::Switch => "yes".to_owned(),
-            OptionValue::Bytes(bytes) => size(bytes),
+            OptionValue::Bytes(bytes) => format_bytes(bytes),
             OptionValue::Text(text) => shell_quote(&text),
         };
         match rows.last_mut() {
@@ -215,7 +218,7 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
             ..
         } => {
             let to = plan.results_directory(*measurement, *trial);
-            let most = max_bytes.map(|bytes| format!(" (at most {})", size(bytes)));
+            let most = max_bytes.map(|bytes| format!(" (at most {})", format_bytes(bytes)));
             vec![format!("{path} → {to}{}", most.unwrap_or_default())]
         }
         Action::Judge => plan.measurements.iter().map(judge_line).collect(),
@@ -262,7 +265,7 @@ fn service_lines(service: &ServiceStep) -> Vec<String> {
     let ready = format!(
         "ready when {}, within {}",
         service.describe_readiness(),
-        limit(service.command.timeout_s)
+        format_time_limit(service.command.timeout_s)
     );
     let mut lines = vec![service.command.run.clone()];
     if let Some(container) = &service.own_container {
@@ -278,7 +281,7 @@ fn service_lines(service: &ServiceStep) -> Vec<String> {
 }
 
 fn exec_lines(exec: &ExecStep) -> Vec<String> {
-    let timeout = format!("timeout {}", limit(exec.timeout_s));
+    let timeout = format!("timeout {}", format_time_limit(exec.timeout_s));
     vec![exec.run.clone(), describe_command(exec, timeout)]
 }
 
@@ -293,11 +296,11 @@ fn describe_command(exec: &ExecStep, first: String) -> String {
     };
     let mut about = vec![first];
     if let Some(silence) = exec.silence_s {
-        about.push(format!("silence {}", limit(silence)));
+        about.push(format!("silence {}", format_time_limit(silence)));
     }
     about.extend(fails);
     if let Some(bytes) = exec.max_log {
-        about.push(format!("at most {} of output", size(bytes)));
+        about.push(format!("at most {} of output", format_bytes(bytes)));
     }
     about.extend(exec.workdir.iter().map(|workdir| format!("in {workdir}")));
     about.extend(exec.user.iter().map(|user| format!("as {user}")));

@@ -55,7 +55,7 @@ pub struct PrintedNumber {
 impl PrintedNumber {
     /// Returns the same in another unit, `factor` of the new to one of the old.
     #[must_use]
-    pub fn scaled(self, factor: f64) -> Self {
+    pub fn scale_by(self, factor: f64) -> Self {
         Self {
             value: self.value * factor,
             half_digit: self.half_digit * factor.abs(),
@@ -98,7 +98,7 @@ pub fn parse_with_suffix(text: &str, unit: &str) -> Option<PrintedNumber> {
         return parse_number(trimmed);
     }
     let printed = parse_number(number)?;
-    Some(printed.scaled(units::suffix_factor(suffix, unit)?))
+    Some(printed.scale_by(units::suffix_factor(suffix, unit)?))
 }
 
 /// Returns the number with ASCII's minus, and with `e` for a power of ten.

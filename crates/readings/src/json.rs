@@ -285,7 +285,7 @@ impl<'a> JsonReader<'a> {
                 return;
             }
         };
-        let number = self.number(value);
+        let number = self.read_number(value);
         let name_texts = names.iter().map(String::as_str);
         match (
             find_or_insert_entry(&mut self.entries, name_texts, self.take),
@@ -316,7 +316,7 @@ impl<'a> JsonReader<'a> {
         })
     }
 
-    fn number(&self, value: &Value) -> Result<PrintedNumber, JsonError> {
+    fn read_number(&self, value: &Value) -> Result<PrintedNumber, JsonError> {
         let figure = match self.value {
             Some(name) => self.require_member(value, name)?,
             None => value,

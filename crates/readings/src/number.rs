@@ -92,7 +92,7 @@ pub fn group_digits(digits: &str) -> String {
 }
 
 /// Formats a ratio with three decimals, from 1,000 on with none: `0.950`, `1,042`.
-pub fn ratio(value: f64) -> String {
+pub fn format_ratio(value: f64) -> String {
     if value < 1000.0 {
         format!("{value:.3}")
     } else {

@@ -58,7 +58,7 @@ pub fn summarize(
         return Err(problems);
     };
     let variants = Variants::from_recipe(&merged, &mut problems);
-    let usual = variants.defaults();
+    let usual = variants.default_choice();
     let first = summarize_choice(&merged, usual.clone());
     let mut others = Vec::new();
     for axis in &variants.axes {

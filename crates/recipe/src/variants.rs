@@ -184,7 +184,7 @@ impl Variants {
     }
 
     /// Returns the default value of each axis that has one.
-    pub fn defaults(&self) -> VariantChoice {
+    pub fn default_choice(&self) -> VariantChoice {
         let axes = self.axes.iter();
         axes.filter_map(|axis| Some((axis.name.clone(), axis.default.clone()?)))
             .collect()
@@ -192,7 +192,7 @@ impl Variants {
 
     fn check_default_supported(&self, recipe: &Node, problems: &mut Diagnostics) {
         if let (Some(unsupported), Some(default)) = (
-            self.find_unsupported(&self.defaults()),
+            self.find_unsupported(&self.default_choice()),
             recipe.entry("default"),
         ) {
             let message = format!("the default is not supported: {}", unsupported.reason);

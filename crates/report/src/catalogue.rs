@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use itertools::{Itertools as _, join};
 
-use super::charts::extent;
-use retrial_document::measures::format::{limit, size};
+use super::charts::value_range;
+use retrial_document::measures::format::{format_bytes, format_time_limit};
 use retrial_plan::deviation::{COMMON_DEVIATIONS, REIMPLEMENTED_REASON};
 use retrial_recipe::model::{Expectation, ExpectationKind, Image, Measurement, Mode, Recipe};
 use retrial_results::verdict::number::format_figure;
@@ -23,7 +23,7 @@ pub struct CatalogueEntry {
 }
 
 /// Renders the page. `omitted` lists published results without a recipe, with reasons.
-pub fn render(entries: &[CatalogueEntry], omitted: &str) -> String {
+pub fn render_catalogue(entries: &[CatalogueEntry], omitted: &str) -> String {
     let mut out = String::from(
         "# The built-in recipes\n\n\
          Generated from the recipes by `make docs`. `retrial list` lists them, `retrial show RECIPE` shows one, \
@@ -45,8 +45,8 @@ pub fn render(entries: &[CatalogueEntry], omitted: &str) -> String {
             let _ = writeln!(out, "\n## {} {round}", submission.suite);
         }
         match &entry.choice {
-            None => whole(&mut out, entry),
-            Some(choice) => variant(&mut out, entry, choice),
+            None => write_recipe(&mut out, entry),
+            Some(choice) => write_variant(&mut out, entry, choice),
         }
     }
     let _ = write!(out, "\n{}\n", omitted.trim());
@@ -56,39 +56,45 @@ pub fn render(entries: &[CatalogueEntry], omitted: &str) -> String {
         .collect()
 }
 
-fn whole(out: &mut String, entry: &CatalogueEntry) {
+fn write_recipe(out: &mut String, entry: &CatalogueEntry) {
     let recipe = &entry.recipe;
     let _ = writeln!(out, "\n### {}\n", recipe.title);
     let _ = writeln!(out, "[`{}`](../{})\n", recipe.name, entry.file);
     if let Some(description) = &recipe.description {
-        let _ = writeln!(out, "{}\n", one_line(description));
+        let _ = writeln!(out, "{}\n", to_one_line(description));
     }
-    about(out, recipe);
-    let takes = recipe.expected_duration.map(|whole| limit(whole.as_secs()));
-    line(out, "takes", takes);
-    line(out, "image", image(&recipe.image));
-    let sources = recipe.submission.sources.iter().map(|source| link(source));
+    write_requirements(out, recipe);
+    let takes = recipe
+        .expected_duration
+        .map(|whole| format_time_limit(whole.as_secs()));
+    write_item(out, "takes", takes);
+    write_item(out, "image", describe_image(&recipe.image));
+    let sources = recipe
+        .submission
+        .sources
+        .iter()
+        .map(|source| link_to_source(source));
     let own = recipe.judge.reimplemented;
-    line(
+    write_item(
         out,
         "qualifier",
         own.then(|| format!("reimplemented: {REIMPLEMENTED_REASON}")),
     );
-    line(out, "sources", join(sources, ", "));
-    figures(out, recipe);
+    write_item(out, "sources", join(sources, ", "));
+    write_figures(out, recipe);
     list(out, "Host notes", &recipe.host_notes);
     list(out, "Deviations", &recipe.deviations);
 }
 
-fn variant(out: &mut String, entry: &CatalogueEntry, choice: &str) {
+fn write_variant(out: &mut String, entry: &CatalogueEntry, choice: &str) {
     let recipe = &entry.recipe;
     let _ = writeln!(out, "\n`{choice}`: {}\n", recipe.title);
-    about(out, recipe);
-    figures(out, recipe);
+    write_requirements(out, recipe);
+    write_figures(out, recipe);
 }
 
 /// The submission, and the requirements on the host.
-fn about(out: &mut String, recipe: &Recipe) {
+fn write_requirements(out: &mut String, recipe: &Recipe) {
     let submission = &recipe.submission;
     let who = [
         submission.submitter.as_deref(),
@@ -96,11 +102,11 @@ fn about(out: &mut String, recipe: &Recipe) {
         submission.system.as_deref(),
         Some(submission.benchmark.as_str()),
     ];
-    line(out, "submission", join(who.into_iter().flatten(), ", "));
+    write_item(out, "submission", join(who.into_iter().flatten(), ", "));
     let requires = &recipe.requires;
     let gpus = requires.gpus.as_ref().map(|gpus| {
-        let partition = gpus.partition.as_ref();
-        let partition = partition.map_or(String::new(), |mode| format!(" as {mode}"));
+        let gpu_partition = gpus.partition.as_ref();
+        let partition = gpu_partition.map_or(String::new(), |mode| format!(" as {mode}"));
         format!("{} × {}{partition}", gpus.count, gpus.models.join(" or "))
     });
     let hardware = [
@@ -108,14 +114,16 @@ fn about(out: &mut String, recipe: &Recipe) {
         requires.rocm.as_ref().map(|range| format!("ROCm {range}")),
         requires
             .memory
-            .map(|bytes| format!("{} memory", size(bytes))),
-        requires.disk.map(|bytes| format!("{} disk", size(bytes))),
+            .map(|bytes| format!("{} memory", format_bytes(bytes))),
+        requires
+            .disk
+            .map(|bytes| format!("{} disk", format_bytes(bytes))),
     ];
     let hardware = join(hardware.into_iter().flatten(), ", ");
-    line(out, "needs", hardware);
+    write_item(out, "needs", hardware);
 }
 
-fn line(out: &mut String, key: &str, value: impl Into<Option<String>>) {
+fn write_item(out: &mut String, key: &str, value: impl Into<Option<String>>) {
     if let Some(value) = value.into().filter(|value| !value.is_empty()) {
         let _ = writeln!(out, "- {key}: {value}");
     }
@@ -126,11 +134,11 @@ fn list(out: &mut String, title: &str, lines: &[String]) {
         let _ = writeln!(out, "\n{title}:\n");
     }
     for line in lines {
-        let _ = writeln!(out, "- {}", one_line(line));
+        let _ = writeln!(out, "- {}", to_one_line(line));
     }
 }
 
-fn image(image: &Image) -> String {
+fn describe_image(image: &Image) -> String {
     match image {
         Image::Pull { reference, .. } => format!("`{reference}`"),
         Image::Build(build) => format!("built from `{}`", build.context),
@@ -145,19 +153,19 @@ const KINDS: [ExpectationKind; 3] = [
 ];
 
 /// The published figures of each measurement.
-fn figures(out: &mut String, recipe: &Recipe) {
+fn write_figures(out: &mut String, recipe: &Recipe) {
     out.push_str(
         "\n| measured | figure | official | guide | others |\n| --- | --- | --- | --- | --- |\n",
     );
     for (name, scenario) in &recipe.scenarios {
         let name = scenario.loadgen.as_deref().unwrap_or(name);
         for (mode, measurement) in &scenario.modes {
-            rows(out, &format!("{name} {mode}"), *mode, measurement);
+            write_rows(out, &format!("{name} {mode}"), *mode, measurement);
         }
     }
 }
 
-fn rows(out: &mut String, measured: &str, mode: Mode, measurement: &Measurement) {
+fn write_rows(out: &mut String, measured: &str, mode: Mode, measurement: &Measurement) {
     let expected = &measurement.expect;
     let mut row = |figure: &str, cells: [String; 3]| {
         let _ = writeln!(out, "| {measured} | {figure} | {} |", cells.join(" | "));
@@ -165,7 +173,10 @@ fn rows(out: &mut String, measured: &str, mode: Mode, measurement: &Measurement)
     if mode == Mode::Performance && !expected.is_empty() {
         for (name, published) in expected {
             let unit = if name.ends_with("_ns") { "ns" } else { "" };
-            row(name, KINDS.map(|kind| values(published, kind, unit)));
+            row(
+                name,
+                KINDS.map(|kind| format_published(published, kind, unit)),
+            );
         }
         return;
     }
@@ -181,33 +192,33 @@ fn rows(out: &mut String, measured: &str, mode: Mode, measurement: &Measurement)
 }
 
 /// `93046 (5.1-0098)`; of many the range.
-fn values(published: &[Expectation], kind: ExpectationKind, unit: &str) -> String {
-    let of_kind = published.iter().filter(|value| value.kind == kind);
-    let of_kind = of_kind.collect_vec();
+fn format_published(published: &[Expectation], kind: ExpectationKind, unit: &str) -> String {
+    let matching = published.iter().filter(|value| value.kind == kind);
+    let of_kind = matching.collect_vec();
     if of_kind.len() <= 2 {
         let each = of_kind.iter().map(|value| {
             // The sources of guides are pages, which the list of sources has.
-            let source = value
+            let named_source = value
                 .source
                 .iter()
                 .filter(|_| kind != ExpectationKind::Guide);
-            let source = source.map(|source| format!(" ({source})"));
+            let source = named_source.map(|source| format!(" ({source})"));
             format_figure(value.value, unit) + &source.collect::<String>()
         });
         return join(each, ", ");
     }
-    let (low, high) = extent(of_kind.iter().map(|expectation| expectation.value));
+    let (low, high) = value_range(of_kind.iter().map(|expectation| expectation.value));
     let (low, high) = (format_figure(low, unit), format_figure(high, unit));
     format!("{}: {low} to {high}", of_kind.len())
 }
 
-fn link(source: &str) -> String {
+fn link_to_source(source: &str) -> String {
     match source.split_once("://") {
         Some((_, rest)) => format!("[{}]({source})", rest.split('/').next().unwrap_or(rest)),
         None => source.to_owned(),
     }
 }
 
-fn one_line(text: &str) -> String {
+fn to_one_line(text: &str) -> String {
     text.split_whitespace().join(" ")
 }

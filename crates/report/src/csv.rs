@@ -5,24 +5,24 @@
 
 use csv::{QuoteStyle, WriterBuilder};
 
-use super::document::clean;
+use super::document::sanitize_line;
 
 /// Renders rows as lines of CSV.
-pub fn render(rows: impl IntoIterator<Item = Vec<String>>) -> String {
+pub fn render_csv(rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut writer = WriterBuilder::new()
         .quote_style(QuoteStyle::Necessary)
         .from_writer(Vec::new());
     for row in rows {
         // Writing to a vector cannot fail.
-        let _ = writer.write_record(row.iter().map(|cell| safe(cell)));
+        let _ = writer.write_record(row.iter().map(|cell| escape_formula(cell)));
     }
     let bytes = writer.into_inner().unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Escapes formulas: see OWASP's page on CSV injection. A number may begin with a minus.
-fn safe(cell: &str) -> String {
-    let cell = clean(cell);
+fn escape_formula(cell: &str) -> String {
+    let cell = sanitize_line(cell);
     let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if formula && cell.parse::<f64>().is_err() {
         return format!("'{cell}");
@@ -46,7 +46,7 @@ mod tests {
     #[case("Offline", "Offline")]
     #[case("a\nb\0c", "a b␀c")]
     fn no_cell_is_a_formula(#[case] cell: &str, #[case] written: &str) {
-        let escaped = safe(cell);
+        let escaped = escape_formula(cell);
         assert!(!escaped.starts_with(['=', '+', '@', '\t']), "{escaped}");
         if !cell.starts_with('\t') {
             assert_eq!(escaped, written);

@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use super::document::Line;
 
 /// The names of the feeds' files.
-pub const JSON: &str = "feed.json";
+pub const JSON_FILE: &str = "feed.json";
 /// The name of the Atom feed's file.
-pub const ATOM: &str = "feed.xml";
+pub const ATOM_FILE: &str = "feed.xml";
 
 /// The characters that an id is written without.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
+const ESCAPED_CHARACTERS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
 /// A feed, before it has a format.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -52,28 +52,28 @@ pub struct FeedEntry {
 
 impl FeedEntry {
     /// Returns the entry's id, which stays the same wherever the feed is served.
-    fn urn(&self) -> String {
-        let id = utf8_percent_encode(&self.id, ENCODED);
+    fn to_urn(&self) -> String {
+        let id = utf8_percent_encode(&self.id, ESCAPED_CHARACTERS);
         format!("urn:retrial:verdict:{id}")
     }
 }
 
 impl Feed {
     /// Returns the address of a file next to the feed.
-    fn address(&self, file: &str) -> Option<String> {
+    fn address_of(&self, file: &str) -> Option<String> {
         Some(format!("{}{file}", self.url.as_ref()?))
     }
 
     /// Renders the feed as JSON Feed.
-    pub fn json(&self) -> String {
+    pub fn to_json(&self) -> String {
         let items = self.entries.iter().map(|entry| {
             let mut item = json!({
-                "id": entry.urn(),
+                "id": entry.to_urn(),
                 "title": entry.title.as_str(),
                 "content_text": entry.text.as_str(),
                 "date_published": entry.time.to_string(),
             });
-            if let Some(url) = self.address(&entry.page) {
+            if let Some(url) = self.address_of(&entry.page) {
                 item["url"] = url.into();
             }
             item
@@ -84,7 +84,8 @@ impl Feed {
             "description": self.description,
             "items": items.collect::<Vec<Value>>(),
         });
-        if let (Some(home), Some(own)) = (self.address(&self.front), self.address(JSON)) {
+        if let (Some(home), Some(own)) = (self.address_of(&self.front), self.address_of(JSON_FILE))
+        {
             feed["home_page_url"] = home.into();
             feed["feed_url"] = own.into();
         }
@@ -92,16 +93,16 @@ impl Feed {
     }
 
     /// Renders the feed as Atom.
-    pub fn atom(&self) -> String {
+    pub fn to_atom(&self) -> String {
         let link = |file: &str, rel: &str| atom::Link {
-            href: self.address(file).unwrap_or_else(|| file.to_owned()),
+            href: self.address_of(file).unwrap_or_else(|| file.to_owned()),
             rel: rel.to_owned(),
             ..atom::Link::default()
         };
         let entries = self.entries.iter().map(|entry| atom::Entry {
             title: atom::Text::plain(entry.title.as_str()),
-            id: entry.urn(),
-            updated: date(entry.time),
+            id: entry.to_urn(),
+            updated: to_atom_date(entry.time),
             links: vec![link(&entry.page, "alternate")],
             content: Some(atom::Content {
                 value: Some(entry.text.to_string()),
@@ -114,14 +115,14 @@ impl Feed {
             title: atom::Text::plain(self.title.as_str()),
             subtitle: Some(atom::Text::plain(self.description.as_str())),
             id: self
-                .address(ATOM)
+                .address_of(ATOM_FILE)
                 .unwrap_or_else(|| "urn:retrial:verdicts".to_owned()),
-            updated: date(self.updated),
+            updated: to_atom_date(self.updated),
             authors: vec![atom::Person {
                 name: "Retrial".to_owned(),
                 ..atom::Person::default()
             }],
-            links: vec![link(ATOM, "self"), link(&self.front, "alternate")],
+            links: vec![link(ATOM_FILE, "self"), link(&self.front, "alternate")],
             entries: entries.collect(),
             ..atom::Feed::default()
         };
@@ -136,6 +137,6 @@ impl Feed {
 }
 
 /// A time as the library has it.
-fn date(time: Timestamp) -> atom::FixedDateTime {
+fn to_atom_date(time: Timestamp) -> atom::FixedDateTime {
     time.to_string().parse().unwrap_or_default()
 }

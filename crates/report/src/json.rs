@@ -7,7 +7,7 @@ use retrial_results::verdict::comparison::{Comparison, Fact};
 use retrial_results::verdict::{RuleCheck, Verdict};
 
 /// Version of the document.
-const SCHEMA: u32 = 1;
+const REPORT_SCHEMA_VERSION: u32 = 1;
 
 /// The output of `report --output json`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -39,7 +39,7 @@ impl<'a> JsonReport<'a> {
     /// Creates a report of these results.
     pub fn new(results: Vec<ReportedResult<'a>>, comparison: Option<&'a Comparison>) -> Self {
         Self {
-            schema: SCHEMA,
+            schema: REPORT_SCHEMA_VERSION,
             results,
             comparison,
         }

@@ -8,8 +8,8 @@ use itertools::join;
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::ReportedVerdict;
-use crate::content::verdict::title;
-use crate::document::clean;
+use crate::content::verdict::submission_title;
+use crate::document::sanitize_line;
 use retrial_batch::verdict::{BatchVerdict, ClaimOutcome};
 use retrial_results::evidence::tree::TreeFault;
 use retrial_stats::Decision;
@@ -18,34 +18,38 @@ use retrial_results::verdict::comparison::{Change, ComparedFigure, Comparison};
 use retrial_results::verdict::{Outcome, ResultVerdict, Verdict, number};
 
 /// The suites of a submission tree: its verdicts, and the faults of the tree itself.
-pub fn tree(entries: &[ReportedVerdict<'_>], faults: &[TreeFault]) -> String {
+pub fn render_tree(entries: &[ReportedVerdict<'_>], faults: &[TreeFault]) -> String {
     let cases = faults.iter().map(|fault| {
         let text = fault.to_string();
-        (fault.path.clone(), status(Outcome::Invalid, &text), text)
+        (
+            fault.path.clone(),
+            case_status(Outcome::Invalid, &text),
+            text,
+        )
     });
-    let mut report = of_verdicts(entries);
-    report.add_test_suites(suite("submission tree", cases));
-    written(&report)
+    let mut report = verdicts_report(entries);
+    report.add_test_suites(new_suite("submission tree", cases));
+    serialize_report(&report)
 }
 
 /// The suites of verdicts.
-pub fn verdicts(entries: &[ReportedVerdict<'_>]) -> String {
-    written(&of_verdicts(entries))
+pub fn render_verdicts(entries: &[ReportedVerdict<'_>]) -> String {
+    serialize_report(&verdicts_report(entries))
 }
 
-fn written(report: &Report) -> String {
+fn serialize_report(report: &Report) -> String {
     // Writing to a string cannot fail.
     report.to_string().unwrap_or_default()
 }
 
-fn of_verdicts(entries: &[ReportedVerdict<'_>]) -> Report {
+fn verdicts_report(entries: &[ReportedVerdict<'_>]) -> Report {
     let mut report = Report::new("retrial");
     for entry in entries {
         let verdict = entry.verdict;
         for result in &verdict.results {
-            report.add_test_suite(of_result(verdict, result, &entry.evidence));
+            report.add_test_suite(result_suite(verdict, result, &entry.evidence));
         }
-        let title = title(verdict);
+        let title = submission_title(verdict);
         // Of a submission besides its results: its system's description, its scenarios.
         let rules = entry.rules.iter().map(|rule| {
             let text = format!("{}; required {}", rule.measured, rule.required);
@@ -54,13 +58,13 @@ fn of_verdicts(entries: &[ReportedVerdict<'_>]) -> Report {
             } else {
                 Outcome::Invalid
             };
-            (rule.rule.clone(), status(outcome, &text), text)
+            (rule.rule.clone(), case_status(outcome, &text), text)
         });
-        report.add_test_suites(suite(&title, rules));
+        report.add_test_suites(new_suite(&title, rules));
         // A run without a result does not pass.
         if verdict.results.is_empty() {
-            let mut suite = TestSuite::new(clean(&title));
-            let status = status(verdict.outcome, &verdict.sentence);
+            let mut suite = TestSuite::new(sanitize_line(&title));
+            let status = case_status(verdict.outcome, &verdict.sentence);
             suite.add_test_case(TestCase::new("results", status));
             report.add_test_suite(suite);
         }
@@ -70,35 +74,35 @@ fn of_verdicts(entries: &[ReportedVerdict<'_>]) -> Report {
 
 /// The suites of a history: its verdicts, and a suite of the runs that have none, each with the
 /// reason.
-pub fn history<'a>(
+pub fn render_history<'a>(
     entries: &[ReportedVerdict<'_>],
     without: impl Iterator<Item = (&'a str, String)>,
 ) -> String {
-    let mut report = of_verdicts(entries);
+    let mut report = verdicts_report(entries);
     let cases = without.map(|(run, reason)| {
-        let status = status(Outcome::Failed, &reason);
+        let status = case_status(Outcome::Failed, &reason);
         (run.to_owned(), status, reason)
     });
-    report.add_test_suites(suite("runs without a verdict", cases));
-    written(&report)
+    report.add_test_suites(new_suite("runs without a verdict", cases));
+    serialize_report(&report)
 }
 
 /// The suites of a batch: its cells' results, and a suite of its claims.
-pub fn batch(batch: &BatchVerdict, cells: &[ReportedVerdict<'_>]) -> String {
-    let mut report = of_verdicts(cells);
+pub fn render_batch(batch: &BatchVerdict, cells: &[ReportedVerdict<'_>]) -> String {
+    let mut report = verdicts_report(cells);
     let claims = batch.claims.iter().map(|claim| {
         let status = match claim.outcome {
             ClaimOutcome::Supported => TestCaseStatus::success(),
-            outcome => failed(NonSuccessKind::Failure, outcome.word(), &claim.sentence),
+            outcome => failed_status(NonSuccessKind::Failure, outcome.word(), &claim.sentence),
         };
         (claim.claim.clone(), status, claim.sentence.clone())
     });
-    report.add_test_suites(suite(&format!("claims: {}", batch.title), claims));
-    written(&report)
+    report.add_test_suites(new_suite(&format!("claims: {}", batch.title), claims));
+    serialize_report(&report)
 }
 
 /// The suites of comparisons: one for each subject, scenario and mode.
-pub fn comparisons(all: &[Comparison]) -> String {
+pub fn render_comparisons(all: &[Comparison]) -> String {
     let mut report = Report::new("retrial compare");
     for comparison in all {
         let key = |figure: &ComparedFigure| {
@@ -113,66 +117,78 @@ pub fn comparisons(all: &[Comparison]) -> String {
         let figures = comparison
             .figures
             .chunk_by(|figure, next| key(figure) == key(next));
-        report.add_test_suites(figures.map(|figures| compared(comparison, figures)));
+        report.add_test_suites(figures.map(|figures| comparison_suite(comparison, figures)));
     }
-    written(&report)
+    serialize_report(&report)
 }
 
 /// A suite of cases, each with its name, status and output; none without cases.
-fn suite(
+fn new_suite(
     name: &str,
     cases: impl Iterator<Item = (String, TestCaseStatus, String)>,
 ) -> Option<TestSuite> {
-    let name = clean(name);
-    let cases = cases.map(|(case_name, status, output)| case(&case_name, &name, status, &output));
-    let cases: Vec<TestCase> = cases.collect();
+    let name = sanitize_line(name);
+    let test_cases =
+        cases.map(|(case_name, status, output)| new_case(&case_name, &name, status, &output));
+    let cases: Vec<TestCase> = test_cases.collect();
     let mut suite = TestSuite::new(name);
     suite.add_test_cases(cases);
     (suite.tests > 0).then_some(suite)
 }
 
-fn property(name: &str, value: &str) -> Property {
-    Property::new(clean(name), clean(value))
+fn new_property(name: &str, value: &str) -> Property {
+    Property::new(sanitize_line(name), sanitize_line(value))
 }
 
-fn of_result(verdict: &Verdict, result: &ResultVerdict, evidence: &str) -> TestSuite {
+fn result_suite(verdict: &Verdict, result: &ResultVerdict, evidence: &str) -> TestSuite {
     let name = format!("{} {} {}", result.benchmark, result.scenario, result.mode);
-    let mut suite = TestSuite::new(clean(&name));
-    suite.add_property(property("submission", &title(verdict)));
-    suite.add_property(property("outcome", &result.qualified_outcome().to_string()));
-    suite.add_property(property("evidence", evidence));
+    let mut suite = TestSuite::new(sanitize_line(&name));
+    suite.add_property(new_property("submission", &submission_title(verdict)));
+    suite.add_property(new_property(
+        "outcome",
+        &result.qualified_outcome().to_string(),
+    ));
+    suite.add_property(new_property("evidence", evidence));
     for (figure, value) in &result.figures {
         let value = format!("{} {}", value.value, value.unit);
-        suite.add_property(property(figure, value.trim_end()));
+        suite.add_property(new_property(figure, value.trim_end()));
     }
     for qualifier in &result.qualifiers {
-        suite.add_property(property(&qualifier.kind.to_string(), &qualifier.reason));
+        suite.add_property(new_property(&qualifier.kind.to_string(), &qualifier.reason));
     }
     let warnings = verdict
         .warnings
         .iter()
-        .map(|text| property("warning", text));
-    let notices = verdict.notice.iter().map(|text| property("notice", text));
+        .map(|text| new_property("warning", text));
+    let notices = verdict
+        .notice
+        .iter()
+        .map(|text| new_property("notice", text));
     suite.add_properties(warnings.chain(notices));
-    suite.add_test_case(rules(result, &name));
+    suite.add_test_case(rules_case(result, &name));
     for judgement in result.judgements.iter().filter(|_| result.valid) {
-        let status = status(judgement.outcome, &judgement.sentence);
-        suite.add_test_case(case(&judgement.figure, &name, status, &judgement.sentence));
+        let status = case_status(judgement.outcome, &judgement.sentence);
+        suite.add_test_case(new_case(
+            &judgement.figure,
+            &name,
+            status,
+            &judgement.sentence,
+        ));
     }
     suite
 }
 
 /// The benchmark's own rules.
-fn rules(result: &ResultVerdict, suite: &str) -> TestCase {
+fn rules_case(result: &ResultVerdict, suite: &str) -> TestCase {
     let checked = result.rules.iter().map(|rule| {
         let word = match (rule.passed, rule.warning) {
             (false, _) => "VIOLATED",
             (true, true) => "warning",
             (true, false) => "passed",
         };
-        let trial = rule.trial.map(|trial| format!(" (trial {trial})"));
-        let trial = trial.unwrap_or_default();
-        clean(&format!("{word}{trial}: {rule}"))
+        let trial_number = rule.trial.map(|trial| format!(" (trial {trial})"));
+        let trial = trial_number.unwrap_or_default();
+        sanitize_line(&format!("{word}{trial}: {rule}"))
     });
     let checked = join(checked, "\n");
     let outcome = if result.valid {
@@ -180,23 +196,23 @@ fn rules(result: &ResultVerdict, suite: &str) -> TestCase {
     } else {
         result.outcome
     };
-    let status = status(outcome, &result.sentence);
+    let status = case_status(outcome, &result.sentence);
     let mut case = TestCase::new("the benchmark's own rules", status);
-    case.set_classname(clean(suite));
+    case.set_classname(sanitize_line(suite));
     if !checked.is_empty() {
         case.set_system_out(checked);
     }
     case
 }
 
-fn case(name: &str, suite: &str, status: TestCaseStatus, output: &str) -> TestCase {
-    let mut case = TestCase::new(clean(name), status);
-    case.set_classname(clean(suite));
-    case.set_system_out(clean(output));
+fn new_case(name: &str, suite: &str, status: TestCaseStatus, output: &str) -> TestCase {
+    let mut case = TestCase::new(sanitize_line(name), status);
+    case.set_classname(sanitize_line(suite));
+    case.set_system_out(sanitize_line(output));
     case
 }
 
-fn status(outcome: Outcome, sentence: &str) -> TestCaseStatus {
+fn case_status(outcome: Outcome, sentence: &str) -> TestCaseStatus {
     let kind = match outcome {
         Outcome::Measured | Outcome::Reproduced => return TestCaseStatus::success(),
         Outcome::Failed => NonSuccessKind::Error,
@@ -204,18 +220,18 @@ fn status(outcome: Outcome, sentence: &str) -> TestCaseStatus {
             NonSuccessKind::Failure
         }
     };
-    failed(kind, outcome.word(), sentence)
+    failed_status(kind, outcome.word(), sentence)
 }
 
-fn failed(kind: NonSuccessKind, word: &str, sentence: &str) -> TestCaseStatus {
+fn failed_status(kind: NonSuccessKind, word: &str, sentence: &str) -> TestCaseStatus {
     let mut status = TestCaseStatus::non_success(kind);
     status.set_type(word);
-    status.set_message(clean(sentence));
+    status.set_message(sanitize_line(sentence));
     status
 }
 
 /// The figures of one subject in one scenario and mode. Without a limit a change fails nothing.
-fn compared(comparison: &Comparison, figures: &[ComparedFigure]) -> TestSuite {
+fn comparison_suite(comparison: &Comparison, figures: &[ComparedFigure]) -> TestSuite {
     let first = &figures[0];
     let named = |letter: &str| {
         let mut subjects = comparison.subjects.iter();
@@ -232,11 +248,11 @@ fn compared(comparison: &Comparison, figures: &[ComparedFigure]) -> TestSuite {
         named(&first.candidate.subject),
         named(&first.baseline.subject)
     );
-    let mut suite = TestSuite::new(clean(&name));
+    let mut suite = TestSuite::new(sanitize_line(&name));
     let notices = comparison.notice.iter();
-    suite.add_properties(notices.map(|notice| property("notice", notice)));
+    suite.add_properties(notices.map(|notice| new_property("notice", notice)));
     suite.add_test_cases(figures.iter().map(|figure| {
-        let failure = |word| failed(NonSuccessKind::Failure, word, &figure.sentence);
+        let failure = |word| failed_status(NonSuccessKind::Failure, word, &figure.sentence);
         let status = match (figure.limit, figure.change) {
             (Some(Decision::Worse), _) => failure("slower"),
             (Some(Decision::Open), Change::NotCompared) => failure("not compared"),
@@ -244,11 +260,11 @@ fn compared(comparison: &Comparison, figures: &[ComparedFigure]) -> TestSuite {
             (None, Change::NotCompared) => TestCaseStatus::skipped(),
             _ => TestCaseStatus::success(),
         };
-        let mut case = case(&figure.figure, &name, status, &figure.sentence);
-        let ratio = figure.ratio.map(number::ratio);
+        let mut case = new_case(&figure.figure, &name, status, &figure.sentence);
+        let ratio = figure.ratio.map(number::format_ratio);
         case.properties
-            .extend(ratio.map(|ratio| property("ratio", &ratio)));
-        case.add_property(property("change", figure.change.word()));
+            .extend(ratio.map(|ratio| new_property("ratio", &ratio)));
+        case.add_property(new_property("change", figure.change.word()));
         case
     }));
     suite

@@ -53,7 +53,7 @@ impl<'a> ReportedVerdict<'a> {
 
     /// Adds the command lines for the run that measured it.
     #[must_use]
-    pub fn of_run(self, home: &Home, plan: &Plan) -> Self {
+    pub fn with_run(self, home: &Home, plan: &Plan) -> Self {
         let program = home.command_prefix();
         Self {
             command: Some(plan.run_command(&program)),

@@ -4,7 +4,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 /// Renders the schema of a type as pretty JSON with a newline at its end.
-pub fn json<T: schemars::JsonSchema>(title: &str) -> String {
+pub fn render_schema<T: schemars::JsonSchema>(title: &str) -> String {
     let generator = SchemaSettings::draft2020_12()
         .for_serialize()
         .into_generator();

@@ -331,7 +331,7 @@ impl RunExecution<'_> {
                 of,
                 path,
                 ..
-            } => collect::collect(session, *measurement, *trial, *of, path).await?,
+            } => collect::collect_results(session, *measurement, *trial, *of, path).await?,
             Action::Judge => {
                 run_unless_stopped(&session.stop, installed_packages::record_installed(session))
                     .await?;

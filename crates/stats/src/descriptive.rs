@@ -6,9 +6,9 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
 }
 
 /// Returns the standard deviation of a sample.
-pub(crate) fn deviation(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+pub(crate) fn standard_deviation(values: &[f64]) -> f64 {
+    let center = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - center).powi(2)).sum();
     let deviation = (squares / (to_f64(values.len()) - 1.0).max(1.0)).sqrt();
     // Trials that printed the same figure differ only by the rounding of this sum.
     if deviation < 1e-14 { 0.0 } else { deviation }
@@ -16,24 +16,24 @@ pub(crate) fn deviation(values: &[f64]) -> f64 {
 
 /// Returns the median of at least one value.
 pub fn median(values: &[f64]) -> f64 {
-    let values = sorted(values);
+    let values = to_sorted(values);
     f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
 }
 
 /// Returns the values in ascending order.
-pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
-    let mut values = values.to_vec();
-    values.sort_by(f64::total_cmp);
-    values
+pub(crate) fn to_sorted(values: &[f64]) -> Vec<f64> {
+    let mut ascending = values.to_vec();
+    ascending.sort_by(f64::total_cmp);
+    ascending
 }
 
 /// Returns the smallest value.
-pub(crate) fn least(values: &[f64]) -> f64 {
+pub(crate) fn smallest(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 /// Returns half of the last digit that any of the values has in the shortest way to write it.
-pub(crate) fn half_digit<'a>(values: impl IntoIterator<Item = &'a f64>) -> f64 {
+pub(crate) fn half_last_digit<'a>(values: impl IntoIterator<Item = &'a f64>) -> f64 {
     let decimals = |value: &f64| {
         let text = value.to_string();
         let digits = text.split_once('.').map_or(0, |(_, digits)| digits.len());

@@ -8,15 +8,15 @@
 //! What was printed is known to half of its last digit and no better: trials that printed the same
 //! figure scatter by less than that, not by nothing. No bound is narrower.
 
-use crate::descriptive::{half_digit, least};
+use crate::descriptive::{half_last_digit, smallest};
 use crate::estimate::{Estimate, ReferenceComparison};
-use crate::more_trials::{MoreTrials, more_of_two, more_trials};
+use crate::more_trials::{MoreTrials, estimate_more_trials, estimate_more_trials_each};
 use crate::region::{AcceptanceRegion, Decision};
 use crate::standard_error::StandardError;
 use retrial_readings::claim::{Aggregate, Better, Claim};
 
 /// The fewest additional trials of each where their scatter is unknown.
-const MORE: u32 = 2;
+const MIN_ADDITIONAL_TRIALS: u32 = 2;
 
 /// Trials of one figure on one side of a comparison; all positive and finite, and at least one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,11 +46,14 @@ pub(crate) enum BoundsBasis {
 }
 
 impl BoundsBasis {
-    fn of(center: f64, error: Option<StandardError>) -> Self {
+    fn from_error(center: f64, error: Option<StandardError>) -> Self {
         let range = (center, center);
-        error.map_or(Self::UnknownScatter { trials: MORE }, |error| {
-            Self::Samples { error, range }
-        })
+        error.map_or(
+            Self::UnknownScatter {
+                trials: MIN_ADDITIONAL_TRIALS,
+            },
+            |error| Self::Samples { error, range },
+        )
     }
 }
 
@@ -63,28 +66,36 @@ pub struct Difference {
     pub dependent: bool,
     pub(crate) basis: BoundsBasis,
     /// The rounding error of the ratio.
-    pub(crate) printed: f64,
+    pub(crate) rounding_error: f64,
 }
 
 impl Difference {
     /// Compares two independent samples.
-    pub fn of(candidate: Sample<'_>, baseline: Sample<'_>, better: Better, how: Aggregate) -> Self {
+    pub fn between_samples(
+        candidate: Sample<'_>,
+        baseline: Sample<'_>,
+        better: Better,
+        how: Aggregate,
+    ) -> Self {
         let estimate = |sample: Sample<'_>| {
             let comparison = ReferenceComparison::of_trials(better, how, sample.noise);
-            Estimate::of(sample.values, &comparison)
+            Estimate::from_trials(sample.values, &comparison)
         };
         let (of_candidate, of_baseline) = (estimate(candidate), estimate(baseline));
         let center = of_candidate.center - of_baseline.center;
         Self {
             center,
             dependent: of_candidate.order.is_some() || of_baseline.order.is_some(),
-            basis: BoundsBasis::of(center, error_of_two(&of_candidate, &of_baseline)),
-            printed: printed(candidate, baseline),
+            basis: BoundsBasis::from_error(
+                center,
+                error_of_difference(&of_candidate, &of_baseline),
+            ),
+            rounding_error: rounding_error(candidate, baseline),
         }
     }
 
     /// Compares pairs: the first trial of one with the first of the other. None if their numbers differ.
-    pub fn paired(
+    pub fn between_pairs(
         candidate: Sample<'_>,
         baseline: Sample<'_>,
         better: Better,
@@ -97,34 +108,34 @@ impl Difference {
         let ratios: Vec<f64> = pairs.map(|(one, other)| one / other).collect();
         // Each trial of a pair has its own noise.
         let noise = candidate.noise.zip(baseline.noise);
-        let noise = noise.map(|(one, other)| one.hypot(other));
-        let comparison = ReferenceComparison::of_trials(better, how, noise);
-        let estimate = Estimate::of(&ratios, &comparison);
+        let pair_noise = noise.map(|(one, other)| one.hypot(other));
+        let comparison = ReferenceComparison::of_trials(better, how, pair_noise);
+        let estimate = Estimate::from_trials(&ratios, &comparison);
         Some(Self {
             center: estimate.center,
             dependent: estimate.order.is_some(),
             basis: BoundsBasis::Pairs(estimate),
-            printed: printed(candidate, baseline),
+            rounding_error: rounding_error(candidate, baseline),
         })
     }
 
     /// Returns by how much more this one is better than another that has no trial in common with it: the ratio of two
     /// gains.
     #[must_use]
-    pub fn beyond(&self, other: &Self) -> Self {
+    pub fn excess_over(&self, other: &Self) -> Self {
         let center = self.center - other.center;
-        let errors = self.error().zip(other.error());
+        let errors = self.standard_error().zip(other.standard_error());
         Self {
             center,
             dependent: self.dependent || other.dependent,
-            basis: BoundsBasis::of(center, errors.map(|(one, other)| one.combined(other))),
-            printed: self.printed + other.printed,
+            basis: BoundsBasis::from_error(center, errors.map(|(one, other)| one.combine(other))),
+            rounding_error: self.rounding_error + other.rounding_error,
         }
     }
 
-    fn error(&self) -> Option<StandardError> {
+    fn standard_error(&self) -> Option<StandardError> {
         match &self.basis {
-            BoundsBasis::Pairs(estimate) => estimate.error(),
+            BoundsBasis::Pairs(estimate) => estimate.standard_error(),
             BoundsBasis::Samples { error, .. } => Some(*error),
             BoundsBasis::UnknownScatter { .. } => None,
         }
@@ -144,8 +155,8 @@ impl Difference {
             BoundsBasis::UnknownScatter { .. } => return None,
         };
         Some((
-            lower.min(self.center - self.printed),
-            upper.max(self.center + self.printed),
+            lower.min(self.center - self.rounding_error),
+            upper.max(self.center + self.rounding_error),
         ))
     }
 
@@ -159,11 +170,13 @@ impl Difference {
     /// How many more trials of each, if they went as those so far, would put a bound with error
     /// `alpha` past an edge of the acceptance region.
     pub fn more_trials(&self, claim: Claim, margin: f64, alpha: f64) -> MoreTrials {
-        let distance = AcceptanceRegion::new(claim, margin).distance(self.center);
+        let distance = AcceptanceRegion::new(claim, margin).distance_to_edge(self.center);
         match &self.basis {
-            BoundsBasis::Pairs(estimate) => more_trials(estimate, distance, alpha),
+            BoundsBasis::Pairs(estimate) => estimate_more_trials(estimate, distance, alpha),
             _ if self.dependent => MoreTrials::Independent,
-            BoundsBasis::Samples { error, .. } => more_of_two(*error, distance, alpha),
+            BoundsBasis::Samples { error, .. } => {
+                estimate_more_trials_each(*error, distance, alpha)
+            }
             BoundsBasis::UnknownScatter { trials } => MoreTrials::AtLeast(*trials),
         }
     }
@@ -171,20 +184,20 @@ impl Difference {
 
 /// Half of the last digit that any trial has, of either side. What is fixed is no rounded
 /// measurement: accuracies are compared as they are printed.
-fn printed(candidate: Sample<'_>, baseline: Sample<'_>) -> f64 {
+fn rounding_error(candidate: Sample<'_>, baseline: Sample<'_>) -> f64 {
     let is_fixed = |sample: Sample<'_>| sample.noise == Some(0.0);
     if is_fixed(candidate) && is_fixed(baseline) {
         return 0.0;
     }
-    let half = half_digit(candidate.values.iter().chain(baseline.values));
-    half / least(candidate.values) + half / least(baseline.values)
+    let half = half_last_digit(candidate.values.iter().chain(baseline.values));
+    half / smallest(candidate.values) + half / smallest(baseline.values)
 }
 
 /// Returns the standard error of the difference of two estimates. One trial without a known noise
 /// is assumed to scatter as the several trials of the other estimate do.
-fn error_of_two(candidate: &Estimate, baseline: &Estimate) -> Option<StandardError> {
-    match (candidate.error(), baseline.error()) {
-        (Some(one), Some(other)) => Some(one.combined(other)),
+fn error_of_difference(candidate: &Estimate, baseline: &Estimate) -> Option<StandardError> {
+    match (candidate.standard_error(), baseline.standard_error()) {
+        (Some(one), Some(other)) => Some(one.combine(other)),
         (None, Some(error)) if candidate.count == 1 => one_trial_error(baseline, error),
         (Some(error), None) if baseline.count == 1 => one_trial_error(candidate, error),
         _ => None,
@@ -192,7 +205,9 @@ fn error_of_two(candidate: &Estimate, baseline: &Estimate) -> Option<StandardErr
 }
 
 fn one_trial_error(several: &Estimate, error: StandardError) -> Option<StandardError> {
-    let deviation = several.deviation().filter(|_| error.degrees.is_finite())?;
+    let deviation = several
+        .trial_deviation()
+        .filter(|_| error.degrees.is_finite())?;
     Some(StandardError {
         value: error.value.hypot(deviation),
         trials: 1,
@@ -214,7 +229,7 @@ mod tests {
     }
 
     fn welch(candidate: &[f64], baseline: &[f64]) -> Difference {
-        Difference::of(
+        Difference::between_samples(
             sample(candidate),
             sample(baseline),
             Better::Higher,
@@ -236,7 +251,8 @@ mod tests {
         assert!((upper - 0.205_483_2).abs() < 1e-6, "{upper}");
         // t.test(..., paired = TRUE): -2.460 to -0.700.
         let (one, other) = (sample(&first), sample(&second));
-        let paired = Difference::paired(one, other, Better::Higher, Aggregate::Mean).unwrap();
+        let paired =
+            Difference::between_pairs(one, other, Better::Higher, Aggregate::Mean).unwrap();
         let (lower, upper) = paired.bounds(0.025).unwrap();
         assert!((lower + 2.459_885_8).abs() < 1e-6, "{lower}");
         assert!((upper + 0.700_114_2).abs() < 1e-6, "{upper}");
@@ -253,7 +269,7 @@ mod tests {
     #[test]
     fn lower_latency_is_better() {
         let (one, other) = (sample(&[9.0, 9.1, 9.05]), sample(&[10.0, 10.1, 10.05]));
-        let difference = Difference::of(one, other, Better::Lower, Aggregate::Mean);
+        let difference = Difference::between_samples(one, other, Better::Lower, Aggregate::Mean);
         assert!(difference.center > 0.0);
         assert_eq!(difference.decide(Claim::Better, 0.0, 0.05), Decision::Holds);
     }
@@ -264,7 +280,7 @@ mod tests {
             values,
             noise: Some(0.008),
         };
-        let difference = Difference::of(
+        let difference = Difference::between_samples(
             noisy(&[102.0]),
             noisy(&[100.0]),
             Better::Higher,
@@ -311,7 +327,7 @@ mod tests {
             noise: Some(0.0),
         };
         let (one, other) = (fixed(&[43.9]), fixed(&[44.0]));
-        let difference = Difference::of(one, other, Better::Higher, Aggregate::Mean);
+        let difference = Difference::between_samples(one, other, Better::Higher, Aggregate::Mean);
         let (lower, upper) = difference.bounds(0.025).unwrap();
         assert!(upper - lower < 1e-12, "{lower} {upper}");
     }
@@ -320,7 +336,7 @@ mod tests {
     fn pairs_need_partners() {
         let (one, other) = (sample(&[1.0, 2.0]), sample(&[1.0]));
         assert_eq!(
-            Difference::paired(one, other, Better::Higher, Aggregate::Mean),
+            Difference::between_pairs(one, other, Better::Higher, Aggregate::Mean),
             None
         );
     }
@@ -335,7 +351,8 @@ mod tests {
             Decision::Open
         );
         let (one, other) = (sample(&candidate), sample(&baseline));
-        let paired = Difference::paired(one, other, Better::Higher, Aggregate::Mean).unwrap();
+        let paired =
+            Difference::between_pairs(one, other, Better::Higher, Aggregate::Mean).unwrap();
         assert_eq!(paired.decide(Claim::Better, 0.0, 0.025), Decision::Holds);
     }
 }

@@ -11,15 +11,15 @@
 //! printed digits. The error rate of each is simulated: docs/statistics.md.
 
 mod method;
-mod small;
+mod small_samples;
 
 pub use method::BoundsMethod;
 
-use self::method::{method, with_error};
-use crate::descriptive::{mean, median, sorted, to_f64};
-use crate::order_effect::{OrderEffect, order};
-use crate::quantile::{order_rank, quantile};
-use crate::slow::{slow_start, slow_trials};
+use self::method::{choose_method, student_with_error};
+use crate::descriptive::{mean, median, to_f64, to_sorted};
+use crate::order_effect::{OrderEffect, detect_order_effect};
+use crate::quantile::{median_bound_rank, student_quantile};
+use crate::slow_trials::{find_slow_trials, measure_slow_start};
 use crate::standard_error::StandardError;
 use retrial_readings::claim::{Aggregate, Better};
 
@@ -37,7 +37,7 @@ pub struct Estimate {
     /// The aggregate of the trials: the requested one, or their median where rare ones are slow.
     pub aggregate: Aggregate,
     /// The rounding error of the printed figures, as a fraction.
-    pub printed: f64,
+    pub rounding_error: f64,
     /// How the trials depend on their order.
     pub order: Option<OrderEffect>,
     /// By how much the first trial is slower than the others, as a log ratio; none if it is not.
@@ -60,7 +60,7 @@ pub struct ReferenceComparison {
     /// Assumed noise of one trial, as a fraction.
     pub noise: Option<f64>,
     /// Half of the last printed digit of the trials, as a fraction of them; 0: they are exact.
-    pub printed: f64,
+    pub rounding_error: f64,
     /// The typical trial counts: rare slow ones are judged by the median.
     pub typical: bool,
 }
@@ -74,7 +74,7 @@ impl ReferenceComparison {
             better,
             aggregate,
             noise,
-            printed: 0.0,
+            rounding_error: 0.0,
             typical: false,
         }
     }
@@ -82,54 +82,54 @@ impl ReferenceComparison {
 
 impl Estimate {
     /// Compares trials, all positive and finite and at least one, with a reference.
-    pub fn of(values: &[f64], comparison: &ReferenceComparison) -> Self {
+    pub fn from_trials(values: &[f64], comparison: &ReferenceComparison) -> Self {
         let logs = oriented_logs(values, comparison);
         let count = u32::try_from(logs.len()).unwrap_or(u32::MAX);
         // The runs of an Olympic mean come in the order of their files, and it drops the slowest.
         let in_order = comparison.aggregate != Aggregate::Olympic;
         let (noise, ordered) = (comparison.noise, || in_order.then_some(logs.as_slice()));
         let typical = ordered().filter(|_| comparison.typical);
-        let slow = typical.map_or(Vec::new(), |logs| slow_trials(logs, noise));
-        let order = ordered().and_then(order);
+        let slow = typical.map_or(Vec::new(), |logs| find_slow_trials(logs, noise));
+        let order = ordered().and_then(detect_order_effect);
         let mut estimate = Self {
             center: aggregate_log(values, comparison),
             count,
             sigma: comparison.sigma,
-            method: method(&logs, comparison),
+            method: choose_method(&logs, comparison),
             aggregate: comparison.aggregate,
-            printed: comparison.printed,
+            rounding_error: comparison.rounding_error,
             order,
-            slow_start: typical.and_then(|logs| slow_start(logs, noise)),
+            slow_start: typical.and_then(|logs| measure_slow_start(logs, noise)),
             slow,
         };
         if !estimate.slow.is_empty() {
-            estimate.typical(&logs, comparison);
+            estimate.use_typical_trial(&logs, comparison);
         }
         if order.is_some()
-            && let Some(deviation) = estimate.deviation()
+            && let Some(deviation) = estimate.trial_deviation()
         {
             // They count as one: each repeats the trial before it.
             let trials = logs.len() - estimate.slow.len();
-            estimate.method = with_error(deviation, 1.0, trials);
+            estimate.method = student_with_error(deviation, 1.0, trials);
         }
         estimate
     }
 
     /// Estimates the typical trial: the median of all, with the scatter of those that are not slow.
-    fn typical(&mut self, logs: &[f64], comparison: &ReferenceComparison) {
+    fn use_typical_trial(&mut self, logs: &[f64], comparison: &ReferenceComparison) {
         let is_slow = |position: &usize| self.slow.contains(position);
         let others = (0..logs.len()).filter(|position| !is_slow(position));
-        let others: Vec<f64> = others.map(|position| logs[position]).collect();
+        let other_logs: Vec<f64> = others.map(|position| logs[position]).collect();
         self.center = median(logs);
         self.aggregate = Aggregate::Median;
         let factor = match logs.len() {
-            trials @ 3..=4 => small::error_of_middle(trials),
-            trials => small::error_of_median(trials),
+            trials @ 3..=4 => small_samples::error_of_middle(trials),
+            trials => small_samples::error_of_median(trials),
         };
         // Two others are as two trials are.
-        self.method = match method(&others, comparison) {
+        self.method = match choose_method(&other_logs, comparison) {
             BoundsMethod::Student { deviation, .. } | BoundsMethod::Ordered { deviation, .. } => {
-                with_error(deviation, factor, others.len())
+                student_with_error(deviation, factor, other_logs.len())
             }
             few => few,
         };
@@ -137,7 +137,7 @@ impl Estimate {
 
     /// Returns the estimate of the trials multiplied by a factor, which is taken as exact.
     #[must_use]
-    pub fn scaled(mut self, factor: f64, better: Better) -> Self {
+    pub fn scale_by(mut self, factor: f64, better: Better) -> Self {
         let shift = match better {
             Better::Higher => factor.ln(),
             Better::Lower => -factor.ln(),
@@ -154,24 +154,24 @@ impl Estimate {
     /// One-sided bounds of the log ratio, each with error `alpha`.
     pub fn bounds(&self, alpha: f64) -> Option<(f64, f64)> {
         let (below, above) = if let Some((lowest, highest)) = self.order_statistics(alpha) {
-            let reference = quantile(alpha, f64::INFINITY) * self.sigma;
+            let reference = student_quantile(alpha, f64::INFINITY) * self.sigma;
             (
                 (self.center - lowest).hypot(reference),
                 (highest - self.center).hypot(reference),
             )
         } else {
-            let error = self.error()?;
+            let error = self.standard_error()?;
             let half = half_width(error.value, error.degrees, self.sigma, alpha);
             (half, half)
         };
         Some((
-            self.center - below.max(self.printed),
-            self.center + above.max(self.printed),
+            self.center - below.max(self.rounding_error),
+            self.center + above.max(self.rounding_error),
         ))
     }
 
     /// Returns whether its bounds with error `alpha` are order statistics.
-    pub fn is_ordered(&self, alpha: f64) -> bool {
+    pub fn has_order_statistic_bounds(&self, alpha: f64) -> bool {
         self.order_statistics(alpha).is_some()
     }
 
@@ -181,19 +181,19 @@ impl Estimate {
         let BoundsMethod::Ordered { sorted, .. } = &self.method else {
             return None;
         };
-        let rank = order_rank(sorted.len(), alpha)?;
+        let rank = median_bound_rank(sorted.len(), alpha)?;
         Some((sorted[rank], sorted[sorted.len() - 1 - rank]))
     }
 
     /// Standard error of the aggregate: of a median of many its asymptotic one under normal noise, too
     /// large for few trials.
-    pub(crate) fn error(&self) -> Option<StandardError> {
+    pub(crate) fn standard_error(&self) -> Option<StandardError> {
         let (value, degrees) = match &self.method {
             BoundsMethod::TooFew { .. } => return None,
             BoundsMethod::Assumed { noise } => (*noise, f64::INFINITY),
             BoundsMethod::Student { error, degrees, .. } => (*error, *degrees),
             BoundsMethod::Ordered { deviation, .. } => {
-                let error = deviation * small::error_of_median(self.count as usize);
+                let error = deviation * small_samples::error_of_median(self.count as usize);
                 (error, f64::from(self.count) - 1.0)
             }
         };
@@ -205,7 +205,7 @@ impl Estimate {
     }
 
     /// Standard deviation of one trial, if it is known.
-    pub fn deviation(&self) -> Option<f64> {
+    pub fn trial_deviation(&self) -> Option<f64> {
         match self.method {
             BoundsMethod::TooFew { .. } => None,
             BoundsMethod::Assumed { noise } => Some(noise),
@@ -218,7 +218,7 @@ impl Estimate {
 
 /// The trials made one: geometric mean, median, or the arithmetic mean without the extremes (as
 /// `MLPerf` Training scores). None if a trial is not positive and finite.
-pub fn aggregate(values: &[f64], how: Aggregate) -> Option<f64> {
+pub fn aggregate_trials(values: &[f64], how: Aggregate) -> Option<f64> {
     let usable = |value: &f64| value.is_finite() && *value > 0.0;
     let bad = values.iter().filter(|value| !usable(value)).count();
     // A run that did not converge is infinitely slow: of five or more the Olympic mean drops it.
@@ -252,18 +252,18 @@ pub(crate) fn half_width(error: f64, degrees: f64, sigma: f64, alpha: f64) -> f6
     } else {
         f64::INFINITY
     };
-    quantile(alpha, degrees) * total.sqrt()
+    student_quantile(alpha, degrees) * total.sqrt()
 }
 
 fn oriented_logs(values: &[f64], comparison: &ReferenceComparison) -> Vec<f64> {
     values
         .iter()
-        .map(|value| oriented(value.ln(), comparison))
+        .map(|value| orient_log(value.ln(), comparison))
         .collect()
 }
 
 /// Logarithms are subtracted rather than values divided: a quotient may overflow.
-fn oriented(log: f64, comparison: &ReferenceComparison) -> f64 {
+fn orient_log(log: f64, comparison: &ReferenceComparison) -> f64 {
     let distance = log - comparison.reference.ln();
     match comparison.better {
         Better::Higher => distance,
@@ -275,18 +275,18 @@ fn aggregate_log(values: &[f64], comparison: &ReferenceComparison) -> f64 {
     let logs = oriented_logs(values, comparison);
     match comparison.aggregate {
         Aggregate::Olympic if logs.len() > 2 => {
-            let ordered = sorted(values);
+            let ordered = to_sorted(values);
             // Divided first: the sum of large figures may overflow.
             let count = to_f64(ordered.len() - 2);
             let middle: f64 = ordered[1..ordered.len() - 1]
                 .iter()
                 .map(|value| value / count)
                 .sum();
-            oriented(middle.max(f64::MIN_POSITIVE).ln(), comparison)
+            orient_log(middle.max(f64::MIN_POSITIVE).ln(), comparison)
         }
         Aggregate::Median => median(&logs),
         // In their order, so that the order of trials does not change the sum.
-        Aggregate::Mean | Aggregate::Olympic => mean(&sorted(&logs)),
+        Aggregate::Mean | Aggregate::Olympic => mean(&to_sorted(&logs)),
     }
 }
 

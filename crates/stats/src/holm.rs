@@ -3,7 +3,7 @@
 
 /// Steps down over `count` hypotheses: `rejects` returns whether one is rejected with the error divided
 /// by a number. It is called again at each step, so that bounds suffice in place of p-values.
-pub fn step_down(count: usize, rejects: impl Fn(usize, f64) -> bool) -> Vec<bool> {
+pub fn holm_step_down(count: usize, rejects: impl Fn(usize, f64) -> bool) -> Vec<bool> {
     let mut rejected = vec![false; count];
     let mut open: Vec<usize> = (0..count).collect();
     while !open.is_empty() {
@@ -32,7 +32,7 @@ mod tests {
     #[case(&[], &[])]
     fn matches_the_textbook_example(#[case] p: &[f64], #[case] expected: &[bool]) {
         assert_eq!(
-            step_down(p.len(), |hypothesis, share| p[hypothesis] <= 0.05 / share),
+            holm_step_down(p.len(), |hypothesis, share| p[hypothesis] <= 0.05 / share),
             expected
         );
     }

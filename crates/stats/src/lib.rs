@@ -10,10 +10,10 @@
 //!     better: Better::Higher,
 //!     aggregate: Aggregate::Mean,
 //!     noise: None,
-//!     printed: 0.0,
+//!     rounding_error: 0.0,
 //!     typical: true,
 //! };
-//! let estimate = Estimate::of(&[99.1, 99.4, 99.2], &comparison);
+//! let estimate = Estimate::from_trials(&[99.1, 99.4, 99.2], &comparison);
 //! let (lower, upper) = estimate.bounds(0.05).expect("three trials have bounds");
 //! let decision = AcceptanceRegion::new(Claim::NotWorse, 0.05).decide(lower, upper);
 //! assert_eq!(decision, Decision::Holds);
@@ -31,17 +31,17 @@ mod quantile;
 mod region;
 mod scatter;
 pub mod search;
-mod slow;
+mod slow_trials;
 mod standard_error;
 
 pub use descriptive::median;
 pub use difference::{Difference, Sample};
-pub use estimate::{BoundsMethod, Estimate, ReferenceComparison, aggregate};
-pub use holm::step_down;
-pub use more_trials::{MoreTrials, more_trials};
+pub use estimate::{BoundsMethod, Estimate, ReferenceComparison, aggregate_trials};
+pub use holm::holm_step_down;
+pub use more_trials::{MoreTrials, estimate_more_trials};
 pub use order_effect::OrderEffect;
-pub use outliers::outliers;
-pub use quantile::quantile;
+pub use outliers::find_outliers;
+pub use quantile::student_quantile;
 pub use region::{AcceptanceRegion, Decision};
 pub use retrial_readings::claim::{Aggregate, Better, Claim};
 pub use scatter::Scatter;

@@ -4,14 +4,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::{BoundsMethod, Estimate, half_width};
-use crate::quantile::quantile;
+use crate::quantile::student_quantile;
 use crate::standard_error::StandardError;
 
 /// Past this many more trials no number is named.
-const MOST: u32 = 30;
+const MAX_MORE_TRIALS: u32 = 30;
 /// Fewest trials that are requested where one alone shows nothing: Student's t with one degree of
 /// freedom is so wide (6.3) that a second trial seldom decides.
-const FIRST: u32 = 3;
+const MIN_TRIALS_WITHOUT_NOISE: u32 = 3;
 
 /// How many more trials would decide, if they are like those so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -33,8 +33,8 @@ pub enum MoreTrials {
 
 /// Estimates how many more trials would put a bound with error `alpha` past an edge of the
 /// acceptance region, at `distance` from the centre.
-pub fn more_trials(estimate: &Estimate, distance: f64, alpha: f64) -> MoreTrials {
-    if distance < estimate.printed {
+pub fn estimate_more_trials(estimate: &Estimate, distance: f64, alpha: f64) -> MoreTrials {
+    if distance < estimate.rounding_error {
         return MoreTrials::Finer;
     }
     if estimate.order.is_some() {
@@ -44,7 +44,12 @@ pub fn more_trials(estimate: &Estimate, distance: f64, alpha: f64) -> MoreTrials
     // The error of one trial in the aggregate, and the lag of the degrees of freedom.
     let (of_one, lag) = match &estimate.method {
         BoundsMethod::TooFew { needed } => {
-            return MoreTrials::AtLeast((*needed).max(FIRST).saturating_sub(estimate.count).max(1));
+            return MoreTrials::AtLeast(
+                (*needed)
+                    .max(MIN_TRIALS_WITHOUT_NOISE)
+                    .saturating_sub(estimate.count)
+                    .max(1),
+            );
         }
         BoundsMethod::Assumed { noise } => (*noise, 1.0),
         BoundsMethod::Student { error, degrees, .. } => (error * count.sqrt(), count - degrees),
@@ -53,29 +58,33 @@ pub fn more_trials(estimate: &Estimate, distance: f64, alpha: f64) -> MoreTrials
         }
     };
     let sigma = estimate.sigma;
-    if distance < quantile(alpha, f64::INFINITY) * sigma {
+    if distance < student_quantile(alpha, f64::INFINITY) * sigma {
         return MoreTrials::Never;
     }
-    (1..=MOST)
+    (1..=MAX_MORE_TRIALS)
         .find(|more| {
             let trials = count + f64::from(*more);
             half_width(of_one / trials.sqrt(), trials - lag, sigma, alpha) <= distance
         })
-        .map_or(MoreTrials::MoreThan(MOST), MoreTrials::About)
+        .map_or(MoreTrials::MoreThan(MAX_MORE_TRIALS), MoreTrials::About)
 }
 
 /// Estimates how many more trials each of two samples needs; they have equally many trials, or one of them has one
 /// more.
-pub(crate) fn more_of_two(error: StandardError, distance: f64, alpha: f64) -> MoreTrials {
+pub(crate) fn estimate_more_trials_each(
+    error: StandardError,
+    distance: f64,
+    alpha: f64,
+) -> MoreTrials {
     let count = f64::from(error.trials.max(1));
-    (1..=MOST)
+    (1..=MAX_MORE_TRIALS)
         .find(|more| {
             let all = count + f64::from(*more);
             // Each trial adds as much to the degrees of freedom as those so far did on average.
             let degrees = error.degrees * (all - 1.0) / (count - 1.0).max(1.0);
-            quantile(alpha, degrees) * error.value * (count / all).sqrt() <= distance
+            student_quantile(alpha, degrees) * error.value * (count / all).sqrt() <= distance
         })
-        .map_or(MoreTrials::MoreThan(MOST), MoreTrials::About)
+        .map_or(MoreTrials::MoreThan(MAX_MORE_TRIALS), MoreTrials::About)
 }
 
 #[cfg(test)]
@@ -91,14 +100,14 @@ mod tests {
             better: Better::Higher,
             aggregate: Aggregate::Mean,
             noise,
-            printed: 0.0,
+            rounding_error: 0.0,
             typical: true,
         };
-        Estimate::of(values, &comparison)
+        Estimate::from_trials(values, &comparison)
     }
 
     fn required_trials(estimate: &Estimate) -> MoreTrials {
-        more_trials(estimate, (estimate.center - 0.95_f64.ln()).abs(), 0.05)
+        estimate_more_trials(estimate, (estimate.center - 0.95_f64.ln()).abs(), 0.05)
     }
 
     #[test]
@@ -140,7 +149,7 @@ mod tests {
         let MoreTrials::About(more) = required_trials(&estimate(&so_far, None, 0.0)) else {
             unreachable!("three trials with a deviation of 2 % decide within 30");
         };
-        let deviation = estimate(&so_far, None, 0.0).deviation().unwrap();
+        let deviation = estimate(&so_far, None, 0.0).trial_deviation().unwrap();
         let lower = |trials: u32| {
             let trials = f64::from(trials);
             0.975_f64.ln() - half_width(deviation / trials.sqrt(), trials - 1.0, 0.0, 0.05)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use retrial_readings::claim::Claim;
 
 /// Rounding of logarithms: a figure exactly on the margin is within it.
-const ROUNDING: f64 = 1e-12;
+const LOG_ROUNDING_ERROR: f64 = 1e-12;
 
 /// The decision of an interval about a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -55,11 +55,14 @@ impl AcceptanceRegion {
     /// Decides by two one-sided bounds. For an equivalence each bound has its own test (Schuirmann's two
     /// one-sided tests), so the error stays that of one bound.
     pub fn decide(&self, lower: f64, upper: f64) -> Decision {
-        let (low, high) = (self.low - ROUNDING, self.high + ROUNDING);
+        let (low, high) = (
+            self.low - LOG_ROUNDING_ERROR,
+            self.high + LOG_ROUNDING_ERROR,
+        );
         match self.claim {
             // What is as good is not better.
-            Claim::Better if lower > self.low + ROUNDING => Decision::Holds,
-            Claim::Better if upper <= self.low + ROUNDING => Decision::Worse,
+            Claim::Better if lower > self.low + LOG_ROUNDING_ERROR => Decision::Holds,
+            Claim::Better if upper <= self.low + LOG_ROUNDING_ERROR => Decision::Worse,
             Claim::Better => Decision::Open,
             _ if lower >= low && upper <= high => Decision::Holds,
             _ if upper < low || lower > high => Decision::Worse,
@@ -73,7 +76,7 @@ impl AcceptanceRegion {
     }
 
     /// Returns the distance of a log ratio from the nearest edge of the region.
-    pub fn distance(&self, center: f64) -> f64 {
+    pub fn distance_to_edge(&self, center: f64) -> f64 {
         (center - self.low).abs().min((self.high - center).abs())
     }
 }
@@ -125,8 +128,8 @@ mod tests {
     fn the_distance_is_to_the_nearest_edge() {
         let region = AcceptanceRegion::new(Claim::Equivalent, 0.05);
         let edge = -0.95_f64.ln();
-        assert!((region.distance(0.04) - (edge - 0.04)).abs() < 1e-12);
-        assert!((region.distance(-0.04) - (edge - 0.04)).abs() < 1e-12);
-        assert!((region.distance(0.2) - (0.2 - edge)).abs() < 1e-12);
+        assert!((region.distance_to_edge(0.04) - (edge - 0.04)).abs() < 1e-12);
+        assert!((region.distance_to_edge(-0.04) - (edge - 0.04)).abs() < 1e-12);
+        assert!((region.distance_to_edge(0.2) - (0.2 - edge)).abs() < 1e-12);
     }
 }

@@ -1,6 +1,6 @@
 //! The standard error of a value.
 
-use crate::quantile::quantile;
+use crate::quantile::student_quantile;
 
 /// The standard error of a value, and how well it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,7 +14,7 @@ pub(crate) struct StandardError {
 
 impl StandardError {
     /// Returns that of the difference of two independent values (Welch, Satterthwaite).
-    pub fn combined(self, other: Self) -> Self {
+    pub fn combine(self, other: Self) -> Self {
         let square = |error: Self| (error.value.powi(2), error.value.powi(4) / error.degrees);
         let ((ours, our_spread), (theirs, their_spread)) = (square(self), square(other));
         let (total, spread) = (ours + theirs, our_spread + their_spread);
@@ -31,6 +31,6 @@ impl StandardError {
 
     /// Returns how far a one-sided bound with error `alpha` lies from the value.
     pub fn half_width(self, alpha: f64) -> f64 {
-        quantile(alpha, self.degrees) * self.value
+        student_quantile(alpha, self.degrees) * self.value
     }
 }

@@ -33,7 +33,7 @@ pub fn read_beneath(directory: &Path, relative: &Path, cap: u64) -> Result<Vec<u
         .read_to_end(&mut bytes)
         .map_err(StoreError::io("read", &path))?;
     if bytes.len() as u64 > cap {
-        let reason = format!("it is larger than {}", format::size(cap));
+        let reason = format!("it is larger than {}", format::format_bytes(cap));
         return Err(StoreError::unusable(&path, reason));
     }
     Ok(bytes)

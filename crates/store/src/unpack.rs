@@ -105,8 +105,8 @@ pub fn unpack_archive(
         };
         let has_bytes = kind.is_file() || kind.is_contiguous();
         if has_bytes && unpacked.bytes.saturating_add(entry.size()) > limits.most_bytes {
-            let limit = format::size(limits.most_bytes);
-            let size = format::size(entry.size());
+            let limit = format::format_bytes(limits.most_bytes);
+            let size = format::format_bytes(entry.size());
             return Err(too_large(limit, format!("{} has {size}", name.display())));
         }
         let written = match kind {

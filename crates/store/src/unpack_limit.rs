@@ -22,7 +22,7 @@ const MAX_LIMIT_BYTES: u64 = 64 << 30;
 
 /// An archive that states a size above its limit.
 #[derive(Debug, Error, Diagnostic)]
-#[error("it unpacks to {}, and the limit for an archive of its size is {}", format::size(*bytes), format::size(*limit))]
+#[error("it unpacks to {}, and the limit for an archive of its size is {}", format::format_bytes(*bytes), format::format_bytes(*limit))]
 #[diagnostic(help("{}", UnpackLimit::advice()))]
 pub struct OverLimit {
     /// The size that it states, bytes.

@@ -5,7 +5,7 @@ use clap::Args;
 use super::file::{self, OpenedBatch};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest};
-use retrial_batch::search::{Criterion, FEWEST, MOST, SearchPlan};
+use retrial_batch::search::{Criterion, MAX_SEARCH_VALUES, MIN_SEARCH_VALUES, SearchPlan};
 use retrial_batch::{AxisDomain, CliOverrides, PullAhead, RunOrder};
 use retrial_document::measures::parse_fraction;
 use retrial_plan::PlanOptions;
@@ -77,9 +77,9 @@ pub fn open(
     };
     let mut opened = file::open(global, recipe, &overrides)?;
     let count = opened.plan.cells.len();
-    if count < FEWEST {
+    if count < MIN_SEARCH_VALUES {
         return Err(Failure::usage(format!(
-            "{axis} has {count} values that can be measured, and a search needs {FEWEST}"
+            "{axis} has {count} values that can be measured, and a search needs {MIN_SEARCH_VALUES}"
         ))
         .with_help(format!(
             "compare two: retrial batch {recipe} --vary {axis}=…"
@@ -104,7 +104,7 @@ pub fn open(
 fn values(domain: &AxisDomain, search: &SearchRequest) -> Result<Vec<String>, Failure> {
     let axis = &search.along;
     let span = Source::new("--along", axis.as_str()).span(0..axis.len());
-    let listed = domain.listed(axis, &span);
+    let listed = domain.list_values(axis, &span);
     let listed = listed.map_err(|problem| Failure::problems((*problem).into()))?;
     let values = if search.values.is_empty() {
         listed
@@ -118,9 +118,9 @@ fn values(domain: &AxisDomain, search: &SearchRequest) -> Result<Vec<String>, Fa
                 .with_help("name them in their order: --values A,B,C"),
         );
     }
-    if !(FEWEST..=MOST).contains(&count) {
+    if !(MIN_SEARCH_VALUES..=MAX_SEARCH_VALUES).contains(&count) {
         return Err(Failure::usage(format!(
-            "{axis} has {count} values, and a search needs {FEWEST} to {MOST}"
+            "{axis} has {count} values, and a search needs {MIN_SEARCH_VALUES} to {MAX_SEARCH_VALUES}"
         ))
         .with_help("choose among them: --values A,B,C"));
     }

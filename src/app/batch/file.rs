@@ -40,13 +40,13 @@ pub fn open(
     let home = &global.home;
     let opened = match file(recipe) {
         Some(source) => {
-            let (mut batch, mut problems) = batch::read(&source);
+            let (mut batch, mut problems) = batch::read_batch(&source);
             if let Some(batch) = &mut batch {
                 problems.extend(overrides.apply_to(batch));
             }
             opened(batch, problems, &source, home)
         }
-        None => overrides.batch(recipe).and_then(|batch| {
+        None => overrides.to_batch(recipe).and_then(|batch| {
             let source = Source::new("RECIPE", recipe);
             opened(Some(batch), Diagnostics::default(), &source, home)
         }),
@@ -87,7 +87,7 @@ fn file(recipe: &str) -> Option<Source> {
 
 /// Every problem of a batch's file, and of its cells.
 pub fn check(global: &GlobalOptions, source: &Source) -> Diagnostics {
-    let (batch, problems) = batch::read(source);
+    let (batch, problems) = batch::read_batch(source);
     let result = opened(batch, problems, source, &global.home);
     let mut problems = match result.map(|opened| (opened.resolve(), opened.warnings)) {
         Ok((Ok(_), warnings)) => warnings,
@@ -141,7 +141,7 @@ fn opened(
         .map(|(read, recipe)| AxisDomain::new(&read.name, &recipe.recipe.value, &read.loaded))
         .collect();
     let planned = if domains.len() == batch.recipes.len() && !domains.is_empty() {
-        batch::plan(&batch, &domains).map_err(|errors| problems.extend(errors))
+        batch::plan_batch(&batch, &domains).map_err(|errors| problems.extend(errors))
     } else {
         Err(())
     };
@@ -235,7 +235,7 @@ impl OpenedBatch {
     pub fn resolve(&self) -> Result<Vec<ResolvedRecipe>, Diagnostics> {
         let resolved = self.plan.cells.par_iter().filter_map(|cell| {
             let read = self.recipes.iter().find(|read| read.name == cell.recipe)?;
-            Some(read.loaded.resolve(&read.entry, &cell.settings()))
+            Some(read.loaded.resolve(&read.entry, &cell.recipe_settings()))
         });
         let resolved: Vec<_> = resolved.collect();
         let mut problems = Diagnostics::default();

@@ -14,7 +14,7 @@ use crate::app::signals::{STOPPING, SignalRequest, SignalTarget, handle_signals}
 use crate::app::site::end::commands;
 use crate::app::{follow, open};
 use retrial_batch::journal::BatchEventKind;
-use retrial_batch::run::{BatchEnd, BatchJob, BatchSession, execute};
+use retrial_batch::run::{BatchEnd, BatchJob, BatchSession, execute_batch};
 use retrial_batch::verdict::BatchVerdict;
 use retrial_document::ErrorText;
 use retrial_engine::api::Engine;
@@ -83,7 +83,7 @@ pub async fn follow(
         plan: planned.record.plan.clone(),
         workers: planned.workers.clone(),
         host: planned.host.clone(),
-        makes: &maker,
+        run_maker: &maker,
         options: follow::options(global, false),
         seen: events,
     });
@@ -95,7 +95,7 @@ pub async fn follow(
         error => error.into(),
     })?;
     let signals = handle_signals(signal_target(&batch))?;
-    let ended = execute(&batch).await;
+    let ended = execute_batch(&batch).await;
     let concluded = match &ended {
         Ok(ended) => conclude(global, &batch, ended).await,
         Err(error) => {

@@ -5,9 +5,7 @@ use crate::app::judge;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, JudgeRequest};
 use retrial_batch::run::evidence_of_cells;
-use retrial_batch::verdict::{
-    BatchVerdict, LostRun, RunEvidence, SubjectEvidence, judge as judge_batch,
-};
+use retrial_batch::verdict::{BatchVerdict, LostRun, RunEvidence, SubjectEvidence, judge_batch};
 use retrial_batch::{BatchPlan, ExternalResult};
 use retrial_results::verdict::{Evidence, RunContext};
 use retrial_run::read_evidence;
@@ -47,7 +45,7 @@ fn external(global: &GlobalOptions, result: &ExternalResult) -> SubjectEvidence 
             runs.push(RunEvidence {
                 run: name.clone(),
                 trial: u32::try_from(runs.len() + 1).unwrap_or(u32::MAX),
-                found: group,
+                evidence: group,
             });
         }
     }

@@ -31,7 +31,7 @@ impl TrialRunMaker<'_> {
     fn plan(&self, number: usize, worker: usize) -> Result<(String, Plan), Failure> {
         let PlannedBatch { record, gpus, .. } = self.planned;
         let (cells, plans) = (&self.planned.cells, &self.planned.plans);
-        let planned = record.plan.trial_run_of_cell(number);
+        let planned = record.plan.trial_run_with_cell(number);
         let opened = planned.as_ref().and_then(|(one, _)| cells.get(one.cell));
         let (Some((trial_run, cell)), Some(opened)) = (&planned, opened) else {
             return Err(Failure::usage(format!(
@@ -106,7 +106,7 @@ fn needs(plan: &Plan) -> String {
 
 #[async_trait(?Send)]
 impl RunMaker for TrialRunMaker<'_> {
-    fn image(&self, trial_run: usize) -> Option<String> {
+    fn image_to_pull(&self, trial_run: usize) -> Option<String> {
         let trial_run = self.planned.record.plan.trial_run(trial_run)?;
         let plan = self.planned.plans.of(&trial_run)?;
         plan.steps.iter().find_map(|step| match &step.action {
@@ -118,7 +118,11 @@ impl RunMaker for TrialRunMaker<'_> {
         })
     }
 
-    async fn make(&self, trial_run: usize, worker: usize) -> Result<PreparedRun, TrialRunEnd> {
+    async fn prepare_run(
+        &self,
+        trial_run: usize,
+        worker: usize,
+    ) -> Result<PreparedRun, TrialRunEnd> {
         let made = async {
             let (recipe, plan) = self.plan(trial_run, worker)?;
             let mut host = open::host_view(self.global);

@@ -5,7 +5,7 @@ use super::record::BatchRecord;
 use super::workers::gpus_of_workers;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use retrial_batch::run::{WorkerQueues, workers};
+use retrial_batch::run::{WorkerQueues, assign_workers};
 use retrial_plan::Plan;
 
 /// A batch with everything that is known without an engine.
@@ -28,7 +28,7 @@ impl PlannedBatch {
         record: &BatchRecord,
         cells: CellRecipes,
     ) -> Result<Self, Failure> {
-        let workers = workers(&record.plan);
+        let workers = assign_workers(&record.plan);
         let gpus = &record.plan.execution.gpus;
         Self::of_workers(global, record.clone(), cells, workers, gpus)
     }

@@ -78,6 +78,6 @@ impl RunOptions {
 pub fn recipe_of(cell: &Cell) -> RecipeRequest {
     RecipeRequest {
         recipe: cell.path.clone(),
-        settings: cell.settings(),
+        settings: cell.recipe_settings(),
     }
 }

@@ -6,7 +6,7 @@ use crate::app::options::GlobalOptions;
 use retrial_batch::BatchPlan;
 use retrial_batch::run::{RunObservations, evidence_of_cells, read_state};
 use retrial_batch::search::{self, SearchPlan, SearchState, SearchVerdict};
-use retrial_batch::verdict::{BatchVerdict, judge as judge_batch};
+use retrial_batch::verdict::{BatchVerdict, judge_batch};
 use retrial_recipe::model::Mode;
 use retrial_results::evidence::environment;
 use retrial_results::verdict::comparison::{
@@ -23,8 +23,8 @@ pub fn judge(
 ) -> Result<BatchVerdict, Failure> {
     let home = &global.home;
     let state = read_state(directory)?;
-    let trials = RunObservations::default().trials(home, plan, search, &state);
-    let mut outcome = search::judge(plan, &SearchState::new(plan, search, &trials));
+    let trials = RunObservations::default().ended_trials(home, plan, search, &state);
+    let mut outcome = search::judge_search(plan, &SearchState::new(plan, search, &trials));
     outcome.changes = changes(home, &outcome);
     // A cell without measurements has no row.
     let mut cells = evidence_of_cells(home, directory, plan)?;

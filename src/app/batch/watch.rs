@@ -13,13 +13,13 @@ use crate::app::watch::{Reporter, reporter};
 use crate::app::{estimate, terminal};
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
-use retrial_batch::run::{ProgressEvent, workers};
+use retrial_batch::run::{ProgressEvent, assign_workers};
 use retrial_history::entry;
 use retrial_plan::Plan;
 use retrial_plan::remaining::StepTimes;
 use retrial_report::progress::batch::PlainBatchProgress;
 use retrial_report::progress::remaining_time::RemainingTime;
-use retrial_report::terminal::wrap::wrap;
+use retrial_report::terminal::wrap::wrap_words;
 use retrial_store::journal::{Event, EventKind, StepEnd, StepFault};
 
 /// Shows what happens, until the last event.
@@ -60,7 +60,7 @@ struct BatchDisplay {
 impl BatchDisplay {
     /// A batch with the plan of a run of each cell.
     fn new(global: GlobalOptions, plan: BatchPlan, plans: BTreeMap<usize, Plan>) -> Self {
-        let workers = workers(&plan).len();
+        let workers = assign_workers(&plan).len();
         // Earlier runs are read while the batch begins.
         let mut index = entry::open(&global.home);
         let cells = plans.into_iter().map(|(cell, plan)| {
@@ -70,7 +70,8 @@ impl BatchDisplay {
         let cells: BTreeMap<usize, RemainingTime> = cells.collect();
         let now = Timestamp::now();
         let expected = cells.iter();
-        let expected = expected.filter_map(|(cell, remaining)| Some((*cell, remaining.at(now)?)));
+        let expected =
+            expected.filter_map(|(cell, remaining)| Some((*cell, remaining.estimate_at(now)?)));
         let expected = expected.collect();
         Self {
             // One view cannot show the progress of several runs.
@@ -85,7 +86,7 @@ impl BatchDisplay {
     }
 
     fn batch(&mut self, event: &BatchEvent) {
-        let lines = self.lines.take(event);
+        let lines = self.lines.report_event(event);
         // Quiet prints only the verdict, as for a single run.
         if self.global.output == OutputFormat::Json && !self.global.quiet {
             return terminal::print_json(event);
@@ -102,8 +103,8 @@ impl BatchDisplay {
         if let BatchEventKind::TrialRunStarted { trial_run, .. }
         | BatchEventKind::TrialRunReattached { trial_run, .. } = event.what
         {
-            let overall = Some(self.lines.overall(trial_run));
-            let cell = self.lines.cell(trial_run);
+            let overall = Some(self.lines.overall_progress(trial_run));
+            let cell = self.lines.cell_of_trial_run(trial_run);
             let remaining = cell.and_then(|cell| self.cells.get(&cell));
             let remaining = remaining.cloned().unwrap_or_default();
             self.run = Some(reporter(&self.global, overall, remaining, self.live));
@@ -147,7 +148,7 @@ impl BatchDisplay {
         // A terminal would break a line within a word.
         let width = terminal_size::terminal_size_of(&err).map(|(width, _)| width.0.into());
         let lines = self.waiting.drain(..).flat_map(|line| match width {
-            Some(width) => wrap(&line, width, 4),
+            Some(width) => wrap_words(&line, width, 4),
             None => vec![line],
         });
         let text = join(lines, "\n") + "\n";

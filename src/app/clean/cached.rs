@@ -68,7 +68,7 @@ pub fn remove(global: &GlobalOptions, key: &str, extent: CleanScope) -> Result<E
         ("removed", "removed")
     };
     print(global, key, &removed, |directory| {
-        let size = format::size(directory.bytes);
+        let size = format::format_bytes(directory.bytes);
         format!("{word} {}  {size}", directory.label)
     });
     Ok(ExitCode::Success)
@@ -82,14 +82,14 @@ fn described(directory: &CacheUsage) -> String {
             format!("cache mount, last used by {run}, {at}")
         }
         Some(manifest) => {
-            let files = format::count(manifest.files.len(), "file");
+            let files = format::format_count(manifest.files.len(), "file");
             format!(
                 "{files}, by {}, {}",
                 manifest.origin.run, manifest.origin.at
             )
         }
     };
-    let size = format::size(directory.bytes);
+    let size = format::format_bytes(directory.bytes);
     format!("{}  {size}  {about}", directory.label)
 }
 

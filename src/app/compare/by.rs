@@ -138,7 +138,7 @@ fn omitted(axis: &str, grouped: &GroupedRuns<'_>) -> Vec<String> {
     counted
         .into_iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, why)| format!("{} omitted: they {why}", format::count(count, "run")))
+        .map(|(count, why)| format!("{} omitted: they {why}", format::format_count(count, "run")))
         .collect()
 }
 

@@ -92,7 +92,7 @@ fn folder(
     };
     let groups = judge::gather(global, Path::new(name), &request)?.into_iter();
     let groups: Vec<_> = groups.map(|one| (one.context, one.evidence)).collect();
-    Ok(ComparisonSubject::of(name, &groups, Vec::new()))
+    Ok(ComparisonSubject::from_evidence(name, &groups, Vec::new()))
 }
 
 /// A run by its directory or id.
@@ -108,7 +108,8 @@ fn run(global: &GlobalOptions, name: &str) -> Result<ComparisonSubject, Failure>
 
 fn of_directory(run: &RunDirectory) -> Result<ComparisonSubject, Failure> {
     let evidence = read_evidence(run)?;
-    let mut subject = ComparisonSubject::of(run.id(), &[evidence], environment::facts_of_run(run));
+    let mut subject =
+        ComparisonSubject::from_evidence(run.id(), &[evidence], environment::facts_of_run(run));
     subject.runs = 1;
     Ok(subject)
 }

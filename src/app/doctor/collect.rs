@@ -144,7 +144,10 @@ impl Examination {
         if timeout(limit, listening).await.is_err() {
             note(
                 name,
-                &format!("no answer within {}", format::duration(limit.as_secs_f64())),
+                &format!(
+                    "no answer within {}",
+                    format::format_duration(limit.as_secs_f64())
+                ),
             );
             self.end().await;
         }

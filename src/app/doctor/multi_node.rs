@@ -94,7 +94,7 @@ impl SharedDirectory {
         if global.output == OutputFormat::Json {
             terminal::print_pretty(&json!({ "machines": machines, "differences": differences }));
         } else {
-            terminal::show(&machines::document(&machines, &differences));
+            terminal::show(&machines::machines_document(&machines, &differences));
         }
         let mut checks = machines.iter().flat_map(|machine| &machine.checks);
         let is_ready =

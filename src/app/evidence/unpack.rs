@@ -66,8 +66,8 @@ impl OpenedBundle {
                     io::ErrorKind::StorageFull,
                     format!(
                         "it needs {}, and {} is free; choose another disk: TMPDIR",
-                        format::size(bytes),
-                        format::size(free)
+                        format::format_bytes(bytes),
+                        format::format_bytes(free)
                     ),
                 ),
             });

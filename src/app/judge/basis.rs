@@ -210,7 +210,7 @@ fn training_rounds() -> String {
 fn mixed(tree_round: &TreeRound<'_>) -> Option<TreeFault> {
     let counts = tree_round.counts.iter();
     let counts: Vec<String> = counts
-        .map(|(round, count)| format!("{} of {round}", format::count(*count, "result")))
+        .map(|(round, count)| format!("{} of {round}", format::format_count(*count, "result")))
         .collect();
     let round = &tree_round.round.round;
     (counts.len() > 1).then(|| TreeFault {

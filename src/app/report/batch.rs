@@ -88,9 +88,9 @@ impl<'a> BatchReport<'a> {
         let facts: Vec<&[Fact]> = facts.iter().map(Vec::as_slice).take(CELLS).collect();
         let groups = compare_fact_groups(&names, &facts);
         events.sort_by_key(|event| event.time);
-        html::render(&page::document(&ReportPage {
-            made: super::made(),
-            about: super::about(&recipes.join(", "), &host, &events),
+        html::render_html(&page::page_document(&ReportPage {
+            made_by: super::made(),
+            run_facts: super::about(&recipes.join(", "), &host, &events),
             subjects,
             batch: Some(&self.verdict),
             environments: (names.len() > 1).then_some(EnvironmentDifferences { names, groups }),
@@ -124,13 +124,13 @@ impl Report for BatchReport<'_> {
     }
 
     fn charts(&self) -> Vec<Chart> {
-        charts::of_batch(&self.verdict)
+        charts::batch_charts(&self.verdict)
     }
 
     fn render(&self, output: OutputFormat, page: Option<&Path>) -> Result<String, Failure> {
         let verdict = &self.verdict;
         let document = |evidence: &str, entries: &[ReportedVerdict<'_>]| {
-            content::batch::document(verdict, evidence, entries)
+            content::batch::batch_document(verdict, evidence, entries)
         };
         Ok(match output {
             OutputFormat::Html => self.page(page),
@@ -138,21 +138,21 @@ impl Report for BatchReport<'_> {
                 let evidence = self.directory.path().display().to_string();
                 let mut document = document(&evidence, &[]);
                 document.blocks.extend(Block::charts(self.charts()));
-                text::render(&document, terminal::shape())
+                text::render_terminal(&document, terminal::shape())
             }
             OutputFormat::Json => terminal::json(verdict),
             OutputFormat::Csv => {
                 let rows = self.measured().map(|(cell, verdict)| {
-                    trials::rows(verdict, |trial| {
+                    trials::render_rows(verdict, |trial| {
                         let mut runs = cell.runs.iter();
                         let run = runs.find(|run| run.trial == trial.trial);
                         run.map_or(cell.name.clone(), |run| run.run.clone())
                     })
                 });
-                trials::head() + &rows.collect::<String>()
+                trials::render_header() + &rows.collect::<String>()
             }
-            OutputFormat::Junit => junit::batch(verdict, &self.entries()),
-            OutputFormat::Markdown => markdown::render(&document("", &self.entries())),
+            OutputFormat::Junit => junit::render_batch(verdict, &self.entries()),
+            OutputFormat::Markdown => markdown::render_markdown(&document("", &self.entries())),
         })
     }
 }

@@ -36,22 +36,22 @@ impl HistoryReport {
 impl Report for HistoryReport {
     fn render(&self, output: OutputFormat, page: Option<&Path>) -> Result<String, Failure> {
         let (rows, zone) = (&self.rows, TimeZone::system());
-        let list = || listed::document(rows, &zone);
+        let list = || listed::runs_document(rows, &zone);
         Ok(match output {
             OutputFormat::Html => {
                 let link = |row: &RunSummary| {
                     let path = steps::relative(page?, &row.path);
                     Some(path.display().to_string())
                 };
-                html::render(&history::document(&RunsPage {
-                    made: super::made(),
+                html::render_html(&history::history_document(&RunsPage {
+                    made_by: super::made(),
                     rows,
                     link: &link,
                     zone: &zone,
                 }))
             }
-            OutputFormat::Text => text::render(&list(), terminal::shape()),
-            OutputFormat::Markdown => markdown::render(&list()),
+            OutputFormat::Text => text::render_terminal(&list(), terminal::shape()),
+            OutputFormat::Markdown => markdown::render_markdown(&list()),
             OutputFormat::Json => terminal::json(&runs::with_states(rows)),
             OutputFormat::Csv => trials(rows),
             OutputFormat::Junit => junit(rows),
@@ -76,16 +76,16 @@ fn junit(rows: &[RunSummary]) -> String {
         let reason = reason.unwrap_or_else(|| row.state().to_owned());
         (row.id.as_str(), reason)
     });
-    junit::history(&entries, without)
+    junit::render_history(&entries, without)
 }
 
 /// Every trial of every run that has a verdict.
 fn trials(rows: &[RunSummary]) -> String {
-    let mut text = trials::head();
+    let mut text = trials::render_header();
     for rows in rows.chunks(TOGETHER) {
         let parts = rows.par_iter().filter_map(|row| {
             let verdict: Verdict = row.directory().read_json("verdict.json").ok()?;
-            Some(trials::rows(&verdict, |_| row.id.clone()))
+            Some(trials::render_rows(&verdict, |_| row.id.clone()))
         });
         text.extend(parts.collect::<Vec<String>>());
     }

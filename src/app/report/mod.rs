@@ -95,7 +95,7 @@ fn about(recipe: &str, environment: &[Fact], events: &[Event]) -> Vec<(Line, Sty
     let machine = ["host", "GPUs", "processor"].into_iter().filter_map(value);
     let others = value(OTHER_MACHINES).map(|machines| {
         let count = machines.split(", ").count();
-        format!("and {}", format::count(count, "other machine"))
+        format!("and {}", format::format_count(count, "other machine"))
     });
     let machine = join(machine.chain(others), ", ");
     if !machine.is_empty() {
@@ -104,7 +104,7 @@ fn about(recipe: &str, environment: &[Fact], events: &[Event]) -> Vec<(Line, Sty
     if let (Some(first), Some(last)) = (events.first(), events.last()) {
         let lasted = last.time.duration_since(first.time).as_secs_f64();
         let started = first.time.strftime("%Y-%m-%d %H:%M UTC");
-        let text = format!("{started}, took {}", format::duration(lasted));
+        let text = format!("{started}, took {}", format::format_duration(lasted));
         about.push(("measured".into(), text.into()));
     }
     about

@@ -100,17 +100,17 @@ impl<'a> RunsReport<'a> {
     /// For a terminal: each verdict, and the charts small.
     fn text(&self) -> String {
         let each = self.results.iter().map(|one| {
-            let document = content::verdict::document(&one.entry(&self.global.home));
+            let document = content::verdict::verdict_document(&one.entry(&self.global.home));
             (document, one.charts())
         });
         let compared = self.comparison.iter().map(|one| {
             let detail = DetailLevel::from_verbose(self.global.verbose);
-            let document = content::comparison::document(one, detail);
-            (document, charts::of_comparison(one))
+            let document = content::comparison::comparison_document(one, detail);
+            (document, charts::comparison_charts(one))
         });
         let texts = each.chain(compared).map(|(mut document, charts)| {
             document.blocks.extend(Block::charts(charts));
-            text::render(&document, terminal::shape())
+            text::render_terminal(&document, terminal::shape())
         });
         let text: String = texts.collect();
         if self.global.quiet {
@@ -132,7 +132,7 @@ impl Report for RunsReport<'_> {
     fn charts(&self) -> Vec<Chart> {
         let several = self.results.len() > 1;
         let compared = self.comparison.as_ref();
-        let mut all: Vec<Chart> = compared.map(charts::of_comparison).unwrap_or_default();
+        let mut all: Vec<Chart> = compared.map(charts::comparison_charts).unwrap_or_default();
         for result in &self.results {
             let name = Path::new(&result.name).file_name();
             let name = name.map_or(result.name.as_str().into(), |name| name.to_string_lossy());
@@ -151,8 +151,8 @@ impl Report for RunsReport<'_> {
         let (home, results) = (&self.global.home, &self.results);
         let entries: Vec<ReportedVerdict<'_>> = results.iter().map(|one| one.entry(home)).collect();
         Ok(match output {
-            OutputFormat::Html => html::render(&page::document(&ReportPage {
-                made: super::made(),
+            OutputFormat::Html => html::render_html(&page::page_document(&ReportPage {
+                made_by: super::made(),
                 subjects: results.iter().map(|one| one.subject(home, page)).collect(),
                 comparison: self.comparison.as_ref(),
                 ..ReportPage::default()
@@ -164,17 +164,17 @@ impl Report for RunsReport<'_> {
             }
             OutputFormat::Csv => {
                 let rows = results.iter();
-                let rows = rows.map(|one| trials::rows(&one.verdict, |_| one.name.clone()));
-                trials::head() + &rows.collect::<String>()
+                let rows = rows.map(|one| trials::render_rows(&one.verdict, |_| one.name.clone()));
+                trials::render_header() + &rows.collect::<String>()
             }
-            OutputFormat::Junit => junit::verdicts(&entries),
+            OutputFormat::Junit => junit::render_verdicts(&entries),
             OutputFormat::Markdown => {
-                let mut document = content::verdict::documents(&entries);
+                let mut document = content::verdict::verdicts_document(&entries);
                 let compared = self.comparison.iter();
-                let compared =
-                    compared.map(|one| content::comparison::section(one, DetailLevel::Brief));
+                let compared = compared
+                    .map(|one| content::comparison::comparison_section(one, DetailLevel::Brief));
                 document.blocks.extend(compared);
-                markdown::render(&document)
+                markdown::render_markdown(&document)
             }
         })
     }
@@ -184,7 +184,7 @@ impl ReportInput {
     fn entry(&self, home: &Home) -> ReportedVerdict<'_> {
         let entry = ReportedVerdict::new(self.evidence.clone(), &self.verdict);
         let entry = match &self.run {
-            Some(run) => entry.of_run(home, &run.plan),
+            Some(run) => entry.with_run(home, &run.plan),
             None => entry,
         };
         ReportedVerdict {
@@ -206,7 +206,7 @@ impl ReportInput {
             }
         }
         ReportSubject {
-            about: super::about(&run.plan.recipe, &run.environment, &run.events),
+            run_facts: super::about(&run.plan.recipe, &run.environment, &run.events),
             telemetry: run.telemetry.clone(),
             environment: run.environment.clone(),
             commands: Some(shell::render_script(&run.plan, &[])),
@@ -217,9 +217,9 @@ impl ReportInput {
 
     /// The charts of its results and of telemetry.
     fn charts(&self) -> Vec<Chart> {
-        let mut charts = charts::of_verdict(&self.verdict);
+        let mut charts = charts::verdict_charts(&self.verdict);
         if let Some(run) = &self.run {
-            charts.extend(charts::of_telemetry(&run.telemetry));
+            charts.extend(charts::telemetry_charts(&run.telemetry));
         }
         charts
     }
@@ -254,7 +254,8 @@ fn run(
         environment: facts.clone(),
         directory,
     };
-    let subject = comparison::ComparisonSubject::of(name.clone(), &[(context, evidence)], facts);
+    let subject =
+        comparison::ComparisonSubject::from_evidence(name.clone(), &[(context, evidence)], facts);
     let results = ReportInput {
         name,
         evidence: bundle.map_or_else(

@@ -162,7 +162,7 @@ fn stop_cause(job: Option<&Job>, submission: &JobSubmission, id: &str) -> (ExitC
     let limit = Duration::from_secs(submission.time_limit_s);
     let reached = |job: &Job| job.has_reached_time_limit(warning_time_s(limit));
     if job.is_some_and(reached) {
-        let limit = format::limit(limit.as_secs());
+        let limit = format::format_time_limit(limit.as_secs());
         let why = format!(
             "job {id} reached its time limit of {limit}; completed measurements are kept, and `resume` continues in a new job"
         );

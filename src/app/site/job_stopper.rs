@@ -78,7 +78,7 @@ impl JobStopper {
                 return Err(Failure::host(format!(
                     "job {} has not ended {} after it was cancelled",
                     self.id,
-                    format::limit(END.as_secs())
+                    format::format_time_limit(END.as_secs())
                 ))
                 .with_help(format!("see it: squeue -j {}", self.id)));
             }

@@ -39,7 +39,7 @@ impl WaitingLine {
 
     /// Shows a text: on one line of a terminal, else once for each value of `change`.
     pub fn status(&mut self, text: &str, change: String) {
-        let text = sentence::line(text);
+        let text = sentence::to_message_line(text);
         if self.is_quiet {
             return;
         }

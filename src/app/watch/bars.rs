@@ -4,9 +4,9 @@ use console::{Alignment, measure_text_width, pad_str, style, truncate_str};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use jiff::Timestamp;
 
-use retrial_document::measures::format::{elapsed, limit, size};
+use retrial_document::measures::format::{format_bytes, format_elapsed, format_time_limit};
 use retrial_report::progress::batch::BatchProgress;
-use retrial_report::progress::transfers::seconds;
+use retrial_report::progress::transfers::seconds_between;
 use retrial_report::progress::view::{ActiveStep, LiveView};
 use retrial_store::journal::{Transfer, TransferState, TransferUnit};
 
@@ -108,7 +108,7 @@ fn bars(
             TransferUnit::Layer => (LAYERS, 12),
             TransferUnit::File => (FILES, (columns / 3).clamp(12, 36)),
         };
-        let parts = step.transfers.active().take(shown);
+        let parts = step.transfers.active_parts().take(shown);
         bars.extend(parts.map(|part| transfer(part, name, columns)));
     }
     let overall = view.overall.as_ref();
@@ -123,25 +123,27 @@ fn of_batch(overall: &BatchProgress, columns: usize) -> BarState {
     BarState {
         template: format!("  {{bar:{}.cyan/dim}}  {{msg}}", bar.clamp(10, 30)),
         message,
-        done: overall.done as u64,
-        total: overall.all as u64,
+        done: overall.ended_runs as u64,
+        total: overall.all_runs as u64,
         ..BarState::default()
     }
 }
 
 /// `⠹ 05 offline-performance  3m 12s, timeout 1h        step 5 of 9, 13m 02s in all`
 fn head(view: &LiveView, step: &ActiveStep, now: Timestamp, columns: usize) -> BarState {
-    let mut time = elapsed(seconds(step.started, now));
+    let mut time = format_elapsed(seconds_between(step.started, now));
     if let Some(timeout) = step.timeout_s.filter(|timeout| *timeout < NO_TIMEOUT_S) {
-        time = format!("{time}, timeout {}", limit(timeout));
+        time = format!("{time}, timeout {}", format_time_limit(timeout));
     }
     let prefix = format!("{}  {time}", style(&step.name).bold());
     let prefix = fit(&prefix, columns, 2);
     // After a resume the step may be older than the run as this process knows it.
     let started = view.started.filter(|started| *started <= step.started);
-    let all = started.map(|started| format!(", {} in all", elapsed(seconds(started, now))));
-    let remaining = view.remaining.at(now);
-    let left = remaining.map(|estimate| format!(", about {} left", elapsed(estimate.seconds)));
+    let all = started
+        .map(|started| format!(", {} in all", format_elapsed(seconds_between(started, now))));
+    let remaining = view.remaining.estimate_at(now);
+    let left =
+        remaining.map(|estimate| format!(", about {} left", format_elapsed(estimate.seconds)));
     let (all, left) = (all.unwrap_or_default(), left.unwrap_or_default());
     let whole = format!("step {} of {}{all}{left}", step.number, view.steps);
     let brief = format!("step {} of {}{left}", step.number, view.steps);
@@ -161,7 +163,7 @@ fn head(view: &LiveView, step: &ActiveStep, now: Timestamp, columns: usize) -> B
 /// `━━━━━━╸───  2.22 GiB of 2.84 GiB  186 MB/s  3 s left  1 of 4 layers`
 fn sum(step: &ActiveStep, now: Timestamp, columns: usize) -> BarState {
     let sum = step.transfers.sum(now);
-    let facts = [sum.facts(), vec![sum.parts()]].concat();
+    let facts = [sum.format_facts(), vec![sum.format_parts()]].concat();
     let room = columns.saturating_sub(2);
     let bar = room.saturating_sub(measure_text_width(&facts.join("  ")) + 2);
     let bar = bar.clamp(10, 30);
@@ -204,7 +206,7 @@ fn transfer(part: &Transfer, name: usize, columns: usize) -> BarState {
         };
     };
     let done = part.current.unwrap_or(0);
-    let message = format!("  {} of {}", size(done), size(total));
+    let message = format!("  {} of {}", format_bytes(done), format_bytes(total));
     let room = columns.saturating_sub(measure_text_width(&prefix) + 1);
     let bar = room
         .saturating_sub(measure_text_width(&message))

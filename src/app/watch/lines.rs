@@ -49,10 +49,10 @@ pub fn failure(event: &Event) -> Vec<String> {
         } => {
             let first = format!(
                 "{}: {}",
-                sentence::step(event),
-                sentence::end(end, *seconds)
+                sentence::step_label(event),
+                sentence::describe_step_end(end, *seconds)
             );
-            [vec![first], sentence::details(end)].concat()
+            [vec![first], sentence::failure_details(end)].concat()
         }
         _ => Vec::new(),
     }
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn plain_writes_the_lines_of_every_event() {
         let mut plain = PlainProgress::new(false, RemainingTime::default());
-        let text = written(&script::run(), |event| plain.take(event));
+        let text = written(&script::run(), |event| plain.report_event(event));
         assert!(
             text.starts_with("run 20250615-llama2-70b-k3f9: 9 steps\n01 pull: started: "),
             "{text}"

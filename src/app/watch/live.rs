@@ -103,7 +103,7 @@ impl<T: ScreenTerminal> LiveState<T> {
     /// Applies an event to the view; nothing is drawn yet.
     pub fn take(&mut self, event: &Event) {
         let (columns, _) = self.screen.room();
-        self.waiting.extend(self.view.take(event, columns));
+        self.waiting.extend(self.view.report_event(event, columns));
     }
 
     /// Prints the waiting lines and draws the view below them.

@@ -55,7 +55,7 @@ pub fn reporter(
     } else {
         let mut plain = PlainProgress::new(verbose, remaining);
         let clock = SteadyClock::start();
-        let plain = move |event: &Event| plain.take(&clock.on(event));
+        let plain = move |event: &Event| plain.report_event(&clock.on(event));
         Box::new(LineReporter::new(std::io::stderr(), plain))
     }
 }

@@ -40,7 +40,9 @@ struct TreePrinter {
 
 impl TreePrinter {
     fn benchmark(&mut self, judged: JudgedBenchmark) {
-        let blocks = self.tree.benchmark(&judged.benchmark, &judged.verdict);
+        let blocks = self
+            .tree
+            .report_benchmark(&judged.benchmark, &judged.verdict);
         match self.output {
             OutputFormat::Text | OutputFormat::Html | OutputFormat::Csv => {
                 terminal::show_blocks(&blocks)
@@ -55,10 +57,12 @@ impl TreePrinter {
     fn end(self, faults: &[TreeFault]) {
         let text = match self.output {
             OutputFormat::Text | OutputFormat::Html | OutputFormat::Csv => {
-                return terminal::show_blocks(&self.tree.end(faults));
+                return terminal::show_blocks(&self.tree.closing_blocks(faults));
             }
-            OutputFormat::Junit => junit::tree(&self.entries(), faults),
-            OutputFormat::Markdown => markdown::render(&content::document(&self.entries(), faults)),
+            OutputFormat::Junit => junit::render_tree(&self.entries(), faults),
+            OutputFormat::Markdown => {
+                markdown::render_markdown(&content::tree_document(&self.entries(), faults))
+            }
             OutputFormat::Json => return terminal::print_json(&self.json(faults.to_vec())),
         };
         terminal::print(&text);

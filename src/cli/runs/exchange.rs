@@ -73,9 +73,9 @@ pub fn pack(
     terminal::print(&format!(
         "{}: {}, {} in {}{}\n",
         to.display(),
-        format::count(rows.len(), "run"),
-        format::size(packed.bytes),
-        format::size(size),
+        format::format_count(rows.len(), "run"),
+        format::format_bytes(packed.bytes),
+        format::format_bytes(size),
         seal.unwrap_or_default()
     ));
     Ok(ExitCode::Success)

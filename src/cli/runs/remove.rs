@@ -51,19 +51,22 @@ fn print(global: &GlobalOptions, removal: &Removal<'_>, dry_run: bool) {
         }));
     }
     let word = if dry_run { "would remove" } else { "removed" };
-    let count = format::count(removal.runs.len(), "run");
+    let count = format::format_count(removal.runs.len(), "run");
     terminal::print(&match &removal.runs[..] {
         [] => "nothing to remove\n".to_owned(),
-        _ => format!("{word} {count}, {}\n", format::size(removal.bytes())),
+        _ => format!(
+            "{word} {count}, {}\n",
+            format::format_bytes(removal.bytes())
+        ),
     });
 }
 
 fn ask(removal: &Removal<'_>) -> Result<(), Failure> {
-    let count = format::count(removal.runs.len(), "run");
-    let summary = format!("{count} ({})", format::size(removal.bytes()));
+    let count = format::format_count(removal.runs.len(), "run");
+    let summary = format!("{count} ({})", format::format_bytes(removal.bytes()));
     let mut text = String::new();
     for (row, bytes) in removal.runs.iter().take(LISTED) {
-        let bytes = format::size(*bytes);
+        let bytes = format::format_bytes(*bytes);
         let _ = writeln!(text, "  {}  {}  {bytes}", row.id, row.state());
     }
     if let Some(more) = removal

@@ -73,9 +73,14 @@ impl Design {
             };
             let (a, b) = (sample(&candidate), sample(&baseline));
             let difference = if self.paired {
-                Difference::paired(a, b, Better::Higher, Aggregate::Mean)
+                Difference::between_pairs(a, b, Better::Higher, Aggregate::Mean)
             } else {
-                Some(Difference::of(a, b, Better::Higher, Aggregate::Mean))
+                Some(Difference::between_samples(
+                    a,
+                    b,
+                    Better::Higher,
+                    Aggregate::Mean,
+                ))
             };
             difference.is_some_and(&counts)
         })

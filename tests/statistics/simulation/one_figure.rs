@@ -1,7 +1,9 @@
 //! One figure against a published one that is exact: power, error, heavy tails.
 
 use retrial_recipe::model::{Aggregate, Better};
-use retrial_stats::{AcceptanceRegion, Claim, Decision, Estimate, ReferenceComparison, quantile};
+use retrial_stats::{
+    AcceptanceRegion, Claim, Decision, Estimate, ReferenceComparison, student_quantile,
+};
 
 use super::noise::{Generator, Noise};
 use super::table::{Table, share};
@@ -19,10 +21,10 @@ fn estimate(logs: &[f64], truth: f64, aggregate: Aggregate, noise: Option<f64>) 
         better: Better::Higher,
         aggregate,
         noise,
-        printed: 0.0,
+        rounding_error: 0.0,
         typical: true,
     };
-    Estimate::of(&values, &comparison)
+    Estimate::from_trials(&values, &comparison)
 }
 
 /// Share of runs in which the lower bound clears the margin.
@@ -245,9 +247,9 @@ fn t_alone(logs: &[f64]) -> f64 {
     let mean = logs.iter().sum::<f64>() / count;
     let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
     let half = if logs.len() == 1 {
-        quantile(0.05, f64::INFINITY) * ASSUMED
+        student_quantile(0.05, f64::INFINITY) * ASSUMED
     } else {
-        quantile(0.05, count - 1.0) * (squares / (count - 1.0) / count).sqrt()
+        student_quantile(0.05, count - 1.0) * (squares / (count - 1.0) / count).sqrt()
     };
     mean - half
 }
@@ -299,10 +301,10 @@ pub fn printed() -> Table {
                         better: Better::Higher,
                         aggregate: Aggregate::Mean,
                         noise: Some(noise),
-                        printed: half_digit / 95.0,
+                        rounding_error: half_digit / 95.0,
                         typical: true,
                     };
-                    let estimate = Estimate::of(&values.collect::<Vec<_>>(), &comparison);
+                    let estimate = Estimate::from_trials(&values.collect::<Vec<_>>(), &comparison);
                     let region = AcceptanceRegion::new(Claim::NotWorse, 0.05);
                     let bounds = estimate.bounds(0.05);
                     bounds.is_some_and(|(lower, upper)| {

@@ -53,13 +53,13 @@ fn search(
             margin: 0.0,
         },
         alpha: 0.05,
-        most: 600,
-        printed: 0.0,
+        max_trials: 600,
+        rounding_error: 0.0,
     };
     let mut trials = Vec::new();
     let mut count = 0;
     loop {
-        match search.next(&trials) {
+        match search.next_step(&trials) {
             SearchStep::Measure(position) => {
                 let log = truth[position] + noise.run(1, generator)[0] - drift * f64::from(count);
                 trials.push(Observation {

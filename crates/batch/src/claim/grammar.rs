@@ -1,18 +1,18 @@
 //! The forms of a claim.
 
+mod gap_and_gain;
 mod tail;
-mod with;
 
 use itertools::join;
 
-use self::tail::tail;
-use self::with::{gain, gap};
+use self::gap_and_gain::{parse_gain, parse_gap};
+use self::tail::split_tail;
 use super::model::Assertion;
 use super::sentence::{
-    AmountQualifier, ClaimModifiers, ClaimProblem, ClaimSubjects, ParsedClaim, wrong,
+    AmountQualifier, ClaimModifiers, ClaimProblem, ClaimSubjects, ParsedClaim, claim_problem,
 };
 use super::side;
-use super::words::{self, ClaimWord, find, place, text};
+use super::words::{self, ClaimWord, find_phrase, join_words, span_of_words};
 use crate::Spanned;
 use retrial_recipe::model::Claim;
 use retrial_recipe::{Span, find_nearest};
@@ -83,34 +83,34 @@ const VERBS: [Verb; 16] = {
 };
 
 /// Parses a claim's sentence.
-pub(super) fn read(
+pub(super) fn parse_sentence(
     claim: &Spanned<String>,
     subjects: &ClaimSubjects<'_>,
 ) -> Result<ParsedClaim, ClaimProblem> {
-    let mut words = words::of(claim);
+    let mut words = words::split_words(claim);
     let bare = match &words[..] {
-        [first, bare @ ..] if first.is("the") => bare,
+        [first, bare @ ..] if first.is_keyword("the") => bare,
         all => all,
     };
     match bare.first() {
-        Some(word) if word.is("gap") => return gap(bare, &claim.span, subjects),
-        Some(word) if word.is("gain") => return gain(bare, &claim.span, subjects),
+        Some(word) if word.is_keyword("gap") => return parse_gap(bare, &claim.span, subjects),
+        Some(word) if word.is_keyword("gain") => return parse_gain(bare, &claim.span, subjects),
         _ => {}
     }
-    let exception = find(&words, NOT_ALWAYS);
+    let exception = find_phrase(&words, NOT_ALWAYS);
     let not_always = exception.is_some();
     if let Some(at) = exception {
         words.drain(at + 1..at + 3);
     }
     let matched = VERBS
         .iter()
-        .find_map(|verb| find(&words, verb.words).map(|at| (verb, at)));
+        .find_map(|verb| find_phrase(&words, verb.words).map(|at| (verb, at)));
     if let Some((verb, at)) = matched {
         let length = verb.words.split(' ').count();
-        let (right, tail) = tail(&words[at + length..], subjects)?;
-        let left = side::read(&words[..at], &claim.span, subjects)?;
-        let right = side::read(right, &claim.span, subjects)?;
-        let by = amount(verb, &tail, &claim.span)?;
+        let (right, tail) = split_tail(&words[at + length..], subjects)?;
+        let left = side::parse_side(&words[..at], &claim.span, subjects)?;
+        let right = side::parse_side(right, &claim.span, subjects)?;
+        let by = claim_amount(verb, &tail, &claim.span)?;
         let (candidate, baseline) = if verb.swaps {
             (right, left)
         } else {
@@ -122,27 +122,31 @@ pub(super) fn read(
             ..ParsedClaim::new(assertion, candidate, Some(baseline), tail, &claim.span)
         });
     }
-    if let Some(at) = find(&words, "is accurate") {
-        let (rest, tail) = tail(&words[at + 2..], subjects)?;
+    if let Some(at) = find_phrase(&words, "is accurate") {
+        let (rest, tail) = split_tail(&words[at + 2..], subjects)?;
         if let Some(word) = rest.first() {
             let help = "`is accurate` ends the claim";
-            return Err(wrong("unexpected word", &word.span, help));
+            return Err(claim_problem("unexpected word", &word.span, help));
         }
         if let Some((_, _, at)) = &tail.by {
             let help = "`is accurate` uses the benchmark's own limits";
-            return Err(wrong("this claim does not accept a percentage", at, help));
+            return Err(claim_problem(
+                "this claim does not accept a percentage",
+                at,
+                help,
+            ));
         }
-        let candidate = side::read(&words[..at], &claim.span, subjects)?;
+        let candidate = side::parse_side(&words[..at], &claim.span, subjects)?;
         return Ok(ParsedClaim {
             not_always,
             ..ParsedClaim::new(Assertion::Accurate, candidate, None, tail, &claim.span)
         });
     }
-    Err(no_claim(&words, &claim.span))
+    Err(unrecognized_claim(&words, &claim.span))
 }
 
 /// Returns the number of the claim, or the verb's default; the verb may not accept such a number.
-fn amount(verb: &Verb, tail: &ClaimModifiers, span: &Span) -> Result<f64, ClaimProblem> {
+fn claim_amount(verb: &Verb, tail: &ClaimModifiers, span: &Span) -> Result<f64, ClaimProblem> {
     let Some((by, kind, at)) = &tail.by else {
         return Ok(match verb.claim {
             Claim::Better => 0.0,
@@ -156,31 +160,35 @@ fn amount(verb: &Verb, tail: &ClaimModifiers, span: &Span) -> Result<f64, ClaimP
     };
     if *kind != expected && !(verb.claim == Claim::NotWorse && *kind == AmountQualifier::Within) {
         let message = format!("`{}` does not accept such a percentage", verb.words);
-        return Err(wrong(&message, at, help));
+        return Err(claim_problem(&message, at, help));
     }
     if verb.claim != Claim::Better && *by >= 1.0 {
-        return Err(wrong("a margin of 100 % is always met", at, help));
+        return Err(claim_problem("a margin of 100 % is always met", at, help));
     }
     // `A is slower than B by 10 %`: B is faster by 11 %.
     if verb.claim == Claim::Better && verb.swaps {
         if *by >= 1.0 {
-            return Err(wrong("nothing is slower by 100 %", span, "write less"));
+            return Err(claim_problem(
+                "nothing is slower by 100 %",
+                span,
+                "write less",
+            ));
         }
         return Ok(by / (1.0 - by));
     }
     Ok(*by)
 }
 
-fn no_claim(words: &[ClaimWord], span: &Span) -> ClaimProblem {
+fn unrecognized_claim(words: &[ClaimWord], span: &Span) -> ClaimProblem {
     // The words from `is` to `than` or `as`, as somebody may have put them.
-    let from = words.iter().position(|word| word.is("is"));
+    let from = words.iter().position(|word| word.is_keyword("is"));
     let verbs = VERBS.iter().map(|verb| verb.words).chain(["is accurate"]);
     if let Some(from) = from {
-        let ends = |word: &ClaimWord| word.is("than") || word.is("as");
+        let ends = |word: &ClaimWord| word.is_keyword("than") || word.is_keyword("as");
         let to = words.iter().rposition(ends).filter(|to| *to > from);
         let written = &words[from..=to.unwrap_or_else(|| (from + 2).min(words.len() - 1))];
-        let message = format!("`{}` cannot be checked", text(written));
-        let help = find_nearest(&text(written), verbs.clone()).map_or_else(
+        let message = format!("`{}` cannot be checked", join_words(written));
+        let help = find_nearest(&join_words(written), verbs.clone()).map_or_else(
             || {
                 format!(
                     "valid claims: {}, the gap to … is smaller with … than with …, the gain from … to … is larger with … than with …",
@@ -189,9 +197,9 @@ fn no_claim(words: &[ClaimWord], span: &Span) -> ClaimProblem {
             },
             |near| format!("did you mean `{near}`?"),
         );
-        return wrong(&message, &place(written, span), &help);
+        return claim_problem(&message, &span_of_words(written, span), &help);
     }
-    wrong(
+    claim_problem(
         "no claim that can be checked",
         span,
         "write for example: 7.1.1 is faster than 6.4.1 (docs/batches.md has all forms)",

@@ -31,13 +31,13 @@ use retrial_recipe::Diagnostics;
 pub(super) use sentence::ClaimSubjects;
 
 /// Parses a claim; none if nothing in it can be checked.
-pub(super) fn read(
+pub(super) fn parse_claim(
     written: &WrittenClaim,
     subjects: &ClaimSubjects<'_>,
     problems: &mut Diagnostics,
 ) -> Option<BatchClaim> {
-    let read = grammar::read(&written.text, subjects).and_then(|sentence| {
-        let parts = pairs::of(&sentence, subjects)?;
+    let read = grammar::parse_sentence(&written.text, subjects).and_then(|sentence| {
+        let parts = pairs::pair_cells(&sentence, subjects)?;
         Ok(BatchClaim {
             text: written.text.value.trim().to_owned(),
             source: written.source.clone(),

@@ -66,7 +66,7 @@ pub enum Assertion {
 impl Assertion {
     /// Returns the required ratio of the candidate to the baseline: a claim, and the margin that
     /// leaves `1 - margin` of it (the word of [`model::BatchClaim`]).
-    pub fn required(self) -> Option<(model::Claim, f64)> {
+    pub fn required_ratio(self) -> Option<(model::Claim, f64)> {
         use model::Claim::Better;
         match self {
             Self::Speed { claim, by }

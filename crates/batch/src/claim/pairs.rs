@@ -9,33 +9,35 @@ use std::collections::{BTreeMap, BTreeSet};
 use itertools::join;
 
 use super::model::CellPair;
-use super::sentence::{ClaimProblem, ClaimSide, ClaimSubjects, ParsedClaim, wrong};
+use super::sentence::{ClaimProblem, ClaimSide, ClaimSubjects, ParsedClaim, claim_problem};
 use crate::names::RECIPE;
 use crate::{Cell, NamedValues};
 
 /// The parts of a sentence; at least one.
-pub(super) fn of(
+pub(super) fn pair_cells(
     sentence: &ParsedClaim,
     subjects: &ClaimSubjects<'_>,
 ) -> Result<Vec<CellPair>, ClaimProblem> {
     let pairing = Pairing { sentence, subjects };
     let candidate = &sentence.candidate;
     let mut parts = match (&sentence.step, &sentence.baseline) {
-        (_, None) => pairing.alone(candidate),
-        (None, Some(baseline)) => pairing.both(candidate, baseline)?,
-        (Some([from, to]), Some(baseline)) => pairing.steps([from, to], [candidate, baseline])?,
+        (_, None) => pairing.single_parts(candidate),
+        (None, Some(baseline)) => pairing.paired_parts(candidate, baseline)?,
+        (Some([from, to]), Some(baseline)) => {
+            pairing.gain_parts([from, to], [candidate, baseline])?
+        }
     };
     if parts.is_empty() {
-        return Err(nobody(sentence, subjects));
+        return Err(no_pairs_problem(sentence, subjects));
     }
     for part in &mut parts {
         part.gap_to = match &sentence.gap_to {
             None => None,
             Some(ClaimSide::ExternalResult(name)) => Some(name.clone()),
-            Some(ClaimSide::Cells(values)) => Some(pairing.third(part, values)?),
+            Some(ClaimSide::Cells(values)) => Some(pairing.find_gap_cell(part, values)?),
         };
     }
-    only_what_differs(&mut parts);
+    retain_differing_axes(&mut parts);
     Ok(parts)
 }
 
@@ -46,12 +48,12 @@ struct Pairing<'a> {
 }
 
 impl Pairing<'_> {
-    fn wrong(&self, message: &str, help: &str) -> ClaimProblem {
-        wrong(message, &self.sentence.span, help)
+    fn problem(&self, message: &str, help: &str) -> ClaimProblem {
+        claim_problem(message, &self.sentence.span, help)
     }
 
     /// The parts of a claim on a gain: the same step, twice.
-    fn steps(
+    fn gain_parts(
         &self,
         step: [&ClaimSide; 2],
         with: [&ClaimSide; 2],
@@ -59,25 +61,28 @@ impl Pairing<'_> {
         let [ClaimSide::Cells(first), ClaimSide::Cells(second)] = with else {
             let message = "a gain is larger with some cells of this batch than with others";
             let help = "write: the gain from SIDE to SIDE is larger with bert than with resnet50";
-            return Err(self.wrong(message, help));
+            return Err(self.problem(message, help));
         };
         let mut ends = step.iter();
         if ends.all(|side| matches!(side, ClaimSide::ExternalResult(_))) {
             let message = "both ends of the step are other hosts' runs";
             let help = "name values of this batch's cells for one of them";
-            return Err(self.wrong(message, help));
+            return Err(self.problem(message, help));
         }
-        let (first, second) = (completed(first, second), completed(second, first));
-        if first.are_in(&second) {
+        let (first, second) = (
+            complete_values(first, second),
+            complete_values(second, first),
+        );
+        if first.is_subset_of(&second) {
             let message = "both sides mean the same cells";
-            return Err(self.wrong(message, "name the axis that differs"));
+            return Err(self.problem(message, "name the axis that differs"));
         }
         let parts_with = |with: &NamedValues| -> Result<Vec<CellPair>, ClaimProblem> {
             let [from, to] = step.map(|side| match side {
-                ClaimSide::Cells(values) => ClaimSide::Cells(completed(values, with)),
+                ClaimSide::Cells(values) => ClaimSide::Cells(complete_values(values, with)),
                 ClaimSide::ExternalResult(name) => ClaimSide::ExternalResult(name.clone()),
             });
-            self.both(&to, &from)
+            self.paired_parts(&to, &from)
         };
         let baselines = parts_with(&second)?;
         let steps = parts_with(&first)?.into_iter().filter_map(|part| {
@@ -93,7 +98,7 @@ impl Pairing<'_> {
     }
 
     /// A part for each cell of a side, or for another host's runs.
-    fn alone(&self, side: &ClaimSide) -> Vec<CellPair> {
+    fn single_parts(&self, side: &ClaimSide) -> Vec<CellPair> {
         let part = |candidate: &str, of| CellPair {
             of,
             candidate: candidate.to_owned(),
@@ -104,14 +109,14 @@ impl Pairing<'_> {
         match side {
             ClaimSide::ExternalResult(name) => vec![part(name, NamedValues::default())],
             ClaimSide::Cells(values) => {
-                let cells = having(values, self.subjects).into_iter();
+                let cells = cells_with_values(values, self.subjects).into_iter();
                 cells.map(|(cell, of)| part(&cell.name, of)).collect()
             }
         }
     }
 
     /// A part for each pair of cells that are equal in what no side names.
-    fn both(
+    fn paired_parts(
         &self,
         candidate: &ClaimSide,
         baseline: &ClaimSide,
@@ -124,14 +129,14 @@ impl Pairing<'_> {
             (ClaimSide::ExternalResult(first), ClaimSide::ExternalResult(second))
                 if first == second =>
             {
-                return Err(self.wrong("both sides are the same", "name two different ones"));
+                return Err(self.problem("both sides are the same", "name two different ones"));
             }
             (side, ClaimSide::ExternalResult(other)) => {
-                let parts = self.alone(side).into_iter();
+                let parts = self.single_parts(side).into_iter();
                 parts.map(|part| with(part, other)).collect()
             }
             (ClaimSide::ExternalResult(name), cells) => {
-                let parts = self.alone(cells).into_iter();
+                let parts = self.single_parts(cells).into_iter();
                 let turned = parts.map(|part| CellPair {
                     baseline: Some(part.candidate),
                     candidate: name.clone(),
@@ -140,17 +145,20 @@ impl Pairing<'_> {
                 turned.collect()
             }
             (ClaimSide::Cells(first), ClaimSide::Cells(second)) => {
-                let (full, other_full) = (completed(first, second), completed(second, first));
-                if full.are_in(&other_full) {
+                let (full, other_full) = (
+                    complete_values(first, second),
+                    complete_values(second, first),
+                );
+                if full.is_subset_of(&other_full) {
                     let help = "an axis that only one side names is the same on both; name the axis that differs";
-                    return Err(self.wrong("both sides mean the same cells", help));
+                    return Err(self.problem("both sides mean the same cells", help));
                 }
                 // A thousand cells have a million pairs: partners are looked up, not tried.
                 let mut partners = BTreeMap::new();
-                for (partner, alike) in having(&other_full, self.subjects) {
+                for (partner, alike) in cells_with_values(&other_full, self.subjects) {
                     partners.entry(alike.to_string()).or_insert(partner);
                 }
-                let parts = self.alone(&ClaimSide::Cells(full)).into_iter();
+                let parts = self.single_parts(&ClaimSide::Cells(full)).into_iter();
                 let paired = parts.filter_map(|part| {
                     let partner = partners.get(&part.of.to_string())?;
                     Some(with(part, &partner.name))
@@ -162,35 +170,35 @@ impl Pairing<'_> {
     }
 
     /// The one cell that a gap is measured to.
-    fn third(&self, part: &CellPair, values: &NamedValues) -> Result<String, ClaimProblem> {
+    fn find_gap_cell(&self, part: &CellPair, values: &NamedValues) -> Result<String, ClaimProblem> {
         let alike = |others: &NamedValues| {
             let mut alike = part.of.iter();
             alike.all(|(axis, value)| values.get(axis).is_some() || others.get(axis) == Some(value))
         };
-        let cells = having(values, self.subjects).into_iter();
-        let cells = cells.filter(|(_, others)| alike(others));
+        let candidates = cells_with_values(values, self.subjects).into_iter();
+        let cells = candidates.filter(|(_, others)| alike(others));
         let names: Vec<&str> = cells.map(|(cell, _)| cell.name.as_str()).collect();
         match names[..] {
             [cell] if cell == part.candidate || Some(cell) == part.baseline.as_deref() => {
                 let message = format!("the gap would be from {cell} to itself");
-                Err(self.wrong(&message, "name a third cell"))
+                Err(self.problem(&message, "name a third cell"))
             }
             [cell] => Ok(cell.to_owned()),
             [] => {
                 let message = format!("no cell has {values}, to which the gap is measured");
-                Err(self.wrong(&message, "name a cell of this batch"))
+                Err(self.problem(&message, "name a cell of this batch"))
             }
             ref several => {
                 let several = &several[..several.len().min(6)];
                 let message = format!("a gap is to one cell, and several have {values}");
                 let help = format!("name more of its values: {}", several.join("; "));
-                Err(self.wrong(&message, &help))
+                Err(self.problem(&message, &help))
             }
         }
     }
 }
 
-fn nobody(sentence: &ParsedClaim, subjects: &ClaimSubjects<'_>) -> ClaimProblem {
+fn no_pairs_problem(sentence: &ParsedClaim, subjects: &ClaimSubjects<'_>) -> ClaimProblem {
     let side = |side: &ClaimSide| match side {
         ClaimSide::Cells(values) => values.to_string(),
         ClaimSide::ExternalResult(name) => name.clone(),
@@ -199,28 +207,31 @@ fn nobody(sentence: &ParsedClaim, subjects: &ClaimSubjects<'_>) -> ClaimProblem 
     let baseline = sentence.baseline.as_ref().map(side).unwrap_or_default();
     let message =
         format!("no two cells are {candidate} and {baseline} and equal in all other axes");
-    let reasons = subjects.excluded.iter().take(4);
-    let reasons =
-        reasons.map(|excluded| format!("{} is omitted: {}", excluded.name, excluded.reason));
-    let reasons = join(reasons, "; ");
+    let first_excluded = subjects.excluded.iter().take(4);
+    let described =
+        first_excluded.map(|excluded| format!("{} is omitted: {}", excluded.name, excluded.reason));
+    let reasons = join(described, "; ");
     let help = if reasons.is_empty() {
         "name values of cells in this batch"
     } else {
         &reasons
     };
-    wrong(&message, &sentence.span, help)
+    claim_problem(&message, &sentence.span, help)
 }
 
 /// The cells that have these values, each with its others, sorted by axis. A cell's recipe is one of its
 /// values where there are several.
-fn having<'a>(named: &NamedValues, subjects: &ClaimSubjects<'a>) -> Vec<(&'a Cell, NamedValues)> {
+fn cells_with_values<'a>(
+    named: &NamedValues,
+    subjects: &ClaimSubjects<'a>,
+) -> Vec<(&'a Cell, NamedValues)> {
     let has_recipes = subjects.axes.iter().any(|(name, _)| name == RECIPE);
     let with_others = |cell: &'a Cell| {
         let mut values = cell.axes.clone();
         if has_recipes {
             values.set(RECIPE, &cell.recipe);
         }
-        if !named.are_in(&values) {
+        if !named.is_subset_of(&values) {
             return None;
         }
         values.retain(|name| named.get(name).is_none());
@@ -230,7 +241,7 @@ fn having<'a>(named: &NamedValues, subjects: &ClaimSubjects<'a>) -> Vec<(&'a Cel
     subjects.cells.iter().filter_map(with_others).collect()
 }
 
-fn completed(first: &NamedValues, second: &NamedValues) -> NamedValues {
+fn complete_values(first: &NamedValues, second: &NamedValues) -> NamedValues {
     let mut full = first.clone();
     for (axis, value) in second.iter() {
         if full.get(axis).is_none() {
@@ -241,7 +252,7 @@ fn completed(first: &NamedValues, second: &NamedValues) -> NamedValues {
 }
 
 /// Reduces the axis values of parts to those in which they differ.
-fn only_what_differs(parts: &mut [CellPair]) {
+fn retain_differing_axes(parts: &mut [CellPair]) {
     let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (axis, value) in parts.iter().flat_map(|part| part.of.iter()) {
         let distinct = values.entry(axis.to_owned()).or_default();

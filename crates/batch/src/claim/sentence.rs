@@ -81,6 +81,6 @@ impl ParsedClaim {
     }
 }
 
-pub(super) fn wrong(message: &str, span: &Span, help: &str) -> ClaimProblem {
+pub(super) fn claim_problem(message: &str, span: &Span, help: &str) -> ClaimProblem {
     Box::new(Diagnostic::error("claim", message, span.clone()).with_help(help))
 }

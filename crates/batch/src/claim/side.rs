@@ -2,21 +2,21 @@
 
 use itertools::join;
 
-use super::sentence::{ClaimProblem, ClaimSide, ClaimSubjects, wrong};
-use super::words::{ClaimWord, place, text};
+use super::sentence::{ClaimProblem, ClaimSide, ClaimSubjects, claim_problem};
+use super::words::{ClaimWord, join_words, span_of_words};
 use crate::NamedValues;
 use crate::names::RECIPE;
 use retrial_recipe::{Span, did_you_mean};
 
 /// Parses a side: the values of its cells, or the name of another host's runs.
-pub(super) fn read(
+pub(super) fn parse_side(
     words: &[ClaimWord],
     claim: &Span,
     subjects: &ClaimSubjects<'_>,
 ) -> Result<ClaimSide, ClaimProblem> {
-    let all = place(words, claim);
+    let all = span_of_words(words, claim);
     if words.is_empty() {
-        return Err(wrong(
+        return Err(claim_problem(
             "a side is missing",
             claim,
             "name cells by their values",
@@ -25,27 +25,31 @@ pub(super) fn read(
     let mut values = NamedValues::default();
     for term in words.split(|word| !word.quoted && word.text == "+") {
         if let [word] = term
-            && let Some(other) = subjects.other_host(&word.text)
+            && let Some(other) = subjects.find_other_host(&word.text)
         {
             if words.len() > 1 {
                 let message = format!("`{other}` names runs of another host and has no axes");
-                return Err(wrong(&message, &all, "write the name only"));
+                return Err(claim_problem(&message, &all, "write the name only"));
             }
             return Ok(ClaimSide::ExternalResult(other.to_owned()));
         }
-        for (axis, value) in subjects.term(term, &all)? {
+        for (axis, value) in subjects.parse_term(term, &all)? {
             if let Some(earlier) = values.get(&axis)
                 && earlier != value
             {
                 let message = format!("`{axis}` is {earlier} and {value}");
-                return Err(wrong(&message, &all, "a side has one value of each axis"));
+                return Err(claim_problem(
+                    &message,
+                    &all,
+                    "a side has one value of each axis",
+                ));
             }
             values.set(axis, value);
         }
     }
     if values.is_empty() && subjects.cells.len() > 1 {
         let help = "name values that tell them apart";
-        return Err(wrong("this matches every cell", &all, help));
+        return Err(claim_problem("this matches every cell", &all, help));
     }
     Ok(ClaimSide::Cells(values))
 }
@@ -55,47 +59,56 @@ type AxisValue = (String, String);
 
 impl ClaimSubjects<'_> {
     /// Returns the name of another host's runs, if this is one.
-    fn other_host(&self, name: &str) -> Option<&str> {
+    fn find_other_host(&self, name: &str) -> Option<&str> {
         let mut names = self.external_results.iter().map(|other| &*other.name);
         names.find(|candidate| *candidate == name)
     }
 
     /// The values of a term: `migraphx`, `rocm 7.1.1`, `rocm=7.1.1,backend=migraphx`.
-    fn term(&self, term: &[ClaimWord], all: &Span) -> Result<Vec<AxisValue>, ClaimProblem> {
+    fn parse_term(&self, term: &[ClaimWord], all: &Span) -> Result<Vec<AxisValue>, ClaimProblem> {
         match term {
-            [] => Err(wrong("nothing between two +", all, "remove one")),
+            [] => Err(claim_problem("nothing between two +", all, "remove one")),
             [word] if !word.quoted && word.text.contains('=') => {
                 let part = |part: &str| {
                     if let Some((axis, value)) = part.split_once('=') {
-                        return self.of_axis(axis, value, &word.span);
+                        return self.parse_axis_value(axis, value, &word.span);
                     }
-                    let pair = self.alone(part, &word.span)?;
+                    let pair = self.find_axis_of_value(part, &word.span)?;
                     Ok(pair.unwrap_or_else(|| (RECIPE.to_owned(), part.to_owned())))
                 };
                 word.text.split(',').map(part).collect()
             }
-            [word] => Ok(self.alone(&word.text, &word.span)?.into_iter().collect()),
+            [word] => Ok(self
+                .find_axis_of_value(&word.text, &word.span)?
+                .into_iter()
+                .collect()),
             [axis, value] => {
-                let pair = self.of_axis(&axis.text, &value.text, &place(term, all))?;
+                let pair =
+                    self.parse_axis_value(&axis.text, &value.text, &span_of_words(term, all))?;
                 Ok(vec![pair])
             }
             several => {
-                let message = format!("`{}` is not a value", text(several));
+                let message = format!("`{}` is not a value", join_words(several));
                 let help =
                     "join values with ` + `: rocm 7.1.1 + migraphx; put one with spaces in quotes";
-                Err(wrong(&message, &place(several, all), help))
+                Err(claim_problem(&message, &span_of_words(several, all), help))
             }
         }
     }
 
     /// A value after its axis.
-    fn of_axis(&self, axis: &str, value: &str, span: &Span) -> Result<AxisValue, ClaimProblem> {
+    fn parse_axis_value(
+        &self,
+        axis: &str,
+        value: &str,
+        span: &Span,
+    ) -> Result<AxisValue, ClaimProblem> {
         let Some((name, values)) = self.axes.iter().find(|(name, _)| name == axis) else {
             let mut all = self.axes.iter();
-            if all.any(|(_, values)| same(values, axis).is_some()) {
+            if all.any(|(_, values)| match_value(values, axis).is_some()) {
                 let message = format!("`{axis}` is a value, not an axis");
                 let help = "join values with ` + `: 7.1.1 + migraphx";
-                return Err(wrong(&message, span, help));
+                return Err(claim_problem(&message, span, help));
             }
             let names = self.axes.iter().map(|(name, _)| name.as_str());
             let help = if self.axes.is_empty() {
@@ -104,16 +117,16 @@ impl ClaimSubjects<'_> {
                 did_you_mean(axis, names, "axes are")
             };
             let message = format!("`{axis}` is not an axis of this batch");
-            return Err(wrong(&message, span, &help));
+            return Err(claim_problem(&message, span, &help));
         };
-        if let Some(matching) = same(values, value) {
+        if let Some(matching) = match_value(values, value) {
             return Ok((name.clone(), matching.to_owned()));
         }
         let text = format!("{axis}={value}");
         self.refuse_omitted(&text, span, |axes| axes.get(axis) == Some(value))?;
         let names = values.iter().map(String::as_str);
         let help = did_you_mean(value, names, "values are");
-        Err(wrong(&format!("no cell has {text}"), span, &help))
+        Err(claim_problem(&format!("no cell has {text}"), span, &help))
     }
 
     /// Refuses a value if every cell that has it is omitted, with the reason.
@@ -127,14 +140,18 @@ impl ClaimSubjects<'_> {
             return Ok(());
         };
         let message = format!("all cells with {value} are omitted");
-        Err(wrong(&message, span, &cell.reason.to_string()))
+        Err(claim_problem(&message, span, &cell.reason.to_string()))
     }
 
     /// A value with the axis that has it; none for the only recipe's name.
-    fn alone(&self, value: &str, span: &Span) -> Result<Option<AxisValue>, ClaimProblem> {
+    fn find_axis_of_value(
+        &self,
+        value: &str,
+        span: &Span,
+    ) -> Result<Option<AxisValue>, ClaimProblem> {
         let all = self.axes.iter();
-        let having = all.filter_map(|(axis, values)| Some((axis, same(values, value)?)));
-        let having: Vec<(&String, &str)> = having.collect();
+        let matching = all.filter_map(|(axis, values)| Some((axis, match_value(values, value)?)));
+        let having: Vec<(&String, &str)> = matching.collect();
         match having[..] {
             [(axis, value)] => Ok(Some((axis.clone(), value.to_owned()))),
             [] if self.cells.iter().any(|cell| cell.recipe == value) => Ok(None),
@@ -147,20 +164,20 @@ impl ClaimSubjects<'_> {
                 let help = did_you_mean(value, names, "there are");
                 let message =
                     format!("`{value}` is neither a value of an axis nor another host's runs");
-                Err(wrong(&message, span, &help))
+                Err(claim_problem(&message, span, &help))
             }
             ref several => {
                 let form = |(axis, value): &(&String, &str)| format!("`{axis} {value}`");
                 let help = format!("write {}", join(several.iter().map(form), " or "));
                 let message = format!("`{value}` is a value of several axes");
-                Err(wrong(&message, span, &help))
+                Err(claim_problem(&message, span, &help))
             }
         }
     }
 }
 
 /// Returns the value as it is spelt in the batch; in another case only if one value matches.
-fn same<'a>(values: &'a [String], value: &str) -> Option<&'a str> {
+fn match_value<'a>(values: &'a [String], value: &str) -> Option<&'a str> {
     let exact = values.iter().find(|candidate| *candidate == value);
     let mut folded = values
         .iter()

@@ -151,13 +151,13 @@ fn claims_state_an_assertion_and_a_margin(
     #[case] expected: model::Claim,
     #[case] margin: f64,
 ) {
-    let (claim, required) = claim(text).unwrap().assertion.required().unwrap();
+    let (claim, required) = claim(text).unwrap().assertion.required_ratio().unwrap();
     assert_eq!(claim, expected);
     assert!((required - margin).abs() < 1e-12, "{required}");
 }
 
 #[test]
-fn an_exception() {
+fn an_exception_negates_the_claim_and_keeps_its_parts() {
     let exception = claim("7.0.0 is not always faster than 6.4.1 by 10%").unwrap();
     let rule = claim("7.0.0 is faster than 6.4.1 by 10%").unwrap();
     assert!(exception.not_always && !rule.not_always);

@@ -15,13 +15,13 @@ pub(super) struct ClaimWord {
 
 impl ClaimWord {
     /// Returns whether it is this word of the grammar, in any case.
-    pub fn is(&self, word: &str) -> bool {
+    pub fn is_keyword(&self, word: &str) -> bool {
         !self.quoted && self.text.eq_ignore_ascii_case(word)
     }
 }
 
 /// The words of a text. A full stop at its end belongs to no word.
-pub(super) fn of(text: &Spanned<String>) -> Vec<ClaimWord> {
+pub(super) fn split_words(text: &Spanned<String>) -> Vec<ClaimWord> {
     // In the file the text may be quoted or folded: then all of it is the place.
     let offset = text.span.slice().find(&text.value);
     let span = |start: usize, end: usize| {
@@ -30,8 +30,8 @@ pub(super) fn of(text: &Spanned<String>) -> Vec<ClaimWord> {
             |offset| text.span.sub_span(offset + start..offset + end),
         )
     };
-    let sentence = text.value.trim_end();
-    let sentence = sentence.strip_suffix('.').unwrap_or(sentence);
+    let trimmed = text.value.trim_end();
+    let sentence = trimmed.strip_suffix('.').unwrap_or(trimmed);
     let mut words = Vec::new();
     let mut letters = sentence.char_indices().peekable();
     while let Some((start, letter)) = letters.next() {
@@ -63,7 +63,7 @@ pub(super) fn of(text: &Spanned<String>) -> Vec<ClaimWord> {
 }
 
 /// Returns the place from the first word to the last.
-pub(super) fn place(words: &[ClaimWord], otherwise: &Span) -> Span {
+pub(super) fn span_of_words(words: &[ClaimWord], otherwise: &Span) -> Span {
     match (words.first(), words.last()) {
         (Some(first), Some(last)) => first.span.source.span(first.span.start..last.span.end),
         _ => otherwise.clone(),
@@ -71,17 +71,17 @@ pub(super) fn place(words: &[ClaimWord], otherwise: &Span) -> Span {
 }
 
 /// Joins words with spaces.
-pub(super) fn text(words: &[ClaimWord]) -> String {
+pub(super) fn join_words(words: &[ClaimWord]) -> String {
     join(words.iter().map(|word| &word.text), " ")
 }
 
 /// Returns the position of a phrase of the grammar.
-pub(super) fn find(words: &[ClaimWord], phrase: &str) -> Option<usize> {
-    let phrase: Vec<&str> = phrase.split(' ').collect();
+pub(super) fn find_phrase(words: &[ClaimWord], phrase: &str) -> Option<usize> {
+    let phrase_words: Vec<&str> = phrase.split(' ').collect();
     let fits = |part: &[ClaimWord]| {
         part.iter()
-            .zip(&phrase)
-            .all(|(word, expected)| word.is(expected))
+            .zip(&phrase_words)
+            .all(|(word, expected)| word.is_keyword(expected))
     };
-    words.windows(phrase.len()).position(fits)
+    words.windows(phrase_words.len()).position(fits)
 }

@@ -127,7 +127,7 @@ pub enum BatchEventKind {
 
 impl BatchEventKind {
     /// Creates the event that this process started or resumed a batch.
-    pub fn started(batch: &str, trial_runs: usize) -> Self {
+    pub fn batch_started(batch: &str, trial_runs: usize) -> Self {
         Self::BatchStarted {
             batch: batch.to_owned(),
             trial_runs,

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::event::{BatchEvent, BatchEventKind, TrialRunEnd};
 
 /// The exit code of a run that was stopped.
-const INTERRUPTED: u8 = 130;
+const EXIT_INTERRUPTED: u8 = 130;
 /// The exit code of a run whose host or services failed.
-const HOST: u8 = 3;
+const EXIT_HOST_FAILURE: u8 = 3;
 
 /// The state of a batch.
 #[derive(Debug, Clone, Default)]
@@ -19,7 +19,7 @@ pub struct BatchState {
     /// The number of runs that were started.
     starts: u32,
     /// The exit code of the latest process, if it has ended.
-    pub over: Option<u8>,
+    pub final_exit_code: Option<u8>,
     /// The node of that process, by the scheduler's name for it.
     pub node: Option<String>,
 }
@@ -69,7 +69,7 @@ impl BatchState {
         match &event.what {
             BatchEventKind::BatchStarted { .. } => {
                 // Resuming a batch that had ended means that the host was fixed meanwhile.
-                if self.over.take().is_some() {
+                if self.final_exit_code.take().is_some() {
                     let trial_runs = self.trial_runs.values_mut();
                     for failed in trial_runs.filter(|trial_run| trial_run.host_failed()) {
                         failed.attempt = 0;
@@ -107,7 +107,7 @@ impl BatchState {
             BatchEventKind::BatchEnded {
                 exit_code, node, ..
             } => {
-                self.over = Some(*exit_code);
+                self.final_exit_code = Some(*exit_code);
                 self.node.clone_from(node);
             }
             _ => {}
@@ -115,14 +115,16 @@ impl BatchState {
     }
 
     /// Returns the next action for a trial run, which is retried so often after failures of the host.
-    pub fn next(&self, trial_run: usize, retries: u32) -> TrialRunAction {
+    pub fn next_action(&self, trial_run: usize, retries: u32) -> TrialRunAction {
         let Some(state) = self.trial_runs.get(&trial_run) else {
             return TrialRunAction::Start { attempt: 1 };
         };
         match (state.exit_code(), &state.run) {
-            (None | Some(INTERRUPTED), Some(run)) => TrialRunAction::Continue { run: run.clone() },
-            (None | Some(INTERRUPTED), None) => TrialRunAction::Start { attempt: 1 },
-            (Some(HOST), _) if state.attempt <= retries => TrialRunAction::Start {
+            (None | Some(EXIT_INTERRUPTED), Some(run)) => {
+                TrialRunAction::Continue { run: run.clone() }
+            }
+            (None | Some(EXIT_INTERRUPTED), None) => TrialRunAction::Start { attempt: 1 },
+            (Some(EXIT_HOST_FAILURE), _) if state.attempt <= retries => TrialRunAction::Start {
                 attempt: state.attempt + 1,
             },
             (Some(_), _) => TrialRunAction::Complete,
@@ -132,7 +134,7 @@ impl BatchState {
     /// Returns whether a trial run has ended and is not repeated.
     pub fn has_ended(&self, trial_run: usize) -> bool {
         let code = self.exit_code(trial_run);
-        code.is_some_and(|code| code != INTERRUPTED && code != HOST)
+        code.is_some_and(|code| code != EXIT_INTERRUPTED && code != EXIT_HOST_FAILURE)
     }
 
     /// Returns the exit code of a trial run, if it has ended.
@@ -142,18 +144,18 @@ impl BatchState {
 
     /// Returns whether a trial run's run has started and not ended.
     pub fn is_open(&self, trial_run: usize) -> bool {
-        let trial_run = self.trial_runs.get(&trial_run);
-        trial_run.is_some_and(|trial_run| trial_run.run.is_some() && trial_run.end.is_none())
+        let state = self.trial_runs.get(&trial_run);
+        state.is_some_and(|trial_run| trial_run.run.is_some() && trial_run.end.is_none())
     }
 
     /// Returns the runs whose results count, in the order of trial runs: the latest run of each, however it ended.
-    pub fn runs(&self) -> impl Iterator<Item = (usize, &str)> {
+    pub fn latest_runs(&self) -> impl Iterator<Item = (usize, &str)> {
         let trial_runs = self.trial_runs.iter();
         trial_runs.filter_map(|(trial_run, state)| Some((*trial_run, state.run.as_deref()?)))
     }
 
     /// Returns the ids of the runs that have started and not ended.
-    pub fn running(&self) -> Vec<String> {
+    pub fn open_runs(&self) -> Vec<String> {
         let trial_runs = self.trial_runs.values();
         let open = trial_runs.filter(|trial_run| trial_run.end.is_none());
         open.filter_map(|trial_run| trial_run.run.clone()).collect()
@@ -161,14 +163,15 @@ impl BatchState {
 
     /// Returns whether a process reached the end of the batch without being stopped.
     pub fn is_over(&self) -> bool {
-        self.over.is_some_and(|code| code != INTERRUPTED)
+        self.final_exit_code
+            .is_some_and(|code| code != EXIT_INTERRUPTED)
     }
 }
 
 impl TrialRunState {
     /// Returns whether its latest run ended by a failure of the host.
     pub fn host_failed(&self) -> bool {
-        self.exit_code() == Some(HOST)
+        self.exit_code() == Some(EXIT_HOST_FAILURE)
     }
 
     /// Returns its exit code, if it has ended.
@@ -241,17 +244,20 @@ mod tests {
     #[test]
     fn a_killed_or_stopped_trial_run_resumes_its_run() {
         let fresh = state([started()]);
-        assert_eq!(fresh.next(1, 1), TrialRunAction::Start { attempt: 1 });
+        assert_eq!(
+            fresh.next_action(1, 1),
+            TrialRunAction::Start { attempt: 1 }
+        );
         let killed = state([started(), trial_run_started(1, "r1", 1)]);
-        assert_eq!(killed.next(1, 1), go_on("r1"));
-        assert_eq!(killed.running(), ["r1"]);
+        assert_eq!(killed.next_action(1, 1), go_on("r1"));
+        assert_eq!(killed.open_runs(), ["r1"]);
         let stopped = [trial_run_ended(1, Some("r1"), 130), ended(130)];
         let stopped = state(
             [started(), trial_run_started(1, "r1", 1)]
                 .into_iter()
                 .chain(stopped),
         );
-        assert_eq!(stopped.next(1, 1), go_on("r1"));
+        assert_eq!(stopped.next_action(1, 1), go_on("r1"));
         assert!(!stopped.is_over());
     }
 
@@ -263,7 +269,7 @@ mod tests {
                 trial_run_started(1, "r1", 1),
                 trial_run_ended(1, Some("r1"), code),
             ]);
-            assert_eq!(state.next(1, 9), TrialRunAction::Complete);
+            assert_eq!(state.next_action(1, 9), TrialRunAction::Complete);
             assert!(state.has_ended(1));
         }
     }
@@ -275,9 +281,12 @@ mod tests {
             trial_run_started(1, "r1", 1),
             trial_run_ended(1, Some("r1"), 3),
         ];
-        assert_eq!(state(events.clone()).next(1, 0), TrialRunAction::Complete);
         assert_eq!(
-            state(events.clone()).next(1, 1),
+            state(events.clone()).next_action(1, 0),
+            TrialRunAction::Complete
+        );
+        assert_eq!(
+            state(events.clone()).next_action(1, 1),
             TrialRunAction::Start { attempt: 2 }
         );
         events.extend([
@@ -285,12 +294,12 @@ mod tests {
             trial_run_ended(1, Some("r2"), 3),
         ]);
         let after = state(events.clone());
-        assert_eq!(after.next(1, 1), TrialRunAction::Complete);
+        assert_eq!(after.next_action(1, 1), TrialRunAction::Complete);
         assert!(!after.has_ended(1));
         // Resumed after its end, it may retry as often again.
         events.extend([ended(3), started()]);
         assert_eq!(
-            state(events).next(1, 1),
+            state(events).next_action(1, 1),
             TrialRunAction::Start { attempt: 1 }
         );
     }
@@ -299,11 +308,11 @@ mod tests {
     fn an_attempt_that_could_not_start_counts() {
         let mut events = vec![started(), trial_run_ended(1, None, 3)];
         assert_eq!(
-            state(events.clone()).next(1, 1),
+            state(events.clone()).next_action(1, 1),
             TrialRunAction::Start { attempt: 2 }
         );
         events.push(trial_run_ended(1, None, 3));
-        assert_eq!(state(events).next(1, 1), TrialRunAction::Complete);
+        assert_eq!(state(events).next_action(1, 1), TrialRunAction::Complete);
     }
 
     #[test]
@@ -319,8 +328,11 @@ mod tests {
             lost,
         ];
         let state = state(events);
-        assert_eq!(state.next(1, 1), TrialRunAction::Start { attempt: 1 });
-        assert_eq!(state.runs().count(), 0);
+        assert_eq!(
+            state.next_action(1, 1),
+            TrialRunAction::Start { attempt: 1 }
+        );
+        assert_eq!(state.latest_runs().count(), 0);
     }
 
     /// All events have the same time: the clock was set back after each.

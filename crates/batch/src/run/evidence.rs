@@ -32,7 +32,7 @@ pub fn evidence_of_cells(
         let Some(trial_run) = plan.trial_run(number) else {
             continue;
         };
-        let evidence = of_trial_run(home, state.trial_runs.get(&number), trial_run.trial);
+        let evidence = trial_run_evidence(home, state.trial_runs.get(&number), trial_run.trial);
         if let Some(cell) = cells.get_mut(trial_run.cell) {
             cell.runs.push(evidence);
         }
@@ -43,12 +43,12 @@ pub fn evidence_of_cells(
     Ok(cells)
 }
 
-fn of_trial_run(home: &Home, state: Option<&TrialRunState>, trial: u32) -> RunEvidence {
+fn trial_run_evidence(home: &Home, state: Option<&TrialRunState>, trial: u32) -> RunEvidence {
     let run = state.and_then(|state| state.run.clone());
     let found = match state.and_then(|state| state.end.as_ref()) {
-        Some(end) => of_end(home, end),
-        None if run.is_none() => lost("it was not started", ExitCode::Inconclusive),
-        None => lost("it has not ended", ExitCode::Interrupted),
+        Some(end) => evidence_after_end(home, end),
+        None if run.is_none() => lost_run("it was not started", ExitCode::Inconclusive),
+        None => lost_run("it has not ended", ExitCode::Interrupted),
     };
     RunEvidence {
         run: run.unwrap_or_default(),
@@ -57,7 +57,10 @@ fn of_trial_run(home: &Home, state: Option<&TrialRunState>, trial: u32) -> RunEv
     }
 }
 
-fn of_end(home: &Home, end: &TrialRunEnd) -> Result<(RunContext, Vec<Evidence>), LostRun> {
+fn evidence_after_end(
+    home: &Home,
+    end: &TrialRunEnd,
+) -> Result<(RunContext, Vec<Evidence>), LostRun> {
     let exit = ExitCode::try_from(end.exit_code).unwrap_or(ExitCode::Host);
     let reason = match exit {
         ExitCode::Interrupted => "it was stopped",
@@ -66,14 +69,14 @@ fn of_end(home: &Home, end: &TrialRunEnd) -> Result<(RunContext, Vec<Evidence>),
         _ => {
             let run = end.run.as_deref().unwrap_or_default();
             let evidence = read_evidence(&RunDirectory::from_path(home.runs_directory().join(run)));
-            return evidence.or_else(|error| lost(&error.to_string(), ExitCode::Host));
+            return evidence.or_else(|error| lost_run(&error.to_string(), ExitCode::Host));
         }
     };
     let known = end.reason.as_ref();
-    lost(known.map_or(reason, |error| &error.message), exit)
+    lost_run(known.map_or(reason, |error| &error.message), exit)
 }
 
-fn lost<T>(reason: &str, exit: ExitCode) -> Result<T, LostRun> {
+fn lost_run<T>(reason: &str, exit: ExitCode) -> Result<T, LostRun> {
     let reason = reason.to_owned();
     Err(LostRun { reason, exit })
 }

@@ -3,11 +3,11 @@
 use futures_util::future::join_all;
 use serde_json::Value;
 
-use super::ended::BatchEnd;
-use super::images::pull_ahead;
-use super::search::search;
+use super::batch_end::BatchEnd;
+use super::images::pull_images_ahead;
+use super::search::run_search;
 use super::session::BatchSession;
-use super::trial_run::take;
+use super::trial_run::execute_trial_run;
 use crate::PullAhead;
 use crate::journal::{BatchEventKind, BatchState, TrialRunAction};
 use retrial_store::{RunDirectory, StoreError};
@@ -16,18 +16,21 @@ use retrial_store::{RunDirectory, StoreError};
 ///
 /// # Errors
 /// If the batch's own files cannot be written, or another process has one of its runs.
-pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnd, StoreError> {
-    lost_runs(batch)?;
+pub async fn execute_batch(batch: &BatchSession<'_>) -> Result<BatchEnd, StoreError> {
+    record_lost_runs(batch)?;
     let all = batch.trial_runs();
     let retries = batch.job.plan.execution.retries;
-    let is_resumed = batch.ask(|state| state.sessions > 0);
+    let is_resumed = batch.with_state(|state| state.sessions > 0);
     let is_complete = |state: &BatchState, trial_run: &usize| {
-        state.next(*trial_run, retries) == TrialRunAction::Complete
+        state.next_action(*trial_run, retries) == TrialRunAction::Complete
     };
-    batch.record(BatchEventKind::started(batch.job.directory.id(), all.len()))?;
+    batch.record(BatchEventKind::batch_started(
+        batch.job.directory.id(),
+        all.len(),
+    ))?;
     if is_resumed {
         // Only now is it known what is retried on a fixed host.
-        let trial_runs: Vec<usize> = batch.ask(|state| {
+        let trial_runs: Vec<usize> = batch.with_state(|state| {
             let begun = state.trial_runs.keys();
             let complete = begun.filter(|trial_run| is_complete(state, trial_run));
             complete.copied().collect()
@@ -35,29 +38,31 @@ pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnd, StoreError> {
         batch.record(BatchEventKind::Reused { trial_runs })?;
     }
     if let Some(plan) = &batch.job.plan.search {
-        return search(batch, plan).await;
+        return run_search(batch, plan).await;
     }
     let workers = batch.job.workers.clone();
-    let alone = workers.len() == 1;
-    let workers = workers
+    let is_single_worker = workers.len() == 1;
+    let worker_runs = workers
         .into_iter()
         .enumerate()
         .map(async |(worker, trial_runs)| {
             for trial_run in trial_runs {
-                let result = take(batch, trial_run, (!alone).then_some(worker)).await;
+                let result =
+                    execute_trial_run(batch, trial_run, (!is_single_worker).then_some(worker))
+                        .await;
                 // The other workers stop cleanly; this error is reported.
                 result.inspect_err(|_| batch.stop.cancel())?;
             }
             Ok::<(), StoreError>(())
         });
-    let work = join_all(workers);
+    let work = join_all(worker_runs);
     tokio::pin!(work);
     let ends = if batch.job.plan.execution.pull_ahead == PullAhead::Never {
         work.await
     } else {
         tokio::select! {
             ends = &mut work => ends,
-            pulled = pull_ahead(batch) => {
+            pulled = pull_images_ahead(batch) => {
                 if pulled.is_err() {
                     batch.stop.cancel();
                 }
@@ -68,15 +73,15 @@ pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnd, StoreError> {
         }
     };
     ends.into_iter().collect::<Result<Vec<()>, StoreError>>()?;
-    let halted = batch.halted().cloned();
-    Ok(batch.ask(|state| BatchEnd::new(state, &all, halted)))
+    let halted = batch.halt_reason().cloned();
+    Ok(batch.with_state(|state| BatchEnd::new(state, &all, halted)))
 }
 
 /// Runs that ended and no longer exist are repeated: without them nothing can be judged. So are
 /// those of another host.
-fn lost_runs(batch: &BatchSession<'_>) -> Result<(), StoreError> {
-    let runs: Vec<(usize, String)> = batch.ask(|state| {
-        let runs = state.runs();
+fn record_lost_runs(batch: &BatchSession<'_>) -> Result<(), StoreError> {
+    let runs: Vec<(usize, String)> = batch.with_state(|state| {
+        let runs = state.latest_runs();
         runs.map(|(trial_run, run)| (trial_run, run.to_owned()))
             .collect()
     });
@@ -84,7 +89,7 @@ fn lost_runs(batch: &BatchSession<'_>) -> Result<(), StoreError> {
         let directory = RunDirectory::from_path(batch.job.home.runs_directory().join(&run));
         let here = batch.job.host.as_ref();
         let is_elsewhere =
-            here.is_some_and(|here| host_of(&directory).is_some_and(|host| host != *here));
+            here.is_some_and(|here| run_hostname(&directory).is_some_and(|host| host != *here));
         if is_elsewhere || !directory.path().is_dir() {
             batch.record(BatchEventKind::TrialRunLost { trial_run, run })?;
         }
@@ -93,7 +98,7 @@ fn lost_runs(batch: &BatchSession<'_>) -> Result<(), StoreError> {
 }
 
 /// The name of the host on which a run was made.
-fn host_of(run: &RunDirectory) -> Option<String> {
+fn run_hostname(run: &RunDirectory) -> Option<String> {
     let host: Value = run.read_json("host.json").ok()?;
     host["host"]["hostname"].as_str().map(str::to_owned)
 }

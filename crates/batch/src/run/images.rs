@@ -14,23 +14,23 @@ use retrial_engine::error::EngineError;
 use retrial_store::StoreError;
 
 /// Pulls one image after the other, in the order of the trial runs that need them.
-pub(super) async fn pull_ahead(batch: &BatchSession<'_>) -> Result<(), StoreError> {
+pub(super) async fn pull_images_ahead(batch: &BatchSession<'_>) -> Result<(), StoreError> {
     // The first run pulls its own image, and what is being measured already is not disturbed.
-    batch.under_way.notified().await;
-    let mut looked_at = BTreeSet::new();
+    batch.pull_allowed.notified().await;
+    let mut checked_images = BTreeSet::new();
     for trial_run in batch.trial_runs() {
         // A trial run that has started pulls its own image, and reports it.
-        if batch.ask(|state| state.trial_runs.contains_key(&trial_run)) {
+        if batch.with_state(|state| state.trial_runs.contains_key(&trial_run)) {
             continue;
         }
-        let Some(image) = batch.job.makes.image(trial_run) else {
+        let Some(image) = batch.job.run_maker.image_to_pull(trial_run) else {
             continue;
         };
-        if !looked_at.insert(image.clone()) {
+        if !checked_images.insert(image.clone()) {
             continue;
         }
         let since = Instant::now();
-        let pulled = match pull(batch, &image).await {
+        let pulled = match pull_if_missing(batch, &image).await {
             Ok(false) => continue,
             Ok(true) => BatchEventKind::ImagePulled {
                 image,
@@ -48,7 +48,7 @@ pub(super) async fn pull_ahead(batch: &BatchSession<'_>) -> Result<(), StoreErro
 }
 
 /// Pulls an image that the engine does not have; returns whether that was needed.
-async fn pull(batch: &BatchSession<'_>, image: &str) -> Result<bool, EngineError> {
+async fn pull_if_missing(batch: &BatchSession<'_>, image: &str) -> Result<bool, EngineError> {
     if batch.job.engine.find_image(image).await?.is_some() {
         return Ok(false);
     }

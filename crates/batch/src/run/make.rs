@@ -9,8 +9,12 @@ use retrial_run::PreparedRun;
 #[async_trait(?Send)]
 pub trait RunMaker {
     /// Returns the image that the trial run would pull if the engine does not have it.
-    fn image(&self, trial_run: usize) -> Option<String>;
+    fn image_to_pull(&self, trial_run: usize) -> Option<String>;
 
     /// Checks the host again and prepares the run, on the GPUs of a worker; else returns how the trial run ended.
-    async fn make(&self, trial_run: usize, worker: usize) -> Result<PreparedRun, TrialRunEnd>;
+    async fn prepare_run(
+        &self,
+        trial_run: usize,
+        worker: usize,
+    ) -> Result<PreparedRun, TrialRunEnd>;
 }

@@ -12,7 +12,7 @@
 //! - `images`: pulled ahead.
 //! - `tasks`: parts of the batch on other machines, each with a journal of its own.
 
-mod ended;
+mod batch_end;
 mod evidence;
 mod execute;
 mod images;
@@ -23,11 +23,11 @@ mod tasks;
 mod trial_run;
 mod workers;
 
-pub use ended::BatchEnd;
+pub use batch_end::BatchEnd;
 pub use evidence::evidence_of_cells;
-pub use execute::execute;
+pub use execute::execute_batch;
 pub use make::RunMaker;
 pub use search::RunObservations;
 pub use session::{BatchJob, BatchSession, Emitter, ProgressEvent};
 pub use tasks::{read_journal, read_state, task_directory};
-pub use workers::{WorkerQueues, tasks, workers};
+pub use workers::{WorkerQueues, assign_tasks, assign_workers};

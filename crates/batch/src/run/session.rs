@@ -50,11 +50,11 @@ pub struct BatchJob<'a> {
     /// measured of these is measured again.
     pub host: Option<String>,
     /// Makes ordinary runs of trial runs.
-    pub makes: &'a dyn RunMaker,
+    pub run_maker: &'a dyn RunMaker,
     /// How each run is executed.
     pub options: SessionOptions,
     /// The receiver of events.
-    pub seen: UnboundedSender<ProgressEvent>,
+    pub events: UnboundedSender<ProgressEvent>,
 }
 
 /// A process's exclusive execution of a batch.
@@ -64,9 +64,9 @@ pub struct BatchSession<'a> {
     /// Cancelled when the batch is to stop.
     pub stop: CancellationToken,
     /// A run has come so far that images may be pulled ahead of others.
-    pub(super) under_way: Notify,
+    pub(super) pull_allowed: Notify,
     emitter: Emitter,
-    halted: OnceLock<String>,
+    halt_reason: OnceLock<String>,
     _lock: FileLock,
 }
 
@@ -100,21 +100,21 @@ impl<'a> BatchSession<'a> {
             (job.plan.execution.pull_ahead != PullAhead::During).then(MeasurementLock::default);
         let emitter = Emitter {
             journal: Arc::new(Mutex::new(recorded)),
-            events: job.seen.clone(),
+            events: job.events.clone(),
         };
         Ok(Self {
             job,
             stop: CancellationToken::new(),
-            under_way: Notify::new(),
+            pull_allowed: Notify::new(),
             emitter,
-            halted: OnceLock::new(),
+            halt_reason: OnceLock::new(),
             _lock: lock,
         })
     }
 
     /// Returns an answer from the state of the batch.
-    pub fn ask<T>(&self, question: impl FnOnce(&BatchState) -> T) -> T {
-        question(&self.emitter.recorded().state)
+    pub fn with_state<T>(&self, question: impl FnOnce(&BatchState) -> T) -> T {
+        question(&self.emitter.lock_recorded().state)
     }
 
     /// Records an event: in the journal first, then for receivers.
@@ -138,8 +138,8 @@ impl<'a> BatchSession<'a> {
     }
 
     /// Describes a trial run: `rocm=7.1.1, trial 2`.
-    pub(super) fn named(&self, number: usize) -> String {
-        match self.job.plan.trial_run_of_cell(number) {
+    pub(super) fn describe_trial_run(&self, number: usize) -> String {
+        match self.job.plan.trial_run_with_cell(number) {
             Some((trial_run, cell)) => format!("{}, trial {}", cell.name, trial_run.trial),
             None => format!("trial run {number}"),
         }
@@ -147,17 +147,17 @@ impl<'a> BatchSession<'a> {
 
     /// Starts no further trial run; the first reason stays.
     pub(super) fn halt(&self, reason: String) {
-        self.halted.get_or_init(|| reason);
+        self.halt_reason.get_or_init(|| reason);
     }
 
     /// Returns why no further trial run is started, if that is so.
-    pub(super) fn halted(&self) -> Option<&String> {
-        self.halted.get()
+    pub(super) fn halt_reason(&self) -> Option<&String> {
+        self.halt_reason.get()
     }
 }
 
 impl Emitter {
-    fn recorded(&self) -> MutexGuard<'_, RecordedState> {
+    fn lock_recorded(&self) -> MutexGuard<'_, RecordedState> {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -168,7 +168,7 @@ impl Emitter {
     pub fn emit(&self, what: BatchEventKind) -> Result<(), StoreError> {
         let event = BatchEvent::now(what);
         {
-            let mut recorded = self.recorded();
+            let mut recorded = self.lock_recorded();
             recorded.journal.write(&event)?;
             recorded.state.apply(&event);
         }

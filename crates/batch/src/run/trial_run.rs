@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tokio::sync::mpsc::unbounded_channel;
 
-use super::ended::is_failure;
+use super::batch_end::is_failure;
 use super::session::{BatchSession, ProgressEvent};
 use crate::OnFailure;
 use crate::journal::{BatchEventKind, BatchState, TrialRunAction, TrialRunEnd, TrialRunFigure};
@@ -18,24 +18,26 @@ use retrial_store::journal::{AbortReason, Event, EventKind};
 use retrial_store::{RunDirectory, StoreError};
 
 /// Executes a trial run to its end, or until the batch is stopped; `worker` if others run in parallel.
-pub(super) async fn take(
+pub(super) async fn execute_trial_run(
     batch: &BatchSession<'_>,
     trial_run: usize,
     worker: Option<usize>,
 ) -> Result<(), StoreError> {
     let retries = batch.job.plan.execution.retries;
     loop {
-        let next = batch.ask(|state| state.next(trial_run, retries));
+        let next = batch.with_state(|state| state.next_action(trial_run, retries));
         // What runs since before a kill is brought to a clean end even then.
-        let open = batch.ask(|state| state.is_open(trial_run));
-        if !open && (batch.stop.is_cancelled() || batch.halted().is_some()) {
+        let open = batch.with_state(|state| state.is_open(trial_run));
+        if !open && (batch.stop.is_cancelled() || batch.halt_reason().is_some()) {
             return Ok(());
         }
         let end = match next {
             TrialRunAction::Complete => return Ok(()),
-            TrialRunAction::Start { attempt } => begin(batch, trial_run, worker, attempt).await?,
+            TrialRunAction::Start { attempt } => {
+                start_run(batch, trial_run, worker, attempt).await?
+            }
             TrialRunAction::Continue { run } => {
-                match go_on(batch, trial_run, worker, &run).await? {
+                match resume_run(batch, trial_run, worker, &run).await? {
                     Some(end) => end,
                     None => continue,
                 }
@@ -46,29 +48,35 @@ pub(super) async fn take(
         if exit == ExitCode::Interrupted {
             batch.stop.cancel();
         }
-        let last = batch.ask(|state| state.next(trial_run, retries)) == TrialRunAction::Complete;
+        let last = batch.with_state(|state| state.next_action(trial_run, retries))
+            == TrialRunAction::Complete;
         if is_failure(exit) && last && batch.job.plan.execution.on_failure == OnFailure::FailFast {
-            batch.halt(format!("{} failed", batch.named(trial_run)));
+            batch.halt(format!("{} failed", batch.describe_trial_run(trial_run)));
         }
     }
 }
 
-async fn begin(
+async fn start_run(
     batch: &BatchSession<'_>,
     trial_run: usize,
     worker: Option<usize>,
     attempt: u32,
 ) -> Result<TrialRunEnd, StoreError> {
-    let prepared = match batch.job.makes.make(trial_run, worker.unwrap_or(0)).await {
+    let prepared = match batch
+        .job
+        .run_maker
+        .prepare_run(trial_run, worker.unwrap_or(0))
+        .await
+    {
         Ok(prepared) => prepared,
         Err(refused) => return Ok(refused),
     };
     let directory = batch.job.home.create_run_directory(&prepared.stem())?;
-    let Some((planned, cell)) = batch.job.plan.trial_run_of_cell(trial_run) else {
+    let Some((planned, cell)) = batch.job.plan.trial_run_with_cell(trial_run) else {
         return Ok(TrialRunEnd::default());
     };
-    let assigned = prepared.plan.assigned_gpus.as_ref();
-    let assigned = assigned.filter(|_| worker.is_some());
+    let assigned_gpus = prepared.plan.assigned_gpus.as_ref();
+    let assigned = assigned_gpus.filter(|_| worker.is_some());
     batch.record(BatchEventKind::TrialRunStarted {
         trial_run,
         run: directory.id().to_owned(),
@@ -76,16 +84,16 @@ async fn begin(
         trial: planned.trial,
         attempt,
         gpus: assigned.map(AssignedGpus::claim_keys).unwrap_or_default(),
-        concurrent_runs: batch.ask(BatchState::running),
+        concurrent_runs: batch.with_state(BatchState::open_runs),
     })?;
     // Known to the batch before anything is in it: a kill in between leaves an empty directory,
     // and the same run is resumed in it.
     prepared.write_files(&directory)?;
-    run(batch, trial_run, directory).await
+    execute_run(batch, trial_run, directory).await
 }
 
 /// Resumes a run that an earlier process started; none if it no longer exists.
-async fn go_on(
+async fn resume_run(
     batch: &BatchSession<'_>,
     trial_run: usize,
     worker: Option<usize>,
@@ -98,27 +106,38 @@ async fn go_on(
         return Ok(None);
     }
     if !directory.join("plan.json").exists() {
-        let prepared = match batch.job.makes.make(trial_run, worker.unwrap_or(0)).await {
+        let prepared = match batch
+            .job
+            .run_maker
+            .prepare_run(trial_run, worker.unwrap_or(0))
+            .await
+        {
             Ok(prepared) => prepared,
             Err(refused) => return Ok(Some(refused)),
         };
         directory.create_layout()?;
         prepared.write_files(&directory)?;
     }
-    if let Some((code, reason)) = over(&directory)? {
+    if let Some((code, reason)) = read_run_end(&directory)? {
         // It came to its end, and only the batch's journal does not say so.
         let verdict = directory.read_json("verdict.json").ok();
-        return Ok(Some(end(batch, &directory, code, verdict.as_ref(), reason)));
+        return Ok(Some(trial_run_end(
+            batch,
+            &directory,
+            code,
+            verdict.as_ref(),
+            reason,
+        )));
     }
     batch.record(BatchEventKind::TrialRunReattached {
         trial_run,
         run: id.to_owned(),
     })?;
-    run(batch, trial_run, directory).await.map(Some)
+    execute_run(batch, trial_run, directory).await.map(Some)
 }
 
 /// Returns how a run ended, if it ended without being stopped.
-fn over(directory: &RunDirectory) -> Result<Option<(u8, Option<ErrorText>)>, StoreError> {
+fn read_run_end(directory: &RunDirectory) -> Result<Option<(u8, Option<ErrorText>)>, StoreError> {
     if !directory.journal_path().exists() {
         return Ok(None);
     }
@@ -130,29 +149,29 @@ fn over(directory: &RunDirectory) -> Result<Option<(u8, Option<ErrorText>)>, Sto
 }
 
 /// Executes a run in this process, as `retrial run` and `retrial resume` do.
-async fn run(
+async fn execute_run(
     batch: &BatchSession<'_>,
     trial_run: usize,
     directory: RunDirectory,
 ) -> Result<TrialRunEnd, StoreError> {
     let since = Instant::now();
     let (sender, mut events) = unbounded_channel::<Event>();
-    let secrets = read_secrets(&directory.read_json("plan.json")?);
+    let run_secrets = read_secrets(&directory.read_json("plan.json")?);
     let opened = RunSession::open(
         Arc::clone(&batch.job.engine),
         directory.clone(),
         sender,
-        secrets,
+        run_secrets,
         batch.job.options.clone(),
     );
     let session = match opened {
         Ok(session) => session,
         Err(RunError::Store(error)) => return Err(error),
         Err(error) => {
-            return Ok(end(
+            return Ok(trial_run_end(
                 batch,
                 &directory,
-                HOST,
+                EXIT_HOST_FAILURE,
                 None,
                 Some(ErrorText::of(&error)),
             ));
@@ -162,9 +181,12 @@ async fn run(
         while let Some(event) = events.recv().await {
             // From here on it has its image.
             if event.container.is_some() || matches!(event.what, EventKind::RunEnded { .. }) {
-                batch.under_way.notify_one();
+                batch.pull_allowed.notify_one();
             }
-            let _ = batch.job.seen.send(ProgressEvent::Run { trial_run, event });
+            let _ = batch
+                .job
+                .events
+                .send(ProgressEvent::Run { trial_run, event });
         }
     };
     let executed = async {
@@ -187,17 +209,23 @@ async fn run(
         Ok(ended) => {
             let (code, verdict) = (ended.exit.code(), ended.verdict.as_ref());
             let reason = ended.reason.map(AbortReason::into_error_text);
-            end(batch, &directory, code, verdict, reason)
+            trial_run_end(batch, &directory, code, verdict, reason)
         }
-        Err(error) => end(batch, &directory, HOST, None, Some(ErrorText::of(&error))),
+        Err(error) => trial_run_end(
+            batch,
+            &directory,
+            EXIT_HOST_FAILURE,
+            None,
+            Some(ErrorText::of(&error)),
+        ),
     };
     end.seconds = since.elapsed().as_secs_f64();
     Ok(end)
 }
 
-const HOST: u8 = ExitCode::Host as u8;
+const EXIT_HOST_FAILURE: u8 = ExitCode::Host as u8;
 
-fn end(
+fn trial_run_end(
     batch: &BatchSession<'_>,
     directory: &RunDirectory,
     exit_code: u8,
@@ -211,7 +239,7 @@ fn end(
         run: Some(directory.id().to_owned()),
         outcome: verdict.map(|verdict| verdict.qualified_outcome().to_string()),
         figures: verdict
-            .map(|verdict| figures(verdict, searched))
+            .map(|verdict| trial_run_figures(verdict, searched))
             .unwrap_or_default(),
         reason,
         seconds: 0.0,
@@ -219,7 +247,7 @@ fn end(
 }
 
 /// The deciding figure of each performance result, or the one that is searched.
-fn figures(verdict: &Verdict, searched: Option<&str>) -> Vec<TrialRunFigure> {
+fn trial_run_figures(verdict: &Verdict, searched: Option<&str>) -> Vec<TrialRunFigure> {
     let results = verdict.results.iter();
     let results = results.filter(|result| result.mode == Mode::Performance);
     let deciding = results.filter_map(|result| {

@@ -9,16 +9,16 @@ use crate::{BatchPlan, TrialRun};
 pub type WorkerQueues = Vec<Vec<usize>>;
 
 /// Deals the trial runs of a batch to at most as many workers as its options allow; none is empty.
-pub fn workers(plan: &BatchPlan) -> WorkerQueues {
-    deal(plan, plan.execution.parallel as usize)
+pub fn assign_workers(plan: &BatchPlan) -> WorkerQueues {
+    deal_trial_runs(plan, plan.execution.parallel as usize)
 }
 
 /// The tasks of a batch, each for a node: a round each, or a cell if there is one trial.
-pub fn tasks(plan: &BatchPlan) -> WorkerQueues {
-    deal(plan, usize::MAX)
+pub fn assign_tasks(plan: &BatchPlan) -> WorkerQueues {
+    deal_trial_runs(plan, usize::MAX)
 }
 
-fn deal(plan: &BatchPlan, at_once: usize) -> WorkerQueues {
+fn deal_trial_runs(plan: &BatchPlan, at_once: usize) -> WorkerQueues {
     let trial_runs = &plan.schedule.trial_runs;
     let has_rounds = trial_runs.iter().any(|trial_run| trial_run.trial > 1);
     // Its round, or its cell.
@@ -55,8 +55,8 @@ mod tests {
 
     #[test]
     fn a_task_is_a_round_or_a_cell() {
-        assert_eq!(tasks(&plan(2, 3, 1)), [[1, 2], [3, 4], [5, 6]]);
-        assert_eq!(tasks(&plan(3, 1, 1)), [[1], [2], [3]]);
+        assert_eq!(assign_tasks(&plan(2, 3, 1)), [[1, 2], [3, 4], [5, 6]]);
+        assert_eq!(assign_tasks(&plan(3, 1, 1)), [[1], [2], [3]]);
     }
 
     #[rstest]
@@ -65,12 +65,12 @@ mod tests {
     #[case::no_more_than_rounds(2, 2, 8, vec![vec![1, 2], vec![3, 4]])]
     #[case::rounds_are_dealt(1, 3, 2, vec![vec![1, 3], vec![2]])]
     #[case::one_trial_deals_cells(3, 1, 2, vec![vec![1, 3], vec![2]])]
-    fn dealt(
+    fn trial_runs_are_dealt_to_workers(
         #[case] cells: usize,
         #[case] trials: u32,
         #[case] parallel: u32,
         #[case] expected: Vec<Vec<usize>>,
     ) {
-        assert_eq!(workers(&plan(cells, trials, parallel)), expected);
+        assert_eq!(assign_workers(&plan(cells, trials, parallel)), expected);
     }
 }

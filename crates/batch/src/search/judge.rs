@@ -8,14 +8,14 @@ use crate::BatchPlan;
 use retrial_results::verdict::{Bounds, ExitCode};
 
 /// Judges a search by its trials so far. The caller adds the differences between environments.
-pub fn judge(plan: &BatchPlan, course: &SearchState<'_>) -> SearchVerdict {
+pub fn judge_search(plan: &BatchPlan, course: &SearchState<'_>) -> SearchVerdict {
     let axis = &course.search.axis;
     let value = |cell: usize| {
         let cell = plan.cells.get(cell);
         let value = cell.map(|cell| cell.axes.get(axis).unwrap_or(&cell.name));
         value.unwrap_or_default().to_owned()
     };
-    let next = course.next();
+    let next = course.next_step();
     let (outcome, pair, found) = match &next {
         CellSearchStep::Found {
             before,
@@ -31,8 +31,8 @@ pub fn judge(plan: &BatchPlan, course: &SearchState<'_>) -> SearchVerdict {
         }
     };
     let ratio = found.and_then(|found| found.ratio);
-    let skipped = course.skipped();
-    let measured = course.measured();
+    let skipped = course.skipped_cells();
+    let measured = course.searched_figure();
     let text = |field: Option<&String>| field.cloned().unwrap_or_default();
     let mut verdict = SearchVerdict {
         axis: axis.clone(),
@@ -77,6 +77,7 @@ pub fn judge(plan: &BatchPlan, course: &SearchState<'_>) -> SearchVerdict {
         course.search.criterion,
         Criterion::Accuracy | Criterion::Validity
     );
-    verdict.sentence = sentence::of(&verdict, &next, is_answer, plan.execution.confidence);
+    verdict.sentence =
+        sentence::describe_search(&verdict, &next, is_answer, plan.execution.confidence);
     verdict
 }

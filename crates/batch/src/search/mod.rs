@@ -16,15 +16,15 @@ mod search_state;
 mod sentence;
 
 pub use criterion::{Criterion, CriterionError, SearchPlan};
-pub use judge::judge;
+pub use judge::judge_search;
 pub use model::{SearchOutcome, SearchTrial, SearchVerdict};
-pub use observe::{ObservedFigure, RunObservation, observe};
+pub use observe::{ObservedFigure, RunObservation, observe_run};
 pub use search_state::{CellSearchStep, ObservedTrial, SearchState};
 
 /// Fewer positions are a comparison.
-pub const FEWEST: usize = 3;
+pub const MIN_SEARCH_VALUES: usize = 3;
 /// More positions than this are too many.
-pub const MOST: usize = 64;
+pub const MAX_SEARCH_VALUES: usize = 64;
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! The observation of one run: a figure, an answer, or nothing usable.
 
 use super::{Criterion, SearchPlan};
-use crate::accuracy::{AccuracyLimits, accuracy_limits};
+use crate::accuracy::{AccuracyLimits, check_accuracy_limits};
 use crate::planned_figures::PlannedFigures;
 use retrial_recipe::model::{Better, Mode};
 use retrial_results::verdict::comparison::{MeasuredFigure, PooledMeasurement};
@@ -34,7 +34,11 @@ pub struct ObservedFigure {
 }
 
 /// Judges the evidence of a run by the criterion of the search.
-pub fn observe(search: &SearchPlan, context: &RunContext, evidence: &[Evidence]) -> RunObservation {
+pub fn observe_run(
+    search: &SearchPlan,
+    context: &RunContext,
+    evidence: &[Evidence],
+) -> RunObservation {
     let verdict = judge(context, evidence);
     match search.criterion {
         Criterion::Validity => {
@@ -47,8 +51,8 @@ pub fn observe(search: &SearchPlan, context: &RunContext, evidence: &[Evidence])
                 None => RunObservation::Answer(true),
             }
         }
-        Criterion::Accuracy => of_accuracy(evidence, &verdict.results),
-        Criterion::Slower { .. } | Criterion::Faster { .. } => of_speed(
+        Criterion::Accuracy => observe_accuracy(evidence, &verdict.results),
+        Criterion::Slower { .. } | Criterion::Faster { .. } => observe_speed(
             search.figure.as_deref(),
             context,
             evidence,
@@ -59,14 +63,17 @@ pub fn observe(search: &SearchPlan, context: &RunContext, evidence: &[Evidence])
 
 /// Answers whether every accuracy run is within its limits. One that is unknown leaves the answer open, unless another
 /// is outside.
-fn of_accuracy(evidence: &[Evidence], results: &[ResultVerdict]) -> RunObservation {
+fn observe_accuracy(evidence: &[Evidence], results: &[ResultVerdict]) -> RunObservation {
     let pairs = evidence.iter().zip(results);
     let accuracy = pairs.filter(|(evidence, _)| evidence.mode == Mode::Accuracy);
-    let limits = accuracy.map(|(evidence, result)| {
+    let checked_limits = accuracy.map(|(evidence, result)| {
         let limited: Vec<String> = evidence.limited_figures().map(str::to_owned).collect();
-        (&result.scenario, accuracy_limits(result, &limited, None))
+        (
+            &result.scenario,
+            check_accuracy_limits(result, &limited, None),
+        )
     });
-    let limits: Vec<(&String, AccuracyLimits)> = limits.collect();
+    let limits: Vec<(&String, AccuracyLimits)> = checked_limits.collect();
     let is_outside =
         |(_, limits): &(_, AccuracyLimits)| matches!(limits, AccuracyLimits::Outside(_));
     if limits.is_empty() {
@@ -86,7 +93,7 @@ fn of_accuracy(evidence: &[Evidence], results: &[ResultVerdict]) -> RunObservati
 
 /// The figure that is searched, of the first scenario that was planned to give it: where that one failed, another
 /// scenario's figure does not stand in for it.
-fn of_speed(
+fn observe_speed(
     name: Option<&str>,
     context: &RunContext,
     evidence: &[Evidence],
@@ -98,7 +105,7 @@ fn of_speed(
         let measurement = PooledMeasurement::new(context, evidence, result);
         let planned = PlannedFigures::new(evidence, &measurement, result);
         let figure = match name {
-            Some(name) if planned.plans(name) == Some(false) => continue,
+            Some(name) if planned.is_planned(name) == Some(false) => continue,
             Some(name) => name,
             None => planned.names.first().map_or("", String::as_str),
         };
@@ -108,7 +115,7 @@ fn of_speed(
         let mut figures = measurement.figures.iter();
         let found = figures.find(|known| known.name == figure);
         return match found {
-            Some(figure) => of_figure(&result.scenario, figure.clone()),
+            Some(figure) => observe_figure(&result.scenario, figure.clone()),
             None if figure.is_empty() => {
                 RunObservation::NotMeasured(format!("its {} has no figure", result.scenario))
             }
@@ -124,7 +131,7 @@ fn of_speed(
 }
 
 /// The first trial of a figure.
-fn of_figure(scenario: &str, figure: MeasuredFigure) -> RunObservation {
+fn observe_figure(scenario: &str, figure: MeasuredFigure) -> RunObservation {
     let value = figure.trials.and_then(|trials| trials.first().copied());
     match value {
         Some(value) if value.is_finite() && value > 0.0 => RunObservation::Figure(ObservedFigure {

@@ -27,9 +27,9 @@ fn a_failed_scenario_is_not_replaced_by_the_next() {
     };
     for name in [None, Some("tokens_per_second")] {
         let search = searched(SLOWER, name);
-        let whole = observe(&search, &context(), &[offline(&[100.0]), server.clone()]);
+        let whole = observe_run(&search, &context(), &[offline(&[100.0]), server.clone()]);
         assert_eq!(whole.figure().unwrap().scenario, "Offline");
-        let broken = observe(&search, &context(), &[failed.clone(), server.clone()]);
+        let broken = observe_run(&search, &context(), &[failed.clone(), server.clone()]);
         assert!(
             matches!(broken, RunObservation::NotMeasured(_)),
             "{broken:?}"
@@ -44,9 +44,9 @@ fn a_missing_figure_is_not_replaced_by_another() {
         .with_source("zero", source());
     let whole = evidence.clone().with_figure("speed", 7.0, "items/s");
     let search = searched(SLOWER, None);
-    let figure = observe(&search, &context(), &[whole]);
+    let figure = observe_run(&search, &context(), &[whole]);
     assert_eq!(figure.figure().unwrap().figure, "speed");
-    let missing = observe(&search, &context(), &[evidence]);
+    let missing = observe_run(&search, &context(), &[evidence]);
     assert_eq!(
         missing,
         RunObservation::NotMeasured("its case has no `speed`".to_owned())
@@ -61,7 +61,7 @@ fn an_accuracy_that_is_missing_or_has_no_limit_answers_nothing() {
         below: None,
     };
     let search = searched(Criterion::Accuracy, None);
-    let answer = |evidence: Evidence| observe(&search, &context(), &[evidence]);
+    let answer = |evidence: Evidence| observe_run(&search, &context(), &[evidence]);
     let limited = |value: f64| accuracy("Offline", "ROUGE1", value).limited("ROUGE1", limit);
     assert_eq!(answer(limited(45.0)), RunObservation::Answer(true));
     assert_eq!(answer(limited(43.0)), RunObservation::Answer(false));

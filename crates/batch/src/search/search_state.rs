@@ -6,11 +6,11 @@ use super::{Criterion, ObservedFigure, RunObservation, SearchPlan};
 use crate::BatchPlan;
 use retrial_recipe::model::Better;
 use retrial_stats::search::{
-    ChangeCriterion, ChangePoint, ChangeSearch, Observation, SearchStep, printed,
+    ChangeCriterion, ChangePoint, ChangeSearch, Observation, SearchStep, relative_rounding_error,
 };
 
 /// The assumed share of wrong answers, where a trial gives yes or no.
-const WRONG: f64 = 0.05;
+const WRONG_ANSWER_SHARE: f64 = 0.05;
 
 /// One trial that ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,8 +77,8 @@ impl<'a> SearchState<'a> {
     }
 
     /// Returns the next action.
-    pub fn next(&self) -> CellSearchStep {
-        let skipped = self.skipped();
+    pub fn next_step(&self) -> CellSearchStep {
+        let skipped = self.skipped_cells();
         let ends = [0, self.cells - 1];
         if let Some(end) = ends.into_iter().find(|end| skipped.contains_key(end)) {
             return CellSearchStep::NoEnd(end);
@@ -91,11 +91,11 @@ impl<'a> SearchState<'a> {
             .iter()
             .filter_map(|trial| {
                 let position = cells.iter().position(|cell| *cell == trial.cell)?;
-                let value = self.value(&trial.observed).ok()?;
+                let value = self.search_value(&trial.observed).ok()?;
                 Some(Observation { position, value })
             })
             .collect();
-        match self.statistics(cells.len()).next(&observations) {
+        match self.to_search(cells.len()).next_step(&observations) {
             SearchStep::Measure(position) => CellSearchStep::Measure(cells[position]),
             SearchStep::Found(found) => CellSearchStep::Found {
                 before: cells[found.before],
@@ -112,10 +112,10 @@ impl<'a> SearchState<'a> {
     }
 
     /// The cells that cannot be measured, each with the reason.
-    pub fn skipped(&self) -> BTreeMap<usize, String> {
+    pub fn skipped_cells(&self) -> BTreeMap<usize, String> {
         let trials = self.trials.iter();
         let without = trials.filter_map(|trial| {
-            let reason = self.value(&trial.observed).err()?;
+            let reason = self.search_value(&trial.observed).err()?;
             Some((trial.cell, reason))
         });
         without.collect()
@@ -123,11 +123,11 @@ impl<'a> SearchState<'a> {
 
     /// Returns the trial's value for the search; else why it has none: it has no figure, or another one than the first
     /// trial.
-    fn value(&self, observed: &RunObservation) -> Result<f64, String> {
+    fn search_value(&self, observed: &RunObservation) -> Result<f64, String> {
         match observed {
             RunObservation::Answer(yes) => Ok(f64::from(u8::from(*yes))),
             RunObservation::NotMeasured(reason) => Err(reason.clone()),
-            RunObservation::Figure(figure) => match self.measured() {
+            RunObservation::Figure(figure) => match self.searched_figure() {
                 Some(first) if !first.is_same_figure(figure) => Err(format!(
                     "it has {} in {}, and the search began with {} in {}",
                     figure.figure_and_unit(),
@@ -141,34 +141,34 @@ impl<'a> SearchState<'a> {
     }
 
     /// Returns the figure that is searched, once a trial has it.
-    pub fn measured(&self) -> Option<&ObservedFigure> {
+    pub fn searched_figure(&self) -> Option<&ObservedFigure> {
         let mut trials = self.trials.iter();
         trials.find_map(|trial| trial.observed.figure())
     }
 
-    fn statistics(&self, positions: usize) -> ChangeSearch {
+    fn to_search(&self, positions: usize) -> ChangeSearch {
         let better = self
-            .measured()
+            .searched_figure()
             .map_or(Better::Higher, |figure| figure.better);
         let trials = self.trials.iter();
         let figures = trials.filter(|trial| trial.observed.figure().is_some());
-        let values = figures.filter_map(|trial| self.value(&trial.observed).ok());
-        let values: Vec<f64> = values.collect();
+        let figure_values = figures.filter_map(|trial| self.search_value(&trial.observed).ok());
+        let values: Vec<f64> = figure_values.collect();
         ChangeSearch {
             positions,
             change: match self.search.criterion {
                 Criterion::Slower { margin } => ChangeCriterion::Slower { better, margin },
                 Criterion::Faster { margin } => ChangeCriterion::Faster { better, margin },
-                Criterion::Accuracy | Criterion::Validity => {
-                    ChangeCriterion::Answer { error: WRONG }
-                }
+                Criterion::Accuracy | Criterion::Validity => ChangeCriterion::Answer {
+                    error: WRONG_ANSWER_SHARE,
+                },
             },
             alpha: self.alpha,
-            most: self.search.most as usize,
-            printed: if values.is_empty() {
+            max_trials: self.search.most as usize,
+            rounding_error: if values.is_empty() {
                 0.0
             } else {
-                printed(&values)
+                relative_rounding_error(&values)
             },
         }
     }

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use super::{CellSearchStep, SearchVerdict};
 use retrial_document::measures::format;
 use retrial_results::verdict::number;
-use retrial_stats::{Aggregate, aggregate};
+use retrial_stats::{Aggregate, aggregate_trials};
 
 /// Describes the change that was found, or why none was.
-pub(super) fn of(
+pub(super) fn describe_search(
     verdict: &SearchVerdict,
     next: &CellSearchStep,
     is_answer: bool,
@@ -16,7 +16,7 @@ pub(super) fn of(
 ) -> String {
     let axis = &verdict.axis;
     let criterion = &verdict.criterion;
-    let trials = format::count(verdict.trials.len(), "trial");
+    let trials = format::format_count(verdict.trials.len(), "trial");
     let ends = (verdict.values.first(), verdict.values.last());
     let (Some(first), Some(last)) = ends else {
         return String::new();
@@ -30,9 +30,9 @@ pub(super) fn of(
             let detail = if is_answer {
                 format!("{before} is {word}, {after} is not")
             } else {
-                figure(verdict, before, after, &confidence)
+                describe_figures(verdict, before, after, &confidence)
             };
-            let sweep = format::count(found.sweep, "trial");
+            let sweep = format::format_count(found.sweep, "trial");
             format!(
                 "The change is between {axis} {before} and {after}: {detail}. {trials}; a sweep with the same error rate takes {sweep}."
             )
@@ -52,8 +52,8 @@ pub(super) fn of(
         CellSearchStep::NoEnd(end) => {
             let value = verdict.values.get(*end).cloned().unwrap_or_default();
             let mut reasons = verdict.skipped.iter();
-            let reason = reasons.find(|(known, _)| *known == value);
-            let reason = reason.map_or("", |(_, reason)| reason.trim_end_matches('.'));
+            let skipped = reasons.find(|(known, _)| *known == value);
+            let reason = skipped.map_or("", |(_, reason)| reason.trim_end_matches('.'));
             format!("{axis} {value} is an end of the search range and has no result: {reason}.")
         }
         CellSearchStep::Measure(_) => format!("The search has not ended; {trials} so far."),
@@ -61,17 +61,23 @@ pub(super) fn of(
 }
 
 /// `size speed: 120.4 items/s and 110.2 items/s, a ratio of 0.915 (95 % interval 0.905–0.925; above 1 is better)`
-fn figure(verdict: &SearchVerdict, before: &str, after: &str, confidence: &str) -> String {
+fn describe_figures(
+    verdict: &SearchVerdict,
+    before: &str,
+    after: &str,
+    confidence: &str,
+) -> String {
     let mean = |value: &str| {
         let trials = verdict.trials.iter().filter(|trial| trial.value == value);
         let figures: Vec<f64> = trials.filter_map(|trial| trial.figure).collect();
-        let mean = aggregate(&figures, Aggregate::Mean).unwrap_or_default();
+        let mean = aggregate_trials(&figures, Aggregate::Mean).unwrap_or_default();
         number::format_figure(mean, &verdict.unit)
     };
     let mut text = format!("{} {}: ", verdict.scenario, verdict.figure);
     let _ = write!(text, "{} and {}", mean(before), mean(after));
     if let (Some(ratio), Some(interval)) = (verdict.ratio, verdict.interval) {
-        let [ratio, lower, upper] = [ratio, interval.lower, interval.upper].map(number::ratio);
+        let [ratio, lower, upper] =
+            [ratio, interval.lower, interval.upper].map(number::format_ratio);
         let _ = write!(
             text,
             ", a ratio of {ratio} ({confidence} interval {lower}–{upper}; above 1 is better)"

@@ -29,8 +29,8 @@ fn search(plan: &BatchPlan, observe: impl Fn(usize, usize) -> RunObservation) ->
     let mut trials: Vec<ObservedTrial> = Vec::new();
     loop {
         let course = SearchState::new(plan, plan.search.as_ref().unwrap(), &trials);
-        let CellSearchStep::Measure(cell) = course.next() else {
-            return judge(plan, &course);
+        let CellSearchStep::Measure(cell) = course.next_step() else {
+            return judge_search(plan, &course);
         };
         trials.push(ObservedTrial {
             cell,
@@ -147,7 +147,7 @@ fn trial_runs_are_numbered_by_round() {
 }
 
 #[test]
-fn criteria() {
+fn criteria_are_parsed_with_their_margin() {
     let read = |text: &str| text.parse::<Criterion>().ok();
     assert_eq!(read("slower"), Some(Criterion::Slower { margin: 0.0 }));
     assert_eq!(read("slower:5%"), Some(SLOWER));

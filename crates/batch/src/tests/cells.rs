@@ -33,7 +33,7 @@ pub(crate) fn domain(name: &str, text: &str) -> AxisDomain {
 }
 
 pub(crate) fn planned(text: &str) -> Result<BatchPlan, Diagnostics> {
-    let (batch, problems) = read(&Source::new("batch.yaml", text));
+    let (batch, problems) = read_batch(&Source::new("batch.yaml", text));
     let batch = problems.into_result(batch, "batch.yaml")?;
     let recipes: Vec<AxisDomain> = batch
         .recipes
@@ -44,7 +44,7 @@ pub(crate) fn planned(text: &str) -> Result<BatchPlan, Diagnostics> {
             domain
         })
         .collect();
-    plan(&batch, &recipes)
+    plan_batch(&batch, &recipes)
 }
 
 fn names(plan: &BatchPlan) -> Vec<&str> {
@@ -132,7 +132,7 @@ fn each_cell_has_its_own_baseline() {
 }
 
 #[test]
-fn several_recipes() {
+fn several_recipes_are_the_first_axis() {
     let plan = planned(
         "schema: 1\ntitle: t\nrecipes: { bert: ./b.yaml, resnet: ./r.yaml }\nvary: { rocm: [6.4.1, 7.0.0] }\nbaseline: \"rocm=6.4.1\"\ntrials: 2\n",
     )
@@ -163,9 +163,9 @@ fn options_and_file_give_the_same_plan() {
         claims: vec!["7.1.1 + migraphx is faster than 6.4.1 + migraphx".to_owned()],
         ..CliOverrides::default()
     };
-    let batch = overrides.batch("./r.yaml").unwrap();
+    let batch = overrides.to_batch("./r.yaml").unwrap();
     assert_eq!(batch.title, "r over rocm and backend");
-    let plan = crate::plan(&batch, &[domain("r", RECIPE)]).unwrap();
+    let plan = crate::plan_batch(&batch, &[domain("r", RECIPE)]).unwrap();
     // And as YAML it is the same again.
     let again = planned(&yaml(&batch)).unwrap();
     assert_eq!(plan, again);

@@ -12,10 +12,10 @@ use super::tester::{ClaimTestOptions, ClaimTester};
 use crate::BatchClaim;
 use retrial_results::verdict::Bounds;
 use retrial_results::verdict::compare::finite_exp;
-use retrial_stats::step_down;
+use retrial_stats::holm_step_down;
 
 /// Returns notes on what the claims leave out by the plan.
-pub(super) fn notes(
+pub(super) fn claim_notes(
     claims: &[BatchClaim],
     subjects: &[JudgedSubject],
     rules: ClaimTestOptions,
@@ -26,13 +26,13 @@ pub(super) fn notes(
         .flat_map(|claim| claim.parts.iter().map(move |part| (claim, part)));
     let testers = parts.map(|(claim, part)| ClaimTester { claim, part, rules });
     testers
-        .flat_map(|tester| tester.notes(&find))
+        .flat_map(|tester| tester.planning_notes(&find))
         .unique()
         .collect()
 }
 
 /// Judges all claims: the error that any of them is decided wrongly is shared between them.
-pub(super) fn judge(
+pub(super) fn judge_claims(
     claims: &[BatchClaim],
     subjects: &[JudgedSubject],
     rules: ClaimTestOptions,
@@ -43,7 +43,9 @@ pub(super) fn judge(
         .map(|claim| {
             let parts = claim.parts.iter();
             let tester = |part| ClaimTester { claim, part, rules };
-            parts.flat_map(|part| tester(part).tests(&find)).collect()
+            parts
+                .flat_map(|part| tester(part).build_tests(&find))
+                .collect()
         })
         .collect();
     let family: Vec<&PartTest> = tested
@@ -51,29 +53,29 @@ pub(super) fn judge(
         .flatten()
         .filter(|tested| tested.shares_error())
         .collect();
-    let decided = step_down(family.len(), |position, share| {
+    let decisions = holm_step_down(family.len(), |position, share| {
         family[position].outcome(rules.alpha / share) != ClaimOutcome::NotDecided
     });
-    let open = decided.iter().filter(|decided| !**decided).count();
-    let mut decided = decided.into_iter();
+    let open = decisions.iter().filter(|decided| !**decided).count();
+    let mut decided = decisions.into_iter();
     let mut finished = |part_test: PartTest| {
         let outcome = if part_test.shares_error() && !decided.next().unwrap_or(false) {
             ClaimOutcome::NotDecided
         } else {
             part_test.outcome(rules.alpha)
         };
-        finish(part_test, outcome, rules.alpha, open)
+        finish_part(part_test, outcome, rules.alpha, open)
     };
     let verdicts = claims.iter().zip(tested);
     verdicts
         .map(|(claim, tests)| {
             let parts: Vec<ClaimPart> = tests.into_iter().map(&mut finished).collect();
-            let outcome = of_all(claim, &parts);
+            let outcome = combined_outcome(claim, &parts);
             ClaimVerdict {
                 claim: claim.text.clone(),
                 source: claim.source.clone(),
                 outcome,
-                sentence: sentence::of_claim(outcome, claim.not_always, &parts),
+                sentence: sentence::summarize_claim(outcome, claim.not_always, &parts),
                 parts,
             }
         })
@@ -82,7 +84,7 @@ pub(super) fn judge(
 
 /// Completes a part with its outcome, bounds and sentence. `open` is the number of tests that share the error with it
 /// while none of them is decided.
-fn finish(mut tested: PartTest, outcome: ClaimOutcome, alpha: f64, open: usize) -> ClaimPart {
+fn finish_part(mut tested: PartTest, outcome: ClaimOutcome, alpha: f64, open: usize) -> ClaimPart {
     let difference = match &tested.test {
         DecisionMethod::Ratio(difference) => Some((difference, 1.0)),
         DecisionMethod::Gap(gap) => Some((&gap.between, -1.0)),
@@ -102,12 +104,12 @@ fn finish(mut tested: PartTest, outcome: ClaimOutcome, alpha: f64, open: usize) 
             part.more_trials = claim.map(|claim| difference.more_trials(claim, margin, shared));
         }
     }
-    tested.part.sentence = sentence::of_part(&tested, alpha);
-    let alone = tested.outcome(alpha);
-    if outcome == ClaimOutcome::NotDecided && alone != outcome {
+    tested.part.sentence = sentence::describe_part(&tested, alpha);
+    let uncorrected = tested.outcome(alpha);
+    if outcome == ClaimOutcome::NotDecided && uncorrected != outcome {
         let _ = write!(
             tested.part.sentence,
-            " Alone it would be {alone}: the error is shared by all claims."
+            " Alone it would be {uncorrected}: the error is shared by all claims."
         );
     }
     tested.part
@@ -115,7 +117,7 @@ fn finish(mut tested: PartTest, outcome: ClaimOutcome, alpha: f64, open: usize) 
 
 /// Combines the outcomes of parts: supported if all are, contradicted if one is; the other way round for a claim of an
 /// exception.
-fn of_all(claim: &BatchClaim, parts: &[ClaimPart]) -> ClaimOutcome {
+fn combined_outcome(claim: &BatchClaim, parts: &[ClaimPart]) -> ClaimOutcome {
     let outcomes = parts.iter().map(|part| part.outcome);
     let decisive = if claim.not_always {
         outcomes.min()

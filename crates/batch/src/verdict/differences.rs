@@ -8,24 +8,24 @@ use retrial_results::verdict::comparison::{
 
 /// The differences of all cells, by the position of the cell, and notes on them. A cell is compared with its
 /// baseline where both have figures.
-pub(super) fn differences(
+pub(super) fn compare_with_baselines(
     plan: &BatchPlan,
     subjects: &[JudgedSubject],
     paired: bool,
 ) -> (Vec<(usize, ComparedFigure)>, Vec<String>) {
     let confidence = plan.execution.confidence;
     let cells = plan.cells.iter().enumerate();
-    let cuts = cells.filter_map(|(position, cell)| {
+    let compared_cells = cells.filter_map(|(position, cell)| {
         let name = cell.baseline.as_ref()?;
         let baseline = plan.cells.iter().position(|other| other.name == *name)?;
         let (candidate, baseline) = (&subjects[position], &subjects[baseline]);
-        let both = !candidate.measured.is_empty() && !baseline.measured.is_empty();
+        let both = !candidate.rounds.is_empty() && !baseline.rounds.is_empty();
         both.then(|| (position, AlignedSubjects::new(baseline, candidate, paired)))
     });
-    let cuts: Vec<(usize, AlignedSubjects<'_>)> = cuts.collect();
+    let cuts: Vec<(usize, AlignedSubjects<'_>)> = compared_cells.collect();
     let sides: Vec<_> = cuts.iter().map(|(_, cut)| cut.sides()).collect();
-    let notes = cuts.iter().flat_map(|(_, cut)| cut.notes.clone());
-    let mut notes: Vec<String> = notes.collect();
+    let cut_notes = cuts.iter().flat_map(|(_, cut)| cut.notes.clone());
+    let mut notes: Vec<String> = cut_notes.collect();
     let mut pairs: Vec<FigurePair<'_>> = Vec::new();
     let mut cells = Vec::new();
     for ((cell, cut), [baseline, candidate]) in cuts.iter().zip(&sides) {
@@ -43,9 +43,9 @@ pub(super) fn differences(
         paired,
         fail_if: None,
     };
-    let changes = corrected_changes(&pairs, alpha);
-    let differences = pairs.iter().zip(changes).zip(cells);
-    let differences = differences.map(|((pair, change), cell)| {
+    let corrected_changes = corrected_changes(&pairs, alpha);
+    let changed_pairs = pairs.iter().zip(corrected_changes).zip(cells);
+    let differences = changed_pairs.map(|((pair, change), cell)| {
         let mut figure = pair.to_compared_figure(alpha, change, None);
         figure.sentence = sentence(pair, &figure, &options);
         (cell, figure)

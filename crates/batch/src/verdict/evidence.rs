@@ -19,7 +19,7 @@ pub struct RunEvidence {
     /// The number of its cell's trial, from 1; another host's runs are counted.
     pub trial: u32,
     /// The evidence of its results, or why there is none.
-    pub found: Result<(RunContext, Vec<Evidence>), LostRun>,
+    pub evidence: Result<(RunContext, Vec<Evidence>), LostRun>,
 }
 
 /// A run without evidence.

@@ -39,22 +39,22 @@ impl GapTest {
     }
 
     /// Returns whether the third is shown not to be ahead of the baseline.
-    pub fn there_is_none(&self, alpha: f64) -> bool {
+    pub fn is_absent(&self, alpha: f64) -> bool {
         self.with_baseline.decide(Claim::Better, 0.0, alpha / 2.0) == Decision::Worse
     }
 
     /// Returns both gaps, as a verdict stores them.
-    pub fn gaps(&self, cells: [&str; 2], to: &MeasuredSide, alpha: f64) -> Vec<Gap> {
+    pub fn to_gaps(&self, cells: [&str; 2], to: &MeasuredSide, alpha: f64) -> Vec<Gap> {
         let differences = [&self.with_candidate, &self.with_baseline];
         let gaps = cells.into_iter().zip(differences);
-        gaps.map(|(cell, difference)| Gap::of(cell, to, Some(difference), alpha))
+        gaps.map(|(cell, difference)| Gap::from_difference(cell, to, Some(difference), alpha))
             .collect()
     }
 }
 
 impl Gap {
     /// Returns the gap of a cell, by the difference of the two.
-    pub(super) fn of(
+    pub(super) fn from_difference(
         cell: &str,
         to: &MeasuredSide,
         difference: Option<&Difference>,

@@ -1,7 +1,7 @@
 //! From the evidence of all cells to the verdict of the batch.
 
 use super::claims;
-use super::differences::differences;
+use super::differences::compare_with_baselines;
 use super::evidence::{RunEvidence, SubjectEvidence};
 use super::model::{
     BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
@@ -16,10 +16,10 @@ use retrial_results::verdict::comparison::Change;
 use retrial_results::verdict::{ExitCode, Outcome, Verdict};
 
 /// The version of the verdict's format.
-const SCHEMA: u32 = 1;
+const BATCH_VERDICT_SCHEMA_VERSION: u32 = 1;
 
 /// Judges a batch: the same evidence always gives the same verdict.
-pub fn judge(
+pub fn judge_batch(
     id: Option<&str>,
     plan: &BatchPlan,
     cells: &[SubjectEvidence],
@@ -29,43 +29,46 @@ pub fn judge(
         let subject = cells.iter().find(|subject| subject.name == cell.name);
         subject.map_or(&[], |subject| subject.runs.as_slice())
     };
-    let of_cells = plan.cells.iter();
-    let of_cells = of_cells.map(|cell| JudgedSubject::of(&cell.name, runs_of(cell), true));
+    let planned_cells = plan.cells.iter();
+    let cell_subjects =
+        planned_cells.map(|cell| JudgedSubject::from_runs(&cell.name, runs_of(cell), true));
     let others = external_results.iter();
-    let others = others.map(|evidence| JudgedSubject::of(&evidence.name, &evidence.runs, false));
-    let subjects: Vec<JudgedSubject> = of_cells.chain(others).collect();
+    let external_subjects =
+        others.map(|evidence| JudgedSubject::from_runs(&evidence.name, &evidence.runs, false));
+    let subjects: Vec<JudgedSubject> = cell_subjects.chain(external_subjects).collect();
     let paired = plan.execution.order == RunOrder::Interleaved;
     let confidence = plan.execution.confidence;
-    let (by_cell, mut notes) = differences(plan, &subjects, paired);
-    let mut of_cells: Vec<CellVerdict> = plan
+    let (by_cell, mut notes) = compare_with_baselines(plan, &subjects, paired);
+    let mut cell_verdicts: Vec<CellVerdict> = plan
         .cells
         .iter()
         .zip(&subjects)
-        .map(|(cell, subject)| of_cell(plan, cell, subject, runs_of(cell)))
+        .map(|(cell, subject)| judge_cell(plan, cell, subject, runs_of(cell)))
         .collect();
     for (cell, difference) in by_cell {
-        of_cells[cell].differences.push(difference);
+        cell_verdicts[cell].differences.push(difference);
     }
     let rules = ClaimTestOptions {
         paired,
         alpha: 1.0 - confidence,
     };
-    let claims = claims::judge(&plan.claims, &subjects, rules);
-    let outcomes: Vec<Option<Outcome>> = of_cells.iter().map(|cell| cell.outcome).collect();
-    let of_claims: Vec<ClaimOutcome> = claims.iter().map(|claim| claim.outcome).collect();
-    let mut all_notes = of_conduct(plan);
+    let claim_verdicts = claims::judge_claims(&plan.claims, &subjects, rules);
+    let outcomes: Vec<Option<Outcome>> = cell_verdicts.iter().map(|cell| cell.outcome).collect();
+    let claim_outcomes: Vec<ClaimOutcome> =
+        claim_verdicts.iter().map(|claim| claim.outcome).collect();
+    let mut all_notes = execution_notes(plan);
     notes.retain(|note| !all_notes.contains(note));
     notes.dedup();
     all_notes.extend(notes);
-    all_notes.extend(claims::notes(&plan.claims, &subjects, rules));
-    all_notes.extend(two_answers(&of_cells, &claims));
+    all_notes.extend(claims::claim_notes(&plan.claims, &subjects, rules));
+    all_notes.extend(explain_differing_answers(&cell_verdicts, &claim_verdicts));
     BatchVerdict {
-        schema: SCHEMA,
+        schema: BATCH_VERDICT_SCHEMA_VERSION,
         batch: id.map(str::to_owned),
         title: plan.title.clone(),
-        outcome: worst(&outcomes, plan.search.is_some()),
-        sentence: sentence::of_batch(&outcomes, &of_claims),
-        exit_code: exit_code(&of_cells, cells, &of_claims),
+        outcome: worst_outcome(&outcomes, plan.search.is_some()),
+        sentence: sentence::summarize_batch(&outcomes, &claim_outcomes),
+        exit_code: batch_exit_code(&cell_verdicts, cells, &claim_outcomes),
         confidence,
         order: plan.execution.order,
         parallel: plan.execution.parallel,
@@ -82,8 +85,8 @@ pub fn judge(
             .iter()
             .flat_map(|subject| &subject.verdicts)
             .find_map(|verdict| verdict.notice.clone()),
-        external_results: of_others(external_results, &subjects[plan.cells.len()..]),
-        cells: of_cells,
+        external_results: external_verdicts(external_results, &subjects[plan.cells.len()..]),
+        cells: cell_verdicts,
         excluded: plan.excluded.clone(),
         claims,
         search: None,
@@ -91,7 +94,7 @@ pub fn judge(
 }
 
 /// The worst outcome of the cells. Of a cell without a result nothing is known, unless a search did not need it.
-fn worst(cells: &[Option<Outcome>], is_search: bool) -> Option<Outcome> {
+fn worst_outcome(cells: &[Option<Outcome>], is_search: bool) -> Option<Outcome> {
     let worst = cells.iter().copied().flatten().max()?;
     let is_whole = is_search || cells.iter().all(Option::is_some);
     Some(if is_whole {
@@ -101,14 +104,14 @@ fn worst(cells: &[Option<Outcome>], is_search: bool) -> Option<Outcome> {
     })
 }
 
-fn of_cell(
+fn judge_cell(
     plan: &BatchPlan,
     cell: &Cell,
     subject: &JudgedSubject,
     runs: &[RunEvidence],
 ) -> CellVerdict {
     let verdict = subject.verdicts.first().cloned();
-    let mut lost = runs.iter().filter_map(|run| run.found.as_ref().err());
+    let mut lost = runs.iter().filter_map(|run| run.evidence.as_ref().err());
     let is_baseline = |other: &Cell| other.baseline.as_ref() == Some(&cell.name);
     let sentence = match (&verdict, lost.next_back()) {
         (Some(verdict), _) => verdict.sentence.clone(),
@@ -127,7 +130,7 @@ fn of_cell(
             .map(|run| CellRun {
                 run: run.run.clone(),
                 trial: run.trial,
-                lost: run.found.as_ref().err().map(|lost| lost.reason.clone()),
+                lost: run.evidence.as_ref().err().map(|lost| lost.reason.clone()),
             })
             .collect(),
         outcome: verdict.as_ref().map(|verdict| verdict.outcome),
@@ -137,7 +140,7 @@ fn of_cell(
     }
 }
 
-fn of_others(
+fn external_verdicts(
     external_results: &[SubjectEvidence],
     subjects: &[JudgedSubject],
 ) -> Vec<ExternalVerdict> {
@@ -153,7 +156,7 @@ fn of_others(
 }
 
 /// Notes on the conditions of the measurement that affect what it shows.
-fn of_conduct(plan: &BatchPlan) -> Vec<String> {
+fn execution_notes(plan: &BatchPlan) -> Vec<String> {
     let execution = &plan.execution;
     let at_once = format!(
         "up to {} runs executed at once, each on its own GPUs: shared memory, disk and power may have reduced speed",
@@ -163,18 +166,18 @@ fn of_conduct(plan: &BatchPlan) -> Vec<String> {
     let is_grouped =
         execution.order == RunOrder::Grouped && plan.cells.len() > 1 && plan.search.is_none();
     let restated = "the claims were changed after a run had ended: they were not fixed before anything was measured";
-    let notes = [
+    let possible_notes = [
         (execution.parallel > 1, at_once.as_str()),
         (is_grouped, grouped),
         (plan.restated, restated),
     ];
-    let notes = notes.into_iter().filter(|(applies, _)| *applies);
+    let notes = possible_notes.into_iter().filter(|(applies, _)| *applies);
     notes.map(|(_, note)| note.to_owned()).collect()
 }
 
 /// Explains why a claim may be supported although the table of cells shows no difference: it has its own share of the
 /// error.
-fn two_answers(cells: &[CellVerdict], claims: &[ClaimVerdict]) -> Option<String> {
+fn explain_differing_answers(cells: &[CellVerdict], claims: &[ClaimVerdict]) -> Option<String> {
     let is_open = |part: &&ClaimPart| {
         let candidate = &part.candidate.subject;
         let baseline = part.baseline.as_ref().map(|side| &side.subject);
@@ -200,13 +203,13 @@ fn two_answers(cells: &[CellVerdict], claims: &[ClaimVerdict]) -> Option<String>
 }
 
 /// Returns the first exit code that applies, of the lost runs, the cells and the claims.
-fn exit_code(
+fn batch_exit_code(
     cells: &[CellVerdict],
     evidence: &[SubjectEvidence],
     claims: &[ClaimOutcome],
 ) -> ExitCode {
-    let of_runs = evidence.iter().flat_map(|cell| &cell.runs);
-    let of_runs = of_runs.filter_map(|run| run.found.as_ref().err().map(|lost| lost.exit));
+    let all_runs = evidence.iter().flat_map(|cell| &cell.runs);
+    let of_runs = all_runs.filter_map(|run| run.evidence.as_ref().err().map(|lost| lost.exit));
     let of_cells = cells.iter().map(|cell| {
         let verdict: Option<&Verdict> = cell.verdict.as_ref();
         verdict.map_or(ExitCode::Inconclusive, |verdict| verdict.exit_code)

@@ -14,14 +14,14 @@ mod gap;
 mod judge;
 mod model;
 mod part;
-mod planned;
+mod planned_pairs;
 mod pool;
 mod sentence;
 mod subject;
 mod tester;
 
 pub use evidence::{LostRun, RunEvidence, SubjectEvidence};
-pub use judge::judge;
+pub use judge::judge_batch;
 pub use model::{
     BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
     ExternalVerdict, Gap, RequiredRatio, Statistic,

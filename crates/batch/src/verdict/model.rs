@@ -125,7 +125,7 @@ retrial_document::word_enum! {
 impl ClaimOutcome {
     /// Returns what the evidence says of the opposite.
     #[must_use]
-    pub fn negated(self) -> Self {
+    pub fn negate(self) -> Self {
         match self {
             Self::Supported => Self::Contradicted,
             Self::NotDecided => Self::NotDecided,
@@ -196,7 +196,7 @@ pub struct ClaimPart {
 impl ClaimPart {
     /// Returns whether its lower bound decides, or its upper; none if both do. For an undecided part, the one that
     /// would have to pass the edge for it to be supported.
-    pub fn by_lower_bound(&self) -> Option<bool> {
+    pub fn is_decided_by_lower_bound(&self) -> Option<bool> {
         let holds = (self.outcome != ClaimOutcome::Contradicted) != self.required.negated;
         let asks = self.required.claim?;
         let is_gap = self.statistic == Statistic::Gap;

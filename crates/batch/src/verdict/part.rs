@@ -3,7 +3,7 @@
 use super::gap::GapTest;
 use super::model::{ClaimOutcome, ClaimPart, RequiredRatio};
 use super::subject::SubjectMeasurement;
-use crate::accuracy::{AccuracyLimits, accuracy_limits};
+use crate::accuracy::{AccuracyLimits, check_accuracy_limits};
 use retrial_stats::{Decision, Difference};
 
 /// A part, and how it is decided.
@@ -32,16 +32,16 @@ impl PartTest {
 
     /// Returns its outcome with error `alpha` either way.
     pub fn outcome(&self, alpha: f64) -> ClaimOutcome {
-        let holds = self.holds(alpha);
+        let holds = self.ratio_outcome(alpha);
         if self.part.required.negated {
-            holds.negated()
+            holds.negate()
         } else {
             holds
         }
     }
 
     /// Tests whether the ratio is as required.
-    fn holds(&self, alpha: f64) -> ClaimOutcome {
+    fn ratio_outcome(&self, alpha: f64) -> ClaimOutcome {
         match &self.test {
             DecisionMethod::Ratio(difference) => {
                 let RequiredRatio { claim, margin, .. } = self.part.required;
@@ -59,8 +59,8 @@ impl PartTest {
 }
 
 /// Tests whether a cell is within the benchmark's own limits of accuracy.
-pub(super) fn limits(measured: &SubjectMeasurement, figure: Option<&str>) -> DecisionMethod {
-    match accuracy_limits(&measured.result, &measured.limited, figure) {
+pub(super) fn test_limits(measured: &SubjectMeasurement, figure: Option<&str>) -> DecisionMethod {
+    match check_accuracy_limits(&measured.result, &measured.limited_figures, figure) {
         AccuracyLimits::Within(figures) => DecisionMethod::Limits(ClaimOutcome::Supported, figures),
         AccuracyLimits::Outside(figure) => {
             DecisionMethod::Limits(ClaimOutcome::Contradicted, figure)

@@ -6,12 +6,12 @@ use retrial_results::verdict::{Evidence, RunContext};
 
 /// Runs' evidence by benchmark, each scenario's trials one after the other. A trial is numbered as
 /// its run's turn; where a run has several, they are counted on.
-pub(super) fn pool(runs: &[RunEvidence]) -> Vec<(RunContext, Vec<Evidence>)> {
+pub(super) fn pool_runs(runs: &[RunEvidence]) -> Vec<(RunContext, Vec<Evidence>)> {
     let mut sorted: Vec<&RunEvidence> = runs.iter().collect();
     sorted.sort_by_key(|run| run.trial);
     let mut groups: Vec<(RunContext, Vec<Evidence>)> = Vec::new();
     for run in sorted {
-        let Ok((context, evidence)) = &run.found else {
+        let Ok((context, evidence)) = &run.evidence else {
             continue;
         };
         let benchmark = &context.submission.benchmark;
@@ -29,46 +29,46 @@ pub(super) fn pool(runs: &[RunEvidence]) -> Vec<(RunContext, Vec<Evidence>)> {
             }
         }
         for more in evidence {
-            take_in(all, more, run);
+            pool_evidence(all, more, run);
         }
     }
     groups
 }
 
-fn take_in(all: &mut Vec<Evidence>, more: &Evidence, run: &RunEvidence) {
+fn pool_evidence(all: &mut Vec<Evidence>, more: &Evidence, run: &RunEvidence) {
     let same =
         |earlier: &&mut Evidence| earlier.mode == more.mode && earlier.scenario == more.scenario;
-    let mut more = more.clone();
-    let several = more.trials.len() > 1;
+    let mut renumbered = more.clone();
+    let several = renumbered.trials.len() > 1;
     let before = all.iter_mut().find(same);
     let last = before
         .as_ref()
         .and_then(|earlier| earlier.trials.iter().map(|trial| trial.trial).max());
     let first = last.map_or(1, |last| last + 1);
-    for (next, trial) in (first..).zip(&mut more.trials) {
+    for (next, trial) in (first..).zip(&mut renumbered.trials) {
         trial.trial = if several { next } else { run.trial };
         trial.path = format!("{}/{}", run.run, trial.path);
     }
-    for warmup in &mut more.warmups {
+    for warmup in &mut renumbered.warmups {
         warmup.trial = run.trial;
         warmup.path = format!("{}/{}", run.run, warmup.path);
     }
-    for check in &mut more.checks {
+    for check in &mut renumbered.checks {
         check.trial = check.trial.map(|_| run.trial);
     }
     // How many trials there would be was decided before the first of them.
-    more.stages.clear();
+    renumbered.stages.clear();
     match before {
-        None => all.push(more),
+        None => all.push(renumbered),
         Some(earlier) => {
-            for check in more.checks {
+            for check in renumbered.checks {
                 // A check that is the same for every run is reported once.
                 if !earlier.checks.contains(&check) {
                     earlier.checks.push(check);
                 }
             }
-            earlier.trials.extend(more.trials);
-            earlier.warmups.extend(more.warmups);
+            earlier.trials.extend(renumbered.trials);
+            earlier.warmups.extend(renumbered.warmups);
         }
     }
 }

@@ -12,13 +12,15 @@ use retrial_results::verdict::comparison::MeasuredSide;
 use retrial_results::verdict::{MoreTrials, Outcome, number};
 
 /// Describes the result of a part.
-pub(super) fn of_part(tested: &PartTest, alpha: f64) -> String {
+pub(super) fn describe_part(tested: &PartTest, alpha: f64) -> String {
     let part = &tested.part;
     match &tested.test {
         DecisionMethod::NotTestable(reason) if part.scenario.is_empty() => {
             format!("Not compared: {reason}.")
         }
-        DecisionMethod::NotTestable(reason) => format!("{}not compared: {reason}.", place(part)),
+        DecisionMethod::NotTestable(reason) => {
+            format!("{}not compared: {reason}.", part_prefix(part))
+        }
         DecisionMethod::Limits(outcome, message) => {
             // The word is about the accuracy, also where the claim is negated.
             let word = match outcome {
@@ -32,32 +34,48 @@ pub(super) fn of_part(tested: &PartTest, alpha: f64) -> String {
         }
         DecisionMethod::Ratio(_) if part.statistic == Statistic::Gain => {
             let gain = |gap: &Gap| {
-                let ratio = gap.ratio.map(number::ratio).unwrap_or_default();
+                let ratio = gap.ratio.map(number::format_ratio).unwrap_or_default();
                 format!("{ratio} from {} to {}", gap.cell, gap.to.subject)
             };
             let gains = join(part.gaps.iter().map(gain), ", and ");
-            format!("{}{gains}{}.", place(part), evidence(part, alpha))
+            format!(
+                "{}{gains}{}.",
+                part_prefix(part),
+                describe_evidence(part, alpha)
+            )
         }
         DecisionMethod::Ratio(_) if part.statistic == Statistic::Scatter => {
-            let scatter = |side: &MeasuredSide| side.value.map(number::ratio).unwrap_or_default();
-            let theirs = part.baseline.as_ref();
-            let theirs = theirs.map(|side| format!(", {}'s by {} %", side.subject, scatter(side)));
+            let scatter =
+                |side: &MeasuredSide| side.value.map(number::format_ratio).unwrap_or_default();
+            let baseline_side = part.baseline.as_ref();
+            let theirs =
+                baseline_side.map(|side| format!(", {}'s by {} %", side.subject, scatter(side)));
             format!(
                 "{}{}'s trials scatter by {} %{}{}.",
-                place(part),
+                part_prefix(part),
                 part.candidate.subject,
                 scatter(&part.candidate),
                 theirs.unwrap_or_default(),
-                evidence(part, alpha),
+                describe_evidence(part, alpha),
             )
         }
-        DecisionMethod::Ratio(_) => format!("{}{}.", values(part), evidence(part, alpha)),
+        DecisionMethod::Ratio(_) => format!(
+            "{}{}.",
+            compare_values(part),
+            describe_evidence(part, alpha)
+        ),
         DecisionMethod::Gap(gap) => {
-            let words = |gap: &Gap| Some(format!("{} of {}", number::ratio(gap.ratio?), gap.cell));
+            let words = |gap: &Gap| {
+                Some(format!(
+                    "{} of {}",
+                    number::format_ratio(gap.ratio?),
+                    gap.cell
+                ))
+            };
             let gaps = join(part.gaps.iter().filter_map(words), " and ");
             let to = part.gaps.first().map_or("", |gap| &gap.to.subject);
-            let head = format!("{}{to} is {gaps}", place(part));
-            if part.outcome == ClaimOutcome::Contradicted && gap.there_is_none(alpha) {
+            let head = format!("{}{to} is {gaps}", part_prefix(part));
+            if part.outcome == ClaimOutcome::Contradicted && gap.is_absent(alpha) {
                 let baseline = part.baseline.as_ref().map_or("", |side| &side.subject);
                 return format!("{head}: it is not ahead of {baseline}, and there is no gap.");
             }
@@ -68,13 +86,13 @@ pub(super) fn of_part(tested: &PartTest, alpha: f64) -> String {
             };
             format!(
                 "{head}: {}{closed}.",
-                evidence(part, alpha).trim_start_matches([':', ' '])
+                describe_evidence(part, alpha).trim_start_matches([':', ' '])
             )
         }
     }
 }
 
-fn place(part: &ClaimPart) -> String {
+fn part_prefix(part: &ClaimPart) -> String {
     let of_cells = if part.of.is_empty() {
         String::new()
     } else {
@@ -92,9 +110,9 @@ fn place(part: &ClaimPart) -> String {
 }
 
 /// `Offline tokens_per_second: A's 1,020 tokens/s is 1.020 of B's 1,000 tokens/s`
-fn values(part: &ClaimPart) -> String {
+fn compare_values(part: &ClaimPart) -> String {
     let (Some(ratio), Some(baseline)) = (part.ratio, part.baseline.as_ref()) else {
-        return place(part);
+        return part_prefix(part);
     };
     let (ours, theirs) = (
         part.candidate.value.unwrap_or(f64::NAN),
@@ -102,11 +120,11 @@ fn values(part: &ClaimPart) -> String {
     );
     format!(
         "{}{}'s {} is {} of {}'s {}",
-        place(part),
+        part_prefix(part),
         part.candidate.subject,
         number::format_figure(ours, &part.unit),
         // Better is above 1, whichever way the figure goes.
-        number::ratio(match part.better {
+        number::format_ratio(match part.better {
             retrial_recipe::model::Better::Higher => ratio,
             retrial_recipe::model::Better::Lower => ours / theirs,
         }),
@@ -115,7 +133,7 @@ fn values(part: &ClaimPart) -> String {
     )
 }
 
-fn evidence(part: &ClaimPart, alpha: f64) -> String {
+fn describe_evidence(part: &ClaimPart, alpha: f64) -> String {
     let at = number::format_percent(1.0 - alpha);
     let quantity = match (part.statistic, part.mode) {
         (Statistic::Gap, _) => "the gap with the first is",
@@ -126,7 +144,10 @@ fn evidence(part: &ClaimPart, alpha: f64) -> String {
     };
     let Some(bounds) = part.bounds else {
         if matches!(part.statistic, Statistic::Scatter | Statistic::Gain) {
-            let more = part.more_trials.map(words).unwrap_or_default();
+            let more = part
+                .more_trials
+                .map(describe_more_trials)
+                .unwrap_or_default();
             return format!(": {}; {more}", part.outcome);
         }
         return match part.candidate.trials.len() {
@@ -134,10 +155,10 @@ fn evidence(part: &ClaimPart, alpha: f64) -> String {
             _ => ": two trials that are further apart than the assumed noise allows".to_owned(),
         };
     };
-    let basis = basis(part);
-    let required = required(part);
+    let basis = describe_basis(part);
+    let required = describe_required(part);
     let more = match (part.outcome, part.more_trials) {
-        (ClaimOutcome::NotDecided, Some(more)) => format!("; {}", words(more)),
+        (ClaimOutcome::NotDecided, Some(more)) => format!("; {}", describe_more_trials(more)),
         _ => String::new(),
     };
     let times = if part.statistic == Statistic::Scatter {
@@ -145,7 +166,10 @@ fn evidence(part: &ClaimPart, alpha: f64) -> String {
     } else {
         ""
     };
-    let within = format!("{}{times}", within(part, bounds.lower, bounds.upper));
+    let within = format!(
+        "{}{times}",
+        describe_bound(part, bounds.lower, bounds.upper)
+    );
     format!(
         ": {}; {quantity} {within} at one-sided {at} confidence ({basis}); {required} {}{more}",
         part.outcome,
@@ -158,9 +182,9 @@ fn evidence(part: &ClaimPart, alpha: f64) -> String {
 }
 
 /// The bound that decides, or both.
-fn within(part: &ClaimPart, lower: f64, upper: f64) -> String {
-    let (lower, upper) = (number::ratio(lower), number::ratio(upper));
-    match part.by_lower_bound() {
+fn describe_bound(part: &ClaimPart, lower: f64, upper: f64) -> String {
+    let (lower, upper) = (number::format_ratio(lower), number::format_ratio(upper));
+    match part.is_decided_by_lower_bound() {
         Some(true) => format!("at least {lower}"),
         Some(false) => format!("at most {upper}"),
         None => format!("at least {lower} and at most {upper}, each"),
@@ -168,21 +192,21 @@ fn within(part: &ClaimPart, lower: f64, upper: f64) -> String {
 }
 
 /// `above 1.10`
-fn required(part: &ClaimPart) -> String {
+fn describe_required(part: &ClaimPart) -> String {
     let margin = part.required.margin;
-    let keeps = number::ratio(1.0 - margin);
+    let keeps = number::format_ratio(1.0 - margin);
     match (part.required.claim, part.statistic) {
         (Some(Claim::Better), Statistic::Gap) => format!("below {keeps}"),
-        (Some(Claim::Better), _) => format!("above {}", number::ratio(1.0 / (1.0 - margin))),
+        (Some(Claim::Better), _) => format!("above {}", number::format_ratio(1.0 / (1.0 - margin))),
         (Some(Claim::NotWorse), _) => format!("at least {keeps}"),
         (Some(Claim::Equivalent), _) => {
-            format!("{keeps} to {}", number::ratio(1.0 / (1.0 - margin)))
+            format!("{keeps} to {}", number::format_ratio(1.0 / (1.0 - margin)))
         }
         (None, _) => "the benchmark's limits".to_owned(),
     }
 }
 
-fn basis(part: &ClaimPart) -> String {
+fn describe_basis(part: &ClaimPart) -> String {
     let ours = part.candidate.trials.len();
     let theirs = part.baseline.as_ref().map_or(0, |side| side.trials.len());
     if part.statistic == Statistic::Gain {
@@ -200,7 +224,7 @@ fn basis(part: &ClaimPart) -> String {
     }
 }
 
-fn words(more: MoreTrials) -> String {
+fn describe_more_trials(more: MoreTrials) -> String {
     match more {
         MoreTrials::About(1) => "one more trial of each would decide".to_owned(),
         MoreTrials::AtLeast(1) => "at least one more trial of each is needed".to_owned(),
@@ -217,10 +241,14 @@ fn words(more: MoreTrials) -> String {
 }
 
 /// The most undecided parts whose sentences are part of a claim's.
-const UNDECIDED_SHOWN: usize = 4;
+const MAX_UNDECIDED_SENTENCES: usize = 4;
 
 /// Summarizes the parts of a claim.
-pub(super) fn of_claim(outcome: ClaimOutcome, not_always: bool, parts: &[ClaimPart]) -> String {
+pub(super) fn summarize_claim(
+    outcome: ClaimOutcome,
+    not_always: bool,
+    parts: &[ClaimPart],
+) -> String {
     if let [only] = parts {
         return only.sentence.clone();
     }
@@ -230,7 +258,7 @@ pub(super) fn of_claim(outcome: ClaimOutcome, not_always: bool, parts: &[ClaimPa
     let decides = with_outcome(outcome).count();
     // What is undecided is named, each part by itself.
     let shown = match outcome {
-        ClaimOutcome::NotDecided => UNDECIDED_SHOWN,
+        ClaimOutcome::NotDecided => MAX_UNDECIDED_SENTENCES,
         ClaimOutcome::Supported | ClaimOutcome::Contradicted => 1,
     };
     let sentences = with_outcome(outcome).map(|part| part.sentence.as_str());
@@ -249,10 +277,10 @@ pub(super) fn of_claim(outcome: ClaimOutcome, not_always: bool, parts: &[ClaimPa
         ClaimOutcome::Supported => {
             let ratios = parts.iter().filter_map(|part| part.ratio).minmax();
             let range = ratios.into_option().map(|ends| {
-                let (least, most) = (number::ratio(ends.0), number::ratio(ends.1));
+                let (least, most) = (number::format_ratio(ends.0), number::format_ratio(ends.1));
                 format!(", at {least} to {most}")
             });
-            let all = format::all(count, "part");
+            let all = format::format_both_or_all(count, "part");
             format!("{all} hold{}.", range.unwrap_or_default())
         }
         ClaimOutcome::Contradicted => format!("{decides} of {count} parts do not hold. {first}"),
@@ -264,8 +292,8 @@ pub(super) fn of_claim(outcome: ClaimOutcome, not_always: bool, parts: &[ClaimPa
 }
 
 /// `5 cells: 4 measured, 1 failed. Of 3 claims 2 are supported and 1 is not decided.`
-pub(super) fn of_batch(cells: &[Option<Outcome>], claims: &[ClaimOutcome]) -> String {
-    let mut words = counts(Outcome::ALL, |outcome| {
+pub(super) fn summarize_batch(cells: &[Option<Outcome>], claims: &[ClaimOutcome]) -> String {
+    let mut words = count_by_outcome(Outcome::ALL, |outcome| {
         cells.iter().filter(|cell| **cell == Some(*outcome)).count()
     });
     let without = cells.iter().filter(|cell| cell.is_none()).count();
@@ -275,7 +303,7 @@ pub(super) fn of_batch(cells: &[Option<Outcome>], claims: &[ClaimOutcome]) -> St
     if words.is_empty() {
         words.push("nothing was run".to_owned());
     }
-    let cells = format::count(cells.len(), "cell");
+    let cells = format::format_count(cells.len(), "cell");
     let mut sentence = format!("{cells}: {}.", words.join(", "));
     if !claims.is_empty() {
         let outcomes = [
@@ -283,17 +311,17 @@ pub(super) fn of_batch(cells: &[Option<Outcome>], claims: &[ClaimOutcome]) -> St
             ClaimOutcome::Contradicted,
             ClaimOutcome::NotDecided,
         ];
-        let counts = counts(outcomes, |outcome| {
+        let counts = count_by_outcome(outcomes, |outcome| {
             claims.iter().filter(|claim| *claim == outcome).count()
         });
-        let claims = format::count(claims.len(), "claim");
+        let claims = format::format_count(claims.len(), "claim");
         let _ = write!(sentence, " {claims}: {}.", counts.join(", "));
     }
     sentence
 }
 
 /// `4 measured`, `1 failed`: those of which there are any.
-fn counts<Word: Display>(
+fn count_by_outcome<Word: Display>(
     words: impl IntoIterator<Item = Word>,
     count: impl Fn(&Word) -> usize,
 ) -> Vec<String> {

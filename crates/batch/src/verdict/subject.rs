@@ -5,7 +5,7 @@ use retrial_results::verdict::comparison::{PooledMeasurement, SideMeasurement};
 use retrial_results::verdict::{Evidence, Outcome, ResultVerdict, RunContext, Verdict, judge};
 
 use super::evidence::RunEvidence;
-use super::pool::pool;
+use super::pool::pool_runs;
 use crate::accuracy::violates_only_limits;
 use crate::planned_figures::PlannedFigures;
 
@@ -14,9 +14,9 @@ pub(super) struct JudgedSubject {
     pub name: String,
     /// The verdicts, one for each benchmark.
     pub verdicts: Vec<Verdict>,
-    pub measured: Vec<SubjectMeasurement>,
+    pub rounds: Vec<SubjectMeasurement>,
     /// The first run that has no evidence: the number of its trial, and why.
-    pub lost: Option<(u32, String)>,
+    pub first_lost_run: Option<(u32, String)>,
     /// A cell's trials belong to rounds; another host's to none.
     pub is_cell: bool,
 }
@@ -28,30 +28,31 @@ pub(super) struct SubjectMeasurement {
     pub trials: Vec<u32>,
     pub result: ResultVerdict,
     /// The figures that have limits of the benchmark's own.
-    pub limited: Vec<String>,
+    pub limited_figures: Vec<String>,
     /// The figures that it was planned to give.
     pub figures: PlannedFigures,
 }
 
 impl JudgedSubject {
     /// Judges the trials of all runs together.
-    pub fn of(name: &str, runs: &[RunEvidence], is_cell: bool) -> Self {
+    pub fn from_runs(name: &str, runs: &[RunEvidence], is_cell: bool) -> Self {
         let mut subject = Self {
             name: name.to_owned(),
             verdicts: Vec::new(),
-            measured: Vec::new(),
-            lost: runs.iter().find_map(|run| {
-                let lost = run.found.as_ref().err()?;
+            rounds: Vec::new(),
+            first_lost_run: runs.iter().find_map(|run| {
+                let lost = run.evidence.as_ref().err()?;
                 Some((run.trial, lost.reason.clone()))
             }),
             is_cell,
         };
-        for (context, evidence) in pool(runs) {
+        for (context, evidence) in pool_runs(runs) {
             let verdict = judge(&context, &evidence);
             let results = evidence.iter().zip(&verdict.results);
-            let measured = results
-                .map(|(evidence, result)| SubjectMeasurement::of(&context, evidence, result));
-            subject.measured.extend(measured);
+            let measured = results.map(|(evidence, result)| {
+                SubjectMeasurement::from_evidence(&context, evidence, result)
+            });
+            subject.rounds.extend(measured);
             subject.verdicts.push(verdict);
         }
         subject
@@ -60,15 +61,15 @@ impl JudgedSubject {
     /// Explains why it has no result at all, or none in this mode: accuracy is measured in the first trial only.
     pub fn why_lost(&self, mode: Mode) -> Option<String> {
         let has_mode = |rounds: &SubjectMeasurement| rounds.measurement.mode == mode;
-        let (trial, reason) = self.lost.as_ref()?;
-        (!self.measured.iter().any(has_mode))
+        let (trial, reason) = self.first_lost_run.as_ref()?;
+        (!self.rounds.iter().any(has_mode))
             .then(|| format!("trial {trial} of {} has no result: {reason}", self.name))
     }
 
     /// Explains why a figure of it cannot be compared; none if it can.
     pub fn why_unusable(&self, like: &PooledMeasurement, figure: &str) -> Option<String> {
         let find = |by_benchmark| {
-            let mut all = self.measured.iter();
+            let mut all = self.rounds.iter();
             all.find(|rounds| rounds.measurement.is_like(like, by_benchmark))
         };
         let rounds = find(true).or_else(|| find(false))?;
@@ -100,32 +101,32 @@ impl JudgedSubject {
 }
 
 impl SubjectMeasurement {
-    fn of(context: &RunContext, evidence: &Evidence, result: &ResultVerdict) -> Self {
-        let limited: Vec<String> = evidence.limited_figures().map(str::to_owned).collect();
+    fn from_evidence(context: &RunContext, evidence: &Evidence, result: &ResultVerdict) -> Self {
+        let limited_figures: Vec<String> = evidence.limited_figures().map(str::to_owned).collect();
         let mut measurement = PooledMeasurement::new(context, evidence, result);
         // An accuracy below its limit is not a valid result, but a figure: how it compares with
         // another's is what one would know.
         measurement.valid |= evidence.mode == Mode::Accuracy
             && result.outcome == Outcome::Invalid
-            && violates_only_limits(result, &limited);
+            && violates_only_limits(result, &limited_figures);
         Self {
             figures: PlannedFigures::new(evidence, &measurement, result),
             measurement,
             trials: evidence.trials.iter().map(|trial| trial.trial).collect(),
             result: result.clone(),
-            limited,
+            limited_figures,
         }
     }
 
     /// Returns the measurement with the trials of these rounds only.
-    fn cut(&self, rounds: &[u32]) -> PooledMeasurement {
+    fn cut_to_rounds(&self, rounds: &[u32]) -> PooledMeasurement {
         let mut cut = self.measurement.clone();
         for figure in &mut cut.figures {
             let Some(trials) = &mut figure.trials else {
                 continue;
             };
-            let retained = trials.iter().zip(&self.trials);
-            let retained = retained.filter(|(_, round)| rounds.contains(round));
+            let trials_with_rounds = trials.iter().zip(&self.trials);
+            let retained = trials_with_rounds.filter(|(_, round)| rounds.contains(round));
             *trials = retained.map(|(value, _)| *value).collect();
             if trials.is_empty() {
                 figure.trials = None;
@@ -154,7 +155,7 @@ impl<'a> AlignedSubjects<'a> {
         let subjects = [baseline, candidate];
         let mut cut = Self {
             measurements: subjects.map(|subject| {
-                let measured = subject.measured.iter();
+                let measured = subject.rounds.iter();
                 measured.map(|rounds| rounds.measurement.clone()).collect()
             }),
             subjects,
@@ -164,13 +165,13 @@ impl<'a> AlignedSubjects<'a> {
         if !cut.paired {
             return cut;
         }
-        for (at, ours) in baseline.measured.iter().enumerate() {
+        for (at, ours) in baseline.rounds.iter().enumerate() {
             let like =
                 |theirs: &SubjectMeasurement| ours.measurement.is_like(&theirs.measurement, false);
-            let Some(position) = candidate.measured.iter().position(like) else {
+            let Some(position) = candidate.rounds.iter().position(like) else {
                 continue;
             };
-            let theirs = &candidate.measured[position];
+            let theirs = &candidate.rounds[position];
             let common = |round: &&u32| theirs.trials.contains(round);
             let common: Vec<u32> = ours.trials.iter().filter(common).copied().collect();
             if common.len() < ours.trials.len() || common.len() < theirs.trials.len() {
@@ -185,8 +186,8 @@ impl<'a> AlignedSubjects<'a> {
                     ours.trials.len(),
                 ));
             }
-            cut.measurements[0][at] = ours.cut(&common);
-            cut.measurements[1][position] = theirs.cut(&common);
+            cut.measurements[0][at] = ours.cut_to_rounds(&common);
+            cut.measurements[1][position] = theirs.cut_to_rounds(&common);
         }
         cut
     }

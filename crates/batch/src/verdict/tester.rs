@@ -4,8 +4,10 @@ use itertools::join;
 
 use super::gap::GapTest;
 use super::model::{ClaimOutcome, ClaimPart, Gap, RequiredRatio, Statistic};
-use super::part::{DecisionMethod, PartTest, limits};
-use super::planned::{PlannedPair, is_selected, obstacle, planned_in_one, planned_pairs};
+use super::part::{DecisionMethod, PartTest, test_limits};
+use super::planned_pairs::{
+    PlannedPair, explain_missing_ratio, is_selected, notes_on_unmatched_scenarios, planned_pairs,
+};
 use super::subject::{AlignedSubjects, JudgedSubject};
 use crate::{Assertion, BatchClaim, CellPair};
 use retrial_plan::measurement::is_same_scenario;
@@ -34,54 +36,64 @@ pub(super) struct ClaimTester<'a> {
 
 impl ClaimTester<'_> {
     /// The tests of a part: one for each benchmark, scenario and figure that the claim is about.
-    pub fn tests<'a>(&self, find: &impl Fn(&str) -> Option<&'a JudgedSubject>) -> Vec<PartTest> {
-        let reason = match self.tests_of_figures(find) {
+    pub fn build_tests<'a>(
+        &self,
+        find: &impl Fn(&str) -> Option<&'a JudgedSubject>,
+    ) -> Vec<PartTest> {
+        let reason = match self.test_figures(find) {
             Ok(tests) if !tests.is_empty() => return tests,
-            Ok(_) => self.no_figure(find),
+            Ok(_) => self.explain_missing_figure(find),
             Err(missing) => missing,
         };
-        let part = self.blank(&self.part.candidate, self.part.baseline.as_deref());
+        let part = self.blank_part(&self.part.candidate, self.part.baseline.as_deref());
         let test = DecisionMethod::NotTestable(reason);
         vec![PartTest { part, test }]
     }
 
     /// The tests of the figures that there are, or which subject has no result.
-    fn tests_of_figures<'a>(
+    fn test_figures<'a>(
         &self,
         find: &impl Fn(&str) -> Option<&'a JudgedSubject>,
     ) -> Result<Vec<PartTest>, String> {
         let measured = |name: &String| {
-            let subject = find(name).filter(|subject| !subject.measured.is_empty());
-            subject.ok_or_else(|| without_result(name, find(name)))
+            let subject = find(name).filter(|subject| !subject.rounds.is_empty());
+            subject.ok_or_else(|| explain_missing_result(name, find(name)))
         };
         let candidate = measured(&self.part.candidate)?;
         let baseline = self.part.baseline.as_ref().map(measured).transpose()?;
         let third = self.part.gap_to.as_ref().map(measured).transpose()?;
         let Some(baseline) = baseline else {
-            return Ok(self.alone(candidate));
+            return Ok(self.test_single(candidate));
         };
         Ok(match &self.part.from {
-            Some([candidate_from, baseline_from]) => self.gains(
+            Some([candidate_from, baseline_from]) => self.test_gains(
                 [measured(candidate_from)?, candidate],
                 [measured(baseline_from)?, baseline],
             ),
-            None => self.two([candidate, baseline], third),
+            None => self.test_pairs([candidate, baseline], third),
         })
     }
 
     /// Notes on scenarios that only one of the two cells was planned to have.
-    pub fn notes<'a>(&self, find: &impl Fn(&str) -> Option<&'a JudgedSubject>) -> Vec<String> {
-        let measured = |name: &String| find(name).filter(|subject| !subject.measured.is_empty());
+    pub fn planning_notes<'a>(
+        &self,
+        find: &impl Fn(&str) -> Option<&'a JudgedSubject>,
+    ) -> Vec<String> {
+        let measured = |name: &String| find(name).filter(|subject| !subject.rounds.is_empty());
         let candidate = measured(&self.part.candidate);
         let baseline = self.part.baseline.as_ref().and_then(measured);
         let (Some(candidate), Some(baseline)) = (candidate, baseline) else {
             return Vec::new();
         };
-        planned_in_one(self.claim, &self.cut(candidate, baseline), self.mode())
+        notes_on_unmatched_scenarios(
+            self.claim,
+            &self.cut_pair(candidate, baseline),
+            self.claimed_mode(),
+        )
     }
 
     /// Returns the mode that the claim is about.
-    fn mode(&self) -> Mode {
+    fn claimed_mode(&self) -> Mode {
         match self.claim.assertion {
             Assertion::Accuracy { .. } | Assertion::Accurate => Mode::Accuracy,
             Assertion::Speed { .. }
@@ -92,10 +104,13 @@ impl ClaimTester<'_> {
     }
 
     /// Explains why there is nothing to test.
-    fn no_figure<'a>(&self, find: &impl Fn(&str) -> Option<&'a JudgedSubject>) -> String {
+    fn explain_missing_figure<'a>(
+        &self,
+        find: &impl Fn(&str) -> Option<&'a JudgedSubject>,
+    ) -> String {
         let baseline = self.part.baseline.as_ref();
         let mut names = [Some(&self.part.candidate), baseline].into_iter().flatten();
-        let lost = names.find_map(|name| find(name)?.why_lost(self.mode()));
+        let lost = names.find_map(|name| find(name)?.why_lost(self.claimed_mode()));
         if let Some(lost) = lost {
             return lost;
         }
@@ -113,13 +128,13 @@ impl ClaimTester<'_> {
     }
 
     /// Creates a part of which only the subjects are known.
-    fn blank(&self, candidate: &str, baseline: Option<&str>) -> ClaimPart {
+    fn blank_part(&self, candidate: &str, baseline: Option<&str>) -> ClaimPart {
         let side = |subject: &str| MeasuredSide {
             subject: subject.to_owned(),
             value: None,
             trials: Vec::new(),
         };
-        let required = self.claim.assertion.required();
+        let required = self.claim.assertion.required_ratio();
         ClaimPart {
             of: self.part.of.to_string(),
             benchmark: String::new(),
@@ -159,20 +174,20 @@ impl ClaimTester<'_> {
     }
 
     /// Tests one subject against the benchmark's own limits of accuracy.
-    fn alone(&self, candidate: &JudgedSubject) -> Vec<PartTest> {
-        let measured = candidate.measured.iter().filter(|rounds| {
+    fn test_single(&self, candidate: &JudgedSubject) -> Vec<PartTest> {
+        let measured = candidate.rounds.iter().filter(|rounds| {
             rounds.measurement.mode == Mode::Accuracy
                 && is_selected(self.claim, &rounds.measurement.scenario)
         });
         measured
             .map(|rounds| {
-                let mut part = self.blank(&candidate.name, None);
+                let mut part = self.blank_part(&candidate.name, None);
                 part.benchmark.clone_from(&rounds.measurement.benchmark);
                 part.scenario.clone_from(&rounds.measurement.scenario);
                 part.mode = Mode::Accuracy;
                 let mut figures = rounds.measurement.figures.iter();
                 let figure = figures.find(|figure| {
-                    self.names_figure(&figure.name) && rounds.limited.contains(&figure.name)
+                    self.names_figure(&figure.name) && rounds.limited_figures.contains(&figure.name)
                 });
                 if let Some(figure) = figure {
                     part.figure.clone_from(&figure.name);
@@ -181,14 +196,14 @@ impl ClaimTester<'_> {
                     part.candidate.trials = figure.trials.clone().unwrap_or_default();
                     part.candidate.value = part.candidate.trials.first().copied();
                 }
-                let test = limits(rounds, self.claim.figure.as_deref());
+                let test = test_limits(rounds, self.claim.figure.as_deref());
                 PartTest { part, test }
             })
             .collect()
     }
 
     /// Cuts two subjects to the rounds that they have in common.
-    fn cut<'a>(
+    fn cut_pair<'a>(
         &self,
         candidate: &'a JudgedSubject,
         baseline: &'a JudgedSubject,
@@ -196,32 +211,36 @@ impl ClaimTester<'_> {
         AlignedSubjects::new(baseline, candidate, self.rules.paired)
     }
 
-    fn two(&self, both: [&JudgedSubject; 2], third: Option<&JudgedSubject>) -> Vec<PartTest> {
+    fn test_pairs(
+        &self,
+        both: [&JudgedSubject; 2],
+        third: Option<&JudgedSubject>,
+    ) -> Vec<PartTest> {
         let [candidate, baseline] = both;
-        let cut = self.cut(candidate, baseline);
-        let pairs = planned_pairs(self.claim, &cut, self.mode()).into_iter();
-        let tests = pairs.map(|planned| match &planned.found {
-            Ok(pair) => self.of_pair(pair, both, third),
-            Err(reason) => self.missing(&planned, both.map(|side| &*side.name), reason),
+        let cut = self.cut_pair(candidate, baseline);
+        let pairs = planned_pairs(self.claim, &cut, self.claimed_mode()).into_iter();
+        let tests = pairs.map(|planned| match &planned.pair {
+            Ok(pair) => self.test_pair(pair, both, third),
+            Err(reason) => self.missing_part(&planned, both.map(|side| &*side.name), reason),
         });
         tests.collect()
     }
 
     /// Creates a part of which a side is missing.
-    fn missing(&self, planned: &PlannedPair<'_>, both: [&str; 2], reason: &str) -> PartTest {
+    fn missing_part(&self, planned: &PlannedPair<'_>, both: [&str; 2], reason: &str) -> PartTest {
         let [candidate, baseline] = both;
         let part = ClaimPart {
             benchmark: planned.benchmark.to_owned(),
             scenario: planned.scenario.to_owned(),
             mode: planned.mode,
             figure: planned.figure.clone(),
-            ..self.blank(candidate, Some(baseline))
+            ..self.blank_part(candidate, Some(baseline))
         };
         let test = DecisionMethod::NotTestable(reason.to_owned());
         PartTest { part, test }
     }
 
-    fn of_pair(
+    fn test_pair(
         &self,
         pair: &FigurePair<'_>,
         both: [&JudgedSubject; 2],
@@ -234,21 +253,23 @@ impl ClaimTester<'_> {
         let mut gaps = Vec::new();
         let mut scatters = None;
         let test = match (&pair.difference, third) {
-            (None, _) => DecisionMethod::NotTestable(obstacle(pair, [both[1], both[0]])),
+            (None, _) => {
+                DecisionMethod::NotTestable(explain_missing_ratio(pair, [both[1], both[0]]))
+            }
             (Some(_), _) if matches!(self.claim.assertion, Assertion::Consistency { .. }) => {
-                scatters = scatter_of(pair);
+                scatters = pair_scatters(pair);
                 scatters.map_or_else(
                     || DecisionMethod::NotTestable("one trial has no scatter".to_owned()),
                     |[candidate, baseline]| {
-                        DecisionMethod::Ratio(Difference::of_scatters(&candidate, &baseline))
+                        DecisionMethod::Ratio(Difference::between_scatters(&candidate, &baseline))
                     },
                 )
             }
             (Some(difference), None) => DecisionMethod::Ratio(difference.clone()),
-            (Some(_), Some(third)) => match self.gap(pair, both, third) {
+            (Some(_), Some(third)) => match self.test_gap(pair, both, third) {
                 Err(reason) => DecisionMethod::NotTestable(reason),
                 Ok((gap, to)) => {
-                    gaps = gap.gaps([&cells[0], &cells[1]], &to, alpha);
+                    gaps = gap.to_gaps([&cells[0], &cells[1]], &to, alpha);
                     DecisionMethod::Gap(Box::new(gap))
                 }
             },
@@ -264,7 +285,7 @@ impl ClaimTester<'_> {
             baseline: Some(compared.baseline),
             paired: compared.paired,
             gaps,
-            ..self.blank(&cells[0], None)
+            ..self.blank_part(&cells[0], None)
         };
         if let Some([candidate, baseline]) = scatters {
             part.candidate.value = Some(candidate.value * 100.0);
@@ -279,12 +300,12 @@ impl ClaimTester<'_> {
     }
 
     /// Tests one step against another, each from its first subject to its second, scenario by scenario.
-    fn gains(
+    fn test_gains(
         &self,
         candidate: [&JudgedSubject; 2],
         baseline: [&JudgedSubject; 2],
     ) -> Vec<PartTest> {
-        let cuts = [candidate, baseline].map(|[from, to]| self.cut(to, from));
+        let cuts = [candidate, baseline].map(|[from, to]| self.cut_pair(to, from));
         let [ours, theirs] = cuts
             .each_ref()
             .map(|cut| planned_pairs(self.claim, cut, Mode::Performance));
@@ -292,18 +313,18 @@ impl ClaimTester<'_> {
             let like =
                 |second: &&PlannedPair<'_>| is_same_scenario(second.scenario, first.scenario);
             let second = theirs.iter().find(like)?;
-            Some(match (&first.found, &second.found) {
-                (Ok(gain), Ok(next_to)) => self.of_gains([gain, next_to], [candidate, baseline]),
+            Some(match (&first.pair, &second.pair) {
+                (Ok(gain), Ok(next_to)) => self.test_gain([gain, next_to], [candidate, baseline]),
                 (Err(reason), _) | (_, Err(reason)) => {
                     let ends = [candidate[1], baseline[1]].map(|end| &*end.name);
-                    self.missing(first, ends, reason)
+                    self.missing_part(first, ends, reason)
                 }
             })
         });
         tests.collect()
     }
 
-    fn of_gains(
+    fn test_gain(
         &self,
         [first, second]: [&FigurePair<'_>; 2],
         steps: [[&JudgedSubject; 2]; 2],
@@ -312,17 +333,17 @@ impl ClaimTester<'_> {
         let compared =
             [first, second].map(|pair| pair.to_compared_figure(alpha, Change::NotCompared, None));
         let test = match (&first.difference, &second.difference) {
-            (Some(gain), Some(next_to)) => DecisionMethod::Ratio(gain.beyond(next_to)),
-            (None, _) => DecisionMethod::NotTestable(obstacle(first, steps[0])),
-            (_, None) => DecisionMethod::NotTestable(obstacle(second, steps[1])),
+            (Some(gain), Some(next_to)) => DecisionMethod::Ratio(gain.excess_over(next_to)),
+            (None, _) => DecisionMethod::NotTestable(explain_missing_ratio(first, steps[0])),
+            (_, None) => DecisionMethod::NotTestable(explain_missing_ratio(second, steps[1])),
         };
         let gain = |pair: &FigurePair<'_>, figure: &ComparedFigure| {
             let (from, to) = (&figure.baseline.subject, &figure.candidate);
-            Gap::of(from, to, pair.difference.as_ref(), alpha)
+            Gap::from_difference(from, to, pair.difference.as_ref(), alpha)
         };
         let gaps = vec![gain(first, &compared[0]), gain(second, &compared[1])];
         let [ours, theirs] = compared;
-        let blank = self.blank(&ours.candidate.subject, Some(&theirs.candidate.subject));
+        let blank = self.blank_part(&ours.candidate.subject, Some(&theirs.candidate.subject));
         let part = ClaimPart {
             benchmark: ours.benchmark,
             scenario: ours.scenario,
@@ -336,7 +357,7 @@ impl ClaimTester<'_> {
     }
 
     /// Compares the third with both, in the figure of the pair.
-    fn gap(
+    fn test_gap(
         &self,
         pair: &FigurePair<'_>,
         [candidate, baseline]: [&JudgedSubject; 2],
@@ -345,7 +366,7 @@ impl ClaimTester<'_> {
         let figure = &pair.figures[0].name;
         let reference = pair.baseline.measured;
         let next_to = |other: &JudgedSubject| {
-            let cut = self.cut(third, other);
+            let cut = self.cut_pair(third, other);
             let [theirs, its] = cut.sides();
             let by_benchmark = differ_in_benchmarks(&theirs, &its);
             let like = |side: &&SideMeasurement<'_>| {
@@ -357,21 +378,23 @@ impl ClaimTester<'_> {
                 both.ok_or_else(|| format!("{} has no {}", third.name, reference.scenario))?;
             let subjects = [other, third];
             let of_figure = first.figure(figure);
-            let pair = of_figure.and_then(|own| FigurePair::new(*first, *second, own, cut.paired));
-            let pair = pair.ok_or_else(|| {
+            let candidate_pair =
+                of_figure.and_then(|own| FigurePair::new(*first, *second, own, cut.paired));
+            let pair = candidate_pair.ok_or_else(|| {
                 let reason = third.why_unusable(reference, figure);
                 reason.unwrap_or_else(|| format!("{} has no {figure}", third.name))
             })?;
             let compared = pair.to_compared_figure(self.rules.alpha, Change::NotCompared, None);
-            let difference = pair.difference.clone();
-            let difference = difference.ok_or_else(|| obstacle(&pair, subjects))?;
+            let known_difference = pair.difference.clone();
+            let difference =
+                known_difference.ok_or_else(|| explain_missing_ratio(&pair, subjects))?;
             Ok::<_, String>((difference, compared.candidate))
         };
         let (with_candidate, to) = next_to(candidate)?;
         let (with_baseline, _) = next_to(baseline)?;
         let both = [baseline, candidate];
-        let between = pair.difference.clone();
-        let between = between.ok_or_else(|| obstacle(pair, both))?;
+        let known_difference = pair.difference.clone();
+        let between = known_difference.ok_or_else(|| explain_missing_ratio(pair, both))?;
         let gap = GapTest {
             between,
             with_candidate,
@@ -382,16 +405,16 @@ impl ClaimTester<'_> {
 }
 
 /// Explains why nothing can be compared with a subject that has no result.
-fn without_result(name: &str, subject: Option<&JudgedSubject>) -> String {
-    match subject.and_then(|subject| subject.lost.as_ref()) {
+fn explain_missing_result(name: &str, subject: Option<&JudgedSubject>) -> String {
+    match subject.and_then(|subject| subject.first_lost_run.as_ref()) {
         Some((trial, reason)) => format!("{name} has no result (trial {trial}: {reason})"),
         None => format!("{name} has no result"),
     }
 }
 
 /// Returns the scatter of the candidate's trials, and of the baseline's.
-fn scatter_of(pair: &FigurePair<'_>) -> Option<[Scatter; 2]> {
+fn pair_scatters(pair: &FigurePair<'_>) -> Option<[Scatter; 2]> {
     let [baseline, candidate] = &pair.figures;
-    let scatter = |figure: &MeasuredFigure| Scatter::of(figure.trials.as_deref()?);
+    let scatter = |figure: &MeasuredFigure| Scatter::from_trials(figure.trials.as_deref()?);
     Some([scatter(candidate)?, scatter(baseline)?])
 }

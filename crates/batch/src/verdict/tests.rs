@@ -3,7 +3,7 @@
 mod forms;
 
 use super::*;
-use crate::{AxisDomain, BatchPlan, CliOverrides, plan};
+use crate::{AxisDomain, BatchPlan, CliOverrides, plan_batch};
 use retrial_recipe::model::{Limit, Mode};
 use retrial_recipe::{LoadedRecipe, NoTemplates, Source};
 use retrial_results::verdict::tests::build::{accuracy, context, offline};
@@ -38,11 +38,11 @@ fn planned(vary: &[&str], claims: &[&str], order: crate::RunOrder) -> BatchPlan 
         },
         ..CliOverrides::default()
     };
-    let mut batch = overrides.batch("./r.yaml").unwrap();
+    let mut batch = overrides.to_batch("./r.yaml").unwrap();
     let others = crate::ExternalRuns { runs: Vec::new() };
     batch.external_results.push(("rtx4090".to_owned(), others));
     let domain = AxisDomain::new("r", "./r.yaml", &loaded);
-    plan(&batch, &[domain]).unwrap_or_else(|problems| panic!("{}", problems.render(false)))
+    plan_batch(&batch, &[domain]).unwrap_or_else(|problems| panic!("{}", problems.render(false)))
 }
 
 const INTERLEAVED: crate::RunOrder = crate::RunOrder::Interleaved;
@@ -52,7 +52,7 @@ fn run(trial: u32, evidence: Vec<Evidence>) -> RunEvidence {
     RunEvidence {
         run: format!("run-{trial}"),
         trial,
-        found: Ok((context(), evidence)),
+        evidence: Ok((context(), evidence)),
     }
 }
 
@@ -84,7 +84,7 @@ const FASTEST: [f64; 5] = [200.0, 201.0, 199.0, 200.5, 199.5];
 fn two(claims: &[&str], slow: &[f64], fast: &[f64]) -> BatchVerdict {
     let plan = planned(&["rocm=6.4.1,7.1.1"], claims, INTERLEAVED);
     let cells = [cell("rocm=6.4.1", slow), cell("rocm=7.1.1", fast)];
-    judge(Some("id"), &plan, &cells, &other(&FASTEST))
+    judge_batch(Some("id"), &plan, &cells, &other(&FASTEST))
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn a_gap_excludes_the_noise_of_the_reference() {
     let plan = planned(&["rocm=6.4.1,7.1.1"], &claim, INTERLEAVED);
     let cells = [cell("rocm=6.4.1", &SLOW), cell("rocm=7.1.1", &FAST)];
     // 5 % of noise, and a difference of 20 %.
-    let verdict = judge(None, &plan, &cells, &other(&[190.0, 210.0, 200.0]));
+    let verdict = judge_batch(None, &plan, &cells, &other(&[190.0, 210.0, 200.0]));
     let part = &verdict.claims[0].parts[0];
     assert_eq!(part.outcome, ClaimOutcome::Supported, "{}", part.sentence);
     let bounds = part.bounds.unwrap();
@@ -179,7 +179,7 @@ fn a_gap_excludes_the_noise_of_the_reference() {
     let gap = part.gaps[0].bounds.unwrap();
     assert!(gap.upper - gap.lower > 0.1, "{gap:?}");
     // Behind both there is no gap that could be smaller.
-    let verdict = judge(None, &plan, &cells, &other(&[50.0, 50.1, 49.9]));
+    let verdict = judge_batch(None, &plan, &cells, &other(&[50.0, 50.1, 49.9]));
     let part = &verdict.claims[0].parts[0];
     assert_eq!(part.outcome, ClaimOutcome::Contradicted);
     assert!(
@@ -211,7 +211,7 @@ fn rounds_are_pairs() {
             cell("rocm=6.4.1", &drifting(1.0)),
             cell("rocm=7.1.1", &drifting(1.02)),
         ];
-        let verdict = judge(None, &plan, &cells, &[]);
+        let verdict = judge_batch(None, &plan, &cells, &[]);
         assert_eq!(
             verdict.claims[0].outcome, expected,
             "{}",
@@ -233,12 +233,12 @@ fn only_rounds_in_both_cells_are_paired() {
     );
     let mut slow = cell("rocm=6.4.1", &SLOW);
     let mut fast = cell("rocm=7.1.1", &FAST);
-    slow.runs[1].found = Err(LostRun {
+    slow.runs[1].evidence = Err(LostRun {
         reason: "the engine went away".to_owned(),
         exit: ExitCode::Host,
     });
     fast.runs.remove(4);
-    let verdict = judge(None, &plan, &[slow, fast], &[]);
+    let verdict = judge_batch(None, &plan, &[slow, fast], &[]);
     let part = &verdict.claims[0].parts[0];
     assert_eq!(part.baseline.as_ref().unwrap().trials, [100.0, 99.0, 100.5]);
     assert_eq!(part.candidate.trials, [120.0, 119.0, 120.5]);
@@ -267,13 +267,13 @@ fn missing_or_invalid_results_decide_nothing() {
         INTERLEAVED,
     );
     let mut failed = cell("rocm=7.1.1", &FAST);
-    if let Ok((_, evidence)) = &mut failed.runs[0].found {
+    if let Ok((_, evidence)) = &mut failed.runs[0].evidence {
         evidence[0].trials[0].outcome = StepOutcome::Failed {
             reason: "exit code 3".to_owned(),
             code: Some(3),
         };
     }
-    let verdict = judge(None, &plan, &[cell("rocm=6.4.1", &SLOW), failed], &[]);
+    let verdict = judge_batch(None, &plan, &[cell("rocm=6.4.1", &SLOW), failed], &[]);
     let claims: Vec<String> = verdict
         .claims
         .iter()
@@ -308,7 +308,11 @@ fn a_claim_over_several_cards() {
             cell("rocm=7.1.1,gpu=r9700", r9700),
         ]
     };
-    let claim = |r9700: &[f64]| judge(None, &plan, &cells(r9700), &[]).claims.remove(0);
+    let claim = |r9700: &[f64]| {
+        judge_batch(None, &plan, &cells(r9700), &[])
+            .claims
+            .remove(0)
+    };
     let both = claim(&FASTEST);
     assert_eq!(both.outcome, ClaimOutcome::Supported);
     assert_eq!(both.parts[1].of, "gpu=r9700");
@@ -326,7 +330,7 @@ fn with_accuracy(name: &str, values: &[f64], rouge: f64) -> SubjectEvidence {
         max: None,
         below: None,
     };
-    if let Ok((_, evidence)) = &mut cell.runs[0].found {
+    if let Ok((_, evidence)) = &mut cell.runs[0].evidence {
         evidence.push(accuracy("Offline", "ROUGE1", rouge).limited("ROUGE1", limit));
     }
     cell
@@ -348,7 +352,7 @@ fn a_single_accuracy_run_is_exact() {
         with_accuracy("rocm=6.4.1", &SLOW, 43.0),
         with_accuracy("rocm=7.1.1", &FAST, 44.4),
     ];
-    let verdict = judge(None, &plan, &cells, &[]);
+    let verdict = judge_batch(None, &plan, &cells, &[]);
     let claims: Vec<String> = verdict
         .claims
         .iter()

@@ -5,7 +5,7 @@
 use jiff::SignedDuration;
 
 /// Formats a duration in seconds: `0.4 s`, `42.0 s`, `3m 12s`, `2h 05m`.
-pub fn duration(seconds: f64) -> String {
+pub fn format_duration(seconds: f64) -> String {
     let seconds = if seconds.is_finite() {
         seconds.max(0.0)
     } else {
@@ -14,7 +14,7 @@ pub fn duration(seconds: f64) -> String {
     if seconds < 59.95 {
         return format!("{seconds:.1} s");
     }
-    let whole = whole(seconds.round());
+    let whole = to_whole_seconds(seconds.round());
     if whole < 3600 {
         format!("{}m {:02}s", whole / 60, whole % 60)
     } else {
@@ -23,27 +23,27 @@ pub fn duration(seconds: f64) -> String {
 }
 
 /// Formats the elapsed time of something under way in whole seconds, so that it does not flicker.
-pub fn elapsed(seconds: f64) -> String {
+pub fn format_elapsed(seconds: f64) -> String {
     if seconds < 60.0 {
-        format!("{} s", whole(seconds))
+        format!("{} s", to_whole_seconds(seconds))
     } else {
-        duration(seconds.floor())
+        format_duration(seconds.floor())
     }
 }
 
 /// Formats a time limit in seconds as a recipe states it: `1h`, `1h 30m`, `45s`.
-pub fn limit(seconds: u64) -> String {
+pub fn format_time_limit(seconds: u64) -> String {
     let duration = SignedDuration::from_secs(i64::try_from(seconds).unwrap_or(i64::MAX));
     format!("{duration:#}")
 }
 
 /// Formats a size in bytes: `512 B`, `3.28 MiB`, `300 GiB`.
-pub fn size(bytes: u64) -> String {
+pub fn format_bytes(bytes: u64) -> String {
     humansize::format_size(bytes, humansize::BINARY)
 }
 
 /// Formats a rate in bytes per second: `118 MB/s`.
-pub fn rate(bytes_per_second: f64) -> String {
+pub fn format_byte_rate(bytes_per_second: f64) -> String {
     let per_second = bytes_per_second.max(0.0);
     if per_second >= 1e9 {
         format!("{:.2} GB/s", per_second / 1e9)
@@ -57,7 +57,7 @@ pub fn rate(bytes_per_second: f64) -> String {
 }
 
 /// Formats a number of things: `1 file`, `12 files`, `2 properties`.
-pub fn count(number: usize, one: &str) -> String {
+pub fn format_count(number: usize, one: &str) -> String {
     match one.strip_suffix('y') {
         _ if number == 1 => format!("1 {one}"),
         Some(stem) if one.ends_with("ty") => format!("{number} {stem}ies"),
@@ -66,7 +66,7 @@ pub fn count(number: usize, one: &str) -> String {
 }
 
 /// Formats all of several things: `Both files`, `All 12 files`.
-pub fn all(number: usize, one: &str) -> String {
+pub fn format_both_or_all(number: usize, one: &str) -> String {
     match number {
         2 => format!("Both {one}s"),
         _ => format!("All {number} {one}s"),
@@ -78,12 +78,12 @@ pub fn all(number: usize, one: &str) -> String {
     clippy::cast_sign_loss,
     reason = "whole seconds of a duration, never negative"
 )]
-fn whole(seconds: f64) -> u64 {
+fn to_whole_seconds(seconds: f64) -> u64 {
     seconds.max(0.0) as u64
 }
 
 /// Joins the first of several names, and counts the others: `a, b and 3 more`.
-pub fn first<Name: std::borrow::Borrow<str>>(names: &[Name], most: usize) -> String {
+pub fn join_first<Name: std::borrow::Borrow<str>>(names: &[Name], most: usize) -> String {
     let shown = names[..names.len().min(most)].join(", ");
     match names.len().saturating_sub(most) {
         0 => shown,
@@ -107,8 +107,8 @@ mod tests {
     #[case(7530.0, "2h 05m")]
     #[case(f64::NAN, "0.0 s")]
     #[case(-3.0, "0.0 s")]
-    fn durations(#[case] seconds: f64, #[case] text: &str) {
-        assert_eq!(duration(seconds), text);
+    fn durations_are_formatted_by_their_magnitude(#[case] seconds: f64, #[case] text: &str) {
+        assert_eq!(format_duration(seconds), text);
     }
 
     #[rstest]
@@ -118,16 +118,16 @@ mod tests {
     #[case(3_440_000, "3.28 MiB")]
     #[case(300 << 30, "300 GiB")]
     #[case(u64::MAX, "16 EiB")]
-    fn sizes(#[case] bytes: u64, #[case] text: &str) {
-        assert_eq!(size(bytes), text);
+    fn sizes_are_formatted_in_binary_units(#[case] bytes: u64, #[case] text: &str) {
+        assert_eq!(format_bytes(bytes), text);
     }
 
     #[rstest]
     #[case(0, "0s")]
     #[case(90, "1m 30s")]
     #[case(5400, "1h 30m")]
-    fn limits(#[case] seconds: u64, #[case] text: &str) {
-        assert_eq!(limit(seconds), text);
+    fn limits_are_formatted_as_recipes_state_them(#[case] seconds: u64, #[case] text: &str) {
+        assert_eq!(format_time_limit(seconds), text);
     }
 
     #[rstest]
@@ -135,7 +135,7 @@ mod tests {
     #[case(2_340_000.0, "2.3 MB/s")]
     #[case(117_600_000.0, "118 MB/s")]
     #[case(1_230_000_000.0, "1.23 GB/s")]
-    fn rates(#[case] per_second: f64, #[case] text: &str) {
-        assert_eq!(rate(per_second), text);
+    fn rates_are_formatted_in_decimal_units(#[case] per_second: f64, #[case] text: &str) {
+        assert_eq!(format_byte_rate(per_second), text);
     }
 }

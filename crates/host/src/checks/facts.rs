@@ -6,7 +6,7 @@ use super::image::ImageContent;
 use crate::assign::AssignedGpus;
 use crate::model::{GpuCondition, HostSettings, HostView};
 use retrial_document::ErrorText;
-use retrial_document::measures::format::{count, size};
+use retrial_document::measures::format::{format_bytes, format_count};
 use retrial_recipe::model::{GpuRequest, HostRequirements};
 
 /// Free space of one disk, and its use.
@@ -95,12 +95,16 @@ pub struct ModelSize {
 
 impl fmt::Display for ModelSize {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let files = count(self.files, "file");
-        let bytes = size(self.bytes);
+        let files = format_count(self.files, "file");
+        let bytes = format_bytes(self.bytes);
         match self.missing_bytes {
             0 => write!(formatter, "{files}, {bytes}, all of it cached"),
             missing if missing == self.bytes => write!(formatter, "{files}, {bytes}"),
-            missing => write!(formatter, "{files}, {bytes}, {} to fetch", size(missing)),
+            missing => write!(
+                formatter,
+                "{files}, {bytes}, {} to fetch",
+                format_bytes(missing)
+            ),
         }
     }
 }

@@ -6,7 +6,7 @@ use super::{HostCheck, HostCheckKind, HostCheckState, HostFacts};
 use crate::amd_models::published_memory;
 use crate::assign::{count_cards, unsupported_method};
 use crate::model::{Gpu, GpuCondition};
-use retrial_document::measures::format::size;
+use retrial_document::measures::format::format_bytes;
 use retrial_recipe::model::GpuVendor;
 
 /// Memory in use on a GPU without any program: the driver's own.
@@ -46,8 +46,8 @@ pub fn check_gpus(facts: &HostFacts<'_>) -> Vec<HostCheck> {
 /// The GPUs that the run would get; without a recipe, all.
 fn find_checked_gpus<'a>(facts: &HostFacts<'a>) -> Vec<CheckedGpu<'a>> {
     let is_assigned = |index: u32| {
-        let assigned = facts.assigned.map(|assigned| assigned.gpus.as_slice());
-        let assigned = assigned.filter(|gpus| !gpus.is_empty());
+        let assigned_gpus = facts.assigned.map(|assigned| assigned.gpus.as_slice());
+        let assigned = assigned_gpus.filter(|gpus| !gpus.is_empty());
         assigned.is_none_or(|gpus| gpus.iter().any(|gpu| gpu.index == index))
     };
     let gpus = facts.host.indexed_gpus();
@@ -211,11 +211,11 @@ fn check_memory(gpus: &[CheckedGpu<'_>]) -> Option<HostCheck> {
     let (_, actual, published) = short.or(sizes.first())?;
     let check = match short {
         Some((gpu, ..)) => {
-            HostCheckKind::GpuMemory.warn(format!("{} on a {}", size(*actual), gpu.model))
+            HostCheckKind::GpuMemory.warn(format!("{} on a {}", format_bytes(*actual), gpu.model))
         }
-        None => HostCheckKind::GpuMemory.pass(format!("{} each", size(*actual))),
+        None => HostCheckKind::GpuMemory.pass(format!("{} each", format_bytes(*actual))),
     };
-    Some(check.with_requirement(size(*published)).with_fix(
+    Some(check.with_requirement(format_bytes(*published)).with_fix(
         "is it divided, or a virtual function? The published figure used all of it: amd-smi static --vram",
     ))
 }
@@ -262,7 +262,10 @@ fn describe_usage((index, condition): (u32, &GpuCondition)) -> Option<String> {
     });
     let programs = join(descriptions, ", ");
     let by = if programs.is_empty() { "" } else { " by " };
-    Some(format!("GPU {index}: {} in use{by}{programs}", size(used)))
+    Some(format!(
+        "GPU {index}: {} in use{by}{programs}",
+        format_bytes(used)
+    ))
 }
 
 /// Runs of ours, of any user, that have GPUs of this engine.

@@ -3,7 +3,7 @@
 use itertools::join;
 
 use super::{DiskSpace, HostCheck, HostCheckKind, HostCheckState, HostFacts};
-use retrial_document::measures::format::size;
+use retrial_document::measures::format::format_bytes;
 
 pub fn check_machine(facts: &HostFacts<'_>) -> Vec<HostCheck> {
     let required = facts.requires.and_then(|requires| requires.disk);
@@ -52,7 +52,7 @@ fn check_disk(disk: &DiskSpace, required: Option<u64>) -> HostCheck {
     let at = if path.is_empty() { "" } else { " at " };
     let free = disk
         .free
-        .map(|free| format!("{} free{at}{path}", size(free)));
+        .map(|free| format!("{} free{at}{path}", format_bytes(free)));
     let unnamed = match free {
         None => HostCheckKind::Disk.undetermined(path),
         Some(_) if !disk.writable => HostCheckKind::Disk
@@ -72,8 +72,10 @@ fn check_disk(disk: &DiskSpace, required: Option<u64>) -> HostCheck {
         return check;
     }
     match (disk.needed, required) {
-        (Some(needed), _) => check.with_requirement(size(needed)),
-        (None, Some(required)) => check.with_requirement(format!("{} in total", size(required))),
+        (Some(needed), _) => check.with_requirement(format_bytes(needed)),
+        (None, Some(required)) => {
+            check.with_requirement(format!("{} in total", format_bytes(required)))
+        }
         (None, None) => check,
     }
 }
@@ -81,17 +83,17 @@ fn check_disk(disk: &DiskSpace, required: Option<u64>) -> HostCheck {
 fn check_memory(facts: &HostFacts<'_>) -> Option<HostCheck> {
     let actual = Some(facts.host.memory).filter(|bytes| *bytes > 0)?;
     let Some(required) = facts.requires.and_then(|requires| requires.memory) else {
-        return Some(HostCheckKind::Memory.pass(size(actual)));
+        return Some(HostCheckKind::Memory.pass(format_bytes(actual)));
     };
     let state = if actual < required {
         HostCheckState::Warning
     } else {
         HostCheckState::Ok
     };
-    let check = HostCheckKind::Memory.new_check(state, size(actual));
+    let check = HostCheckKind::Memory.new_check(state, format_bytes(actual));
     Some(
         check
-            .with_requirement(size(required))
+            .with_requirement(format_bytes(required))
             .with_fix("run on a host that has it"),
     )
 }

@@ -55,9 +55,12 @@ impl AmdCard {
 
     /// Reads the current values of all sensors.
     pub fn read_sample(&mut self, root: &HostRoot) -> GpuReading {
-        let device = |name: &str| root.number(&format!("{}/{name}", self.device)).map(to_f64);
+        let device = |name: &str| {
+            root.read_number(&format!("{}/{name}", self.device))
+                .map(to_f64)
+        };
         let hwmon = |name: &str| {
-            root.number(&format!("{}/{name}", self.hwmon.as_ref()?))
+            root.read_number(&format!("{}/{name}", self.hwmon.as_ref()?))
                 .map(to_f64)
         };
         let clock = |input: &str, levels: &str| {
@@ -78,10 +81,10 @@ impl AmdCard {
             core_mhz: clock("freq1_input", "pp_dpm_sclk"),
             memory_mhz: clock("freq2_input", "pp_dpm_mclk"),
             temperature_c: temperatures
-                .filter_map(|path| root.number(path))
+                .filter_map(|path| root.read_number(path))
                 .max()
                 .map(|thousandths| to_f64(thousandths) / 1e3),
-            vram: root.number(&format!("{}/mem_info_vram_used", self.device)),
+            vram: root.read_number(&format!("{}/mem_info_vram_used", self.device)),
             throttled: None,
         };
         let metrics = root

@@ -51,7 +51,7 @@ impl ContainerSensor {
 
     /// Reads the current counters.
     pub fn read_sample(&mut self) -> ContainerReading {
-        let number = |path: &str| self.root.number(path);
+        let number = |path: &str| self.root.read_number(path);
         let field = |path: &str, name: &str| {
             let text = self.root.read_text(path)?;
             let mut lines = text.lines();

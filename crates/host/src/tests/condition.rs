@@ -2,7 +2,7 @@
 
 use super::{GIB, Host};
 use crate::model::{GpuCondition, GpuProgram, HardwareErrors};
-use crate::{read_conditions, settings};
+use crate::{read_conditions, read_settings};
 
 const DEVICE: &str = "sys/bus/pci/devices/0000:05:00.0";
 
@@ -101,7 +101,7 @@ fn kernel_settings_are_parsed() {
         )
         .file("proc/sys/kernel/numa_balancing", "1\n")
         .file("proc/cmdline", "root=/dev/sda1 iommu=pt\n");
-    let found = settings(host.0.path());
+    let found = read_settings(host.0.path());
     assert_eq!(found.governor.as_deref(), Some("performance powersave"));
     assert_eq!(found.deep_idle_disabled, Some(true));
     assert_eq!(found.huge_pages.as_deref(), Some("madvise"));

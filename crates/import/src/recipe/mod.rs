@@ -11,7 +11,7 @@ use itertools::Itertools as _;
 
 use super::ImportableResult;
 use super::model::PublishedSubmission;
-use write::{line, mapping};
+use write::{mapping_to_yaml, to_single_line};
 
 /// A recipe that is being written.
 #[derive(Debug, Default)]
@@ -23,49 +23,56 @@ struct RecipeDraft {
 }
 
 /// Writes the recipe of a published result; returns it with the number of items to complete.
-pub fn text(published: &PublishedSubmission<'_>) -> (String, usize) {
+pub fn write_recipe(published: &PublishedSubmission<'_>) -> (String, usize) {
     let mut draft = RecipeDraft::default();
     if published.round.is_none() {
-        draft.miss("submission.round: no log has the seeds of a known round");
+        draft.add_incomplete("submission.round: no log has the seeds of a known round");
     }
-    draft.sections.push(submission(published));
-    container::sections(&mut draft, published);
-    scenario::section(&mut draft, published);
-    let head = head(published, &draft.incomplete);
+    draft.sections.push(render_submission(published));
+    container::add_container_sections(&mut draft, published);
+    scenario::add_scenarios(&mut draft, published);
+    let head = render_header(published, &draft.incomplete);
     let mut sections = [head].into_iter().chain(draft.sections);
     (sections.join("\n"), draft.incomplete.len())
 }
 
 impl RecipeDraft {
-    fn miss(&mut self, text: impl Into<String>) {
+    fn add_incomplete(&mut self, text: impl Into<String>) {
         self.incomplete.push(text.into());
     }
 }
 
-fn head(published: &PublishedSubmission<'_>, incomplete: &[String]) -> String {
+fn render_header(published: &PublishedSubmission<'_>, incomplete: &[String]) -> String {
     let round = published.round.unwrap_or("of an unknown round");
     let benchmark = published.entry.benchmark;
     let accelerators = published.entry.system.accelerators.as_ref();
-    let on = accelerators.map_or_else(|| benchmark.system.clone(), super::Accelerators::shown);
+    let on = accelerators.map_or_else(
+        || benchmark.system.clone(),
+        super::Accelerators::format_count_and_models,
+    );
     let mut head = format!(
         "# From published results by `retrial new NAME --from-results`: {}\n\
          # Complete everything under `incomplete`: `retrial check` lists it, `retrial run` refuses until then.\n\
          schema: 1\n",
-        line(&published.path)
+        to_single_line(&published.path)
     );
     let (submitter, name) = (&benchmark.submitter.name, &benchmark.name);
     let title = format!("{submitter}, MLPerf Inference {round}, {name}, {on}");
-    head.push_str(&mapping(&[("title", line(&title))]));
+    head.push_str(&mapping_to_yaml(&[("title", to_single_line(&title))]));
     if !incomplete.is_empty() {
         head.push_str("\nincomplete:\n");
         for item in incomplete {
-            let _ = writeln!(head, "  - {}", write::quoted(&line(item)));
+            let _ = writeln!(
+                head,
+                "  - {}",
+                write::quote_if_needed(&to_single_line(item))
+            );
         }
     }
     head
 }
 
-fn submission(published: &PublishedSubmission<'_>) -> String {
+fn render_submission(published: &PublishedSubmission<'_>) -> String {
     let mut text = String::from("submission:\n");
     let ImportableResult {
         benchmark, system, ..
@@ -80,14 +87,18 @@ fn submission(published: &PublishedSubmission<'_>) -> String {
     ];
     for (key, value) in all {
         let Some(value) = value else { continue };
-        let value = write::quoted(&line(value));
+        let value = write::quote_if_needed(&to_single_line(value));
         let name = system.name.as_ref().filter(|_| key == "system");
-        let note = name.map(|name| format!("    # {}", line(name)));
+        let note = name.map(|name| format!("    # {}", to_single_line(name)));
         let _ = writeln!(text, "  {key}: {value}{}", note.unwrap_or_default());
     }
     text.push_str("  sources:\n");
     for source in &published.sources {
-        let _ = writeln!(text, "    - {}", write::quoted(&line(source)));
+        let _ = writeln!(
+            text,
+            "    - {}",
+            write::quote_if_needed(&to_single_line(source))
+        );
     }
     text
 }

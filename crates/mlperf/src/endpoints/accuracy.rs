@@ -112,7 +112,7 @@ impl Score {
             let value = to_number(member_at_path(score, &["breakdown", name]))?;
             Some((name, value))
         });
-        let figures = figures.into_iter().chain(breakdown_figures).collect();
+        let all_figures = figures.into_iter().chain(breakdown_figures).collect();
         let issued = to_whole_number(member_at_path(score, &["response_counts", "issued"]));
         let name = score.get("dataset_name").and_then(Value::as_str);
         Self {

@@ -57,8 +57,8 @@ impl InferenceRules {
         let rule = "accuracy sample count";
         Some(RuleCheck::new(
             rule,
-            count(measured),
-            count(required),
+            format_count(measured),
+            format_count(required),
             measured == required,
         ))
     }
@@ -89,7 +89,7 @@ fn check_within_limit(name: &str, found: Option<&(f64, String)>, limit: &Limit) 
 }
 
 /// Formats a whole number, exactly.
-fn count(value: u64) -> String {
+fn format_count(value: u64) -> String {
     group_digits(&value.to_string())
 }
 

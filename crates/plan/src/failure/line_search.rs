@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use regex::{Regex, RegexSet};
 
 use super::FailureSigns;
-use retrial_document::measures::format::limit;
+use retrial_document::measures::format::format_time_limit;
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::nearest::truncate_for_message;
 use retrial_readings::sanitize;
@@ -40,7 +40,7 @@ impl fmt::Display for FailedLine {
         }
         write!(formatter, "line {number} of its output matches '{pattern}'")?;
         if let Some(after) = self.after_s {
-            write!(formatter, ", {} after its start", limit(after))?;
+            write!(formatter, ", {} after its start", format_time_limit(after))?;
         }
         write!(formatter, ": {}", self.line)
     }

@@ -2,7 +2,7 @@
 
 use crate::download::{LocalHubSettings, PlannedDownload};
 use crate::step::{Action, Plan, Step};
-use retrial_document::measures::format::size;
+use retrial_document::measures::format::format_bytes;
 
 /// The lines of a plan's downloads: name, size, terms and disk.
 pub fn download_lines(plan: &Plan, hub: &LocalHubSettings) -> Vec<String> {
@@ -37,7 +37,10 @@ pub fn download_lines(plan: &Plan, hub: &LocalHubSettings) -> Vec<String> {
         } else {
             ""
         };
-        let all = format!("{least}{}, and the image", size(sizes.into_iter().sum()));
+        let all = format!(
+            "{least}{}, and the image",
+            format_bytes(sizes.into_iter().sum())
+        );
         lines.push(format!("{:<width$}  {all}", "total"));
     }
     lines
@@ -63,7 +66,7 @@ fn describe_download(
     let size = match (download.size, &step.action) {
         (Some(bytes), _) => {
             let by = download.size_by.iter().map(|by| format!(" ({by})"));
-            Some(size(bytes) + &by.collect::<String>())
+            Some(format_bytes(bytes) + &by.collect::<String>())
         }
         (None, Action::FetchModel(_)) => {
             Some("size unknown (`retrial doctor` queries the hub)".to_owned())

@@ -185,7 +185,7 @@ impl<'a> PatternReader<'a> {
                 &line[name]
             });
             let names: Vec<&str> = captured_names.collect();
-            let number = self.number(line, captured);
+            let number = self.read_number(line, captured);
             self.add_entry_number(&names, number, place);
         } else if let Some((names, is_by_entry)) = self.find_announcement(line) {
             let error = PatternError::NoNumber {
@@ -263,10 +263,14 @@ impl<'a> PatternReader<'a> {
             return None;
         }
         let captured = self.search.group_range(self.pattern.group)?;
-        Some(self.number(line, captured))
+        Some(self.read_number(line, captured))
     }
 
-    fn number(&mut self, line: &str, group: Range<usize>) -> Result<PrintedNumber, PatternError> {
+    fn read_number(
+        &mut self,
+        line: &str,
+        group: Range<usize>,
+    ) -> Result<PrintedNumber, PatternError> {
         let unit = &self.pattern.unit;
         let captured = &line[trim_to_number(line, group.clone())];
         let pattern = || self.pattern.expression().to_owned();
@@ -305,7 +309,7 @@ impl<'a> PatternReader<'a> {
                 pattern: pattern(),
                 part,
             }),
-            None => Ok(printed.scaled(factor)),
+            None => Ok(printed.scale_by(factor)),
         }
     }
 

@@ -107,8 +107,8 @@ impl ExpressionScope {
             ParamValue::Int(value) => (name.as_str(), Value::from(*value)),
             ParamValue::Text(value) => (name.as_str(), Value::from(value)),
         });
-        let variant = self.variant.iter();
-        let variant = variant.map(|(axis, value)| (axis.as_str(), value.as_str()));
+        let axes = self.variant.iter();
+        let variant = axes.map(|(axis, value)| (axis.as_str(), value.as_str()));
         let commits = self.models.iter();
         let models = commits.map(|(name, commit)| (name.as_str(), context! { commit }));
         let node = self.node.as_ref();

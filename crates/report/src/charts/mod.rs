@@ -3,24 +3,24 @@
 //!
 //! Bars start at zero; an axis that does not says so. Measured and published values differ in colour (Okabe and Ito's palette), in pattern and in words.
 
-mod of_batch;
-mod of_comparison;
-mod of_history;
-mod of_search;
-mod of_telemetry;
-mod of_verdict;
+mod batch;
+mod comparison;
+mod history;
 mod scale;
+mod search;
+mod telemetry;
+mod verdict;
 
-pub use of_batch::of_batch;
-pub use of_comparison::of_comparison;
-pub use of_history::{CategoryResults, of_history};
-pub use of_telemetry::of_telemetry;
-pub use of_verdict::of_verdict;
-pub(super) use scale::{Scale, extent, median, to_f64};
+pub use batch::batch_charts;
+pub use comparison::comparison_charts;
+pub use history::{CategoryResults, history_charts};
+pub(super) use scale::{Scale, median, to_f64, value_range};
+pub use telemetry::telemetry_charts;
+pub use verdict::verdict_charts;
 
 use itertools::join;
 
-use super::document::clean;
+use super::document::sanitize_line;
 use retrial_results::verdict::Outcome;
 
 /// A chart, independent of its format.
@@ -122,7 +122,7 @@ pub struct RatioRow {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LineChart {
     /// The name of the axis: `percentile`, `seconds since the run started`.
-    pub over: String,
+    pub axis_name: String,
     /// Names of the categories along the axis; if empty, the points' own numbers count.
     pub categories: Vec<String>,
     /// The unit of the values.
@@ -141,7 +141,7 @@ pub struct LineChart {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DotChart {
     /// The name of the axis.
-    pub over: String,
+    pub axis_name: String,
     /// Names of the categories along the axis.
     pub categories: Vec<String>,
     /// The unit of the values.
@@ -169,7 +169,7 @@ pub struct LineSeries {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct VerdictChart {
     /// The name of the axis: `ROCm`, `month`.
-    pub over: String,
+    pub axis_name: String,
     /// Names of the categories along the axis.
     pub categories: Vec<String>,
     /// The rows, from top to bottom, each with its label and at most one verdict for each category.
@@ -179,7 +179,7 @@ pub struct VerdictChart {
 impl Chart {
     /// A chart; benchmark and title name its file.
     pub(super) fn new(benchmark: &str, title: &str, description: &str, kind: ChartKind) -> Self {
-        let title = clean(title);
+        let title = sanitize_line(title);
         Self {
             name: file_name(&format!("{benchmark} {title}")),
             title,
@@ -191,7 +191,7 @@ impl Chart {
 
 impl RatioChart {
     /// The chart, if it has a row.
-    fn chart(self, benchmark: &str, title: &str, description: &str) -> Option<Chart> {
+    fn into_chart(self, benchmark: &str, title: &str, description: &str) -> Option<Chart> {
         let has_rows = !self.rows.is_empty();
         has_rows.then(|| Chart::new(benchmark, title, description, ChartKind::Ratios(self)))
     }
@@ -199,7 +199,7 @@ impl RatioChart {
 
 impl RatioRow {
     /// The values that its axis has room for, besides those of its trials.
-    pub(super) fn values(&self) -> impl Iterator<Item = f64> {
+    pub(super) fn axis_values(&self) -> impl Iterator<Item = f64> {
         let (lower, upper) = self.interval.unwrap_or((self.value, self.value));
         let edges = self.edges.iter().copied();
         edges.chain([self.value, lower, upper])
@@ -220,7 +220,7 @@ impl Bar {
 }
 
 /// A remark of a title if not all of a chart's rows are shown: `, the first 6 of 9 lines`.
-fn cut_to(shown: usize, count: usize, things: &str) -> String {
+fn truncation_note(shown: usize, count: usize, things: &str) -> String {
     let cut = (shown < count).then(|| format!(", the first {shown} of {count}{things}"));
     cut.unwrap_or_default()
 }
@@ -232,8 +232,8 @@ pub(super) fn is_release(value: &str) -> bool {
 
 /// Returns a text as a file's name: letters, digits and `-`.
 pub(super) fn file_name(text: &str) -> String {
-    let text = text.to_lowercase();
-    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let lowercase = text.to_lowercase();
+    let words = lowercase.split(|letter: char| !letter.is_ascii_alphanumeric());
     let mut name = join(words.filter(|word| !word.is_empty()), "-");
     name.truncate(80);
     if name.is_empty() {

@@ -8,17 +8,21 @@ use retrial_results::verdict::number;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Scale {
     /// The least value on it.
-    pub least: f64,
+    pub min: f64,
     /// The greatest value on it.
-    pub most: f64,
+    pub max: f64,
     /// The numbers on it.
     pub ticks: Vec<f64>,
 }
 
 impl Scale {
     /// An axis for these values; `from_zero`: zero is on it.
-    pub fn of(values: impl Iterator<Item = f64>, from_zero: bool, most_ticks: u32) -> Self {
-        let (mut least, mut most) = extent(values.filter(|value| value.is_finite()));
+    pub fn from_values(
+        values: impl Iterator<Item = f64>,
+        from_zero: bool,
+        most_ticks: u32,
+    ) -> Self {
+        let (mut least, mut most) = value_range(values.filter(|value| value.is_finite()));
         if least > most {
             (least, most) = (0.0, 1.0);
         }
@@ -34,26 +38,26 @@ impl Scale {
                 least -= room;
             }
         }
-        let step = step((most - least) / f64::from(most_ticks.max(2)));
+        let step = nice_step((most - least) / f64::from(most_ticks.max(2)));
         let first = (least / step).floor();
         let end = (most / step - 1e-9).ceil().max(first + 1.0);
-        let steps = iter::successors(Some(first), |at| Some(at + 1.0));
+        let all_steps = iter::successors(Some(first), |at| Some(at + 1.0));
         // At most two more than requested; the limit is for values at the end of f64's precision.
-        let steps = steps.take_while(|at| *at <= end).take(24);
+        let steps = all_steps.take_while(|at| *at <= end).take(24);
         Self {
-            least: first * step,
-            most: end * step,
+            min: first * step,
+            max: end * step,
             ticks: steps.map(|at| at * step).collect(),
         }
     }
 
     /// The position of a value, from 0 to 1.
     pub fn position(&self, value: f64) -> f64 {
-        ((value - self.least) / (self.most - self.least)).clamp(0.0, 1.0)
+        ((value - self.min) / (self.max - self.min)).clamp(0.0, 1.0)
     }
 
     /// A number on the axis, with as many digits as tell neighbours apart.
-    pub fn label(&self, tick: f64) -> String {
+    pub fn tick_label(&self, tick: f64) -> String {
         let step = self
             .ticks
             .windows(2)
@@ -83,7 +87,7 @@ impl Scale {
 }
 
 /// The lowest and the highest of values; infinite without any.
-pub(crate) fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
+pub(crate) fn value_range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
         (low.min(value), high.max(value))
     })
@@ -100,7 +104,7 @@ pub(crate) fn median(values: &[f64]) -> Option<f64> {
 }
 
 /// The next of 1, 2, 2.5, 5 times a power of ten.
-fn step(rough: f64) -> f64 {
+fn nice_step(rough: f64) -> f64 {
     if !rough.is_finite() || rough <= 0.0 {
         return 1.0;
     }
@@ -125,9 +129,17 @@ mod tests {
     #[case(&[12.4], true, &["0.0", "2.5", "5.0", "7.5", "10.0", "12.5"])]
     #[case(&[0.12], true, &["0.0", "0.025", "0.050", "0.075", "0.100", "0.125"])]
     #[case(&[], true, &["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"])]
-    fn axes(#[case] values: &[f64], #[case] from_zero: bool, #[case] ticks: &[&str]) {
-        let scale = Scale::of(values.iter().copied(), from_zero, 5);
-        let labels: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
+    fn axes_have_round_ticks(
+        #[case] values: &[f64],
+        #[case] from_zero: bool,
+        #[case] ticks: &[&str],
+    ) {
+        let scale = Scale::from_values(values.iter().copied(), from_zero, 5);
+        let labels: Vec<String> = scale
+            .ticks
+            .iter()
+            .map(|tick| scale.tick_label(*tick))
+            .collect();
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
         let zero: Vec<&str> = ticks
             .iter()
@@ -139,16 +151,16 @@ mod tests {
     proptest! {
         #[test]
         fn every_value_is_within_the_scale(values in prop::collection::vec(-1e12..1e12_f64, 1..9), zero: bool) {
-            let scale = Scale::of(values.iter().copied(), zero, 5);
-            let room = (scale.most - scale.least) * 1e-6;
+            let scale = Scale::from_values(values.iter().copied(), zero, 5);
+            let room = (scale.max - scale.min) * 1e-6;
             for value in &values {
-                prop_assert!(scale.least - room <= *value && *value <= scale.most + room);
+                prop_assert!(scale.min - room <= *value && *value <= scale.max + room);
             }
             prop_assert!(scale.ticks.len() >= 2 && scale.ticks.len() <= 9);
             if zero {
-                prop_assert!(scale.least <= 0.0 && scale.most >= 0.0);
+                prop_assert!(scale.min <= 0.0 && scale.max >= 0.0);
             }
-            let labels: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
+            let labels: Vec<String> = scale.ticks.iter().map(|tick| scale.tick_label(*tick)).collect();
             let mut apart = labels.clone();
             apart.dedup();
             prop_assert_eq!(apart, labels);

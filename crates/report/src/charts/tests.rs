@@ -4,8 +4,8 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::*;
-use crate::svg::render as standalone;
-use crate::terminal::{Terminal, chart::text};
+use crate::svg::render_svg as standalone;
+use crate::terminal::{Terminal, chart::render_chart};
 use retrial_results::verdict::judge;
 use retrial_results::verdict::tests::build::*;
 
@@ -38,7 +38,7 @@ fn all() -> Vec<Chart> {
             .expecting(&name, official(published));
     }
     let verdict = judge(&context(), &[offline, table]);
-    of_verdict(&verdict)
+    verdict_charts(&verdict)
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn in_a_terminal() {
     };
     let drawn: Vec<String> = all()
         .iter()
-        .map(|chart| text(chart, width, terminal))
+        .map(|chart| render_chart(chart, width, terminal))
         .collect();
     insta::assert_snapshot!(drawn.join("\n"));
 }
@@ -60,7 +60,7 @@ fn in_a_terminal() {
 fn in_an_ascii_terminal() {
     for width in [20, 40, 60, 100, 300] {
         for chart in all() {
-            let drawn = text(&chart, width, PLAIN);
+            let drawn = render_chart(&chart, width, PLAIN);
             assert!(drawn.is_ascii(), "{drawn}");
             for line in drawn.lines() {
                 assert!(line.len() <= width.max(72), "{width}: {line}");
@@ -115,7 +115,7 @@ fn lower_latency_is_better() {
     let latency = loadgen("Server", "latency_p99_ns", "ns", &[2e9, 2.2e9, 2.1e9])
         .expecting("latency_p99_ns", official(1e9));
     let verdict = judge(&context(), &[latency]);
-    let ChartKind::Ratios(ratios) = &of_verdict(&verdict)[0].kind else {
+    let ChartKind::Ratios(ratios) = &verdict_charts(&verdict)[0].kind else {
         panic!();
     };
     let row = ratios.rows.iter().find(|row| row.label.contains("latency"));
@@ -154,7 +154,7 @@ fn telemetry_of_short_trials_is_drawn() {
             ]
         })
         .collect();
-    let charts = of_telemetry(&rows);
+    let charts = telemetry_charts(&rows);
     let titles: Vec<&str> = charts.iter().map(|chart| chart.title.as_str()).collect();
     assert_eq!(titles, ["CPUs in use", "Memory of the container"]);
     let cpus = standalone(&charts[0]);

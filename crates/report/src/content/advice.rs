@@ -12,12 +12,12 @@ use retrial_results::verdict::{
 };
 
 /// The next step, if the verdict leaves one.
-pub(super) fn next(entry: &ReportedVerdict<'_>) -> Vec<String> {
+pub(super) fn next_steps(entry: &ReportedVerdict<'_>) -> Vec<String> {
     let verdict = entry.verdict;
     match verdict.outcome {
-        Outcome::Failed => vec![failed(entry)],
-        Outcome::Invalid => vec![invalid(entry)],
-        Outcome::Inconclusive => inconclusive(verdict, entry.command.as_deref()),
+        Outcome::Failed => vec![advise_on_failed(entry)],
+        Outcome::Invalid => vec![advise_on_invalid(entry)],
+        Outcome::Inconclusive => advise_on_inconclusive(verdict, entry.command.as_deref()),
         Outcome::Reproduced | Outcome::Measured | Outcome::NotReproduced => Vec::new(),
     }
 }
@@ -29,17 +29,17 @@ fn run_id(evidence: &str) -> Option<&str> {
     path.file_name().filter(|_| in_runs)?.to_str()
 }
 
-fn invalid(entry: &ReportedVerdict<'_>) -> String {
+fn advise_on_invalid(entry: &ReportedVerdict<'_>) -> String {
     let program = &entry.program;
-    let command = run_id(&entry.evidence).map(|id| format!("{program} judge {id} "));
-    let command = command.unwrap_or_default();
+    let judge_command = run_id(&entry.evidence).map(|id| format!("{program} judge {id} "));
+    let command = judge_command.unwrap_or_default();
     format!(
         "fix the violated rules and run it again; all rules with measured and required values: \
          {command}--output json"
     )
 }
 
-fn failed(entry: &ReportedVerdict<'_>) -> String {
+fn advise_on_failed(entry: &ReportedVerdict<'_>) -> String {
     run_id(&entry.evidence).map_or_else(
         || "read the output of the failed step, under steps/".to_owned(),
         |id| {
@@ -49,7 +49,7 @@ fn failed(entry: &ReportedVerdict<'_>) -> String {
     )
 }
 
-fn inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {
+fn advise_on_inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {
     let mut rules = verdict.results.iter().flat_map(|result| &result.rules);
     if rules.any(|check| check.kind == RuleCheckKind::Excerpt) {
         let text = "judge the whole result directory: an excerpt of LoadGen's summary cannot show validity";
@@ -59,16 +59,17 @@ fn inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {
         let judgements = result.judgements.iter();
         judgements.map(move |judgement| (result, judgement))
     });
-    let open = all.filter(|(_, judgement)| judgement.outcome == Outcome::Inconclusive);
-    let open: Vec<(&ResultVerdict, &Judgement)> = open.collect();
-    let more = open.iter();
-    let more = more.filter_map(|(_, judgement)| Some((judgement.trials, judgement.more_trials?)));
-    let more = more.collect_vec();
-    let trials = more.iter().filter_map(|(trials, more)| match more {
+    let open_judgements = all.filter(|(_, judgement)| judgement.outcome == Outcome::Inconclusive);
+    let open: Vec<(&ResultVerdict, &Judgement)> = open_judgements.collect();
+    let judged = open.iter();
+    let more_trials =
+        judged.filter_map(|(_, judgement)| Some((judgement.trials, judgement.more_trials?)));
+    let more = more_trials.collect_vec();
+    let trial_totals = more.iter().filter_map(|(trials, more)| match more {
         MoreTrials::AtLeast(more) | MoreTrials::About(more) => Some(trials + more),
         _ => None,
     });
-    let trials = trials.max();
+    let trials = trial_totals.max();
     let any = |is: fn(MoreTrials) -> bool| more.iter().any(|(_, more)| is(*more));
     let hopeless = any(|more| matches!(more, MoreTrials::MoreThan(_) | MoreTrials::Never));
     let mut advice = Vec::from_iter(without_accuracy(verdict));
@@ -84,10 +85,10 @@ fn inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {
         advice.push(text.to_owned());
     }
     if let Some(trials) = trials {
-        let scenarios = open
+        let open_scenarios = open
             .iter()
             .map(|(result, _)| result.scenario.to_lowercase());
-        let scenarios = scenarios
+        let scenarios = open_scenarios
             .dedup()
             .map(|scenario| format!(" --scenario {scenario}"));
         let options = format!("--trials {trials}{}", join(scenarios, ""));

@@ -3,9 +3,12 @@
 use indexmap::IndexMap;
 use itertools::{Itertools as _, join};
 
-use super::comparison::measured;
-use super::figures::{NOTHING, at, interval, interval_at, one_sided, ratio, unverified_word};
-use super::verdict::{self as of_cell, notice};
+use super::comparison::format_in_baseline_unit;
+use super::figures::{
+    NOTHING, confidence_label, format_interval, format_one_sided, format_ratio, interval_column,
+    unverified_word,
+};
+use super::verdict::{self as of_cell, notice_block};
 use super::{DetailLevel, figures, marks, search};
 use crate::document::{
     Block, Column, Conclusion, Document, ListItem, RowGroup, Section, StatusMark, Table, TableCell,
@@ -19,78 +22,90 @@ use retrial_results::verdict::comparison::ComparedFigure;
 use retrial_results::verdict::{Outcome, QualifiedOutcome, ResultVerdict, Verdict, number};
 
 /// The most rows of a table: JSON and CSV have all.
-const ROWS: usize = 2000;
+const MAX_TABLE_ROWS: usize = 2000;
 /// The longest reason in a row.
-const LONGEST: usize = 160;
+const MAX_REASON_LETTERS: usize = 160;
 /// The most runs that a reason names.
-const NAMED: usize = 4;
+const MAX_NAMED_RUNS: usize = 4;
 /// The most skipped cells of a brief report.
-const FEW: usize = 12;
+const MAX_BRIEF_SKIPPED: usize = 12;
 
 /// A batch by itself, with a section for each of these cells; `evidence` is the path of its files.
-pub fn document(batch: &BatchVerdict, evidence: &str, cells: &[ReportedVerdict<'_>]) -> Document {
-    let blocks = blocks(batch, evidence, DetailLevel::Brief).into_iter();
-    let cells = of_cell::documents(cells).blocks;
+pub fn batch_document(
+    batch: &BatchVerdict,
+    evidence: &str,
+    cells: &[ReportedVerdict<'_>],
+) -> Document {
+    let blocks = batch_blocks(batch, evidence, DetailLevel::Brief).into_iter();
+    let cells = of_cell::verdicts_document(cells).blocks;
     Document::new(&batch.title, blocks.chain(cells))
 }
 
-pub(super) fn blocks(batch: &BatchVerdict, evidence: &str, detail: DetailLevel) -> Vec<Block> {
+pub(super) fn batch_blocks(
+    batch: &BatchVerdict,
+    evidence: &str,
+    detail: DetailLevel,
+) -> Vec<Block> {
     let full = detail == DetailLevel::Full;
-    let charts = full.then(|| charts::of_batch(batch));
+    let charts = full.then(|| charts::batch_charts(batch));
     let mut charts = charts.into_iter().flatten();
     let conclusion = Conclusion {
         chart: charts.next().map(Box::new),
-        ..conclusion(batch, evidence)
+        ..batch_conclusion(batch, evidence)
     };
-    let differences = full.then(|| differences(batch)).into_iter().flatten();
+    let differences = full.then(|| difference_blocks(batch)).into_iter().flatten();
     let notes = batch.notes.iter().map(ListItem::new);
     let searches = batch.search.iter();
-    let of_search = searches.flat_map(|search| search::blocks(search, detail));
-    let sections = [
-        Section::of("Claims", claims(batch, full)),
-        Section::of("Charts", Block::charts(charts.collect())),
-        Section::of("Cells", cells(batch, full)),
-        Section::of("Compared with the baseline", differences),
-        Section::of("Not run", not_run(batch, full)),
-        Section::of("Method", Block::list(notes)),
-        notice(batch.notice.as_deref()),
+    let of_search = searches.flat_map(|search| search::search_blocks(search, detail));
+    let all_sections = [
+        Section::nonempty_block("Claims", claim_blocks(batch, full)),
+        Section::nonempty_block("Charts", Block::charts(charts.collect())),
+        Section::nonempty_block("Cells", cell_blocks(batch, full)),
+        Section::nonempty_block("Compared with the baseline", differences),
+        Section::nonempty_block("Not run", skipped_blocks(batch, full)),
+        Section::nonempty_block("Method", Block::list(notes)),
+        notice_block(batch.notice.as_deref()),
     ];
     let conclusion = [Block::Conclusion(conclusion)].into_iter();
-    let sections = sections.into_iter().flatten();
+    let sections = all_sections.into_iter().flatten();
     conclusion.chain(of_search).chain(sections).collect()
 }
 
-fn claims(batch: &BatchVerdict, full: bool) -> Vec<Block> {
+fn claim_blocks(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     let claims = batch.claims.iter().map(|claim| {
         let text = format!("{}: {}. {}", claim.claim, claim.outcome, claim.sentence);
         let source = claim.source.iter().map(|source| ("source", source));
-        ListItem::new(text).marked(claim.outcome).detailed(source)
+        ListItem::new(text)
+            .with_mark(claim.outcome)
+            .with_details(source)
     });
-    let parts = full.then(|| parts(batch)).flatten();
+    let parts = full.then(|| evidence_table(batch)).flatten();
     Block::list(claims).into_iter().chain(parts).collect()
 }
 
-fn cells(batch: &BatchVerdict, full: bool) -> Vec<Block> {
+fn cell_blocks(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     let mut blocks = if full {
         let verdicts = batch.cells.iter().filter_map(|cell| cell.verdict.as_ref());
         let outcomes = verdicts.map(Verdict::qualified_outcome);
-        let count = format::count(batch.cells.len(), "cell");
-        let counts = format!("{count}: {}.", marks::counts(outcomes));
-        vec![Block::paragraph(counts), Block::Table(every_figure(batch))]
+        let count = format::format_count(batch.cells.len(), "cell");
+        let counts = format!("{count}: {}.", marks::count_outcomes(outcomes));
+        vec![Block::paragraph(counts), Block::Table(figures_table(batch))]
     } else {
-        Vec::from_iter(in_brief(batch))
+        Vec::from_iter(brief_table(batch))
     };
-    blocks.extend(statistics(batch));
-    let lost = lost(batch).into_iter().map(|(reason, runs)| {
-        let text = format!("{}: {reason}", format::first(&runs, NAMED));
-        ListItem::new(text).marked(marks::BAD)
-    });
+    blocks.extend(statistics_note(batch));
+    let lost = lost_runs_by_reason(batch)
+        .into_iter()
+        .map(|(reason, runs)| {
+            let text = format!("{}: {reason}", format::join_first(&runs, MAX_NAMED_RUNS));
+            ListItem::new(text).with_mark(marks::BAD)
+        });
     blocks.extend(Block::list(lost));
     blocks
 }
 
 /// Groups runs without evidence by the reason: a host that fails, fails them all.
-fn lost(batch: &BatchVerdict) -> IndexMap<&str, Vec<String>> {
+fn lost_runs_by_reason(batch: &BatchVerdict) -> IndexMap<&str, Vec<String>> {
     let mut by_reason: IndexMap<&str, Vec<String>> = IndexMap::new();
     for cell in &batch.cells {
         for run in &cell.runs {
@@ -104,40 +119,41 @@ fn lost(batch: &BatchVerdict) -> IndexMap<&str, Vec<String>> {
 }
 
 /// The outcome of a cell. The reasons for lost runs are below the table.
-fn outcome(cell: &CellVerdict) -> TableCell {
+fn outcome_cell(cell: &CellVerdict) -> TableCell {
     let is_lost = cell.runs.iter().any(|run| run.lost.is_some());
     match &cell.verdict {
-        Some(verdict) => marks::outcome(&verdict.qualified_outcome()),
+        Some(verdict) => marks::outcome_cell(&verdict.qualified_outcome()),
         None if is_lost => TableCell::status(marks::BAD, "no result"),
         None => NOTHING.into(),
     }
 }
 
 /// Returns why a cell failed; empty if it did not.
-fn reason(cell: &CellVerdict) -> String {
+fn failure_reason(cell: &CellVerdict) -> String {
     let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
-    let mut failed = results.filter(|result| !result.valid && Some(result.outcome) == cell.outcome);
-    let failed = failed.next();
+    let mut failed_results =
+        results.filter(|result| !result.valid && Some(result.outcome) == cell.outcome);
+    let failed = failed_results.next();
     failed.map_or_else(String::new, |result| {
         let (scenario, sentence) = (&result.scenario, result.sentence.trim_end_matches('.'));
-        truncate_to_chars(&format!("{scenario}: {sentence}"), LONGEST)
+        truncate_to_chars(&format!("{scenario}: {sentence}"), MAX_REASON_LETTERS)
     })
 }
 
 /// The claims decide if every cell has its figures.
-fn conclusion(batch: &BatchVerdict, evidence: &str) -> Conclusion {
-    let claimed = batch.claims.iter().map(|claim| claim.outcome).max();
+fn batch_conclusion(batch: &BatchVerdict, evidence: &str) -> Conclusion {
+    let worst_claim = batch.claims.iter().map(|claim| claim.outcome).max();
     let cells_stand = matches!(batch.outcome, Some(Outcome::Reproduced | Outcome::Measured));
-    let claimed = claimed.filter(|_| cells_stand);
+    let claimed = worst_claim.filter(|_| cells_stand);
     let verdicts = batch.cells.iter().filter_map(|cell| cell.verdict.as_ref());
     let qualifiers = verdicts.flat_map(|verdict| &verdict.qualifiers);
     let kinds = qualifiers.map(|qualifier| qualifier.kind);
     let (mark, word): (Option<StatusMark>, String) = match (&batch.search, claimed, batch.outcome) {
         (Some(search), ..) => {
-            let word = search::word(search.outcome);
+            let word = search::outcome_word(search.outcome);
             (Some(search.outcome.into()), word.to_owned())
         }
-        (None, Some(outcome), _) => (Some(outcome.into()), of_all(outcome).to_owned()),
+        (None, Some(outcome), _) => (Some(outcome.into()), claims_word(outcome).to_owned()),
         (None, None, Some(outcome)) => {
             let qualified = QualifiedOutcome::from_kinds(outcome, kinds);
             (Some(outcome.into()), qualified.to_string())
@@ -151,7 +167,7 @@ fn conclusion(batch: &BatchVerdict, evidence: &str) -> Conclusion {
 }
 
 /// The word of the claims' worst outcome.
-fn of_all(claims: ClaimOutcome) -> &'static str {
+fn claims_word(claims: ClaimOutcome) -> &'static str {
     match claims {
         ClaimOutcome::Supported => "all claims supported",
         ClaimOutcome::NotDecided => "claims not decided",
@@ -160,7 +176,7 @@ fn of_all(claims: ClaimOutcome) -> &'static str {
 }
 
 /// The evidence of each claim.
-fn parts(batch: &BatchVerdict) -> Option<Block> {
+fn evidence_table(batch: &BatchVerdict) -> Option<Block> {
     let parts = batch.claims.iter().flat_map(|claim| {
         let parts = claim.parts.iter();
         parts.map(move |part| (claim.claim.as_str(), part))
@@ -169,8 +185,8 @@ fn parts(batch: &BatchVerdict) -> Option<Block> {
         let baseline = part.baseline.as_ref();
         baseline.map(|side| side.subject.clone())
     };
-    let note = format!("one-sided, {}", at(batch.confidence));
-    Table::of("Evidence of each claim", parts.take(ROWS))
+    let note = format!("one-sided, {}", confidence_label(batch.confidence));
+    Table::builder("Evidence of each claim", parts.take(MAX_TABLE_ROWS))
         .head("part", |(_, part)| &part.of)
         .text("cell", |(_, part)| &part.candidate.subject)
         .text("baseline", |(_, part)| baseline(part).unwrap_or_default())
@@ -181,19 +197,19 @@ fn parts(batch: &BatchVerdict) -> Option<Block> {
             Statistic::Value => part.figure.clone(),
             other => format!("{other} of {}", part.figure),
         })
-        .number("ratio", |(_, part)| ratio(part.ratio))
-        .column(Column::text("bound").noted(note), |(_, part)| {
-            one_sided(part.bounds, part.by_lower_bound())
+        .number("ratio", |(_, part)| format_ratio(part.ratio))
+        .column(Column::text("bound").with_note(note), |(_, part)| {
+            format_one_sided(part.bounds, part.is_decided_by_lower_bound())
         })
         .status("result", |(_, part)| {
             TableCell::status(part.outcome, part.outcome.word())
         })
-        .grouped(|(claim, _)| (*claim).to_owned())
-        .block()
+        .group_by(|(claim, _)| (*claim).to_owned())
+        .into_block()
 }
 
 /// A row for each performance result of each cell, also for one without a figure.
-fn in_brief(batch: &BatchVerdict) -> Option<Block> {
+fn brief_table(batch: &BatchVerdict) -> Option<Block> {
     let rows = batch.cells.iter().flat_map(|cell| {
         let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
         let results = results.filter(|result| result.mode == Mode::Performance);
@@ -201,7 +217,7 @@ fn in_brief(batch: &BatchVerdict) -> Option<Block> {
             let deciding = result.deciding_figure();
             let figure =
                 deciding.map_or_else(|| NOTHING.to_owned(), |(_, figure)| figure.to_string());
-            let difference = deciding.and_then(|(name, _)| difference(cell, result, name));
+            let difference = deciding.and_then(|(name, _)| find_difference(cell, result, name));
             (cell, &*result.scenario, figure, difference)
         });
         let none = move |_| (cell, NOTHING, NOTHING.to_owned(), None);
@@ -211,30 +227,31 @@ fn in_brief(batch: &BatchVerdict) -> Option<Block> {
         if cell.is_baseline {
             return "baseline".to_owned();
         }
-        ratio(diff.and_then(|diff| diff.ratio))
+        format_ratio(diff.and_then(|diff| diff.ratio))
     };
-    let measured = Column::number("measured").noted(unverified_word(batch.notice.is_some()));
-    let change = |diff: &ComparedFigure| marks::change(diff.change);
-    Table::of("Cells", rows)
+    let measured = Column::number("measured").with_note(unverified_word(batch.notice.is_some()));
+    let change = |diff: &ComparedFigure| marks::change_cell(diff.change);
+    Table::builder("Cells", rows)
         .head("cell", |(cell, ..)| &cell.name)
-        .column(Column::text("scenario").under(0), |row| row.1)
+        .column(Column::text("scenario").stack_under(0), |row| row.1)
         .column(measured, |(_, _, figure, _)| figure.clone())
-        .number("runs", |(cell, ..)| runs(cell))
+        .number("runs", |(cell, ..)| format_runs(cell))
         .column(
-            Column::number("ratio").noted("to baseline"),
+            Column::number("ratio").with_note("to baseline"),
             |(cell, .., diff)| to_baseline(cell, *diff),
         )
-        .column(interval_at(batch.confidence).under(4), |(.., diff)| {
-            interval(diff.and_then(|diff| diff.interval))
-        })
-        .status("outcome", |(cell, ..)| outcome(cell))
+        .column(
+            interval_column(batch.confidence).stack_under(4),
+            |(.., diff)| format_interval(diff.and_then(|diff| diff.interval)),
+        )
+        .status("outcome", |(cell, ..)| outcome_cell(cell))
         .status("change", |(.., diff)| diff.map(change).unwrap_or_default())
-        .text("reason", |(cell, ..)| reason(cell))
-        .block()
+        .text("reason", |(cell, ..)| failure_reason(cell))
+        .into_block()
 }
 
 /// The means and intervals of the tables, in words.
-fn statistics(batch: &BatchVerdict) -> Option<Block> {
+fn statistics_note(batch: &BatchVerdict) -> Option<Block> {
     let all = batch.cells.iter().flat_map(|cell| &cell.differences);
     let several = all.filter(|diff| diff.interval.is_some() && diff.candidate.trials.len() > 1);
     let means = several.map(|diff| diff.aggregate.name());
@@ -249,7 +266,7 @@ fn statistics(batch: &BatchVerdict) -> Option<Block> {
     })
 }
 
-fn difference<'a>(
+fn find_difference<'a>(
     cell: &'a CellVerdict,
     result: &ResultVerdict,
     figure: &str,
@@ -263,7 +280,7 @@ fn difference<'a>(
 }
 
 /// The number of runs with evidence, of those requested.
-fn runs(cell: &CellVerdict) -> String {
+fn format_runs(cell: &CellVerdict) -> String {
     let with = cell.runs.iter().filter(|run| run.lost.is_none()).count();
     if with == cell.trials as usize {
         return with.to_string();
@@ -272,19 +289,19 @@ fn runs(cell: &CellVerdict) -> String {
 }
 
 /// Every figure of every cell, over all its trials.
-fn every_figure(batch: &BatchVerdict) -> Table {
-    let columns = figures::columns(batch.notice.is_some(), batch.confidence);
+fn figures_table(batch: &BatchVerdict) -> Table {
+    let columns = figures::figure_columns(batch.notice.is_some(), batch.confidence);
     // Only measured cells have a section.
     let mut sections = 0_usize..;
-    let mut remaining = ROWS;
-    let groups = batch.cells.iter().map(|cell| {
+    let mut remaining = MAX_TABLE_ROWS;
+    let all_groups = batch.cells.iter().map(|cell| {
         let section = cell.verdict.as_ref().and_then(|_| sections.next());
         let link = section.map(|at| format!("#s{at}"));
         let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
         let mut rows: Vec<Vec<TableCell>> = results
-            .flat_map(|result| figures::rows(result, &[]))
+            .flat_map(|result| figures::figure_rows(result, &[]))
             .collect();
-        let reason = reason(cell);
+        let reason = failure_reason(cell);
         if !reason.is_empty() {
             rows.push(vec![reason.into()]);
         }
@@ -294,22 +311,22 @@ fn every_figure(batch: &BatchVerdict) -> Table {
         rows.truncate(remaining);
         remaining -= rows.len();
         RowGroup {
-            title: Some(TableCell::from(cell.name.as_str()).linked(link)),
+            title: Some(TableCell::from(cell.name.as_str()).with_link(link)),
             rows,
         }
     });
-    let groups = groups.filter(|group| !group.rows.is_empty()).collect();
-    Table::grouped("Figures of each cell, over all its trials", columns, groups)
+    let groups = all_groups.filter(|group| !group.rows.is_empty()).collect();
+    Table::from_groups("Figures of each cell, over all its trials", columns, groups)
 }
 
-fn differences(batch: &BatchVerdict) -> Vec<Block> {
-    let all = batch.cells.iter().flat_map(|cell| {
+fn difference_blocks(batch: &BatchVerdict) -> Vec<Block> {
+    let pairs = batch.cells.iter().flat_map(|cell| {
         let differences = cell.differences.iter();
         differences.map(move |diff| (cell, diff))
     });
-    let all = all.take(ROWS).collect_vec();
-    let interval_of = interval_at(batch.confidence);
-    let table = Table::of("Figures of each cell and of its baseline", &all)
+    let all = pairs.take(MAX_TABLE_ROWS).collect_vec();
+    let interval_of = interval_column(batch.confidence);
+    let table = Table::builder("Figures of each cell and of its baseline", &all)
         .head("cell", |(cell, _)| &cell.name)
         .text("baseline", |(_, diff)| &diff.baseline.subject)
         .text("scenario", |(_, diff)| {
@@ -317,26 +334,32 @@ fn differences(batch: &BatchVerdict) -> Vec<Block> {
         })
         .text("figure", |(_, diff)| &diff.figure)
         .number("baseline's", |(_, diff)| {
-            measured(diff, diff.baseline.value)
+            format_in_baseline_unit(diff, diff.baseline.value)
         })
-        .number("measured", |(_, diff)| measured(diff, diff.candidate.value))
-        .number("ratio", |(_, diff)| ratio(diff.ratio))
-        .column(interval_of, |(_, diff)| interval(diff.interval))
-        .status("result", |(_, diff)| marks::change(diff.change))
-        .grouped(|(cell, diff)| format!("{} compared with {}", cell.name, diff.baseline.subject));
+        .number("measured", |(_, diff)| {
+            format_in_baseline_unit(diff, diff.candidate.value)
+        })
+        .number("ratio", |(_, diff)| format_ratio(diff.ratio))
+        .column(interval_of, |(_, diff)| format_interval(diff.interval))
+        .status("result", |(_, diff)| marks::change_cell(diff.change))
+        .group_by(|(cell, diff)| format!("{} compared with {}", cell.name, diff.baseline.subject));
     let different = all.iter().filter(|(_, diff)| diff.change.is_difference());
     let list = Block::list(different.map(|(cell, diff)| {
         let (scenario, mode, sentence) = (&diff.scenario, diff.mode, &diff.sentence);
         let text = format!("{}: {scenario} {mode}: {sentence}", cell.name);
-        ListItem::new(text).marked(diff.change)
+        ListItem::new(text).with_mark(diff.change)
     }));
-    table.block().into_iter().chain(list).collect()
+    table.into_block().into_iter().chain(list).collect()
 }
 
-fn not_run(batch: &BatchVerdict, full: bool) -> Vec<Block> {
-    let most = if full { ROWS } else { FEW };
-    let skipped = batch.excluded.iter().take(most);
-    let skipped = skipped.map(|cell| ListItem::keyed(&cell.name, cell.reason.to_string()));
+fn skipped_blocks(batch: &BatchVerdict, full: bool) -> Vec<Block> {
+    let most = if full {
+        MAX_TABLE_ROWS
+    } else {
+        MAX_BRIEF_SKIPPED
+    };
+    let excluded = batch.excluded.iter().take(most);
+    let skipped = excluded.map(|cell| ListItem::with_key(&cell.name, cell.reason.to_string()));
     let more = batch.excluded.len().saturating_sub(most);
     let more = (more > 0).then(|| Block::paragraph(format!("and {more} more")));
     Block::list(skipped).into_iter().chain(more).collect()

@@ -8,83 +8,86 @@ use retrial_batch::{BatchEstimate, BatchPlan, Cell, ImageNeed, ImageSource, Pull
 use retrial_document::measures::format;
 
 /// The values of an axis that are listed.
-const MOST_VALUES: usize = 24;
+const MAX_VALUES: usize = 24;
 /// More lines of a list are counted.
-const MOST_LINES: usize = 200;
+const MAX_LIST_LINES: usize = 200;
 /// More parts of a claim are counted.
-const MOST_PARTS: usize = 4;
+const MAX_CLAIM_PARTS: usize = 4;
 
 /// The plan of a batch.
-pub fn document(plan: &BatchPlan, estimate: &BatchEstimate) -> Document {
-    let mut blocks = Vec::from_iter(Block::list(properties(plan, estimate)));
+pub fn batch_plan_document(plan: &BatchPlan, estimate: &BatchEstimate) -> Document {
+    let mut blocks = Vec::from_iter(Block::list(plan_items(plan, estimate)));
     let mut add = |title: &str, items: Vec<ListItem>| {
-        let more = items.len().saturating_sub(MOST_LINES);
-        let list = Block::list(items.into_iter().take(MOST_LINES));
-        let more = (more > 0).then(|| format!("and {more} more (--output json has all)"));
-        let more = more.map(Block::paragraph);
-        blocks.extend(Section::of(title, list.into_iter().chain(more)));
+        let more = items.len().saturating_sub(MAX_LIST_LINES);
+        let list = Block::list(items.into_iter().take(MAX_LIST_LINES));
+        let more_note = (more > 0).then(|| format!("and {more} more (--output json has all)"));
+        let more = more_note.map(Block::paragraph);
+        blocks.extend(Section::nonempty_block(title, list.into_iter().chain(more)));
     };
-    add("Cells", cells(plan));
-    let skipped = plan.excluded.iter();
-    let skipped = skipped.map(|cell| ListItem::keyed(&cell.name, cell.reason.to_string()));
+    add("Cells", cell_items(plan));
+    let excluded = plan.excluded.iter();
+    let skipped = excluded.map(|cell| ListItem::with_key(&cell.name, cell.reason.to_string()));
     add("Skipped", skipped.collect());
-    add("Images", estimate.images.iter().map(image).collect());
+    add("Images", estimate.images.iter().map(image_item).collect());
     let models = estimate.models.iter().map(|model| {
-        let cells = format::count(model.cells, "cell");
-        ListItem::keyed(format!("{} {}", model.repository, model.revision), cells)
+        let cells = format::format_count(model.cells, "cell");
+        ListItem::with_key(format!("{} {}", model.repository, model.revision), cells)
     });
     add("Models", models.collect());
-    add("Claims", claims(plan));
+    add("Claims", claim_items(plan));
     Document::new(&plan.title, blocks)
 }
 
-fn properties(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<ListItem> {
+fn plan_items(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<ListItem> {
     let mut items = Vec::new();
-    let recipes = plan.cells.iter().map(|cell| (&cell.recipe, &cell.path));
-    let recipes = recipes.unique().collect_vec();
+    let all_recipes = plan.cells.iter().map(|cell| (&cell.recipe, &cell.path));
+    let recipes = all_recipes.unique().collect_vec();
     items.extend(recipes.iter().map(|(name, path)| match recipes.len() {
-        1 => ListItem::keyed("recipe", path),
-        _ => ListItem::keyed("recipe", format!("{name}: {path}")),
+        1 => ListItem::with_key("recipe", path),
+        _ => ListItem::with_key("recipe", format!("{name}: {path}")),
     }));
     let axes = plan.axes.iter().filter(|(axis, _)| *axis != "recipe");
-    let varied = axes.map(|(axis, values)| format!("{axis}: {}", listed(values)));
-    items.extend(varied.map(|varied| ListItem::keyed("varied", varied)));
+    let varied = axes.map(|(axis, values)| format!("{axis}: {}", list_values(values)));
+    items.extend(varied.map(|varied| ListItem::with_key("varied", varied)));
     if let Some(search) = &plan.search {
-        items.extend(of_search(plan, search));
+        items.extend(search_items(plan, search));
         return items;
     }
     let execution = &plan.execution;
     let trials = format!(
         "{} of {} each: {} in total, each in a fresh container",
-        format::count(plan.cells.len(), "cell"),
-        format::count(execution.trials as usize, "trial"),
-        format::count(estimate.runs, "run"),
+        format::format_count(plan.cells.len(), "cell"),
+        format::format_count(execution.trials as usize, "trial"),
+        format::format_count(estimate.runs, "run"),
     );
     let noise = "one trial does not show the variation between trials; --trials 5 does";
     let is_noisy = execution.trials == 1 && plan.cells.len() > 1;
-    items.push(ListItem::keyed("trials", trials).detailed(is_noisy.then_some(("", noise))));
+    items.push(ListItem::with_key("trials", trials).with_details(is_noisy.then_some(("", noise))));
     let letters = execution
         .order
-        .in_letters(plan.cells.len(), execution.trials);
+        .describe_in_letters(plan.cells.len(), execution.trials);
     let order = match execution.order {
         RunOrder::Interleaved => format!("interleaved, forwards and backwards: {letters}"),
         RunOrder::Grouped => format!("grouped: {letters}"),
     };
-    items.push(ListItem::keyed("order", order));
-    items.push(ListItem::keyed("execution", how(plan)));
-    items.push(ListItem::keyed("time", time(estimate, execution.parallel)));
+    items.push(ListItem::with_key("order", order));
+    items.push(ListItem::with_key("execution", describe_execution(plan)));
+    items.push(ListItem::with_key(
+        "time",
+        describe_time(estimate, execution.parallel),
+    ));
     items.extend(estimate.disk.map(|disk| {
         let more = match estimate.images.len() {
             0 | 1 => String::new(),
             count => format!(", including one of {count} images"),
         };
-        let most = format::size(disk);
-        ListItem::keyed("disk", format!("up to {most} per recipe{more}"))
+        let most = format::format_bytes(disk);
+        ListItem::with_key("disk", format!("up to {most} per recipe{more}"))
     }));
     items
 }
 
-fn of_search(plan: &BatchPlan, search: &SearchPlan) -> Vec<ListItem> {
+fn search_items(plan: &BatchPlan, search: &SearchPlan) -> Vec<ListItem> {
     let ends = match (plan.cells.first(), plan.cells.last()) {
         (Some(first), Some(last)) => format!(
             "until {} is shown to be {}, compared with {}; then each run depends on the results so far",
@@ -92,19 +95,19 @@ fn of_search(plan: &BatchPlan, search: &SearchPlan) -> Vec<ListItem> {
         ),
         _ => String::new(),
     };
-    let values = format::count(plan.cells.len(), "value");
-    let runs = format::count(search.most as usize, "run");
+    let values = format::format_count(plan.cells.len(), "value");
+    let runs = format::format_count(search.most as usize, "run");
     vec![
-        ListItem::keyed("search", ends),
-        ListItem::keyed(
+        ListItem::with_key("search", ends),
+        ListItem::with_key(
             "trials",
             format!("at most {runs} over {values}, each in a fresh container"),
         ),
-        ListItem::keyed("execution", how(plan)),
+        ListItem::with_key("execution", describe_execution(plan)),
     ]
 }
 
-fn how(plan: &BatchPlan) -> String {
+fn describe_execution(plan: &BatchPlan) -> String {
     let execution = &plan.execution;
     let retries = match execution.retries {
         0 => "no retries".to_owned(),
@@ -126,7 +129,7 @@ fn how(plan: &BatchPlan) -> String {
     )
 }
 
-fn time(estimate: &BatchEstimate, parallel: u32) -> String {
+fn describe_time(estimate: &BatchEstimate, parallel: u32) -> String {
     let Some(seconds) = estimate.seconds else {
         return "unknown: no recipe states its duration".to_owned();
     };
@@ -136,9 +139,12 @@ fn time(estimate: &BatchEstimate, parallel: u32) -> String {
     };
     let rest = match estimate.without_duration {
         0 => String::new(),
-        count => format!(", and {} of unknown duration", format::count(count, "run")),
+        count => format!(
+            ", and {} of unknown duration",
+            format::format_count(count, "run")
+        ),
     };
-    let whole = format::limit(seconds);
+    let whole = format::format_time_limit(seconds);
     let basis = match (
         estimate.by_earlier_runs,
         estimate.runs - estimate.without_duration,
@@ -147,7 +153,7 @@ fn time(estimate: &BatchEstimate, parallel: u32) -> String {
         (earlier, estimated) if earlier == estimated => "by earlier runs".to_owned(),
         (earlier, estimated) => format!(
             "({} by earlier runs, {} as on the published hardware)",
-            format::count(earlier, "run"),
+            format::format_count(earlier, "run"),
             estimated - earlier
         ),
     };
@@ -155,15 +161,15 @@ fn time(estimate: &BatchEstimate, parallel: u32) -> String {
 }
 
 /// The values of an axis; of very many the first ones and their number.
-fn listed(values: &[String]) -> String {
-    if values.len() <= MOST_VALUES {
+fn list_values(values: &[String]) -> String {
+    if values.len() <= MAX_VALUES {
         return values.join(", ");
     }
-    let first = values[..MOST_VALUES].join(", ");
+    let first = values[..MAX_VALUES].join(", ");
     format!("{first}, … ({} values)", values.len())
 }
 
-fn cells(plan: &BatchPlan) -> Vec<ListItem> {
+fn cell_items(plan: &BatchPlan) -> Vec<ListItem> {
     let is_baseline = |cell: &Cell| {
         let mut cells = plan.cells.iter();
         cells.any(|other| other.baseline.as_ref() == Some(&cell.name))
@@ -176,32 +182,32 @@ fn cells(plan: &BatchPlan) -> Vec<ListItem> {
             None if plan.cells.len() > 1 => "not compared".to_owned(),
             Some(_) | None => String::new(),
         };
-        ListItem::keyed(&cell.name, role)
+        ListItem::with_key(&cell.name, role)
     });
     cells.collect()
 }
 
-fn image(image: &ImageNeed) -> ListItem {
+fn image_item(image: &ImageNeed) -> ListItem {
     let name = match &image.source {
         ImageSource::Pulled { reference } => reference.clone(),
         ImageSource::Built { from } => format!("built from {from}"),
     };
     let state = match (image.here, image.size, &image.source) {
         (_, _, ImageSource::Built { .. }) => String::new(),
-        (Some(true), Some(size), _) => format!("; present, {}", format::size(size)),
+        (Some(true), Some(size), _) => format!("; present, {}", format::format_bytes(size)),
         (Some(true), None, _) => "; present".to_owned(),
         (Some(false), ..) => "; not present".to_owned(),
         (None, ..) => "; unknown without an engine".to_owned(),
     };
-    ListItem::keyed(
+    ListItem::with_key(
         name,
-        format!("{}{state}", format::count(image.cells, "cell")),
+        format!("{}{state}", format::format_count(image.cells, "cell")),
     )
 }
 
-fn claims(plan: &BatchPlan) -> Vec<ListItem> {
+fn claim_items(plan: &BatchPlan) -> Vec<ListItem> {
     let claims = (1..).zip(&plan.claims).map(|(number, claim): (usize, _)| {
-        let parts = claim.parts.iter().take(MOST_PARTS).map(|part| {
+        let parts = claim.parts.iter().take(MAX_CLAIM_PARTS).map(|part| {
             if let (Some([from, other]), Some(to)) = (&part.from, &part.baseline) {
                 let step = format!(
                     "from {from} to {} compared with from {other} to {to}",
@@ -209,8 +215,8 @@ fn claims(plan: &BatchPlan) -> Vec<ListItem> {
                 );
                 return step;
             }
-            let baseline = part.baseline.iter();
-            let baseline = baseline.map(|name| format!(" compared with {name}"));
+            let baseline_name = part.baseline.iter();
+            let baseline = baseline_name.map(|name| format!(" compared with {name}"));
             let gap = part
                 .gap_to
                 .iter()
@@ -218,10 +224,10 @@ fn claims(plan: &BatchPlan) -> Vec<ListItem> {
             let words: String = baseline.chain(gap).collect();
             format!("{}{words}", part.candidate)
         });
-        let more = claim.parts.len().saturating_sub(MOST_PARTS);
+        let more = claim.parts.len().saturating_sub(MAX_CLAIM_PARTS);
         let more = (more > 0).then(|| format!("and {more} more"));
         let details = parts.chain(more).map(|text| ("", text));
-        ListItem::keyed(number.to_string(), &claim.text).detailed(details)
+        ListItem::with_key(number.to_string(), &claim.text).with_details(details)
     });
     claims.collect()
 }

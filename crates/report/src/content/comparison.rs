@@ -1,8 +1,8 @@
 //! A comparison: its subjects, their figures, and the differences between their environments.
 
 use super::environment;
-use super::figures::{NOTHING, interval, interval_at, ratio, unverified_word};
-use super::verdict::notice;
+use super::figures::{NOTHING, format_interval, format_ratio, interval_column, unverified_word};
+use super::verdict::notice_block;
 use super::{DetailLevel, marks};
 use crate::charts;
 use crate::document::{Block, Column, Document, ListItem, Section, Table, TableCell};
@@ -12,64 +12,74 @@ use retrial_results::verdict::comparison::{Change, ComparedFigure, Comparison};
 use retrial_results::verdict::{QualifiedOutcome, number};
 
 /// A comparison by itself.
-pub fn document(comparison: &Comparison, detail: DetailLevel) -> Document {
-    Document::new(title(comparison), blocks(comparison, detail))
+pub fn comparison_document(comparison: &Comparison, detail: DetailLevel) -> Document {
+    Document::new(
+        title_or_default(comparison),
+        comparison_blocks(comparison, detail),
+    )
 }
 
 /// Several comparisons, a section each.
-pub fn documents(comparisons: &[Comparison], detail: DetailLevel) -> Document {
+pub fn comparisons_document(comparisons: &[Comparison], detail: DetailLevel) -> Document {
     Document::new(
         "",
         comparisons
             .iter()
-            .map(|comparison| section(comparison, detail)),
+            .map(|comparison| comparison_section(comparison, detail)),
     )
 }
 
 /// A comparison among others.
-pub fn section(comparison: &Comparison, detail: DetailLevel) -> Block {
-    Section::block(title(comparison), blocks(comparison, detail))
+pub fn comparison_section(comparison: &Comparison, detail: DetailLevel) -> Block {
+    Section::new_block(
+        title_or_default(comparison),
+        comparison_blocks(comparison, detail),
+    )
 }
 
-fn title(comparison: &Comparison) -> &str {
+fn title_or_default(comparison: &Comparison) -> &str {
     comparison.title.as_deref().unwrap_or("Comparison")
 }
 
-fn blocks(comparison: &Comparison, detail: DetailLevel) -> Vec<Block> {
-    let mut blocks = Vec::from_iter(subjects(comparison, detail));
+fn comparison_blocks(comparison: &Comparison, detail: DetailLevel) -> Vec<Block> {
+    let mut blocks = Vec::from_iter(subjects_table(comparison, detail));
     if detail == DetailLevel::Full {
-        blocks.extend(Block::charts(charts::of_comparison(comparison)));
+        blocks.extend(Block::charts(charts::comparison_charts(comparison)));
     }
-    blocks.extend(figures(comparison));
+    blocks.extend(figures_table(comparison));
     // The table has all of accuracy.
-    let sentences = comparison
+    let shown_figures = comparison
         .figures
         .iter()
         .filter(|figure| figure.mode == Mode::Performance || figure.change == Change::NotCompared);
-    let sentences = sentences.map(|figure| {
+    let sentences = shown_figures.map(|figure| {
         let text = format!("{} {}: {}", figure.scenario, figure.mode, figure.sentence);
-        ListItem::new(text).marked(figure.change)
+        ListItem::new(text).with_mark(figure.change)
     });
-    let notes = comparison.notes.iter();
-    let notes = notes.map(|note| ListItem::new(format!("{note}.")));
+    let all_notes = comparison.notes.iter();
+    let notes = all_notes.map(|note| ListItem::new(format!("{note}.")));
     blocks.extend(Block::list(sentences.chain(notes)));
-    let names = comparison.subjects.iter().map(|subject| &subject.letter);
-    let names: Vec<&String> = names.collect();
-    blocks.extend(environment::blocks(&names, &comparison.environment, detail));
-    blocks.extend(notice(comparison.notice.as_deref()));
+    let letters = comparison.subjects.iter().map(|subject| &subject.letter);
+    let names: Vec<&String> = letters.collect();
+    blocks.extend(environment::difference_blocks(
+        &names,
+        &comparison.environment,
+        detail,
+    ));
+    blocks.extend(notice_block(comparison.notice.as_deref()));
     blocks
 }
 
-fn subjects(comparison: &Comparison, detail: DetailLevel) -> Option<Block> {
+fn subjects_table(comparison: &Comparison, detail: DetailLevel) -> Option<Block> {
     let link = |position: usize| (detail == DetailLevel::Full).then(|| format!("#s{position}"));
-    let runs = |runs: usize| (runs > 1).then(|| format::count(runs, "run"));
+    let runs = |runs: usize| (runs > 1).then(|| format::format_count(runs, "run"));
     let role = |position: usize| if position == 0 { "baseline" } else { "" };
-    Table::of("Compared results", comparison.subjects.iter().enumerate())
+    Table::builder("Compared results", comparison.subjects.iter().enumerate())
         .head("", |(_, subject)| &subject.letter)
         .head("name", |(at, subject)| {
-            TableCell::from(&subject.name).linked(link(*at))
+            TableCell::from(&subject.name).with_link(link(*at))
         })
-        .column(Column::text("submission").under(1), |(_, subject)| {
+        .column(Column::text("submission").stack_under(1), |(_, subject)| {
             &subject.title
         })
         .number("runs", |(_, subject)| {
@@ -77,41 +87,45 @@ fn subjects(comparison: &Comparison, detail: DetailLevel) -> Option<Block> {
         })
         .status("outcome", |(_, subject)| {
             let kinds = subject.qualifiers.iter().copied();
-            marks::outcome(&QualifiedOutcome::from_kinds(subject.outcome, kinds))
+            marks::outcome_cell(&QualifiedOutcome::from_kinds(subject.outcome, kinds))
         })
         .text("role", |(at, _)| role(*at))
-        .block()
+        .into_block()
 }
 
-fn figures(comparison: &Comparison) -> Option<Block> {
+fn figures_table(comparison: &Comparison) -> Option<Block> {
     let unverified = unverified_word(comparison.notice.is_some());
     let two = comparison.subjects.len() <= 2;
     let other = if two { "B" } else { "other" };
-    let side = |name: &str| Column::number(name).noted(unverified);
+    let side = |name: &str| Column::number(name).with_note(unverified);
     let letters = |figure: &ComparedFigure| {
         format!("{} : {}", figure.candidate.subject, figure.baseline.subject)
     };
-    let interval_of = interval_at(comparison.confidence).under(5);
-    Table::of("Common figures", &comparison.figures)
+    let interval_of = interval_column(comparison.confidence).stack_under(5);
+    Table::builder("Common figures", &comparison.figures)
         .head("scenario", |figure| {
             format!("{} {}", figure.scenario, figure.mode)
         })
-        .column(Column::text("figure").under(0), |figure| &figure.figure)
+        .column(Column::text("figure").stack_under(0), |figure| {
+            &figure.figure
+        })
         .text("compared", |figure| {
             if two { String::new() } else { letters(figure) }
         })
-        .column(side("A"), |figure| measured(figure, figure.baseline.value))
-        .column(side(other), |figure| {
-            measured(figure, figure.candidate.value)
+        .column(side("A"), |figure| {
+            format_in_baseline_unit(figure, figure.baseline.value)
         })
-        .number("ratio", |figure| ratio(figure.ratio))
-        .column(interval_of, |figure| interval(figure.interval))
-        .status("result", |figure| marks::change(figure.change))
-        .block()
+        .column(side(other), |figure| {
+            format_in_baseline_unit(figure, figure.candidate.value)
+        })
+        .number("ratio", |figure| format_ratio(figure.ratio))
+        .column(interval_of, |figure| format_interval(figure.interval))
+        .status("result", |figure| marks::change_cell(figure.change))
+        .into_block()
 }
 
 /// A figure in the unit of the baseline's.
-pub(super) fn measured(figure: &ComparedFigure, value: Option<f64>) -> String {
+pub(super) fn format_in_baseline_unit(figure: &ComparedFigure, value: Option<f64>) -> String {
     let like = figure.baseline.value.or(value).unwrap_or_default();
     value.map_or(NOTHING.to_owned(), |value| {
         number::format_figure_like(value, &figure.unit, like)

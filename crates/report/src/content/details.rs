@@ -19,25 +19,25 @@ use retrial_store::journal::StepEnd;
 use retrial_telemetry::TelemetrySummary;
 
 /// The most figures of a trial: the deciding and the judged ones first.
-const FIGURES: usize = 4;
+const MAX_TRIAL_FIGURES: usize = 4;
 /// The most trials of a table: CSV and JSON have all.
-const TRIALS: usize = 200;
+const MAX_TRIAL_ROWS: usize = 200;
 /// The most passed rules of a table.
-const RULES: usize = 200;
+const MAX_PASSED_RULES: usize = 200;
 /// More facts of a group are folded, and of very many only the first are shown.
-const FEW: usize = 30;
-const FACTS: usize = 5000;
+const MAX_UNFOLDED_FACTS: usize = 30;
+const MAX_FACTS: usize = 5000;
 
 /// The sections of a subject; without trials and passed rules if a page has very many.
-pub(super) fn sections(
+pub(super) fn detail_sections(
     subject: &ReportSubject<'_>,
     charts: Vec<Chart>,
     in_full: bool,
 ) -> Vec<Block> {
     let results = &subject.entry.verdict.results;
     let results_in_full = results.iter().filter(move |_| in_full);
-    let rules = results.iter();
-    let rules = rules.flat_map(|result| self::rules(result, in_full));
+    let rule_results = results.iter();
+    let rules = rule_results.flat_map(|result| self::rules_blocks(result, in_full));
     let whole = rule_table("Rules of the whole submission", subject.entry.rules);
     let commands = subject.commands.as_ref().map(|commands| {
         let lines = commands.lines().map(Into::into).collect();
@@ -45,39 +45,39 @@ pub(super) fn sections(
         Block::folded("The run as a shell script", [script])
     });
     let sections = [
-        Section::of("Trials", results_in_full.flat_map(trials)),
-        Section::of("Charts", Block::charts(charts)),
-        Section::of("Rules", rules.chain(whole)),
-        Section::of("Telemetry", telemetry(subject, in_full)),
-        Section::of("Environment", environment(subject)),
-        Section::of("Commands", commands),
-        Section::of("Steps", steps(subject)),
+        Section::nonempty_block("Trials", results_in_full.flat_map(trials_blocks)),
+        Section::nonempty_block("Charts", Block::charts(charts)),
+        Section::nonempty_block("Rules", rules.chain(whole)),
+        Section::nonempty_block("Telemetry", telemetry_blocks(subject, in_full)),
+        Section::nonempty_block("Environment", environment_blocks(subject)),
+        Section::nonempty_block("Commands", commands),
+        Section::nonempty_block("Steps", steps_blocks(subject)),
     ];
     sections.into_iter().flatten().collect()
 }
 
-fn trials(result: &ResultVerdict) -> Vec<Block> {
+fn trials_blocks(result: &ResultVerdict) -> Vec<Block> {
     if result.trials.is_empty() {
         return Vec::new();
     }
     let caption = format!("{} {}: {}", result.scenario, result.mode, result.path);
-    let table = Table::of(caption, with_warmups(result).take(TRIALS));
-    let table = table.head("trial", |(is_warmup, trial)| match is_warmup {
+    let empty_table = Table::builder(caption, with_warmups(result).take(MAX_TRIAL_ROWS));
+    let trial_table = empty_table.head("trial", |(is_warmup, trial)| match is_warmup {
         true => format!("{} (warm-up)", trial.trial),
         false => trial.trial.to_string(),
     });
     let names = figure_names(result);
-    let table = names.iter().fold(table, |table, name| {
-        table.number(name, |(_, trial)| figure(result, trial, name))
+    let figure_table = names.iter().fold(trial_table, |table, name| {
+        table.number(name, |(_, trial)| format_trial_figure(result, trial, name))
     });
-    let table = table.status("status", |(_, trial)| status(&trial.step));
-    let table = table.status("rules", |(is_warmup, trial)| match is_warmup {
+    let status_table = figure_table.status("status", |(_, trial)| trial_status(&trial.step));
+    let table = status_table.status("rules", |(is_warmup, trial)| match is_warmup {
         true => "not judged".into(),
-        false => marks::rules(trial.valid),
+        false => marks::rules_cell(trial.valid),
     });
-    let rest = result.trials.len().saturating_sub(TRIALS);
-    let rest = Block::rest(rest, "more trial", "--output csv has all");
-    table.block().into_iter().chain(rest).collect()
+    let rest = result.trials.len().saturating_sub(MAX_TRIAL_ROWS);
+    let rest = Block::omitted_note(rest, "more trial", "--output csv has all");
+    table.into_block().into_iter().chain(rest).collect()
 }
 
 /// The figures of a table of trials: the deciding and the judged ones first.
@@ -86,18 +86,18 @@ fn figure_names(result: &ResultVerdict) -> Vec<&String> {
     let all = result.trials.iter().flat_map(|trial| trial.figures.keys());
     let names = result.deciding.iter().chain(judged).chain(all);
     let names = names.unique_by(|name| name.to_ascii_lowercase());
-    names.take(FIGURES).collect()
+    names.take(MAX_TRIAL_FIGURES).collect()
 }
 
-fn figure(result: &ResultVerdict, trial: &TrialVerdict, name: &str) -> String {
+fn format_trial_figure(result: &ResultVerdict, trial: &TrialVerdict, name: &str) -> String {
     let mut figures = trial.figures.iter();
     let figure = figures.find(|(key, _)| key.eq_ignore_ascii_case(name));
     let Some((_, FigureValue { value, unit, .. })) = figure else {
         return NOTHING.to_owned();
     };
     // All trials in the unit of the result.
-    let like = result.figures.get(name);
-    let like = like.map_or(*value, |figure| figure.value);
+    let result_figure = result.figures.get(name);
+    let like = result_figure.map_or(*value, |figure| figure.value);
     let text = number::format_figure_like(*value, unit, like);
     if trial.outlier_in.iter().any(|outlier| outlier == name) {
         return format!("{text} (outlier)");
@@ -105,8 +105,8 @@ fn figure(result: &ResultVerdict, trial: &TrialVerdict, name: &str) -> String {
     text
 }
 
-fn status(step: &StepOutcome) -> TableCell {
-    let bad = |text: String| TableCell::toned(Tone::Bad, text);
+fn trial_status(step: &StepOutcome) -> TableCell {
+    let bad = |text: String| TableCell::with_tone(Tone::Bad, text);
     match step {
         StepOutcome::Finished => "done".into(),
         StepOutcome::Failed { reason, .. } => bad(format!("failed: {reason}")),
@@ -117,7 +117,7 @@ fn status(step: &StepOutcome) -> TableCell {
 }
 
 /// Violated rules as a table, passed ones folded.
-fn rules(result: &ResultVerdict, in_full: bool) -> Vec<Block> {
+fn rules_blocks(result: &ResultVerdict, in_full: bool) -> Vec<Block> {
     let rules = result.rules.iter();
     let (passed, notable): (Vec<&RuleCheck>, Vec<_>) = rules.partition(|rule| !rule.is_notable());
     let name = format!("{} {}", result.scenario, result.mode);
@@ -128,12 +128,15 @@ fn rules(result: &ResultVerdict, in_full: bool) -> Vec<Block> {
         "warnings"
     };
     let table = rule_table(&format!("{name}: {title}"), notable);
-    let summary = format!("{name}: {} passed", format::count(passed.len(), "rule"));
+    let summary = format!(
+        "{name}: {} passed",
+        format::format_count(passed.len(), "rule")
+    );
     let passed = match (passed.is_empty(), in_full) {
         (true, _) if table.is_some() => None,
         (true, _) | (false, false) => Some(Block::paragraph(format!("{summary}."))),
         (false, true) => {
-            let some = passed.into_iter().take(RULES);
+            let some = passed.into_iter().take(MAX_PASSED_RULES);
             let table = rule_table(&format!("{name}: passed rules"), some);
             Some(Block::folded(summary, table))
         }
@@ -143,69 +146,70 @@ fn rules(result: &ResultVerdict, in_full: bool) -> Vec<Block> {
 
 fn rule_table<'a>(caption: &str, rules: impl IntoIterator<Item = &'a RuleCheck>) -> Option<Block> {
     let trial_of = |trial: Option<u32>| trial.map_or("all".to_owned(), |trial| trial.to_string());
-    Table::of(caption, rules)
+    Table::builder(caption, rules)
         .head("rule", |rule| &rule.rule)
         .text("trial", |rule| trial_of(rule.trial))
         .text("measured", |rule| &rule.measured)
         .text("required", |rule| &rule.required)
-        .status("result", |rule| marks::rule(rule))
-        .block()
+        .status("result", |rule| marks::rule_cell(rule))
+        .into_block()
 }
 
-fn telemetry(subject: &ReportSubject<'_>, in_full: bool) -> Vec<Block> {
+fn telemetry_blocks(subject: &ReportSubject<'_>, in_full: bool) -> Vec<Block> {
     let results = subject.entry.verdict.results.iter();
-    let watched = results.filter_map(|result| {
+    let watched_results = results.filter_map(|result| {
         let name = format!("{} {}", result.scenario, result.mode);
         Some((name, result.telemetry.as_ref()?))
     });
-    let watched: Vec<(String, &TelemetrySummary)> = watched.collect();
-    let mut blocks = Vec::from_iter(summaries(&watched));
+    let watched: Vec<(String, &TelemetrySummary)> = watched_results.collect();
+    let mut blocks = Vec::from_iter(telemetry_table(&watched));
     for (name, summary) in &watched {
-        let causes = summary.throttled_s.iter().flatten();
-        let causes = causes.filter(|(_, seconds)| **seconds > 0.0);
+        let all_causes = summary.throttled_s.iter().flatten();
+        let causes = all_causes.filter(|(_, seconds)| **seconds > 0.0);
         blocks.extend(causes.map(|(cause, seconds)| {
-            let time = format::duration(*seconds);
+            let time = format::format_duration(*seconds);
             Block::paragraph(format!(
                 "{name}: clocks were throttled by {cause} for {time}."
             ))
         }));
     }
-    let unwatched = watched.iter();
-    let unwatched = unwatched.filter(|(_, summary)| !summary.unwatched_machines.is_empty());
+    let all_watched = watched.iter();
+    let unwatched = all_watched.filter(|(_, summary)| !summary.unwatched_machines.is_empty());
     blocks.extend(unwatched.map(|(name, summary)| {
-        let machines = format::first(&summary.unwatched_machines, 5);
+        let machines = format::join_first(&summary.unwatched_machines, 5);
         let reason = format!("there are no samples of {machines}");
         Block::paragraph(format!("{name}: power and energy are unknown: {reason}."))
     }));
     if in_full {
-        blocks.extend(Block::charts(charts::of_telemetry(&subject.telemetry)));
+        blocks.extend(Block::charts(charts::telemetry_charts(&subject.telemetry)));
     }
     blocks
 }
 
 /// A table of telemetry; columns without values are not shown.
-fn summaries(watched: &[(String, &TelemetrySummary)]) -> Option<Block> {
+fn telemetry_table(watched: &[(String, &TelemetrySummary)]) -> Option<Block> {
     let text = |value: Option<f64>, unit: &str| {
-        let value = value.map(|value| number::format_figure((value * 10.0).round() / 10.0, unit));
-        value.unwrap_or_default()
+        let formatted =
+            value.map(|value| number::format_figure((value * 10.0).round() / 10.0, unit));
+        formatted.unwrap_or_default()
     };
-    let size = |bytes: Option<u64>| bytes.map(format::size).unwrap_or_default();
+    let size = |bytes: Option<u64>| bytes.map(format::format_bytes).unwrap_or_default();
     let each = |summary: &TelemetrySummary| {
         let each = summary.per_joule.as_ref();
         each.map(|each| number::format_figure(each.value, &each.unit))
     };
     let gpus = |summary: &TelemetrySummary| {
         let machines = match summary.machines {
-            Some(machines) => format!(" of {}", format::count(machines, "machine")),
+            Some(machines) => format!(" of {}", format::format_count(machines, "machine")),
             None => String::new(),
         };
         (summary.gpus > 0).then(|| format!("{}{machines}", summary.gpus))
     };
     let cpus = |busy: Option<f64>| busy.map(|busy| format!("{busy:.2}")).unwrap_or_default();
-    Table::of("During the measurements, over all trials", watched)
+    Table::builder("During the measurements, over all trials", watched)
         .head("scenario", |(name, _)| name)
         .number("sampled for", |(_, summary)| {
-            format::duration(summary.seconds)
+            format::format_duration(summary.seconds)
         })
         .number("GPUs", |(_, summary)| gpus(summary).unwrap_or_default())
         .number("mean power", |(_, summary)| text(summary.mean_power_w, "W"))
@@ -228,22 +232,23 @@ fn summaries(watched: &[(String, &TelemetrySummary)]) -> Option<Block> {
         .number("peak container memory", |(_, summary)| {
             size(summary.peak_memory)
         })
-        .block()
+        .into_block()
 }
 
 /// Renders all facts as one table; groups of very many are folded.
-fn environment(subject: &ReportSubject<'_>) -> Vec<Block> {
+fn environment_blocks(subject: &ReportSubject<'_>) -> Vec<Block> {
     let mut all: Vec<&Fact> = subject.environment.iter().collect();
     all.sort_by_key(|fact| fact.group);
     let groups = all.chunk_by(|left, right| left.group == right.group);
-    let (short, long): (Vec<&[&Fact]>, Vec<_>) = groups.partition(|facts| facts.len() <= FEW);
+    let (short, long): (Vec<&[&Fact]>, Vec<_>) =
+        groups.partition(|facts| facts.len() <= MAX_UNFOLDED_FACTS);
     let table = |caption: &str, groups: &[&[&Fact]]| {
-        let facts = groups.iter().flat_map(|facts| facts.iter().take(FACTS));
-        Table::of(caption, facts)
+        let facts = groups.iter().flat_map(|facts| facts.iter().take(MAX_FACTS));
+        Table::builder(caption, facts)
             .head("property", |fact| &fact.what)
             .text("value", |fact| &fact.value)
-            .grouped(|fact| fact.group.heading().to_owned())
-            .block()
+            .group_by(|fact| fact.group.heading().to_owned())
+            .into_block()
     };
     let folded = long.into_iter().map(|facts| {
         let word = facts[0].group.heading();
@@ -253,15 +258,15 @@ fn environment(subject: &ReportSubject<'_>) -> Vec<Block> {
     short.into_iter().chain(folded).collect()
 }
 
-fn steps(subject: &ReportSubject<'_>) -> Vec<Block> {
+fn steps_blocks(subject: &ReportSubject<'_>) -> Vec<Block> {
     let name = |step: &StepReport| format!("{:02} {}", step.number, step.name);
     let duration = |step: &StepReport| match step.end {
         None | Some((StepEnd::Skipped { .. }, _)) => NOTHING.to_owned(),
-        Some((_, seconds)) => format::duration(seconds),
+        Some((_, seconds)) => format::format_duration(seconds),
     };
-    let table = Table::of("Steps", &subject.steps)
+    let table = Table::builder("Steps", &subject.steps)
         .head("step", |step| {
-            TableCell::from(name(step)).linked(step.log.clone())
+            TableCell::from(name(step)).with_link(step.log.clone())
         })
         .status("status", |step| step_status(step))
         .number("duration", |step| duration(step));
@@ -272,9 +277,9 @@ fn steps(subject: &ReportSubject<'_>) -> Vec<Block> {
         let title = format!("Last output of {}", name(step));
         let lines = last_lines.iter().flat_map(|line| line.lines());
         let tail = Block::Verbatim(title.as_str().into(), lines.map(Into::into).collect());
-        (!last_lines.is_empty()).then(|| Section::block(title, [tail]))
+        (!last_lines.is_empty()).then(|| Section::new_block(title, [tail]))
     });
-    table.block().into_iter().chain(tails).collect()
+    table.into_block().into_iter().chain(tails).collect()
 }
 
 fn step_status(step: &StepReport) -> TableCell {
@@ -288,16 +293,16 @@ fn step_status(step: &StepReport) -> TableCell {
 }
 
 /// The runs of a cell of a batch, each with a link to its directory.
-pub(super) fn runs(subject: &ReportSubject<'_>) -> Option<Block> {
+pub(super) fn runs_table(subject: &ReportSubject<'_>) -> Option<Block> {
     let evidence = |run: &CellRun| match &run.lost {
         None => "used".into(),
         Some(reason) => TableCell::status(BAD, reason),
     };
-    Table::of("Runs", &subject.runs)
+    Table::builder("Runs", &subject.runs)
         .head("run", |(run, path)| {
-            TableCell::from(&run.run).linked(path.clone())
+            TableCell::from(&run.run).with_link(path.clone())
         })
         .number("trial", |(run, _)| run.trial.to_string())
         .status("evidence", |(run, _)| evidence(run))
-        .block()
+        .into_block()
 }

@@ -9,47 +9,49 @@ use retrial_results::verdict::comparison::{
 };
 
 /// The digits of a digest that are shown, as by Docker.
-const DIGEST: usize = 12;
+const DIGEST_DIGITS: usize = 12;
 /// The differing packages of a brief report, and those of no known stack among them.
-const PACKAGES: (usize, usize) = (20, 8);
+const MAX_BRIEF_PACKAGES: (usize, usize) = (20, 8);
 /// The differences of other groups in a brief report.
-const FACTS: usize = 20;
+const MAX_BRIEF_FACTS: usize = 20;
 /// The differences of a group on a page.
-const MOST: usize = 1000;
+const MAX_PAGE_FACTS: usize = 1000;
 /// The longest common value that is shown.
-const ALIKE: usize = 48;
+const MAX_COMMON_VALUE_LETTERS: usize = 48;
 
 /// Differences as a table, common facts in a sentence.
-pub(super) fn blocks<N: AsRef<str>>(
+pub(super) fn difference_blocks<N: AsRef<str>>(
     names: &[N],
     groups: &[EnvironmentGroup],
     detail: DetailLevel,
 ) -> Vec<Block> {
     let differ = groups.iter().flat_map(|group| {
-        let facts = visible(group, detail).iter();
+        let facts = visible_differences(group, detail).iter();
         facts.map(move |fact| (group.group.heading(), fact))
     });
-    let table = Table::of("Differences between the environments", differ);
-    let table = table.head("difference", |(_, fact)| &fact.what);
+    let empty_table = Table::builder("Differences between the environments", differ);
+    let fact_table = empty_table.head("difference", |(_, fact)| &fact.what);
     let columns = names.iter().enumerate();
-    let table = columns.fold(table, |table, (at, name)| {
+    let value_table = columns.fold(fact_table, |table, (at, name)| {
         table.text(name.as_ref(), |(_, fact)| {
-            value_of(fact.values.get(at).and_then(Option::as_deref))
+            format_value(fact.values.get(at).and_then(Option::as_deref))
         })
     });
-    let table = table.grouped(|(word, _)| (*word).to_owned()).block();
-    let notes = groups.iter().flat_map(|group| notes(group, detail));
+    let table = value_table
+        .group_by(|(word, _)| (*word).to_owned())
+        .into_block();
+    let notes = groups.iter().flat_map(|group| group_notes(group, detail));
     let notes = Block::list(notes.map(ListItem::new));
-    let alike = alike(groups, detail).join("; ");
+    let alike = common_facts(groups, detail).join("; ");
     let alike = (!alike.is_empty()).then(|| Block::paragraph(format!("the same: {alike}")));
     [table, notes, alike].into_iter().flatten().collect()
 }
 
 /// Notes on differences that the table omits, and on subjects of which nothing is known.
-fn notes(group: &EnvironmentGroup, detail: DetailLevel) -> impl Iterator<Item = String> {
+fn group_notes(group: &EnvironmentGroup, detail: DetailLevel) -> impl Iterator<Item = String> {
     let word = group.group.heading();
     let all = group.differs.len() + group.omitted;
-    let visible = visible(group, detail).len();
+    let visible = visible_differences(group, detail).len();
     let more = "--verbose or --output json shows all";
     let cut = (all > visible).then(|| format!("{word}: {all} differ, {visible} shown; {more}"));
     let letters = group.not_known.join(", ");
@@ -58,22 +60,24 @@ fn notes(group: &EnvironmentGroup, detail: DetailLevel) -> impl Iterator<Item = 
 }
 
 /// The differences that are shown: in brief, of packages those of known stacks and a few others.
-fn visible(group: &EnvironmentGroup, detail: DetailLevel) -> &[EnvironmentFact] {
+fn visible_differences(group: &EnvironmentGroup, detail: DetailLevel) -> &[EnvironmentFact] {
     let count = match (detail, group.group) {
         (DetailLevel::Facts, _) => usize::MAX,
-        (DetailLevel::Full, _) => MOST,
+        (DetailLevel::Full, _) => MAX_PAGE_FACTS,
         (DetailLevel::Brief, FactGroup::Packages) => {
             let mut differs = group.differs.iter();
-            let stack_count = differs.position(|fact| !is_known_stack(&fact.what));
-            let stack_count = stack_count.unwrap_or(group.differs.len());
-            PACKAGES.0.min(stack_count.saturating_add(PACKAGES.1))
+            let unknown_position = differs.position(|fact| !is_known_stack(&fact.what));
+            let stack_count = unknown_position.unwrap_or(group.differs.len());
+            MAX_BRIEF_PACKAGES
+                .0
+                .min(stack_count.saturating_add(MAX_BRIEF_PACKAGES.1))
         }
-        (DetailLevel::Brief, _) => FACTS,
+        (DetailLevel::Brief, _) => MAX_BRIEF_FACTS,
     };
     &group.differs[..count.min(group.differs.len())]
 }
 
-fn alike(groups: &[EnvironmentGroup], detail: DetailLevel) -> Vec<String> {
+fn common_facts(groups: &[EnvironmentGroup], detail: DetailLevel) -> Vec<String> {
     let all = detail == DetailLevel::Facts;
     let mut words: Vec<String> = Vec::new();
     for group in groups {
@@ -82,13 +86,14 @@ fn alike(groups: &[EnvironmentGroup], detail: DetailLevel) -> Vec<String> {
             FactGroup::Packages | FactGroup::Variables | FactGroup::Settings | FactGroup::Telemetry
         );
         let is_short = |fact: &str, value: &str| {
-            all || value.chars().count() <= ALIKE && !fact.starts_with("label ")
+            all || value.chars().count() <= MAX_COMMON_VALUE_LETTERS && !fact.starts_with("label ")
         };
         let named = group.alike.iter().filter(|_| all || !counted);
         let (short, long): (Vec<_>, Vec<_>) =
             named.partition(|fact| is_short(&fact.what, &fact.value));
         let facts = short.iter();
-        words.extend(facts.map(|fact| format!("{} {}", fact.what, value_of(Some(&fact.value)))));
+        words
+            .extend(facts.map(|fact| format!("{} {}", fact.what, format_value(Some(&fact.value)))));
         let more = if all || counted {
             group.same - short.len()
         } else {
@@ -96,7 +101,8 @@ fn alike(groups: &[EnvironmentGroup], detail: DetailLevel) -> Vec<String> {
         };
         if more > 0 {
             let besides = if short.is_empty() { "" } else { "more " };
-            let count = format::count(more, &format!("{besides}{}", noun(group.group)));
+            let count =
+                format::format_count(more, &format!("{besides}{}", group_noun(group.group)));
             words.push(match group.group {
                 FactGroup::Telemetry => format!("{count} (within 5 %)"),
                 _ => count,
@@ -106,7 +112,7 @@ fn alike(groups: &[EnvironmentGroup], detail: DetailLevel) -> Vec<String> {
     words
 }
 
-fn noun(group: FactGroup) -> &'static str {
+fn group_noun(group: FactGroup) -> &'static str {
     match group {
         FactGroup::Packages => "package",
         FactGroup::Variables => "environment variable",
@@ -120,13 +126,13 @@ fn noun(group: FactGroup) -> &'static str {
 }
 
 /// A digest is cut as by Docker; the JSON has all of it.
-fn value_of(value: Option<&str>) -> String {
+fn format_value(value: Option<&str>) -> String {
     let Some(value) = value else {
         return NOTHING.to_owned();
     };
     match value.strip_prefix("sha256:") {
-        Some(digits) if digits.len() > DIGEST && digits.is_ascii() => {
-            format!("sha256:{}…", &digits[..DIGEST])
+        Some(digits) if digits.len() > DIGEST_DIGITS && digits.is_ascii() => {
+            format!("sha256:{}…", &digits[..DIGEST_DIGITS])
         }
         _ => value.to_owned(),
     }

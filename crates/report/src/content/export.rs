@@ -2,19 +2,19 @@
 
 use serde::Serialize;
 
-use super::checks::counted;
+use super::checks::count_nouns;
 use super::marks::{BAD, GOOD};
-use super::verdict::notice;
+use super::verdict::notice_block;
 use crate::document::{Block, Conclusion, Document, ListItem, Section};
-use retrial_document::measures::format::count;
+use retrial_document::measures::format::format_count;
 use retrial_export::Export;
 
 /// An export for people; `to` is the tree's directory.
-pub fn document(export: &Export, to: &str) -> Document {
+pub fn export_document(export: &Export, to: &str) -> Document {
     let text = format!(
         "{to}: {} in {}, layout {}, {} division, {}, {}",
-        count(export.results.len(), "result"),
-        count(export.files.len(), "file"),
+        format_count(export.results.len(), "result"),
+        format_count(export.files.len(), "file"),
         export.round,
         export.division,
         export.submitter,
@@ -25,22 +25,24 @@ pub fn document(export: &Export, to: &str) -> Document {
             .test
             .clone()
             .unwrap_or_else(|| result.mode.to_string());
-        let value = result.figures.values().next();
-        let value = value.map(|value| format!("{value}, ")).unwrap_or_default();
+        let first_figure = result.figures.values().next();
+        let value = first_figure
+            .map(|value| format!("{value}, "))
+            .unwrap_or_default();
         let text = format!(
             "{value}trial {} of {} ({})",
             result.trial, result.run, result.reason
         );
-        ListItem::keyed(
+        ListItem::with_key(
             format!("{} {} {mode}", result.benchmark, result.scenario),
             text,
         )
     });
-    let notes = export.notes.iter();
-    let notes = notes.map(|note| ListItem::new(format!("note: {note}")));
-    let violated = export.violations.iter();
-    let violated = violated.map(|violation| {
-        ListItem::new(format!("{}: {}", violation.path, violation.rule)).marked(BAD)
+    let all_notes = export.notes.iter();
+    let notes = all_notes.map(|note| ListItem::new(format!("note: {note}")));
+    let violations = export.violations.iter();
+    let violated = violations.map(|violation| {
+        ListItem::new(format!("{}: {}", violation.path, violation.rule)).with_mark(BAD)
     });
     let mut blocks = vec![Block::paragraph(text)];
     blocks.extend(Block::list(results));
@@ -50,18 +52,18 @@ pub fn document(export: &Export, to: &str) -> Document {
         .chunk_by(|left, right| (&left.path, &left.fix) == (&right.path, &right.fix))
     {
         let title = format!("missing in {}: {}", items[0].path, items[0].fix);
-        let items = items
+        let missing_items = items
             .iter()
-            .map(|missing| ListItem::new(&missing.item).marked(BAD));
-        blocks.push(Section::block(title, Block::list(items)));
+            .map(|missing| ListItem::new(&missing.item).with_mark(BAD));
+        blocks.push(Section::new_block(title, Block::list(missing_items)));
     }
-    blocks.push(Block::Conclusion(conclusion(export)));
-    blocks.extend(notice(export.notice.as_deref()));
+    blocks.push(Block::Conclusion(export_conclusion(export)));
+    blocks.extend(notice_block(export.notice.as_deref()));
     Document::new("", blocks)
 }
 
-fn conclusion(export: &Export) -> Conclusion {
-    let problems = counted([
+fn export_conclusion(export: &Export) -> Conclusion {
+    let problems = count_nouns([
         (export.violations.len(), "violated rule"),
         (export.missing.len(), "missing item"),
     ]);
@@ -81,7 +83,7 @@ struct PrintedExport<'a> {
 }
 
 /// An export as indented JSON.
-pub fn json(export: &Export, to: &str) -> String {
+pub fn export_json(export: &Export, to: &str) -> String {
     let printed = PrintedExport {
         to,
         complete: export.is_complete(),

@@ -12,30 +12,30 @@ use retrial_results::verdict::{
 };
 
 /// More figures of one result than this are a table of their own, and their sentences are one.
-pub(super) const MANY: usize = 8;
+pub(super) const MAX_INLINE_FIGURES: usize = 8;
 /// A longer source is only in the sentence.
-const LONGEST_SOURCE: usize = 24;
-/// Of [`columns`]: the figure's name, and those that a table of one result has.
-const FIGURE: usize = 2;
-const OF_ONE_RESULT: [usize; 6] = [FIGURE, 3, 4, 6, 7, 8];
+const MAX_SOURCE_LETTERS: usize = 24;
+/// Of [`figure_columns`]: the figure's name, and those that a table of one result has.
+const FIGURE_COLUMN: usize = 2;
+const ONE_RESULT_COLUMNS: [usize; 6] = [FIGURE_COLUMN, 3, 4, 6, 7, 8];
 
 /// The tables of a verdict's figures; a result of many figures has one of its own.
-pub(super) fn tables(verdict: &Verdict) -> Vec<Block> {
+pub(super) fn figure_tables(verdict: &Verdict) -> Vec<Block> {
     let mut together = Vec::new();
     let mut tables = Vec::new();
     // The verdict's conclusion has them all, each with the result that it concerns.
     let qualifiers = verdict.qualifiers.iter();
     let said: Vec<QualifierKind> = qualifiers.map(|qualifier| qualifier.kind).collect();
     for result in &verdict.results {
-        let rows = rows(result, &said);
-        if rows.len() > MANY {
-            tables.push(Block::Table(by_itself(result, rows, verdict)));
+        let rows = figure_rows(result, &said);
+        if rows.len() > MAX_INLINE_FIGURES {
+            tables.push(Block::Table(single_result_table(result, rows, verdict)));
         } else {
             together.extend(rows);
         }
     }
     if !together.is_empty() {
-        let columns = columns(verdict.notice.is_some(), verdict.confidence);
+        let columns = figure_columns(verdict.notice.is_some(), verdict.confidence);
         let table = Table::new("Measured and published figures", columns, together);
         tables.insert(0, Block::Table(table));
     }
@@ -43,16 +43,16 @@ pub(super) fn tables(verdict: &Verdict) -> Vec<Block> {
 }
 
 /// The columns of figures.
-pub(super) fn columns(unverified: bool, confidence: f64) -> Vec<Column> {
+pub(super) fn figure_columns(unverified: bool, confidence: f64) -> Vec<Column> {
     vec![
         Column::head("scenario"),
-        Column::head("mode").under(0),
-        Column::text("figure").under(3),
-        Column::number("measured").noted(unverified_word(unverified)),
+        Column::head("mode").stack_under(0),
+        Column::text("figure").stack_under(3),
+        Column::number("measured").with_note(unverified_word(unverified)),
         Column::number("published"),
-        Column::text("source").under(4),
+        Column::text("source").stack_under(4),
         Column::number("ratio"),
-        Column::text(at(confidence)).under(6),
+        Column::text(confidence_label(confidence)).stack_under(6),
         Column::status("outcome"),
     ]
 }
@@ -63,47 +63,57 @@ pub(super) fn unverified_word(unverified: bool) -> &'static str {
 }
 
 /// Returns the head of a column of bounds: `at 95 %`.
-pub(super) fn at(confidence: f64) -> String {
+pub(super) fn confidence_label(confidence: f64) -> String {
     format!("at {}", number::format_percent(confidence))
 }
 
 /// The head of a column of two-sided intervals: `95 % interval`.
-pub(super) fn interval_at(confidence: f64) -> Column {
+pub(super) fn interval_column(confidence: f64) -> Column {
     Column::text(format!("{} interval", number::format_percent(confidence)))
 }
 
 /// A two-sided interval, `0.944–0.969`; empty without one.
-pub(super) fn interval(interval: Option<Bounds>) -> String {
+pub(super) fn format_interval(interval: Option<Bounds>) -> String {
     let proper = interval.filter(|interval| interval.upper > interval.lower);
     proper.map_or_else(String::new, |Bounds { lower, upper }| {
-        format!("{}–{}", number::ratio(lower), number::ratio(upper))
+        format!(
+            "{}–{}",
+            number::format_ratio(lower),
+            number::format_ratio(upper)
+        )
     })
 }
 
 /// A ratio, or the sign for none.
-pub(super) fn ratio(ratio: Option<f64>) -> String {
-    ratio.map_or(NOTHING.to_owned(), number::ratio)
+pub(super) fn format_ratio(ratio: Option<f64>) -> String {
+    ratio.map_or(NOTHING.to_owned(), number::format_ratio)
 }
 
 /// The figures of one result, whose name is the title. On a narrow terminal the bounds are only in the
 /// sentences.
-fn by_itself(result: &ResultVerdict, rows: Vec<Vec<TableCell>>, verdict: &Verdict) -> Table {
-    let prefix = table_of_all(&rows).map(str::to_owned);
+fn single_result_table(
+    result: &ResultVerdict,
+    rows: Vec<Vec<TableCell>>,
+    verdict: &Verdict,
+) -> Table {
+    let prefix = common_table(&rows).map(str::to_owned);
     let mut title = format!("{} {}", result.scenario, result.mode);
     if let Some(table) = &prefix {
         title = format!("{title}: {table}");
     }
     let name = if prefix.is_some() { "entry" } else { "figure" };
-    let mut columns = columns(verdict.notice.is_some(), verdict.confidence);
-    columns[FIGURE] = Column::head(name);
-    columns[7] = Column::text(at(verdict.confidence)).spare(0);
-    let columns = OF_ONE_RESULT.map(|column| columns[column].clone());
+    let mut columns = figure_columns(verdict.notice.is_some(), verdict.confidence);
+    columns[FIGURE_COLUMN] = Column::head(name);
+    columns[7] = Column::text(confidence_label(verdict.confidence)).omit_at_rank(0);
+    let columns = ONE_RESULT_COLUMNS.map(|column| columns[column].clone());
     let lines = rows.into_iter().map(|mut row| {
         if let Some(table) = &prefix {
-            let entry = row[FIGURE].text[table.len()..].trim_matches(['[', ']']);
-            row[FIGURE] = entry.to_owned().into();
+            let entry = row[FIGURE_COLUMN].text[table.len()..].trim_matches(['[', ']']);
+            row[FIGURE_COLUMN] = entry.to_owned().into();
         }
-        OF_ONE_RESULT.map(|column| row[column].clone()).to_vec()
+        ONE_RESULT_COLUMNS
+            .map(|column| row[column].clone())
+            .to_vec()
     });
     Table {
         titled: true,
@@ -112,41 +122,43 @@ fn by_itself(result: &ResultVerdict, rows: Vec<Vec<TableCell>>, verdict: &Verdic
 }
 
 /// The one table that all figures are entries of.
-fn table_of_all(rows: &[Vec<TableCell>]) -> Option<&str> {
-    let mut tables = rows.iter().map(|row| table_name(&row[FIGURE].text));
+fn common_table(rows: &[Vec<TableCell>]) -> Option<&str> {
+    let mut tables = rows.iter().map(|row| table_name(&row[FIGURE_COLUMN].text));
     tables.all_equal_value().ok()?
 }
 
-/// The cells of [`columns`] of a result: a row for each published figure; if there is none, for each
+/// The cells of [`figure_columns`] of a result: a row for each published figure; if there is none, for each
 /// that the recipe declares, after the one that its suite publishes. `said` are kinds of qualifiers that stand
 /// next to the table.
-pub(super) fn rows(result: &ResultVerdict, said: &[QualifierKind]) -> Vec<Vec<TableCell>> {
+pub(super) fn figure_rows(result: &ResultVerdict, said: &[QualifierKind]) -> Vec<Vec<TableCell>> {
     if result.judgements.is_empty() {
         let first = result.deciding.as_deref();
         let declared = result.declared.iter().map(String::as_str);
         let others = declared.filter(|name| first != Some(name));
         let names = [first.unwrap_or_default()].into_iter().chain(others);
-        return names.map(|name| row(result, name, None, said)).collect();
+        return names
+            .map(|name| figure_row(result, name, None, said))
+            .collect();
     }
     let judgements = result.judgements.iter();
     judgements
-        .map(|judgement| row(result, &judgement.figure, Some(judgement), said))
+        .map(|judgement| figure_row(result, &judgement.figure, Some(judgement), said))
         .collect()
 }
 
 /// Returns the row of a figure and its published one; without a judgement, of the benchmark's own limit if it has one.
-fn row(
+fn figure_row(
     result: &ResultVerdict,
     figure: &str,
     judged: Option<&Judgement>,
     said: &[QualifierKind],
 ) -> Vec<TableCell> {
     let outcome = judged.map_or(result.outcome, |judged| result.outcome_of(judged));
-    let kinds = result.qualifiers.iter().map(|qualifier| qualifier.kind);
-    let kinds = kinds.filter(|kind| !said.contains(kind));
+    let all_kinds = result.qualifiers.iter().map(|qualifier| qualifier.kind);
+    let kinds = all_kinds.filter(|kind| !said.contains(kind));
     let (measured, next_to) = match judged {
-        Some(judged) => (judged.measured.as_ref(), published(judged)),
-        None => (result.figures.get(figure), limit(result, figure)),
+        Some(judged) => (judged.measured.as_ref(), published_in_measured_unit(judged)),
+        None => (result.figures.get(figure), find_limit(result, figure)),
     };
     let (published, source) = next_to.unwrap_or((NOTHING.to_owned(), String::new()));
     vec![
@@ -156,14 +168,14 @@ fn row(
         measured.map_or(NOTHING.into(), |value| value.to_string().into()),
         published.into(),
         source.into(),
-        ratio(judged.and_then(|judged| judged.ratio)).into(),
-        judged.map(bounds).unwrap_or_default().into(),
-        marks::outcome(&QualifiedOutcome::from_kinds(outcome, kinds)),
+        format_ratio(judged.and_then(|judged| judged.ratio)).into(),
+        judged.map(format_deciding_bound).unwrap_or_default().into(),
+        marks::outcome_cell(&QualifiedOutcome::from_kinds(outcome, kinds)),
     ]
 }
 
 /// The published figure in the unit of the measured one, and its source.
-fn published(judgement: &Judgement) -> Option<(String, String)> {
+fn published_in_measured_unit(judgement: &Judgement) -> Option<(String, String)> {
     let reference = Reference::find_deciding(&judgement.references)?;
     let measured = judgement.measured.as_ref();
     let (unit, like) = measured.map_or(("", reference.value), |figure| {
@@ -172,36 +184,36 @@ fn published(judgement: &Judgement) -> Option<(String, String)> {
     // The measured figure has the unit.
     let text = number::format_figure_like(reference.value, unit, like);
     let value = text.split(' ').next().unwrap_or_default();
-    Some((value.to_owned(), source(reference)))
+    Some((value.to_owned(), reference_source(reference)))
 }
 
-fn limit(result: &ResultVerdict, figure: &str) -> Option<(String, String)> {
+fn find_limit(result: &ResultVerdict, figure: &str) -> Option<(String, String)> {
     let limit = result.rules.iter().find(|rule| rule.rule == figure)?;
     Some((limit.required.clone(), "limit".to_owned()))
 }
 
-pub(super) fn source(reference: &Reference) -> String {
+pub(super) fn reference_source(reference: &Reference) -> String {
     match reference.source.clone() {
-        Some(source) if source.chars().count() <= LONGEST_SOURCE => source,
+        Some(source) if source.chars().count() <= MAX_SOURCE_LETTERS => source,
         _ => reference.kind.label().to_owned(),
     }
 }
 
 /// The bound that decides: of an inconclusive figure the one that would have to be higher. Of an
 /// equivalence both.
-fn bounds(judgement: &Judgement) -> String {
+fn format_deciding_bound(judgement: &Judgement) -> String {
     let is_worse = matches!(judgement.outcome, Outcome::NotReproduced | Outcome::Invalid);
     let lower = (judgement.claim != Claim::Equivalent).then_some(!is_worse);
-    one_sided(judgement.bounds, lower)
+    format_one_sided(judgement.bounds, lower)
 }
 
 /// One-sided bounds: the lower, `≥ 0.944`, the upper, or both.
-pub(super) fn one_sided(bounds: Option<Bounds>, lower: Option<bool>) -> String {
+pub(super) fn format_one_sided(bounds: Option<Bounds>, lower: Option<bool>) -> String {
     let Some(bounds) = bounds.filter(|bounds| bounds.upper > bounds.lower) else {
         return String::new();
     };
-    let least = format!("≥ {}", number::ratio(bounds.lower));
-    let most = format!("≤ {}", number::ratio(bounds.upper));
+    let least = format!("≥ {}", number::format_ratio(bounds.lower));
+    let most = format!("≤ {}", number::format_ratio(bounds.upper));
     match lower {
         Some(true) => least,
         Some(false) => most,

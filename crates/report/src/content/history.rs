@@ -6,27 +6,27 @@ use std::collections::BTreeMap;
 use itertools::{Itertools as _, join};
 use jiff::tz::TimeZone;
 
-use super::figures::{NOTHING, ratio, unverified_word};
+use super::figures::{NOTHING, format_ratio, unverified_word};
 use super::{marks, runs, verdict};
-use crate::charts::{Bar, BarChart, Chart, ChartKind, FigureOrigin, extent, median};
+use crate::charts::{Bar, BarChart, Chart, ChartKind, FigureOrigin, median, value_range};
 use crate::document::{Block, Column, Document, Section, StyledText, Table, TableCell};
 use retrial_document::measures::format;
 use retrial_history::{DecidingFigure, RunSummary};
 use retrial_results::verdict::{Outcome, QualifiedOutcome, number};
 
 /// The most groups of a page.
-const GROUPS: usize = 400;
+const MAX_GROUPS: usize = 400;
 /// The most runs of a page, and the least of each group.
-const RUNS: usize = 3000;
-const LEAST: usize = 3;
+const MAX_RUNS: usize = 3000;
+const MIN_RUNS_PER_GROUP: usize = 3;
 /// The most charts, and the most bars of one.
-const CHARTS: usize = 12;
-const BARS: usize = 12;
+const MAX_CHARTS: usize = 12;
+const MAX_BARS: usize = 12;
 
 /// A page of very many runs.
 pub struct RunsPage<'a> {
     /// The version that made the page, and when.
-    pub made: String,
+    pub made_by: String,
     /// The runs, newest last.
     pub rows: &'a [RunSummary],
     /// The path from the page to a run's directory, if it is known.
@@ -45,39 +45,39 @@ struct HistoryGroup<'a> {
 }
 
 /// Makes the document of a page.
-pub fn document(many: &RunsPage<'_>) -> Document {
-    let groups = groups(many.rows);
+pub fn history_document(many: &RunsPage<'_>) -> Document {
+    let groups = group_runs(many.rows);
     let newest = groups.iter().filter_map(|group| group.rows.first());
-    let notices = verdict::notices(newest.map(|row| &row.submission)).collect_vec();
+    let notices = verdict::notice_blocks(newest.map(|row| &row.submission)).collect_vec();
     let unverified = !notices.is_empty();
     let sections = [
-        Section::of("Outcomes", outcomes(many)),
-        Section::of("Charts", Block::charts(charts(&groups, unverified))),
-        Section::of("Groups", summary(&groups, unverified)),
-        Section::of("Runs", listed(many, &groups)),
+        Section::nonempty_block("Outcomes", outcome_blocks(many)),
+        Section::nonempty_block("Charts", Block::charts(figure_charts(&groups, unverified))),
+        Section::nonempty_block("Groups", groups_blocks(&groups, unverified)),
+        Section::nonempty_block("Runs", run_blocks(many, &groups)),
     ];
     let blocks = sections.into_iter().flatten().chain(notices);
-    let title = format!("Retrial: {}", format::count(many.rows.len(), "run"));
+    let title = format!("Retrial: {}", format::format_count(many.rows.len(), "run"));
     Document {
-        made: many.made.as_str().into(),
+        made_by: many.made_by.as_str().into(),
         ..Document::new(title, blocks)
     }
 }
 
 /// Groups runs by title, variants and machine.
-fn groups(rows: &[RunSummary]) -> Vec<HistoryGroup<'_>> {
-    let mut groups: BTreeMap<(&str, String, &str), Vec<&RunSummary>> = BTreeMap::new();
+fn group_runs(rows: &[RunSummary]) -> Vec<HistoryGroup<'_>> {
+    let mut rows_by_group: BTreeMap<(&str, String, &str), Vec<&RunSummary>> = BTreeMap::new();
     for row in rows.iter().rev() {
         let place = if row.gpus.is_empty() {
             &row.host
         } else {
             &row.gpus
         };
-        let key = (runs::title(row), row.choices(), place.as_str());
-        groups.entry(key).or_default().push(row);
+        let key = (runs::benchmark_title(row), row.choices(), place.as_str());
+        rows_by_group.entry(key).or_default().push(row);
     }
-    let groups = groups.into_iter();
-    let groups = groups.map(|((title, choices, place), rows)| HistoryGroup {
+    let entries = rows_by_group.into_iter();
+    let groups = entries.map(|((title, choices, place), rows)| HistoryGroup {
         title,
         choices,
         place,
@@ -86,24 +86,25 @@ fn groups(rows: &[RunSummary]) -> Vec<HistoryGroup<'_>> {
     groups.collect()
 }
 
-fn outcomes(many: &RunsPage<'_>) -> Vec<Block> {
-    let states = many.rows.iter();
-    let states = states.map(|row| (row.qualified_outcome(), row.state()));
-    let table = Table::of("Runs by outcome", states.counts().into_iter().sorted())
+fn outcome_blocks(many: &RunsPage<'_>) -> Vec<Block> {
+    let rows = many.rows.iter();
+    let states = rows.map(|row| (row.qualified_outcome(), row.state()));
+    let table = Table::builder("Runs by outcome", states.counts().into_iter().sorted())
         .status("outcome", |((outcome, state), _)| {
-            status(outcome.as_ref(), state)
+            outcome_status(outcome.as_ref(), state)
         })
         .number("runs", |(_, count)| count.to_string());
-    let started =
-        |row: Option<&RunSummary>| row.map_or(String::new(), |row| runs::started(row, many.zone));
+    let started = |row: Option<&RunSummary>| {
+        row.map_or(String::new(), |row| runs::format_start(row, many.zone))
+    };
     let (first, last) = (started(many.rows.first()), started(many.rows.last()));
-    let span = StyledText::Faint(format!("From {first} to {last}.").into());
-    let span = [Block::paragraph(span)];
-    table.block().into_iter().chain(span).collect()
+    let span_text = StyledText::Faint(format!("From {first} to {last}.").into());
+    let span = [Block::paragraph(span_text)];
+    table.into_block().into_iter().chain(span).collect()
 }
 
-fn status(outcome: Option<&QualifiedOutcome>, state: &str) -> TableCell {
-    outcome.map_or_else(|| format!("• {state}").into(), marks::outcome)
+fn outcome_status(outcome: Option<&QualifiedOutcome>, state: &str) -> TableCell {
+    outcome.map_or_else(|| format!("• {state}").into(), marks::outcome_cell)
 }
 
 /// A figure of the valid runs of a group.
@@ -119,10 +120,10 @@ struct Spread<'a> {
     ratio: Option<f64>,
 }
 
-fn spreads<'a>(group: &HistoryGroup<'a>) -> Vec<Spread<'a>> {
+fn figure_spreads<'a>(group: &HistoryGroup<'a>) -> Vec<Spread<'a>> {
     let is_valid = |outcome: Outcome| outcome < Outcome::Invalid;
-    let valid = group.rows.iter();
-    let valid = valid.filter(|row| row.outcome.is_some_and(is_valid));
+    let rows = group.rows.iter();
+    let valid = rows.filter(|row| row.outcome.is_some_and(is_valid));
     let measured = valid.filter_map(|row| {
         let deciding = row.deciding.as_ref()?;
         Some((deciding, deciding.value.filter(|value| value.is_finite())?))
@@ -137,7 +138,7 @@ fn spreads<'a>(group: &HistoryGroup<'a>) -> Vec<Spread<'a>> {
             .filter_map(|((scenario, figure), measured)| {
                 let values = measured.iter().map(|(_, value)| *value).collect_vec();
                 let ratios = measured.iter().filter_map(|(deciding, _)| deciding.ratio);
-                let (lowest, highest) = extent(values.iter().copied());
+                let (lowest, highest) = value_range(values.iter().copied());
                 Some(Spread {
                     scenario,
                     figure,
@@ -155,11 +156,11 @@ fn spreads<'a>(group: &HistoryGroup<'a>) -> Vec<Spread<'a>> {
 }
 
 /// A chart for each figure of each recipe, with a bar for each group.
-fn charts(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Chart> {
+fn figure_charts(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Chart> {
     type GroupKey<'a> = (&'a str, &'a str, &'a str, &'a str);
     let mut bars_by_figure: BTreeMap<GroupKey<'_>, Vec<Bar>> = BTreeMap::new();
     for group in groups {
-        for spread in spreads(group) {
+        for spread in figure_spreads(group) {
             let key = (group.title, spread.scenario, spread.figure, spread.unit);
             let label = match group.choices.as_str() {
                 "" => group.place.to_owned(),
@@ -172,12 +173,13 @@ fn charts(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Chart> {
         }
     }
     let word = if unverified { ", unverified" } else { "" };
-    let charts = bars_by_figure.into_iter().take(CHARTS);
-    let charts = charts.map(|((title, scenario, figure, unit), mut bars)| {
+    let shown = bars_by_figure.into_iter().take(MAX_CHARTS);
+    let charts = shown.map(|((title, scenario, figure, unit), mut bars)| {
         let count = bars.len();
-        bars.truncate(BARS);
-        let omitted = (count > BARS).then(|| format!("; the first {BARS} of {count} groups"));
-        let omitted = omitted.unwrap_or_default();
+        bars.truncate(MAX_BARS);
+        let omitted_note =
+            (count > MAX_BARS).then(|| format!("; the first {MAX_BARS} of {count} groups"));
+        let omitted = omitted_note.unwrap_or_default();
         let values = bars.iter();
         let values =
             values.map(|bar| format!("{}: {}", bar.label, number::format_figure(bar.value, unit)));
@@ -193,27 +195,27 @@ fn charts(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Chart> {
     charts.collect()
 }
 
-fn summary(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Block> {
-    let rows = groups.iter().take(GROUPS).flat_map(|group| {
-        let rows = spreads(group).into_iter().map(Some);
-        let rows = rows.pad_using(1, |_| None);
+fn groups_blocks(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Block> {
+    let rows = groups.iter().take(MAX_GROUPS).flat_map(|group| {
+        let all_spreads = figure_spreads(group).into_iter().map(Some);
+        let rows = all_spreads.pad_using(1, |_| None);
         rows.map(move |spread| (group, spread))
     });
     let states = |group: &HistoryGroup<'_>| {
-        let counts = group.rows.iter().map(|row| row.described_state()).counts();
-        let counts = counts.into_iter().sorted();
-        let counts = counts.map(|(state, count)| format!("{count} {state}"));
+        let state_counts = group.rows.iter().map(|row| row.described_state()).counts();
+        let sorted_counts = state_counts.into_iter().sorted();
+        let counts = sorted_counts.map(|(state, count)| format!("{count} {state}"));
         join(counts, ", ")
     };
-    let median = Column::number("median").noted(unverified_word(unverified));
-    let to_published = Column::number("ratio").noted("to published");
+    let median = Column::number("median").with_note(unverified_word(unverified));
+    let to_published = Column::number("ratio").with_note("to published");
     let text = |spread: &Option<Spread<'_>>, value: fn(&Spread<'_>) -> f64| {
-        let spread = spread.as_ref();
-        spread.map_or(String::new(), |spread| {
+        let known = spread.as_ref();
+        known.map_or(String::new(), |spread| {
             number::format_figure_like(value(spread), spread.unit, spread.median)
         })
     };
-    let table = Table::of("Runs by benchmark, variant and machine", rows)
+    let table = Table::builder("Runs by benchmark, variant and machine", rows)
         .head("benchmark", |(group, _)| group.title)
         .text("variant", |(group, _)| &group.choices)
         .text("machine", |(group, _)| group.place)
@@ -233,18 +235,18 @@ fn summary(groups: &[HistoryGroup<'_>], unverified: bool) -> Vec<Block> {
         .column(to_published, |(_, spread)| {
             spread
                 .as_ref()
-                .map_or(String::new(), |spread| ratio(spread.ratio))
+                .map_or(String::new(), |spread| format_ratio(spread.ratio))
         });
-    let rest = groups.len().saturating_sub(GROUPS);
+    let rest = groups.len().saturating_sub(MAX_GROUPS);
     let fewer = "select fewer runs with --recipe, --set, --host, --since";
-    let rest = Block::rest(rest, "more group", fewer);
-    table.block().into_iter().chain(rest).collect()
+    let rest = Block::omitted_note(rest, "more group", fewer);
+    table.into_block().into_iter().chain(rest).collect()
 }
 
 /// The latest runs of each group.
-fn listed(many: &RunsPage<'_>, groups: &[HistoryGroup<'_>]) -> Vec<Block> {
-    let each = (RUNS / groups.len().max(1)).max(LEAST);
-    let folded = groups.iter().take(GROUPS).map(|group| {
+fn run_blocks(many: &RunsPage<'_>, groups: &[HistoryGroup<'_>]) -> Vec<Block> {
+    let each = (MAX_RUNS / groups.len().max(1)).max(MIN_RUNS_PER_GROUP);
+    let folded = groups.iter().take(MAX_GROUPS).map(|group| {
         let words = [group.title, &group.choices, group.place];
         let name = join(words.into_iter().filter(|word| !word.is_empty()), ", ");
         let figure = |row: &RunSummary| {
@@ -254,23 +256,23 @@ fn listed(many: &RunsPage<'_>, groups: &[HistoryGroup<'_>]) -> Vec<Block> {
             text.unwrap_or(NOTHING.to_owned())
         };
         let caption = format!("Runs of {name}, newest first");
-        let table = Table::of(caption, group.rows.iter().take(each))
+        let table = Table::builder(caption, group.rows.iter().take(each))
             .head("run", |row| {
-                TableCell::from(&row.id).linked((many.link)(row))
+                TableCell::from(&row.id).with_link((many.link)(row))
             })
-            .text("started", |row| runs::started(row, many.zone))
+            .text("started", |row| runs::format_start(row, many.zone))
             .text("host", |row| &row.host)
             .status("outcome", |row| {
-                status(row.qualified_outcome().as_ref(), row.state())
+                outcome_status(row.qualified_outcome().as_ref(), row.state())
             })
             .number("figure", |row| figure(row))
-            .column(Column::number("ratio").noted("to published"), |row| {
-                ratio(runs::ratio_of(row))
+            .column(Column::number("ratio").with_note("to published"), |row| {
+                format_ratio(runs::deciding_ratio(row))
             });
         let rest = group.rows.len().saturating_sub(each);
-        let rest = Block::rest(rest, "older run", "`retrial runs` lists them");
-        let count = format::count(group.rows.len(), "run");
-        let blocks = table.block().into_iter().chain(rest);
+        let rest = Block::omitted_note(rest, "older run", "`retrial runs` lists them");
+        let count = format::format_count(group.rows.len(), "run");
+        let blocks = table.into_block().into_iter().chain(rest);
         Block::folded(format!("{name}: {count}"), blocks)
     });
     folded.collect()

@@ -25,29 +25,31 @@ pub struct MachineReport {
 }
 
 /// The machines, what has to be fixed on them, how they must not differ, and whether they are ready.
-pub fn document(machines: &[MachineReport], differences: &[String]) -> Document {
+pub fn machines_document(machines: &[MachineReport], differences: &[String]) -> Document {
     let version = |version: &Option<String>| version.clone().unwrap_or_default();
-    let table = Table::of("Machines", machines)
+    let table = Table::builder("Machines", machines)
         .head("machine", |machine| &machine.name)
-        .status("result", |machine| result(machine))
-        .text("GPUs", |machine| gpus(machine))
+        .status("result", |machine| machine_result(machine))
+        .text("GPUs", |machine| format_gpus(machine))
         .text("driver", |machine| version(&machine.driver))
         .text("ROCm", |machine| version(&machine.rocm));
-    let problems = problems(machines).map(|problem| item(&problem, machines.len()));
+    let problems = collect_problems(machines).map(|problem| problem_item(&problem, machines.len()));
     let errors = differences.iter().map(|_| HostCheckState::Error);
-    let differ = differences.iter();
-    let differ = differ.map(|text| ListItem::new(text).marked(HostCheckState::Error));
+    let all_differences = differences.iter();
+    let differ = all_differences.map(|text| ListItem::new(text).with_mark(HostCheckState::Error));
     let lists = [Block::list(problems), Block::list(differ)];
-    let mut blocks = Vec::from_iter(table.block());
+    let mut blocks = Vec::from_iter(table.into_block());
     blocks.extend(lists.into_iter().flatten());
     let each = machines.iter().flat_map(|machine| &machine.checks);
     let states = each.map(|check| check.state);
-    blocks.push(Block::Conclusion(checks::conclusion(states.chain(errors))));
+    blocks.push(Block::Conclusion(checks::checks_conclusion(
+        states.chain(errors),
+    )));
     Document::new("", blocks)
 }
 
 /// The worst of a machine's checks.
-fn result(machine: &MachineReport) -> TableCell {
+fn machine_result(machine: &MachineReport) -> TableCell {
     let worst = machine.checks.iter().map(|check| check.state).max();
     match worst {
         None => TableCell::status(HostCheckState::Unknown, "not examined"),
@@ -60,7 +62,7 @@ fn result(machine: &MachineReport) -> TableCell {
 }
 
 /// Formats the number and the models of its GPUs: `8 x MI355X`.
-fn gpus(machine: &MachineReport) -> String {
+fn format_gpus(machine: &MachineReport) -> String {
     if machine.gpus == 0 {
         return String::new();
     }
@@ -70,7 +72,7 @@ fn gpus(machine: &MachineReport) -> String {
 /// Something to fix: the machines where it has to be, each with its check.
 type MachineProblem<'a> = Vec<(&'a str, &'a HostCheck)>;
 
-fn item(problem: &MachineProblem<'_>, machines: usize) -> ListItem {
+fn problem_item(problem: &MachineProblem<'_>, machines: usize) -> ListItem {
     let (first, check) = problem[0];
     let names: Vec<&str> = problem.iter().map(|(name, _)| *name).collect();
     let is_same = problem
@@ -88,11 +90,11 @@ fn item(problem: &MachineProblem<'_>, machines: usize) -> ListItem {
     } else {
         format!("{first}; also {}", listed(&names[1..], "all others"))
     };
-    checks::item(check, &format!("{} ({on})", check.actual))
+    checks::check_item(check, &format!("{} ({on})", check.actual))
 }
 
 /// Collects the problems in the order in which they were found: the same on several machines once.
-fn problems(machines: &[MachineReport]) -> impl Iterator<Item = MachineProblem<'_>> {
+fn collect_problems(machines: &[MachineReport]) -> impl Iterator<Item = MachineProblem<'_>> {
     let mut problems: IndexMap<_, MachineProblem<'_>> = IndexMap::new();
     for machine in machines {
         for check in machine.checks.iter().filter(|check| check.is_unmet()) {
@@ -107,7 +109,7 @@ fn problems(machines: &[MachineReport]) -> impl Iterator<Item = MachineProblem<'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::{Terminal, render};
+    use crate::terminal::{Terminal, render_terminal};
     use retrial_host::checks::HostCheckKind;
 
     fn machine(name: &str, gpus: u32, checks: &[&HostCheck]) -> MachineReport {
@@ -156,7 +158,7 @@ mod tests {
             color: false,
             unicode: true,
         };
-        insta::assert_snapshot!(render(&document(&machines, &differences), terminal), @r"
+        insta::assert_snapshot!(render_terminal(&machines_document(&machines, &differences), terminal), @r"
         machine  result          GPUs        driver
         ───────────────────────────────────────────
         n1       ! ready         8 x MI355X  6.16.6

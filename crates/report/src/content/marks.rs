@@ -71,12 +71,12 @@ impl From<HostCheckState> for StatusMark {
 }
 
 /// An outcome with its qualifiers: no table has one without them.
-pub(super) fn outcome(outcome: &QualifiedOutcome) -> TableCell {
+pub(super) fn outcome_cell(outcome: &QualifiedOutcome) -> TableCell {
     TableCell::status(outcome.outcome, &outcome.to_string())
 }
 
 /// Counts outcomes: `2 reproduced, 1 reproduced (modified)`.
-pub fn counts(outcomes: impl Iterator<Item = QualifiedOutcome>) -> String {
+pub fn count_outcomes(outcomes: impl Iterator<Item = QualifiedOutcome>) -> String {
     let counts = outcomes.counts().into_iter().sorted();
     join(
         counts.map(|(outcome, count)| format!("{count} {outcome}")),
@@ -84,7 +84,7 @@ pub fn counts(outcomes: impl Iterator<Item = QualifiedOutcome>) -> String {
     )
 }
 
-pub(super) fn change(change: Change) -> TableCell {
+pub(super) fn change_cell(change: Change) -> TableCell {
     TableCell::status(change, change.word())
 }
 
@@ -99,7 +99,7 @@ impl From<&RuleCheck> for StatusMark {
 }
 
 /// Returns the cell on whether all rules of a trial passed.
-pub(super) fn rules(passed: bool) -> TableCell {
+pub(super) fn rules_cell(passed: bool) -> TableCell {
     if passed {
         TableCell::status(GOOD, "passed")
     } else {
@@ -108,7 +108,7 @@ pub(super) fn rules(passed: bool) -> TableCell {
 }
 
 /// Returns the cell on whether a rule was passed or violated, or passed with a warning.
-pub(super) fn rule(rule: &RuleCheck) -> TableCell {
+pub(super) fn rule_cell(rule: &RuleCheck) -> TableCell {
     let word = match (rule.passed, rule.warning) {
         (false, _) => "violated",
         (true, true) => "warning",

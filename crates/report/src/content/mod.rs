@@ -9,7 +9,6 @@ mod details;
 mod environment;
 pub mod export;
 mod figures;
-mod further;
 pub mod history;
 pub mod machines;
 mod marks;
@@ -19,11 +18,12 @@ mod search;
 pub mod subject;
 pub mod tree;
 pub mod trials;
+mod unjudged;
 pub mod verdict;
 pub mod verification;
 pub mod website;
 
-pub use marks::counts as count_outcomes;
+pub use marks::count_outcomes;
 
 /// The amount of detail in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! A page: verdicts, their comparison, and all details.
 
-use super::figures::{columns, rows};
+use super::figures::{figure_columns, figure_rows};
 use super::subject::ReportSubject;
 use super::{DetailLevel, batch, comparison, details, environment, marks, verdict};
 use crate::charts;
@@ -12,15 +12,15 @@ use retrial_results::verdict::ResultVerdict;
 use retrial_results::verdict::comparison::{Comparison, EnvironmentGroup};
 
 /// More subjects are shown without charts, and only with violated rules, so that a page opens.
-const IN_FULL: usize = 40;
+const MAX_FULL_SUBJECTS: usize = 40;
 /// More rows are only in the sections below.
-const ROWS: usize = 2000;
+const MAX_OVERVIEW_ROWS: usize = 2000;
 
 /// A page of results, or of a batch.
 #[derive(Debug, Clone, Default)]
 pub struct ReportPage<'a> {
     /// The version that made it, and when: `retrial 0.1.0, 2026-11-21 18:40`.
-    pub made: String,
+    pub made_by: String,
     /// The results, a section each.
     pub subjects: Vec<ReportSubject<'a>>,
     /// Their comparison, if they have figures in common.
@@ -28,7 +28,7 @@ pub struct ReportPage<'a> {
     /// The batch whose cells they are.
     pub batch: Option<&'a BatchVerdict>,
     /// Facts for the conclusion of the batch: what it ran, where and when.
-    pub about: Vec<(Line, StyledText)>,
+    pub run_facts: Vec<(Line, StyledText)>,
     /// The differences between the environments of a batch's cells.
     pub environments: Option<EnvironmentDifferences>,
 }
@@ -43,88 +43,90 @@ pub struct EnvironmentDifferences {
 }
 
 /// Makes the document of a page.
-pub fn document(page: &ReportPage<'_>) -> Document {
+pub fn page_document(page: &ReportPage<'_>) -> Document {
     let mut blocks = Vec::new();
     let title = match (page.batch, page.subjects.as_slice()) {
         (None, [subject]) => {
-            blocks = of_one(subject, true);
-            verdict::title(subject.entry.verdict)
+            blocks = subject_blocks(subject, true);
+            verdict::submission_title(subject.entry.verdict)
         }
         (None, several) => {
-            blocks.push(overview(several));
-            format!("Retrial: {}", format::count(several.len(), "result"))
+            blocks.push(overview_section(several));
+            format!("Retrial: {}", format::format_count(several.len(), "result"))
         }
         (Some(batch), _) => {
-            blocks = batch::blocks(batch, "", DetailLevel::Full);
+            blocks = batch::batch_blocks(batch, "", DetailLevel::Full);
             if let Some(Block::Conclusion(conclusion)) = blocks.first_mut() {
-                conclusion.remarks.splice(0..0, page.about.iter().cloned());
+                conclusion
+                    .remarks
+                    .splice(0..0, page.run_facts.iter().cloned());
             }
             batch.title.clone()
         }
     };
     if let Some(compared) = page.comparison {
-        blocks.push(comparison::section(compared, DetailLevel::Full));
+        blocks.push(comparison::comparison_section(compared, DetailLevel::Full));
     }
     if let Some(both) = &page.environments {
-        let compared = environment::blocks(&both.names, &both.groups, DetailLevel::Full);
-        blocks.push(Section::block("Environments", compared));
+        let compared = environment::difference_blocks(&both.names, &both.groups, DetailLevel::Full);
+        blocks.push(Section::new_block("Environments", compared));
     }
     if page.batch.is_some() || page.subjects.len() != 1 {
-        blocks.extend(each(&page.subjects));
+        blocks.extend(subject_sections(&page.subjects));
     }
     Document {
-        made: page.made.as_str().into(),
+        made_by: page.made_by.as_str().into(),
         ..Document::new(title, blocks)
     }
 }
 
 /// Every subject in a section of its own.
-fn each<'a>(subjects: &'a [ReportSubject<'_>]) -> impl Iterator<Item = Block> + 'a {
-    let in_full = subjects.len() <= IN_FULL;
+fn subject_sections<'a>(subjects: &'a [ReportSubject<'_>]) -> impl Iterator<Item = Block> + 'a {
+    let in_full = subjects.len() <= MAX_FULL_SUBJECTS;
     subjects.iter().enumerate().map(move |(number, subject)| {
         Block::Section(Section {
-            title: heading(subject, subjects).into(),
+            title: section_heading(subject, subjects).into(),
             id: Some(format!("s{number}")),
-            blocks: of_one(subject, in_full),
+            blocks: subject_blocks(subject, in_full),
         })
     })
 }
 
-fn of_one(subject: &ReportSubject<'_>, in_full: bool) -> Vec<Block> {
+fn subject_blocks(subject: &ReportSubject<'_>, in_full: bool) -> Vec<Block> {
     let judged = subject.entry.verdict;
-    let charts = in_full.then(|| charts::of_verdict(judged));
+    let charts = in_full.then(|| charts::verdict_charts(judged));
     let mut charts = charts.into_iter().flatten();
-    let mut conclusion = verdict::conclusion(&subject.entry);
+    let mut conclusion = verdict::verdict_conclusion(&subject.entry);
     conclusion
         .remarks
-        .splice(0..0, subject.about.iter().cloned());
+        .splice(0..0, subject.run_facts.iter().cloned());
     conclusion.chart = charts.next().map(Box::new);
     if conclusion.sentence.is_empty() {
         // The answer comes first, although the only reason repeats it.
         conclusion.sentence = judged.sentence.as_str().into();
     }
-    let mut blocks: Vec<Block> = details::runs(subject).into_iter().collect();
+    let mut blocks: Vec<Block> = details::runs_table(subject).into_iter().collect();
     blocks.push(Block::Conclusion(conclusion));
-    blocks.extend(verdict::evidence(&subject.entry, in_full));
-    blocks.extend(details::sections(subject, charts.collect(), in_full));
+    blocks.extend(verdict::evidence_blocks(&subject.entry, in_full));
+    blocks.extend(details::detail_sections(subject, charts.collect(), in_full));
     blocks
 }
 
 /// Its title, with its name if several have the same.
-fn heading(subject: &ReportSubject<'_>, all: &[ReportSubject<'_>]) -> String {
+fn section_heading(subject: &ReportSubject<'_>, all: &[ReportSubject<'_>]) -> String {
     if !subject.runs.is_empty() {
         return subject.name.clone();
     }
-    let title = verdict::title(subject.entry.verdict);
-    let same = |other: &&ReportSubject<'_>| verdict::title(other.entry.verdict) == title;
-    if all.len() <= IN_FULL && all.iter().filter(same).count() > 1 {
+    let title = verdict::submission_title(subject.entry.verdict);
+    let same = |other: &&ReportSubject<'_>| verdict::submission_title(other.entry.verdict) == title;
+    if all.len() <= MAX_FULL_SUBJECTS && all.iter().filter(same).count() > 1 {
         return format!("{title}: {}", subject.name);
     }
     title
 }
 
 /// An overview of several results: a row for each figure, with a link to its section.
-fn overview(subjects: &[ReportSubject<'_>]) -> Block {
+fn overview_section(subjects: &[ReportSubject<'_>]) -> Block {
     let results = || {
         subjects
             .iter()
@@ -132,34 +134,41 @@ fn overview(subjects: &[ReportSubject<'_>]) -> Block {
     };
     let counts = format!(
         "{} in {}: {}.",
-        format::count(results().count(), "measurement"),
-        format::count(subjects.len(), "result"),
-        marks::counts(results().map(ResultVerdict::qualified_outcome))
+        format::format_count(results().count(), "measurement"),
+        format::format_count(subjects.len(), "result"),
+        marks::count_outcomes(results().map(ResultVerdict::qualified_outcome))
     );
     let verdicts = || subjects.iter().map(|subject| subject.entry.verdict);
     let confidence = verdicts().next().map_or(0.95, |verdict| verdict.confidence);
     let unverified = verdicts().any(|verdict| verdict.notice.is_some());
-    let mut remaining = ROWS;
-    let groups = subjects.iter().enumerate().map(group).take_while(|group| {
-        let fits = group.rows.len() <= remaining;
-        remaining = remaining.saturating_sub(group.rows.len());
-        fits
-    });
-    let columns = columns(unverified, confidence);
-    let table = Table::grouped("All figures", columns, groups.collect());
-    Section::block("Overview", [Block::paragraph(counts), Block::Table(table)])
+    let mut remaining = MAX_OVERVIEW_ROWS;
+    let groups = subjects
+        .iter()
+        .enumerate()
+        .map(subject_group)
+        .take_while(|group| {
+            let fits = group.rows.len() <= remaining;
+            remaining = remaining.saturating_sub(group.rows.len());
+            fits
+        });
+    let columns = figure_columns(unverified, confidence);
+    let table = Table::from_groups("All figures", columns, groups.collect());
+    Section::new_block("Overview", [Block::paragraph(counts), Block::Table(table)])
 }
 
 /// The rows of one result below its name.
-fn group((number, subject): (usize, &ReportSubject<'_>)) -> RowGroup {
+fn subject_group((number, subject): (usize, &ReportSubject<'_>)) -> RowGroup {
     let verdict = subject.entry.verdict;
     // A passed compliance test has no figure.
     let results = verdict.results.iter().filter(|result| {
         result.mode != Mode::Compliance || !result.valid || result.deciding.is_some()
     });
-    let title = TableCell::from(verdict::title(verdict)).linked(Some(format!("#s{number}")));
+    let title =
+        TableCell::from(verdict::submission_title(verdict)).with_link(Some(format!("#s{number}")));
     RowGroup {
         title: Some(title),
-        rows: results.flat_map(|result| rows(result, &[])).collect(),
+        rows: results
+            .flat_map(|result| figure_rows(result, &[]))
+            .collect(),
     }
 }

@@ -45,7 +45,7 @@ fn in_terminal(document: &Document) -> String {
         color: false,
         unicode: true,
     };
-    terminal::render(document, wide)
+    terminal::render_terminal(document, wide)
 }
 
 /// Two runs of one submission: the second has another verdict, with every qualifier.
@@ -65,11 +65,11 @@ fn rows() -> Vec<RunSummary> {
 }
 
 #[rstest]
-#[case::text(|entry: &ReportedVerdict<'_>| in_terminal(&verdict::document(entry)))]
-#[case::markdown(|entry: &ReportedVerdict<'_>| markdown::render(&verdict::document(entry)))]
-#[case::html(|entry: &ReportedVerdict<'_>| html::render(&verdict::document(entry)))]
-#[case::junit(|entry: &ReportedVerdict<'_>| junit::verdicts(std::slice::from_ref(entry)))]
-#[case::csv(|entry: &ReportedVerdict<'_>| trials::rows(entry.verdict, |_| "run".to_owned()))]
+#[case::text(|entry: &ReportedVerdict<'_>| in_terminal(&verdict::verdict_document(entry)))]
+#[case::markdown(|entry: &ReportedVerdict<'_>| markdown::render_markdown(&verdict::verdict_document(entry)))]
+#[case::html(|entry: &ReportedVerdict<'_>| html::render_html(&verdict::verdict_document(entry)))]
+#[case::junit(|entry: &ReportedVerdict<'_>| junit::render_verdicts(std::slice::from_ref(entry)))]
+#[case::csv(|entry: &ReportedVerdict<'_>| trials::render_rows(entry.verdict, |_| "run".to_owned()))]
 fn a_verdict_has_each_qualifier_with_its_reason(
     #[case] render: fn(&ReportedVerdict<'_>) -> String,
 ) {
@@ -85,7 +85,7 @@ fn a_page_of_several_results_has_them_in_its_overview() {
     let verdict = judged();
     let subject =
         |name: &str| subject::ReportSubject::new(name, ReportedVerdict::new("", &verdict));
-    let document = page::document(&page::ReportPage {
+    let document = page::page_document(&page::ReportPage {
         subjects: vec![subject("one"), subject("two")],
         ..page::ReportPage::default()
     });
@@ -99,15 +99,15 @@ fn a_page_of_several_results_has_them_in_its_overview() {
 #[test]
 fn lists_of_runs_have_them() {
     let rows = rows();
-    let listed = in_terminal(&runs::document(&rows, &TimeZone::UTC));
+    let listed = in_terminal(&runs::runs_document(&rows, &TimeZone::UTC));
     assert!(listed.contains(&all_kinds()), "{listed}");
-    let document = history::document(&history::RunsPage {
-        made: String::new(),
+    let document = history::history_document(&history::RunsPage {
+        made_by: String::new(),
         rows: &rows,
         link: &|_| None,
         zone: &TimeZone::UTC,
     });
-    let text = html::render(&document);
+    let text = html::render_html(&document);
     // By outcome, by group, and in the list.
     assert_eq!(text.matches(&all_kinds()).count(), 3, "{text}");
 }
@@ -116,17 +116,17 @@ fn lists_of_runs_have_them() {
 fn the_website_and_its_feeds_have_them() {
     let rows = rows();
     let options = WebsiteOptions {
-        made: "retrial",
+        made_by: "retrial",
         link: &|_| None,
         url: None,
     };
     let website = Website::new(&rows, &options);
-    for (at, name) in website.names().into_iter().enumerate() {
-        let page = html::render_in_website(&website.page(at).document, &[]);
+    for (at, name) in website.page_names().into_iter().enumerate() {
+        let page = html::render_website_page(&website.build_page(at).document, &[]);
         assert!(page.contains(&all_kinds()), "{name}: {page}");
     }
     let feed = website.feed();
-    for text in [feed.json(), feed.atom()] {
+    for text in [feed.to_json(), feed.to_atom()] {
         assert!(text.contains(&format!("now {}", all_kinds())), "{text}");
     }
 }
@@ -136,11 +136,14 @@ fn a_comparison_has_those_of_each_side() {
     let groups = [(qualified_context(), vec![evidence()])];
     let plain = [(context(), vec![evidence()])];
     let subjects = [
-        ComparisonSubject::of("one", &plain, Vec::new()),
-        ComparisonSubject::of("two", &groups, Vec::new()),
+        ComparisonSubject::from_evidence("one", &plain, Vec::new()),
+        ComparisonSubject::from_evidence("two", &groups, Vec::new()),
     ];
     let comparison = compare_subjects(&subjects, &Limits::default());
-    let text = in_terminal(&comparison::document(&comparison, DetailLevel::Brief));
+    let text = in_terminal(&comparison::comparison_document(
+        &comparison,
+        DetailLevel::Brief,
+    ));
     assert!(text.contains(&all_kinds()), "{text}");
     assert_eq!(comparison.subjects[1].qualifiers, QualifierKind::ALL);
 }

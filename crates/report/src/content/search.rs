@@ -8,7 +8,7 @@ use retrial_document::measures::format;
 use retrial_results::verdict::number;
 
 /// The word of the conclusion.
-pub(super) fn word(outcome: SearchOutcome) -> &'static str {
+pub(super) fn outcome_word(outcome: SearchOutcome) -> &'static str {
     match outcome {
         SearchOutcome::Found => "change found",
         SearchOutcome::NoDifference => "no difference",
@@ -16,40 +16,40 @@ pub(super) fn word(outcome: SearchOutcome) -> &'static str {
     }
 }
 
-pub(super) fn blocks(search: &SearchVerdict, detail: DetailLevel) -> Vec<Block> {
+pub(super) fn search_blocks(search: &SearchVerdict, detail: DetailLevel) -> Vec<Block> {
     let mut blocks = Vec::new();
     if let (Some(before), Some(after)) = (&search.before, &search.after) {
         let title = format!("Differences between {} {before} and {after}", search.axis);
-        let differences = environment::blocks(&[before, after], &search.changes, detail);
-        blocks.extend(Section::of(title, differences));
+        let differences = environment::difference_blocks(&[before, after], &search.changes, detail);
+        blocks.extend(Section::nonempty_block(title, differences));
     }
     let skipped = search.skipped.iter().map(|(value, reason)| {
         let text = format!("{} {value} was excluded: {reason}", search.axis);
-        ListItem::new(text).marked(marks::BAD)
+        ListItem::new(text).with_mark(marks::BAD)
     });
     let trials = (detail == DetailLevel::Full).then(|| {
-        let count = format::count(search.trials.len(), "trial");
-        Block::folded(format!("{count}, in their order"), trials(search))
+        let count = format::format_count(search.trials.len(), "trial");
+        Block::folded(format!("{count}, in their order"), trials_table(search))
     });
     let of_search = Block::list(skipped).into_iter().chain(trials);
-    blocks.extend(Section::of("Search", of_search));
+    blocks.extend(Section::nonempty_block("Search", of_search));
     blocks
 }
 
 /// Every trial, in the order of the search.
-fn trials(search: &SearchVerdict) -> Option<Block> {
+fn trials_table(search: &SearchVerdict) -> Option<Block> {
     let result = |trial: &SearchTrial| match (trial.figure, trial.answer) {
         (Some(figure), _) => number::format_figure(figure, &search.unit),
         (None, Some(true)) => format!("not {}", search.criterion.trim_start_matches("not ")),
         (None, Some(false)) => search.criterion.clone(),
         (None, None) => NOTHING.to_owned(),
     };
-    Table::of("Trials, in their order", (1..).zip(&search.trials))
+    Table::builder("Trials, in their order", (1..).zip(&search.trials))
         .number("trial", |(number, _): &(i32, &SearchTrial)| {
             number.to_string()
         })
         .head(&search.axis, |(_, trial)| &trial.value)
         .number("result", |(_, trial)| result(trial))
         .text("run", |(_, trial)| &trial.run)
-        .block()
+        .into_block()
 }

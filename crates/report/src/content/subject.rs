@@ -15,7 +15,7 @@ pub struct ReportSubject<'a> {
     /// Its verdict, with the path of its evidence.
     pub entry: ReportedVerdict<'a>,
     /// Facts for the conclusion: what was run, where and when.
-    pub about: Vec<(Line, StyledText)>,
+    pub run_facts: Vec<(Line, StyledText)>,
     /// Samples of GPUs and container.
     pub telemetry: Vec<telemetry::TelemetryRow>,
     /// The facts of its environment; empty for a folder of results.
@@ -34,7 +34,7 @@ impl<'a> ReportSubject<'a> {
         Self {
             name: name.into(),
             entry,
-            about: Vec::new(),
+            run_facts: Vec::new(),
             telemetry: Vec::new(),
             environment: Vec::new(),
             commands: None,

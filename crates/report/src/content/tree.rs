@@ -19,7 +19,7 @@ use retrial_results::verdict::{
 };
 
 /// The violated rules of a result that are shown by default.
-const VIOLATED_SHOWN: usize = 4;
+const MAX_VIOLATED_RULES: usize = 4;
 
 /// The output of `judge --output json` for a tree.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -113,7 +113,11 @@ impl TreeReport {
     }
 
     /// Renders one benchmark: its violated rules and its results.
-    pub fn benchmark(&mut self, benchmark: &BenchmarkVerdict, verdict: &Verdict) -> Vec<Block> {
+    pub fn report_benchmark(
+        &mut self,
+        benchmark: &BenchmarkVerdict,
+        verdict: &Verdict,
+    ) -> Vec<Block> {
         self.counts.add(benchmark, verdict);
         self.notice = self.notice.take().or_else(|| verdict.notice.clone());
         let system = [
@@ -124,9 +128,9 @@ impl TreeReport {
         .join(" ");
         let is_new = system != self.system;
         self.counts.systems += usize::from(is_new);
-        let notable = benchmark.rules.iter().filter(|rule| rule.is_notable());
-        let notable = notable
-            .map(|rule| ListItem::keyed(&benchmark.benchmark, rule.to_string()).marked(rule));
+        let notable_rules = benchmark.rules.iter().filter(|rule| rule.is_notable());
+        let notable = notable_rules
+            .map(|rule| ListItem::with_key(&benchmark.benchmark, rule.to_string()).with_mark(rule));
         let mut items: Vec<ListItem> = notable.collect();
         let fine = items.is_empty() && verdict.results.iter().all(|result| result.valid);
         let quiet = self.style.quiet && fine;
@@ -134,20 +138,25 @@ impl TreeReport {
         let scenarios = verdict.results.iter().map(|result| &result.scenario);
         for scenario in scenarios.unique() {
             let results = verdict.results.iter();
-            let results = results.filter(|result| result.scenario == *scenario);
-            let results = results.collect_vec();
+            let of_scenario = results.filter(|result| result.scenario == *scenario);
+            let results = of_scenario.collect_vec();
             if !(self.style.quiet && results.iter().all(|result| result.valid)) {
-                items.push(self.scenario(&benchmark.benchmark, scenario, &results));
+                items.push(self.scenario_item(&benchmark.benchmark, scenario, &results));
             }
         }
         let items = Block::list(items);
         if is_new && !quiet {
-            return vec![Section::block(system, items)];
+            return vec![Section::new_block(system, items)];
         }
         items.into_iter().collect()
     }
 
-    fn scenario(&self, benchmark: &str, scenario: &str, results: &[&ResultVerdict]) -> ListItem {
+    fn scenario_item(
+        &self,
+        benchmark: &str,
+        scenario: &str,
+        results: &[&ResultVerdict],
+    ) -> ListItem {
         let of_mode = |mode: Mode| results.iter().filter(move |result| result.mode == mode);
         let performance = of_mode(Mode::Performance).next();
         let decides =
@@ -164,8 +173,8 @@ impl TreeReport {
                 (false, true) => "violated",
                 (false, false) => "not judged",
             };
-            let figure = result.deciding_figure();
-            let figure = figure.map(|(name, figure)| format!(" {name} {figure}"));
+            let deciding_figure = result.deciding_figure();
+            let figure = deciding_figure.map(|(name, figure)| format!(" {name} {figure}"));
             format!("accuracy {word}{}", figure.unwrap_or_default())
         });
         let tests = of_mode(Mode::Compliance).map(|result| {
@@ -177,41 +186,43 @@ impl TreeReport {
             format!("{}{word}", last_part(&result.path))
         });
         let tests = join(tests, " ");
-        let figure = performance.and_then(|result| result.deciding_figure());
-        let figure = figure.map_or("no figure".to_owned(), |(_, figure)| figure.to_string());
+        let deciding_figure = performance.and_then(|result| result.deciding_figure());
+        let figure =
+            deciding_figure.map_or("no figure".to_owned(), |(_, figure)| figure.to_string());
         let compared = performance.and_then(|result| {
             let reference = Reference::find_deciding(&result.references)?;
             let source = reference.source.as_deref().unwrap_or("published");
             let published = number::format_grouped(reference.value);
-            let ratio = number::ratio(result.ratio?);
+            let ratio = number::format_ratio(result.ratio?);
             Some(format!("{ratio} of {published} ({source})"))
         });
         // Results are printed as they come, so that columns have fixed widths.
         let first = format!("{figure:>20}  {qualified:15}");
         let parts = [Some(first), compared, accuracy, Some(tests)];
         let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
-        let details = results.iter().flat_map(|result| self.rules(result));
-        ListItem::keyed(format!("{benchmark:24} {scenario:12}"), join(parts, "  "))
-            .marked(outcome)
-            .detailed(details)
+        let details = results.iter().flat_map(|result| self.rule_lines(result));
+        ListItem::with_key(format!("{benchmark:24} {scenario:12}"), join(parts, "  "))
+            .with_mark(outcome)
+            .with_details(details)
     }
 
-    fn rules(&self, result: &ResultVerdict) -> Vec<(String, String)> {
+    fn rule_lines(&self, result: &ResultVerdict) -> Vec<(String, String)> {
         let title = match result.mode {
             Mode::Compliance => last_part(&result.path).to_owned(),
             mode => mode.to_string(),
         };
         let all = self.style.verbose;
-        let rules = result.rules.iter();
-        let mut rules: Vec<&RuleCheck> = rules.filter(|rule| all || rule.is_notable()).collect();
+        let all_rules = result.rules.iter();
+        let mut rules: Vec<&RuleCheck> =
+            all_rules.filter(|rule| all || rule.is_notable()).collect();
         rules.sort_by_key(|rule| !all && rule.passed);
         if rules.is_empty() && !result.valid {
             return vec![(title, result.sentence.clone())];
         }
-        let count = if all { rules.len() } else { VIOLATED_SHOWN };
+        let count = if all { rules.len() } else { MAX_VIOLATED_RULES };
         let more = rules.len().saturating_sub(count);
         let more = (more > 0).then(|| {
-            let more = format::count(more, "more rule");
+            let more = format::format_count(more, "more rule");
             (String::new(), format!("and {more} (-v shows them)"))
         });
         let lines = rules.into_iter().take(count).map(|rule| {
@@ -222,12 +233,12 @@ impl TreeReport {
     }
 
     /// The end of the report: the faults of the tree itself, the counts, the notice.
-    pub fn end(&self, faults: &[TreeFault]) -> Vec<Block> {
+    pub fn closing_blocks(&self, faults: &[TreeFault]) -> Vec<Block> {
         let counts = self.counts;
         let mut first = format!(
             "{}, {}: performance {} of {} valid",
-            format::count(counts.systems, "system"),
-            format::count(counts.benchmarks, "benchmark"),
+            format::format_count(counts.systems, "system"),
+            format::format_count(counts.benchmarks, "benchmark"),
             counts.performance_valid,
             counts.performance,
         );
@@ -244,36 +255,36 @@ impl TreeReport {
         if counts.compared > 0 {
             lines.push(format!(
                 "{} compared with published figures, {} reproduced",
-                format::count(counts.compared, "result"),
+                format::format_count(counts.compared, "result"),
                 counts.reproduced
             ));
         }
         if counts.benchmarks_broken > 0 {
-            let count = format::count(counts.benchmarks_broken, "benchmark");
+            let count = format::format_count(counts.benchmarks_broken, "benchmark");
             lines.push(format!(
                 "{count} with scenarios or a system that violate the rules"
             ));
         }
-        let mut blocks = Vec::from_iter(faults_of(faults));
+        let mut blocks = Vec::from_iter(faults_list(faults));
         blocks.extend(Block::list(lines.into_iter().map(ListItem::new)));
-        blocks.extend(verdict::notice(self.notice.as_deref()));
-        vec![Section::block("", blocks)]
+        blocks.extend(verdict::notice_block(self.notice.as_deref()));
+        vec![Section::new_block("", blocks)]
     }
 }
 
 /// The verdicts on a tree, a section each, and the faults of the tree itself.
-pub fn document(entries: &[ReportedVerdict<'_>], faults: &[TreeFault]) -> Document {
-    let mut document = verdict::documents(entries);
-    let faults = faults_of(faults);
+pub fn tree_document(entries: &[ReportedVerdict<'_>], faults: &[TreeFault]) -> Document {
+    let mut document = verdict::verdicts_document(entries);
+    let faults = faults_list(faults);
     document
         .blocks
-        .extend(Section::of("Submission tree", faults));
+        .extend(Section::nonempty_block("Submission tree", faults));
     document
 }
 
-fn faults_of(faults: &[TreeFault]) -> Option<Block> {
+fn faults_list(faults: &[TreeFault]) -> Option<Block> {
     let items = faults.iter();
-    Block::list(items.map(|fault| ListItem::new(fault.to_string()).marked(marks::BAD)))
+    Block::list(items.map(|fault| ListItem::new(fault.to_string()).with_mark(marks::BAD)))
 }
 
 fn last_part(path: &str) -> &str {

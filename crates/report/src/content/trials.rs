@@ -16,7 +16,7 @@ struct TrialFigure<'a> {
     is_warmup: bool,
     figure: &'a str,
     value: &'a FigureValue,
-    judged: Option<&'a Judgement>,
+    judgement: Option<&'a Judgement>,
     reference: Option<&'a Reference>,
 }
 
@@ -40,8 +40,8 @@ const COLUMNS: [TrialColumn; 30] = [
     }),
     ("benchmark", |row| row.result.benchmark.clone()),
     ("variant", |row| {
-        let variant = row.verdict.variant.iter();
-        let variant = variant.map(|(axis, value)| format!("{axis}={value}"));
+        let axes = row.verdict.variant.iter();
+        let variant = axes.map(|(axis, value)| format!("{axis}={value}"));
         join(variant, ",")
     }),
     ("scenario", |row| row.result.scenario.clone()),
@@ -59,10 +59,10 @@ const COLUMNS: [TrialColumn; 30] = [
     ("result_valid", |row| row.result.valid.to_string()),
     ("result_value", |row| {
         let figure = row.result.figures.get(row.figure);
-        number(figure.map(|figure| figure.value))
+        to_text(figure.map(|figure| figure.value))
     }),
     ("published", |row| {
-        number(row.reference.map(|reference| reference.value))
+        to_text(row.reference.map(|reference| reference.value))
     }),
     ("published_kind", |row| {
         let kind = row.reference.map(|reference| <&str>::from(reference.kind));
@@ -73,19 +73,19 @@ const COLUMNS: [TrialColumn; 30] = [
         source.unwrap_or_default()
     }),
     ("ratio", |row| {
-        number(row.judged.and_then(|judged| judged.ratio))
+        to_text(row.judgement.and_then(|judged| judged.ratio))
     }),
     ("lower", |row| {
-        number(row.judged.and_then(|judged| Some(judged.bounds?.lower)))
+        to_text(row.judgement.and_then(|judged| Some(judged.bounds?.lower)))
     }),
     ("upper", |row| {
-        number(row.judged.and_then(|judged| Some(judged.bounds?.upper)))
+        to_text(row.judgement.and_then(|judged| Some(judged.bounds?.upper)))
     }),
     ("confidence", |row| {
-        number(row.judged.map(|judged| judged.confidence))
+        to_text(row.judgement.map(|judged| judged.confidence))
     }),
     // An invalid result decides for its figures.
-    ("outcome", |row| match row.judged {
+    ("outcome", |row| match row.judgement {
         _ if row.is_warmup => String::new(),
         Some(judged) if row.result.valid => judged.outcome.to_string(),
         _ => row.result.outcome.to_string(),
@@ -104,25 +104,25 @@ const COLUMNS: [TrialColumn; 30] = [
 ];
 
 /// The line of the columns' names.
-pub fn head() -> String {
-    csv::render([COLUMNS.map(|(name, _)| name.to_owned()).to_vec()])
+pub fn render_header() -> String {
+    csv::render_csv([COLUMNS.map(|(name, _)| name.to_owned()).to_vec()])
 }
 
 /// The rows of a verdict; `name` names the run of a trial.
-pub fn rows(verdict: &Verdict, name: impl Fn(&TrialVerdict) -> String) -> String {
+pub fn render_rows(verdict: &Verdict, name: impl Fn(&TrialVerdict) -> String) -> String {
     let results = verdict.results.iter();
     let trials = results.flat_map(|result| {
         let trials = with_warmups(result);
         trials.map(move |(is_warmup, trial)| (result, is_warmup, trial))
     });
-    csv::render(trials.flat_map(|(result, is_warmup, trial)| {
-        let name = name(trial);
+    csv::render_csv(trials.flat_map(|(result, is_warmup, trial)| {
+        let run_name = name(trial);
         trial.figures.iter().map(move |(figure, value)| {
             let mut judgements = result.judgements.iter();
             let judged =
                 judgements.find(|judged| !is_warmup && judged.figure.eq_ignore_ascii_case(figure));
             let row = TrialFigure {
-                name: &name,
+                name: &run_name,
                 verdict,
                 result,
                 trial,
@@ -149,6 +149,6 @@ fn first_known(own_and_whole: [&Option<String>; 2]) -> String {
     value.cloned().unwrap_or_default()
 }
 
-fn number(value: Option<f64>) -> String {
+fn to_text(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }

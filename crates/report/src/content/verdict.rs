@@ -4,10 +4,10 @@ use std::ptr;
 
 use itertools::{Itertools as _, join};
 
-use super::figures::{self, MANY};
-use super::{advice, further};
+use super::figures::{self, MAX_INLINE_FIGURES};
+use super::{advice, unjudged};
 use crate::ReportedVerdict;
-use crate::charts::extent;
+use crate::charts::value_range;
 use crate::document::{
     Block, Conclusion, Document, Line, ListItem, Section, StatusMark, StyledText,
 };
@@ -19,38 +19,39 @@ use retrial_results::verdict::{
 };
 
 /// A verdict by itself.
-pub fn document(entry: &ReportedVerdict<'_>) -> Document {
-    Document::new(title(entry.verdict), blocks(entry))
+pub fn verdict_document(entry: &ReportedVerdict<'_>) -> Document {
+    Document::new(submission_title(entry.verdict), verdict_blocks(entry))
 }
 
 /// Several verdicts, a section each.
-pub fn documents(entries: &[ReportedVerdict<'_>]) -> Document {
-    let sections = entries.iter();
-    let sections = sections.map(|entry| Section::block(title(entry.verdict), blocks(entry)));
+pub fn verdicts_document(entries: &[ReportedVerdict<'_>]) -> Document {
+    let each_entry = entries.iter();
+    let sections = each_entry
+        .map(|entry| Section::new_block(submission_title(entry.verdict), verdict_blocks(entry)));
     Document::new("", sections)
 }
 
 /// Its outcome, figures, reasons and notice.
-fn blocks(entry: &ReportedVerdict<'_>) -> Vec<Block> {
-    let mut blocks = vec![Block::Conclusion(conclusion(entry))];
-    blocks.extend(evidence(entry, true));
+fn verdict_blocks(entry: &ReportedVerdict<'_>) -> Vec<Block> {
+    let mut blocks = vec![Block::Conclusion(verdict_conclusion(entry))];
+    blocks.extend(evidence_blocks(entry, true));
     blocks
 }
 
 /// Its figures, reasons and notice; without figures that are not judged if a page has very many
 /// results.
-pub(super) fn evidence(entry: &ReportedVerdict<'_>, in_full: bool) -> Vec<Block> {
+pub(super) fn evidence_blocks(entry: &ReportedVerdict<'_>, in_full: bool) -> Vec<Block> {
     let verdict = entry.verdict;
-    let mut blocks = figures::tables(verdict);
+    let mut blocks = figures::figure_tables(verdict);
     if in_full {
-        blocks.extend(further::blocks(verdict));
+        blocks.extend(unjudged::unjudged_blocks(verdict));
     }
-    let reasons = verdict.results.iter().flat_map(reasons);
+    let reasons = verdict.results.iter().flat_map(reason_items);
     let notable = verdict.results.iter().flat_map(notable_rules);
-    let of_benchmark = entry.rules.iter().filter(|rule| rule.is_notable());
-    let of_benchmark = of_benchmark.map(|rule| ListItem::new(rule.to_string()).marked(rule));
+    let benchmark_rules = entry.rules.iter().filter(|rule| rule.is_notable());
+    let of_benchmark = benchmark_rules.map(|rule| ListItem::new(rule.to_string()).with_mark(rule));
     blocks.extend(Block::list(reasons.chain(notable).chain(of_benchmark)));
-    blocks.extend(notice(verdict.notice.as_deref()));
+    blocks.extend(notice_block(verdict.notice.as_deref()));
     blocks
 }
 
@@ -62,19 +63,19 @@ fn notable_rules(result: &ResultVerdict) -> impl Iterator<Item = ListItem> {
     let rules = result.rules.iter().filter(|rule| rule.is_notable());
     let notable = rules.filter(move |rule| rule.warning || violated > 1);
     notable.map(move |rule| {
-        let trial = rule.trial.filter(|_| result.trials.len() > 1);
-        let trial = trial.map_or(String::new(), |trial| format!(" trial {trial}"));
-        ListItem::new(format!("{title}{trial}: {rule}")).marked(rule)
+        let shown_trial = rule.trial.filter(|_| result.trials.len() > 1);
+        let trial = shown_trial.map_or(String::new(), |trial| format!(" trial {trial}"));
+        ListItem::new(format!("{title}{trial}: {rule}")).with_mark(rule)
     })
 }
 
 /// A notice, if there is one.
-pub(super) fn notice(notice: Option<&str>) -> Option<Block> {
+pub(super) fn notice_block(notice: Option<&str>) -> Option<Block> {
     notice.map(|notice| Block::Notice(notice.into()))
 }
 
 /// The notices on figures of these submissions, each once.
-pub(super) fn notices<'a>(
+pub(super) fn notice_blocks<'a>(
     submissions: impl Iterator<Item = &'a Submission>,
 ) -> impl Iterator<Item = Block> {
     let notices = submissions.filter_map(verdict::trademark_notice).unique();
@@ -82,7 +83,7 @@ pub(super) fn notices<'a>(
 }
 
 /// Its outcome in a word and a sentence, with its qualifiers.
-pub(super) fn conclusion(entry: &ReportedVerdict<'_>) -> Conclusion {
+pub(super) fn verdict_conclusion(entry: &ReportedVerdict<'_>) -> Conclusion {
     let verdict = entry.verdict;
     let (word, sentence) = headline(verdict);
     // Figures of idle GPUs are not theirs, whatever the outcome.
@@ -93,18 +94,18 @@ pub(super) fn conclusion(entry: &ReportedVerdict<'_>) -> Conclusion {
     let alerts = idle
         .iter()
         .map(|qualifier| format!("{}: {}", qualifier.kind, qualifier.reason).into());
-    let qualifiers = others.chunk_by(|left, right| left.kind == right.kind);
-    let qualifiers = qualifiers.map(|of_kind| {
+    let groups = others.chunk_by(|left, right| left.kind == right.kind);
+    let qualifiers = groups.map(|of_kind| {
         let reason = join(of_kind.iter().map(|qualifier| &qualifier.reason), "; ");
         (of_kind[0].kind.word(), reason)
     });
-    let warnings = verdict.warnings.iter().cloned();
-    let warnings = warnings.map(|text| ("warning", text));
-    let next = advice::next(entry)
+    let texts = verdict.warnings.iter().cloned();
+    let warnings = texts.map(|text| ("warning", text));
+    let next = advice::next_steps(entry)
         .into_iter()
         .map(|action| ("next", action));
-    let remarks = qualifiers.chain(warnings).chain(next);
-    let remarks = remarks.map(|(label, text)| (label.into(), text.into()));
+    let labelled = qualifiers.chain(warnings).chain(next);
+    let remarks = labelled.map(|(label, text)| (label.into(), text.into()));
     Conclusion {
         alerts: alerts.collect(),
         remarks: remarks.chain(evidence_remark(&entry.evidence)).collect(),
@@ -119,7 +120,7 @@ pub(super) fn evidence_remark(evidence: &str) -> Option<(Line, StyledText)> {
 }
 
 /// `AMD · mlperf-inference v6.0 closed · llama2-70b-99 · 8xMI355X · rocm 7.1.1`
-pub(crate) fn title(verdict: &Verdict) -> String {
+pub(crate) fn submission_title(verdict: &Verdict) -> String {
     let submission = &verdict.submission;
     let text = |field: &Option<String>| field.clone().unwrap_or_default();
     let suite = [
@@ -127,38 +128,38 @@ pub(crate) fn title(verdict: &Verdict) -> String {
         text(&submission.round),
         text(&submission.division),
     ];
-    let variant = verdict.variant.iter();
-    let variant = variant.map(|(axis, value)| format!("{axis} {value}"));
+    let axes = verdict.variant.iter();
+    let variant = axes.map(|(axis, value)| format!("{axis} {value}"));
     let parts = [
         text(&submission.submitter),
-        joined(suite, " "),
+        join_nonempty(suite, " "),
         submission.benchmark.clone(),
         text(&submission.system),
     ];
-    joined(parts.into_iter().chain(variant), " · ")
+    join_nonempty(parts.into_iter().chain(variant), " · ")
 }
 
 /// The parts that are not empty.
-fn joined(parts: impl IntoIterator<Item = String>, separator: &str) -> String {
-    let parts = parts.into_iter().filter(|part| !part.is_empty());
-    join(parts, separator)
+fn join_nonempty(parts: impl IntoIterator<Item = String>, separator: &str) -> String {
+    let filled = parts.into_iter().filter(|part| !part.is_empty());
+    join(filled, separator)
 }
 
 /// Returns one sentence for each published figure, or one for a result without them.
-fn reasons(result: &ResultVerdict) -> Vec<ListItem> {
+fn reason_items(result: &ResultVerdict) -> Vec<ListItem> {
     let of_result = matches!(result.outcome, Outcome::Invalid | Outcome::Failed);
     let title = format!("{} {}", result.scenario, result.mode);
     let item =
-        |outcome: Outcome, text: &str| ListItem::new(format!("{title}: {text}")).marked(outcome);
+        |outcome: Outcome, text: &str| ListItem::new(format!("{title}: {text}")).with_mark(outcome);
     if of_result || result.judgements.is_empty() {
         return vec![item(result.outcome, &result.sentence)];
     }
     let sentence = |judgement: &Judgement| {
-        let others = others(judgement).unwrap_or_default().into_iter();
-        let details = others.chain(passed_over(result, &judgement.figure));
-        item(judgement.outcome, &judgement.sentence).detailed(details)
+        let others = values_of_others(judgement).unwrap_or_default().into_iter();
+        let details = others.chain(unreadable_records(result, &judgement.figure));
+        item(judgement.outcome, &judgement.sentence).with_details(details)
     };
-    if result.judgements.len() <= MANY {
+    if result.judgements.len() <= MAX_INLINE_FIGURES {
         return result.judgements.iter().map(sentence).collect();
     }
     // Of many, those that hold have one sentence: the table has each of them.
@@ -167,25 +168,25 @@ fn reasons(result: &ResultVerdict) -> Vec<ListItem> {
         .iter()
         .partition(|judgement| judgement.outcome == Outcome::Reproduced);
     let mut reasons: Vec<ListItem> = others.into_iter().map(sentence).collect();
-    reasons.extend(together(&hold).map(|text| item(Outcome::Reproduced, &text)));
+    reasons.extend(summarize_holding(&hold).map(|text| item(Outcome::Reproduced, &text)));
     reasons
 }
 
 /// The values that others published of a figure, which decide nothing.
-fn others(judgement: &Judgement) -> Option<Vec<(String, String)>> {
+fn values_of_others(judgement: &Judgement) -> Option<Vec<(String, String)>> {
     let measured = judgement.measured.as_ref()?;
     let decides = Reference::find_deciding(&judgement.references)?;
-    let others = judgement.references.iter();
-    let others = others.filter(|other| !ptr::eq(*other, decides));
+    let references = judgement.references.iter();
+    let others = references.filter(|other| !ptr::eq(*other, decides));
     let values = others.map(|other| {
         let value = number::format_figure_like(other.value, &measured.unit, measured.value);
-        (figures::source(other), value)
+        (figures::reference_source(other), value)
     });
     Some(values.collect())
 }
 
 /// Records of a judged figure that cannot be read and do not count, trial by trial.
-fn passed_over<'a>(
+fn unreadable_records<'a>(
     result: &'a ResultVerdict,
     figure: &'a str,
 ) -> impl Iterator<Item = (String, String)> + 'a {
@@ -194,17 +195,17 @@ fn passed_over<'a>(
         let is_notable = origin.passed_over.is_some();
         is_notable.then(|| ("read from".to_owned(), origin.to_string()))
     });
-    figures.take(MANY)
+    figures.take(MAX_INLINE_FIGURES)
 }
 
 /// `38 figures hold, at 0.981–1.034 of the published values; each within 5 %.`
-fn together(hold: &[&Judgement]) -> Option<String> {
-    let (least, most) = extent(hold.iter().filter_map(|judgement| judgement.ratio));
+fn summarize_holding(hold: &[&Judgement]) -> Option<String> {
+    let (least, most) = value_range(hold.iter().filter_map(|judgement| judgement.ratio));
     if least > most {
         return None;
     }
-    let within = hold.iter().filter_map(|judgement| judgement.holds_within);
-    let within = within.fold(0.0, f64::max);
+    let margins = hold.iter().filter_map(|judgement| judgement.holds_within);
+    let within = margins.fold(0.0, f64::max);
     let each = if within > 0.0 {
         format!("each within {}", number::format_percent(within))
     } else {
@@ -212,17 +213,17 @@ fn together(hold: &[&Judgement]) -> Option<String> {
     };
     Some(format!(
         "{} hold, at {}–{} of the published values; {each}.",
-        format::count(hold.len(), "figure"),
-        number::ratio(least),
-        number::ratio(most),
+        format::format_count(hold.len(), "figure"),
+        number::format_ratio(least),
+        number::format_ratio(most),
     ))
 }
 
 /// `reproduced (performance only)`, and the sentence; empty if the only result has the reason.
 fn headline(verdict: &Verdict) -> (String, String) {
     // A tag that may move is in nearly every verdict, and has its reason below.
-    let kinds = verdict.qualifiers.iter().map(|qualifier| qualifier.kind);
-    let kinds = kinds.filter(|kind| *kind != QualifierKind::UnpinnedImage);
+    let all_kinds = verdict.qualifiers.iter().map(|qualifier| qualifier.kind);
+    let kinds = all_kinds.filter(|kind| *kind != QualifierKind::UnpinnedImage);
     let word = QualifiedOutcome::from_kinds(verdict.outcome, kinds).to_string();
     let sentence = match verdict.outcome {
         Outcome::Invalid | Outcome::Failed if verdict.results.len() == 1 => String::new(),

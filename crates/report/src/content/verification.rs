@@ -16,18 +16,25 @@ const MAX_DIFFERENCES: usize = 10;
 const OPEN: StatusMark = StatusMark::new(Tone::Open, "?");
 
 /// The verification of a bundle.
-pub fn document(verification: &Verification) -> Document {
+pub fn verification_document(verification: &Verification) -> Document {
     let mut blocks = Vec::new();
     let judged = verification.judged.as_ref();
-    let first = [archive(verification), signature(&verification.signature)].into_iter();
-    let items = first.chain(judged.into_iter().flat_map(of_judged));
+    let first = [
+        archive_item(verification),
+        signature_item(&verification.signature),
+    ]
+    .into_iter();
+    let items = first.chain(judged.into_iter().flat_map(judged_items));
     blocks.extend(Block::list(items));
     if let Some(judged) = judged {
         let of_kind = |kind| judged.basis.iter().filter(move |basis| basis.kind == kind);
-        let list = |kind| Block::list(of_kind(kind).map(basis));
+        let list = |kind| Block::list(of_kind(kind).map(basis_item));
         let declared = "declared by the machine that ran it, not checked";
-        blocks.extend(Section::of("judged again", list(BasisKind::Raw)));
-        blocks.extend(Section::of(declared, list(BasisKind::Declared)));
+        blocks.extend(Section::nonempty_block(
+            "judged again",
+            list(BasisKind::Raw),
+        ));
+        blocks.extend(Section::nonempty_block(declared, list(BasisKind::Declared)));
     }
     if let Some(differences) = &verification.differences {
         let lists = [
@@ -37,25 +44,25 @@ pub fn document(verification: &Verification) -> Document {
         ];
         let items = lists.into_iter().flat_map(|(word, paths)| {
             let paths = paths.iter();
-            paths.map(move |path| ListItem::keyed(word, path).marked(marks::BAD))
+            paths.map(move |path| ListItem::with_key(word, path).with_mark(marks::BAD))
         });
-        blocks.extend(Section::of(
+        blocks.extend(Section::nonempty_block(
             "compared with the manifest",
             Block::list(items),
         ));
     }
-    blocks.push(Block::Conclusion(conclusion(verification)));
+    blocks.push(Block::Conclusion(verification_conclusion(verification)));
     let notice = judged.and_then(|judged| judged.verdict.notice.as_ref());
     blocks.extend(notice.map(|notice| Block::Notice(notice.into())));
     Document::new("verification", blocks)
 }
 
-fn archive(verification: &Verification) -> ListItem {
+fn archive_item(verification: &Verification) -> ListItem {
     let run = verification.run.as_deref().unwrap_or("unknown");
-    ListItem::keyed("run", run).detailed([("sha256", &verification.sha256)])
+    ListItem::with_key("run", run).with_details([("sha256", &verification.sha256)])
 }
 
-fn signature(state: &SignatureState) -> ListItem {
+fn signature_item(state: &SignatureState) -> ListItem {
     let (mark, text) = match state {
         SignatureState::Unsigned => (
             OPEN,
@@ -74,28 +81,28 @@ fn signature(state: &SignatureState) -> ListItem {
         }
         SignatureState::NotAllowed { key, reason } => (marks::BAD, format!("by {key}: {reason}")),
     };
-    ListItem::keyed("signature", text).marked(mark)
+    ListItem::with_key("signature", text).with_mark(mark)
 }
 
-fn of_judged(judged: &Rejudgement) -> Vec<ListItem> {
+fn judged_items(judged: &Rejudgement) -> Vec<ListItem> {
     let (files, bytes) = (
-        format::count(judged.files, "file"),
-        format::size(judged.bytes),
+        format::format_count(judged.files, "file"),
+        format::format_bytes(judged.bytes),
     );
-    let good = |key: &str, text: String| ListItem::keyed(key, text).marked(marks::GOOD);
-    let open = |key: &str, text: String| ListItem::keyed(key, text).marked(OPEN);
-    let bad = |key: &str, text: String| ListItem::keyed(key, text).marked(marks::BAD);
+    let good = |key: &str, text: String| ListItem::with_key(key, text).with_mark(marks::GOOD);
+    let open = |key: &str, text: String| ListItem::with_key(key, text).with_mark(OPEN);
+    let bad = |key: &str, text: String| ListItem::with_key(key, text).with_mark(marks::BAD);
     let outcome = judged.verdict.qualified_outcome();
     let verdict = if judged.differences.is_empty() {
-        let qualifiers = judged.verdict.qualifiers.iter();
-        let qualifiers = qualifiers.map(|one| (one.kind.to_string(), &one.reason));
-        good("verdict", format!("{outcome}, confirmed by its logs")).detailed(qualifiers)
+        let all_qualifiers = judged.verdict.qualifiers.iter();
+        let qualifiers = all_qualifiers.map(|one| (one.kind.to_string(), &one.reason));
+        good("verdict", format!("{outcome}, confirmed by its logs")).with_details(qualifiers)
     } else {
         let lines = judged.differences.iter().map(|line| ("differs", line));
-        bad("verdict", format!("recorded as {}", judged.recorded)).detailed(lines)
+        bad("verdict", format!("recorded as {}", judged.recorded)).with_details(lines)
     };
     let rules = match &judged.rules {
-        RulesComparison::None => ListItem::keyed("rules", "not judged by a round's rules"),
+        RulesComparison::None => ListItem::with_key("rules", "not judged by a round's rules"),
         RulesComparison::Same { name } => good(
             "rules",
             format!("{name}: the same in the bundle and in this program"),
@@ -112,14 +119,16 @@ fn of_judged(judged: &Rejudgement) -> Vec<ListItem> {
         }
     };
     let recipe = match &judged.recipe {
-        recipe if judged.plan != PlanComparison::Derived => bad_plan(recipe, &judged.plan),
+        recipe if judged.plan != PlanComparison::Derived => {
+            plan_mismatch_item(recipe, &judged.plan)
+        }
         RecipeComparison::Same { name } => good("recipe", format!("{name}: the built-in one")),
         RecipeComparison::NotBuiltIn { name } => {
             open("recipe", format!("{name}: not a built-in one"))
         }
         RecipeComparison::Differs { name, diff } => {
             let text = format!("{name}: not the built-in one of that name");
-            open("recipe", text).detailed(diff.iter().map(|line| ("", line)))
+            open("recipe", text).with_details(diff.iter().map(|line| ("", line)))
         }
     };
     let image = &judged.image;
@@ -151,17 +160,17 @@ fn of_judged(judged: &Rejudgement) -> Vec<ListItem> {
 }
 
 /// The recipe of a plan that does not follow from it: nothing that is known of the recipe holds for the run.
-fn bad_plan(recipe: &RecipeComparison, plan: &PlanComparison) -> ListItem {
+fn plan_mismatch_item(recipe: &RecipeComparison, plan: &PlanComparison) -> ListItem {
     let (RecipeComparison::Same { name }
     | RecipeComparison::Differs { name, .. }
     | RecipeComparison::NotBuiltIn { name }) = recipe;
-    let item = |text: String| ListItem::keyed("recipe", text).marked(marks::BAD);
+    let item = |text: String| ListItem::with_key("recipe", text).with_mark(marks::BAD);
     match plan {
         PlanComparison::Derived => item(name.clone()),
         PlanComparison::Differs { differences } => {
             let lines = differences.iter().take(MAX_DIFFERENCES);
             item(format!("{name}: the plan does not follow from it"))
-                .detailed(lines.map(|one| ("differs", one.to_string())))
+                .with_details(lines.map(|one| ("differs", one.to_string())))
         }
         PlanComparison::NotDerived { reason } => item(format!(
             "{name}: the plan cannot be derived again: {reason}"
@@ -169,17 +178,17 @@ fn bad_plan(recipe: &RecipeComparison, plan: &PlanComparison) -> ListItem {
     }
 }
 
-fn basis(basis: &VerdictBasis) -> ListItem {
+fn basis_item(basis: &VerdictBasis) -> ListItem {
     let text = format!(
         "{} ({}, {})",
         basis.what,
-        format::count(basis.files, "file"),
-        format::size(basis.bytes)
+        format::format_count(basis.files, "file"),
+        format::format_bytes(basis.bytes)
     );
-    ListItem::keyed(&basis.path, StyledText::from(text))
+    ListItem::with_key(&basis.path, StyledText::from(text))
 }
 
-fn conclusion(verification: &Verification) -> Conclusion {
+fn verification_conclusion(verification: &Verification) -> Conclusion {
     let judged = verification.judged.as_ref();
     let alerts = verification.problems.iter().map(Line::from).collect();
     if !verification.verified {

@@ -39,7 +39,7 @@ impl fmt::Display for Line {
 }
 
 /// Returns the text of a [`Line`].
-pub fn clean(text: &str) -> String {
+pub fn sanitize_line(text: &str) -> String {
     Line::from(text).0
 }
 

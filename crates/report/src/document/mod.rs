@@ -6,7 +6,7 @@
 mod line;
 mod table;
 
-pub use line::{Line, clean};
+pub use line::{Line, sanitize_line};
 pub use table::{Column, ColumnKind, NOTHING, RowGroup, RowTable, Table, TableCell};
 
 use super::charts::Chart;
@@ -18,7 +18,7 @@ pub struct Document {
     /// The title; empty for a report that follows other output.
     pub title: Line,
     /// The version that made it, and when; for a page.
-    pub made: Line,
+    pub made_by: Line,
     /// The content, in the order of a page.
     pub blocks: Vec<Block>,
 }
@@ -28,7 +28,7 @@ impl Document {
     pub fn new(title: impl Into<Line>, blocks: impl IntoIterator<Item = Block>) -> Self {
         Self {
             title: title.into(),
-            made: Line::default(),
+            made_by: Line::default(),
             blocks: blocks.into_iter().collect(),
         }
     }
@@ -70,7 +70,7 @@ pub struct Section {
 
 impl Section {
     /// A section without an id.
-    pub fn block(title: impl Into<Line>, blocks: impl IntoIterator<Item = Block>) -> Block {
+    pub fn new_block(title: impl Into<Line>, blocks: impl IntoIterator<Item = Block>) -> Block {
         Block::Section(Self {
             title: title.into(),
             id: None,
@@ -79,9 +79,12 @@ impl Section {
     }
 
     /// A section without an id, if it has a block.
-    pub fn of(title: impl Into<Line>, blocks: impl IntoIterator<Item = Block>) -> Option<Block> {
-        let blocks: Vec<Block> = blocks.into_iter().collect();
-        (!blocks.is_empty()).then(|| Self::block(title, blocks))
+    pub fn nonempty_block(
+        title: impl Into<Line>,
+        blocks: impl IntoIterator<Item = Block>,
+    ) -> Option<Block> {
+        let all_blocks: Vec<Block> = blocks.into_iter().collect();
+        (!all_blocks.is_empty()).then(|| Self::new_block(title, all_blocks))
     }
 }
 
@@ -173,7 +176,7 @@ impl ListItem {
     }
 
     /// Creates an entry with a key.
-    pub fn keyed(key: impl Into<Line>, text: impl Into<StyledText>) -> Self {
+    pub fn with_key(key: impl Into<Line>, text: impl Into<StyledText>) -> Self {
         Self {
             key: key.into(),
             ..Self::new(text)
@@ -181,18 +184,18 @@ impl ListItem {
     }
 
     /// Adds a mark.
-    pub fn marked(mut self, mark: impl Into<StatusMark>) -> Self {
+    pub fn with_mark(mut self, mark: impl Into<StatusMark>) -> Self {
         self.mark = Some(mark.into());
         self
     }
 
     /// Adds details, each with its label.
-    pub fn detailed<L: Into<Line>, T: Into<Line>>(
+    pub fn with_details<L: Into<Line>, T: Into<Line>>(
         mut self,
         details: impl IntoIterator<Item = (L, T)>,
     ) -> Self {
-        let details = details.into_iter();
-        self.details = details
+        let labelled = details.into_iter();
+        self.details = labelled
             .map(|(label, text)| (label.into(), text.into()))
             .collect();
         self
@@ -237,8 +240,8 @@ impl Block {
     }
 
     /// A paragraph on things that are not shown, if there are some: `3 more trials: --output csv has all.`
-    pub fn rest(count: usize, things: &str, hint: &str) -> Option<Self> {
-        let things = (count > 0).then(|| format::count(count, things))?;
+    pub fn omitted_note(count: usize, things: &str, hint: &str) -> Option<Self> {
+        let things = (count > 0).then(|| format::format_count(count, things))?;
         Some(Self::paragraph(format!("{things}: {hint}.")))
     }
 
@@ -249,8 +252,8 @@ impl Block {
 
     /// A list, if it has an entry.
     pub fn list(items: impl IntoIterator<Item = ListItem>) -> Option<Self> {
-        let items: Vec<ListItem> = items.into_iter().collect();
-        (!items.is_empty()).then_some(Self::List(items))
+        let entries: Vec<ListItem> = items.into_iter().collect();
+        (!entries.is_empty()).then_some(Self::List(entries))
     }
 
     /// Charts, if there is one.

@@ -40,9 +40,9 @@ pub struct Column {
     /// The kind of its cells.
     pub kind: ColumnKind,
     /// The column below whose cells it may go if the table is too wide.
-    pub under: Option<usize>,
+    pub stacked_under: Option<usize>,
     /// It may be omitted if the table is too wide, those of the lowest rank first.
-    pub spare: Option<u8>,
+    pub omission_rank: Option<u8>,
 }
 
 /// The kind of a column's cells.
@@ -64,8 +64,8 @@ impl Column {
             name: name.into(),
             note: Line::default(),
             kind,
-            under: None,
-            spare: None,
+            stacked_under: None,
+            omission_rank: None,
         }
     }
 
@@ -90,20 +90,20 @@ impl Column {
     }
 
     /// Adds a second line to its head.
-    pub fn noted(mut self, note: impl Into<Line>) -> Self {
+    pub fn with_note(mut self, note: impl Into<Line>) -> Self {
         self.note = note.into();
         self
     }
 
     /// Places it below another column's cells if the table is too wide.
-    pub fn under(mut self, column: usize) -> Self {
-        self.under = Some(column);
+    pub fn stack_under(mut self, column: usize) -> Self {
+        self.stacked_under = Some(column);
         self
     }
 
     /// Omits it if the table is too wide.
-    pub fn spare(mut self, rank: u8) -> Self {
-        self.spare = Some(rank);
+    pub fn omit_at_rank(mut self, rank: u8) -> Self {
+        self.omission_rank = Some(rank);
         self
     }
 
@@ -131,12 +131,12 @@ pub struct TableCell {
 impl TableCell {
     /// Creates a cell of a mark and its word.
     pub fn status(mark: impl Into<StatusMark>, word: &str) -> Self {
-        let mark = mark.into();
-        Self::toned(mark.tone, format!("{} {word}", mark.sign))
+        let status_mark = mark.into();
+        Self::with_tone(status_mark.tone, format!("{} {word}", status_mark.sign))
     }
 
     /// Creates a cell of good or bad news.
-    pub fn toned(tone: Tone, text: impl Into<Line>) -> Self {
+    pub fn with_tone(tone: Tone, text: impl Into<Line>) -> Self {
         Self {
             text: text.into(),
             tone: Some(tone),
@@ -145,7 +145,7 @@ impl TableCell {
     }
 
     /// Sets the target of its link, if there is one.
-    pub fn linked(self, link: Option<String>) -> Self {
+    pub fn with_link(self, link: Option<String>) -> Self {
         Self { link, ..self }
     }
 }
@@ -166,12 +166,16 @@ impl Table {
         columns: Vec<Column>,
         rows: impl IntoIterator<Item = Vec<TableCell>>,
     ) -> Self {
-        let rows = rows.into_iter().collect();
+        let cells = rows.into_iter().collect();
         Self::grouped(caption, columns, vec![Group { title: None, rows }])
     }
 
     /// Creates a table of groups.
-    pub fn grouped(caption: impl Into<Line>, columns: Vec<Column>, groups: Vec<RowGroup>) -> Self {
+    pub fn from_groups(
+        caption: impl Into<Line>,
+        columns: Vec<Column>,
+        groups: Vec<RowGroup>,
+    ) -> Self {
         Self {
             caption: caption.into(),
             titled: false,
@@ -181,9 +185,9 @@ impl Table {
     }
 
     /// Builds a table of one group, column by column.
-    pub fn of<R>(caption: impl Into<Line>, rows: impl IntoIterator<Item = R>) -> RowTable<R> {
-        let rows: Vec<R> = rows.into_iter().collect();
-        let cells = rows.iter().map(|_| Vec::new());
+    pub fn builder<R>(caption: impl Into<Line>, rows: impl IntoIterator<Item = R>) -> RowTable<R> {
+        let records: Vec<R> = rows.into_iter().collect();
+        let cells = records.iter().map(|_| Vec::new());
         RowTable {
             table: Self::new(caption, Vec::new(), cells),
             rows,
@@ -196,7 +200,7 @@ impl Table {
     }
 
     /// Returns the positions of the columns that have text.
-    pub fn used(&self) -> Vec<usize> {
+    pub fn used_columns(&self) -> Vec<usize> {
         let is_used = |at: &usize| {
             let mut cells = self.rows().filter_map(|row| row.get(*at));
             cells.any(|cell| !cell.text.is_empty())
@@ -249,11 +253,11 @@ impl<R> RowTable<R> {
     }
 
     /// Groups consecutive rows by their title, after all columns.
-    pub fn grouped(mut self, title: impl Fn(&R) -> String) -> Self {
+    pub fn group_by(mut self, title: impl Fn(&R) -> String) -> Self {
         let groups = std::mem::take(&mut self.table.groups).into_iter();
         let cells = groups.flat_map(|group| group.rows);
-        let together = self.rows.iter().zip(cells);
-        let together = together.chunk_by(|(row, _)| TableCell::from(title(row)));
+        let paired = self.rows.iter().zip(cells);
+        let together = paired.chunk_by(|(row, _)| TableCell::from(title(row)));
         let groups = together.into_iter().map(|(title, rows)| RowGroup {
             title: Some(title),
             rows: rows.map(|(_, cells)| cells).collect(),
@@ -263,7 +267,7 @@ impl<R> RowTable<R> {
     }
 
     /// Returns the table as a part of a report, if it has a row.
-    pub fn block(self) -> Option<Block> {
+    pub fn into_block(self) -> Option<Block> {
         (!self.rows.is_empty()).then_some(Block::Table(self.table))
     }
 }

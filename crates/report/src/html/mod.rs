@@ -22,21 +22,21 @@ const POLICY: &str =
 pub const GENERATOR: &str = "<meta name=\"generator\" content=\"retrial\"";
 
 /// Renders a document as a page.
-pub fn render(document: &Document) -> String {
+pub fn render_html(document: &Document) -> String {
     page(document, None)
 }
 
 /// Renders a document as a page of a website: it links other pages, and its tables can be filtered.
-pub fn render_in_website(document: &Document, links: &[(Line, String)]) -> String {
+pub fn render_website_page(document: &Document, links: &[(Line, String)]) -> String {
     page(document, Some(links))
 }
 
 /// A page; in a website, with links to others.
 fn page(document: &Document, links: Option<&[(Line, String)]>) -> String {
     let page = HtmlPage::default();
-    let body = page.blocks(&document.blocks, 2);
-    let made = html! { p.made { "Made by " (document.made.as_str()) } };
-    let html = html! {
+    let body = page.render_blocks(&document.blocks, 2);
+    let made_by = html! { p.made_by { "Made by " (document.made_by.as_str()) } };
+    let markup = html! {
         (DOCTYPE)
         html lang="en" {
             head {
@@ -45,7 +45,7 @@ fn page(document: &Document, links: Option<&[(Line, String)]>) -> String {
                 meta name="color-scheme" content="light dark";
                 meta http-equiv="Content-Security-Policy" content=(links.map_or(POLICY, |_| &website::POLICY_WITH_SCRIPT));
                 meta name="generator" content="retrial";
-                @if links.is_some() { (website::feeds()) }
+                @if links.is_some() { (website::render_feed_links()) }
                 title { (document.title.as_str()) }
                 style { (PreEscaped(STYLE)) (PreEscaped(svg::STYLE)) }
             }
@@ -53,23 +53,23 @@ fn page(document: &Document, links: Option<&[(Line, String)]>) -> String {
                 a.skip href="#main" { "Skip to the verdict" }
                 header {
                     h1 { (document.title.as_str()) }
-                    (made)
-                    @if let Some(links) = links { (website::navigation("Pages", links)) }
+                    (made_by)
+                    @if let Some(links) = links { (website::render_navigation("Pages", links)) }
                 }
                 main #main { (body) }
                 footer {
-                    @if let Some(links) = links { (website::navigation("Pages, again", links)) }
+                    @if let Some(links) = links { (website::render_navigation("Pages, again", links)) }
                     @for notice in page.notices.into_inner() { p.made { (notice.as_str()) } }
-                    (made)
+                    (made_by)
                 }
                 @if links.is_some() { script { (PreEscaped(website::SCRIPT)) } }
             }
         }
     };
-    html.into_string() + "\n"
+    markup.into_string() + "\n"
 }
 
-fn class(tone: Tone) -> &'static str {
+fn tone_class(tone: Tone) -> &'static str {
     match tone {
         Tone::Good => "good",
         Tone::Plain => "plain",
@@ -92,16 +92,16 @@ struct HtmlPage {
 
 impl HtmlPage {
     /// Renders blocks whose sections have headings of this level.
-    fn blocks(&self, blocks: &[Block], level: u8) -> Markup {
-        html! { @for block in blocks { (self.block(block, level)) "\n" } }
+    fn render_blocks(&self, blocks: &[Block], level: u8) -> Markup {
+        html! { @for render_block in blocks { (self.render_block(render_block, level)) "\n" } }
     }
 
-    fn block(&self, block: &Block, level: u8) -> Markup {
+    fn render_block(&self, block: &Block, level: u8) -> Markup {
         match block {
-            Block::Conclusion(content) => self.conclusion(content),
-            Block::Paragraph(text) => html! { p { (styled(text)) } },
-            Block::List(items) => list(items),
-            Block::Table(table) => grid(table, &self.heading.borrow()),
+            Block::Conclusion(content) => self.render_conclusion(content),
+            Block::Paragraph(text) => html! { p { (render_text(text)) } },
+            Block::List(items) => render_list(items),
+            Block::Table(table) => render_table(table, &self.heading.borrow()),
             Block::Charts(charts) => html! {
                 div.charts { @for chart in charts { (self.figure(chart)) "\n" } }
             },
@@ -111,9 +111,9 @@ impl HtmlPage {
                 }
             },
             Block::Folded(summary, blocks) => html! {
-                details { summary { (summary.as_str()) } (self.blocks(blocks, level)) }
+                details { summary { (summary.as_str()) } (self.render_blocks(blocks, level)) }
             },
-            Block::Section(section) => self.section(section, level),
+            Block::Section(section) => self.render_section(section, level),
             Block::Notice(notice) => {
                 let mut notices = self.notices.borrow_mut();
                 if notices.contains(notice) {
@@ -130,15 +130,15 @@ impl HtmlPage {
         html! {
             figure class=[svg::is_wide(chart).then_some("full")] {
                 figcaption { (Line::from(&chart.title).as_str()) }
-                (svg::inline(chart, &format!("c{number}")))
+                (svg::render_inline(chart, &format!("c{number}")))
             }
         }
     }
 
-    fn conclusion(&self, content: &Conclusion) -> Markup {
+    fn render_conclusion(&self, content: &Conclusion) -> Markup {
         let tone = content.mark.map_or(Tone::Plain, |mark| mark.tone);
         html! {
-            div class=(format!("verdict {}", class(tone))) {
+            div tone_class=(format!("verdict {}", tone_class(tone))) {
                 p.word { @if let Some(mark) = content.mark { (mark.sign) " " } (content.word.as_str()) }
                 @if !content.sentence.is_empty() { p { (content.sentence.as_str()) } }
                 @for alert in &content.alerts { p { span.bad { "! " (alert.as_str()) } } }
@@ -148,14 +148,14 @@ impl HtmlPage {
                 dl.remarks {
                     @for (label, text) in &content.remarks {
                         dt { (label.as_str()) }
-                        dd { (styled(text)) }
+                        dd { (render_text(text)) }
                     }
                 }
             }
         }
     }
 
-    fn section(&self, section: &Section, level: u8) -> Markup {
+    fn render_section(&self, section: &Section, level: u8) -> Markup {
         let title = section.title.as_str();
         title.clone_into(&mut self.heading.borrow_mut());
         let id = section.id.as_deref();
@@ -167,13 +167,13 @@ impl HtmlPage {
                     3 => h3 id=[id] { (title) },
                     _ => h4 id=[id] { (title) },
                 }
-                (self.blocks(&section.blocks, level + 1))
+                (self.render_blocks(&section.blocks, level + 1))
             }
         }
     }
 }
 
-fn styled(text: &StyledText) -> Markup {
+fn render_text(text: &StyledText) -> Markup {
     html! {
         @match text {
             StyledText::Plain(line) => (line.as_str()),
@@ -183,16 +183,16 @@ fn styled(text: &StyledText) -> Markup {
     }
 }
 
-fn list(items: &[ListItem]) -> Markup {
+fn render_list(items: &[ListItem]) -> Markup {
     let marked = items.iter().any(|item| item.mark.is_some());
-    let sign = |mark: StatusMark| html! { span class=(class(mark.tone)) { (mark.sign) } };
+    let sign = |mark: StatusMark| html! { span tone_class=(tone_class(mark.tone)) { (mark.sign) } };
     html! {
         ul class=[marked.then_some("marked")] {
             @for item in items {
                 li {
                     @if let Some(mark) = item.mark { (sign(mark)) }
                     @if !item.key.is_empty() { strong { (item.key.as_str()) } " " }
-                    (styled(&item.text))
+                    (render_text(&item.text))
                     @for (label, text) in &item.details {
                         div.faint {
                             @if !label.is_empty() { em { (label.as_str()) } ": " }
@@ -206,29 +206,29 @@ fn list(items: &[ListItem]) -> Markup {
 }
 
 /// More columns are below each other on a narrow screen.
-const STACKED: usize = 3;
+const MAX_UNSTACKED_COLUMNS: usize = 3;
 /// Cells of at most this many letters are not wrapped.
-const SHORT: usize = 16;
+const MAX_NOWRAP_LETTERS: usize = 16;
 
 /// A table in a region that scrolls by itself if it is too wide.
-fn grid(table: &Table, heading: &str) -> Markup {
-    let used = table.used();
+fn render_table(table: &Table, heading: &str) -> Markup {
+    let used = table.used_columns();
     let caption = table.caption.as_str();
-    let is_stacked = used.len() > STACKED;
+    let is_stacked = used.len() > MAX_UNSTACKED_COLUMNS;
     html! {
         div.table role="region" tabindex="0" aria-label=(caption) {
             table class=[is_stacked.then_some("stacked")] {
                 caption class=[(caption == heading).then_some("hidden")] { (caption) }
-                thead { tr { @for at in &used { (head(&table.columns[*at])) } } }
+                thead { tr { @for at in &used { (render_head(&table.columns[*at])) } } }
                 @for group in &table.groups {
                     tbody {
                         @if let Some(title) = &group.title {
-                            tr { th scope="rowgroup" colspan=(used.len()) { (linked(title)) } }
+                            tr { th scope="rowgroup" colspan=(used.len()) { (render_link(title)) } }
                         }
                         @for row in &group.rows {
                             tr {
                                 @for (at, cell) in used.iter().filter_map(|at| Some((at, row.get(*at)?))) {
-                                    (cell_of(cell, &table.columns[*at], is_stacked))
+                                    (render_cell(cell, &table.columns[*at], is_stacked))
                                 }
                             }
                             "\n"
@@ -240,7 +240,7 @@ fn grid(table: &Table, heading: &str) -> Markup {
     }
 }
 
-fn head(column: &Column) -> Markup {
+fn render_head(column: &Column) -> Markup {
     html! {
         @if column.name.is_empty() { td {} }
         @else {
@@ -252,9 +252,9 @@ fn head(column: &Column) -> Markup {
     }
 }
 
-fn linked(cell: &TableCell) -> Markup {
+fn render_link(cell: &TableCell) -> Markup {
     html! {
-        @match cell.link.as_deref().map(address) {
+        @match cell.link.as_deref().map(to_link_target) {
             Some(to) => a href=(to) { (cell.text.as_str()) },
             None => (cell.text.as_str()),
         }
@@ -262,24 +262,24 @@ fn linked(cell: &TableCell) -> Markup {
 }
 
 /// A cell; a stacked one has its column's name as its label.
-fn cell_of(cell: &TableCell, column: &Column, is_stacked: bool) -> Markup {
-    let toned = cell.tone.map(|tone| format!("w {}", class(tone)));
+fn render_cell(cell: &TableCell, column: &Column, is_stacked: bool) -> Markup {
+    let toned = cell.tone.map(|tone| format!("w {}", tone_class(tone)));
     let class = match column.kind {
         _ if toned.is_some() => toned,
         ColumnKind::Number => Some("n".to_owned()),
-        _ => (cell.text.chars().count() <= SHORT).then(|| "s".to_owned()),
+        _ => (cell.text.chars().count() <= MAX_NOWRAP_LETTERS).then(|| "s".to_owned()),
     };
     let label = (is_stacked && !cell.text.is_empty()).then(|| column.full_name());
     html! {
         @match column.kind {
-            ColumnKind::Head => th scope="row" class=[class] { (linked(cell)) },
-            _ => td class=[class] data-label=[label] { (linked(cell)) },
+            ColumnKind::Head => th scope="row" class=[class] { (render_link(cell)) },
+            _ => td class=[class] data-label=[label] { (render_link(cell)) },
         }
     }
 }
 
 /// The characters that the target of a link is written without.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+const ESCAPED_CHARACTERS: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
     .remove(b'.')
@@ -287,12 +287,12 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/');
 
 /// Returns a path as the target of a link: it has no scheme, host or fragment.
-fn address(path: &str) -> String {
+fn to_link_target(path: &str) -> String {
     if path.starts_with('#') {
         return path.to_owned();
     }
     let base = if path.starts_with('/') { "" } else { "./" };
-    format!("{base}{}", utf8_percent_encode(path, ENCODED))
+    format!("{base}{}", utf8_percent_encode(path, ESCAPED_CHARACTERS))
 }
 
 #[cfg(test)]

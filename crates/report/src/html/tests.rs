@@ -7,9 +7,9 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use serde_json::Value;
 
-use super::render;
+use super::render_html;
 use crate::ReportedVerdict;
-use crate::content::page::{ReportPage, document};
+use crate::content::page::{ReportPage, page_document};
 use crate::content::subject::{ReportSubject, StepReport};
 use retrial_batch::RunOrder;
 use retrial_batch::verdict::{
@@ -121,8 +121,8 @@ fn subject<'a>(name: &str, verdict: &'a Verdict) -> ReportSubject<'a> {
 }
 
 fn page(subjects: Vec<ReportSubject<'_>>) -> String {
-    render(&document(&ReportPage {
-        made: "retrial 0.1.0".to_owned(),
+    render_html(&page_document(&ReportPage {
+        made_by: "retrial 0.1.0".to_owned(),
         subjects,
         ..ReportPage::default()
     }))
@@ -242,7 +242,7 @@ fn check(page: &str) {
 }
 
 #[test]
-fn one_run() {
+fn a_page_of_one_run_has_all_its_details() {
     let verdict = verdict();
     let page = page(vec![subject("20261121-000000-one-abcd", &verdict)]);
     check(&page);
@@ -272,7 +272,7 @@ fn several_runs_side_by_side() {
     let verdict = verdict();
     let compared = |name: &str, values: &[f64]| {
         let kernel = Fact::new(FactGroup::Host, "kernel", format!("6.1 of {name}"));
-        Compared::of(name, &[(mlperf(), vec![offline(values)])], vec![kernel])
+        Compared::from_evidence(name, &[(mlperf(), vec![offline(values)])], vec![kernel])
     };
     let comparison = compare_subjects(
         &[
@@ -281,8 +281,8 @@ fn several_runs_side_by_side() {
         ],
         &ComparisonOptions::default(),
     );
-    let page = render(&document(&ReportPage {
-        made: "retrial 0.1.0".to_owned(),
+    let page = render_html(&page_document(&ReportPage {
+        made_by: "retrial 0.1.0".to_owned(),
         subjects: vec![subject("before", &verdict), subject("after", &verdict)],
         comparison: Some(&comparison),
         ..ReportPage::default()

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use maud::{Markup, html};
 use sha2::{Digest, Sha256};
 
-use super::{POLICY, address};
+use super::{POLICY, to_link_target};
 use crate::document::Line;
 use crate::feed;
 
@@ -21,23 +21,23 @@ pub(super) static POLICY_WITH_SCRIPT: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The feeds, for the head.
-pub(super) fn feeds() -> Markup {
+pub(super) fn render_feed_links() -> Markup {
     let feed = |kind: &str, file: &str| {
-        html! { link rel="alternate" type=(kind) href=(address(file)) title="Changes of verdict"; }
+        html! { link rel="alternate" type=(kind) href=(to_link_target(file)) title="Changes of verdict"; }
     };
     html! {
-        (feed("application/atom+xml", feed::ATOM))
-        (feed("application/feed+json", feed::JSON))
+        (feed("application/atom+xml", feed::ATOM_FILE))
+        (feed("application/feed+json", feed::JSON_FILE))
     }
 }
 
 /// Links to other pages, each with its label.
-pub(super) fn navigation(label: &str, links: &[(Line, String)]) -> Markup {
+pub(super) fn render_navigation(label: &str, links: &[(Line, String)]) -> Markup {
     html! {
         nav aria-label=(label) {
-            @for (label, page) in links { a href=(address(page)) { (label.as_str()) } " " }
-            a href=(address(feed::ATOM)) { "Atom" } " "
-            a href=(address(feed::JSON)) { "JSON Feed" }
+            @for (label, page) in links { a href=(to_link_target(page)) { (label.as_str()) } " " }
+            a href=(to_link_target(feed::ATOM_FILE)) { "Atom" } " "
+            a href=(to_link_target(feed::JSON_FILE)) { "JSON Feed" }
         }
     }
 }

@@ -12,7 +12,7 @@ fn report(evidence: &[Evidence]) -> String {
     context.submission.suite = "mlperf-inference".to_owned();
     context.qualifiers = vec![Qualifier::new(QualifierKind::UnpinnedImage, "it may move")];
     let verdict = judge(&context, evidence);
-    verdicts(&[ReportedVerdict::new("/runs/one", &verdict)])
+    render_verdicts(&[ReportedVerdict::new("/runs/one", &verdict)])
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn rules_of_the_whole_run() {
         retrial_results::verdict::RuleCheck::new("scenarios", "Offline", "Offline, Server", passed)
     };
     let entry = |passed| {
-        verdicts(&[ReportedVerdict {
+        render_verdicts(&[ReportedVerdict {
             rules: &[rule(passed)],
             ..ReportedVerdict::new("", &verdict)
         }])

@@ -21,14 +21,14 @@ fn mlperf() -> RunContext {
 
 fn page(evidence: &[Evidence]) -> String {
     let verdict = judge(&mlperf(), evidence);
-    render(&verdict::documents(&[ReportedVerdict::new(
+    render_markdown(&verdict::verdicts_document(&[ReportedVerdict::new(
         "/runs/one",
         &verdict,
     )]))
 }
 
 #[test]
-fn a_verdict() {
+fn a_verdict_is_rendered_with_all_its_figures() {
     let good = offline(&[100.0]).expecting(TOKENS, official(100.0));
     let mut open = offline(&[95.05]).expecting(TOKENS, official(100.0));
     open.scenario = "Server".to_owned();
@@ -36,24 +36,24 @@ fn a_verdict() {
 }
 
 #[test]
-fn a_comparison() {
+fn a_comparison_is_rendered_with_its_differences() {
     let subject = |name: &str, values: &[f64]| {
         let kernel = Fact::new(FactGroup::Host, "kernel", format!("6.1 of {name}"));
-        ComparisonSubject::of(name, &[(mlperf(), vec![offline(values)])], vec![kernel])
+        ComparisonSubject::from_evidence(name, &[(mlperf(), vec![offline(values)])], vec![kernel])
     };
     let subjects = [
         subject("before", &[100.0, 101.0, 99.0]),
         subject("after", &[110.0, 111.0, 109.0]),
     ];
     let comparison = compare_subjects(&subjects, &ComparisonOptions::default());
-    let document = comparison::documents(&[comparison], DetailLevel::Brief);
-    insta::assert_snapshot!(render(&document));
+    let document = comparison::comparisons_document(&[comparison], DetailLevel::Brief);
+    insta::assert_snapshot!(render_markdown(&document));
 }
 
 #[test]
 fn code_spans_can_contain_backticks() {
-    assert_eq!(code("a`b"), "`` a`b ``");
-    assert_eq!(code("plain"), "`plain`");
+    assert_eq!(render_code("a`b"), "`` a`b ``");
+    assert_eq!(render_code("plain"), "`plain`");
 }
 
 proptest! {

@@ -7,20 +7,20 @@ use super::sentence;
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::{BatchEvent, BatchEventKind, BatchState, TrialRunEnd};
 use retrial_document::ErrorText;
-use retrial_document::measures::format::{count, duration};
+use retrial_document::measures::format::{format_count, format_duration};
 use retrial_plan::remaining::{EstimateBasis, TimeEstimate};
 use retrial_results::verdict::number;
 
 /// Figures of a run that are shown.
-const FIGURES: usize = 3;
+const MAX_SHOWN_FIGURES: usize = 3;
 
 /// How far a batch is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BatchProgress {
     /// The number of runs that ended.
-    pub done: usize,
+    pub ended_runs: usize,
     /// The number of all runs.
-    pub all: usize,
+    pub all_runs: usize,
     /// The current run in words, with the time that is left.
     pub text: String,
 }
@@ -30,14 +30,14 @@ pub struct BatchProgress {
 pub struct PlainBatchProgress {
     plan: BatchPlan,
     workers: usize,
-    starts: bool,
+    shows_starts: bool,
     state: BatchState,
     /// Trial runs that ended before, and whose results count.
-    reused: BTreeSet<usize>,
+    reused_trial_runs: BTreeSet<usize>,
     /// Reasons that were reported before: a host that fails, fails run after run.
-    reported: BTreeSet<ErrorText>,
+    reported_reasons: BTreeSet<ErrorText>,
     /// How long a run of each cell takes, by earlier runs or its recipe.
-    expected: BTreeMap<usize, TimeEstimate>,
+    estimates: BTreeMap<usize, TimeEstimate>,
 }
 
 impl PlainBatchProgress {
@@ -46,17 +46,17 @@ impl PlainBatchProgress {
     pub fn new(
         plan: BatchPlan,
         workers: usize,
-        starts: bool,
-        expected: BTreeMap<usize, TimeEstimate>,
+        shows_starts: bool,
+        estimates: BTreeMap<usize, TimeEstimate>,
     ) -> Self {
         Self {
             plan,
             workers: workers.max(1),
-            starts,
+            shows_starts,
             state: BatchState::default(),
-            reused: BTreeSet::new(),
-            reported: BTreeSet::new(),
-            expected,
+            reused_trial_runs: BTreeSet::new(),
+            reported_reasons: BTreeSet::new(),
+            estimates,
         }
     }
 
@@ -66,34 +66,34 @@ impl PlainBatchProgress {
     }
 
     /// Returns the lines of an event.
-    pub fn take(&mut self, event: &BatchEvent) -> Vec<String> {
-        let mut line = self.line(&event.what);
+    pub fn report_event(&mut self, event: &BatchEvent) -> Vec<String> {
+        let mut line = self.describe_event(&event.what);
         self.state.apply(event);
         match &event.what {
             BatchEventKind::TrialRunEnded { end, .. } => {
-                self.reported.extend(end.reason.clone());
+                self.reported_reasons.extend(end.reason.clone());
                 // What follows counts the trial run itself.
                 line = line.map(|line| line + &self.remaining_text());
             }
-            BatchEventKind::Reused { trial_runs } => self.reused.extend(trial_runs),
+            BatchEventKind::Reused { trial_runs } => self.reused_trial_runs.extend(trial_runs),
             _ => {}
         }
         line.into_iter().collect()
     }
 
     /// `[2/10] rocm=7.1.1 trial 1/5`
-    fn name(&self, trial_run: usize) -> String {
+    fn trial_run_label(&self, trial_run: usize) -> String {
         let is_search = self.plan.search.is_some();
         let number = if is_search {
             // The trial runs of a search are not numbered in their order.
-            format!("[{}]", self.begun(trial_run))
+            format!("[{}]", self.start_position(trial_run))
         } else {
             format!("[{trial_run}/{}]", self.plan.schedule.trial_runs.len())
         };
         let planned = self.plan.trial_run(trial_run);
         let named = planned.and_then(|planned| {
             let cell = self.plan.cells.get(planned.cell)?;
-            let name = sentence::line(&cell.name);
+            let name = sentence::to_message_line(&cell.name);
             let total = (!is_search).then(|| format!("/{}", cell.trials));
             let trial = format!("{}{}", planned.trial, total.unwrap_or_default());
             Some(format!("{number} {name} trial {trial}"))
@@ -102,15 +102,18 @@ impl PlainBatchProgress {
     }
 
     /// The position of a trial run among those of a search that have begun, from 1.
-    fn begun(&self, trial_run: usize) -> usize {
+    fn start_position(&self, trial_run: usize) -> usize {
         let is_known = self.state.trial_runs.contains_key(&trial_run);
         self.state.trial_runs.len() + usize::from(!is_known)
     }
 
-    fn started(&self, batch: &str, trial_runs: usize) -> String {
+    fn describe_start(&self, batch: &str, trial_runs: usize) -> String {
         let cells = self.plan.cells.len();
         if let Some(search) = &self.plan.search {
-            let (values, most) = (count(cells, "value"), count(search.most as usize, "run"));
+            let (values, most) = (
+                format_count(cells, "value"),
+                format_count(search.most as usize, "run"),
+            );
             return format!(
                 "search {batch}: {values} along {}, at most {most}",
                 search.axis
@@ -120,19 +123,19 @@ impl PlainBatchProgress {
             1 => String::new(),
             workers => format!(", {workers} at once"),
         };
-        let about = self.about().unwrap_or_default();
-        let (runs, cells) = (count(trial_runs, "run"), count(cells, "cell"));
+        let about = self.estimate_text().unwrap_or_default();
+        let (runs, cells) = (format_count(trial_runs, "run"), format_count(cells, "cell"));
         format!("batch {batch}: {runs} of {cells}{at_once}{about}")
     }
 
-    fn line(&self, what: &BatchEventKind) -> Option<String> {
+    fn describe_event(&self, what: &BatchEventKind) -> Option<String> {
         Some(match what {
             BatchEventKind::BatchStarted {
                 batch, trial_runs, ..
-            } => self.started(batch, *trial_runs),
+            } => self.describe_start(batch, *trial_runs),
             BatchEventKind::Reused { trial_runs } if trial_runs.is_empty() => return None,
             BatchEventKind::Reused { trial_runs } => {
-                let reused = count(trial_runs.len(), "run");
+                let reused = format_count(trial_runs.len(), "run");
                 let all = self.plan.schedule.trial_runs.len();
                 match self.plan.search {
                     Some(_) => format!("reused: {reused} already complete"),
@@ -145,14 +148,14 @@ impl PlainBatchProgress {
             BatchEventKind::ImagePulled { image, seconds } => {
                 format!(
                     "pulled ahead: {} ({})",
-                    sentence::line(image),
-                    duration(*seconds)
+                    sentence::to_message_line(image),
+                    format_duration(*seconds)
                 )
             }
             BatchEventKind::ImageFailed { image, error } => format!(
                 "warning: {} cannot be pulled, and its run will try again: {}",
-                sentence::line(image),
-                sentence::line(&error.to_string())
+                sentence::to_message_line(image),
+                sentence::to_message_line(&error.to_string())
             ),
             BatchEventKind::TrialRunStarted {
                 trial_run,
@@ -162,56 +165,63 @@ impl PlainBatchProgress {
                 ..
             } => {
                 let again = match attempt {
-                    1 if gpus.is_empty() && !self.starts => return None,
+                    1 if gpus.is_empty() && !self.shows_starts => return None,
                     1 => String::new(),
                     attempt => format!(", attempt {attempt}"),
                 };
-                let on = (!gpus.is_empty()).then(|| format!(" on GPUs {}", gpus.join(", ")));
-                let on = on.unwrap_or_default();
-                format!("{}: run {run}{again}{on}", self.name(*trial_run))
+                let gpu_list = (!gpus.is_empty()).then(|| format!(" on GPUs {}", gpus.join(", ")));
+                let on = gpu_list.unwrap_or_default();
+                format!("{}: run {run}{again}{on}", self.trial_run_label(*trial_run))
             }
             BatchEventKind::TrialRunReattached { trial_run, run } => {
-                format!("{}: run {run} continues", self.name(*trial_run))
+                format!("{}: run {run} continues", self.trial_run_label(*trial_run))
             }
             BatchEventKind::TrialRunLost { trial_run, run } => format!(
                 "{}: run {run} is missing on this host; it starts again",
-                self.name(*trial_run)
+                self.trial_run_label(*trial_run)
             ),
             BatchEventKind::TrialRunEnded { trial_run, end } => {
-                let reported = end.reason.as_ref();
-                let reported = reported.is_some_and(|reason| self.reported.contains(reason));
-                format!("{}: {}", self.name(*trial_run), ended(end, reported))
+                let end_reason = end.reason.as_ref();
+                let reported =
+                    end_reason.is_some_and(|reason| self.reported_reasons.contains(reason));
+                format!(
+                    "{}: {}",
+                    self.trial_run_label(*trial_run),
+                    describe_end(end, reported)
+                )
             }
-            BatchEventKind::Warning { text } => format!("warning: {}", sentence::line(text)),
+            BatchEventKind::Warning { text } => {
+                format!("warning: {}", sentence::to_message_line(text))
+            }
             BatchEventKind::Judged { .. } | BatchEventKind::BatchEnded { .. } => return None,
         })
     }
 
     /// Returns the cell of a trial run.
-    pub fn cell(&self, trial_run: usize) -> Option<usize> {
+    pub fn cell_of_trial_run(&self, trial_run: usize) -> Option<usize> {
         Some(self.plan.trial_run(trial_run)?.cell)
     }
 
     /// Returns how far the batch is in this trial run.
-    pub fn overall(&self, trial_run: usize) -> BatchProgress {
+    pub fn overall_progress(&self, trial_run: usize) -> BatchProgress {
         if let Some(search) = &self.plan.search {
             return BatchProgress {
-                done: self.begun(trial_run) - 1,
-                all: search.most as usize,
-                text: self.name(trial_run),
+                ended_runs: self.start_position(trial_run) - 1,
+                all_runs: search.most as usize,
+                text: self.trial_run_label(trial_run),
             };
         }
         let all = self.plan.schedule.trial_runs.len();
         BatchProgress {
-            done: all - self.remaining().len(),
+            ended_runs: all - self.remaining_trial_runs().len(),
             all,
-            text: self.name(trial_run) + &self.remaining_text(),
+            text: self.trial_run_label(trial_run) + &self.remaining_text(),
         }
     }
 
-    fn remaining(&self) -> Vec<usize> {
+    fn remaining_trial_runs(&self) -> Vec<usize> {
         let is_open = |trial_run: &usize| {
-            !self.state.has_ended(*trial_run) && !self.reused.contains(trial_run)
+            !self.state.has_ended(*trial_run) && !self.reused_trial_runs.contains(trial_run)
         };
         let trial_runs = 1..=self.plan.schedule.trial_runs.len();
         trial_runs.filter(is_open).collect()
@@ -219,39 +229,39 @@ impl PlainBatchProgress {
 
     /// `; 3 remaining, about 12m 10s`
     fn remaining_text(&self) -> String {
-        let remaining = self.remaining();
+        let remaining = self.remaining_trial_runs();
         if remaining.is_empty() || self.plan.search.is_some() {
             return String::new();
         }
-        let about = self.about().unwrap_or_default();
+        let about = self.estimate_text().unwrap_or_default();
         format!("; {} remaining{about}", remaining.len())
     }
 
     /// `, about 12m 10s`: the time of all runs that remain.
-    fn about(&self) -> Option<String> {
-        let remaining = self.remaining().into_iter();
-        let remaining = remaining.map(|trial_run| self.expected(trial_run));
+    fn estimate_text(&self) -> Option<String> {
+        let open_trial_runs = self.remaining_trial_runs().into_iter();
+        let remaining = open_trial_runs.map(|trial_run| self.expected_seconds(trial_run));
         let seconds: f64 = remaining.sum::<Option<_>>()?;
         let workers = f64::from(u32::try_from(self.workers).unwrap_or(1));
-        Some(format!(", about {}", duration(seconds / workers)))
+        Some(format!(", about {}", format_duration(seconds / workers)))
     }
 
     /// The expected duration of a trial run, seconds: the mean of the same cell's runs, or as long as the recipe
     /// took before, or the mean of all, or what the recipe expects.
-    fn expected(&self, trial_run: usize) -> Option<f64> {
-        let cell = self.cell(trial_run);
+    fn expected_seconds(&self, trial_run: usize) -> Option<f64> {
+        let cell = self.cell_of_trial_run(trial_run);
         let mean = |of_cell: bool| {
             let ended = self.state.trial_runs.iter().filter_map(|(other, state)| {
                 let end = state.end.as_ref()?;
                 // A failed run took as long as it took to fail.
                 let is_measured = matches!(end.exit_code, 0 | 1 | 5) && end.seconds > 0.0;
-                let counts = is_measured && (!of_cell || self.cell(*other) == cell);
+                let counts = is_measured && (!of_cell || self.cell_of_trial_run(*other) == cell);
                 counts.then_some(end.seconds)
             });
             let (number, sum) = ended.fold((0.0, 0.0), |(number, sum), s| (number + 1.0, sum + s));
             (number > 0.0).then(|| sum / number)
         };
-        let estimate = cell.and_then(|cell| self.expected.get(&cell));
+        let estimate = cell.and_then(|cell| self.estimates.get(&cell));
         let estimate = |basis| Some(estimate.filter(|estimate| estimate.basis == basis)?.seconds);
         let of_cell = mean(true).or_else(|| estimate(EstimateBasis::EarlierRun));
         of_cell
@@ -262,29 +272,29 @@ impl PlainBatchProgress {
 
 /// `reproduced, Offline tokens_per_second 103,480 tokens/s (3m 12s)`
 /// With `reported`, its reason is that of a run before.
-fn ended(end: &TrialRunEnd, reported: bool) -> String {
+fn describe_end(end: &TrialRunEnd, reported: bool) -> String {
     let mut text = match (&end.outcome, end.exit_code) {
         (_, 130) => "stopped".to_owned(),
         (_, code @ 2..=4) => format!("failed with exit code {code}"),
         (Some(outcome), _) => outcome.clone(),
         (None, code) => format!("ended with exit code {code}"),
     };
-    for figure in end.figures.iter().take(FIGURES) {
+    for figure in end.figures.iter().take(MAX_SHOWN_FIGURES) {
         let _ = write!(
             text,
             ", {} {} {}",
-            sentence::line(&figure.scenario),
-            sentence::line(&figure.name),
+            sentence::to_message_line(&figure.scenario),
+            sentence::to_message_line(&figure.name),
             number::format_figure(figure.value, &figure.unit)
         );
     }
     if reported {
         text += " for the same reason";
     } else if let Some(reason) = &end.reason {
-        let _ = write!(text, ": {}", sentence::line(&reason.to_string()));
+        let _ = write!(text, ": {}", sentence::to_message_line(&reason.to_string()));
     }
     if end.seconds > 0.0 {
-        let _ = write!(text, " ({})", duration(end.seconds));
+        let _ = write!(text, " ({})", format_duration(end.seconds));
     }
     text
 }

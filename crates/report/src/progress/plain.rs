@@ -5,8 +5,8 @@ use jiff::Timestamp;
 
 use super::remaining_time::RemainingTime;
 use super::sentence;
-use super::transfers::{Transfers, seconds};
-use retrial_document::measures::format::{count, duration, elapsed};
+use super::transfers::{Transfers, seconds_between};
+use retrial_document::measures::format::{format_count, format_duration, format_elapsed};
 use retrial_store::journal::{Event, EventKind, StepEnd, TransferState};
 use retrial_telemetry::LiveSample;
 
@@ -31,13 +31,13 @@ pub struct PlainProgress {
 struct StepProgress {
     started: Option<Timestamp>,
     /// When its progress was last reported.
-    reported: Option<Timestamp>,
+    last_report: Option<Timestamp>,
     /// When a sample was last reported.
-    sampled: Option<Timestamp>,
+    last_sample: Option<Timestamp>,
     has_timeout: bool,
     transfers: Transfers,
     /// The figures of its trial, as a note.
-    measured: Option<String>,
+    measured_note: Option<String>,
 }
 
 impl PlainProgress {
@@ -51,8 +51,8 @@ impl PlainProgress {
     }
 
     /// Returns the lines of an event.
-    pub fn take(&mut self, event: &Event) -> Vec<String> {
-        let step = sentence::step(event);
+    pub fn report_event(&mut self, event: &Event) -> Vec<String> {
+        let step = sentence::step_label(event);
         self.remaining.apply(event);
         let mut out = match &event.what {
             EventKind::RunStarted {
@@ -62,70 +62,78 @@ impl PlainProgress {
                 since,
                 ..
             } => {
-                self.run = sentence::line(run);
+                self.run = sentence::to_message_line(run);
                 self.started = Some(since.unwrap_or(event.time));
                 self.completed_steps.clone_from(completed_steps);
                 let before = match completed_steps.len() {
                     0 => String::new(),
                     number => format!(", {number} already complete"),
                 };
-                let expected = self.remaining.with_basis(event.time);
+                let expected = self.remaining.describe_with_basis(event.time);
                 let expected =
                     expected.map_or_else(String::new, |expected| format!("; {expected}"));
-                let steps = count(*steps, "step");
+                let steps = format_count(*steps, "step");
                 vec![format!("run {}: {steps}{before}{expected}", self.run)]
             }
             EventKind::StepStarted { summary, timeout_s } => {
-                self.start(event.time, *timeout_s);
-                let estimate = self.remaining.at_measurement(event);
+                self.start_step(event.time, *timeout_s);
+                let estimate = self.remaining.describe_at_measurement(event);
                 let estimate =
                     estimate.map_or_else(String::new, |estimate| format!("; {estimate}"));
                 vec![format!(
                     "{step}: started: {}{estimate}",
-                    sentence::line(summary)
+                    sentence::to_message_line(summary)
                 )]
             }
             EventKind::StepReattached {
                 started, timeout_s, ..
             } => {
-                self.start(started.unwrap_or(event.time), *timeout_s);
-                self.step.reported = Some(event.time);
+                self.start_step(started.unwrap_or(event.time), *timeout_s);
+                self.step.last_report = Some(event.time);
                 vec![format!("{step}: still running, reattached")]
             }
             EventKind::StepEnded { end, seconds } => {
-                let ended = self.ended(&step, event.step, end, *seconds);
+                let ended = self.report_step_end(&step, event.step, end, *seconds);
                 self.step = StepProgress::default();
                 ended
             }
             EventKind::Transfer(_) | EventKind::Output { .. } | EventKind::Telemetry { .. } => {
-                self.progress(&step, event).into_iter().collect()
+                self.report_progress(&step, event).into_iter().collect()
             }
             EventKind::RunEnded { exit_code, .. } => {
-                let after = |started| format!(" after {}", duration(seconds(started, event.time)));
+                let after = |started| {
+                    format!(
+                        " after {}",
+                        format_duration(seconds_between(started, event.time))
+                    )
+                };
                 let took = self.started.map(after).unwrap_or_default();
                 let run = &self.run;
                 vec![format!("run {run}: ended{took}, exit code {exit_code}")]
             }
             EventKind::Judged { outcome, sentence } => {
-                let sentence = sentence::lines(sentence).join(" ");
-                vec![format!("{step}: {}: {sentence}", sentence::line(outcome))]
+                let text = sentence::to_lines(sentence).join(" ");
+                vec![format!(
+                    "{step}: {}: {text}",
+                    sentence::to_message_line(outcome)
+                )]
             }
             EventKind::Measured { .. } => {
-                self.step.measured = sentence::note(&event.what);
+                self.step.measured_note = sentence::step_note(&event.what);
                 Vec::new()
             }
             what => {
-                let note = sentence::note(what).into_iter();
+                let note = sentence::step_note(what).into_iter();
                 note.map(|note| format!("{step}: {note}")).collect()
             }
         };
         let colon = if step.is_empty() { "" } else { ": " };
-        let warnings = sentence::warnings(&event.what).into_iter();
+        let warnings = sentence::event_warnings(&event.what).into_iter();
         out.extend(warnings.map(|text| format!("{step}{colon}warning: {text}")));
         out
     }
 
-    fn start(&mut self, time: Timestamp, timeout_s: Option<u64>) {
+    fn start_step(&mut self, time: Timestamp, timeout_s: Option<u64>) {
         self.step = StepProgress {
             started: Some(time),
             has_timeout: timeout_s.is_some(),
@@ -134,77 +142,85 @@ impl PlainProgress {
     }
 
     /// The progress of a step, now and then; every line of its output if requested.
-    fn progress(&mut self, step: &str, event: &Event) -> Option<String> {
+    fn report_progress(&mut self, step: &str, event: &Event) -> Option<String> {
         let now = event.time;
         let text = match &event.what {
             EventKind::Output { line } if self.verbose => {
-                return Some(format!("{step} | {}", sentence::line(line)));
+                return Some(format!("{step} | {}", sentence::to_message_line(line)));
             }
             EventKind::Transfer(transfer) => {
                 let transfers = &mut self.step.transfers;
-                transfers.take(now, transfer);
+                transfers.record_transfer(now, transfer);
                 // The files are listed one after the other: until then the sum is of some only.
-                if transfer.state == TransferState::Waiting || !self.is_time(now) {
+                if transfer.state == TransferState::Waiting || !self.is_report_due(now) {
                     return None;
                 }
                 let sum = self.step.transfers.sum(now);
-                let facts = [vec![sum.parts()], sum.facts()].concat();
+                let facts = [vec![sum.format_parts()], sum.format_facts()].concat();
                 return Some(format!("{step}: {}", facts.join(", ")));
             }
-            EventKind::Output { line } if self.step.transfers.is_empty() && self.is_time(now) => {
-                sentence::line(line)
+            EventKind::Output { line }
+                if self.step.transfers.is_empty() && self.is_report_due(now) =>
+            {
+                sentence::to_message_line(line)
             }
-            EventKind::Telemetry { live } => self.sample(now, live)?,
+            EventKind::Telemetry { live } => self.report_sample(now, live)?,
             _ => return None,
         };
         let since = self
             .step
             .started
-            .map_or(0.0, |started| seconds(started, now));
-        Some(format!("{step}: {}: {text}", elapsed(since)))
+            .map_or(0.0, |started| seconds_between(started, now));
+        Some(format!("{step}: {}: {text}", format_elapsed(since)))
     }
 
     /// A sample of GPUs and container: after a minute, then every ten.
-    fn sample(&mut self, now: Timestamp, live: &LiveSample) -> Option<String> {
-        let text = sentence::sample(live);
-        let (since, apart) = match self.step.sampled {
+    fn report_sample(&mut self, now: Timestamp, live: &LiveSample) -> Option<String> {
+        let text = sentence::describe_sample(live);
+        let (since, apart) = match self.step.last_sample {
             None => (self.step.started?, FIRST_SAMPLE_S),
             Some(sampled) => (sampled, SAMPLES_APART_S),
         };
-        let is_due = seconds(since, now) >= apart && !text.is_empty();
+        let is_due = seconds_between(since, now) >= apart && !text.is_empty();
         is_due.then(|| {
-            self.step.sampled = Some(now);
+            self.step.last_sample = Some(now);
             text
         })
     }
 
-    fn ended(&self, step: &str, number: Option<u32>, end: &StepEnd, seconds: f64) -> Vec<String> {
+    fn report_step_end(
+        &self,
+        step: &str,
+        number: Option<u32>,
+        end: &StepEnd,
+        seconds: f64,
+    ) -> Vec<String> {
         let before = self.step.started.is_none()
             && number.is_some_and(|number| self.completed_steps.contains(&number));
         if before && end.is_done() {
             return vec![format!("{step}: already complete, skipped")];
         }
-        let mut first = format!("{step}: {}", sentence::end(end, seconds));
-        if let Some(measured) = &self.step.measured {
+        let mut first = format!("{step}: {}", sentence::describe_step_end(end, seconds));
+        if let Some(measured) = &self.step.measured_note {
             first = format!("{first}: {measured}");
         }
-        [vec![first], sentence::details(end)].concat()
+        [vec![first], sentence::failure_details(end)].concat()
     }
 
     /// Whether it is time to report progress again: every 5 s in a short pull or build, every
     /// minute in a step that takes hours.
-    fn is_time(&mut self, now: Timestamp) -> bool {
+    fn is_report_due(&mut self, now: Timestamp) -> bool {
         let Some(started) = self.step.started else {
             return false;
         };
-        let apart = match seconds(started, now) {
+        let apart = match seconds_between(started, now) {
             since if since < 60.0 && !self.step.has_timeout => 5.0,
             since if since < 600.0 => 30.0,
             _ => 60.0,
         };
-        let is_due = seconds(self.step.reported.unwrap_or(started), now) >= apart;
+        let is_due = seconds_between(self.step.last_report.unwrap_or(started), now) >= apart;
         if is_due {
-            self.step.reported = Some(now);
+            self.step.last_report = Some(now);
         }
         is_due
     }
@@ -219,7 +235,7 @@ mod tests {
         let mut plain = PlainProgress::new(verbose, RemainingTime::default());
         events
             .iter()
-            .flat_map(|event| plain.take(event))
+            .flat_map(|event| plain.report_event(event))
             .map(|line| line + "\n")
             .collect()
     }

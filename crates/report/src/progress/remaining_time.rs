@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::transfers::seconds;
-use retrial_document::measures::format::duration;
+use super::transfers::seconds_between;
+use retrial_document::measures::format::format_duration;
 use retrial_plan::remaining::{EstimateBasis, RemainingSteps, TimeEstimate};
 use retrial_store::journal::{Event, EventKind};
 
@@ -59,39 +59,42 @@ impl RemainingTime {
     }
 
     /// Returns the estimate at a moment.
-    pub fn at(&self, now: Timestamp) -> Option<TimeEstimate> {
+    pub fn estimate_at(&self, now: Timestamp) -> Option<TimeEstimate> {
         let running = self
             .running
-            .map(|(step, started)| (step, seconds(started, now)));
+            .map(|(step, started)| (step, seconds_between(started, now)));
         self.remaining.as_ref()?.estimate(running)
     }
 
     /// The estimate with its basis: `about 12m 10s, by run 2026…`. Nothing of a short one.
-    pub fn with_basis(&self, now: Timestamp) -> Option<String> {
+    pub fn describe_with_basis(&self, now: Timestamp) -> Option<String> {
         let estimate = self
-            .at(now)
+            .estimate_at(now)
             .filter(|estimate| estimate.seconds >= SHORTEST_S)?;
         let basis = match (estimate.basis, &self.earlier) {
             (EstimateBasis::Recipe, _) => ", by the recipe's expected_duration",
             (EstimateBasis::EarlierRun, Some(run)) => &format!(", by run {run}"),
             _ => "",
         };
-        Some(format!("about {}{basis}", duration(estimate.seconds)))
+        Some(format!(
+            "about {}{basis}",
+            format_duration(estimate.seconds)
+        ))
     }
 
-    /// As [`Self::with_basis`] before a run, if an earlier run is the basis.
-    pub fn by_earlier_run(&self, now: Timestamp) -> Option<String> {
-        let is_known = self.at(now)?.basis == EstimateBasis::EarlierRun;
-        is_known.then(|| self.with_basis(now)).flatten()
+    /// As [`Self::describe_with_basis`] before a run, if an earlier run is the basis.
+    pub fn describe_by_earlier_run(&self, now: Timestamp) -> Option<String> {
+        let is_known = self.estimate_at(now)?.basis == EstimateBasis::EarlierRun;
+        is_known.then(|| self.describe_with_basis(now)).flatten()
     }
 
     /// `about 9m 30s left`, at the beginning of a step that measures. Nothing of a short time.
-    pub fn at_measurement(&self, event: &Event) -> Option<String> {
+    pub fn describe_at_measurement(&self, event: &Event) -> Option<String> {
         let measures = self.remaining.as_ref()?.is_measuring_step(event.step?);
         let estimate = self
-            .at(event.time)
+            .estimate_at(event.time)
             .filter(|estimate| estimate.seconds >= SHORTEST_S)?;
-        measures.then(|| format!("about {} left", duration(estimate.seconds)))
+        measures.then(|| format!("about {} left", format_duration(estimate.seconds)))
     }
 }
 
@@ -115,11 +118,11 @@ mod tests {
             tool: String::new(),
             since: None,
         };
-        let mut lines = plain.take(&at(0, None, start));
+        let mut lines = plain.report_event(&at(0, None, start));
         for (index, (number, name)) in (0_i64..).zip(&steps) {
             let (step, time) = (Some((*number, name.as_str())), index * 120_000);
-            lines.extend(plain.take(&at(time, step, started("work", None))));
-            lines.extend(plain.take(&at(time + 120_000, step, done(120.0))));
+            lines.extend(plain.report_event(&at(time, step, started("work", None))));
+            lines.extend(plain.report_event(&at(time + 120_000, step, done(120.0))));
         }
         insta::assert_snapshot!(lines.join("\n"), @r"
         run r: 7 steps, 2 already complete; about 3m 00s, by the recipe's expected_duration

@@ -10,16 +10,16 @@ use super::batch::BatchProgress;
 use super::remaining_time::RemainingTime;
 use super::sentence;
 use super::transfers::Transfers;
-use crate::terminal::wrap::wrap;
-use retrial_document::measures::format::duration;
+use crate::terminal::wrap::wrap_words;
+use retrial_document::measures::format::format_duration;
 use retrial_store::journal::{Event, EventKind, StepEnd};
 
 /// Lines of the output that are shown.
-const TAIL: usize = 5;
+const MAX_TAIL_LINES: usize = 5;
 /// Columns of a finished step's number and name.
-const NAME: usize = 26;
+const NAME_COLUMNS: usize = 26;
 /// Columns between the stops of tabs.
-const TAB: usize = 8;
+const TAB_COLUMNS: usize = 8;
 
 /// A live view of a run.
 #[derive(Debug, Default)]
@@ -76,7 +76,7 @@ impl LiveView {
 
     /// Takes an event in and returns the lines that stay. They may be wider than the terminal:
     /// nothing of a failure is cut.
-    pub fn take(&mut self, event: &Event, width: usize) -> Vec<String> {
+    pub fn report_event(&mut self, event: &Event, width: usize) -> Vec<String> {
         let mut out = Vec::new();
         self.remaining.apply(event);
         match &event.what {
@@ -91,7 +91,10 @@ impl LiveView {
                 self.steps = *steps;
                 self.completed_steps.clone_from(completed_steps);
                 if !self.brief {
-                    out.push(format!("run {}", style(sentence::line(run)).bold()));
+                    out.push(format!(
+                        "run {}",
+                        style(sentence::to_message_line(run)).bold()
+                    ));
                 }
             }
             EventKind::StepStarted { summary, timeout_s } => {
@@ -109,13 +112,17 @@ impl LiveView {
             EventKind::StepEnded { end, seconds } => {
                 let step = self.step.take_if(|step| Some(step.number) == event.step);
                 if !self.brief || matches!(end, StepEnd::Failed { .. }) {
-                    out.extend(self.ended(event, step, end, *seconds, width));
+                    out.extend(self.step_end_lines(event, step, end, *seconds, width));
                 }
             }
             EventKind::Output { line } if self.verbose => {
-                let name = event.name.as_deref().map(sentence::line);
+                let name = event.name.as_deref().map(sentence::to_message_line);
                 let name = format!("{} │", name.unwrap_or_default());
-                out.push(format!("{} {}", style(name).dim(), sentence::line(line)));
+                out.push(format!(
+                    "{} {}",
+                    style(name).dim(),
+                    sentence::to_message_line(line)
+                ));
             }
             what => {
                 if let Some(step) = &mut self.step {
@@ -123,13 +130,17 @@ impl LiveView {
                 }
             }
         }
-        for text in sentence::warnings(&event.what) {
-            out.extend(wrap(&format!("{} {text}", style('!').yellow()), width, 2));
+        for text in sentence::event_warnings(&event.what) {
+            out.extend(wrap_words(
+                &format!("{} {text}", style('!').yellow()),
+                width,
+                2,
+            ));
         }
         out
     }
 
-    fn ended(
+    fn step_end_lines(
         &self,
         event: &Event,
         step: Option<ActiveStep>,
@@ -137,8 +148,8 @@ impl LiveView {
         seconds: f64,
         width: usize,
     ) -> Vec<String> {
-        let name = sentence::step(event);
-        let name = pad_str(&name, NAME, Alignment::Left, None);
+        let name = sentence::step_label(event);
+        let name = pad_str(&name, NAME_COLUMNS, Alignment::Left, None);
         let number = event.step.unwrap_or(0);
         let before = step.is_none() && self.completed_steps.contains(&number);
         let mark = match end {
@@ -146,7 +157,7 @@ impl LiveView {
                 let time = if before {
                     "already complete".to_owned()
                 } else {
-                    format!("{:>8}", duration(seconds))
+                    format!("{:>8}", format_duration(seconds))
                 };
                 let notes = step.map(|step| step.notes.join(", ")).unwrap_or_default();
                 let line = format!(
@@ -160,14 +171,17 @@ impl LiveView {
             StepEnd::Stopped => style('!').yellow(),
             StepEnd::Skipped { .. } => style('–').dim(),
         };
-        let line = format!("{mark} {name} {}", sentence::end(end, seconds));
-        let mut lines = wrap(&line, width, NAME + 3);
-        for line in sentence::details(end) {
+        let line = format!(
+            "{mark} {name} {}",
+            sentence::describe_step_end(end, seconds)
+        );
+        let mut lines = wrap_words(&line, width, NAME_COLUMNS + 3);
+        for line in sentence::failure_details(end) {
             // Output stays as it is; sentences are broken between words.
-            if line.starts_with(sentence::QUOTED) {
+            if line.starts_with(sentence::OUTPUT_PREFIX) {
                 lines.push(line);
             } else {
-                lines.extend(wrap(&line, width, 4));
+                lines.extend(wrap_words(&line, width, 4));
             }
         }
         lines
@@ -183,8 +197,8 @@ impl ActiveStep {
     ) -> Self {
         Self {
             number: event.step.unwrap_or(0),
-            name: sentence::step(event),
-            summary: sentence::line(summary),
+            name: sentence::step_label(event),
+            summary: sentence::to_message_line(summary),
             started: started.unwrap_or(event.time),
             timeout_s,
             ..Self::default()
@@ -193,17 +207,19 @@ impl ActiveStep {
 
     fn take(&mut self, time: Timestamp, what: &EventKind) {
         match what {
-            EventKind::Transfer(transfer) => self.transfers.take(time, transfer),
-            EventKind::Telemetry { live } => self.sample = sentence::sample(live),
+            EventKind::Transfer(transfer) => self.transfers.record_transfer(time, transfer),
+            EventKind::Telemetry { live } => self.sample = sentence::describe_sample(live),
             EventKind::Output { line } => {
-                self.tail.push_back(expand_tabs(&sentence::line(line)));
-                self.tail.drain(..self.tail.len().saturating_sub(TAIL));
+                self.tail
+                    .push_back(expand_tabs(&sentence::to_message_line(line)));
+                self.tail
+                    .drain(..self.tail.len().saturating_sub(MAX_TAIL_LINES));
             }
             // The figure comes first: what does not fit is cut.
             EventKind::Measured { .. } => {
-                self.notes.splice(0..0, sentence::note(what));
+                self.notes.splice(0..0, sentence::step_note(what));
             }
-            what => self.notes.extend(sentence::note(what)),
+            what => self.notes.extend(sentence::step_note(what)),
         }
     }
 }
@@ -214,7 +230,7 @@ fn expand_tabs(text: &str) -> String {
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let column = measure_text_width(&out);
-        out.push_str(&" ".repeat(TAB - column % TAB));
+        out.push_str(&" ".repeat(TAB_COLUMNS - column % TAB_COLUMNS));
         out.push_str(part);
     }
     out

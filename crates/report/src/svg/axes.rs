@@ -1,11 +1,11 @@
 //! Axes: of numbers and of categories below a drawing, of values at its left.
 
-use super::drawing::{Drawing, SMALL, text_width};
+use super::drawing::{Drawing, SMALL_LETTER_WIDTH, text_width};
 use crate::charts::{Scale, to_f64};
 use retrial_results::verdict::number;
 
 /// The numbers below, with a line up to `top` for each.
-pub(super) fn below(
+pub(super) fn draw_number_axis(
     drawing: &mut Drawing,
     scale: &Scale,
     top: f64,
@@ -13,53 +13,61 @@ pub(super) fn below(
     named: &str,
 ) {
     let bottom = drawing.height;
-    let labels: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
-    let needed = widest(&labels) + 5.0;
+    let labels: Vec<String> = scale
+        .ticks
+        .iter()
+        .map(|tick| scale.tick_label(*tick))
+        .collect();
+    let needed = widest_text(&labels) + 5.0;
     let room = (right - left) / to_f64(scale.ticks.len().saturating_sub(1).max(1));
     // Of numbers that would touch, every second or third is shown: all are equally far apart.
-    let every = (1..scale.ticks.len()).find(|every| to_f64(*every) * room >= needed);
-    let every = every.unwrap_or(scale.ticks.len().max(1));
+    let fitting = (1..scale.ticks.len()).find(|every| to_f64(*every) * room >= needed);
+    let every = fitting.unwrap_or(scale.ticks.len().max(1));
     for (number, (tick, label)) in scale.ticks.iter().zip(&labels).enumerate() {
         let x = left + scale.position(*tick) * (right - left);
-        drawing.line("g", (x, top), (x, bottom + 4.0));
+        drawing.draw_line("g", (x, top), (x, bottom + 4.0));
         if number % every == 0 {
-            let half = text_width(label, SMALL) / 2.0;
+            let half = text_width(label, SMALL_LETTER_WIDTH) / 2.0;
             let middle = x.clamp(half, (drawing.width - half).max(half));
-            drawing.text("s m", middle, bottom + 17.0, label);
+            drawing.draw_text("s m", middle, bottom + 17.0, label);
         }
     }
-    drawing.line("a", (left, bottom), (right, bottom));
-    drawing.text("s m", f64::midpoint(left, right), bottom + 34.0, named);
+    drawing.draw_line("a", (left, bottom), (right, bottom));
+    drawing.draw_text("s m", f64::midpoint(left, right), bottom + 34.0, named);
     drawing.height += 40.0;
 }
 
 /// The names of categories below, on two levels if one is too narrow.
-pub(super) fn categories(
+pub(super) fn draw_categories(
     drawing: &mut Drawing,
     names: &[String],
     over: &str,
     (left, right): (f64, f64),
 ) {
     let bottom = drawing.height;
-    drawing.line("a", (left, bottom), (right, bottom));
+    drawing.draw_line("a", (left, bottom), (right, bottom));
     let room = (right - left) / to_f64(names.len().max(1));
-    let levels = if widest(names) + 6.0 > room { 2 } else { 1 };
+    let levels = if widest_text(names) + 6.0 > room {
+        2
+    } else {
+        1
+    };
     for (number, name) in names.iter().enumerate() {
-        let at = left + (to_f64(number) + 0.5) * room;
-        drawing.line("a", (at, bottom), (at, bottom + 4.0));
+        let tick = left + (to_f64(number) + 0.5) * room;
+        drawing.draw_line("a", (tick, bottom), (tick, bottom + 4.0));
         let most = room * to_f64(levels) - 6.0;
-        let half = (text_width(name, SMALL).min(most) / 2.0).min(drawing.width / 2.0);
-        let at = at.clamp(half, drawing.width - half);
+        let half = (text_width(name, SMALL_LETTER_WIDTH).min(most) / 2.0).min(drawing.width / 2.0);
+        let at = tick.clamp(half, drawing.width - half);
         let y = bottom + 17.0 + to_f64(number % levels) * 16.0;
-        drawing.cut("s m", at, y, name, most * 1.15);
+        drawing.draw_truncated_text("s m", at, y, name, most * 1.15);
     }
     let y = bottom + 18.0 + to_f64(levels) * 16.0;
-    drawing.text("s m", f64::midpoint(left, right), y, over);
+    drawing.draw_text("s m", f64::midpoint(left, right), y, over);
     drawing.height = y + 6.0;
 }
 
 /// The words for a unit.
-pub(super) fn named(unit: &str) -> &str {
+pub(super) fn describe_unit(unit: &str) -> &str {
     if unit.is_empty() {
         "without a unit"
     } else {
@@ -68,8 +76,10 @@ pub(super) fn named(unit: &str) -> &str {
 }
 
 /// The width of the widest of small texts.
-fn widest(texts: &[String]) -> f64 {
-    let widths = texts.iter().map(|text| text_width(text, SMALL));
+fn widest_text(texts: &[String]) -> f64 {
+    let widths = texts
+        .iter()
+        .map(|text| text_width(text, SMALL_LETTER_WIDTH));
     widths.fold(0.0, f64::max)
 }
 
@@ -95,20 +105,24 @@ impl PlotArea {
     ) -> Self {
         let like = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
         let (factor, unit) = number::display_scale(unit, like);
-        let scale = Scale::of(values.iter().map(|value| value * factor), from_zero, 5);
-        let labels: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
-        let begin = if scale.least > 0.0 {
-            format!(" (axis starts at {})", scale.label(scale.least))
+        let scale = Scale::from_values(values.iter().map(|value| value * factor), from_zero, 5);
+        let labels: Vec<String> = scale
+            .ticks
+            .iter()
+            .map(|tick| scale.tick_label(*tick))
+            .collect();
+        let begin = if scale.min > 0.0 {
+            format!(" (axis starts at {})", scale.tick_label(scale.min))
         } else {
             String::new()
         };
-        let head = format!("{}{begin}", named(unit));
-        drawing.text("s", 4.0, drawing.height + 13.0, &head);
+        let head = format!("{}{begin}", describe_unit(unit));
+        drawing.draw_text("s", 4.0, drawing.height + 13.0, &head);
         let top = drawing.height + 26.0;
         Self {
             scale,
             factor,
-            left: widest(&labels).max(20.0) + 10.0,
+            left: widest_text(&labels).max(20.0) + 10.0,
             right: drawing.width - 14.0,
             top,
             bottom: top + height,
@@ -116,21 +130,26 @@ impl PlotArea {
     }
 
     /// The height of a value.
-    pub fn y(&self, value: f64) -> f64 {
+    pub fn y_position(&self, value: f64) -> f64 {
         self.bottom - self.scale.position(value * self.factor) * (self.bottom - self.top)
     }
 
     /// An area from one position to another, as high as the field.
-    pub fn area(&self, drawing: &mut Drawing, from: f64, to: f64) {
-        drawing.rectangle("x", (from, self.top), (to - from, self.bottom - self.top));
+    pub fn draw_area(&self, drawing: &mut Drawing, from: f64, to: f64) {
+        drawing.draw_rectangle("x", (from, self.top), (to - from, self.bottom - self.top));
     }
 
     /// Draws the numbers at the left, each with a line to the right.
-    pub fn axis(&self, drawing: &mut Drawing) {
+    pub fn draw_axis(&self, drawing: &mut Drawing) {
         for tick in &self.scale.ticks {
-            let at = self.y(tick / self.factor);
-            drawing.line("g", (self.left, at), (self.right, at));
-            drawing.text("s e", self.left - 6.0, at + 4.0, &self.scale.label(*tick));
+            let at = self.y_position(tick / self.factor);
+            drawing.draw_line("g", (self.left, at), (self.right, at));
+            drawing.draw_text(
+                "s e",
+                self.left - 6.0,
+                at + 4.0,
+                &self.scale.tick_label(*tick),
+            );
         }
         drawing.height = self.bottom;
     }

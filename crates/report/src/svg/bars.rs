@@ -3,16 +3,16 @@
 use maud::html;
 
 use super::axes;
-use super::drawing::{BOLD, Drawing, HATCHED, text_width};
+use super::drawing::{BOLD_LETTER_WIDTH, Drawing, HATCHED_CLASS, text_width};
 use super::legend::{self, LegendSign};
 use crate::charts::{Bar, BarChart, FigureOrigin, Scale, to_f64};
 use retrial_results::verdict::number;
 
 /// A row: its words above, its bar below.
-const ROW: f64 = 46.0;
-const BAR: f64 = 16.0;
+const ROW_HEIGHT: f64 = 46.0;
+const BAR_HEIGHT: f64 = 16.0;
 
-pub(super) fn draw(drawing: &mut Drawing, bars: &BarChart) {
+pub(super) fn draw_bars(drawing: &mut Drawing, bars: &BarChart) {
     let values = bars.bars.iter().flat_map(|bar| {
         let (lower, upper) = bar.interval.unwrap_or((bar.value, bar.value));
         let trials = bar.trials.iter().copied();
@@ -20,7 +20,7 @@ pub(super) fn draw(drawing: &mut Drawing, bars: &BarChart) {
     });
     let like = bars.bars.first().map_or(1.0, |bar| bar.value);
     let (factor, unit) = number::display_scale(&bars.unit, like);
-    let scale = Scale::of(values.map(|value| value * factor), true, 5);
+    let scale = Scale::from_values(values.map(|value| value * factor), true, 5);
     let (left, right) = (4.0, drawing.width - 14.0);
     let at = |value: f64| left + scale.position(value * factor) * (right - left);
     let has_published = bars
@@ -28,65 +28,65 @@ pub(super) fn draw(drawing: &mut Drawing, bars: &BarChart) {
         .iter()
         .any(|bar| bar.origin == FigureOrigin::Published);
     if has_published {
-        pattern(drawing);
+        draw_pattern(drawing);
     }
 
     let top = drawing.height;
-    let bottom = top + to_f64(bars.bars.len()) * ROW + 4.0;
+    let bottom = top + to_f64(bars.bars.len()) * ROW_HEIGHT + 4.0;
     drawing.height = bottom;
-    let named = axes::named(unit);
-    axes::below(drawing, &scale, top + 22.0, (left, right), named);
+    let named = axes::describe_unit(unit);
+    axes::draw_number_axis(drawing, &scale, top + 22.0, (left, right), named);
     for (row, bar) in bars.bars.iter().enumerate() {
-        let y = top + to_f64(row) * ROW;
-        words(drawing, bar, &bars.unit, like, y);
-        let y = y + 22.0;
+        let row_top = top + to_f64(row) * ROW_HEIGHT;
+        draw_words(drawing, bar, &bars.unit, like, row_top);
+        let y = row_top + 22.0;
         let zero = at(0.0);
         let end = at(bar.value);
-        let size = ((end - zero).abs().max(1.0), BAR);
-        drawing.rectangle(class(bar.origin), (zero.min(end), y), size);
+        let size = ((end - zero).abs().max(1.0), BAR_HEIGHT);
+        drawing.draw_rectangle(origin_class(bar.origin), (zero.min(end), y), size);
         for (nth, trial) in bar.trials.iter().enumerate() {
             // Equal trials are next to each other.
             let shift = if nth % 2 == 0 { -3.5 } else { 3.5 };
-            drawing.point(at(*trial), y + BAR / 2.0 + shift);
+            drawing.draw_point(at(*trial), y + BAR_HEIGHT / 2.0 + shift);
         }
         if let Some((lower, upper)) = bar.interval {
-            drawing.whisker(y + BAR / 2.0, at(lower), at(upper));
+            drawing.draw_whisker(y + BAR_HEIGHT / 2.0, at(lower), at(upper));
         }
     }
     let any = |is: fn(&Bar) -> bool| bars.bars.iter().any(is);
     let measured = any(|bar| bar.origin == FigureOrigin::Measured);
     let entries = [
         measured.then_some((
-            LegendSign::Square(class(FigureOrigin::Measured)),
+            LegendSign::Square(origin_class(FigureOrigin::Measured)),
             "measured",
         )),
-        has_published.then_some((LegendSign::Square(HATCHED), "published")),
+        has_published.then_some((LegendSign::Square(HATCHED_CLASS), "published")),
         any(|bar| !bar.trials.is_empty()).then_some((LegendSign::Point, "trials")),
         any(|bar| bar.interval.is_some()).then_some((LegendSign::Whisker, bars.whiskers.as_str())),
     ];
-    legend::draw(drawing, entries.into_iter().flatten());
+    legend::draw_legend(drawing, entries.into_iter().flatten());
 }
 
-fn words(drawing: &mut Drawing, bar: &Bar, unit: &str, like: f64, y: f64) {
+fn draw_words(drawing: &mut Drawing, bar: &Bar, unit: &str, like: f64, y: f64) {
     let value = number::format_figure_like(bar.value, unit, like);
-    drawing.text("t e", drawing.width - 4.0, y + 16.0, &value);
-    let room = drawing.width - 24.0 - text_width(&value, BOLD);
-    drawing.cut("", 4.0, y + 16.0, &bar.label, room);
+    drawing.draw_text("t e", drawing.width - 4.0, y + 16.0, &value);
+    let room = drawing.width - 24.0 - text_width(&value, BOLD_LETTER_WIDTH);
+    drawing.draw_truncated_text("", 4.0, y + 16.0, &bar.label, room);
 }
 
-fn class(origin: FigureOrigin) -> &'static str {
+fn origin_class(origin: FigureOrigin) -> &'static str {
     match origin {
         FigureOrigin::Measured => "f1",
-        FigureOrigin::Published => HATCHED,
+        FigureOrigin::Published => HATCHED_CLASS,
     }
 }
 
-fn pattern(drawing: &mut Drawing) {
-    let id = format!("{}-{HATCHED}", drawing.id);
-    drawing.draw(html! {
+fn draw_pattern(drawing: &mut Drawing) {
+    let id = format!("{}-{HATCHED_CLASS}", drawing.id);
+    drawing.push_element(html! {
         pattern id=(id) width="6" height="6" patternUnits="userSpaceOnUse"
             patternTransform="rotate(45)" {
-            line class=(HATCHED) x1="0" y1="0" x2="0" y2="6" {}
+            line class=(HATCHED_CLASS) x1="0" y1="0" x2="0" y2="6" {}
         }
     });
 }

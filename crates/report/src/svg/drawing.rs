@@ -6,21 +6,21 @@ use maud::{Markup, html};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::charts::to_f64;
-use crate::document::clean;
+use crate::document::sanitize_line;
 
 /// The width of a drawing for any screen, and of one for a wide screen, in its own units.
-pub(super) const WIDTH: f64 = 440.0;
-pub(super) const WIDE: f64 = 960.0;
+pub(super) const DRAWING_WIDTH: f64 = 440.0;
+pub(super) const WIDE_DRAWING_WIDTH: f64 = 960.0;
 /// Mean width of a letter of the body's size: a generous guess, since fonts differ.
-pub(super) const LETTER: f64 = 8.4;
+pub(super) const LETTER_WIDTH: f64 = 8.4;
 /// Mean width of a bold letter of the body's size.
-pub(super) const BOLD: f64 = 9.2;
+pub(super) const BOLD_LETTER_WIDTH: f64 = 9.2;
 /// Mean width of a letter of the small size.
-pub(super) const SMALL: f64 = 7.3;
+pub(super) const SMALL_LETTER_WIDTH: f64 = 7.3;
 
 /// The class of areas with an outline and hatching: colour alone does not tell areas apart for
 /// everybody.
-pub(super) const HATCHED: &str = "h";
+pub(super) const HATCHED_CLASS: &str = "h";
 
 /// A drawing that grows downwards.
 pub(super) struct Drawing {
@@ -41,20 +41,18 @@ impl Drawing {
         }
     }
 
-    pub fn draw(&mut self, element: Markup) {
+    pub fn push_element(&mut self, element: Markup) {
         self.body.push_str(&element.into_string());
     }
 
-    pub fn text(&mut self, class: &str, x: f64, y: f64, text: &str) {
-        self.draw(
-            html! { text class=(class) x=(Coordinate(x)) y=(Coordinate(y)) { (clean(text)) } },
-        );
+    pub fn draw_text(&mut self, class: &str, x: f64, y: f64, text: &str) {
+        self.push_element(html! { text class=(class) x=(Coordinate(x)) y=(Coordinate(y)) { (sanitize_line(text)) } });
     }
 
     /// Text that is cut to a width; the whole of it is its title.
-    pub fn cut(&mut self, class: &str, x: f64, y: f64, text: &str, width: f64) {
-        let (text, visible) = (clean(text), cut(text, width));
-        self.draw(html! {
+    pub fn draw_truncated_text(&mut self, class: &str, x: f64, y: f64, text: &str, width: f64) {
+        let (text, visible) = (sanitize_line(text), truncate_to_width(text, width));
+        self.push_element(html! {
             text class=(class) x=(Coordinate(x)) y=(Coordinate(y)) {
                 (visible)
                 @if visible != text { title { (text) } }
@@ -62,31 +60,31 @@ impl Drawing {
         });
     }
 
-    pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        self.draw(html! {
+    pub fn draw_line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        self.push_element(html! {
             line class=(class) x1=(Coordinate(from.0)) y1=(Coordinate(from.1)) x2=(Coordinate(to.0)) y2=(Coordinate(to.1)) {}
         });
     }
 
-    pub fn path(&mut self, class: &str, path: &str) {
-        self.draw(html! { path class=(class) d=(path) {} });
+    pub fn draw_path(&mut self, class: &str, path: &str) {
+        self.push_element(html! { path class=(class) d=(path) {} });
     }
 
-    pub fn circle(&mut self, class: &str, (x, y): (f64, f64), radius: f64) {
-        self.draw(html! { circle class=(class) cx=(Coordinate(x)) cy=(Coordinate(y)) r=(Coordinate(radius)) {} });
+    pub fn draw_circle(&mut self, class: &str, (x, y): (f64, f64), radius: f64) {
+        self.push_element(html! { circle class=(class) cx=(Coordinate(x)) cy=(Coordinate(y)) r=(Coordinate(radius)) {} });
     }
 
     /// A rectangle, filled by its class.
-    pub fn rectangle(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
-        let style = (class == HATCHED).then(|| format!("fill:url(#{}-{class})", self.id));
-        self.draw(html! {
+    pub fn draw_rectangle(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
+        let style = (class == HATCHED_CLASS).then(|| format!("fill:url(#{}-{class})", self.id));
+        self.push_element(html! {
             rect class=(class) style=[style] x=(Coordinate(x)) y=(Coordinate(y))
                 width=(Coordinate(width.max(0.0))) height=(Coordinate(height)) {}
         });
     }
 
     /// Draws a whisker with ends.
-    pub fn whisker(&mut self, y: f64, from: f64, to: f64) {
+    pub fn draw_whisker(&mut self, y: f64, from: f64, to: f64) {
         let (x, end, top, bottom) = (
             Coordinate(from),
             Coordinate(to),
@@ -97,16 +95,16 @@ impl Drawing {
             "M{x} {top}V{bottom}M{x} {y}H{end}M{end} {top}V{bottom}",
             y = Coordinate(y)
         );
-        self.path("w", &path);
+        self.draw_path("w", &path);
     }
 
     /// Draws the point of a trial.
-    pub fn point(&mut self, x: f64, y: f64) {
-        self.circle("d", (x, y), 3.0);
+    pub fn draw_point(&mut self, x: f64, y: f64) {
+        self.draw_circle("d", (x, y), 3.0);
     }
 
     /// Draws the line of a series; lines also differ in their dashes.
-    pub fn stroke(&mut self, series: usize, path: &str) {
+    pub fn draw_stroke(&mut self, series: usize, path: &str) {
         const DASHES: [Option<&str>; 6] = [
             None,
             Some("7 3"),
@@ -117,11 +115,11 @@ impl Drawing {
         ];
         let class = format!("l l{}", series % 6 + 1);
         let dashes = DASHES[series % 6];
-        self.draw(html! { path class=(class) d=(path) stroke-dasharray=[dashes] {} });
+        self.push_element(html! { path class=(class) d=(path) stroke-dasharray=[dashes] {} });
     }
 
     /// Draws a point of a series; points also differ in their shape.
-    pub fn marker(&mut self, series: usize, x: f64, y: f64) {
+    pub fn draw_marker(&mut self, series: usize, x: f64, y: f64) {
         let (left, top, shape) = match series % 4 {
             0 => (4.5, 0.0, "a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z"),
             1 => (4.0, 4.0, "h8v8h-8z"),
@@ -129,25 +127,25 @@ impl Drawing {
             _ => (0.0, 5.5, "l5.5 5.5-5.5 5.5-5.5-5.5z"),
         };
         let path = format!("M{} {}{shape}", Coordinate(x - left), Coordinate(y - top));
-        self.path(&format!("f{}", series % 6 + 1), &path);
+        self.draw_path(&format!("f{}", series % 6 + 1), &path);
     }
 }
 
 /// Estimates the width of a text.
 pub(super) fn text_width(text: &str, letter: f64) -> f64 {
-    to_f64(clean(text).width()) * letter
+    to_f64(sanitize_line(text).width()) * letter
 }
 
 /// Cuts a text of the body's size to a width.
-pub(super) fn cut(text: &str, width: f64) -> String {
-    let text = clean(text);
-    if text_width(&text, LETTER) <= width {
+pub(super) fn truncate_to_width(text: &str, width: f64) -> String {
+    let text = sanitize_line(text);
+    if text_width(&text, LETTER_WIDTH) <= width {
         return text;
     }
-    let mut used = LETTER;
+    let mut used = LETTER_WIDTH;
     let mut result = String::new();
     for letter in text.chars() {
-        used += to_f64(letter.width().unwrap_or(0)) * LETTER;
+        used += to_f64(letter.width().unwrap_or(0)) * LETTER_WIDTH;
         if used > width {
             break;
         }
@@ -157,15 +155,20 @@ pub(super) fn cut(text: &str, width: f64) -> String {
 }
 
 /// Lines of a title or a label.
-pub(super) fn wrapped(text: &str, width: f64) -> Vec<String> {
+pub(super) fn wrap_lines(text: &str, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in clean(text).split(' ') {
+    for word in sanitize_line(text).split(' ') {
         match lines.last_mut() {
-            Some(line) if text_width(line, LETTER) + text_width(word, LETTER) + LETTER <= width => {
+            Some(line)
+                if text_width(line, LETTER_WIDTH)
+                    + text_width(word, LETTER_WIDTH)
+                    + LETTER_WIDTH
+                    <= width =>
+            {
                 line.push(' ');
                 line.push_str(word);
             }
-            _ => lines.push(cut(word, width)),
+            _ => lines.push(truncate_to_width(word, width)),
         }
     }
     lines

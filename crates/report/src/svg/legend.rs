@@ -1,6 +1,6 @@
 //! The legend below a drawing.
 
-use super::drawing::{Coordinate, Drawing, SMALL, text_width};
+use super::drawing::{Coordinate, Drawing, SMALL_LETTER_WIDTH, text_width};
 
 /// A sign that is explained.
 pub(super) enum LegendSign {
@@ -19,41 +19,41 @@ pub(super) enum LegendSign {
 }
 
 /// Draws them in as many rows as needed.
-pub(super) fn draw<N: AsRef<str>>(
+pub(super) fn draw_legend<N: AsRef<str>>(
     drawing: &mut Drawing,
     entries: impl IntoIterator<Item = (LegendSign, N)>,
 ) {
-    let mut entries = entries.into_iter().peekable();
-    if entries.peek().is_none() {
+    let mut remaining = entries.into_iter().peekable();
+    if remaining.peek().is_none() {
         return;
     }
     let mut x = 4.0;
     let mut y = drawing.height + 12.0;
-    for (sign, name) in entries {
-        let name = name.as_ref();
-        let width = 24.0 + text_width(name, SMALL) + 12.0;
+    for (sign, name) in remaining {
+        let label = name.as_ref();
+        let width = 24.0 + text_width(label, SMALL_LETTER_WIDTH) + 12.0;
         if x > 4.0 && x + width > drawing.width {
             x = 4.0;
             y += 18.0;
         }
-        entry(drawing, &sign, x, y);
+        draw_sign(drawing, &sign, x, y);
         let room = (drawing.width - x - 24.0) * 1.15;
-        drawing.cut("s", x + 24.0, y + 4.0, name, room);
+        drawing.draw_truncated_text("s", x + 24.0, y + 4.0, label, room);
         x += width;
     }
     drawing.height = y + 10.0;
 }
 
-fn entry(drawing: &mut Drawing, sign: &LegendSign, x: f64, y: f64) {
+fn draw_sign(drawing: &mut Drawing, sign: &LegendSign, x: f64, y: f64) {
     match sign {
-        LegendSign::Square(class) => drawing.rectangle(class, (x, y - 5.0), (18.0, 10.0)),
-        LegendSign::Whisker => drawing.whisker(y, x + 1.0, x + 17.0),
-        LegendSign::Point => drawing.point(x + 9.0, y),
-        LegendSign::Dashed => drawing.line("k", (x, y), (x + 18.0, y)),
-        LegendSign::Edge => drawing.line("q", (x, y), (x + 18.0, y)),
+        LegendSign::Square(class) => drawing.draw_rectangle(class, (x, y - 5.0), (18.0, 10.0)),
+        LegendSign::Whisker => drawing.draw_whisker(y, x + 1.0, x + 17.0),
+        LegendSign::Point => drawing.draw_point(x + 9.0, y),
+        LegendSign::Dashed => drawing.draw_line("k", (x, y), (x + 18.0, y)),
+        LegendSign::Edge => drawing.draw_line("q", (x, y), (x + 18.0, y)),
         LegendSign::Line(number) => {
-            drawing.stroke(*number, &format!("M{} {y}h18", Coordinate(x)));
-            drawing.marker(*number, x + 9.0, y);
+            drawing.draw_stroke(*number, &format!("M{} {y}h18", Coordinate(x)));
+            drawing.draw_marker(*number, x + 9.0, y);
         }
     }
 }

@@ -5,28 +5,30 @@ use std::fmt::Write as _;
 use super::axes::{self, PlotArea};
 use super::drawing::{Coordinate, Drawing};
 use super::legend::{self, LegendSign};
-use crate::charts::{LineChart, LineSeries, Scale, extent, to_f64};
+use crate::charts::{LineChart, LineSeries, Scale, to_f64, value_range};
 
-const HEIGHT: f64 = 200.0;
+const FIELD_HEIGHT: f64 = 200.0;
 
-pub(super) fn draw(drawing: &mut Drawing, lines: &LineChart) {
-    let values = values(lines);
-    let field = PlotArea::new(drawing, &values, &lines.unit, lines.from_zero, HEIGHT);
+pub(super) fn draw_lines(drawing: &mut Drawing, lines: &LineChart) {
+    let values = finite_values(lines);
+    let field = PlotArea::new(drawing, &values, &lines.unit, lines.from_zero, FIELD_HEIGHT);
     let ends = (field.left, field.right);
-    let along = along(lines);
+    let along = horizontal_scale(lines);
     let x = |at: f64| field.left + along.position(at) * (field.right - field.left);
     for (from, to) in &lines.stretches {
-        field.area(drawing, x(*from), x(*to));
+        field.draw_area(drawing, x(*from), x(*to));
     }
-    field.axis(drawing);
+    field.draw_axis(drawing);
     if lines.categories.is_empty() {
-        axes::below(drawing, &along, field.bottom, ends, &lines.over);
+        axes::draw_number_axis(drawing, &along, field.bottom, ends, &lines.axis_name);
     } else {
-        axes::categories(drawing, &lines.categories, &lines.over, ends);
+        axes::draw_categories(drawing, &lines.categories, &lines.axis_name, ends);
     }
     let all = || lines.series.iter().enumerate();
     for (number, series) in all() {
-        draw_series(drawing, number, series, &x, &|value| field.y(value));
+        draw_series(drawing, number, series, &x, &|value| {
+            field.y_position(value)
+        });
     }
     let series = all().map(|(number, series)| (LegendSign::Line(number), series.name.as_str()));
     let has_whiskers = |series: &LineSeries| series.marked && !series.band.is_empty();
@@ -35,10 +37,10 @@ pub(super) fn draw(drawing: &mut Drawing, lines: &LineChart) {
         has_whiskers.then_some((LegendSign::Whisker, lines.whiskers)),
         (!lines.stretches.is_empty()).then_some((LegendSign::Square("x"), "measuring")),
     ];
-    legend::draw(drawing, series.chain(others.into_iter().flatten()));
+    legend::draw_legend(drawing, series.chain(others.into_iter().flatten()));
 }
 
-fn values(lines: &LineChart) -> Vec<f64> {
+fn finite_values(lines: &LineChart) -> Vec<f64> {
     let of_series = lines.series.iter().flat_map(|series| {
         let points = series.points.iter().filter_map(|(_, value)| *value);
         points.chain(series.band.iter().flat_map(|(low, high)| [*low, *high]))
@@ -47,22 +49,22 @@ fn values(lines: &LineChart) -> Vec<f64> {
 }
 
 /// The axis below. Of categories it has half a category of room at either end.
-fn along(lines: &LineChart) -> Scale {
+fn horizontal_scale(lines: &LineChart) -> Scale {
     if !lines.categories.is_empty() {
         return Scale {
-            least: -0.5,
-            most: to_f64(lines.categories.len()) - 0.5,
+            min: -0.5,
+            max: to_f64(lines.categories.len()) - 0.5,
             ticks: Vec::new(),
         };
     }
     let points = lines.series.iter().flat_map(|series| &series.points);
     let stretches = lines.stretches.iter().flat_map(|(from, to)| [*from, *to]);
     let all: Vec<f64> = points.map(|(at, _)| *at).chain(stretches).collect();
-    let mut scale = Scale::of(all.iter().copied(), false, 6);
-    let (_, most) = extent(all.into_iter());
+    let mut scale = Scale::from_values(all.iter().copied(), false, 6);
+    let (_, most) = value_range(all.into_iter());
     scale.ticks.retain(|tick| *tick <= most);
-    if most > scale.least {
-        scale.most = most;
+    if most > scale.min {
+        scale.max = most;
     }
     scale
 }
@@ -74,25 +76,25 @@ fn draw_series(
     x: &impl Fn(f64) -> f64,
     y: &impl Fn(f64) -> f64,
 ) {
-    band(drawing, number, series, x, y);
-    let points = series.points.iter().map(|(at, value)| {
-        let value = value.filter(|value| value.is_finite())?;
-        Some((x(*at), y(value)))
+    draw_band(drawing, number, series, x, y);
+    let positions = series.points.iter().map(|(at, value)| {
+        let finite = value.filter(|value| value.is_finite())?;
+        Some((x(*at), y(finite)))
     });
-    let points: Vec<Option<(f64, f64)>> = points.collect();
-    drawing.stroke(number, &path(points.iter().copied()));
+    let points: Vec<Option<(f64, f64)>> = positions.collect();
+    drawing.draw_stroke(number, &broken_path(points.iter().copied()));
     let is_drawn = |at: usize| points.get(at).is_some_and(Option::is_some);
     for (at, point) in points.iter().enumerate() {
         // A point between gaps is no line.
         let is_alone = !is_drawn(at + 1) && !at.checked_sub(1).is_some_and(is_drawn);
         if let Some((x, y)) = point.filter(|_| series.marked || is_alone) {
-            drawing.marker(number, x, y);
+            drawing.draw_marker(number, x, y);
         }
     }
 }
 
 /// A path through points, broken at gaps.
-fn path(points: impl Iterator<Item = Option<(f64, f64)>>) -> String {
+fn broken_path(points: impl Iterator<Item = Option<(f64, f64)>>) -> String {
     let mut path = String::new();
     let mut pen = 'M';
     for point in points {
@@ -105,7 +107,7 @@ fn path(points: impl Iterator<Item = Option<(f64, f64)>>) -> String {
 }
 
 /// A whisker at each marked point, or else an area around the line.
-fn band(
+fn draw_band(
     drawing: &mut Drawing,
     number: usize,
     series: &LineSeries,
@@ -113,10 +115,10 @@ fn band(
     y: &impl Fn(f64) -> f64,
 ) {
     let both = series.points.iter().zip(&series.band);
-    let measured = both.filter(|((_, value), _)| value.is_some());
+    let measured_points = both.filter(|((_, value), _)| value.is_some());
     if series.marked {
         let mut path = String::new();
-        for ((at, _), (low, high)) in measured {
+        for ((at, _), (low, high)) in measured_points {
             let (x, low, high) = (x(*at), Coordinate(y(*low)), Coordinate(y(*high)));
             let (from, to) = (Coordinate(x - 5.0), Coordinate(x + 5.0));
             let _ = write!(
@@ -126,17 +128,17 @@ fn band(
             );
         }
         if !path.is_empty() {
-            drawing.path("w", &path);
+            drawing.draw_path("w", &path);
         }
         return;
     }
-    let measured: Vec<(f64, f64, f64)> = measured
+    let measured: Vec<(f64, f64, f64)> = measured_points
         .map(|((at, _), (low, high))| (x(*at), y(*low), y(*high)))
         .collect();
     let there = measured.iter().map(|(x, low, _)| Some((*x, *low)));
     let back = measured.iter().rev().map(|(x, _, high)| Some((*x, *high)));
-    let area = path(there.chain(back));
+    let area = broken_path(there.chain(back));
     if !area.is_empty() {
-        drawing.path(&format!("b f{}", number % 6 + 1), &(area + "z"));
+        drawing.draw_path(&format!("b f{}", number % 6 + 1), &(area + "z"));
     }
 }

@@ -1,16 +1,19 @@
 //! Ratios around 1: a row for each, with its interval, its trials and the edges of what is required.
 
 use super::axes;
-use super::drawing::{BOLD, Coordinate, Drawing, LETTER, WIDE, text_width, wrapped};
+use super::drawing::{
+    BOLD_LETTER_WIDTH, Coordinate, Drawing, LETTER_WIDTH, WIDE_DRAWING_WIDTH, text_width,
+    wrap_lines,
+};
 use super::legend::{self, LegendSign};
 use crate::charts::{RatioChart, RatioRow, Scale, to_f64};
 use retrial_results::verdict::number;
 
 /// The widest label that is next to its axis.
-const LABEL: f64 = 320.0;
+const MAX_LABEL_WIDTH: f64 = 320.0;
 /// A line of a label, and the most lines.
-const LINE: f64 = 17.0;
-const LINES: usize = 3;
+const LABEL_LINE_HEIGHT: f64 = 17.0;
+const MAX_LABEL_LINES: usize = 3;
 
 /// The positions of a row's parts, below its top.
 struct RatioRowLayout {
@@ -29,16 +32,23 @@ impl RatioRowLayout {
     /// In a wide drawing label, axis and words are next to each other, if the labels are short; else
     /// the axis is below.
     fn new(ratios: &RatioChart, width: f64) -> Self {
-        let words = ratios.rows.iter().map(|row| text_width(&words(row), BOLD));
-        let words = words.fold(0.0, f64::max) + 20.0;
-        let labels = ratios.rows.iter().map(|row| text_width(&row.label, LETTER));
+        let widths = ratios
+            .rows
+            .iter()
+            .map(|row| text_width(&ratio_words(row), BOLD_LETTER_WIDTH));
+        let words = widths.fold(0.0, f64::max) + 20.0;
+        let labels = ratios
+            .rows
+            .iter()
+            .map(|row| text_width(&row.label, LETTER_WIDTH));
         let widest = labels.fold(0.0, f64::max);
-        let is_beside = width >= WIDE && widest <= LABEL;
+        let is_beside = width >= WIDE_DRAWING_WIDTH && widest <= MAX_LABEL_WIDTH;
         let trials = ratios.rows.iter().any(|row| !row.trials.is_empty());
         let room = if trials { 12.0 } else { 0.0 };
         let in_lines = |room: f64| {
-            let labels = ratios.rows.iter().map(|row| wrapped(&row.label, room));
-            let labels = labels.map(|lines| lines.into_iter().take(LINES).collect());
+            let wrapped_labels = ratios.rows.iter().map(|row| wrap_lines(&row.label, room));
+            let labels =
+                wrapped_labels.map(|lines| lines.into_iter().take(MAX_LABEL_LINES).collect());
             labels.collect::<Vec<Vec<String>>>()
         };
         if is_beside {
@@ -53,7 +63,7 @@ impl RatioRowLayout {
         }
         let labels = in_lines(width - 4.0 - words);
         let lines = labels.iter().map(Vec::len).max().unwrap_or(1);
-        let more = to_f64(lines.saturating_sub(1)) * LINE;
+        let more = to_f64(lines.saturating_sub(1)) * LABEL_LINE_HEIGHT;
         Self {
             axis: (14.0, width - 14.0),
             row: 48.0 + room + more,
@@ -65,52 +75,57 @@ impl RatioRowLayout {
     }
 }
 
-pub(super) fn draw(drawing: &mut Drawing, ratios: &RatioChart) {
+pub(super) fn draw_ratios(drawing: &mut Drawing, ratios: &RatioChart) {
     let layout = RatioRowLayout::new(ratios, drawing.width);
-    let values = ratios.rows.iter();
-    let values = values.flat_map(|row| row.values().chain(row.trials.iter().copied()));
-    let scale = Scale::of(values.chain([1.0]), false, 5);
+    let all_rows = ratios.rows.iter();
+    let values = all_rows.flat_map(|row| row.axis_values().chain(row.trials.iter().copied()));
+    let scale = Scale::from_values(values.chain([1.0]), false, 5);
     let (left, right) = layout.axis;
     let at = |value: f64| left + scale.position(value) * (right - left);
     let top = drawing.height;
     drawing.height = top + to_f64(ratios.rows.len()) * layout.row + 4.0;
     let named = format!("relative to {} (right is better)", ratios.reference);
-    axes::below(drawing, &scale, top + 4.0, layout.axis, &named);
+    axes::draw_number_axis(drawing, &scale, top + 4.0, layout.axis, &named);
     for (number, row) in ratios.rows.iter().enumerate() {
-        let top = top + to_f64(number) * layout.row;
-        let (class, text) = (if row.bad { "bad e" } else { "t e" }, words(row));
-        drawing.text(class, drawing.width - 4.0, top + layout.words, &text);
+        let row_top = top + to_f64(number) * layout.row;
+        let (class, text) = (if row.bad { "bad e" } else { "t e" }, ratio_words(row));
+        drawing.draw_text(class, drawing.width - 4.0, row_top + layout.words, &text);
         for (line, label) in layout.labels[number].iter().enumerate() {
-            drawing.text("", 4.0, top + layout.words + to_f64(line) * LINE, label);
+            drawing.draw_text(
+                "",
+                4.0,
+                row_top + layout.words + to_f64(line) * LABEL_LINE_HEIGHT,
+                label,
+            );
         }
         // Next to labels, rows with the same edge have one line.
-        let (from, to) = (top + layout.marks, top + layout.row);
-        drawing.line("k", (at(1.0), from), (at(1.0), to));
+        let (from, to) = (row_top + layout.marks, row_top + layout.row);
+        drawing.draw_line("k", (at(1.0), from), (at(1.0), to));
         for edge in &row.edges {
-            drawing.line("q", (at(*edge), from), (at(*edge), to));
+            drawing.draw_line("q", (at(*edge), from), (at(*edge), to));
         }
-        let y = top + layout.whisker;
+        let y = row_top + layout.whisker;
         if let Some((lower, upper)) = row.interval {
-            drawing.whisker(y, at(lower), at(upper));
+            drawing.draw_whisker(y, at(lower), at(upper));
         }
         let x = at(row.value);
         if row.bad {
             // Not by colour alone.
-            drawing.path(
+            drawing.draw_path(
                 "f2",
                 &format!("M{} {}l6 6-6 6-6-6z", Coordinate(x), Coordinate(y - 6.0)),
             );
         } else {
-            drawing.circle("f1", (x, y), 5.5);
+            drawing.draw_circle("f1", (x, y), 5.5);
         }
         for trial in &row.trials {
-            drawing.point(at(*trial), y + 12.0);
+            drawing.draw_point(at(*trial), y + 12.0);
         }
     }
-    if !(scale.least..=scale.most).contains(&0.0) {
-        let begin = format!("axis starts at {}", scale.label(scale.least));
+    if !(scale.min..=scale.max).contains(&0.0) {
+        let begin = format!("axis starts at {}", scale.tick_label(scale.min));
         drawing.height += 2.0;
-        drawing.text("s", 4.0, drawing.height + 10.0, &begin);
+        drawing.draw_text("s", 4.0, drawing.height + 10.0, &begin);
         drawing.height += 14.0;
     }
     let any = |is: fn(&RatioRow) -> bool| ratios.rows.iter().any(is);
@@ -120,13 +135,13 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &RatioChart) {
         any(|row| row.interval.is_some()).then_some((LegendSign::Whisker, &ratios.whiskers)),
         any(|row| !row.trials.is_empty()).then_some((LegendSign::Point, "trials")),
     ];
-    legend::draw(drawing, entries.into_iter().flatten());
+    legend::draw_legend(drawing, entries.into_iter().flatten());
 }
 
 /// The number, and its word.
-fn words(row: &RatioRow) -> String {
+fn ratio_words(row: &RatioRow) -> String {
     match row.word.as_str() {
-        "" => number::ratio(row.value),
-        word => format!("{} {word}", number::ratio(row.value)),
+        "" => number::format_ratio(row.value),
+        word => format!("{} {word}", number::format_ratio(row.value)),
     }
 }

@@ -7,29 +7,29 @@ use unicode_width::UnicodeWidthStr;
 use super::{Terminal, TerminalWriter};
 use crate::charts::{
     BarChart, Chart, ChartKind, DotChart, FigureOrigin, LineChart, LineSeries, RatioChart,
-    RatioRow, Scale, VerdictChart, extent, to_f64,
+    RatioRow, Scale, VerdictChart, to_f64, value_range,
 };
-use crate::document::{StatusMark, clean};
+use crate::document::{StatusMark, sanitize_line};
 use retrial_results::verdict::number;
 
-const MEASURED: &str = "34";
-const PUBLISHED: &str = "33";
-const BAD: &str = "31";
+const MEASURED_COLOR: &str = "34";
+const PUBLISHED_COLOR: &str = "33";
+const BAD_COLOR: &str = "31";
 
 /// A chart in at most `width` columns (40 or more).
-pub(crate) fn text(chart: &Chart, width: usize, terminal: Terminal) -> String {
+pub(crate) fn render_chart(chart: &Chart, width: usize, terminal: Terminal) -> String {
     let mut canvas = TerminalWriter {
         width: width.max(40),
         ..TerminalWriter::new(terminal)
     };
-    let title = canvas.fitted(&chart.title, canvas.width);
-    canvas.line(&canvas.terminal.bold(title.trim_end()));
+    let title = canvas.fit_to_columns(&chart.title, canvas.width);
+    canvas.write_line(&canvas.terminal.bold(title.trim_end()));
     match &chart.kind {
-        ChartKind::Bars(bars) => of_bars(&mut canvas, bars),
-        ChartKind::Ratios(ratios) => of_ratios(&mut canvas, ratios),
-        ChartKind::Lines(lines) => of_lines(&mut canvas, lines),
-        ChartKind::Verdicts(verdicts) => of_verdicts(&mut canvas, verdicts),
-        ChartKind::Dots(dots) => of_dots(&mut canvas, dots),
+        ChartKind::Bars(bars) => draw_bars(&mut canvas, bars),
+        ChartKind::Ratios(ratios) => draw_ratios(&mut canvas, ratios),
+        ChartKind::Lines(lines) => draw_lines(&mut canvas, lines),
+        ChartKind::Verdicts(verdicts) => draw_verdicts(&mut canvas, verdicts),
+        ChartKind::Dots(dots) => draw_dots(&mut canvas, dots),
     }
     canvas.text
 }
@@ -54,29 +54,35 @@ impl<'a> ChartRow<'a> {
 impl TerminalWriter {
     /// Draws the rows: `draw` gets a row's position and the columns of its drawing, and returns the
     /// drawing with the code of its colour. The note is below all rows.
-    fn rows<'a>(
+    fn draw_rows<'a>(
         &mut self,
         rows: impl Iterator<Item = ChartRow<'a>>,
         draw: impl Fn(usize, usize) -> (String, &'static str),
         note: Option<&str>,
     ) {
-        let rows: Vec<ChartRow<'_>> = rows.collect();
-        let words: Vec<String> = rows.iter().map(|row| self.plain(&row.words)).collect();
-        let label = rows.iter().map(|row| clean(row.label).width()).max();
-        let label = label.unwrap_or(0).min(self.width / 3);
+        let chart_rows: Vec<ChartRow<'_>> = rows.collect();
+        let words: Vec<String> = chart_rows
+            .iter()
+            .map(|row| self.to_plain_signs(&row.words))
+            .collect();
+        let widest_label = chart_rows
+            .iter()
+            .map(|row| sanitize_line(row.label).width())
+            .max();
+        let label = widest_label.unwrap_or(0).min(self.width / 3);
         let word = words.iter().map(|word| word.width()).max().unwrap_or(0);
         let columns = self.width.saturating_sub(label + word + 6).clamp(6, 60);
         let below = |canvas: &mut Self, note: &str| {
             let note = format!("  {}  {note}", " ".repeat(label));
-            let note = canvas.plain(&canvas.fitted(&note, canvas.width));
-            canvas.line(&canvas.terminal.dim(&note));
+            let note = canvas.to_plain_signs(&canvas.fit_to_columns(&note, canvas.width));
+            canvas.write_line(&canvas.terminal.dim(&note));
         };
-        for (at, (row, words)) in rows.iter().zip(&words).enumerate() {
+        for (at, (row, words)) in chart_rows.iter().zip(&words).enumerate() {
             let (drawn, code) = draw(at, columns);
             let padding = " ".repeat(columns.saturating_sub(drawn.width()));
-            let label = self.fitted(row.label, label);
-            let drawn = self.terminal.with(code, &drawn);
-            self.line(&format!("  {label}  {drawn}{padding}  {words}"));
+            let label = self.fit_to_columns(row.label, label);
+            let drawn = self.terminal.apply_code(code, &drawn);
+            self.write_line(&format!("  {label}  {drawn}{padding}  {words}"));
             if let Some(note) = &row.note {
                 below(self, note);
             }
@@ -87,15 +93,15 @@ impl TerminalWriter {
     }
 
     /// A text in exactly so many columns.
-    fn fitted(&self, text: &str, columns: usize) -> String {
-        let text = clean(text);
+    fn fit_to_columns(&self, text: &str, columns: usize) -> String {
+        let text = sanitize_line(text);
         let more = if self.terminal.unicode { "…" } else { "~" };
         let cut = truncate_str(&text, columns, more);
         pad_str(&cut, columns, Alignment::Left, None).into_owned()
     }
 
     /// A text without signs beyond ASCII, if the terminal has none.
-    fn plain(&self, text: &str) -> String {
+    fn to_plain_signs(&self, text: &str) -> String {
         if self.terminal.unicode {
             return text.to_owned();
         }
@@ -103,7 +109,7 @@ impl TerminalWriter {
     }
 }
 
-fn of_bars(canvas: &mut TerminalWriter, bars: &BarChart) {
+fn draw_bars(canvas: &mut TerminalWriter, bars: &BarChart) {
     let like = bars.bars.first().map_or(1.0, |bar| bar.value);
     let text = |value| number::format_figure_like(value, &bars.unit, like);
     let rows = bars.bars.iter().map(|bar| ChartRow {
@@ -119,18 +125,18 @@ fn of_bars(canvas: &mut TerminalWriter, bars: &BarChart) {
         let bar = &bars.bars[at];
         let share = if most > 0.0 { bar.value / most } else { 0.0 };
         let (full, part, code) = match (bar.origin, unicode) {
-            (FigureOrigin::Measured, true) => ("█", true, MEASURED),
-            (_, true) => ("░", false, PUBLISHED),
-            (FigureOrigin::Measured, false) => ("#", false, MEASURED),
-            (_, false) => ("-", false, PUBLISHED),
+            (FigureOrigin::Measured, true) => ("█", true, MEASURED_COLOR),
+            (_, true) => ("░", false, PUBLISHED_COLOR),
+            (FigureOrigin::Measured, false) => ("#", false, MEASURED_COLOR),
+            (_, false) => ("-", false, PUBLISHED_COLOR),
         };
-        (filled(share, columns, full, part), code)
+        (render_bar(share, columns, full, part), code)
     };
-    canvas.rows(rows, draw, None);
+    canvas.draw_rows(rows, draw, None);
 }
 
 /// A bar of a share of so many columns, to an eighth if there are signs for that.
-fn filled(share: f64, columns: usize, full: &str, eighths: bool) -> String {
+fn render_bar(share: f64, columns: usize, full: &str, eighths: bool) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let steps = if eighths { 8 } else { 1 };
     let filled = steps_of(share, columns * steps);
@@ -143,13 +149,13 @@ fn steps_of(share: f64, steps: usize) -> usize {
     (0..steps).take_while(reaches).count()
 }
 
-fn of_ratios(canvas: &mut TerminalWriter, ratios: &RatioChart) {
+fn draw_ratios(canvas: &mut TerminalWriter, ratios: &RatioChart) {
     let rows = ratios.rows.iter().map(|row| {
-        let words = format!("{} {}", number::ratio(row.value), row.word);
+        let words = format!("{} {}", number::format_ratio(row.value), row.word);
         ChartRow::new(&row.label, words)
     });
-    let values = ratios.rows.iter().flat_map(RatioRow::values);
-    let scale = Scale::of(values.chain([1.0]), false, 5);
+    let values = ratios.rows.iter().flat_map(RatioRow::axis_values);
+    let scale = Scale::from_values(values.chain([1.0]), false, 5);
     let (good, bad, whisker, reference_line, edge) = if canvas.terminal.unicode {
         ("●", "◆", "─", "│", "┆")
     } else {
@@ -167,38 +173,45 @@ fn of_ratios(canvas: &mut TerminalWriter, ratios: &RatioChart) {
         }
         cells[column(1.0)] = reference_line;
         cells[column(row.value)] = if row.bad { bad } else { good };
-        (cells.concat(), if row.bad { BAD } else { MEASURED })
+        (
+            cells.concat(),
+            if row.bad { BAD_COLOR } else { MEASURED_COLOR },
+        )
     };
     let has_edges = ratios.rows.iter().any(|row| !row.edges.is_empty());
-    let edge = has_edges.then(|| format!("{edge} {}; ", ratios.edge));
-    let edge = edge.unwrap_or_default();
+    let edge_note = has_edges.then(|| format!("{edge} {}; ", ratios.edge));
+    let edge = edge_note.unwrap_or_default();
     let note = format!(
         "{reference_line} {}; {edge}right is better",
         ratios.reference
     );
-    canvas.rows(rows, draw, Some(&note));
+    canvas.draw_rows(rows, draw, Some(&note));
 }
 
-fn of_lines(canvas: &mut TerminalWriter, chart: &LineChart) {
-    let rows = chart.series.iter();
-    let rows = rows.map(|series| ChartRow::new(&series.name, range(series, &chart.unit)));
-    let all = chart.series.iter().flat_map(|series| &series.points);
-    let all = all.filter_map(|(_, value)| *value);
-    let scale = Scale::of(all, chart.from_zero, 5);
+fn draw_lines(canvas: &mut TerminalWriter, chart: &LineChart) {
+    let all_series = chart.series.iter();
+    let rows =
+        all_series.map(|series| ChartRow::new(&series.name, describe_range(series, &chart.unit)));
+    let points = chart.series.iter().flat_map(|series| &series.points);
+    let all = points.filter_map(|(_, value)| *value);
+    let scale = Scale::from_values(all, chart.from_zero, 5);
     let over = match (chart.categories.first(), chart.categories.last()) {
         (Some(first), Some(last)) => format!("{first} to {last}"),
-        _ => chart.over.clone(),
+        _ => chart.axis_name.clone(),
     };
     let unicode = canvas.terminal.unicode;
     let draw = |at: usize, columns| {
         let series = &chart.series[at];
-        (spark(series, &scale, columns, unicode), MEASURED)
+        (
+            render_sparkline(series, &scale, columns, unicode),
+            MEASURED_COLOR,
+        )
     };
-    canvas.rows(rows, draw, Some(&over));
+    canvas.draw_rows(rows, draw, Some(&over));
 }
 
 /// A sign for each category; the word is of the latest.
-fn of_verdicts(canvas: &mut TerminalWriter, chart: &VerdictChart) {
+fn draw_verdicts(canvas: &mut TerminalWriter, chart: &VerdictChart) {
     let rows = chart.rows.iter().map(|(label, cells)| {
         let latest = cells.iter().rev().flatten().next();
         ChartRow::new(label, latest.map_or(String::new(), ToString::to_string))
@@ -211,13 +224,13 @@ fn of_verdicts(canvas: &mut TerminalWriter, chart: &VerdictChart) {
             Some(verdict) => &verdict.word()[..1],
             None => " ",
         });
-        (signs.collect::<String>(), MEASURED)
+        (signs.collect::<String>(), MEASURED_COLOR)
     };
-    canvas.rows(rows, draw, chart.categories.last().map(String::as_str));
+    canvas.draw_rows(rows, draw, chart.categories.last().map(String::as_str));
 }
 
 /// A row for each category with a trial: its trials along the axis of values, and their numbers.
-fn of_dots(canvas: &mut TerminalWriter, chart: &DotChart) {
+fn draw_dots(canvas: &mut TerminalWriter, chart: &DotChart) {
     let numbers = |category: usize| {
         let here = (1..)
             .zip(&chart.dots)
@@ -226,11 +239,12 @@ fn of_dots(canvas: &mut TerminalWriter, chart: &DotChart) {
     };
     let measured = |category: &usize| chart.dots.iter().any(|(at, _)| at == category);
     let measured_categories: Vec<usize> = (0..chart.categories.len()).filter(measured).collect();
-    let rows = measured_categories.iter();
-    let rows = rows.map(|category| ChartRow::new(&chart.categories[*category], numbers(*category)));
+    let shown = measured_categories.iter();
+    let rows =
+        shown.map(|category| ChartRow::new(&chart.categories[*category], numbers(*category)));
     let values = || chart.dots.iter().map(|(_, value)| *value);
-    let (low, high) = extent(values());
-    let scale = Scale::of(values(), false, 5);
+    let (low, high) = value_range(values());
+    let scale = Scale::from_values(values(), false, 5);
     let (dot, line) = if canvas.terminal.unicode {
         ("●", "·")
     } else {
@@ -243,17 +257,17 @@ fn of_dots(canvas: &mut TerminalWriter, chart: &DotChart) {
                 cells[steps_of(scale.position(*value), columns - 1)] = dot;
             }
         }
-        (cells.concat(), MEASURED)
+        (cells.concat(), MEASURED_COLOR)
     };
     let low = number::format_figure_like(low, &chart.unit, high);
     let high = number::format_figure(high, &chart.unit);
     let note = format!("{low} to {high}; numbers: the order of the trials");
-    canvas.rows(rows, draw, Some(&note));
+    canvas.draw_rows(rows, draw, Some(&note));
 }
 
 /// `12.3 ms to 45.6 ms`, from the lowest to the highest.
-fn range(series: &LineSeries, unit: &str) -> String {
-    let (low, high) = extent(series.points.iter().filter_map(|(_, value)| *value));
+fn describe_range(series: &LineSeries, unit: &str) -> String {
+    let (low, high) = value_range(series.points.iter().filter_map(|(_, value)| *value));
     if low > high {
         return String::new();
     }
@@ -266,16 +280,17 @@ fn range(series: &LineSeries, unit: &str) -> String {
 }
 
 /// A block of one of eight heights for each point; of many points, the mean of those in a column.
-fn spark(series: &LineSeries, scale: &Scale, columns: usize, unicode: bool) -> String {
+fn render_sparkline(series: &LineSeries, scale: &Scale, columns: usize, unicode: bool) -> String {
     let signs: &[&str] = if unicode {
         &["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
     } else {
         &["_", ".", "-", "=", "+", "*", "#"]
     };
     let count = series.points.len();
-    let columns = columns.min(count);
-    let blocks = (0..columns).map(|column| {
-        let points = &series.points[column * count / columns..(column + 1) * count / columns];
+    let used_columns = columns.min(count);
+    let blocks = (0..used_columns).map(|column| {
+        let points =
+            &series.points[column * count / used_columns..(column + 1) * count / used_columns];
         let values: Vec<f64> = points.iter().filter_map(|(_, value)| *value).collect();
         if values.is_empty() {
             return " ";

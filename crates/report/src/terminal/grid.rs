@@ -7,15 +7,15 @@ use itertools::{Itertools as _, join};
 use unicode_width::UnicodeWidthStr;
 
 use super::Terminal;
-use super::wrap::{fold, wrap_anywhere};
+use super::wrap::{fold_at_separators, wrap_anywhere};
 use crate::document::{ColumnKind, Table, TableCell};
 
 /// The blank columns between two columns of a table.
-const GAP: usize = 2;
+const COLUMN_GAP: usize = 2;
 /// The least width of a folded column.
-const NARROWEST: usize = 16;
+const MIN_FOLDED_WIDTH: usize = 16;
 /// A cell of more lines makes the table a list.
-const TALLEST: usize = 6;
+const MAX_CELL_LINES: usize = 6;
 
 /// Columns of the table, each with those below it.
 type ColumnLayout = Vec<Vec<usize>>;
@@ -23,30 +23,30 @@ type ColumnLayout = Vec<Vec<usize>>;
 type CellLines = Vec<(String, bool)>;
 
 /// Draws the table in the first of its layouts that fits.
-pub(super) fn table(table: &Table, width: usize, terminal: Terminal) -> String {
-    let used = table.used();
+pub(super) fn render_table(table: &Table, width: usize, terminal: Terminal) -> String {
+    let used = table.used_columns();
     if used.is_empty() {
         return String::new();
     }
-    let rank = |at: &&usize| table.columns[**at].spare;
-    let spare = used.iter().filter(|at| rank(at).is_some());
-    let spare = spare.sorted_by_key(rank).collect_vec();
+    let rank = |at: &&usize| table.columns[**at].omission_rank;
+    let omittable = used.iter().filter(|at| rank(at).is_some());
+    let spare = omittable.sorted_by_key(rank).collect_vec();
     let side_by_side = (0..=spare.len()).map(|omitted| {
         let visible = used.iter().filter(|at| !spare[..omitted].contains(at));
         visible.map(|at| vec![*at]).collect()
     });
-    let stacked = stacked(table, &used);
+    let stacked = stack_columns(table, &used);
     let mut layouts = side_by_side.chain([stacked.clone()]);
     layouts
-        .find_map(|layout| drawn(table, &layout, width, false, terminal))
-        .or_else(|| drawn(table, &stacked, width, true, terminal))
-        .unwrap_or_else(|| listed(table, width, terminal))
+        .find_map(|layout| render_layout(table, &layout, width, false, terminal))
+        .or_else(|| render_layout(table, &stacked, width, true, terminal))
+        .unwrap_or_else(|| render_as_list(table, width, terminal))
 }
 
 /// The layout in which columns that may go below others do.
-fn stacked(table: &Table, used: &[usize]) -> ColumnLayout {
+fn stack_columns(table: &Table, used: &[usize]) -> ColumnLayout {
     let under = |at: &usize| {
-        let under = table.columns[*at].under;
+        let under = table.columns[*at].stacked_under;
         under.filter(|under| used.contains(under))
     };
     let first = used.iter().filter(|at| under(at).is_none());
@@ -58,7 +58,7 @@ fn stacked(table: &Table, used: &[usize]) -> ColumnLayout {
 }
 
 /// Draws the table in a layout, if it fits; `folded`: columns may be narrower than their cells.
-fn drawn(
+fn render_layout(
     table: &Table,
     layout: &ColumnLayout,
     width: usize,
@@ -67,19 +67,23 @@ fn drawn(
 ) -> Option<String> {
     let mut grid = Grid::new(table, layout);
     if folded {
-        grid.shrink(width)?;
+        grid.shrink_to(width)?;
     }
-    if grid.total() > width {
+    if grid.total_width() > width {
         return None;
     }
-    let rows = grid.rows();
+    let rows = grid.lines_of_rows();
     if folded {
-        if rows.iter().flatten().any(|lines| lines.len() > TALLEST) {
+        if rows
+            .iter()
+            .flatten()
+            .any(|lines| lines.len() > MAX_CELL_LINES)
+        {
             return None;
         }
-        grid.tighten(&rows);
+        grid.fit_to_lines(&rows);
     }
-    Some(grid.text(&rows, terminal))
+    Some(grid.render_rows(&rows, terminal))
 }
 
 /// A table whose columns have widths.
@@ -109,30 +113,30 @@ impl<'a> Grid<'a> {
         let mut grid = Self {
             table,
             layout,
-            indent: if grouped { GAP } else { 0 },
+            indent: if grouped { COLUMN_GAP } else { 0 },
             heads: heads.collect(),
             widths: vec![usize::MAX; layout.len()],
         };
-        let rows = grid.rows();
-        grid.tighten(&rows);
+        let rows = grid.lines_of_rows();
+        grid.fit_to_lines(&rows);
         grid
     }
 
-    fn total(&self) -> usize {
-        self.widths.iter().sum::<usize>() + GAP * (self.widths.len() - 1)
+    fn total_width(&self) -> usize {
+        self.widths.iter().sum::<usize>() + COLUMN_GAP * (self.widths.len() - 1)
     }
 
     /// Makes the widest columns of words narrower, until all fit.
-    fn shrink(&mut self, width: usize) -> Option<()> {
+    fn shrink_to(&mut self, width: usize) -> Option<()> {
         let is_words = |stack: &Vec<usize>| {
             let mut kinds = stack.iter().map(|at| self.table.columns[*at].kind);
             kinds.any(|kind| matches!(kind, ColumnKind::Head | ColumnKind::Text))
         };
-        while self.total() > width {
+        while self.total_width() > width {
             let columns = self.widths.iter_mut().zip(self.layout);
             let words = columns.filter(|(_, stack)| is_words(stack));
             let (widest, _) = words.max_by_key(|(width, _)| **width)?;
-            if *widest <= NARROWEST {
+            if *widest <= MIN_FOLDED_WIDTH {
                 return None;
             }
             *widest -= 1;
@@ -141,12 +145,12 @@ impl<'a> Grid<'a> {
     }
 
     /// The lines of each cell of each row.
-    fn rows(&self) -> Vec<Vec<CellLines>> {
+    fn lines_of_rows(&self) -> Vec<Vec<CellLines>> {
         let rows = self.table.rows().map(|row| {
             let stacks = self.layout.iter().zip(&self.widths).enumerate();
             let cells = stacks.map(|(column, (stack, width))| {
                 let indent = if column == 0 { self.indent } else { 0 };
-                lines(row, stack, width - indent, indent)
+                cell_lines(row, stack, width - indent, indent)
             });
             cells.collect()
         });
@@ -154,21 +158,21 @@ impl<'a> Grid<'a> {
     }
 
     /// Makes each column as wide as its widest line.
-    fn tighten(&mut self, rows: &[Vec<CellLines>]) {
+    fn fit_to_lines(&mut self, rows: &[Vec<CellLines>]) {
         for (column, width) in self.widths.iter_mut().enumerate() {
-            let lines = rows.iter().flat_map(|row| &row[column]);
-            let lines = lines.map(|(line, _)| line.trim_end().width());
+            let column_lines = rows.iter().flat_map(|row| &row[column]);
+            let lines = column_lines.map(|(line, _)| line.trim_end().width());
             let heads = self.heads[column].iter().map(|head| head.width());
             *width = lines.chain(heads).max().unwrap_or(0);
         }
     }
 
-    fn text(&self, rows: &[Vec<CellLines>], terminal: Terminal) -> String {
-        let rule = terminal.dim(&"─".repeat(self.total())) + "\n";
+    fn render_rows(&self, rows: &[Vec<CellLines>], terminal: Terminal) -> String {
+        let rule = terminal.dim(&"─".repeat(self.total_width())) + "\n";
         let mut text = String::new();
         for number in 0..2 {
             let names = self.heads.iter().map(|head| head[number].as_str());
-            let line = joined(names.map(|name| (name, name.to_owned())), &self.widths);
+            let line = join_cells(names.map(|name| (name, name.to_owned())), &self.widths);
             if !line.is_empty() {
                 text += &(terminal.dim(&line) + "\n");
             }
@@ -185,9 +189,9 @@ impl<'a> Grid<'a> {
                         let line = lines.get(number);
                         let (line, below) =
                             line.map_or(("", false), |(line, below)| (line, *below));
-                        (line, styled(row.get(stack[0]), line, below, terminal))
+                        (line, style_line(row.get(stack[0]), line, below, terminal))
                     });
-                    text += &(joined(line, &self.widths) + "\n");
+                    text += &(join_cells(line, &self.widths) + "\n");
                 }
             }
         }
@@ -195,15 +199,15 @@ impl<'a> Grid<'a> {
     }
 }
 
-fn styled(cell: Option<&TableCell>, line: &str, below: bool, terminal: Terminal) -> String {
+fn style_line(cell: Option<&TableCell>, line: &str, below: bool, terminal: Terminal) -> String {
     match cell.and_then(|cell| cell.tone) {
         _ if below => terminal.dim(line),
-        Some(tone) => terminal.tone(tone, line),
+        Some(tone) => terminal.style_tone(tone, line),
         None => line.to_owned(),
     }
 }
 
-fn lines(row: &[TableCell], stack: &[usize], width: usize, indent: usize) -> CellLines {
+fn cell_lines(row: &[TableCell], stack: &[usize], width: usize, indent: usize) -> CellLines {
     let mut lines = CellLines::new();
     for (position, at) in stack.iter().enumerate() {
         let Some(cell) = row.get(*at) else { continue };
@@ -213,7 +217,7 @@ fn lines(row: &[TableCell], stack: &[usize], width: usize, indent: usize) -> Cel
         let folded = if cell.text.width() <= width {
             vec![cell.text.to_string()]
         } else {
-            fold(&cell.text, width)
+            fold_at_separators(&cell.text, width)
         };
         let indented = folded.iter().map(|line| format!("{:indent$}{line}", ""));
         lines.extend(indented.map(|line| (line, position > 0)));
@@ -222,24 +226,24 @@ fn lines(row: &[TableCell], stack: &[usize], width: usize, indent: usize) -> Cel
 }
 
 /// Joins a line of cells, each given plain, for its width, and styled.
-fn joined<'a>(cells: impl Iterator<Item = (&'a str, String)>, widths: &[usize]) -> String {
+fn join_cells<'a>(cells: impl Iterator<Item = (&'a str, String)>, widths: &[usize]) -> String {
     let mut line = String::new();
     let mut padding = 0;
     for ((plain, styled), width) in cells.zip(widths) {
-        let plain = plain.trim_end();
-        if !plain.is_empty() {
+        let shown = plain.trim_end();
+        if !shown.is_empty() {
             line += &" ".repeat(padding);
             line += styled.trim_end();
             padding = 0;
         }
-        padding += (width + GAP).saturating_sub(plain.width());
+        padding += (width + COLUMN_GAP).saturating_sub(shown.width());
     }
     line
 }
 
 /// Draws each row as a small list: its heads and status, then its other cells.
-fn listed(table: &Table, width: usize, terminal: Terminal) -> String {
-    let used = table.used();
+fn render_as_list(table: &Table, width: usize, terminal: Terminal) -> String {
+    let used = table.used_columns();
     let of_kind = |kinds: &'static [ColumnKind]| {
         let columns = used.iter().copied();
         columns.filter(move |at| kinds.contains(&table.columns[*at].kind))
@@ -251,8 +255,8 @@ fn listed(table: &Table, width: usize, terminal: Terminal) -> String {
     };
     let label = |at: usize| table.columns[at].full_name();
     let labelled = &[ColumnKind::Text, ColumnKind::Number];
-    let widest = of_kind(labelled).map(|at| label(at).width()).max();
-    let widest = widest.unwrap_or(0) + GAP;
+    let widest_label = of_kind(labelled).map(|at| label(at).width()).max();
+    let widest = widest_label.unwrap_or(0) + COLUMN_GAP;
     let mut text = String::new();
     let mut line = |line: &str| text += &(line.trim_end().to_owned() + "\n");
     for group in &table.groups {
@@ -263,13 +267,13 @@ fn listed(table: &Table, width: usize, terminal: Terminal) -> String {
             let title = words(row, &[ColumnKind::Head]);
             let status = words(row, &[ColumnKind::Status]);
             let tone = of_kind(&[ColumnKind::Status]).find_map(|at| row.get(at)?.tone);
-            let styled = tone.map_or(status.clone(), |tone| terminal.tone(tone, &status));
+            let styled = tone.map_or(status.clone(), |tone| terminal.style_tone(tone, &status));
             let room = width.saturating_sub(title.width() + status.width());
-            if room >= GAP {
+            if room >= COLUMN_GAP {
                 let gap = if status.is_empty() { 0 } else { room };
                 line(&(terminal.bold(&title) + &" ".repeat(gap) + &styled));
             } else {
-                for part in wrap_anywhere(&title, width, GAP) {
+                for part in wrap_anywhere(&title, width, COLUMN_GAP) {
                     line(&terminal.bold(&part));
                 }
                 line(&format!("  {styled}"));
@@ -280,7 +284,7 @@ fn listed(table: &Table, width: usize, terminal: Terminal) -> String {
                 };
                 let padding = " ".repeat(widest - label(at).width());
                 let indent = " ".repeat(2 + widest);
-                let room = width.saturating_sub(indent.len()).max(NARROWEST);
+                let room = width.saturating_sub(indent.len()).max(MIN_FOLDED_WIDTH);
                 let mut parts = wrap_anywhere(&cell.text, room, 0).into_iter();
                 let first = parts.next().unwrap_or_default();
                 line(&format!("  {}{padding}{first}", label(at)));

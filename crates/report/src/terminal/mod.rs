@@ -7,15 +7,15 @@ pub mod wrap;
 
 use unicode_width::UnicodeWidthStr;
 
-use self::wrap::wrap;
+use self::wrap::wrap_words;
 use super::document::{Block, Conclusion, Document, ListItem, StyledText, Tone};
 
 /// The least width for which text is laid out.
-const NARROWEST: usize = 60;
+const MIN_WIDTH: usize = 60;
 /// The greatest width of sentences.
-const WIDEST: usize = 132;
+const MAX_SENTENCE_WIDTH: usize = 132;
 /// The greatest width of charts.
-const CHART: usize = 100;
+const MAX_CHART_WIDTH: usize = 100;
 
 /// The properties of a terminal for which a document is laid out.
 #[derive(Debug, Clone, Copy)]
@@ -29,24 +29,24 @@ pub struct Terminal {
 }
 
 /// Renders a document as text.
-pub fn render(document: &Document, terminal: Terminal) -> String {
+pub fn render_terminal(document: &Document, terminal: Terminal) -> String {
     let mut writer = TerminalWriter::new(terminal);
     if !document.title.is_empty() {
-        writer.line("");
-        writer.styled(&document.title, 0, Terminal::bold);
-        writer.line("");
+        writer.write_line("");
+        writer.write_styled(&document.title, 0, Terminal::bold);
+        writer.write_line("");
     }
-    writer.blocks(&document.blocks);
+    writer.write_blocks(&document.blocks);
     writer.text
 }
 
 /// Renders blocks that follow other output; a section begins after a blank line.
-pub fn blocks(blocks: &[Block], terminal: Terminal) -> String {
+pub fn render_blocks(blocks: &[Block], terminal: Terminal) -> String {
     let mut writer = TerminalWriter::new(terminal);
     if matches!(blocks.first(), Some(Block::Section(_))) {
-        writer.line("");
+        writer.write_line("");
     }
-    writer.blocks(blocks);
+    writer.write_blocks(blocks);
     writer.text
 }
 
@@ -60,104 +60,114 @@ impl TerminalWriter {
     fn new(terminal: Terminal) -> Self {
         Self {
             terminal,
-            width: usize::from(terminal.width).clamp(NARROWEST, WIDEST),
+            width: usize::from(terminal.width).clamp(MIN_WIDTH, MAX_SENTENCE_WIDTH),
             text: String::new(),
         }
     }
 
-    fn line(&mut self, line: &str) {
+    fn write_line(&mut self, line: &str) {
         self.text.push_str(line.trim_end());
         self.text.push('\n');
     }
 
-    fn wrapped(&mut self, text: &str, indent: usize) {
-        self.styled(text, indent, |_, line| line.to_owned());
+    fn write_wrapped(&mut self, text: &str, indent: usize) {
+        self.write_styled(text, indent, |_, line| line.to_owned());
     }
 
     /// Writes wrapped text, each line in a style.
-    fn styled(&mut self, text: &str, indent: usize, apply: impl Fn(Terminal, &str) -> String) {
-        for line in wrap(text, self.width, indent) {
-            self.line(&apply(self.terminal, &line));
+    fn write_styled(
+        &mut self,
+        text: &str,
+        indent: usize,
+        apply: impl Fn(Terminal, &str) -> String,
+    ) {
+        for line in wrap_words(text, self.width, indent) {
+            self.write_line(&apply(self.terminal, &line));
         }
     }
 
     /// Writes blocks with blank lines in between.
-    fn blocks(&mut self, blocks: &[Block]) {
+    fn write_blocks(&mut self, blocks: &[Block]) {
         let weight = |block: &&Block| match block {
             Block::Conclusion(_) => 1,
             Block::Notice(_) => 2,
             _ => 0,
         };
-        let mut blocks: Vec<&Block> = blocks.iter().collect();
-        blocks.sort_by_key(weight);
-        for (position, block) in blocks.into_iter().enumerate() {
+        let mut ordered: Vec<&Block> = blocks.iter().collect();
+        ordered.sort_by_key(weight);
+        for (position, block) in ordered.into_iter().enumerate() {
             if position > 0 {
-                self.line("");
+                self.write_line("");
             }
-            self.block(block);
+            self.write_block(block);
         }
     }
 
-    fn block(&mut self, block: &Block) {
+    fn write_block(&mut self, block: &Block) {
         match block {
-            Block::Conclusion(conclusion) => self.conclusion(conclusion),
-            Block::Paragraph(StyledText::Faint(line)) => self.styled(line, 0, Terminal::dim),
-            Block::Paragraph(text) => self.wrapped(text.line(), 0),
+            Block::Conclusion(conclusion) => self.write_conclusion(conclusion),
+            Block::Paragraph(StyledText::Faint(line)) => self.write_styled(line, 0, Terminal::dim),
+            Block::Paragraph(text) => self.write_wrapped(text.line(), 0),
             Block::List(items) => self.list(items),
             Block::Table(table) => {
                 if table.titled {
-                    self.styled(&table.caption, 2, Terminal::bold);
+                    self.write_styled(&table.caption, 2, Terminal::bold);
                 }
-                let width = usize::from(self.terminal.width).max(NARROWEST);
-                self.text += &grid::table(table, width, self.terminal);
+                let width = usize::from(self.terminal.width).max(MIN_WIDTH);
+                self.text += &grid::render_table(table, width, self.terminal);
             }
             Block::Charts(charts) => {
                 for (position, chart) in charts.iter().enumerate() {
                     if position > 0 {
-                        self.line("");
+                        self.write_line("");
                     }
-                    self.text += &chart::text(chart, self.width.min(CHART), self.terminal);
+                    self.text +=
+                        &chart::render_chart(chart, self.width.min(MAX_CHART_WIDTH), self.terminal);
                 }
             }
             Block::Verbatim(label, lines) => {
-                self.line(&self.terminal.bold(label));
+                self.write_line(&self.terminal.bold(label));
                 for line in lines {
-                    self.line(&format!("  {line}"));
+                    self.write_line(&format!("  {line}"));
                 }
             }
             Block::Folded(summary, blocks) => {
-                self.line(&self.terminal.bold(summary));
-                self.blocks(blocks);
+                self.write_line(&self.terminal.bold(summary));
+                self.write_blocks(blocks);
             }
             Block::Section(section) => {
                 if !section.title.is_empty() {
-                    self.styled(&section.title, 0, Terminal::bold);
+                    self.write_styled(&section.title, 0, Terminal::bold);
                 }
-                self.blocks(&section.blocks);
+                self.write_blocks(&section.blocks);
             }
-            Block::Notice(notice) => self.styled(notice, 0, Terminal::dim),
+            Block::Notice(notice) => self.write_styled(notice, 0, Terminal::dim),
         }
     }
 
-    fn conclusion(&mut self, conclusion: &Conclusion) {
+    fn write_conclusion(&mut self, conclusion: &Conclusion) {
         let sign = conclusion.mark.map_or("", |mark| mark.sign);
         let word = format!("{sign} {}", conclusion.word);
         let tone = conclusion.mark.map_or(Tone::Plain, |mark| mark.tone);
         let text = format!("{}: {}", word.trim(), conclusion.sentence);
-        self.styled(text.trim_matches([':', ' ']), 2, |terminal, line| {
-            line.replacen(word.trim(), &terminal.strong(tone, word.trim()), 1)
+        self.write_styled(text.trim_matches([':', ' ']), 2, |terminal, line| {
+            line.replacen(
+                word.trim(),
+                &terminal.style_strong_tone(tone, word.trim()),
+                1,
+            )
         });
         for alert in &conclusion.alerts {
-            self.styled(&format!("! {alert}"), 2, |terminal, line| {
-                terminal.strong(Tone::Bad, line)
+            self.write_styled(&format!("! {alert}"), 2, |terminal, line| {
+                terminal.style_strong_tone(Tone::Bad, line)
             });
         }
         for (label, text) in &conclusion.remarks {
             let line = format!("  {label}: {}", text.line());
             match text {
                 // Paths and commands are copied, and stay on one line.
-                StyledText::Code(_) => self.line(&line),
-                _ => self.wrapped(&line, 4),
+                StyledText::Code(_) => self.write_line(&line),
+                _ => self.write_wrapped(&line, 4),
             }
         }
     }
@@ -194,20 +204,23 @@ impl TerminalWriter {
                 (true, column) => column + 4,
             };
             let text = format!("{begin}{}", item.text.line());
-            for (number, line) in wrap(&text, self.width, indent).into_iter().enumerate() {
+            for (number, line) in wrap_words(&text, self.width, indent)
+                .into_iter()
+                .enumerate()
+            {
                 match tone.filter(|_| number == 0) {
                     Some(tone) => {
                         let rest = line.strip_prefix(sign).unwrap_or(&line);
-                        self.line(&(self.terminal.tone(tone, sign) + rest));
+                        self.write_line(&(self.terminal.style_tone(tone, sign) + rest));
                     }
-                    None => self.line(&line),
+                    None => self.write_line(&line),
                 }
             }
             let is_below = has_keys && item.mark.is_none();
             let indent = if is_below { indent } else { 4 };
             for (label, text) in &item.details {
                 let colon = if label.is_empty() { "" } else { ": " };
-                self.wrapped(&format!("{:indent$}{label}{colon}{text}", ""), indent + 2);
+                self.write_wrapped(&format!("{:indent$}{label}{colon}{text}", ""), indent + 2);
             }
         }
     }

@@ -5,23 +5,23 @@ use crate::document::Tone;
 
 impl Terminal {
     pub(super) fn bold(self, text: &str) -> String {
-        self.with("1", text)
+        self.apply_code("1", text)
     }
 
     pub(super) fn dim(self, text: &str) -> String {
-        self.with("2", text)
+        self.apply_code("2", text)
     }
 
-    pub(super) fn tone(self, tone: Tone, text: &str) -> String {
-        self.with(code(tone), text)
+    pub(super) fn style_tone(self, tone: Tone, text: &str) -> String {
+        self.apply_code(tone_code(tone), text)
     }
 
-    pub(super) fn strong(self, tone: Tone, text: &str) -> String {
-        self.with(&format!("1;{}", code(tone)), text)
+    pub(super) fn style_strong_tone(self, tone: Tone, text: &str) -> String {
+        self.apply_code(&format!("1;{}", tone_code(tone)), text)
     }
 
     /// Wraps a text in an escape sequence, if the terminal has colours.
-    pub(super) fn with(self, code: &str, text: &str) -> String {
+    pub(super) fn apply_code(self, code: &str, text: &str) -> String {
         if self.color && !text.is_empty() {
             format!("\u{1b}[{code}m{text}\u{1b}[0m")
         } else {
@@ -30,7 +30,7 @@ impl Terminal {
     }
 }
 
-fn code(tone: Tone) -> &'static str {
+fn tone_code(tone: Tone) -> &'static str {
     match tone {
         Tone::Good => "32",
         Tone::Plain => "36",

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 use unicode_width::UnicodeWidthStr;
 
-use super::{Terminal, render};
+use super::{Terminal, render_terminal};
 use crate::ReportedVerdict;
 use crate::content::verdict;
 use crate::document::{Block, Document, ListItem};
@@ -24,8 +24,8 @@ fn table(verdict: &Verdict, evidence: &str, width: u16, color: bool) -> String {
         color,
         unicode: true,
     };
-    render(
-        &verdict::document(&ReportedVerdict::new(evidence, verdict)),
+    render_terminal(
+        &verdict::verdict_document(&ReportedVerdict::new(evidence, verdict)),
         terminal,
     )
 }
@@ -214,7 +214,7 @@ fn many() -> Verdict {
 }
 
 #[rstest]
-fn snapshots(
+fn verdicts_fit_every_terminal_width(
     #[values("reproduced", "mixed", "failed", "inconclusive", "many")] name: &str,
     #[values(60, 80, 120)] width: u16,
 ) {
@@ -293,7 +293,7 @@ fn a_long_key_shifts_only_its_own_text() {
         "model meta-llama/Llama-3.1-405B-Instruct-FP8-KV",
     ];
     let items =
-        items.map(|key| ListItem::keyed(key, "as much as is needed of it, and a little more"));
+        items.map(|key| ListItem::with_key(key, "as much as is needed of it, and a little more"));
     let document = Document {
         blocks: Block::list(items).into_iter().collect(),
         ..Document::default()
@@ -303,7 +303,7 @@ fn a_long_key_shifts_only_its_own_text() {
         color: false,
         unicode: true,
     };
-    let text = render(&document, terminal);
+    let text = render_terminal(&document, terminal);
     assert!(text.contains("  gpus           as much"), "{text}");
     assert!(text.contains("  disk for runs  as much"), "{text}");
     assert!(text.lines().all(|line| line.width() <= 60), "{text}");

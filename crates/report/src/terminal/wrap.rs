@@ -4,16 +4,16 @@ use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Wraps to at most `width` columns, all lines but the first indented; a longer word has its own line.
-pub fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
-    wrapped(text, width, indent, false)
+pub fn wrap_words(text: &str, width: usize, indent: usize) -> Vec<String> {
+    wrap_text(text, width, indent, false)
 }
 
 /// Wraps, and breaks words that are longer than a line.
 pub(super) fn wrap_anywhere(text: &str, width: usize, indent: usize) -> Vec<String> {
-    wrapped(text, width, indent, true)
+    wrap_text(text, width, indent, true)
 }
 
-fn wrapped(text: &str, width: usize, indent: usize, anywhere: bool) -> Vec<String> {
+fn wrap_text(text: &str, width: usize, indent: usize, anywhere: bool) -> Vec<String> {
     let indent = " ".repeat(indent);
     let options = Options::new(width.max(indent.len() + 1))
         .subsequent_indent(&indent)
@@ -31,7 +31,7 @@ fn wrapped(text: &str, width: usize, indent: usize, anywhere: bool) -> Vec<Strin
 
 /// Folds names and paths between their parts, and anywhere only if a part is too long:
 /// `completed_tokens_per_second` as `completed_`, `tokens_per_`, `second`.
-pub(super) fn fold(text: &str, longest: usize) -> Vec<String> {
+pub(super) fn fold_at_separators(text: &str, longest: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for part in text.split_inclusive(['_', ' ', '/', ':', ',']) {
         let fits = |line: &String| line.width() + part.trim_end().width() <= longest;
@@ -72,29 +72,29 @@ mod tests {
     #[case("0123456789", 4, &["0123", "4567", "89"])]
     #[case("", 16, &[""])]
     fn names_are_folded(#[case] name: &str, #[case] longest: usize, #[case] expected: &[&str]) {
-        assert_eq!(fold(name, longest), expected);
+        assert_eq!(fold_at_separators(name, longest), expected);
     }
 
     #[test]
     fn lines_are_wrapped_and_indented() {
         assert_eq!(
-            wrap("one two three four", 9, 2),
+            wrap_words("one two three four", 9, 2),
             ["one two", "  three", "  four"]
         );
-        assert_eq!(wrap("  next: do it", 9, 4), ["  next:", "    do it"]);
+        assert_eq!(wrap_words("  next: do it", 9, 4), ["  next:", "    do it"]);
         assert_eq!(
-            wrap("a-very-long-word b", 6, 2),
+            wrap_words("a-very-long-word b", 6, 2),
             ["a-very-long-word", "  b"]
         );
-        assert_eq!(wrap("", 6, 2), [""]);
-        assert_eq!(wrap("within 5 %", 9, 0), ["within", "5 %"]);
+        assert_eq!(wrap_words("", 6, 2), [""]);
+        assert_eq!(wrap_words("within 5 %", 9, 0), ["within", "5 %"]);
     }
 
     proptest! {
         #[test]
         fn folding_preserves_all_text(text in "[a-z_/ ]{0,60}", longest in 2_usize..20) {
-            prop_assert_eq!(fold(&text, longest).concat(), text.as_str());
-            prop_assert!(fold(&text, longest).iter().all(|line| line.trim_end().width() <= longest));
+            prop_assert_eq!(fold_at_separators(&text, longest).concat(), text.as_str());
+            prop_assert!(fold_at_separators(&text, longest).iter().all(|line| line.trim_end().width() <= longest));
         }
     }
 }

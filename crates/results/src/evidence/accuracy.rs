@@ -44,7 +44,7 @@ pub fn read_accuracy<T>(
                 .map_err(|error| format!("it cannot be read: {error}"))?;
     }
     if length > MAX_FILE_BYTES {
-        let most = format::size(MAX_FILE_BYTES);
+        let most = format::format_bytes(MAX_FILE_BYTES);
         return Err(format!("it is larger than {most}"));
     }
     Ok(reader.finish())
@@ -107,8 +107,11 @@ pub fn check_accuracy_files(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCh
     checks.extend(log.map(|length| {
         RuleCheck::new(
             "accuracy log is truncated",
-            format::size(length),
-            format!("{ACCURACY_LOG} of at most {}", format::size(MAX_LOG_BYTES)),
+            format::format_bytes(length),
+            format!(
+                "{ACCURACY_LOG} of at most {}",
+                format::format_bytes(MAX_LOG_BYTES)
+            ),
             length <= MAX_LOG_BYTES,
         )
     }));

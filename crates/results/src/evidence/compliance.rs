@@ -21,7 +21,7 @@ pub const VERIFY_FILES: [&str; 3] = [
     "verify_output_len.txt",
 ];
 /// The largest text that is read: the longest that was published has 140 kB.
-const CAP: u64 = 16 << 20;
+const MAX_TEXT_BYTES: u64 = 16 << 20;
 /// More names than this are no folder of a test.
 const MAX_NAMES: usize = 100;
 
@@ -53,7 +53,7 @@ pub fn check_loose_test(
 /// Reads and checks a test's folder.
 pub fn check_test_folder(folder: &Path, requirements: &TestRequirements) -> ComplianceResult {
     let text = |name: &str| {
-        open::read_text_beneath(folder, Path::new(name), CAP)
+        open::read_text_beneath(folder, Path::new(name), MAX_TEXT_BYTES)
             .map_err(|error| error.reason_without_path())
     };
     let accuracy = |name: &str| {

@@ -8,7 +8,7 @@ use itertools::{Itertools as _, join};
 
 use super::run::RunFiles;
 use crate::verdict::{Qualifier, QualifierKind};
-use retrial_document::measures::format::{count, first};
+use retrial_document::measures::format::{format_count, join_first};
 use retrial_plan::step::{Action, Step};
 use retrial_store::journal::StepEnd;
 
@@ -59,8 +59,8 @@ fn replaced_image(files: &RunFiles<'_>) -> Option<String> {
 
 /// Measurements and checks that were executed more than once: only the last time is judged.
 fn repeated_steps(files: &RunFiles<'_>) -> impl Iterator<Item = String> {
-    let steps = files.plan.steps.iter();
-    let steps = steps.filter(|step| step.runs_measurement() || step.checks_results());
+    let all_steps = files.plan.steps.iter();
+    let steps = all_steps.filter(|step| step.runs_measurement() || step.checks_results());
     steps.filter_map(|step| {
         let earlier = files.state.history.earlier.get(&step.number)?;
         let reasons = earlier.iter().map(|end| match end {
@@ -128,9 +128,9 @@ pub(super) fn describe_incidents(files: &RunFiles<'_>) -> Vec<String> {
         step.map_or_else(String::new, |step| format!("{}: ", step.name))
     };
     let omitted = history.omitted.iter().map(|(step, omitted)| {
-        let files = count(omitted.len(), "result file");
+        let files = format_count(omitted.len(), "result file");
         let verb = if omitted.len() == 1 { "was" } else { "were" };
-        let named = first(omitted, MAX_LISTED_NAMES);
+        let named = join_first(omitted, MAX_LISTED_NAMES);
         format!(
             "{}{files} {verb} not collected, and no figure is read from there: {named}",
             name(step)
@@ -140,7 +140,7 @@ pub(super) fn describe_incidents(files: &RunFiles<'_>) -> Vec<String> {
         format!(
             "{}processes that it left running were killed, and later steps ran without them: {}",
             name(step),
-            first(processes, MAX_LISTED_NAMES)
+            join_first(processes, MAX_LISTED_NAMES)
         )
     });
     let incidents = history.incidents.iter().map(|(step, text)| {

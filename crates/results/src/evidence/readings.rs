@@ -85,8 +85,8 @@ impl TrialReadings {
             .flatten();
         for file in files.unique_by(|file| (file.directory.clone(), file.file.clone())) {
             let name = file.file.display().to_string();
-            let figures = self.figures.iter();
-            let figures = figures.filter(|(_, figure)| figure.is_read_from(&name));
+            let all_figures = self.figures.iter();
+            let figures = all_figures.filter(|(_, figure)| figure.is_read_from(&name));
             let (names, figures): (Vec<_>, Vec<_>) = figures.unzip();
             if figures.is_empty() {
                 continue;

@@ -13,7 +13,7 @@ use retrial_readings::nearest::join_first_names;
 use retrial_store::{blocks, open};
 
 /// More files than this are no results of one measurement.
-const MOST_FILES: usize = 1000;
+const MAX_FILES: usize = 1000;
 /// More names than this are no folder of results.
 const MAX_NAMES: usize = 100_000;
 /// Bytes before a line in which lines are counted: of more, counting would take longer than reading
@@ -71,8 +71,8 @@ impl TextFile {
                     }
                 }
             }
-            if next.len() > MOST_FILES {
-                return Err(format!("more than {MOST_FILES} files match {pattern}"));
+            if next.len() > MAX_FILES {
+                return Err(format!("more than {MAX_FILES} files match {pattern}"));
             }
             matches = next;
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::identity::copies::reject_copies;
 use super::result_path::trial_number;
 use crate::verdict::{Evidence, RuleCheck, StepOutcome, TrialEvidence};
-use retrial_document::measures::format::first;
+use retrial_document::measures::format::join_first;
 use retrial_recipe::model::Trials;
 
 /// The most missing trials that a text names.
@@ -61,7 +61,7 @@ fn note_missing_trials(evidence: &mut Evidence) {
     }
     let names = match missing.as_slice() {
         [] => String::new(),
-        names => format!(": {}", first(names, MAX_NAMED_TRIALS)),
+        names => format!(": {}", join_first(names, MAX_NAMED_TRIALS)),
     };
     let verb = if count == 1 { "is" } else { "are" };
     let all = there.saturating_add(count);

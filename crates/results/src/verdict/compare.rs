@@ -8,7 +8,7 @@ use super::{
     Evidence, FigureValue, QualifierKind, RunContext, TrialEvidence, convergence, reference,
 };
 use retrial_recipe::model::{Aggregate, Better, Expectation, Mode};
-use retrial_stats::{AcceptanceRegion, Decision, Estimate, ReferenceComparison, step_down};
+use retrial_stats::{AcceptanceRegion, Decision, Estimate, ReferenceComparison, holm_step_down};
 
 /// One published figure and its trials.
 #[derive(Debug, Clone)]
@@ -75,13 +75,14 @@ fn compare_figure(
         better,
         aggregate,
         noise,
-        printed: printed_resolution(evidence, name, noise),
+        rounding_error: printed_resolution(evidence, name, noise),
         typical: evidence.mode == Mode::Performance,
     };
     // The rules report a convergence that violates them; the figure is compared as measured.
     let factor = convergence::score_factor(evidence, name);
-    let estimate = (!values.is_empty() && has_logarithm(expectation.value))
-        .then(|| Estimate::of(&values, &comparison).scaled(factor.unwrap_or(1.0), better));
+    let estimate = (!values.is_empty() && has_logarithm(expectation.value)).then(|| {
+        Estimate::from_trials(&values, &comparison).scale_by(factor.unwrap_or(1.0), better)
+    });
     let aggregate = estimate
         .as_ref()
         .map_or(aggregate, |estimate| estimate.aggregate);
@@ -181,8 +182,8 @@ impl PublishedFigureTrials {
 
     /// Returns the aggregate of the trials, in their unit.
     pub fn aggregated_figure(&self) -> Option<FigureValue> {
-        let value =
-            retrial_stats::aggregate(&self.values, self.aggregate)? * self.factor.unwrap_or(1.0);
+        let value = retrial_stats::aggregate_trials(&self.values, self.aggregate)?
+            * self.factor.unwrap_or(1.0);
         Some(FigureValue::new(value, self.unit.clone()))
     }
 
@@ -218,7 +219,7 @@ pub(crate) fn find_worse(figures: &[&PublishedFigureTrials]) -> Vec<bool> {
         .collect();
     let tested_positions = figures.iter().positions(|figure| figure.is_statistical());
     let tested: Vec<usize> = tested_positions.collect();
-    let rejected = step_down(tested.len(), |index, share| {
+    let rejected = holm_step_down(tested.len(), |index, share| {
         worse_at(figures[tested[index]], share)
     });
     for (position, rejected) in tested.into_iter().zip(rejected) {

@@ -12,7 +12,7 @@ use super::{
     TrialEvidence, TrialVerdict, sentence, telemetry,
 };
 use retrial_recipe::model::{Claim, Mode};
-use retrial_stats::{BoundsMethod, Decision, more_trials, outliers};
+use retrial_stats::{BoundsMethod, Decision, estimate_more_trials, find_outliers};
 
 /// A result whose figures are compared, and not yet corrected for one another.
 pub(crate) struct ResultDraft<'a> {
@@ -166,7 +166,7 @@ impl<'a> ResultDraft<'a> {
                 _ => None,
             },
             trials: u32::try_from(self.evidence.trials.len()).unwrap_or(u32::MAX),
-            outliers: self.trial_numbers(outliers(&compared.values)),
+            outliers: self.trial_numbers(find_outliers(&compared.values)),
             slow: self.trial_numbers(estimate.map_or(Vec::new(), |estimate| estimate.slow.clone())),
             order: estimate.and_then(|estimate| estimate.order),
             slow_start: estimate.and_then(|estimate| estimate.slow_start),
@@ -178,8 +178,8 @@ impl<'a> ResultDraft<'a> {
             more_trials: estimate
                 .filter(|_| asks_for_more && !is_implausible && !is_unshown)
                 .map(|estimate| {
-                    let distance = compared.region.distance(estimate.center);
-                    more_trials(estimate, distance, compared.alpha)
+                    let distance = compared.region.distance_to_edge(estimate.center);
+                    estimate_more_trials(estimate, distance, compared.alpha)
                 }),
             outcome,
             sentence: String::new(),
@@ -248,7 +248,7 @@ impl<'a> ResultDraft<'a> {
             })
             .collect();
         for compared in &self.compared {
-            for position in outliers(&compared.values) {
+            for position in find_outliers(&compared.values) {
                 trials[position].outlier_in.push(compared.figure.clone());
             }
         }
@@ -258,8 +258,8 @@ impl<'a> ResultDraft<'a> {
 
 /// Returns the verdict on a trial.
 fn trial_verdict(trial: &TrialEvidence, valid: bool, deciding: Option<&str>) -> TrialVerdict {
-    let figures = trial.figures.iter();
-    let figures = figures.filter(|(_, figure)| figure.value.is_finite());
+    let all_figures = trial.figures.iter();
+    let figures = all_figures.filter(|(_, figure)| figure.value.is_finite());
     TrialVerdict {
         trial: trial.trial,
         path: trial.path.clone(),
@@ -308,7 +308,7 @@ fn trial_noise(compared: &PublishedFigureTrials) -> Noise {
         return Noise::Unknown;
     };
     let assumed = compared.assumed.as_ref().map(|noise| noise.value);
-    match estimate.deviation() {
+    match estimate.trial_deviation() {
         None => Noise::Unknown,
         Some(noise) if matches!(estimate.method, BoundsMethod::Assumed { .. }) => {
             Noise::Assumed(noise)

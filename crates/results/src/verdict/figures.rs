@@ -7,7 +7,7 @@ use super::evidence::{find_by_name, table_name};
 use super::{Evidence, FigureValue, convergence, reference};
 use retrial_document::measures::format;
 use retrial_recipe::model::Mode;
-use retrial_stats::aggregate;
+use retrial_stats::aggregate_trials;
 
 /// The most figures that a sentence names; of more it names the first.
 const MAX_FIGURES_IN_SENTENCE: usize = 4;
@@ -67,7 +67,7 @@ pub(crate) fn describe_measured(
         [] => "valid, as the benchmark itself reports.".to_owned(),
         all if all.len() <= MAX_FIGURES_IN_SENTENCE => format!("{}; {validity}.", all.join("; ")),
         [first, others @ ..] => {
-            let others = format::count(others.len(), "other figure");
+            let others = format::format_count(others.len(), "other figure");
             format!("{first}; {others}; {validity}.")
         }
     }
@@ -103,7 +103,7 @@ pub(crate) fn aggregate_figures(evidence: &Evidence) -> BTreeMap<String, FigureV
             let unit = figure_unit(evidence, name);
             let (_, how) = reference::direction_and_aggregate(evidence, name, &unit);
             // Counts and differences may be zero or less: those have no logarithm.
-            let value = aggregate(&values, how).or_else(|| finite_mean(&values))?;
+            let value = aggregate_trials(&values, how).or_else(|| finite_mean(&values))?;
             let factor = convergence::score_factor(evidence, name).unwrap_or(1.0);
             Some((name.clone(), FigureValue::new(value * factor, unit)))
         })

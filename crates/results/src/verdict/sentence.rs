@@ -41,7 +41,7 @@ pub(crate) fn describe_figure(
     let published = describe_published(compared, measured.value);
     let head = format!(
         "{name}: {measured} is {} of {published}",
-        number::ratio(ratio)
+        number::format_ratio(ratio)
     );
     if judgement.outcome == Outcome::Inconclusive && ratio > MAX_PLAUSIBLE_RATIO {
         return format!(
@@ -49,7 +49,7 @@ pub(crate) fn describe_figure(
              unless the recipe or the command line states the reason."
         );
     }
-    let basis = basis(compared, judgement, analyses);
+    let basis = describe_basis(compared, judgement, analyses);
     let decision_words = decision::describe_decision(compared, judgement, confidence, &basis);
     let others = describe_other_references(compared, judgement);
     let spread = if compared.other_system {
@@ -61,7 +61,11 @@ pub(crate) fn describe_figure(
 }
 
 /// Describes the basis of the bounds: `one trial, assumed noise 0.3 % from 10 published pairs of …`.
-fn basis(compared: &PublishedFigureTrials, judgement: &Judgement, analyses: usize) -> String {
+fn describe_basis(
+    compared: &PublishedFigureTrials,
+    judgement: &Judgement,
+    analyses: usize,
+) -> String {
     let mut words = vec![match judgement.trials {
         1 => "one trial".to_owned(),
         trials => match compared.aggregate {
@@ -111,7 +115,7 @@ fn basis(compared: &PublishedFigureTrials, judgement: &Judgement, analyses: usiz
             "the error split between {analyses} interim analyses"
         ));
     }
-    let ordered = |it: &Estimate| it.is_ordered(compared.alpha);
+    let ordered = |it: &Estimate| it.has_order_statistic_bounds(compared.alpha);
     if compared.estimate.as_ref().is_some_and(ordered) {
         words.push("bounds by order statistics".to_owned());
     }
@@ -193,7 +197,10 @@ pub(crate) fn describe_run(outcome: Outcome, results: &[ResultVerdict]) -> Strin
     match outcome {
         Outcome::Measured => "Valid, and nothing was published to compare with.".to_owned(),
         Outcome::Reproduced if all == 1 => "The published figure holds.".to_owned(),
-        Outcome::Reproduced => format!("{} hold.", format::all(all, "published figure")),
+        Outcome::Reproduced => format!(
+            "{} hold.",
+            format::format_both_or_all(all, "published figure")
+        ),
         Outcome::NotReproduced if all == 1 => {
             format!("The published figure does not hold. {reason}")
         }

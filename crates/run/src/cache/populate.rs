@@ -214,8 +214,11 @@ async fn discard_stage(
 }
 
 fn describe_size(manifest: &CacheManifest) -> String {
-    let bytes = format::size(manifest.bytes());
-    format!("{}, {bytes}", format::count(manifest.files.len(), "file"))
+    let bytes = format::format_bytes(manifest.bytes());
+    format!(
+        "{}, {bytes}",
+        format::format_count(manifest.files.len(), "file")
+    )
 }
 
 /// Returns whether `--keep` asks to keep the container of a failed step.

@@ -77,8 +77,8 @@ pub async fn extract_path(
 }
 
 fn too_large_error(copy: &Extraction<'_>) -> StoreError {
-    let limit = format::size(copy.limits.most_bytes);
-    let reason = format!("its files total {}", format::size(copy.length));
+    let limit = format::format_bytes(copy.limits.most_bytes);
+    let reason = format!("its files total {}", format::format_bytes(copy.length));
     StoreError::too_large(copy.path.as_ref(), limit, reason)
 }
 

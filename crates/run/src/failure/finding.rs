@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use retrial_document::measures::format::limit;
+use retrial_document::measures::format::format_time_limit;
 use retrial_plan::failure::FailedLine;
 use retrial_store::journal::{StepEnd, StepFault};
 
@@ -61,7 +61,7 @@ impl fmt::Display for FailureFinding {
             Self::NoProgress { pattern, within_s } => write!(
                 formatter,
                 "it made no progress: no line of its output matched '{pattern}' for {}",
-                limit(*within_s)
+                format_time_limit(*within_s)
             ),
             Self::DeadChild(child) => child.fmt(formatter),
             Self::MissingChild(child) => write!(

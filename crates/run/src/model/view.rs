@@ -49,7 +49,7 @@ pub fn create_view(fetched: &FetchedModel) -> Result<ModelView, StoreError> {
         Err(error) if cannot_link(&error) => return Ok(ModelView::Unsupported(error)),
         Err(error) => return Err(StoreError::io("create the view", &path)(error)),
     }
-    if let Some(reason) = difference(&path, &blobs) {
+    if let Some(reason) = find_difference(&path, &blobs) {
         return Err(StoreError::Unusable { path, reason });
     }
     Ok(ModelView::Ready(path))
@@ -115,7 +115,7 @@ fn cannot_link(error: &io::Error) -> bool {
 }
 
 /// Returns why a view differs from the model: a file was changed, removed or added.
-fn difference(path: &Path, blobs: &[LinkedFile<'_>]) -> Option<String> {
+fn find_difference(path: &Path, blobs: &[LinkedFile<'_>]) -> Option<String> {
     for (file, (device, inode)) in blobs {
         match fs::symlink_metadata(path.join(&file.path)) {
             Ok(status) if (status.dev(), status.ino()) == (*device, *inode) => {}

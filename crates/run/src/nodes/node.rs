@@ -187,7 +187,7 @@ impl PeerNode {
             Ok(Some(answer)) => return Ok(answer),
             Ok(None) => self.exit_reason().await,
             Err(_) => {
-                let limit = format::limit(limit.as_secs());
+                let limit = format::format_time_limit(limit.as_secs());
                 format!("it did not {doing} within {limit}")
             }
         };
@@ -278,7 +278,7 @@ impl ReplyReader {
                 foreign_bytes += line.as_bytes().len() + 1;
                 push_line(&self.errors, &line);
                 if foreign_bytes > MAX_FOREIGN_BYTES {
-                    let limit = format::size(MAX_FOREIGN_BYTES as u64);
+                    let limit = format::format_bytes(MAX_FOREIGN_BYTES as u64);
                     let fault = format!("it printed more than {limit} that is no reply");
                     push_line(&self.errors, &LimitedLine::Complete(fault.into_bytes()));
                     break;

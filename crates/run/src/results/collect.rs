@@ -17,7 +17,7 @@ use retrial_store::unpack::{UnpackOptions, UnpackSummary};
 const CLOCK_SLACK_S: i64 = 60;
 
 /// Collects the one result directory that the step `producer` created.
-pub async fn collect(
+pub async fn collect_results(
     session: &StepSession<'_>,
     measurement: usize,
     trial: u32,

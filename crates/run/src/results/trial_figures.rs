@@ -16,7 +16,7 @@ use retrial_store::journal::{EventKind, JournalState, StepEnd};
 /// The maximum size of logs that are read, bytes.
 const MAX_LOG_BYTES: u64 = 32 << 20;
 /// The maximum number of figures shown.
-const FIGURES: usize = 2;
+const MAX_SHOWN_FIGURES: usize = 2;
 /// The maximum time for reading.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -78,7 +78,7 @@ fn trial_figures(
     });
     let mut shown: Vec<(String, f64, String)> = Vec::new();
     for figure in figures.filter(|(_, value, _)| value.is_finite()) {
-        if shown.len() < FIGURES && !shown.contains(&figure) {
+        if shown.len() < MAX_SHOWN_FIGURES && !shown.contains(&figure) {
             shown.push(figure);
         }
     }

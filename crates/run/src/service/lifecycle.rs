@@ -178,7 +178,7 @@ async fn shut_down(
             let text = format!(
                 "the service {} did not end within {} of {}: it was killed",
                 service.service,
-                format::limit(ending.grace.as_secs()),
+                format::format_time_limit(ending.grace.as_secs()),
                 ending.signal
             );
             session.warn(text)?;

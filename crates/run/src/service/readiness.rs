@@ -100,7 +100,7 @@ impl StepObserver for Readiness<'_> {
         let reason = format!(
             "the service {} was not ready within {}: waited until {}",
             service.service,
-            format::limit(service.command.timeout_s),
+            format::format_time_limit(service.command.timeout_s),
             service.describe_readiness()
         );
         let advice = "read its output; allow more time with `ready.timeout:` in the recipe";

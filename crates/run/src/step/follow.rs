@@ -9,7 +9,7 @@ use super::watch::DirectoryWatch;
 use crate::access::RunSession;
 use crate::control::{ControlDirectory, StepExit};
 use crate::failure::FailureWatch;
-use retrial_document::measures::format::{limit, size};
+use retrial_document::measures::format::{format_bytes, format_time_limit};
 use retrial_engine::api::{ContainerState, ExecStatus};
 use retrial_plan::step::ExecStep;
 use retrial_store::journal::{StepEnd, StepFault};
@@ -160,7 +160,7 @@ pub(crate) fn check_output_length(
     if length <= limit {
         return Ok(());
     }
-    let (length, limit) = (size(length), size(limit));
+    let (length, limit) = (format_bytes(length), format_bytes(limit));
     let reason = format!("its output has {length}; at most {limit} is allowed");
     let advice = "print less, or allow more with `max_log:` in the recipe";
     Err(StepEnd::failure(StepFault::Command, reason, advice))
@@ -174,9 +174,12 @@ fn check_limits(command: &StepCommand<'_>, last_output: Instant) -> Result<(), S
     let total_age = command.session.age();
     let age = total_age.saturating_sub(command.session.engine.waited_time());
     let reason = if age >= Duration::from_secs(exec.timeout_s) {
-        format!("it did not finish within {}", limit(exec.timeout_s))
+        format!(
+            "it did not finish within {}",
+            format_time_limit(exec.timeout_s)
+        )
     } else if let Some(silence) = exec.silence_s.filter(|silence| silent >= *silence) {
-        format!("it printed nothing for {}", limit(silence))
+        format!("it printed nothing for {}", format_time_limit(silence))
     } else {
         return Ok(());
     };

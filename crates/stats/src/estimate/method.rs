@@ -1,12 +1,12 @@
 //! The method of computing bounds, by the number of trials and their aggregate.
 
-use super::{ReferenceComparison, small};
-use crate::descriptive::{deviation, sorted, to_f64};
-use crate::quantile::quantile;
+use super::{ReferenceComparison, small_samples};
+use crate::descriptive::{standard_deviation, to_f64, to_sorted};
+use crate::quantile::student_quantile;
 use retrial_readings::claim::Aggregate;
 
 /// The probability that two trials that scatter as assumed are taken as too far apart.
-const EXCEEDS: f64 = 0.05;
+const EXCESS_DEVIATION_ALPHA: f64 = 0.05;
 
 /// How the bounds of an estimate are computed.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +40,7 @@ pub enum BoundsMethod {
 }
 
 /// Chooses how bounds of trials are computed, as oriented log ratios.
-pub(super) fn method(logs: &[f64], comparison: &ReferenceComparison) -> BoundsMethod {
+pub(super) fn choose_method(logs: &[f64], comparison: &ReferenceComparison) -> BoundsMethod {
     match (comparison.aggregate, logs.len()) {
         (Aggregate::Olympic, ..=2) => BoundsMethod::TooFew { needed: 3 },
         (_, ..=1) => match comparison.noise {
@@ -48,41 +48,43 @@ pub(super) fn method(logs: &[f64], comparison: &ReferenceComparison) -> BoundsMe
             None => BoundsMethod::TooFew { needed: 2 },
         },
         // The median of two is their mean.
-        (_, 2) => of_two(logs, comparison.noise.filter(|noise| *noise > 0.0)),
+        (_, 2) => method_for_two_trials(logs, comparison.noise.filter(|noise| *noise > 0.0)),
         (Aggregate::Median, 5..) => BoundsMethod::Ordered {
-            deviation: deviation(logs),
-            sorted: sorted(logs),
+            deviation: standard_deviation(logs),
+            sorted: to_sorted(logs),
         },
         // The median of three and of four is the Olympic mean.
         (Aggregate::Median | Aggregate::Olympic, trials @ 3..=4) => {
-            student(logs, small::error_of_middle(trials))
+            student_method(logs, small_samples::error_of_middle(trials))
         }
-        (Aggregate::Olympic, _) => winsorized(logs),
-        (Aggregate::Mean, trials) => student(logs, (1.0 / to_f64(trials)).sqrt()),
+        (Aggregate::Olympic, _) => winsorized_method(logs),
+        (Aggregate::Mean, trials) => student_method(logs, (1.0 / to_f64(trials)).sqrt()),
     }
 }
 
 /// Two trials hardly have a deviation of their own: two that happen to be near each other show
 /// nothing, and two that are further apart than assumed show that the assumption is wrong.
-fn of_two(logs: &[f64], noise: Option<f64>) -> BoundsMethod {
-    let own = deviation(logs);
+fn method_for_two_trials(logs: &[f64], noise: Option<f64>) -> BoundsMethod {
+    let own = standard_deviation(logs);
     match noise {
-        Some(noise) if own > quantile(EXCEEDS / 2.0, f64::INFINITY) * noise => {
+        Some(noise)
+            if own > student_quantile(EXCESS_DEVIATION_ALPHA / 2.0, f64::INFINITY) * noise =>
+        {
             BoundsMethod::TooFew { needed: 3 }
         }
         noise => {
             let deviation = noise.unwrap_or(own);
-            with_error(deviation, std::f64::consts::FRAC_1_SQRT_2, 2)
+            student_with_error(deviation, std::f64::consts::FRAC_1_SQRT_2, 2)
         }
     }
 }
 
-fn student(logs: &[f64], factor: f64) -> BoundsMethod {
-    with_error(deviation(logs), factor, logs.len())
+fn student_method(logs: &[f64], factor: f64) -> BoundsMethod {
+    student_with_error(standard_deviation(logs), factor, logs.len())
 }
 
 /// An error that is a factor of the deviation of one trial, which so many trials gave.
-pub(super) fn with_error(deviation: f64, factor: f64, trials: usize) -> BoundsMethod {
+pub(super) fn student_with_error(deviation: f64, factor: f64, trials: usize) -> BoundsMethod {
     BoundsMethod::Student {
         deviation,
         error: deviation * factor,
@@ -90,16 +92,17 @@ pub(super) fn with_error(deviation: f64, factor: f64, trials: usize) -> BoundsMe
     }
 }
 
-fn winsorized(logs: &[f64]) -> BoundsMethod {
-    let mut ordered = sorted(logs);
+fn winsorized_method(logs: &[f64]) -> BoundsMethod {
+    let mut ordered = to_sorted(logs);
     let last = ordered.len() - 1;
     ordered[0] = ordered[1];
     ordered[last] = ordered[last - 1];
     let (count, retained) = (to_f64(logs.len()), to_f64(logs.len() - 2));
     let finite: Vec<f64> = logs.iter().copied().filter(|log| log.is_finite()).collect();
     BoundsMethod::Student {
-        deviation: deviation(&finite),
-        error: deviation(&ordered) * count.sqrt() / retained * small::winsorized(logs.len()),
+        deviation: standard_deviation(&finite),
+        error: standard_deviation(&ordered) * count.sqrt() / retained
+            * small_samples::winsorized_error_factor(logs.len()),
         degrees: retained - 1.0,
     }
 }

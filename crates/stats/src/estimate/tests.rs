@@ -37,7 +37,7 @@ fn comparison(aggregate: Aggregate) -> ReferenceComparison {
         better: Better::Higher,
         aggregate,
         noise: None,
-        printed: 0.0,
+        rounding_error: 0.0,
         typical: true,
     }
 }
@@ -54,7 +54,7 @@ fn share_reproduced(
     let reproduced = (0..draws)
         .filter(|_| {
             let values: Vec<f64> = (0..trials).map(|_| 100.0 * truth * draw().exp()).collect();
-            let estimate = Estimate::of(&values, &comparison(aggregate));
+            let estimate = Estimate::from_trials(&values, &comparison(aggregate));
             estimate
                 .bounds(0.05)
                 .is_some_and(|(lower, _)| lower >= (1.0 - margin).ln())
@@ -73,11 +73,11 @@ fn share_reproduced(
 #[case(0.05, f64::INFINITY, 1.644_854)]
 #[case(0.05, 1e9, 1.644_854)]
 #[case(0.5, 3.0, 0.0)]
-fn quantiles(#[case] alpha: f64, #[case] degrees: f64, #[case] expected: f64) {
+fn quantiles_match_the_tables(#[case] alpha: f64, #[case] degrees: f64, #[case] expected: f64) {
     assert!(
-        (quantile(alpha, degrees) - expected).abs() < 1e-5,
+        (student_quantile(alpha, degrees) - expected).abs() < 1e-5,
         "{}",
-        quantile(alpha, degrees)
+        student_quantile(alpha, degrees)
     );
 }
 
@@ -88,7 +88,11 @@ fn quantiles(#[case] alpha: f64, #[case] degrees: f64, #[case] expected: f64) {
 #[case(0.010, 0.02, [0.34, 0.71, 0.95, 0.98])]
 #[case(0.018, 0.02, [0.19, 0.36, 0.62, 0.83])]
 #[case(0.018, 0.05, [0.46, 0.90, 1.0, 1.0])]
-fn power(#[case] noise: f64, #[case] margin: f64, #[case] expected: [f64; 4]) {
+fn power_matches_the_documented_table(
+    #[case] noise: f64,
+    #[case] margin: f64,
+    #[case] expected: [f64; 4],
+) {
     for (trials, expected) in [2, 3, 5, 8].into_iter().zip(expected) {
         let mut generator = Generator(u64::from(trials));
         let mut draw = || noise * generator.normal();
@@ -138,8 +142,12 @@ fn heavy_tails_do_not_help_to_pass(#[values(3, 5, 8)] trials: u32) {
 #[case(&[4.0, 1.0, 9.0, 30.0], Aggregate::Median, 6.0)]
 #[case(&[1.0, 2.0, 30.0], Aggregate::Olympic, 2.0)]
 #[case(&[5.0, 1.0, 2.0, 30.0, 3.0], Aggregate::Olympic, 10.0 / 3.0)]
-fn aggregates(#[case] values: &[f64], #[case] how: Aggregate, #[case] expected: f64) {
-    let actual = aggregate(values, how).unwrap();
+fn aggregates_match_their_definitions(
+    #[case] values: &[f64],
+    #[case] how: Aggregate,
+    #[case] expected: f64,
+) {
+    let actual = aggregate_trials(values, how).unwrap();
     assert!((actual - expected).abs() < 1e-6, "{actual}");
 }
 
@@ -149,15 +157,15 @@ fn aggregates(#[case] values: &[f64], #[case] how: Aggregate, #[case] expected: 
 #[case(&[1.0, -1.0])]
 #[case(&[1.0, f64::NAN])]
 fn values_without_a_logarithm_have_no_aggregate(#[case] values: &[f64]) {
-    assert_eq!(aggregate(values, Aggregate::Mean), None);
+    assert_eq!(aggregate_trials(values, Aggregate::Mean), None);
 }
 
 #[test]
 fn extreme_values_have_finite_bounds() {
     for how in [Aggregate::Mean, Aggregate::Median, Aggregate::Olympic] {
-        assert!(aggregate(&[f64::MAX; 3], how).unwrap().is_finite());
+        assert!(aggregate_trials(&[f64::MAX; 3], how).unwrap().is_finite());
         let far = [f64::MAX, f64::MIN_POSITIVE, f64::MAX, 1.0];
-        let estimate = Estimate::of(&far, &comparison(how));
+        let estimate = Estimate::from_trials(&far, &comparison(how));
         let (lower, upper) = estimate.bounds(0.05).unwrap();
         assert!(lower.is_finite() && upper.is_finite());
     }
@@ -170,8 +178,8 @@ fn extreme_values_have_finite_bounds() {
 #[case(7, Some(0))]
 #[case(8, Some(1))]
 #[case(11, Some(2))]
-fn order_ranks(#[case] count: usize, #[case] expected: Option<usize>) {
-    assert_eq!(order_rank(count, 0.05), expected);
+fn median_bound_ranks_match_the_sign_test(#[case] count: usize, #[case] expected: Option<usize>) {
+    assert_eq!(median_bound_rank(count, 0.05), expected);
 }
 
 /// Two that are near each other are as noisy as assumed; two that are far apart need a third.
@@ -181,12 +189,16 @@ fn order_ranks(#[case] count: usize, #[case] expected: Option<usize>) {
 #[case(&[99.0, 100.5], None, Some(6.313_752 * 0.010_633 / std::f64::consts::SQRT_2))]
 #[case(&[99.0, 101.5], Some(0.008), None)]
 #[case(&[99.0, 101.5], Some(0.0), Some(6.313_752 * 0.017_634 / std::f64::consts::SQRT_2))]
-fn two_trials(#[case] values: &[f64], #[case] noise: Option<f64>, #[case] half: Option<f64>) {
+fn two_trials_are_as_noisy_as_assumed_or_too_few(
+    #[case] values: &[f64],
+    #[case] noise: Option<f64>,
+    #[case] half: Option<f64>,
+) {
     let of = |noise| ReferenceComparison {
         noise,
         ..comparison(Aggregate::Mean)
     };
-    let estimate = Estimate::of(values, &of(noise));
+    let estimate = Estimate::from_trials(values, &of(noise));
     let actual = estimate
         .bounds(0.05)
         .map(|(lower, _)| estimate.center - lower);
@@ -200,7 +212,7 @@ fn drifting_trials_count_as_one() {
     let drifting = [99.0, 99.5, 100.0, 100.5, 101.0];
     let mixed = [100.0, 99.0, 101.0, 99.5, 100.5];
     let width = |values: &[f64], aggregate| {
-        let estimate = Estimate::of(values, &comparison(aggregate));
+        let estimate = Estimate::from_trials(values, &comparison(aggregate));
         estimate.center - estimate.bounds(0.05).unwrap().0
     };
     let (one, other) = (
@@ -219,7 +231,7 @@ fn drifting_trials_count_as_one() {
 #[test]
 fn rare_slow_trials_do_not_move_the_median() {
     let values = [100.0, 90.0, 100.2, 99.9, 100.1];
-    let estimate = Estimate::of(&values, &comparison(Aggregate::Mean));
+    let estimate = Estimate::from_trials(&values, &comparison(Aggregate::Mean));
     assert_eq!(
         (estimate.slow.as_slice(), estimate.aggregate),
         (&[1][..], Aggregate::Median)
@@ -231,7 +243,7 @@ fn rare_slow_trials_do_not_move_the_median() {
 #[test]
 fn bounds_are_not_finer_than_the_printed_precision() {
     let printed = ReferenceComparison {
-        printed: 0.5 / 95.0,
+        rounding_error: 0.5 / 95.0,
         ..comparison(Aggregate::Mean)
     };
     for values in [&[95.0; 1][..], &[95.0; 3]] {
@@ -239,7 +251,9 @@ fn bounds_are_not_finer_than_the_printed_precision() {
             noise: Some(0.001),
             ..printed
         };
-        let (lower, upper) = Estimate::of(values, &assumed).bounds(0.05).unwrap();
+        let (lower, upper) = Estimate::from_trials(values, &assumed)
+            .bounds(0.05)
+            .unwrap();
         assert!(lower < 0.946_f64.ln() && upper > 0.954_f64.ln());
     }
 }
@@ -247,8 +261,8 @@ fn bounds_are_not_finer_than_the_printed_precision() {
 #[test]
 fn a_reference_with_a_deviation_has_more_degrees_of_freedom() {
     let values = [99.0, 101.0];
-    let exact = Estimate::of(&values, &comparison(Aggregate::Mean));
-    let vague = Estimate::of(
+    let exact = Estimate::from_trials(&values, &comparison(Aggregate::Mean));
+    let vague = Estimate::from_trials(
         &values,
         &ReferenceComparison {
             sigma: 0.05,

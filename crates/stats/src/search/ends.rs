@@ -6,7 +6,7 @@
 use super::tally::PositionTally;
 use super::{ChangeCriterion, ChangeSearch, Observation};
 use crate::descriptive::to_f64;
-use crate::quantile::quantile;
+use crate::quantile::student_quantile;
 
 /// The comparison of the ends so far.
 pub(super) enum EndsComparison {
@@ -16,7 +16,7 @@ pub(super) enum EndsComparison {
     Open(usize),
 }
 
-pub(super) fn judge(search: &ChangeSearch, trials: &[Observation]) -> EndsComparison {
+pub(super) fn compare_ends(search: &ChangeSearch, trials: &[Observation]) -> EndsComparison {
     let last = search.positions - 1;
     // Inner positions are measured when they differ, and not before.
     if trials
@@ -34,7 +34,7 @@ pub(super) fn judge(search: &ChangeSearch, trials: &[Observation]) -> EndsCompar
     for (pair, (value, opposite)) in one.iter().zip(&other).enumerate() {
         before.add(*value);
         behind.add(*opposite);
-        match compare(search, &before, &behind, to_f64(pair + 1)) {
+        match test_difference(search, &before, &behind, to_f64(pair + 1)) {
             Some(true) => return EndsComparison::Differ,
             Some(false) => return EndsComparison::Alike,
             None => {}
@@ -51,7 +51,7 @@ pub(super) fn judge(search: &ChangeSearch, trials: &[Observation]) -> EndsCompar
 }
 
 /// Tests whether the ends differ by more than the margin; none if that is undecided.
-fn compare(
+fn test_difference(
     search: &ChangeSearch,
     before: &PositionTally,
     behind: &PositionTally,
@@ -62,7 +62,7 @@ fn compare(
         ChangeCriterion::Faster { margin, .. } => margin.ln_1p(),
         ChangeCriterion::Answer { error } => {
             let needed = answers_needed(error, search.alpha);
-            let agree = [before.surplus(), -behind.surplus()];
+            let agree = [before.yes_surplus(), -behind.yes_surplus()];
             let is_all = agree.iter().all(|surplus| *surplus >= needed);
             let is_none = agree.iter().any(|surplus| *surplus <= -needed);
             return (is_all || is_none).then_some(is_all);
@@ -73,8 +73,8 @@ fn compare(
     }
     let alpha = search.alpha / (pairs * (pairs - 1.0));
     let degrees = 2.0 * pairs - 2.0;
-    let deviation = ((before.scatter() + behind.scatter()) / degrees).sqrt();
-    let half = quantile(alpha, degrees) * deviation * (2.0 / pairs).sqrt();
+    let deviation = ((before.squared_deviations() + behind.squared_deviations()) / degrees).sqrt();
+    let half = student_quantile(alpha, degrees) * deviation * (2.0 / pairs).sqrt();
     let drop = before.mean() - behind.mean();
     let differ = drop - half > margin;
     let alike = drop + half < margin;

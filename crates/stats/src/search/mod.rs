@@ -15,12 +15,12 @@ mod tally;
 
 use self::ends::EndsComparison;
 use self::tally::PositionTally;
-use crate::descriptive::{half_digit, least};
-use crate::quantile::quantile;
+use crate::descriptive::{half_last_digit, smallest};
+use crate::quantile::student_quantile;
 use retrial_readings::claim::Better;
 
 /// Trials of each neighbour before they are compared.
-const FEWEST: f64 = 2.0;
+const MIN_TRIALS_PER_NEIGHBOUR: f64 = 2.0;
 
 /// How the positions after the change differ from those before it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,9 +65,9 @@ pub struct ChangeSearch {
     /// The accepted probability of a wrong pair, over all decisions.
     pub alpha: f64,
     /// No more trials than this; half of them at the ends before they differ.
-    pub most: usize,
+    pub max_trials: usize,
     /// Half of the last printed digit of the figures, as a fraction of them ([`printed`]).
-    pub printed: f64,
+    pub rounding_error: f64,
 }
 
 /// The next action of a search.
@@ -114,18 +114,20 @@ pub struct NeighbourRatio {
 
 impl ChangeSearch {
     /// Returns the next step after these trials, in the order in which they were taken.
-    pub fn next(&self, trials: &[Observation]) -> SearchStep {
-        let oriented = self.oriented(trials);
-        match ends::judge(self, &oriented) {
+    pub fn next_step(&self, trials: &[Observation]) -> SearchStep {
+        let oriented = self.orient_trials(trials);
+        match ends::compare_ends(self, &oriented) {
             EndsComparison::Alike => SearchStep::NoDifference,
-            EndsComparison::Open(_) if 2 * trials.len() >= self.most => SearchStep::EndsUndecided,
+            EndsComparison::Open(_) if 2 * trials.len() >= self.max_trials => {
+                SearchStep::EndsUndecided
+            }
             EndsComparison::Open(position) => SearchStep::Measure(position),
-            EndsComparison::Differ => self.inside(trials, &oriented),
+            EndsComparison::Differ => self.step_between_ends(trials, &oriented),
         }
     }
 
     /// Searches between ends that differ.
-    fn inside(&self, trials: &[Observation], oriented: &[Observation]) -> SearchStep {
+    fn step_between_ends(&self, trials: &[Observation], oriented: &[Observation]) -> SearchStep {
         let mut tallies = vec![PositionTally::default(); self.positions];
         for trial in oriented {
             if let Some(tally) = tallies.get_mut(trial.position) {
@@ -134,24 +136,28 @@ impl ChangeSearch {
         }
         let (first, last) = match self.change {
             ChangeCriterion::Answer { .. } => (0, self.positions - 1),
-            _ => place::narrow(&tallies, self.alpha),
+            _ => place::narrow_to_main_change(&tallies, self.alpha),
         };
         let places = &tallies[first..=last];
         let chances = match self.change {
-            ChangeCriterion::Answer { error } => place::of_answers(places, error),
-            _ => place::of_levels(places, self.printed),
+            ChangeCriterion::Answer { error } => place::place_chances_by_answers(places, error),
+            _ => place::place_chances_by_figures(places, self.rounding_error),
         };
         let likely =
             (0..chances.len()).max_by(|one, other| chances[*one].total_cmp(&chances[*other]));
-        let likely = likely.unwrap_or(0);
-        let (here, next) = (first + likely, first + likely + 1);
+        let likeliest = likely.unwrap_or(0);
+        let (here, next) = (first + likeliest, first + likeliest + 1);
         // Half of it: ends that came to differ by chance make the probabilities a little too large.
-        let sure = chances[likely] >= 1.0 - self.alpha / 2.0;
-        if sure && self.differ(places, likely) {
-            return SearchStep::Found(self.change_point(places, likely, (here, chances[likely])));
+        let sure = chances[likeliest] >= 1.0 - self.alpha / 2.0;
+        if sure && self.neighbours_differ(places, likeliest) {
+            return SearchStep::Found(self.change_point(
+                places,
+                likeliest,
+                (here, chances[likeliest]),
+            ));
         }
-        if trials.len() >= self.most {
-            let (low, high) = place::credible(&chances, self.alpha);
+        if trials.len() >= self.max_trials {
+            let (low, high) = place::credible_interval(&chances, self.alpha);
             return SearchStep::Undecided {
                 first: first + low,
                 last: first + high + 1,
@@ -159,7 +165,7 @@ impl ChangeSearch {
         }
         if !sure {
             // A position is compared with the ends: they are known no worse than it is.
-            let inner = first + place::split(&chances);
+            let inner = first + place::median_position(&chances);
             let rarer = if tallies[last].count < tallies[first].count {
                 last
             } else {
@@ -176,17 +182,17 @@ impl ChangeSearch {
     }
 
     /// Returns whether the neighbours around a place differ by their own trials.
-    fn differ(&self, places: &[PositionTally], at: usize) -> bool {
+    fn neighbours_differ(&self, places: &[PositionTally], at: usize) -> bool {
         let (one, other) = (&places[at], &places[at + 1]);
         match self.change {
             ChangeCriterion::Answer { error } => {
                 let needed = ends::answers_needed(error, self.alpha);
-                one.surplus() >= needed && -other.surplus() >= needed
+                one.yes_surplus() >= needed && -other.yes_surplus() >= needed
             }
-            _ if one.count.min(other.count) < FEWEST => false,
+            _ if one.count.min(other.count) < MIN_TRIALS_PER_NEIGHBOUR => false,
             _ => {
-                let (error, degrees) = place::error_between(places, at);
-                one.mean() - other.mean() > quantile(self.alpha, degrees) * error
+                let (error, degrees) = place::neighbour_error(places, at);
+                one.mean() - other.mean() > student_quantile(self.alpha, degrees) * error
             }
         }
     }
@@ -198,7 +204,7 @@ impl ChangeSearch {
         (before, probability): (usize, f64),
     ) -> ChangePoint {
         if let ChangeCriterion::Answer { error } = self.change {
-            let sweep = self.positions * place::answers_of_sweep(error, self.alpha);
+            let sweep = self.positions * place::sweep_answers_per_position(error, self.alpha);
             let ratio = None;
             return ChangePoint {
                 before,
@@ -207,15 +213,16 @@ impl ChangeSearch {
                 sweep,
             };
         }
-        let (error, degrees) = place::error_between(places, at);
+        let (error, degrees) = place::neighbour_error(places, at);
         let drop = places[at].mean() - places[at + 1].mean();
-        let half = (quantile(self.alpha / 2.0, degrees) * error).max(2.0 * self.printed);
+        let half =
+            (student_quantile(self.alpha / 2.0, degrees) * error).max(2.0 * self.rounding_error);
         let worse = matches!(self.change, ChangeCriterion::Slower { .. });
         let center = if worse { -drop } else { drop };
-        let deviation = place::deviation(places, at).max(self.printed);
+        let deviation = place::trial_deviation(places, at).max(self.rounding_error);
         let per_position =
-            (2.0 * quantile(self.alpha / 2.0, f64::INFINITY) * deviation / drop).powi(2);
-        let per_position = (1..1000_u32).find(|count| f64::from(*count) >= per_position);
+            (2.0 * student_quantile(self.alpha / 2.0, f64::INFINITY) * deviation / drop).powi(2);
+        let trials_per_position = (1..1000_u32).find(|count| f64::from(*count) >= per_position);
         ChangePoint {
             before,
             probability,
@@ -223,12 +230,12 @@ impl ChangeSearch {
                 center,
                 bounds: (center - half, center + half),
             }),
-            sweep: self.positions * per_position.unwrap_or(1000) as usize,
+            sweep: self.positions * trials_per_position.unwrap_or(1000) as usize,
         }
     }
 
     /// Converts figures to logarithms that fall at the change; answers stay as they are.
-    fn oriented(&self, trials: &[Observation]) -> Vec<Observation> {
+    fn orient_trials(&self, trials: &[Observation]) -> Vec<Observation> {
         let sign = |better| match better {
             Better::Higher => 1.0,
             Better::Lower => -1.0,
@@ -250,8 +257,8 @@ impl ChangeSearch {
 
 /// Half of the last printed digit as a fraction of the smallest figure: trials that print the same
 /// figure still scatter.
-pub fn printed(values: &[f64]) -> f64 {
-    half_digit(values) / least(values)
+pub fn relative_rounding_error(values: &[f64]) -> f64 {
+    half_last_digit(values) / smallest(values)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ impl PositionTally {
     }
 
     /// All trials of these positions.
-    pub fn merged(tallies: &[Self]) -> Self {
+    pub fn merge(tallies: &[Self]) -> Self {
         tallies.iter().fold(Self::default(), |all, tally| Self {
             count: all.count + tally.count,
             sum: all.sum + tally.sum,
@@ -29,12 +29,12 @@ impl PositionTally {
     }
 
     /// The sum of squared distances from the mean.
-    pub fn scatter(&self) -> f64 {
+    pub fn squared_deviations(&self) -> f64 {
         (self.squares - self.sum * self.mean()).max(0.0)
     }
 
     /// The surplus of trials that answered yes over those that answered no.
-    pub fn surplus(&self) -> f64 {
+    pub fn yes_surplus(&self) -> f64 {
         2.0 * self.sum - self.count
     }
 }

@@ -7,15 +7,15 @@ const SEARCH: ChangeSearch = ChangeSearch {
         margin: 0.02,
     },
     alpha: 0.05,
-    most: 100,
-    printed: 0.0005,
+    max_trials: 100,
+    rounding_error: 0.0005,
 };
 
 /// Searches where a position has the value that a function of position and trial gives.
 fn search(search: &ChangeSearch, value: impl Fn(usize, usize) -> f64) -> (SearchStep, Vec<usize>) {
     let mut trials = Vec::new();
     loop {
-        match search.next(&trials) {
+        match search.next_step(&trials) {
             SearchStep::Measure(position) => trials.push(Observation {
                 position,
                 value: value(position, trials.len()),
@@ -73,7 +73,13 @@ fn ends_that_do_not_differ_are_refused() {
     assert_eq!(search(&SEARCH, faster).0, SearchStep::NoDifference);
     // Noise as large as the margin: half of the trials are used.
     let loud = |_, trial| 100.0 * (1.0 + 8.0 * noise(trial));
-    let (end, positions) = search(&ChangeSearch { most: 8, ..SEARCH }, loud);
+    let (end, positions) = search(
+        &ChangeSearch {
+            max_trials: 8,
+            ..SEARCH
+        },
+        loud,
+    );
     assert_eq!((end, positions.len()), (SearchStep::EndsUndecided, 4));
 }
 
@@ -141,7 +147,13 @@ fn yes_no_answers_have_an_assumed_error_rate() {
 #[test]
 fn an_undecided_search_reports_its_range() {
     let speed = |position, trial| if position < 7 { 100.0 } else { 90.0 } * (1.0 + noise(trial));
-    let (end, _) = search(&ChangeSearch { most: 8, ..SEARCH }, speed);
+    let (end, _) = search(
+        &ChangeSearch {
+            max_trials: 8,
+            ..SEARCH
+        },
+        speed,
+    );
     let SearchStep::Undecided { first, last } = end else {
         panic!("{end:?}");
     };

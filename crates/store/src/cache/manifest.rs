@@ -144,7 +144,7 @@ impl CacheManifest {
     ) -> Result<CacheState, StoreError> {
         let mut found = list_entries(content)?;
         let refused = found.refused.take();
-        if let Some(reason) = refused.or_else(|| self.difference(&found)) {
+        if let Some(reason) = refused.or_else(|| self.find_difference(&found)) {
             return Ok(CacheState::Invalid(reason));
         }
         let is_doubtful = |(name, file): &(&String, &FileFingerprint)| {
@@ -171,7 +171,7 @@ impl CacheManifest {
     }
 
     /// How names, types, sizes, modes and links differ from those of a directory, if they do.
-    fn difference(&self, actual: &DirectoryContent) -> Option<String> {
+    fn find_difference(&self, actual: &DirectoryContent) -> Option<String> {
         let changed = self.files.iter().find_map(|(name, file)| {
             let Some(now) = actual.files.get(name) else {
                 return Some(format!("{name} is missing"));

@@ -40,7 +40,7 @@ impl History {
             return self.apply_run_event(&event.what);
         };
         match &event.what {
-            EventKind::StepStarted { .. } => self.start(step),
+            EventKind::StepStarted { .. } => self.start_step(step),
             EventKind::StepEnded { end, .. } => {
                 self.open_steps.retain(|open| *open != step);
                 self.ended_by.insert(step, self.processes);
@@ -73,7 +73,7 @@ impl History {
         }
     }
 
-    fn start(&mut self, step: u32) {
+    fn start_step(&mut self, step: u32) {
         let end = self.ends.remove(&step);
         let was_interrupted = self.open_steps.contains(&step);
         let was_executed = end

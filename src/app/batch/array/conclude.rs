@@ -24,7 +24,7 @@ pub fn conclude(
     let mut exit = ended.exit;
     let mut verdict = None;
     // Another process may have followed it, too.
-    let is_first = read_journal(directory)?.over.is_none();
+    let is_first = read_journal(directory)?.final_exit_code.is_none();
     if exit != ExitCode::Interrupted {
         let judged = judge::write(global, directory)?;
         if is_first {

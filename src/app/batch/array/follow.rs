@@ -20,9 +20,9 @@ use crate::app::site::waiting::WaitingLine;
 use crate::app::terminal;
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
-use retrial_batch::run::{WorkerQueues, tasks};
+use retrial_batch::run::{WorkerQueues, assign_tasks};
 use retrial_document::ErrorText;
-use retrial_document::measures::format::count;
+use retrial_document::measures::format::format_count;
 use retrial_report::progress::batch::PlainBatchProgress;
 use retrial_slurm::{Job, JobPhase, Slurm, SlurmError};
 use retrial_store::{RecordDirectory, StoreError};
@@ -68,7 +68,7 @@ impl<'a> ArrayFollower<'a> {
         Self {
             global,
             batch,
-            tasks: tasks(plan),
+            tasks: assign_tasks(plan),
             arrays: Vec::new(),
             questions: RepeatedQuery::new(|| query_jobs(Vec::new())),
             // Times of earlier runs on this host do not apply to the nodes.
@@ -106,7 +106,7 @@ impl<'a> ArrayFollower<'a> {
 
     /// Prints an event, as a line or as JSON.
     pub fn show(&mut self, event: &BatchEvent) {
-        let lines = self.lines.take(event);
+        let lines = self.lines.report_event(event);
         if self.waiting.is_quiet {
             return;
         }
@@ -255,7 +255,7 @@ impl<'a> ArrayFollower<'a> {
         let text = format!(
             "{} of {} ended, {active} running, {waiting} pending",
             all - waiting - active,
-            count(all, "task")
+            format_count(all, "task")
         );
         // A log has a line when tasks start to run, and when none runs any more.
         self.waiting.status(&text, (active > 0).to_string());

@@ -7,7 +7,7 @@ use super::manifest::{Array, ArrayManifest, TaskEntry};
 use crate::app::failure::Failure;
 use retrial_batch::BatchPlan;
 use retrial_batch::journal::BatchState;
-use retrial_batch::run::{read_journal, task_directory, tasks};
+use retrial_batch::run::{assign_tasks, read_journal, task_directory};
 use retrial_results::verdict::ExitCode;
 use retrial_store::RecordDirectory;
 
@@ -66,7 +66,7 @@ pub fn task_states(batch: &RecordDirectory, plan: &BatchPlan) -> Result<Vec<Task
             submitted: submitted.iter().filter(|task| **task == number).count(),
         })
     };
-    (1..).zip(tasks(plan)).map(task).collect()
+    (1..).zip(assign_tasks(plan)).map(task).collect()
 }
 
 impl TaskState {
@@ -78,7 +78,7 @@ impl TaskState {
 
     /// Returns the node that its next submission excludes; none if it is not submitted again.
     fn again(&self, retries: u32) -> Option<ExcludedNode> {
-        let failed = self.state.over == Some(ExitCode::Host.code());
+        let failed = self.state.final_exit_code == Some(ExitCode::Host.code());
         match self.submitted {
             _ if self.ended().count() == self.trial_runs.len() => None,
             0 => Some(ExcludedNode(None)),

@@ -19,10 +19,10 @@ use crate::app::site::request::JobTarget;
 use crate::app::site::submit::{self, SubmitRequest};
 use crate::app::terminal;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
-use retrial_batch::run::{read_journal, tasks};
+use retrial_batch::run::{assign_tasks, read_journal};
 use retrial_batch::{BatchPlan, OnFailure};
 use retrial_document::ErrorText;
-use retrial_document::measures::format::count;
+use retrial_document::measures::format::format_count;
 use retrial_results::verdict::ExitCode;
 use retrial_site::script::JobWork;
 use retrial_site::time_limit::job_time_limit;
@@ -82,7 +82,7 @@ fn longest(plan: &BatchPlan, cells: &CellRecipes) -> Option<Duration> {
     let recipe = |number: &usize| Some(&cells.get(trial_run(*number)?.cell)?.resolved.recipe);
     let of_run = |number: &usize| recipe(number)?.expected_duration;
     let of_task = |trial_runs: Vec<usize>| trial_runs.iter().map(of_run).sum::<Option<Duration>>();
-    let each: Option<Vec<Duration>> = tasks(plan).into_iter().map(of_task).collect();
+    let each: Option<Vec<Duration>> = assign_tasks(plan).into_iter().map(of_task).collect();
     each?.into_iter().max()
 }
 
@@ -133,11 +133,11 @@ pub async fn start(
 fn begin(directory: &RecordDirectory, plan: &BatchPlan) -> Result<Option<BatchEvent>, Failure> {
     let _lock = lock(directory)?;
     let state = read_journal(directory)?;
-    if state.sessions > 0 && state.over.is_none() {
+    if state.sessions > 0 && state.final_exit_code.is_none() {
         return Ok(None);
     }
     let trial_runs = plan.schedule.trial_runs.len();
-    let what = BatchEventKind::started(directory.id(), trial_runs);
+    let what = BatchEventKind::batch_started(directory.id(), trial_runs);
     Ok(Some(record(directory, what)?))
 }
 
@@ -194,7 +194,7 @@ async fn submit_left(
         };
         let job = submit::submit_once(&array.slurm(), &request, global.quiet).await?;
         if !global.quiet && global.output == OutputFormat::Text {
-            let tasks = count(array.manifest.tasks.len(), "task");
+            let tasks = format_count(array.manifest.tasks.len(), "task");
             let exclude = array.manifest.exclude.as_ref();
             let exclude = exclude.map(|node| format!(", again, on nodes other than {node}"));
             let exclude = exclude.unwrap_or_default();
@@ -250,7 +250,7 @@ pub async fn script(
     target: &JobTarget,
     plan: &BatchPlan,
 ) -> Result<(String, usize), Failure> {
-    let tasks = tasks(plan).len();
+    let tasks = assign_tasks(plan).len();
     let size = slurm::query_max_array_size()
         .await
         .unwrap_or(USUAL_SIZE)

@@ -14,7 +14,7 @@ use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::site::node;
 use crate::app::{clean, open, runtime};
-use retrial_batch::run::{read_journal, task_directory, tasks};
+use retrial_batch::run::{assign_tasks, read_journal, task_directory};
 use retrial_results::verdict::ExitCode;
 use retrial_site::Site;
 use retrial_slurm as slurm;
@@ -41,7 +41,7 @@ pub fn execute(
         )));
     };
     let record: BatchRecord = batch.read_json("batch.json")?;
-    let trial_runs = tasks(&record.plan).into_iter().nth(number - 1);
+    let trial_runs = assign_tasks(&record.plan).into_iter().nth(number - 1);
     let trial_runs = trial_runs.unwrap_or_default();
     let task = task_directory(batch, number);
     fs::create_dir_all(task.path()).map_err(StoreError::io("create", task.path()))?;
@@ -75,7 +75,7 @@ fn try_execute(
         if site.exclusive {
             let engine = open::engine(global).await?;
             let state = read_journal(task)?;
-            let own: Vec<&str> = state.runs().map(|(_, run)| run).collect();
+            let own: Vec<&str> = state.latest_runs().map(|(_, run)| run).collect();
             clean::containers::of_earlier_jobs(&engine, &own).await?;
         }
         follow(global, &planned, task).await

@@ -33,30 +33,30 @@ pub fn write(
     let folder = folder::WebsiteFolder::open(directory)?;
     let reports = reports(&rows, &folder.path);
     let options = WebsiteOptions {
-        made: concat!("retrial ", env!("CARGO_PKG_VERSION")),
+        made_by: concat!("retrial ", env!("CARGO_PKG_VERSION")),
         link: &|row| reports.get(row.id.as_str()).cloned(),
         url: request.url.as_deref(),
     };
     let website = Website::new(&rows, &options);
     let feed = website.feed();
-    let mut names = website.names();
+    let mut names = website.page_names();
     let pages = names.len();
-    names.extend([feed::ATOM, feed::JSON]);
+    names.extend([feed::ATOM_FILE, feed::JSON_FILE]);
     let written = folder.write(&names, &|at| match names[at] {
-        feed::ATOM => feed.atom(),
-        feed::JSON => feed.json(),
+        feed::ATOM_FILE => feed.to_atom(),
+        feed::JSON_FILE => feed.to_json(),
         _ => {
-            let page = website.page(at);
-            html::render_in_website(&page.document, &page.links)
+            let page = website.build_page(at);
+            html::render_website_page(&page.document, &page.links)
         }
     })?;
     terminal::print(&format!("{}\n", directory.join(FRONT).display()));
     if !global.quiet {
         terminal::note(&format!(
             "{} of {}: {} written, {} unchanged, {} removed",
-            format::count(pages, "page"),
-            format::count(rows.len(), "run"),
-            format::count(written.written, "file"),
+            format::format_count(pages, "page"),
+            format::format_count(rows.len(), "run"),
+            format::format_count(written.written, "file"),
             written.unchanged,
             written.removed,
         ));

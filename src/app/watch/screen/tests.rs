@@ -87,8 +87,8 @@ fn a_build_at_three_widths() {
 #[test]
 fn a_run_of_a_batch_at_80() {
     let overall = BatchProgress {
-        done: 5,
-        all: 12,
+        ended_runs: 5,
+        all_runs: 12,
         text: "[6/12] rocm=7.1.1 trial 2/3; 7 remaining, about 12m 10s".to_owned(),
     };
     let terminal = Emulated::new(80, 24);

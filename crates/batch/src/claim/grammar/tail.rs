@@ -1,12 +1,14 @@
 //! The conditions that may follow the sides: by how much, in which scenario and figure.
 
-use crate::claim::sentence::{AmountQualifier, ClaimModifiers, ClaimProblem, ClaimSubjects, wrong};
-use crate::claim::words::{ClaimWord, find, place};
+use crate::claim::sentence::{
+    AmountQualifier, ClaimModifiers, ClaimProblem, ClaimSubjects, claim_problem,
+};
+use crate::claim::words::{ClaimWord, find_phrase, span_of_words};
 use retrial_plan::measurement::is_same_scenario;
 use retrial_recipe::{Span, find_nearest, is_loadgen_figure};
 
 /// Parts words into a side and what follows it.
-pub(super) fn tail<'a>(
+pub(super) fn split_tail<'a>(
     words: &'a [ClaimWord],
     subjects: &ClaimSubjects<'_>,
 ) -> Result<(&'a [ClaimWord], ClaimModifiers), ClaimProblem> {
@@ -21,12 +23,14 @@ pub(super) fn tail<'a>(
     let begins = |words: &[ClaimWord]| {
         BEGINS.into_iter().find(|(phrase, _)| {
             let length = phrase.split(' ').count();
-            words.len() >= length && find(&words[..length], phrase) == Some(0)
+            words.len() >= length && find_phrase(&words[..length], phrase) == Some(0)
         })
     };
     let clauses: Vec<_> = (0..words.len())
         // `to within` begins once.
-        .filter(|at| !(words[*at].is("within") && *at > 0 && words[*at - 1].is("to")))
+        .filter(|at| {
+            !(words[*at].is_keyword("within") && *at > 0 && words[*at - 1].is_keyword("to"))
+        })
         .filter_map(|at| Some((at, begins(&words[at..])?)))
         .collect();
     let end = clauses.first().map_or(words.len(), |(at, _)| *at);
@@ -35,22 +39,22 @@ pub(super) fn tail<'a>(
         let next = clauses.get(position + 1);
         let until = next.map_or(words.len(), |(at, _)| *at);
         let rest = &words[at + phrase.split(' ').count()..until];
-        let span = place(&words[*at..until], &words[*at].span);
+        let span = span_of_words(&words[*at..until], &words[*at].span);
         match *kind {
             Some(kind) if tail.by.is_none() => {
-                tail.by = Some((percentage(rest, &span)?, kind, span));
+                tail.by = Some((parse_percentage(rest, &span)?, kind, span));
             }
             None if tail.scenario.is_none() && tail.figure.is_none() => {
-                (tail.scenario, tail.figure) = measured(rest, &span, subjects)?;
+                (tail.scenario, tail.figure) = parse_scenario_and_figure(rest, &span, subjects)?;
             }
-            _ => return Err(wrong("duplicate condition", &span, "remove one")),
+            _ => return Err(claim_problem("duplicate condition", &span, "remove one")),
         }
     }
     Ok((&words[..end], tail))
 }
 
 /// `10%`, `10 %`, `0.1`
-fn percentage(words: &[ClaimWord], span: &Span) -> Result<f64, ClaimProblem> {
+fn parse_percentage(words: &[ClaimWord], span: &Span) -> Result<f64, ClaimProblem> {
     let written: String = words.iter().map(|word| word.text.as_str()).collect();
     let (number, divisor) = match written.strip_suffix('%') {
         Some(number) => (number, 100.0),
@@ -60,7 +64,7 @@ fn percentage(words: &[ClaimWord], span: &Span) -> Result<f64, ClaimProblem> {
     let value = number.parse::<f64>().ok().filter(|_| digits);
     match value.map(|value| value / divisor) {
         Some(value) if value > 0.0 && value <= 100.0 => Ok(value),
-        _ => Err(wrong(
+        _ => Err(claim_problem(
             &format!("`{written}` is not a percentage"),
             span,
             "write `10%`, or `0.1`",
@@ -69,7 +73,7 @@ fn percentage(words: &[ClaimWord], span: &Span) -> Result<f64, ClaimProblem> {
 }
 
 /// A scenario, a figure, or both.
-fn measured(
+fn parse_scenario_and_figure(
     words: &[ClaimWord],
     span: &Span,
     subjects: &ClaimSubjects<'_>,
@@ -95,11 +99,11 @@ fn measured(
                 || format!("scenarios are: {}", subjects.scenarios.join(", ")),
                 |near| format!("did you mean `{near}`?"),
             );
-            return Err(wrong(&message, &word.span, &help));
+            return Err(claim_problem(&message, &word.span, &help));
         }
     }
     if words.is_empty() {
-        return Err(wrong(
+        return Err(claim_problem(
             "expected a scenario or figure after `in`",
             span,
             "write a scenario, a figure, or both",

@@ -43,7 +43,7 @@ fn wrongly_supported(claims: &[&str], order: crate::RunOrder, repetitions: u32) 
             cell("rocm=7.1.1", &second),
         ];
         let third = draws.trials(200.0, 0.01, 5);
-        let verdict = judge(None, &plan, &cells, &other(&third));
+        let verdict = judge_batch(None, &plan, &cells, &other(&third));
         let supported = |claim: &ClaimVerdict| claim.outcome == ClaimOutcome::Supported;
         wrong += u32::from(verdict.claims.iter().any(supported));
     }

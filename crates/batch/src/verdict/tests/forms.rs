@@ -69,7 +69,7 @@ fn cards(claims: &[&str], values: [&[f64]; 4]) -> BatchVerdict {
         .zip(values)
         .map(|(name, values)| cell(name, values))
         .collect();
-    judge(None, &plan, &cells, &[])
+    judge_batch(None, &plan, &cells, &[])
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_not_always_accurate_claim() {
         with_accuracy("rocm=6.4.1", &SLOW, 43.0),
         with_accuracy("rocm=7.1.1", &FAST, 44.4),
     ];
-    let verdict = judge(None, &plan, &cells, &[]);
+    let verdict = judge_batch(None, &plan, &cells, &[]);
     insta::assert_snapshot!(render(&verdict), @r#"
 6.4.1 is not always accurate: supported
   rocm=6.4.1 Offline: not accurate: ROUGE1 43; required at least 44.
@@ -147,7 +147,7 @@ fn a_not_always_accurate_claim() {
 "#);
     let plan = planned(&["rocm=6.4.1,7.1.1"], &claims[..1], INTERLEAVED);
     let unmeasured = [cell("rocm=6.4.1", &SLOW), cell("rocm=7.1.1", &FAST)];
-    insta::assert_snapshot!(render(&judge(None, &plan, &unmeasured, &[])), @r#"
+    insta::assert_snapshot!(render(&judge_batch(None, &plan, &unmeasured, &[])), @r#"
 6.4.1 is not always accurate: not decided
   Not compared: its accuracy was not measured.
 "#);

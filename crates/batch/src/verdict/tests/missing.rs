@@ -67,7 +67,7 @@ fn sides(claims: &[&str], slow: Fault, fast: Fault) -> BatchVerdict {
         scenarios("rocm=7.1.1", &FAST, fast),
     ];
     let other = scenarios("rtx4090", &FASTEST, Fault::None);
-    judge(None, &plan, &cells, &[other])
+    judge_batch(None, &plan, &cells, &[other])
 }
 
 /// The parts on Server.
@@ -152,14 +152,14 @@ fn another_host_that_lacks_a_scenario_leaves_a_claim_undecided() {
         scenarios("rocm=6.4.1", &SLOW, Fault::None),
         scenarios("rocm=7.1.1", &FAST, Fault::None),
     ];
-    let verdict = judge(None, &plan, &cells, &other(&FASTEST));
+    let verdict = judge_batch(None, &plan, &cells, &other(&FASTEST));
     let claim = &verdict.claims[0];
     assert_eq!(claim.outcome, ClaimOutcome::NotDecided);
     insta::assert_snapshot!(claim.sentence, @"1 of 2 parts hold, 1 undecided. Server tokens_per_second: not compared: rtx4090 has no Server performance.");
     // What only the other host has was not planned.
     let offline = [cell("rocm=6.4.1", &SLOW), cell("rocm=7.1.1", &FAST)];
     let more = scenarios("rtx4090", &FASTEST, Fault::None);
-    let verdict = judge(None, &plan, &offline, &[more]);
+    let verdict = judge_batch(None, &plan, &offline, &[more]);
     assert_eq!(verdict.claims[0].outcome, ClaimOutcome::Supported);
     assert_eq!(verdict.claims[0].parts.len(), 1);
 }
@@ -175,7 +175,7 @@ fn a_scenario_that_one_cell_was_not_to_have_is_noted() {
         cell("rocm=6.4.1", &SLOW),
         scenarios("rocm=7.1.1", &FAST, Fault::None),
     ];
-    let verdict = judge(None, &plan, &cells, &[]);
+    let verdict = judge_batch(None, &plan, &cells, &[]);
     assert_eq!(verdict.claims[0].outcome, ClaimOutcome::Supported);
     let note = "7.1.1 is faster than 6.4.1: Server is planned for rocm=7.1.1 only, not for rocm=6.4.1: it is not part of the claim";
     assert!(
@@ -215,7 +215,7 @@ fn a_gain_needs_both_steps() {
                 scenarios(name, values, fault)
             })
             .collect();
-        judge(None, &plan, &cells, &[]).claims.remove(0)
+        judge_batch(None, &plan, &cells, &[]).claims.remove(0)
     };
     assert_eq!(judged(None).outcome, ClaimOutcome::Supported);
     for (broken, name) in names.iter().enumerate() {
@@ -255,7 +255,7 @@ fn a_missing_figure_of_a_recipe_is_not_replaced_by_another() {
             cell("rocm=6.4.1", 100.0, slow),
             cell("rocm=7.1.1", 200.0, fast),
         ];
-        let claim = judge(None, &plan, &cells, &[]).claims.remove(0);
+        let claim = judge_batch(None, &plan, &cells, &[]).claims.remove(0);
         assert_eq!(
             claim.outcome,
             ClaimOutcome::NotDecided,
@@ -285,7 +285,7 @@ fn figures_in_different_units_have_no_ratio() {
         cell("rocm=6.4.1", "tokens/s", &SLOW),
         cell("rocm=7.1.1", "samples/s", &FAST),
     ];
-    let claim = judge(None, &plan, &cells, &[]).claims.remove(0);
+    let claim = judge_batch(None, &plan, &cells, &[]).claims.remove(0);
     assert_eq!(claim.outcome, ClaimOutcome::NotDecided);
     insta::assert_snapshot!(claim.sentence, @"Offline speed: not compared: rocm=6.4.1 gives it in tokens/s and rocm=7.1.1 in samples/s.");
 }
@@ -307,7 +307,7 @@ fn with_accuracies(name: &str, rouge: &[(&str, f64)], limited: &[&str]) -> Subje
     for figure in limited {
         evidence = evidence.limited(figure, limit);
     }
-    if let Ok((_, all)) = &mut cell.runs[0].found {
+    if let Ok((_, all)) = &mut cell.runs[0].evidence {
         all.push(evidence);
     }
     cell
@@ -324,7 +324,7 @@ fn a_missing_accuracy_is_neither_within_nor_outside_its_limit() {
     let both = ["ROUGE1", "ROUGE2"];
     let baseline = || with_accuracies("rocm=6.4.1", &[("ROUGE1", 45.0), ("ROUGE2", 45.0)], &both);
     let outcomes = |candidate: SubjectEvidence| {
-        let verdict = judge(None, &plan, &[baseline(), candidate], &[]);
+        let verdict = judge_batch(None, &plan, &[baseline(), candidate], &[]);
         let outcomes: Vec<ClaimOutcome> =
             verdict.claims.iter().map(|claim| claim.outcome).collect();
         (outcomes, verdict.claims[0].sentence.clone())
@@ -349,12 +349,12 @@ fn an_accuracy_whose_run_was_lost_is_named() {
     let claims = ["7.1.1 is accurate", "7.1.1 is as accurate as 6.4.1"];
     let plan = planned(&["rocm=6.4.1,7.1.1"], &claims, INTERLEAVED);
     let mut lost = with_accuracies("rocm=7.1.1", &[("ROUGE1", 45.0)], &["ROUGE1"]);
-    lost.runs[0].found = Err(LostRun {
+    lost.runs[0].evidence = Err(LostRun {
         reason: "the engine went away".to_owned(),
         exit: ExitCode::Host,
     });
     let baseline = with_accuracies("rocm=6.4.1", &[("ROUGE1", 45.0)], &["ROUGE1"]);
-    let verdict = judge(None, &plan, &[baseline, lost], &[]);
+    let verdict = judge_batch(None, &plan, &[baseline, lost], &[]);
     for claim in &verdict.claims {
         assert_eq!(claim.outcome, ClaimOutcome::NotDecided);
         let reason = "trial 1 of rocm=7.1.1 has no result: the engine went away";
@@ -370,7 +370,7 @@ fn a_batch_with_a_cell_without_a_result_is_inconclusive() {
         INTERLEAVED,
     );
     let cells = [cell("rocm=6.4.1", &SLOW), cell("rocm=7.1.1", &FAST)];
-    let verdict = judge(None, &plan, &cells, &[]);
+    let verdict = judge_batch(None, &plan, &cells, &[]);
     assert_eq!(verdict.claims[0].outcome, ClaimOutcome::Supported);
     assert_eq!(verdict.outcome, Some(Outcome::Inconclusive));
     assert_eq!(verdict.exit_code, ExitCode::Inconclusive);

@@ -155,7 +155,7 @@ impl DetailParser {
         }
         let detail = &mut self.detail;
         detail.pids.add(entry.pid);
-        let text = || value.as_str().map(shortened);
+        let text = || value.as_str().map(truncate_text);
         let stop = || value.as_str().map(EarlyStoppingBlock::parse);
         match key {
             "loadgen_version" => detail.loadgen_version = text(),
@@ -310,7 +310,7 @@ fn error_message(value: &Value) -> String {
     text.chars().take(MAX_MESSAGE_CHARS).collect()
 }
 
-fn shortened(text: &str) -> String {
+fn truncate_text(text: &str) -> String {
     text.chars().take(MAX_TEXT_CHARS).collect()
 }
 

@@ -82,7 +82,7 @@ impl SummaryParser {
             self.list = BulletList::None;
             return Ok(());
         }
-        let understood = self.title(line)
+        let understood = self.read_title(line)
             || self.read_count_line(line)?
             || self.read_pair(line)?
             || self.read_sentence(line);
@@ -94,7 +94,7 @@ impl SummaryParser {
         Ok(())
     }
 
-    fn title(&mut self, line: &str) -> bool {
+    fn read_title(&mut self, line: &str) -> bool {
         match line {
             "MLPerf Results Summary" => {}
             "Additional Stats" => self.in_stats = true,

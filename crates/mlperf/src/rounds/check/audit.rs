@@ -1,6 +1,6 @@
 //! The settings of an audit's run, which its `audit.config` sets and a submitted run does not have.
 
-use super::count;
+use super::format_count;
 use crate::check::RuleCheck;
 use crate::loadgen::{Parameters, RunSettings, TestMode};
 use crate::rounds::{ComplianceTest, SampleSelection};
@@ -18,7 +18,7 @@ pub fn check_audit(test: &ComplianceTest, run: &RunSettings) -> Vec<RuleCheck> {
     checks.extend(run.settings.accuracy_log_sampling_target.map(|logged| {
         let passed = logged == required;
         let rule = "accuracy_log_sampling_target";
-        RuleCheck::new(rule, count(logged), count(required), passed)
+        RuleCheck::new(rule, format_count(logged), format_count(required), passed)
     }));
     checks
 }
@@ -30,7 +30,7 @@ pub fn check_no_audit_settings(settings: &Parameters) -> Vec<RuleCheck> {
     let logged = settings.accuracy_log_sampling_target;
     checks.extend(logged.filter(|logged| *logged > 0).map(|logged| {
         let rule = "accuracy_log_sampling_target";
-        RuleCheck::warning(rule, count(logged), "0, except in an audit")
+        RuleCheck::warning(rule, format_count(logged), "0, except in an audit")
     }));
     checks
 }

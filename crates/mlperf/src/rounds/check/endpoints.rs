@@ -2,7 +2,7 @@
 //! replacements of `LoadGen`'s own validity.
 
 use super::performance::{check_min_duration, check_seeds, check_token_latencies};
-use super::{check_within_limit, count, format_nanoseconds};
+use super::{check_within_limit, format_count, format_nanoseconds};
 use crate::check::{NOT_STATED, RuleCheck};
 use crate::endpoints::{EndpointAccuracy, EndpointPerformance};
 use crate::loadgen::TestScenario;
@@ -58,12 +58,12 @@ impl InferenceRules {
         }));
         if let Some(required) = self.accuracy_samples {
             let samples = results.sample_count();
-            let shown = samples.map_or_else(|| NOT_STATED.to_owned(), count);
+            let shown = samples.map_or_else(|| NOT_STATED.to_owned(), format_count);
             let passed = samples == Some(required);
             checks.push(RuleCheck::new(
                 "accuracy sample count",
                 shown,
-                count(required),
+                format_count(required),
                 passed,
             ));
         }
@@ -146,7 +146,7 @@ fn check_completion(run: &EndpointPerformance) -> [RuleCheck; 2] {
     };
     let counts = [run.issued, run.completed, run.failed];
     let [issued, completed, failed] =
-        counts.map(|value| value.map_or_else(|| NOT_STATED.to_owned(), count));
+        counts.map(|value| value.map_or_else(|| NOT_STATED.to_owned(), format_count));
     let all = run.issued.is_some_and(|issued| issued > 0)
         && run.completed == run.issued
         && run.failed == Some(0);

@@ -1,6 +1,6 @@
 //! The rules of a performance run.
 
-use super::{FigureLookup, count, format_milliseconds, format_nanoseconds, loadgen_version};
+use super::{FigureLookup, format_count, format_milliseconds, format_nanoseconds, loadgen_version};
 use crate::check::RuleCheck;
 use crate::loadgen::{RunSettings, TestScenario};
 use crate::rounds::InferenceRules;
@@ -24,7 +24,7 @@ pub(super) fn check_performance_rules(
         "performance sample count",
         held,
         required,
-        count,
+        format_count,
     ));
     checks.extend(check_seeds(rules, run));
     checks.extend(loadgen_version::check_loadgen_version(rules, run));
@@ -52,7 +52,12 @@ fn check_scenario(rules: &InferenceRules, run: &RunSettings) -> RuleCheck {
 /// Checks the errors that LoadGen counted: a run can be VALID and have some.
 fn check_errors(run: &RunSettings) -> Option<RuleCheck> {
     let errors = run.errors?;
-    let check = RuleCheck::new("LoadGen's errors", count(errors), "none", errors == 0);
+    let check = RuleCheck::new(
+        "LoadGen's errors",
+        format_count(errors),
+        "none",
+        errors == 0,
+    );
     Some(check.into_loadgen_check())
 }
 
@@ -104,11 +109,21 @@ fn check_query_amount(rules: &InferenceRules, run: &RunSettings) -> Vec<RuleChec
     let mut checks = Vec::new();
     if let Some(required) = rules.min_queries {
         let logged = settings.min_query_count;
-        checks.push(check_at_least("min_query_count", logged, required, count));
+        checks.push(check_at_least(
+            "min_query_count",
+            logged,
+            required,
+            format_count,
+        ));
     }
     if let Some(required) = rules.min_samples_per_query {
         let logged = settings.samples_per_query;
-        checks.push(check_at_least("samples per query", logged, required, count));
+        checks.push(check_at_least(
+            "samples per query",
+            logged,
+            required,
+            format_count,
+        ));
     }
     checks
 }

@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 
 use super::*;
-use crate::terminal::{Terminal, render};
+use crate::terminal::{Terminal, render_terminal};
 use retrial_history::{DecidingFigure, RunState};
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::Outcome;
@@ -35,7 +35,7 @@ fn rendered(rows: &[RunSummary], width: u16) -> String {
         color: false,
         unicode: true,
     };
-    render(&document(rows, &TimeZone::UTC), terminal)
+    render_terminal(&runs_document(rows, &TimeZone::UTC), terminal)
 }
 
 #[test]

@@ -8,25 +8,25 @@ use jiff::tz::TimeZone;
 use super::group::SubmissionRuns;
 use super::{FRONT, Website, tables};
 use crate::content::marks;
-use crate::content::runs::{cut, minute, shortened};
+use crate::content::runs::{format_minute, truncate_cell, truncate_text};
 use crate::document::{Block, Line, Table, TableCell};
 use crate::feed::{Feed, FeedEntry};
 use retrial_history::RunSummary;
 use retrial_results::verdict::{QualifiedOutcome, trademark_notice};
 
 /// The most changes in a table, and in the feed.
-const LISTED: usize = 20;
-const FED: usize = 100;
+const MAX_LISTED_CHANGES: usize = 20;
+const MAX_FEED_ENTRIES: usize = 100;
 /// The most letters of a verdict's sentence.
-pub(super) const SENTENCE: usize = 600;
+pub(super) const MAX_SENTENCE_LETTERS: usize = 600;
 
 /// A change of verdict.
 #[derive(Clone)]
 pub(super) struct VerdictChange<'a> {
     pub before: &'a RunSummary,
-    pub was: QualifiedOutcome,
+    pub previous_outcome: QualifiedOutcome,
     pub run: &'a RunSummary,
-    pub is: QualifiedOutcome,
+    pub current_outcome: QualifiedOutcome,
 }
 
 impl VerdictChange<'_> {
@@ -36,16 +36,18 @@ impl VerdictChange<'_> {
     }
 
     /// Changes are listed in the order of this, the newest first.
-    pub fn key(&self) -> (Option<Timestamp>, &str) {
+    pub fn sort_key(&self) -> (Option<Timestamp>, &str) {
         (self.time(), &self.run.id)
     }
 }
 
 /// The changes of a submission.
-pub(super) fn of<'a>(group: &SubmissionRuns<'a>) -> impl Iterator<Item = VerdictChange<'a>> {
+pub(super) fn find_changes<'a>(
+    group: &SubmissionRuns<'a>,
+) -> impl Iterator<Item = VerdictChange<'a>> {
     group.series.iter().flat_map(|series| {
-        let judged = series.rows.iter();
-        let judged = judged.filter_map(|row| Some((*row, row.qualified_outcome()?)));
+        let rows = series.rows.iter();
+        let judged = rows.filter_map(|row| Some((*row, row.qualified_outcome()?)));
         let pairs = judged.tuple_windows();
         let changes = pairs.filter(|((_, was), (_, is))| was.outcome != is.outcome);
         changes.map(|((before, was), (run, is))| VerdictChange {
@@ -58,57 +60,67 @@ pub(super) fn of<'a>(group: &SubmissionRuns<'a>) -> impl Iterator<Item = Verdict
 }
 
 /// The newest changes as a table; of all submissions, or of this one.
-pub(super) fn table(website: &Website<'_>, only: Option<usize>, bytes: usize) -> Vec<Block> {
-    let all = website.changes.iter();
-    let all = all.filter(|(at, _)| only.is_none_or(|only| only == *at));
-    let all: Vec<&(usize, VerdictChange<'_>)> = all.collect();
+pub(super) fn changes_table(
+    website: &Website<'_>,
+    only: Option<usize>,
+    bytes: usize,
+) -> Vec<Block> {
+    let changes = website.changes.iter();
+    let selected = changes.filter(|(at, _)| only.is_none_or(|only| only == *at));
+    let all: Vec<&(usize, VerdictChange<'_>)> = selected.collect();
     if all.is_empty() {
         return vec![Block::paragraph("No verdict has changed.")];
     }
     let count = all.len();
     let submission = |at: usize| {
         let group = &website.groups[at];
-        TableCell::from(cut(group.title)).linked(Some(group.page()))
+        TableCell::from(truncate_cell(group.title)).with_link(Some(group.page_name()))
     };
     let link = website.options.link;
-    let table = Table::of(
+    let table = Table::builder(
         "Changes of verdict, newest first",
-        all.into_iter().take(LISTED),
+        all.into_iter().take(MAX_LISTED_CHANGES),
     )
     .head("changed", |(_, change)| {
-        minute(change.time(), &TimeZone::UTC)
+        format_minute(change.time(), &TimeZone::UTC)
     });
-    let table = match only {
+    let submission_table = match only {
         Some(_) => table,
         None => table.text("submission", |(at, _)| submission(*at)),
     };
-    let table = table
-        .status("before", |(_, change)| marks::outcome(&change.was))
-        .status("verdict", |(_, change)| marks::outcome(&change.is))
-        .text("variant", |(_, change)| cut(&change.run.choices()))
-        .text("GPUs", |(_, change)| cut(&change.run.gpus));
+    let table = submission_table
+        .status("before", |(_, change)| {
+            marks::outcome_cell(&change.previous_outcome)
+        })
+        .status("verdict", |(_, change)| {
+            marks::outcome_cell(&change.current_outcome)
+        })
+        .text("variant", |(_, change)| {
+            truncate_cell(&change.run.choices())
+        })
+        .text("GPUs", |(_, change)| truncate_cell(&change.run.gpus));
     let table = match only {
         Some(_) => table.text("run", |(_, change)| {
-            TableCell::from(&change.run.id).linked(link(change.run))
+            TableCell::from(&change.run.id).with_link(link(change.run))
         }),
         None => table,
     };
-    let mut blocks = tables::fitting(table.table, bytes, "of older changes");
-    if count > LISTED {
-        let text = format!("The newest {LISTED} of {count}.");
+    let mut blocks = tables::truncate_to_bytes(table.table, bytes, "of older changes");
+    if count > MAX_LISTED_CHANGES {
+        let text = format!("The newest {MAX_LISTED_CHANGES} of {count}.");
         blocks.push(Block::paragraph(text));
     }
     blocks
 }
 
 /// The newest changes as a feed.
-pub(super) fn feed(website: &Website<'_>) -> Feed {
-    let entries = website.changes.iter().take(FED);
-    let entries = entries.map(|(at, change)| entry(&website.groups[*at], change));
+pub(super) fn changes_feed(website: &Website<'_>) -> Feed {
+    let newest_changes = website.changes.iter().take(MAX_FEED_ENTRIES);
+    let entries = newest_changes.map(|(at, change)| feed_entry(&website.groups[*at], change));
     let rows = website.groups.iter().flat_map(|group| &group.rows);
     let newest = rows.filter_map(|row| row.ended.or(row.started)).max();
-    let first = website.changes.first();
-    let first = first.and_then(|(_, change)| change.time());
+    let first_change = website.changes.first();
+    let first = first_change.and_then(|(_, change)| change.time());
     Feed {
         title: "Retrial: changes of verdict".to_owned(),
         description: "Runs whose verdict differs from that of the run before it, of the same \
@@ -121,24 +133,29 @@ pub(super) fn feed(website: &Website<'_>) -> Feed {
     }
 }
 
-fn entry(group: &SubmissionRuns<'_>, change: &VerdictChange<'_>) -> FeedEntry {
+fn feed_entry(group: &SubmissionRuns<'_>, change: &VerdictChange<'_>) -> FeedEntry {
     let (before, run) = (change.before, change.run);
     let choices = run.choices();
-    let words = [group.title, &choices, &run.gpus].map(cut);
-    let words = words.into_iter().filter(|word| !word.is_empty());
-    let title = format!("{}: {}, now {}", join(words, ", "), change.was, change.is);
+    let all_words = [group.title, &choices, &run.gpus].map(truncate_cell);
+    let words = all_words.into_iter().filter(|word| !word.is_empty());
+    let title = format!(
+        "{}: {}, now {}",
+        join(words, ", "),
+        change.previous_outcome,
+        change.current_outcome
+    );
     let place = format!(
         "Run {} on {}; previous run: {}.",
         run.id, run.host, before.id
     );
-    let mut parts = vec![shortened(&run.sentence, SENTENCE), place];
-    let changed = [
+    let mut parts = vec![truncate_text(&run.sentence, MAX_SENTENCE_LETTERS), place];
+    let compared = [
         ("ROCm of the host", &before.rocm, &run.rocm),
         ("driver", &before.driver, &run.driver),
         ("image", &before.image, &run.image),
         ("host", &before.host, &run.host),
     ];
-    let changed = changed.into_iter().filter(|(_, was, is)| was != is);
+    let changed = compared.into_iter().filter(|(_, was, is)| was != is);
     parts.extend(changed.map(|(name, was, is)| format!("The {name} was {was}, now {is}.")));
     parts.extend(trademark_notice(&run.submission));
     parts.retain(|part| !part.is_empty());
@@ -146,7 +163,7 @@ fn entry(group: &SubmissionRuns<'_>, change: &VerdictChange<'_>) -> FeedEntry {
         id: run.id.clone(),
         title: Line::from(title),
         text: Line::from(parts.join(" ")),
-        page: group.page(),
+        page: group.page_name(),
         time: change.time().unwrap_or_default(),
     }
 }

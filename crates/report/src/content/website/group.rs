@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::FRONT;
 use crate::charts::file_name;
-use crate::content::runs::title;
+use crate::content::runs::benchmark_title;
 use retrial_history::RunSummary;
 use retrial_readings::natural::natural_sort_key;
 
@@ -35,17 +35,17 @@ pub(super) struct RunSeries<'a> {
 
 impl SubmissionRuns<'_> {
     /// Returns the file name of its first page.
-    pub fn page(&self) -> String {
+    pub fn page_name(&self) -> String {
         format!("{}.html", self.name)
     }
 
     /// A page of runs. A name has no dot, so that no other submission's page has this name.
-    pub fn page_of_runs(&self, part: usize) -> String {
+    pub fn runs_page_name(&self, part: usize) -> String {
         format!("{}.runs-{}.html", self.name, part + 1)
     }
 
     /// A variant and GPUs in words, as far as they differ from others.
-    pub fn label(&self, choices: &str, gpus: &str) -> String {
+    pub fn series_label(&self, choices: &str, gpus: &str) -> String {
         match (choices, gpus) {
             ("", "") if self.has_choices() => "default".to_owned(),
             ("", "") => "no GPU".to_owned(),
@@ -67,29 +67,29 @@ impl SubmissionRuns<'_> {
     }
 
     /// Returns the newest run.
-    pub fn newest(&self) -> &RunSummary {
+    pub fn newest_run(&self) -> &RunSummary {
         self.rows[self.rows.len() - 1]
     }
 
     /// The run whose verdict is shown.
-    pub fn decides(&self) -> &RunSummary {
-        decides(&self.rows)
+    pub fn deciding_run(&self) -> &RunSummary {
+        newest_judged_or_last(&self.rows)
     }
 }
 
 /// The newest run with a verdict, or else the newest one.
-pub(super) fn decides<'a>(rows: &[&'a RunSummary]) -> &'a RunSummary {
-    judged(rows).unwrap_or(rows[rows.len() - 1])
+pub(super) fn newest_judged_or_last<'a>(rows: &[&'a RunSummary]) -> &'a RunSummary {
+    newest_judged(rows).unwrap_or(rows[rows.len() - 1])
 }
 
 /// The newest run with a verdict, of runs whose newest is the last.
-pub(super) fn judged<'a>(rows: &[&'a RunSummary]) -> Option<&'a RunSummary> {
+pub(super) fn newest_judged<'a>(rows: &[&'a RunSummary]) -> Option<&'a RunSummary> {
     let mut newest = rows.iter().rev();
     newest.find(|row| row.outcome.is_some()).copied()
 }
 
 /// A published result, whatever recipe repeats it.
-fn key(row: &RunSummary) -> [&str; 6] {
+fn submission_key(row: &RunSummary) -> [&str; 6] {
     let submission = &row.submission;
     [
         &submission.suite,
@@ -103,21 +103,24 @@ fn key(row: &RunSummary) -> [&str; 6] {
 
 /// Groups runs (the newest last) by submission, in the order of the submissions' titles; `parts` spreads
 /// the runs of one over pages.
-pub(super) fn groups(
+pub(super) fn group_by_submission(
     rows: &[RunSummary],
     parts: impl Fn(&[&RunSummary]) -> Vec<Range<usize>>,
 ) -> Vec<SubmissionRuns<'_>> {
     let mut by_submission: BTreeMap<[&str; 6], Vec<&RunSummary>> = BTreeMap::new();
     for row in rows {
-        by_submission.entry(key(row)).or_default().push(row);
+        by_submission
+            .entry(submission_key(row))
+            .or_default()
+            .push(row);
     }
-    let names = names(by_submission.keys());
+    let names = unique_names(by_submission.keys());
     let groups = by_submission.into_values().zip(names).map(|(rows, name)| {
         let newest = rows[rows.len() - 1];
         SubmissionRuns {
             name,
-            title: title(newest),
-            series: series(&rows),
+            title: benchmark_title(newest),
+            series: divide_into_series(&rows),
             parts: parts(&rows),
             rows,
         }
@@ -127,7 +130,7 @@ pub(super) fn groups(
 }
 
 /// A name for each submission. Those that would have the same one end in a part of their hash.
-fn names<'a>(keys: impl Iterator<Item = &'a [&'a str; 6]>) -> Vec<String> {
+fn unique_names<'a>(keys: impl Iterator<Item = &'a [&'a str; 6]>) -> Vec<String> {
     let names = keys
         .map(|key| (file_name(&key.join(" ")), key))
         .collect_vec();
@@ -144,7 +147,7 @@ fn names<'a>(keys: impl Iterator<Item = &'a [&'a str; 6]>) -> Vec<String> {
     unique.collect()
 }
 
-fn series<'a>(rows: &[&'a RunSummary]) -> Vec<RunSeries<'a>> {
+fn divide_into_series<'a>(rows: &[&'a RunSummary]) -> Vec<RunSeries<'a>> {
     let mut by_series: BTreeMap<(String, &str), Vec<&RunSummary>> = BTreeMap::new();
     for row in rows {
         let key = (row.choices(), row.gpus.as_str());

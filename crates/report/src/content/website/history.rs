@@ -9,57 +9,64 @@ use jiff::{Span, Timestamp};
 
 use super::group::SubmissionRuns;
 use super::releases::{self, ReleaseKind};
-use crate::charts::{CategoryResults, Chart, of_history};
-use crate::content::runs::{cut, ratio_of};
+use crate::charts::{CategoryResults, Chart, history_charts};
+use crate::content::runs::{deciding_ratio, truncate_cell};
 use retrial_history::RunSummary;
 use retrial_readings::natural::natural_sort_key;
 use retrial_results::verdict::Outcome;
 
 /// The most rows of a chart.
-const ROWS: usize = 8;
+const MAX_CHART_ROWS: usize = 8;
 /// The most periods, and the most releases, whose names are longer.
-const MOST: usize = 12;
-const RELEASES: usize = 6;
+const MAX_PERIODS: usize = 12;
+const MAX_RELEASES: usize = 6;
 
 /// The most kinds of releases that have charts.
-const KINDS: usize = 3;
+const MAX_RELEASE_KINDS: usize = 3;
 
 /// The charts of a submission.
-pub(super) fn charts(group: &SubmissionRuns<'_>, unverified: bool) -> Vec<Chart> {
-    let judged = group.rows.iter().filter(|row| row.outcome.is_some());
-    let judged: Vec<&RunSummary> = judged.copied().collect();
-    let mut charts = over_time(group, &judged, unverified);
-    for kind in ReleaseKind::that_differ(&judged).into_iter().take(KINDS) {
-        charts.extend(over_releases(group, kind, &judged, unverified));
+pub(super) fn submission_charts(group: &SubmissionRuns<'_>, unverified: bool) -> Vec<Chart> {
+    let judged_rows = group.rows.iter().filter(|row| row.outcome.is_some());
+    let judged: Vec<&RunSummary> = judged_rows.copied().collect();
+    let mut charts = charts_over_time(group, &judged, unverified);
+    for kind in ReleaseKind::differing_kinds(&judged)
+        .into_iter()
+        .take(MAX_RELEASE_KINDS)
+    {
+        charts.extend(charts_over_releases(group, kind, &judged, unverified));
     }
     charts
 }
 
-fn over_time(group: &SubmissionRuns<'_>, rows: &[&RunSummary], unverified: bool) -> Vec<Chart> {
+fn charts_over_time(
+    group: &SubmissionRuns<'_>,
+    rows: &[&RunSummary],
+    unverified: bool,
+) -> Vec<Chart> {
     let times: BTreeSet<DateTime> = rows
         .iter()
-        .filter_map(|row| Some(utc(row.started?)))
+        .filter_map(|row| Some(to_utc(row.started?)))
         .collect();
     let (Some(first), Some(last), Some((period, periods))) =
-        (times.first(), times.last(), period(&times))
+        (times.first(), times.last(), fitting_period(&times))
     else {
         return Vec::new();
     };
     if periods.len() < 2 {
         return Vec::new();
     }
-    let names = periods.iter();
-    let names = names.map(|start| start.strftime(period.name).to_string());
+    let starts = periods.iter();
+    let names = starts.map(|start| start.strftime(period.name).to_string());
     let results = results_by_row(rows, periods.len(), |row| {
-        let start = (period.start)(utc(row.started?));
+        let start = (period.start)(to_utc(row.started?));
         let category = periods.binary_search(&start).ok()?;
-        Some((group.label(&row.choices(), &row.gpus), category))
+        Some((group.series_label(&row.choices(), &row.gpus), category))
     });
     let axis = match (first.date(), last.date()) {
         (first, last) if first == last => format!("{}, {first}", period.word),
         (first, last) => format!("{}, {first} to {last}", period.word),
     };
-    of_history(
+    history_charts(
         (period.word, &axis),
         &names.collect_vec(),
         &results,
@@ -67,41 +74,44 @@ fn over_time(group: &SubmissionRuns<'_>, rows: &[&RunSummary], unverified: bool)
     )
 }
 
-fn over_releases(
+fn charts_over_releases(
     group: &SubmissionRuns<'_>,
     kind: ReleaseKind<'_>,
     rows: &[&RunSummary],
     unverified: bool,
 ) -> Vec<Chart> {
-    let releases: BTreeSet<&str> = rows.iter().filter_map(|row| kind.release(row)).collect();
-    if releases.len() < 2 {
+    let distinct_releases: BTreeSet<&str> =
+        rows.iter().filter_map(|row| kind.release_of(row)).collect();
+    if distinct_releases.len() < 2 {
         return Vec::new();
     }
-    let releases = releases.into_iter();
-    let mut releases = releases
+    let each_release = distinct_releases.into_iter();
+    let mut releases = each_release
         .sorted_by_cached_key(|release| natural_sort_key(release))
         .collect_vec();
-    releases.drain(..releases.len().saturating_sub(RELEASES));
+    releases.drain(..releases.len().saturating_sub(MAX_RELEASES));
     let results = results_by_row(rows, releases.len(), |row| {
-        let release = kind.release(row)?;
+        let release = kind.release_of(row)?;
         let category = releases.iter().position(|other| *other == release)?;
         Some((
-            group.label(&releases::other_choices(row), &row.gpus),
+            group.series_label(&releases::other_choices(row), &row.gpus),
             category,
         ))
     });
-    let names = releases.iter().map(|release| short(kind, release));
+    let names = releases
+        .iter()
+        .map(|release| short_release_name(kind, release));
     let name = kind.name();
-    of_history((&name, &name), &names.collect_vec(), &results, unverified)
+    history_charts((&name, &name), &names.collect_vec(), &results, unverified)
 }
 
 /// An image's name without its registry and namespace.
-fn short(kind: ReleaseKind<'_>, release: &str) -> String {
+fn short_release_name(kind: ReleaseKind<'_>, release: &str) -> String {
     let name = match kind {
         ReleaseKind::Image => release.rsplit('/').next().unwrap_or(release),
         _ => release,
     };
-    cut(name)
+    truncate_cell(name)
 }
 
 /// The results of each row in each category of a chart, of the rows with the newest runs.
@@ -120,16 +130,18 @@ fn results_by_row(
         *newest = number;
         all[category].verdicts.push(outcome);
         let counts = |ratio: &f64| outcome < Outcome::Invalid && ratio.is_finite();
-        all[category].ratios.extend(ratio_of(row).filter(counts));
+        all[category]
+            .ratios
+            .extend(deciding_ratio(row).filter(counts));
     }
-    let newest_rows = by_label.into_iter();
-    let newest_rows = newest_rows.k_largest_by_key(ROWS, |(_, (newest, _))| *newest);
-    let newest_rows = newest_rows.map(|(label, (_, categories))| (cut(&label), categories));
+    let labelled = by_label.into_iter();
+    let newest = labelled.k_largest_by_key(MAX_CHART_ROWS, |(_, (newest, _))| *newest);
+    let newest_rows = newest.map(|(label, (_, categories))| (truncate_cell(&label), categories));
     let key = |(label, _): &(String, Vec<CategoryResults>)| natural_sort_key(label);
     newest_rows.sorted_by_cached_key(key).collect()
 }
 
-fn utc(time: Timestamp) -> DateTime {
+fn to_utc(time: Timestamp) -> DateTime {
     time.to_zoned(TimeZone::UTC).datetime()
 }
 
@@ -139,7 +151,7 @@ struct Period {
     /// The format of the name of one that begins at a time.
     name: &'static str,
     /// The most periods whose names fit below a chart.
-    most: usize,
+    max_categories: usize,
     start: fn(DateTime) -> DateTime,
 }
 
@@ -148,25 +160,25 @@ const PERIODS: [Period; 6] = [
     Period {
         word: "start",
         name: "%m-%d %H:%M",
-        most: MOST / 2,
+        max_categories: MAX_PERIODS / 2,
         start: |time| time.date().at(time.hour(), time.minute(), 0, 0),
     },
     Period {
         word: "hour",
         name: "%m-%d %H:%M",
-        most: MOST / 2,
+        max_categories: MAX_PERIODS / 2,
         start: |time| time.date().at(time.hour(), 0, 0, 0),
     },
     Period {
         word: "day",
         name: "%m-%d",
-        most: MOST,
+        max_categories: MAX_PERIODS,
         start: |time| time.date().into(),
     },
     Period {
         word: "week from Monday",
         name: "%m-%d",
-        most: MOST,
+        max_categories: MAX_PERIODS,
         start: |time| {
             let since = i64::from(time.date().weekday().to_monday_zero_offset());
             let monday = time.date().checked_sub(Span::new().days(since));
@@ -176,24 +188,24 @@ const PERIODS: [Period; 6] = [
     Period {
         word: "month",
         name: "%Y-%m",
-        most: MOST,
+        max_categories: MAX_PERIODS,
         start: |time| time.date().first_of_month().into(),
     },
     Period {
         word: "year",
         name: "%Y",
-        most: usize::MAX,
+        max_categories: usize::MAX,
         start: |time| time.date().first_of_year().into(),
     },
 ];
 
 /// The shortest period of which few have times, and the beginnings of the latest that have, in their order.
-fn period(times: &BTreeSet<DateTime>) -> Option<(&'static Period, Vec<DateTime>)> {
+fn fitting_period(times: &BTreeSet<DateTime>) -> Option<(&'static Period, Vec<DateTime>)> {
     PERIODS.iter().find_map(|period| {
-        let starts: BTreeSet<DateTime> = times.iter().copied().map(period.start).collect();
-        let mut starts = starts.into_iter().collect_vec();
-        let fits = starts.len() <= period.most;
-        starts.drain(..starts.len().saturating_sub(MOST));
+        let distinct_starts: BTreeSet<DateTime> = times.iter().copied().map(period.start).collect();
+        let mut starts = distinct_starts.into_iter().collect_vec();
+        let fits = starts.len() <= period.max_categories;
+        starts.drain(..starts.len().saturating_sub(MAX_PERIODS));
         fits.then_some((period, starts))
     })
 }
@@ -219,9 +231,9 @@ mod tests {
     ) {
         let start = jiff::civil::date(2026, 11, 20).at(0, 0, 0, 0);
         let all = (0..runs).map(|run| start + Span::new().minutes(run * minutes));
-        let (chosen, categories) = period(&all.collect()).unwrap();
+        let (chosen, categories) = fitting_period(&all.collect()).unwrap();
         let name = categories[0].strftime(chosen.name).to_string();
         assert_eq!((chosen.word, &*name), (word, first));
-        assert!(categories.len() <= MOST);
+        assert!(categories.len() <= MAX_PERIODS);
     }
 }

@@ -29,7 +29,7 @@ pub const FRONT: &str = "index.html";
 /// Facts that all pages of a website share.
 pub struct WebsiteOptions<'a> {
     /// The version that makes the pages.
-    pub made: &'a str,
+    pub made_by: &'a str,
     /// The path from the website to a run's own report, if it has one.
     pub link: &'a (dyn Fn(&RunSummary) -> Option<String> + Sync),
     /// The address at which the website will be served, if it is known.
@@ -66,20 +66,22 @@ enum WebsitePart {
 impl<'a> Website<'a> {
     /// Plans the pages of runs (the newest last).
     pub fn new(rows: &'a [RunSummary], options: &'a WebsiteOptions<'a>) -> Self {
-        let groups = group::groups(rows, |rows| runs::parts(rows, options));
-        let all = groups.iter().enumerate();
-        let all = all.flat_map(|(at, group)| changes::of(group).map(move |change| (at, change)));
-        let mut changes: Vec<(usize, VerdictChange<'a>)> = all.collect();
-        changes.sort_by(|(_, left), (_, right)| right.key().cmp(&left.key()));
-        let mut pages: Vec<(String, WebsitePart)> = front::parts(&groups)
+        let groups = group::group_by_submission(rows, |rows| runs::divide_runs(rows, options));
+        let indexed_groups = groups.iter().enumerate();
+        let all_changes = indexed_groups
+            .flat_map(|(at, group)| changes::find_changes(group).map(move |change| (at, change)));
+        let mut changes: Vec<(usize, VerdictChange<'a>)> = all_changes.collect();
+        changes.sort_by(|(_, left), (_, right)| right.sort_key().cmp(&left.sort_key()));
+        let mut pages: Vec<(String, WebsitePart)> = front::divide_submissions(&groups)
             .into_iter()
             .enumerate()
-            .map(|(at, part)| (front::name(at), WebsitePart::Front(part)))
+            .map(|(at, part)| (front::front_page_name(at), WebsitePart::Front(part)))
             .collect();
         for (at, group) in groups.iter().enumerate() {
-            pages.push((group.page(), WebsitePart::Submission(at)));
+            pages.push((group.page_name(), WebsitePart::Submission(at)));
             let runs = 0..group.parts.len();
-            pages.extend(runs.map(|part| (group.page_of_runs(part), WebsitePart::Runs(at, part))));
+            pages
+                .extend(runs.map(|part| (group.runs_page_name(part), WebsitePart::Runs(at, part))));
         }
         Self {
             options,
@@ -90,23 +92,23 @@ impl<'a> Website<'a> {
     }
 
     /// The names of its pages.
-    pub fn names(&self) -> Vec<&str> {
+    pub fn page_names(&self) -> Vec<&str> {
         self.pages.iter().map(|(name, _)| name.as_str()).collect()
     }
 
     /// Makes the page of this position among the names.
-    pub fn page(&self, at: usize) -> WebsitePage {
+    pub fn build_page(&self, at: usize) -> WebsitePage {
         let mut page = match &self.pages[at].1 {
-            WebsitePart::Front(part) => front::page(self, part),
-            WebsitePart::Submission(at) => submission::page(self, *at),
-            WebsitePart::Runs(at, part) => runs::page(&self.groups[*at], *part, self.options),
+            WebsitePart::Front(part) => front::front_page(self, part),
+            WebsitePart::Submission(at) => submission::submission_page(self, *at),
+            WebsitePart::Runs(at, part) => runs::runs_page(&self.groups[*at], *part, self.options),
         };
-        page.document.made = format!("{}; times are UTC", self.options.made).into();
+        page.document.made_by = format!("{}; times are UTC", self.options.made_by).into();
         page
     }
 
     /// The latest changes of verdict.
     pub fn feed(&self) -> Feed {
-        changes::feed(self)
+        changes::changes_feed(self)
     }
 }

@@ -20,13 +20,13 @@ pub(super) enum ReleaseKind<'a> {
 }
 
 /// The kinds that every run may have.
-pub(super) const OF_ALL: [ReleaseKind<'static>; 3] =
+pub(super) const COMMON_KINDS: [ReleaseKind<'static>; 3] =
     [ReleaseKind::Rocm, ReleaseKind::Driver, ReleaseKind::Image];
 
 impl<'a> ReleaseKind<'a> {
     /// The kinds by which these runs differ. Of kinds that divide them in the same way, only the first:
     /// a variant that selects the image, say.
-    pub fn that_differ(rows: &[&'a RunSummary]) -> Vec<Self> {
+    pub fn differing_kinds(rows: &[&'a RunSummary]) -> Vec<Self> {
         let chosen = rows.iter().flat_map(|row| &row.variant);
         let releases = chosen.filter(|(_, value)| is_release(value));
         let axes: BTreeSet<&str> = releases.map(|(axis, _)| axis.as_str()).collect();
@@ -34,27 +34,30 @@ impl<'a> ReleaseKind<'a> {
         let mut divided = BTreeSet::new();
         let kinds = [Self::Rocm, Self::Driver].into_iter().chain(variants);
         let differ = |kind: &Self| {
-            let parts = kind.divide(rows);
+            let parts = kind.number_releases(rows);
             parts.iter().any(|part| *part != parts[0]) && divided.insert(parts)
         };
         kinds.chain([Self::Image]).filter(differ).collect()
     }
 
     /// The number of each run's release, in the order of the runs.
-    fn divide(self, rows: &[&RunSummary]) -> Vec<usize> {
+    fn number_releases(self, rows: &[&RunSummary]) -> Vec<usize> {
         let mut positions: BTreeMap<Option<&str>, usize> = BTreeMap::new();
         let numbers = rows.iter().map(|row| {
             let next = positions.len();
-            *positions.entry(self.release(row)).or_insert(next)
+            *positions.entry(self.release_of(row)).or_insert(next)
         });
         numbers.collect()
     }
 
     /// The runs with each release, the newest last.
-    pub fn divided<'r>(self, series: &RunSeries<'r>) -> BTreeMap<&'r str, Vec<&'r RunSummary>> {
+    pub fn runs_by_release<'r>(
+        self,
+        series: &RunSeries<'r>,
+    ) -> BTreeMap<&'r str, Vec<&'r RunSummary>> {
         let mut by_release: BTreeMap<&str, Vec<&RunSummary>> = BTreeMap::new();
         for row in &series.rows {
-            if let Some(release) = self.release(row) {
+            if let Some(release) = self.release_of(row) {
                 by_release.entry(release).or_default().push(row);
             }
         }
@@ -72,7 +75,7 @@ impl<'a> ReleaseKind<'a> {
     }
 
     /// A run's release of this kind, if it is known.
-    pub fn release(self, row: &RunSummary) -> Option<&str> {
+    pub fn release_of(self, row: &RunSummary) -> Option<&str> {
         let release = match self {
             Self::Rocm => &row.rocm,
             Self::Driver => &row.driver,

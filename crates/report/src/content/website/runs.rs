@@ -15,47 +15,57 @@ use retrial_history::RunSummary;
 use retrial_results::verdict::trademark_notice;
 
 /// The most runs on a submission's first page, and what they may take in bytes.
-const FIRST: usize = 50;
-const FIRST_BYTES: usize = 60_000;
+const MAX_FIRST_PAGE_RUNS: usize = 50;
+const MAX_FIRST_PAGE_BYTES: usize = 60_000;
 /// The most of a page of runs.
-const PART: usize = 250;
-const PART_BYTES: usize = 220_000;
+const MAX_PART_RUNS: usize = 250;
+const MAX_PART_BYTES: usize = 220_000;
 
 type ListedProperty = (&'static str, fn(&RunSummary) -> String);
 
 /// Properties that are listed once if all runs of a page have them in common.
 const PROPERTIES: [ListedProperty; 6] = [
-    ("GPUs", |row| runs::cut(&row.gpus)),
-    ("variant", |row| runs::cut(&row.choices())),
-    ("ROCm", |row| runs::cut(&row.rocm)),
-    ("driver", |row| runs::cut(&row.driver)),
-    ("image", |row| runs::cut(&row.image)),
-    ("host", |row| runs::cut(&row.host)),
+    ("GPUs", |row| runs::truncate_cell(&row.gpus)),
+    ("variant", |row| runs::truncate_cell(&row.choices())),
+    ("ROCm", |row| runs::truncate_cell(&row.rocm)),
+    ("driver", |row| runs::truncate_cell(&row.driver)),
+    ("image", |row| runs::truncate_cell(&row.image)),
+    ("host", |row| runs::truncate_cell(&row.host)),
 ];
 
 /// The runs of each page of runs; none if a submission's first page has room for all of them.
-pub(super) fn parts(rows: &[&RunSummary], options: &WebsiteOptions<'_>) -> Vec<Range<usize>> {
-    let all = table("", rows, &PROPERTIES, options);
-    let weights = tables::weights(&all.table);
-    if rows.len() <= FIRST && weights.iter().sum::<usize>() <= FIRST_BYTES {
+pub(super) fn divide_runs(rows: &[&RunSummary], options: &WebsiteOptions<'_>) -> Vec<Range<usize>> {
+    let all = runs_table("", rows, &PROPERTIES, options);
+    let weights = tables::row_weights(&all.table);
+    if rows.len() <= MAX_FIRST_PAGE_RUNS && weights.iter().sum::<usize>() <= MAX_FIRST_PAGE_BYTES {
         return Vec::new();
     }
-    tables::split(&weights, PART, PART_BYTES)
+    tables::divide_rows(&weights, MAX_PART_RUNS, MAX_PART_BYTES)
 }
 
 /// A section of the newest runs.
-pub(super) fn section(group: &SubmissionRuns<'_>, options: &WebsiteOptions<'_>) -> Block {
-    let rows: Vec<&RunSummary> = group.rows.iter().rev().take(FIRST).copied().collect();
-    let mut blocks = listed("Newest runs", &rows, FIRST_BYTES, options);
+pub(super) fn newest_runs_section(
+    group: &SubmissionRuns<'_>,
+    options: &WebsiteOptions<'_>,
+) -> Block {
+    let rows: Vec<&RunSummary> = group
+        .rows
+        .iter()
+        .rev()
+        .take(MAX_FIRST_PAGE_RUNS)
+        .copied()
+        .collect();
+    let mut blocks =
+        runs_with_common_properties("Newest runs", &rows, MAX_FIRST_PAGE_BYTES, options);
     if !group.parts.is_empty() {
         let text = "The run pages, linked at the top and at the end, list all of them.";
         blocks.push(Block::paragraph(text));
     }
-    Section::block("Runs", blocks)
+    Section::new_block("Runs", blocks)
 }
 
 /// A page of runs.
-pub(super) fn page(
+pub(super) fn runs_page(
     group: &SubmissionRuns<'_>,
     part: usize,
     options: &WebsiteOptions<'_>,
@@ -63,23 +73,28 @@ pub(super) fn page(
     let range = group.parts[part].clone();
     let rows: Vec<&RunSummary> = group.rows[range].iter().rev().copied().collect();
     let ends = [rows.last(), rows.first()];
-    let [from, to] = ends.map(|row| row.map_or(String::new(), |row| day(row)));
+    let [from, to] = ends.map(|row| row.map_or(String::new(), |row| format_start_day(row)));
     let mut blocks = vec![Block::paragraph(format!(
         "{}, started from {from} to {to}, newest first.",
-        format::count(rows.len(), "run")
+        format::format_count(rows.len(), "run")
     ))];
-    blocks.extend(listed("Runs", &rows, usize::MAX, options));
+    blocks.extend(runs_with_common_properties(
+        "Runs",
+        &rows,
+        usize::MAX,
+        options,
+    ));
     let submission = rows.first().map(|row| &row.submission);
-    blocks.extend(verdict::notices(submission.into_iter()));
+    blocks.extend(verdict::notice_blocks(submission.into_iter()));
     let mut links: Vec<(Line, String)> = vec![
         ("All submissions".into(), FRONT.to_owned()),
-        (group.title.into(), group.page()),
+        (group.title.into(), group.page_name()),
     ];
     if part + 1 < group.parts.len() {
-        links.push(("Newer runs".into(), group.page_of_runs(part + 1)));
+        links.push(("Newer runs".into(), group.runs_page_name(part + 1)));
     }
     if part > 0 {
-        links.push(("Older runs".into(), group.page_of_runs(part - 1)));
+        links.push(("Older runs".into(), group.runs_page_name(part - 1)));
     }
     let title = format!("{}: runs, page {}", group.title, part + 1);
     WebsitePage {
@@ -88,7 +103,7 @@ pub(super) fn page(
     }
 }
 
-fn day(row: &RunSummary) -> String {
+fn format_start_day(row: &RunSummary) -> String {
     row.started.map_or_else(
         || "an unknown time".to_owned(),
         |started| started.strftime("%Y-%m-%d").to_string(),
@@ -96,7 +111,7 @@ fn day(row: &RunSummary) -> String {
 }
 
 /// Runs as a table, below what they have in common.
-fn listed(
+fn runs_with_common_properties(
     caption: &str,
     rows: &[&RunSummary],
     bytes: usize,
@@ -108,14 +123,14 @@ fn listed(
         PROPERTIES.into_iter().partition(differs);
     let common = same.into_iter().filter_map(|(name, property)| {
         let value = property(rows.first()?);
-        (!value.is_empty()).then(|| ListItem::keyed(name, value))
+        (!value.is_empty()).then(|| ListItem::with_key(name, value))
     });
-    let table = table(caption, rows, &differ, options).table;
-    let table = tables::fitting(table, bytes, "on the pages of runs");
+    let table = runs_table(caption, rows, &differ, options).table;
+    let table = tables::truncate_to_bytes(table, bytes, "on the pages of runs");
     Block::list(common).into_iter().chain(table).collect()
 }
 
-fn table<'a>(
+fn runs_table<'a>(
     caption: &str,
     rows: &[&'a RunSummary],
     properties: &[ListedProperty],
@@ -126,12 +141,12 @@ fn table<'a>(
     let is_noticed = rows
         .iter()
         .any(|row| trademark_notice(&row.submission).is_some());
-    let table = Table::of(caption, rows.iter().copied())
+    let table = Table::builder(caption, rows.iter().copied())
         .head("run", |row| {
-            TableCell::from(&row.id).linked((options.link)(row))
+            TableCell::from(&row.id).with_link((options.link)(row))
         })
-        .text("started", |row| tables::started(row));
-    let table = tables::with_run(table, is_noticed, scenarios, |row| row);
+        .text("started", |row| tables::format_start_utc(row));
+    let table = tables::add_run_columns(table, is_noticed, scenarios, |row| row);
     properties.iter().fold(table, |table, (name, property)| {
         table.text(name, |row| property(row))
     })

@@ -2,10 +2,10 @@
 
 use itertools::Itertools as _;
 
-use super::group::{RunSeries, SubmissionRuns, decides};
-use super::releases::{OF_ALL, ReleaseKind};
+use super::group::{RunSeries, SubmissionRuns, newest_judged_or_last};
+use super::releases::{COMMON_KINDS, ReleaseKind};
 use super::{FRONT, Website, WebsitePage, changes, history, runs, tables};
-use crate::content::runs::{cut, shortened};
+use crate::content::runs::{truncate_cell, truncate_text};
 use crate::content::verdict;
 use crate::document::{
     Block, Conclusion, Document, Line, ListItem, RowTable, Section, StatusMark, StyledText, Table,
@@ -16,20 +16,20 @@ use retrial_readings::natural::natural_sort_key;
 use retrial_results::verdict::trademark_notice;
 
 /// The most that each table may take, in bytes of HTML.
-const SERIES_BYTES: usize = 30_000;
-const RELEASES_BYTES: usize = 30_000;
-const CHANGES_BYTES: usize = 20_000;
+const MAX_SERIES_BYTES: usize = 30_000;
+const MAX_RELEASES_BYTES: usize = 30_000;
+const MAX_CHANGES_BYTES: usize = 20_000;
 /// The most sources of a published result.
-const SOURCES: usize = 4;
+const MAX_SOURCES: usize = 4;
 
 /// The first page of a submission.
-pub(super) fn page(website: &Website<'_>, at: usize) -> WebsitePage {
+pub(super) fn submission_page(website: &Website<'_>, at: usize) -> WebsitePage {
     let group = &website.groups[at];
-    let notice = trademark_notice(&group.newest().submission);
-    let charts = history::charts(group, notice.is_some());
-    let mut blocks = vec![Block::Conclusion(conclusion(group))];
-    blocks.extend(Section::of("History", Block::charts(charts)));
-    let series = table(
+    let required_notice = trademark_notice(&group.newest_run().submission);
+    let charts = history::submission_charts(group, required_notice.is_some());
+    let mut blocks = vec![Block::Conclusion(newest_conclusion(group))];
+    blocks.extend(Section::nonempty_block("History", Block::charts(charts)));
+    let series = variants_table(
         "Newest verdict by variant and GPUs",
         group.series.iter().map(|series| VariantRuns {
             kind: String::new(),
@@ -38,55 +38,61 @@ pub(super) fn page(website: &Website<'_>, at: usize) -> WebsitePage {
             gpus: series.gpus,
             rows: series.rows.clone(),
         }),
-        notice.is_some(),
+        required_notice.is_some(),
     );
-    let series = tables::fitting(series.table, SERIES_BYTES, "of other variants and GPUs");
-    blocks.push(Section::block("By GPU", series));
-    blocks.push(Section::block(
+    let series =
+        tables::truncate_to_bytes(series.table, MAX_SERIES_BYTES, "of other variants and GPUs");
+    blocks.push(Section::new_block("By GPU", series));
+    blocks.push(Section::new_block(
         "By release",
-        releases(group, notice.is_some()),
+        release_blocks(group, required_notice.is_some()),
     ));
-    let changes = changes::table(website, Some(at), CHANGES_BYTES);
-    blocks.push(Section::block("Changes of verdict", changes));
-    blocks.push(runs::section(group, website.options));
-    blocks.extend(verdict::notice(notice.as_deref()));
+    let changes = changes::changes_table(website, Some(at), MAX_CHANGES_BYTES);
+    blocks.push(Section::new_block("Changes of verdict", changes));
+    blocks.push(runs::newest_runs_section(group, website.options));
+    blocks.extend(verdict::notice_block(required_notice.as_deref()));
     WebsitePage {
         document: Document::new(group.title, blocks),
-        links: links(group),
+        links: links_of_submission(group),
     }
 }
 
-fn links(group: &SubmissionRuns<'_>) -> Vec<(Line, String)> {
+fn links_of_submission(group: &SubmissionRuns<'_>) -> Vec<(Line, String)> {
     let mut links = vec![("All submissions".into(), FRONT.to_owned())];
     if let Some(last) = group.parts.len().checked_sub(1) {
-        let all = format!("All {}", format::count(group.rows.len(), "run"));
-        links.push((all.into(), group.page_of_runs(last)));
+        let all = format!("All {}", format::format_count(group.rows.len(), "run"));
+        links.push((all.into(), group.runs_page_name(last)));
     }
     links
 }
 
 /// The newest verdict, and what was published.
-fn conclusion(group: &SubmissionRuns<'_>) -> Conclusion {
-    let newest = group.decides();
+fn newest_conclusion(group: &SubmissionRuns<'_>) -> Conclusion {
+    let newest = group.deciding_run();
     let submission = &newest.submission;
-    let text_of = |text: &Option<String>| cut(text.as_deref().unwrap_or_default());
-    let facts = [
-        ("suite", cut(&submission.suite)),
+    let text_of = |text: &Option<String>| truncate_cell(text.as_deref().unwrap_or_default());
+    let all_facts = [
+        ("suite", truncate_cell(&submission.suite)),
         ("round", text_of(&submission.round)),
         ("division", text_of(&submission.division)),
         ("submitter", text_of(&submission.submitter)),
         ("system", text_of(&submission.system)),
-        ("benchmark", cut(&submission.benchmark)),
+        ("benchmark", truncate_cell(&submission.benchmark)),
         ("run", newest.id.clone()),
-        ("started", tables::started(newest)),
-        ("GPUs", cut(&newest.gpus)),
-        ("variant", cut(&newest.choices())),
+        ("started", tables::format_start_utc(newest)),
+        ("GPUs", truncate_cell(&newest.gpus)),
+        ("variant", truncate_cell(&newest.choices())),
     ];
-    let facts = facts.into_iter().filter(|(_, value)| !value.is_empty());
-    let sources = submission.sources.iter().take(SOURCES);
-    let sources = sources.map(|source| ("source".into(), StyledText::Code(cut(source).into())));
-    let facts = facts.map(|(name, value)| (name.into(), value.into()));
-    let sentence = shortened(&newest.sentence, changes::SENTENCE);
+    let known_facts = all_facts.into_iter().filter(|(_, value)| !value.is_empty());
+    let shown_sources = submission.sources.iter().take(MAX_SOURCES);
+    let sources = shown_sources.map(|source| {
+        (
+            "source".into(),
+            StyledText::Code(truncate_cell(source).into()),
+        )
+    });
+    let facts = known_facts.map(|(name, value)| (name.into(), value.into()));
+    let sentence = truncate_text(&newest.sentence, changes::MAX_SENTENCE_LETTERS);
     Conclusion {
         remarks: facts.chain(sources).collect(),
         ..Conclusion::new(
@@ -108,27 +114,31 @@ struct VariantRuns<'a> {
 }
 
 /// The releases that all runs have in common, and the newest verdict with each of the others.
-fn releases(group: &SubmissionRuns<'_>, is_noticed: bool) -> Vec<Block> {
-    let rows = by_release(group);
-    let common = OF_ALL.into_iter().filter_map(|kind| {
-        let mut releases = group.rows.iter().map(|row| kind.release(row));
+fn release_blocks(group: &SubmissionRuns<'_>, is_noticed: bool) -> Vec<Block> {
+    let rows = variants_by_release(group);
+    let common = COMMON_KINDS.into_iter().filter_map(|kind| {
+        let mut releases = group.rows.iter().map(|row| kind.release_of(row));
         let release = releases.all_equal_value().ok()??;
-        Some(ListItem::keyed(kind.name(), cut(release)))
+        Some(ListItem::with_key(kind.name(), truncate_cell(release)))
     });
     let mut blocks = Vec::from_iter(Block::list(common));
     if !rows.is_empty() {
-        let table = table("Newest verdict by release", rows, is_noticed);
-        let table = table.grouped(|row| row.kind.clone()).table;
-        blocks.extend(tables::fitting(table, RELEASES_BYTES, "of other releases"));
+        let release_table = variants_table("Newest verdict by release", rows, is_noticed);
+        let table = release_table.group_by(|row| row.kind.clone()).table;
+        blocks.extend(tables::truncate_to_bytes(
+            table,
+            MAX_RELEASES_BYTES,
+            "of other releases",
+        ));
     }
     blocks
 }
 
-fn by_release<'a>(group: &'a SubmissionRuns<'a>) -> Vec<VariantRuns<'a>> {
+fn variants_by_release<'a>(group: &'a SubmissionRuns<'a>) -> Vec<VariantRuns<'a>> {
     let mut all = Vec::new();
-    for kind in ReleaseKind::that_differ(&group.rows) {
+    for kind in ReleaseKind::differing_kinds(&group.rows) {
         let rows = group.series.iter().flat_map(|series: &RunSeries<'a>| {
-            let divided = kind.divided(series).into_iter();
+            let divided = kind.runs_by_release(series).into_iter();
             divided.map(|(release, rows)| VariantRuns {
                 kind: kind.name(),
                 release,
@@ -154,16 +164,20 @@ fn by_release<'a>(group: &'a SubmissionRuns<'a>) -> Vec<VariantRuns<'a>> {
     all
 }
 
-fn table<'a>(
+fn variants_table<'a>(
     caption: &str,
     rows: impl IntoIterator<Item = VariantRuns<'a>>,
     is_noticed: bool,
 ) -> RowTable<VariantRuns<'a>> {
-    let table = Table::of(caption, rows)
-        .head("release", |row| cut(row.release))
-        .text("GPUs", |row| cut(row.gpus))
-        .text("variant", |row| cut(row.choices));
-    tables::with_run(table, is_noticed, true, |row| decides(&row.rows))
-        .text("started", |row| tables::started(decides(&row.rows)))
-        .number("runs", |row| row.rows.len().to_string())
+    let table = Table::builder(caption, rows)
+        .head("release", |row| truncate_cell(row.release))
+        .text("GPUs", |row| truncate_cell(row.gpus))
+        .text("variant", |row| truncate_cell(row.choices));
+    tables::add_run_columns(table, is_noticed, true, |row| {
+        newest_judged_or_last(&row.rows)
+    })
+    .text("started", |row| {
+        tables::format_start_utc(newest_judged_or_last(&row.rows))
+    })
+    .number("runs", |row| row.rows.len().to_string())
 }

@@ -5,39 +5,43 @@ use std::ops::Range;
 use jiff::tz::TimeZone;
 use maud::html;
 
-use crate::content::figures::{ratio, unverified_word};
+use crate::content::figures::{format_ratio, unverified_word};
 use crate::content::runs;
 use crate::document::{Block, Column, RowTable, Table, TableCell};
 use retrial_document::measures::format;
 use retrial_history::RunSummary;
 
 /// Adds the columns of a run's verdict and figure; with `scenarios`, the figure's scenario too.
-pub(super) fn with_run<R>(
+pub(super) fn add_run_columns<R>(
     rows: RowTable<R>,
     unverified: bool,
     scenarios: bool,
     run: impl Fn(&R) -> &RunSummary,
 ) -> RowTable<R> {
-    let figure = Column::number("figure").noted(unverified_word(unverified));
-    let to_published = Column::number("ratio").noted("to published");
-    rows.status("verdict", |row| runs::outcome(run(row), "•"))
-        .column(figure, |row| runs::figure(run(row), scenarios))
-        .column(to_published, |row| ratio(runs::ratio_of(run(row))))
+    let figure = Column::number("figure").with_note(unverified_word(unverified));
+    let to_published = Column::number("ratio").with_note("to published");
+    rows.status("verdict", |row| runs::outcome_or_state(run(row), "•"))
+        .column(figure, |row| {
+            runs::format_deciding_figure(run(row), scenarios)
+        })
+        .column(to_published, |row| {
+            format_ratio(runs::deciding_ratio(run(row)))
+        })
 }
 
 /// When a run started.
-pub(super) fn started(row: &RunSummary) -> String {
-    runs::started(row, &TimeZone::UTC)
+pub(super) fn format_start_utc(row: &RunSummary) -> String {
+    runs::format_start(row, &TimeZone::UTC)
 }
 
 /// The table, with as many rows as fit into so many bytes of HTML, and a remark on the others.
-pub(super) fn fitting(mut table: Table, bytes: usize, others: &str) -> Vec<Block> {
+pub(super) fn truncate_to_bytes(mut table: Table, bytes: usize, others: &str) -> Vec<Block> {
     let mut remaining = bytes;
     let mut dropped = 0;
     for group in &mut table.groups {
         let count = group.rows.len();
         let fits = |row: &Vec<TableCell>| {
-            let rest = remaining.checked_sub(weight(row));
+            let rest = remaining.checked_sub(row_weight(row));
             remaining = rest.unwrap_or(0);
             rest.is_some()
         };
@@ -46,18 +50,18 @@ pub(super) fn fitting(mut table: Table, bytes: usize, others: &str) -> Vec<Block
         dropped += count - retained;
     }
     table.groups.retain(|group| !group.rows.is_empty());
-    let more = (dropped > 0).then(|| format::count(dropped, "more row"));
+    let more = (dropped > 0).then(|| format::format_count(dropped, "more row"));
     let remark = more.map(|more| Block::paragraph(format!("{more} {others}.")));
     [Block::Table(table)].into_iter().chain(remark).collect()
 }
 
 /// The weight of every row of a table.
-pub(super) fn weights(table: &Table) -> Vec<usize> {
-    table.rows().map(|row| weight(row)).collect()
+pub(super) fn row_weights(table: &Table) -> Vec<usize> {
+    table.rows().map(|row| row_weight(row)).collect()
 }
 
 /// Divides rows of these weights into parts, each of at most so many rows and bytes.
-pub(super) fn split(weights: &[usize], rows: usize, bytes: usize) -> Vec<Range<usize>> {
+pub(super) fn divide_rows(weights: &[usize], rows: usize, bytes: usize) -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
     let mut used = 0;
     for (at, weight) in weights.iter().enumerate() {
@@ -74,7 +78,7 @@ pub(super) fn split(weights: &[usize], rows: usize, bytes: usize) -> Vec<Range<u
 }
 
 /// Returns at least the size of a row in HTML, bytes.
-fn weight(cells: &[TableCell]) -> usize {
+fn row_weight(cells: &[TableCell]) -> usize {
     let weights = cells.iter().map(|cell| {
         let link = cell.link.as_ref().map_or(0, |link| 20 + 3 * link.len());
         64 + html! { (cell.text.as_str()) }.into_string().len() + link

@@ -138,8 +138,8 @@ fn page_of(batch: &BatchVerdict) -> String {
             ReportedVerdict::new("", cell.verdict.as_ref().unwrap()),
         )
     });
-    render(&document(&ReportPage {
-        made: "retrial 0.1.0".to_owned(),
+    render_html(&page_document(&ReportPage {
+        made_by: "retrial 0.1.0".to_owned(),
         subjects: subjects.collect(),
         batch: Some(batch),
         ..ReportPage::default()
@@ -147,7 +147,7 @@ fn page_of(batch: &BatchVerdict) -> String {
 }
 
 #[test]
-fn a_batch() {
+fn a_batch_page_shows_claims_and_escapes_hostile_text() {
     let page = page_of(&batch());
     check(&page);
     for words in [

@@ -8,10 +8,10 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use serde_json::Value;
 
-use super::super::{render_in_website, website::SCRIPT};
+use super::super::{render_website_page, website::SCRIPT};
 use super::{HOSTILE, check};
 use crate::content::website::{FRONT, Website, WebsiteOptions};
-use crate::document::clean;
+use crate::document::sanitize_line;
 use retrial_history::{DecidingFigure, RunState, RunSummary};
 use retrial_recipe::model::{Mode, Submission};
 use retrial_results::verdict::Outcome;
@@ -69,10 +69,10 @@ fn rows(text: &str, count: usize) -> Vec<RunSummary> {
 
 /// Every page with its name.
 fn pages(website: &Website<'_>) -> Vec<(String, String)> {
-    let names = website.names().into_iter().enumerate();
+    let names = website.page_names().into_iter().enumerate();
     let pages = names.map(|(at, name)| {
-        let page = website.page(at);
-        let text = render_in_website(&page.document, &page.links);
+        let page = website.build_page(at);
+        let text = render_website_page(&page.document, &page.links);
         (name.to_owned(), text)
     });
     pages.collect()
@@ -81,7 +81,7 @@ fn pages(website: &Website<'_>) -> Vec<(String, String)> {
 fn look(text: &str, count: usize) {
     let rows = rows(text, count);
     let options = WebsiteOptions {
-        made: "retrial 0.1.0",
+        made_by: "retrial 0.1.0",
         link: &|row| Some(format!("../{}/report.html", row.id)),
         url: Some("https://example.org/runs/"),
     };
@@ -107,14 +107,14 @@ fn look(text: &str, count: usize) {
         }
     }
     let feed = website.feed();
-    let json: Value = serde_json::from_str(&feed.json()).unwrap();
+    let json: Value = serde_json::from_str(&feed.to_json()).unwrap();
     assert_eq!(json["version"], "https://jsonfeed.org/version/1.1");
     assert_eq!(json["items"].as_array().unwrap().len(), feed.entries.len());
-    assert_eq!(titles(&feed.atom()).len(), feed.entries.len() + 1);
-    assert!(feed.json().len().max(feed.atom().len()) < LARGEST);
+    assert_eq!(titles(&feed.to_atom()).len(), feed.entries.len() + 1);
+    assert!(feed.to_json().len().max(feed.to_atom().len()) < LARGEST);
     let expected = feed.entries.iter().map(|entry| entry.title.as_str());
     assert!(
-        titles(&feed.atom())
+        titles(&feed.to_atom())
             .iter()
             .skip(1)
             .map(String::as_str)
@@ -155,7 +155,7 @@ fn titles(atom: &str) -> Vec<String> {
 #[test]
 fn container_output_is_escaped() {
     look(HOSTILE, 700);
-    assert!(!clean(HOSTILE).contains('\u{1b}'));
+    assert!(!sanitize_line(HOSTILE).contains('\u{1b}'));
 }
 
 #[test]
@@ -166,14 +166,14 @@ fn long_markup_is_truncated() {
 #[test]
 fn a_website_without_runs_has_a_page() {
     let options = WebsiteOptions {
-        made: "retrial 0.1.0",
+        made_by: "retrial 0.1.0",
         link: &|_| None,
         url: None,
     };
     let website = Website::new(&[], &options);
-    assert_eq!(website.names(), [FRONT]);
-    assert!(website.page(0).document.title.contains("Retrial"));
-    let json: Value = serde_json::from_str(&website.feed().json()).unwrap();
+    assert_eq!(website.page_names(), [FRONT]);
+    assert!(website.build_page(0).document.title.contains("Retrial"));
+    let json: Value = serde_json::from_str(&website.feed().to_json()).unwrap();
     assert_eq!(json["items"].as_array().map(Vec::len), Some(0));
     assert!(json["feed_url"].is_null());
 }
@@ -191,7 +191,7 @@ fn a_run_without_options_is_labeled_default() {
         }
     }
     let options = WebsiteOptions {
-        made: "retrial 0.1.0",
+        made_by: "retrial 0.1.0",
         link: &|_| None,
         url: None,
     };
@@ -204,7 +204,7 @@ fn a_run_without_options_is_labeled_default() {
 fn full_pages_of_runs_do_not_change() {
     let all = rows("a", 1301);
     let options = WebsiteOptions {
-        made: "retrial 0.1.0",
+        made_by: "retrial 0.1.0",
         link: &|_| None,
         url: None,
     };

@@ -69,7 +69,7 @@ fn each_finished_run_has_a_line() {
     ];
     let reported = events.into_iter().flat_map(|what| {
         let time = Timestamp::UNIX_EPOCH;
-        lines.take(&BatchEvent { time, what })
+        lines.report_event(&BatchEvent { time, what })
     });
     insta::assert_snapshot!(reported.collect::<Vec<_>>().join("\n"), @r"
     batch b: 4 runs of 2 cells, about 5m 20s
@@ -102,7 +102,7 @@ fn the_remedy_of_a_failed_run_follows_its_reason_in_the_same_line() {
     let events = [failed, BatchEventKind::TrialRunEnded { trial_run: 1, end }];
     let reported = events.into_iter().flat_map(|what| {
         let time = Timestamp::UNIX_EPOCH;
-        lines.take(&BatchEvent { time, what })
+        lines.report_event(&BatchEvent { time, what })
     });
     let reported = reported.collect::<Vec<_>>();
     assert!(

@@ -26,12 +26,12 @@ fn at(tenths: i64) -> Timestamp {
 #[test]
 fn bytes_speed_and_time_left() {
     let mut pull = Transfers::default();
-    pull.take(at(0), &layer("a", TransferState::Cached, None, None));
-    pull.take(at(0), &layer("b", TransferState::Waiting, None, None));
-    pull.take(at(0), &layer("c", TransferState::Waiting, None, None));
+    pull.record_transfer(at(0), &layer("a", TransferState::Cached, None, None));
+    pull.record_transfer(at(0), &layer("b", TransferState::Waiting, None, None));
+    pull.record_transfer(at(0), &layer("c", TransferState::Waiting, None, None));
     assert!(!pull.sum(at(0)).total_known);
     for step in 0..=40_u32 {
-        pull.take(
+        pull.record_transfer(
             at(step.into()),
             &layer(
                 "b",
@@ -47,14 +47,14 @@ fn bytes_speed_and_time_left() {
         (40_000_000, 100_000_000, false, None)
     );
     assert!((sum.rate.unwrap() - 1e7).abs() < 1e5, "{sum:?}");
-    pull.take(
+    pull.record_transfer(
         at(41),
         &layer("c", TransferState::Downloading, Some(0), Some(10_000_000)),
     );
     let sum = pull.sum(at(41));
     assert!((sum.remaining_s.unwrap() - 7.0).abs() < 0.3, "{sum:?}");
     assert_eq!(
-        pull.active()
+        pull.active_parts()
             .map(|layer| layer.part.as_str())
             .collect::<Vec<_>>(),
         ["b", "c"]
@@ -66,7 +66,7 @@ fn bytes_speed_and_time_left() {
 fn a_download_that_stalls_slows_down() {
     let mut pull = Transfers::default();
     for step in 0..=40_u32 {
-        pull.take(
+        pull.record_transfer(
             at(step.into()),
             &layer(
                 "b",
@@ -83,24 +83,24 @@ fn a_download_that_stalls_slows_down() {
 #[test]
 fn extraction_is_a_separate_phase() {
     let mut pull = Transfers::default();
-    pull.take(
+    pull.record_transfer(
         at(0),
         &layer("b", TransferState::Downloading, Some(10), Some(100)),
     );
-    pull.take(at(1), &layer("b", TransferState::Downloaded, None, None));
+    pull.record_transfer(at(1), &layer("b", TransferState::Downloaded, None, None));
     assert_eq!(
-        (pull.sum(at(1)).extracting, pull.sum(at(1)).done),
+        (pull.sum(at(1)).is_extracting, pull.sum(at(1)).done),
         (true, 0)
     );
-    pull.take(
+    pull.record_transfer(
         at(2),
         &layer("b", TransferState::Extracting, Some(60), Some(100)),
     );
     assert_eq!((pull.sum(at(2)).done, pull.sum(at(2)).total), (60, 100));
     // The containerd store: seconds, not bytes.
-    pull.take(at(3), &layer("b", TransferState::Extracting, Some(3), None));
+    pull.record_transfer(at(3), &layer("b", TransferState::Extracting, Some(3), None));
     assert_eq!(pull.sum(at(3)).done, 0);
-    pull.take(at(4), &layer("b", TransferState::Done, None, None));
+    pull.record_transfer(at(4), &layer("b", TransferState::Done, None, None));
     let sum = pull.sum(at(4));
     assert_eq!((sum.done, sum.done_parts, sum.total_known), (100, 1, true));
 }
@@ -117,10 +117,10 @@ fn an_empty_pull_has_no_rate_or_estimate() {
 #[test]
 fn files_are_hashed_and_never_unpacked() {
     let mut pull = Transfers::default();
-    pull.take(at(0), &file("a", TransferState::Waiting, 0, 100));
-    pull.take(at(0), &file("b", TransferState::Waiting, 0, 50));
-    pull.take(at(0), &file("c", TransferState::Verifying, 20, 60));
-    pull.take(at(1), &file("a", TransferState::Downloading, 40, 100));
+    pull.record_transfer(at(0), &file("a", TransferState::Waiting, 0, 100));
+    pull.record_transfer(at(0), &file("b", TransferState::Waiting, 0, 50));
+    pull.record_transfer(at(0), &file("c", TransferState::Verifying, 20, 60));
+    pull.record_transfer(at(1), &file("a", TransferState::Downloading, 40, 100));
     let sum = pull.sum(at(1));
     assert_eq!((sum.done, sum.total, sum.total_known), (60, 210, true));
     assert_eq!(
@@ -128,11 +128,11 @@ fn files_are_hashed_and_never_unpacked() {
         (3, 0, TransferUnit::File)
     );
     // What was there need not come: it is in no sum.
-    pull.take(at(2), &file("c", TransferState::Cached, 60, 60));
-    pull.take(at(2), &file("a", TransferState::Done, 100, 100));
-    pull.take(at(2), &file("b", TransferState::Done, 50, 50));
+    pull.record_transfer(at(2), &file("c", TransferState::Cached, 60, 60));
+    pull.record_transfer(at(2), &file("a", TransferState::Done, 100, 100));
+    pull.record_transfer(at(2), &file("b", TransferState::Done, 50, 50));
     let sum = pull.sum(at(2));
     assert_eq!((sum.done, sum.total, sum.done_parts), (150, 150, 3));
-    assert!(!sum.extracting);
-    assert_eq!(pull.active().count(), 0);
+    assert!(!sum.is_extracting);
+    assert_eq!(pull.active_parts().count(), 0);
 }

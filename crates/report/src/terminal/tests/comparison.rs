@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 use unicode_width::UnicodeWidthStr;
 
-use super::{Terminal, render};
+use super::{Terminal, render_terminal};
 use crate::content::{DetailLevel, comparison as content};
 use retrial_recipe::model::{Mode, Submission};
 use retrial_results::verdict::comparison::{
@@ -23,7 +23,7 @@ fn comparison(comparison: &Comparison, width: u16, color: bool, all: bool) -> St
         color,
         unicode: true,
     };
-    render(&content::document(comparison, detail), terminal)
+    render_terminal(&content::comparison_document(comparison, detail), terminal)
 }
 
 fn evidence(scenario: &str, mode: Mode, figures: &[(&str, &str, &[f64])]) -> Evidence {
@@ -69,7 +69,7 @@ fn subject(name: &str, factor: f64, environment: Vec<Fact>) -> ComparisonSubject
         ),
         evidence("Offline", Mode::Accuracy, &[("rouge1", "", &[44.5])]),
     ];
-    ComparisonSubject::of(name, &[(context, all)], environment)
+    ComparisonSubject::from_evidence(name, &[(context, all)], environment)
 }
 
 fn facts(rocm: &str, digest: char) -> Vec<Fact> {
@@ -152,7 +152,7 @@ fn a_comparison_at_a_width(
 }
 
 #[test]
-fn in_colour() {
+fn a_comparison_in_color_marks_its_changes() {
     insta::assert_snapshot!(comparison(&two(), 80, true, false).replace('\u{1b}', "ESC"));
 }
 

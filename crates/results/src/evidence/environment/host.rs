@@ -6,7 +6,7 @@ use itertools::Itertools as _;
 use serde_json::Value;
 
 use crate::verdict::comparison::{Fact, FactGroup};
-use retrial_document::measures::format::size;
+use retrial_document::measures::format::format_bytes;
 use retrial_host::model::{Gpu, GpuCondition, HostSettings, HostView};
 
 /// Returns facts of the GPUs that were assigned to the container; of all, where that is not known.
@@ -39,7 +39,7 @@ pub fn gpu_facts(written: &Value) -> Vec<Fact> {
     let facts = [
         ("GPUs", Some(describe_gpus(&used))),
         ("architecture", of_gpus(|gpu| gpu.gfx.clone())),
-        ("memory of a GPU", of_gpus(|gpu| gpu.vram.map(size))),
+        ("memory of a GPU", of_gpus(|gpu| gpu.vram.map(format_bytes))),
         ("partition", of_gpus(partition)),
         ("power limit", of_states(power_limit)),
         (
@@ -81,7 +81,7 @@ pub fn machine_facts(written: &Value) -> Vec<Fact> {
             "logical processors",
             positive(host.cpus.into()).map(|count| count.to_string()),
         ),
-        ("memory", positive(host.memory).map(size)),
+        ("memory", positive(host.memory).map(format_bytes)),
         ("operating system", host.system.map(|system| system.name)),
         ("kernel", Some(host.kernel)),
         ("engine", Some(engine.trim().to_owned())),

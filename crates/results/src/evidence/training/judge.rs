@@ -220,7 +220,10 @@ fn read_logs(
         let mut file = opened.map_err(|error| error.to_string())?;
         let size = file.metadata().map_err(|error| error.to_string())?.len();
         if size > MAX_LOG_BYTES {
-            return Err(format!("larger than {}", format::size(MAX_LOG_BYTES)));
+            return Err(format!(
+                "larger than {}",
+                format::format_bytes(MAX_LOG_BYTES)
+            ));
         }
         let mut reader = LogReader::new(rules);
         each_line(&mut file, |line| reader.feed_line(line))?;

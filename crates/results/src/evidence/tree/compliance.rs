@@ -204,7 +204,7 @@ fn compare_with_published(
     };
     Some(RuleCheck::new(
         "speed compared with the performance run",
-        format!("{measured}, {} of {published}", number::ratio(ratio)),
+        format!("{measured}, {} of {published}", number::format_ratio(ratio)),
         required,
         is_met,
     ))

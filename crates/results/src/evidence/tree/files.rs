@@ -98,7 +98,7 @@ pub(crate) fn check_missing_files(missing: &[MissingFile], benchmark: &Path) -> 
     });
     let names: Vec<String> = relative_names.collect();
     (!names.is_empty()).then(|| {
-        let measured = format!("missing: {}", format::first(&names, MAX_NAMED_FILES));
+        let measured = format!("missing: {}", format::join_first(&names, MAX_NAMED_FILES));
         RuleCheck::violation("files", measured, "every file of a submission")
     })
 }

@@ -32,7 +32,7 @@ pub fn gather_place(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) ->
     } else {
         (Vec::new(), Vec::new())
     };
-    let named = judge_context.official(&place.submitter, &place.benchmark);
+    let named = judge_context.official_name(&place.submitter, &place.benchmark);
     let allowed = judge_context
         .round
         .is_none_or(|round| round.allows_endpoint(named));
@@ -86,7 +86,7 @@ pub fn gather_place(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) ->
     evidence.extend(tests.into_iter().map(|test| test.evidence));
     // A benchmark or scenario that a known round does not have is reported for the benchmark.
     if judge_context.round.is_none() {
-        let named = judge_context.official(&place.submitter, &place.benchmark);
+        let named = judge_context.official_name(&place.submitter, &place.benchmark);
         let scenario = place.scenario_name();
         let reason = unknown_rules::reason_for_result(judge_context.round, named, &scenario);
         for one in &mut evidence {
@@ -103,7 +103,7 @@ pub fn gather_place(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) ->
 
 /// Returns the round's rules for a place.
 fn find_rules(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Option<InferenceRules> {
-    let named = judge_context.official(&place.submitter, &place.benchmark);
+    let named = judge_context.official_name(&place.submitter, &place.benchmark);
     judge_context
         .round?
         .benchmark_rules(named, place.scenario()?)

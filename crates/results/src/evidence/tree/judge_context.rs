@@ -22,7 +22,11 @@ pub struct JudgeContext<'a> {
 
 impl JudgeContext<'_> {
     /// Returns the name to look a benchmark's rules up by.
-    pub(crate) fn official<'a>(&'a self, submitter: &'a Submitter, benchmark: &'a str) -> &'a str {
+    pub(crate) fn official_name<'a>(
+        &'a self,
+        submitter: &'a Submitter,
+        benchmark: &'a str,
+    ) -> &'a str {
         let own = || find_official_name(submitter, benchmark, self.round);
         self.benchmark.unwrap_or_else(own)
     }

@@ -27,7 +27,7 @@ pub(crate) fn check_benchmark(
     let Some(round) = judge_context.round else {
         return checks;
     };
-    let named = judge_context.official(&benchmark.submitter, &benchmark.name);
+    let named = judge_context.official_name(&benchmark.submitter, &benchmark.name);
     let Some((official, rules)) = round.find_benchmark(named) else {
         checks.push(RuleCheck::violation(
             "benchmark",

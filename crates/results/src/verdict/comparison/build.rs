@@ -11,7 +11,7 @@ use super::{ComparisonOptions, ComparisonSubject, sentence};
 use crate::verdict::qualify::RATE_TOLERANCE;
 use crate::verdict::{ExitCode, number};
 use retrial_recipe::model::Mode;
-use retrial_stats::{Decision, step_down};
+use retrial_stats::{Decision, holm_step_down};
 
 /// Version of the document.
 const SCHEMA: u32 = 1;
@@ -271,7 +271,7 @@ fn note_other_target(first: &SideMeasurement<'_>, second: &SideMeasurement<'_>) 
 /// Returns the change that each interval shows, with error `alpha` that any shows one that is not there.
 pub fn corrected_changes(pairs: &[FigurePair<'_>], alpha: f64) -> Vec<Change> {
     let change_at = |pair: &FigurePair<'_>, share: f64| pair.change_at(alpha / 2.0 / share);
-    let rejected = step_down(pairs.len(), |index, share| {
+    let rejected = holm_step_down(pairs.len(), |index, share| {
         change_at(&pairs[index], share).is_difference()
     });
     pairs
@@ -294,7 +294,7 @@ fn decide_limits(
         return vec![None; pairs.len()];
     };
     let tested: Vec<usize> = pairs.iter().positions(FigurePair::is_performance).collect();
-    let worse = step_down(tested.len(), |index, share| {
+    let worse = holm_step_down(tested.len(), |index, share| {
         pairs[tested[index]].decide(limit, alpha / share) == Decision::Worse
     });
     let mut sides = vec![None; pairs.len()];

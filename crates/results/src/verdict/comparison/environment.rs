@@ -8,7 +8,7 @@ use strum::VariantArray;
 
 use super::fact::{Fact, FactGroup};
 use super::stacks;
-use retrial_document::measures::format::first;
+use retrial_document::measures::format::join_first;
 
 /// The most differing facts of one group that are listed; an image has a few thousand packages.
 const MAX_LISTED_FACTS: usize = 20_000;
@@ -150,8 +150,9 @@ pub(crate) fn merge_facts(runs: &[&[Fact]]) -> (Vec<Fact>, Vec<String>) {
     let differing = by_fact.iter().filter(|(_, values)| values.len() > 1);
     let several = differing.map(|((_, what), _)| (*what).to_owned()).collect();
     let groups = by_fact.iter();
-    let facts = groups
-        .map(|((group, what), values)| Fact::new(*group, *what, first(values, MAX_SHOWN_VALUES)));
+    let facts = groups.map(|((group, what), values)| {
+        Fact::new(*group, *what, join_first(values, MAX_SHOWN_VALUES))
+    });
     (facts.collect(), several)
 }
 

@@ -8,7 +8,7 @@ use super::{Change, FailIf};
 use crate::verdict::Bounds;
 use crate::verdict::compare::finite_exp;
 use retrial_recipe::model::{Claim, Mode};
-use retrial_stats::{Decision, Difference, Sample, aggregate};
+use retrial_stats::{Decision, Difference, Sample, aggregate_trials};
 
 /// One scenario in one mode of one subject.
 #[derive(Clone, Copy)]
@@ -65,9 +65,9 @@ impl<'a> FigurePair<'a> {
                 let (ours, theirs) = (sample(ours, figure.noise), sample(theirs, other.noise));
                 let (better, how) = (figure.better, figure.aggregate);
                 if paired {
-                    Difference::paired(theirs, ours, better, how)
+                    Difference::between_pairs(theirs, ours, better, how)
                 } else {
-                    Some(Difference::of(theirs, ours, better, how))
+                    Some(Difference::between_samples(theirs, ours, better, how))
                 }
             }
             _ => None,
@@ -134,7 +134,7 @@ impl<'a> FigurePair<'a> {
             value: figure
                 .trials
                 .as_ref()
-                .and_then(|values| aggregate(values, ours.aggregate)),
+                .and_then(|values| aggregate_trials(values, ours.aggregate)),
             // JSON has no infinity: a run that did not converge has no figure.
             trials: figure
                 .trials

@@ -29,12 +29,12 @@ pub fn describe_comparison(
         figure.figure,
         figure.candidate.subject,
         number::format_figure(theirs, &figure.unit),
-        number::ratio(ratio),
+        number::format_ratio(ratio),
         figure.baseline.subject,
         number::format_figure_like(ours, &figure.unit, theirs),
     );
     let word = figure.change;
-    let basis = basis(pair, figure, options);
+    let basis = describe_basis(pair, figure, options);
     let at = number::format_percent(options.confidence);
     let alone = pair.change_at((1.0 - options.confidence) / 2.0);
     let finding = match figure.interval {
@@ -53,8 +53,8 @@ pub fn describe_comparison(
             };
             format!(
                 "{word}{corrected}; two-sided {at} interval {}–{} ({basis})",
-                number::ratio(interval.lower),
-                number::ratio(interval.upper)
+                number::format_ratio(interval.lower),
+                number::format_ratio(interval.upper)
             )
         }
     };
@@ -73,7 +73,11 @@ fn describe_limit(limit: FailIf, side: Decision) -> String {
 }
 
 /// `3 and 5 trials`, `one trial each, assumed noise 0.3 % from …`
-fn basis(pair: &FigurePair<'_>, figure: &ComparedFigure, options: &ComparisonOptions) -> String {
+fn describe_basis(
+    pair: &FigurePair<'_>,
+    figure: &ComparedFigure,
+    options: &ComparisonOptions,
+) -> String {
     let mut words = vec![describe_trials(figure, options)];
     let is_single =
         |figure: &&MeasuredFigure| figure.trials.as_ref().is_some_and(|all| all.len() == 1);

@@ -8,7 +8,7 @@ use super::environment::merge_facts;
 use super::fact::Fact;
 use super::measurement::PooledMeasurement;
 use crate::verdict::{Evidence, Outcome, QualifierKind, RunContext, judge, trademark_notice};
-use retrial_document::measures::format::first;
+use retrial_document::measures::format::join_first;
 use retrial_recipe::model::Submission;
 
 /// Names that a note lists.
@@ -53,7 +53,7 @@ impl ComparisonSubject {
     }
 
     /// Returns the subject of groups of evidence, each of which is judged by itself.
-    pub fn of(
+    pub fn from_evidence(
         name: impl Into<String>,
         groups: &[(RunContext, Vec<Evidence>)],
         environment: Vec<Fact>,
@@ -123,7 +123,7 @@ impl ComparisonSubject {
             pool.notes.push(format!(
                 "the {count} runs of {} differ among themselves in {}",
                 pool.name,
-                first(&several, MAX_SHOWN_NAMES)
+                join_first(&several, MAX_SHOWN_NAMES)
             ));
         }
         let mut invalid = Vec::new();
@@ -154,7 +154,7 @@ impl ComparisonSubject {
                 "{name} of {} excludes {} of its {count} runs: {}",
                 pool.name,
                 runs.len(),
-                first(&runs, MAX_SHOWN_NAMES)
+                join_first(&runs, MAX_SHOWN_NAMES)
             ));
         }
         let outcomes = pool.measured.iter().map(|measured| measured.outcome);

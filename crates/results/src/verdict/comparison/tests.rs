@@ -12,7 +12,7 @@ fn subject(name: &str, evidence: Vec<Evidence>) -> ComparisonSubject {
         Fact::new(FactGroup::Host, "kernel", "6.1"),
         Fact::new(FactGroup::Host, "host", name),
     ];
-    ComparisonSubject::of(name, &[(context(), evidence)], environment)
+    ComparisonSubject::from_evidence(name, &[(context(), evidence)], environment)
 }
 
 fn of(baseline: &[f64], candidate: &[f64], options: &ComparisonOptions) -> Comparison {

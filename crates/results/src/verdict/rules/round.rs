@@ -31,7 +31,7 @@ impl TrialRules<'_> {
         };
         let (omitted, checks): (Vec<_>, Vec<_>) = checks.into_iter().partition(is_omitted);
         if !omitted.is_empty() {
-            let count = format::count(omitted.len(), "value");
+            let count = format::format_count(omitted.len(), "value");
             let measured = format!("an excerpt without {count} that the rules require");
             self.add_check(RuleCheck {
                 kind: RuleCheckKind::Excerpt,

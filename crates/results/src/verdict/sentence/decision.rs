@@ -34,10 +34,10 @@ pub(crate) fn describe_decision(
         Outcome::NotReproduced | Outcome::Invalid if wide => format!(
             "{at} {} of the published figure; {} is required ({basis})",
             describe_missed_bound(judgement, bounds),
-            required(judgement)
+            describe_required(judgement)
         ),
         Outcome::NotReproduced | Outcome::Invalid => {
-            format!("{} is required ({basis})", required(judgement))
+            format!("{} is required ({basis})", describe_required(judgement))
         }
         _ if compared.decide(compared.alpha) == Decision::Worse => format!(
             "{at} {} of the published figure, but only before Holm's correction for all figures of \
@@ -49,8 +49,8 @@ pub(crate) fn describe_decision(
         _ => format!(
             "{} interval {}–{}, {}; {allowed}; {} ({basis})",
             number::format_percent(2.0 * confidence - 1.0),
-            number::ratio(bounds.lower),
-            number::ratio(bounds.upper),
+            number::format_ratio(bounds.lower),
+            number::format_ratio(bounds.upper),
             describe_distance(compared, judgement),
             more()
         ),
@@ -69,9 +69,9 @@ fn describe_allowed(judgement: &Judgement) -> String {
 }
 
 /// Returns the ratios that the claim requires.
-fn required(judgement: &Judgement) -> String {
-    let least = number::ratio(1.0 - judgement.margin);
-    let most = number::ratio(1.0 / (1.0 - judgement.margin));
+fn describe_required(judgement: &Judgement) -> String {
+    let least = number::format_ratio(1.0 - judgement.margin);
+    let most = number::format_ratio(1.0 / (1.0 - judgement.margin));
     match judgement.claim {
         Claim::NotWorse => format!("at least {least}"),
         Claim::Equivalent => format!("{least}–{most}"),
@@ -83,7 +83,7 @@ fn required(judgement: &Judgement) -> String {
 fn describe_holding(compared: &PublishedFigureTrials, judgement: &Judgement) -> String {
     match (judgement.claim, judgement.bounds) {
         (Claim::Better, Some(bounds)) => {
-            let least = number::ratio(bounds.lower);
+            let least = number::format_ratio(bounds.lower);
             format!("better, at least {least} of the published figure")
         }
         _ => describe_distance(compared, judgement),
@@ -112,14 +112,14 @@ fn describe_distance(compared: &PublishedFigureTrials, judgement: &Judgement) ->
 /// Returns the bound that speaks against the claim.
 fn describe_missed_bound(judgement: &Judgement, bounds: Bounds) -> String {
     if judgement.claim == Claim::Equivalent && bounds.lower > 1.0 {
-        format!("at least {}", number::ratio(bounds.lower))
+        format!("at least {}", number::format_ratio(bounds.lower))
     } else {
-        format!("at most {}", number::ratio(bounds.upper))
+        format!("at most {}", number::format_ratio(bounds.upper))
     }
 }
 
 fn describe_more_trials(more: Option<MoreTrials>) -> String {
-    let trials = |more: u32| format::count(more as usize, "more trial");
+    let trials = |more: u32| format::format_count(more as usize, "more trial");
     match more {
         Some(MoreTrials::AtLeast(more)) => format!("it takes at least {}", trials(more)),
         Some(MoreTrials::About(more)) => format!("about {} would decide", trials(more)),

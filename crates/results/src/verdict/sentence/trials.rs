@@ -5,7 +5,7 @@ use itertools::join;
 use super::super::compare::PublishedFigureTrials;
 use super::super::{Judgement, number};
 use retrial_recipe::model::Better;
-use retrial_stats::{Aggregate, OrderEffect, aggregate};
+use retrial_stats::{Aggregate, OrderEffect, aggregate_trials};
 
 /// `trial 3 is 9.8 % slower than the median, which is judged`
 pub(crate) fn describe_unlike_trials(
@@ -47,7 +47,7 @@ pub(crate) fn describe_unlike_trials(
 
 /// Returns the least share by which the slow trials are slower than the median of all.
 fn min_slowdown(compared: &PublishedFigureTrials) -> f64 {
-    let median = aggregate(&compared.values, Aggregate::Median).unwrap_or(f64::NAN);
+    let median = aggregate_trials(&compared.values, Aggregate::Median).unwrap_or(f64::NAN);
     let slow = compared.estimate.iter().flat_map(|estimate| &estimate.slow);
     let shares = slow.map(|position| match compared.better {
         Better::Higher => 1.0 - compared.values[*position] / median,

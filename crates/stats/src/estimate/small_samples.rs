@@ -18,7 +18,7 @@ pub(crate) fn error_of_median(trials: usize) -> f64 {
 /// asymptotic: of five trials under normal noise 6.8 % of the 5 % bounds fail, and 0.82 % of those
 /// at 0.5 %. These factors bring the error of both, and of all between (stages
 /// split it), to the requested error or less: simulated, 8 million samples each.
-pub(crate) fn winsorized(trials: usize) -> f64 {
+pub(crate) fn winsorized_error_factor(trials: usize) -> f64 {
     const FROM_FIVE: [f64; 6] = [1.30, 1.185, 1.12, 1.08, 1.06, 1.045];
     FROM_FIVE
         .get(trials.saturating_sub(5))

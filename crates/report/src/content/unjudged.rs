@@ -14,14 +14,14 @@ use retrial_results::verdict::{FigureValue, ResultVerdict, Verdict};
 /// The ending of LoadGen's own times.
 const NANOSECONDS: &str = "_ns";
 /// LoadGen's kinds of latency, and their names in a table.
-const KINDS: [(&str, &str); 3] = [
+const LATENCY_KINDS: [(&str, &str); 3] = [
     ("latency_", "latency"),
     ("ttft_", "time to first token"),
     ("tpot_", "time per output token"),
 ];
 /// LoadGen's statistics of a latency with their names in a table; the rank of those that a narrow
 /// table omits, the lowest first.
-const STATISTICS: [(&str, &str, Option<u8>); 9] = [
+const LATENCY_STATISTICS: [(&str, &str, Option<u8>); 9] = [
     ("min", "min", Some(2)),
     ("mean", "mean", None),
     ("p50", "p50", None),
@@ -41,21 +41,23 @@ struct Latencies<'a> {
 }
 
 /// A table of the latencies that were not judged, and a sentence on each result's other figures.
-pub(super) fn blocks(verdict: &Verdict) -> Vec<Block> {
+pub(super) fn unjudged_blocks(verdict: &Verdict) -> Vec<Block> {
     let of_speed = || {
         let results = verdict.results.iter();
         results.filter(|result| result.mode == Mode::Performance)
     };
-    let others = of_speed().filter_map(others).map(Block::paragraph);
-    let table = table(of_speed().flat_map(latencies));
+    let others = of_speed()
+        .filter_map(describe_other_figures)
+        .map(Block::paragraph);
+    let table = latency_table(of_speed().flat_map(unjudged_latencies));
     table.into_iter().chain(others).collect()
 }
 
-fn table<'a>(latencies: impl Iterator<Item = Latencies<'a>>) -> Option<Block> {
-    let rows = Table::of("Latencies, not judged", latencies)
+fn latency_table<'a>(latencies: impl Iterator<Item = Latencies<'a>>) -> Option<Block> {
+    let rows = Table::builder("Latencies, not judged", latencies)
         .head("scenario", |row| &row.result.scenario)
         .text("not judged", |row| row.kind);
-    let rows = STATISTICS
+    let rows = LATENCY_STATISTICS
         .iter()
         .fold(rows, |rows, &(statistic, name, spare)| {
             let column = Column {
@@ -67,12 +69,12 @@ fn table<'a>(latencies: impl Iterator<Item = Latencies<'a>>) -> Option<Block> {
                 figure.map(ToString::to_string).unwrap_or_default()
             })
         });
-    rows.block()
+    rows.into_block()
 }
 
-fn latencies(result: &ResultVerdict) -> impl Iterator<Item = Latencies<'_>> {
+fn unjudged_latencies(result: &ResultVerdict) -> impl Iterator<Item = Latencies<'_>> {
     let of_kind = move |&(prefix, kind): &(&str, &'static str)| {
-        let figures = STATISTICS.iter().filter_map(|&(statistic, ..)| {
+        let figures = LATENCY_STATISTICS.iter().filter_map(|&(statistic, ..)| {
             let name = format!("{prefix}{statistic}{NANOSECONDS}");
             let figure = result.figures.get(&name)?;
             (!is_shown(result, &name, figure)).then_some((statistic, figure))
@@ -83,27 +85,29 @@ fn latencies(result: &ResultVerdict) -> impl Iterator<Item = Latencies<'_>> {
             figures: figures.collect(),
         }
     };
-    let all = KINDS.iter().map(of_kind);
+    let all = LATENCY_KINDS.iter().map(of_kind);
     all.filter(|latencies| !latencies.figures.is_empty())
 }
 
 /// `Server performance, not judged: completed_samples_per_second 354.41 samples/s; …`
-fn others(result: &ResultVerdict) -> Option<String> {
+fn describe_other_figures(result: &ResultVerdict) -> Option<String> {
     let figures = result.figures.iter();
-    let others =
+    let other_figures =
         figures.filter(|(name, figure)| !is_latency(name) && !is_shown(result, name, figure));
-    let others = others.map(|(name, figure)| format!("{name} {figure}"));
-    let others = join(others, "; ");
+    let descriptions = other_figures.map(|(name, figure)| format!("{name} {figure}"));
+    let others = join(descriptions, "; ");
     let title = format!("{} {}", result.scenario, result.mode);
     (!others.is_empty()).then(|| format!("{title}, not judged: {others}."))
 }
 
 /// A cell of the table, in LoadGen's unit or in that of a limit.
 fn is_latency(name: &str) -> bool {
-    let kind = KINDS.iter().find_map(|(kind, _)| name.strip_prefix(kind));
+    let kind = LATENCY_KINDS
+        .iter()
+        .find_map(|(kind, _)| name.strip_prefix(kind));
     let statistic = kind.and_then(|rest| rest.rsplit_once('_'));
     statistic.is_some_and(|(suffix, _)| {
-        STATISTICS
+        LATENCY_STATISTICS
             .iter()
             .any(|(statistic, ..)| *statistic == suffix)
     })
@@ -114,8 +118,8 @@ fn is_latency(name: &str) -> bool {
 fn is_shown(result: &ResultVerdict, name: &str, figure: &FigureValue) -> bool {
     let judged = result.judgements.iter().map(|judgement| &judgement.figure);
     // Of published figures there is a row each, and none of those that are only declared.
-    let declared = result.declared.iter();
-    let declared = declared.filter(|_| result.judgements.is_empty());
+    let all_declared = result.declared.iter();
+    let declared = all_declared.filter(|_| result.judgements.is_empty());
     let mut names = judged.chain(declared).chain(&result.deciding);
     let stem = |name: &str| match name.rsplit_once('_') {
         Some((stem, "ns" | "us" | "ms" | "s")) => stem.to_owned(),

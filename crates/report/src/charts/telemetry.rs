@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::{Chart, ChartKind, LineChart, LineSeries, extent, to_f64};
-use retrial_document::measures::format::duration;
+use super::{Chart, ChartKind, LineChart, LineSeries, to_f64, value_range};
+use retrial_document::measures::format::format_duration;
 use retrial_results::verdict::number::format_figure;
 use retrial_telemetry::{ContainerReading, GpuReading, RowSource, TelemetryRow};
 
 /// The most points of a line: a drawing has no room for more.
-const POINTS: usize = 200;
+const MAX_POINTS: usize = 200;
 /// More GPUs are one line of their mean, with the range around it.
-const FEW: usize = 3;
+const MAX_GPU_LINES: usize = 3;
 /// A sample that is this many intervals and seconds late leaves a gap.
-const LATE: f64 = 3.0;
+const MAX_LATE_INTERVALS: f64 = 3.0;
 
 /// A reading of a GPU: title, unit, whether its axis starts at zero, and the value.
 type SensorSeries = (
@@ -29,26 +29,26 @@ const SENSORS: [SensorSeries; 5] = [
     ("Temperature of each GPU", "°C", false, |gpu| {
         gpu.temperature_c
     }),
-    ("Memory in use on each GPU", BYTES, true, |gpu| {
-        gpu.vram.map(of_bytes)
+    ("Memory in use on each GPU", BYTES_UNIT, true, |gpu| {
+        gpu.vram.map(bytes_to_f64)
     }),
 ];
 
 /// Shown in the binary unit that fits the largest sample.
-const BYTES: &str = "B";
+const BYTES_UNIT: &str = "B";
 
 #[expect(clippy::cast_precision_loss, reason = "bytes, shown with three digits")]
-fn of_bytes(bytes: u64) -> f64 {
+fn bytes_to_f64(bytes: u64) -> f64 {
     bytes as f64
 }
 
 /// The unit in which an axis up to so many bytes has even numbers, and its size.
-fn binary(most: f64) -> (&'static str, f64) {
+fn fitting_binary_unit(most: f64) -> (&'static str, f64) {
     const UNITS: [(&str, f64); 4] = [
         ("GiB", 1_073_741_824.0),
         ("MiB", 1_048_576.0),
         ("KiB", 1024.0),
-        (BYTES, 1.0),
+        (BYTES_UNIT, 1.0),
     ];
     let fits = UNITS.into_iter().find(|(_, size)| most >= *size);
     fits.unwrap_or(UNITS[3])
@@ -58,7 +58,7 @@ fn binary(most: f64) -> (&'static str, f64) {
 type ChartSample = (f64, f64, u32, f64);
 
 /// The charts of a run's telemetry; none without samples.
-pub fn of_telemetry(rows: &[TelemetryRow]) -> Vec<Chart> {
+pub fn telemetry_charts(rows: &[TelemetryRow]) -> Vec<Chart> {
     let mut gpus: BTreeMap<u32, Vec<(&TelemetryRow, &GpuReading)>> = BTreeMap::new();
     let mut container: Vec<(&TelemetryRow, &ContainerReading)> = Vec::new();
     for row in rows {
@@ -69,55 +69,61 @@ pub fn of_telemetry(rows: &[TelemetryRow]) -> Vec<Chart> {
             RowSource::Container(reading) => container.push((row, reading)),
         }
     }
-    let stretches = stretches(rows);
+    let stretches = step_stretches(rows);
     let mut charts = Vec::new();
     let mut add = |title, unit, from_zero, series: Vec<(String, Vec<ChartSample>)>| {
-        charts.extend(chart(title, unit, from_zero, series, &stretches));
+        charts.extend(sensor_chart(title, unit, from_zero, series, &stretches));
     };
     for (title, unit, from_zero, read) in SENSORS {
         let all = gpus.iter().map(|(index, samples)| {
-            let samples = samples.iter();
-            let samples = samples.filter_map(|(row, gpu)| Some(sample(row, read(gpu)?)));
+            let gpu_rows = samples.iter();
+            let samples = gpu_rows.filter_map(|(row, gpu)| Some(to_sample(row, read(gpu)?)));
             (format!("GPU {index}"), samples.collect::<Vec<_>>())
         });
         let drawable = all.filter(|(_, samples)| samples.len() > 1);
         add(title, unit, from_zero, drawable.collect());
     }
     let of_container = |samples| vec![("container".to_owned(), samples)];
-    add("CPUs in use", "CPUs", true, of_container(busy(&container)));
-    let memory = container.iter();
-    let memory = memory.filter_map(|(row, reading)| Some(sample(row, of_bytes(reading.memory?))));
-    let memory = of_container(memory.collect());
-    add("Memory of the container", BYTES, true, memory);
+    add(
+        "CPUs in use",
+        "CPUs",
+        true,
+        of_container(busy_cpus(&container)),
+    );
+    let container_rows = container.iter();
+    let memory_samples = container_rows
+        .filter_map(|(row, reading)| Some(to_sample(row, bytes_to_f64(reading.memory?))));
+    let memory = of_container(memory_samples.collect());
+    add("Memory of the container", BYTES_UNIT, true, memory);
     charts
 }
 
-fn sample(row: &TelemetryRow, value: f64) -> ChartSample {
+fn to_sample(row: &TelemetryRow, value: f64) -> ChartSample {
     (row.seconds, row.pause_s, row.measured.step, value)
 }
 
 /// CPUs busy between two samples in the same step.
-fn busy(container: &[(&TelemetryRow, &ContainerReading)]) -> Vec<ChartSample> {
+fn busy_cpus(container: &[(&TelemetryRow, &ContainerReading)]) -> Vec<ChartSample> {
     let pairs = container.windows(2).filter_map(|pair| {
         let ((before, first), (row, then)) = (pair[0], pair[1]);
         let seconds = row.seconds - before.seconds;
         let used = then.cpu_s? - first.cpu_s?;
         let same = before.measured.step == row.measured.step;
-        (same && seconds > 0.0 && used >= 0.0).then(|| sample(row, used / seconds))
+        (same && seconds > 0.0 && used >= 0.0).then(|| to_sample(row, used / seconds))
     });
     pairs.collect()
 }
 
 /// Returns the time of each step, from its first to its last sample.
-fn stretches(rows: &[TelemetryRow]) -> Vec<(f64, f64)> {
+fn step_stretches(rows: &[TelemetryRow]) -> Vec<(f64, f64)> {
     let same =
         |left: &TelemetryRow, right: &TelemetryRow| left.measured.step == right.measured.step;
     let steps = rows.chunk_by(same);
     let ends = steps.filter_map(|rows| Some((rows.first()?.seconds, rows.last()?.seconds)));
-    ends.take(POINTS).collect()
+    ends.take(MAX_POINTS).collect()
 }
 
-fn chart(
+fn sensor_chart(
     title: &str,
     unit: &str,
     from_zero: bool,
@@ -128,39 +134,39 @@ fn chart(
         return None;
     }
     let values = all.iter().flat_map(|(_, samples)| samples);
-    let (least, most) = extent(values.map(|sample| sample.3));
-    let (unit, size) = if unit == BYTES {
-        binary(most)
+    let (least, most) = value_range(values.map(|sample| sample.3));
+    let (unit, size) = if unit == BYTES_UNIT {
+        fitting_binary_unit(most)
     } else {
         (unit, 1.0)
     };
     for sample in all.iter_mut().flat_map(|(_, samples)| samples) {
         sample.3 /= size;
     }
-    let series = if all.len() > FEW {
+    let series = if all.len() > MAX_GPU_LINES {
         let name = format!("mean of {} GPUs, lowest to highest", all.len());
         let samples = all.into_iter().flat_map(|(_, samples)| samples);
-        let line = line(samples.collect());
+        let line = bucketed_line(samples.collect());
         vec![LineSeries { name, ..line }]
     } else {
         let series = all.into_iter().map(|(name, samples)| LineSeries {
             name,
             band: Vec::new(),
-            ..line(samples)
+            ..bucketed_line(samples)
         });
         series.collect()
     };
     let ends = stretches.first().zip(stretches.last());
     let description = format!(
         "from {} to {} over {}",
-        format_figure(rounded(least / size), unit),
-        format_figure(rounded(most / size), unit),
-        duration(ends.map_or(0.0, |(first, last)| last.1 - first.0)),
+        format_figure(round_to_hundredths(least / size), unit),
+        format_figure(round_to_hundredths(most / size), unit),
+        format_duration(ends.map_or(0.0, |(first, last)| last.1 - first.0)),
     );
     // A single one is the whole axis.
     let marked = Some(stretches).filter(|all| all.len() > 1);
     let lines = LineChart {
-        over: "seconds since the run started".to_owned(),
+        axis_name: "seconds since the run started".to_owned(),
         unit: unit.to_owned(),
         from_zero,
         series,
@@ -170,18 +176,18 @@ fn chart(
     Some(Chart::new("", title, &description, ChartKind::Lines(lines)))
 }
 
-fn rounded(value: f64) -> f64 {
+fn round_to_hundredths(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 
-/// A line through the samples, in at most [`POINTS`] points: means, with the lowest and the highest
+/// A line through the samples, in at most [`MAX_POINTS`] points: means, with the lowest and the highest
 /// value around them. It is broken where samples are missing.
-fn line(mut samples: Vec<ChartSample>) -> LineSeries {
+fn bucketed_line(mut samples: Vec<ChartSample>) -> LineSeries {
     samples.sort_by(|left, right| left.0.total_cmp(&right.0));
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
         return LineSeries::default();
     };
-    let width = ((last.0 - first.0) / to_f64(POINTS)).max(f64::MIN_POSITIVE);
+    let width = ((last.0 - first.0) / to_f64(MAX_POINTS)).max(f64::MIN_POSITIVE);
     let begin = first.0;
     let mut series = LineSeries::default();
     let same = |left: &ChartSample, right: &ChartSample| {
@@ -194,7 +200,8 @@ fn line(mut samples: Vec<ChartSample>) -> LineSeries {
             continue;
         };
         if let Some((time, pause, step, _)) = before
-            && (step != last.2 || together[0].0 - time > LATE * pause + LATE)
+            && (step != last.2
+                || together[0].0 - time > MAX_LATE_INTERVALS * pause + MAX_LATE_INTERVALS)
         {
             series.points.push((time, None));
             series.band.push((0.0, 0.0));
@@ -204,7 +211,7 @@ fn line(mut samples: Vec<ChartSample>) -> LineSeries {
         let point = (mean(|sample| sample.0), Some(mean(|sample| sample.3)));
         series.points.push(point);
         let values = together.iter().map(|sample| sample.3);
-        series.band.push(extent(values));
+        series.band.push(value_range(values));
         before = Some(*last);
     }
     series

@@ -3,14 +3,14 @@
 
 use itertools::join;
 
-use super::{Chart, ChartKind, LineChart, LineSeries, VerdictChart, extent, median};
+use super::{Chart, ChartKind, LineChart, LineSeries, VerdictChart, median, value_range};
 use retrial_readings::nearest::truncate_to_chars;
 use retrial_results::verdict::{Outcome, number};
 
 /// Lines in more colours cannot be distinguished.
-const LINES: usize = 6;
+const MAX_LINES: usize = 6;
 /// The most letters of a description.
-const DESCRIBED: usize = 500;
+const MAX_DESCRIPTION_LETTERS: usize = 500;
 
 /// The results of one category of a chart, oldest first.
 #[derive(Debug, Clone, Default)]
@@ -23,46 +23,46 @@ pub struct CategoryResults {
 
 /// Verdicts as a chart, and ratios as another if a category has one. `over` is the word for the categories and the
 /// name of their axis. Each row has a label and its results in each of the categories.
-pub fn of_history(
+pub fn history_charts(
     over: (&str, &str),
     categories: &[String],
     rows: &[(String, Vec<CategoryResults>)],
     unverified: bool,
 ) -> Vec<Chart> {
-    let mut charts = vec![verdicts(over, categories, rows)];
-    charts.extend(ratios(over, categories, rows, unverified));
+    let mut charts = vec![verdicts_chart(over, categories, rows)];
+    charts.extend(ratios_chart(over, categories, rows, unverified));
     charts
 }
 
-fn verdicts(
+fn verdicts_chart(
     over: (&str, &str),
     categories: &[String],
     rows: &[(String, Vec<CategoryResults>)],
 ) -> Chart {
-    let rows = rows.iter().map(|(label, results)| {
+    let labelled_latest = rows.iter().map(|(label, results)| {
         let latest = results
             .iter()
             .map(|category| category.verdicts.last().copied());
         (label.clone(), latest.collect::<Vec<_>>())
     });
-    let rows: Vec<_> = rows.collect();
-    let described = rows.iter().map(|(label, latest)| {
+    let rows: Vec<_> = labelled_latest.collect();
+    let row_texts = rows.iter().map(|(label, latest)| {
         let both = categories.iter().zip(latest);
         let words =
             both.filter_map(|(category, verdict)| Some(format!("{category} {}", (*verdict)?)));
         format!("{label}: {}", join(words, ", "))
     });
-    let described = shortened(described);
+    let described = join_truncated(row_texts);
     let title = format!("Latest verdict by {}", over.0);
     let kind = ChartKind::Verdicts(VerdictChart {
-        over: over.1.to_owned(),
+        axis_name: over.1.to_owned(),
         categories: categories.to_vec(),
         rows,
     });
     Chart::new("", &title, &described, kind)
 }
 
-fn ratios(
+fn ratios_chart(
     over: (&str, &str),
     categories: &[String],
     rows: &[(String, Vec<CategoryResults>)],
@@ -71,7 +71,7 @@ fn ratios(
     let with_ratio = rows
         .iter()
         .filter(|(_, results)| results.iter().any(|category| !category.ratios.is_empty()));
-    let series = with_ratio.take(LINES).map(|(label, results)| {
+    let median_lines = with_ratio.take(MAX_LINES).map(|(label, results)| {
         let medians = results.iter().zip(0_u32..);
         let points = medians.map(|(category, at)| (f64::from(at), median(&category.ratios)));
         let ratios = results
@@ -80,26 +80,26 @@ fn ratios(
         LineSeries {
             name: label.clone(),
             points: points.collect(),
-            band: ratios.map(extent).collect(),
+            band: ratios.map(value_range).collect(),
             marked: true,
         }
     });
-    let series: Vec<LineSeries> = series.collect();
+    let series: Vec<LineSeries> = median_lines.collect();
     if series.is_empty() {
         return None;
     }
-    let described = series.iter().map(|line| {
+    let line_texts = series.iter().map(|line| {
         let points = line.points.iter().zip(categories);
         let words = points.filter_map(|((_, median), category)| {
-            Some(format!("{category} {}", number::ratio((*median)?)))
+            Some(format!("{category} {}", number::format_ratio((*median)?)))
         });
         format!("{}: {}", line.name, join(words, ", "))
     });
-    let described = shortened(described);
+    let described = join_truncated(line_texts);
     let word = if unverified { ", unverified" } else { "" };
     let title = format!("Ratio to the published figure by {}, median{word}", over.0);
     let lines = LineChart {
-        over: over.1.to_owned(),
+        axis_name: over.1.to_owned(),
         categories: categories.to_vec(),
         unit: "of the published".to_owned(),
         series,
@@ -110,8 +110,8 @@ fn ratios(
 }
 
 /// Joins the rows' texts, truncated for listeners: the tables of a page have all of it.
-fn shortened(rows: impl Iterator<Item = String>) -> String {
-    truncate_to_chars(&join(rows, "; "), DESCRIBED)
+fn join_truncated(rows: impl Iterator<Item = String>) -> String {
+    truncate_to_chars(&join(rows, "; "), MAX_DESCRIPTION_LETTERS)
 }
 
 #[cfg(test)]
@@ -130,7 +130,7 @@ mod tests {
         ];
         let categories = ["7.0".to_owned(), "7.1".to_owned()];
         let rows = [("8 x MI355X".to_owned(), results)];
-        let charts = of_history(("ROCm", "ROCm"), &categories, &rows, false);
+        let charts = history_charts(("ROCm", "ROCm"), &categories, &rows, false);
         let [ChartKind::Verdicts(verdicts), ChartKind::Lines(lines)] =
             [&charts[0], &charts[1]].map(|chart| &chart.kind)
         else {
@@ -150,7 +150,7 @@ mod tests {
         }];
         let rows = [("8 x MI355X".to_owned(), results)];
         assert_eq!(
-            of_history(("month", "month"), &["2026-04".to_owned()], &rows, false).len(),
+            history_charts(("month", "month"), &["2026-04".to_owned()], &rows, false).len(),
             1
         );
     }

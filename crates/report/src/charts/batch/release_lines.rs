@@ -4,57 +4,63 @@ use indexmap::IndexMap;
 use itertools::{Itertools as _, join};
 
 use super::BatchFigure;
-use crate::charts::{Chart, ChartKind, LineChart, LineSeries, cut_to, extent, is_release};
+use crate::charts::{
+    Chart, ChartKind, LineChart, LineSeries, is_release, truncation_note, value_range,
+};
 use retrial_batch::verdict::{BatchAxis, BatchVerdict, CellVerdict};
 use retrial_results::verdict::number;
 
 /// More lines cannot be distinguished.
-const LINES: usize = 6;
+const MAX_LINES: usize = 6;
 
 /// The lines, if an axis has releases.
-pub(super) fn lines(figure: &BatchFigure<'_>) -> Option<Chart> {
-    let axis = releases(figure.batch)?;
-    let mut series = series(axis, figure);
+pub(super) fn release_chart(figure: &BatchFigure<'_>) -> Option<Chart> {
+    let axis = release_axis(figure.batch)?;
+    let mut series = lines_by_cells(axis, figure);
     let count = series.len();
-    series.truncate(LINES);
+    series.truncate(MAX_LINES);
     let count_known =
         |series: &LineSeries| series.points.iter().flat_map(|(_, value)| value).count();
     if series.iter().all(|series| count_known(series) < 2) {
         return None;
     }
-    let detail = format!(" over {}{}", axis.name, cut_to(LINES, count, " lines"));
-    let values = series.iter().map(|series| {
-        let points = series.points.iter().zip(&axis.values);
-        let points = points.filter_map(|((_, value), release)| {
+    let detail = format!(
+        " over {}{}",
+        axis.name,
+        truncation_note(MAX_LINES, count, " lines")
+    );
+    let descriptions = series.iter().map(|series| {
+        let released_points = series.points.iter().zip(&axis.values);
+        let points = released_points.filter_map(|((_, value), release)| {
             let value = number::format_figure((*value)?, figure.unit);
             Some(format!("{release} {value}"))
         });
         format!("{}: {}", series.name, join(points, ", "))
     });
-    let values = values.collect_vec();
+    let values = descriptions.collect_vec();
     let lines = LineChart {
-        over: axis.name.clone(),
+        axis_name: axis.name.clone(),
         categories: axis.values.clone(),
         unit: figure.unit.to_owned(),
         series,
         whiskers: "lowest and highest trial",
         ..LineChart::default()
     };
-    Some(figure.chart(&detail, values, ChartKind::Lines(lines)))
+    Some(figure.new_chart(&detail, values, ChartKind::Lines(lines)))
 }
 
 /// The axis whose values are releases.
-fn releases(batch: &BatchVerdict) -> Option<&BatchAxis> {
+fn release_axis(batch: &BatchVerdict) -> Option<&BatchAxis> {
     let mut axes = batch.axes.iter().filter(|axis| axis.values.len() > 1);
     axes.find(|axis| axis.values.iter().all(|value| is_release(value)))
 }
 
-fn series(axis: &BatchAxis, figure: &BatchFigure<'_>) -> Vec<LineSeries> {
+fn lines_by_cells(axis: &BatchAxis, figure: &BatchFigure<'_>) -> Vec<LineSeries> {
     let mut all: IndexMap<String, LineSeries> = IndexMap::new();
     for cell in &figure.batch.cells {
         let release = cell.axes.get(&axis.name);
         let at = release.and_then(|at| axis.values.iter().position(|value| value == at));
-        let (Some(at), Some(measured)) = (at, figure.in_cell(cell)) else {
+        let (Some(at), Some(measured)) = (at, figure.figure_in_cell(cell)) else {
             continue;
         };
         let value = measured.value;
@@ -71,16 +77,16 @@ fn series(axis: &BatchAxis, figure: &BatchFigure<'_>) -> Vec<LineSeries> {
             band: vec![(value, value); axis.values.len()],
             marked: true,
         };
-        let series = all.entry(others(cell, axis)).or_insert_with_key(line);
+        let series = all.entry(other_axes(cell, axis)).or_insert_with_key(line);
         series.points[at].1 = Some(value);
-        series.band[at] = extent(measured.trials.into_iter().chain([value]));
+        series.band[at] = value_range(measured.trials.into_iter().chain([value]));
     }
     all.into_values().collect()
 }
 
 /// The cell's values on the other axes: `backend migraphx`.
-fn others(cell: &CellVerdict, axis: &BatchAxis) -> String {
-    let others = cell.axes.iter().filter(|(name, _)| *name != axis.name);
-    let others = others.map(|(name, value)| format!("{name} {value}"));
+fn other_axes(cell: &CellVerdict, axis: &BatchAxis) -> String {
+    let other_values = cell.axes.iter().filter(|(name, _)| *name != axis.name);
+    let others = other_values.map(|(name, value)| format!("{name} {value}"));
     join(others, ", ")
 }

@@ -2,58 +2,58 @@
 
 use itertools::join;
 
-use super::of_verdict::usable;
+use super::verdict::drawable_bounds;
 use super::{Chart, RatioChart, RatioRow};
 use retrial_recipe::model::{Better, Mode};
 use retrial_results::verdict::comparison::{Change, ComparedFigure, Comparison, MeasuredSide};
 use retrial_results::verdict::number;
 
 /// More rows are several charts.
-const ROWS: usize = 24;
+const MAX_CHART_ROWS: usize = 24;
 
 /// Returns one chart for each scenario and mode that was compared.
-pub fn of_comparison(comparison: &Comparison) -> Vec<Chart> {
+pub fn comparison_charts(comparison: &Comparison) -> Vec<Chart> {
     let key = |figure: &ComparedFigure| (figure.benchmark.clone(), figure.scenario.clone());
-    let figures = comparison.figures.iter();
-    let mut figures: Vec<&ComparedFigure> = figures
+    let all_figures = comparison.figures.iter();
+    let mut figures: Vec<&ComparedFigure> = all_figures
         .filter(|figure| figure.mode == Mode::Performance && figure.ratio.is_some())
         .collect();
     figures.sort_by_key(|figure| key(figure));
-    let charts = figures.chunk_by(|left, right| key(left) == key(right));
-    let charts = charts.filter_map(|figures| {
+    let groups = figures.chunk_by(|left, right| key(left) == key(right));
+    let charts = groups.filter_map(|figures| {
         let first = figures[0];
         let letter = &first.baseline.subject;
         let mut subjects = comparison.subjects.iter();
-        let name = subjects.find(|subject| subject.letter == *letter);
-        let name = name.map_or(String::new(), |subject| format!(", {}", subject.name));
+        let baseline = subjects.find(|subject| subject.letter == *letter);
+        let name = baseline.map_or(String::new(), |subject| format!(", {}", subject.name));
         let (scenario, mode) = (&first.scenario, first.mode);
         let title = format!("{scenario} {mode}, compared with {letter}{name}");
-        let rows = figures.iter().take(ROWS).filter_map(|figure| {
+        let rows = figures.iter().take(MAX_CHART_ROWS).filter_map(|figure| {
             let label = format!("{} {}", figure.candidate.subject, figure.figure);
-            row(label, figure)
+            difference_row(label, figure)
         });
         let ratios = RatioChart {
             reference: format!("{letter}, the baseline"),
             rows: rows.collect(),
-            whiskers: whiskers(comparison.confidence),
+            whiskers: interval_label(comparison.confidence),
             ..RatioChart::default()
         };
         let description = join(figures.iter().map(|figure| &figure.sentence), " ");
-        ratios.chart(&first.benchmark, &title, &description)
+        ratios.into_chart(&first.benchmark, &title, &description)
     });
     charts.collect()
 }
 
-pub(super) fn whiskers(confidence: f64) -> String {
+pub(super) fn interval_label(confidence: f64) -> String {
     format!("two-sided {} interval", number::format_percent(confidence))
 }
 
 /// A difference; none without a ratio.
-pub(super) fn row(label: String, figure: &ComparedFigure) -> Option<RatioRow> {
+pub(super) fn difference_row(label: String, figure: &ComparedFigure) -> Option<RatioRow> {
     Some(RatioRow {
         label,
         value: figure.ratio?,
-        interval: figure.interval.and_then(usable),
+        interval: figure.interval.and_then(drawable_bounds),
         edges: Vec::new(),
         trials: trial_ratios(
             &figure.candidate,

@@ -4,7 +4,7 @@ use itertools::{Itertools as _, join};
 
 use super::{
     Bar, BarChart, Chart, ChartKind, FigureOrigin, LineChart, LineSeries, RatioChart, RatioRow,
-    extent,
+    value_range,
 };
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{
@@ -13,7 +13,7 @@ use retrial_results::verdict::{
 use retrial_stats::AcceptanceRegion;
 
 /// The most rows of a chart.
-const ROWS: usize = 40;
+const MAX_CHART_ROWS: usize = 40;
 /// Latencies by the stem of their figures' names: those to the first token and those between tokens
 /// differ in magnitude.
 const LATENCIES: [(&str, &str); 4] = [
@@ -25,27 +25,27 @@ const LATENCIES: [(&str, &str); 4] = [
 
 /// The charts of a verdict. The first is the one that decides: the ratio of each judged figure to the
 /// published one. Bars are for figures that nothing was published of.
-pub fn of_verdict(verdict: &Verdict) -> Vec<Chart> {
+pub fn verdict_charts(verdict: &Verdict) -> Vec<Chart> {
     let results = || verdict.results.iter();
     let latencies = results()
         .filter(|result| result.mode == Mode::Performance)
         .flat_map(|result| {
             let latencies = LATENCIES.iter();
-            latencies.filter_map(move |(stem, name)| percentiles(result, stem, name))
+            latencies.filter_map(move |(stem, name)| percentile_chart(result, stem, name))
         });
     let unpublished = results().filter(|result| result.judgements.is_empty());
-    let charts = ratios(verdict).into_iter();
-    let charts = charts.chain(unpublished.filter_map(measured));
+    let ratio_charts = ratios_chart(verdict).into_iter();
+    let charts = ratio_charts.chain(unpublished.filter_map(unpublished_chart));
     charts.chain(latencies).collect()
 }
 
-fn chart(result: &ResultVerdict, name: &str, description: &str, kind: ChartKind) -> Chart {
+fn result_chart(result: &ResultVerdict, name: &str, description: &str, kind: ChartKind) -> Chart {
     let title = format!("{} {}: {name}", result.scenario, result.mode);
     Chart::new(&result.benchmark, &title, description, kind)
 }
 
 /// Two one-sided bounds are not a two-sided interval.
-pub(super) fn whiskers(confidence: f64) -> String {
+pub(super) fn bounds_label(confidence: f64) -> String {
     format!(
         "bounds at {} confidence each",
         number::format_percent(confidence)
@@ -53,29 +53,29 @@ pub(super) fn whiskers(confidence: f64) -> String {
 }
 
 /// A row for each judged figure: throughput, latency and accuracy alike.
-fn ratios(verdict: &Verdict) -> Option<Chart> {
+fn ratios_chart(verdict: &Verdict) -> Option<Chart> {
     let results = verdict.results.iter();
-    let mut rows: Vec<RatioRow> = results.flat_map(rows).collect();
+    let mut rows: Vec<RatioRow> = results.flat_map(ratio_rows).collect();
     let count = rows.len();
-    let title = if count > ROWS {
+    let title = if count > MAX_CHART_ROWS {
         rows.sort_by(|left, right| left.value.total_cmp(&right.value));
-        rows.truncate(ROWS);
-        format!("The lowest {ROWS} of {count} figures, relative to the published ones")
+        rows.truncate(MAX_CHART_ROWS);
+        format!("The lowest {MAX_CHART_ROWS} of {count} figures, relative to the published ones")
     } else {
         "Measured figures, relative to the published ones".to_owned()
     };
-    let ratios = published(rows, verdict.confidence);
-    ratios.chart(&verdict.submission.benchmark, &title, &verdict.sentence)
+    let ratios = ratios_to_published(rows, verdict.confidence);
+    ratios.into_chart(&verdict.submission.benchmark, &title, &verdict.sentence)
 }
 
 /// Ratios to published figures. The legend has the margin if all have the same one.
-pub(super) fn published(rows: Vec<RatioRow>, confidence: f64) -> RatioChart {
+pub(super) fn ratios_to_published(rows: Vec<RatioRow>, confidence: f64) -> RatioChart {
     let mut least = rows.iter().filter_map(|row| row.edges.first().copied());
     let margin = least.all_equal_value().ok().filter(|edge| *edge <= 1.0);
     RatioChart {
         reference: "published".to_owned(),
         rows,
-        whiskers: whiskers(confidence),
+        whiskers: bounds_label(confidence),
         edge: margin.map_or("margin".to_owned(), |edge| {
             format!("margin {}", number::format_percent(1.0 - edge))
         }),
@@ -83,7 +83,7 @@ pub(super) fn published(rows: Vec<RatioRow>, confidence: f64) -> RatioChart {
 }
 
 /// A row for each judged figure of a result.
-pub(super) fn rows(result: &ResultVerdict) -> Vec<RatioRow> {
+pub(super) fn ratio_rows(result: &ResultVerdict) -> Vec<RatioRow> {
     let mode = match result.mode {
         Mode::Performance => String::new(),
         mode => format!("{mode} "),
@@ -93,8 +93,8 @@ pub(super) fn rows(result: &ResultVerdict) -> Vec<RatioRow> {
         Some(RatioRow {
             label: format!("{} {mode}{}", result.scenario, judgement.figure),
             value: judgement.ratio?,
-            interval: judgement.bounds.and_then(usable),
-            edges: edges(AcceptanceRegion::new(judgement.claim, judgement.margin)),
+            interval: judgement.bounds.and_then(drawable_bounds),
+            edges: drawable_edges(AcceptanceRegion::new(judgement.claim, judgement.margin)),
             trials: trial_ratios(result, judgement).unwrap_or_default(),
             word: outcome.word().to_owned(),
             bad: outcome > Outcome::Inconclusive,
@@ -104,7 +104,7 @@ pub(super) fn rows(result: &ResultVerdict) -> Vec<RatioRow> {
 }
 
 /// The edges of a region that can be drawn.
-pub(super) fn edges(region: AcceptanceRegion) -> Vec<f64> {
+pub(super) fn drawable_edges(region: AcceptanceRegion) -> Vec<f64> {
     let (low, high) = region.edges();
     let is_drawn = |edge: &f64| edge.is_finite() && *edge > 0.0;
     [low, high].into_iter().filter(is_drawn).collect()
@@ -118,7 +118,7 @@ fn trial_ratios(result: &ResultVerdict, judgement: &Judgement) -> Option<Vec<f64
     let quotient = judgement.measured.as_ref()?.value / published;
     let is_up = (quotient - ratio).abs() <= (quotient.recip() - ratio).abs();
     let factor = judgement.normalised_by.unwrap_or(1.0);
-    let trials = trials(result, &judgement.figure).into_iter();
+    let trials = figure_of_each_trial(result, &judgement.figure).into_iter();
     let ratios = trials.map(|trial| {
         let quotient = trial * factor / published;
         if is_up { quotient } else { quotient.recip() }
@@ -127,7 +127,7 @@ fn trial_ratios(result: &ResultVerdict, judgement: &Judgement) -> Option<Vec<f64
 }
 
 /// The figure of each trial, if there are several.
-fn trials(result: &ResultVerdict, figure: &str) -> Vec<f64> {
+fn figure_of_each_trial(result: &ResultVerdict, figure: &str) -> Vec<f64> {
     let figures = result.trials.iter().filter_map(|trial| {
         let mut figures = trial.figures.iter();
         figures.find(|(name, _)| name.eq_ignore_ascii_case(figure))
@@ -137,15 +137,15 @@ fn trials(result: &ResultVerdict, figure: &str) -> Vec<f64> {
 }
 
 /// Bounds that can be drawn.
-pub(super) fn usable(bounds: Bounds) -> Option<(f64, f64)> {
+pub(super) fn drawable_bounds(bounds: Bounds) -> Option<(f64, f64)> {
     let is_usable = bounds.upper > bounds.lower && bounds.lower.is_finite() && bounds.upper < 1e3;
     is_usable.then_some((bounds.lower, bounds.upper))
 }
 
 /// The trials of a figure without a published one, if there are several.
-fn measured(result: &ResultVerdict) -> Option<Chart> {
+fn unpublished_chart(result: &ResultVerdict) -> Option<Chart> {
     let (name, figure) = result.deciding_figure()?;
-    let trials = trials(result, name);
+    let trials = figure_of_each_trial(result, name);
     if trials.is_empty() {
         return None;
     }
@@ -156,20 +156,25 @@ fn measured(result: &ResultVerdict) -> Option<Chart> {
         bars: vec![Bar { trials, ..bar }],
         ..BarChart::default()
     };
-    Some(chart(result, name, &result.sentence, ChartKind::Bars(bars)))
+    Some(result_chart(
+        result,
+        name,
+        &result.sentence,
+        ChartKind::Bars(bars),
+    ))
 }
 
 /// A latency by percentile: `latency_p99_9_ns` is the 99.9th of `latency`.
-fn percentiles(result: &ResultVerdict, stem: &str, name: &str) -> Option<Chart> {
+fn percentile_chart(result: &ResultVerdict, stem: &str, name: &str) -> Option<Chart> {
     let percentile = |name: &str| -> Option<f64> {
         let digits = name.strip_prefix(stem)?.strip_prefix("_p")?;
         digits.strip_suffix("_ns")?.replace('_', ".").parse().ok()
     };
-    let figures = result.figures.iter();
-    let figures = figures.filter(|(_, figure)| figure.value.is_finite());
-    let percentiles = figures.filter_map(|(name, figure)| Some((percentile(name)?, name, figure)));
-    let percentiles = percentiles.sorted_by(|(left, ..), (right, ..)| left.total_cmp(right));
-    let percentiles = percentiles.collect_vec();
+    let all_figures = result.figures.iter();
+    let figures = all_figures.filter(|(_, figure)| figure.value.is_finite());
+    let unsorted = figures.filter_map(|(name, figure)| Some((percentile(name)?, name, figure)));
+    let sorted = unsorted.sorted_by(|(left, ..), (right, ..)| left.total_cmp(right));
+    let percentiles = sorted.collect_vec();
     if percentiles.len() < 3 {
         return None;
     }
@@ -177,12 +182,13 @@ fn percentiles(result: &ResultVerdict, stem: &str, name: &str) -> Option<Chart> 
         .iter()
         .map(|(percent, ..)| format!("p{percent}"))
         .collect();
-    let described = percentiles.iter().zip(&categories);
-    let described = described.map(|((_, _, figure), category)| format!("{category}: {figure}"));
-    let described = join(described, ", ");
+    let labelled = percentiles.iter().zip(&categories);
+    let described_points =
+        labelled.map(|((_, _, figure), category)| format!("{category}: {figure}"));
+    let described = join(described_points, ", ");
     let trials = |name: &String| {
         let trials = result.trials.iter();
-        extent(trials.filter_map(|trial| Some(trial.figures.get(name)?.value)))
+        value_range(trials.filter_map(|trial| Some(trial.figures.get(name)?.value)))
     };
     let several = result.trials.len() > 1;
     let bands = percentiles.iter().filter(|_| several);
@@ -200,7 +206,7 @@ fn percentiles(result: &ResultVerdict, stem: &str, name: &str) -> Option<Chart> 
         marked: true,
     };
     let lines = LineChart {
-        over: "percentile of the queries".to_owned(),
+        axis_name: "percentile of the queries".to_owned(),
         categories,
         unit: percentiles[0].2.unit.clone(),
         from_zero: true,
@@ -208,5 +214,10 @@ fn percentiles(result: &ResultVerdict, stem: &str, name: &str) -> Option<Chart> 
         whiskers: "lowest and highest trial",
         ..LineChart::default()
     };
-    Some(chart(result, name, &described, ChartKind::Lines(lines)))
+    Some(result_chart(
+        result,
+        name,
+        &described,
+        ChartKind::Lines(lines),
+    ))
 }

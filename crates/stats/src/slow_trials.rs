@@ -1,38 +1,39 @@
 //! Trials that are slower than the others: rare ones, and the first.
 
-use crate::descriptive::{deviation, mean, median, to_f64};
-use crate::outliers::outliers;
-use crate::quantile::quantile;
+use crate::descriptive::{mean, median, standard_deviation, to_f64};
+use crate::outliers::find_outliers;
+use crate::quantile::student_quantile;
 
 /// Slower than the median by this many of the deviations that one trial is assumed to have: a trial
 /// in a hundred thousand is, if it has two of them, and one in two million if it has one.
-const DEVIATIONS: f64 = 6.0;
+const SLOW_TRIAL_DEVIATIONS: f64 = 6.0;
 /// Slow trials are rare if there are at least this many trials for each.
-const RARE: usize = 3;
+const MIN_TRIALS_PER_SLOW_TRIAL: usize = 3;
 /// Fewest trials whose median is typical.
-const FEWEST: usize = 3;
+const MIN_TYPICAL_TRIALS: usize = 3;
 /// The probability that a first trial like the others is reported as slow.
-const ALPHA: f64 = 0.01;
+const SLOW_START_ALPHA: f64 = 0.01;
 /// A first trial that is slower by less is not worth a word.
-const NOTEWORTHY: f64 = 0.005;
+const MIN_SLOW_START: f64 = 0.005;
 
 /// Positions of rare trials (oriented log ratios) far below the median: by the assumed noise of one
 /// trial, or from five on by the others' own scatter. None where they are not rare.
-pub fn slow_trials(logs: &[f64], noise: Option<f64>) -> Vec<usize> {
-    if logs.len() < FEWEST || !logs.iter().all(|log| log.is_finite()) {
+pub fn find_slow_trials(logs: &[f64], noise: Option<f64>) -> Vec<usize> {
+    if logs.len() < MIN_TYPICAL_TRIALS || !logs.iter().all(|log| log.is_finite()) {
         return Vec::new();
     }
-    let median = median(logs);
+    let median_log = median(logs);
     let far = match noise.filter(|noise| *noise > 0.0) {
-        None => outliers(&logs.iter().map(|log| log.exp()).collect::<Vec<f64>>()),
+        None => find_outliers(&logs.iter().map(|log| log.exp()).collect::<Vec<f64>>()),
         Some(noise) => {
-            let is_far = |position: &usize| median - logs[*position] > DEVIATIONS * noise;
+            let is_far =
+                |position: &usize| median_log - logs[*position] > SLOW_TRIAL_DEVIATIONS * noise;
             (0..logs.len()).filter(is_far).collect()
         }
     };
-    let is_slow = |position: &usize| logs[*position] < median;
+    let is_slow = |position: &usize| logs[*position] < median_log;
     let slow: Vec<usize> = far.into_iter().filter(is_slow).collect();
-    if slow.len() * RARE > logs.len() {
+    if slow.len() * MIN_TRIALS_PER_SLOW_TRIAL > logs.len() {
         return Vec::new();
     }
     slow
@@ -40,20 +41,21 @@ pub fn slow_trials(logs: &[f64], noise: Option<f64>) -> Vec<usize> {
 
 /// By how much the first trial is slower than the mean of the others, as a log ratio, where chance
 /// seldom makes it: a warm-up.
-pub fn slow_start(logs: &[f64], noise: Option<f64>) -> Option<f64> {
+pub fn measure_slow_start(logs: &[f64], noise: Option<f64>) -> Option<f64> {
     let (first, others) = logs.split_first()?;
-    if others.len() < FEWEST - 1 || !logs.iter().all(|log| log.is_finite()) {
+    if others.len() < MIN_TYPICAL_TRIALS - 1 || !logs.iter().all(|log| log.is_finite()) {
         return None;
     }
     let count = to_f64(others.len());
     // Two others may be near each other by chance: an assumed noise is better known than theirs.
     let (scatter, degrees) = match noise.filter(|noise| *noise > 0.0) {
-        Some(noise) => (deviation(others).max(noise), f64::INFINITY),
-        None => (deviation(others), count - 1.0),
+        Some(noise) => (standard_deviation(others).max(noise), f64::INFINITY),
+        None => (standard_deviation(others), count - 1.0),
     };
-    let by_chance = quantile(ALPHA, degrees) * scatter * (1.0 + 1.0 / count).sqrt();
+    let by_chance =
+        student_quantile(SLOW_START_ALPHA, degrees) * scatter * (1.0 + 1.0 / count).sqrt();
     let slower = mean(others) - first;
-    (slower > by_chance.max(NOTEWORTHY)).then_some(slower)
+    (slower > by_chance.max(MIN_SLOW_START)).then_some(slower)
 }
 
 #[cfg(test)]
@@ -77,7 +79,7 @@ mod tests {
         #[case] noise: Option<f64>,
         #[case] expected: &[usize],
     ) {
-        assert_eq!(slow_trials(logs, noise), expected);
+        assert_eq!(find_slow_trials(logs, noise), expected);
     }
 
     #[rstest]
@@ -93,6 +95,6 @@ mod tests {
         #[case] noise: Option<f64>,
         #[case] named: bool,
     ) {
-        assert_eq!(slow_start(logs, noise).is_some(), named);
+        assert_eq!(measure_slow_start(logs, noise).is_some(), named);
     }
 }

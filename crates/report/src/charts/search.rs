@@ -4,11 +4,13 @@ use super::{Chart, ChartKind, DotChart};
 use retrial_batch::search::SearchVerdict;
 
 /// The chart of a search, if its trials have figures.
-pub(super) fn chart(search: &SearchVerdict) -> Option<Chart> {
+pub(super) fn search_chart(search: &SearchVerdict) -> Option<Chart> {
     let category = |value: &String| search.values.iter().position(|category| category == value);
-    let dots = search.trials.iter();
-    let dots = dots.filter_map(|trial| Some((category(&trial.value)?, trial.figure?)));
-    let dots: Vec<(usize, f64)> = dots.filter(|(_, value)| value.is_finite()).collect();
+    let trials = search.trials.iter();
+    let measured_dots = trials.filter_map(|trial| Some((category(&trial.value)?, trial.figure?)));
+    let dots: Vec<(usize, f64)> = measured_dots
+        .filter(|(_, value)| value.is_finite())
+        .collect();
     if dots.is_empty() {
         return None;
     }
@@ -18,7 +20,7 @@ pub(super) fn chart(search: &SearchVerdict) -> Option<Chart> {
         search.axis, search.scenario, search.figure
     );
     let dots = DotChart {
-        over: search.axis.clone(),
+        axis_name: search.axis.clone(),
         categories: search.values.clone(),
         unit: search.unit.clone(),
         dots,

@@ -16,7 +16,7 @@ pub(super) struct PlannedPair<'a> {
     /// The figure; empty where neither plan nor result names one.
     pub figure: String,
     /// Both sides, or why they cannot be compared.
-    pub found: Result<FigurePair<'a>, String>,
+    pub pair: Result<FigurePair<'a>, String>,
 }
 
 /// The planned scenarios of a claim, each with its figure.
@@ -42,18 +42,10 @@ pub(super) fn planned_pairs<'a>(
         let position = candidate.iter().position(|second| is_like(first, second));
         pairs.extend(match position {
             Some(other) => {
-                let rounds = [
-                    &cut.subjects[0].measured[at],
-                    &cut.subjects[1].measured[other],
-                ];
-                of_scenario(claim, cut, [*first, candidate[other]], rounds)
+                let rounds = [&cut.subjects[0].rounds[at], &cut.subjects[1].rounds[other]];
+                pair_of_scenario(claim, cut, [*first, candidate[other]], rounds)
             }
-            None => without_other(
-                claim,
-                *first,
-                &cut.subjects[0].measured[at],
-                cut.subjects[1],
-            ),
+            None => unmatched_pair(claim, *first, &cut.subjects[0].rounds[at], cut.subjects[1]),
         });
     }
     let [first, second] = cut.subjects;
@@ -63,7 +55,7 @@ pub(super) fn planned_pairs<'a>(
         .filter(|(_, side)| applies(side))
     {
         if !baseline.iter().any(|other| is_like(other, side)) {
-            pairs.extend(without_other(claim, *side, &second.measured[at], first));
+            pairs.extend(unmatched_pair(claim, *side, &second.rounds[at], first));
         }
     }
     pairs
@@ -76,16 +68,16 @@ pub(super) fn is_selected(claim: &BatchClaim, scenario: &str) -> bool {
 }
 
 /// A scenario that both subjects were planned to have; none where neither has the figure that the claim names.
-fn of_scenario<'a>(
+fn pair_of_scenario<'a>(
     claim: &BatchClaim,
     cut: &'a AlignedSubjects<'_>,
     sides: [SideMeasurement<'a>; 2],
     rounds: [&SubjectMeasurement; 2],
 ) -> Option<PlannedPair<'a>> {
-    let plans = |figure: &str| rounds.map(|rounds| rounds.figures.plans(figure));
+    let plans = |figure: &str| rounds.map(|rounds| rounds.figures.is_planned(figure));
     let figure = if let Some(figure) = &claim.figure {
-        let plans = plans(figure);
-        let is_planned = plans.contains(&Some(true)) || plans == [None, None];
+        let planned_flags = plans(figure);
+        let is_planned = planned_flags.contains(&Some(true)) || planned_flags == [None, None];
         is_planned.then(|| figure.clone())?
     } else {
         let mut names = rounds.iter().flat_map(|rounds| &rounds.figures.names);
@@ -110,14 +102,14 @@ fn of_scenario<'a>(
 
 /// A scenario of one subject alone: a missing part, unless the other was not to have it. Other hosts' results have no
 /// plan: they are to have the scenarios of the batch.
-fn without_other<'a>(
+fn unmatched_pair<'a>(
     claim: &BatchClaim,
     side: SideMeasurement<'a>,
     rounds: &SubjectMeasurement,
     lacks: &JudgedSubject,
 ) -> Option<PlannedPair<'a>> {
     let named = claim.figure.as_deref();
-    if named.is_some_and(|figure| rounds.figures.plans(figure) == Some(false)) {
+    if named.is_some_and(|figure| rounds.figures.is_planned(figure) == Some(false)) {
         return None;
     }
     let (scenario, mode) = (&side.measured.scenario, side.measured.mode);
@@ -130,7 +122,7 @@ fn without_other<'a>(
         scenario,
         mode,
         figure: figure.unwrap_or_default().to_owned(),
-        found: Err(reason),
+        pair: Err(reason),
     })
 }
 
@@ -142,13 +134,16 @@ fn why_unusable(
     figure: &str,
 ) -> Option<String> {
     let [baseline, candidate] = subjects;
-    let reasons = [candidate, baseline].map(|one| one.why_unusable(like.measured, figure));
-    let reasons: Vec<String> = reasons.into_iter().flatten().collect();
+    let both_reasons = [candidate, baseline].map(|one| one.why_unusable(like.measured, figure));
+    let reasons: Vec<String> = both_reasons.into_iter().flatten().collect();
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
 /// Explains why the two sides of a pair have no ratio.
-pub(super) fn obstacle(pair: &FigurePair<'_>, subjects: [&JudgedSubject; 2]) -> String {
+pub(super) fn explain_missing_ratio(
+    pair: &FigurePair<'_>,
+    subjects: [&JudgedSubject; 2],
+) -> String {
     let [ours, theirs] = &pair.figures;
     if let Some(reasons) = why_unusable(subjects, pair.baseline, &ours.name) {
         return reasons;
@@ -167,7 +162,7 @@ pub(super) fn obstacle(pair: &FigurePair<'_>, subjects: [&JudgedSubject; 2]) -> 
 }
 
 /// The scenarios that only one of two cells was planned to have: no part of a claim.
-pub(super) fn planned_in_one(
+pub(super) fn notes_on_unmatched_scenarios(
     claim: &BatchClaim,
     cut: &AlignedSubjects<'_>,
     mode: Mode,
